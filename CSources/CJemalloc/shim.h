@@ -1,0 +1,2 @@
+/* jemalloc: allocator of the executables, and their allocation statistics. */
+#include <jemalloc/jemalloc.h>

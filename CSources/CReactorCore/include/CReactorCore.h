@@ -1,0 +1,17 @@
+/* CReactorCore.h: the lock-free core of the reactor runtime. C11, no policy, no thread of its own,
+ * no allocator but malloc. Read rr_ring.h first; MEMORY_MODEL.md lists every happens-before edge.
+ */
+#ifndef CREACTORCORE_H
+#define CREACTORCORE_H
+
+#include "rr_atomic.h"
+#include "rr_eventcount.h"
+#include "rr_fence.h"
+#include "rr_lanes.h"
+#include "rr_pins.h"
+#include "rr_ring.h"
+#include "rr_status.h"
+#include "rr_thread.h"
+#include "rr_trampoline.h"
+
+#endif

@@ -1,0 +1,80 @@
+/* rr_atomic.h: the only file that names a memory order.
+ *
+ * Every other file names an edge. The first argument of each operation is the identifier of the
+ * happens-before edge it takes part in, spelled as in MEMORY_MODEL.md, which says for each edge
+ * what it carries and what breaks without it. The identifier is checked: it must be a member of
+ * enum rr_edge, so a site cannot name an edge that does not exist.
+ *
+ * Operations without an edge are the relaxed ones; their name says so.
+ */
+#ifndef RR_ATOMIC_H
+#define RR_ATOMIC_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Two lines: the adjacent-line prefetcher of x86 moves lines in pairs. */
+#define RR_CACHE_LINE 128
+
+/* The happens-before edges of the core, in the order of MEMORY_MODEL.md. */
+enum rr_edge {
+  RR_EDGE_RING_ITEM,    /* publish -> poll: the slot's payload */
+  RR_EDGE_RING_SPACE,   /* release -> claim: the emptied slot */
+  RR_EDGE_RING_CLAIM,   /* claim -> the owner's last look: "somebody is on the way" */
+  RR_EDGE_LANE_ITEM,    /* lane publish -> drain: the payload */
+  RR_EDGE_LANE_SPACE,   /* lane release -> claim: the emptied slot */
+  RR_EDGE_LANE_STATE,   /* register, close, recycle: the lane's ownership */
+  RR_EDGE_OWNERSHIP,    /* leave -> enter: everything the owner wrote */
+  RR_EDGE_SNAPSHOT_PIN, /* unpin -> the owner's choice of a slot to overwrite */
+  RR_EDGE_WAKE,         /* prepare -> notify: "somebody sleeps" */
+  RR_EDGE_FENCE_SETUP,  /* the process-wide choice of fence */
+};
+
+#define RR_EDGE_CHECK(edge) ((void)sizeof(char[(edge) >= 0 ? 1 : -1]))
+
+#define rr_load_relaxed(x) atomic_load_explicit((x), memory_order_relaxed)
+#define rr_store_relaxed(x, v) atomic_store_explicit((x), (v), memory_order_relaxed)
+#define rr_fetch_add_relaxed(x, v) atomic_fetch_add_explicit((x), (v), memory_order_relaxed)
+
+#define rr_load_acquire(edge, x)                                                                   \
+  (RR_EDGE_CHECK(edge), atomic_load_explicit((x), memory_order_acquire))
+#define rr_store_release(edge, x, v)                                                               \
+  (RR_EDGE_CHECK(edge), atomic_store_explicit((x), (v), memory_order_release))
+
+/* Sequentially consistent: for edges of the form "I wrote mine, then I look at yours", where both
+ * sides must not miss each other. */
+#define rr_load_seq_cst(edge, x)                                                                   \
+  (RR_EDGE_CHECK(edge), atomic_load_explicit((x), memory_order_seq_cst))
+#define rr_exchange_seq_cst(edge, x, v)                                                            \
+  (RR_EDGE_CHECK(edge), atomic_exchange_explicit((x), (v), memory_order_seq_cst))
+#define rr_fetch_add_seq_cst(edge, x, v)                                                           \
+  (RR_EDGE_CHECK(edge), atomic_fetch_add_explicit((x), (v), memory_order_seq_cst))
+#define rr_fetch_sub_release(edge, x, v)                                                           \
+  (RR_EDGE_CHECK(edge), atomic_fetch_sub_explicit((x), (v), memory_order_release))
+#define rr_fetch_or_seq_cst(edge, x, v)                                                            \
+  (RR_EDGE_CHECK(edge), atomic_fetch_or_explicit((x), (v), memory_order_seq_cst))
+/* A failed exchange only reports what it saw; nothing is read through it. */
+#define rr_cas_seq_cst(edge, x, expected, v)                                                       \
+  (RR_EDGE_CHECK(edge),                                                                            \
+   atomic_compare_exchange_strong_explicit((x), (expected), (v), memory_order_seq_cst,             \
+                                           memory_order_relaxed))
+#define rr_cas_weak_seq_cst(edge, x, expected, v)                                                  \
+  (RR_EDGE_CHECK(edge),                                                                            \
+   atomic_compare_exchange_weak_explicit((x), (expected), (v), memory_order_seq_cst,               \
+                                         memory_order_relaxed))
+
+#define rr_full_fence(edge) (RR_EDGE_CHECK(edge), atomic_thread_fence(memory_order_seq_cst))
+/* Keeps the compiler from moving accesses; the processor is dealt with by the other side. */
+#define rr_compiler_fence(edge) (RR_EDGE_CHECK(edge), atomic_signal_fence(memory_order_seq_cst))
+
+/* Tells the processor that this is a spin loop. 20 to 60 ns on x86-64. */
+static inline void rr_pause(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ __volatile__("isb" ::: "memory");
+#endif
+}
+
+#endif

@@ -1,0 +1,82 @@
+/* rr_eventcount.h: sleeping until a condition that others make true without a lock.
+ *
+ *   sleeper                                   notifier
+ *   ───────                                   ────────
+ *   key = rr_eventcount_prepare(ec)           make the condition true
+ *   if (condition)                            rr_eventcount_notify(ec)
+ *     rr_eventcount_cancel(ec, key)
+ *   else
+ *     rr_eventcount_wait(ec, key, timeout)
+ *   look at the condition again
+ *
+ * The word is an epoch, doubled, and in bit 0 whether somebody sleeps or is about to ("armed").
+ *
+ *                      prepare
+ *      epoch, idle ──────────────▶ epoch, armed ──▶ wait: asleep while the word is the key
+ *           ▲                           │
+ *           └───────────────────────────┘ notify: epoch + 1, and wakes all
+ *
+ * No wake-up is lost. The sleeper arms, runs a heavy fence (rr_fence.h), then looks at the
+ * condition; the notifier makes the condition true, runs a light fence, then looks at the word.
+ * So either the sleeper sees the condition or the notifier sees the word armed. If it does, it
+ * changes the epoch before it wakes, so that a sleeper that has not yet reached the kernel does
+ * not fall asleep there: the kernel compares the word with the key. (A sleeper that is suspended
+ * between prepare and wait for exactly a multiple of 2^31 notifications would oversleep one.)
+ *
+ * While nobody sleeps, notify is a compiler fence and one load of a line that nobody writes.
+ *
+ * Two flavours. FUTEX: wait sleeps on the word. DESCRIPTOR: an eventfd becomes readable when
+ * notified while armed, for a loop that also watches other descriptors: prepare, look, give
+ * rr_eventcount_descriptor() to epoll or poll, then rr_eventcount_cancel() to empty it.
+ *
+ * Any number of sleepers and of notifiers, any thread.
+ */
+#ifndef RR_EVENTCOUNT_H
+#define RR_EVENTCOUNT_H
+
+#include "rr_atomic.h"
+#include "rr_fence.h"
+#include "rr_status.h"
+
+typedef enum rr_eventcount_kind {
+  RR_EVENTCOUNT_FUTEX = 0,
+  RR_EVENTCOUNT_DESCRIPTOR = 1,
+} rr_eventcount_kind;
+
+typedef struct rr_eventcount {
+  _Alignas(RR_CACHE_LINE) _Atomic uint32_t word;
+  int descriptor; /* -1 for FUTEX */
+} rr_eventcount;
+
+/* *out is NULL on failure; a descriptor is not leaked. */
+rr_status rr_eventcount_create(rr_eventcount **out, rr_eventcount_kind kind);
+/* Nobody may sleep or notify meanwhile. NULL is allowed. */
+void rr_eventcount_destroy(rr_eventcount *ec);
+
+/* Announces that the caller is about to sleep. Costs a heavy fence (about 9 us). */
+uint32_t rr_eventcount_prepare(rr_eventcount *ec);
+/* The condition came true meanwhile: no sleep. Others who sleep under the same epoch stay armed;
+ * the cost of not disarming is at most one wake-up for nothing. Empties the descriptor. */
+void rr_eventcount_cancel(rr_eventcount *ec, uint32_t key);
+/* Sleeps until notified, at most `timeout_ns` (negative: for ever). May return for no reason, as
+ * on a signal; the caller looks at its condition again. True unless the time ran out. */
+bool rr_eventcount_wait(rr_eventcount *ec, uint32_t key, int64_t timeout_ns);
+/* The eventfd of DESCRIPTOR, -1 of FUTEX. Belongs to the eventcount. */
+int rr_eventcount_descriptor(const rr_eventcount *ec);
+
+/* The slow half of notify: somebody is armed. */
+void rr_eventcount_wake(rr_eventcount *ec, uint32_t word);
+
+/* Wakes everybody who prepared before the caller's condition came true. */
+static inline void rr_eventcount_notify(rr_eventcount *ec) {
+  rr_fence_light();
+  const uint32_t word = rr_load_relaxed(&ec->word);
+  if (__builtin_expect((word & 1) != 0, 0)) rr_eventcount_wake(ec, word);
+}
+
+/* Whether somebody sleeps or is about to; may be stale at once. */
+static inline bool rr_eventcount_was_armed(const rr_eventcount *ec) {
+  return (rr_load_relaxed(&ec->word) & 1) != 0;
+}
+
+#endif

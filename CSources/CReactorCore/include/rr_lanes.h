@@ -1,0 +1,127 @@
+/* rr_lanes.h: one single-producer single-consumer ring ("lane") for each registered producer.
+ *
+ * For callers who need only the order of each producer, not one order of all: without the shared
+ * claim a send is two plain stores. The consumer polls the lanes in turn.
+ *
+ *            register (producer)                  close (producer)
+ *     FREE ─────────────────────▶ TAKEN ─────────────────────────▶ CLOSED
+ *       ▲                                                             │
+ *       └─────────────────────────────────────────────────────────────┘
+ *          recycle (consumer): the lane is closed and empty
+ *
+ * Each side keeps a copy of the other's cursor and reads the real one only when the copy says
+ * full, or empty. The memory of a lane is allocated when it is first taken and kept for the next
+ * producer, so it is bounded by lanes * capacity.
+ *
+ *   operation                                 threads
+ *   register                                  any
+ *   try_claim, payload (claimed), publish,
+ *   close                                     the lane's producer: one thread at a time
+ *   count, at, ready, payload (ready),
+ *   release, recycle                          the consumer: one thread at a time
+ *   create, destroy                           nobody else may use the lanes meanwhile
+ *
+ * After L. Lamport's ring, with the cached cursors of FastForward/MCRingBuffer.
+ */
+#ifndef RR_LANES_H
+#define RR_LANES_H
+
+#include <stddef.h>
+
+#include "rr_atomic.h"
+#include "rr_status.h"
+
+#define RR_LANES_MAX 1024
+
+enum rr_lane_state { RR_LANE_FREE = 0, RR_LANE_TAKEN = 1, RR_LANE_CLOSED = 2 };
+
+typedef struct rr_lane {
+  /* Constant once the lane was taken for the first time. */
+  _Alignas(RR_CACHE_LINE) unsigned char *slots;
+  uint64_t mask;
+  size_t stride;
+  _Atomic uint32_t state;
+  /* Producer. */
+  _Alignas(RR_CACHE_LINE) _Atomic uint64_t tail;
+  uint64_t head_seen;
+  /* Consumer. */
+  _Alignas(RR_CACHE_LINE) _Atomic uint64_t head;
+  uint64_t tail_seen;
+} rr_lane;
+
+typedef struct rr_lanes {
+  rr_lane *lanes;
+  uint32_t limit;
+  uint64_t capacity;
+  size_t stride;
+  _Alignas(RR_CACHE_LINE) _Atomic uint32_t count; /* lanes ever taken: the consumer polls these */
+} rr_lanes;
+
+/* At most `limit` producers at a time, each with `capacity` slots for payloads of `size` bytes
+ * aligned to `alignment`; cursors begin at `start`. *out is NULL on failure. */
+rr_status rr_lanes_create(rr_lanes **out, uint32_t limit, uint64_t capacity, size_t size,
+                          size_t alignment, uint64_t start);
+/* Payloads still inside are the caller's to take out before. NULL is allowed. */
+void rr_lanes_destroy(rr_lanes *lanes);
+/* A lane of the caller's own, or RR_LANES_EXHAUSTED, or RR_OUT_OF_MEMORY; *out is NULL then. */
+rr_status rr_lanes_register(rr_lanes *lanes, rr_lane **out);
+
+static inline void *rr_lane_payload(const rr_lane *lane, uint64_t cursor) {
+  return lane->slots + (cursor & lane->mask) * lane->stride;
+}
+
+/* Room for one payload at *cursor; RR_FULL is truthful. Producer. Wait-free. */
+static inline rr_status rr_lane_try_claim(rr_lane *lane, uint64_t *cursor) {
+  const uint64_t tail = rr_load_relaxed(&lane->tail);
+  if (__builtin_expect(tail - lane->head_seen > lane->mask, 0)) {
+    lane->head_seen = rr_load_acquire(RR_EDGE_LANE_SPACE, &lane->head);
+    if (tail - lane->head_seen > lane->mask) return RR_FULL;
+  }
+  *cursor = tail;
+  return RR_OK;
+}
+
+/* Producer. Wait-free. A claim that is never published holds nothing up: there is none behind. */
+static inline void rr_lane_publish(rr_lane *lane, uint64_t cursor) {
+  rr_store_release(RR_EDGE_LANE_ITEM, &lane->tail, cursor + 1);
+}
+
+/* No more sends; what is inside is still delivered. Producer; last call. Wait-free. */
+static inline void rr_lane_close(rr_lane *lane) {
+  rr_store_release(RR_EDGE_LANE_STATE, &lane->state, RR_LANE_CLOSED);
+}
+
+/* How many lanes to poll. Consumer. */
+static inline uint32_t rr_lanes_count(const rr_lanes *lanes) {
+  return rr_load_acquire(RR_EDGE_LANE_STATE, &lanes->count);
+}
+
+static inline rr_lane *rr_lanes_at(const rr_lanes *lanes, uint32_t index) {
+  return &lanes->lanes[index];
+}
+
+static inline uint64_t rr_lane_head(const rr_lane *lane) { return rr_load_relaxed(&lane->head); }
+
+/* How many payloads are ready from head on; looks at the producer's cursor only when none of
+ * those seen before is left. Consumer. Wait-free. */
+static inline uint64_t rr_lane_ready(rr_lane *lane) {
+  const uint64_t head = rr_load_relaxed(&lane->head);
+  if (lane->tail_seen == head) lane->tail_seen = rr_load_acquire(RR_EDGE_LANE_ITEM, &lane->tail);
+  return lane->tail_seen - head;
+}
+
+/* Gives every slot before `cursor` back to the producer. Consumer. Wait-free. */
+static inline void rr_lane_release(rr_lane *lane, uint64_t cursor) {
+  rr_store_release(RR_EDGE_LANE_SPACE, &lane->head, cursor);
+}
+
+/* Makes a closed and empty lane free for the next producer. Consumer. Wait-free. */
+static inline void rr_lane_recycle(rr_lane *lane) {
+  /* First the state, then the cursor: closed is the producer's last word, so a cursor read after
+   * it is final. */
+  if (rr_load_acquire(RR_EDGE_LANE_STATE, &lane->state) != RR_LANE_CLOSED) return;
+  if (rr_lane_ready(lane) != 0) return;
+  rr_store_release(RR_EDGE_LANE_STATE, &lane->state, RR_LANE_FREE);
+}
+
+#endif

@@ -1,0 +1,200 @@
+/* rr_ring.h: bounded multi-producer single-consumer ring of fixed-size slots.
+ *
+ * A cursor is a free-running count of slots (63 bits, wrapping); cursor & mask is the slot's
+ * index. Producers claim cursors from `tail`, write the payload, and publish. The one consumer
+ * peeks, reads the payload, and releases. Each slot begins with a word that says what was last
+ * published there:
+ *
+ *     63                                        8   7    6        0
+ *    +-------------------------------------------+------+----------+
+ *    | the cursor's low 56 bits                  | skip |   run    |
+ *    +-------------------------------------------+------+----------+
+ *
+ * run = how many slots, from this one on, were published together (1 to 127). A claim of n is
+ * published by one store to its first slot, so a batch costs one edge, not n; the words of the
+ * other slots of the run keep older cursors and are never looked at. skip = the run was abandoned
+ * and holds no payload. A word of another lap has another cursor, so the consumer never needs to
+ * clear a slot. (A word would be mistaken only if its slot was not the first of any run for
+ * exactly a multiple of 2^56 cursors: two years at a thousand million items a second.)
+ *
+ * tail holds the claim cursor, doubled, and in bit 0 whether the ring is closed; so one
+ * compare-and-swap both claims and notices the closing, and no claim succeeds after close().
+ * A fetch-and-add could not be refused: it overshoots. A compare-and-swap that lost backs off, so
+ * that one producer runs alone for a while instead of two sharing the line; that is faster under
+ * contention than the fetch-and-add is.
+ *
+ * What a producer that stops between claim and publish delays: the consumer stops at its slot, so
+ * everything claimed later waits, and at last the ring is full. Nothing is lost or overwritten.
+ * What it does not delay: other producers, who claim and publish beyond it while there is room.
+ * A claim that is given up must be abandoned (rr_ring_abandon), or it delays for ever.
+ *
+ *   operation                        threads
+ *   claim, publish, abandon          any
+ *   close, was_*                     any
+ *   peek, payload (polled), release  the consumer: one thread at a time, and the role is handed
+ *                                    over only with a happens-before edge of the caller's
+ *   create, destroy                  nobody else may use the ring meanwhile
+ *
+ * After D. Vyukov's bounded queue (a sequence in the slot), with the consumer's cursor taken out
+ * of the slots as in the LMAX Disruptor.
+ */
+#ifndef RR_RING_H
+#define RR_RING_H
+
+#include <stddef.h>
+
+#include "rr_atomic.h"
+#include "rr_status.h"
+
+#define RR_RING_MAX_CAPACITY (UINT64_C(1) << 31)
+#define RR_MAX_PAYLOAD ((size_t)1 << 20)
+#define RR_MAX_ALIGNMENT ((size_t)128)
+#define RR_RING_MAX_RUN 127
+#define RR_RING_SKIP 128
+
+typedef struct rr_ring {
+  /* Constant after creation. */
+  _Alignas(RR_CACHE_LINE) unsigned char *slots;
+  uint64_t mask;
+  uint64_t capacity;
+  size_t stride;         /* bytes from slot to slot, the word included */
+  size_t payload_offset; /* bytes from the slot's start to its payload */
+  /* Producers. */
+  _Alignas(RR_CACHE_LINE) _Atomic uint64_t tail; /* claim cursor * 2 + closed */
+  _Atomic uint64_t head_seen;                    /* some recent head: spares the consumer's line */
+  /* Consumer. */
+  _Alignas(RR_CACHE_LINE) _Atomic uint64_t head; /* everything before it is released */
+  uint32_t run_left; /* slots at head that a peeked run still holds: only its first has the word */
+} rr_ring;
+
+/* Creates a ring of `capacity` slots for payloads of `size` bytes aligned to `alignment`, whose
+ * first cursor is `start` (0, but for tests of wrap-around). On failure *out is NULL, nothing is
+ * leaked and the status says what was wrong. O(capacity). */
+rr_status rr_ring_create(rr_ring **out, uint64_t capacity, size_t size, size_t alignment,
+                         uint64_t start);
+/* Frees the ring; payloads still inside are the caller's to take out before. NULL is allowed. */
+void rr_ring_destroy(rr_ring *ring);
+
+static inline uint64_t rr_ring_capacity(const rr_ring *ring) { return ring->capacity; }
+
+/* The smallest difference of two cursors is taken modulo 2^63, as a signed number. */
+static inline int64_t rr_ring_distance(uint64_t from, uint64_t to) {
+  return (int64_t)((to - from) << 1) >> 1;
+}
+
+static inline unsigned char *rr_ring_slot(const rr_ring *ring, uint64_t cursor) {
+  return ring->slots + (cursor & ring->mask) * ring->stride;
+}
+
+/* The payload of a slot that the caller claimed, or peeked. */
+static inline void *rr_ring_payload(const rr_ring *ring, uint64_t cursor) {
+  return rr_ring_slot(ring, cursor) + ring->payload_offset;
+}
+
+/* After a lost compare-and-swap: first about 200 ns, then doubling up to about 1.5 us. */
+static inline void rr_ring_back_off(uint32_t *pauses) {
+  for (uint32_t i = 0; i < *pauses; i++) rr_pause();
+  if (*pauses < 64) *pauses *= 2;
+}
+
+/* Claims `count` consecutive cursors, all or none. Any thread. RR_FULL is truthful: at the moment
+ * at which the consumer's cursor was read there was no room for `count`. Lock-free; O(1). */
+static inline rr_status rr_ring_try_claim(rr_ring *ring, uint64_t count, uint64_t *cursor) {
+  if (__builtin_expect(count - 1 >= ring->capacity, 0)) return RR_COUNT_INVALID;
+  const int64_t room = (int64_t)(ring->capacity * 2);
+  uint64_t tail = rr_load_relaxed(&ring->tail);
+  for (uint32_t pauses = 8;;) {
+    if (__builtin_expect((tail & 1) != 0, 0)) return RR_CLOSED;
+    const uint64_t after = tail + count * 2;
+    const uint64_t seen = rr_load_acquire(RR_EDGE_RING_SPACE, &ring->head_seen);
+    /* Signed, because the head may already be beyond a tail that is stale. */
+    if (__builtin_expect((int64_t)(after - seen * 2) > room, 0)) {
+      const uint64_t head = rr_load_acquire(RR_EDGE_RING_SPACE, &ring->head);
+      if ((int64_t)(after - head * 2) > room) return RR_FULL;
+      /* Handed on: who reads it must see the slots as emptied, hence release. An older value may
+       * overwrite a newer one; that costs a second look, nothing else. */
+      rr_store_release(RR_EDGE_RING_SPACE, &ring->head_seen, head);
+    }
+    if (__builtin_expect(rr_cas_weak_seq_cst(RR_EDGE_RING_CLAIM, &ring->tail, &tail, after), 1)) {
+      *cursor = tail >> 1;
+      return RR_OK;
+    }
+    rr_ring_back_off(&pauses);
+    tail = rr_load_relaxed(&ring->tail);
+  }
+}
+
+static inline void rr_ring_publish_word(rr_ring *ring, uint64_t cursor, uint64_t run) {
+  _Atomic uint64_t *word = (_Atomic uint64_t *)(void *)rr_ring_slot(ring, cursor);
+  rr_store_release(RR_EDGE_RING_ITEM, word, (cursor << 8) | run);
+}
+
+static inline void rr_ring_publish_flagged(rr_ring *ring, uint64_t cursor, uint64_t count,
+                                           uint64_t flag) {
+  for (; __builtin_expect(count > RR_RING_MAX_RUN, 0); count -= RR_RING_MAX_RUN) {
+    rr_ring_publish_word(ring, cursor, RR_RING_MAX_RUN | flag);
+    cursor += RR_RING_MAX_RUN;
+  }
+  rr_ring_publish_word(ring, cursor, count | flag);
+}
+
+/* Publishes a claim, all of whose payloads are written. The claimant; once. Wait-free. */
+static inline void rr_ring_publish(rr_ring *ring, uint64_t cursor, uint64_t count) {
+  rr_ring_publish_flagged(ring, cursor, count, 0);
+}
+
+/* Gives a claim up: the consumer passes over it. The claimant, instead of publish. Wait-free. */
+static inline void rr_ring_abandon(rr_ring *ring, uint64_t cursor, uint64_t count) {
+  rr_ring_publish_flagged(ring, cursor, count, RR_RING_SKIP);
+}
+
+/* What is published at `cursor`: 0 = nothing yet; run = that many payloads; RR_RING_SKIP + run =
+ * that many slots to pass over. Consumer; `cursor` must be the first slot of a claim. Wait-free.
+ */
+static inline uint32_t rr_ring_peek(const rr_ring *ring, uint64_t cursor) {
+  const _Atomic uint64_t *word = (const _Atomic uint64_t *)(const void *)rr_ring_slot(ring, cursor);
+  const uint64_t found = rr_load_acquire(RR_EDGE_RING_ITEM, word) ^ (cursor << 8);
+  return found < 256 ? (uint32_t)found : 0;
+}
+
+/* The consumer's own cursor. Consumer. */
+static inline uint64_t rr_ring_head(const rr_ring *ring) { return rr_load_relaxed(&ring->head); }
+
+/* Gives every slot before `cursor` back to the producers. Consumer. Wait-free. */
+static inline void rr_ring_release(rr_ring *ring, uint64_t cursor) {
+  rr_store_release(RR_EDGE_RING_SPACE, &ring->head, cursor);
+}
+
+/* Remembers between two drains that `left` slots at head belong to a run already peeked. */
+static inline uint32_t rr_ring_run_left(const rr_ring *ring) { return ring->run_left; }
+static inline void rr_ring_set_run_left(rr_ring *ring, uint32_t left) { ring->run_left = left; }
+
+/* Refuses every later claim. Claims that succeeded before may still be published. Any thread. */
+static inline void rr_ring_close(rr_ring *ring) {
+  rr_fetch_or_seq_cst(RR_EDGE_RING_CLAIM, &ring->tail, 1);
+}
+
+static inline bool rr_ring_is_closed(const rr_ring *ring) {
+  return (rr_load_seq_cst(RR_EDGE_RING_CLAIM, &ring->tail) & 1) != 0;
+}
+
+/* The claim cursor: every claim that is complete is below it. Any thread. */
+static inline uint64_t rr_ring_tail(const rr_ring *ring) {
+  return rr_load_seq_cst(RR_EDGE_RING_CLAIM, &ring->tail) >> 1;
+}
+
+/* Whether the ring is open and nothing is claimed beyond head. Consumer. The load is one half of
+ * the pair "claim, then look whether somebody owns" / "leave, then look whether somebody
+ * claimed": if a claimant missed the leaving, this does not miss the claim. */
+static inline bool rr_ring_is_idle(const rr_ring *ring) {
+  return rr_load_seq_cst(RR_EDGE_RING_CLAIM, &ring->tail) == rr_load_relaxed(&ring->head) << 1;
+}
+
+/* How many slots were claimed and not released; may be stale at once. Any thread. */
+static inline uint64_t rr_ring_was_count(const rr_ring *ring) {
+  const uint64_t head = rr_load_acquire(RR_EDGE_RING_SPACE, &ring->head);
+  const int64_t count = rr_ring_distance(head, rr_load_relaxed(&ring->tail) >> 1);
+  return count < 0 ? 0 : (uint64_t)count > ring->capacity ? ring->capacity : (uint64_t)count;
+}
+
+#endif

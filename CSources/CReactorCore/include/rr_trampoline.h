@@ -1,0 +1,133 @@
+/* rr_trampoline.h: the ownership word. "Run here if idle, else hand over."
+ *
+ *      63                             4   3      2      1   0
+ *     +--------------------------------+-----+-------+--------+
+ *     | owner: 0, SCHEDULED, or thread | new |   0   |  slot  |
+ *     +--------------------------------+-----+-------+--------+
+ *
+ *                 start                    enter
+ *     NEW ──────────────────▶ OWNED ◀──────────────── IDLE
+ *                             by a     ──────────────▶  │ ▲
+ *                             thread        leave       │ │
+ *                               ▲                       │ │ (only if refused)
+ *                               │  begin      schedule  ▼ │
+ *                               └─────────────────── SCHEDULED
+ *
+ *   transition   who                              how
+ *   start        any thread, the first one wins   compare-and-swap
+ *   enter        any thread                       compare-and-swap
+ *   schedule     any thread                       compare-and-swap
+ *   begin        the one who took the schedule    store: nobody else writes SCHEDULED
+ *   publish      the owner                        exchange
+ *   leave        the owner                        exchange
+ *
+ * owner is the thread's token, so a thread that finds the word busy also learns whether it is the
+ * owner itself (a re-entrant send) with no further load. slot is the number of the snapshot slot
+ * that readers may copy; leaving and publishing the turn's snapshot are one exchange.
+ *
+ * Nothing is lost between a mailbox and the word. A producer claims (a read-modify-write of the
+ * ring's tail), publishes, then looks at the word; the owner leaves (a read-modify-write of the
+ * word), then looks at the tail. All four are sequentially consistent, so they have one order, and
+ * at least one of the two sees the other: either the producer finds the word idle, and enters or
+ * schedules; or the owner finds the claim, and enters again. If the claim is not yet published,
+ * the owner must not go away on the strength of the first look alone: the producer may have looked
+ * before the owner left, with its publication still in its store buffer. So the owner either waits
+ * for that slot, or leaves, runs a heavy fence (rr_fence.h) and looks at the slot once more: now
+ * either the publication is visible to the owner, or the producer's look comes after the fence and
+ * finds the word idle. (Where the fence is symmetric the producer's light fence, between its
+ * publication and its look, is what this needs.)
+ *
+ * Readers of the snapshot: rr_pins.h.
+ */
+#ifndef RR_TRAMPOLINE_H
+#define RR_TRAMPOLINE_H
+
+#include "rr_atomic.h"
+#include "rr_status.h"
+
+#define RR_TRAMPOLINE_SLOTS 4
+#define RR_TRAMPOLINE_SLOT_MASK UINT64_C(3)
+#define RR_TRAMPOLINE_NEW UINT64_C(8)
+#define RR_TRAMPOLINE_SCHEDULED UINT64_C(16)
+#define RR_TRAMPOLINE_OWNER_MASK (~UINT64_C(15))
+
+typedef struct rr_trampoline {
+  _Alignas(RR_CACHE_LINE) _Atomic uint64_t word;
+} rr_trampoline;
+
+/* In state NEW. *out is NULL on failure. */
+rr_status rr_trampoline_create(rr_trampoline **out);
+/* Nobody else may use it meanwhile. NULL is allowed. */
+void rr_trampoline_destroy(rr_trampoline *trampoline);
+
+/* The calling thread's token: unique among living threads, larger than SCHEDULED, low 4 bits 0.
+ * The thread pointer: one register or one load. */
+static inline uint64_t rr_thread_token(void) {
+  return (uint64_t)(uintptr_t)__builtin_thread_pointer();
+}
+
+/* NEW -> OWNED. False if somebody was first. Any thread. */
+static inline bool rr_trampoline_try_start(rr_trampoline *t, uint64_t token) {
+  uint64_t expected = RR_TRAMPOLINE_NEW;
+  return rr_cas_seq_cst(RR_EDGE_OWNERSHIP, &t->word, &expected, RR_TRAMPOLINE_NEW | token);
+}
+
+static inline bool rr_trampoline_try_take(rr_trampoline *t, uint64_t owner) {
+  uint64_t word = rr_load_relaxed(&t->word);
+  while ((word & ~RR_TRAMPOLINE_SLOT_MASK) == 0) {
+    /* Fails spuriously never, and otherwise only because another took it or published. */
+    if (rr_cas_seq_cst(RR_EDGE_OWNERSHIP, &t->word, &word, word | owner)) return true;
+  }
+  return false;
+}
+
+/* IDLE -> OWNED. Any thread. Lock-free. */
+static inline bool rr_trampoline_try_enter(rr_trampoline *t, uint64_t token) {
+  return rr_trampoline_try_take(t, token);
+}
+
+/* IDLE -> SCHEDULED. Any thread. True obliges the caller to see to it that somebody begins. */
+static inline bool rr_trampoline_try_schedule(rr_trampoline *t) {
+  return rr_trampoline_try_take(t, RR_TRAMPOLINE_SCHEDULED);
+}
+
+/* SCHEDULED -> OWNED. Whoever took the schedule over, with a happens-before edge from the thread
+ * that scheduled. */
+static inline void rr_trampoline_begin(rr_trampoline *t, uint64_t token) {
+  const uint64_t word = rr_load_acquire(RR_EDGE_OWNERSHIP, &t->word);
+  rr_store_release(RR_EDGE_OWNERSHIP, &t->word, (word & RR_TRAMPOLINE_SLOT_MASK) | token);
+}
+
+/* Shows the snapshot in `slot` to readers and stays the owner. Owner. */
+static inline void rr_trampoline_publish(rr_trampoline *t, uint64_t token, uint64_t slot) {
+  rr_exchange_seq_cst(RR_EDGE_OWNERSHIP, &t->word, token | slot);
+}
+
+/* OWNED -> IDLE, showing the snapshot in `slot`. Owner. */
+static inline void rr_trampoline_leave(rr_trampoline *t, uint64_t slot) {
+  rr_exchange_seq_cst(RR_EDGE_OWNERSHIP, &t->word, slot);
+}
+
+/* Whether the calling thread is the owner. Any thread. Relaxed: only the caller itself can have
+ * written its own token, or taken it away. */
+static inline bool rr_trampoline_is_owner(const rr_trampoline *t, uint64_t token) {
+  return (rr_load_relaxed(&t->word) & RR_TRAMPOLINE_OWNER_MASK) == token;
+}
+
+/* The owner's token, SCHEDULED, or 0; may be stale at once. Any thread. */
+static inline uint64_t rr_trampoline_was_owner(const rr_trampoline *t) {
+  return rr_load_seq_cst(RR_EDGE_OWNERSHIP, &t->word) & RR_TRAMPOLINE_OWNER_MASK;
+}
+
+/* Whether nobody owns it and it was started; may be stale at once. Any thread. */
+static inline bool rr_trampoline_was_idle(const rr_trampoline *t) {
+  return (rr_load_seq_cst(RR_EDGE_OWNERSHIP, &t->word) & ~RR_TRAMPOLINE_SLOT_MASK) == 0;
+}
+
+/* The snapshot slot that readers may copy, or -1 while the trampoline is NEW. Any thread. */
+static inline int rr_trampoline_slot(const rr_trampoline *t) {
+  const uint64_t word = rr_load_seq_cst(RR_EDGE_OWNERSHIP, &t->word);
+  return (word & RR_TRAMPOLINE_NEW) != 0 ? -1 : (int)(word & RR_TRAMPOLINE_SLOT_MASK);
+}
+
+#endif

@@ -1,0 +1,74 @@
+#include "rr_lanes.h"
+
+#include <stdlib.h>
+
+#include "rr_slots.h"
+
+rr_status rr_lanes_create(rr_lanes **out, uint32_t limit, uint64_t capacity, size_t size,
+                          size_t alignment, uint64_t start) {
+  *out = NULL;
+  if (limit == 0 || limit > RR_LANES_MAX) return RR_LANE_COUNT_INVALID;
+  const rr_status status = rr_slots_check(capacity, size, alignment);
+  if (status != RR_OK) return status;
+  rr_lanes *lanes = aligned_alloc(_Alignof(rr_lanes), sizeof(rr_lanes));
+  if (lanes == NULL) return RR_OUT_OF_MEMORY;
+  lanes->lanes = aligned_alloc(_Alignof(rr_lane), limit * sizeof(rr_lane));
+  if (lanes->lanes == NULL) {
+    free(lanes);
+    return RR_OUT_OF_MEMORY;
+  }
+  lanes->limit = limit;
+  lanes->capacity = capacity;
+  lanes->stride = rr_round_up(size, alignment);
+  atomic_init(&lanes->count, 0);
+  for (uint32_t i = 0; i < limit; i++) {
+    rr_lane *lane = &lanes->lanes[i];
+    lane->slots = NULL;
+    lane->mask = capacity - 1;
+    lane->stride = lanes->stride;
+    atomic_init(&lane->state, RR_LANE_FREE);
+    atomic_init(&lane->tail, start);
+    atomic_init(&lane->head, start);
+    lane->head_seen = start;
+    lane->tail_seen = start;
+  }
+  *out = lanes;
+  return RR_OK;
+}
+
+void rr_lanes_destroy(rr_lanes *lanes) {
+  if (lanes == NULL) return;
+  for (uint32_t i = 0; i < lanes->limit; i++) free(lanes->lanes[i].slots);
+  free(lanes->lanes);
+  free(lanes);
+}
+
+/* Tells the consumer to poll `index` too. */
+static void extend(rr_lanes *lanes, uint32_t index) {
+  uint32_t count = rr_load_relaxed(&lanes->count);
+  while (count <= index &&
+         !rr_cas_seq_cst(RR_EDGE_LANE_STATE, &lanes->count, &count, index + 1)) {
+  }
+}
+
+rr_status rr_lanes_register(rr_lanes *lanes, rr_lane **out) {
+  *out = NULL;
+  for (uint32_t i = 0; i < lanes->limit; i++) {
+    rr_lane *lane = &lanes->lanes[i];
+    uint32_t expected = RR_LANE_FREE;
+    if (rr_load_relaxed(&lane->state) != RR_LANE_FREE) continue;
+    if (!rr_cas_seq_cst(RR_EDGE_LANE_STATE, &lane->state, &expected, RR_LANE_TAKEN)) continue;
+    if (lane->slots == NULL) {
+      lane->slots = rr_slots_allocate(lanes->capacity, lanes->stride);
+      if (lane->slots == NULL) {
+        /* Not through CLOSED: the consumer may not poll this lane yet. */
+        rr_store_release(RR_EDGE_LANE_STATE, &lane->state, RR_LANE_FREE);
+        return RR_OUT_OF_MEMORY;
+      }
+    }
+    extend(lanes, i);
+    *out = lane;
+    return RR_OK;
+  }
+  return RR_LANES_EXHAUSTED;
+}

@@ -1,0 +1,44 @@
+#include "rr_ring.h"
+
+#include <stdlib.h>
+
+#include "rr_slots.h"
+
+rr_status rr_ring_create(rr_ring **out, uint64_t capacity, size_t size, size_t alignment,
+                         uint64_t start) {
+  *out = NULL;
+  const rr_status status = rr_slots_check(capacity, size, alignment);
+  if (status != RR_OK) return status;
+  rr_ring *ring = aligned_alloc(_Alignof(rr_ring), sizeof(rr_ring));
+  if (ring == NULL) return RR_OUT_OF_MEMORY;
+
+  ring->payload_offset = alignment > sizeof(uint64_t) ? alignment : sizeof(uint64_t);
+  /* A multiple of 16: a slot of up to 64 bytes whose stride divides a line never straddles two. */
+  const size_t unit = alignment > 16 ? alignment : 16;
+  ring->stride = rr_round_up(ring->payload_offset + size, unit);
+  ring->slots = rr_slots_allocate(capacity, ring->stride);
+  if (ring->slots == NULL) {
+    free(ring);
+    return RR_OUT_OF_MEMORY;
+  }
+  ring->capacity = capacity;
+  ring->mask = capacity - 1;
+  start &= UINT64_MAX >> 1;
+  atomic_init(&ring->tail, start * 2);
+  atomic_init(&ring->head, start);
+  atomic_init(&ring->head_seen, start);
+  ring->run_left = 0;
+  /* Run 0 at the right cursor, which is never published: "nothing yet", whatever `start` is. */
+  for (uint64_t i = 0; i < capacity; i++) {
+    const uint64_t cursor = start + i;
+    atomic_init((_Atomic uint64_t *)(void *)rr_ring_slot(ring, cursor), cursor << 8);
+  }
+  *out = ring;
+  return RR_OK;
+}
+
+void rr_ring_destroy(rr_ring *ring) {
+  if (ring == NULL) return;
+  free(ring->slots);
+  free(ring);
+}

@@ -1,0 +1,16 @@
+/* rr_slots.h: what ring and lanes share when they are created. Private to the C core. */
+#ifndef RR_SLOTS_H
+#define RR_SLOTS_H
+
+#include "rr_ring.h"
+
+static inline size_t rr_round_up(size_t value, size_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+/* Says what is wrong with the arguments of a creation, or RR_OK. */
+rr_status rr_slots_check(uint64_t capacity, size_t size, size_t alignment);
+/* capacity * stride bytes, aligned to a cache line, or NULL. */
+unsigned char *rr_slots_allocate(uint64_t capacity, size_t stride);
+
+#endif

@@ -1,0 +1,34 @@
+import CReactorCore
+
+/// `rr_eventcount`, spelled in Swift. See `rr_eventcount.h`.
+@frozen
+public struct CEventCount: RawEventCount, @unchecked Sendable {
+  // Unchecked: the pointee is made of an atomic and of a constant.
+  @usableFromInline let pointer: OpaquePointer
+
+  @inlinable
+  public init(_ kind: EventCountKind) throws(CoreError) {
+    pointer = try CoreError.creating { object in
+      rr_eventcount_create(
+        &object, kind == .futex ? RR_EVENTCOUNT_FUTEX : RR_EVENTCOUNT_DESCRIPTOR)
+    }
+  }
+
+  public func destroy() { rr_eventcount_destroy(pointer) }
+
+  public func prepare() -> UInt32 { rr_eventcount_prepare(pointer) }
+
+  public func cancel(_ key: UInt32) { rr_eventcount_cancel(pointer, key) }
+
+  public func wait(_ key: UInt32, timeoutNanoseconds: Int64) -> Bool {
+    rr_eventcount_wait(pointer, key, timeoutNanoseconds)
+  }
+
+  @inlinable
+  public func notify() { rr_eventcount_notify(pointer) }
+
+  @inlinable
+  public var wasArmed: Bool { rr_eventcount_was_armed(pointer) }
+
+  public var descriptor: Int32 { rr_eventcount_descriptor(pointer) }
+}

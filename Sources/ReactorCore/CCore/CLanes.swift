@@ -1,0 +1,68 @@
+import CReactorCore
+
+/// `rr_lanes`, spelled in Swift. See `rr_lanes.h`.
+@frozen
+public struct CLanes: RawLanes, @unchecked Sendable {
+  // Unchecked: the pointee is made of atomics and of constants.
+  @usableFromInline let pointer: OpaquePointer
+
+  @inlinable
+  public init(
+    limit: Int, capacity: Int, size: Int, alignment: Int, startingAt start: UInt64
+  ) throws(CoreError) {
+    pointer = try CoreError.creating { object in
+      rr_lanes_create(
+        &object, UInt32(clamping: limit), UInt64(clamping: capacity), size, alignment, start)
+    }
+  }
+
+  public func destroy() { rr_lanes_destroy(pointer) }
+
+  @inlinable
+  public func register() throws(CoreError) -> CLane {
+    CLane(try CoreError.creating { object in rr_lanes_register(pointer, &object) })
+  }
+
+  @inlinable
+  public var count: Int { Int(rr_lanes_count(pointer)) }
+
+  @inlinable
+  public func lane(_ index: Int) -> CLane { CLane(rr_lanes_at(pointer, UInt32(index))) }
+}
+
+/// `rr_lane`, spelled in Swift. See `rr_lanes.h`.
+@frozen
+public struct CLane: RawLane, @unchecked Sendable {
+  // Unchecked: the pointee is made of atomics, and of fields that belong to one side each.
+  @usableFromInline let pointer: OpaquePointer
+
+  @inlinable
+  init(_ pointer: OpaquePointer) { self.pointer = pointer }
+
+  @inlinable
+  public func payload(_ cursor: UInt64) -> UnsafeMutableRawPointer { rr_lane_payload(pointer, cursor) }
+
+  @inlinable
+  public func tryClaim() -> UInt64? {
+    var cursor: UInt64 = 0
+    return rr_lane_try_claim(pointer, &cursor) == RR_OK ? cursor : nil
+  }
+
+  @inlinable
+  public func publish(_ cursor: UInt64) { rr_lane_publish(pointer, cursor) }
+
+  @inlinable
+  public func close() { rr_lane_close(pointer) }
+
+  @inlinable
+  public var head: UInt64 { rr_lane_head(pointer) }
+
+  @inlinable
+  public func ready() -> Int { Int(rr_lane_ready(pointer)) }
+
+  @inlinable
+  public func release(_ cursor: UInt64) { rr_lane_release(pointer, cursor) }
+
+  @inlinable
+  public func recycle() { rr_lane_recycle(pointer) }
+}

@@ -1,0 +1,24 @@
+/// How a sleeper of an event count sleeps.
+public enum EventCountKind: Sendable {
+  /// On a futex (the pure-Swift core: on a condition variable).
+  case futex
+  /// On a descriptor that becomes readable, for a loop that also watches other descriptors.
+  case descriptor
+}
+
+/// Sleeping until a condition that others make true without a lock; the protocol stands in
+/// `rr_eventcount.h`.
+///
+/// A value of this type is a reference; whoever made it calls ``destroy()`` once.
+public protocol RawEventCount: Sendable {
+  init(_ kind: EventCountKind) throws(CoreError)
+  func destroy()
+
+  // Any thread.
+  func prepare() -> UInt32
+  func cancel(_ key: UInt32)
+  func wait(_ key: UInt32, timeoutNanoseconds: Int64) -> Bool
+  func notify()
+  var wasArmed: Bool { get }
+  var descriptor: Int32 { get }
+}

@@ -1,0 +1,35 @@
+/// The ownership word and the pins of its snapshot slots; the state diagram and the argument stand in
+/// `rr_trampoline.h` and `rr_pins.h`.
+///
+/// A value of this type is a reference; whoever made it calls ``destroy()`` once.
+public protocol RawTrampoline: Sendable {
+  init() throws(CoreError)
+  func destroy()
+
+  // Any thread.
+  func tryStart(_ token: UInt64) -> Bool
+  func tryEnter(_ token: UInt64) -> Bool
+  func trySchedule() -> Bool
+  func isOwner(_ token: UInt64) -> Bool
+  var wasIdle: Bool { get }
+  /// The owner's token, 16 while scheduled, 0 while nobody is.
+  var wasOwner: UInt64 { get }
+
+  // Whoever took the schedule over.
+  func begin(_ token: UInt64)
+
+  // The owner.
+  func publish(_ token: UInt64, slot: Int)
+  func leave(slot: Int)
+  func isFree(slot: Int) -> Bool
+
+  // Readers: any thread.
+  /// The slot that may be copied, or -1 before the start.
+  var slot: Int { get }
+  func pin(slot: Int)
+  func unpin(slot: Int)
+}
+
+/// How many snapshot slots a trampoline's word can name.
+@inlinable
+public var snapshotSlotCount: Int { 4 }

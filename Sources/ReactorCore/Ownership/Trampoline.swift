@@ -1,0 +1,54 @@
+/// "Run here if idle, else hand over": a word that at most one thread owns.
+///
+/// Unlike a mutex it never makes anybody wait: who finds it busy leaves the work in a mailbox, and the
+/// owner looks there after it left. The state diagram, and why no work is forgotten in between, stand in
+/// `rr_trampoline.h`; ``OwnedState`` adds the state that is owned.
+public struct TrampolineOn<C: Core>: ~Copyable {
+  @usableFromInline let raw: C.Trampoline
+
+  /// Makes a trampoline that is idle.
+  ///
+  /// - Throws: ``CoreError/outOfMemory``.
+  @inlinable
+  public init() throws(CoreError) {
+    raw = try C.Trampoline()
+    _ = raw.tryStart(C.threadToken)
+    raw.leave(slot: 0)
+  }
+
+  @inlinable
+  deinit { raw.destroy() }
+
+  /// Makes the calling thread the owner, if nobody is. Any thread; lock-free.
+  @inlinable
+  public func tryEnter() -> Bool { raw.tryEnter(C.threadToken) }
+
+  /// Makes nobody the owner, and obliges the caller, if that succeeded, to see to it that somebody calls
+  /// ``begin()``. Any thread; lock-free.
+  @inlinable
+  public func trySchedule() -> Bool { raw.trySchedule() }
+
+  /// Makes the calling thread the owner of what was scheduled.
+  @inlinable
+  public func begin() { raw.begin(C.threadToken) }
+
+  /// Gives the ownership up. The owner only. Look at the mailbox again afterwards.
+  @inlinable
+  public func leave() {
+    assert(isOwner, "only the owner may leave")
+    raw.leave(slot: 0)
+  }
+
+  /// Whether the calling thread is the owner. Any thread.
+  @inlinable
+  public var isOwner: Bool { raw.isOwner(C.threadToken) }
+
+  /// Whether nobody was the owner a moment ago, and nothing was scheduled. Any thread.
+  @inlinable
+  public var wasIdle: Bool { raw.wasIdle }
+}
+
+extension TrampolineOn: Sendable {}
+
+/// The trampoline of the C core.
+public typealias Trampoline = TrampolineOn<CCore>

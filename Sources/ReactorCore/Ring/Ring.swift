@@ -1,0 +1,81 @@
+/// A bounded multi-producer single-consumer ring that moves Swift values of any kind, copyable or not,
+/// through its slots: no box, no allocation, no lock.
+///
+/// Any thread may send. One thread at a time may drain; handing that role to another thread needs a
+/// happens-before edge of the caller's own (a join, a lock, a ``Trampoline``). In debug builds, two drains
+/// that overlap stop the program.
+///
+/// Elements are received in the order of their claims: elements of one thread in the order in which it
+/// sent them, and an element whose send returned before another send began before that other one.
+///
+/// What is still inside when the ring goes away is destroyed with it.
+///
+/// The algorithm and its sources stand in `rr_ring.h`.
+public struct RingOn<C: Core, Element: ~Copyable>: ~Copyable {
+  @usableFromInline let raw: C.Ring
+  #if DEBUG
+    @usableFromInline let drainGuard = OverlapGuard("drain")
+  #endif
+
+  /// Makes a ring of `capacity` slots, a power of two.
+  ///
+  /// - Parameter cursor: The first cursor; other than zero only to test what happens when cursors wrap.
+  /// - Throws: What is wrong with the capacity or with the element's layout, or ``CoreError/outOfMemory``.
+  /// - Complexity: O(capacity); the only allocation that this ring makes.
+  @inlinable
+  public init(capacity: Int, startingAt cursor: UInt64 = 0) throws(CoreError) {
+    guard capacity > 0 else { throw .capacityIsZero }
+    raw = try C.Ring(
+      capacity: capacity, size: MemoryLayout<Element>.stride, alignment: MemoryLayout<Element>.alignment,
+      startingAt: cursor)
+  }
+
+  @inlinable
+  deinit {
+    destroyRemaining()
+    raw.destroy()
+  }
+
+  /// Destroys what was published and not received. Behind a claim that was never published, too: the words
+  /// of its slots say that nothing is there, so they are passed over one by one.
+  @inlinable
+  func destroyRemaining() {
+    _ = drain { element in _ = element }
+    var cursor = raw.head
+    while cursor << 1 != raw.tail << 1 {
+      switch raw.peek(cursor) {
+      case .notReady:
+        cursor &+= 1
+      case .skip(let count):
+        cursor &+= UInt64(count)
+      case .run(let count):
+        for _ in 0..<count {
+          raw.payload(cursor).assumingMemoryBound(to: Element.self).deinitialize(count: 1)
+          cursor &+= 1
+        }
+      }
+    }
+  }
+
+  /// How many elements fit. Any thread.
+  @inlinable
+  public var capacity: Int { raw.capacity }
+
+  /// How many slots were taken a moment ago, claims that are not yet published included. Any thread.
+  @inlinable
+  public var wasCount: Int { raw.wasCount }
+
+  /// Refuses every send from now on; what was accepted is still received. Any thread.
+  @inlinable
+  public func close() { raw.close() }
+
+  /// Whether ``close()`` was called. Any thread.
+  @inlinable
+  public var isClosed: Bool { raw.isClosed }
+}
+
+// Unchecked: the raw ring is made for threads, and hands each element from exactly one to exactly one.
+extension RingOn: @unchecked Sendable where Element: Sendable & ~Copyable {}
+
+/// The ring of the C core.
+public typealias Ring<Element: ~Copyable> = RingOn<CCore, Element>

@@ -1,0 +1,55 @@
+import CReactorCore
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
+/// A thread of one's own: started at once, and joined or let go exactly once.
+public struct DedicatedThread: ~Copyable, Sendable {
+  private let thread: pthread_t
+
+  private final class Start {
+    let name: String
+    let body: @Sendable () -> Void
+    init(name: String, body: @escaping @Sendable () -> Void) {
+      self.name = name
+      self.body = body
+    }
+  }
+
+  /// Starts a thread that runs `body`. Its name, as the system shows it, is cut to 15 bytes.
+  ///
+  /// Stops the program if the system gives no thread.
+  public init(named name: String, _ body: @escaping @Sendable () -> Void) {
+    let start = Unmanaged.passRetained(Start(name: name, body: body))
+    var thread = pthread_t()
+    let failure = pthread_create(
+      &thread, nil,
+      { argument in
+        // Non-null: it is what `passRetained` made above.
+        let start = Unmanaged<Start>.fromOpaque(argument!).takeRetainedValue()
+        rr_thread_set_name(start.name)
+        start.body()
+        return nil
+      }, start.toOpaque())
+    precondition(failure == 0, "the system gave no thread: \(String(cString: strerror(failure)))")
+    self.thread = thread
+  }
+
+  deinit { pthread_detach(thread) }
+
+  /// Waits until the thread has ended.
+  public consuming func join() {
+    let thread = thread
+    discard self
+    pthread_join(thread, nil)
+  }
+
+  /// Whether it is the calling thread.
+  public var isCurrent: Bool { pthread_equal(thread, pthread_self()) != 0 }
+
+  /// Lets another thread run.
+  public static func yield() { sched_yield() }
+}

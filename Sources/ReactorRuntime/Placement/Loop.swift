@@ -1,0 +1,45 @@
+import ReactorCore
+
+/// A thread that runs the turns of any number of reactors, one turn at a time.
+///
+/// A reactor that has something to do is handed to the loop once, and stays with it until it was quiet for
+/// a while; meanwhile the loop holds a reference to it, so everything that was sent is also reduced.
+///
+/// ``shutdown()`` runs what was sent, then ends the thread. A loop that goes away without it does the same
+/// in the background.
+public final class LoopOn<C: Core>: Sendable {
+  @usableFromInline let state: LoopState<C>
+  private let thread: JoinOnce
+
+  /// Starts the thread.
+  ///
+  /// - Parameters:
+  ///   - name: The thread's name, cut to 15 bytes by the system.
+  ///   - waiting: What the thread does while it has nothing to do.
+  ///   - turnLimit: After how many actions of one reactor the next gets its turn.
+  /// - Throws: ``CoreError/outOfMemory``.
+  public init(
+    name: String = "reactor-loop", waiting: WaitStrategy = .parking, turnLimit: Int = 1024
+  ) throws(CoreError) {
+    let state = try LoopState<C>(waiting: waiting, turnLimit: turnLimit)
+    self.state = state
+    thread = JoinOnce(DedicatedThread(named: name) { state.run() })
+  }
+
+  deinit { state.close() }
+
+  /// Refuses what is sent from now on, runs what was sent before, and waits until the thread has ended.
+  /// Any thread but the loop's own; calling it again does nothing.
+  public func shutdown() {
+    precondition(!isCurrent, "a loop cannot shut itself down: its thread would wait for itself")
+    state.close()
+    thread.join()
+  }
+
+  /// Whether the calling thread is the loop's.
+  @inlinable
+  public var isCurrent: Bool { state.isCurrent }
+}
+
+/// A loop of the C core.
+public typealias Loop = LoopOn<CCore>

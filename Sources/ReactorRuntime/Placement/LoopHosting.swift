@@ -1,0 +1,50 @@
+/// The reactors that a loop's thread owns at the moment.
+struct LoopHosting {
+  private var reactors: ContiguousArray<(hosted: any LoopHosted, quietRounds: Int)> = []
+  private let patience: Int
+
+  /// - Parameter patience: After how many turns in vain a reactor is given up.
+  init(patience: Int) {
+    self.patience = patience
+    // So that the usual loop never allocates once it runs.
+    reactors.reserveCapacity(64)
+  }
+
+  var isEmpty: Bool { reactors.isEmpty }
+
+  mutating func accept(_ hosted: any LoopHosted) {
+    hosted.beginOnLoop()
+    reactors.append((hosted, 0))
+  }
+
+  /// One turn of each; answers how many actions were processed in all.
+  mutating func runTurns() -> Int {
+    var processed = 0
+    var index = 0
+    while index < reactors.count {
+      let count = reactors[index].hosted.turnOnLoop()
+      processed += count
+      reactors[index].quietRounds = count > 0 ? 0 : reactors[index].quietRounds + 1
+      if reactors[index].quietRounds > patience, reactors[index].hosted.leaveLoop() {
+        // May be the last reference: then the reactor ends here, on the loop.
+        remove(at: index)
+      } else {
+        index += 1
+      }
+    }
+    return processed
+  }
+
+  /// Gives every reactor up that has nothing to do; answers whether none is left.
+  mutating func leaveAll() -> Bool {
+    for index in reactors.indices.reversed() where reactors[index].hosted.leaveLoop() {
+      remove(at: index)
+    }
+    return reactors.isEmpty
+  }
+
+  private mutating func remove(at index: Int) {
+    reactors.swapAt(index, reactors.count - 1)
+    reactors.removeLast()
+  }
+}

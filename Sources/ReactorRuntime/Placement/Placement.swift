@@ -1,0 +1,13 @@
+import ReactorCore
+
+/// Who runs a reactor's turns.
+public enum PlacementOn<C: Core>: Sendable {
+  /// The thread that sends to the idle reactor runs the action at once, and with it what others send
+  /// meanwhile.
+  case caller
+  /// The thread of a ``Loop``.
+  case loop(LoopOn<C>)
+}
+
+/// The placement of a reactor on the C core.
+public typealias Placement = PlacementOn<CCore>

@@ -1,0 +1,150 @@
+import ReactorCore
+
+/// What a sender does. Any thread.
+extension RuntimeOn {
+  @inlinable
+  @inline(__always)
+  func send<R: Reactor>(_ action: Action, to reactor: R)
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    if loop == nil {
+      if state.tryEnter() {
+        if mailbox.ring.isIdle {
+          process(action, of: reactor)
+          finish(of: reactor)
+        } else {
+          runTurns(after: action, of: reactor)
+        }
+        return
+      }
+    }
+    sendOrReport(action, to: reactor)
+  }
+
+  /// Out of line, so that what is inlined at each send is only the way of an idle reactor.
+  @inlinable
+  @inline(never)
+  func sendOrReport<R: Reactor>(_ action: Action, to reactor: R)
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    if let reason = deliver(action, to: reactor, waits: true) { report(reason) }
+  }
+
+  @inlinable
+  func trySend<R: Reactor>(_ action: Action, to reactor: R) throws(SendError)
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    if let reason = deliver(action, to: reactor, waits: false) { throw reason }
+  }
+
+  /// Ends a turn of one action on the sender's thread. The owner, who is not afterwards.
+  @inlinable
+  @inline(__always)
+  func finish<R: Reactor>(of reactor: R)
+  where R.Action == Action, R.Mutation == Mutation, R.State == State {
+    if mailbox.reentrant.isEmpty {
+      state.leave()
+      // Both ends of the ring are at hand, so this look is all that an undisturbed send pays for.
+      if mailbox.ring.isEmpty || !reenters() { return }
+    }
+    runTurns(of: reactor)
+  }
+
+  /// Others were first: the action comes after theirs. The owner, who is not afterwards.
+  @inlinable
+  @inline(never)
+  func runTurns<R: Reactor>(after action: Action, of reactor: R)
+  where R.Action == Action, R.Mutation == Mutation, R.State == State {
+    // Fails only at the limit; then that many of this reactor's own actions were waiting for a claim that
+    // is not yet published.
+    let isTaken = mailbox.appendAsOwner(action)
+    runTurns(of: reactor)
+    if !isTaken { report(.reentrantOverflow) }
+  }
+
+  /// Brings an action on its way, or says why not.
+  @inlinable
+  @inline(__always)
+  func deliver<R: Reactor>(_ action: Action, to reactor: R, waits: Bool) -> SendError?
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    if isRunHere { return deliverAsOwner(action, to: reactor) }
+    var attempts = 0
+    while true {
+      switch mailbox.ring.trySend(action) {
+      case .accepted:
+        C.lightFence()
+        if !state.wasBusy { runOrSchedule(reactor) }
+        return nil
+      case .closed:
+        return .closed
+      case .full:
+        if !waits { return .full }
+        runOrSchedule(reactor)
+        if let reason = waitForRoom(after: &attempts) { return reason }
+      }
+    }
+  }
+
+  /// Whether the calling thread is the one that runs this reactor's turns, so that it must not wait.
+  @inlinable
+  var isRunHere: Bool { loop.map { $0.isCurrent } ?? state.isOwner }
+
+  /// An action that is sent from inside a turn: of this reactor, or of another on the same loop.
+  @inlinable
+  @inline(never)
+  func deliverAsOwner<R: Reactor>(_ action: Action, to reactor: R) -> SendError?
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    if mailbox.ring.isClosed { return .closed }
+    if !mailbox.appendAsOwner(action) { return .reentrantOverflow }
+    if !state.wasBusy { runOrSchedule(reactor) }
+    return nil
+  }
+
+  /// Sees to it that somebody processes what was sent, if nobody is about to.
+  @inlinable
+  @inline(never)
+  func runOrSchedule<R: Reactor>(_ reactor: R)
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    if !state.hasStarted, state.tryStart(with: { reactor.initialState }) { state.leave() }
+    guard let loop else {
+      if state.tryEnter() { runTurns(of: reactor) }
+      return
+    }
+    if state.trySchedule(), !loop.submit(reactor) { discardAll() }
+  }
+
+  /// The loop is closed, so nobody will process what is inside. Whoever scheduled.
+  @usableFromInline
+  func discardAll() {
+    state.begin()
+    mailbox.ring.close()
+    let discarded = mailbox.ring.drain { _ in }
+    state.leave()
+    mailbox.room.notify()
+    for _ in 0..<discarded { report(.closed) }
+  }
+
+  /// Waits a little, or until there is room again; says why not if that would never come.
+  @usableFromInline
+  @inline(never)
+  func waitForRoom(after attempts: inout Int) -> SendError? {
+    attempts += 1
+    if attempts <= 8 {
+      C.pause(times: 16)
+      return nil
+    }
+    if attempts <= 512 {
+      DedicatedThread.yield()
+      return nil
+    }
+    attempts = 0
+    let loop = loop
+    let thread = C.threadToken
+    // The runtime outlives the wait: the sender holds its reactor.
+    guard
+      WaitGraph.enter(
+        thread,
+        waitingFor: { [unowned self] in loop.map { $0.token.load(ordering: .relaxed) } ?? state.wasOwner })
+    else { return .deadlock }
+    defer { WaitGraph.leave(thread) }
+    _ = mailbox.room.wait { mailbox.hasRoom || !state.wasBusy || mailbox.ring.isClosed }
+    return nil
+  }
+}

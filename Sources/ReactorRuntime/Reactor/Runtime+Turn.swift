@@ -1,0 +1,81 @@
+import ReactorCore
+
+/// What the owner does: turns.
+extension RuntimeOn {
+  /// One action through mutate and reduce. The owner.
+  @inlinable
+  @inline(__always)
+  func process<R: Reactor>(_ action: Action, of reactor: R)
+  where R.Action == Action, R.Mutation == Mutation, R.State == State {
+    reactor.mutate(action: action).forEach { mutation in
+      state.change { state in reactor.reduce(into: &state, mutation: mutation) }
+    }
+  }
+
+  /// Processes what is there, up to the limit, and shows the result to readers; answers how many actions
+  /// that were. The owner, who stays the owner.
+  @inlinable
+  func turn<R: Reactor>(of reactor: R) -> Int
+  where R.Action == Action, R.Mutation == Mutation, R.State == State {
+    let processed = mailbox.drain(upTo: turnLimit) { action in process(action, of: reactor) }
+    if processed > 0 {
+      state.publish()
+      mailbox.notifyRoom()
+    }
+    return processed
+  }
+
+  /// Turns until nothing is left to do, then leaves. The owner, who is not afterwards.
+  @inlinable
+  @inline(never)
+  func runTurns<R: Reactor>(of reactor: R)
+  where R.Action == Action, R.Mutation == Mutation, R.State == State {
+    var pacer = Pacer<C>()
+    repeat {
+      while true {
+        let processed = turn(of: reactor)
+        if processed == 0 { break }
+        // At the limit somebody else may take over, but the owner's own actions come first in the order.
+        if processed >= turnLimit, mailbox.reentrant.isEmpty { break }
+        // Others are sending: a little patience here lets their actions come in bursts.
+        if processed < turnLimit { pacer.wait(afterReceiving: processed) }
+      }
+      state.leave()
+    } while reenters()
+  }
+
+  /// After leaving: whether something is ready and the calling thread is the owner again.
+  ///
+  /// Nothing is forgotten when this answers false; the argument stands in `rr_trampoline.h`. A claim that is
+  /// not yet published is waited for only briefly: then it is its producer who will find nobody here.
+  @inlinable
+  func reenters() -> Bool {
+    var looks = 0
+    while !mailbox.ring.isEmpty {
+      guard state.tryEnter() else { return false }
+      if mailbox.ring.isReady { return true }
+      state.leave()
+      looks += 1
+      if looks < 32 {
+        C.pause()
+      } else if !C.heavyFence() {
+        DedicatedThread.yield()
+      } else if !mailbox.ring.wasReady {
+        return false
+      }
+    }
+    return false
+  }
+}
+
+/// What the thread of a loop does with a reactor that it hosts.
+extension RuntimeOn {
+  @usableFromInline
+  func beginTurns() { state.begin() }
+
+  @usableFromInline
+  func leaveLoop() -> Bool {
+    state.leave()
+    return !reenters()
+  }
+}
