@@ -2,9 +2,8 @@
 
 import PackageDescription
 
-let strictC: [CSetting] = [
-  .enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error),
-]
+/// Warnings are errors. Unlike unsafe flags, these settings do not keep others from depending on the package.
+let strictC: [CSetting] = [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]
 let strictSwift: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 
 let package = Package(
@@ -12,11 +11,33 @@ let package = Package(
   products: [
     .library(name: "ReactorRuntime", targets: ["ReactorRuntime"]),
     .library(name: "ReactorCore", targets: ["ReactorCore"]),
+    .executable(name: "bench", targets: ["bench"]),
   ],
   targets: [
+    // The library: see ARCHITECTURE.md.
     .target(name: "CReactorCore", path: "CSources/CReactorCore", cSettings: strictC),
     .target(name: "ReactorCore", dependencies: ["CReactorCore"], swiftSettings: strictSwift),
     .target(name: "ReactorRuntime", dependencies: ["ReactorCore"], swiftSettings: strictSwift),
+
+    // System libraries, linked by the executables only; the library needs nothing but libc.
+    .systemLibrary(
+      name: "CURCU", path: "CSources/CURCU", pkgConfig: "liburcu-memb", providers: [.apt(["liburcu-dev"])]),
+    .systemLibrary(
+      name: "CJemalloc", path: "CSources/CJemalloc", pkgConfig: "jemalloc",
+      providers: [.apt(["libjemalloc-dev"])]),
+
+    // The benchmark.
+    .target(
+      name: "CBenchmarkLimits", dependencies: ["CURCU"], path: "CSources/CBenchmarkLimits",
+      cSettings: strictC + [.define("_GNU_SOURCE")]),
+    .target(
+      name: "BenchmarkSupport", path: "Benchmarks/BenchmarkSupport", swiftSettings: strictSwift),
+    .executableTarget(
+      name: "bench",
+      dependencies: ["BenchmarkSupport", "CBenchmarkLimits", "CJemalloc", "ReactorCore", "ReactorRuntime"],
+      path: "Benchmarks/bench", swiftSettings: strictSwift),
+
+    .testTarget(name: "BenchmarkTests", dependencies: ["BenchmarkSupport"], swiftSettings: strictSwift),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11

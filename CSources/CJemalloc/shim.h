@@ -1,2 +1,6 @@
-/* jemalloc: allocator of the executables, and their allocation statistics. */
+#ifndef CJEMALLOC_SHIM_H
+#define CJEMALLOC_SHIM_H
+
 #include <jemalloc/jemalloc.h>
+
+#endif

@@ -1,3 +1,8 @@
-/* liburcu, flavour memb (membarrier): the system library's own headers. */
+/* liburcu, flavour memb: the peer that the benchmark compares the ring with. */
+#ifndef CURCU_SHIM_H
+#define CURCU_SHIM_H
+
 #include <urcu/urcu-memb.h>
 #include <urcu/wfcqueue.h>
+
+#endif

@@ -12,6 +12,8 @@ public enum CoreError: Error, Equatable, Sendable {
   case laneCountIsInvalid
   /// The kernel gave no descriptor.
   case noDescriptor
+  /// There is no such processor, or the process may not use it.
+  case processorIsInvalid
 }
 
 extension CoreError: CustomStringConvertible {
@@ -27,6 +29,7 @@ extension CoreError: CustomStringConvertible {
     case .lanesExhausted: "every lane is taken by another producer"
     case .laneCountIsInvalid: "the number of lanes is not between 1 and 1024"
     case .noDescriptor: "the kernel gave no eventfd"
+    case .processorIsInvalid: "there is no such processor, or this process may not use it"
     }
   }
 }

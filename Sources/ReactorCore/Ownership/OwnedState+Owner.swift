@@ -9,9 +9,7 @@ extension OwnedStateOn {
   /// answers; false if another thread was first. Any thread.
   public func tryStart(with initial: () -> State) -> Bool {
     guard raw.tryStart(C.threadToken) else { return false }
-    let state = initial()
-    live.initialize(to: state)
-    snapshots.initialize(to: state)
+    slots.initialize(to: initial())
     owner.pointee.initialized = 1
     raw.publish(C.threadToken, slot: 0)
     return true
@@ -54,23 +52,23 @@ extension OwnedStateOn {
   @inlinable
   public var hasStarted: Bool { raw.slot >= 0 }
 
-  /// Changes the live state in place. The owner, not from inside another change.
+  /// Changes the state in place. The owner, not from inside another change.
   @inlinable
   @inline(__always)
   public func change(_ body: (inout State) -> Void) {
     assert(isOwner, "only the owner may change the state")
-    // Reached through the pointer each time: a copy of the fields held across `body` would be stale.
+    if owner.pointee.current == owner.pointee.shown { copyToFreeSlot() }
     owner.pointee.isChanging = true
-    body(&live.pointee)
+    body(&slots[owner.pointee.current])
     owner.pointee.isChanging = false
-    owner.pointee.hasChanged = true
   }
 
   /// Shows what changed to readers and stays the owner. The owner.
   @inlinable
   public func publish() {
-    guard owner.pointee.hasChanged else { return }
-    raw.publish(C.threadToken, slot: storeSnapshot())
+    if owner.pointee.current == owner.pointee.shown { return }
+    owner.pointee.shown = owner.pointee.current
+    raw.publish(C.threadToken, slot: owner.pointee.shown)
   }
 
   /// Shows what changed to readers and gives the ownership up. The owner. Look at the mailbox again
@@ -79,31 +77,32 @@ extension OwnedStateOn {
   @inline(__always)
   public func leave() {
     assert(isOwner, "only the owner may leave")
-    raw.leave(slot: owner.pointee.hasChanged ? storeSnapshot() : owner.pointee.slot)
+    let slot = owner.pointee.current
+    owner.pointee.shown = slot
+    raw.leave(slot: slot)
   }
 
-  /// Copies the live state into a slot that nobody reads, and answers which.
+  /// The owner goes on in a slot that nobody sees. Its source was written in an earlier turn; copying it now
+  /// rather than copying the change afterwards is what keeps the copy off the processor's critical path.
   @inlinable
   @inline(__always)
-  func storeSnapshot() -> Int {
+  func copyToFreeSlot() {
     let slot = freeSlot()
-    let bit = 1 << slot
+    let bit = 1 &<< slot
     if owner.pointee.initialized & bit != 0 {
-      snapshots[slot] = live.pointee
+      slots[slot] = slots[owner.pointee.shown]
     } else {
-      (snapshots + slot).initialize(to: live.pointee)
+      (slots + slot).initialize(to: slots[owner.pointee.shown])
       owner.pointee.initialized |= bit
     }
-    owner.pointee.slot = slot
-    owner.pointee.hasChanged = false
-    return slot
+    owner.pointee.current = slot
   }
 
   /// Normally one of the first two slots: the one that is not shown.
   @inlinable
   @inline(__always)
   func freeSlot() -> Int {
-    let slot = owner.pointee.slot == 0 ? 1 : 0
+    let slot = owner.pointee.shown == 0 ? 1 : 0
     return raw.isFree(slot: slot) ? slot : searchFreeSlot()
   }
 
@@ -111,7 +110,7 @@ extension OwnedStateOn {
   @inline(never)
   func searchFreeSlot() -> Int {
     while true {
-      for slot in 0..<snapshotSlotCount where slot != owner.pointee.slot && raw.isFree(slot: slot) {
+      for slot in 0..<snapshotSlotCount where slot != owner.pointee.shown && raw.isFree(slot: slot) {
         return slot
       }
       // Every other slot is pinned by a reader that was suspended in the middle of its copy.

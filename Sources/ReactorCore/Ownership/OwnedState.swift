@@ -1,25 +1,26 @@
 /// A state that one thread at a time changes, and any thread reads whole without waiting for it.
 ///
-/// The owner changes the live state in place. Leaving, or ``publish()``, copies it to a snapshot slot and
-/// shows that slot to readers, in one atomic exchange with the ownership itself. Readers pin the slot they
-/// copy from; the argument why nobody sees a torn state stands in `rr_pins.h`.
+/// The state lives in slots. One slot is shown to readers, who copy from it. The owner's first change copies
+/// the shown slot to a free one and goes on there, in place; leaving, or ``publish()``, shows that slot
+/// instead, in one atomic exchange with the ownership itself. Readers pin the slot they copy from; the
+/// argument why nobody sees a torn state stands in `rr_pins.h`.
 ///
-/// Up to four earlier states stay alive in their slots until they are overwritten. A state made of values
-/// with shared storage (arrays, dictionaries, strings) shares that storage with its snapshot, so the first
-/// change after a snapshot copies what it changes.
+/// Up to three earlier states stay alive in their slots until they are overwritten. A state made of values
+/// with shared storage (arrays, dictionaries, strings) shares that storage with the slot it was copied from,
+/// so the first change of a turn copies what it changes.
 public struct OwnedStateOn<C: Core, State: Sendable>: ~Copyable {
   @usableFromInline let raw: C.Trampoline
-  @usableFromInline let live: UnsafeMutablePointer<State>
-  @usableFromInline let snapshots: UnsafeMutablePointer<State>
+  @usableFromInline let slots: UnsafeMutablePointer<State>
   @usableFromInline let owner: UnsafeMutablePointer<OwnerFields>
 
   /// What only the owner touches.
   @usableFromInline
   struct OwnerFields {
-    @usableFromInline var slot = 0
-    /// One bit for each snapshot slot that holds a state.
+    @usableFromInline var shown = 0
+    /// The slot with the owner's changes; the shown one if there are none.
+    @usableFromInline var current = 0
+    /// One bit for each slot that holds a state.
     @usableFromInline var initialized = 0
-    @usableFromInline var hasChanged = false
     @usableFromInline var isChanging = false
     @usableFromInline init() {}
   }
@@ -30,8 +31,7 @@ public struct OwnedStateOn<C: Core, State: Sendable>: ~Copyable {
   @inlinable
   public init() throws(CoreError) {
     raw = try C.Trampoline()
-    live = .allocate(capacity: 1)
-    snapshots = .allocate(capacity: snapshotSlotCount)
+    slots = .allocate(capacity: snapshotSlotCount)
     owner = .allocate(capacity: 1)
     owner.initialize(to: OwnerFields())
   }
@@ -39,19 +39,16 @@ public struct OwnedStateOn<C: Core, State: Sendable>: ~Copyable {
   @inlinable
   deinit {
     for slot in 0..<snapshotSlotCount where owner.pointee.initialized & (1 << slot) != 0 {
-      (snapshots + slot).deinitialize(count: 1)
+      (slots + slot).deinitialize(count: 1)
     }
-    // The first snapshot and the live state are made together.
-    if owner.pointee.initialized != 0 { live.deinitialize(count: 1) }
-    snapshots.deallocate()
-    live.deallocate()
+    slots.deallocate()
     owner.deallocate()
     raw.destroy()
   }
 }
 
-// Unchecked: the live state and the owner's fields are touched by the owner only, which the trampoline
-// makes one at a time with a happens-before edge between two of them; snapshots are pinned while copied.
+// Unchecked: the slot that is not shown and the owner's fields are touched by the owner only, of which the
+// trampoline makes one at a time with a happens-before edge between two; a slot is pinned while copied.
 extension OwnedStateOn: @unchecked Sendable {}
 
 /// The owned state of the C core.

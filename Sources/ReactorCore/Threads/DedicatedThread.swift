@@ -47,6 +47,11 @@ public struct DedicatedThread: ~Copyable, Sendable {
     pthread_join(thread, nil)
   }
 
+  /// Lets the thread run on that processor only; false if there is none of that number for this process.
+  public borrowing func run(on processor: Int) -> Bool {
+    rr_thread_run_on(thread, Int32(clamping: processor))
+  }
+
   /// Whether it is the calling thread.
   public var isCurrent: Bool { pthread_equal(thread, pthread_self()) != 0 }
 

@@ -17,13 +17,21 @@ public final class LoopOn<C: Core>: Sendable {
   ///   - name: The thread's name, cut to 15 bytes by the system.
   ///   - waiting: What the thread does while it has nothing to do.
   ///   - turnLimit: After how many actions of one reactor the next gets its turn.
-  /// - Throws: ``CoreError/outOfMemory``.
+  ///   - processor: The only processor that the thread may run on; nil leaves that to the system.
+  /// - Throws: ``CoreError/outOfMemory``, or ``CoreError/processorIsInvalid``.
   public init(
-    name: String = "reactor-loop", waiting: WaitStrategy = .parking, turnLimit: Int = 1024
+    name: String = "reactor-loop", waiting: WaitStrategy = .parking, turnLimit: Int = 1024,
+    processor: Int? = nil
   ) throws(CoreError) {
     let state = try LoopState<C>(waiting: waiting, turnLimit: turnLimit)
+    let running = DedicatedThread(named: name) { state.run() }
+    let isPlaced = processor.map { running.run(on: $0) } ?? true
     self.state = state
-    thread = JoinOnce(DedicatedThread(named: name) { state.run() })
+    thread = JoinOnce(running)
+    if !isPlaced {
+      shutdown()
+      throw .processorIsInvalid
+    }
   }
 
   deinit { state.close() }

@@ -1,0 +1,60 @@
+/// The unit of a figure. More is better for a rate, less for a time.
+package enum FigureUnit: String, Codable, Sendable {
+  case millionPerSecond = "M/s"
+  case nanoseconds = "ns"
+
+  /// How much of `limit` is reached: 1 at the limit, whichever way the unit runs.
+  package func fraction(of limit: Double, reached figure: Double) -> Double? {
+    switch self {
+    case .millionPerSecond: limit > 0 ? figure / limit : nil
+    case .nanoseconds: figure > 0 ? limit / figure : nil
+    }
+  }
+}
+
+/// Several repetitions of one figure in three numbers.
+package struct Figure: Equatable, Sendable {
+  package let min: Double
+  package let median: Double
+  package let max: Double
+
+  /// The middle value, or the mean of the two in the middle; nil for no values.
+  package init?(_ values: [Double]) {
+    guard !values.isEmpty else { return nil }
+    let sorted = values.sorted()
+    let middle = sorted.count / 2
+    min = sorted[0]
+    max = sorted[sorted.count - 1]
+    median = sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
+  }
+}
+
+/// One figure of the report.
+package struct CellResult: Equatable, Sendable {
+  package var caseName: String
+  package var variant: String
+  package var producers: Int
+  package var unit: FigureUnit
+  package var figure: Figure
+  /// Nil where allocations could not be, or need not be, counted.
+  package var allocationsPerAction: Double?
+  package var placement: Placement
+  package var verified: Bool
+  /// How much of the machine's limit is reached, as measured at the same time in the same placement.
+  package var shareOfLimit: Double?
+
+  package init(
+    caseName: String, variant: String, producers: Int, unit: FigureUnit, figure: Figure,
+    allocationsPerAction: Double?, placement: Placement, verified: Bool, shareOfLimit: Double? = nil
+  ) {
+    self.caseName = caseName
+    self.variant = variant
+    self.producers = producers
+    self.unit = unit
+    self.figure = figure
+    self.allocationsPerAction = allocationsPerAction
+    self.placement = placement
+    self.verified = verified
+    self.shareOfLimit = shareOfLimit
+  }
+}

@@ -1,0 +1,89 @@
+/// Turns the command line into an `Invocation`. Touches nothing but its arguments.
+package struct OptionsParser: Sendable {
+  package static let producerBounds = 1...1024
+  package static let longestSeconds = 3600.0
+
+  private let knownCases: [String]
+  private let cores: Int
+
+  package init(knownCases: [String], cores: Int) {
+    self.knownCases = knownCases
+    self.cores = cores
+  }
+
+  package func parse(_ arguments: [String]) -> Result<Invocation, UsageError> {
+    Result { () throws(UsageError) in try invocation(arguments) }
+  }
+
+  private func invocation(_ arguments: [String]) throws(UsageError) -> Invocation {
+    // The other options refine what --quick sets, wherever it stands.
+    var options = Options(quick: arguments.contains("--quick"), cores: cores)
+    var asked: Invocation?
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let name = String(parts.first ?? "")
+      let inline = parts.count == 2 ? String(parts[1]) : nil
+      switch name {
+      case "--help", "--list", "--quick":
+        guard inline == nil else { throw UsageError("\(name) takes no value.") }
+        if name == "--list" { asked = asked ?? .list }
+        if name == "--help" { asked = .help }
+      case "--case", "--producers", "--seconds", "--json":
+        guard let value = inline ?? rest.popFirst(), !value.isEmpty else {
+          throw UsageError("\(name) needs a value.")
+        }
+        try apply(name, value, to: &options)
+      default:
+        throw UsageError("Unknown option '\(argument)'; --help lists what there is.")
+      }
+    }
+    return asked ?? .run(options)
+  }
+
+  private func apply(_ name: String, _ value: String, to options: inout Options) throws(UsageError) {
+    switch name {
+    case "--case": options.cases += try caseNames(value)
+    case "--producers": options.producers = try producerCounts(value)
+    case "--seconds": options.seconds = try seconds(value)
+    default: options.json = value
+    }
+  }
+
+  private func caseNames(_ value: String) throws(UsageError) -> [String] {
+    var names: [String] = []
+    for name in commaSeparated(value) {
+      guard knownCases.contains(where: { CaseName.selects(name, $0) }) else {
+        throw UsageError(
+          "Unknown case '\(name)'; there are \(knownCases.joined(separator: ", ")), and prefixes of them.")
+      }
+      names.append(name)
+    }
+    return names
+  }
+
+  private func producerCounts(_ value: String) throws(UsageError) -> [Int] {
+    var counts: Set<Int> = []
+    for text in commaSeparated(value) {
+      guard let count = Int(text), Self.producerBounds.contains(count) else {
+        let bounds = Self.producerBounds
+        throw UsageError(
+          "--producers takes numbers from \(bounds.lowerBound) to \(bounds.upperBound), not '\(text)'.")
+      }
+      counts.insert(count)
+    }
+    return counts.sorted()
+  }
+
+  private func seconds(_ value: String) throws(UsageError) -> Double {
+    guard let seconds = Double(value), seconds > 0, seconds <= Self.longestSeconds else {
+      throw UsageError(
+        "--seconds takes a number above 0 and up to \(Int(Self.longestSeconds)), not '\(value)'.")
+    }
+    return seconds
+  }
+
+  private func commaSeparated(_ value: String) -> [String] {
+    value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+  }
+}

@@ -1,0 +1,118 @@
+/// The results for people: one table per case, one for the limits.
+package struct TextReport: Sendable {
+  private let outlines: [CaseOutline]
+  private let results: [CellResult]
+
+  package init(_ outlines: [CaseOutline], _ results: [CellResult]) {
+    self.outlines = outlines
+    self.results = results
+  }
+
+  package func rendered(width: Int = 120) -> String {
+    let tables = outlines.filter { $0.kind != .limit }.compactMap(table) + [limits].compactMap { $0 }
+    return tables.map { $0.rendered(width: width) }.joined(separator: "\n")
+  }
+
+  private func table(of outline: CaseOutline) -> Table? {
+    let own = results.filter { outline.resultNames.contains($0.caseName) }
+    guard !own.isEmpty else { return nil }
+    let variants = own.map(\.variant).uniqued()
+    var columns = keys(of: outline, own).map { key in
+      column(key, outline, variants, own.filter { self.key(of: $0, outline) == key })
+    }
+    if outline.kind != .latency { columns.append(allocations(variants, own)) }
+    return Table(title: title(of: outline), labels: variants, columns: columns)
+  }
+
+  private func title(of outline: CaseOutline) -> String {
+    let what =
+      switch outline.kind {
+      case .throughput: "M actions/s"
+      case .latency: "ns from the scheduled time to reduced"
+      case .time, .limit: "ns per action"
+      }
+    guard let limit = outline.limit else { return "\(outline.name) · \(what)" }
+    let share = limit.scale == 1 ? "" : "\(FigureFormat.number(limit.scale)) × "
+    return "\(outline.name) · \(what) · limit: \(share)\(limit.name)"
+  }
+
+  // MARK: Columns
+
+  private func keys(of outline: CaseOutline, _ own: [CellResult]) -> [String] {
+    switch outline.kind {
+    case .latency: outline.resultNames.filter { name in own.contains { $0.caseName == name } }
+    default: own.map(\.producers).uniqued().sorted().map(String.init)
+    }
+  }
+
+  private func key(of result: CellResult, _ outline: CaseOutline) -> String {
+    outline.kind == .latency ? result.caseName : String(result.producers)
+  }
+
+  private func column(
+    _ key: String, _ outline: CaseOutline, _ variants: [String], _ cells: [CellResult]
+  ) -> Table.Column {
+    let placement = Placement.prevailing(in: cells.map(\.placement))
+    let name =
+      switch outline.kind {
+      case .throughput: "P=\(key)"
+      case .latency: String(key.dropFirst(outline.name.count + 1))
+      case .time, .limit: "1 thread"
+      }
+    let core = cells.first { $0.variant == "c" }
+    return Table.Column(
+      header: "\(name) \(placement.rawValue)",
+      cells: variants.map { variant in
+        guard let cell = cells.first(where: { $0.variant == variant }) else { return ["–"] }
+        return lines(of: cell, core: core, placement)
+      })
+  }
+
+  /// The figure, below it its ratio to the C core and its share of the limit. A question mark says that the
+  /// cores were placed otherwise than for the rest of the column.
+  private func lines(
+    of cell: CellResult, core: CellResult?, _ placement: Placement
+  ) -> [String] {
+    let mark = cell.verified ? (cell.placement == placement ? "" : "?") : "WRONG "
+    let ratio = FigureFormat.ratio(core.map { cell.figure.median / $0.figure.median })
+    return [
+      mark + FigureFormat.figure(cell.figure, cell.unit),
+      "\(ratio) \(FigureFormat.percent(cell.shareOfLimit))",
+    ]
+  }
+
+  /// Per action: the most that was counted over the columns.
+  private func allocations(_ variants: [String], _ own: [CellResult]) -> Table.Column {
+    Table.Column(
+      header: "allocs",
+      cells: variants.map { variant in
+        let counted = own.filter { $0.variant == variant }.compactMap(\.allocationsPerAction)
+        return [FigureFormat.allocations(counted.max())]
+      })
+  }
+
+  // MARK: Limits
+
+  private var limits: Table? {
+    let names = outlines.filter { $0.kind == .limit }.map(\.name)
+    let own = results.filter { names.contains($0.caseName) }
+    guard !own.isEmpty else { return nil }
+    func column(_ text: (CellResult) -> String) -> Table.Column {
+      Table.Column(header: "", cells: own.map { [text($0)] })
+    }
+    return Table(
+      title: "The machine's limits: median (min–max)", labels: own.map(\.caseName),
+      columns: [
+        column { ($0.verified ? "" : "WRONG ") + FigureFormat.figure($0.figure, $0.unit) },
+        column(\.unit.rawValue), column(\.placement.rawValue),
+      ])
+  }
+}
+
+extension Sequence where Element: Hashable {
+  /// Each element once, in the order of its first appearance.
+  package func uniqued() -> [Element] {
+    var seen: Set<Element> = []
+    return filter { seen.insert($0).inserted }
+  }
+}

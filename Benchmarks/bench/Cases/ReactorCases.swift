@@ -1,0 +1,40 @@
+import BenchmarkSupport
+import ReactorCore
+
+/// Reactors, and what one would use instead of them.
+extension Catalogue {
+  static let reactors: [Case] = [
+    Case(
+      "reactor.loop", .fanIn(.spinning), limit: CaseOutline.Limit("limit.spsc"),
+      variants: [
+        .subject("c", LoopReactorSubject<CCore>.self),
+        .subject("swift", LoopReactorSubject<PureSwiftCore>.self),
+        .subject("mutex", MutexBaseline.self),
+        .subject("pthread-mutex", PthreadMutexBaseline.self),
+        .subject("dispatch", DispatchQueueBaseline.self),
+        .subject("actor", ActorBaseline.self),
+        .subject("asyncstream", AsyncStreamBaseline.self),
+        .subject("swapped-array", SwappedArrayBaseline.self),
+      ]),
+    Case(
+      "reactor.caller", .fanIn(.spinning), limit: CaseOutline.Limit("limit.fetchadd-contended"),
+      variants: [
+        .subject("c", CallerReactorSubject<CCore>.self),
+        .subject("swift", CallerReactorSubject<PureSwiftCore>.self),
+        .subject("mutex", MutexBaseline.self),
+        .subject("pthread-mutex", PthreadMutexBaseline.self),
+        .subject("dispatch", DispatchQueueSyncBaseline.self),
+        .subject("actor", ActorBaseline.self),
+      ]),
+    Case(
+      "sync.uncontended", .synchronous, limit: CaseOutline.Limit("limit.fetchadd"),
+      variants: [
+        .subject("c", CallerReactorSubject<CCore>.self),
+        .subject("swift", CallerReactorSubject<PureSwiftCore>.self),
+        .subject("mutex", MutexBaseline.self),
+        .subject("pthread-mutex", PthreadMutexBaseline.self),
+        .subject("dispatch", DispatchQueueSyncBaseline.self),
+        .subject("actor", ActorBaseline.self),
+      ]),
+  ]
+}

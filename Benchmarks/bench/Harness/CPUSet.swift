@@ -1,0 +1,48 @@
+import CBenchmarkLimits
+
+/// The CPUs that this process may run on, and who runs where.
+///
+/// While there is a core for every thread, the consumer gets one and the producers the others: floating,
+/// the two ends of a ring sometimes share a core and hand over through its cache, many times faster than
+/// cores can, and no probe would tell. With more threads than cores all of them float, since being moved
+/// and preempted is then what a service meets.
+struct CPUSet: Sendable {
+  let cpus: [Int32]
+
+  /// Those that the process may run on now.
+  static func allowed() -> CPUSet {
+    var cpus = [Int32](repeating: 0, count: 1024)
+    let count = bl_allowed_cpus(&cpus, cpus.count)
+    return CPUSet(cpus: Array(cpus.prefix(count)))
+  }
+
+  /// Where the consumer goes; nil if it floats. The second CPU: interrupts tend to prefer the first.
+  func consumer(producers: Int) -> Int32? {
+    producers < cpus.count ? cpus[1] : nil
+  }
+
+  func without(_ cpu: Int32?) -> CPUSet {
+    CPUSet(cpus: cpus.filter { $0 != cpu })
+  }
+
+  /// Confines the calling thread; where the system forbids it, the thread floats.
+  func confineThread() {
+    _ = bl_confine(cpus, cpus.count)
+  }
+
+  /// Runs `body` with the calling thread on `cpu`.
+  func confiningThread<Result>(to cpu: Int32?, _ body: () throws -> Result) rethrows -> Result {
+    guard let cpu else { return try body() }
+    CPUSet(cpus: [cpu]).confineThread()
+    defer { confineThread() }
+    return try body()
+  }
+
+  /// Nanoseconds of a round trip between the first two CPUs, nil if it cannot be measured. Takes well below
+  /// a millisecond while the cores are near.
+  func roundTrip(batches: Int = 20, batchSize: Int = 50) -> Double? {
+    guard cpus.count >= 2 else { return nil }
+    let nanoseconds = bl_round_trip_ns(cpus[0], cpus[1], batches, batchSize)
+    return nanoseconds > 0 ? nanoseconds : nil
+  }
+}

@@ -1,0 +1,70 @@
+import Glibc
+import Synchronization
+
+/// Threads that are started, brought to a gate and released together, so that no start-up is measured.
+///
+final class ProducerThreads {
+  private let gate = StartGate()
+  private var threads: [pthread_t] = []
+
+  /// Starts `count` threads, confined to `cpus` if given, and returns when all stand at the gate.
+  init(_ count: Int, on cpus: CPUSet?, _ body: @escaping @Sendable (_ producer: Int) -> Void) throws {
+    let gate = gate
+    for producer in 0..<count {
+      let start = ThreadStart {
+        cpus?.confineThread()
+        // What a start-up allocates must not be taken for an action's.
+        AllocationCounter.flushThreadCache()
+        gate.arriveAndWait()
+        body(producer)
+      }
+      threads.append(try start.spawn())
+    }
+    while gate.arrived.load(ordering: .acquiring) < count { sched_yield() }
+  }
+
+  func release() {
+    gate.isOpen.store(true, ordering: .releasing)
+  }
+
+  func join() {
+    for thread in threads { pthread_join(thread, nil) }
+    threads = []
+  }
+}
+
+/// Where threads wait for each other without a system call that would delay their start.
+private final class StartGate: Sendable {
+  let arrived = Atomic<Int>(0)
+  let isOpen = Atomic<Bool>(false)
+
+  func arriveAndWait() {
+    arrived.add(1, ordering: .acquiringAndReleasing)
+    while !isOpen.load(ordering: .acquiring) { sched_yield() }
+  }
+}
+
+/// Carries a closure through `pthread_create`.
+private final class ThreadStart: Sendable {
+  private let body: @Sendable () -> Void
+
+  init(_ body: @escaping @Sendable () -> Void) {
+    self.body = body
+  }
+
+  func spawn() throws -> pthread_t {
+    var thread = pthread_t()
+    let context = Unmanaged.passRetained(self)
+    let code = pthread_create(
+      &thread, nil,
+      { context in
+        Unmanaged<ThreadStart>.fromOpaque(context!).takeRetainedValue().body()
+        return nil
+      }, context.toOpaque())
+    guard code == 0 else {
+      context.release()
+      throw SubjectFailure("cannot start a thread: \(String(cString: strerror(code)))")
+    }
+    return thread
+  }
+}

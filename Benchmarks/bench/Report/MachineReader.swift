@@ -1,0 +1,70 @@
+import BenchmarkSupport
+import Foundation
+
+/// Reads from the system what has to stand beside the figures.
+enum MachineReader {
+  static func describe() -> RunDescription {
+    let environment = ProcessInfo.processInfo.environment
+    return RunDescription(
+      machine: machine(), compiler: environment["REACTOR_BENCH_COMPILER"] ?? compiler,
+      commit: environment["REACTOR_BENCH_COMMIT"] ?? commit() ?? "unknown")
+  }
+
+  private static func machine() -> MachineDescription {
+    var system = utsname()
+    uname(&system)
+    return MachineDescription(
+      cpu: cpuModel() ?? "unknown CPU", cores: ProcessInfo.processInfo.activeProcessorCount,
+      kernel: "\(text(system.sysname)) \(text(system.release))", architecture: text(system.machine),
+      loadAverage: loadAverage())
+  }
+
+  private static func loadAverage() -> Double {
+    var average = 0.0
+    return getloadavg(&average, 1) == 1 ? average : 0
+  }
+
+  private static func cpuModel() -> String? {
+    let lines = try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8).split(separator: "\n")
+    let model = lines?.first { $0.hasPrefix("model name") }
+    return model?.split(separator: ":").last?.trimmingCharacters(in: .whitespaces)
+  }
+
+  /// A fixed-size C array of characters, up to its zero.
+  private static func text<Characters>(_ characters: Characters) -> String {
+    withUnsafeBytes(of: characters) { bytes in
+      String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+  }
+
+  /// What the compiler tells of itself; a script that knows more says so in the environment.
+  private static var compiler: String {
+    #if compiler(>=6.4)
+      "Swift 6.4 or later"
+    #elseif compiler(>=6.3)
+      "Swift 6.3"
+    #else
+      "Swift 6.2"
+    #endif
+  }
+
+  private static func commit() -> String? {
+    guard let hash = git(["rev-parse", "--short", "HEAD"]), !hash.isEmpty else { return nil }
+    let changes = git(["status", "--porcelain", "--untracked-files=no"]) ?? ""
+    return changes.isEmpty ? hash : hash + "-dirty"
+  }
+
+  private static func git(_ arguments: [String]) -> String? {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["git"] + arguments
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    guard (try? process.run()) != nil else { return nil }
+    let data = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else { return nil }
+    return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+}

@@ -1,0 +1,33 @@
+/*
+ * What this machine can do at best. Functions that take two CPUs run one pinned thread on each and
+ * return a negative number when that cannot be done.
+ */
+#ifndef BL_LIMITS_H
+#define BL_LIMITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The first `capacity` CPUs that this process may run on; returns how many there are. */
+size_t bl_allowed_cpus(int *cpus, size_t capacity);
+
+/* Confines the calling thread to `cpus`; false if the system refuses. */
+bool bl_confine(const int *cpus, size_t count);
+
+/*
+ * Nanoseconds for a cache line to go to the other core and back: the median over `batches` of the
+ * mean over `batch_size` trips, so that a preemption spoils one batch and not the figure.
+ */
+double bl_round_trip_ns(int first_cpu, int second_cpu, size_t batches, size_t batch_size);
+
+/* Nanoseconds that `count` uncontended fetch-and-adds take; negative if the sum came out wrong. */
+double bl_fetch_add_ns(uint64_t count);
+
+/* The same with two threads on one word, `count` fetch-and-adds in all. */
+double bl_fetch_add_contended_ns(int first_cpu, int second_cpu, uint64_t count);
+
+/* Nanoseconds that `count` futex wakes take while nobody waits; negative if one failed. */
+double bl_futex_wake_ns(uint64_t count);
+
+#endif

@@ -1,0 +1,48 @@
+/* Clocks, and the instructions that Swift has no name for. */
+#ifndef BL_TIME_H
+#define BL_TIME_H
+
+#include <stdint.h>
+#include <time.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+static inline uint64_t bl_now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/*
+ * The cheapest clock that two cores share, for latencies of tens of nanoseconds. On x86-64 the time
+ * stamp counter, which is taken to be constant and synchronised, as on every machine since 2010;
+ * elsewhere nanoseconds. bl_ns_per_tick() converts.
+ */
+static inline uint64_t bl_ticks(void) {
+#if defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#else
+  return bl_now_ns();
+#endif
+}
+
+/* Compares the two clocks for about 20 ms. */
+double bl_ns_per_tick(void);
+
+static inline void bl_pause(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("isb" ::: "memory");
+#endif
+}
+
+/* Does nothing, and no optimiser can know it. */
+void bl_opaque(void);
+
+/* The same for what `pointer` points to: it has to be there. */
+void bl_use(const void *pointer);
+
+#endif

@@ -1,0 +1,107 @@
+import Glibc
+import Synchronization
+
+/// The event count of the pure-Swift core: the word and the protocol of `rr_eventcount.h`, with a full fence
+/// on both sides, since Swift reaches no membarrier.
+///
+/// It sleeps on a ``ParkingSpot`` instead of a futex, or on a ``WakeSocket`` instead of an eventfd. Any
+/// number of threads may sleep and notify; but of the kind ``EventCountKind/descriptor`` only one at a time
+/// may sleep, since whoever wakes first empties the descriptor for all.
+@frozen
+public struct SwiftEventCount: RawEventCount, @unchecked Sendable {
+  // Unchecked: behind the pointer are an atomic, constants, and a parking spot, which is made for threads.
+  @usableFromInline let shared: UnsafeMutablePointer<Shared>
+
+  @frozen
+  @usableFromInline
+  struct Shared: ~Copyable {
+    /// An epoch, doubled, and in bit 0 whether somebody sleeps or is about to.
+    @usableFromInline let word: Atomic<UInt32>
+    @usableFromInline let socket: WakeSocket?
+  }
+
+  public init(_ kind: EventCountKind) throws(CoreError) {
+    // The parking spot has lines of its own: who parks must not disturb who only looks at the word.
+    let memory = try CacheLine.allocate(byteCount: (1 + ParkingSpot.lines) * CacheLine.size)
+    let socket: WakeSocket?
+    do {
+      switch kind {
+      case .futex:
+        socket = nil
+        try ParkingSpot.place(inLine: 1, of: memory)
+      case .descriptor:
+        socket = try WakeSocket()
+      }
+    } catch {
+      free(memory)
+      throw error
+    }
+    shared = CacheLine.place(Shared(word: Atomic(0), socket: socket), inLine: 0, of: memory)
+  }
+
+  public func destroy() {
+    if let socket = shared.pointee.socket { socket.destroy() } else { parkingSpot.destroy() }
+    free(shared)
+  }
+
+  private var parkingSpot: ParkingSpot { ParkingSpot(inLine: 1, of: shared) }
+
+  public var descriptor: Int32 { shared.pointee.socket?.watched ?? -1 }
+
+  @inlinable
+  public var wasArmed: Bool { shared.pointee.word.load(ordering: .relaxed) & 1 != 0 }
+}
+
+// MARK: The sleeper
+
+extension SwiftEventCount {
+  public func prepare() -> UInt32 {
+    // WAKE: "somebody sleeps", before the sleeper's look at its condition.
+    let key = shared.pointee.word.bitwiseOr(1, ordering: .sequentiallyConsistent).newValue
+    // WAKE: the sleeper's half of the pair of fences; the condition may be read with any ordering.
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+    return key
+  }
+
+  public func cancel(_ key: UInt32) { shared.pointee.socket?.empty() }
+
+  public func wait(_ key: UInt32, timeoutNanoseconds: Int64) -> Bool {
+    if let socket = shared.pointee.socket { return socket.wait(timeoutNanoseconds: timeoutNanoseconds) }
+    // Relaxed: the look is taken under the spot's lock, and a notifier changes the word before it takes that
+    // lock. So either the look finds the change, or the notifier finds the sleeper parked.
+    return parkingSpot.park(timeoutNanoseconds: timeoutNanoseconds) {
+      shared.pointee.word.load(ordering: .relaxed) == key
+    }
+  }
+}
+
+// MARK: The notifier
+
+extension SwiftEventCount {
+  @inlinable
+  public func notify() {
+    // WAKE: the notifier's half of the pair of fences, after the condition became true. Either the sleeper
+    // sees the condition, or this look sees the word armed.
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+    let word = shared.pointee.word.load(ordering: .relaxed)
+    if word & 1 != 0 { wake(word) }
+  }
+
+  /// The slow half of ``notify()``: somebody is armed.
+  @usableFromInline
+  func wake(_ seen: UInt32) {
+    var word = seen
+    while word & 1 != 0 {
+      // WAKE: one of several notifiers wins; the losers find the word disarmed, or armed under a later epoch
+      // by a sleeper that looks at its condition after it armed.
+      let (isMine, current) = shared.pointee.word.compareExchange(
+        expected: word, desired: (word & ~1) &+ 2, successOrdering: .sequentiallyConsistent,
+        failureOrdering: .relaxed)
+      if isMine {
+        if let socket = shared.pointee.socket { socket.signal() } else { parkingSpot.unparkAll() }
+        return
+      }
+      word = current
+    }
+  }
+}

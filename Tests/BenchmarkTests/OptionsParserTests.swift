@@ -1,0 +1,95 @@
+import Testing
+
+@testable import BenchmarkSupport
+
+@Suite struct OptionsParserTests {
+  private let parser = OptionsParser(
+    knownCases: ["ring.single", "ring.batch16", "latency.busy.p50"], cores: 6)
+
+  private func options(_ arguments: String...) throws -> Options {
+    guard case .run(let options) = try parser.parse(arguments).get() else {
+      throw UsageError("not a run")
+    }
+    return options
+  }
+
+  private func refusal(_ arguments: String...) -> String? {
+    guard case .failure(let error) = parser.parse(arguments) else { return nil }
+    return error.message
+  }
+
+  @Test func defaultsTakeTheCoresIn() throws {
+    let options = try options()
+    #expect(options.producers == [1, 2, 4, 6, 8])
+    #expect(options.cases.isEmpty)
+    #expect(options.seconds == 0.25)
+    #expect(options.repetitions == 5)
+    #expect(options.json == nil)
+    #expect(!options.quick)
+  }
+
+  @Test func quickIsShortAndCanBeRefinedOnEitherSide() throws {
+    #expect(try options("--quick").producers == [1, 2])
+    #expect(try options("--quick").repetitions == 3)
+    for options in [
+      try options("--quick", "--producers", "4", "--seconds", "1"),
+      try options("--producers", "4", "--seconds", "1", "--quick"),
+    ] {
+      #expect(options.quick)
+      #expect(options.producers == [4])
+      #expect(options.seconds == 1)
+    }
+  }
+
+  @Test func casesAccumulateAndMayBePrefixes() throws {
+    let cases = try options("--case", "ring,latency.busy", "--case=ring.single").cases
+    #expect(cases == ["ring", "latency.busy", "ring.single"])
+  }
+
+  @Test func unknownCaseIsRefusedWithTheKnownOnes() {
+    let message = refusal("--case", "rung")
+    #expect(message?.contains("'rung'") == true)
+    #expect(message?.contains("ring.single, ring.batch16") == true)
+    #expect(refusal("--case", "ring,,latency") != nil)
+    #expect(refusal("--case", "single") != nil)
+  }
+
+  @Test func producersAreSortedAndUnique() throws {
+    #expect(try options("--producers", "8,1,8,2").producers == [1, 2, 8])
+  }
+
+  @Test(arguments: ["0", "-1", "1.5", "two", "1,,2", "1025", "1, 2", "99999999999999999999"])
+  func impossibleProducersAreRefused(_ value: String) {
+    #expect(refusal("--producers", value)?.contains("1 to 1024") == true)
+  }
+
+  @Test(arguments: ["0", "-0.5", "nan", "inf", "soon", "3601"])
+  func impossibleSecondsAreRefused(_ value: String) {
+    #expect(refusal("--seconds", value)?.contains("'\(value)'") == true)
+  }
+
+  @Test(arguments: ["--case", "--producers", "--seconds", "--json"])
+  func missingValuesAreRefused(_ name: String) {
+    #expect(refusal(name) == "\(name) needs a value.")
+    #expect(refusal("\(name)=") == "\(name) needs a value.")
+  }
+
+  @Test func unknownOptionsAreRefused() {
+    #expect(refusal("--fast")?.contains("'--fast'") == true)
+    #expect(refusal("ring")?.contains("'ring'") == true)
+    #expect(refusal("") != nil)
+    #expect(refusal("--quick=yes") == "--quick takes no value.")
+  }
+
+  @Test func helpAndListAreFound() throws {
+    #expect(try parser.parse(["--help"]).get() == .help)
+    #expect(try parser.parse(["--quick", "--list"]).get() == .list)
+    #expect(try parser.parse(["--list", "--help"]).get() == .help)
+    #expect(try parser.parse(["--help", "--list"]).get() == .help)
+    #expect(refusal("--help", "--seconds", "0") != nil)
+  }
+
+  @Test func pathsMayHoldEqualSigns() throws {
+    #expect(try options("--json=a=b.json").json == "a=b.json")
+  }
+}

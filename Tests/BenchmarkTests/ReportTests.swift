@@ -1,0 +1,161 @@
+import Foundation
+import Testing
+
+@testable import BenchmarkSupport
+
+@Suite struct ReportTests {
+  private func result(
+    _ name: String, _ variant: String, _ producers: Int, _ values: [Double],
+    _ unit: FigureUnit = .millionPerSecond,
+    allocations: Double? = 0, placement: Placement = .near, verified: Bool = true, share: Double? = nil
+  ) -> CellResult {
+    CellResult(
+      caseName: name, variant: variant, producers: producers, unit: unit, figure: Figure(values)!,
+      allocationsPerAction: allocations, placement: placement, verified: verified, shareOfLimit: share)
+  }
+
+  @Test func figuresAreMedianAndBounds() throws {
+    let odd = try #require(Figure([5, 1, 3]))
+    #expect((odd.min, odd.median, odd.max) == (1, 3, 5))
+    #expect(Figure([4, 1, 2, 3])?.median == 2.5)
+    #expect(Figure([]) == nil)
+  }
+
+  @Test func sharesOfALimitReachOneAtIt() {
+    #expect(FigureUnit.millionPerSecond.fraction(of: 200, reached: 50) == 0.25)
+    #expect(FigureUnit.nanoseconds.fraction(of: 50, reached: 200) == 0.25)
+    #expect(FigureUnit.millionPerSecond.fraction(of: 0, reached: 50) == nil)
+    #expect(FigureUnit.nanoseconds.fraction(of: 50, reached: 0) == nil)
+  }
+
+  @Test(arguments: [
+    (0.0, "0"), (0.0551, "0.055"), (0.1, "0.10"), (9.994, "9.99"), (9.996, "10.0"), (99.94, "99.9"),
+    (99.96, "100"), (1234.4, "1234"),
+  ])
+  func numbersHaveThreeDigits(_ value: Double, _ text: String) {
+    #expect(FigureFormat.number(value) == text)
+  }
+
+  @Test func longTimesChangeTheirUnit() {
+    #expect(FigureFormat.figure(Figure([70, 76, 81])!, .nanoseconds) == "76.0 (70.0–81.0)")
+    #expect(FigureFormat.figure(Figure([9_000, 20_000, 30_000])!, .nanoseconds) == "20.0µs (9.00–30.0)")
+    #expect(FigureFormat.figure(Figure([2_500_000])!, .nanoseconds) == "2.50ms (2.50–2.50)")
+    #expect(FigureFormat.figure(Figure([20_000])!, .millionPerSecond) == "20000 (20000–20000)")
+  }
+
+  @Test func smallAllocationCountsAreNoise() {
+    #expect(FigureFormat.allocations(nil) == "n/a")
+    #expect(FigureFormat.allocations(0.0009) == "0")
+    #expect(FigureFormat.allocations(0.001) == "0.001")
+    #expect(FigureFormat.allocations(3) == "3.00")
+  }
+
+  @Test func tableAlignsLinesAndBreaksWhenTooWide() {
+    let table = Table(
+      title: "t", labels: ["a", "long"],
+      columns: [
+        Table.Column(header: "P=1", cells: [["1", "x"], ["22"]]),
+        Table.Column(header: "P=2", cells: [["12345"], ["6"]]),
+      ])
+    #expect(
+      table.rendered(width: 40) == """
+        t
+                P=1    P=2
+          a       1  12345
+                  x       
+          long   22      6
+
+        """)
+    #expect(
+      table.rendered(width: 14) == """
+        t
+                P=1
+          a       1
+                  x
+          long   22
+
+                  P=2
+          a     12345
+                     
+          long      6
+
+        """)
+  }
+
+  @Test func textReportShowsRatioShareAndPlacement() {
+    let outline = CaseOutline(name: "ring.single", kind: .throughput, limit: .init("limit.spsc"))
+    let text = TextReport(
+      [outline, CaseOutline(name: "limit.spsc", kind: .limit)],
+      [
+        result("ring.single", "c", 1, [100], share: 0.5),
+        result("ring.single", "swift", 1, [50, 51, 52], allocations: 1, share: 0.25),
+        result("ring.single", "c", 2, [80], placement: .far),
+        result("ring.single", "swift", 2, [8], placement: .unknown, verified: false),
+        result("limit.spsc", "limit", 1, [200]),
+      ]
+    ).rendered()
+    #expect(text.contains("P=1 near"))
+    #expect(text.contains("P=2 far"))
+    #expect(text.contains("0.51× 25%"))
+    #expect(text.contains("WRONG 8.00"))
+    #expect(text.contains("The machine's limits"))
+  }
+
+  @Test func textReportCopesWithoutTheCoreAndWithGaps() {
+    let outline = CaseOutline(name: "reactor.loop", kind: .throughput, limit: .init("limit.spsc"))
+    let text = TextReport(
+      [outline], [result("reactor.loop", "mutex", 1, [100]), result("reactor.loop", "actor", 2, [2])]
+    ).rendered()
+    #expect(text.contains("– –"))
+    #expect(!text.contains("×"))
+    #expect(!text.contains("limits"))
+  }
+
+  @Test func percentilesAreColumns() {
+    let outline = CaseOutline(
+      name: "latency.busy", kind: .latency, limit: .init("limit.roundtrip", scale: 0.5))
+    let text = TextReport(
+      [outline],
+      [
+        result("latency.busy.p50", "c", 1, [76], .nanoseconds),
+        result("latency.busy.max", "c", 1, [9_000], .nanoseconds),
+      ]
+    ).rendered()
+    #expect(text.contains("limit: 0.50 × limit.roundtrip"))
+    #expect(text.contains("p50 near"))
+    #expect(text.contains("max near"))
+    #expect(!text.contains("p90"))
+  }
+
+  @Test func jsonHasTheAgreedShape() throws {
+    let run = RunDescription(
+      machine: MachineDescription(
+        cpu: "A CPU", cores: 2, kernel: "Linux 6", architecture: "x86_64", loadAverage: 0.5,
+        roundTripNanoseconds: 100),
+      compiler: "Swift 6.3", commit: "abc-dirty")
+    let report = JSONReport(
+      run,
+      [
+        result("ring.single", "c", 4, [1, 2, 4], allocations: nil, share: 0.5),
+        result("sync.uncontended", "swift", 1, [12], .nanoseconds, placement: .unknown, verified: false),
+      ])
+    let object = try #require(try JSONSerialization.jsonObject(with: report.data()) as? [String: Any])
+    #expect(object["schema"] as? Int == 1)
+    #expect(object["compiler"] as? String == "Swift 6.3")
+    #expect(object["commit"] as? String == "abc-dirty")
+    #expect((object["machine"] as? [String: Any])?["cpu"] as? String == "A CPU")
+    let results = try #require(object["results"] as? [[String: Any]])
+    let keys: Set = [
+      "case", "variant", "producers", "unit", "min", "median", "max", "allocationsPerAction", "placement",
+      "verified",
+    ]
+    for result in results { #expect(Set(result.keys) == keys) }
+    #expect(results[0]["case"] as? String == "ring.single")
+    #expect(results[0]["unit"] as? String == "M/s")
+    #expect(results[0]["median"] as? Double == 2)
+    #expect(results[0]["allocationsPerAction"] is NSNull)
+    #expect(results[1]["unit"] as? String == "ns")
+    #expect(results[1]["placement"] as? String == "unknown")
+    #expect(results[1]["verified"] as? Bool == false)
+  }
+}
