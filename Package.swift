@@ -37,6 +37,12 @@ let package = Package(
       dependencies: ["BenchmarkSupport", "CBenchmarkLimits", "CJemalloc", "ReactorCore", "ReactorRuntime"],
       path: "Benchmarks/bench", swiftSettings: strictSwift),
 
+    // The tests, and what several of them use.
+    .target(
+      name: "TestSupport", dependencies: ["ReactorCore"], path: "Tests/TestSupport",
+      swiftSettings: strictSwift),
+    .testTarget(
+      name: "ReactorCoreTests", dependencies: ["ReactorCore", "TestSupport"], swiftSettings: strictSwift),
     .testTarget(name: "BenchmarkTests", dependencies: ["BenchmarkSupport"], swiftSettings: strictSwift),
   ],
   swiftLanguageModes: [.v6],

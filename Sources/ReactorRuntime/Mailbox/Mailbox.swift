@@ -25,6 +25,13 @@ struct MailboxOn<C: Core, Action: Sendable>: ~Copyable, Sendable {
   @inlinable
   func appendAsOwner(_ action: Action) -> Bool { reentrant.tryAppend(action, stamp: ring.tail) }
 
+  /// Destroys everything that is inside; answers how many that were. The owner.
+  func removeAll() -> Int {
+    var removed = ring.drain { _ in }
+    while reentrant.removeFirst() != nil { removed += 1 }
+    return removed
+  }
+
   /// Whether a quarter of the ring is free: senders that sleep are not woken for a slot each. Any thread.
   @inlinable
   var hasRoom: Bool { ring.wasCount <= ring.capacity - max(1, ring.capacity / 4) }

@@ -1,6 +1,6 @@
 /// The reactors that a loop's thread owns at the moment.
 struct LoopHosting {
-  private var reactors: ContiguousArray<(hosted: any LoopHosted, quietRounds: Int)> = []
+  private var reactors: ContiguousArray<(scheduled: Scheduled, quietRounds: Int)> = []
   private let patience: Int
 
   /// - Parameter patience: After how many turns in vain a reactor is given up.
@@ -12,9 +12,9 @@ struct LoopHosting {
 
   var isEmpty: Bool { reactors.isEmpty }
 
-  mutating func accept(_ hosted: any LoopHosted) {
-    hosted.beginOnLoop()
-    reactors.append((hosted, 0))
+  mutating func accept(_ scheduled: Scheduled) {
+    scheduled.runtime.beginOnLoop()
+    reactors.append((scheduled, 0))
   }
 
   /// One turn of each; answers how many actions were processed in all.
@@ -22,10 +22,10 @@ struct LoopHosting {
     var processed = 0
     var index = 0
     while index < reactors.count {
-      let count = reactors[index].hosted.turnOnLoop()
+      let count = reactors[index].scheduled.runtime.turnOnLoop()
       processed += count
       reactors[index].quietRounds = count > 0 ? 0 : reactors[index].quietRounds + 1
-      if reactors[index].quietRounds > patience, reactors[index].hosted.leaveLoop() {
+      if reactors[index].quietRounds > patience, reactors[index].scheduled.runtime.leaveLoop() {
         // May be the last reference: then the reactor ends here, on the loop.
         remove(at: index)
       } else {
@@ -37,7 +37,7 @@ struct LoopHosting {
 
   /// Gives every reactor up that has nothing to do; answers whether none is left.
   mutating func leaveAll() -> Bool {
-    for index in reactors.indices.reversed() where reactors[index].hosted.leaveLoop() {
+    for index in reactors.indices.reversed() where reactors[index].scheduled.runtime.leaveLoop() {
       remove(at: index)
     }
     return reactors.isEmpty

@@ -5,9 +5,9 @@ import Synchronization
 @usableFromInline
 final class LoopState<C: Core>: Sendable {
   /// Reactors that were scheduled and not yet accepted. Each is inside at most once.
-  private let ready: RingOn<C, any LoopHosted>
+  private let ready: RingOn<C, Scheduled>
   /// Those that the loop's own thread scheduled, which must not wait for itself to make room.
-  private let scheduledHere = OwnerQueue<any LoopHosted>(limit: .max)
+  private let scheduledHere = OwnerQueue<Scheduled>(limit: .max)
   private let wake: EventCountOn<C>
   private let waiting: WaitStrategy
   @usableFromInline let turnLimit: Int
@@ -35,10 +35,10 @@ final class LoopState<C: Core>: Sendable {
   ///
   /// Waits only while more than a thousand other reactors are on their way in from other threads.
   @usableFromInline
-  func submit(_ hosted: any LoopHosted) -> Bool {
-    if isCurrent { return !ready.isClosed && scheduledHere.tryAppend(hosted, stamp: 0) }
+  func submit(_ scheduled: Scheduled) -> Bool {
+    if isCurrent { return !ready.isClosed && scheduledHere.tryAppend(scheduled, stamp: 0) }
     while true {
-      switch ready.trySend(hosted) {
+      switch ready.trySend(scheduled) {
       case .accepted:
         wake.notify()
         return true
@@ -58,7 +58,7 @@ final class LoopState<C: Core>: Sendable {
     var emptyRounds = 0
     while true {
       _ = ready.drain { hosting.accept($0) }
-      while let hosted = scheduledHere.removeFirst() { hosting.accept(hosted) }
+      while let scheduled = scheduledHere.removeFirst() { hosting.accept(scheduled) }
       let processed = hosting.runTurns()
       if processed > 0 {
         emptyRounds = 0

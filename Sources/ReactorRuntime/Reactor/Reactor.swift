@@ -7,7 +7,7 @@ import ReactorCore
 ///
 /// Conform a `final class`: then the whole way of an action specialises, and the calls of `mutate` and
 /// `reduce` are direct.
-public protocol Reactor: LoopHosted {
+public protocol Reactor: AnyObject, Sendable {
   associatedtype Action: Sendable
   associatedtype Mutation: Sendable = Action
   associatedtype State: Sendable
@@ -78,15 +78,4 @@ extension Reactor {
   /// before this turn. Before the first action it is ``initialState``.
   @inlinable
   public var currentState: State { runtime.state.read() ?? initialState }
-}
-
-extension Reactor {
-  @inlinable
-  public func beginOnLoop() { runtime.beginTurns() }
-
-  @inlinable
-  public func turnOnLoop() -> Int { runtime.turn(of: self) }
-
-  @inlinable
-  public func leaveLoop() -> Bool { runtime.leaveLoop() }
 }

@@ -102,12 +102,24 @@ extension RuntimeOn {
   @inline(never)
   func runOrSchedule<R: Reactor>(_ reactor: R)
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
-    if !state.hasStarted, state.tryStart(with: { reactor.initialState }) { state.leave() }
+    if !state.hasStarted { start(reactor) }
     guard let loop else {
       if state.tryEnter() { runTurns(of: reactor) }
       return
     }
-    if state.trySchedule(), !loop.submit(reactor) { discardAll() }
+    if state.trySchedule(), !loop.submit(Scheduled(self, of: reactor)) { discardAll() }
+  }
+
+  /// Once, before the first action. The closure is made here, where the type of the reactor is known and the
+  /// code specialises for it; a witness in a generic reactor's conformance would not.
+  @inlinable
+  @inline(never)
+  func start<R: Reactor>(_ reactor: R)
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    guard state.tryStart(with: { reactor.initialState }) else { return }
+    // Not retained: whoever runs a turn holds the reactor.
+    if loop != nil { turnBody.value = { [unowned reactor] in reactor.runtime.turn(of: reactor) } }
+    state.leave()
   }
 
   /// The loop is closed, so nobody will process what is inside. Whoever scheduled.
@@ -115,7 +127,8 @@ extension RuntimeOn {
   func discardAll() {
     state.begin()
     mailbox.ring.close()
-    let discarded = mailbox.ring.drain { _ in }
+    // What the loop's own thread sent is its own to touch, or, once that has ended, the deinit's.
+    let discarded = isRunHere ? mailbox.removeAll() : mailbox.ring.drain { _ in }
     state.leave()
     mailbox.room.notify()
     for _ in 0..<discarded { report(.closed) }

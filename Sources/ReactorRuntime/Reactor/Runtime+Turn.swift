@@ -68,10 +68,13 @@ extension RuntimeOn {
   }
 }
 
-/// What the thread of a loop does with a reactor that it hosts.
-extension RuntimeOn {
+/// What the thread of a loop calls.
+extension RuntimeOn: LoopHosted {
   @usableFromInline
-  func beginTurns() { state.begin() }
+  func beginOnLoop() { state.begin() }
+
+  @usableFromInline
+  func turnOnLoop() -> Int { turnBody.value() }
 
   @usableFromInline
   func leaveLoop() -> Bool {

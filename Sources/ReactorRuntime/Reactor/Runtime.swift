@@ -10,6 +10,8 @@ public final class RuntimeOn<C: Core, Action: Sendable, Mutation: Sendable, Stat
   @usableFromInline let state: OwnedStateOn<C, State>
   /// Nil on placement ``PlacementOn/caller``.
   @usableFromInline let loop: LoopState<C>?
+  /// How the loop's thread runs a turn; set at the start.
+  @usableFromInline let turnBody = OwnerCell<@Sendable () -> Int>({ 0 })
   @usableFromInline let turnLimit: Int
   private let onFailure: @Sendable (Failure) -> Void
   // A reactor without another reference to its loop keeps it running.
@@ -46,6 +48,12 @@ public final class RuntimeOn<C: Core, Action: Sendable, Mutation: Sendable, Stat
       self.loop = loop.state
       turnLimit = loop.state.turnLimit
     }
+  }
+
+  deinit {
+    // Left behind only by a loop that was shut down while others were sending.
+    let left = mailbox.removeAll()
+    for _ in 0..<left { report(.closed) }
   }
 
   @usableFromInline
