@@ -1,0 +1,26 @@
+/// A variable of whoever owns what it stands beside, such as an ``OwnedState``: no lock, no check.
+public struct OwnerCell<Value: Sendable>: ~Copyable {
+  @usableFromInline let storage: UnsafeMutablePointer<Value>
+
+  @inlinable
+  public init(_ value: Value) {
+    storage = .allocate(capacity: 1)
+    storage.initialize(to: value)
+  }
+
+  @inlinable
+  deinit {
+    storage.deinitialize(count: 1)
+    storage.deallocate()
+  }
+
+  /// The owner only.
+  @inlinable
+  public var value: Value {
+    get { storage.pointee }
+    nonmutating set { storage.pointee = newValue }
+  }
+}
+
+// Unchecked: its user guards it by ownership, as it guards the state.
+extension OwnerCell: @unchecked Sendable {}
