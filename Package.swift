@@ -43,6 +43,9 @@ let package = Package(
       swiftSettings: strictSwift),
     .testTarget(
       name: "ReactorCoreTests", dependencies: ["ReactorCore", "TestSupport"], swiftSettings: strictSwift),
+    .testTarget(
+      name: "StressTests", dependencies: ["ReactorCore", "ReactorRuntime", "TestSupport"],
+      exclude: ["README.md", "tsan.supp"], swiftSettings: strictSwift),
     .testTarget(name: "BenchmarkTests", dependencies: ["BenchmarkSupport"], swiftSettings: strictSwift),
   ],
   swiftLanguageModes: [.v6],

@@ -59,10 +59,6 @@ enum rr_edge {
   (RR_EDGE_CHECK(edge),                                                                            \
    atomic_compare_exchange_strong_explicit((x), (expected), (v), memory_order_seq_cst,             \
                                            memory_order_relaxed))
-#define rr_cas_weak_seq_cst(edge, x, expected, v)                                                  \
-  (RR_EDGE_CHECK(edge),                                                                            \
-   atomic_compare_exchange_weak_explicit((x), (expected), (v), memory_order_seq_cst,               \
-                                         memory_order_relaxed))
 
 #define rr_full_fence(edge) (RR_EDGE_CHECK(edge), atomic_thread_fence(memory_order_seq_cst))
 /* Keeps the compiler from moving accesses; the processor is dealt with by the other side. */

@@ -91,37 +91,35 @@ static inline void *rr_ring_payload(const rr_ring *ring, uint64_t cursor) {
   return rr_ring_slot(ring, cursor) + ring->payload_offset;
 }
 
-/* After a lost compare-and-swap: first about 200 ns, then doubling up to about 1.5 us. */
-static inline void rr_ring_back_off(uint32_t *pauses) {
-  for (uint32_t i = 0; i < *pauses; i++) rr_pause();
-  if (*pauses < 64) *pauses *= 2;
+/* What rr_ring_try_claim() leaves over: no room at first sight, closed, contended, a bad count. */
+rr_status rr_ring_try_claim_slow(rr_ring *ring, uint64_t count, bool lost, uint64_t *cursor);
+
+/* Whether `head` leaves no room up to `after` (doubled). Signed, because the head may already be
+ * beyond a tail that is stale. */
+static inline bool rr_ring_lacks_room(const rr_ring *ring, uint64_t after, uint64_t head) {
+  return (int64_t)(after - head * 2) > (int64_t)(ring->capacity * 2);
 }
 
 /* Claims `count` consecutive cursors, all or none. Any thread. RR_FULL is truthful: at the moment
- * at which the consumer's cursor was read there was no room for `count`. Lock-free; O(1). */
+ * at which the consumer's cursor was read there was no room for `count`. Lock-free; O(1).
+ *
+ * Inline is only the first attempt. It sees its room in head_seen, which another producer may have
+ * stored: acquire, so that the consumer's reads of the emptied slots happen before this claim's
+ * writes. */
 static inline rr_status rr_ring_try_claim(rr_ring *ring, uint64_t count, uint64_t *cursor) {
-  if (__builtin_expect(count - 1 >= ring->capacity, 0)) return RR_COUNT_INVALID;
-  const int64_t room = (int64_t)(ring->capacity * 2);
   uint64_t tail = rr_load_relaxed(&ring->tail);
-  for (uint32_t pauses = 8;;) {
-    if (__builtin_expect((tail & 1) != 0, 0)) return RR_CLOSED;
-    const uint64_t after = tail + count * 2;
-    const uint64_t seen = rr_load_acquire(RR_EDGE_RING_SPACE, &ring->head_seen);
-    /* Signed, because the head may already be beyond a tail that is stale. */
-    if (__builtin_expect((int64_t)(after - seen * 2) > room, 0)) {
-      const uint64_t head = rr_load_acquire(RR_EDGE_RING_SPACE, &ring->head);
-      if ((int64_t)(after - head * 2) > room) return RR_FULL;
-      /* Handed on: who reads it must see the slots as emptied, hence release. An older value may
-       * overwrite a newer one; that costs a second look, nothing else. */
-      rr_store_release(RR_EDGE_RING_SPACE, &ring->head_seen, head);
-    }
-    if (__builtin_expect(rr_cas_weak_seq_cst(RR_EDGE_RING_CLAIM, &ring->tail, &tail, after), 1)) {
-      *cursor = tail >> 1;
-      return RR_OK;
-    }
-    rr_ring_back_off(&pauses);
-    tail = rr_load_relaxed(&ring->tail);
+  const uint64_t after = tail + count * 2;
+  const uint64_t seen = rr_load_acquire(RR_EDGE_RING_SPACE, &ring->head_seen);
+  if (__builtin_expect((tail & 1) != 0 || rr_ring_lacks_room(ring, after, seen) ||
+                           count - 1 >= ring->capacity,
+                       0)) {
+    return rr_ring_try_claim_slow(ring, count, false, cursor);
   }
+  if (__builtin_expect(!rr_cas_seq_cst(RR_EDGE_RING_CLAIM, &ring->tail, &tail, after), 0)) {
+    return rr_ring_try_claim_slow(ring, count, true, cursor);
+  }
+  *cursor = tail >> 1;
+  return RR_OK;
 }
 
 static inline void rr_ring_publish_word(rr_ring *ring, uint64_t cursor, uint64_t run) {

@@ -41,13 +41,14 @@ struct ParkingSpot {
 
   /// Sleeps while `mustSleep`, at most so many nanoseconds (negative: for ever); false if they ran out.
   func park(timeoutNanoseconds: Int64, while mustSleep: () -> Bool) -> Bool {
-    var deadline = timeoutNanoseconds < 0 ? nil : timespec.now(plus: timeoutNanoseconds)
+    let isForEver = timeoutNanoseconds < 0
+    var deadline = isForEver ? timespec() : timespec.now(plus: timeoutNanoseconds)
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     while mustSleep() {
-      if deadline == nil {
+      if isForEver {
         pthread_cond_wait(condition, mutex)
-      } else if pthread_cond_timedwait(condition, mutex, &deadline!) == ETIMEDOUT {
+      } else if pthread_cond_timedwait(condition, mutex, &deadline) == ETIMEDOUT {
         return !mustSleep()
       }
     }
@@ -57,7 +58,7 @@ struct ParkingSpot {
   /// Wakes everybody. Whatever made `mustSleep` false must have happened before.
   func unparkAll() {
     pthread_mutex_lock(mutex)
-    // Under the lock, because the last sleeper to leave may be the one who destroys the spot.
+    // Under the lock: a sleeper that looked before it was taken is asleep by now.
     pthread_cond_broadcast(condition)
     pthread_mutex_unlock(mutex)
   }

@@ -4,9 +4,9 @@ import Synchronization
 /// The event count of the pure-Swift core: the word and the protocol of `rr_eventcount.h`, with a full fence
 /// on both sides, since Swift reaches no membarrier.
 ///
-/// It sleeps on a ``ParkingSpot`` instead of a futex, or on a ``WakeSocket`` instead of an eventfd. Any
-/// number of threads may sleep and notify; but of the kind ``EventCountKind/descriptor`` only one at a time
-/// may sleep, since whoever wakes first empties the descriptor for all.
+/// It sleeps on a condition variable instead of a futex, or on a socket instead of an eventfd. Any number of
+/// threads may sleep and notify; but of the kind ``EventCountKind/descriptor`` only one at a time may sleep,
+/// since whoever wakes first empties the descriptor for all.
 @frozen
 public struct SwiftEventCount: RawEventCount, @unchecked Sendable {
   // Unchecked: behind the pointer are an atomic, constants, and a parking spot, which is made for threads.

@@ -38,11 +38,11 @@ public struct SwiftLane: RawLane, @unchecked Sendable {
   }
 
   @inlinable
-  static var isFree: UInt32 { 0 }
+  static var stateFree: UInt32 { 0 }
   @inlinable
-  static var isTaken: UInt32 { 1 }
+  static var stateTaken: UInt32 { 1 }
   @inlinable
-  static var isClosed: UInt32 { 2 }
+  static var stateClosed: UInt32 { 2 }
 
   /// How many cache lines a lane takes.
   @inlinable
@@ -54,7 +54,7 @@ public struct SwiftLane: RawLane, @unchecked Sendable {
   ) {
     let line = index * lines
     CacheLine.place(
-      Shared(slots: nil, mask: mask, stride: stride, state: Atomic(isFree)), inLine: line, of: memory)
+      Shared(slots: nil, mask: mask, stride: stride, state: Atomic(stateFree)), inLine: line, of: memory)
     CacheLine.place(Producer(tail: Atomic(start), headSeen: start), inLine: line + 1, of: memory)
     CacheLine.place(Consumer(head: Atomic(start), tailSeen: start), inLine: line + 2, of: memory)
   }
@@ -97,7 +97,7 @@ extension SwiftLane {
   @inlinable
   public func close() {
     // LANE_STATE: the producer's last word: a tail that is read after it is final.
-    shared.pointee.state.store(Self.isClosed, ordering: .releasing)
+    shared.pointee.state.store(Self.stateClosed, ordering: .releasing)
   }
 }
 
@@ -127,9 +127,9 @@ extension SwiftLane {
   @inlinable
   public func recycle() {
     // LANE_STATE: first the state, then the cursor: closed is the producer's last word.
-    guard shared.pointee.state.load(ordering: .acquiring) == Self.isClosed else { return }
+    guard shared.pointee.state.load(ordering: .acquiring) == Self.stateClosed else { return }
     guard ready() == 0 else { return }
     // LANE_STATE: the consumer's fields and the emptied slots, to the next producer.
-    shared.pointee.state.store(Self.isFree, ordering: .releasing)
+    shared.pointee.state.store(Self.stateFree, ordering: .releasing)
   }
 }

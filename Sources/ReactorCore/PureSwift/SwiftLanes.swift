@@ -101,10 +101,10 @@ extension SwiftLane {
   /// Free → taken. Any thread; the first one wins.
   fileprivate func take() -> Bool {
     // Relaxed: a first look, so that a lane that is taken costs no read-modify-write.
-    guard shared.pointee.state.load(ordering: .relaxed) == Self.isFree else { return false }
+    guard shared.pointee.state.load(ordering: .relaxed) == Self.stateFree else { return false }
     // LANE_STATE: what the producer before left behind, from the consumer's recycling.
     return shared.pointee.state.compareExchange(
-      expected: Self.isFree, desired: Self.isTaken, successOrdering: .sequentiallyConsistent,
+      expected: Self.stateFree, desired: Self.stateTaken, successOrdering: .sequentiallyConsistent,
       failureOrdering: .relaxed
     ).exchanged
   }
@@ -113,6 +113,6 @@ extension SwiftLane {
   /// this lane yet.
   fileprivate func giveBack() {
     // LANE_STATE: to the next who takes it.
-    shared.pointee.state.store(Self.isFree, ordering: .releasing)
+    shared.pointee.state.store(Self.stateFree, ordering: .releasing)
   }
 }

@@ -17,7 +17,20 @@ extension RuntimeOn {
         return
       }
     }
+    if !state.isOwner, isOnItsWay(action, to: reactor) { return }
     sendOrReport(action, to: reactor)
+  }
+
+  /// Puts the action into the ring, if there is room, and sees to it that somebody processes it. Inline, so
+  /// that it specialises with what is around it: this is all that a send to a loop pays for.
+  @inlinable
+  @inline(__always)
+  func isOnItsWay<R: Reactor>(_ action: Action, to reactor: R) -> Bool
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    guard mailbox.ring.trySend(action).isAccepted else { return false }
+    C.lightFence()
+    if !state.wasBusy { runOrSchedule(reactor) }
+    return true
   }
 
   /// Out of line, so that what is inlined at each send is only the way of an idle reactor.
