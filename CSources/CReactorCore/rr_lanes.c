@@ -29,7 +29,6 @@ rr_status rr_lanes_create(rr_lanes **out, uint32_t limit, uint64_t capacity, siz
     atomic_init(&lane->state, RR_LANE_FREE);
     atomic_init(&lane->tail, start);
     atomic_init(&lane->head, start);
-    lane->head_seen = start;
     lane->tail_seen = start;
   }
   *out = lanes;
@@ -51,23 +50,32 @@ static void extend(rr_lanes *lanes, uint32_t index) {
   }
 }
 
-rr_status rr_lanes_register(rr_lanes *lanes, rr_lane **out) {
-  *out = NULL;
+static bool take(rr_lane *lane) {
+  uint32_t expected = RR_LANE_FREE;
+  return rr_load_relaxed(&lane->state) == RR_LANE_FREE &&
+         rr_cas_seq_cst(RR_EDGE_LANE_STATE, &lane->state, &expected, RR_LANE_TAKEN);
+}
+
+rr_status rr_lanes_register(rr_lanes *lanes, rr_lane_producer *out) {
+  out->lane = NULL;
   for (uint32_t i = 0; i < lanes->limit; i++) {
     rr_lane *lane = &lanes->lanes[i];
-    uint32_t expected = RR_LANE_FREE;
-    if (rr_load_relaxed(&lane->state) != RR_LANE_FREE) continue;
-    if (!rr_cas_seq_cst(RR_EDGE_LANE_STATE, &lane->state, &expected, RR_LANE_TAKEN)) continue;
+    if (!take(lane)) continue;
+    if (lane->slots == NULL) lane->slots = rr_slots_allocate(lanes->capacity, lanes->stride);
     if (lane->slots == NULL) {
-      lane->slots = rr_slots_allocate(lanes->capacity, lanes->stride);
-      if (lane->slots == NULL) {
-        /* Not through CLOSED: the consumer may not poll this lane yet. */
-        rr_store_release(RR_EDGE_LANE_STATE, &lane->state, RR_LANE_FREE);
-        return RR_OUT_OF_MEMORY;
-      }
+      /* Not through CLOSED: the consumer may not poll this lane yet. */
+      rr_store_release(RR_EDGE_LANE_STATE, &lane->state, RR_LANE_FREE);
+      return RR_OUT_OF_MEMORY;
     }
     extend(lanes, i);
-    *out = lane;
+    *out = (rr_lane_producer){
+        .lane = lane,
+        .slots = lane->slots,
+        .mask = lane->mask,
+        .stride = lane->stride,
+        .tail = rr_load_relaxed(&lane->tail),
+        .head_seen = rr_load_acquire(RR_EDGE_LANE_SPACE, &lane->head),
+    };
     return RR_OK;
   }
   return RR_LANES_EXHAUSTED;

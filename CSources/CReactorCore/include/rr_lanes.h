@@ -15,10 +15,9 @@
  *
  *   operation                                 threads
  *   register                                  any
- *   try_claim, payload (claimed), publish,
- *   close                                     the lane's producer: one thread at a time
- *   count, at, ready, payload (ready),
- *   release, recycle                          the consumer: one thread at a time
+ *   try_claim, publish, close                 the lane's producer: one thread at a time
+ *   count, at, ready, payload, release,
+ *   recycle                                   the consumer: one thread at a time
  *   create, destroy                           nobody else may use the lanes meanwhile
  *
  * After L. Lamport's ring, with the cached cursors of FastForward/MCRingBuffer.
@@ -43,11 +42,21 @@ typedef struct rr_lane {
   _Atomic uint32_t state;
   /* Producer. */
   _Alignas(RR_CACHE_LINE) _Atomic uint64_t tail;
-  uint64_t head_seen;
   /* Consumer. */
   _Alignas(RR_CACHE_LINE) _Atomic uint64_t head;
   uint64_t tail_seen;
 } rr_lane;
+
+/* The producer's side of its lane, by value: a loop that sends keeps it in registers. Reading its
+ * own tail back from memory for each item would cost more than all the rest of a send. */
+typedef struct rr_lane_producer {
+  rr_lane *lane;
+  unsigned char *slots;
+  uint64_t mask;
+  size_t stride;
+  uint64_t tail;
+  uint64_t head_seen;
+} rr_lane_producer;
 
 typedef struct rr_lanes {
   rr_lane *lanes;
@@ -63,32 +72,29 @@ rr_status rr_lanes_create(rr_lanes **out, uint32_t limit, uint64_t capacity, siz
                           size_t alignment, uint64_t start);
 /* Payloads still inside are the caller's to take out before. NULL is allowed. */
 void rr_lanes_destroy(rr_lanes *lanes);
-/* A lane of the caller's own, or RR_LANES_EXHAUSTED, or RR_OUT_OF_MEMORY; *out is NULL then. */
-rr_status rr_lanes_register(rr_lanes *lanes, rr_lane **out);
+/* A lane of the caller's own, or RR_LANES_EXHAUSTED, or RR_OUT_OF_MEMORY; out->lane is NULL then.
+ */
+rr_status rr_lanes_register(rr_lanes *lanes, rr_lane_producer *out);
 
-static inline void *rr_lane_payload(const rr_lane *lane, uint64_t cursor) {
-  return lane->slots + (cursor & lane->mask) * lane->stride;
-}
-
-/* Room for one payload at *cursor; RR_FULL is truthful. Producer. Wait-free. */
-static inline rr_status rr_lane_try_claim(rr_lane *lane, uint64_t *cursor) {
-  const uint64_t tail = rr_load_relaxed(&lane->tail);
-  if (__builtin_expect(tail - lane->head_seen > lane->mask, 0)) {
-    lane->head_seen = rr_load_acquire(RR_EDGE_LANE_SPACE, &lane->head);
-    if (tail - lane->head_seen > lane->mask) return RR_FULL;
+/* Room for the next payload, or NULL: full, truthfully. Producer. Wait-free. A claim that is never
+ * published holds nothing up: there is nothing behind it. */
+static inline void *rr_lane_try_claim(rr_lane_producer *producer) {
+  if (__builtin_expect(producer->tail - producer->head_seen > producer->mask, 0)) {
+    producer->head_seen = rr_load_acquire(RR_EDGE_LANE_SPACE, &producer->lane->head);
+    if (producer->tail - producer->head_seen > producer->mask) return NULL;
   }
-  *cursor = tail;
-  return RR_OK;
+  return producer->slots + (producer->tail & producer->mask) * producer->stride;
 }
 
-/* Producer. Wait-free. A claim that is never published holds nothing up: there is none behind. */
-static inline void rr_lane_publish(rr_lane *lane, uint64_t cursor) {
-  rr_store_release(RR_EDGE_LANE_ITEM, &lane->tail, cursor + 1);
+/* Producer. Wait-free. */
+static inline void rr_lane_publish(rr_lane_producer *producer) {
+  producer->tail++;
+  rr_store_release(RR_EDGE_LANE_ITEM, &producer->lane->tail, producer->tail);
 }
 
 /* No more sends; what is inside is still delivered. Producer; last call. Wait-free. */
-static inline void rr_lane_close(rr_lane *lane) {
-  rr_store_release(RR_EDGE_LANE_STATE, &lane->state, RR_LANE_CLOSED);
+static inline void rr_lane_close(rr_lane_producer *producer) {
+  rr_store_release(RR_EDGE_LANE_STATE, &producer->lane->state, RR_LANE_CLOSED);
 }
 
 /* How many lanes to poll. Consumer. */
@@ -98,6 +104,11 @@ static inline uint32_t rr_lanes_count(const rr_lanes *lanes) {
 
 static inline rr_lane *rr_lanes_at(const rr_lanes *lanes, uint32_t index) {
   return &lanes->lanes[index];
+}
+
+/* The payload of a slot that is ready. Consumer. */
+static inline void *rr_lane_payload(const rr_lane *lane, uint64_t cursor) {
+  return lane->slots + (cursor & lane->mask) * lane->stride;
 }
 
 static inline uint64_t rr_lane_head(const rr_lane *lane) { return rr_load_relaxed(&lane->head); }

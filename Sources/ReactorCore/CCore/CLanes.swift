@@ -19,8 +19,11 @@ public struct CLanes: RawLanes, @unchecked Sendable {
   public func destroy() { rr_lanes_destroy(pointer) }
 
   @inlinable
-  public func register() throws(CoreError) -> CLane {
-    CLane(try CoreError.creating { object in rr_lanes_register(pointer, &object) })
+  public func register() throws(CoreError) -> CLaneProducer {
+    var producer = rr_lane_producer()
+    let status = rr_lanes_register(pointer, &producer)
+    guard status == RR_OK else { throw CoreError(status) ?? .outOfMemory }
+    return CLaneProducer(producer)
   }
 
   @inlinable
@@ -28,6 +31,26 @@ public struct CLanes: RawLanes, @unchecked Sendable {
 
   @inlinable
   public func lane(_ index: Int) -> CLane { CLane(rr_lanes_at(pointer, UInt32(index))) }
+}
+
+/// `rr_lane_producer`, spelled in Swift. See `rr_lanes.h`.
+@frozen
+public struct CLaneProducer: RawLaneProducer, @unchecked Sendable {
+  // Unchecked: what the pointers inside lead to is made of atomics, and of slots that are the producer's
+  // until it publishes them.
+  @usableFromInline var producer: rr_lane_producer
+
+  @inlinable
+  init(_ producer: rr_lane_producer) { self.producer = producer }
+
+  @inlinable
+  public mutating func tryClaim() -> UnsafeMutableRawPointer? { rr_lane_try_claim(&producer) }
+
+  @inlinable
+  public mutating func publish() { rr_lane_publish(&producer) }
+
+  @inlinable
+  public mutating func close() { rr_lane_close(&producer) }
 }
 
 /// `rr_lane`, spelled in Swift. See `rr_lanes.h`.
@@ -41,18 +64,6 @@ public struct CLane: RawLane, @unchecked Sendable {
 
   @inlinable
   public func payload(_ cursor: UInt64) -> UnsafeMutableRawPointer { rr_lane_payload(pointer, cursor) }
-
-  @inlinable
-  public func tryClaim() -> UInt64? {
-    var cursor: UInt64 = 0
-    return rr_lane_try_claim(pointer, &cursor) == RR_OK ? cursor : nil
-  }
-
-  @inlinable
-  public func publish(_ cursor: UInt64) { rr_lane_publish(pointer, cursor) }
-
-  @inlinable
-  public func close() { rr_lane_close(pointer) }
 
   @inlinable
   public var head: UInt64 { rr_lane_head(pointer) }

@@ -19,11 +19,11 @@ public protocol Core: Sendable {
   static func pause()
 
   /// Between a publication and a look at what somebody else may have written before it ran
-  /// ``heavyFence()``. Free of charge where the heavy fence does the work of both.
+  /// ``heavyFence()``. Free of charge where the heavy fence does the work of both, or where there is none.
   static func lightFence()
 
-  /// The rare side of ``lightFence()``. Answers whether it ordered anything: a core that has no such
-  /// fence does nothing, and its caller must wait for the other side instead.
+  /// The rare side of ``lightFence()``. Answers whether it ordered anything: in a core that has no such
+  /// pair neither side does anything, and the caller must wait for the other side's publication instead.
   static func heavyFence() -> Bool
 }
 

@@ -3,30 +3,33 @@
 /// A value of this type is a reference; whoever made it calls ``destroy()`` once.
 public protocol RawLanes: Sendable {
   associatedtype Lane: RawLane
+  associatedtype Producer: RawLaneProducer
 
   init(limit: Int, capacity: Int, size: Int, alignment: Int, startingAt start: UInt64) throws(CoreError)
   func destroy()
 
   // Any thread.
-  func register() throws(CoreError) -> Lane
+  func register() throws(CoreError) -> Producer
 
   // The consumer.
   var count: Int { get }
   func lane(_ index: Int) -> Lane
 }
 
-/// One lane of ``RawLanes``.
+/// One lane of ``RawLanes``, as its producer sees it: a value, so that a loop keeps it in registers.
+public protocol RawLaneProducer: Sendable {
+  /// Room for the next payload; nil while full.
+  mutating func tryClaim() -> UnsafeMutableRawPointer?
+  /// Publishes what was claimed.
+  mutating func publish()
+  mutating func close()
+}
+
+/// One lane of ``RawLanes``, as the consumer sees it.
 public protocol RawLane: Sendable {
-  func payload(_ cursor: UInt64) -> UnsafeMutableRawPointer
-
-  // The lane's producer.
-  func tryClaim() -> UInt64?
-  func publish(_ cursor: UInt64)
-  func close()
-
-  // The consumer.
   var head: UInt64 { get }
   func ready() -> Int
+  func payload(_ cursor: UInt64) -> UnsafeMutableRawPointer
   func release(_ cursor: UInt64)
   func recycle()
 }

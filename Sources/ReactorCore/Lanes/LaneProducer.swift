@@ -1,25 +1,31 @@
 /// One producer's lane. One thread at a time may use it; when it goes away, so does the registration.
+///
+/// A loop that sends takes the handle into a local variable: then the compiler keeps its cursors in
+/// registers, and a send is two stores.
 public struct LaneProducerOn<C: Core, Element: ~Copyable>: ~Copyable {
-  @usableFromInline let lane: C.Lanes.Lane
+  @usableFromInline var raw: C.Lanes.Producer
   // Keeps the memory of the lane.
   @usableFromInline let lanes: LanesOn<C, Element>
 
   @inlinable
-  init(lane: C.Lanes.Lane, of lanes: LanesOn<C, Element>) {
-    self.lane = lane
+  init(_ raw: C.Lanes.Producer, of lanes: LanesOn<C, Element>) {
+    self.raw = raw
     self.lanes = lanes
   }
 
   @inlinable
-  deinit { lane.close() }
+  deinit {
+    var raw = raw
+    raw.close()
+  }
 
   /// Sends one element if there is room. Wait-free; `full` is truthful.
   @inlinable
   @inline(__always)
   public mutating func trySend(_ element: consuming Element) -> SendOutcome<Element> {
-    guard let cursor = lane.tryClaim() else { return .full(element) }
-    lane.payload(cursor).assumingMemoryBound(to: Element.self).initialize(to: element)
-    lane.publish(cursor)
+    guard let slot = raw.tryClaim() else { return .full(element) }
+    slot.assumingMemoryBound(to: Element.self).initialize(to: element)
+    raw.publish()
     return .accepted
   }
 }

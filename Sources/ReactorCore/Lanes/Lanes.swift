@@ -38,11 +38,12 @@ public final class LanesOn<C: Core, Element: ~Copyable> {
   /// - Complexity: O(limit).
   @inlinable
   public func register() throws(CoreError) -> LaneProducerOn<C, Element> {
-    LaneProducerOn(lane: try raw.register(), of: self)
+    LaneProducerOn(try raw.register(), of: self)
   }
 
   /// Receives what is published, at most `limit` elements, each producer's oldest first, and answers how
-  /// many. Consumer. Lanes are visited in turn, at most `share` elements of each before the next.
+  /// many. Consumer. Lanes are visited in turn, at most `share` elements of each before the next, until none
+  /// has anything or the limit is reached.
   @inlinable
   @inline(__always)
   public func drain(upTo limit: Int = .max, share: Int = 4096, _ body: (consuming Element) -> Void) -> Int {
@@ -51,24 +52,33 @@ public final class LanesOn<C: Core, Element: ~Copyable> {
       defer { drainGuard.leave() }
     #endif
     var received = 0
-    for index in 0..<raw.count where received < limit {
-      let lane = raw.lane(index)
-      let ready = lane.ready()
-      if ready == 0 {
-        lane.recycle()
-        continue
+    var before = -1
+    while received > before, received < limit {
+      before = received
+      for index in 0..<raw.count where received < limit {
+        received += drain(raw.lane(index), upTo: min(share, limit - received), body)
       }
-      let taken = min(ready, share, limit - received)
-      let first = lane.head
-      for offset in 0..<UInt64(taken) {
-        body(lane.payload(first &+ offset).assumingMemoryBound(to: Element.self).move())
-        // A body that takes long must not keep the producer waiting for slots that are already empty.
-        if offset & 255 == 255 { lane.release(first &+ offset &+ 1) }
-      }
-      lane.release(first &+ UInt64(taken))
-      received += taken
     }
     return received
+  }
+
+  @inlinable
+  @inline(__always)
+  func drain(_ lane: C.Lanes.Lane, upTo limit: Int, _ body: (consuming Element) -> Void) -> Int {
+    let ready = lane.ready()
+    if ready == 0 {
+      lane.recycle()
+      return 0
+    }
+    let taken = min(ready, limit)
+    let first = lane.head
+    for offset in 0..<UInt64(taken) {
+      body(lane.payload(first &+ offset).assumingMemoryBound(to: Element.self).move())
+      // A body that takes long must not keep the producer waiting for slots that are already empty.
+      if offset & 255 == 255 { lane.release(first &+ offset &+ 1) }
+    }
+    lane.release(first &+ UInt64(taken))
+    return taken
   }
 }
 

@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 
 /// The core written in Swift alone: `Synchronization` atomics in raw memory, and Glibc for what needs the
 /// system. It is there to be compared with ``CCore``, by the same tests and in the same benchmark; nothing
@@ -9,8 +8,8 @@ import Synchronization
 /// to read about them. It differs in what Swift cannot say:
 ///
 /// - **No membarrier.** It is a system call with a variable number of arguments, which Swift does not
-///   import. ``lightFence()`` is a full fence, where C pays nothing; ``heavyFence()`` orders nothing and
-///   says so. An owner that finds a claim which is not yet published must therefore wait for its
+///   import. There is no asymmetric fence at all: ``lightFence()`` does nothing, and ``heavyFence()`` says
+///   so. An owner that finds a claim which is not yet published must therefore wait for its
 ///   publication. The claim itself it cannot miss: the claim is a sequentially consistent
 ///   read-modify-write, and so is the leaving. Sending needs no fence; ``SwiftEventCount/notify()`` has
 ///   one, and ``SwiftEventCount/prepare()`` has its counterpart.
@@ -40,9 +39,8 @@ public enum PureSwiftCore: Core {
     clock_gettime(CLOCK_MONOTONIC, &ignored)
   }
 
-  // WAKE: a full fence, because there is no heavy one to do the work of both.
   @inlinable
-  public static func lightFence() { atomicMemoryFence(ordering: .sequentiallyConsistent) }
+  public static func lightFence() {}
 
   @inlinable
   public static func heavyFence() -> Bool { false }

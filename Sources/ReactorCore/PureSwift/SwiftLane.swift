@@ -25,13 +25,6 @@ public struct SwiftLane: RawLane, @unchecked Sendable {
 
   @frozen
   @usableFromInline
-  struct Producer: ~Copyable {
-    @usableFromInline let tail: Atomic<UInt64>
-    @usableFromInline var headSeen: UInt64
-  }
-
-  @frozen
-  @usableFromInline
   struct Consumer: ~Copyable {
     @usableFromInline let head: Atomic<UInt64>
     @usableFromInline var tailSeen: UInt64
@@ -55,12 +48,12 @@ public struct SwiftLane: RawLane, @unchecked Sendable {
     let line = index * lines
     CacheLine.place(
       Shared(slots: nil, mask: mask, stride: stride, state: Atomic(stateFree)), inLine: line, of: memory)
-    CacheLine.place(Producer(tail: Atomic(start), headSeen: start), inLine: line + 1, of: memory)
+    CacheLine.place(Atomic<UInt64>(start), inLine: line + 1, of: memory)
     CacheLine.place(Consumer(head: Atomic(start), tailSeen: start), inLine: line + 2, of: memory)
   }
 
   @inlinable
-  var producer: UnsafeMutablePointer<Producer> { shared.afterLines(1, as: Producer.self) }
+  var tail: UnsafeMutablePointer<Atomic<UInt64>> { shared.afterLines(1, as: Atomic<UInt64>.self) }
 
   @inlinable
   var consumer: UnsafeMutablePointer<Consumer> { shared.afterLines(2, as: Consumer.self) }
@@ -70,34 +63,6 @@ public struct SwiftLane: RawLane, @unchecked Sendable {
     let index = Int(truncatingIfNeeded: cursor & shared.pointee.mask)
     // Whoever has a cursor to ask for has registered, or has seen a publication of who did.
     return shared.pointee.slots.unsafelyUnwrapped.advanced(by: index &* shared.pointee.stride)
-  }
-}
-
-// The lane's producer: one thread at a time.
-extension SwiftLane {
-  @inlinable
-  public func tryClaim() -> UInt64? {
-    let tail = producer.pointee.tail.load(ordering: .relaxed)
-    let mask = shared.pointee.mask
-    if tail &- producer.pointee.headSeen > mask {
-      // LANE_SPACE: the slots before it are emptied, from the consumer's release.
-      let head = consumer.pointee.head.load(ordering: .acquiring)
-      producer.pointee.headSeen = head
-      if tail &- head > mask { return nil }
-    }
-    return tail
-  }
-
-  @inlinable
-  public func publish(_ cursor: UInt64) {
-    // LANE_ITEM: the payload, to the consumer's look at the tail.
-    producer.pointee.tail.store(cursor &+ 1, ordering: .releasing)
-  }
-
-  @inlinable
-  public func close() {
-    // LANE_STATE: the producer's last word: a tail that is read after it is final.
-    shared.pointee.state.store(Self.stateClosed, ordering: .releasing)
   }
 }
 
@@ -112,7 +77,7 @@ extension SwiftLane {
     var tail = consumer.pointee.tailSeen
     if tail == head {
       // LANE_ITEM: the payloads before it, from the producer's publication.
-      tail = producer.pointee.tail.load(ordering: .acquiring)
+      tail = self.tail.pointee.load(ordering: .acquiring)
       consumer.pointee.tailSeen = tail
     }
     return Int(truncatingIfNeeded: tail &- head)

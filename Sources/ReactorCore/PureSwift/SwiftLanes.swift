@@ -47,23 +47,29 @@ public struct SwiftLanes: RawLanes, @unchecked Sendable {
     free(constants)
   }
 
-  public func register() throws(CoreError) -> SwiftLane {
+  public func register() throws(CoreError) -> SwiftLaneProducer {
     for index in 0..<constants.pointee.limit {
       let lane = lane(index)
       guard lane.take() else { continue }
-      if lane.shared.pointee.slots == nil {
-        do {
-          lane.shared.pointee.slots = try SlotGeometry.allocate(
-            capacity: constants.pointee.capacity, stride: constants.pointee.stride)
-        } catch {
-          lane.giveBack()
-          throw error
-        }
-      }
-      extend(to: UInt32(index))
-      return lane
+      return SwiftLaneProducer(lane, slots: try slots(of: lane, index))
     }
     throw .lanesExhausted
+  }
+
+  /// The slots of a lane that the caller took; allocated if it is the first who did.
+  private func slots(of lane: SwiftLane, _ index: Int) throws(CoreError) -> UnsafeMutableRawPointer {
+    if lane.shared.pointee.slots == nil {
+      do {
+        lane.shared.pointee.slots = try SlotGeometry.allocate(
+          capacity: constants.pointee.capacity, stride: constants.pointee.stride)
+      } catch {
+        lane.giveBack()
+        throw error
+      }
+    }
+    extend(to: UInt32(index))
+    // Allocated above, if not before.
+    return lane.shared.pointee.slots.unsafelyUnwrapped
   }
 
   @inlinable

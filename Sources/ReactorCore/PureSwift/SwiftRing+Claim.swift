@@ -18,7 +18,7 @@ extension SwiftRing {
     else { return claimWithCare(count, hasLost: false) }
     // RING_CLAIM: in one order with the owner's leaving and its last look at the tail. A failed exchange
     // only reports what it saw; nothing is read through it.
-    let (isClaimed, _) = producers.pointee.tail.weakCompareExchange(
+    let (isClaimed, _) = producers.pointee.tail.compareExchange(
       expected: tail, desired: after, successOrdering: .sequentiallyConsistent, failureOrdering: .relaxed)
     return isClaimed ? .claimed(tail &>> 1) : claimWithCare(count, hasLost: true)
   }
@@ -48,7 +48,7 @@ extension SwiftRing {
         producers.pointee.headSeen.store(head, ordering: .releasing)
       }
       // RING_CLAIM: as above.
-      let (isClaimed, _) = producers.pointee.tail.weakCompareExchange(
+      let (isClaimed, _) = producers.pointee.tail.compareExchange(
         expected: tail, desired: after, successOrdering: .sequentiallyConsistent,
         failureOrdering: .relaxed)
       if isClaimed { return .claimed(tail &>> 1) }
