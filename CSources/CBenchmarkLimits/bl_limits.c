@@ -29,14 +29,11 @@ typedef struct side {
 
 size_t bl_allowed_cpus(int *cpus, size_t capacity) {
   cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0)
-    return 0;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 0;
   size_t count = 0;
   for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-    if (!CPU_ISSET(cpu, &set))
-      continue;
-    if (count < capacity)
-      cpus[count] = cpu;
+    if (!CPU_ISSET(cpu, &set)) continue;
+    if (count < capacity) cpus[count] = cpu;
     count++;
   }
   return count;
@@ -45,20 +42,16 @@ size_t bl_allowed_cpus(int *cpus, size_t capacity) {
 bool bl_confine(const int *cpus, size_t count) {
   cpu_set_t set;
   CPU_ZERO(&set);
-  for (size_t i = 0; i < count; i++)
-    CPU_SET(cpus[i], &set);
+  for (size_t i = 0; i < count; i++) CPU_SET(cpus[i], &set);
   return pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0;
 }
 
 static void *run_side(void *argument) {
   side *self = argument;
-  if (!bl_confine(&self->cpu, 1))
-    atomic_store(&self->shared->failed, true);
+  if (!bl_confine(&self->cpu, 1)) atomic_store(&self->shared->failed, true);
   atomic_fetch_add(&self->shared->arrived, 1);
-  while (atomic_load(&self->shared->arrived) < 2)
-    bl_pause();
-  if (!atomic_load(&self->shared->failed))
-    self->body(self->shared, self->context);
+  while (atomic_load(&self->shared->arrived) < 2) bl_pause();
+  if (!atomic_load(&self->shared->failed)) self->body(self->shared, self->context);
   return NULL;
 }
 
@@ -69,8 +62,7 @@ static bool run_pair(pair *shared, side first, side second) {
   atomic_init(&shared->word, 0);
   atomic_init(&shared->arrived, 0);
   atomic_init(&shared->failed, false);
-  if (pthread_create(&threads[0], NULL, run_side, &first) != 0)
-    return false;
+  if (pthread_create(&threads[0], NULL, run_side, &first) != 0) return false;
   if (pthread_create(&threads[1], NULL, run_side, &second) != 0) {
     /* Stands in for the one that is missing, so that the first can leave. */
     atomic_store(&shared->failed, true);
@@ -122,11 +114,9 @@ static int compare(const void *left, const void *right) {
 }
 
 double bl_round_trip_ns(int first_cpu, int second_cpu, size_t batches, size_t batch_size) {
-  if (batches == 0 || batch_size == 0)
-    return -1;
+  if (batches == 0 || batch_size == 0) return -1;
   trips plan = {calloc(batches, sizeof(double)), batches, batch_size};
-  if (plan.means == NULL)
-    return -1;
+  if (plan.means == NULL) return -1;
   pair shared;
   bool ran = run_pair(&shared, (side){NULL, ping, &plan, first_cpu},
                       (side){NULL, pong, &plan, second_cpu});
@@ -176,8 +166,7 @@ double bl_futex_wake_ns(uint64_t count) {
   _Atomic(uint32_t) word = 0;
   uint64_t start = bl_now_ns();
   for (uint64_t i = 0; i < count; i++) {
-    if (syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0) != 0)
-      return -1;
+    if (syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0) != 0) return -1;
   }
   return (double)(bl_now_ns() - start);
 }

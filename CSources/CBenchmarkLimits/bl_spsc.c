@@ -3,8 +3,7 @@
 #include <string.h>
 
 bl_spsc *bl_spsc_create(size_t capacity) {
-  if (capacity == 0 || (capacity & (capacity - 1)) != 0)
-    return NULL;
+  if (capacity == 0 || (capacity & (capacity - 1)) != 0) return NULL;
   bl_spsc *queue = aligned_alloc(BL_LINE, sizeof *queue);
   size_t size = capacity * sizeof(bl_item);
   bl_item *items = aligned_alloc(BL_LINE, (size + BL_LINE - 1) / BL_LINE * BL_LINE);

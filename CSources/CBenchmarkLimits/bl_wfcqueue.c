@@ -22,8 +22,7 @@ struct bl_wfcqueue {
 
 bl_wfcqueue *bl_wfcqueue_create(void) {
   bl_wfcqueue *queue = aligned_alloc(LINE, sizeof *queue);
-  if (queue == NULL)
-    return NULL;
+  if (queue == NULL) return NULL;
   cds_wfcq_init(&queue->head, &queue->tail);
   cds_wfcq_init(&queue->local_head, &queue->local_tail);
   return queue;
@@ -31,8 +30,7 @@ bl_wfcqueue *bl_wfcqueue_create(void) {
 
 bool bl_wfcqueue_enqueue(bl_wfcqueue *queue, bl_item item) {
   node *added = malloc(sizeof *added);
-  if (added == NULL)
-    return false;
+  if (added == NULL) return false;
   added->item = item;
   cds_wfcq_node_init(&added->link);
   cds_wfcq_enqueue(&queue->head, &queue->tail, &added->link);
@@ -41,14 +39,12 @@ bool bl_wfcqueue_enqueue(bl_wfcqueue *queue, bl_item item) {
 
 size_t bl_wfcqueue_drain(bl_wfcqueue *queue, bl_item *items, size_t capacity) {
   if (cds_wfcq_empty(&queue->local_head, &queue->local_tail))
-    __cds_wfcq_splice_blocking(&queue->local_head, &queue->local_tail, &queue->head,
-                               &queue->tail);
+    __cds_wfcq_splice_blocking(&queue->local_head, &queue->local_tail, &queue->head, &queue->tail);
   size_t count = 0;
   while (count < capacity) {
     struct cds_wfcq_node *link =
         __cds_wfcq_dequeue_blocking(&queue->local_head, &queue->local_tail);
-    if (link == NULL)
-      break;
+    if (link == NULL) break;
     node *taken = caa_container_of(link, node, link);
     items[count++] = taken->item;
     free(taken);

@@ -1,4 +1,4 @@
-/* For ppoll and syscall. */
+/* For syscall. */
 #define _GNU_SOURCE
 
 #include "rr_eventcount.h"
@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
@@ -43,53 +42,39 @@ uint32_t rr_eventcount_prepare(rr_eventcount *ec) {
   return key;
 }
 
-/* Reads the eventfd to zero; it is not blocking, and empty is no error. */
-static void empty_descriptor(rr_eventcount *ec) {
-  uint64_t count;
-  while (read(ec->descriptor, &count, sizeof count) < 0 && errno == EINTR) {
-  }
-}
-
-void rr_eventcount_cancel(rr_eventcount *ec, uint32_t key) {
-  (void)key;
-  if (ec->descriptor >= 0) empty_descriptor(ec);
-}
-
-static bool wait_futex(rr_eventcount *ec, uint32_t key, const struct timespec *timeout) {
-  const long result =
-      syscall(SYS_futex, &ec->word, FUTEX_WAIT_PRIVATE, key, timeout, NULL, 0);
+bool rr_eventcount_wait(rr_eventcount *ec, uint32_t key, int64_t timeout_ns) {
+  const struct timespec limit = {.tv_sec = timeout_ns / 1000000000,
+                                 .tv_nsec = timeout_ns % 1000000000};
+  const struct timespec *timeout = timeout_ns < 0 ? NULL : &limit;
+  const long result = syscall(SYS_futex, &ec->word, FUTEX_WAIT_PRIVATE, key, timeout, NULL, 0);
   /* EAGAIN: notified before it slept. EINTR: the caller looks again, as after any return. */
   return result == 0 || errno != ETIMEDOUT;
 }
 
-static bool wait_descriptor(rr_eventcount *ec, const struct timespec *timeout) {
-  struct pollfd watched = {.fd = ec->descriptor, .events = POLLIN, .revents = 0};
-  const int ready = ppoll(&watched, 1, timeout, NULL);
-  if (ready > 0) empty_descriptor(ec);
-  return ready != 0;
-}
-
-bool rr_eventcount_wait(rr_eventcount *ec, uint32_t key, int64_t timeout_ns) {
-  struct timespec limit = {.tv_sec = timeout_ns / 1000000000, .tv_nsec = timeout_ns % 1000000000};
-  const struct timespec *timeout = timeout_ns < 0 ? NULL : &limit;
-  return ec->descriptor < 0 ? wait_futex(ec, key, timeout) : wait_descriptor(ec, timeout);
-}
-
 int rr_eventcount_descriptor(const rr_eventcount *ec) { return ec->descriptor; }
+
+void rr_eventcount_acknowledge(rr_eventcount *ec) {
+  uint64_t count;
+  if (ec->descriptor < 0) return;
+  /* One read empties an eventfd; it does not block, and empty is no error. */
+  while (read(ec->descriptor, &count, sizeof count) < 0 && errno == EINTR) {
+  }
+}
+
+static void signal_descriptor(rr_eventcount *ec) {
+  const uint64_t one = 1;
+  /* EAGAIN means that the counter is at its maximum, so the descriptor is readable already. */
+  while (write(ec->descriptor, &one, sizeof one) < 0 && errno == EINTR) {
+  }
+}
 
 void rr_eventcount_wake(rr_eventcount *ec, uint32_t word) {
   /* One of several notifiers wins; the losers find the word disarmed, or armed under a later
    * epoch by a sleeper that looks at its condition after it armed. */
   while ((word & 1) != 0) {
     if (!rr_cas_seq_cst(RR_EDGE_WAKE, &ec->word, &word, (word & ~1u) + 2u)) continue;
-    if (ec->descriptor < 0) {
-      syscall(SYS_futex, &ec->word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
-    } else {
-      const uint64_t one = 1;
-      /* EAGAIN means that the counter is at its maximum, so the descriptor is readable already. */
-      while (write(ec->descriptor, &one, sizeof one) < 0 && errno == EINTR) {
-      }
-    }
+    syscall(SYS_futex, &ec->word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+    if (ec->descriptor >= 0) signal_descriptor(ec);
     return;
   }
 }

@@ -22,9 +22,7 @@ void rr_fence_setup(void) {
   rr_store_release(RR_EDGE_FENCE_SETUP, &done, 1);
 }
 
-void rr_fence_heavy(void) {
-  /* Full on this side in any case: membarrier orders the others against this thread, and a failed
-   * call (it cannot fail once registered) must not leave this side unordered. */
+bool rr_fence_heavy(void) {
   rr_full_fence(RR_EDGE_WAKE);
-  if (!rr_load_relaxed(&rr_fence_symmetric)) membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+  return rr_load_relaxed(&rr_fence_symmetric) || membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
 }

@@ -45,8 +45,7 @@ void rr_lanes_destroy(rr_lanes *lanes) {
 /* Tells the consumer to poll `index` too. */
 static void extend(rr_lanes *lanes, uint32_t index) {
   uint32_t count = rr_load_relaxed(&lanes->count);
-  while (count <= index &&
-         !rr_cas_seq_cst(RR_EDGE_LANE_STATE, &lanes->count, &count, index + 1)) {
+  while (count <= index && !rr_cas_seq_cst(RR_EDGE_LANE_STATE, &lanes->count, &count, index + 1)) {
   }
 }
 

@@ -49,24 +49,22 @@ static void back_off(uint32_t *pauses) {
   if (*pauses < 64) *pauses *= 2;
 }
 
-rr_status rr_ring_try_claim_slow(rr_ring *ring, uint64_t count, bool lost, uint64_t *cursor) {
-  if (count == 0 || count > ring->capacity) return RR_COUNT_INVALID;
+rr_claim rr_ring_try_claim_slow(rr_ring *ring, uint64_t count, bool lost) {
+  if (count == 0 || count > ring->capacity) return (rr_claim){RR_COUNT_INVALID, 0};
   for (uint32_t pauses = 8;; lost = true) {
     if (lost) back_off(&pauses);
     uint64_t tail = rr_load_relaxed(&ring->tail);
-    if ((tail & 1) != 0) return RR_CLOSED;
+    if ((tail & 1) != 0) return (rr_claim){RR_CLOSED, 0};
     const uint64_t after = tail + count * 2;
-    if (rr_ring_lacks_room(ring, after,
-                           rr_load_acquire(RR_EDGE_RING_SPACE, &ring->head_seen))) {
+    if (rr_ring_lacks_room(ring, after, rr_load_acquire(RR_EDGE_RING_SPACE, &ring->head_seen))) {
       const uint64_t head = rr_load_acquire(RR_EDGE_RING_SPACE, &ring->head);
-      if (rr_ring_lacks_room(ring, after, head)) return RR_FULL;
+      if (rr_ring_lacks_room(ring, after, head)) return (rr_claim){RR_FULL, 0};
       /* Handed on: who reads it must see the slots as emptied, hence release. An older value may
        * overwrite a newer one; that costs a second look, nothing else. */
       rr_store_release(RR_EDGE_RING_SPACE, &ring->head_seen, head);
     }
     if (rr_cas_seq_cst(RR_EDGE_RING_CLAIM, &ring->tail, &tail, after)) {
-      *cursor = tail >> 1;
-      return RR_OK;
+      return (rr_claim){RR_OK, tail >> 1};
     }
   }
 }

@@ -34,8 +34,7 @@ static inline bool bl_spsc_push(bl_spsc *queue, bl_item item) {
   size_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
   if (tail - queue->head_copy > queue->mask) {
     queue->head_copy = atomic_load_explicit(&queue->head, memory_order_acquire);
-    if (tail - queue->head_copy > queue->mask)
-      return false;
+    if (tail - queue->head_copy > queue->mask) return false;
   }
   queue->items[tail & queue->mask] = item;
   atomic_store_explicit(&queue->tail, tail + 1, memory_order_release);
@@ -47,8 +46,7 @@ static inline bool bl_spsc_pop(bl_spsc *queue, bl_item *item) {
   size_t head = atomic_load_explicit(&queue->head, memory_order_relaxed);
   if (head == queue->tail_copy) {
     queue->tail_copy = atomic_load_explicit(&queue->tail, memory_order_acquire);
-    if (head == queue->tail_copy)
-      return false;
+    if (head == queue->tail_copy) return false;
   }
   *item = queue->items[head & queue->mask];
   atomic_store_explicit(&queue->head, head + 1, memory_order_release);

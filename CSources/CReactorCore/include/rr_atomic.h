@@ -29,9 +29,10 @@ enum rr_edge {
   RR_EDGE_SNAPSHOT_PIN, /* unpin -> the owner's choice of a slot to overwrite */
   RR_EDGE_WAKE,         /* prepare -> notify: "somebody sleeps" */
   RR_EDGE_FENCE_SETUP,  /* the process-wide choice of fence */
+  RR_EDGE_COUNT,
 };
 
-#define RR_EDGE_CHECK(edge) ((void)sizeof(char[(edge) >= 0 ? 1 : -1]))
+#define RR_EDGE_CHECK(edge) ((void)sizeof(char[(edge) < RR_EDGE_COUNT ? 1 : -1]))
 
 #define rr_load_relaxed(x) atomic_load_explicit((x), memory_order_relaxed)
 #define rr_store_relaxed(x, v) atomic_store_explicit((x), (v), memory_order_relaxed)

@@ -3,9 +3,7 @@
  *   sleeper                                   notifier
  *   ───────                                   ────────
  *   key = rr_eventcount_prepare(ec)           make the condition true
- *   if (condition)                            rr_eventcount_notify(ec)
- *     rr_eventcount_cancel(ec, key)
- *   else
+ *   if (!condition)                           rr_eventcount_notify(ec)
  *     rr_eventcount_wait(ec, key, timeout)
  *   look at the condition again
  *
@@ -23,11 +21,15 @@
  * not fall asleep there: the kernel compares the word with the key. (A sleeper that is suspended
  * between prepare and wait for exactly a multiple of 2^31 notifications would oversleep one.)
  *
- * While nobody sleeps, notify is a compiler fence and one load of a line that nobody writes.
+ * Who prepared and then found the condition true just goes on: the word stays armed, which costs
+ * the next notifier one wake-up for nothing.
  *
- * Two flavours. FUTEX: wait sleeps on the word. DESCRIPTOR: an eventfd becomes readable when
- * notified while armed, for a loop that also watches other descriptors: prepare, look, give
- * rr_eventcount_descriptor() to epoll or poll, then rr_eventcount_cancel() to empty it.
+ * While nobody is armed, notify is a compiler fence and two loads of lines that nobody writes.
+ *
+ * Two flavours. Both sleep on the word. DESCRIPTOR has an eventfd besides, which becomes readable
+ * when notified while armed, for a loop that also watches other descriptors: such a loop prepares,
+ * looks, gives rr_eventcount_descriptor() to epoll or poll instead of waiting, and then
+ * acknowledges. One loop at a time, since acknowledging empties the descriptor for all.
  *
  * Any number of sleepers and of notifiers, any thread.
  */
@@ -55,14 +57,13 @@ void rr_eventcount_destroy(rr_eventcount *ec);
 
 /* Announces that the caller is about to sleep. Costs a heavy fence (about 9 us). */
 uint32_t rr_eventcount_prepare(rr_eventcount *ec);
-/* The condition came true meanwhile: no sleep. Others who sleep under the same epoch stay armed;
- * the cost of not disarming is at most one wake-up for nothing. Empties the descriptor. */
-void rr_eventcount_cancel(rr_eventcount *ec, uint32_t key);
 /* Sleeps until notified, at most `timeout_ns` (negative: for ever). May return for no reason, as
  * on a signal; the caller looks at its condition again. True unless the time ran out. */
 bool rr_eventcount_wait(rr_eventcount *ec, uint32_t key, int64_t timeout_ns);
 /* The eventfd of DESCRIPTOR, -1 of FUTEX. Belongs to the eventcount. */
 int rr_eventcount_descriptor(const rr_eventcount *ec);
+/* Empties the descriptor, which may be empty already. Nothing for FUTEX. */
+void rr_eventcount_acknowledge(rr_eventcount *ec);
 
 /* The slow half of notify: somebody is armed. */
 void rr_eventcount_wake(rr_eventcount *ec, uint32_t word);

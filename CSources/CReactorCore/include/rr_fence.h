@@ -17,8 +17,9 @@ extern _Atomic int rr_fence_symmetric;
 
 /* Chooses the kind of fence. Any thread, any number of times. */
 void rr_fence_setup(void);
-/* The rare side. Any thread. */
-void rr_fence_heavy(void);
+/* The rare side. Any thread. False if the kernel refused, which it has no reason to: then nothing
+ * is ordered but the calling thread, and the caller must wait for the other side. */
+bool rr_fence_heavy(void);
 
 /* The frequent side. Any thread. Relaxed: the object whose creation ran rr_fence_setup() reached
  * this thread by a happens-before edge of its own, which carries the flag too. */

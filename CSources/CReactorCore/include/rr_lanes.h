@@ -107,7 +107,8 @@ static inline rr_lane *rr_lanes_at(const rr_lanes *lanes, uint32_t index) {
 }
 
 /* The payload of a slot that is ready. Consumer. */
-static inline void *rr_lane_payload(const rr_lane *lane, uint64_t cursor) {
+__attribute__((returns_nonnull)) static inline void *rr_lane_payload(const rr_lane *lane,
+                                                                     uint64_t cursor) {
   return lane->slots + (cursor & lane->mask) * lane->stride;
 }
 

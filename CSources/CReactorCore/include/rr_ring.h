@@ -86,13 +86,20 @@ static inline unsigned char *rr_ring_slot(const rr_ring *ring, uint64_t cursor) 
   return ring->slots + (cursor & ring->mask) * ring->stride;
 }
 
-/* The payload of a slot that the caller claimed, or peeked. */
-static inline void *rr_ring_payload(const rr_ring *ring, uint64_t cursor) {
+/* The payload of a slot that the caller claimed, or peeked. (The attribute spares Swift a check for
+ * null at each use.) */
+__attribute__((returns_nonnull)) static inline void *rr_ring_payload(const rr_ring *ring, uint64_t cursor) {
   return rr_ring_slot(ring, cursor) + ring->payload_offset;
 }
 
-/* What rr_ring_try_claim() leaves over: no room at first sight, closed, contended, a bad count. */
-rr_status rr_ring_try_claim_slow(rr_ring *ring, uint64_t count, bool lost, uint64_t *cursor);
+typedef struct rr_claim {
+  rr_status status;
+  uint64_t cursor;
+} rr_claim;
+
+/* What rr_ring_try_claim() leaves over: no room at first sight, closed, contended, a bad count. By
+ * value: an address that leaves the inlined code would keep the cursor in memory. */
+rr_claim rr_ring_try_claim_slow(rr_ring *ring, uint64_t count, bool lost);
 
 /* Whether `head` leaves no room up to `after` (doubled). Signed, because the head may already be
  * beyond a tail that is stale. */
@@ -110,16 +117,16 @@ static inline rr_status rr_ring_try_claim(rr_ring *ring, uint64_t count, uint64_
   uint64_t tail = rr_load_relaxed(&ring->tail);
   const uint64_t after = tail + count * 2;
   const uint64_t seen = rr_load_acquire(RR_EDGE_RING_SPACE, &ring->head_seen);
-  if (__builtin_expect((tail & 1) != 0 || rr_ring_lacks_room(ring, after, seen) ||
-                           count - 1 >= ring->capacity,
-                       0)) {
-    return rr_ring_try_claim_slow(ring, count, false, cursor);
+  const bool is_plain =
+      (tail & 1) == 0 && !rr_ring_lacks_room(ring, after, seen) && count - 1 < ring->capacity;
+  if (__builtin_expect(is_plain, 1) &&
+      __builtin_expect(rr_cas_seq_cst(RR_EDGE_RING_CLAIM, &ring->tail, &tail, after), 1)) {
+    *cursor = tail >> 1;
+    return RR_OK;
   }
-  if (__builtin_expect(!rr_cas_seq_cst(RR_EDGE_RING_CLAIM, &ring->tail, &tail, after), 0)) {
-    return rr_ring_try_claim_slow(ring, count, true, cursor);
-  }
-  *cursor = tail >> 1;
-  return RR_OK;
+  const rr_claim claim = rr_ring_try_claim_slow(ring, count, is_plain);
+  *cursor = claim.cursor;
+  return claim.status;
 }
 
 static inline void rr_ring_publish_word(rr_ring *ring, uint64_t cursor, uint64_t run) {
@@ -147,8 +154,7 @@ static inline void rr_ring_abandon(rr_ring *ring, uint64_t cursor, uint64_t coun
 }
 
 /* What is published at `cursor`: 0 = nothing yet; run = that many payloads; RR_RING_SKIP + run =
- * that many slots to pass over. Consumer; `cursor` must be the first slot of a claim. Wait-free.
- */
+ * that many slots to pass over. Consumer; `cursor` must be the first slot of a run. Wait-free. */
 static inline uint32_t rr_ring_peek(const rr_ring *ring, uint64_t cursor) {
   const _Atomic uint64_t *word = (const _Atomic uint64_t *)(const void *)rr_ring_slot(ring, cursor);
   const uint64_t found = rr_load_acquire(RR_EDGE_RING_ITEM, word) ^ (cursor << 8);

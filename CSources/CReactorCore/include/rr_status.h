@@ -4,8 +4,8 @@
 
 typedef enum rr_status {
   RR_OK = 0,
-  RR_FULL = 1,                    /* no room now; try again after the consumer released */
-  RR_CLOSED = 2,                  /* closed for producers, for good */
+  RR_FULL = 1,   /* no room now; try again after the consumer released */
+  RR_CLOSED = 2, /* closed for producers, for good */
   RR_CAPACITY_ZERO = 3,
   RR_CAPACITY_NOT_POWER_OF_TWO = 4,
   RR_CAPACITY_TOO_LARGE = 5,

@@ -61,9 +61,18 @@ rr_status rr_trampoline_create(rr_trampoline **out);
 void rr_trampoline_destroy(rr_trampoline *trampoline);
 
 /* The calling thread's token: unique among living threads, larger than SCHEDULED, low 4 bits 0.
- * The thread pointer: one register or one load. */
+ * The thread pointer: one register or one load. Volatile, because a coroutine may go on on another
+ * thread: the compiler must not use a token across a suspension, as it may the builtin's value. */
 static inline uint64_t rr_thread_token(void) {
-  return (uint64_t)(uintptr_t)__builtin_thread_pointer();
+  uint64_t token;
+#if defined(__x86_64__)
+  __asm__ __volatile__("movq %%fs:0, %0" : "=r"(token));
+#elif defined(__aarch64__)
+  __asm__ __volatile__("mrs %0, tpidr_el0" : "=r"(token));
+#else
+#error "rr_thread_token() is not known for this architecture"
+#endif
+  return token;
 }
 
 /* NEW -> OWNED. False if somebody was first. Any thread. */
@@ -73,9 +82,9 @@ static inline bool rr_trampoline_try_start(rr_trampoline *t, uint64_t token) {
 }
 
 static inline bool rr_trampoline_try_take(rr_trampoline *t, uint64_t owner) {
-  uint64_t word = rr_load_relaxed(&t->word);
+  /* Sequentially consistent: finding it busy is one of the looks that must not miss the leaving. */
+  uint64_t word = rr_load_seq_cst(RR_EDGE_OWNERSHIP, &t->word);
   while ((word & ~RR_TRAMPOLINE_SLOT_MASK) == 0) {
-    /* Fails spuriously never, and otherwise only because another took it or published. */
     if (rr_cas_seq_cst(RR_EDGE_OWNERSHIP, &t->word, &word, word | owner)) return true;
   }
   return false;

@@ -17,10 +17,7 @@ public enum CCore: Core {
   public static func lightFence() { rr_fence_light() }
 
   @inlinable
-  public static func heavyFence() -> Bool {
-    rr_fence_heavy()
-    return true
-  }
+  public static func heavyFence() -> Bool { rr_fence_heavy() }
 }
 
 extension CoreError {
@@ -31,7 +28,8 @@ extension CoreError {
     case RR_CAPACITY_ZERO: self = .capacityIsZero
     case RR_CAPACITY_NOT_POWER_OF_TWO: self = .capacityIsNotAPowerOfTwo
     case RR_CAPACITY_TOO_LARGE: self = .capacityIsTooLarge
-    case RR_STRIDE_ZERO, RR_STRIDE_TOO_LARGE: self = .elementIsTooLarge
+    case RR_STRIDE_ZERO: self = .elementSizeIsZero
+    case RR_STRIDE_TOO_LARGE: self = .elementIsTooLarge
     case RR_ALIGNMENT_INVALID: self = .alignmentIsInvalid
     case RR_COUNT_INVALID: self = .countIsInvalid
     case RR_OUT_OF_MEMORY: self = .outOfMemory

@@ -18,8 +18,6 @@ public struct CEventCount: RawEventCount, @unchecked Sendable {
 
   public func prepare() -> UInt32 { rr_eventcount_prepare(pointer) }
 
-  public func cancel(_ key: UInt32) { rr_eventcount_cancel(pointer, key) }
-
   public func wait(_ key: UInt32, timeoutNanoseconds: Int64) -> Bool {
     rr_eventcount_wait(pointer, key, timeoutNanoseconds)
   }
@@ -31,4 +29,6 @@ public struct CEventCount: RawEventCount, @unchecked Sendable {
   public var wasArmed: Bool { rr_eventcount_was_armed(pointer) }
 
   public var descriptor: Int32 { rr_eventcount_descriptor(pointer) }
+
+  public func acknowledge() { rr_eventcount_acknowledge(pointer) }
 }

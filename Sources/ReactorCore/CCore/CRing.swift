@@ -22,6 +22,7 @@ public struct CRing: RawRing, @unchecked Sendable {
   public func payload(_ cursor: UInt64) -> UnsafeMutableRawPointer { rr_ring_payload(pointer, cursor) }
 
   @inlinable
+  @inline(__always)
   public func tryClaim(_ count: Int) -> RawClaim {
     var cursor: UInt64 = 0
     switch rr_ring_try_claim(pointer, UInt64(truncatingIfNeeded: count), &cursor) {

@@ -3,6 +3,8 @@ public enum CoreError: Error, Equatable, Sendable {
   case capacityIsZero
   case capacityIsNotAPowerOfTwo
   case capacityIsTooLarge
+  /// Of raw memory only: no Swift type has a stride of zero.
+  case elementSizeIsZero
   case elementIsTooLarge
   case alignmentIsInvalid
   case countIsInvalid
@@ -22,6 +24,7 @@ extension CoreError: CustomStringConvertible {
     case .capacityIsZero: "the capacity is zero or negative; it must be a power of two"
     case .capacityIsNotAPowerOfTwo: "the capacity is not a power of two"
     case .capacityIsTooLarge: "the capacity is larger than 2^31 slots"
+    case .elementSizeIsZero: "the size of an element is zero"
     case .elementIsTooLarge: "an element is larger than 1 MiB; send a reference to it instead"
     case .alignmentIsInvalid: "the element's alignment is larger than 128 bytes"
     case .countIsInvalid: "the count is zero, negative, or larger than the capacity"

@@ -1,8 +1,8 @@
-/// How a sleeper of an event count sleeps.
+/// What an event count wakes.
 public enum EventCountKind: Sendable {
-  /// On a futex (the pure-Swift core: on a condition variable).
+  /// Threads that sleep in `wait`: on a futex (the pure-Swift core: on a condition variable).
   case futex
-  /// On a descriptor that becomes readable, for a loop that also watches other descriptors.
+  /// Those, and a descriptor that becomes readable, for a loop that also watches other descriptors.
   case descriptor
 }
 
@@ -16,9 +16,10 @@ public protocol RawEventCount: Sendable {
 
   // Any thread.
   func prepare() -> UInt32
-  func cancel(_ key: UInt32)
   func wait(_ key: UInt32, timeoutNanoseconds: Int64) -> Bool
   func notify()
   var wasArmed: Bool { get }
+  /// -1 without one.
   var descriptor: Int32 { get }
+  func acknowledge()
 }

@@ -10,6 +10,11 @@
 /// so the first change of a turn copies what it changes.
 public struct OwnedStateOn<C: Core, State: Sendable>: ~Copyable {
   @usableFromInline let raw: C.Trampoline
+  #if DEBUG
+    /// Without optimisation, Swift 6.3 does not call the deinitializer of another module's generic struct
+    /// that looks trivial. This makes it look otherwise.
+    @usableFromInline let deinitializes: (any AnyObject & Sendable)? = nil
+  #endif
   @usableFromInline let slots: UnsafeMutablePointer<State>
   @usableFromInline let owner: UnsafeMutablePointer<OwnerFields>
 

@@ -5,6 +5,11 @@
 /// `rr_trampoline.h`; ``OwnedState`` adds the state that is owned.
 public struct TrampolineOn<C: Core>: ~Copyable {
   @usableFromInline let raw: C.Trampoline
+  #if DEBUG
+    /// Without optimisation, Swift 6.3 does not call the deinitializer of another module's generic struct
+    /// that looks trivial. This makes it look otherwise.
+    @usableFromInline let deinitializes: (any AnyObject & Sendable)? = nil
+  #endif
 
   /// Makes a trampoline that is idle.
   ///

@@ -4,9 +4,7 @@ import Synchronization
 /// The event count of the pure-Swift core: the word and the protocol of `rr_eventcount.h`, with a full fence
 /// on both sides, since Swift reaches no membarrier.
 ///
-/// It sleeps on a condition variable instead of a futex, or on a socket instead of an eventfd. Any number of
-/// threads may sleep and notify; but of the kind ``EventCountKind/descriptor`` only one at a time may sleep,
-/// since whoever wakes first empties the descriptor for all.
+/// It sleeps on a condition variable instead of a futex, and its descriptor is a socket instead of an eventfd.
 @frozen
 public struct SwiftEventCount: RawEventCount, @unchecked Sendable {
   // Unchecked: behind the pointer are an atomic, constants, and a parking spot, which is made for threads.
@@ -25,14 +23,15 @@ public struct SwiftEventCount: RawEventCount, @unchecked Sendable {
     let memory = try CacheLine.allocate(byteCount: (1 + ParkingSpot.lines) * CacheLine.size)
     let socket: WakeSocket?
     do {
-      switch kind {
-      case .futex:
-        socket = nil
-        try ParkingSpot.place(inLine: 1, of: memory)
-      case .descriptor:
-        socket = try WakeSocket()
-      }
+      socket = kind == .descriptor ? try WakeSocket() : nil
     } catch {
+      free(memory)
+      throw error
+    }
+    do {
+      try ParkingSpot.place(inLine: 1, of: memory)
+    } catch {
+      socket?.destroy()
       free(memory)
       throw error
     }
@@ -40,7 +39,8 @@ public struct SwiftEventCount: RawEventCount, @unchecked Sendable {
   }
 
   public func destroy() {
-    if let socket = shared.pointee.socket { socket.destroy() } else { parkingSpot.destroy() }
+    shared.pointee.socket?.destroy()
+    parkingSpot.destroy()
     free(shared)
   }
 
@@ -63,10 +63,9 @@ extension SwiftEventCount {
     return key
   }
 
-  public func cancel(_ key: UInt32) { shared.pointee.socket?.empty() }
+  public func acknowledge() { shared.pointee.socket?.empty() }
 
   public func wait(_ key: UInt32, timeoutNanoseconds: Int64) -> Bool {
-    if let socket = shared.pointee.socket { return socket.wait(timeoutNanoseconds: timeoutNanoseconds) }
     // Relaxed: the look is taken under the spot's lock, and a notifier changes the word before it takes that
     // lock. So either the look finds the change, or the notifier finds the sleeper parked.
     return parkingSpot.park(timeoutNanoseconds: timeoutNanoseconds) {
@@ -98,7 +97,8 @@ extension SwiftEventCount {
         expected: word, desired: (word & ~1) &+ 2, successOrdering: .sequentiallyConsistent,
         failureOrdering: .relaxed)
       if isMine {
-        if let socket = shared.pointee.socket { socket.signal() } else { parkingSpot.unparkAll() }
+        parkingSpot.unparkAll()
+        shared.pointee.socket?.signal()
         return
       }
       word = current

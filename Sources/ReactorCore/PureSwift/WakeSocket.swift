@@ -42,22 +42,4 @@ struct WakeSocket {
       }
     }
   }
-
-  /// Sleeps until signalled, at most so many nanoseconds, rounded up to milliseconds (negative: for ever);
-  /// false if they ran out.
-  func wait(timeoutNanoseconds: Int64) -> Bool {
-    var isCutShort = false
-    var milliseconds: Int32 = -1
-    if timeoutNanoseconds >= 0 {
-      let (whole, rest) = timeoutNanoseconds.quotientAndRemainder(dividingBy: 1_000_000)
-      let wanted = whole + (rest > 0 ? 1 : 0)
-      milliseconds = Int32(clamping: wanted)
-      isCutShort = wanted > Int64(Int32.max)
-    }
-    var watching = pollfd(fd: watched, events: Int16(POLLIN), revents: 0)
-    let ready = poll(&watching, 1, milliseconds)
-    if ready > 0 { empty() }
-    // After EINTR, or 24 days, the caller looks again, as after any return.
-    return ready != 0 || isCutShort
-  }
 }

@@ -4,6 +4,11 @@
 /// Any number of threads may sleep and notify. The protocol and its argument stand in `rr_eventcount.h`.
 public struct EventCountOn<C: Core>: ~Copyable {
   @usableFromInline let raw: C.EventCount
+  #if DEBUG
+    /// Without optimisation, Swift 6.3 does not call the deinitializer of another module's generic struct
+    /// that looks trivial. This makes it look otherwise.
+    @usableFromInline let deinitializes: (any AnyObject & Sendable)? = nil
+  #endif
 
   /// - Throws: ``CoreError/outOfMemory``, or ``CoreError/noDescriptor``.
   @inlinable
@@ -26,13 +31,14 @@ public struct EventCountOn<C: Core>: ~Copyable {
     let deadline = timeout.map { ContinuousClock.now + .nanoseconds($0) }
     while !condition() {
       let key = raw.prepare()
-      if condition() {
-        raw.cancel(key)
-        return true
+      if condition() { break }
+      guard let deadline else {
+        _ = raw.wait(key, timeoutNanoseconds: -1)
+        continue
       }
-      let left = deadline.map { (ContinuousClock.now.duration(to: $0) / .nanoseconds(1)).rounded(.up) }
-      if let left, left <= 0 { return false }
-      _ = raw.wait(key, timeoutNanoseconds: left.map { Int64($0) } ?? -1)
+      let left = ContinuousClock.now.duration(to: deadline)
+      if left <= .zero { return false }
+      _ = raw.wait(key, timeoutNanoseconds: Int64(clamping: left.attoseconds / 1_000_000_000 + 1))
     }
     return true
   }
@@ -41,22 +47,20 @@ public struct EventCountOn<C: Core>: ~Copyable {
   @inlinable
   public var wasArmed: Bool { raw.wasArmed }
 
-  /// The eventfd of the kind ``EventCountKind/descriptor``, else nil; readable once notified.
+  /// The descriptor of the kind ``EventCountKind/descriptor``, else nil; readable once notified.
   ///
-  /// A foreign loop calls ``arm(unless:)``, watches the descriptor, and calls ``disarm()`` when it wakes.
+  /// A foreign loop, one at a time, calls ``arm(unless:)``, watches the descriptor, and calls ``disarm()`` when it wakes.
   public var descriptor: Int32? { raw.descriptor < 0 ? nil : raw.descriptor }
 
   /// Makes the next ``notify()`` wake the descriptor, unless `condition` already holds: then it answers
   /// false, and the caller must not wait. Any thread.
   public func arm(unless condition: () -> Bool) -> Bool {
-    let key = raw.prepare()
-    if !condition() { return true }
-    raw.cancel(key)
-    return false
+    _ = raw.prepare()
+    return !condition()
   }
 
   /// Empties the descriptor. Any thread.
-  public func disarm() { raw.cancel(0) }
+  public func disarm() { raw.acknowledge() }
 }
 
 extension EventCountOn: Sendable {}
