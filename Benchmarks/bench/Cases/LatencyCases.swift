@@ -13,7 +13,7 @@ extension Catalogue {
       variants: [
         .subject("c", LoopReactorSubject<CCore>.self),
         .subject("swift", LoopReactorSubject<PureSwiftCore>.self),
-        .subject("swapped-array", SwappedArrayBaseline.self)
+        .subject("swapped-array", SwappedArrayBaseline.self),
       ]),
     Case(
       "latency.spinning", .latency(.spinning), limit: oneWay,

@@ -11,7 +11,7 @@ extension Catalogue {
       variants: [
         .subject("c", RingSubject<CCore>.self),
         .subject("swift", RingSubject<PureSwiftCore>.self),
-        .subject("urcu-wfcqueue", WaitFreeQueueBaseline.self)
+        .subject("urcu-wfcqueue", WaitFreeQueueBaseline.self),
       ]),
     Case(
       "ring.batch16", .fanIn(.busy), limit: limit,

@@ -30,18 +30,25 @@ struct AllocationCounter: Sendable {
     }
     guard (known...known + known / 100).contains(sample() - before) else { return nil }
     // The least of several: the first ones also start threads.
-    let costs = (0..<5).map { _ in count(since: sample()) }
+    let costs = (0..<5).map { _ in count(since: begin()) }
     flushCost = costs.min() ?? 0
   }
 
+  /// A beginning to count from. What the pool's threads allocated before is flushed first, so that it does
+  /// not count for whoever is measured next.
+  func begin() -> Int {
+    Self.flushPool(cores: cores)
+    return sample()
+  }
+
   /// Allocations since the process began, as far as they are flushed.
-  func sample() -> Int {
+  private func sample() -> Int {
     Self.flushThreadCache()
     Self.refresh()
     return Self.read(Self.small) + Self.read(Self.large)
   }
 
-  /// Allocations since `sample` returned `before`, those of the pool's threads included.
+  /// Allocations since `begin` returned `before`, those of the pool's threads included.
   func count(since before: Int) -> Int {
     Self.flushPool(cores: cores)
     return max(0, sample() - before - flushCost)

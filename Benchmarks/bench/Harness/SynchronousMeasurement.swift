@@ -10,7 +10,7 @@ enum SynchronousMeasurement {
       SubjectSetup(
         producers: 1, capacity: ThreadedMeasurement.capacity, consumer: .spinning, inspector: inspector))
     let quota = request.quota(mostItems: Subject.mostItems)
-    let allocated = instruments.allocations?.sample()
+    let allocated = instruments.allocations?.begin()
     let start = quota.start()
     quota.produce(chunk: Subject.chunk) { subject.produce(producer: 0, values: $0) }
     let totals = try subject.awaitTotals(quota)

@@ -17,7 +17,7 @@ enum ThreadedMeasurement {
         producers: quota.producers, capacity: capacity, consumer: consumer, consumerCPU: cpu,
         inspector: inspector))
     let threads = try ProducerThreads(quota.producers, on: cpu.map(cpus.without)) { send(subject, $0) }
-    let allocated = instruments.allocations?.sample()
+    let allocated = instruments.allocations?.begin()
     let start = quota.start()
     threads.release()
     let totals = try cpus.confiningThread(to: cpu) { try subject.awaitTotals(quota) }

@@ -2,6 +2,7 @@
 public struct OwnerCell<Value: Sendable>: ~Copyable {
   @usableFromInline let storage: UnsafeMutablePointer<Value>
 
+  /// A variable with its first value, allocated apart from whatever contains it.
   @inlinable
   public init(_ value: Value) {
     storage = .allocate(capacity: 1)

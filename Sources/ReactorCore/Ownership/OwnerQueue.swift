@@ -32,6 +32,7 @@ public struct OwnerQueue<Element>: ~Copyable {
     fields.deallocate()
   }
 
+  /// Whether it holds nothing. The owner.
   @inlinable
   public var isEmpty: Bool { fields.pointee.count == 0 }
 
@@ -54,6 +55,7 @@ public struct OwnerQueue<Element>: ~Copyable {
     return true
   }
 
+  /// Takes the oldest element out. O(1).
   @inlinable
   public func removeFirst() -> Element? {
     let queue = fields.pointee

@@ -5,6 +5,7 @@ public enum SendOutcome<Element: ~Copyable>: ~Copyable {
   case full(Element)
   case closed(Element)
 
+  /// Whether the element is on its way.
   @inlinable
   public var isAccepted: Bool {
     switch self {

@@ -32,6 +32,7 @@ extension SendError: CustomStringConvertible {
 public struct Failure: Sendable, CustomStringConvertible {
   /// The type of the reactor.
   public let reactor: String
+  /// Why it was not delivered.
   public let reason: SendError
 
   public var description: String {

@@ -65,7 +65,9 @@ struct MailboxOn<C: Core, Action: Sendable>: ~Copyable, Sendable {
     var count = 0
     while count < limit, let stamp = reentrant.firstStamp {
       // Cursors wrap, so they are compared by their distance; bit 63 of a head is not part of it.
-      guard Int64(bitPattern: (cursor &- stamp) << 1) >= 0, let action = reentrant.removeFirst() else { break }
+      guard Int64(bitPattern: (cursor &- stamp) << 1) >= 0, let action = reentrant.removeFirst() else {
+        break
+      }
       body(action)
       count += 1
     }

@@ -7,26 +7,28 @@ import Synchronization
 /// enter this graph only when they are about to sleep, so an action that finds room never comes here.
 ///
 /// A thread that sleeps keeps what it owns, so an edge of the graph does not change until it wakes up; and
-/// whoever closes a cycle is the last to enter it, under the lock, so each cycle is found.
+/// whoever closes a cycle is the last to enter it, under the lock, so each cycle is found. A thread that is
+/// in the graph but whose wait is over, because there is room by now, waits for nobody.
 enum WaitGraph {
-  private struct Wait {
+  struct Wait: Sendable {
     let thread: UInt64
+    /// The token of the thread that must make the room, at the moment of asking; 0 if there is none.
     let emptier: @Sendable () -> UInt64
+    let isOver: @Sendable () -> Bool
   }
 
   private static let waits = Mutex<[Wait]>([])
 
-  /// Notes that `thread` waits for the thread that `emptier` names at the moment of asking (0: nobody yet);
-  /// false if that would close a cycle.
-  static func enter(_ thread: UInt64, waitingFor emptier: @escaping @Sendable () -> UInt64) -> Bool {
+  /// Notes that a thread is about to sleep; false, and nothing is noted, if that would close a cycle.
+  static func enter(_ wait: Wait) -> Bool {
     waits.withLock { waits in
-      var next = emptier()
+      var next = wait.emptier()
       for _ in 0...waits.count {
-        if next == thread { return false }
-        guard let wait = waits.first(where: { $0.thread == next }) else { break }
-        next = wait.emptier()
+        if next == wait.thread { return false }
+        guard let blocked = waits.first(where: { $0.thread == next }), !blocked.isOver() else { break }
+        next = blocked.emptier()
       }
-      waits.append(Wait(thread: thread, emptier: emptier))
+      waits.append(wait)
       return true
     }
   }

@@ -25,6 +25,9 @@ final class LoopState<C: Core>: Sendable {
   /// Relaxed: only the loop's own thread can find its own token there.
   @usableFromInline var isCurrent: Bool { token.load(ordering: .relaxed) == C.threadToken }
 
+  /// Whether nothing is accepted any more. Any thread.
+  @usableFromInline var isClosed: Bool { ready.isClosed }
+
   /// Refuses what is scheduled from now on.
   func close() {
     ready.close()
@@ -68,7 +71,7 @@ final class LoopState<C: Core>: Sendable {
       emptyRounds += 1
       if ready.isClosed, hosting.leaveAll(), ready.isEmpty, scheduledHere.isEmpty { return }
       if hosting.isEmpty, waiting == .parking, emptyRounds > waiting.patience {
-        _ = wake.wait { ready.isReady || ready.isClosed }
+        _ = wake.wait { ready.isReady || ready.isClosed || !scheduledHere.isEmpty }
         emptyRounds = 0
       } else {
         pause(after: emptyRounds)

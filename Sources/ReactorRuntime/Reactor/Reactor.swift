@@ -14,7 +14,8 @@ public protocol Reactor: AnyObject, Sendable {
   /// The core that the runtime stands on; it follows from the type of ``runtime``.
   associatedtype Backing: Core
 
-  /// Read once, when the first action is processed.
+  /// The state before the first action. Read once for the first send, on its thread, and by every
+  /// ``currentState`` before that.
   var initialState: State { get }
 
   /// What makes a reactor of the object: a stored constant, `let runtime = Runtime<…>(on: …)`.
@@ -56,8 +57,8 @@ extension Reactor {
   ///
   /// On placement ``PlacementOn/caller`` an idle reactor processes it before this returns; a busy one, and
   /// every other placement, takes it into its mailbox. While the mailbox is full this waits: it spins, yields,
-  /// then sleeps. From inside one of this reactor's own turns it never waits: the action is processed after
-  /// the running one.
+  /// then sleeps. From inside one of this reactor's own turns, or a turn of another reactor on the same loop, it
+  /// never waits: the action is processed after the running one.
   ///
   /// An action that cannot be delivered reaches the failure handler of the ``Runtime``.
   @inlinable

@@ -38,12 +38,14 @@ extension RuntimeOn {
   @inline(never)
   func sendOrReport<R: Reactor>(_ action: Action, to reactor: R)
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
-    if let reason = deliver(action, to: reactor, waits: true) { report(reason) }
+    if let reason = deliver(action, to: reactor, waits: true) { report(reason, of: R.self) }
   }
 
   @inlinable
   func trySend<R: Reactor>(_ action: Action, to reactor: R) throws(SendError)
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    // Found out otherwise only after the action was accepted.
+    if let loop, loop.isClosed { throw .closed }
     if let reason = deliver(action, to: reactor, waits: false) { throw reason }
   }
 
@@ -69,7 +71,7 @@ extension RuntimeOn {
     // is not yet published.
     let isTaken = mailbox.appendAsOwner(action)
     runTurns(of: reactor)
-    if !isTaken { report(.reentrantOverflow) }
+    if !isTaken { report(.reentrantOverflow, of: R.self) }
   }
 
   /// Brings an action on its way, or says why not.
@@ -115,36 +117,50 @@ extension RuntimeOn {
   @inline(never)
   func runOrSchedule<R: Reactor>(_ reactor: R)
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
-    if !state.hasStarted { start(reactor) }
+    let hasStartedHere = !state.hasStarted && start(reactor)
     guard let loop else {
-      if state.tryEnter() { runTurns(of: reactor) }
+      if hasStartedHere || state.tryEnter() { runTurns(of: reactor) }
       return
     }
-    if state.trySchedule(), !loop.submit(Scheduled(self, of: reactor)) { discardAll() }
+    if hasStartedHere { state.leave() }
+    if state.trySchedule(), !loop.submit(Scheduled(self, of: reactor)) { discardAll(of: R.self) }
   }
 
-  /// Once, before the first action. The closure is made here, where the type of the reactor is known and the
+  /// Once, before the first action; true makes the caller the owner. The closure is made here, where the type of the reactor is known and the
   /// code specialises for it; a witness in a generic reactor's conformance would not.
   @inlinable
   @inline(never)
-  func start<R: Reactor>(_ reactor: R)
+  func start<R: Reactor>(_ reactor: R) -> Bool
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
-    guard state.tryStart(with: { reactor.initialState }) else { return }
+    assert(
+      reactor.runtime === self,
+      """
+      Problem: \(R.self).runtime is another object each time.
+      Likely cause: it is a computed property.
+      Remedy: store it: let runtime = Runtime<Action, Mutation, State>(on: …)
+      """)
+    guard state.tryStart(with: { reactor.initialState }) else { return false }
+    reactorType.value = R.self
+    #if DEBUG
+      served.value = ObjectIdentifier(reactor)
+    #endif
     // Not retained: whoever runs a turn holds the reactor.
     if loop != nil { turnBody.value = { [unowned reactor] in reactor.runtime.turn(of: reactor) } }
-    state.leave()
+    return true
   }
 
   /// The loop is closed, so nobody will process what is inside. Whoever scheduled.
   @usableFromInline
-  func discardAll() {
+  func discardAll(of reactor: any AnyObject.Type) {
     state.begin()
     mailbox.ring.close()
-    // What the loop's own thread sent is its own to touch, or, once that has ended, the deinit's.
-    let discarded = isRunHere ? mailbox.removeAll() : mailbox.ring.drain { _ in }
-    state.leave()
+    repeat {
+      // What the loop's own thread sent is its own to touch, or, once that has ended, the deinit's.
+      let discarded = isRunHere ? mailbox.removeAll() : mailbox.ring.drain { _ in }
+      for _ in 0..<discarded { report(.closed, of: reactor) }
+      state.leave()
+    } while reenters()
     mailbox.room.notify()
-    for _ in 0..<discarded { report(.closed) }
   }
 
   /// Waits a little, or until there is room again; says why not if that would never come.
@@ -161,16 +177,18 @@ extension RuntimeOn {
       return nil
     }
     attempts = 0
-    let loop = loop
-    let thread = C.threadToken
-    // The runtime outlives the wait: the sender holds its reactor.
-    guard
-      WaitGraph.enter(
-        thread,
-        waitingFor: { [unowned self] in loop.map { $0.token.load(ordering: .relaxed) } ?? state.wasOwner })
-    else { return .deadlock }
-    defer { WaitGraph.leave(thread) }
-    _ = mailbox.room.wait { mailbox.hasRoom || !state.wasBusy || mailbox.ring.isClosed }
+    // Not retained, which would cost each wait an allocation more: the sender holds the reactor.
+    let wait = WaitGraph.Wait(
+      thread: C.threadToken, emptier: { [unowned self] in emptier }, isOver: { [unowned self] in canGoOn })
+    guard WaitGraph.enter(wait) else { return .deadlock }
+    defer { WaitGraph.leave(wait.thread) }
+    _ = mailbox.room.wait { canGoOn }
     return nil
   }
+
+  /// The token of the thread that makes room.
+  private var emptier: UInt64 { loop.map { $0.token.load(ordering: .relaxed) } ?? state.wasOwner }
+
+  /// Whether a sender that found the ring full should try again.
+  private var canGoOn: Bool { mailbox.hasRoom || !state.wasBusy || mailbox.ring.isClosed }
 }

@@ -7,7 +7,16 @@ extension RuntimeOn {
   @inline(__always)
   func process<R: Reactor>(_ action: Action, of reactor: R)
   where R.Action == Action, R.Mutation == Mutation, R.State == State {
-    reactor.mutate(action: action).forEach { mutation in
+    #if DEBUG
+      precondition(
+        served.value == ObjectIdentifier(reactor),
+        """
+        Problem: one Runtime serves two reactors of type \(R.self).
+        Likely cause: both were given the same object, or runtime is a static property.
+        Remedy: give each reactor a Runtime of its own.
+        """)
+    #endif
+    reactor.mutate(action: action).deliver { mutation in
       state.change { state in reactor.reduce(into: &state, mutation: mutation) }
     }
   }

@@ -12,6 +12,12 @@ public final class RuntimeOn<C: Core, Action: Sendable, Mutation: Sendable, Stat
   @usableFromInline let loop: LoopState<C>?
   /// How the loop's thread runs a turn; set at the start.
   @usableFromInline let turnBody = OwnerCell<@Sendable () -> Int>({ 0 })
+  /// For the report of what a deinit finds undelivered; set at the start.
+  @usableFromInline let reactorType = OwnerCell<any AnyObject.Type>(RuntimeOn.self)
+  #if DEBUG
+    /// The one reactor whose turns this runs; set at the start.
+    @usableFromInline let served = OwnerCell<ObjectIdentifier?>(nil)
+  #endif
   @usableFromInline let turnLimit: Int
   private let onFailure: @Sendable (Failure) -> Void
   // A reactor without another reference to its loop keeps it running.
@@ -53,19 +59,13 @@ public final class RuntimeOn<C: Core, Action: Sendable, Mutation: Sendable, Stat
   deinit {
     // Left behind only by a loop that was shut down while others were sending.
     let left = mailbox.removeAll()
-    for _ in 0..<left { report(.closed) }
+    for _ in 0..<left { report(.closed, of: reactorType.value) }
   }
 
   @usableFromInline
   @inline(never)
-  func report(_ reason: SendError) {
-    onFailure(Failure(reactor: Self.reactorName, reason: reason))
-  }
-
-  /// The runtime does not know its reactor; the actions' type names it as well.
-  private static var reactorName: String {
-    let name = String(reflecting: Action.self)
-    return name.hasSuffix(".Action") ? String(name.dropLast(".Action".count)) : "a reactor of \(name)"
+  func report(_ reason: SendError, of reactor: any AnyObject.Type) {
+    onFailure(Failure(reactor: String(reflecting: reactor), reason: reason))
   }
 }
 

@@ -27,17 +27,19 @@ public struct Observable<Element: Sendable>: Sendable {
   @inlinable
   public static func just(_ element: Element) -> Observable { Observable(.one(element)) }
 
-  /// The elements in order, then completes. Up to four allocate nothing.
+  /// The two elements in order, then completes.
   @inlinable
   public static func of(_ first: Element, _ second: Element) -> Observable {
     Observable(.two(first, second))
   }
 
+  /// The three elements in order, then completes.
   @inlinable
   public static func of(_ first: Element, _ second: Element, _ third: Element) -> Observable {
     Observable(.three(first, second, third))
   }
 
+  /// The four elements in order, then completes.
   @inlinable
   public static func of(
     _ first: Element, _ second: Element, _ third: Element, _ fourth: Element
@@ -45,8 +47,14 @@ public struct Observable<Element: Sendable>: Sendable {
     Observable(.four(first, second, third, fourth))
   }
 
+  /// The elements in order, then completes; from five on they are an array.
   @inlinable
-  public static func of(_ elements: Element...) -> Observable { from(elements) }
+  public static func of(
+    _ first: Element, _ second: Element, _ third: Element, _ fourth: Element, _ fifth: Element,
+    _ more: Element...
+  ) -> Observable {
+    from([first, second, third, fourth, fifth] + more)
+  }
 
   /// The elements of an array in order, then completes.
   @inlinable
@@ -55,7 +63,7 @@ public struct Observable<Element: Sendable>: Sendable {
   /// Calls `body` with each element, in order, before it returns.
   @inlinable
   @inline(__always)
-  func forEach(_ body: (Element) -> Void) {
+  func deliver(to body: (Element) -> Void) {
     switch source {
     case .none:
       break
