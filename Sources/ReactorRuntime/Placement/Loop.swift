@@ -9,7 +9,7 @@ import ReactorCore
 /// in the background.
 public final class LoopOn<C: Core>: Sendable {
   @usableFromInline let state: LoopState<C>
-  private let thread: JoinOnce
+  @usableFromInline let thread: JoinOnce
 
   /// Starts the thread.
   ///
@@ -19,6 +19,7 @@ public final class LoopOn<C: Core>: Sendable {
   ///   - turnLimit: After how many actions of one reactor the next gets its turn.
   ///   - processor: The only processor that the thread may run on; nil leaves that to the system.
   /// - Throws: ``CoreError/outOfMemory``, or ``CoreError/processorIsInvalid``.
+  @inlinable
   public init(
     name: String = "reactor-loop", waiting: WaitStrategy = .parking, turnLimit: Int = 1024,
     processor: Int? = nil

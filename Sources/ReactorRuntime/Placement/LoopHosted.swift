@@ -13,8 +13,8 @@ protocol LoopHosted: AnyObject, Sendable {
 /// has something to do for it, the reactor stays.
 @usableFromInline
 struct Scheduled: Sendable {
-  let runtime: any LoopHosted
-  let reactor: any AnyObject & Sendable
+  @usableFromInline let runtime: any LoopHosted
+  @usableFromInline let reactor: any AnyObject & Sendable
 
   @usableFromInline
   init(_ runtime: any LoopHosted, of reactor: any AnyObject & Sendable) {

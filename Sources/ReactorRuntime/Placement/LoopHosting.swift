@@ -1,23 +1,28 @@
 /// The reactors that a loop's thread owns at the moment.
+@usableFromInline
 struct LoopHosting {
-  private var reactors: ContiguousArray<(scheduled: Scheduled, quietRounds: Int)> = []
-  private let patience: Int
+  @usableFromInline var reactors: ContiguousArray<(scheduled: Scheduled, quietRounds: Int)> = []
+  @usableFromInline let patience: Int
 
   /// - Parameter patience: After how many turns in vain a reactor is given up.
+  @inlinable
   init(patience: Int) {
     self.patience = patience
     // So that the usual loop never allocates once it runs.
     reactors.reserveCapacity(64)
   }
 
+  @inlinable
   var isEmpty: Bool { reactors.isEmpty }
 
+  @inlinable
   mutating func accept(_ scheduled: Scheduled) {
     scheduled.runtime.beginOnLoop()
     reactors.append((scheduled, 0))
   }
 
   /// One turn of each; answers how many actions were processed in all.
+  @inlinable
   mutating func runTurns() -> Int {
     var processed = 0
     var index = 0
@@ -36,6 +41,7 @@ struct LoopHosting {
   }
 
   /// Gives every reactor up that has nothing to do; answers whether none is left.
+  @inlinable
   mutating func leaveAll() -> Bool {
     for index in reactors.indices.reversed() where reactors[index].scheduled.runtime.leaveLoop() {
       remove(at: index)
@@ -43,7 +49,8 @@ struct LoopHosting {
     return reactors.isEmpty
   }
 
-  private mutating func remove(at index: Int) {
+  @inlinable
+  mutating func remove(at index: Int) {
     reactors.swapAt(index, reactors.count - 1)
     reactors.removeLast()
   }

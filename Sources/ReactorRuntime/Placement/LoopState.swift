@@ -5,15 +5,16 @@ import Synchronization
 @usableFromInline
 final class LoopState<C: Core>: Sendable {
   /// Reactors that were scheduled and not yet accepted. Each is inside at most once.
-  private let ready: RingOn<C, Scheduled>
+  @usableFromInline let ready: RingOn<C, Scheduled>
   /// Those that the loop's own thread scheduled, which must not wait for itself to make room.
-  private let scheduledHere = OwnerQueue<Scheduled>(limit: .max)
-  private let wake: EventCountOn<C>
-  private let waiting: WaitStrategy
+  @usableFromInline let scheduledHere = OwnerQueue<Scheduled>(limit: .max)
+  @usableFromInline let wake: EventCountOn<C>
+  @usableFromInline let waiting: WaitStrategy
   @usableFromInline let turnLimit: Int
   /// The thread's token, 0 before it runs.
   @usableFromInline let token = Atomic<UInt64>(0)
 
+  @usableFromInline
   init(waiting: WaitStrategy, turnLimit: Int) throws(CoreError) {
     precondition(turnLimit > 0, "the turn limit of a loop is \(turnLimit); it must be positive")
     ready = try RingOn(capacity: 1024)
@@ -53,7 +54,9 @@ final class LoopState<C: Core>: Sendable {
     }
   }
 
-  /// The thread's main function.
+  /// The thread's main function. Inlinable, as all that it calls: where the core is not known, each look at the
+  /// rings would go through witness tables.
+  @inlinable
   func run() {
     token.store(C.threadToken, ordering: .relaxed)
     var hosting = LoopHosting(patience: waiting.patience)
@@ -79,7 +82,8 @@ final class LoopState<C: Core>: Sendable {
     }
   }
 
-  private func pause(after emptyRounds: Int) {
+  @inlinable
+  func pause(after emptyRounds: Int) {
     if waiting == .busy { return }
     C.pause()
     if emptyRounds % 256 == 0 { DedicatedThread.yield() }

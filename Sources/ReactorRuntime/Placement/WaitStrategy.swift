@@ -9,7 +9,7 @@ public enum WaitStrategy: Sendable, Hashable {
 
   /// After how many looks in vain a reactor is quiet, and given up until something is sent to it again.
   /// Where a look is cheap and nobody else wants the core, being patient spares the handing over.
-  var patience: Int {
+  @usableFromInline var patience: Int {
     switch self {
     case .busy: 65_536
     case .spinning: 4096
