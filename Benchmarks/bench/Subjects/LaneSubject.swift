@@ -23,10 +23,10 @@ final class LaneSubject<C: Core>: FanInSubject {
 
   func produce(producer: Int, values: Range<UInt64>) {
     guard var lane = seats[producer].lane.take() else { return }
-    var idle = IdleWait()
     for value in values {
-      while !lane.trySend(Item(producer: UInt64(producer), value: value)).isAccepted { _ = idle.wait() }
-      idle.reset()
+      while !lane.trySend(Item(producer: UInt64(producer), value: value)).isAccepted {
+        FullWait.yield()
+      }
     }
     seats[producer].lane = consume lane
   }

@@ -11,10 +11,10 @@ final class RingSubject<C: Core>: FanInSubject {
   }
 
   func produce(producer: Int, values: Range<UInt64>) {
-    var idle = IdleWait()
     for value in values {
-      while !ring.trySend(Item(producer: UInt64(producer), value: value)).isAccepted { _ = idle.wait() }
-      idle.reset()
+      while !ring.trySend(Item(producer: UInt64(producer), value: value)).isAccepted {
+        FullWait.yield()
+      }
     }
   }
 
@@ -36,7 +36,6 @@ final class RingBatchSubject<C: Core>: FanInSubject {
   }
 
   func produce(producer: Int, values: Range<UInt64>) {
-    var idle = IdleWait()
     var first = values.lowerBound
     while first < values.upperBound {
       let outcome = ring.trySend(count: Self.batch) { index in
@@ -44,9 +43,8 @@ final class RingBatchSubject<C: Core>: FanInSubject {
       }
       if outcome == .accepted {
         first += UInt64(Self.batch)
-        idle.reset()
       } else {
-        _ = idle.wait()
+        FullWait.yield()
       }
     }
   }

@@ -106,6 +106,9 @@ static inline rr_lane *rr_lanes_at(const rr_lanes *lanes, uint32_t index) {
   return &lanes->lanes[index];
 }
 
+static inline uint64_t rr_lane_capacity(const rr_lane *lane) { return lane->mask + 1; }
+static inline size_t rr_lane_stride(const rr_lane *lane) { return lane->stride; }
+
 /* The payload of a slot that is ready. Consumer. */
 __attribute__((returns_nonnull)) static inline void *rr_lane_payload(const rr_lane *lane,
                                                                      uint64_t cursor) {

@@ -76,6 +76,7 @@ rr_status rr_ring_create(rr_ring **out, uint64_t capacity, size_t size, size_t a
 void rr_ring_destroy(rr_ring *ring);
 
 static inline uint64_t rr_ring_capacity(const rr_ring *ring) { return ring->capacity; }
+static inline size_t rr_ring_stride(const rr_ring *ring) { return ring->stride; }
 
 /* The smallest difference of two cursors is taken modulo 2^63, as a signed number. */
 static inline int64_t rr_ring_distance(uint64_t from, uint64_t to) {

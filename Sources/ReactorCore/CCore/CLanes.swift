@@ -63,7 +63,11 @@ public struct CLane: RawLane, @unchecked Sendable {
   init(_ pointer: OpaquePointer) { self.pointer = pointer }
 
   @inlinable
-  public func payload(_ cursor: UInt64) -> UnsafeMutableRawPointer { rr_lane_payload(pointer, cursor) }
+  public var slots: RawSlots {
+    RawSlots(
+      base: rr_lane_payload(pointer, 0), mask: rr_lane_capacity(pointer) &- 1,
+      stride: rr_lane_stride(pointer))
+  }
 
   @inlinable
   public var head: UInt64 { rr_lane_head(pointer) }

@@ -19,7 +19,11 @@ public struct CRing: RawRing, @unchecked Sendable {
   public var capacity: Int { Int(rr_ring_capacity(pointer)) }
 
   @inlinable
-  public func payload(_ cursor: UInt64) -> UnsafeMutableRawPointer { rr_ring_payload(pointer, cursor) }
+  public var slots: RawSlots {
+    RawSlots(
+      base: rr_ring_payload(pointer, 0), mask: rr_ring_capacity(pointer) &- 1,
+      stride: rr_ring_stride(pointer))
+  }
 
   @inlinable
   @inline(__always)

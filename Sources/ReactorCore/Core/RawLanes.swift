@@ -29,7 +29,14 @@ public protocol RawLaneProducer: Sendable {
 public protocol RawLane: Sendable {
   var head: UInt64 { get }
   func ready() -> Int
-  func payload(_ cursor: UInt64) -> UnsafeMutableRawPointer
+  /// Once something was published.
+  var slots: RawSlots { get }
   func release(_ cursor: UInt64)
   func recycle()
+}
+
+extension RawLane {
+  /// The payload of a slot that is ready.
+  @inlinable
+  public func payload(_ cursor: UInt64) -> UnsafeMutableRawPointer { slots.payload(cursor) }
 }

@@ -27,7 +27,7 @@ public protocol RawRing: Sendable {
   func destroy()
 
   var capacity: Int { get }
-  func payload(_ cursor: UInt64) -> UnsafeMutableRawPointer
+  var slots: RawSlots { get }
 
   // Any thread.
   func tryClaim(_ count: Int) -> RawClaim
@@ -44,4 +44,10 @@ public protocol RawRing: Sendable {
   var isIdle: Bool { get }
   func peek(_ cursor: UInt64) -> RawSlot
   func release(_ cursor: UInt64)
+}
+
+extension RawRing {
+  /// The payload of a slot that the caller claimed, or peeked.
+  @inlinable
+  public func payload(_ cursor: UInt64) -> UnsafeMutableRawPointer { slots.payload(cursor) }
 }

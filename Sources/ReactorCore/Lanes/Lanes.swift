@@ -71,9 +71,10 @@ public final class LanesOn<C: Core, Element: ~Copyable> {
       return 0
     }
     let taken = min(ready, limit)
+    let slots = lane.slots
     let first = lane.head
     for offset in 0..<UInt64(taken) {
-      body(lane.payload(first &+ offset).assumingMemoryBound(to: Element.self).move())
+      body(slots.payload(first &+ offset, as: Element.self).move())
       // A body that takes long must not keep the producer waiting for slots that are already empty.
       if offset & 255 == 255 { lane.release(first &+ offset &+ 1) }
     }

@@ -59,10 +59,10 @@ public struct SwiftLane: RawLane, @unchecked Sendable {
   var consumer: UnsafeMutablePointer<Consumer> { shared.afterLines(2, as: Consumer.self) }
 
   @inlinable
-  public func payload(_ cursor: UInt64) -> UnsafeMutableRawPointer {
-    let index = Int(truncatingIfNeeded: cursor & shared.pointee.mask)
-    // Whoever has a cursor to ask for has registered, or has seen a publication of who did.
-    return shared.pointee.slots.unsafelyUnwrapped.advanced(by: index &* shared.pointee.stride)
+  public var slots: RawSlots {
+    // Whoever asks has registered, or has seen a publication of who did.
+    RawSlots(
+      base: shared.pointee.slots.unsafelyUnwrapped, mask: shared.pointee.mask, stride: shared.pointee.stride)
   }
 }
 

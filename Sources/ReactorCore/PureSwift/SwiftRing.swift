@@ -79,8 +79,10 @@ public struct SwiftRing: RawRing, @unchecked Sendable {
   public var capacity: Int { Int(truncatingIfNeeded: constants.pointee.capacity) }
 
   @inlinable
-  public func payload(_ cursor: UInt64) -> UnsafeMutableRawPointer {
-    slot(cursor).advanced(by: constants.pointee.payloadOffset)
+  public var slots: RawSlots {
+    RawSlots(
+      base: slot(0).advanced(by: constants.pointee.payloadOffset), mask: constants.pointee.mask,
+      stride: constants.pointee.stride)
   }
 }
 

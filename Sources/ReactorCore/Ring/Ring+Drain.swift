@@ -18,6 +18,7 @@ extension RingOn where Element: ~Copyable {
       drainGuard.enter()
       defer { drainGuard.leave() }
     #endif
+    let slots = raw.slots
     var cursor = raw.head
     var run = raw.runLeft
     var released = cursor
@@ -35,7 +36,7 @@ extension RingOn where Element: ~Copyable {
           run = count
         }
       }
-      body(raw.payload(cursor).assumingMemoryBound(to: Element.self).move(), cursor)
+      body(slots.payload(cursor, as: Element.self).move(), cursor)
       cursor &+= 1
       run -= 1
       received += 1

@@ -39,7 +39,7 @@ extension RingOn where Element: ~Copyable {
   public func trySend(_ element: consuming Element) -> SendOutcome<Element> {
     switch raw.tryClaim(1) {
     case .claimed(let cursor):
-      raw.payload(cursor).assumingMemoryBound(to: Element.self).initialize(to: element)
+      raw.slots.payload(cursor, as: Element.self).initialize(to: element)
       raw.publish(cursor, count: 1)
       return .accepted
     case .closed:
@@ -59,9 +59,10 @@ extension RingOn where Element: ~Copyable {
   public func trySend(count: Int, _ make: (Int) -> Element) -> BatchOutcome {
     switch raw.tryClaim(count) {
     case .claimed(let cursor):
+      let slots = raw.slots
       for index in 0..<count {
         let slot = cursor &+ UInt64(truncatingIfNeeded: index)
-        raw.payload(slot).assumingMemoryBound(to: Element.self).initialize(to: make(index))
+        slots.payload(slot, as: Element.self).initialize(to: make(index))
       }
       raw.publish(cursor, count: count)
       return .accepted

@@ -50,7 +50,7 @@ public struct RingOn<C: Core, Element: ~Copyable>: ~Copyable {
         cursor &+= UInt64(count)
       case .run(let count):
         for _ in 0..<count {
-          raw.payload(cursor).assumingMemoryBound(to: Element.self).deinitialize(count: 1)
+          raw.slots.payload(cursor, as: Element.self).deinitialize(count: 1)
           cursor &+= 1
         }
       }
