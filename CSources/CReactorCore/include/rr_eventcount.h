@@ -75,6 +75,13 @@ static inline void rr_eventcount_notify(rr_eventcount *ec) {
   if (__builtin_expect((word & 1) != 0, 0)) rr_eventcount_wake(ec, word);
 }
 
+/* The first half of notify: whether anybody prepared who may not have seen what the caller wrote
+ * before. Who finds out that it is not worth a wake-up yet owes one later. */
+static inline bool rr_eventcount_must_notify(const rr_eventcount *ec) {
+  rr_fence_light();
+  return (rr_load_relaxed(&ec->word) & 1) != 0;
+}
+
 /* Whether somebody sleeps or is about to; may be stale at once. */
 static inline bool rr_eventcount_was_armed(const rr_eventcount *ec) {
   return (rr_load_relaxed(&ec->word) & 1) != 0;

@@ -26,6 +26,9 @@ public struct CEventCount: RawEventCount, @unchecked Sendable {
   public func notify() { rr_eventcount_notify(pointer) }
 
   @inlinable
+  public var mustNotify: Bool { rr_eventcount_must_notify(pointer) }
+
+  @inlinable
   public var wasArmed: Bool { rr_eventcount_was_armed(pointer) }
 
   public var descriptor: Int32 { rr_eventcount_descriptor(pointer) }

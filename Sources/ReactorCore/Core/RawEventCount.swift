@@ -18,6 +18,7 @@ public protocol RawEventCount: Sendable {
   func prepare() -> UInt32
   func wait(_ key: UInt32, timeoutNanoseconds: Int64) -> Bool
   func notify()
+  var mustNotify: Bool { get }
   var wasArmed: Bool { get }
   /// -1 without one.
   var descriptor: Int32 { get }

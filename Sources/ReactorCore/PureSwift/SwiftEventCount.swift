@@ -86,6 +86,13 @@ extension SwiftEventCount {
     if word & 1 != 0 { wake(word) }
   }
 
+  @inlinable
+  public var mustNotify: Bool {
+    // WAKE: as in ``notify()``.
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+    return shared.pointee.word.load(ordering: .relaxed) & 1 != 0
+  }
+
   /// The slow half of ``notify()``: somebody is armed.
   @usableFromInline
   func wake(_ seen: UInt32) {

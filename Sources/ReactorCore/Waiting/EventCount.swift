@@ -21,6 +21,13 @@ public struct EventCountOn<C: Core>: ~Copyable {
   @inlinable
   public func notify() { raw.notify() }
 
+  /// As ``notify()``, but only if somebody sleeps and `isWorthIt` then answers true; if it answers false, the
+  /// caller must notify later. Any thread.
+  @inlinable
+  public func notify(if isWorthIt: () -> Bool) {
+    if raw.mustNotify, isWorthIt() { raw.notify() }
+  }
+
   /// Sleeps until `condition` holds, or `timeout` nanoseconds have passed; answers whether it holds.
   /// Any thread.
   ///

@@ -40,7 +40,8 @@ struct MailboxOn<C: Core, Action: Sendable>: ~Copyable, Sendable {
   /// leaves empties the ring, so none sleeps on.
   @inlinable
   func notifyRoom() {
-    if hasRoom { room.notify() }
+    // Looking for room takes the producers' line from them, so only if somebody sleeps.
+    room.notify(if: { hasRoom })
   }
 
   /// Calls `body` with every action that is there, in order, at most about `limit`; answers how many. The
