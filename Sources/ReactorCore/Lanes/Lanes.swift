@@ -8,6 +8,8 @@
 /// The algorithm and its sources stand in `rr_lanes.h`.
 public final class LanesOn<C: Core, Element: ~Copyable> {
   @usableFromInline let raw: C.Lanes
+  /// The lane that the next drain begins with, so that a limit does not favour the first. The consumer's.
+  @usableFromInline let next = OwnerCell(0)
   #if DEBUG
     @usableFromInline let drainGuard = OverlapGuard("drain")
   #endif
@@ -52,13 +54,17 @@ public final class LanesOn<C: Core, Element: ~Copyable> {
       defer { drainGuard.leave() }
     #endif
     var received = 0
-    var before = -1
-    while received > before, received < limit {
-      before = received
-      for index in 0..<raw.count where received < limit {
-        received += drain(raw.lane(index), upTo: min(share, limit - received), body)
-      }
+    var index = next.value
+    // As many lanes in a row as there are without anything end it.
+    var emptyLanes = 0
+    while emptyLanes < raw.count, received < limit {
+      if index >= raw.count { index = 0 }
+      let taken = drain(raw.lane(index), upTo: min(share, limit - received), body)
+      emptyLanes = taken == 0 ? emptyLanes + 1 : 0
+      received += taken
+      index += 1
     }
+    next.value = index
     return received
   }
 

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import Glibc
 
 extension OwnedStateOn {
   /// Makes the calling thread the owner of a state that has not started, and starts it with what `initial`
@@ -20,7 +16,8 @@ extension OwnedStateOn {
   @inline(__always)
   public func tryEnter() -> Bool { raw.tryEnter(C.threadToken) }
 
-  /// Makes nobody the owner, and obliges the caller, if that succeeded, to see to it that somebody calls
+  /// Reserves the ownership, if nobody has it, and obliges the caller, if that succeeded, to see to it that
+  /// somebody calls
   /// ``begin()``. Any thread; lock-free.
   @inlinable
   public func trySchedule() -> Bool { raw.trySchedule() }
@@ -53,6 +50,7 @@ extension OwnedStateOn {
   public var hasStarted: Bool { raw.slot >= 0 }
 
   /// Changes the state in place. The owner, not from inside another change.
+  @unsafe
   @inlinable
   @inline(__always)
   public func change(_ body: (inout State) -> Void) {
@@ -64,6 +62,7 @@ extension OwnedStateOn {
   }
 
   /// Shows what changed to readers and stays the owner. The owner.
+  @unsafe
   @inlinable
   public func publish() {
     if owner.pointee.current == owner.pointee.shown { return }
@@ -73,6 +72,7 @@ extension OwnedStateOn {
 
   /// Shows what changed to readers and gives the ownership up. The owner. Look at the mailbox again
   /// afterwards.
+  @unsafe
   @inlinable
   @inline(__always)
   public func leave() {

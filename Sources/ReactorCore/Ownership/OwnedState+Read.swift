@@ -4,7 +4,7 @@ extension OwnedStateOn {
   /// The owner itself sees its own changes at once; but inside ``change(_:)``, while the state is in pieces,
   /// what is shown to readers: what the last turn left, or published on its way.
   ///
-  /// - Complexity: one copy of the state; repeated if a newer snapshot comes in between.
+  /// - Complexity: one copy of the state; before it, the pin is repeated if a newer snapshot came in between.
   @inlinable
   public func read() -> State? {
     if raw.isOwner(C.threadToken) { return readAsOwner() }

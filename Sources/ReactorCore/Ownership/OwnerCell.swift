@@ -1,4 +1,6 @@
-/// A variable of whoever owns what it stands beside, such as an ``OwnedState``: no lock, no check.
+/// A variable of whoever owns what it stands beside, such as an ``OwnedState``: no lock, no check. Unsafe: that
+/// only the owner touches it is its user's to see to.
+@unsafe
 public struct OwnerCell<Value: Sendable>: ~Copyable {
   @usableFromInline let storage: UnsafeMutablePointer<Value>
 

@@ -28,7 +28,8 @@ public struct TrampolineOn<C: Core>: ~Copyable {
   @inlinable
   public func tryEnter() -> Bool { raw.tryEnter(C.threadToken) }
 
-  /// Makes nobody the owner, and obliges the caller, if that succeeded, to see to it that somebody calls
+  /// Reserves the ownership, if nobody has it, and obliges the caller, if that succeeded, to see to it that
+  /// somebody calls
   /// ``begin()``. Any thread; lock-free.
   @inlinable
   public func trySchedule() -> Bool { raw.trySchedule() }

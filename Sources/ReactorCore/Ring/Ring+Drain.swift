@@ -69,8 +69,8 @@ extension RingOn where Element: ~Copyable {
   @inlinable
   public var isEmpty: Bool { raw.tail << 1 == raw.head << 1 }
 
-  /// Whether an element is ready at the head. Any thread; false may be wrong only if somebody drained
-  /// meanwhile.
+  /// Whether an element that was sent by itself is ready at the head. Any thread; false may be wrong if
+  /// somebody drained meanwhile, or stopped in the middle of a batch.
   @inlinable
   public var wasReady: Bool { raw.peek(raw.head) != .notReady }
 

@@ -52,8 +52,8 @@ extension RingOn where Element: ~Copyable {
   /// Sends `count` elements, all or none, made in place by `make(0)`, …, `make(count - 1)`, which must not
   /// send to this ring. They are received one after the other, with nothing in between.
   ///
-  /// One claim and one publication for all of them, whatever the count; that is why a batch costs a
-  /// fraction of single sends. Any thread; lock-free.
+  /// One claim for all of them and one publication for every 127; that is why a batch costs a fraction of
+  /// single sends. Any thread; lock-free.
   @inlinable
   @inline(__always)
   public func trySend(count: Int, _ make: (Int) -> Element) -> BatchOutcome {

@@ -1,10 +1,5 @@
 import CReactorCore
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import Glibc
 
 /// A thread of one's own: started at once, and joined or let go exactly once.
 public struct DedicatedThread: ~Copyable, Sendable {

@@ -56,7 +56,7 @@ public struct EventCountOn<C: Core>: ~Copyable {
 
   /// The descriptor of the kind ``EventCountKind/descriptor``, else nil; readable once notified.
   ///
-  /// A foreign loop, one at a time, calls ``arm(unless:)``, watches the descriptor, and calls ``disarm()`` when it wakes.
+  /// A foreign loop, one at a time, calls ``arm(unless:)``, watches the descriptor, and calls ``acknowledge()`` when it wakes.
   public var descriptor: Int32? { raw.descriptor < 0 ? nil : raw.descriptor }
 
   /// Makes the next ``notify()`` wake the descriptor, unless `condition` already holds: then it answers
@@ -66,8 +66,8 @@ public struct EventCountOn<C: Core>: ~Copyable {
     return !condition()
   }
 
-  /// Empties the descriptor. Any thread.
-  public func disarm() { raw.acknowledge() }
+  /// Empties the descriptor. The foreign loop, when it wakes.
+  public func acknowledge() { raw.acknowledge() }
 }
 
 extension EventCountOn: Sendable {}

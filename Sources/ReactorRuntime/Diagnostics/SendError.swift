@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import ReactorCore
 
 /// Why an action was not accepted.
 public enum SendError: Error, Equatable, Sendable {
@@ -13,7 +9,8 @@ public enum SendError: Error, Equatable, Sendable {
   /// The mailbox is full, and waiting for room would have waited for itself: the thread that must make
   /// the room waits, directly or through others, for a reactor that the sending thread is running.
   case deadlock
-  /// A reactor sent itself more actions within its own turns than ``Runtime`` was told to hold.
+  /// More actions were sent from inside turns, of this reactor or of others on its loop, than its
+  /// ``Runtime`` was told to hold.
   case reentrantOverflow
 }
 
@@ -23,7 +20,7 @@ extension SendError: CustomStringConvertible {
     case .full: "the mailbox is full"
     case .closed: "the reactor's loop was shut down"
     case .deadlock: "the mailbox is full, and the thread that empties it waits for the sender"
-    case .reentrantOverflow: "too many actions were sent from inside the reactor's own turns"
+    case .reentrantOverflow: "too many actions were sent from inside turns"
     }
   }
 }
@@ -53,8 +50,6 @@ public struct Failure: Sendable, CustomStringConvertible {
 
   /// Writes the failure to standard error: what a runtime does that was given no handler.
   public static let printToStandardError: @Sendable (Failure) -> Void = { failure in
-    // One write, so that two threads' messages do not mix.
-    let text = "\(failure)\n"
-    _ = text.utf8.withContiguousStorageIfAvailable { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    StandardError.write("\(failure)\n")
   }
 }

@@ -15,6 +15,8 @@ enum WaitGraph {
     /// The token of the thread that must make the room, at the moment of asking; 0 if there is none.
     let emptier: @Sendable () -> UInt64
     let isOver: @Sendable () -> Bool
+    /// Makes a thread whose wait is over notice that.
+    let wake: @Sendable () -> Void
   }
 
   private static let waits = Mutex<[Wait]>([])
@@ -25,7 +27,12 @@ enum WaitGraph {
       var next = wait.emptier()
       for _ in 0...waits.count {
         if next == wait.thread { return false }
-        guard let blocked = waits.first(where: { $0.thread == next }), !blocked.isOver() else { break }
+        guard let blocked = waits.first(where: { $0.thread == next }) else { break }
+        if blocked.isOver() {
+          // Room that came up in the middle of a turn is announced at its end only, and this may be the turn.
+          blocked.wake()
+          break
+        }
         next = blocked.emptier()
       }
       waits.append(wait)

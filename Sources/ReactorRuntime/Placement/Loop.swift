@@ -5,8 +5,7 @@ import ReactorCore
 /// A reactor that has something to do is handed to the loop once, and stays with it until it was quiet for
 /// a while; meanwhile the loop holds a reference to it, so everything that was sent is also reduced.
 ///
-/// ``shutdown()`` runs what was sent, then ends the thread. A loop that goes away without it does the same
-/// in the background.
+/// ``shutdown()`` ends it. A loop that goes away without it, after its last reactor, ends in the background.
 public final class LoopOn<C: Core>: Sendable {
   @usableFromInline let state: LoopState<C>
   @usableFromInline let thread: JoinOnce
@@ -35,13 +34,16 @@ public final class LoopOn<C: Core>: Sendable {
     }
   }
 
-  deinit { state.close() }
+  deinit { state.intake.close() }
 
-  /// Refuses what is sent from now on, runs what was sent before, and waits until the thread has ended.
-  /// Any thread but the loop's own; calling it again does nothing.
+  /// Refuses what is sent from now on, from inside turns too; runs what its reactors had accepted; and waits
+  /// until the thread has ended. Any thread but the loop's own; calling it again does nothing.
+  ///
+  /// An action can be accepted and refused afterwards: if its reactor was not yet handed to the loop when
+  /// this was called. Such actions reach the failure handler of the ``Runtime`` as ``SendError/closed``.
   public func shutdown() {
     precondition(!isCurrent, "a loop cannot shut itself down: its thread would wait for itself")
-    state.close()
+    state.intake.close()
     thread.join()
   }
 

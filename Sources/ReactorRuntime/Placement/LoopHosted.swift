@@ -5,6 +5,8 @@ protocol LoopHosted: AnyObject, Sendable {
   func beginOnLoop()
   /// Runs what was sent, at most a turn's limit, and answers how many actions that were.
   func turnOnLoop() -> Int
+  /// Refuses what is sent from now on; may be called again.
+  func closeOnLoop()
   /// Gives the ownership up; false if something arrived meanwhile and the loop is still the owner.
   func leaveLoop() -> Bool
 }

@@ -2,7 +2,7 @@
 @usableFromInline
 struct LoopHosting {
   @usableFromInline var reactors: ContiguousArray<(scheduled: Scheduled, quietRounds: Int)> = []
-  @usableFromInline let patience: Int
+  @usableFromInline var patience: Int
 
   /// - Parameter patience: After how many turns in vain a reactor is given up.
   @inlinable
@@ -40,13 +40,11 @@ struct LoopHosting {
     return processed
   }
 
-  /// Gives every reactor up that has nothing to do; answers whether none is left.
+  /// Nothing more is accepted for any of them, and who has nothing to do is given up at the next turn.
   @inlinable
-  mutating func leaveAll() -> Bool {
-    for index in reactors.indices.reversed() where reactors[index].scheduled.runtime.leaveLoop() {
-      remove(at: index)
-    }
-    return reactors.isEmpty
+  mutating func close() {
+    patience = -1
+    for reactor in reactors { reactor.scheduled.runtime.closeOnLoop() }
   }
 
   @inlinable

@@ -4,82 +4,52 @@ import Synchronization
 /// What a loop and its thread share.
 @usableFromInline
 final class LoopState<C: Core>: Sendable {
-  /// Reactors that were scheduled and not yet accepted. Each is inside at most once.
-  @usableFromInline let ready: RingOn<C, Scheduled>
-  /// Those that the loop's own thread scheduled, which must not wait for itself to make room.
-  @usableFromInline let scheduledHere = OwnerQueue<Scheduled>(limit: .max)
-  @usableFromInline let wake: EventCountOn<C>
+  @usableFromInline let intake: LoopIntake<C>
   @usableFromInline let waiting: WaitStrategy
   @usableFromInline let turnLimit: Int
-  /// The thread's token, 0 before it runs.
+  /// The thread's token while it runs, else 0: a thread that is made later may get the same token.
   @usableFromInline let token = Atomic<UInt64>(0)
+  @usableFromInline let ending = LoopEnding()
 
   @usableFromInline
   init(waiting: WaitStrategy, turnLimit: Int) throws(CoreError) {
     precondition(turnLimit > 0, "the turn limit of a loop is \(turnLimit); it must be positive")
-    ready = try RingOn(capacity: 1024)
-    wake = try EventCountOn()
+    intake = try LoopIntake()
     self.waiting = waiting
     self.turnLimit = turnLimit
   }
 
-  /// Relaxed: only the loop's own thread can find its own token there.
+  /// Whether the calling thread is the loop's. Any thread. Relaxed: nobody else can find its token there.
   @usableFromInline var isCurrent: Bool { token.load(ordering: .relaxed) == C.threadToken }
 
   /// Whether nothing is accepted any more. Any thread.
-  @usableFromInline var isClosed: Bool { ready.isClosed }
+  @usableFromInline var isClosed: Bool { intake.ring.isClosed }
 
-  /// Refuses what is scheduled from now on.
-  func close() {
-    ready.close()
-    wake.notify()
-  }
-
-  /// Hands a scheduled reactor to the loop; false once the loop is closed. Any thread.
-  ///
-  /// Waits only while more than a thousand other reactors are on their way in from other threads.
-  @usableFromInline
-  func submit(_ scheduled: Scheduled) -> Bool {
-    if isCurrent { return !ready.isClosed && scheduledHere.tryAppend(scheduled, stamp: 0) }
-    while true {
-      switch ready.trySend(scheduled) {
-      case .accepted:
-        wake.notify()
-        return true
-      case .closed:
-        return false
-      case .full:
-        DedicatedThread.yield()
-      }
-    }
-  }
-
-  /// The thread's main function. Inlinable, as all that it calls: where the core is not known, each look at the
-  /// rings would go through witness tables.
+  /// The thread's main function. Inlinable, as all that it calls: where the core is not known, each look at
+  /// the rings would go through witness tables.
   @inlinable
   func run() {
     token.store(C.threadToken, ordering: .relaxed)
     var hosting = LoopHosting(patience: waiting.patience)
     var pacer = Pacer<C>()
     var emptyRounds = 0
-    while true {
-      _ = ready.drain { hosting.accept($0) }
-      while let scheduled = scheduledHere.removeFirst() { hosting.accept(scheduled) }
+    repeat {
+      intake.drain { hosting.accept($0) }
+      if isClosed { hosting.close() }
       let processed = hosting.runTurns()
       if processed > 0 {
         emptyRounds = 0
         if waiting != .busy, processed < turnLimit { pacer.wait(afterReceiving: processed) }
-        continue
-      }
-      emptyRounds += 1
-      if ready.isClosed, hosting.leaveAll(), ready.isEmpty, scheduledHere.isEmpty { return }
-      if hosting.isEmpty, waiting == .parking, emptyRounds > waiting.patience {
-        _ = wake.wait { ready.isReady || ready.isClosed || !scheduledHere.isEmpty }
+      } else if hosting.isEmpty, waiting == .parking, emptyRounds > waiting.patience {
+        intake.wait()
         emptyRounds = 0
       } else {
+        emptyRounds += 1
         pause(after: emptyRounds)
       }
-    }
+    } while !(hosting.isEmpty && intake.isExhausted)
+    token.store(0, ordering: .relaxed)
+    ending.finish()
   }
 
   @inlinable

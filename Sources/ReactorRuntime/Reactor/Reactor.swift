@@ -55,8 +55,10 @@ extension Reactor where Action == Mutation {
 extension Reactor {
   /// Sends an action. Any thread.
   ///
-  /// On placement ``PlacementOn/caller`` an idle reactor processes it before this returns; a busy one, and
-  /// every other placement, takes it into its mailbox. While the mailbox is full this waits: it spins, yields,
+  /// On placement ``PlacementOn/caller`` an idle reactor processes it before this returns, and with it what
+  /// others send meanwhile; a busy one takes it into its mailbox, and so does one whose mailbox holds an
+  /// action that another thread has not finished putting there. Every other placement takes it into the
+  /// mailbox. While the mailbox is full this waits: it spins, yields,
   /// then sleeps. From inside one of this reactor's own turns, or a turn of another reactor on the same loop, it
   /// never waits: the action is processed after the running one.
   ///
@@ -65,7 +67,7 @@ extension Reactor {
   @inline(__always)
   public func send(_ action: Action) { runtime.send(action, to: self) }
 
-  /// Sends an action if that is possible without waiting. Any thread.
+  /// Sends an action if that is possible without waiting for room; otherwise as ``send(_:)``. Any thread.
   ///
   /// - Throws: ``SendError/full``, ``SendError/closed`` or ``SendError/reentrantOverflow``; the action was
   ///   not accepted then.

@@ -66,12 +66,11 @@ extension RuntimeOn {
   @inlinable
   @inline(never)
   func runTurns<R: Reactor>(after action: Action, of reactor: R)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State {
-    // Fails only at the limit; then that many of this reactor's own actions were waiting for a claim that
-    // is not yet published.
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
     let isTaken = mailbox.appendAsOwner(action)
     runTurns(of: reactor)
-    if !isTaken { report(.reentrantOverflow, of: R.self) }
+    // At the limit of the owner's queue: that much was waiting for a claim that is not yet published.
+    if !isTaken { sendOrReport(action, to: reactor) }
   }
 
   /// Brings an action on its way, or says why not.
@@ -91,6 +90,8 @@ extension RuntimeOn {
         return .closed
       case .full:
         if !waits { return .full }
+        // The owner without being the one that runs the turns: inside `initialState` on the sender's thread.
+        if state.isOwner { return .deadlock }
         runOrSchedule(reactor)
         if let reason = waitForRoom(after: &attempts) { return reason }
       }
@@ -106,7 +107,7 @@ extension RuntimeOn {
   @inline(never)
   func deliverAsOwner<R: Reactor>(_ action: Action, to reactor: R) -> SendError?
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
-    if mailbox.ring.isClosed { return .closed }
+    if mailbox.ring.isClosed || loop?.isClosed == true { return .closed }
     if !mailbox.appendAsOwner(action) { return .reentrantOverflow }
     if !state.wasBusy { runOrSchedule(reactor) }
     return nil
@@ -123,11 +124,12 @@ extension RuntimeOn {
       return
     }
     if hasStartedHere { state.leave() }
-    if state.trySchedule(), !loop.submit(Scheduled(self, of: reactor)) { discardAll(of: R.self) }
+    if state.trySchedule(), !loop.intake.submit(Scheduled(self, of: reactor)) { discardAll(of: R.self) }
   }
 
-  /// Once, before the first action; true makes the caller the owner. The closure is made here, where the type of the reactor is known and the
-  /// code specialises for it; a witness in a generic reactor's conformance would not.
+  /// Once, before the first action; true makes the caller the owner. The closure is made here, where the type
+  /// of the reactor is known and the code specialises for it; a witness in a generic reactor's conformance
+  /// would not.
   @inlinable
   @inline(never)
   func start<R: Reactor>(_ reactor: R) -> Bool
@@ -148,47 +150,4 @@ extension RuntimeOn {
     if loop != nil { turnBody.value = { [unowned reactor] in reactor.runtime.turn(of: reactor) } }
     return true
   }
-
-  /// The loop is closed, so nobody will process what is inside. Whoever scheduled.
-  @usableFromInline
-  func discardAll(of reactor: any AnyObject.Type) {
-    state.begin()
-    mailbox.ring.close()
-    repeat {
-      // What the loop's own thread sent is its own to touch, or, once that has ended, the deinit's.
-      let discarded = isRunHere ? mailbox.removeAll() : mailbox.ring.drain { _ in }
-      for _ in 0..<discarded { report(.closed, of: reactor) }
-      state.leave()
-    } while reenters()
-    mailbox.room.notify()
-  }
-
-  /// Waits a little, or until there is room again; says why not if that would never come.
-  @usableFromInline
-  @inline(never)
-  func waitForRoom(after attempts: inout Int) -> SendError? {
-    attempts += 1
-    if attempts <= 8 {
-      C.pause(times: 16)
-      return nil
-    }
-    if attempts <= 512 {
-      DedicatedThread.yield()
-      return nil
-    }
-    attempts = 0
-    // Not retained, which would cost each wait an allocation more: the sender holds the reactor.
-    let wait = WaitGraph.Wait(
-      thread: C.threadToken, emptier: { [unowned self] in emptier }, isOver: { [unowned self] in canGoOn })
-    guard WaitGraph.enter(wait) else { return .deadlock }
-    defer { WaitGraph.leave(wait.thread) }
-    _ = mailbox.room.wait { canGoOn }
-    return nil
-  }
-
-  /// The token of the thread that makes room.
-  private var emptier: UInt64 { loop.map { $0.token.load(ordering: .relaxed) } ?? state.wasOwner }
-
-  /// Whether a sender that found the ring full should try again.
-  private var canGoOn: Bool { mailbox.hasRoom || !state.wasBusy || mailbox.ring.isClosed }
 }

@@ -44,7 +44,8 @@ extension RuntimeOn {
       while true {
         let processed = turn(of: reactor)
         if processed == 0 { break }
-        // At the limit somebody else may take over, but the owner's own actions come first in the order.
+        // At the limit, leave for a moment, so that who is just looking takes over; but not while the owner's
+        // own actions wait, which come first in the order.
         if processed >= turnLimit, mailbox.reentrant.isEmpty { break }
         // Others are sending: a little patience here lets their actions come in bursts.
         if processed < turnLimit { pacer.wait(afterReceiving: processed) }
@@ -84,6 +85,12 @@ extension RuntimeOn: LoopHosted {
 
   @usableFromInline
   func turnOnLoop() -> Int { turnBody.value() }
+
+  @usableFromInline
+  func closeOnLoop() {
+    mailbox.ring.close()
+    mailbox.room.notify()
+  }
 
   @usableFromInline
   func leaveLoop() -> Bool {

@@ -31,8 +31,8 @@ public final class RuntimeOn<C: Core, Action: Sendable, Mutation: Sendable, Stat
   ///   - placement: Who runs the turns.
   ///   - capacity: How many actions the mailbox holds; a power of two. All of that memory is allocated now.
   ///   - reentrantCapacity: How many actions may wait that were sent from inside the reactor's own turns.
-  ///   - onFailure: Gets every action's failure to be delivered by ``Reactor/send(_:)``, on the sending
-  ///     thread.
+  ///   - onFailure: Called once for each action that was lost: on the sending thread if it was refused; on
+  ///     any thread if it was accepted and its loop was then shut down.
   public init(
     on placement: PlacementOn<C> = .caller, capacity: Int = 4096, reentrantCapacity: Int = 65_536,
     onFailure: @escaping @Sendable (Failure) -> Void = Failure.printToStandardError
