@@ -10,7 +10,8 @@ enum SlotGeometry {
     guard capacity > 0 else { throw .capacityIsZero }
     guard isPowerOfTwo(capacity) else { throw .capacityIsNotAPowerOfTwo }
     guard capacity <= largestCapacity else { throw .capacityIsTooLarge }
-    guard size > 0, size <= largestPayload else { throw .elementIsTooLarge }
+    guard size > 0 else { throw .elementSizeIsZero }
+    guard size <= largestPayload else { throw .elementIsTooLarge }
     guard alignment > 0, isPowerOfTwo(alignment), alignment <= largestAlignment else {
       throw .alignmentIsInvalid
     }

@@ -36,8 +36,9 @@ public final class LoopOn<C: Core>: Sendable {
 
   deinit { state.intake.close() }
 
-  /// Refuses what is sent from now on, from inside turns too; runs what its reactors had accepted; and waits
-  /// until the thread has ended. Any thread but the loop's own; calling it again does nothing.
+  /// Refuses what other threads send from now on; runs what its reactors had accepted, and what these send to
+  /// each other in doing so; and waits until the thread has ended. So it waits for ever for a reactor that never
+  /// stops sending to itself. Any thread but the loop's own; calling it again does nothing.
   ///
   /// An action can be accepted and refused afterwards: if its reactor was not yet handed to the loop when
   /// this was called. Such actions reach the failure handler of the ``Runtime`` as ``SendError/closed``.

@@ -40,10 +40,10 @@ struct LoopHosting {
     return processed
   }
 
-  /// Nothing more is accepted for any of them, and who has nothing to do is given up at the next turn.
+  /// Nothing more is accepted for any of them, and who has nothing to do is given up after one turn in vain.
   @inlinable
   mutating func close() {
-    patience = -1
+    patience = 0
     for reactor in reactors { reactor.scheduled.runtime.closeOnLoop() }
   }
 

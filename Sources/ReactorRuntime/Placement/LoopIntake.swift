@@ -33,10 +33,14 @@ struct LoopIntake<C: Core>: ~Copyable, Sendable {
     return true
   }
 
-  private func submitToOverflow(_ scheduled: Scheduled) -> Bool {
+  /// Takes in what the loop's own thread scheduled, from inside a turn; closed or not. The loop.
+  @usableFromInline
+  func submitHere(_ scheduled: Scheduled) { _ = submitToOverflow(scheduled, ifOpen: false) }
+
+  private func submitToOverflow(_ scheduled: Scheduled, ifOpen: Bool = true) -> Bool {
     overflow.withLock { overflow in
       // Under the lock: who finds the intake closed and then takes the lock sees all that got in before.
-      if ring.isClosed { return false }
+      if ifOpen, ring.isClosed { return false }
       overflow.append(scheduled)
       hasOverflow.store(true, ordering: .relaxed)
       return true

@@ -25,6 +25,15 @@ final class LoopState<C: Core>: Sendable {
   /// Whether nothing is accepted any more. Any thread.
   @usableFromInline var isClosed: Bool { intake.ring.isClosed }
 
+  /// Hands a scheduled runtime to the loop; false once the loop is closed, but for what the loop's own turns
+  /// schedule. Any thread.
+  @usableFromInline
+  func submit(_ scheduled: Scheduled) -> Bool {
+    if !isCurrent { return intake.submit(scheduled) }
+    intake.submitHere(scheduled)
+    return true
+  }
+
   /// The thread's main function. Inlinable, as all that it calls: where the core is not known, each look at
   /// the rings would go through witness tables.
   @inlinable

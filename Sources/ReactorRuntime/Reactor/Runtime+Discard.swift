@@ -12,7 +12,7 @@ extension RuntimeOn {
     closeOnLoop()
     repeat {
       // What the loop's thread sent from its turns is that thread's to touch, until it has run its last turn.
-      hasAll = isRunHere || loop?.ending.isOver != false
+      hasAll = loop?.ending.isOver != false
       discarded += hasAll ? mailbox.removeAll() : mailbox.ring.drain { _ in }
       state.leave()
     } while reenters()

@@ -45,7 +45,7 @@ extension RuntimeOn {
   func trySend<R: Reactor>(_ action: Action, to reactor: R) throws(SendError)
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
     // Found out otherwise only after the action was accepted.
-    if let loop, loop.isClosed { throw .closed }
+    if let loop, loop.isClosed, !loop.isCurrent { throw .closed }
     if let reason = deliver(action, to: reactor, waits: false) { throw reason }
   }
 
@@ -107,7 +107,6 @@ extension RuntimeOn {
   @inline(never)
   func deliverAsOwner<R: Reactor>(_ action: Action, to reactor: R) -> SendError?
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
-    if mailbox.ring.isClosed || loop?.isClosed == true { return .closed }
     if !mailbox.appendAsOwner(action) { return .reentrantOverflow }
     if !state.wasBusy { runOrSchedule(reactor) }
     return nil
@@ -124,7 +123,7 @@ extension RuntimeOn {
       return
     }
     if hasStartedHere { state.leave() }
-    if state.trySchedule(), !loop.intake.submit(Scheduled(self, of: reactor)) { discardAll(of: R.self) }
+    if state.trySchedule(), !loop.submit(Scheduled(self, of: reactor)) { discardAll(of: R.self) }
   }
 
   /// Once, before the first action; true makes the caller the owner. The closure is made here, where the type

@@ -1,0 +1,215 @@
+import ReactorCore
+import TestSupport
+import Testing
+
+/// Starting, owning and showing a state.
+@Suite struct OwnedStateTests {
+  @Test(arguments: CoreUnderTest.allCases)
+  func startsOnce(_ core: CoreUnderTest) throws {
+    func body<C: Core>(_: C.Type) throws {
+      let state = try OwnedStateOn<C, Int>()
+      #expect(state.hasStarted == false)
+      #expect(state.read() == nil)
+      #expect(state.tryEnter() == false)
+      #expect(state.trySchedule() == false)
+      #expect(state.wasIdle == false)
+      #expect(state.wasBusy == false)
+      var reads = 0
+      let isStarted = state.tryStart {
+        reads += 1
+        return 7
+      }
+      #expect(isStarted)
+      // Who started is the owner; readers have the state already.
+      #expect(state.isOwner == true)
+      #expect(state.hasStarted == true)
+      #expect(state.read() == 7)
+      let isStartedAgain = state.tryStart {
+        reads += 1
+        return 8
+      }
+      #expect(!isStartedAgain)
+      #expect(reads == 1)
+      state.leave()
+      #expect(state.read() == 7)
+      #expect(state.wasIdle == true)
+    }
+    try body(core.type)
+  }
+
+  @Test(arguments: CoreUnderTest.allCases)
+  func oneOfManyStarts(_ core: CoreUnderTest) throws {
+    func body<C: Core>(_: C.Type) throws {
+      for _ in 0..<50 {
+        let state = Shared(try OwnedStateOn<C, Int>())
+        let starters = Record<Int>()
+        #expect(
+          Threads.run(4) { index in
+            let isMine = state.value.tryStart {
+              starters.append(index)
+              return index
+            }
+            if isMine { state.value.leave() }
+          })
+        #expect(starters.elements.count == 1)
+        #expect(state.value.read() == starters.elements.first)
+      }
+    }
+    try body(core.type)
+  }
+
+  @Test(arguments: CoreUnderTest.allCases)
+  func nobodyReadsWhileItStarts(_ core: CoreUnderTest) throws {
+    func body<C: Core>(_: C.Type) throws {
+      let state = Shared(try OwnedStateOn<C, [Int]>())
+      let seen = Record<[Int]?>()
+      let isStarted = state.value.tryStart {
+        seen.append(state.value.read())
+        #expect(Threads.run(1) { _ in seen.append(state.value.read()) })
+        return [1]
+      }
+      #expect(isStarted)
+      #expect(seen.elements == [nil, nil])
+      state.value.leave()
+    }
+    try body(core.type)
+  }
+
+  @Test(arguments: CoreUnderTest.allCases)
+  func ownership(_ core: CoreUnderTest) throws {
+    func body<C: Core>(_: C.Type) throws {
+      let state = Shared(try OwnedStateOn<C, Int>())
+      #expect(state.value.tryStart { 0 } == true)
+      #expect(state.value.wasBusy == true)
+      #expect(state.value.wasOwner == C.threadToken)
+      #expect(state.value.tryEnter() == false)
+      state.value.leave()
+      #expect(state.value.wasOwner == 0)
+      #expect(state.value.wasBusy == false)
+      #expect(state.value.trySchedule() == true)
+      #expect(state.value.wasBusy == true)
+      #expect(state.value.isOwner == false)
+      #expect(state.value.tryEnter() == false)
+      let seen = Record<Bool>()
+      #expect(
+        Threads.run(1) { _ in
+          state.value.begin()
+          seen.append(state.value.isOwner)
+          state.value.change { $0 = 5 }
+          state.value.leave()
+          seen.append(state.value.isOwner)
+        })
+      #expect(seen.elements == [true, false])
+      #expect(state.value.read() == 5)
+    }
+    try body(core.type)
+  }
+
+  @Test(arguments: CoreUnderTest.allCases)
+  func ownerSeesItsChangesAndOthersWhatIsShown(_ core: CoreUnderTest) throws {
+    func body<C: Core>(_: C.Type) throws {
+      let state = Shared(try OwnedStateOn<C, [Int]>())
+      func others() -> [Int]? {
+        let seen = Record<[Int]?>()
+        #expect(Threads.run(1) { _ in seen.append(state.value.read()) })
+        return seen.elements.first ?? nil
+      }
+      #expect(state.value.tryStart { [0] } == true)
+      state.value.leave()
+      #expect(others() == [0])
+      #expect(state.value.tryEnter() == true)
+      state.value.change { $0.append(1) }
+      #expect(state.value.read() == [0, 1])
+      #expect(others() == [0])
+      state.value.publish()
+      #expect(others() == [0, 1])
+      // Published twice is shown once; and after it, the owner goes on in another slot.
+      state.value.publish()
+      state.value.change { $0.append(2) }
+      state.value.change { $0.append(3) }
+      #expect(state.value.read() == [0, 1, 2, 3])
+      #expect(others() == [0, 1])
+      state.value.leave()
+      #expect(others() == [0, 1, 2, 3])
+      #expect(state.value.read() == [0, 1, 2, 3])
+      // Leaving without a change leaves what was shown.
+      #expect(state.value.tryEnter() == true)
+      state.value.leave()
+      #expect(others() == [0, 1, 2, 3])
+    }
+    try body(core.type)
+  }
+
+  @Test(arguments: CoreUnderTest.allCases)
+  func readInsideAChangeGivesWhatIsShown(_ core: CoreUnderTest) throws {
+    func body<C: Core>(_: C.Type) throws {
+      let state = try OwnedStateOn<C, [Int]>()
+      #expect(state.tryStart { [0] } == true)
+      for turn in 1...5 {
+        let before = state.read()
+        state.change {
+          $0.append(turn)
+          #expect(state.read() == before)
+        }
+        // The second change of the same turn: still what readers see, not what the first one left.
+        state.change {
+          $0.append(-turn)
+          #expect(state.read() == before)
+        }
+        #expect(state.read() == (before ?? []) + [turn, -turn])
+        if turn % 2 == 0 {
+          state.publish()
+        } else {
+          state.leave()
+          #expect(state.tryEnter() == true)
+        }
+      }
+    }
+    try body(core.type)
+  }
+
+  @Test(arguments: CoreUnderTest.allCases)
+  func readersNeverSeeATornState(_ core: CoreUnderTest) throws {
+    struct Wide: Sendable, Equatable { var words = Words() }
+    struct Words: Sendable, Equatable {
+      var a = 0
+      var b = 0
+      var c = [0]
+      var d = 0
+    }
+    func body<C: Core>(_: C.Type) throws {
+      let state = Shared(try OwnedStateOn<C, Wide>())
+      #expect(state.value.tryStart { Wide() } == true)
+      state.value.leave()
+      let isDone = Gate()
+      let torn = Record<Wide>()
+      let backwards = Record<Int>()
+      let readers = Threads.start {
+        _ = Threads.run(2) { _ in
+          var last = 0
+          while !isDone.isOpen {
+            guard let seen = state.value.read()?.words else { continue }
+            if seen.a != seen.b || seen.a != seen.d || seen.c != [seen.a] { torn.append(Wide(words: seen)) }
+            if seen.a < last { backwards.append(seen.a) }
+            last = seen.a
+          }
+        }
+      }
+      for index in 1...5000 {
+        guard state.value.tryEnter() else {
+          Issue.record("readers took the ownership")
+          break
+        }
+        state.value.change { $0.words = Words(a: index, b: index, c: [index], d: index) }
+        if index % 3 == 0 { state.value.publish() }
+        state.value.leave()
+      }
+      isDone.open()
+      #expect(readers.wait())
+      #expect(torn.elements == [])
+      #expect(backwards.elements == [])
+      #expect(state.value.read()?.words.a == 5000)
+    }
+    try body(core.type)
+  }
+}

@@ -1,0 +1,106 @@
+import ReactorCore
+import ReactorRuntime
+import TestSupport
+import Testing
+
+/// What `currentState` shows, where, and when.
+@Suite struct CurrentStateTests {
+  @Test(arguments: CoreUnderTest.allCases)
+  func synchronousSendIsVisibleAtOnce(_ core: CoreUnderTest) throws {
+    func body<C: Core>(_: C.Type) throws {
+      let reactor = Script<C>(on: .caller)
+      for index in 1...50 {
+        if index % 2 == 0 { try reactor.trySend(index) } else { reactor.send(index) }
+        #expect(reactor.currentState.last == index)
+      }
+      let seen = Record<[Int]>()
+      #expect(Threads.run(1) { _ in seen.append(reactor.currentState) })
+      #expect(seen.elements == [Array(1...50)])
+    }
+    try body(core.type)
+  }
+
+  @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
+  func mutateSeesEarlierActionsAndReduceTheTurnBefore(
+    _ core: CoreUnderTest, _ placement: PlacementUnderTest
+  ) throws {
+    func body<C: Core>(_: C.Type) throws {
+      let stage = try Stage<C>(placement)
+      let inMutate = Record<[Int]>()
+      let inReduce = Record<([Int], [Int])>()
+      let reactor = Script(
+        on: stage.placement,
+        mutate: { reactor, action in
+          inMutate.append(reactor.currentState)
+          return .of(action, action + 1)
+        },
+        reduce: { reactor, state, mutation in
+          inReduce.append((state, reactor.currentState))
+          state.append(mutation)
+        })
+      for action in [10, 20, 30] { reactor.send(action) }
+      #expect(stage.finish())
+      #expect(inMutate.elements == [[], [10, 11], [10, 11, 20, 21]])
+      // In reduce: some whole state from before the running action, never the one in pieces.
+      for (old, shown) in inReduce.elements {
+        #expect(shown == Array(old.prefix(shown.count)))
+        #expect(shown.count % 2 == 0)
+        #expect(shown.count <= old.count)
+      }
+      if placement == .caller {
+        #expect(inReduce.elements.map { $0.1.count } == [0, 0, 2, 2, 4, 4])
+      }
+    }
+    try body(core.type)
+  }
+
+  final class Returning<C: Core>: Reactor {
+    typealias Action = Int
+    let initialState: [Int] = []
+    let seen = Record<[Int]>()
+    let runtime: RuntimeOn<C, Int, Int, [Int]>
+    init(on placement: PlacementOn<C>) { runtime = RuntimeOn(on: placement) }
+    func reduce(state: [Int], mutation: Int) -> [Int] {
+      seen.append(currentState)
+      return state + [mutation]
+    }
+  }
+
+  @Test(arguments: CoreUnderTest.allCases)
+  func reduceThatReturnsSeesTheOldState(_ core: CoreUnderTest) throws {
+    func body<C: Core>(_: C.Type) throws {
+      let reactor = Returning<C>(on: .caller)
+      for action in 1...3 { reactor.send(action) }
+      #expect(reactor.seen.elements == [[], [1], [1, 2]])
+    }
+    try body(core.type)
+  }
+
+  @Test(arguments: CoreUnderTest.allCases)
+  func turnIsShownAtItsEndToOthers(_ core: CoreUnderTest) throws {
+    func body<C: Core>(_: C.Type) throws {
+      let isInside = Gate()
+      let mayGoOn = Gate()
+      let reactor = Script<C>(
+        on: .caller,
+        mutate: { _, action in
+          if action == 2 {
+            isInside.open()
+            _ = mayGoOn.wait()
+          }
+          return .just(action)
+        })
+      reactor.send(1)
+      let isDone = Threads.start { reactor.send(2) }
+      #expect(isInside.wait())
+      #expect(reactor.currentState == [1])
+      // Busy: handed over, and not run here.
+      reactor.send(3)
+      #expect(reactor.currentState == [1])
+      mayGoOn.open()
+      #expect(isDone.wait())
+      #expect(reactor.currentState == [1, 2, 3])
+    }
+    try body(core.type)
+  }
+}

@@ -1,0 +1,44 @@
+import TestSupport
+import Testing
+
+@testable import ReactorRuntime
+
+/// The small streams that `mutate` answers.
+@Suite struct ObservableTests {
+  private func elements<Element>(of stream: Observable<Element>) -> [Element] {
+    var elements: [Element] = []
+    stream.deliver { elements.append($0) }
+    return elements
+  }
+
+  @Test func elementsComeInOrder() {
+    #expect(elements(of: Observable<Int>.empty()) == [])
+    #expect(elements(of: .just(1)) == [1])
+    #expect(elements(of: .of(1, 2)) == [1, 2])
+    #expect(elements(of: .of(1, 2, 3)) == [1, 2, 3])
+    #expect(elements(of: .of(1, 2, 3, 4)) == [1, 2, 3, 4])
+    #expect(elements(of: .of(1, 2, 3, 4, 5)) == [1, 2, 3, 4, 5])
+    #expect(elements(of: .from([Int]())) == [])
+    #expect(elements(of: .from(Array(0..<100))) == Array(0..<100))
+  }
+
+  @Test func streamCanBeGoneThroughAgain() {
+    let stream = Observable.of("a", "b", "c")
+    #expect(elements(of: stream) == ["a", "b", "c"])
+    #expect(elements(of: stream) == ["a", "b", "c"])
+  }
+
+  @Test func elementsAreReleased() {
+    let lifetimes = Lifetimes()
+    do {
+      let streams: [Observable<LifetimeTracked>] = [
+        .empty(), .just(lifetimes.track()), .of(lifetimes.track(), lifetimes.track()),
+        .of(lifetimes.track(), lifetimes.track(), lifetimes.track(), lifetimes.track()),
+        .from([lifetimes.track()]),
+      ]
+      for stream in streams { stream.deliver { _ in } }
+      #expect(lifetimes.alive == 8)
+    }
+    #expect(lifetimes.alive == 0)
+  }
+}

@@ -1,0 +1,162 @@
+import ReactorCore
+import ReactorRuntime
+import TestSupport
+import Testing
+
+/// Reactors that send to each other, from inside their turns.
+@Suite struct TwoReactorsTests {
+  /// Sends what it gets to its peer, less one.
+  private final class Peer<C: Core>: Sendable {
+    let reactor: Script<C>
+    let failures = Record<SendError>()
+    private let peer: Slot
+
+    private final class Slot: @unchecked Sendable {
+      // Unchecked: set before the first action, and unset after the last.
+      var peer: Script<C>?
+    }
+
+    init(on placement: PlacementOn<C>, capacity: Int) {
+      let slot = Slot()
+      peer = slot
+      reactor = Script(
+        on: placement, capacity: capacity, failures: failures,
+        mutate: { _, action in
+          if action > 0 { slot.peer?.send(action - 1) }
+          return .just(action)
+        })
+    }
+
+    func set(_ other: Peer?) { peer.peer = other?.reactor }
+  }
+
+  /// Two threads start chains of `length` in both directions; answers how many actions failed and how many
+  /// were reduced, or nil if it took too long.
+  private func run<C: Core>(
+    _ first: Peer<C>, _ second: Peer<C>, chains: Int, length: Int, finish: () -> Bool
+  ) -> (failed: Int, reduced: Int)? {
+    first.set(second)
+    second.set(first)
+    let isSent = Threads.run(2) { index in
+      for _ in 0..<chains { (index == 0 ? first : second).reactor.send(length) }
+    }
+    guard isSent, finish() else { return nil }
+    first.set(nil)
+    second.set(nil)
+    return (
+      first.failures.elements.count + second.failures.elements.count,
+      first.reactor.currentState.count + second.reactor.currentState.count
+    )
+  }
+
+  @Test(arguments: CoreUnderTest.allCases)
+  func onCallerTheyNeverDeadlock(_ core: CoreUnderTest) throws {
+    func body<C: Core>(_: C.Type) throws {
+      let first = Peer<C>(on: .caller, capacity: 4096)
+      let second = Peer<C>(on: .caller, capacity: 4096)
+      let result = try #require(run(first, second, chains: 200, length: 9) { true })
+      #expect(result.failed == 0)
+      #expect(result.reduced == 2 * 200 * 10)
+    }
+    try body(core.type)
+  }
+
+  @Test(arguments: CoreUnderTest.allCases)
+  func onOneLoop(_ core: CoreUnderTest) throws {
+    func body<C: Core>(_: C.Type) throws {
+      let loop = try LoopOn<C>()
+      let first = Peer<C>(on: .loop(loop), capacity: 2)
+      let second = Peer<C>(on: .loop(loop), capacity: 2)
+      let result = run(first, second, chains: 100, length: 9) {
+        // The chains end on the loop; wait for them, then end it.
+        Threads.yield {
+          first.reactor.currentState.count + second.reactor.currentState.count == 2 * 100 * 10
+        } && Threads.start { loop.shutdown() }.wait()
+      }
+      #expect(try #require(result).failed == 0)
+    }
+    try body(core.type)
+  }
+
+  @Test(arguments: CoreUnderTest.allCases)
+  func fullInBothDirectionsIsRefusedNotHungUp(_ core: CoreUnderTest) throws {
+    func body<C: Core>(_: C.Type) throws {
+      // Each thread is inside one reactor, the mailboxes of both are full, and each sends to the other one.
+      let inside = Gate(count: 2)
+      let isFull = Gate()
+      let failures = Record<SendError>()
+      let peers = Slots<C>()
+      let reactors = (0..<2).map { index in
+        Script<C>(
+          on: .caller, capacity: 1, failures: failures,
+          mutate: { _, action in
+            if action == 0 {
+              inside.open()
+              _ = isFull.wait()
+              peers.reactors[1 - index].send(7)
+            }
+            return .just(action)
+          })
+      }
+      peers.reactors = reactors
+      // Started before, so that action 0 is run at once, and takes no slot of the mailbox.
+      for reactor in reactors { reactor.send(5) }
+      let isDone = Threads.start {
+        _ = Threads.run(2) { index in reactors[index].send(0) }
+      }
+      #expect(inside.wait())
+      for reactor in reactors { try reactor.trySend(1) }
+      for reactor in reactors { #expect(throws: SendError.full) { try reactor.trySend(2) } }
+      isFull.open()
+      #expect(isDone.wait())
+      // One of the two had to give way, and that was enough.
+      #expect(failures.elements == [.deadlock])
+      #expect(Threads.yield { reactors.map(\.currentState.count).reduce(0, +) == 7 })
+      peers.reactors = []
+    }
+    try body(core.type)
+  }
+
+  private final class Slots<C: Core>: @unchecked Sendable {
+    // Unchecked: set before the first action, and unset after the last.
+    var reactors: [Script<C>] = []
+  }
+
+  @Test(arguments: CoreUnderTest.allCases)
+  func tinyMailboxesNeitherHangNorLose(_ core: CoreUnderTest) throws {
+    func body<C: Core>(_: C.Type) throws {
+      for _ in 0..<5 {
+        let first = Peer<C>(on: .caller, capacity: 1)
+        let second = Peer<C>(on: .caller, capacity: 1)
+        let result = try #require(run(first, second, chains: 100, length: 3) { true })
+        // A chain that was refused ends there: each failure is one action, and what it would have sent.
+        #expect(result.reduced <= 2 * 100 * 4)
+        #expect(result.reduced + result.failed * 4 >= 2 * 100 * 4)
+        let reasons = first.failures.elements + second.failures.elements
+        #expect(reasons.allSatisfy { $0 == .deadlock })
+      }
+    }
+    try body(core.type)
+  }
+
+  @Test(arguments: CoreUnderTest.allCases)
+  func callerAndLoopWithTinyMailboxes(_ core: CoreUnderTest) throws {
+    func body<C: Core>(_: C.Type) throws {
+      let loop = try LoopOn<C>()
+      let first = Peer<C>(on: .caller, capacity: 1)
+      let second = Peer<C>(on: .loop(loop), capacity: 1)
+      let result = run(first, second, chains: 100, length: 3) {
+        // Each chain ends at 0, or where it was refused.
+        Threads.yield {
+          let ends = [first, second].map { peer in
+            peer.reactor.currentState.count { $0 == 0 } + peer.failures.elements.count
+          }
+          return ends.reduce(0, +) == 2 * 100
+        } && Threads.start { loop.shutdown() }.wait()
+      }
+      let (failed, reduced) = try #require(result)
+      #expect(reduced + failed * 4 >= 2 * 100 * 4)
+    }
+    try body(core.type)
+  }
+}
