@@ -93,7 +93,7 @@ static inline void rr_lane_publish(rr_lane_producer *producer) {
 }
 
 /* No more sends; what is inside is still delivered. Producer; last call. Wait-free. */
-static inline void rr_lane_close(rr_lane_producer *producer) {
+static inline void rr_lane_close(const rr_lane_producer *producer) {
   rr_store_release(RR_EDGE_LANE_STATE, &producer->lane->state, RR_LANE_CLOSED);
 }
 

@@ -50,7 +50,7 @@ public struct CLaneProducer: RawLaneProducer, @unchecked Sendable {
   public mutating func publish() { rr_lane_publish(&producer) }
 
   @inlinable
-  public mutating func close() { rr_lane_close(&producer) }
+  public func close() { withUnsafePointer(to: producer) { rr_lane_close($0) } }
 }
 
 /// `rr_lane`, spelled in Swift. See `rr_lanes.h`.

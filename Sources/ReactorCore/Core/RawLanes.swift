@@ -22,7 +22,8 @@ public protocol RawLaneProducer: Sendable {
   mutating func tryClaim() -> UnsafeMutableRawPointer?
   /// Publishes what was claimed.
   mutating func publish()
-  mutating func close()
+  /// No more sends.
+  func close()
 }
 
 /// One lane of ``RawLanes``, as the consumer sees it.

@@ -4,19 +4,12 @@
 /// registers, and a send is two stores.
 public struct LaneProducerOn<C: Core, Element: ~Copyable>: ~Copyable {
   @usableFromInline var raw: C.Lanes.Producer
-  // Keeps the memory of the lane.
-  @usableFromInline let lanes: LanesOn<C, Element>
+  @usableFromInline let keeper: LaneKeeper<C, Element>
 
   @inlinable
   init(_ raw: C.Lanes.Producer, of lanes: LanesOn<C, Element>) {
     self.raw = raw
-    self.lanes = lanes
-  }
-
-  @inlinable
-  deinit {
-    var raw = raw
-    raw.close()
+    keeper = LaneKeeper(raw, of: lanes)
   }
 
   /// Sends one element if there is room. Wait-free; `full` is truthful.
@@ -30,8 +23,28 @@ public struct LaneProducerOn<C: Core, Element: ~Copyable>: ~Copyable {
   }
 }
 
+// Unchecked: it is used by whoever lets the last reference go.
+extension LaneKeeper: @unchecked Sendable where Element: ~Copyable {}
+
 // Unchecked: the handle may move to another thread; `mutating` keeps two threads from using it at once.
 extension LaneProducerOn: @unchecked Sendable where Element: Sendable & ~Copyable {}
+
+/// Keeps the memory of a lane, and ends its registration when its producer goes away; why it is an object: see
+/// `RingKeeper`.
+@usableFromInline
+final class LaneKeeper<C: Core, Element: ~Copyable> {
+  /// As it was at registration; closing needs no more.
+  private let raw: C.Lanes.Producer
+  private let lanes: LanesOn<C, Element>
+
+  @usableFromInline
+  init(_ raw: C.Lanes.Producer, of lanes: LanesOn<C, Element>) {
+    self.raw = raw
+    self.lanes = lanes
+  }
+
+  deinit { raw.close() }
+}
 
 /// A producer's lane of the C core.
 public typealias LaneProducer<Element: ~Copyable> = LaneProducerOn<CCore, Element>

@@ -17,31 +17,51 @@ public struct OwnedStateOn<C: Core, State: Sendable>: ~Copyable {
   #endif
   @usableFromInline let slots: UnsafeMutablePointer<State>
   @usableFromInline let owner: UnsafeMutablePointer<OwnerFields>
-
-  /// What only the owner touches.
-  @usableFromInline
-  struct OwnerFields {
-    @usableFromInline var shown = 0
-    /// The slot with the owner's changes; the shown one if there are none.
-    @usableFromInline var current = 0
-    /// One bit for each slot that holds a state.
-    @usableFromInline var initialized = 0
-    @usableFromInline var isChanging = false
-    @usableFromInline init() {}
-  }
+  @usableFromInline let keeper: OwnedStateKeeper<C, State>
 
   /// Makes an owned state that has not started: it holds no state yet, and nobody can enter.
   ///
   /// - Throws: ``CoreError/outOfMemory``.
   @inlinable
   public init() throws(CoreError) {
-    raw = try C.Trampoline()
+    keeper = OwnedStateKeeper(try C.Trampoline())
+    raw = keeper.raw
+    slots = keeper.slots
+    owner = keeper.owner
+  }
+}
+
+// Unchecked: the slot that is not shown and the owner's fields are touched by the owner only, of which the
+// trampoline makes one at a time with a happens-before edge between two; a slot is pinned while copied.
+extension OwnedStateOn: @unchecked Sendable {}
+
+/// What only the owner touches.
+@usableFromInline
+struct OwnerFields {
+  @usableFromInline var shown = 0
+  /// The slot with the owner's changes; the shown one if there are none.
+  @usableFromInline var current = 0
+  /// One bit for each slot that holds a state.
+  @usableFromInline var initialized = 0
+  @usableFromInline var isChanging = false
+  @usableFromInline init() {}
+}
+
+/// Has and destroys the memory of an owned state; why it is an object: see `RingKeeper`.
+@usableFromInline
+final class OwnedStateKeeper<C: Core, State: Sendable> {
+  @usableFromInline let raw: C.Trampoline
+  @usableFromInline let slots: UnsafeMutablePointer<State>
+  @usableFromInline let owner: UnsafeMutablePointer<OwnerFields>
+
+  @usableFromInline
+  init(_ raw: C.Trampoline) {
+    self.raw = raw
     slots = .allocate(capacity: snapshotSlotCount)
     owner = .allocate(capacity: 1)
     owner.initialize(to: OwnerFields())
   }
 
-  @inlinable
   deinit {
     for slot in 0..<snapshotSlotCount where owner.pointee.initialized & (1 << slot) != 0 {
       (slots + slot).deinitialize(count: 1)
@@ -52,9 +72,8 @@ public struct OwnedStateOn<C: Core, State: Sendable>: ~Copyable {
   }
 }
 
-// Unchecked: the slot that is not shown and the owner's fields are touched by the owner only, of which the
-// trampoline makes one at a time with a happens-before edge between two; a slot is pinned while copied.
-extension OwnedStateOn: @unchecked Sendable {}
+// Unchecked: it is used when the owned state is made, and when it goes away.
+extension OwnedStateKeeper: @unchecked Sendable {}
 
 /// The owned state of the C core.
 public typealias OwnedState<State: Sendable> = OwnedStateOn<CCore, State>

@@ -5,6 +5,7 @@
 /// `rr_trampoline.h`; ``OwnedState`` adds the state that is owned.
 public struct TrampolineOn<C: Core>: ~Copyable {
   @usableFromInline let raw: C.Trampoline
+  @usableFromInline let keeper: TrampolineKeeper<C>
   #if DEBUG
     /// Without optimisation, Swift 6.3 does not call the deinitializer of another module's generic struct
     /// that looks trivial. This makes it look otherwise.
@@ -17,12 +18,10 @@ public struct TrampolineOn<C: Core>: ~Copyable {
   @inlinable
   public init() throws(CoreError) {
     raw = try C.Trampoline()
+    keeper = TrampolineKeeper(raw)
     _ = raw.tryStart(C.threadToken)
     raw.leave(slot: 0)
   }
-
-  @inlinable
-  deinit { raw.destroy() }
 
   /// Makes the calling thread the owner, if nobody is. Any thread; lock-free.
   @inlinable
@@ -55,6 +54,17 @@ public struct TrampolineOn<C: Core>: ~Copyable {
 }
 
 extension TrampolineOn: Sendable {}
+
+/// Destroys a trampoline when its owner goes away; why it is an object: see `RingKeeper`.
+@usableFromInline
+final class TrampolineKeeper<C: Core>: Sendable {
+  private let raw: C.Trampoline
+
+  @usableFromInline
+  init(_ raw: C.Trampoline) { self.raw = raw }
+
+  deinit { raw.destroy() }
+}
 
 /// The trampoline of the C core.
 public typealias Trampoline = TrampolineOn<CCore>

@@ -40,7 +40,7 @@ public struct SwiftLaneProducer: RawLaneProducer, @unchecked Sendable {
   }
 
   @inlinable
-  public mutating func close() {
+  public func close() {
     // LANE_STATE: the producer's last word: a tail that is read after it is final.
     lane.shared.pointee.state.store(SwiftLane.stateClosed, ordering: .releasing)
   }

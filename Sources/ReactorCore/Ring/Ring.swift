@@ -13,6 +13,8 @@
 /// The algorithm and its sources stand in `rr_ring.h`.
 public struct RingOn<C: Core, Element: ~Copyable>: ~Copyable {
   @usableFromInline let raw: C.Ring
+  // Destroys the ring; see RingKeeper.
+  @usableFromInline let keeper: RingKeeper<C, Element>
   #if DEBUG
     @usableFromInline let drainGuard = OverlapGuard("drain")
   #endif
@@ -28,33 +30,7 @@ public struct RingOn<C: Core, Element: ~Copyable>: ~Copyable {
     raw = try C.Ring(
       capacity: capacity, size: MemoryLayout<Element>.stride, alignment: MemoryLayout<Element>.alignment,
       startingAt: cursor)
-  }
-
-  @inlinable
-  deinit {
-    destroyRemaining()
-    raw.destroy()
-  }
-
-  /// Destroys what was published and not received. Behind a claim that was never published, too: the words
-  /// of its slots say that nothing is there, so they are passed over one by one.
-  @inlinable
-  func destroyRemaining() {
-    _ = drain { element in _ = element }
-    var cursor = raw.head
-    while cursor << 1 != raw.tail << 1 {
-      switch raw.peek(cursor) {
-      case .notReady:
-        cursor &+= 1
-      case .skip(let count):
-        cursor &+= UInt64(count)
-      case .run(let count):
-        for _ in 0..<count {
-          raw.slots.payload(cursor, as: Element.self).deinitialize(count: 1)
-          cursor &+= 1
-        }
-      }
-    }
+    keeper = RingKeeper(raw)
   }
 
   /// How many elements fit. Any thread.

@@ -4,6 +4,7 @@
 /// Any number of threads may sleep and notify. The protocol and its argument stand in `rr_eventcount.h`.
 public struct EventCountOn<C: Core>: ~Copyable {
   @usableFromInline let raw: C.EventCount
+  @usableFromInline let keeper: EventCountKeeper<C>
   #if DEBUG
     /// Without optimisation, Swift 6.3 does not call the deinitializer of another module's generic struct
     /// that looks trivial. This makes it look otherwise.
@@ -12,10 +13,10 @@ public struct EventCountOn<C: Core>: ~Copyable {
 
   /// - Throws: ``CoreError/outOfMemory``, or ``CoreError/noDescriptor``.
   @inlinable
-  public init(_ kind: EventCountKind = .futex) throws(CoreError) { raw = try C.EventCount(kind) }
-
-  @inlinable
-  deinit { raw.destroy() }
+  public init(_ kind: EventCountKind = .futex) throws(CoreError) {
+    raw = try C.EventCount(kind)
+    keeper = EventCountKeeper(raw)
+  }
 
   /// Wakes everybody who sleeps. Call it after making the condition true. Any thread.
   @inlinable
@@ -71,6 +72,17 @@ public struct EventCountOn<C: Core>: ~Copyable {
 }
 
 extension EventCountOn: Sendable {}
+
+/// Destroys an event count when its owner goes away; why it is an object: see `RingKeeper`.
+@usableFromInline
+final class EventCountKeeper<C: Core>: Sendable {
+  private let raw: C.EventCount
+
+  @usableFromInline
+  init(_ raw: C.EventCount) { self.raw = raw }
+
+  deinit { raw.destroy() }
+}
 
 /// The event count of the C core.
 public typealias EventCount = EventCountOn<CCore>
