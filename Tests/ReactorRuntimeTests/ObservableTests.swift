@@ -36,8 +36,10 @@ import Testing
         .of(lifetimes.track(), lifetimes.track(), lifetimes.track(), lifetimes.track()),
         .from([lifetimes.track()]),
       ]
-      for stream in streams { stream.deliver { _ in } }
-      #expect(lifetimes.alive == 8)
+      withExtendedLifetime(streams) {
+        for stream in streams { stream.deliver { _ in } }
+        #expect(lifetimes.alive == 8)
+      }
     }
     #expect(lifetimes.alive == 0)
   }
