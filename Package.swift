@@ -32,9 +32,14 @@ let package = Package(
       cSettings: strictC + [.define("_GNU_SOURCE")]),
     .target(
       name: "BenchmarkSupport", path: "Benchmarks/BenchmarkSupport", swiftSettings: strictSwift),
+    .target(
+      name: "AllocationCounting", dependencies: ["CBenchmarkLimits", "CJemalloc"],
+      path: "Benchmarks/AllocationCounting", swiftSettings: strictSwift),
     .executableTarget(
       name: "bench",
-      dependencies: ["BenchmarkSupport", "CBenchmarkLimits", "CJemalloc", "ReactorCore", "ReactorRuntime"],
+      dependencies: [
+        "AllocationCounting", "BenchmarkSupport", "CBenchmarkLimits", "ReactorCore", "ReactorRuntime",
+      ],
       path: "Benchmarks/bench", swiftSettings: strictSwift),
 
     // The tests, and what several of them use.
@@ -43,6 +48,15 @@ let package = Package(
       swiftSettings: strictSwift),
     .testTarget(
       name: "ReactorCoreTests", dependencies: ["ReactorCore", "TestSupport"], swiftSettings: strictSwift),
+    // AllocationTests runs the executable, and does not link it: see Benchmarks/allocations.
+    .executableTarget(
+      name: "allocations",
+      dependencies: ["AllocationCounting", "ReactorCore", "ReactorRuntime", "TestSupport"],
+      path: "Benchmarks/allocations", swiftSettings: strictSwift),
+    .testTarget(name: "AllocationTests", dependencies: ["TestSupport"], swiftSettings: strictSwift),
+    .testTarget(
+      name: "ReactorRuntimeTests", dependencies: ["ReactorCore", "ReactorRuntime", "TestSupport"],
+      swiftSettings: strictSwift),
     .testTarget(
       name: "StressTests", dependencies: ["ReactorCore", "ReactorRuntime", "TestSupport"],
       exclude: ["README.md", "tsan.supp"], swiftSettings: strictSwift),

@@ -103,4 +103,25 @@ import Testing
     }
     try body(core.type)
   }
+
+  @Test(arguments: CoreUnderTest.allCases)
+  func loopShowsEachTurnWithoutLeaving(_ core: CoreUnderTest) throws {
+    func body<C: Core>(_: C.Type) throws {
+      let loop = try LoopOn<C>(turnLimit: 4)
+      let mayEnd = Gate()
+      // Never quiet, so the loop does not give it up until the gate opens.
+      let reactor = Script(
+        on: .loop(loop),
+        mutate: { reactor, action in
+          if !mayEnd.isOpen { reactor.send(action + 1) }
+          return .just(action)
+        },
+        reduce: { _, state, mutation in state = [mutation] })
+      reactor.send(1)
+      #expect(Threads.yield { (reactor.currentState.first ?? 0) > 100 })
+      mayEnd.open()
+      #expect(Threads.start { loop.shutdown() }.wait())
+    }
+    try body(core.type)
+  }
 }

@@ -1,3 +1,4 @@
+import AllocationCounting
 import CBenchmarkLimits
 
 extension Instruments {

@@ -1,3 +1,4 @@
+import AllocationCounting
 import BenchmarkSupport
 
 /// What one repetition is to do.

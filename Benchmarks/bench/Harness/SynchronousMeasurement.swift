@@ -1,3 +1,4 @@
+import AllocationCounting
 import CBenchmarkLimits
 
 /// One thread, which sends and, in subjects that reduce on the sender's thread, reduces as well.

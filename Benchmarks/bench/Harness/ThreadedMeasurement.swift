@@ -1,3 +1,4 @@
+import AllocationCounting
 import CBenchmarkLimits
 
 /// Producers on threads of their own send into one subject; the clock runs from their release until the

@@ -57,7 +57,8 @@ extension OwnedStateOn {
     assert(isOwner, "only the owner may change the state")
     if owner.pointee.current == owner.pointee.shown { copyToFreeSlot() }
     owner.pointee.isChanging = true
-    body(&slots[owner.pointee.current])
+    // Through a pointer: `slots[…]` would be an access of `slots` itself to ThreadSanitizer, and so a race.
+    body(&(slots + owner.pointee.current).pointee)
     owner.pointee.isChanging = false
   }
 

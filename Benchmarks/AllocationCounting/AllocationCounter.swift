@@ -9,7 +9,7 @@ import Synchronization
 /// A thread's requests are counted when its cache is flushed: producers flush by exiting, the calling
 /// thread and the pool's threads are told to. The statistics are optional in jemalloc and dead under
 /// sanitizers, so a known number of allocations is counted first; if that fails there is no counter.
-struct AllocationCounter: Sendable {
+public struct AllocationCounter: Sendable {
   /// `MALLCTL_ARENAS_ALL`, all arenas merged, which the importer cannot take from its macro.
   private static let small = "stats.arenas.4096.small.nrequests"
   private static let large = "stats.arenas.4096.large.nrequests"
@@ -19,7 +19,7 @@ struct AllocationCounter: Sendable {
   private var flushCost = 0
 
   /// Nil where allocations cannot be counted.
-  init?(cores: Int) {
+  public init?(cores: Int) {
     self.cores = cores
     let known = 1000
     let before = sample()
@@ -36,7 +36,7 @@ struct AllocationCounter: Sendable {
 
   /// A beginning to count from. What the pool's threads allocated before is flushed first, so that it does
   /// not count for whoever is measured next.
-  func begin() -> Int {
+  public func begin() -> Int {
     Self.flushPool(cores: cores)
     return sample()
   }
@@ -49,13 +49,13 @@ struct AllocationCounter: Sendable {
   }
 
   /// Allocations since `begin` returned `before`, those of the pool's threads included.
-  func count(since before: Int) -> Int {
+  public func count(since before: Int) -> Int {
     Self.flushPool(cores: cores)
     return max(0, sample() - before - flushCost)
   }
 
   /// Counts what the calling thread has allocated so far.
-  static func flushThreadCache() {
+  public static func flushThreadCache() {
     mallctl("thread.tcache.flush", nil, nil, nil, 0)
   }
 

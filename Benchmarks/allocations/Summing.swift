@@ -1,0 +1,32 @@
+import ReactorCore
+import ReactorRuntime
+
+/// A reactor that counts and sums up what it gets; an action below zero sends that many ones to itself.
+final class Summing<C: Core>: Reactor {
+  struct State: Sendable {
+    var count = 0
+    var sum = 0
+  }
+  typealias Action = Int
+  typealias Mutation = Int
+
+  let initialState = State()
+  let runtime: RuntimeOn<C, Int, Int, State>
+  private let stream: @Sendable (Int) -> Observable<Int>
+
+  init(on placement: PlacementOn<C>, stream: @escaping @Sendable (Int) -> Observable<Int> = { .just($0) }) {
+    runtime = RuntimeOn(on: placement, capacity: 1024)
+    self.stream = stream
+  }
+
+  func mutate(action: Int) -> Observable<Int> {
+    guard action < 0 else { return stream(action) }
+    for _ in 0..<(-action) { send(1) }
+    return .empty()
+  }
+
+  func reduce(into state: inout State, mutation: Int) {
+    state.count += 1
+    state.sum += mutation
+  }
+}

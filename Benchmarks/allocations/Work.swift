@@ -1,0 +1,125 @@
+import AllocationCounting
+import ReactorCore
+import ReactorRuntime
+import TestSupport
+
+/// What is measured. Tests/AllocationTests knows the names, and what each may allocate.
+enum Work: String {
+  /// The control: exactly one object for each action, which must be found.
+  case oneObjectPerAction
+  case ringSingle, ringBatch, lane
+  case callerSynchronous, callerFanIn, loopFanIn, reentrant
+  case empty, just, ofTwo, ofThree, ofFour
+  /// One array.
+  case from
+
+  func allocationsPerAction<C: Core>(countedBy counter: AllocationCounter, on core: C.Type) throws -> Double {
+    let run = try prepare(core)
+    try run(2_000)
+    let actions = 200_000
+    let before = counter.begin()
+    try run(actions)
+    return Double(counter.count(since: before)) / Double(actions)
+  }
+
+  private typealias Run = (_ actions: Int) throws -> Void
+
+  private func prepare<C: Core>(_: C.Type) throws -> Run {
+    switch self {
+    case .oneObjectPerAction: try Self.objects(C.self)
+    case .ringSingle: try Self.ring(C.self, batch: 1)
+    case .ringBatch: try Self.ring(C.self, batch: 16)
+    case .lane: try Self.lane(C.self)
+    case .callerFanIn: Self.fanIn(on: PlacementOn<C>.caller)
+    case .loopFanIn: Self.fanIn(on: .loop(try LoopOn<C>()))
+    case .reentrant: Self.reentrant(C.self)
+    case .callerSynchronous, .just: Self.synchronous(C.self, each: 1) { .just($0) }
+    case .empty: Self.synchronous(C.self, each: 0) { _ in .empty() }
+    case .ofTwo: Self.synchronous(C.self, each: 2) { .of($0, 1) }
+    case .ofThree: Self.synchronous(C.self, each: 3) { .of($0, 1, 2) }
+    case .ofFour: Self.synchronous(C.self, each: 4) { .of($0, 1, 2, 3) }
+    case .from: Self.synchronous(C.self, each: 5) { .from([$0, 1, 2, 3, 4]) }
+    }
+  }
+
+  private struct Loss: Error {}
+
+  private static func objects<C: Core>(_: C.Type) throws -> Run {
+    let lifetimes = Lifetimes()
+    let ring = Shared(try RingOn<C, LifetimeTracked>(capacity: 16))
+    return { actions in
+      var sum = 0
+      for index in 0..<actions {
+        guard ring.value.trySend(lifetimes.track(index)).isAccepted else { throw Loss() }
+        _ = ring.value.drain { (element: consuming LifetimeTracked) in sum &+= element.value }
+      }
+      if sum != actions * (actions - 1) / 2 { throw Loss() }
+    }
+  }
+
+  private static func ring<C: Core>(_: C.Type, batch: Int) throws -> Run {
+    let ring = Shared(try RingOn<C, Int>(capacity: 64))
+    return { actions in
+      var received = 0
+      for _ in 0..<actions / batch {
+        if batch == 1 {
+          guard ring.value.trySend(1).isAccepted else { throw Loss() }
+        } else {
+          guard ring.value.trySend(count: batch, { $0 }) == .accepted else { throw Loss() }
+        }
+        received += ring.value.drain { (_: consuming Int) in }
+      }
+      if received != actions { throw Loss() }
+    }
+  }
+
+  private static func lane<C: Core>(_: C.Type) throws -> Run {
+    let lanes = try LanesOn<C, Int>(limit: 2, capacity: 64)
+    return { actions in
+      var producer = try lanes.register()
+      var received = 0
+      for index in 0..<actions {
+        guard producer.trySend(index).isAccepted else { throw Loss() }
+        received += lanes.drain { _ in }
+      }
+      if received != actions { throw Loss() }
+    }
+  }
+
+  /// `each` mutations for each action.
+  private static func synchronous<C: Core>(
+    _: C.Type, each: Int, _ stream: @escaping @Sendable (Int) -> Observable<Int>
+  ) -> Run {
+    let reactor = Summing<C>(on: .caller, stream: stream)
+    return { actions in
+      let before = reactor.currentState.count
+      for _ in 0..<actions { reactor.send(1) }
+      if reactor.currentState.count - before != each * actions { throw Loss() }
+    }
+  }
+
+  private static func reentrant<C: Core>(_: C.Type) -> Run {
+    let reactor = Summing<C>(on: .caller)
+    return { actions in
+      let before = reactor.currentState.sum
+      for _ in 0..<actions / 100 { reactor.send(-100) }
+      if reactor.currentState.sum - before != actions { throw Loss() }
+    }
+  }
+
+  private static func fanIn<C: Core>(on placement: PlacementOn<C>) -> Run {
+    let reactor = Summing<C>(on: placement)
+    return { actions in
+      let before = reactor.currentState.sum
+      guard
+        Threads.run(
+          4,
+          { _ in
+            for _ in 0..<actions / 4 { reactor.send(1) }
+            AllocationCounter.flushThreadCache()
+          }),
+        Threads.yield(until: { reactor.currentState.sum - before == actions })
+      else { throw Loss() }
+    }
+  }
+}

@@ -1,0 +1,17 @@
+import Glibc
+
+/// How the tests were built.
+enum Build {
+  static var isOptimized: Bool {
+    #if DEBUG
+      false
+    #else
+      true
+    #endif
+  }
+
+  /// Whether the runtime of a sanitizer is in the process.
+  static var isSanitized: Bool {
+    dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
+  }
+}

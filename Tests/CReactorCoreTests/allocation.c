@@ -1,0 +1,29 @@
+#include "allocation.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+static _Atomic long alive = 0;
+static _Atomic int left = -1;
+
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void __real_free(void *block);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+void __wrap_free(void *block);
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size) {
+  if (left == 0) return NULL;
+  if (left > 0) left--;
+  void *block = __real_aligned_alloc(alignment, size);
+  if (block != NULL) alive++;
+  return block;
+}
+
+void __wrap_free(void *block) {
+  if (block != NULL) alive--;
+  __real_free(block);
+}
+
+void fail_allocation_after(int count) { left = count; }
+
+long allocations_alive(void) { return alive; }

@@ -1,0 +1,30 @@
+/* check.h: counts what passed and what failed, and fails loudly. */
+#ifndef CHECK_H
+#define CHECK_H
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+extern _Atomic long checks_passed;
+extern _Atomic long checks_failed;
+
+#define CHECK(condition)                                                                           \
+  do {                                                                                             \
+    if (condition) {                                                                               \
+      checks_passed++;                                                                             \
+    } else {                                                                                       \
+      checks_failed++;                                                                             \
+      fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition);                      \
+    }                                                                                              \
+  } while (0)
+
+/* One for each file of tests. */
+void test_status(void);
+void test_creation(void);
+void test_ring(void);
+void test_lanes(void);
+void test_trampoline(void);
+void test_eventcount(void);
+void test_threads(void);
+
+#endif

@@ -1,0 +1,79 @@
+#include "CReactorCore.h"
+#include "check.h"
+
+static void test_transitions(void) {
+  rr_trampoline *t = NULL;
+  CHECK(rr_trampoline_create(&t) == RR_OK);
+  const uint64_t me = rr_thread_token();
+  CHECK(me > RR_TRAMPOLINE_SCHEDULED);
+  CHECK((me & 15) == 0);
+  const uint64_t other = me + 16;
+
+  /* NEW: only a start. */
+  CHECK(rr_trampoline_slot(t) == -1);
+  CHECK(!rr_trampoline_was_idle(t));
+  CHECK(rr_trampoline_was_owner(t) == 0);
+  CHECK(!rr_trampoline_try_enter(t, me));
+  CHECK(!rr_trampoline_try_schedule(t));
+  CHECK(rr_trampoline_try_start(t, me));
+
+  /* OWNED, without a snapshot. */
+  CHECK(!rr_trampoline_try_start(t, other));
+  CHECK(rr_trampoline_is_owner(t, me));
+  CHECK(!rr_trampoline_is_owner(t, other));
+  CHECK(rr_trampoline_slot(t) == -1);
+
+  /* OWNED, with each snapshot. */
+  for (uint64_t slot = 0; slot < RR_TRAMPOLINE_SLOTS; slot++) {
+    rr_trampoline_publish(t, me, slot);
+    CHECK(rr_trampoline_slot(t) == (int)slot);
+    CHECK(rr_trampoline_was_owner(t) == me);
+    CHECK(!rr_trampoline_try_enter(t, other));
+    CHECK(!rr_trampoline_try_schedule(t));
+  }
+
+  /* IDLE, OWNED, IDLE, SCHEDULED, OWNED: the snapshot stays. */
+  rr_trampoline_leave(t, 2);
+  CHECK(rr_trampoline_was_idle(t));
+  CHECK(rr_trampoline_was_owner(t) == 0);
+  CHECK(rr_trampoline_try_enter(t, other));
+  CHECK(rr_trampoline_slot(t) == 2);
+  CHECK(rr_trampoline_is_owner(t, other));
+  rr_trampoline_leave(t, 1);
+  CHECK(rr_trampoline_try_schedule(t));
+  CHECK(!rr_trampoline_try_schedule(t));
+  CHECK(!rr_trampoline_try_enter(t, me));
+  CHECK(!rr_trampoline_was_idle(t));
+  CHECK(rr_trampoline_was_owner(t) == RR_TRAMPOLINE_SCHEDULED);
+  CHECK(rr_trampoline_slot(t) == 1);
+  rr_trampoline_begin(t, me);
+  CHECK(rr_trampoline_is_owner(t, me));
+  CHECK(rr_trampoline_slot(t) == 1);
+  CHECK(!rr_trampoline_try_start(t, me));
+  rr_trampoline_leave(t, 0);
+  CHECK(rr_trampoline_was_idle(t));
+  CHECK(rr_trampoline_slot(t) == 0);
+  rr_trampoline_destroy(t);
+}
+
+static void test_pins(void) {
+  rr_pins *pins = NULL;
+  CHECK(rr_pins_create(&pins) == RR_OK);
+  for (int slot = 0; slot < RR_TRAMPOLINE_SLOTS; slot++) {
+    rr_pins_pin(pins, slot);
+    rr_pins_pin(pins, slot);
+    for (int other = 0; other < RR_TRAMPOLINE_SLOTS; other++) {
+      CHECK(rr_pins_is_free(pins, other) == (other != slot));
+    }
+    rr_pins_unpin(pins, slot);
+    CHECK(!rr_pins_is_free(pins, slot));
+    rr_pins_unpin(pins, slot);
+    CHECK(rr_pins_is_free(pins, slot));
+  }
+  rr_pins_destroy(pins);
+}
+
+void test_trampoline(void) {
+  test_transitions();
+  test_pins();
+}

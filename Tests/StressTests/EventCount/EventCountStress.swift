@@ -1,0 +1,117 @@
+import ReactorCore
+import Synchronization
+import TestSupport
+import Testing
+
+extension StressTests {
+  /// Sleepers and notifiers. A wake-up that is lost shows as a sleep that only its timeout ended.
+  @Suite struct EventCountStress {
+    private static let patience: Int64 = 10_000_000_000
+
+    /// Sleeps until the condition holds; false if nobody woke the sleeper.
+    private static func wasWoken<C: Core>(
+      by eventCount: borrowing EventCountOn<C>, until condition: () -> Bool
+    ) -> Bool {
+      let start = ContinuousClock.now
+      let isTrue = eventCount.wait(timeoutNanoseconds: patience, until: condition)
+      return isTrue && start.duration(to: .now) < .nanoseconds(patience)
+    }
+
+    // MARK: One item in flight
+
+    @Test(arguments: CoreUnderTest.allCases, [EventCountKind.futex, .descriptor])
+    func `a consumer that parks is woken for each item`(core: CoreUnderTest, kind: EventCountKind) {
+      Scenario.announce("parked consumer, \(kind)", on: core)
+      Scenario("parked consumer, core \(core.rawValue), \(kind)").run { oneInFlight(core.type, kind, $0) }
+    }
+
+    /// The producer sends the next item only after the last one arrived, so no later wake-up makes up for one
+    /// that was lost; and it sends at about the time at which the consumer goes to sleep.
+    private func oneInFlight<C: Core>(_ core: C.Type, _ kind: EventCountKind, _ scenario: Scenario) {
+      guard let made = try? RingOn<C, Item>(capacity: 2), let ec = try? EventCountOn<C>(kind) else {
+        Issue.record("no ring or no event count: \(scenario)")
+        return
+      }
+      let items = StressMode.rounds(20_000)
+      let ring = Shared(made)
+      let eventCount = Shared(ec)
+      let arrived = Shared(Atomic(0))
+      let isOver = Shared(Atomic(false))
+      let producer = Crew(of: 1) { _ in
+        var generator = scenario.generator(0)
+        for sequence in 0..<items {
+          C.pause(times: generator.below(generator.happens(onceIn: 16) ? 1000 : 64))
+          _ = ring.value.trySend(Item(producer: 0, sequence: sequence))
+          eventCount.value.notify()
+          // Mostly spins: a yield takes longer than going to sleep.
+          var looks = 0
+          while arrived.value.load(ordering: .acquiring) <= sequence {
+            if isOver.value.load(ordering: .relaxed) { return }
+            looks += 1
+            if looks % 64 == 0 { DedicatedThread.yield() } else { C.pause() }
+          }
+        }
+      }
+      var checker = SequenceChecker(producers: 1)
+      var generator = scenario.generator(1)
+      while checker.next[0] < items, checker.complaint == nil {
+        C.pause(times: generator.below(64))
+        guard Self.wasWoken(by: eventCount.value, until: { ring.value.isReady }) else {
+          Issue.record("a wake-up was lost before item \(checker.next[0]): \(scenario)")
+          break
+        }
+        _ = ring.value.drain { checker.receive($0) }
+        arrived.value.store(checker.next[0], ordering: .releasing)
+      }
+      isOver.value.store(true, ordering: .relaxed)
+      producer.join()
+      #expect(checker.complaint == nil, "\(scenario)")
+    }
+
+    // MARK: Many producers
+
+    @Test(arguments: CoreUnderTest.allCases)
+    func `a parked consumer of many producers gets everything`(core: CoreUnderTest) {
+      Scenario.announce("parked consumer of many", on: core)
+      for capacity in [2, 64] {
+        for producers in [1, 4, 8] {
+          let load = RingLoad(
+            core: core, capacity: capacity, producers: producers, start: .near2To56, sending: .mixed,
+            elements: StressMode.rounds(4000) / producers, isRecorded: false)
+          Scenario("parked consumer, \(load)").run { fanIn(core.type, load, $0) }
+        }
+      }
+    }
+
+    private func fanIn<C: Core>(_ core: C.Type, _ load: RingLoad, _ scenario: Scenario) {
+      guard
+        let made = try? RingOn<C, Item>(capacity: load.capacity, startingAt: load.firstCursor),
+        let ec = try? EventCountOn<C>()
+      else {
+        Issue.record("no ring or no event count: \(scenario)")
+        return
+      }
+      let ring = Shared(made)
+      let eventCount = Shared(ec)
+      let crew = Crew(of: load.producers) { index in
+        var producer = RingProducer<C>(
+          index, load: load, clock: nil, disturbance: Disturbance(scenario.generator(index)))
+        producer.run(ring.value) { eventCount.value.notify() }
+      }
+      var checker = SequenceChecker(producers: load.producers)
+      let expected = load.elements * load.producers
+      var received = 0
+      while received < expected {
+        guard Self.wasWoken(by: eventCount.value, until: { ring.value.isReady }) else {
+          Issue.record("a wake-up was lost after \(received) of \(expected) elements: \(scenario)")
+          break
+        }
+        received += ring.value.drain { checker.receive($0) }
+      }
+      // After a failure producers would find the ring full for ever.
+      while received < expected { received += ring.value.drain { checker.receive($0) } }
+      crew.join()
+      #expect(checker.complaint == nil, "\(scenario)")
+    }
+  }
+}

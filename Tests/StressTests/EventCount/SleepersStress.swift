@@ -1,0 +1,94 @@
+import ReactorCore
+import Synchronization
+import TestSupport
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
+extension StressTests {
+  /// Several sleepers on one event count, each with a condition of its own; one of them at a time is to wake.
+  /// The others wake in vain, and prepare again while that one may still be on its way to sleep.
+  @Suite struct SleepersStress {
+    /// A condition: how often it was made true, and how often its sleeper noticed.
+    private struct Bell: ~Copyable, Sendable {
+      let rung = Atomic(0)
+      let heard = Atomic(0)
+    }
+
+    private static let patience: Int64 = 10_000_000_000
+    /// Rung for the last time.
+    private static let over = Int.max
+
+    @Test(arguments: CoreUnderTest.allCases)
+    func `each of several sleepers is woken for its own condition`(core: CoreUnderTest) {
+      Scenario.announce("sleepers", on: core)
+      for sleepers in [1, 2, 4] {
+        Scenario("sleepers, core \(core.rawValue), \(sleepers) sleepers").run {
+          ring(core.type, sleepers, $0)
+        }
+      }
+    }
+
+    private func ring<C: Core>(_ core: C.Type, _ sleepers: Int, _ scenario: Scenario) {
+      guard let made = try? EventCountOn<C>() else {
+        Issue.record("no event count: \(scenario)")
+        return
+      }
+      let eventCount = Shared(made)
+      let bells = (0..<sleepers).map { _ in Shared(Bell()) }
+      let crew = Crew(of: sleepers + 1) { index -> String? in
+        let generator = scenario.generator(index)
+        if index < sleepers { return Self.listen(bells[index], eventCount, generator) }
+        let complaint = Self.ring(bells, eventCount, StressMode.rounds(2000), generator)
+        for bell in bells { bell.value.rung.store(Self.over, ordering: .releasing) }
+        eventCount.value.notify()
+        return complaint
+      }
+      for complaint in crew.join().compactMap({ $0 }) { Issue.record("\(complaint): \(scenario)") }
+    }
+
+    private static func listen<C: Core>(
+      _ bell: Shared<Bell>, _ eventCount: Shared<EventCountOn<C>>, _ seeded: SplitMix64
+    ) -> String? {
+      var generator = seeded
+      var heard = 0
+      while true {
+        let start = ContinuousClock.now
+        _ = eventCount.value.wait(timeoutNanoseconds: patience) {
+          let isTrue = bell.value.rung.load(ordering: .acquiring) > heard
+          // Between the look and the sleep is where the notifier comes, and others prepare.
+          if !isTrue, generator.happens(onceIn: 4) { usleep(UInt32(truncatingIfNeeded: generator.next() % 300)) }
+          return isTrue
+        }
+        heard = bell.value.rung.load(ordering: .acquiring)
+        if heard == over { return nil }
+        bell.value.heard.store(heard, ordering: .releasing)
+        // Not rung for all that time is the notifier's complaint.
+        if start.duration(to: .now) >= .nanoseconds(patience) { return "a sleeper was not woken" }
+      }
+    }
+
+    private static func ring<C: Core>(
+      _ bells: [Shared<Bell>], _ eventCount: Shared<EventCountOn<C>>, _ rounds: Int, _ seeded: SplitMix64
+    ) -> String? {
+      var generator = seeded
+      for round in 1...rounds {
+        let bell = bells[generator.below(bells.count)]
+        if generator.happens(onceIn: 2) {
+          usleep(UInt32(truncatingIfNeeded: generator.next() % 200))
+        } else {
+          C.pause(times: generator.below(200))
+        }
+        bell.value.rung.store(round, ordering: .releasing)
+        eventCount.value.notify()
+        let isHeard = Threads.yield(seconds: 8) { bell.value.heard.load(ordering: .acquiring) == round }
+        if !isHeard { return "a wake-up was lost in round \(round)" }
+      }
+      return nil
+    }
+  }
+}

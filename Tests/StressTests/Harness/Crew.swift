@@ -1,0 +1,46 @@
+import ReactorCore
+import Synchronization
+import TestSupport
+
+/// Threads that start together and are waited for together.
+final class Crew<Result: Sendable> {
+  private final class Member {
+    private var thread: DedicatedThread?
+    private let result: UnsafeMutablePointer<Result>
+
+    init(_ thread: consuming DedicatedThread, writingTo result: UnsafeMutablePointer<Result>) {
+      self.thread = consume thread
+      self.result = result
+    }
+
+    func join() -> Result {
+      guard let running = thread.take() else { fatalError("a crew is joined once") }
+      running.join()
+      defer { result.deallocate() }
+      return result.move()
+    }
+  }
+
+  private let members: [Member]
+
+  /// Starts `count` threads, which call `body` with their numbers once all of them are there.
+  init(of count: Int, _ body: @escaping @Sendable (Int) -> Result) {
+    let arrived = Shared(Atomic(0))
+    members = (0..<count).map { index in
+      // Written by the thread before it ends, read after it was joined: no lock, so that the results do not
+      // order the threads.
+      nonisolated(unsafe) let result = UnsafeMutablePointer<Result>.allocate(capacity: 1)
+      let thread = DedicatedThread(named: "stress-\(index)") {
+        // Relaxed: it only makes them start together.
+        arrived.value.wrappingAdd(1, ordering: .relaxed)
+        while arrived.value.load(ordering: .relaxed) < count { DedicatedThread.yield() }
+        result.initialize(to: body(index))
+      }
+      return Member(thread, writingTo: result)
+    }
+  }
+
+  /// Waits for all, and answers what they did, in the order of their numbers. Once.
+  @discardableResult
+  func join() -> [Result] { members.map { $0.join() } }
+}

@@ -1,0 +1,39 @@
+import ReactorCore
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
+/// What makes the threads of a scenario meet in different ways: random pauses, yields and short sleeps.
+struct Disturbance: Sendable {
+  private(set) var generator: SplitMix64
+
+  init(_ generator: SplitMix64) { self.generator = generator }
+
+  /// Mostly does nothing.
+  mutating func step() {
+    let choice = generator.next() % 1024
+    if choice < 960 { return }
+    if choice < 1000 { return CCore.pause(times: Int(truncatingIfNeeded: choice % 32)) }
+    if choice < 1022 { return DedicatedThread.yield() }
+    usleep(UInt32(truncatingIfNeeded: generator.next() % 100))
+  }
+
+  /// Now and then stops for as long as others need to fill a small ring.
+  mutating func stop() {
+    let choice = generator.next() % 128
+    if choice == 0 { usleep(UInt32(truncatingIfNeeded: generator.next() % 1000)) }
+    if choice < 8 { DedicatedThread.yield() }
+  }
+
+  /// For who has nothing to do until another thread gets on.
+  mutating func idle() {
+    if generator.happens(onceIn: 4) { CCore.pause(times: 8) } else { DedicatedThread.yield() }
+  }
+
+  mutating func below(_ limit: Int) -> Int { generator.below(limit) }
+
+  mutating func happens(onceIn count: UInt64) -> Bool { generator.happens(onceIn: count) }
+}

@@ -1,0 +1,115 @@
+import ReactorCore
+import Synchronization
+import TestSupport
+import Testing
+
+extension StressTests {
+  /// Lanes whose producers come and go all the time, also more of them than there are lanes.
+  @Suite struct LanesStress {
+    struct Load: CustomStringConvertible, Sendable {
+      let core: CoreUnderTest
+      let limit: Int
+      let capacity: Int
+      let threads: Int
+      let start: RingLoad.Start
+      let isRecorded: Bool
+      /// So many registrations for each thread, each with up to so many elements.
+      let registrations = StressMode.rounds(30)
+      let elements = 40
+
+      var description: String {
+        "core \(core.rawValue), \(limit) lanes, capacity \(capacity), \(threads) threads, start \(start)"
+          + (isRecorded ? ", recorded" : "")
+      }
+    }
+
+    @Test(arguments: CoreUnderTest.allCases)
+    func `producers that come and go lose nothing and keep their order`(core: CoreUnderTest) {
+      Scenario.announce("lanes", on: core)
+      for (limit, threads) in [(1, 2), (3, 8), (64, 4)] {
+        for capacity in [2, 4, 64] {
+          for start in [RingLoad.Start.zero, .near2To64] {
+            for isRecorded in [false, true] {
+              let load = Load(
+                core: core, limit: limit, capacity: capacity, threads: threads, start: start,
+                isRecorded: isRecorded)
+              Scenario("lanes, \(load)").run { comeAndGo(core.type, load, $0) }
+            }
+          }
+        }
+      }
+    }
+
+    private func comeAndGo<C: Core>(_ core: C.Type, _ load: Load, _ scenario: Scenario) {
+      let start = load.start.cursor(halfway: 3 * load.capacity)
+      guard
+        let lanes = try? LanesOn<C, Item>(limit: load.limit, capacity: load.capacity, startingAt: start)
+      else {
+        Issue.record("no lanes: \(scenario)")
+        return
+      }
+      let clock = load.isRecorded ? LogicalClock() : nil
+      let finished = Shared(Atomic(0))
+      let crew = Crew(of: load.threads) { thread in
+        var disturbance = Disturbance(scenario.generator(thread))
+        var sends: [[History.Send]] = []
+        while sends.count < load.registrations {
+          // A producer is a registration, not a thread.
+          let producer = thread * load.registrations + sends.count
+          guard let sent = Self.register(with: lanes, as: producer, load, clock, &disturbance) else {
+            disturbance.idle()
+            continue
+          }
+          sends.append(sent)
+        }
+        finished.value.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        return sends
+      }
+      var disturbance = Disturbance(scenario.generator(-1))
+      var checker = SequenceChecker(producers: load.threads * load.registrations)
+      var history = History()
+      while true {
+        let wasLast = finished.value.load(ordering: .sequentiallyConsistent) == load.threads
+        let limit = disturbance.happens(onceIn: 4) ? Int.max : 1 + disturbance.below(2 * load.capacity)
+        let count = lanes.drain(upTo: limit, share: 1 + disturbance.below(8)) { item in
+          checker.receive(item)
+          if let clock { history.receptions.append(History.Reception(element: item.id, time: clock.now())) }
+        }
+        if count > 0 { disturbance.step() } else if wasLast { break } else { disturbance.idle() }
+      }
+      let sends = crew.join().flatMap { $0 }
+      #expect(checker.complaint == nil, "\(scenario)")
+      #expect(checker.next == sends.map { $0.last { $0.outcome == .accepted }!.sequence + 1 }, "\(scenario)")
+      if load.isRecorded {
+        history.sends = sends.flatMap { $0 }
+        let violations = HistoryChecker(keepsRealTimeOrder: false).violations(in: history)
+        #expect(violations.isEmpty, "\(scenario): \(violations.count) violations, \(violations.prefix(3))")
+      }
+    }
+
+    /// Sends some elements through a lane of its own; nil if there is none. Answers at least the last send.
+    private static func register<C: Core>(
+      with lanes: LanesOn<C, Item>, as producer: Int, _ load: Load, _ clock: LogicalClock?,
+      _ disturbance: inout Disturbance
+    ) -> [History.Send]? {
+      guard var lane = try? lanes.register() else { return nil }
+      var sends: [History.Send] = []
+      let count = 1 + disturbance.below(load.elements)
+      var sequence = 0
+      while sequence < count {
+        disturbance.step()
+        let begin = clock?.now() ?? 0
+        let isAccepted = lane.trySend(Item(producer: producer, sequence: sequence)).isAccepted
+        let end = clock?.now() ?? 0
+        if isAccepted {
+          if clock == nil { sends.removeAll(keepingCapacity: true) }
+          sends.append(History.Send(producer: producer, sequence: sequence, begin: begin, end: end))
+          sequence += 1
+        } else {
+          disturbance.idle()
+        }
+      }
+      return sends
+    }
+  }
+}

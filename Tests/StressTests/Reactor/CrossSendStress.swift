@@ -1,0 +1,114 @@
+import ReactorCore
+import ReactorRuntime
+import TestSupport
+import Testing
+
+extension StressTests {
+  /// Reactors that send to one another from inside their turns, with mailboxes that are mostly full.
+  @Suite struct CrossSendStress {
+    /// Where the reactors are.
+    enum Arrangement: CaseIterable, Sendable {
+      case callers, oneLoop, twoLoops, loopAndCaller
+    }
+
+    @Test(arguments: CoreUnderTest.allCases, Arrangement.allCases)
+    func `every action between reactors is reduced, or refused and reported`(
+      core: CoreUnderTest, arrangement: Arrangement
+    ) {
+      Scenario.announce("cross sends, \(arrangement)", on: core)
+      for capacity in [2, 4, 64] {
+        for threads in [1, 2, 4] {
+          let parameters = "\(arrangement), capacity \(capacity), \(threads) threads"
+          Scenario("cross sends, core \(core.rawValue), \(parameters)").run {
+            cross(core.type, arrangement, capacity, threads, $0)
+          }
+        }
+      }
+    }
+
+    private func cross<C: Core>(
+      _ core: C.Type, _ arrangement: Arrangement, _ capacity: Int, _ threads: Int, _ scenario: Scenario
+    ) {
+      let loops = (0..<2).map { _ in Place.parkingLoop.makeLoop(on: core, turnLimit: 5) }
+      let failures = FailureCounter()
+      let reactors = (0..<2).map { index in
+        let loop: LoopOn<C>? =
+          switch arrangement {
+          case .callers: nil
+          case .oneLoop: loops[0]
+          case .twoLoops: loops[index]
+          case .loopAndCaller: index == 0 ? loops[0] : nil
+          }
+        return Relay<C>(on: PlacementOn(loop), capacity: capacity, failures: failures)
+      }
+      reactors[0].next.value = reactors[1]
+      reactors[1].next.value = reactors[0]
+      let rounds = StressMode.rounds(100)
+      let crew = Crew(of: threads) { thread in
+        var disturbance = Disturbance(scenario.generator(thread))
+        for _ in 0..<rounds {
+          disturbance.step()
+          reactors[disturbance.below(2)].send(Relay.Action(hops: disturbance.below(12)))
+        }
+      }
+      crew.join()
+      // The second loop may still send to the first.
+      for loop in loops { loop?.shutdown() }
+      let states = reactors.map(\.currentState)
+      let reduced = states.map(\.reduced).reduce(0, +)
+      let forwarded = states.map(\.forwarded).reduce(0, +)
+      #expect(reduced + failures.total == threads * rounds + forwarded, "\(scenario)")
+      #expect(!reactors.contains { $0.wasEnteredTwice }, "\(scenario)")
+      // Only who may be in a circle of waiting reactors is refused for that; and a loop that ends refuses
+      // what its reactors send to one another.
+      if arrangement == .oneLoop { #expect(failures.total == failures.count(.closed), "\(scenario)") }
+      if arrangement == .callers && threads == 1 { #expect(failures.total == 0, "\(scenario)") }
+      // The two refer to each other.
+      for reactor in reactors { reactor.next.value = nil }
+    }
+  }
+}
+
+/// Passes an action on to another reactor until it has made all its hops.
+private final class Relay<C: Core>: Reactor {
+  struct Action: Sendable {
+    var hops: Int
+  }
+
+  typealias Mutation = Action
+
+  struct State: Sendable {
+    var reduced = 0
+    var forwarded = 0
+  }
+
+  /// Set before anybody sends.
+  final class Link: @unchecked Sendable {
+    var value: Relay?
+  }
+
+  let initialState = State()
+  let runtime: RuntimeOn<C, Action, Action, State>
+  let next = Link()
+
+  // Owner only.
+  nonisolated(unsafe) private var isReducing = false
+  nonisolated(unsafe) private(set) var wasEnteredTwice = false
+
+  init(on placement: PlacementOn<C>, capacity: Int, failures: FailureCounter) {
+    runtime = RuntimeOn(on: placement, capacity: capacity, onFailure: { failures.note($0) })
+  }
+
+  func mutate(action: Action) -> Observable<Action> {
+    if action.hops > 0 { next.value?.send(Action(hops: action.hops - 1)) }
+    return .just(action)
+  }
+
+  func reduce(into state: inout State, mutation: Action) {
+    if isReducing { wasEnteredTwice = true }
+    isReducing = true
+    state.reduced += 1
+    if mutation.hops > 0 { state.forwarded += 1 }
+    isReducing = false
+  }
+}

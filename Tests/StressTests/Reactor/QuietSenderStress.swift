@@ -1,0 +1,113 @@
+import ReactorCore
+import ReactorRuntime
+import TestSupport
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
+extension StressTests {
+  /// Senders that become quiet and come back, so that the loop gives the reactor up and goes to sleep in
+  /// between, over and over. Each waits for its action, so no later wake-up makes up for a lost one.
+  @Suite struct QuietSenderStress {
+    @Test(arguments: CoreUnderTest.allCases, [Place.caller, .parkingLoop, .spinningLoop])
+    func `an action that is sent after a silence is processed`(core: CoreUnderTest, place: Place) {
+      Scenario.announce("quiet senders, \(place)", on: core)
+      for (senders, reactors) in [(1, 1), (2, 1), (4, 3)] {
+        let parameters = "\(place), \(senders) senders, \(reactors) reactors"
+        Scenario("quiet senders, core \(core.rawValue), \(parameters)").run {
+          comeAndGo(core.type, place, senders, reactors, $0)
+        }
+      }
+    }
+
+    private func comeAndGo<C: Core>(
+      _ core: C.Type, _ place: Place, _ senders: Int, _ reactors: Int, _ scenario: Scenario
+    ) {
+      let loop = place.makeLoop(on: core)
+      let targets = (0..<reactors).map { _ in Tally<C>(on: PlacementOn(loop), senders: senders) }
+      let rounds = StressMode.rounds(1500)
+      let crew = Crew(of: senders) { sender -> String? in
+        var generator = scenario.generator(sender)
+        var sent = Array(repeating: 0, count: reactors)
+        for round in 0..<rounds {
+          let index = generator.below(reactors)
+          sent[index] += 1
+          targets[index].send(sender)
+          guard Self.wait(for: { targets[index].currentState.count[sender] == sent[index] }) else {
+            return "the action of round \(round) was lost, or the loop sleeps"
+          }
+          Self.beQuiet(&generator)
+        }
+        return nil
+      }
+      for complaint in crew.join().compactMap({ $0 }) { Issue.record("\(complaint): \(scenario)") }
+      loop?.shutdown()
+      let reduced = targets.map { $0.currentState.count.reduce(0, +) }.reduce(0, +)
+      #expect(reduced == senders * rounds, "\(scenario)")
+    }
+
+    /// Some about as long as a parking loop's patience, some longer, some not at all.
+    private static func beQuiet(_ generator: inout SplitMix64) {
+      switch generator.below(8) {
+      case 0: usleep(UInt32(truncatingIfNeeded: generator.next() % 300))
+      case 1...4: CCore.pause(times: generator.below(1000))
+      default: break
+      }
+    }
+
+    private static func wait(for condition: () -> Bool) -> Bool {
+      let deadline = ContinuousClock.now + .seconds(10)
+      while !condition() {
+        if .now > deadline { return false }
+        DedicatedThread.yield()
+      }
+      return true
+    }
+
+    @Test(arguments: CoreUnderTest.allCases)
+    func `a loop takes more reactors than it can be told of at once`(core: CoreUnderTest) {
+      Scenario.announce("crowd", on: core)
+      Scenario("crowd, core \(core.rawValue)").run { crowd(core.type, $0) }
+    }
+
+    private func crowd<C: Core>(_ core: C.Type, _ scenario: Scenario) {
+      let senders = 4
+      let loop = Place.parkingLoop.makeLoop(on: core)
+      let reactors = (0..<1500).map { _ in Tally<C>(on: PlacementOn(loop), senders: senders) }
+      let rounds = StressMode.rounds(2)
+      Crew(of: senders) { sender in
+        for _ in 0..<rounds {
+          for reactor in reactors { reactor.send(sender) }
+        }
+      }.join()
+      loop?.shutdown()
+      #expect(
+        reactors.allSatisfy { $0.currentState.count == Array(repeating: rounds, count: senders) },
+        "\(scenario)")
+    }
+  }
+}
+
+/// Counts each sender's actions.
+private final class Tally<C: Core>: Reactor {
+  typealias Action = Int
+  typealias Mutation = Int
+
+  struct State: Sendable {
+    var count: [Int]
+  }
+
+  let initialState: State
+  let runtime: RuntimeOn<C, Int, Int, State>
+
+  init(on placement: PlacementOn<C>, senders: Int) {
+    initialState = State(count: Array(repeating: 0, count: senders))
+    runtime = RuntimeOn(on: placement, capacity: 4)
+  }
+
+  func reduce(into state: inout State, mutation: Int) { state.count[mutation] += 1 }
+}

@@ -1,0 +1,72 @@
+import ReactorCore
+import ReactorRuntime
+import TestSupport
+
+/// Where the reactor of a scenario runs its turns.
+enum Place: CaseIterable, Sendable, CustomStringConvertible {
+  case caller, parkingLoop, spinningLoop, busyLoop
+
+  var waiting: WaitStrategy? {
+    switch self {
+    case .caller: nil
+    case .parkingLoop: .parking
+    case .spinningLoop: .spinning
+    case .busyLoop: .busy
+    }
+  }
+
+  var description: String { waiting.map { "a \($0) loop" } ?? "the caller" }
+
+  /// A loop of its own, or nil.
+  func makeLoop<C: Core>(on core: C.Type, turnLimit: Int = 1024) -> LoopOn<C>? {
+    guard let waiting else { return nil }
+    do {
+      return try LoopOn<C>(name: "stress-loop", waiting: waiting, turnLimit: turnLimit)
+    } catch {
+      fatalError("no loop: \(error)")
+    }
+  }
+}
+
+extension PlacementOn {
+  init(_ loop: LoopOn<C>?) { self = loop.map { .loop($0) } ?? .caller }
+}
+
+/// The parameters of a scenario in which many threads send to one reactor.
+struct ReactorLoad: Sendable, CustomStringConvertible {
+  var core: CoreUnderTest
+  var place: Place
+  var capacity: Int
+  var producers: Int
+  var turnLimit = 1024
+  /// Of each producer.
+  var actions: Int
+  /// So many actions the reactor sends itself for each, one after the other.
+  var reentries = 0
+  var isRecorded: Bool
+
+  var description: String {
+    "core \(core.rawValue), \(place), capacity \(capacity), \(producers) producers, turn limit \(turnLimit), "
+      + "\(reentries) re-entries" + (isRecorded ? ", recorded" : "")
+  }
+}
+
+/// Counts what a runtime reports as not delivered.
+final class FailureCounter: Sendable {
+  private let counts = Guarded<[Int]>([0, 0, 0, 0])
+
+  func note(_ failure: Failure) { counts.with { $0[Self.index(of: failure.reason)] += 1 } }
+
+  func count(_ reason: SendError) -> Int { counts.with { $0[Self.index(of: reason)] } }
+
+  var total: Int { counts.with { $0.reduce(0, +) } }
+
+  private static func index(of reason: SendError) -> Int {
+    switch reason {
+    case .full: 0
+    case .closed: 1
+    case .deadlock: 2
+    case .reentrantOverflow: 3
+    }
+  }
+}

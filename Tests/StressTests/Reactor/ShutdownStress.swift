@@ -1,0 +1,161 @@
+import ReactorCore
+import ReactorRuntime
+import Synchronization
+import TestSupport
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
+extension StressTests {
+  /// Loops that end, and reactors that are let go, while others send.
+  @Suite struct ShutdownStress {
+    /// What became of a thread's sends.
+    private struct Sent: Sendable {
+      /// Through `send(_:)`: what was not delivered is reported.
+      var sent = 0
+      /// Through `trySend(_:)`: returned without an error.
+      var accepted = 0
+    }
+
+    @Test(arguments: CoreUnderTest.allCases)
+    func `a loop that ends while others send loses nothing silently`(core: CoreUnderTest) {
+      Scenario.announce("shutdown", on: core)
+      for round in 0..<StressMode.rounds(60) {
+        for threads in [1, 2, 4] {
+          let capacity = [2, 4, 64][round % 3]
+          let parameters = "capacity \(capacity), \(threads) threads, round \(round)"
+          Scenario("shutdown, core \(core.rawValue), \(parameters)").run {
+            shutDown(core.type, capacity, threads, $0)
+          }
+        }
+      }
+    }
+
+    private func shutDown<C: Core>(
+      _ core: C.Type, _ capacity: Int, _ threads: Int, _ scenario: Scenario
+    ) {
+      let failures = FailureCounter()
+      let lifetimes = Lifetimes()
+      let reduced = Shared(Atomic(0))
+      let sent = sendUntilClosed(core, capacity, threads, failures, lifetimes, reduced, scenario)
+      // The reactor is gone by now, and has reported what its loop left inside.
+      let total = sent.map { $0.sent + $0.accepted }.reduce(0, +)
+      let done = reduced.value.load(ordering: .relaxed)
+      #expect(done + failures.total == total, "\(scenario): \(done) reduced, \(failures.total) reported")
+      #expect(failures.count(.closed) == failures.total, "\(scenario)")
+      #expect(lifetimes.alive == 0, "\(scenario)")
+    }
+
+    private func sendUntilClosed<C: Core>(
+      _ core: C.Type, _ capacity: Int, _ threads: Int, _ failures: FailureCounter, _ lifetimes: Lifetimes,
+      _ reduced: Shared<Atomic<Int>>, _ scenario: Scenario
+    ) -> [Sent] {
+      let loop = Place.parkingLoop.makeLoop(on: core, turnLimit: 3)
+      let reactor = Keeper<C>(
+        on: PlacementOn(loop), capacity: capacity, reduced: reduced, onFailure: { failures.note($0) })
+      let crew = Crew(of: threads) { thread in
+        var disturbance = Disturbance(scenario.generator(thread))
+        var sent = Sent()
+        let before = failures.total
+        while true {
+          disturbance.step()
+          if disturbance.happens(onceIn: 4) {
+            sent.sent += 1
+            reactor.send(lifetimes.track())
+            if failures.total > before { return sent }
+          } else {
+            do throws(SendError) {
+              try reactor.trySend(lifetimes.track())
+              sent.accepted += 1
+            } catch .closed {
+              return sent
+            } catch {
+              disturbance.idle()
+            }
+          }
+        }
+      }
+      var generator = scenario.generator(-1)
+      usleep(UInt32(truncatingIfNeeded: generator.next() % 1500))
+      loop?.shutdown()
+      return crew.join()
+    }
+
+    @Test(arguments: CoreUnderTest.allCases)
+    func `what a reactor's last holder sent is still processed, then the reactor ends`(
+      core: CoreUnderTest
+    ) {
+      Scenario.announce("let go", on: core)
+      for place in [Place.parkingLoop, .spinningLoop] {
+        for senders in [1, 4] {
+          Scenario("let go, core \(core.rawValue), \(place), \(senders) senders").run {
+            letGo(core.type, place, senders, $0)
+          }
+        }
+      }
+    }
+
+    private func letGo<C: Core>(
+      _ core: C.Type, _ place: Place, _ senders: Int, _ scenario: Scenario
+    ) {
+      let loop = place.makeLoop(on: core, turnLimit: 3)
+      let lifetimes = Lifetimes()
+      let reduced = Shared(Atomic(0))
+      let failures = FailureCounter()
+      let rounds = StressMode.rounds(100)
+      let sent = Crew(of: senders) { sender in
+        var disturbance = Disturbance(scenario.generator(sender))
+        var sent = 0
+        for _ in 0..<rounds {
+          let reactor = Keeper<C>(
+            on: PlacementOn(loop), capacity: 16, reduced: reduced, token: lifetimes.track(),
+            onFailure: { failures.note($0) })
+          for _ in 0..<disturbance.below(20) {
+            disturbance.step()
+            reactor.send(lifetimes.track())
+            sent += 1
+          }
+        }
+        return sent
+      }.join().reduce(0, +)
+      loop?.shutdown()
+      #expect(reduced.value.load(ordering: .relaxed) == sent, "\(scenario)")
+      #expect(failures.total == 0, "\(scenario)")
+      #expect(lifetimes.alive == 0, "\(scenario)")
+    }
+  }
+}
+
+/// Keeps the last object that was sent in its state.
+private final class Keeper<C: Core>: Reactor {
+  typealias Action = LifetimeTracked
+  typealias Mutation = LifetimeTracked
+
+  struct State: Sendable {
+    var newest: LifetimeTracked?
+  }
+
+  let initialState = State()
+  let runtime: RuntimeOn<C, LifetimeTracked, LifetimeTracked, State>
+  private let reduced: Shared<Atomic<Int>>
+  /// Lives as long as the reactor.
+  private let token: LifetimeTracked?
+
+  init(
+    on placement: PlacementOn<C>, capacity: Int, reduced: Shared<Atomic<Int>>, token: LifetimeTracked? = nil,
+    onFailure: @escaping @Sendable (Failure) -> Void
+  ) {
+    runtime = RuntimeOn(on: placement, capacity: capacity, onFailure: onFailure)
+    self.reduced = reduced
+    self.token = token
+  }
+
+  func reduce(into state: inout State, mutation: LifetimeTracked) {
+    state.newest = mutation
+    reduced.value.wrappingAdd(1, ordering: .relaxed)
+  }
+}

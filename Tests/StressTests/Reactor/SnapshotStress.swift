@@ -1,0 +1,135 @@
+import ReactorCore
+import ReactorRuntime
+import Synchronization
+import TestSupport
+import Testing
+
+extension StressTests {
+  /// Threads that read the state while others change it.
+  @Suite struct SnapshotStress {
+    @Test(arguments: CoreUnderTest.allCases, [Place.caller, .parkingLoop])
+    func `readers see whole states, never an older one after a newer one`(
+      core: CoreUnderTest, place: Place
+    ) {
+      Scenario.announce("readers, \(place)", on: core)
+      for (writers, readers) in [(1, 1), (1, 4), (3, 2)] {
+        let parameters = "\(place), \(writers) writers, \(readers) readers"
+        Scenario("readers, core \(core.rawValue), \(parameters)").run {
+          read(core.type, place, writers, readers, $0)
+        }
+      }
+    }
+
+    private func read<C: Core>(
+      _ core: C.Type, _ place: Place, _ writers: Int, _ readers: Int, _ scenario: Scenario
+    ) {
+      let loop = place.makeLoop(on: core, turnLimit: 7)
+      let reactor = WideReactor<C>(on: PlacementOn(loop))
+      let writing = Shared(Atomic(writers))
+      let changes = StressMode.rounds(6000) / writers
+      let crew = Crew(of: writers + readers) { index -> String? in
+        if index < writers {
+          var disturbance = Disturbance(scenario.generator(index))
+          for _ in 0..<changes {
+            disturbance.step()
+            reactor.send(1)
+          }
+          writing.value.wrappingSubtract(1, ordering: .relaxed)
+          return nil
+        }
+        var newest = 0
+        while writing.value.load(ordering: .relaxed) > 0 {
+          let state = reactor.currentState
+          if !state.isWhole { return "a torn state: \(state)" }
+          if state.first < newest { return "state \(state.first) after \(newest)" }
+          newest = state.first
+        }
+        return nil
+      }
+      for complaint in crew.join().compactMap({ $0 }) { Issue.record("\(complaint): \(scenario)") }
+      loop?.shutdown()
+      #expect(reactor.currentState.isWhole, "\(scenario)")
+      #expect(reactor.currentState.first == changes * writers, "\(scenario)")
+      #expect(reactor.complaint == nil, "\(scenario)")
+    }
+
+    @Test(arguments: CoreUnderTest.allCases)
+    func `a synchronous send that returned is visible in currentState`(core: CoreUnderTest) {
+      Scenario.announce("synchronous sends", on: core)
+      for threads in [1, 2, 4] {
+        Scenario("synchronous sends, core \(core.rawValue), \(threads) threads").run {
+          sendAndLook(core.type, threads, $0)
+        }
+      }
+    }
+
+    /// Each thread has a reactor of its own, so there is no contention but from a reader of all of them.
+    private func sendAndLook<C: Core>(_ core: C.Type, _ threads: Int, _ scenario: Scenario) {
+      let reactors = (0..<threads).map { _ in WideReactor<C>(on: .caller) }
+      let sending = Shared(Atomic(threads))
+      let crew = Crew(of: threads + 1) { index -> String? in
+        if index == threads {
+          while sending.value.load(ordering: .relaxed) > 0 {
+            for reactor in reactors where !reactor.currentState.isWhole { return "a torn state" }
+          }
+          return nil
+        }
+        defer { sending.value.wrappingSubtract(1, ordering: .relaxed) }
+        var disturbance = Disturbance(scenario.generator(index))
+        for number in 1...StressMode.rounds(4000) {
+          disturbance.step()
+          reactors[index].send(1)
+          let seen = reactors[index].currentState.first
+          if seen != number { return "after send \(number) the state is \(seen)" }
+        }
+        return nil
+      }
+      for complaint in crew.join().compactMap({ $0 }) { Issue.record("\(complaint): \(scenario)") }
+    }
+  }
+}
+
+/// A reactor whose state has several words and a reference, all of which say the same.
+private final class WideReactor<C: Core>: Reactor {
+  typealias Action = Int
+  typealias Mutation = Int
+
+  struct State: Sendable {
+    final class Box: Sendable {
+      let value: Int
+      init(_ value: Int) { self.value = value }
+    }
+
+    var first = 0
+    var box = Box(0)
+    var second = 0
+    var third = 0
+
+    var isWhole: Bool { first == second && second == third && third == box.value }
+  }
+
+  let initialState = State()
+  let runtime: RuntimeOn<C, Int, Int, State>
+
+  // Owner only.
+  nonisolated(unsafe) private(set) var complaint: String?
+  nonisolated(unsafe) private var reduced = 0
+
+  init(on placement: PlacementOn<C>) { runtime = RuntimeOn(on: placement, capacity: 64) }
+
+  func mutate(action: Int) -> Observable<Int> {
+    // The owner sees everything that it reduced, at once.
+    if complaint == nil, currentState.first != reduced || !currentState.isWhole {
+      complaint = "the owner saw \(currentState) after \(reduced)"
+    }
+    return .just(action)
+  }
+
+  func reduce(into state: inout State, mutation: Int) {
+    state.first += mutation
+    state.box = State.Box(state.first)
+    state.second += mutation
+    state.third += mutation
+    reduced = state.first
+  }
+}

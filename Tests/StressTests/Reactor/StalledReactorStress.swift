@@ -1,0 +1,90 @@
+import ReactorCore
+import ReactorRuntime
+import TestSupport
+import Testing
+
+extension StressTests {
+  /// A reactor that is stuck in `mutate` for a while: its mailbox fills, senders are refused or wait, and go
+  /// on afterwards.
+  @Suite struct StalledReactorStress {
+    @Test(arguments: CoreUnderTest.allCases, [Place.caller, .parkingLoop])
+    func `a stalled owner's mailbox takes what it holds, and blocked senders go on`(
+      core: CoreUnderTest, place: Place
+    ) {
+      Scenario.announce("stalled owner, \(place)", on: core)
+      for capacity in [2, 4, 64] {
+        for senders in [1, 2, 8] {
+          for round in 0..<StressMode.rounds(3) {
+            let parameters = "\(place), capacity \(capacity), \(senders) senders, round \(round)"
+            Scenario("stalled owner, core \(core.rawValue), \(parameters)").run {
+              stall(core.type, place, capacity, senders, $0)
+            }
+          }
+        }
+      }
+    }
+
+    private func stall<C: Core>(
+      _ core: C.Type, _ place: Place, _ capacity: Int, _ senders: Int, _ scenario: Scenario
+    ) {
+      let loop = place.makeLoop(on: core)
+      let failures = FailureCounter()
+      let reactor = Gated<C>(on: PlacementOn(loop), capacity: capacity, failures: failures)
+      // The first action of all starts the state, and goes through the mailbox everywhere.
+      reactor.send(1)
+      #expect(Threads.yield { reactor.currentState == 1 }, "\(scenario)")
+      let owner = Crew(of: 1) { _ in reactor.send(0) }
+      #expect(reactor.isInside.wait(), "\(scenario)")
+
+      // As many as there is room for, and not one more. A loop holds the slot of the action that it is
+      // stuck in; on the caller that action never was in the mailbox.
+      let accepted = Crew(of: senders) { _ in
+        var accepted = 0
+        while (try? reactor.trySend(1)) != nil { accepted += 1 }
+        return accepted
+      }.join().reduce(0, +)
+      #expect(accepted == (loop == nil ? capacity : capacity - 1), "\(scenario)")
+
+      // These find it full: some spin, some sleep by the time at which the owner goes on.
+      let actions = 50
+      let blocked = Crew(of: senders) { _ in
+        for _ in 0..<actions { reactor.send(1) }
+      }
+      var generator = scenario.generator(-1)
+      for _ in 0..<generator.below(3) * 300 { DedicatedThread.yield() }
+      #expect(reactor.currentState == 1, "\(scenario)")
+      reactor.mayGoOn.open()
+      blocked.join()
+      owner.join()
+      loop?.shutdown()
+      #expect(reactor.currentState == 1 + accepted + senders * actions, "\(scenario)")
+      #expect(failures.total == 0, "\(scenario)")
+    }
+  }
+}
+
+/// Waits at a gate in the middle of its first action; its state is the sum of the actions.
+private final class Gated<C: Core>: Reactor {
+  typealias Action = Int
+  typealias Mutation = Int
+  typealias State = Int
+
+  let initialState = 0
+  let runtime: RuntimeOn<C, Int, Int, Int>
+  let isInside = Gate()
+  let mayGoOn = Gate()
+
+  init(on placement: PlacementOn<C>, capacity: Int, failures: FailureCounter) {
+    runtime = RuntimeOn(on: placement, capacity: capacity, onFailure: { failures.note($0) })
+  }
+
+  func mutate(action: Int) -> Observable<Int> {
+    if action == 0 {
+      isInside.open()
+      _ = mayGoOn.wait()
+    }
+    return .just(action)
+  }
+
+  func reduce(into state: inout Int, mutation: Int) { state += mutation }
+}

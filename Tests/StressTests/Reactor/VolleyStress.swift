@@ -1,0 +1,96 @@
+import ReactorCore
+import ReactorRuntime
+import Synchronization
+import TestSupport
+import Testing
+
+extension StressTests {
+  /// Threads that each send once, at about the same time, and then all stop. So nobody comes later who would
+  /// process what an owner that was just leaving had missed.
+  @Suite struct VolleyStress {
+    @Test(arguments: CoreUnderTest.allCases, [Place.caller, .parkingLoop])
+    func `after a volley nothing is left behind`(core: CoreUnderTest, place: Place) {
+      Scenario.announce("volleys, \(place)", on: core)
+      for threads in [2, 3] {
+        for capacity in [2, 64] {
+          let parameters = "\(place), \(threads) threads, capacity \(capacity)"
+          Scenario("volleys, core \(core.rawValue), \(parameters)").run {
+            fire(core.type, place, threads, capacity, $0)
+          }
+        }
+      }
+    }
+
+    private func fire<C: Core>(
+      _ core: C.Type, _ place: Place, _ threads: Int, _ capacity: Int, _ scenario: Scenario
+    ) {
+      let loop = place.makeLoop(on: core)
+      let reactor = Sum<C>(on: PlacementOn(loop), capacity: capacity)
+      // More threads than processors wait for one another much longer.
+      let volleys = StressMode.rounds(threads == 2 ? 20_000 : 2000)
+      let line = Shared(StartingLine(threads: threads))
+      let crew = Crew(of: threads) { index -> String? in
+        var generator = scenario.generator(index)
+        for volley in 1...volleys {
+          line.value.meet()
+          C.pause(times: generator.below(24))
+          reactor.send(1)
+          line.value.meet()
+          // Every send has returned. On the caller that means that everything is done.
+          let expected = volley * threads
+          let isDone =
+            loop == nil
+            ? reactor.currentState == expected
+            : Threads.yield(seconds: 10) { reactor.currentState == expected }
+          if !isDone { line.value.giveUp() }
+          // Nobody sends before all have looked, and all stop together.
+          line.value.meet()
+          if line.value.isGivenUp { return isDone ? nil : "\(reactor.currentState) of \(expected) reduced" }
+        }
+        return nil
+      }
+      for complaint in crew.join().compactMap({ $0 }) { Issue.record("\(complaint): \(scenario)") }
+      loop?.shutdown()
+      #expect(reactor.currentState % threads == 0, "\(scenario)")
+    }
+  }
+}
+
+/// Where threads wait for one another, again and again.
+private struct StartingLine: ~Copyable, Sendable {
+  private let threads: Int
+  private let arrived = Atomic(0)
+  private let givenUp = Atomic(false)
+
+  init(threads: Int) { self.threads = threads }
+
+  /// Spins, because a thread that sleeps comes too late; but lets others run now and then.
+  func meet() {
+    let place = arrived.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue
+    let everybody = (place + threads - 1) / threads * threads
+    var looks = 0
+    while arrived.load(ordering: .acquiring) < everybody {
+      looks += 1
+      if looks % 64 == 0 { DedicatedThread.yield() } else { CCore.pause() }
+    }
+  }
+
+  func giveUp() { givenUp.store(true, ordering: .relaxed) }
+
+  var isGivenUp: Bool { givenUp.load(ordering: .relaxed) }
+}
+
+private final class Sum<C: Core>: Reactor {
+  typealias Action = Int
+  typealias Mutation = Int
+  typealias State = Int
+
+  let initialState = 0
+  let runtime: RuntimeOn<C, Int, Int, Int>
+
+  init(on placement: PlacementOn<C>, capacity: Int) {
+    runtime = RuntimeOn(on: placement, capacity: capacity)
+  }
+
+  func reduce(into state: inout Int, mutation: Int) { state += mutation }
+}

@@ -1,0 +1,61 @@
+import ReactorCore
+import Synchronization
+import TestSupport
+import Testing
+
+extension StressTests {
+  /// Many producers, one ring, one consumer.
+  @Suite struct RingFanInStress {
+    @Test(arguments: CoreUnderTest.allCases)
+    func `every element is received once, whole, and in its producer's order`(core: CoreUnderTest) {
+      Scenario.announce("ring fan-in", on: core)
+      for load in RingLoad.all(on: core, elements: 4000, isRecorded: false) {
+        Scenario("ring fan-in, \(load)").run { scenario in
+          fanIn(core.type, load, scenario)
+        }
+      }
+    }
+
+    @Test(arguments: CoreUnderTest.allCases)
+    func `the history has real-time order, whole batches and a truthful full`(core: CoreUnderTest) {
+      Scenario.announce("ring history", on: core)
+      for load in RingLoad.all(on: core, elements: 1500, isRecorded: true) {
+        Scenario("ring history, \(load)").run { scenario in
+          fanIn(core.type, load, scenario)
+        }
+      }
+    }
+
+    private func fanIn<C: Core>(_ core: C.Type, _ load: RingLoad, _ scenario: Scenario) {
+      guard let made = try? RingOn<C, Item>(capacity: load.capacity, startingAt: load.firstCursor) else {
+        Issue.record("no ring: \(scenario)")
+        return
+      }
+      let ring = Shared(made)
+      let clock = load.isRecorded ? LogicalClock() : nil
+      let finished = Shared(Atomic(0))
+      let crew = Crew(of: load.producers) { index in
+        var producer = RingProducer<C>(
+          index, load: load, clock: clock, disturbance: Disturbance(scenario.generator(index)))
+        producer.run(ring.value)
+        finished.value.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        return producer.sends
+      }
+      var consumer = RingConsumer<C>(
+        load: load, clock: clock, disturbance: Disturbance(scenario.generator(-1)))
+      consumer.run(ring.value) { finished.value.load(ordering: .sequentiallyConsistent) == load.producers }
+      let sends = crew.join()
+
+      #expect(consumer.checker.complaint == nil, "\(scenario)")
+      #expect(
+        consumer.checker.next == Array(repeating: load.elements, count: load.producers), "\(scenario)")
+      #expect(ring.value.wasCount == 0, "\(scenario)")
+      if load.isRecorded {
+        var history = consumer.history
+        history.sends = sends.flatMap { $0 }
+        let violations = HistoryChecker(capacity: load.capacity).violations(in: history)
+        #expect(violations.isEmpty, "\(scenario): \(violations.count) violations, \(violations.prefix(3))")
+      }
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import ReactorCore
+import Synchronization
+import TestSupport
+import Testing
+
+extension StressTests {
+  /// A consumer that does nothing for a while: the ring takes exactly what it holds, then refuses.
+  @Suite struct StalledConsumerStress {
+    @Test(arguments: CoreUnderTest.allCases)
+    func `without a consumer, exactly the capacity is accepted`(core: CoreUnderTest) {
+      Scenario.announce("stalled consumer", on: core)
+      for capacity in [2, 4, 64, 4096] {
+        for producers in [1, 2, 8] {
+          for start in RingLoad.Start.allCases {
+            let parameters = "capacity \(capacity), \(producers) producers, start \(start)"
+            Scenario("stalled consumer, core \(core.rawValue), \(parameters)").run {
+              fillAndDrain(core.type, capacity, producers, start, $0)
+            }
+          }
+        }
+      }
+    }
+
+    /// Producers fill the ring until each of them was refused once; then everything is received. Some rounds,
+    /// from different places in the ring.
+    private func fillAndDrain<C: Core>(
+      _ core: C.Type, _ capacity: Int, _ producers: Int, _ start: RingLoad.Start, _ scenario: Scenario
+    ) {
+      guard
+        let made = try? RingOn<C, Item>(
+          capacity: capacity, startingAt: start.cursor(halfway: 3 * capacity / 2))
+      else {
+        Issue.record("no ring: \(scenario)")
+        return
+      }
+      let ring = Shared(made)
+      for round in 0..<StressMode.rounds(3) {
+        let crew = Crew(of: producers) { producer in
+          var accepted = 0
+          while ring.value.trySend(Item(producer: producer, sequence: accepted)).isAccepted { accepted += 1 }
+          return accepted
+        }
+        let accepted = crew.join()
+        #expect(accepted.reduce(0, +) == capacity, "\(scenario), round \(round)")
+        #expect(ring.value.wasCount == capacity, "\(scenario), round \(round)")
+
+        var checker = SequenceChecker(producers: producers)
+        _ = ring.value.drain { checker.receive($0) }
+        #expect(checker.complaint == nil, "\(scenario), round \(round)")
+        #expect(checker.next == accepted, "\(scenario), round \(round)")
+        // So that the next round begins elsewhere.
+        _ = ring.value.trySend(Item(producer: 0, sequence: 0))
+        _ = ring.value.drain { item in _ = item }
+      }
+    }
+  }
+}

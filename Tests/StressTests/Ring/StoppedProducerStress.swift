@@ -1,0 +1,146 @@
+import ReactorCore
+import Synchronization
+import TestSupport
+import Testing
+
+extension StressTests {
+  /// Producers that stop between claim and publish. Through the raw ring: the typed one gives nobody a
+  /// chance to stop there, but the system does.
+  @Suite struct StoppedProducerStress {
+    private static let capacities = [2, 4, 64]
+
+    @Test(arguments: CoreUnderTest.allCases)
+    func `what is claimed later waits for a stopped producer, and is not lost`(core: CoreUnderTest) {
+      Scenario.announce("stopped producer, step by step", on: core)
+      for capacity in Self.capacities {
+        for start in RingLoad.Start.allCases {
+          Scenario("stopped producer, core \(core.rawValue), capacity \(capacity), start \(start)").run {
+            stopOnce(core.type, capacity, start, $0)
+          }
+        }
+      }
+    }
+
+    /// One thread plays all parts, so what must be seen at each step is known.
+    private func stopOnce<C: Core>(
+      _ core: C.Type, _ capacity: Int, _ start: RingLoad.Start, _ scenario: Scenario
+    ) {
+      let ring = RawItemRing<C>(capacity: capacity, startingAt: start.cursor(halfway: 3 * capacity / 2))
+      for lap in 0..<4 {
+        guard case .claimed(let stopped) = ring.raw.tryClaim(1) else {
+          Issue.record("an empty ring is full in lap \(lap): \(scenario)")
+          return
+        }
+        for sequence in 1..<capacity { #expect(ring.send(0, sequence), "\(scenario), lap \(lap)") }
+        #expect(ring.raw.tryClaim(1) == .full, "\(scenario), lap \(lap)")
+        #expect(ring.raw.wasCount == capacity, "\(scenario), lap \(lap)")
+        #expect(ring.receiveOne() == nil, "\(scenario), lap \(lap)")
+        ring.publish(0, 0, at: stopped)
+        for sequence in 0..<capacity {
+          #expect(ring.receiveOne()?.sequence == sequence, "\(scenario), lap \(lap)")
+        }
+        #expect(ring.raw.isIdle, "\(scenario), lap \(lap)")
+      }
+      ring.raw.destroy()
+    }
+
+    @Test(arguments: CoreUnderTest.allCases)
+    func `producers that stop now and then lose nothing`(core: CoreUnderTest) {
+      Scenario.announce("stopped producers", on: core)
+      for capacity in Self.capacities {
+        for producers in [2, 4, 8] {
+          Scenario("stopped producers, core \(core.rawValue), capacity \(capacity), \(producers) producers")
+            .run { stopRandomly(core.type, capacity, producers, $0) }
+        }
+      }
+    }
+
+    private func stopRandomly<C: Core>(
+      _ core: C.Type, _ capacity: Int, _ producers: Int, _ scenario: Scenario
+    ) {
+      let elements = StressMode.rounds(400)
+      let ring = RawItemRing<C>(capacity: capacity, startingAt: (1 << 56) - UInt64(elements))
+      let finished = Shared(Atomic(0))
+      let crew = Crew(of: producers) { producer in
+        var disturbance = Disturbance(scenario.generator(producer))
+        var sequence = 0
+        while sequence < elements {
+          if disturbance.happens(onceIn: 8) { ring.abandon(stopping: { disturbance.stop() }) }
+          if ring.send(producer, sequence, stopping: { disturbance.stop() }) {
+            sequence += 1
+          } else {
+            disturbance.idle()
+          }
+        }
+        finished.value.wrappingAdd(1, ordering: .sequentiallyConsistent)
+      }
+      var checker = SequenceChecker(producers: producers)
+      var disturbance = Disturbance(scenario.generator(-1))
+      while true {
+        let wasLast = finished.value.load(ordering: .sequentiallyConsistent) == producers
+        if let item = ring.receiveOne() {
+          checker.receive(item)
+        } else if wasLast {
+          break
+        } else {
+          disturbance.idle()
+        }
+      }
+      crew.join()
+      #expect(checker.complaint == nil, "\(scenario)")
+      #expect(checker.next == Array(repeating: elements, count: producers), "\(scenario)")
+      #expect(ring.raw.isIdle, "\(scenario)")
+      ring.raw.destroy()
+    }
+  }
+}
+
+/// A raw ring of items; elements are sent in the three steps of which a send is made.
+private struct RawItemRing<C: Core>: Sendable {
+  let raw: C.Ring
+
+  init(capacity: Int, startingAt start: UInt64) {
+    do {
+      raw = try C.Ring(
+        capacity: capacity, size: MemoryLayout<Item>.stride, alignment: MemoryLayout<Item>.alignment,
+        startingAt: start)
+    } catch {
+      fatalError("no ring: \(error)")
+    }
+  }
+
+  /// Gives two slots up, if there is room for them.
+  func abandon(stopping stop: () -> Void) {
+    guard case .claimed(let cursor) = raw.tryClaim(2) else { return }
+    stop()
+    raw.abandon(cursor, count: 2)
+  }
+
+  func send(_ producer: Int, _ sequence: Int, stopping stop: () -> Void = {}) -> Bool {
+    guard case .claimed(let cursor) = raw.tryClaim(1) else { return false }
+    stop()
+    publish(producer, sequence, at: cursor)
+    return true
+  }
+
+  func publish(_ producer: Int, _ sequence: Int, at cursor: UInt64) {
+    raw.payload(cursor).initializeMemory(as: Item.self, to: Item(producer: producer, sequence: sequence))
+    raw.publish(cursor, count: 1)
+  }
+
+  func receiveOne() -> Item? {
+    while true {
+      let head = raw.head
+      switch raw.peek(head) {
+      case .notReady:
+        return nil
+      case .skip(let count):
+        raw.release(head &+ UInt64(count))
+      case .run:
+        let item = raw.payload(head).assumingMemoryBound(to: Item.self).move()
+        raw.release(head &+ 1)
+        return item
+      }
+    }
+  }
+}
