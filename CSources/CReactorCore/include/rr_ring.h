@@ -89,7 +89,8 @@ static inline unsigned char *rr_ring_slot(const rr_ring *ring, uint64_t cursor) 
 
 /* The payload of a slot that the caller claimed, or peeked. (The attribute spares Swift a check for
  * null at each use.) */
-__attribute__((returns_nonnull)) static inline void *rr_ring_payload(const rr_ring *ring, uint64_t cursor) {
+__attribute__((returns_nonnull)) static inline void *rr_ring_payload(const rr_ring *ring,
+                                                                     uint64_t cursor) {
   return rr_ring_slot(ring, cursor) + ring->payload_offset;
 }
 

@@ -61,7 +61,9 @@ extension StressTests {
         _ = eventCount.value.wait(timeoutNanoseconds: patience) {
           let isTrue = bell.value.rung.load(ordering: .acquiring) > heard
           // Between the look and the sleep is where the notifier comes, and others prepare.
-          if !isTrue, generator.happens(onceIn: 4) { usleep(UInt32(truncatingIfNeeded: generator.next() % 300)) }
+          if !isTrue, generator.happens(onceIn: 4) {
+            usleep(UInt32(truncatingIfNeeded: generator.next() % 300))
+          }
           return isTrue
         }
         heard = bell.value.rung.load(ordering: .acquiring)
