@@ -1,19 +1,26 @@
-#include "check.h"
-
 #include "allocation.h"
+#include "check.h"
 
 _Atomic long checks_passed = 0;
 _Atomic long checks_failed = 0;
 
+static void test_leaks(void) { CHECK(allocations_alive() == 0); }
+
+/* The last one looks at what the others left behind. */
+static void (*const tests[])(void) = {
+    test_status,     test_creation,   test_ring,    test_lanes,
+    test_trampoline, test_eventcount, test_threads, test_leaks,
+};
+
 int main(void) {
-  test_status();
-  test_creation();
-  test_ring();
-  test_lanes();
-  test_trampoline();
-  test_eventcount();
-  test_threads();
-  CHECK(allocations_alive() == 0);
-  printf("%ld passed, %ld failed\n", checks_passed, checks_failed);
-  return checks_failed == 0 ? 0 : 1;
+  int failed = 0;
+  const int count = sizeof tests / sizeof tests[0];
+  for (int i = 0; i < count; i++) {
+    const long before = checks_failed;
+    tests[i]();
+    if (checks_failed != before) failed++;
+  }
+  printf("%ld checks\n%d passed, %d failed\n", checks_passed + checks_failed, count - failed,
+         failed);
+  return failed == 0 ? 0 : 1;
 }
