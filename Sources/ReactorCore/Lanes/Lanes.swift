@@ -59,7 +59,7 @@ public final class LanesOn<C: Core, Element: ~Copyable> {
     var emptyLanes = 0
     while emptyLanes < raw.count, received < limit {
       if index >= raw.count { index = 0 }
-      let taken = drain(raw.lane(index), upTo: min(share, limit - received), body)
+      let taken = drain(raw.lane(index), upTo: max(0, min(share, limit - received)), body)
       emptyLanes = taken == 0 ? emptyLanes + 1 : 0
       received += taken
       index += 1
