@@ -8,11 +8,8 @@ public enum EventCountKind: Sendable {
 
 /// Sleeping until a condition that others make true without a lock; the protocol stands in
 /// `rr_eventcount.h`.
-///
-/// A value of this type is a reference; whoever made it calls ``destroy()`` once.
-public protocol RawEventCount: Sendable {
+public protocol RawEventCount: RawPart {
   init(_ kind: EventCountKind) throws(CoreError)
-  func destroy()
 
   // Any thread.
   func prepare() -> UInt32

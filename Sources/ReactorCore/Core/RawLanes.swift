@@ -1,12 +1,9 @@
 /// A set of single-producer rings polled by one consumer; the contract stands in `rr_lanes.h`.
-///
-/// A value of this type is a reference; whoever made it calls ``destroy()`` once.
-public protocol RawLanes: Sendable {
+public protocol RawLanes: RawPart {
   associatedtype Lane: RawLane
   associatedtype Producer: RawLaneProducer
 
   init(limit: Int, capacity: Int, size: Int, alignment: Int, startingAt start: UInt64) throws(CoreError)
-  func destroy()
 
   // Any thread.
   func register() throws(CoreError) -> Producer

@@ -21,10 +21,8 @@ public enum RawSlot: Equatable, Sendable {
 /// A bounded multi-producer single-consumer ring of fixed-size slots of raw memory.
 ///
 /// The contract of each operation, with the threads that may call it, stands in `rr_ring.h`.
-/// A value of this type is a reference; whoever made it calls ``destroy()`` once.
-public protocol RawRing: Sendable {
+public protocol RawRing: RawPart {
   init(capacity: Int, size: Int, alignment: Int, startingAt start: UInt64) throws(CoreError)
-  func destroy()
 
   var capacity: Int { get }
   var slots: RawSlots { get }

@@ -1,10 +1,7 @@
 /// The ownership word and the pins of its snapshot slots; the state diagram and the argument stand in
 /// `rr_trampoline.h` and `rr_pins.h`.
-///
-/// A value of this type is a reference; whoever made it calls ``destroy()`` once.
-public protocol RawTrampoline: Sendable {
+public protocol RawTrampoline: RawPart {
   init() throws(CoreError)
-  func destroy()
 
   // Any thread.
   func tryStart(_ token: UInt64) -> Bool

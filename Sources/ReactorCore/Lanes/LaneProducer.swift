@@ -30,7 +30,7 @@ extension LaneKeeper: @unchecked Sendable where Element: ~Copyable {}
 extension LaneProducerOn: @unchecked Sendable where Element: Sendable & ~Copyable {}
 
 /// Keeps the memory of a lane, and ends its registration when its producer goes away; why it is an object: see
-/// `RingKeeper`.
+/// `RawKeeper`.
 @usableFromInline
 final class LaneKeeper<C: Core, Element: ~Copyable> {
   /// As it was at registration; closing needs no more.

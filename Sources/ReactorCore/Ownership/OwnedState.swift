@@ -47,7 +47,7 @@ struct OwnerFields {
   @usableFromInline init() {}
 }
 
-/// Has and destroys the memory of an owned state; why it is an object: see `RingKeeper`.
+/// Has and destroys the memory of an owned state; why it is an object: see `RawKeeper`.
 @usableFromInline
 final class OwnedStateKeeper<C: Core, State: Sendable> {
   @usableFromInline let raw: C.Trampoline

@@ -5,7 +5,7 @@
 /// `rr_trampoline.h`; ``OwnedState`` adds the state that is owned.
 public struct TrampolineOn<C: Core>: ~Copyable {
   @usableFromInline let raw: C.Trampoline
-  @usableFromInline let keeper: TrampolineKeeper<C>
+  @usableFromInline let keeper: RawKeeper<C.Trampoline>
   #if DEBUG
     /// Without optimisation, Swift 6.3 does not call the deinitializer of another module's generic struct
     /// that looks trivial. This makes it look otherwise.
@@ -18,7 +18,7 @@ public struct TrampolineOn<C: Core>: ~Copyable {
   @inlinable
   public init() throws(CoreError) {
     raw = try C.Trampoline()
-    keeper = TrampolineKeeper(raw)
+    keeper = RawKeeper(raw)
     _ = raw.tryStart(C.threadToken)
     raw.leave(slot: 0)
   }
@@ -54,17 +54,6 @@ public struct TrampolineOn<C: Core>: ~Copyable {
 }
 
 extension TrampolineOn: Sendable {}
-
-/// Destroys a trampoline when its owner goes away; why it is an object: see `RingKeeper`.
-@usableFromInline
-final class TrampolineKeeper<C: Core>: Sendable {
-  private let raw: C.Trampoline
-
-  @usableFromInline
-  init(_ raw: C.Trampoline) { self.raw = raw }
-
-  deinit { raw.destroy() }
-}
 
 /// The trampoline of the C core.
 public typealias Trampoline = TrampolineOn<CCore>

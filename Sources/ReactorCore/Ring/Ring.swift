@@ -13,7 +13,7 @@
 /// The algorithm and its sources stand in `rr_ring.h`.
 public struct RingOn<C: Core, Element: ~Copyable>: ~Copyable {
   @usableFromInline let raw: C.Ring
-  // Destroys the ring; see RingKeeper.
+  // Destroys the ring.
   @usableFromInline let keeper: RingKeeper<C, Element>
   #if DEBUG
     @usableFromInline let drainGuard = OverlapGuard("drain")

@@ -1,8 +1,4 @@
-/// Destroys a ring with what is left inside when its owner goes away.
-///
-/// An object, and not a `deinit` of the owner: Swift 6.3 takes a generic structure whose layout depends on an
-/// associated type for trivial if that turns out to hold no reference, and then skips its `deinit` wherever
-/// it is destroyed by code that is not specialised for it. All owners of raw parts have such a keeper.
+/// Destroys a ring with what is left inside when its owner goes away; why it is an object: see `RawKeeper`.
 @usableFromInline
 final class RingKeeper<C: Core, Element: ~Copyable> {
   private let raw: C.Ring

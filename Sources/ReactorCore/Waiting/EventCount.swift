@@ -4,7 +4,7 @@
 /// Any number of threads may sleep and notify. The protocol and its argument stand in `rr_eventcount.h`.
 public struct EventCountOn<C: Core>: ~Copyable {
   @usableFromInline let raw: C.EventCount
-  @usableFromInline let keeper: EventCountKeeper<C>
+  @usableFromInline let keeper: RawKeeper<C.EventCount>
   #if DEBUG
     /// Without optimisation, Swift 6.3 does not call the deinitializer of another module's generic struct
     /// that looks trivial. This makes it look otherwise.
@@ -15,7 +15,7 @@ public struct EventCountOn<C: Core>: ~Copyable {
   @inlinable
   public init(_ kind: EventCountKind = .futex) throws(CoreError) {
     raw = try C.EventCount(kind)
-    keeper = EventCountKeeper(raw)
+    keeper = RawKeeper(raw)
   }
 
   /// Wakes everybody who sleeps. Call it after making the condition true. Any thread.
@@ -57,7 +57,8 @@ public struct EventCountOn<C: Core>: ~Copyable {
 
   /// The descriptor of the kind ``EventCountKind/descriptor``, else nil; readable once notified.
   ///
-  /// A foreign loop, one at a time, calls ``arm(unless:)``, watches the descriptor, and calls ``acknowledge()`` when it wakes.
+  /// A foreign loop, one at a time, calls ``arm(unless:)``, watches the descriptor, and calls
+  /// ``acknowledge()`` when it wakes.
   public var descriptor: Int32? { raw.descriptor < 0 ? nil : raw.descriptor }
 
   /// Makes the next ``notify()`` wake the descriptor, unless `condition` already holds: then it answers
@@ -72,17 +73,6 @@ public struct EventCountOn<C: Core>: ~Copyable {
 }
 
 extension EventCountOn: Sendable {}
-
-/// Destroys an event count when its owner goes away; why it is an object: see `RingKeeper`.
-@usableFromInline
-final class EventCountKeeper<C: Core>: Sendable {
-  private let raw: C.EventCount
-
-  @usableFromInline
-  init(_ raw: C.EventCount) { self.raw = raw }
-
-  deinit { raw.destroy() }
-}
 
 /// The event count of the C core.
 public typealias EventCount = EventCountOn<CCore>

@@ -29,9 +29,10 @@ struct Scenario: CustomStringConvertible, Sendable {
     SplitMix64(seed: SplitMix64.mixed(seed &+ UInt64(truncatingIfNeeded: stream)))
   }
 
-  /// Runs `body` under a watchdog that ends the process, naming the scenario, if it takes too long.
+  /// Runs `body` under a watchdog that ends the process, naming the scenario, if it takes too long: so many
+  /// seconds in the short mode, more in the long one.
   func run(withinSeconds limit: Int = 60, _ body: (Scenario) throws -> Void) rethrows {
-    let watch = Watchdog.start(self, seconds: limit)
+    let watch = Watchdog.start(self, seconds: StressMode.rounds(limit))
     defer { Watchdog.stop(watch) }
     try body(self)
   }
