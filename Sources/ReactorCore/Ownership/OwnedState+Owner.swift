@@ -55,9 +55,11 @@ extension OwnedStateOn {
   @inline(__always)
   public func change(_ body: (inout State) -> Void) {
     assert(isOwner, "only the owner may change the state")
+    // To ThreadSanitizer a change through a stored pointer is one of the variable that holds the pointer, which
+    // readers read.
+    let (slots, owner) = (slots, owner)
     if owner.pointee.current == owner.pointee.shown { copyToFreeSlot() }
     owner.pointee.isChanging = true
-    // Through a pointer: `slots[…]` would be an access of `slots` itself to ThreadSanitizer, and so a race.
     body(&(slots + owner.pointee.current).pointee)
     owner.pointee.isChanging = false
   }
@@ -88,6 +90,7 @@ extension OwnedStateOn {
   @inlinable
   @inline(__always)
   func copyToFreeSlot() {
+    let (slots, owner) = (slots, owner)
     let slot = freeSlot()
     let bit = 1 &<< slot
     if owner.pointee.initialized & bit != 0 {
