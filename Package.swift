@@ -59,7 +59,7 @@ let package = Package(
       swiftSettings: strictSwift),
     .testTarget(
       name: "StressTests", dependencies: ["ReactorCore", "ReactorRuntime", "TestSupport"],
-      exclude: ["README.md", "tsan.supp"], swiftSettings: strictSwift),
+      exclude: ["README.md"], swiftSettings: strictSwift),
     .testTarget(name: "BenchmarkTests", dependencies: ["BenchmarkSupport"], swiftSettings: strictSwift),
   ],
   swiftLanguageModes: [.v6],

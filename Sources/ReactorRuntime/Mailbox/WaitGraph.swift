@@ -1,4 +1,4 @@
-import Synchronization
+import ReactorCore
 
 /// Who waits for room in whose mailbox: so that a send that would wait for itself is refused instead.
 ///
@@ -19,7 +19,7 @@ enum WaitGraph {
     let wake: @Sendable () -> Void
   }
 
-  private static let waits = Mutex<[Wait]>([])
+  private static let waits = SystemMutex<[Wait]>([])
 
   /// Notes that a thread is about to sleep; false, and nothing is noted, if that would close a cycle.
   static func enter(_ wait: Wait) -> Bool {

@@ -1,13 +1,12 @@
 import ReactorCore
-import Synchronization
 
 /// A thread that several threads may want to wait for; the first joins, the others wait for the first.
 @usableFromInline
 final class JoinOnce: Sendable {
-  private let thread: Mutex<DedicatedThread?>
+  private let thread: SystemMutex<DedicatedThread?>
 
   @usableFromInline
-  init(_ thread: consuming sending DedicatedThread) { self.thread = Mutex(thread) }
+  init(_ thread: consuming sending DedicatedThread) { self.thread = SystemMutex(thread) }
 
   @usableFromInline
   func join() {

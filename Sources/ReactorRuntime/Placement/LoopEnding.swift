@@ -1,10 +1,11 @@
+import ReactorCore
 import Synchronization
 
 /// What remains to be done when a loop's thread has run its last turn.
 @usableFromInline
 final class LoopEnding: Sendable {
   /// Nil once the end has come.
-  private let actions = Mutex<[@Sendable () -> Void]?>([])
+  private let actions = SystemMutex<[@Sendable () -> Void]?>([])
   private let hasCome = Atomic(false)
 
   @usableFromInline

@@ -9,7 +9,7 @@ import Synchronization
 struct LoopIntake<C: Core>: ~Copyable, Sendable {
   @usableFromInline let ring: RingOn<C, Scheduled>
   @usableFromInline let wake: EventCountOn<C>
-  private let overflow = Mutex<[Scheduled]>([])
+  private let overflow = SystemMutex<[Scheduled]>([])
   /// Whether `overflow` may hold something; spares the loop the lock.
   @usableFromInline let hasOverflow = Atomic(false)
 

@@ -1,0 +1,34 @@
+import Glibc
+
+/// A value behind a mutex of the system; for what is rare.
+///
+/// Not `Synchronization.Mutex`: on Linux that hands over through a priority-inheritance futex, which collapses
+/// when threads outnumber cores, and through which ThreadSanitizer does not see.
+public final class SystemMutex<Value: ~Copyable> {
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private let value: UnsafeMutablePointer<Value>
+
+  public init(_ value: consuming sending Value) {
+    mutex = .allocate(capacity: 1)
+    pthread_mutex_init(mutex, nil)
+    self.value = .allocate(capacity: 1)
+    self.value.initialize(to: value)
+  }
+
+  deinit {
+    value.deinitialize(count: 1)
+    value.deallocate()
+    pthread_mutex_destroy(mutex)
+    mutex.deallocate()
+  }
+
+  /// Calls `body` while nobody else has the value. Any thread; not from inside another call.
+  public func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return body(&value.pointee)
+  }
+}
+
+// Unchecked: the value is touched under the mutex only, and was sent here.
+extension SystemMutex: @unchecked Sendable where Value: Sendable & ~Copyable {}
