@@ -32,7 +32,7 @@ extension StressTests {
         Issue.record("no ring or no event count: \(scenario)")
         return
       }
-      let items = StressMode.rounds(20_000)
+      let items = StressMode.rounds(kind == .futex ? 60_000 : 5000)
       let ring = Shared(made)
       let eventCount = Shared(ec)
       let arrived = Shared(Atomic(0))

@@ -12,30 +12,33 @@ extension StressTests {
       core: CoreUnderTest, place: Place
     ) {
       Scenario.announce("readers, \(place)", on: core)
-      for (writers, readers) in [(1, 1), (1, 4), (3, 2)] {
-        let parameters = "\(place), \(writers) writers, \(readers) readers"
+      // Many changes without a break, and more threads than processors: then a reader is now and then
+      // suspended after it saw which slot to copy and before it pins that slot.
+      for (writers, readers, changes) in [(1, 1, 6000), (1, 6, 100_000), (3, 2, 6000)] {
+        let parameters = "\(place), \(writers) writers, \(readers) readers, \(changes) changes"
         Scenario("readers, core \(core.rawValue), \(parameters)").run {
           // Not `core.type`: then nothing is specialised, and ThreadSanitizer does not see the copying.
           switch core {
-          case .c: read(CCore.self, place, writers, readers, $0)
-          case .swift: read(PureSwiftCore.self, place, writers, readers, $0)
+          case .c: read(CCore.self, place, writers, readers, changes, $0)
+          case .swift: read(PureSwiftCore.self, place, writers, readers, changes, $0)
           }
         }
       }
     }
 
     private func read<C: Core>(
-      _ core: C.Type, _ place: Place, _ writers: Int, _ readers: Int, _ scenario: Scenario
+      _ core: C.Type, _ place: Place, _ writers: Int, _ readers: Int, _ rounds: Int, _ scenario: Scenario
     ) {
       let loop = place.makeLoop(on: core, turnLimit: 7)
       let reactor = WideReactor<C>(on: PlacementOn(loop))
       let writing = Shared(Atomic(writers))
-      let changes = StressMode.rounds(6000) / writers
+      let changes = StressMode.rounds(rounds) / writers
+      let hasBreaks = rounds < 100_000
       let crew = Crew(of: writers + readers) { index -> String? in
         if index < writers {
           var disturbance = Disturbance(scenario.generator(index))
           for _ in 0..<changes {
-            disturbance.step()
+            if hasBreaks { disturbance.step() }
             reactor.send(1)
           }
           writing.value.wrappingSubtract(1, ordering: .relaxed)
