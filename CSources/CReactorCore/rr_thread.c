@@ -15,3 +15,19 @@ bool rr_thread_run_on(pthread_t thread, int processor) {
   CPU_SET(processor, &allowed);
   return pthread_setaffinity_np(thread, sizeof allowed, &allowed) == 0;
 }
+
+uintptr_t rr_thread_stack_middle(void) {
+  pthread_attr_t attributes;
+  void *lowest = NULL;
+  size_t size = 0;
+  /* On failure: an address that nobody is below of, but not 0, which would ask again each time. */
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 1;
+  if (pthread_attr_getstack(&attributes, &lowest, &size) != 0) size = 0;
+  pthread_attr_destroy(&attributes);
+  return size == 0 ? 1 : (uintptr_t)lowest + size / 2;
+}
+
+void **rr_thread_scope(void) {
+  static _Thread_local void *innermost;
+  return &innermost;
+}

@@ -27,6 +27,10 @@ public protocol RawTrampoline: RawPart {
   func unpin(slot: Int)
 }
 
+/// What stands in the place of the owner's token while the trampoline is scheduled.
+@inlinable
+public var scheduledToken: UInt64 { 16 }
+
 /// How many snapshot slots a trampoline's word can name.
 @inlinable
 public var snapshotSlotCount: Int { 4 }

@@ -29,8 +29,8 @@ extension LaneKeeper: @unchecked Sendable where Element: ~Copyable {}
 // Unchecked: the handle may move to another thread; `mutating` keeps two threads from using it at once.
 extension LaneProducerOn: @unchecked Sendable where Element: Sendable & ~Copyable {}
 
-/// Keeps the memory of a lane, and ends its registration when its producer goes away; why it is an object: see
-/// `RawKeeper`.
+/// Keeps the memory of a lane, and ends its registration when its producer goes away; why it is an object:
+/// see `RawKeeper`.
 @usableFromInline
 final class LaneKeeper<C: Core, Element: ~Copyable> {
   /// As it was at registration; closing needs no more.

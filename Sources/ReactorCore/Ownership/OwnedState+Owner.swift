@@ -17,8 +17,7 @@ extension OwnedStateOn {
   public func tryEnter() -> Bool { raw.tryEnter(C.threadToken) }
 
   /// Reserves the ownership, if nobody has it, and obliges the caller, if that succeeded, to see to it that
-  /// somebody calls
-  /// ``begin()``. Any thread; lock-free.
+  /// somebody calls ``begin()``. Any thread; lock-free.
   @inlinable
   public func trySchedule() -> Bool { raw.trySchedule() }
 
@@ -55,14 +54,42 @@ extension OwnedStateOn {
   @inline(__always)
   public func change(_ body: (inout State) -> Void) {
     assert(isOwner, "only the owner may change the state")
-    // To ThreadSanitizer a change through a stored pointer is one of the variable that holds the pointer, which
-    // readers read.
+    // To ThreadSanitizer a change through a stored pointer is one of the variable that holds the pointer,
+    // which readers read.
     let (slots, owner) = (slots, owner)
     if owner.pointee.current == owner.pointee.shown { copyToFreeSlot() }
-    owner.pointee.isChanging = true
+    owner.pointee.change = .inPlace
     body(&(slots + owner.pointee.current).pointee)
-    owner.pointee.isChanging = false
+    owner.pointee.change = .none
   }
+
+  /// Makes a new state of the one before, which the owner still reads while `body` runs. The owner, not from
+  /// inside a change.
+  @unsafe
+  @inlinable
+  @inline(__always)
+  public func replace(_ body: (State) -> State) {
+    assert(isOwner, "only the owner may change the state")
+    let (slots, owner) = (slots, owner)
+    owner.pointee.change = .byValue
+    let state = body(slots[owner.pointee.current])
+    owner.pointee.change = .none
+    if owner.pointee.current == owner.pointee.shown {
+      initializeFreeSlot(to: state)
+    } else {
+      slots[owner.pointee.current] = state
+    }
+  }
+
+  /// Whether the owner is inside ``change(_:)`` or ``replace(_:)``. The owner.
+  @unsafe
+  @inlinable
+  public var isChanging: Bool { owner.pointee.change != .none }
+
+  /// The state with the owner's changes. The owner, not from inside a change.
+  @unsafe
+  @inlinable
+  public var current: State { slots[owner.pointee.current] }
 
   /// Shows what changed to readers and stays the owner. The owner.
   @unsafe
@@ -85,18 +112,31 @@ extension OwnedStateOn {
     raw.leave(slot: slot)
   }
 
+  /// Shows what changed to readers and gives the ownership back to the schedule: somebody must call
+  /// ``begin()`` again. The owner.
+  @unsafe
+  public func reschedule() {
+    assert(isOwner, "only the owner may give the ownership back")
+    owner.pointee.shown = owner.pointee.current
+    raw.publish(scheduledToken, slot: owner.pointee.shown)
+  }
+
   /// The owner goes on in a slot that nobody sees. Its source was written in an earlier turn; copying it now
   /// rather than copying the change afterwards is what keeps the copy off the processor's critical path.
   @inlinable
   @inline(__always)
-  func copyToFreeSlot() {
+  func copyToFreeSlot() { initializeFreeSlot(to: slots[owner.pointee.shown]) }
+
+  @inlinable
+  @inline(__always)
+  func initializeFreeSlot(to state: State) {
     let (slots, owner) = (slots, owner)
     let slot = freeSlot()
     let bit = 1 &<< slot
     if owner.pointee.initialized & bit != 0 {
-      slots[slot] = slots[owner.pointee.shown]
+      slots[slot] = state
     } else {
-      (slots + slot).initialize(to: slots[owner.pointee.shown])
+      (slots + slot).initialize(to: state)
       owner.pointee.initialized |= bit
     }
     owner.pointee.current = slot

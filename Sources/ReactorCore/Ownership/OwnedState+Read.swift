@@ -1,8 +1,9 @@
 extension OwnedStateOn {
   /// A whole state, or nil before the start. Any thread; never waits for the owner.
   ///
-  /// The owner itself sees its own changes at once; but inside ``change(_:)``, while the state is in pieces,
-  /// what is shown to readers: what the last turn left, or published on its way.
+  /// The owner itself sees its own changes at once; inside ``replace(_:)`` the state before it; inside
+  /// ``change(_:)``, while the state is in pieces, what is shown to readers: what the last turn left, or
+  /// published on its way.
   ///
   /// - Complexity: one copy of the state; before it, the pin is repeated if a newer snapshot came in between.
   @inlinable
@@ -25,6 +26,6 @@ extension OwnedStateOn {
   func readAsOwner() -> State? {
     // Inside `initial` of the start there is none yet.
     guard owner.pointee.initialized != 0 else { return nil }
-    return slots[owner.pointee.isChanging ? owner.pointee.shown : owner.pointee.current]
+    return slots[owner.pointee.change == .inPlace ? owner.pointee.shown : owner.pointee.current]
   }
 }

@@ -35,6 +35,16 @@ public struct OwnedStateOn<C: Core, State: Sendable>: ~Copyable {
 // trampoline makes one at a time with a happens-before edge between two; a slot is pinned while copied.
 extension OwnedStateOn: @unchecked Sendable {}
 
+/// What the owner is doing to the state.
+@usableFromInline
+enum Change: Sendable {
+  case none
+  /// It may be in pieces.
+  case inPlace
+  /// A new one is being made; this one stays whole.
+  case byValue
+}
+
 /// What only the owner touches.
 @usableFromInline
 struct OwnerFields {
@@ -43,7 +53,7 @@ struct OwnerFields {
   @usableFromInline var current = 0
   /// One bit for each slot that holds a state.
   @usableFromInline var initialized = 0
-  @usableFromInline var isChanging = false
+  @usableFromInline var change = Change.none
   @usableFromInline init() {}
 }
 

@@ -1,5 +1,5 @@
-/// A variable of whoever owns what it stands beside, such as an ``OwnedState``: no lock, no check. Unsafe: that
-/// only the owner touches it is its user's to see to.
+/// A variable of whoever owns what it stands beside, such as an ``OwnedState``: no lock, no check. Unsafe:
+/// that only the owner touches it is its user's to see to.
 @unsafe
 public struct OwnerCell<Value: Sendable>: ~Copyable {
   @usableFromInline let storage: UnsafeMutablePointer<Value>
@@ -22,6 +22,7 @@ public struct OwnerCell<Value: Sendable>: ~Copyable {
   public var value: Value {
     get { storage.pointee }
     nonmutating set { storage.pointee = newValue }
+    nonmutating _modify { yield &storage.pointee }
   }
 }
 

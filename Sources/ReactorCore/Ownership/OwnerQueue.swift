@@ -1,9 +1,9 @@
 /// A bounded first-in first-out queue for one thread at a time, each element with a stamp.
 ///
-/// It takes what its owner sends to itself, which must neither wait nor overtake what others sent before:
-/// the stamp is the mailbox cursor that the element comes right before. It begins without memory, doubles
-/// what it has when it is full, and keeps it, so in a steady state it does not allocate. Unsafe: that only the
-/// owner touches it is its user's to see to.
+/// It takes what its owner sends to itself, which must neither wait nor overtake what others sent before: the
+/// stamp is the mailbox cursor that the element comes right before. It begins without memory, doubles what it
+/// has when it is full, and keeps it, so in a steady state it does not allocate. Unsafe: that only the owner
+/// touches it is its user's to see to.
 @unsafe
 public struct OwnerQueue<Element>: ~Copyable {
   @usableFromInline typealias Entry = (stamp: UInt64, element: Element)

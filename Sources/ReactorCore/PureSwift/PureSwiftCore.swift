@@ -17,8 +17,8 @@ import Glibc
 /// - **No futex.** ``SwiftEventCount`` parks on a mutex and a condition variable, around the same word. A
 ///   notifier that finds nobody asleep does not touch them.
 /// - **No eventfd.** The descriptor is one end of a pair of sockets.
-/// - **No thread pointer.** ``threadToken`` calls `pthread_self()`, which the compiler takes for a constant of the
-///   function; so this core must not be used from `async` functions, which change threads.
+/// - **No thread pointer.** ``threadToken`` calls `pthread_self()`, which the compiler takes for a constant
+///   of the function; so this core must not be used from `async` functions, which change threads.
 public enum PureSwiftCore: Core {
   public typealias Ring = SwiftRing
   public typealias Lanes = SwiftLanes

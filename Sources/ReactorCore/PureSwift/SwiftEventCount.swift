@@ -4,7 +4,8 @@ import Synchronization
 /// The event count of the pure-Swift core: the word and the protocol of `rr_eventcount.h`, with a full fence
 /// on both sides, since Swift reaches no membarrier.
 ///
-/// It sleeps on a condition variable instead of a futex, and its descriptor is a socket instead of an eventfd.
+/// It sleeps on a condition variable instead of a futex, and its descriptor is a socket instead of an
+/// eventfd.
 @frozen
 public struct SwiftEventCount: RawEventCount, @unchecked Sendable {
   // Unchecked: behind the pointer are an atomic, constants, and a parking spot, which is made for threads.

@@ -1,9 +1,9 @@
 extension RingOn where Element: ~Copyable {
   /// Receives what is published, oldest first, at most `limit` elements, and answers how many. Consumer.
   ///
-  /// Stops at the limit, or at a slot that is not published yet, even if later ones are; so without a limit it
-  /// goes on for as long as the producers keep pace. Slots are given back to the producers while draining, at
-  /// the latest every 64 elements. `body` may send to this ring; it must not drain it.
+  /// Stops at the limit, or at a slot that is not published yet, even if later ones are; so without a limit
+  /// it goes on for as long as the producers keep pace. Slots are given back to the producers while draining,
+  /// at the latest every 64 elements. `body` may send to this ring; it must not drain it.
   @inlinable
   @inline(__always)
   public func drain(upTo limit: Int = .max, _ body: (consuming Element) -> Void) -> Int {

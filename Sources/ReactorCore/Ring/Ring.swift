@@ -19,9 +19,11 @@ public struct RingOn<C: Core, Element: ~Copyable>: ~Copyable {
     @usableFromInline let drainGuard = OverlapGuard("drain")
   #endif
 
-  /// Makes a ring of `capacity` slots, a power of two.
+  /// Makes a ring of `capacity` slots.
   ///
-  /// - Parameter cursor: The first cursor; other than zero only to test what happens when cursors wrap.
+  /// - Parameters:
+  ///   - capacity: How many elements fit; a power of two.
+  ///   - cursor: The first cursor; other than zero only to test what happens when cursors wrap.
   /// - Throws: What is wrong with the capacity or with the element's layout, or ``CoreError/outOfMemory``.
   /// - Complexity: O(capacity); the only allocation that this ring makes.
   @inlinable

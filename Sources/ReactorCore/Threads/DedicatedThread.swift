@@ -50,6 +50,11 @@ public struct DedicatedThread: ~Copyable, Sendable {
   /// Whether it is the calling thread.
   public var isCurrent: Bool { pthread_equal(thread, pthread_self()) != 0 }
 
+  /// Whether the calling thread, whatever it is, has used more than half of its stack.
+  @inlinable
+  @inline(__always)
+  public static var stackIsLow: Bool { rr_thread_stack_is_low() }
+
   /// Lets another thread run.
   public static func yield() { sched_yield() }
 }

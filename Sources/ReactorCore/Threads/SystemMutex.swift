@@ -2,24 +2,28 @@ import Glibc
 
 /// A value behind a mutex of the system; for what is rare.
 ///
-/// Not `Synchronization.Mutex`: on Linux that hands over through a priority-inheritance futex, which collapses
-/// when threads outnumber cores, and through which ThreadSanitizer does not see.
+/// Not `Synchronization.Mutex`: on Linux that hands over through a priority-inheritance futex, which
+/// collapses when threads outnumber cores, and through which ThreadSanitizer does not see.
 public final class SystemMutex<Value: ~Copyable> {
+  // Both in one allocation, the value behind the mutex.
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let value: UnsafeMutablePointer<Value>
 
   public init(_ value: consuming sending Value) {
-    mutex = .allocate(capacity: 1)
+    let alignment = max(MemoryLayout<pthread_mutex_t>.alignment, MemoryLayout<Value>.alignment)
+    let offset = (MemoryLayout<pthread_mutex_t>.size + alignment - 1) & ~(alignment - 1)
+    let memory = UnsafeMutableRawPointer.allocate(
+      byteCount: offset + MemoryLayout<Value>.size, alignment: alignment)
+    mutex = memory.bindMemory(to: pthread_mutex_t.self, capacity: 1)
     pthread_mutex_init(mutex, nil)
-    self.value = .allocate(capacity: 1)
+    self.value = (memory + offset).bindMemory(to: Value.self, capacity: 1)
     self.value.initialize(to: value)
   }
 
   deinit {
     value.deinitialize(count: 1)
-    value.deallocate()
     pthread_mutex_destroy(mutex)
-    mutex.deallocate()
+    UnsafeMutableRawPointer(mutex).deallocate()
   }
 
   /// Calls `body` while nobody else has the value. Any thread; not from inside another call.

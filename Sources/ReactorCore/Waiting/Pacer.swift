@@ -1,10 +1,10 @@
 /// How long a consumer that caught up waits before it looks again. Belongs to one consumer.
 ///
 /// A consumer on the producers' heels takes every cache line from them right after they took it back for the
-/// next store, and each such transfer costs a core-to-core round trip. Waiting a little lets whole lines fill:
-/// it made one ring three times as fast. The wait adapts: it doubles while the drains after it find bursts, up
-/// to about 3 µs, and halves while they find a trickle, down to nothing. So a loaded ring is emptied in bursts,
-/// and a quiet one costs no latency.
+/// next store, and each such transfer costs a core-to-core round trip. Waiting a little lets whole lines
+/// fill: it made one ring three times as fast. The wait adapts: it doubles while the drains after it find
+/// bursts, up to about 3 µs, and halves while they find a trickle, down to nothing. So a loaded ring is
+/// emptied in bursts, and a quiet one costs no latency.
 ///
 /// Not for a consumer whose latency matters more than its throughput.
 public struct Pacer<C: Core>: Sendable {
