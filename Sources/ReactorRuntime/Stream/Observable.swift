@@ -1,8 +1,15 @@
-/// A stream of elements: what ``Reactor/mutate(action:)`` answers.
+/// A stream of elements, in Rx's words: what ``Reactor/mutate(action:)`` answers, and what ``Reactor/state``
+/// is.
+///
+/// Nothing happens until somebody subscribes. Events follow the grammar of ``Event``, from whatever threads
+/// the stream gets them.
 ///
 /// Up to four elements that are known at once are a value, not an object: making such a stream and going
 /// through it allocates nothing.
-public struct Observable<Element: Sendable>: Sendable {
+public struct Observable<Element: Sendable>: ObservableType {
+  /// Starts a subscription. The observer relies on being called serially.
+  @usableFromInline typealias Run = @Sendable (AnyObserver<Element>) -> any Disposable
+
   /// Grows with the kinds of streams; not meant to be matched outside the runtime.
   @usableFromInline
   enum Source: Sendable {
@@ -12,6 +19,9 @@ public struct Observable<Element: Sendable>: Sendable {
     case three(Element, Element, Element)
     case four(Element, Element, Element, Element)
     case sequence([Element])
+    case failure(any Error)
+    /// The identity says whether two streams are the same one; nil if nobody needs to know.
+    case stream(Run, identity: (any AnyObject & Sendable)?)
   }
 
   @usableFromInline let source: Source
@@ -19,70 +29,44 @@ public struct Observable<Element: Sendable>: Sendable {
   @inlinable
   init(_ source: Source) { self.source = source }
 
-  /// Completes at once.
+  /// A stream of whatever `run` does at each subscription. It must call the observer serially, and should not
+  /// after it was disposed.
   @inlinable
-  public static func empty() -> Observable { Observable(.none) }
-
-  /// One element, then completes.
-  @inlinable
-  public static func just(_ element: Element) -> Observable { Observable(.one(element)) }
-
-  /// The two elements in order, then completes.
-  @inlinable
-  public static func of(_ first: Element, _ second: Element) -> Observable {
-    Observable(.two(first, second))
+  init(identity: (any AnyObject & Sendable)? = nil, run: @escaping Run) {
+    source = .stream(run, identity: identity)
   }
 
-  /// The three elements in order, then completes.
   @inlinable
-  public static func of(_ first: Element, _ second: Element, _ third: Element) -> Observable {
-    Observable(.three(first, second, third))
+  public func asObservable() -> Observable { self }
+
+  /// Whether this is a stream of that identity.
+  @inlinable
+  func isIdentical(to object: any AnyObject & Sendable) -> Bool {
+    if case .stream(_, let identity?) = source { identity === object } else { false }
   }
 
-  /// The four elements in order, then completes.
+  /// Starts a subscription for an observer that keeps the grammar itself. What is known at once is delivered
+  /// before this returns.
   @inlinable
-  public static func of(
-    _ first: Element, _ second: Element, _ third: Element, _ fourth: Element
-  ) -> Observable {
-    Observable(.four(first, second, third, fourth))
-  }
-
-  /// The elements in order, then completes; from five on they are an array.
-  @inlinable
-  public static func of(
-    _ first: Element, _ second: Element, _ third: Element, _ fourth: Element, _ fifth: Element,
-    _ more: Element...
-  ) -> Observable {
-    from([first, second, third, fourth, fifth] + more)
-  }
-
-  /// The elements of an array in order, then completes.
-  @inlinable
-  public static func from(_ elements: [Element]) -> Observable { Observable(.sequence(elements)) }
-
-  /// Calls `body` with each element, in order, before it returns.
-  @inlinable
-  @inline(__always)
-  func deliver(to body: (Element) -> Void) {
+  func run(_ observer: AnyObserver<Element>) -> any Disposable {
     switch source {
-    case .none:
-      break
-    case .one(let only):
-      body(only)
-    case .two(let first, let second):
-      body(first)
-      body(second)
-    case .three(let first, let second, let third):
-      body(first)
-      body(second)
-      body(third)
-    case .four(let first, let second, let third, let fourth):
-      body(first)
-      body(second)
-      body(third)
-      body(fourth)
-    case .sequence(let elements):
-      for element in elements { body(element) }
+    case .stream(let run, _): return run(observer)
+    case .failure(let error): observer.on(.error(error))
+    default:
+      deliver(to: { observer.on(.next($0)) }, orStream: { _ in })
+      observer.on(.completed)
     }
+    return Disposables.create()
   }
 }
+
+/// Whatever has elements to observe: streams and subjects. All operators are methods of it.
+public protocol ObservableType<Element>: Sendable {
+  associatedtype Element: Sendable
+
+  /// This as a stream.
+  func asObservable() -> Observable<Element>
+}
+
+/// RxSwift's name for what can be made a stream.
+public typealias ObservableConvertibleType = ObservableType

@@ -1,0 +1,95 @@
+/// Subscriptions.
+extension ObservableType {
+  /// Sends the events to an observer, until a stop event or until the answer is disposed.
+  ///
+  /// What is known at once arrives before this returns.
+  @inlinable
+  @discardableResult
+  public func subscribe(_ observer: some ObserverType<Element>) -> any Disposable {
+    let subscription = SingleAssignmentDisposable()
+    subscription.hold(
+      asObservable().run(
+        AnyObserver { event in
+          guard subscription.admits(event) else { return }
+          observer.on(event)
+          if event.isStopEvent { subscription.dispose() }
+        }))
+    return subscription
+  }
+
+  /// Calls a closure with each event.
+  @inlinable
+  @discardableResult
+  public func subscribe(_ on: @escaping @Sendable (Event<Element>) -> Void) -> any Disposable {
+    subscribe(AnyObserver(eventHandler: on))
+  }
+
+  /// Calls closures with what the stream says.
+  ///
+  /// - Parameters:
+  ///   - onNext: Called with each element.
+  ///   - onError: Called if the stream fails. Without it, ``Hooks/defaultErrorHandler`` is.
+  ///   - onCompleted: Called when the stream has ended well.
+  ///   - onDisposed: Called once at the end of any kind, last of all.
+  @inlinable
+  @discardableResult
+  public func subscribe(
+    onNext: (@Sendable (Element) -> Void)? = nil, onError: (@Sendable (any Error) -> Void)? = nil,
+    onCompleted: (@Sendable () -> Void)? = nil, onDisposed: (@Sendable () -> Void)? = nil
+  ) -> any Disposable {
+    let ending = onDisposed.map { ActionDisposable($0) }
+    let subscription = SingleAssignmentDisposable()
+    // In one closure, not by way of an observer: this is where most elements end.
+    subscription.hold(
+      asObservable().run(
+        AnyObserver { event in
+          guard subscription.admits(event) else { return }
+          switch event {
+          case .next(let element):
+            onNext?(element)
+            return
+          case .error(let error): if let onError { onError(error) } else { Hooks.defaultErrorHandler(error) }
+          case .completed: onCompleted?()
+          }
+          subscription.dispose()
+          ending?.dispose()
+        }))
+    if let ending { return Disposables.create(subscription, ending) }
+    return subscription
+  }
+
+  /// As ``subscribe(onNext:onError:onCompleted:onDisposed:)``, with an object that the subscription does not
+  /// retain: nothing is called once it is gone.
+  @inlinable
+  @discardableResult
+  public func subscribe<Object: AnyObject & Sendable>(
+    with object: Object, onNext: (@Sendable (Object, Element) -> Void)? = nil,
+    onError: (@Sendable (Object, any Error) -> Void)? = nil,
+    onCompleted: (@Sendable (Object) -> Void)? = nil, onDisposed: (@Sendable (Object) -> Void)? = nil
+  ) -> any Disposable {
+    let failed: (@Sendable (any Error) -> Void)?
+    if let onError {
+      failed = { [weak object] error in if let object { onError(object, error) } }
+    } else {
+      failed = nil
+    }
+    return subscribe(
+      onNext: { [weak object] element in if let object { onNext?(object, element) } }, onError: failed,
+      onCompleted: { [weak object] in if let object { onCompleted?(object) } },
+      onDisposed: { [weak object] in if let object { onDisposed?(object) } })
+  }
+
+  /// Passes the elements on to observers: a subject, or ``Reactor/action``.
+  @inlinable
+  @discardableResult
+  public func bind(to observers: any ObserverType<Element>...) -> any Disposable {
+    subscribe { event in for observer in observers { observer.on(event) } }
+  }
+
+  /// Calls a closure with each element.
+  @inlinable
+  @discardableResult
+  public func bind(onNext: @escaping @Sendable (Element) -> Void) -> any Disposable {
+    subscribe(onNext: onNext)
+  }
+}
