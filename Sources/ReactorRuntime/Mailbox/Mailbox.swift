@@ -1,20 +1,21 @@
 import ReactorCore
 
-/// Where a reactor's actions wait: the ring for what other threads send, and beside it a queue for what
-/// the owner sends from inside its own turns, which can neither wait for room nor go through the ring.
+/// Where a reactor's actions, and its other work, wait: the ring for what other threads send, and beside it a
+/// queue for what the owner sends from inside its own turns, which can neither wait for room nor go through
+/// the ring.
 ///
 /// The two make one order. What the owner sends is stamped with the ring's tail and processed right before
 /// the action that gets that cursor: after everything whose send returned before, and before everything
 /// whose send begins later.
 @usableFromInline
 struct MailboxOn<C: Core, Action: Sendable>: ~Copyable, Sendable {
-  @usableFromInline let ring: RingOn<C, Action>
-  @usableFromInline let reentrant: OwnerQueue<Action>
+  @usableFromInline let ring: RingOn<C, Work<Action>>
+  @usableFromInline let reentrant: OwnerQueue<Work<Action>>
   /// Senders that found the ring full sleep here.
   @usableFromInline let room: EventCountOn<C>
 
   init(capacity: Int, reentrantCapacity: Int) throws(CoreError) {
-    let ring = try RingOn<C, Action>(capacity: capacity)
+    let ring = try RingOn<C, Work<Action>>(capacity: capacity)
     let room = try EventCountOn<C>()
     self.ring = ring
     self.room = room
@@ -23,12 +24,19 @@ struct MailboxOn<C: Core, Action: Sendable>: ~Copyable, Sendable {
 
   /// Takes what the owner sends to itself; false at the limit. The owner.
   @inlinable
-  func appendAsOwner(_ action: Action) -> Bool { reentrant.tryAppend(action, stamp: ring.tail) }
+  func appendAsOwner(_ work: Work<Action>) -> Bool { reentrant.tryAppend(work, stamp: ring.tail) }
 
-  /// Destroys everything that is inside; answers how many that were. The owner.
-  func removeAll() -> Int {
-    var removed = ring.drain { _ in }
-    while reentrant.removeFirst() != nil { removed += 1 }
+  /// Takes everything out that is inside. The owner.
+  func removeAll() -> [Work<Action>] {
+    var removed = removeFromRing()
+    while let work = reentrant.removeFirst() { removed.append(work) }
+    return removed
+  }
+
+  /// Takes out what others sent. The owner.
+  func removeFromRing() -> [Work<Action>] {
+    var removed: [Work<Action>] = []
+    _ = ring.drain { removed.append($0) }
     return removed
   }
 
@@ -44,15 +52,15 @@ struct MailboxOn<C: Core, Action: Sendable>: ~Copyable, Sendable {
     room.notify(if: { hasRoom })
   }
 
-  /// Calls `body` with every action that is there, in order, at most about `limit`; answers how many. The
+  /// Calls `body` with everything that is there, in order, at most about `limit`; answers how many. The
   /// owner. What `body` sends as owner counts.
   @inlinable
   @inline(__always)
-  func drain(upTo limit: Int, _ body: (Action) -> Void) -> Int {
+  func drain(upTo limit: Int, _ body: (Work<Action>) -> Void) -> Int {
     var reentered = 0
-    let received = ring.drain(upTo: limit) { action, cursor in
+    let received = ring.drain(upTo: limit) { work, cursor in
       if !reentrant.isEmpty { reentered += drainReentrant(before: cursor, upTo: .max, body) }
-      body(action)
+      body(work)
     }
     if !reentrant.isEmpty { reentered += drainReentrant(before: ring.head, upTo: limit, body) }
     return received + reentered
@@ -62,14 +70,14 @@ struct MailboxOn<C: Core, Action: Sendable>: ~Copyable, Sendable {
   /// What these send themselves stands behind everything claimed so far.
   @inlinable
   @inline(never)
-  func drainReentrant(before cursor: UInt64, upTo limit: Int, _ body: (Action) -> Void) -> Int {
+  func drainReentrant(before cursor: UInt64, upTo limit: Int, _ body: (Work<Action>) -> Void) -> Int {
     var count = 0
     while count < limit, let stamp = reentrant.firstStamp {
       // Cursors wrap, so they are compared by their distance; bit 63 of a head is not part of it.
-      guard Int64(bitPattern: (cursor &- stamp) << 1) >= 0, let action = reentrant.removeFirst() else {
+      guard Int64(bitPattern: (cursor &- stamp) << 1) >= 0, let work = reentrant.removeFirst() else {
         break
       }
-      body(action)
+      body(work)
       count += 1
     }
     return count

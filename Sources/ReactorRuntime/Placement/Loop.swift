@@ -8,7 +8,8 @@ import ReactorCore
 /// ``shutdown()`` ends it. A loop that goes away without it, after its last reactor, ends in the background.
 public final class LoopOn<C: Core>: Sendable {
   @usableFromInline let state: LoopState<C>
-  @usableFromInline let thread: JoinOnce
+  /// Nil if somebody else runs the rounds: see ``LoopStepper``.
+  @usableFromInline let thread: JoinOnce?
 
   /// Starts the thread.
   ///
@@ -17,7 +18,7 @@ public final class LoopOn<C: Core>: Sendable {
   ///   - waiting: What the thread does while it has nothing to do.
   ///   - turnLimit: After how many actions of one reactor the next gets its turn.
   ///   - processor: The only processor that the thread may run on; nil leaves that to the system.
-  /// - Throws: ``CoreError/outOfMemory``, or ``CoreError/processorIsInvalid``.
+  /// - Throws: `CoreError.outOfMemory`, or `CoreError.processorIsInvalid`.
   @inlinable
   public init(
     name: String = "reactor-loop", waiting: WaitStrategy = .parking, turnLimit: Int = 1024,
@@ -34,18 +35,24 @@ public final class LoopOn<C: Core>: Sendable {
     }
   }
 
+  /// A loop without a thread.
+  init(steppedFrom state: LoopState<C>) {
+    self.state = state
+    thread = nil
+  }
+
   deinit { state.intake.close() }
 
   /// Refuses what other threads send from now on; runs what its reactors had accepted, and what these send to
-  /// each other in doing so; and waits until the thread has ended. So it waits for ever for a reactor that never
-  /// stops sending to itself. Any thread but the loop's own; calling it again does nothing.
+  /// each other in doing so; and waits until the thread has ended. So it waits for ever for a reactor that
+  /// never stops sending to itself. Any thread but the loop's own; calling it again does nothing.
   ///
   /// An action can be accepted and refused afterwards: if its reactor was not yet handed to the loop when
   /// this was called. Such actions reach the failure handler of the ``Runtime`` as ``SendError/closed``.
   public func shutdown() {
     precondition(!isCurrent, "a loop cannot shut itself down: its thread would wait for itself")
     state.intake.close()
-    thread.join()
+    thread?.join()
   }
 
   /// Whether the calling thread is the loop's.

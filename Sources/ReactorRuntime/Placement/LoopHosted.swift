@@ -3,6 +3,8 @@
 protocol LoopHosted: AnyObject, Sendable {
   /// The loop has taken over what a sender scheduled: from here on its thread is the owner.
   func beginOnLoop()
+  /// Its thread is no longer the owner, and nobody else until the loop begins again.
+  func suspendOnLoop()
   /// Runs what was sent, at most a turn's limit, and answers how many actions that were.
   func turnOnLoop() -> Int
   /// Refuses what is sent from now on; may be called again.

@@ -1,6 +1,6 @@
 /// The reactors that a loop's thread owns at the moment.
 @usableFromInline
-struct LoopHosting {
+struct LoopHosting: Sendable {
   @usableFromInline var reactors: ContiguousArray<(scheduled: Scheduled, quietRounds: Int)> = []
   @usableFromInline var patience: Int
 
@@ -38,6 +38,16 @@ struct LoopHosting {
       }
     }
     return processed
+  }
+
+  /// The calling thread is no longer the owner of any of them, but still hosts them. Between turns.
+  func suspend() {
+    for reactor in reactors { reactor.scheduled.runtime.suspendOnLoop() }
+  }
+
+  /// The calling thread goes on where one has suspended.
+  func resume() {
+    for reactor in reactors { reactor.scheduled.runtime.beginOnLoop() }
   }
 
   /// Nothing more is accepted for any of them, and who has nothing to do is given up after one turn in vain.

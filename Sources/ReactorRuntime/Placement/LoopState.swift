@@ -9,6 +9,8 @@ final class LoopState<C: Core>: Sendable {
   @usableFromInline let turnLimit: Int
   /// The thread's token while it runs, else 0: a thread that is made later may get the same token.
   @usableFromInline let token = Atomic<UInt64>(0)
+  /// Whose turn the loop is running; 0 between turns. Relaxed: only the loop's thread gets a use of it.
+  private let running = Atomic<UInt>(0)
   @usableFromInline let ending = LoopEnding()
 
   @usableFromInline
@@ -22,6 +24,19 @@ final class LoopState<C: Core>: Sendable {
   /// Whether the calling thread is the loop's. Any thread. Relaxed: nobody else can find its token there.
   @usableFromInline var isCurrent: Bool { token.load(ordering: .relaxed) == C.threadToken }
 
+  /// Whether the calling thread, the loop's, is inside a turn of that runtime.
+  @usableFromInline
+  func isRunning(_ runtime: AnyObject) -> Bool {
+    running.load(ordering: .relaxed) == UInt(bitPattern: ObjectIdentifier(runtime))
+  }
+
+  /// The loop, around each turn.
+  @usableFromInline
+  func setRunning(_ runtime: AnyObject?) {
+    running.store(
+      runtime.map { UInt(bitPattern: ObjectIdentifier($0)) } ?? 0, ordering: .relaxed)
+  }
+
   /// Whether nothing is accepted any more. Any thread.
   @usableFromInline var isClosed: Bool { intake.ring.isClosed }
 
@@ -32,6 +47,13 @@ final class LoopState<C: Core>: Sendable {
     if !isCurrent { return intake.submit(scheduled) }
     intake.submitHere(scheduled)
     return true
+  }
+
+  /// Runs `body` with the calling thread in the place of the loop's own.
+  func asCurrent<Result>(_ body: () -> Result) -> Result {
+    token.store(C.threadToken, ordering: .relaxed)
+    defer { token.store(0, ordering: .relaxed) }
+    return body()
   }
 
   /// The thread's main function. Inlinable, as all that it calls: where the core is not known, each look at

@@ -1,4 +1,5 @@
 import ReactorCore
+import Synchronization
 
 /// ReactorKit's unidirectional state for services: an action becomes mutations, mutations change the state.
 ///
@@ -12,7 +13,7 @@ public protocol Reactor: AnyObject, Sendable {
   associatedtype Mutation: Sendable = Action
   associatedtype State: Sendable
   /// The core that the runtime stands on; it follows from the type of ``runtime``.
-  associatedtype Backing: Core
+  associatedtype Backing: Core = CCore
 
   /// The state before the first action. Read once for the first send, on its thread, and by every
   /// ``currentState`` before that.
@@ -32,6 +33,19 @@ public protocol Reactor: AnyObject, Sendable {
 
   /// The state after a mutation: ReactorKit's form. Without it, the state stays as it is.
   func reduce(state: State, mutation: Mutation) -> State
+
+  /// What the actions become before they reach `mutate`. Called once, when the reactor is first touched, with
+  /// the stream of all actions; what it answers may emit from any thread. If that ends, the reactor is
+  /// closed.
+  func transform(action: Observable<Action>) -> Observable<Action>
+
+  /// What the mutations become before they are reduced: the place to merge other streams in. Otherwise as
+  /// ``transform(action:)``.
+  func transform(mutation: Observable<Mutation>) -> Observable<Mutation>
+
+  /// What the states become before they are seen, by ``state`` and ``currentState``; `reduce` goes on from
+  /// the state that this was given. Otherwise as ``transform(action:)``.
+  func transform(state: Observable<State>) -> Observable<State>
 }
 
 extension Reactor {
@@ -43,8 +57,20 @@ extension Reactor {
 
   @inlinable
   public func reduce(into state: inout State, mutation: Mutation) {
+    // From the next mutation on the runtime calls the other form itself, so that the state before can be read
+    // inside of it.
+    runtime.reducesByValue.store(true, ordering: .relaxed)
     state = reduce(state: state, mutation: mutation)
   }
+
+  @inlinable
+  public func transform(action: Observable<Action>) -> Observable<Action> { action }
+
+  @inlinable
+  public func transform(mutation: Observable<Mutation>) -> Observable<Mutation> { mutation }
+
+  @inlinable
+  public func transform(state: Observable<State>) -> Observable<State> { state }
 }
 
 extension Reactor where Action == Mutation {
@@ -58,9 +84,9 @@ extension Reactor {
   /// On placement ``PlacementOn/caller`` an idle reactor processes it before this returns, and with it what
   /// others send meanwhile; a busy one takes it into its mailbox, and so does one whose mailbox holds an
   /// action that another thread has not finished putting there. Every other placement takes it into the
-  /// mailbox. While the mailbox is full this waits: it spins, yields,
-  /// then sleeps. From inside one of this reactor's own turns, or a turn of another reactor on the same loop, it
-  /// never waits: the action is processed after the running one.
+  /// mailbox. While the mailbox is full this waits: it spins, yields, then sleeps. From inside one of this
+  /// reactor's own turns, or a turn of another reactor on the same loop, it never waits: the action is
+  /// processed after the running one.
   ///
   /// An action that cannot be delivered reaches the failure handler of the ``Runtime``.
   @inlinable
@@ -74,11 +100,40 @@ extension Reactor {
   @inlinable
   public func trySend(_ action: Action) throws(SendError) { try runtime.trySend(action, to: self) }
 
+  /// Where actions go, and where they can be observed: `action.onNext(.increase)`, `taps.bind(to:
+  /// reactor.action)`. Any thread. The same object each time; it does not retain the reactor.
+  @inlinable
+  public var action: ActionSubject<Action> {
+    isStubEnabled ? stub.action : runtime.touch(self) { $0.action }
+  }
+
+  /// The states: the newest at the subscription, if there is one, then each state after each mutation, equal
+  /// ones too. Never ends, not even with the reactor, which it does not retain.
+  ///
+  /// Observers are called by the reactor's owner, in the order in which they subscribed, after
+  /// ``currentState`` has changed. On placement ``PlacementOn/caller`` an idle reactor calls a new observer
+  /// before the subscription returns; everywhere else that, too, happens in a turn. Any thread may subscribe
+  /// and dispose. Subscribing waits for room in the mailbox as ``send(_:)`` does; where that is impossible,
+  /// the subscription fails with the ``SendError``. Of a closed reactor there is only the newest state.
+  @inlinable
+  public var state: Observable<State> {
+    isStubEnabled ? stub.state.asObservable() : runtime.touch(self) { $0.states.observable }
+  }
+
+  /// Whether the reactor accepts nothing any more: its loop was shut down, or one of its transforms has
+  /// ended. Any thread; false may be stale.
+  @inlinable
+  public var isClosed: Bool { runtime.mailbox.ring.isClosed || runtime.loop?.isClosed == true }
+
   /// A whole state, from any thread and without waiting: what the last turn left, or published on its way.
   ///
   /// After a send that ran at once (placement ``PlacementOn/caller``, idle) it contains that action. Inside
-  /// `mutate` it contains everything before the running action's next mutation; inside `reduce` it is a state
-  /// before this turn. Before the first action it is ``initialState``.
+  /// `mutate` it contains everything before the running action's next mutation; inside
+  /// ``reduce(state:mutation:)`` it is the state before; inside ``reduce(into:mutation:)``, a state before
+  /// this turn. Before the first action it is ``initialState``.
   @inlinable
-  public var currentState: State { runtime.state.read() ?? initialState }
+  public var currentState: State {
+    if runtime.detours.contains(.stubbed) { return stub.state.value }
+    return runtime.state.read() ?? initialState
+  }
 }

@@ -6,7 +6,7 @@ extension RuntimeOn {
   @inline(__always)
   func send<R: Reactor>(_ action: Action, to reactor: R)
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
-    if loop == nil {
+    if loop == nil, !DedicatedThread.stackIsLow {
       if state.tryEnter() {
         if mailbox.ring.isIdle {
           process(action, of: reactor)
@@ -27,7 +27,7 @@ extension RuntimeOn {
   @inline(__always)
   func isOnItsWay<R: Reactor>(_ action: Action, to reactor: R) -> Bool
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
-    guard mailbox.ring.trySend(action).isAccepted else { return false }
+    guard mailbox.ring.trySend(.action(action)).isAccepted else { return false }
     C.lightFence()
     if !state.wasBusy { runOrSchedule(reactor) }
     return true
@@ -38,7 +38,9 @@ extension RuntimeOn {
   @inline(never)
   func sendOrReport<R: Reactor>(_ action: Action, to reactor: R)
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
-    if let reason = deliver(action, to: reactor, waits: true) { report(reason, of: R.self) }
+    if let reason = deliver(.action(action), to: reactor, waits: true) {
+      report(.actionNotDelivered(reason), action)
+    }
   }
 
   @inlinable
@@ -46,14 +48,14 @@ extension RuntimeOn {
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
     // Found out otherwise only after the action was accepted.
     if let loop, loop.isClosed, !loop.isCurrent { throw .closed }
-    if let reason = deliver(action, to: reactor, waits: false) { throw reason }
+    if let reason = deliver(.action(action), to: reactor, waits: false) { throw reason }
   }
 
   /// Ends a turn of one action on the sender's thread. The owner, who is not afterwards.
   @inlinable
   @inline(__always)
   func finish<R: Reactor>(of reactor: R)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State {
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
     if mailbox.reentrant.isEmpty {
       state.leave()
       // Both ends of the ring are at hand, so this look is all that an undisturbed send pays for.
@@ -67,21 +69,21 @@ extension RuntimeOn {
   @inline(never)
   func runTurns<R: Reactor>(after action: Action, of reactor: R)
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
-    let isTaken = mailbox.appendAsOwner(action)
+    let isTaken = mailbox.appendAsOwner(.action(action))
     runTurns(of: reactor)
     // At the limit of the owner's queue: that much was waiting for a claim that is not yet published.
     if !isTaken { sendOrReport(action, to: reactor) }
   }
 
-  /// Brings an action on its way, or says why not.
+  /// Brings something on its way, or says why not.
   @inlinable
   @inline(__always)
-  func deliver<R: Reactor>(_ action: Action, to reactor: R, waits: Bool) -> SendError?
+  func deliver<R: Reactor>(_ work: Work<Action>, to reactor: R, waits: Bool) -> SendError?
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
-    if isRunHere { return deliverAsOwner(action, to: reactor) }
+    if isRunHere { return deliverAsOwner(work, to: reactor) }
     var attempts = 0
     while true {
-      switch mailbox.ring.trySend(action) {
+      switch mailbox.ring.trySend(work) {
       case .accepted:
         C.lightFence()
         if !state.wasBusy { runOrSchedule(reactor) }
@@ -102,12 +104,12 @@ extension RuntimeOn {
   @inlinable
   var isRunHere: Bool { loop.map { $0.isCurrent } ?? state.isOwner }
 
-  /// An action that is sent from inside a turn: of this reactor, or of another on the same loop.
+  /// What is sent from inside a turn: of this reactor, or of another on the same loop.
   @inlinable
   @inline(never)
-  func deliverAsOwner<R: Reactor>(_ action: Action, to reactor: R) -> SendError?
+  func deliverAsOwner<R: Reactor>(_ work: Work<Action>, to reactor: R) -> SendError?
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
-    if !mailbox.appendAsOwner(action) { return .reentrantOverflow }
+    if !mailbox.appendAsOwner(work) { return .reentrantOverflow }
     if !state.wasBusy { runOrSchedule(reactor) }
     return nil
   }
@@ -119,11 +121,26 @@ extension RuntimeOn {
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
     let hasStartedHere = !state.hasStarted && start(reactor)
     guard let loop else {
-      if hasStartedHere || state.tryEnter() { runTurns(of: reactor) }
+      if DedicatedThread.stackIsLow {
+        if hasStartedHere { state.leave() }
+        runElsewhere(reactor)
+      } else if hasStartedHere || state.tryEnter() {
+        runTurns(of: reactor)
+      }
       return
     }
     if hasStartedHere { state.leave() }
-    if state.trySchedule(), !loop.submit(Scheduled(self, of: reactor)) { discardAll(of: R.self) }
+    if state.trySchedule(), !loop.submit(Scheduled(self, of: reactor)) { discardAll() }
+  }
+
+  /// Turns of reactors that send to each other are nested on the stack of one thread. Before that is used up,
+  /// another thread goes on, where the order is the same: that of the mailbox. A thread made for it, since
+  /// those of a pool may all be waiting for this.
+  @inlinable
+  @inline(never)
+  func runElsewhere<R: Reactor>(_ reactor: R)
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    _ = DedicatedThread(named: "reactor-turns") { reactor.runtime.runOrSchedule(reactor) }
   }
 
   /// Once, before the first action; true makes the caller the owner. The closure is made here, where the type
@@ -140,11 +157,14 @@ extension RuntimeOn {
       Likely cause: it is a computed property.
       Remedy: store it: let runtime = Runtime<Action, Mutation, State>(on: …)
       """)
-    guard state.tryStart(with: { reactor.initialState }) else { return false }
-    reactorType.value = R.self
-    #if DEBUG
-      served.value = ObjectIdentifier(reactor)
-    #endif
+    let isFirst = state.tryStart {
+      reactorType.value = type(of: reactor)
+      #if DEBUG
+        served.value = ObjectIdentifier(reactor)
+      #endif
+      return prepare(reactor)
+    }
+    guard isFirst else { return false }
     // Not retained: whoever runs a turn holds the reactor.
     if loop != nil { turnBody.value = { [unowned reactor] in reactor.runtime.turn(of: reactor) } }
     return true

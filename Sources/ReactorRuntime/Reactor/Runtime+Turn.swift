@@ -1,4 +1,5 @@
 import ReactorCore
+import Synchronization
 
 /// What the owner does: turns.
 extension RuntimeOn {
@@ -6,17 +7,35 @@ extension RuntimeOn {
   @inlinable
   @inline(__always)
   func process<R: Reactor>(_ action: Action, of reactor: R)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State {
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
     #if DEBUG
-      precondition(
-        served.value == ObjectIdentifier(reactor),
-        """
-        Problem: one Runtime serves two reactors of type \(R.self).
-        Likely cause: both were given the same object, or runtime is a static property.
-        Remedy: give each reactor a Runtime of its own.
-        """)
+      checkServes(reactor)
     #endif
-    reactor.mutate(action: action).deliver { mutation in
+    if !detours.isEmpty { return processOnDetour(action, of: reactor) }
+    reactor.mutate(action: action).deliver(
+      to: { mutation in reduce(mutation, of: reactor) },
+      orStream: { mutations in start(mutations, for: action, pipeline(of: reactor)) })
+  }
+
+  /// One thing from the mailbox. The owner.
+  @inlinable
+  @inline(__always)
+  func process<R: Reactor>(_ work: Work<Action>, of reactor: R)
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    switch work {
+    case .action(let action): process(action, of: reactor)
+    case .step(let step): step.run()
+    }
+  }
+
+  /// Applies a mutation to the state. The owner.
+  @inlinable
+  @inline(__always)
+  func reduce<R: Reactor>(_ mutation: Mutation, of reactor: R)
+  where R.Action == Action, R.Mutation == Mutation, R.State == State {
+    if reducesByValue.load(ordering: .relaxed) {
+      state.replace { state in reactor.reduce(state: state, mutation: mutation) }
+    } else {
       state.change { state in reactor.reduce(into: &state, mutation: mutation) }
     }
   }
@@ -25,8 +44,9 @@ extension RuntimeOn {
   /// that were. The owner, who stays the owner.
   @inlinable
   func turn<R: Reactor>(of reactor: R) -> Int
-  where R.Action == Action, R.Mutation == Mutation, R.State == State {
-    let processed = mailbox.drain(upTo: turnLimit) { action in process(action, of: reactor) }
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    if detours.contains(.unconnected), !detours.contains(.stubbed) { connect(reactor) }
+    let processed = mailbox.drain(upTo: turnLimit) { work in process(work, of: reactor) }
     if processed > 0 {
       state.publish()
       mailbox.notifyRoom()
@@ -38,20 +58,23 @@ extension RuntimeOn {
   @inlinable
   @inline(never)
   func runTurns<R: Reactor>(of reactor: R)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State {
-    var pacer = Pacer<C>()
-    repeat {
-      while true {
-        let processed = turn(of: reactor)
-        if processed == 0 { break }
-        // At the limit, leave for a moment, so that who is just looking takes over; but not while the owner's
-        // own actions wait, which come first in the order.
-        if processed >= turnLimit, mailbox.reentrant.isEmpty { break }
-        // Others are sending: a little patience here lets their actions come in bursts.
-        if processed < turnLimit { pacer.wait(afterReceiving: processed) }
-      }
-      state.leave()
-    } while reenters()
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    // What the calling thread is in the middle of elsewhere does not concern the turns.
+    ThreadScope.outside {
+      var pacer = Pacer<C>()
+      repeat {
+        while true {
+          let processed = turn(of: reactor)
+          if processed == 0 { break }
+          // At the limit, leave for a moment, so that who is just looking takes over; but not while the
+          // owner's own actions wait, which come first in the order.
+          if processed >= turnLimit, mailbox.reentrant.isEmpty { break }
+          // Others are sending: a little patience here lets their actions come in bursts.
+          if processed < turnLimit { pacer.wait(afterReceiving: processed) }
+        }
+        state.leave()
+      } while reenters()
+    }
   }
 
   /// After leaving: whether something is ready and the calling thread is the owner again.
@@ -84,7 +107,14 @@ extension RuntimeOn: LoopHosted {
   func beginOnLoop() { state.begin() }
 
   @usableFromInline
-  func turnOnLoop() -> Int { turnBody.value() }
+  func suspendOnLoop() { state.reschedule() }
+
+  @usableFromInline
+  func turnOnLoop() -> Int {
+    loop?.setRunning(self)
+    defer { loop?.setRunning(nil) }
+    return turnBody.value()
+  }
 
   @usableFromInline
   func closeOnLoop() {

@@ -1,4 +1,5 @@
 import ReactorCore
+import Synchronization
 
 /// What runs a reactor: its mailbox, its state, and the rule of who processes its actions.
 ///
@@ -19,6 +20,12 @@ public final class RuntimeOn<C: Core, Action: Sendable, Mutation: Sendable, Stat
     @usableFromInline let served = OwnerCell<ObjectIdentifier?>(nil)
   #endif
   @usableFromInline let turnLimit: Int
+  /// What is not empty sends actions another way than the shortest. Read relaxed on the shortest way: the
+  /// owner sets most of it; who goes another way because of it first makes sure that it sees the pipeline.
+  @usableFromInline let detourBits = Atomic<UInt8>(0)
+  /// Whether the reactor has ReactorKit's reduce. Relaxed: each thread may find out anew.
+  @usableFromInline let reducesByValue = Atomic(false)
+  @usableFromInline let pipelineReference = LastingReference<Pipeline<Action, Mutation, State>>()
   private let onFailure: @Sendable (Failure) -> Void
   // A reactor without another reference to its loop keeps it running.
   private let placement: PlacementOn<C>
@@ -31,11 +38,13 @@ public final class RuntimeOn<C: Core, Action: Sendable, Mutation: Sendable, Stat
   ///   - placement: Who runs the turns.
   ///   - capacity: How many actions the mailbox holds; a power of two. All of that memory is allocated now.
   ///   - reentrantCapacity: How many actions may wait that were sent from inside the reactor's own turns.
-  ///   - onFailure: Called once for each action that was lost: on the sending thread if it was refused; on
-  ///     any thread if it was accepted and its loop was then shut down.
+  ///   - onFailure: Called once for each action, mutation or state that was lost: on the sending thread if it
+  ///     was refused; on any thread if it was accepted and the reactor was then closed. Also called when a
+  ///     stream of the reactor's fails, on the thread where it does. Without it,
+  ///     ``Hooks/defaultFailureHandler`` is.
   public init(
     on placement: PlacementOn<C> = .caller, capacity: Int = 4096, reentrantCapacity: Int = 65_536,
-    onFailure: @escaping @Sendable (Failure) -> Void = Failure.printToStandardError
+    onFailure: @escaping @Sendable (Failure) -> Void = { Hooks.defaultFailureHandler($0) }
   ) {
     precondition(reentrantCapacity > 0, "reentrantCapacity is \(reentrantCapacity); it must be positive")
     do {
@@ -57,18 +66,81 @@ public final class RuntimeOn<C: Core, Action: Sendable, Mutation: Sendable, Stat
   }
 
   deinit {
+    pipelineReference.use { $0.dispose() }
+    pipelineReference.letGo()
     // Left behind only by a loop that was shut down while others were sending.
-    let left = mailbox.removeAll()
-    for _ in 0..<left { report(.closed, of: reactorType.value) }
+    for work in mailbox.removeAll() { lose(work, nil) }
+  }
+
+  /// Reports what was accepted and will not be done. Without a reason if the reactor is gone.
+  @usableFromInline
+  func lose(_ work: Work<Action>, _ reason: SendError?) {
+    switch work {
+    case .action(let action): report(.actionNotDelivered(.closed), action)
+    case .step(let step): step.lose(reason)
+    }
   }
 
   @usableFromInline
   @inline(never)
-  func report(_ reason: SendError, of reactor: any AnyObject.Type) {
-    onFailure(Failure(reactor: String(reflecting: reactor), reason: reason))
+  func report(_ cause: Failure.Cause, _ action: Action?) {
+    onFailure(Failure(reactor: String(reflecting: reactorType.value), cause: cause, action: action))
   }
+
+  /// What is to be done about a mutation that is lost; does not retain the runtime, which may be going away.
+  @usableFromInline
+  func lossOfMutation(_ action: Action?) -> @Sendable (SendError?) -> Void {
+    loss(action) { .mutationNotDelivered($0) }
+  }
+
+  /// As ``lossOfMutation(_:)``, of an action.
+  @usableFromInline
+  func lossOfAction(_ action: Action) -> @Sendable (SendError?) -> Void {
+    loss(action) { .actionNotDelivered($0) }
+  }
+
+  /// As ``lossOfMutation(_:)``, of a state of transform(state).
+  @usableFromInline
+  func lossOfState() -> @Sendable (SendError?) -> Void { loss(nil) { .stateNotDelivered($0) } }
+
+  private func loss(
+    _ action: Action?, _ cause: @escaping @Sendable (SendError) -> Failure.Cause
+  ) -> @Sendable (SendError?) -> Void {
+    let (onFailure, type): (_, any AnyObject.Type) = (onFailure, reactorType.value)
+    return { reason in
+      onFailure(Failure(reactor: String(reflecting: type), cause: cause(reason ?? .closed), action: action))
+    }
+  }
+}
+
+extension RuntimeOn {
+  @inlinable
+  var detours: Detours { Detours(rawValue: detourBits.load(ordering: .relaxed)) }
+
+  // Release: the pipeline, and the stub in it, to who takes the detour.
+  @usableFromInline
+  func insert(_ detour: Detours) { detourBits.bitwiseOr(detour.rawValue, ordering: .releasing) }
+
+  @usableFromInline
+  func remove(_ detour: Detours) { detourBits.bitwiseAnd(~detour.rawValue, ordering: .relaxed) }
 }
 
 /// The runtime of a reactor on the C core.
 public typealias Runtime<Action: Sendable, Mutation: Sendable, State: Sendable> =
   RuntimeOn<CCore, Action, Mutation, State>
+
+#if DEBUG
+  extension RuntimeOn {
+    /// Any thread, once the reactor has started.
+    @usableFromInline
+    func checkServes(_ reactor: some Reactor) {
+      precondition(
+        served.value == ObjectIdentifier(reactor),
+        """
+        Problem: one Runtime serves two reactors of type \(type(of: reactor)).
+        Likely cause: both were given the same object, or runtime is a static property.
+        Remedy: give each reactor a Runtime of its own.
+        """)
+    }
+  }
+#endif

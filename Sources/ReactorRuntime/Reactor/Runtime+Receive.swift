@@ -1,0 +1,151 @@
+import ReactorCore
+import Synchronization
+
+/// What streams bring: on the owner, in the middle of a turn, where it may go on at once; or from anywhere
+/// else, where it becomes a step in the mailbox. Any thread, with a reference to the reactor.
+extension RuntimeOn {
+  /// Whether the calling thread is in a turn of this reactor.
+  @inlinable
+  var isInTurn: Bool { state.isOwner && (loop.map { $0.isRunning(self) } ?? true) }
+
+  /// Runs a step as the owner: at once, if this is the owner in a turn; else in its turn.
+  @inlinable
+  func perform<R: Reactor>(_ step: Step, of reactor: R, waits: Bool)
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    if isInTurn { return step.run() }
+    let weakly = WeakReactor(reactor, part: self)
+    let work = Step(
+      step.run,
+      orLose: { reason in
+        if reason == .closed, weakly.use({ $0.performThoughClosed(step, of: $1) }) { return }
+        step.lose(reason)
+      })
+    if let reason = deliver(.step(work), to: reactor, waits: waits) { work.lose(reason) }
+  }
+
+  /// Runs a step as the owner, after what it is in the middle of, and what was sent before.
+  ///
+  /// - Parameter waiting: Where the step counts until it runs.
+  @inlinable
+  func enqueue<R: Reactor>(
+    of reactor: R, counting waiting: @escaping @Sendable (Int) -> Void, _ run: @escaping @Sendable () -> Void,
+    orLose lose: @escaping @Sendable (SendError?) -> Void
+  ) where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    waiting(1)
+    let step = Step(
+      {
+        waiting(-1)
+        run()
+      },
+      orLose: { reason in
+        waiting(-1)
+        lose(reason)
+      })
+    if let reason = deliver(.step(step), to: reactor, waits: true) { step.lose(reason) }
+  }
+
+  /// A mutation of a stream that cannot be accepted now.
+  @inlinable
+  func enqueue<R: Reactor>(
+    _ mutation: Mutation, from stream: MutationStream<Action>, of reactor: R,
+    _ pipeline: Pipeline<Action, Mutation, State>
+  ) where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    let (waiting, loss) = (stream.wait(), lossOfMutation(stream.action))
+    let step = Step(
+      { [unowned self, unowned reactor] in
+        stream.goOn(waiting)
+        if waiting.isVoid(after: pipeline.announcement) { return }
+        accept(mutation, for: stream.action, of: reactor, pipeline)
+      },
+      orLose: { reason in
+        stream.goOn(waiting)
+        loss(reason)
+      })
+    if let reason = deliver(.step(step), to: reactor, waits: true) { step.lose(reason) }
+  }
+
+  /// From a stream that mutate answered.
+  @inlinable
+  @inline(never)
+  func receive<R: Reactor>(_ event: Event<Mutation>, from stream: MutationStream<Action>, of reactor: R)
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    switch event {
+    case .next(let mutation):
+      let pipeline = pipeline(of: reactor)
+      if isInTurn, canAccept(pipeline), stream.isNext(after: pipeline.announcement) {
+        return accept(mutation, for: stream.action, of: reactor, pipeline)
+      }
+      enqueue(mutation, from: stream, of: reactor, pipeline)
+    case .error(let error):
+      pipelineReference.use { $0.forget(stream) }
+      report(.mutate(error), stream.action)
+    case .completed:
+      pipelineReference.use { $0.forget(stream) }
+    }
+  }
+
+  /// Whether a mutation need not wait for what the owner is in the middle of.
+  @inlinable
+  func canAccept(_ pipeline: Pipeline<Action, Mutation, State>) -> Bool {
+    canCommit(pipeline) && !pipeline.mutationPort.isDelivering && !detours.contains(.broken)
+  }
+
+  /// As ``canAccept(_:)``, of one that came through transform(mutation). An observer of `state` may be inside
+  /// its first one, too.
+  @inlinable
+  func canCommit(_ pipeline: Pipeline<Action, Mutation, State>) -> Bool {
+    !state.isChanging && !pipeline.progress.value.isCommitting && !pipeline.states.isDelivering
+  }
+
+  /// From what transform(action) answered.
+  @inlinable
+  @inline(never)
+  func receive<R: Reactor>(transformedAction event: Event<Action>, of reactor: R)
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    let pipeline = pipeline(of: reactor)
+    guard case .next(let action) = event else { return breakDown(.action, event.error) }
+    if isInTurn, pipeline.progress.value.acceptsActions,
+      pipeline.waiting.actions.load(ordering: .relaxed) == 0
+    {
+      pipeline.progress.value.acceptsActions = false
+      mutate(action, of: reactor, pipeline)
+      pipeline.progress.value.acceptsActions = true
+      return
+    }
+    enqueue(
+      of: reactor, counting: { pipeline.waiting.actions.add($0, ordering: .relaxed) },
+      { [unowned self, unowned reactor] in mutate(action, of: reactor, pipeline) },
+      orLose: lossOfAction(action))
+  }
+
+  /// From what transform(mutation) answered.
+  @inlinable
+  @inline(never)
+  func receive<R: Reactor>(transformedMutation event: Event<Mutation>, of reactor: R)
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    let pipeline = pipeline(of: reactor)
+    guard case .next(let mutation) = event else { return breakDown(.mutation, event.error) }
+    if isInTurn, canCommit(pipeline), pipeline.waiting.mutations.load(ordering: .relaxed) == 0 {
+      return commit(mutation, of: reactor, pipeline)
+    }
+    enqueue(
+      of: reactor, counting: { pipeline.waiting.mutations.add($0, ordering: .relaxed) },
+      { [unowned self, unowned reactor] in commit(mutation, of: reactor, pipeline) },
+      orLose: lossOfMutation(nil))
+  }
+
+  /// From what transform(state) answered.
+  @inlinable
+  @inline(never)
+  func receive<R: Reactor>(transformedState event: Event<State>, of reactor: R)
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    let pipeline = pipeline(of: reactor)
+    guard case .next(let state) = event else { return breakDown(.state, event.error) }
+    if isInTurn, !pipeline.states.isDelivering, pipeline.waiting.states.load(ordering: .relaxed) == 0 {
+      return commit(state, pipeline)
+    }
+    enqueue(
+      of: reactor, counting: { pipeline.waiting.states.add($0, ordering: .relaxed) },
+      { [unowned self] in commit(state, pipeline) }, orLose: lossOfState())
+  }
+}

@@ -1,0 +1,74 @@
+import ReactorCore
+
+/// Sending by who does not hold the reactor otherwise: what ``Reactor/action`` does.
+extension WeakOwner {
+  /// As ``Reactor/send(_:)``; but nothing happens if the reactor is gone, and one that goes away inside its
+  /// own `mutate` reduces nothing of what that answers.
+  @inlinable
+  @inline(never)
+  func send<C: Core>(_ action: Owner.Action)
+  where Owner: Reactor, Owner.Backing == C, Part == RuntimeOn<C, Owner.Action, Owner.Mutation, Owner.State> {
+    guard var reactor = owner else { return }
+    let runtime = part(of: reactor)
+    if runtime.detours.contains(.observedAction) {
+      // As on each detour. Without observers of `action` it ends nothing.
+      ThreadScope.outside { runtime.send(action, toHeld: &reactor) }
+    } else {
+      runtime.send(action, toHeld: &reactor)
+    }
+  }
+}
+
+extension RuntimeOn {
+  /// - Parameter reactor: The caller's own reference, and maybe the last one.
+  @inlinable
+  func send<R: Reactor>(_ action: Action, toHeld reactor: inout R)
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    guard let answer = mutateNow(action, of: reactor) else { return }
+    if isKnownUniquelyReferenced(&reactor) {
+      // What others sent meanwhile is reported when the runtime goes away with it.
+      state.leave()
+    } else {
+      finish(answer, to: action, of: reactor)
+    }
+  }
+
+  /// Calls `mutate` if that is the next thing to do, and answers what that answers: then the calling thread
+  /// is the owner. Otherwise sends the action in the usual way, and answers nil.
+  @inlinable
+  func mutateNow<R: Reactor>(_ action: Action, of reactor: R) -> Observable<Mutation>?
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    guard canMutateNow else {
+      send(action, to: reactor)
+      return nil
+    }
+    if detours.contains(.observedAction) {
+      pipelineReference.use { announce(action, $0) }
+      if detours.contains(.broken) {
+        report(.actionNotDelivered(.closed), action)
+        finish(of: reactor)
+        return nil
+      }
+    }
+    return reactor.mutate(action: action)
+  }
+
+  /// The rest of an action's way. The owner, who is not afterwards.
+  @inlinable
+  func finish<R: Reactor>(_ answer: Observable<Mutation>, to action: Action, of reactor: R)
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    pipelineReference.use { apply(answer, to: action, of: reactor, $0) }
+    finish(of: reactor)
+  }
+
+  /// Makes the calling thread the owner if the next thing to do is to call `mutate`; otherwise it is not the
+  /// owner, or was before.
+  @inlinable
+  var canMutateNow: Bool {
+    if loop != nil || state.isOwner || !detours.isDisjoint(with: .sidings) { return false }
+    if DedicatedThread.stackIsLow || !state.tryEnter() { return false }
+    if mailbox.ring.isIdle, detours.isDisjoint(with: .sidings) { return true }
+    state.leave()
+    return false
+  }
+}
