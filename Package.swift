@@ -6,18 +6,31 @@ import PackageDescription
 let strictC: [CSetting] = [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]
 let strictSwift: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 
+let rxSwift = Target.Dependency.product(
+  name: "RxSwift", package: "RxSwift", condition: .when(traits: ["RxSwift"]))
+
 let package = Package(
   name: "swift-reactor-runtime",
   products: [
     .library(name: "ReactorRuntime", targets: ["ReactorRuntime"]),
+    .library(name: "ReactorTesting", targets: ["ReactorTesting"]),
     .library(name: "ReactorCore", targets: ["ReactorCore"]),
     .executable(name: "bench", targets: ["bench"]),
+  ],
+  traits: [
+    .trait(name: "RxSwift", description: "Conversions between this package's streams and RxSwift's.")
+  ],
+  dependencies: [
+    // Fetched only if the trait RxSwift is on.
+    .package(url: "https://github.com/ReactiveX/RxSwift.git", from: "6.10.0")
   ],
   targets: [
     // The library: see ARCHITECTURE.md.
     .target(name: "CReactorCore", path: "CSources/CReactorCore", cSettings: strictC),
     .target(name: "ReactorCore", dependencies: ["CReactorCore"], swiftSettings: strictSwift),
-    .target(name: "ReactorRuntime", dependencies: ["ReactorCore"], swiftSettings: strictSwift),
+    .target(name: "ReactorRuntime", dependencies: ["ReactorCore", rxSwift], swiftSettings: strictSwift),
+    .target(
+      name: "ReactorTesting", dependencies: ["ReactorCore", "ReactorRuntime"], swiftSettings: strictSwift),
 
     // System libraries, linked by the executables only; the library needs nothing but libc.
     .systemLibrary(
@@ -44,7 +57,7 @@ let package = Package(
 
     // The tests, and what several of them use.
     .target(
-      name: "TestSupport", dependencies: ["ReactorCore"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["ReactorCore", "ReactorRuntime"], path: "Tests/TestSupport",
       swiftSettings: strictSwift),
     .testTarget(
       name: "ReactorCoreTests", dependencies: ["ReactorCore", "TestSupport"], swiftSettings: strictSwift),
@@ -55,7 +68,15 @@ let package = Package(
       path: "Benchmarks/allocations", swiftSettings: strictSwift),
     .testTarget(name: "AllocationTests", dependencies: ["TestSupport"], swiftSettings: strictSwift),
     .testTarget(
-      name: "ReactorRuntimeTests", dependencies: ["ReactorCore", "ReactorRuntime", "TestSupport"],
+      name: "ReactorRuntimeTests",
+      dependencies: ["ReactorCore", "ReactorRuntime", "ReactorTesting", "TestSupport"],
+      swiftSettings: strictSwift),
+    .testTarget(
+      name: "ReactorTestingTests", dependencies: ["ReactorRuntime", "ReactorTesting", "TestSupport"],
+      swiftSettings: strictSwift),
+    // Empty unless the trait RxSwift is on: see Scripts/rxswift.
+    .testTarget(
+      name: "RxSwiftTests", dependencies: ["ReactorRuntime", "TestSupport", rxSwift],
       swiftSettings: strictSwift),
     .testTarget(
       name: "StressTests", dependencies: ["ReactorCore", "ReactorRuntime", "TestSupport"],

@@ -1,0 +1,160 @@
+import ReactorRuntime
+import ReactorTesting
+import TestSupport
+import Testing
+
+/// Virtual time itself.
+@Suite struct TestSchedulerTests {
+  @Test func `what is earlier runs first, and of the same time what was told first`() {
+    let scheduler = TestScheduler(initialClock: 0)
+    let record = Record<String>()
+    for (time, name) in [(30, "c"), (10, "a"), (20, "b1"), (20, "b2"), (20, "b3"), (5, "first")] {
+      scheduler.scheduleAt(time) { record.append("\(name)@\(scheduler.clock)") }
+    }
+    scheduler.start()
+    #expect(record.elements == ["first@5", "a@10", "b1@20", "b2@20", "b3@20", "c@30"])
+    #expect(scheduler.clock == 30)
+  }
+
+  @Test func `a thousand actions of random times keep the order`() {
+    let scheduler = TestScheduler(initialClock: 0)
+    let record = Record<[Int]>()
+    var generator = SystemRandomNumberGenerator()
+    let times = (0..<1000).map { _ in Int.random(in: 0..<50, using: &generator) }
+    for (number, time) in times.enumerated() {
+      scheduler.scheduleAt(time) { record.append([time, number]) }
+    }
+    scheduler.start()
+    let expected = times.enumerated().map { [$1, $0] }.sorted { ($0[0], $0[1]) < ($1[0], $1[1]) }
+    #expect(record.elements == expected)
+  }
+
+  @Test func `a tick is a second, unless the resolution says otherwise`() {
+    let record = Record<String>()
+    for resolution in [1, 0.01] {
+      let scheduler = TestScheduler(initialClock: 5, resolution: resolution)
+      _ = scheduler.schedule(after: .seconds(2)) { record.append("\(scheduler.clock)") }
+      _ = scheduler.schedule(after: .milliseconds(1600)) { record.append("\(scheduler.clock)") }
+      scheduler.start()
+      record.append("\(scheduler.now)")
+    }
+    // Both after two whole seconds: 1.6 is rounded.
+    #expect(record.elements == ["7", "7", "7.0 seconds", "165", "205", "2.05 seconds"])
+  }
+
+  @Test func `what is scheduled for now happens at the next tick, or in this one if so wished`() {
+    for (delays, expected) in [(true, 101), (false, 100)] {
+      let scheduler = TestScheduler(initialClock: 0, simulateProcessingDelay: delays)
+      let record = Record<Int>()
+      scheduler.scheduleAt(100) { _ = scheduler.schedule { record.append(scheduler.clock) } }
+      scheduler.start()
+      #expect(record.elements == [expected])
+    }
+  }
+
+  @Test func `what was cancelled does not run and is gone at once`() {
+    let lifetimes = Lifetimes()
+    let scheduler = TestScheduler(initialClock: 0)
+    let record = Record<Int>()
+    let cancelled = scheduler.schedule(after: .seconds(10)) { [tracked = lifetimes.track()] in
+      record.append(tracked.value)
+    }
+    let periodic = scheduler.schedulePeriodic(after: .seconds(10), every: .seconds(10)) {
+      [tracked = lifetimes.track()] in record.append(tracked.value)
+    }
+    #expect(lifetimes.alive == 2)
+    cancelled.dispose()
+    periodic.dispose()
+    #expect(lifetimes.alive == 0)
+    scheduler.start()
+    #expect(record.elements.isEmpty)
+    #expect(scheduler.clock == 0)
+    cancelled.dispose()
+    periodic.dispose()
+  }
+
+  @Test func `a periodic action does not shift and ends when it is disposed, also by itself`() {
+    let lifetimes = Lifetimes()
+    let scheduler = TestScheduler(initialClock: 0)
+    let record = Record<Int>()
+    let holder = SerialDisposable()
+    holder.disposable = scheduler.schedulePeriodic(after: .seconds(5), every: .seconds(10)) {
+      [tracked = lifetimes.track()] in
+      record.append(scheduler.clock + tracked.value)
+      if record.elements.count == 4 { holder.dispose() }
+    }
+    scheduler.start()
+    #expect(record.elements == [5, 15, 25, 35])
+    #expect(lifetimes.alive == 0)
+    #expect(scheduler.clock == 35)
+  }
+
+  @Test func `time goes by as far as it is told`() {
+    let scheduler = TestScheduler(initialClock: 0)
+    let record = Record<Int>()
+    for time in [10, 20, 30, 40] { scheduler.scheduleAt(time) { record.append(time) } }
+    scheduler.advanceTo(20)
+    #expect(record.elements == [10, 20])
+    #expect(scheduler.clock == 20)
+    scheduler.advanceBy(5)
+    #expect(scheduler.clock == 25)
+    scheduler.sleep(10)
+    #expect(record.elements == [10, 20])
+    #expect(scheduler.clock == 35)
+    scheduler.advanceBy(1)
+    #expect(record.elements == [10, 20, 30])
+    scheduler.start()
+    #expect(record.elements == [10, 20, 30, 40])
+  }
+
+  @Test func `stopping ends the run, and the next one goes on`() {
+    let scheduler = TestScheduler(initialClock: 0)
+    let record = Record<Int>()
+    for time in [10, 20, 30] {
+      scheduler.scheduleAt(time) {
+        record.append(time)
+        if time == 20 { scheduler.stop() }
+        scheduler.start()
+      }
+    }
+    scheduler.advanceTo(100)
+    #expect(record.elements == [10, 20])
+    #expect(scheduler.clock == 20)
+    scheduler.start()
+    #expect(record.elements == [10, 20, 30])
+  }
+
+  @Test func `an endless loop fails with a message`() {
+    let messages = Record<String>()
+    let scheduler = TestScheduler(
+      initialClock: 0, simulateProcessingDelay: false, actionLimit: 1000, onRunaway: messages.append)
+    @Sendable func again() { _ = scheduler.schedule(again) }
+    again()
+    scheduler.start()
+    #expect(messages.elements.count == 1)
+    #expect(messages.elements.first?.contains("for the same time, 0") == true)
+
+    let periodic = TestScheduler(initialClock: 0, actionLimit: 1000, onRunaway: messages.append)
+    _ = periodic.schedulePeriodic(after: .seconds(1), every: .seconds(1)) {}
+    periodic.start()
+    #expect(messages.elements.last?.contains("periodic is never disposed") == true)
+    // The limit is that of one run, and a run that just reaches it is fine.
+    periodic.advanceBy(1000)
+    #expect(messages.elements.count == 2)
+  }
+
+  @Test func `other threads may schedule while time goes by`() {
+    let scheduler = TestScheduler(initialClock: 0)
+    let record = Record<Int>()
+    let done = Threads.run(4) { index in
+      for number in 0..<200 {
+        _ = scheduler.schedule(after: .seconds(number)) { record.append(index) }
+        scheduler.schedule(after: .seconds(number)) {}.dispose()
+        scheduler.start()
+      }
+    }
+    #expect(done)
+    scheduler.start()
+    #expect(record.elements.count == 800)
+  }
+}
