@@ -7,7 +7,8 @@ import Testing
 @Suite struct ObservableTests {
   private func elements<Element>(of stream: Observable<Element>) -> [Element] {
     var elements: [Element] = []
-    stream.deliver { elements.append($0) }
+    #expect(stream.isKnown)
+    stream.deliver(to: { elements.append($0) }, orStream: { _ in })
     return elements
   }
 
@@ -37,7 +38,7 @@ import Testing
         .from([lifetimes.track()]),
       ]
       withExtendedLifetime(streams) {
-        for stream in streams { stream.deliver { _ in } }
+        for stream in streams { stream.deliver(to: { _ in }, orStream: { _ in }) }
         #expect(lifetimes.alive == 8)
       }
     }

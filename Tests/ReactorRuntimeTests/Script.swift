@@ -23,7 +23,7 @@ final class Script<C: Core>: Reactor {
   ) {
     runtime = RuntimeOn(
       on: placement, capacity: capacity, reentrantCapacity: reentrantCapacity,
-      onFailure: { failures.append($0.reason) })
+      onFailure: { failure in if let reason = failure.sendError { failures.append(reason) } })
     onMutate = mutate
     onReduce = reduce
   }

@@ -1,0 +1,51 @@
+import ReactorCore
+import TestSupport
+import Testing
+
+/// The list that its owner goes through without counting references.
+@Suite struct OwnerListTests {
+  private func values(_ list: OwnerList<LifetimeTracked>) -> [Int] {
+    var values: [Int] = []
+    list.forEach(first: list.count) { values.append($0.value) }
+    return values
+  }
+
+  @Test func keepsOrderAndObjects() {
+    let lifetimes = Lifetimes()
+    do {
+      let list = OwnerList<LifetimeTracked>()
+      for value in 0..<100 { list.append(lifetimes.track(value)) }
+      #expect(values(list) == Array(0..<100))
+      list.removeAll { $0.value % 3 != 0 }
+      #expect(values(list) == Array(stride(from: 0, to: 100, by: 3)))
+      #expect(lifetimes.alive == 34)
+    }
+    #expect(lifetimes.alive == 0)
+  }
+
+  @Test func takesMoreWhileItIsGoneThrough() {
+    let lifetimes = Lifetimes()
+    let list = OwnerList<LifetimeTracked>()
+    list.append(lifetimes.track(1))
+    list.append(lifetimes.track(2))
+    var seen: [Int] = []
+    list.forEach(first: list.count) { object in
+      seen.append(object.value)
+      for _ in 0..<50 { list.append(lifetimes.track(object.value * 10)) }
+    }
+    #expect(seen == [1, 2])
+    #expect(list.count == 102)
+  }
+
+  @Test func deinitOfARemovedObjectMayAdd() {
+    final class Adder: Sendable {
+      let list: OwnerList<Adder>?
+      init(to list: OwnerList<Adder>?) { self.list = list }
+      deinit { list?.append(Adder(to: nil)) }
+    }
+    let list = OwnerList<Adder>()
+    list.append(Adder(to: list))
+    list.removeAll { $0.list != nil }
+    #expect(list.count == 1)
+  }
+}

@@ -1,0 +1,45 @@
+import ReactorCore
+import TestSupport
+import Testing
+
+/// What a thread is inside of.
+@Suite struct ThreadScopeTests {
+  private final class Room: Sendable {}
+  private final class Box: Sendable {}
+
+  @Test func objectsComeInnermostFirstAndByType() {
+    let (outer, inner, box) = (Room(), Room(), Box())
+    #expect(ThreadScope.objects(Room.self).isEmpty)
+    ThreadScope.enter(outer) {
+      ThreadScope.enter(box) {
+        ThreadScope.enter(inner) {
+          #expect(ThreadScope.objects(Room.self).map { $0 === inner } == [true, false])
+          #expect(ThreadScope.innermost(Room.self) === inner)
+          #expect(ThreadScope.innermost(Box.self) === box)
+        }
+        #expect(ThreadScope.innermost(Room.self) === outer)
+      }
+    }
+    #expect(ThreadScope.innermost(Room.self) == nil)
+    #expect(ThreadScope.innermost(Box.self) == nil)
+  }
+
+  @Test func outsideThereIsNothingOfIt() {
+    let (outer, inner) = (Room(), Room())
+    ThreadScope.enter(outer) {
+      ThreadScope.outside {
+        #expect(ThreadScope.objects(Room.self).isEmpty)
+        ThreadScope.enter(inner) { #expect(ThreadScope.objects(Room.self).map { $0 === inner } == [true]) }
+      }
+      #expect(ThreadScope.innermost(Room.self) === outer)
+    }
+  }
+
+  @Test func threadsDoNotShareIt() {
+    let room = Room()
+    ThreadScope.enter(room) {
+      let hasEnded = Threads.start { #expect(ThreadScope.objects(Room.self).isEmpty) }
+      #expect(hasEnded.wait())
+    }
+  }
+}

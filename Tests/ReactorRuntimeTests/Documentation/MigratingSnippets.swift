@@ -1,0 +1,352 @@
+// swift-format-ignore-file: OneCasePerLine, UseLetInEveryBoundCaseVariable
+
+import ReactorRuntime
+import ReactorTesting
+import TestSupport
+import Testing
+
+// The code of the article "Migrating from ReactorKit", section by section, written as there.
+
+// MARK: Reactor, mutate(), reduce(), transform()
+
+private enum UserAPI {
+  static func isFollowing(_ userID: Int) -> Observable<Bool> { .just(userID == 7) }
+  static func follow() -> Observable<Bool> { .just(true) }
+}
+
+private final class ProfileViewReactor: Reactor {
+  enum Action: Sendable {
+    case refreshFollowingStatus(Int)
+    case follow(Int)
+  }
+
+  enum Mutation: Sendable {
+    case setFollowing(Bool)
+  }
+
+  struct State: Sendable {
+    var isFollowing: Bool = false
+  }
+
+  let initialState: State = State()
+
+  func mutate(action: Action) -> Observable<Mutation> {
+    switch action {
+    case let .refreshFollowingStatus(userID):
+      return UserAPI.isFollowing(userID)
+        .map { (isFollowing: Bool) -> Mutation in
+          return Mutation.setFollowing(isFollowing)
+        }
+
+    case .follow:
+      return UserAPI.follow()
+        .map { _ -> Mutation in
+          return Mutation.setFollowing(true)
+        }
+    }
+  }
+
+  func reduce(state: State, mutation: Mutation) -> State {
+    var state = state
+    switch mutation {
+    case let .setFollowing(isFollowing):
+      state.isFollowing = isFollowing
+      return state
+    }
+  }
+
+  func transform(action: Observable<Action>) -> Observable<Action> {
+    return action.debug("action")
+  }
+}
+
+// MARK: View
+
+private final class ProfileView: ReactorView {
+  var disposeBag = DisposeBag()
+  let taps = PublishSubject<Void>()
+  let isSelected = StateRelay(value: false)
+
+  func bind(reactor: ProfileViewReactor) {
+    // action (View -> Reactor)
+    taps.asObservable().map { Reactor.Action.refreshFollowingStatus(7) }
+      .bind(to: reactor.action)
+      .disposed(by: self.disposeBag)
+
+    // state (Reactor -> View)
+    reactor.state.map { $0.isFollowing }
+      .bind(to: isSelected)
+      .disposed(by: self.disposeBag)
+  }
+}
+
+private final class DeferredProfileView: DeferredReactorView {
+  var disposeBag = DisposeBag()
+  private(set) var isBound = false
+
+  func open() {
+    // … what has to be there before the view can be bound …
+    performBinding()
+  }
+
+  func bind(reactor: ProfileViewReactor) {
+    // this is called after the view says that it is ready
+    isBound = true
+  }
+}
+
+// MARK: Global states
+
+private struct User: Sendable, Equatable { var name: String }
+
+private final class Greeter: Reactor {
+  typealias Action = Never
+  enum Mutation: Sendable { case setUser(User) }
+  struct State: Sendable { var user: User? }
+
+  let initialState = State()
+  private let currentUser: BehaviorSubject<User>
+
+  init(_ currentUser: BehaviorSubject<User>) { self.currentUser = currentUser }
+
+  func transform(mutation: Observable<Mutation>) -> Observable<Mutation> {
+    return Observable.merge(mutation, currentUser.map(Mutation.setUser))
+  }
+
+  func reduce(state: State, mutation: Mutation) -> State {
+    var state = state
+    switch mutation {
+    case let .setUser(user): state.user = user
+    }
+    return state
+  }
+}
+
+// MARK: View communication
+
+private final class MessageInputView: Sendable {
+  let text = StateRelay(value: "")
+  let taps = PublishSubject<Void>()
+
+  var sendButtonTap: Observable<String> { taps.withLatestFrom(text) }
+}
+
+private final class ChatReactor: Reactor {
+  enum Action: Sendable { case send(String) }
+  struct State: Sendable { var messages: [String] = [] }
+  let initialState = State()
+
+  func reduce(into state: inout State, mutation: Action) {
+    switch mutation {
+    case .send(let message): state.messages.append(message)
+    }
+  }
+}
+
+// MARK: Threading
+
+private final class List: Reactor {
+  enum Action: Sendable { case load }
+  enum Mutation: Sendable { case setItems([String]) }
+  struct State: Sendable { var items: [String] = [] }
+  let initialState = State()
+  private let fetch: @Sendable () async throws -> [String]
+
+  init(_ fetch: @escaping @Sendable () async throws -> [String]) { self.fetch = fetch }
+
+  func mutate(action: Action) -> Observable<Mutation> {
+    switch action {
+    case .load:
+      return Observable.task(fetch)
+        .map(Mutation.setItems)
+    }
+  }
+
+  func reduce(state: State, mutation: Mutation) -> State {
+    var state = state
+    switch mutation {
+    case let .setItems(items): state.items = items
+    }
+    return state
+  }
+}
+
+// MARK: Pulse
+
+// Its types are Sendable by themselves, since they are not public.
+private final class MyReactor: Reactor {
+  enum Action { case alert(String), doSomeAction }
+  enum Mutation { case setAlertMessage(String), nothing }
+
+  struct State {
+    @Pulse var alertMessage: String?
+  }
+
+  let initialState = State()
+
+  func mutate(action: Action) -> Observable<Mutation> {
+    switch action {
+    case let .alert(message):
+      return Observable.just(Mutation.setAlertMessage(message))
+    case .doSomeAction:
+      return .just(.nothing)
+    }
+  }
+
+  func reduce(state: State, mutation: Mutation) -> State {
+    var newState = state
+    switch mutation {
+    case let .setAlertMessage(alertMessage):
+      newState.alertMessage = alertMessage
+    case .nothing:
+      break
+    }
+    return newState
+  }
+}
+
+@Suite struct MigratingSnippets {
+  @Test func `a reactor of ReactorKit's README runs as it is, once its types are Sendable`() {
+    let reactor = ProfileViewReactor()
+    reactor.action.onNext(.refreshFollowingStatus(7))
+    #expect(reactor.currentState.isFollowing)
+    reactor.action.onNext(.refreshFollowingStatus(8))
+    #expect(!reactor.currentState.isFollowing)
+    reactor.action.onNext(.follow(8))
+    #expect(reactor.currentState.isFollowing)
+  }
+
+  @Test func `a view is bound when it gets its reactor`() {
+    let profileView = ProfileView()
+    profileView.reactor = ProfileViewReactor()  // inject reactor
+    profileView.taps.onNext(())
+    #expect(profileView.isSelected.value)
+  }
+
+  @Test func `a deferred view is bound when it is ready`() {
+    let view = DeferredProfileView()
+    view.reactor = ProfileViewReactor()  // will not execute bind(reactor:) immediately
+    #expect(!view.isBound)
+    view.open()
+    #expect(view.isBound)
+  }
+
+  @Test func `a global state becomes mutations`() {
+    let currentUser = BehaviorSubject(value: User(name: "Ann"))
+    let greeter = Greeter(currentUser)
+    let states = Recorder(greeter.state.map { $0.user?.name })
+    currentUser.onNext(User(name: "Bob"))
+    #expect(states.elements == ["Ann", "Bob"])
+  }
+
+  @Test func `a view tells another's reactor`() {
+    let messageInputView = MessageInputView()
+    let reactor = ChatReactor()
+    let bag = DisposeBag()
+    messageInputView.sendButtonTap
+      .map(ChatReactor.Action.send)
+      .bind(to: reactor.action)
+      .disposed(by: bag)
+    messageInputView.text.accept("hello")
+    messageInputView.taps.onNext(())
+    #expect(reactor.currentState.messages == ["hello"])
+  }
+
+  @Test func `what comes from another thread needs no hop`() async {
+    let list = List { ["a", "b"] }
+    let items = Recorder(list.state.map(\.items))
+    list.action.onNext(.load)
+    #expect(await items.wait(forCount: 2))
+    #expect(items.difference(from: [[], ["a", "b"]]) == nil)
+  }
+
+  @Test func `a pulse tells each assignment`() {
+    var messagePulse: Pulse<String?> = Pulse(wrappedValue: "Hello tokijh")
+    let oldMessagePulse: Pulse<String?> = messagePulse
+    messagePulse.value = "Hello tokijh"  // add valueUpdatedCount +1
+    #expect(oldMessagePulse.valueUpdatedCount != messagePulse.valueUpdatedCount)
+    #expect(oldMessagePulse.value == messagePulse.value)
+
+    let shown = Record<String>()
+    let disposeBag = DisposeBag()
+    let reactor = MyReactor()
+    reactor.pulse(\.$alertMessage)
+      .compactMap { $0 }  // filter nil
+      .subscribe(onNext: { (message: String) in shown.append(message) })
+      .disposed(by: disposeBag)
+    reactor.action.onNext(.alert("Hello"))  // shown
+    reactor.action.onNext(.alert("Hello"))  // shown
+    reactor.action.onNext(.doSomeAction)  // not shown
+    reactor.action.onNext(.alert("Hello"))  // shown
+    reactor.action.onNext(.alert("tokijh"))  // shown
+    reactor.action.onNext(.doSomeAction)  // not shown
+    #expect(shown.elements == ["Hello", "Hello", "Hello", "tokijh"])
+  }
+}
+
+// MARK: Differences
+
+extension MigratingSnippets {
+  /// Counts by ReactorKit's reduce, and sends itself an action in the middle of another.
+  private final class Steps: Reactor {
+    typealias Action = Int
+    let initialState: [Int] = []
+
+    func mutate(action: Int) -> Observable<Int> {
+      if action == 1 { self.action.onNext(100) }
+      return .of(action, action + 1, action + 2)
+    }
+
+    func reduce(state: [Int], mutation: Int) -> [Int] { state + [mutation] }
+  }
+
+  @Test func `the running action ends before the next begins`() {
+    let steps = Steps()
+    steps.action.onNext(1)
+    #expect(steps.currentState == [1, 2, 3, 100, 101, 102])
+  }
+
+  private final class Watching: Reactor {
+    typealias Action = Int
+    let initialState = 0
+    let seen = Record<Int>()
+    let bag = DisposeBag()
+
+    func transform(action: Observable<Int>) -> Observable<Int> {
+      state.subscribe(onNext: { [seen] in seen.append($0) }).disposed(by: bag)
+      return action
+    }
+
+    func reduce(into state: inout Int, mutation: Int) { state += mutation }
+  }
+
+  @Test func `a transform may subscribe to the state`() {
+    let reactor = Watching()
+    reactor.action.onNext(5)
+    #expect(reactor.seen.elements == [0, 5])
+  }
+
+  private final class Ended: Reactor {
+    typealias Action = Int
+    let initialState = 0
+    let runtime: Runtime<Int, Int, Int>
+
+    init(onFailure: @escaping @Sendable (Failure) -> Void) { runtime = Runtime(onFailure: onFailure) }
+
+    func transform(action: Observable<Int>) -> Observable<Int> { action.take(1) }
+
+    func reduce(into state: inout Int, mutation: Int) { state += mutation }
+  }
+
+  @Test func `a transform that ends closes the reactor, which is reported`() {
+    let failures = FailureRecorder()
+    let reactor = Ended(onFailure: failures.handler)
+    reactor.action.onNext(5)
+    reactor.action.onNext(6)
+    #expect(reactor.isClosed)
+    #expect(reactor.currentState == 5)
+    #expect(Recorder(reactor.state).elements == [5])
+    #expect(failures.failures.count == 2)
+    #expect(failures.failures.last?.sendError == .closed)
+  }
+}

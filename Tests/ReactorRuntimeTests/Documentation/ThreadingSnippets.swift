@@ -1,0 +1,148 @@
+// swift-format-ignore-file: OneCasePerLine
+
+import ReactorRuntime
+import ReactorTesting
+import TestSupport
+import Testing
+
+// The code of the article "Threads and placements", as short as there.
+
+/// Requests that a test answers by hand, on the thread that it likes.
+private final class Server: Sendable {
+  let answers = PublishSubject<String>()
+  func search(_ query: String) -> Observable<String> {
+    answers.asObservable().filter { $0.hasPrefix(query) }
+  }
+}
+
+private final class Search: Reactor {
+  enum Action: Sendable { case setQuery(String) }
+  enum Mutation: Sendable { case setQuery(String), setResult(String) }
+  struct State: Sendable { var query = "", results: [String] = [] }
+
+  let initialState = State()
+  let runtime = Runtime<Action, Mutation, State>()
+  private let server: Server
+
+  init(_ server: Server) { self.server = server }
+
+  func mutate(action: Action) -> Observable<Mutation> {
+    switch action {
+    case .setQuery(let query):
+      .concat(
+        .just(.setQuery(query)),
+        server.search(query)
+          .take(until: self.action)
+          .map { .setResult($0) })
+    }
+  }
+
+  func reduce(into state: inout State, mutation: Mutation) {
+    switch mutation {
+    case .setQuery(let query): (state.query, state.results) = (query, [])
+    case .setResult(let result): state.results.append(result)
+    }
+  }
+}
+
+private final class Ticker: Reactor {
+  typealias Action = Int
+  let initialState = 0
+  let runtime: Runtime<Int, Int, Int>
+  let places = Record<Bool>()
+  private let loop: Loop
+  private let source: Observable<Int>
+
+  init(on loop: Loop, _ source: Observable<Int>) {
+    self.loop = loop
+    self.source = source
+    runtime = Runtime(on: .loop(loop))
+  }
+
+  func mutate(action: Int) -> Observable<Int> { source }
+
+  func reduce(into state: inout Int, mutation: Int) {
+    places.append(loop.isCurrent)
+    state += mutation
+  }
+}
+
+private struct Unreachable: Error {}
+
+private final class Client: Reactor {
+  enum Action: Sendable { case load, loadOrSayWhy }
+  enum Mutation: Sendable { case set(String) }
+  let initialState = ""
+  let runtime: Runtime<Action, Mutation, String>
+  private let answer: Observable<String> = .error(Unreachable())
+
+  init(reportingTo report: @escaping @Sendable (Failure) -> Void) { runtime = Runtime(onFailure: report) }
+
+  func mutate(action: Action) -> Observable<Mutation> {
+    switch action {
+    case .load: answer.map { .set($0) }
+    case .loadOrSayWhy: answer.map { .set($0) }.catch { .just(.set("\($0)")) }
+    }
+  }
+
+  func reduce(into state: inout String, mutation: Mutation) {
+    switch mutation {
+    case .set(let text): state = text
+    }
+  }
+}
+
+@Suite struct ThreadingSnippets {
+  @Test("Mutations that a stream emits on a foreign thread are reduced on the owner")
+  func foreignThreads() throws {
+    let source = PublishSubject<Int>()
+    let loop = try Loop()
+    let ticker = Ticker(on: loop, source.asObservable())
+    ticker.send(0)
+    #expect(Threads.yield { source.hasObservers })
+    #expect(Threads.run(4) { _ in for _ in 0..<100 { source.onNext(1) } })
+    #expect(Threads.yield { ticker.currentState == 400 })
+    loop.shutdown()
+    #expect(ticker.places.elements == Array(repeating: true, count: 400))
+  }
+
+  @Test func `a newer request ends the older one`() {
+    let server = Server()
+    let search = Search(server)
+    search.action.onNext(.setQuery("a"))
+    server.answers.onNext("a1")
+    #expect(search.currentState.results == ["a1"])
+    search.action.onNext(.setQuery("b"))
+    server.answers.onNext("a2")
+    server.answers.onNext("b1")
+    #expect(search.currentState.query == "b")
+    #expect(search.currentState.results == ["b1"])
+  }
+
+  @Test func `a failing stream ends alone, and is reported with its action`() {
+    let failures = Record<Failure>()
+    let client = Client { failure in failures.append(failure) }
+    client.action.onNext(.load)
+    #expect(failures.elements.count == 1)
+    if case .mutate(let error)? = failures.elements.first?.cause {
+      #expect(error is Unreachable)
+    } else {
+      Issue.record("not the failure of a stream")
+    }
+    client.action.onNext(.loadOrSayWhy)
+    #expect(client.currentState == "Unreachable()")
+    #expect(failures.elements.count == 1)
+  }
+
+  @Test func `a subscription ends with its bag`() {
+    let seen = Record<String>()
+    let search = Search(Server())
+    do {
+      let bag = DisposeBag()
+      search.state.map(\.query).subscribe(onNext: { seen.append($0) }).disposed(by: bag)
+      search.action.onNext(.setQuery("a"))
+    }
+    search.action.onNext(.setQuery("b"))
+    #expect(seen.elements == ["", "a"])
+  }
+}

@@ -1,0 +1,32 @@
+import ReactorRuntime
+import Testing
+
+/// Objects that are compared by identity.
+@Suite struct IdentityTests {
+  final class Tally: Reactor, IdentityHashable {
+    typealias Action = Int
+    let initialState = 0
+    let runtime = Runtime<Int, Int, Int>()
+  }
+
+  final class Note: IdentityEquatable {
+    let text: String
+    init(_ text: String) { self.text = text }
+  }
+
+  @Test func `only the same object is equal`() {
+    let note = Note("a")
+    let same = note
+    #expect(note == same)
+    #expect(note != Note("a"))
+  }
+
+  @Test func `reactors are elements of a set by identity`() {
+    let (one, other) = (Tally(), Tally())
+    let same = one
+    #expect(one.hashValue == same.hashValue)
+    #expect(Set([one, other, same]).count == 2)
+    one.send(1)
+    #expect(Set([one]).contains(same))
+  }
+}

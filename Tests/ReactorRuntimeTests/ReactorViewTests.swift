@@ -1,0 +1,205 @@
+import ReactorRuntime
+import TestSupport
+import Testing
+
+/// When a view is bound, and what becomes of its bag and its reactor.
+@Suite struct ReactorViewTests {
+  final class Tally: Reactor {
+    typealias Action = Int
+    let initialState = 0
+    let runtime = Runtime<Int, Int, Int>(capacity: 16)
+    let own: LifetimeTracked?
+    init(_ own: LifetimeTracked? = nil) { self.own = own }
+  }
+
+  final class View: ReactorView {
+    var disposeBag = DisposeBag()
+    var bound: [ObjectIdentifier] = []
+    var onBind: (View, Tally) -> Void = { _, _ in }
+    func bind(reactor: Tally) {
+      bound.append(ObjectIdentifier(reactor))
+      onBind(self, reactor)
+    }
+  }
+
+  final class DeferredView: DeferredReactorView {
+    var disposeBag = DisposeBag()
+    var bound: [ObjectIdentifier] = []
+    var onBind: (DeferredView) -> Void = { _ in }
+    func bind(reactor: Tally) {
+      bound.append(ObjectIdentifier(reactor))
+      onBind(self)
+    }
+  }
+
+  @MainActor final class Screen: @MainActor ReactorView {
+    var disposeBag = DisposeBag()
+    var bound = 0
+    func bind(reactor: Tally) { bound += 1 }
+  }
+
+  @MainActor final class DeferredScreen: @MainActor DeferredReactorView {
+    var disposeBag = DisposeBag()
+    var bound = 0
+    func bind(reactor: Tally) { bound += 1 }
+  }
+
+  let lifetimes = Lifetimes()
+
+  @Test func `each reactor that is set is bound`() {
+    let view = View()
+    #expect(view.reactor == nil)
+    let reactors = [Tally(), Tally()]
+    view.reactor = reactors[0]
+    #expect(view.reactor === reactors[0])
+    view.reactor = reactors[1]
+    #expect(view.reactor === reactors[1])
+    view.reactor = reactors[1]
+    #expect(view.bound == [0, 1, 1].map { ObjectIdentifier(reactors[$0]) })
+  }
+
+  @Test func `the same, another and no reactor renew the bag`() {
+    let view = View()
+    let reactor = Tally()
+    for (count, next) in [reactor, reactor, Tally(), nil, nil].enumerated() {
+      let ended = lifetimes.track()
+      let old = ObjectIdentifier(view.disposeBag)
+      view.disposeBag.insert(Disposables.create { withExtendedLifetime(ended) { _ = lifetimes.track() } })
+      view.reactor = next
+      #expect(ObjectIdentifier(view.disposeBag) != old)
+      // The one that was tracked while it was disposed.
+      #expect(lifetimes.total == 2 * (count + 1))
+    }
+  }
+
+  @Test func `binding finds the reactor set and a bag that stays`() {
+    let view = View()
+    let seen = Record<Bool>()
+    view.onBind = { view, reactor in
+      seen.append(view.reactor === reactor)
+      view.disposeBag.insert(Disposables.create { seen.append(false) })
+    }
+    view.reactor = Tally()
+    #expect(seen.elements == [true])
+    view.reactor = nil
+    #expect(seen.elements == [true, false])
+  }
+
+  @Test func `no reactor is not bound`() {
+    let view = View()
+    view.reactor = Tally(lifetimes.track())
+    #expect(lifetimes.alive == 1)
+    view.reactor = nil
+    #expect(view.reactor == nil)
+    #expect(view.bound.count == 1)
+    #expect(Threads.yield { lifetimes.alive == 0 })
+  }
+
+  @Test func `views have reactors of their own`() {
+    let views = (0..<20).map { _ in View() }
+    let reactors = views.map { _ in Tally() }
+    for (view, reactor) in zip(views, reactors) { view.reactor = reactor }
+    #expect(zip(views, reactors).allSatisfy { $0.reactor === $1 })
+  }
+
+  @Test func `a reactor goes away with its view`() {
+    do {
+      let view = View()
+      view.reactor = Tally(lifetimes.track())
+      #expect(lifetimes.alive == 1)
+    }
+    // Not sooner than look-ups of other views that are under way.
+    #expect(Threads.yield { lifetimes.alive == 0 })
+  }
+
+  @Test func `a reactor goes away soon if its view exchanged the bag`() {
+    do {
+      let view = View()
+      view.reactor = Tally(lifetimes.track())
+      view.disposeBag = DisposeBag()
+      #expect(view.reactor != nil)
+    }
+    #expect(Threads.yield { lifetimes.alive == 0 })
+  }
+
+  @Test func `a reactor set while another is bound is the last`() {
+    let view = View()
+    let (first, second) = (Tally(), Tally())
+    view.onBind = { view, reactor in if reactor === first { view.reactor = second } }
+    view.reactor = first
+    #expect(view.reactor === second)
+    #expect(view.bound == [ObjectIdentifier(first), ObjectIdentifier(second)])
+  }
+
+  // MARK: Deferred
+
+  @Test func `a deferred view is bound when it is ready`() {
+    let view = DeferredView()
+    let (first, second, third) = (Tally(), Tally(), Tally())
+    view.reactor = first
+    view.reactor = second
+    #expect(view.reactor === second)
+    #expect(view.bound.isEmpty)
+    view.performBinding()
+    #expect(view.bound == [ObjectIdentifier(second)])
+    view.performBinding()
+    #expect(view.bound.count == 1)
+    view.reactor = third
+    #expect(view.bound == [ObjectIdentifier(second), ObjectIdentifier(third)])
+  }
+
+  @Test func `a deferred view may be ready before it has a reactor`() {
+    let view = DeferredView()
+    view.performBinding()
+    #expect(view.reactor == nil)
+    let reactor = Tally()
+    view.reactor = reactor
+    view.reactor = nil
+    #expect(view.reactor == nil)
+    view.reactor = reactor
+    #expect(view.bound.count == 2)
+  }
+
+  @Test func `setting a deferred view's reactor renews the bag each time`() {
+    let view = DeferredView()
+    for next in [Tally(), nil, Tally()] {
+      let old = ObjectIdentifier(view.disposeBag)
+      view.reactor = next
+      #expect(ObjectIdentifier(view.disposeBag) != old)
+    }
+  }
+
+  @Test func `a deferred view that says it is ready while it is bound is bound once`() {
+    let view = DeferredView()
+    view.onBind = { $0.performBinding() }
+    view.reactor = Tally()
+    view.performBinding()
+    #expect(view.bound.count == 1)
+  }
+
+  @Test func `a deferred view that is never ready goes away with its reactor`() {
+    for isReady in [false, true] {
+      do {
+        let view = DeferredView()
+        if isReady { view.performBinding() }
+        view.reactor = Tally(lifetimes.track())
+        #expect(lifetimes.alive == 1)
+      }
+      #expect(Threads.yield { lifetimes.alive == 0 })
+    }
+  }
+
+  // MARK: On an actor
+
+  @MainActor @Test func `a view may belong to the main actor`() {
+    let screen = Screen()
+    screen.reactor = Tally()
+    screen.reactor = Tally()
+    #expect(screen.bound == 2)
+    let deferred = DeferredScreen()
+    deferred.reactor = Tally()
+    #expect(deferred.bound == 0)
+    deferred.performBinding()
+    #expect(deferred.bound == 1)
+  }
+}

@@ -1,0 +1,94 @@
+import ReactorCore
+import ReactorRuntime
+import TestSupport
+
+/// A reactor of which each part is a closure, transforms included, with ReactorKit's reduce; its state is
+/// what was reduced so far.
+final class Play<C: Core>: Reactor {
+  typealias Action = String
+  typealias Mutation = String
+  typealias State = [String]
+
+  struct Parts: Sendable {
+    var transformAction: @Sendable (Play, Observable<String>) -> Observable<String> = { $1 }
+    var mutate: @Sendable (Play, String) -> Observable<String> = { .just($1) }
+    var transformMutation: @Sendable (Play, Observable<String>) -> Observable<String> = { $1 }
+    var initial: @Sendable (Play) -> [String] = { _ in [] }
+    var reduce: @Sendable (Play, [String], String) -> [String] = { $1 + [$2] }
+    var transformState: @Sendable (Play, Observable<[String]>) -> Observable<[String]> = { $1 }
+  }
+
+  let runtime: RuntimeOn<C, String, String, [String]>
+  let failures: Record<Failure>
+  private let parts: Parts
+  private let kept: (any Sendable)?
+
+  /// - Parameter keeping: What lives as long as the reactor.
+  init(
+    on placement: PlacementOn<C>, capacity: Int = 64, keeping: (any Sendable)? = nil,
+    _ change: (inout Parts) -> Void = { _ in }
+  ) {
+    let failures = Record<Failure>()
+    runtime = RuntimeOn(on: placement, capacity: capacity, onFailure: { failures.append($0) })
+    self.failures = failures
+    kept = keeping
+    var parts = Parts()
+    change(&parts)
+    self.parts = parts
+  }
+
+  var initialState: [String] { parts.initial(self) }
+
+  func transform(action: Observable<String>) -> Observable<String> { parts.transformAction(self, action) }
+  func mutate(action: String) -> Observable<String> { parts.mutate(self, action) }
+  func transform(mutation: Observable<String>) -> Observable<String> {
+    parts.transformMutation(self, mutation)
+  }
+  func reduce(state: [String], mutation: String) -> [String] { parts.reduce(self, state, mutation) }
+  func transform(state: Observable<[String]>) -> Observable<[String]> { parts.transformState(self, state) }
+}
+
+extension Play {
+  /// Sends each.
+  func send(_ actions: [String]) { for action in actions { self.action.onNext(action) } }
+
+  /// What was reported, in short.
+  var reports: [String] {
+    failures.elements.map { failure in
+      switch failure.cause {
+      case .actionNotDelivered(let reason):
+        "action \(failure.action as? String ?? "?"): \(Self.name(of: reason))"
+      case .mutationNotDelivered(let reason):
+        "mutation of \(failure.action as? String ?? "?"): \(Self.name(of: reason))"
+      case .stateNotDelivered(let reason): "state: \(Self.name(of: reason))"
+      case .mutate(let error): "mutate \(failure.action as? String ?? "?"): \(error)"
+      case .transform(let transform, let error): "transform \(transform): \(error.map { "\($0)" } ?? "end")"
+      }
+    }
+  }
+
+  private static func name(of reason: SendError) -> String {
+    switch reason {
+    case .full: "full"
+    case .closed: "closed"
+    case .deadlock: "deadlock"
+    case .reentrantOverflow: "overflow"
+    }
+  }
+
+  /// Waits until everything was done that was sent before.
+  func settle() -> Bool {
+    let isReached = Gate()
+    let subscription = state.subscribe(onNext: { _ in isReached.open() })
+    defer { subscription.dispose() }
+    return isReached.wait()
+  }
+}
+
+/// A variable of one test, which sees to it that one thread at a time uses it.
+final class Box<Value>: @unchecked Sendable {
+  // Unchecked: see above.
+  var value: Value
+
+  init(_ value: Value) { self.value = value }
+}

@@ -1,0 +1,118 @@
+import ReactorCore
+import ReactorRuntime
+import TestSupport
+import Testing
+
+/// Actions that are sent while another is processed.
+@Suite struct ReentrancySemanticsTests {
+  /// From where the action is sent.
+  enum Origin: CaseIterable, Sendable { case mutate, reduce, subscriber, actionObserver }
+
+  @Test(
+    "11. An action sent from inside is queued, first in first out, and currentState is unchanged on return",
+    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
+  func queued(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
+    func body<C: Core>(_: C.Type, origin: Origin) throws {
+      let stage = try Stage<C>(placement)
+      @Sendable func send(_ play: Play<C>, _ source: Origin, _ isTime: Bool) {
+        guard source == origin, isTime else { return }
+        let before = play.currentState
+        play.send(["b", "c"])
+        #expect(play.currentState == before)
+      }
+      let play = Play(on: stage.placement) {
+        $0.mutate = { play, action in
+          send(play, .mutate, action == "a")
+          return .of(action + "1", action + "2")
+        }
+        $0.reduce = { play, state, mutation in
+          send(play, .reduce, mutation == "a1")
+          return state + [mutation]
+        }
+      }
+      play.action.subscribe(onNext: { [unowned play] in send(play, .actionObserver, $0 == "a") })
+      play.state.subscribe(onNext: { [unowned play] in send(play, .subscriber, $0 == ["a1"]) })
+      play.send(["a"])
+      #expect(stage.finish())
+      #expect(play.currentState == ["a1", "a2", "b1", "b2", "c1", "c2"])
+    }
+    for origin in Origin.allCases { try body(core.type, origin: origin) }
+  }
+
+  @Test(
+    "11. Every subscriber gets state n before any gets n+1",
+    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
+  func oneStateAfterTheOther(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
+    func body<C: Core>(_: C.Type) throws {
+      let stage = try Stage<C>(placement)
+      let log = Record<[Int]>()
+      let play = Play(on: stage.placement)
+      for number in 0..<3 {
+        play.state.subscribe(onNext: { [unowned play] state in
+          log.append([state.count, number])
+          if !state.isEmpty, state.count < 20 { play.action.onNext("by \(number)") }
+        })
+      }
+      #expect(play.settle())
+      play.send(["a"])
+      #expect(stage.finish())
+      let states = log.elements.map { $0[0] }
+      #expect(states == states.sorted())
+      #expect(log.elements.prefix(15).map { $0[1] } == Array([0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2]))
+      #expect(states.last == 1 + 19 * 3)
+    }
+    try body(core.type)
+  }
+
+  @Test(
+    "12. The synchronous part of an action finishes before the next starts",
+    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
+  func notInterleaved(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
+    func body<C: Core>(_: C.Type, kind: String) throws {
+      let stage = try Stage<C>(placement)
+      let log = Record<String>()
+      let play = Play(on: stage.placement) {
+        $0.mutate = { play, action in
+          log.append("mutate \(action)")
+          let elements = action == "a" ? ["1", "2", "3", "4"] : ["101", "102"]
+          switch kind {
+          case "known": return .from(elements)
+          case "created":
+            return .create { observer in
+              for element in elements { observer.onNext(element) }
+              return Disposables.create()
+            }
+          default: return .concat(elements.map { element in .deferred { .just(element) } })
+          }
+        }
+      }
+      play.state.subscribe(onNext: { [unowned play] state in
+        log.append(state.last ?? "")
+        if state.last == "1" { play.action.onNext("b") }
+      })
+      play.send(["a"])
+      #expect(stage.finish())
+      #expect(log.elements == ["", "mutate a", "1", "2", "3", "4", "mutate b", "101", "102"])
+    }
+    for kind in ["known", "created", "concat"] { try body(core.type, kind: kind) }
+  }
+
+  @Test(
+    "14. An action sent in the first replayed callback of a subscription reaches that same subscriber",
+    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
+  func sentInReplay(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
+    func body<C: Core>(_: C.Type) throws {
+      let stage = try Stage<C>(placement)
+      let seen = Record<[String]>()
+      let play = Play(on: stage.placement)
+      play.send(["a"])
+      play.state.subscribe(onNext: { [unowned play] state in
+        seen.append(state)
+        if state == ["a"] { play.action.onNext("b") }
+      })
+      #expect(stage.finish())
+      #expect(seen.elements == [["a"], ["a", "b"]])
+    }
+    try body(core.type)
+  }
+}

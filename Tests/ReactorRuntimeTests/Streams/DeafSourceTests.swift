@@ -1,0 +1,82 @@
+import TestSupport
+import Testing
+
+@testable import ReactorRuntime
+
+/// Operators over a source that goes on after its end: it neither hears the disposal nor keeps the grammar.
+@Suite struct DeafSourceTests {
+  typealias Build = @Sendable (Observable<Int>, @escaping @Sendable (Int) -> Int) -> Observable<Int>
+
+  /// Operators that pass everything on, with a closure that they call for each element.
+  private static let builders: [(String, Build)] = [
+    ("map", { $0.map($1) }),
+    ("compactMap", { source, note in source.compactMap { note($0) } }),
+    ("filter", { source, note in source.filter { note($0) == $0 } }),
+    ("scan", { source, note in source.scan(0) { note($1) + $0 - $0 } }),
+    ("scan(into:)", { source, note in source.scan(into: 0) { $0 = note($1) } }),
+    ("distinctUntilChanged", { source, note in source.distinctUntilChanged { note($0) } }),
+    ("do", { source, note in source.do(onNext: { _ = note($0) }) }),
+    ("take(while:)", { source, note in source.take(while: { note($0) == $0 }) }),
+    ("skip(while:)", { source, _ in source.skip(while: { _ in false }) }),
+    ("take", { source, _ in source.take(100) }),
+    ("catch", { source, _ in source.catch { .error($0) } }),
+    ("concat", { source, _ in source.concat(Observable<Int>.error(TestFailure())) }),
+    ("merge", { source, note in Observable.merge(source, .never()) }),
+    ("flatMap", { source, note in source.flatMap { Observable.just(note($0)) } }),
+    ("flatMapFirst", { source, note in source.flatMapFirst { Observable.just(note($0)) } }),
+    ("flatMapLatest", { source, note in source.flatMapLatest { Observable.just(note($0)) } }),
+    ("combineLatest", { source, note in .combineLatest(source, Observable.just(0)) { note($0) + $1 } }),
+    ("combineLatest of a list", { source, note in .combineLatest([source]) { note($0[0]) } }),
+    ("withLatestFrom", { source, note in source.withLatestFrom(Observable.just(0)) { note($0) + $1 } }),
+    ("take(until:)", { source, _ in source.take(until: Observable<Int>.never()) }),
+    ("skip(until:)", { source, _ in source.skip(until: Observable.just(0)) }),
+    ("create", { source, _ in .create { source.run($0) } }),
+    ("subscribe", { source, _ in Observable { source.subscribe($0) } }),
+  ]
+
+  private let observers = Record<AnyObserver<Int>>()
+  private let disposals = Record<Int>()
+  private let noted = Record<Int>()
+  private let record = Record<String>()
+
+  /// Run as an operator does, so that no subscription's own sink stands before the observer.
+  private func run(_ index: Int) -> (source: AnyObserver<Int>, subscription: any Disposable) {
+    let source = Observable<Int> { [observers, disposals] observer in
+      observers.append(observer)
+      return Disposables.create { disposals.append(1) }
+    }
+    let stream = Self.builders[index].1(source) { [noted] in
+      noted.append($0)
+      return $0
+    }
+    let subscription = stream.run(AnyObserver { [record] in record.append("\($0)") })
+    return (observers.elements[0], subscription)
+  }
+
+  @Test(arguments: builders.indices)
+  func nothingIsHeardAfterTheDisposal(index: Int) {
+    let (source, subscription) = run(index)
+    source.onNext(1)
+    subscription.dispose()
+    source.onNext(2)
+    source.onError(TestFailure())
+    source.onCompleted()
+    #expect(record.elements == ["next(1)"], "\(Self.builders[index].0)")
+    #expect(noted.elements == [] || noted.elements == [1], "\(Self.builders[index].0)")
+    #expect(disposals.elements.count == 1, "\(Self.builders[index].0)")
+    #expect(observers.elements.count == 1, "\(Self.builders[index].0)")
+  }
+
+  @Test(arguments: builders.indices)
+  func nothingIsHeardAfterAStopEventAndTheSourceIsEnded(index: Int) {
+    let (source, _) = run(index)
+    source.onNext(1)
+    source.onError(TestFailure())
+    #expect(disposals.elements.count == 1, "\(Self.builders[index].0)")
+    source.onNext(2)
+    source.onError(TestFailure())
+    source.onCompleted()
+    #expect(record.elements == ["next(1)", "error(failure)"], "\(Self.builders[index].0)")
+    #expect(noted.elements == [] || noted.elements == [1], "\(Self.builders[index].0)")
+  }
+}

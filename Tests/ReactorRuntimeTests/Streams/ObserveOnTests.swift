@@ -1,0 +1,175 @@
+import Dispatch
+import ReactorRuntime
+import ReactorTesting
+import Synchronization
+import TestSupport
+import Testing
+
+/// `observe(on:)` and `subscribe(on:)`.
+@Suite struct ObserveOnTests {
+  private static let mark = DispatchSpecificKey<Int>()
+
+  private func markedQueue(_ number: Int, attributes: DispatchQueue.Attributes = []) -> DispatchQueue {
+    let queue = DispatchQueue(label: "marked", attributes: attributes)
+    queue.setSpecific(key: Self.mark, value: number)
+    return queue
+  }
+
+  // MARK: observe(on:)
+
+  @Test func `events come on the scheduler, in order, one at a time, the stop event last`() {
+    let scheduler = ConcurrentDispatchQueueScheduler(queue: markedQueue(7, attributes: .concurrent))
+    let record = Record<Event<Int>>()
+    let inside = Shared(Atomic(0))
+    let wrong = Record<String>()
+    let done = Gate()
+    Observable.from(Array(0..<10_000)).observe(on: scheduler).subscribe { event in
+      if inside.value.wrappingAdd(1, ordering: .relaxed).oldValue != 0 { wrong.append("overlap") }
+      if DispatchQueue.getSpecific(key: Self.mark) != 7 { wrong.append("elsewhere") }
+      record.append(event)
+      inside.value.wrappingSubtract(1, ordering: .relaxed)
+      if event.isStopEvent { done.open() }
+    }
+    #expect(done.wait())
+    #expect(record.elements == (0..<10_000).map { .next($0) } + [.completed])
+    #expect(wrong.elements.isEmpty)
+  }
+
+  @Test func `an error comes after the elements before it`() {
+    let scheduler = TestScheduler(initialClock: 0)
+    let source = scheduler.createHotObservable([.next(210, 1), .next(210, 2), .error(210, RxError.unknown)])
+    let observer = scheduler.start { source.observe(on: scheduler) }
+    #expect(observer.events == [.next(211, 1), .next(211, 2), .error(211, RxError.unknown)])
+  }
+
+  @Test func `a turn leaves to the next what comes meanwhile`() {
+    let scheduler = TestScheduler(initialClock: 0, simulateProcessingDelay: false)
+    let observers = Record<AnyObserver<String>>()
+    let record = Record<String>()
+    Observable<String>.create { observer in
+      observers.append(observer)
+      return Disposables.create()
+    }
+    .observe(on: scheduler).subscribe(onNext: { element in
+      record.append(element)
+      if element == "1" {
+        observers.elements[0].onNext("3")
+        _ = scheduler.schedule { record.append("other") }
+      }
+    })
+    observers.elements[0].onNext("1")
+    observers.elements[0].onNext("2")
+    #expect(record.elements.isEmpty)
+    scheduler.start()
+    #expect(record.elements == ["1", "2", "other", "3"])
+  }
+
+  @Test func `the disposal ends it at once and releases what waits`() {
+    let lifetimes = Lifetimes()
+    let scheduler = TestScheduler(initialClock: 0)
+    let record = Record<Int>()
+    let observers = Record<AnyObserver<LifetimeTracked>>()
+    let subscription = Observable<LifetimeTracked>.create { observer in
+      observers.append(observer)
+      return Disposables.create()
+    }
+    .observe(on: scheduler).subscribe(onNext: { record.append($0.value) })
+    for _ in 0..<10 { observers.elements[0].onNext(lifetimes.track()) }
+    #expect(lifetimes.alive == 10)
+    subscription.dispose()
+    #expect(lifetimes.alive == 0)
+    observers.elements[0].onNext(lifetimes.track())
+    #expect(lifetimes.alive == 0)
+    scheduler.start()
+    #expect(record.elements.isEmpty)
+    // The turn was cancelled.
+    #expect(scheduler.clock == 0)
+  }
+
+  @Test func `a fast source waits while the scheduler is busy elsewhere`() {
+    let entered = Gate()
+    let mayGoOn = Gate()
+    let done = Gate()
+    let emitted = Shared(Atomic(0))
+    let source = Observable<Int>.create { observer in
+      observer.onNext(0)
+      #expect(entered.wait())
+      for number in 1..<5000 {
+        observer.onNext(number)
+        emitted.value.store(number, ordering: .sequentiallyConsistent)
+      }
+      observer.onCompleted()
+      return Disposables.create()
+    }
+    let record = Record<Int>()
+    let ended = Threads.start {
+      source.observe(on: ConcurrentDispatchQueueScheduler.shared).subscribe(
+        onNext: { number in
+          record.append(number)
+          if number == 0 {
+            entered.open()
+            #expect(mayGoOn.wait())
+          }
+        }, onCompleted: { done.open() })
+    }
+    #expect(Threads.yield { emitted.value.load(ordering: .sequentiallyConsistent) >= 1024 })
+    // It is in the send of the 1025th, and stays there.
+    #expect(!ended.wait(seconds: 0))
+    #expect(emitted.value.load(ordering: .sequentiallyConsistent) == 1024)
+    mayGoOn.open()
+    #expect(done.wait())
+    #expect(ended.wait())
+    #expect(record.elements == Array(0..<5000))
+  }
+
+  @Test func `a source on the scheduler's own thread does not wait for itself`() {
+    let queue = markedQueue(1)
+    let scheduler = SerialDispatchQueueScheduler(queue: queue)
+    let record = Record<Int>()
+    let done = Gate()
+    _ = scheduler.schedule {
+      Observable.from(Array(0..<5000)).observe(on: scheduler)
+        .subscribe(onNext: { record.append($0) }, onCompleted: { done.open() })
+    }
+    #expect(done.wait())
+    #expect(record.elements == Array(0..<5000))
+  }
+
+  @Test func `a scheduler that runs at once delivers at once`() {
+    let record = Record<Event<Int>>()
+    Observable.of(1, 2).observe(on: CurrentThreadScheduler.instance).subscribe { record.append($0) }
+    #expect(record.elements == [.next(1), .next(2), .completed])
+  }
+
+  // MARK: subscribe(on:)
+
+  @Test func `the source is subscribed to and disposed of on the scheduler`() {
+    let scheduler = SerialDispatchQueueScheduler(queue: markedQueue(3))
+    let places = Record<String>()
+    let subscribed = Gate()
+    let disposed = Gate()
+    let subscription = Observable<Int>.create { _ in
+      places.append("subscribed at \(DispatchQueue.getSpecific(key: Self.mark) ?? 0)")
+      subscribed.open()
+      return Disposables.create {
+        places.append("disposed at \(DispatchQueue.getSpecific(key: Self.mark) ?? 0)")
+        disposed.open()
+      }
+    }
+    .subscribe(on: scheduler).subscribe()
+    #expect(subscribed.wait())
+    subscription.dispose()
+    #expect(disposed.wait())
+    #expect(places.elements == ["subscribed at 3", "disposed at 3"])
+  }
+
+  @Test func `what was disposed before is not subscribed to`() {
+    let scheduler = TestScheduler(initialClock: 0)
+    let source = scheduler.createHotObservable([.next(210, 1)])
+    source.subscribe(on: scheduler).subscribe().dispose()
+    let observer = scheduler.start { source.subscribe(on: scheduler) }
+    #expect(observer.events == [.next(210, 1)])
+    // The end comes at the scheduler's next tick.
+    #expect(source.subscriptions == [Subscription(201, 1001)])
+  }
+}

@@ -1,0 +1,218 @@
+import ReactorCore
+import TestSupport
+import Testing
+
+@testable import ReactorRuntime
+
+@Suite struct PublishSubjectTests {
+  private struct Failed: Error {}
+
+  /// "next 1" and so on, as an observer is told them.
+  private func note(_ subject: some ObservableType<Int>, in record: Record<String>, as name: String = "")
+    -> any Disposable
+  {
+    subject.subscribe(
+      onNext: { record.append("\(name)\($0)") }, onError: { _ in record.append("\(name)error") },
+      onCompleted: { record.append("\(name)completed") })
+  }
+
+  @Test func `observers are called in the order in which they subscribed`() {
+    let subject = PublishSubject<Int>()
+    let record = Record<String>()
+    for name in ["a", "b", "c", "d"] { _ = note(subject, in: record, as: name) }
+    subject.onNext(1)
+    subject.onNext(2)
+    #expect(record.elements == ["a1", "b1", "c1", "d1", "a2", "b2", "c2", "d2"])
+  }
+
+  @Test func `the order of observers survives that one in the middle leaves`() {
+    let subject = PublishSubject<Int>()
+    let record = Record<String>()
+    let subscriptions = ["a", "b", "c", "d"].map { note(subject, in: record, as: $0) }
+    subscriptions[1].dispose()
+    subscriptions[1].dispose()
+    _ = note(subject, in: record, as: "e")
+    subject.onNext(1)
+    #expect(record.elements == ["a1", "c1", "d1", "e1"])
+  }
+
+  @Test func `who subscribes late is told later elements only`() {
+    let subject = PublishSubject<Int>()
+    let record = Record<String>()
+    subject.onNext(1)
+    _ = note(subject, in: record)
+    subject.onNext(2)
+    #expect(record.elements == ["2"])
+  }
+
+  @Test func `nothing is told after the end, and a late subscriber is told the end`() {
+    let completed = PublishSubject<Int>()
+    let failed = PublishSubject<Int>()
+    let record = Record<String>()
+    _ = note(completed, in: record)
+    completed.onNext(1)
+    completed.onCompleted()
+    completed.onNext(2)
+    completed.onError(Failed())
+    _ = note(completed, in: record, as: "late ")
+    failed.onError(Failed())
+    failed.onCompleted()
+    _ = note(failed, in: record, as: "failed ")
+    #expect(record.elements == ["1", "completed", "late completed", "failed error"])
+    #expect(!completed.hasObservers)
+  }
+
+  @Test func `what an observer brings comes after the running event, for every observer`() {
+    let subject = PublishSubject<Int>()
+    let record = Record<String>()
+    _ = subject.subscribe(onNext: { element in
+      if element < 3 { subject.onNext(element + 1) }
+      record.append("a\(element)")
+    })
+    _ = note(subject, in: record, as: "b")
+    subject.onNext(1)
+    #expect(record.elements == ["a1", "b1", "a2", "b2", "a3", "b3"])
+  }
+
+  @Test func `what another thread brings during a delivery does not wait for it, and comes after it`() {
+    let subject = PublishSubject<Int>()
+    let record = Record<String>()
+    let isInside = Gate()
+    let mayGoOn = Gate()
+    _ = subject.subscribe(onNext: { element in
+      if element == 1 {
+        isInside.open()
+        _ = mayGoOn.wait()
+      }
+      record.append("\(element)")
+    })
+    let ended = Threads.start { subject.onNext(1) }
+    #expect(isInside.wait())
+    subject.onNext(2)
+    subject.onNext(3)
+    #expect(record.elements == [])
+    mayGoOn.open()
+    #expect(ended.wait())
+    #expect(record.elements == ["1", "2", "3"])
+  }
+
+  @Test func `who subscribes in a delivery is told later events only`() {
+    let subject = PublishSubject<Int>()
+    let record = Record<String>()
+    let bag = DisposeBag()
+    _ = subject.subscribe(onNext: { element in
+      // Accepted before the subscription, though delivered after it.
+      subject.on(element == 1 ? .next(2) : .completed)
+      if element == 1 { bag.insert(note(subject, in: record, as: "inner ")) }
+    })
+    subject.onNext(1)
+    #expect(record.elements == ["inner completed"])
+  }
+
+  @Test func `an observer that an earlier one ends is not told the running event`() {
+    let subject = PublishSubject<Int>()
+    let record = Record<String>()
+    let later = SerialDisposable()
+    _ = subject.subscribe(onNext: { _ in later.dispose() })
+    later.disposable = note(subject, in: record)
+    subject.onNext(1)
+    #expect(record.elements == [])
+  }
+
+  @Test func `it knows whether it has observers`() {
+    let subject = PublishSubject<Int>()
+    #expect(!subject.hasObservers)
+    let subscription = subject.subscribe(onNext: { _ in })
+    #expect(subject.hasObservers)
+    subscription.dispose()
+    #expect(!subject.hasObservers)
+  }
+
+  @Test func `a disposed subscription lets go of its observer, though nothing is told any more`() {
+    let lifetimes = Lifetimes()
+    let subject = PublishSubject<Int>()
+    let subscription = subject.subscribe(onNext: { [kept = lifetimes.track()] _ in _ = kept })
+    #expect(lifetimes.alive == 1)
+    subscription.dispose()
+    #expect(lifetimes.alive == 0)
+    withExtendedLifetime((subject, subscription)) {}
+  }
+
+  @Test func `the end lets go of the observers, though nobody disposes their subscriptions`() {
+    let lifetimes = Lifetimes()
+    let subject = PublishSubject<Int>()
+    // Raw: what subscribe puts between would dispose.
+    let subscription = subject.asObservable().run(AnyObserver { [kept = lifetimes.track()] _ in _ = kept })
+    #expect(lifetimes.alive == 1)
+    subject.onCompleted()
+    #expect(lifetimes.alive == 0)
+    withExtendedLifetime((subject, subscription)) {}
+  }
+
+  @Test func `a subscription retains neither the subject nor, once that is gone, the observer`() {
+    let lifetimes = Lifetimes()
+    weak var weakSubject: PublishSubject<LifetimeTracked>?
+    do {
+      let subject = PublishSubject<LifetimeTracked>()
+      weakSubject = subject
+      _ = subject.subscribe(onNext: { [kept = lifetimes.track()] _ in _ = kept })
+      subject.onNext(lifetimes.track())
+      #expect(lifetimes.alive == 1)
+    }
+    #expect(weakSubject == nil)
+    #expect(lifetimes.alive == 0)
+  }
+
+  @Test func `an observer whose destruction comes back to the subject does not hang`() {
+    let subject = PublishSubject<Int>()
+    let record = Record<String>()
+    _ = note(subject, in: record)
+    let subscription = SerialDisposable()
+    do {
+      let speaking = SpeaksAtTheEnd { subject.onNext(7) }
+      // Raw: so that the subject has the only reference to the observer.
+      subscription.disposable = subject.asObservable().run(AnyObserver { _ in _ = speaking })
+    }
+    let ended = Threads.start { subscription.dispose() }
+    #expect(ended.wait())
+    #expect(record.elements == ["7"])
+  }
+
+  @Test func `who brings too much during a delivery waits for room`() {
+    let subject = PublishSubject<Int>()
+    let record = Record<Int>()
+    let brought = Record<Int>()
+    let isInside = Gate()
+    let mayGoOn = Gate()
+    _ = subject.subscribe(onNext: { element in
+      if element == 0 {
+        isInside.open()
+        _ = mayGoOn.wait()
+      }
+      record.append(element)
+    })
+    let delivering = Threads.start { subject.onNext(0) }
+    #expect(isInside.wait())
+    let bringing = Threads.start {
+      for element in 1...2000 {
+        subject.onNext(element)
+        brought.append(element)
+      }
+    }
+    #expect(Threads.yield { brought.elements.count == 1024 })
+    // So that it most likely sleeps, and must be woken. What is expected holds either way.
+    for _ in 0..<1000 { DedicatedThread.yield() }
+    mayGoOn.open()
+    #expect(bringing.wait())
+    #expect(delivering.wait())
+    #expect(record.elements == Array(0...2000))
+  }
+}
+
+private final class SpeaksAtTheEnd: Sendable {
+  private let speak: @Sendable () -> Void
+
+  init(_ speak: @escaping @Sendable () -> Void) { self.speak = speak }
+
+  deinit { speak() }
+}

@@ -1,0 +1,103 @@
+import TestSupport
+import Testing
+
+@testable import ReactorRuntime
+
+/// startWith and concat.
+@Suite struct SequencingTests {
+  @Test func startWithComesFirst() {
+    #expect(events(of: Observable.of(3).startWith(1, 2)) == ["next(1)", "next(2)", "next(3)", "completed"])
+    let feed = Feed<Int>()
+    let record = Record<String>()
+    let subscription = record.observe(feed.stream.startWith(1))
+    feed.next(2)
+    feed.fail()
+    #expect(record.elements == ["next(1)", "next(2)", "error(failure)"])
+    subscription.dispose()
+  }
+
+  @Test func aFewKnownElementsStayAValue() {
+    #expect(Observable.of(3, 4).startWith(1, 2).isKnown)
+    #expect(Observable.concat([.just(1), .empty(), .of(2, 3), .just(4)]).isKnown)
+    #expect(Observable.just(1).concat(Observable.just(2)).isKnown)
+    #expect(Observable<Int>.concat([Observable<Int>]()).isKnown)
+    #expect(!Observable.concat([.just(1), .error(TestFailure())]).isKnown)
+    for count in 0...9 {
+      let streams = (0..<count).map { Observable.just($0) }
+      #expect(events(of: .concat(streams)) == (0..<count).map { "next(\($0))" } + ["completed"])
+    }
+  }
+
+  @Test func theNextStreamIsSubscribedToWhenTheOneBeforeHasEnded() {
+    let feeds = (0..<3).map { _ in Feed<Int>() }
+    let record = Record<String>()
+    let subscription = record.observe(Observable.concat(feeds.map(\.stream)))
+    #expect(feeds.map(\.subscriptions) == [1, 0, 0])
+    feeds[0].next(1)
+    feeds[1].next(99)
+    feeds[0].complete()
+    #expect(feeds.map(\.subscriptions) == [0, 1, 0])
+    feeds[1].next(2)
+    feeds[1].complete()
+    feeds[2].next(3)
+    feeds[2].complete()
+    #expect(record.elements == ["next(1)", "next(2)", "next(3)", "completed"])
+    subscription.dispose()
+  }
+
+  @Test func eachElementIsDeliveredBeforeTheNextSubscription() {
+    let record = Record<String>()
+    let stream = { (number: Int) in
+      Observable<Int>.create { observer in
+        record.append("subscribe \(number)")
+        observer.onNext(number)
+        observer.onCompleted()
+        return Disposables.create()
+      }
+    }
+    record.observe(.concat(stream(1), .just(2), stream(3))).dispose()
+    #expect(
+      record.elements == ["subscribe 1", "next(1)", "next(2)", "subscribe 3", "next(3)", "completed"])
+  }
+
+  @Test func aFailureEndsAllOfThem() {
+    let feed = Feed<Int>()
+    #expect(events(of: Observable.error(TestFailure()).concat(feed.stream)) == ["error(failure)"])
+    #expect(feed.totalSubscriptions == 0)
+  }
+
+  @Test func manyStreamsThatEndAtOnceTakeNoStack() {
+    let one = Observable<Int>.create { observer in
+      observer.onNext(1)
+      observer.onCompleted()
+      return Disposables.create()
+    }
+    let count = 20_000
+    let sum = Record<Int>()
+    Observable.concat(Array(repeating: one, count: count)).scan(0) { $0 + $1 }
+      .filter { $0 == count }.subscribe(onNext: { sum.append($0) })
+    #expect(sum.elements == [count])
+  }
+
+  @Test func aStreamThatEndsOnAnotherThreadDuringItsSubscriptionIsFollowed() {
+    let elsewhere = Observable<Int>.create { observer in
+      let ended = Threads.start {
+        observer.onNext(1)
+        observer.onCompleted()
+      }
+      #expect(ended.wait())
+      return Disposables.create()
+    }
+    #expect(
+      events(of: .concat(elsewhere, elsewhere, .just(2))) == ["next(1)", "next(1)", "next(2)", "completed"])
+  }
+
+  @Test func disposalEndsTheRunningStreamAndStartsNoOther() {
+    let feeds = (0..<2).map { _ in Feed<Int>() }
+    let subscription = Observable.concat(feeds.map(\.stream)).subscribe()
+    subscription.dispose()
+    feeds[0].complete()
+    #expect(feeds.map(\.subscriptions) == [0, 0])
+    #expect(feeds[1].totalSubscriptions == 0)
+  }
+}

@@ -1,0 +1,209 @@
+import TestSupport
+import Testing
+
+@testable import ReactorRuntime
+
+@Suite struct SharingTests {
+  private struct Failed: Error {}
+
+  /// A stream that notes when it is subscribed to and disposed, and that tells what its current subject is
+  /// told.
+  private final class Source: Sendable {
+    let log = Record<String>()
+    let subjects = Record<PublishSubject<Int>>()
+
+    var stream: Observable<Int> {
+      .create { [log, subjects] observer in
+        log.append("subscribed")
+        let subject = PublishSubject<Int>()
+        subjects.append(subject)
+        let subscription = subject.subscribe(observer)
+        return Disposables.create {
+          subscription.dispose()
+          log.append("disposed")
+        }
+      }
+    }
+
+    var current: PublishSubject<Int> { subjects.elements[subjects.elements.count - 1] }
+  }
+
+  private func note(_ stream: Observable<Int>, in record: Record<String>) -> any Disposable {
+    stream.subscribe(
+      onNext: { record.append("\($0)") }, onError: { _ in record.append("error") },
+      onCompleted: { record.append("completed") })
+  }
+
+  @Test func `shared, it is subscribed to with the first observer and disposed with the last`() {
+    let source = Source()
+    let shared = source.stream.share()
+    let (first, second) = (Record<String>(), Record<String>())
+    #expect(source.log.elements == [])
+    let subscriptions = [note(shared, in: first), note(shared, in: second)]
+    #expect(source.log.elements == ["subscribed"])
+    source.current.onNext(1)
+    subscriptions[0].dispose()
+    subscriptions[0].dispose()
+    source.current.onNext(2)
+    #expect(source.log.elements == ["subscribed"])
+    subscriptions[1].dispose()
+    #expect(source.log.elements == ["subscribed", "disposed"])
+    #expect(first.elements == ["1"])
+    #expect(second.elements == ["1", "2"])
+  }
+
+  @Test func `shared, a stream that emits at once tells the first observer all of it`() {
+    let record = Record<String>()
+    _ = note(Observable.of(1, 2, 3).share(), in: record)
+    #expect(record.elements == ["1", "2", "3", "completed"])
+  }
+
+  @Test func `shared while connected, the next observer after the end subscribes anew`() {
+    for replay in [0, 1, 2] {
+      let source = Source()
+      let shared = source.stream.share(replay: replay)
+      let (first, second) = (Record<String>(), Record<String>())
+      _ = note(shared, in: first)
+      source.current.onNext(1)
+      source.current.onCompleted()
+      _ = note(shared, in: second)
+      source.current.onNext(2)
+      source.current.onError(Failed())
+      #expect(source.log.elements == ["subscribed", "disposed", "subscribed", "disposed"])
+      #expect(first.elements == ["1", "completed"])
+      #expect(second.elements == ["2", "error"], "replay \(replay)")
+    }
+  }
+
+  @Test func `shared while connected, an observer that subscribes because of the end subscribes anew`() {
+    let source = Source()
+    let shared = source.stream.share()
+    let record = Record<String>()
+    _ = shared.subscribe(onCompleted: { _ = note(shared, in: record) })
+    source.current.onCompleted()
+    source.current.onNext(1)
+    #expect(record.elements == ["1"])
+    #expect(source.subjects.elements.count == 2)
+  }
+
+  @Test func `shared with replay, a further observer is told the last elements first`() {
+    for scope in [SubjectLifetimeScope.whileConnected, .forever] {
+      let source = Source()
+      let shared = source.stream.share(replay: 2, scope: scope)
+      _ = note(shared, in: Record())
+      let record = Record<String>()
+      for element in 1...3 { source.current.onNext(element) }
+      _ = note(shared, in: record)
+      source.current.onNext(4)
+      #expect(record.elements == ["2", "3", "4"])
+      #expect(source.log.elements == ["subscribed"])
+    }
+  }
+
+  @Test func `shared while connected, nothing is kept from one connection to the next`() {
+    let source = Source()
+    let shared = source.stream.share(replay: 1)
+    note(shared, in: Record()).dispose()
+    let record = Record<String>()
+    let first = note(shared, in: Record())
+    source.current.onNext(1)
+    first.dispose()
+    _ = note(shared, in: record)
+    source.current.onNext(2)
+    #expect(record.elements == ["2"])
+  }
+
+  @Test func `shared forever, the last elements are kept from one connection to the next`() {
+    let source = Source()
+    let shared = source.stream.share(replay: 1, scope: .forever)
+    let first = note(shared, in: Record())
+    source.current.onNext(1)
+    first.dispose()
+    let record = Record<String>()
+    _ = note(shared, in: record)
+    source.current.onNext(2)
+    #expect(record.elements == ["1", "2"])
+    #expect(source.log.elements == ["subscribed", "disposed", "subscribed"])
+  }
+
+  @Test func `shared forever, the end is told to all later observers, and nothing is subscribed to again`() {
+    let source = Source()
+    let shared = source.stream.share(replay: 1, scope: .forever)
+    _ = note(shared, in: Record())
+    source.current.onNext(1)
+    source.current.onNext(2)
+    source.current.onCompleted()
+    let record = Record<String>()
+    _ = note(shared, in: record)
+    #expect(record.elements == ["2", "completed"])
+    #expect(source.log.elements == ["subscribed", "disposed"])
+  }
+
+  @Test func `a source that has ended is disposed, also one that does not see to that itself`() {
+    let record = Record<String>()
+    let source = Observable<Int> { observer in
+      observer.on(.completed)
+      return Disposables.create { record.append("disposed") }
+    }
+    source.publish().connect()
+    #expect(record.elements == ["disposed"])
+  }
+
+  @Test func `published, it is subscribed to when it is connected, once`() {
+    let source = Source()
+    let published = source.stream.publish()
+    let record = Record<String>()
+    _ = note(published.asObservable(), in: record)
+    #expect(source.log.elements == [])
+    let connection = published.connect()
+    published.connect()
+    source.current.onNext(1)
+    connection.dispose()
+    #expect(source.log.elements == ["subscribed", "disposed"])
+    #expect(record.elements == ["1"])
+    published.connect()
+    #expect(source.log.elements == ["subscribed", "disposed", "subscribed"])
+  }
+
+  @Test func `replayed, an observer after the connection is told the last elements`() {
+    let source = Source()
+    let replayed = source.stream.replay(1)
+    replayed.connect()
+    source.current.onNext(1)
+    source.current.onNext(2)
+    let record = Record<String>()
+    _ = note(replayed.asObservable(), in: record)
+    #expect(record.elements == ["2"])
+  }
+
+  @Test func `a replay subject keeps its last elements, also past its end`() {
+    for limit in 0...3 {
+      let subject = ReplaySubject<Int>.create(bufferSize: limit)
+      let early = Record<String>()
+      _ = note(subject.asObservable(), in: early)
+      for element in 1...5 { subject.onNext(element) }
+      subject.onCompleted()
+      let record = Record<String>()
+      _ = note(subject.asObservable(), in: record)
+      #expect(record.elements == (1...5).suffix(limit).map { "\($0)" } + ["completed"])
+      #expect(early.elements == ["1", "2", "3", "4", "5", "completed"])
+    }
+  }
+
+  @Test func `a shared subscription that ended or was disposed keeps nothing`() {
+    let lifetimes = Lifetimes()
+    for ends in [true, false] {
+      for replay in [0, 1] {
+        let subject = PublishSubject<LifetimeTracked>()
+        let shared = subject.share(replay: replay)
+        let subscription = shared.subscribe(onNext: { [kept = lifetimes.track()] _ in _ = kept })
+        subject.onNext(lifetimes.track())
+        if ends { subject.onCompleted() }
+        subscription.dispose()
+        #expect(!subject.hasObservers)
+        #expect(lifetimes.alive == 0)
+        withExtendedLifetime((subject, shared, subscription)) {}
+      }
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import TestSupport
+import Testing
+
+@testable import ReactorRuntime
+
+/// do and debug.
+@Suite(.serialized) struct SideEffectTests {
+  private func noting(_ record: Record<String>, _ stream: Observable<Int>) -> Observable<Int> {
+    stream.do(
+      onNext: { record.append("onNext \($0)") }, afterNext: { record.append("afterNext \($0)") },
+      onError: { record.append("onError \($0)") }, afterError: { record.append("afterError \($0)") },
+      onCompleted: { record.append("onCompleted") }, afterCompleted: { record.append("afterCompleted") },
+      onSubscribe: { record.append("onSubscribe") }, onSubscribed: { record.append("onSubscribed") },
+      onDispose: { record.append("onDispose") })
+  }
+
+  @Test func closuresSurroundTheEvents() {
+    let record = Record<String>()
+    let feed = Feed<Int>()
+    let subscription = record.observe(noting(record, feed.stream))
+    feed.next(1)
+    feed.complete()
+    subscription.dispose()
+    #expect(
+      record.elements == [
+        "onSubscribe", "onSubscribed", "onNext 1", "next(1)", "afterNext 1", "onCompleted", "completed",
+        "onDispose", "afterCompleted",
+      ])
+  }
+
+  @Test func aStreamThatEndsAtOnceIsDisposedAfterItsSubscription() {
+    let record = Record<String>()
+    let subscription = record.observe(noting(record, .error(TestFailure())))
+    subscription.dispose()
+    #expect(
+      record.elements == [
+        "onSubscribe", "onError failure", "error(failure)", "afterError failure", "onSubscribed", "onDispose",
+      ])
+  }
+
+  @Test func disposalIsNotedOnce() {
+    let record = Record<String>()
+    let feed = Feed<Int>()
+    let subscription = record.observe(noting(record, feed.stream))
+    subscription.dispose()
+    subscription.dispose()
+    feed.next(1)
+    #expect(record.elements == ["onSubscribe", "onSubscribed", "onDispose"])
+  }
+
+  @Test func aClosureThatThrowsAtAStopEventReplacesIt() {
+    let failed = Observable<Int>.error(TestFailure()).do(onError: { _ in throw TestFailure("other") })
+    #expect(events(of: failed) == ["error(other)"])
+    let ended = Observable<Int>.empty().do(onCompleted: { throw TestFailure("other") })
+    #expect(events(of: ended) == ["error(other)"])
+    let after = Observable.of(1, 2).do(afterNext: { _ in throw TestFailure("after") })
+    #expect(events(of: after) == ["next(1)", "error(after)"])
+  }
+
+  @Test func whatIsThrownAfterAStopEventIsReported() {
+    let reported = Record<String>()
+    let before = Hooks.defaultErrorHandler
+    Hooks.defaultErrorHandler = { reported.append("\($0)") }
+    defer { Hooks.defaultErrorHandler = before }
+    let stream = Observable<Int>.empty().do(afterCompleted: { throw TestFailure("too late") })
+    #expect(events(of: stream) == ["completed"])
+    #expect(reported.elements.contains("too late"))
+  }
+
+  @Test func debugPrintsWhatRxSwiftPrints() {
+    let lines = Record<String>()
+    let stream = Observable.of("a", String(repeating: "b", count: 40))
+    _ = events(of: stream.debug("name", trimOutput: true) { lines.append($0) })
+    #expect(
+      lines.elements == [
+        "name -> subscribed", "name -> Event next(a)",
+        "name -> Event next(bbbbbbbbbbbbbbb...bbbbbbbbbbbbbbbbbbb)", "name -> Event completed",
+        "name -> isDisposed",
+      ])
+    #expect(events(of: Observable.just(1).debug()) == ["next(1)", "completed"])
+  }
+
+  @Test func timesAreForPeople() throws {
+    let time = WallClock.now()
+    #expect(time.wholeMatch(of: /20\d\d-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}/) != nil, "\(time)")
+  }
+}
