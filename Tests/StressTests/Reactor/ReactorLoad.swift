@@ -55,7 +55,10 @@ struct ReactorLoad: Sendable, CustomStringConvertible {
 final class FailureCounter: Sendable {
   private let counts = Guarded<[Int]>([0, 0, 0, 0])
 
-  func note(_ failure: Failure) { counts.with { $0[Self.index(of: failure.reason)] += 1 } }
+  func note(_ failure: Failure) {
+    guard let reason = failure.sendError else { preconditionFailure("\(failure)") }
+    counts.with { $0[Self.index(of: reason)] += 1 }
+  }
 
   func count(_ reason: SendError) -> Int { counts.with { $0[Self.index(of: reason)] } }
 

@@ -1,0 +1,179 @@
+import ReactorCore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ReactorRuntime
+
+extension StressTests {
+  /// Sixteen threads that are the first to touch a reactor, over and over.
+  @Suite struct FirstTouchStress {
+    static let threads = 16
+    /// Reactors that are touched before all are let go: the mailbox of a runtime takes 100 kB.
+    static let wave = 500
+
+    @Test(arguments: CoreUnderTest.allCases)
+    func `reactors with a runtime get one pipeline each, and lose nothing`(core: CoreUnderTest) {
+      Scenario.announce("first touch, stored", on: core)
+      Scenario("first touch, stored, core \(core.rawValue)").run(withinSeconds: 120) { scenario in
+        switch core {
+        case .c: touch(scenario, reactors: 50_000) { StoredTouched<CCore>($0) }
+        case .swift: touch(scenario, reactors: 50_000) { StoredTouched<PureSwiftCore>($0) }
+        }
+      }
+    }
+
+    @Test func `reactors without a runtime get one each, which go when they are gone`() {
+      Scenario.announce("first touch, attached")
+      Scenario("first touch, attached").run(withinSeconds: 120) { scenario in
+        attachedRuntimes.sweep()
+        let before = attachedRuntimes.count
+        touch(scenario, reactors: 100_000) { AttachedTouched($0) }
+        attachedRuntimes.sweep()
+        #expect(attachedRuntimes.count <= before, "\(scenario)")
+      }
+    }
+
+    /// Waves of reactors, each of which all threads touch.
+    fileprivate func touch<R: Touched>(
+      _ scenario: Scenario, reactors: Int, _ make: @escaping @Sendable (TouchTally) -> R
+    ) {
+      let lifetimes = Lifetimes()
+      var resident: [Int] = []
+      let count = StressMode.rounds(reactors) / (ThreadSanitizer.isOn ? 10 : 1)
+      for number in 0..<(count / Self.wave) {
+        touchWave(scenario, number, lifetimes, make)
+        // Without this it would take up to a second; and the sweep in the background may be in the middle of
+        // it.
+        let isGone = Threads.yield {
+          attachedRuntimes.sweep()
+          return lifetimes.alive == 0
+        }
+        #expect(isGone, "\(scenario), wave \(number): \(lifetimes.alive) alive")
+        resident.append(ResidentMemory.bytes())
+      }
+      // One look says little: what the allocator holds goes up and down by tens of megabytes. A leak would
+      // lift the last looks above all the first.
+      guard let most = resident.prefix(20).max(), let least = resident.suffix(20).min() else { return }
+      #expect(least - most < 8 << 20, "\(scenario): \((least - most) >> 20) MiB more than before")
+    }
+
+    fileprivate func touchWave<R: Touched>(
+      _ scenario: Scenario, _ number: Int, _ lifetimes: Lifetimes,
+      _ make: @escaping @Sendable (TouchTally) -> R
+    ) {
+      let reactors = (0..<Self.wave).map { _ in make(TouchTally(lifetimes.track())) }
+      Crew(of: Self.threads) { thread in
+        var generator = scenario.generator(number * Self.threads + thread)
+        // All go through them from the same end, so that they meet again and again.
+        for reactor in reactors { reactor.touch(UInt32(thread), &generator) }
+      }.join()
+      for reactor in reactors {
+        if let complaint = reactor.complaint { Issue.record("\(scenario), wave \(number): \(complaint)") }
+      }
+    }
+  }
+}
+
+/// A reactor whose state is how many actions it has reduced.
+private protocol Touched: Reactor where Action == UInt32, Mutation == UInt32, State == Int {
+  var tally: TouchTally { get }
+}
+
+/// What happened to one reactor.
+private final class TouchTally: Sendable {
+  // Relaxed: read when the threads have been joined.
+  let actionTransforms = Atomic(0)
+  let mutationTransforms = Atomic(0)
+  let stateTransforms = Atomic(0)
+  let sent = Atomic(0)
+  let observers = Guarded<[TouchObserver]>([])
+  /// Lives as long as the reactor or one of its observers.
+  private let token: LifetimeTracked
+
+  init(_ token: LifetimeTracked) { self.token = token }
+}
+
+/// What one observer has seen: each state once, from its first to the last. Called by the owner only.
+private final class TouchObserver: Sendable {
+  // Relaxed: as above.
+  private let last = Atomic(-1)
+  private let gaps = Atomic(0)
+
+  func see(_ state: Int) {
+    let before = last.exchange(state, ordering: .relaxed)
+    if before >= 0, state != before + 1 { gaps.add(1, ordering: .relaxed) }
+  }
+
+  /// Whether it has seen all states up to that one.
+  func isComplete(upTo state: Int) -> Bool {
+    last.load(ordering: .relaxed) == state && gaps.load(ordering: .relaxed) == 0
+  }
+}
+
+extension Touched {
+  /// What a thread does with a reactor that it may be the first to touch.
+  fileprivate func touch(_ number: UInt32, _ generator: inout SplitMix64) {
+    switch generator.below(4) {
+    case 0:
+      tally.sent.add(1, ordering: .relaxed)
+      send(number)
+    case 1:
+      let observer = TouchObserver()
+      tally.observers.with { $0.append(observer) }
+      state.subscribe(onNext: { [tally] state in withExtendedLifetime(tally) { observer.see(state) } })
+    case 2: precondition(currentState >= 0)
+    default: break
+    }
+    tally.sent.add(1, ordering: .relaxed)
+    action.onNext(number)
+  }
+
+  /// What is wrong with it, after all threads have been joined.
+  fileprivate var complaint: String? {
+    let calls = (
+      tally.actionTransforms.load(ordering: .relaxed), tally.mutationTransforms.load(ordering: .relaxed),
+      tally.stateTransforms.load(ordering: .relaxed)
+    )
+    if calls != (1, 1, 1) { return "the transforms were called \(calls) times" }
+    let sent = tally.sent.load(ordering: .relaxed)
+    if currentState != sent { return "\(currentState) of \(sent) actions were reduced" }
+    let observers = tally.observers.with { $0 }
+    let complete = observers.count { $0.isComplete(upTo: sent) }
+    return complete == observers.count ? nil : "\(complete) of \(observers.count) observers saw every state"
+  }
+
+  func transform(action: Observable<UInt32>) -> Observable<UInt32> {
+    tally.actionTransforms.add(1, ordering: .relaxed)
+    return action
+  }
+
+  func transform(mutation: Observable<UInt32>) -> Observable<UInt32> {
+    tally.mutationTransforms.add(1, ordering: .relaxed)
+    return mutation.map { $0 }
+  }
+
+  func transform(state: Observable<Int>) -> Observable<Int> {
+    tally.stateTransforms.add(1, ordering: .relaxed)
+    return state
+  }
+
+  func reduce(into state: inout Int, mutation: UInt32) { state += 1 }
+}
+
+private final class StoredTouched<C: Core>: Touched {
+  typealias Action = UInt32
+  let initialState = 0
+  let runtime = RuntimeOn<C, UInt32, UInt32, Int>(on: .caller, capacity: 64)
+  let tally: TouchTally
+
+  init(_ tally: TouchTally) { self.tally = tally }
+}
+
+private final class AttachedTouched: Touched {
+  typealias Action = UInt32
+  let initialState = 0
+  let tally: TouchTally
+
+  init(_ tally: TouchTally) { self.tally = tally }
+}

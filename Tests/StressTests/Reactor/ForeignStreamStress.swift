@@ -1,0 +1,225 @@
+import ReactorCore
+import ReactorRuntime
+import Synchronization
+import TestSupport
+import Testing
+
+extension StressTests {
+  /// Streams that `mutate` has answered and that send from threads of their own, while others send, subscribe
+  /// and dispose.
+  @Suite struct ForeignStreamStress {
+    @Test(arguments: CoreUnderTest.allCases, [Place.caller, .parkingLoop])
+    func `every mutation is reduced once, in its source's order, and every state is seen once`(
+      core: CoreUnderTest, place: Place
+    ) {
+      Scenario.announce("foreign streams, \(place)", on: core)
+      for capacity in [4, 4096] {
+        for transforms in [false, true] {
+          let parameters = "\(place), capacity \(capacity), transforms \(transforms)"
+          Scenario("foreign streams, core \(core.rawValue), \(parameters)").run { scenario in
+            switch core {
+            case .c: mix(CCore.self, place, capacity, transforms, scenario)
+            case .swift: mix(PureSwiftCore.self, place, capacity, transforms, scenario)
+            }
+          }
+        }
+      }
+    }
+
+    /// Three sources and three senders, and one thread that subscribes and disposes.
+    private func mix<C: Core>(
+      _ core: C.Type, _ place: Place, _ capacity: Int, _ transforms: Bool, _ scenario: Scenario
+    ) {
+      let (sources, senders, items) = (3, 3, StressMode.rounds(1500))
+      let loop = place.makeLoop(on: core, turnLimit: 16)
+      let reactor = ForeignReactor<C>(
+        on: PlacementOn(loop), capacity: capacity, sources: sources, producers: sources + senders,
+        transforms: transforms)
+      let observer = StateChain()
+      let subscription = reactor.state.subscribe(onNext: { observer.see($0) })
+      for source in 0..<sources { reactor.action.onNext(.listen(source)) }
+      // So that nothing is sent before it is listened to.
+      while reactor.currentState.listening < sources { DedicatedThread.yield() }
+      Crew(of: sources + senders + 1) { thread in
+        var disturbance = Disturbance(scenario.generator(thread))
+        if thread == sources + senders { return churn(reactor, &disturbance, items) }
+        for sequence in 0..<items {
+          disturbance.step()
+          let item = Item(producer: thread, sequence: sequence)
+          if thread < sources {
+            reactor.sources[thread].onNext(item)
+          } else {
+            reactor.action.onNext(.pass(item))
+          }
+        }
+      }.join()
+      loop?.shutdown()
+      let expected = (sources + senders) * items
+      #expect(reactor.failures.total == 0, "\(scenario)")
+      #expect(reactor.checker.complaint == nil, "\(scenario)")
+      #expect(reactor.checker.next.reduce(0, +) == expected, "\(scenario)")
+      #expect(reactor.currentState.reduced == expected, "\(scenario)")
+      #expect(observer.gaps == 0, "\(scenario)")
+      #expect(observer.last == expected, "\(scenario)")
+      subscription.dispose()
+    }
+
+    /// Subscribes to this and that, and disposes of it again: each sees states without a gap.
+    private func churn<C: Core>(
+      _ reactor: ForeignReactor<C>, _ disturbance: inout Disturbance, _ count: Int
+    ) {
+      var subscriptions: [any Disposable] = []
+      for _ in 0..<count {
+        let observer = StateChain()
+        if disturbance.happens(onceIn: 2) {
+          subscriptions.append(reactor.state.subscribe(onNext: { observer.see($0) }))
+        } else {
+          subscriptions.append(reactor.action.subscribe(onNext: { _ in }))
+        }
+        disturbance.idle()
+        if subscriptions.count > 8 { subscriptions.remove(at: disturbance.below(8)).dispose() }
+        if observer.gaps > 0 { Issue.record("a passing observer missed a state") }
+      }
+      for subscription in subscriptions { subscription.dispose() }
+    }
+
+    @Test(arguments: CoreUnderTest.allCases, [Place.caller, .parkingLoop])
+    func `a reactor that is let go while its streams send ends in peace`(core: CoreUnderTest, place: Place) {
+      Scenario.announce("streams of a reactor that is let go, \(place)", on: core)
+      Scenario("let go with streams, core \(core.rawValue), \(place)").run { scenario in
+        switch core {
+        case .c: letGo(CCore.self, place, scenario)
+        case .swift: letGo(PureSwiftCore.self, place, scenario)
+        }
+      }
+    }
+
+    private func letGo<C: Core>(_ core: C.Type, _ place: Place, _ scenario: Scenario) {
+      let lifetimes = Lifetimes()
+      let loop = place.makeLoop(on: core, turnLimit: 4)
+      let sources = (0..<2).map { _ in PublishSubject<Item>() }
+      let isOver = Shared(Atomic(false))
+      let crew = Crew(of: sources.count) { thread in
+        var disturbance = Disturbance(scenario.generator(thread))
+        var sequence = 0
+        while !isOver.value.load(ordering: .relaxed) {
+          disturbance.step()
+          sources[thread].onNext(Item(producer: thread, sequence: sequence))
+          sequence += 1
+        }
+      }
+      var disturbance = Disturbance(scenario.generator(-1))
+      for _ in 0..<StressMode.rounds(300) {
+        let reactor = ForeignReactor<C>(
+          on: PlacementOn(loop), capacity: 16, sources: sources, producers: 3, transforms: false,
+          token: lifetimes.track())
+        let (observed, tracked) = (reactor.state, lifetimes.track())
+        observed.subscribe(onNext: { _ in withExtendedLifetime(tracked) {} })
+        for source in 0..<sources.count { reactor.action.onNext(.listen(source)) }
+        for _ in 0..<disturbance.below(50) { disturbance.idle() }
+      }
+      isOver.value.store(true, ordering: .relaxed)
+      crew.join()
+      loop?.shutdown()
+      #expect(lifetimes.alive == 0, "\(scenario)")
+      #expect(sources.allSatisfy { !$0.hasObservers }, "\(scenario)")
+    }
+  }
+}
+
+/// Whether one observer of a ``ForeignReactor`` sees each state once. Called by the owner only; read
+/// afterwards.
+final class StateChain: Sendable {
+  // Relaxed: see above.
+  private let newest = Atomic(-1)
+  private let missed = Atomic(0)
+
+  func see(_ state: ForeignState) {
+    let before = newest.exchange(state.version, ordering: .relaxed)
+    if before >= 0, state.version != before + 1 { missed.add(1, ordering: .relaxed) }
+    reduced.store(state.reduced, ordering: .relaxed)
+  }
+
+  private let reduced = Atomic(0)
+
+  var gaps: Int { missed.load(ordering: .relaxed) }
+  /// How many items had been reduced in the last state.
+  var last: Int { reduced.load(ordering: .relaxed) }
+}
+
+struct ForeignState: Sendable {
+  /// One more with each mutation.
+  var version = 0
+  var listening = 0
+  var reduced = 0
+}
+
+/// A reactor that reduces items of its sources and of its actions, and checks the order of each.
+final class ForeignReactor<C: Core>: Reactor {
+  enum Action: Sendable {
+    case listen(Int)
+    case pass(Item)
+  }
+  enum Mutation: Sendable {
+    case listening
+    case item(Item)
+  }
+
+  let initialState = ForeignState()
+  let runtime: RuntimeOn<C, Action, Mutation, ForeignState>
+  let sources: [PublishSubject<Item>]
+  let failures: FailureCounter
+  private let transforms: Bool
+  private let token: LifetimeTracked?
+
+  // Owner only: ThreadSanitizer sees it if not.
+  nonisolated(unsafe) private(set) var checker: SequenceChecker
+
+  init(
+    on placement: PlacementOn<C>, capacity: Int, sources: [PublishSubject<Item>], producers: Int,
+    transforms: Bool, token: LifetimeTracked? = nil
+  ) {
+    let failures = FailureCounter()
+    self.failures = failures
+    runtime = RuntimeOn(on: placement, capacity: capacity, onFailure: { failures.note($0) })
+    self.sources = sources
+    self.transforms = transforms
+    self.token = token
+    checker = SequenceChecker(producers: producers)
+  }
+
+  convenience init(
+    on placement: PlacementOn<C>, capacity: Int, sources: Int, producers: Int, transforms: Bool
+  ) {
+    self.init(
+      on: placement, capacity: capacity, sources: (0..<sources).map { _ in PublishSubject() },
+      producers: producers, transforms: transforms)
+  }
+
+  func transform(mutation: Observable<Mutation>) -> Observable<Mutation> {
+    transforms ? .merge(mutation, .never()) : mutation
+  }
+
+  func transform(state: Observable<ForeignState>) -> Observable<ForeignState> {
+    transforms ? state.map { $0 } : state
+  }
+
+  func mutate(action: Action) -> Observable<Mutation> {
+    switch action {
+    case .pass(let item): .just(.item(item))
+    case .listen(let number):
+      // First the source, so that nothing that it sends after this is seen is missed.
+      .merge(sources[number].map { .item($0) }, .just(.listening))
+    }
+  }
+
+  func reduce(into state: inout ForeignState, mutation: Mutation) {
+    state.version += 1
+    switch mutation {
+    case .listening: state.listening += 1
+    case .item(let item):
+      if token == nil { checker.receive(item) }
+      state.reduced += 1
+    }
+  }
+}

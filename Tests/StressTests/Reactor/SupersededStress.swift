@@ -1,0 +1,136 @@
+import ReactorCore
+import ReactorRuntime
+import Synchronization
+import TestSupport
+import Testing
+
+extension StressTests {
+  /// Requests that end the one before by `take(until: action…)`, answered by other threads.
+  @Suite struct SupersededStress {
+    @Test(arguments: CoreUnderTest.allCases, [Place.caller, .parkingLoop])
+    func `nothing of an older request is reduced after the first of a newer one`(
+      core: CoreUnderTest, place: Place
+    ) {
+      Scenario.announce("superseded requests, \(place)", on: core)
+      for searchers in [1, 3] {
+        let parameters = "\(place), \(searchers) searchers"
+        Scenario("superseded requests, core \(core.rawValue), \(parameters)").run { scenario in
+          switch core {
+          case .c: search(CCore.self, place, searchers, scenario)
+          case .swift: search(PureSwiftCore.self, place, searchers, scenario)
+          }
+        }
+      }
+    }
+
+    private func search<C: Core>(
+      _ core: C.Type, _ place: Place, _ searchers: Int, _ scenario: Scenario
+    ) {
+      let (answerers, requests) = (2, StressMode.rounds(2000))
+      let loop = place.makeLoop(on: core, turnLimit: 8)
+      let reactor = SearchReactor<C>(on: PlacementOn(loop))
+      let left = Shared(Atomic(searchers))
+      Crew(of: searchers + answerers) { thread in
+        var disturbance = Disturbance(scenario.generator(thread))
+        if thread < searchers {
+          for _ in 0..<requests {
+            disturbance.step()
+            reactor.action.onNext(.search)
+            for _ in 0..<disturbance.below(4) { reactor.action.onNext(.other) }
+          }
+          left.value.subtract(1, ordering: .relaxed)
+        } else {
+          while left.value.load(ordering: .relaxed) > 0 {
+            reactor.newest.with { $0 }?.answer(&disturbance)
+            disturbance.step()
+          }
+        }
+      }.join()
+      // The last one stays: it is answered in any case.
+      while reactor.newest.with({ $0?.number }) != searchers * requests { DedicatedThread.yield() }
+      var disturbance = Disturbance(scenario.generator(-1))
+      reactor.newest.with { $0 }?.answer(&disturbance)
+      loop?.shutdown()
+      let log = reactor.log
+      #expect(reactor.failures.total == 0, "\(scenario)")
+      #expect(log.requests == searchers * requests, "\(scenario)")
+      #expect(log.stale == 0, "\(scenario): of \(log.answers) answers")
+      #expect(log.answers > 0, "\(scenario)")
+    }
+  }
+}
+
+/// A request, whose answers come from any thread, one at a time; it may complete with them.
+private final class Request: Sendable {
+  let number: Int
+  let answers = PublishSubject<Int>()
+  private let isAnswering = Atomic(false)
+
+  init(_ number: Int) { self.number = number }
+
+  /// Answers, unless somebody else does.
+  func answer(_ disturbance: inout Disturbance) {
+    if isAnswering.exchange(true, ordering: .acquiring) { return }
+    for _ in 0...disturbance.below(3) { answers.onNext(number) }
+    if disturbance.below(2) == 0 { answers.onCompleted() }
+    isAnswering.store(false, ordering: .releasing)
+  }
+}
+
+private final class SearchReactor<C: Core>: Reactor {
+  enum Action: Sendable { case search, other }
+  enum Mutation: Sendable {
+    case begin(Int)
+    case answer(Int)
+    case nothing
+  }
+
+  struct Log: Sendable {
+    var requests = 0
+    var answers = 0
+    /// Of an older request.
+    var stale = 0
+  }
+
+  let initialState = 0
+  let runtime: RuntimeOn<C, Action, Mutation, Int>
+  let newest = Guarded<Request?>(nil)
+  let failures: FailureCounter
+
+  // The owner's.
+  nonisolated(unsafe) private(set) var log = Log()
+  nonisolated(unsafe) private var current = 0
+
+  init(on placement: PlacementOn<C>) {
+    let failures = FailureCounter()
+    self.failures = failures
+    runtime = RuntimeOn(on: placement, capacity: 64, onFailure: { failures.note($0) })
+  }
+
+  func mutate(action: Action) -> Observable<Mutation> {
+    guard case .search = action else { return .just(.nothing) }
+    log.requests += 1
+    let request = Request(log.requests)
+    let answers = request.answers
+      .take(until: self.action.filter { if case .search = $0 { true } else { false } })
+      .map { Mutation.answer($0) }
+    // The last of the three to be subscribed to: who answers finds the request listened to. It ends at once,
+    // so that the request ends with its answers.
+    let published = Observable<Mutation>.deferred { [newest] in
+      newest.with { $0 = request }
+      return .empty()
+    }
+    return .merge(.just(.begin(request.number)), answers, published)
+  }
+
+  func reduce(into state: inout Int, mutation: Mutation) {
+    state += 1
+    switch mutation {
+    case .begin(let number): current = number
+    case .answer(let number):
+      log.answers += 1
+      if number != current { log.stale += 1 }
+    case .nothing: break
+    }
+  }
+}

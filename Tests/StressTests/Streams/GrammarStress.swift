@@ -1,0 +1,103 @@
+import ReactorCore
+import TestSupport
+import Testing
+
+@testable import ReactorRuntime
+
+extension StressTests {
+  /// Every kind of stream, with sources that send, end and fail on several threads at once, and disposal
+  /// meanwhile.
+  @Suite struct GrammarStress {
+    private typealias Element = StreamCase.Element
+
+    /// Who disposes of the subscription.
+    private enum Disposal: CaseIterable {
+      case fromOutside, insideADelivery, atTheEnd
+    }
+
+    /// How the stream is observed.
+    private enum Subscribing: CaseIterable {
+      /// As users do.
+      case subscribe
+      /// As operators do, without the sink of a subscription that would hide what the stream does.
+      case run
+    }
+
+    @Test(arguments: StreamCase.all)
+    func `observers see the grammar whatever the sources do, and nothing is leaked`(row: StreamCase) {
+      Scenario.announce("grammar, \(row)")
+      for disposal in Disposal.allCases {
+        for subscribing in Subscribing.allCases {
+          Scenario("grammar, \(row), disposed \(disposal), by \(subscribing)").run { scenario in
+            for round in 0..<StressMode.rounds(20) {
+              let lifetimes = Lifetimes()
+              let breaches = play(row, disposal, subscribing, scenario, round, lifetimes)
+              #expect(breaches == [], "\(scenario), round \(round)")
+              #expect(lifetimes.alive == 0, "\(scenario), round \(round): leaked")
+              if !breaches.isEmpty || lifetimes.alive != 0 { return }
+            }
+          }
+        }
+      }
+    }
+
+    /// - Returns: What was wrong.
+    private func play(
+      _ row: StreamCase, _ disposal: Disposal, _ subscribing: Subscribing, _ scenario: Scenario,
+      _ round: Int, _ lifetimes: Lifetimes
+    ) -> [String] {
+      var choices = scenario.generator(round * 16)
+      let sources = StreamCase.Sources(lifetimes)
+      let subscription = Guarded<(any Disposable)?>(nil)
+      let disposingCall = disposal == .insideADelivery ? 1 + choices.below(12) : 0
+      let reentrantCall = 1 + choices.below(8)
+      let checker = GrammarChecker<Element> { number in
+        if number == reentrantCall {
+          for feed in sources.feeds { feed.next(lifetimes.track(number)) }
+        }
+        // Nil while the stream sends what it knows at once.
+        guard number == disposingCall, let disposable = subscription.with({ $0 }) else { return false }
+        disposable.dispose()
+        return true
+      }
+      let stream = row.make(sources)
+      let made =
+        switch subscribing {
+        case .subscribe: stream.subscribe(checker.on)
+        case .run: stream.run(AnyObserver(eventHandler: checker.on))
+        }
+      subscription.with { $0 = made }
+      let stops = choices.below(3)
+      let crew = Crew(of: disposal == .fromOutside ? 4 : 3) { thread in
+        var disturbance = Disturbance(scenario.generator(round * 16 + 1 + thread))
+        if thread == 3 {
+          for _ in 0..<disturbance.below(60) { disturbance.step() }
+          made.dispose()
+          return checker.noteDisposal()
+        }
+        for step in 0..<40 {
+          disturbance.step()
+          let event = event(number: step * 3 + thread, stops: stops, &disturbance, lifetimes)
+          sources.feeds[disturbance.below(3)].send(event)
+        }
+      }
+      crew.join()
+      made.dispose()
+      checker.noteDisposal()
+      subscription.with { $0 = nil }
+      let count = checker.count
+      for feed in sources.feeds { feed.next(lifetimes.track()) }
+      let after = checker.count == count ? [] : ["a delivery long after the disposal"]
+      let kept = sources.feeds.map(\.subscriptions) == [0, 0, 0] ? [] : ["a source that was not ended"]
+      return checker.verdict(lateCallsAllowed: disposal == .fromOutside ? 1 : 0) + after + kept
+    }
+
+    /// Mostly an element; the more `stops`, the more often a stop event.
+    private func event(
+      number: Int, stops: Int, _ disturbance: inout Disturbance, _ lifetimes: Lifetimes
+    ) -> Event<Element> {
+      if disturbance.below(200) >= stops * 10 { return .next(lifetimes.track(number)) }
+      return disturbance.happens(onceIn: 2) ? .completed : .error(TestFailure())
+    }
+  }
+}

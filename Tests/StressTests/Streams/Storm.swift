@@ -1,0 +1,124 @@
+import ReactorRuntime
+import Synchronization
+import TestSupport
+
+/// One round: two emitters, two threads that run the timers, and one that ends it.
+struct Storm<Element: Sendable> {
+  private static var emitters: Int { 2 }
+  private static var elements: Int { 150 }
+
+  let probe = TimingProbe(emitters: Storm.emitters)
+  private let ending: Ending
+  private let round: Int
+  private let scenario: Scenario
+  private let scheduler: StormScheduler
+  private let audience = Guarded(Audience())
+
+  private struct Audience: Sendable {
+    /// Those who have subscribed to the source.
+    var observers: [AnyObserver<Element>] = []
+    /// How it ended, for those who come later.
+    var stop: Event<Element>?
+  }
+
+  init(_ ending: Ending, _ round: Int, _ scenario: Scenario, _ scheduler: StormScheduler) {
+    self.ending = ending
+    self.round = round
+    self.scenario = scenario
+    self.scheduler = scheduler
+  }
+
+  /// How many elements there are.
+  var total: Int { Self.emitters * Self.elements }
+
+  /// Emits to whoever is subscribed, from both emitters at once.
+  var source: Observable<Element> {
+    .create { [audience] observer in
+      let stop = audience.with { audience in
+        audience.observers.append(observer)
+        return audience.stop
+      }
+      if let stop { observer.on(stop) }
+      return Disposables.create()
+    }
+  }
+
+  /// - Parameter emit: Makes an element of its number; nil if the stream has no source.
+  func run(
+    _ stream: Observable<Element>, _ place: @escaping @Sendable (Element) -> (emitter: Int, number: Int),
+    emit: (@Sendable (Int) -> Element)?
+  ) {
+    let subscription = SerialDisposable()
+    let probe = probe
+    var generator = scenario.generator(round)
+    let limit = ending == .disposedByObserver ? 1 + generator.below(40) : Int.max
+    subscription.disposable = stream.subscribe { event in
+      probe.receive(event, at: place)
+      if probe.delivered == limit {
+        subscription.dispose()
+        probe.noteDisposal()
+      }
+    }
+    let busy = Shared(Atomic(Self.emitters + 1))
+    let emitting = Shared(Atomic(Self.emitters))
+    Crew(of: 5) { [self] index in
+      var disturbance = Disturbance(scenario.generator(round * 8 + index))
+      switch index {
+      case 0, 1:
+        if let emit { self.emit(emit, index, emitting, &disturbance) }
+        busy.value.wrappingSubtract(1, ordering: .acquiringAndReleasing)
+      case 2:
+        end(subscription, hasSource: emit != nil, &disturbance)
+        busy.value.wrappingSubtract(1, ordering: .acquiringAndReleasing)
+      default:
+        while busy.value.load(ordering: .acquiring) > 0 {
+          if !scheduler.runOne(&disturbance) { disturbance.idle() }
+        }
+      }
+    }.join()
+    subscription.dispose()
+    // A subscription that ends on the scheduler needs it once more.
+    var disturbance = Disturbance(scenario.generator(round))
+    while scheduler.runOne(&disturbance) {}
+    // Destroyed outside of the lock.
+    _ = audience.with { audience in
+      defer { audience = Audience() }
+      return audience
+    }
+  }
+
+  private func emit(
+    _ make: @Sendable (Int) -> Element, _ index: Int, _ emitting: Shared<Atomic<Int>>,
+    _ disturbance: inout Disturbance
+  ) {
+    while audience.with({ $0.observers.isEmpty }) && !ending.isDisposal { disturbance.idle() }
+    for number in 0..<Self.elements {
+      tell { .next(make(number * 8 + index)) }
+      disturbance.step()
+    }
+    if emitting.value.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue > 0 { return }
+    if ending == .disposed && round % 2 == 0 { return }
+    let stop: Event<Element> = ending == .failed ? .error(RxError.unknown) : .completed
+    audience.with { $0.stop = stop }
+    tell { stop }
+  }
+
+  /// Tells those who are there when it begins, one after the other: ThreadSanitizer does not see how copies
+  /// of an array share their memory.
+  private func tell(_ event: () -> Event<Element>) {
+    for index in 0..<audience.with({ $0.observers.count }) {
+      audience.with { $0.observers[index] }.on(event())
+    }
+  }
+
+  private func end(_ subscription: SerialDisposable, hasSource: Bool, _ disturbance: inout Disturbance) {
+    // Not both at once: a second disposal may return while the first is under way.
+    if ending == .disposed || (!hasSource && !ending.isDisposal) {
+      for _ in 0..<disturbance.below(400) { disturbance.step() }
+      subscription.dispose()
+      probe.noteDisposal()
+    } else if !Threads.yield(seconds: 20, until: { probe.hasStopped || probe.isDisposed }) {
+      probe.complain("neither stopped nor was disposed of")
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import ReactorCore
+import ReactorRuntime
+import Synchronization
+import TestSupport
+import Testing
+
+extension StressTests {
+  /// The operators of time under concurrent emission, disposal and timers that fire in any order.
+  @Suite struct TimingStress {
+    @Test(arguments: TimedOperator.allCases)
+    func `the grammar holds, and nothing is left`(operation: TimedOperator) {
+      Scenario.announce("timing, \(operation)")
+      for ending in Ending.allCases {
+        Scenario("timing, \(operation), \(ending)").run { scenario in
+          for round in 0..<StressMode.rounds(30) { run(operation, ending, round, scenario) }
+        }
+      }
+    }
+
+    private func run(_ operation: TimedOperator, _ ending: Ending, _ round: Int, _ scenario: Scenario) {
+      let lifetimes = Lifetimes()
+      let scheduler = StormScheduler()
+      let due = Duration.microseconds(20 + round % 4 * 20)
+      let probe: TimingProbe
+      let mustBeAll: Int?
+      if let counting = operation.counting(due, scheduler) {
+        let storm = Storm<Int>(ending, round, scenario, scheduler)
+        storm.run(counting, { (0, $0) }, emit: nil)
+        (probe, mustBeAll) = (storm.probe, nil)
+      } else {
+        let storm = Storm<LifetimeTracked>(ending, round, scenario, scheduler)
+        storm.run(
+          operation.apply(storm.source, due, scheduler), { ($0.value % 8, $0.value / 8) },
+          emit: { lifetimes.track($0) })
+        (probe, mustBeAll) = (storm.probe, operation.isLossless && ending == .completed ? storm.total : nil)
+      }
+      for complaint in Set(probe.found) { Issue.record("\(complaint): \(scenario), round \(round)") }
+      if let mustBeAll { #expect(probe.delivered == mustBeAll, "\(scenario), round \(round)") }
+      #expect(scheduler.isEmpty, "a timer is left: \(scenario), round \(round)")
+      #expect(lifetimes.alive == 0, "\(scenario), round \(round)")
+    }
+  }
+}
+
+/// How a round ends.
+enum Ending: String, CaseIterable, Sendable {
+  case completed, failed, disposed, disposedByObserver
+
+  var isDisposal: Bool { self == .disposed || self == .disposedByObserver }
+}
+
+enum TimedOperator: String, CaseIterable, Codable, Sendable {
+  case delay, delaySubscription, debounce, throttle, throttleFirst, timeout, timeoutOther
+  case observeOn, subscribeOn, interval, timer
+
+  /// Whether a stream that completes has delivered everything.
+  var isLossless: Bool {
+    switch self {
+    case .delay, .delaySubscription, .observeOn, .subscribeOn: true
+    default: false
+    }
+  }
+
+  func apply<Element>(
+    _ source: Observable<Element>, _ due: Duration, _ scheduler: StormScheduler
+  ) -> Observable<Element> {
+    switch self {
+    case .delay: source.delay(due, scheduler: scheduler)
+    case .delaySubscription: source.delaySubscription(due, scheduler: scheduler)
+    case .debounce: source.debounce(due, scheduler: scheduler)
+    case .throttle: source.throttle(due, scheduler: scheduler)
+    case .throttleFirst: source.throttle(due, latest: false, scheduler: scheduler)
+    case .timeout: source.timeout(due * 8, scheduler: scheduler)
+    // The other one is the same, which goes on emitting: two sources that both call.
+    case .timeoutOther: source.timeout(due, other: source, scheduler: scheduler)
+    case .observeOn: source.observe(on: scheduler)
+    case .subscribeOn: source.subscribe(on: scheduler)
+    case .interval, .timer: preconditionFailure("\(self) has no source")
+    }
+  }
+
+  /// Those without a source.
+  func counting(_ due: Duration, _ scheduler: StormScheduler) -> Observable<Int>? {
+    switch self {
+    case .interval: .interval(due / 10, scheduler: scheduler)
+    case .timer: .timer(due, scheduler: scheduler)
+    default: nil
+    }
+  }
+}
