@@ -59,22 +59,22 @@ package struct TextReport: Sendable {
       case .latency: String(key.dropFirst(outline.name.count + 1))
       case .time, .limit: "1 thread"
       }
-    let core = cells.first { $0.variant == "c" }
+    let reference = cells.first { $0.variant == variants.first }
     return Table.Column(
       header: "\(name) \(placement.rawValue)",
       cells: variants.map { variant in
         guard let cell = cells.first(where: { $0.variant == variant }) else { return ["–"] }
-        return lines(of: cell, core: core, placement)
+        return lines(of: cell, reference, placement)
       })
   }
 
-  /// The figure, below it its ratio to the C core and its share of the limit. A question mark says that the
-  /// cores were placed otherwise than for the rest of the column.
+  /// The figure, below it its ratio to the first variant and its share of the limit. A question mark says
+  /// that the cores were placed otherwise than for the rest of the column.
   private func lines(
-    of cell: CellResult, core: CellResult?, _ placement: Placement
+    of cell: CellResult, _ reference: CellResult?, _ placement: Placement
   ) -> [String] {
     let mark = cell.verified ? (cell.placement == placement ? "" : "?") : "WRONG "
-    let ratio = FigureFormat.ratio(core.map { cell.figure.median / $0.figure.median })
+    let ratio = FigureFormat.ratio(reference.map { cell.figure.median / $0.figure.median })
     return [
       mark + FigureFormat.figure(cell.figure, cell.unit),
       "\(ratio) \(FigureFormat.percent(cell.shareOfLimit))",

@@ -11,7 +11,8 @@ enum Work: String {
   case callerSynchronous, callerFanIn, loopFanIn, reentrant
   case empty, just, ofTwo, ofThree, ofFour
   /// One array.
-  case from
+  case from, concatOfKnown
+  case observedOnce, observedFourTimes, observedDistinct, byAction, transformed, attached
 
   func allocationsPerAction<C: Core>(countedBy counter: AllocationCounter, on core: C.Type) throws -> Double {
     let run = try prepare(core)
@@ -22,7 +23,7 @@ enum Work: String {
     return Double(counter.count(since: before)) / Double(actions)
   }
 
-  private typealias Run = (_ actions: Int) throws -> Void
+  typealias Run = (_ actions: Int) throws -> Void
 
   private func prepare<C: Core>(_: C.Type) throws -> Run {
     switch self {
@@ -39,10 +40,29 @@ enum Work: String {
     case .ofThree: Self.synchronous(C.self, each: 3) { .of($0, 1, 2) }
     case .ofFour: Self.synchronous(C.self, each: 4) { .of($0, 1, 2, 3) }
     case .from: Self.synchronous(C.self, each: 5) { .from([$0, 1, 2, 3, 4]) }
+    case .concatOfKnown: Self.synchronous(C.self, each: 3) { .concat([.just($0), .just(1), .just(2)]) }
+    case .observedOnce:
+      Self.observed(C.self) { reactor, seen in
+        [reactor.state.subscribe(onNext: { _ in seen.states.value += 1 })]
+      }
+    case .observedFourTimes:
+      Self.observed(C.self) { reactor, seen in
+        (0..<4).map { _ in reactor.state.subscribe(onNext: { _ in seen.states.value += 1 }) }
+      }
+    case .observedDistinct:
+      Self.observed(C.self) { reactor, seen in
+        [
+          reactor.state.map(\.count).distinctUntilChanged()
+            .subscribe(onNext: { _ in seen.states.value += 1 })
+        ]
+      }
+    case .byAction: Self.byAction(C.self)
+    case .transformed: Self.transformed(C.self)
+    case .attached: Self.attached()
     }
   }
 
-  private struct Loss: Error {}
+  struct Loss: Error {}
 
   private static func objects<C: Core>(_: C.Type) throws -> Run {
     let lifetimes = Lifetimes()

@@ -23,7 +23,9 @@ struct AllocationTests {
       ("callerSynchronous", none), ("callerFanIn", none), ("loopFanIn", none), ("reentrant", none),
       ("empty", none), ("just", none), ("ofTwo", none), ("ofThree", none), ("ofFour", none),
       // The array.
-      ("from", one),
+      ("from", one), ("concatOfKnown", one),
+      ("observedOnce", none), ("observedFourTimes", none), ("observedDistinct", none), ("byAction", none),
+      ("transformed", none), ("attached", none),
     ], CoreUnderTest.allCases)
   func perAction(_ work: (name: String, expected: ClosedRange<Double>), _ core: CoreUnderTest) throws {
     let output = Pipe()

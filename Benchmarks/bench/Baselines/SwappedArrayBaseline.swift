@@ -2,8 +2,8 @@ import CBenchmarkLimits
 
 /// Producers append to an array under a mutex; one consumer swaps it for an empty one and reduces that.
 ///
-/// `@unchecked Sendable`: `pending` and `isAsleep` are touched only under `mutex`, `taken` and `tally` only by
-/// the thread that calls `awaitTotals`.
+/// `@unchecked Sendable`: `pending` and `isAsleep` are touched only under `mutex`, `taken` and `tally` only
+/// by the thread that calls `awaitTotals`.
 final class SwappedArrayBaseline: FanInSubject, @unchecked Sendable {
   static let mostItems: Int? = 2_000_000
   private static let looks = 256

@@ -15,7 +15,7 @@ enum Header {
       \(run.compiler) · commit \(run.commit) · load before the run \(FigureFormat.number(machine.loadAverage))
       placement \(placement.rawValue) (\(roundTrip)); of \(measured) repetitions \(discarded) were discarded \
       for another placement
-      figures are median (min–max), below them the ratio to the variant c and the share of the case's limit;
+      figures are median (min–max), below them the ratio to the first variant and the share of the case's limit;
       allocs are per action; '?' marks a figure from another placement than its column's
 
       """

@@ -1,0 +1,83 @@
+import ReactorCore
+import ReactorRuntime
+
+/// A reactor on the sender's thread with streams on the way of its actions, and what observes it.
+final class StreamSubject<Shape: StreamShape>: FanInSubject {
+  private let reactor: StreamReactor<Shape>
+  private let observers: [Seen]
+  private let bag = DisposeBag()
+
+  init(_ setup: SubjectSetup) {
+    reactor = StreamReactor(setup)
+    observers = (0..<Shape.observers).map { _ in Seen() }
+    for seen in observers { Shape.observe(reactor, seen).disposed(by: bag) }
+  }
+
+  func produce(producer: Int, values: Range<UInt64>) {
+    for value in values { reactor.send(Item(producer: UInt64(producer), value: value)) }
+  }
+
+  func awaitTotals(_ quota: Quota) throws -> Totals {
+    try quota.awaitProducers()
+    let totals = reactor.currentState.totals
+    // At least the state at the subscription and one for each action, so no delivery was left out.
+    for seen in observers where seen.count != totals.count * Shape.statesPerAction + 1 {
+      throw SubjectFailure("an observer has seen \(seen.count) states of \(totals.count) actions")
+    }
+    return totals
+  }
+}
+
+/// What one observer has seen. Written by the reactor's owner, and read by the harness after the last turn.
+final class Seen: Sendable {
+  private let states = OwnerCell(0)
+
+  var count: Int { states.value }
+
+  @inline(__always)
+  func note() { states.value &+= 1 }
+}
+
+/// The state of a stream case: the totals, and a pulse that every action sets.
+struct StreamState: Sendable {
+  var tally: Tally
+  @Pulse var last: UInt64 = 0
+
+  var totals: Totals { tally.totals }
+}
+
+enum StreamMutation: Sendable {
+  case add(Item)
+  /// Changes nothing: for streams of several mutations.
+  case nothing
+}
+
+final class StreamReactor<Shape: StreamShape>: Reactor {
+  typealias Action = Item
+  typealias Mutation = StreamMutation
+  typealias State = StreamState
+
+  let initialState: StreamState
+  let runtime: Runtime<Item, StreamMutation, StreamState>
+
+  init(_ setup: SubjectSetup) {
+    initialState = StreamState(tally: Tally(inspector: setup.inspector))
+    runtime = Runtime(on: .caller, capacity: setup.capacity)
+  }
+
+  func transform(action: Observable<Item>) -> Observable<Item> { Shape.transform(action: action) }
+  func mutate(action: Item) -> Observable<StreamMutation> { Shape.mutate(action) }
+  func transform(mutation: Observable<StreamMutation>) -> Observable<StreamMutation> {
+    Shape.transform(mutation: mutation)
+  }
+  func transform(state: Observable<StreamState>) -> Observable<StreamState> { Shape.transform(state: state) }
+
+  func reduce(into state: inout StreamState, mutation: StreamMutation) {
+    switch mutation {
+    case .add(let item):
+      state.tally.reduce(item)
+      if Shape.setsPulse { state.last = item.value }
+    case .nothing: break
+    }
+  }
+}
