@@ -86,7 +86,8 @@ extension Reactor {
   /// action that another thread has not finished putting there. Every other placement takes it into the
   /// mailbox. While the mailbox is full this waits: it spins, yields, then sleeps. From inside one of this
   /// reactor's own turns, or a turn of another reactor on the same loop, it never waits: the action is
-  /// processed after the running one.
+  /// processed after the running one. Turns nest only until half of the thread's stack is used; then another
+  /// thread goes on.
   ///
   /// An action that cannot be delivered reaches the failure handler of the ``Runtime``.
   @inlinable
