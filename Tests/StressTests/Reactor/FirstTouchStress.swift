@@ -40,7 +40,7 @@ extension StressTests {
     ) {
       let lifetimes = Lifetimes()
       var resident: [Int] = []
-      let count = StressMode.rounds(reactors) / (ThreadSanitizer.isOn ? 10 : 1)
+      let count = StressMode.rounds(reactors) / (Build.isSanitized ? 10 : 1)
       for number in 0..<(count / Self.wave) {
         touchWave(scenario, number, lifetimes, make)
         // Without this it would take up to a second; and the sweep in the background may be in the middle of

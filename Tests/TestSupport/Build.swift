@@ -1,8 +1,8 @@
 import Glibc
 
 /// How the tests were built.
-enum Build {
-  static var isOptimized: Bool {
+public enum Build {
+  public static var isOptimized: Bool {
     #if DEBUG
       false
     #else
@@ -11,7 +11,7 @@ enum Build {
   }
 
   /// Whether the runtime of a sanitizer is in the process.
-  static var isSanitized: Bool {
+  public static var isSanitized: Bool {
     dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
   }
 }
