@@ -96,7 +96,8 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
   /// The subscriptions to what mutate answered.
   private let streams = RunningStreams<Action>()
   @usableFromInline let stubReference = LastingReference<StubCore<Action, State>>()
-  /// Whether there is something to replay to who subscribes to `state`.
+  /// Whether transform(state) has said anything, so that there is something to replay to who subscribes to
+  /// `state`.
   @usableFromInline let hasState = Atomic(false)
 
   /// - Parameters:
@@ -136,9 +137,6 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
     stream.dispose()
     streams.remove(stream)
   }
-
-  /// Whether transform(state) has said anything. Any thread.
-  var hasShown: Bool { hasState.load(ordering: .relaxed) }
 
   /// Ends all streams. Any thread.
   @usableFromInline

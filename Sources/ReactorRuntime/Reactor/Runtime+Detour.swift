@@ -23,10 +23,8 @@ extension RuntimeOn {
     if detours.contains(.stubbed) { return pipeline.takeAsStub(action) }
     if detours.contains(.unconnected) { connect(reactor) }
     if detours.contains(.broken) { return report(.actionNotDelivered(.closed), action) }
-    announce(action, pipeline)
+    guard announce(action, pipeline) else { return }
     if detours.contains(.transformedAction) {
-      // The announcement may have ended a transform.
-      if detours.contains(.broken) { return report(.actionNotDelivered(.closed), action) }
       pipeline.progress.value.acceptsActions = true
       pipeline.actionPort.deliver(action)
       pipeline.progress.value.acceptsActions = false
@@ -35,10 +33,14 @@ extension RuntimeOn {
     }
   }
 
-  /// Tells the observers of `action`.
+  /// Tells the observers of `action`. False, and the action is reported, if that has ended a transform.
   @inlinable
-  func announce(_ action: Action, _ pipeline: Pipeline<Action, Mutation, State>) {
-    if detours.contains(.observedAction) { pipeline.announce(action) }
+  func announce(_ action: Action, _ pipeline: Pipeline<Action, Mutation, State>) -> Bool {
+    guard detours.contains(.observedAction) else { return true }
+    pipeline.announce(action)
+    guard detours.contains(.broken) else { return true }
+    report(.actionNotDelivered(.closed), action)
+    return false
   }
 
   /// An action that came through transform(action).

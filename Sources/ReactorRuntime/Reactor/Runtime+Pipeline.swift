@@ -32,7 +32,11 @@ extension RuntimeOn {
   @usableFromInline
   var latestState: State? {
     // A transform(state) that has said nothing yet has no state to show.
-    if detours.contains(.transformedState), pipelineReference.use(\.hasShown) != true { return nil }
+    if detours.contains(.transformedState),
+      pipelineReference.use({ $0.hasState.load(ordering: .relaxed) }) != true
+    {
+      return nil
+    }
     // Whoever is told of a state finds it in `currentState`, on all threads.
     if state.isOwner, !state.isChanging { state.publish() }
     return state.read()

@@ -25,41 +25,20 @@ extension RuntimeOn {
 
   /// Runs a step as the owner, after what it is in the middle of, and what was sent before.
   ///
-  /// - Parameter waiting: Where the step counts until it runs.
+  /// - Parameter settle: Called once, right before it runs or is lost: it waits no longer.
   @inlinable
   func enqueue<R: Reactor>(
-    of reactor: R, counting waiting: @escaping @Sendable (Int) -> Void, _ run: @escaping @Sendable () -> Void,
+    of reactor: R, settling settle: @escaping @Sendable () -> Void, _ run: @escaping @Sendable () -> Void,
     orLose lose: @escaping @Sendable (SendError?) -> Void
   ) where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
-    waiting(1)
     let step = Step(
       {
-        waiting(-1)
+        settle()
         run()
       },
       orLose: { reason in
-        waiting(-1)
+        settle()
         lose(reason)
-      })
-    if let reason = deliver(.step(step), to: reactor, waits: true) { step.lose(reason) }
-  }
-
-  /// A mutation of a stream that cannot be accepted now.
-  @inlinable
-  func enqueue<R: Reactor>(
-    _ mutation: Mutation, from stream: MutationStream<Action>, of reactor: R,
-    _ pipeline: Pipeline<Action, Mutation, State>
-  ) where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
-    let (waiting, loss) = (stream.wait(), lossOfMutation(stream.action))
-    let step = Step(
-      { [unowned self, unowned reactor] in
-        stream.goOn(waiting)
-        if waiting.isVoid(after: pipeline.announcement) { return }
-        accept(mutation, for: stream.action, of: reactor, pipeline)
-      },
-      orLose: { reason in
-        stream.goOn(waiting)
-        loss(reason)
       })
     if let reason = deliver(.step(step), to: reactor, waits: true) { step.lose(reason) }
   }
@@ -75,7 +54,14 @@ extension RuntimeOn {
       if isInTurn, canAccept(pipeline), stream.isNext(after: pipeline.announcement) {
         return accept(mutation, for: stream.action, of: reactor, pipeline)
       }
-      enqueue(mutation, from: stream, of: reactor, pipeline)
+      let waiting = stream.wait()
+      enqueue(
+        of: reactor, settling: { stream.goOn(waiting) },
+        { [unowned self, unowned reactor] in
+          if waiting.isVoid(after: pipeline.announcement) { return }
+          accept(mutation, for: stream.action, of: reactor, pipeline)
+        },
+        orLose: lossOfMutation(stream.action))
     case .error(let error):
       pipelineReference.use { $0.forget(stream) }
       report(.mutate(error), stream.action)
@@ -112,8 +98,9 @@ extension RuntimeOn {
       pipeline.progress.value.acceptsActions = true
       return
     }
+    pipeline.waiting.actions.add(1, ordering: .relaxed)
     enqueue(
-      of: reactor, counting: { pipeline.waiting.actions.add($0, ordering: .relaxed) },
+      of: reactor, settling: { pipeline.waiting.actions.subtract(1, ordering: .relaxed) },
       { [unowned self, unowned reactor] in mutate(action, of: reactor, pipeline) },
       orLose: lossOfAction(action))
   }
@@ -128,8 +115,9 @@ extension RuntimeOn {
     if isInTurn, canCommit(pipeline), pipeline.waiting.mutations.load(ordering: .relaxed) == 0 {
       return commit(mutation, of: reactor, pipeline)
     }
+    pipeline.waiting.mutations.add(1, ordering: .relaxed)
     enqueue(
-      of: reactor, counting: { pipeline.waiting.mutations.add($0, ordering: .relaxed) },
+      of: reactor, settling: { pipeline.waiting.mutations.subtract(1, ordering: .relaxed) },
       { [unowned self, unowned reactor] in commit(mutation, of: reactor, pipeline) },
       orLose: lossOfMutation(nil))
   }
@@ -144,8 +132,9 @@ extension RuntimeOn {
     if isInTurn, !pipeline.states.isDelivering, pipeline.waiting.states.load(ordering: .relaxed) == 0 {
       return commit(state, pipeline)
     }
+    pipeline.waiting.states.add(1, ordering: .relaxed)
     enqueue(
-      of: reactor, counting: { pipeline.waiting.states.add($0, ordering: .relaxed) },
+      of: reactor, settling: { pipeline.waiting.states.subtract(1, ordering: .relaxed) },
       { [unowned self] in commit(state, pipeline) }, orLose: lossOfState())
   }
 }

@@ -42,13 +42,9 @@ extension RuntimeOn {
       send(action, to: reactor)
       return nil
     }
-    if detours.contains(.observedAction) {
-      pipelineReference.use { announce(action, $0) }
-      if detours.contains(.broken) {
-        report(.actionNotDelivered(.closed), action)
-        finish(of: reactor)
-        return nil
-      }
+    if pipelineReference.use({ announce(action, $0) }) == false {
+      finish(of: reactor)
+      return nil
     }
     return reactor.mutate(action: action)
   }

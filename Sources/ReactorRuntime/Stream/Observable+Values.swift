@@ -47,10 +47,19 @@ extension Observable {
 
   /// Whether it is no more than elements, and then its end.
   @inlinable
-  var isKnown: Bool {
+  var isKnown: Bool { knownCount != nil }
+
+  /// How many elements there are; nil if that is not known.
+  @inlinable
+  var knownCount: Int? {
     switch source {
-    case .failure, .stream: false
-    default: true
+    case .failure, .stream: nil
+    case .none: 0
+    case .one: 1
+    case .two: 2
+    case .three: 3
+    case .four: 4
+    case .sequence(let elements): elements.count
     }
   }
 

@@ -9,13 +9,7 @@ public final class SerialDisposable: Disposable {
 
   private let slot = SystemMutex(Slot())
 
-  @inlinable
-  public convenience init() { self.init(nil) }
-
-  @usableFromInline
-  init(_ first: (any Disposable)?) {
-    slot.withLock { $0.current = first }
-  }
+  public init() {}
 
   /// The one that it holds; nil at first and after the end. Any thread.
   public var disposable: (any Disposable)? {

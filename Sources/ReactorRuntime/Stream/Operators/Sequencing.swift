@@ -70,18 +70,4 @@ extension Observable {
     guard let fourth else { return .of(first, second, third) }
     return .of(first, second, third, fourth)
   }
-
-  /// How many elements there are; nil if that is not known.
-  @inlinable
-  var knownCount: Int? {
-    switch source {
-    case .failure, .stream: nil
-    case .none: 0
-    case .one: 1
-    case .two: 2
-    case .three: 3
-    case .four: 4
-    case .sequence(let elements): elements.count
-    }
-  }
 }
