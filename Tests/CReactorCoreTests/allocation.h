@@ -1,7 +1,7 @@
 /* allocation.h: counts the allocations of the code under test, and fails one on demand.
  *
- * The program is linked with -Wl,--wrap=aligned_alloc,--wrap=free, so that every call in the C core
- * comes here first. */
+ * The program is linked with -Wl,--wrap=aligned_alloc and so on for each of them, so that
+ * every call in the C core comes here first. */
 #ifndef ALLOCATION_H
 #define ALLOCATION_H
 

@@ -61,10 +61,14 @@ static void test_limits(void) {
   rr_lanes *lanes = NULL;
   CHECK(rr_lanes_create(&lanes, RR_LANES_MAX, 1, 1, 1, 0) == RR_OK);
   rr_lanes_destroy(lanes);
+  rr_trampoline *trampoline = NULL;
+  CHECK(rr_trampoline_create(&trampoline, RR_MAX_PAYLOAD) == RR_OK);
+  rr_trampoline_destroy(trampoline);
+  CHECK(rr_trampoline_create(&trampoline, RR_MAX_PAYLOAD + 1) == RR_STRIDE_TOO_LARGE);
+  CHECK(trampoline == NULL);
   rr_ring_destroy(NULL);
   rr_lanes_destroy(NULL);
   rr_trampoline_destroy(NULL);
-  rr_pins_destroy(NULL);
   rr_eventcount_destroy(NULL);
   CHECK(allocations_alive() == 0);
 }
@@ -96,8 +100,7 @@ static void test_limits(void) {
 static void test_allocation_failures(void) {
   CHECK_EACH_ALLOCATION(rr_ring, rr_ring_create(&object, 8, 8, 8, 0), rr_ring_destroy, 2);
   CHECK_EACH_ALLOCATION(rr_lanes, rr_lanes_create(&object, 4, 8, 8, 8, 0), rr_lanes_destroy, 2);
-  CHECK_EACH_ALLOCATION(rr_trampoline, rr_trampoline_create(&object), rr_trampoline_destroy, 1);
-  CHECK_EACH_ALLOCATION(rr_pins, rr_pins_create(&object), rr_pins_destroy, 1);
+  CHECK_EACH_ALLOCATION(rr_trampoline, rr_trampoline_create(&object, 48), rr_trampoline_destroy, 1);
   CHECK_EACH_ALLOCATION(rr_eventcount, rr_eventcount_create(&object, RR_EVENTCOUNT_FUTEX),
                         rr_eventcount_destroy, 1);
   CHECK_EACH_ALLOCATION(rr_eventcount, rr_eventcount_create(&object, RR_EVENTCOUNT_DESCRIPTOR),

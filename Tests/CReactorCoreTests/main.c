@@ -8,8 +8,8 @@ static void test_leaks(void) { CHECK(allocations_alive() == 0); }
 
 /* The last one looks at what the others left behind. */
 static void (*const tests[])(void) = {
-    test_status,     test_creation,   test_ring,    test_lanes,
-    test_trampoline, test_eventcount, test_threads, test_leaks,
+    test_status,  test_creation,       test_ring,       test_lanes,   test_trampoline,
+    test_readers, test_reader_threads, test_eventcount, test_threads, test_leaks,
 };
 
 int main(void) {

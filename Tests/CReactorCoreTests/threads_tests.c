@@ -151,7 +151,7 @@ static void *count_as_owner(void *argument) {
 
 static void test_ownership(void) {
   guarded shared_count = {NULL, 0};
-  CHECK(rr_trampoline_create(&shared_count.trampoline) == RR_OK);
+  CHECK(rr_trampoline_create(&shared_count.trampoline, 0) == RR_OK);
   CHECK(rr_trampoline_try_start(shared_count.trampoline, rr_thread_token()));
   rr_trampoline_leave(shared_count.trampoline, 0);
   pthread_t threads[PRODUCERS];

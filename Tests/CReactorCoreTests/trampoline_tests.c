@@ -3,7 +3,7 @@
 
 static void test_transitions(void) {
   rr_trampoline *t = NULL;
-  CHECK(rr_trampoline_create(&t) == RR_OK);
+  CHECK(rr_trampoline_create(&t, 0) == RR_OK);
   const uint64_t me = rr_thread_token();
   CHECK(me > RR_TRAMPOLINE_SCHEDULED);
   CHECK((me & 15) == 0);
@@ -57,20 +57,25 @@ static void test_transitions(void) {
 }
 
 static void test_pins(void) {
-  rr_pins *pins = NULL;
-  CHECK(rr_pins_create(&pins) == RR_OK);
+  rr_trampoline *t = NULL;
+  CHECK(rr_trampoline_create(&t, 100) == RR_OK);
   for (int slot = 0; slot < RR_TRAMPOLINE_SLOTS; slot++) {
-    rr_pins_pin(pins, slot);
-    rr_pins_pin(pins, slot);
+    rr_pins_pin(t, slot);
+    rr_pins_pin(t, slot);
     for (int other = 0; other < RR_TRAMPOLINE_SLOTS; other++) {
-      CHECK(rr_pins_is_free(pins, other) == (other != slot));
+      CHECK(rr_pins_is_free(t, other) == (other != slot));
     }
-    rr_pins_unpin(pins, slot);
-    CHECK(!rr_pins_is_free(pins, slot));
-    rr_pins_unpin(pins, slot);
-    CHECK(rr_pins_is_free(pins, slot));
+    rr_pins_unpin(t, slot);
+    CHECK(!rr_pins_is_free(t, slot));
+    rr_pins_unpin(t, slot);
+    CHECK(rr_pins_is_free(t, slot));
   }
-  rr_pins_destroy(pins);
+  CHECK(rr_pins_was_withheld(t) == 0);
+  rr_pins_note_withheld(t);
+  CHECK(rr_pins_was_withheld(t) == 1);
+  /* What is still pinned, without a thread that has kept it, holds up nobody. */
+  rr_pins_pin(t, 3);
+  rr_trampoline_destroy(t);
 }
 
 void test_trampoline(void) {

@@ -19,7 +19,8 @@ import Testing
           state.change { $0 = lifetimes.track(index) }
           state.leave()
           #expect(state.read()?.value == index)
-          #expect(lifetimes.alive <= snapshotSlotCount)
+          // The shown one, and the one before it.
+          #expect(lifetimes.alive <= 2)
         }
         #expect(lifetimes.alive >= 1)
       }
@@ -51,12 +52,12 @@ import Testing
       // A reader stalls in the copy of each slot in turn; the owner always finds another one.
       for value in 1...20 {
         let pinned = state.raw.slot
-        let before = state.slots[pinned]
+        let before = state.place(of: pinned).pointee
         state.raw.pin(slot: pinned)
         change(to: value * 10)
         #expect(state.raw.slot != pinned)
         change(to: value * 10 + 1)
-        #expect(state.slots[pinned] == before)
+        #expect(state.place(of: pinned).pointee == before)
         #expect(state.read() == value * 10 + 1)
         state.raw.unpin(slot: pinned)
       }
@@ -65,37 +66,111 @@ import Testing
   }
 
   @Test(arguments: CoreUnderTest.allCases)
-  func ownerWaitsWhileEverySlotIsPinned(_ core: CoreUnderTest) throws {
+  func readersHoldOneStateForEachSlotAndNoLonger(_ core: CoreUnderTest) throws {
     func body<C: Core>(_: C.Type) throws {
-      let state = Shared(try OwnedStateOn<C, Int>())
-      #expect(state.value.tryStart { 0 } == true)
-      state.value.leave()
-      for slot in 0..<snapshotSlotCount { state.value.raw.pin(slot: slot) }
-      let isOwned = Gate()
-      let isChanged = Gate()
-      let isDone = Threads.start {
-        _ = state.value.tryEnter()
-        isOwned.open()
-        state.value.change { $0 = 1 }
-        isChanged.open()
-        state.value.leave()
+      let lifetimes = Lifetimes()
+      do {
+        let state = try OwnedStateOn<C, LifetimeTracked>()
+        #expect(state.tryStart { lifetimes.track(0) } == true)
+        state.leave()
+        func change(to value: Int) {
+          #expect(state.tryEnter() == true)
+          state.change { $0 = lifetimes.track(value) }
+          state.leave()
+        }
+        // A reader stays in each state.
+        var pins: [SnapshotPin] = []
+        for value in 1..<snapshotSlotCount {
+          pins.append(state.raw.pinShown())
+          change(to: value)
+          #expect(state.wasHeldCount == value)
+          #expect(state.read()?.value == value)
+        }
+        #expect(lifetimes.alive == snapshotSlotCount)
+        for (value, pin) in pins.enumerated() {
+          #expect(state.place(of: pin.slot).pointee.value == value)
+          state.raw.unpin(pin)
+        }
+        #expect(state.wasHeldCount == 0)
+        #expect(state.wasWithheldCount == 0)
+        for value in 10..<13 {
+          change(to: value)
+          // The first change goes back to the first slots, and leaves the one that was shown until then.
+          #expect(lifetimes.alive <= (value == 10 ? 3 : 2))
+        }
       }
-      #expect(isOwned.wait())
-      for _ in 0..<100 { DedicatedThread.yield() }
-      #expect(!isChanged.isOpen)
-      // Readers are not held up by it.
-      #expect(state.value.read() == 0)
-      // The shown slot is of no use to the owner; any other one is.
-      let shown = state.value.raw.slot
-      state.value.raw.unpin(slot: shown)
-      for _ in 0..<100 { DedicatedThread.yield() }
-      #expect(!isChanged.isOpen)
-      let freed = (shown + 3) % snapshotSlotCount
-      state.value.raw.unpin(slot: freed)
-      #expect(isDone.wait())
-      #expect(state.value.raw.slot == freed)
-      #expect(state.value.read() == 1)
+      #expect(lifetimes.alive == 0)
     }
     try body(core.type)
+  }
+
+  @Test(arguments: CoreUnderTest.allCases, [false, true])
+  func ownerGoesOnWhileEverySlotIsPinned(_ core: CoreUnderTest, _ isLarge: Bool) throws {
+    func body<C: Core, State: Sendable>(
+      _: C.Type, _ make: @escaping @Sendable (LifetimeTracked) -> State,
+      _ value: @escaping @Sendable (borrowing State) -> Int
+    ) throws {
+      let lifetimes = Lifetimes()
+      do {
+        let state = try OwnedStateOn<C, State>()
+        #expect(state.tryStart { make(lifetimes.track(0)) } == true)
+        state.leave()
+        func change(_ end: () -> Void) {
+          #expect(state.tryEnter() == true)
+          state.change { $0 = make(lifetimes.track(value($0) + 1)) }
+          end()
+        }
+        var pins: [SnapshotPin] = []
+        for _ in 1...snapshotSlotCount {
+          pins.append(state.raw.pinShown())
+          change { state.leave() }
+        }
+        // Of the last change nobody knows but the next owner.
+        let shown = snapshotSlotCount - 1
+        #expect(state.withValue(value) == shown)
+        #expect(state.wasWithheldCount == 1)
+        change {
+          #expect(value(state.current) == shown + 2)
+          #expect(state.withValue(value) == shown + 2)
+          state.publish()
+          state.replace { make(lifetimes.track(value($0) + 1)) }
+          state.reschedule()
+        }
+        state.begin()
+        #expect(value(state.current) == shown + 3)
+        state.leave()
+        #expect(state.wasWithheldCount == 5 - 1)
+        #expect(state.withValue(value) == shown)
+        #expect(lifetimes.alive == snapshotSlotCount + 1)
+        // With one slot free, the first who leaves shows it, without a change of its own.
+        state.raw.unpin(pins.remove(at: 3))
+        #expect(state.withValue(value) == shown)
+        #expect(state.tryEnter() == true)
+        state.leave()
+        #expect(state.withValue(value) == shown + 3)
+        #expect(state.wasHeldCount == snapshotSlotCount - 1)
+        #expect(state.wasWithheldCount == 4)
+        for pin in pins { state.raw.unpin(pin) }
+        change { state.leave() }
+        #expect(state.withValue(value) == shown + 4)
+        #expect(lifetimes.alive <= 2)
+        // And again, to end with a state that was never shown.
+        for _ in 1...snapshotSlotCount {
+          _ = state.raw.pinShown()
+          change { state.leave() }
+        }
+        #expect(lifetimes.alive == snapshotSlotCount + 1)
+      }
+      #expect(lifetimes.alive == 0)
+    }
+    struct Large: Sendable {
+      let padding: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (1, 2, 3, 4, 5, 6, 7, 8)
+      let tracked: LifetimeTracked
+    }
+    if isLarge {
+      try body(core.type, { Large(tracked: $0) }, { $0.tracked.value })
+    } else {
+      try body(core.type, { $0 }, { $0.value })
+    }
   }
 }

@@ -67,7 +67,7 @@ import Testing
   @Test(arguments: CoreUnderTest.allCases)
   func rawWordNamesOwnerAndSlot(_ core: CoreUnderTest) throws {
     func body<C: Core>(_: C.Type) throws {
-      let raw = try C.Trampoline()
+      let raw = try C.Trampoline(payload: 0)
       defer { raw.destroy() }
       let me = C.threadToken
       #expect(raw.slot == -1)
@@ -108,7 +108,7 @@ import Testing
   @Test(arguments: CoreUnderTest.allCases)
   func pinsAreCountedPerSlot(_ core: CoreUnderTest) throws {
     func body<C: Core>(_: C.Type) throws {
-      let raw = try C.Trampoline()
+      let raw = try C.Trampoline(payload: 0)
       defer { raw.destroy() }
       for slot in 0..<snapshotSlotCount {
         #expect(raw.isFree(slot: slot))

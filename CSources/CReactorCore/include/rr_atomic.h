@@ -27,6 +27,8 @@ enum rr_edge {
   RR_EDGE_LANE_STATE,   /* register, close, recycle: the lane's ownership */
   RR_EDGE_OWNERSHIP,    /* leave -> enter: everything the owner wrote */
   RR_EDGE_SNAPSHOT_PIN, /* unpin -> the owner's choice of a slot to overwrite */
+  RR_EDGE_PIN_KEEP,     /* keep -> whoever takes a kept pin: the reads before */
+  RR_EDGE_PIN_USE,      /* the end of a read by a kept pin -> the owner that revokes it */
   RR_EDGE_WAKE,         /* prepare -> notify: "somebody sleeps" */
   RR_EDGE_FENCE_SETUP,  /* the process-wide choice of fence */
   RR_EDGE_COUNT,

@@ -1,9 +1,9 @@
 /* rr_trampoline.h: the ownership word. "Run here if idle, else hand over."
  *
- *      63                             4   3      2      1   0
- *     +--------------------------------+-----+-------+--------+
- *     | owner: 0, SCHEDULED, or thread | new |   0   |  slot  |
- *     +--------------------------------+-----+-------+--------+
+ *      63                             4   3   2      0
+ *     +--------------------------------+-----+--------+
+ *     | owner: 0, SCHEDULED, or thread | new |  slot  |
+ *     +--------------------------------+-----+--------+
  *
  *                 start                    enter
  *     NEW ──────────────────▶ OWNED ◀──────────────── IDLE
@@ -38,26 +38,54 @@
  * publication and its look, is what this needs.)
  *
  * Readers of the snapshot: rr_pins.h.
+ *
+ * All that a state needs is in one block, since there may be a million of them:
+ *
+ *   line 0   the word, and where the slots are that are made only when they are needed. Readers
+ *            read both; the pointers are written once, before the word first names their slot.
+ *   line 1   the pins, and what the typed owner above knows about the slots: it looks at both once
+ *            per turn
+ *   payload  the typed owner's: what it touches at each change, and small states
  */
 #ifndef RR_TRAMPOLINE_H
 #define RR_TRAMPOLINE_H
 
+#include <stddef.h>
+
 #include "rr_atomic.h"
 #include "rr_status.h"
 
-#define RR_TRAMPOLINE_SLOTS 4
-#define RR_TRAMPOLINE_SLOT_MASK UINT64_C(3)
+#define RR_TRAMPOLINE_SLOTS 8
+#define RR_TRAMPOLINE_SLOT_MASK UINT64_C(7)
 #define RR_TRAMPOLINE_NEW UINT64_C(8)
 #define RR_TRAMPOLINE_SCHEDULED UINT64_C(16)
 #define RR_TRAMPOLINE_OWNER_MASK (~UINT64_C(15))
 
+/* Single lines, not RR_CACHE_LINE: a million of them shall be small, and what the prefetcher brings
+ * along is written once per turn at most. */
+#define RR_TRAMPOLINE_LINE 64
+
 typedef struct rr_trampoline {
-  _Alignas(RR_CACHE_LINE) _Atomic uint64_t word;
+  _Alignas(RR_TRAMPOLINE_LINE) _Atomic uint64_t word;
+  void *places[7];
+  _Alignas(RR_TRAMPOLINE_LINE) _Atomic uint32_t pins[RR_TRAMPOLINE_SLOTS];
+  unsigned char slot_fields[24];
+  /* How often the owner could not show its changes. */
+  _Atomic uint64_t withheld;
 } rr_trampoline;
 
-/* In state NEW. *out is NULL on failure. */
-rr_status rr_trampoline_create(rr_trampoline **out);
-/* Nobody else may use it meanwhile. NULL is allowed. */
+/* Where the typed owner finds what is its own. */
+#define RR_TRAMPOLINE_PLACES 8
+#define RR_TRAMPOLINE_SLOT_FIELDS 96
+#define RR_TRAMPOLINE_PAYLOAD 128
+_Static_assert(offsetof(rr_trampoline, places) == RR_TRAMPOLINE_PLACES, "");
+_Static_assert(offsetof(rr_trampoline, slot_fields) == RR_TRAMPOLINE_SLOT_FIELDS, "");
+_Static_assert(sizeof(rr_trampoline) == RR_TRAMPOLINE_PAYLOAD, "");
+
+/* In state NEW, with `payload` bytes behind it. *out is NULL on failure. */
+rr_status rr_trampoline_create(rr_trampoline **out, size_t payload);
+/* Nobody else may use it meanwhile. NULL is allowed. Pins that threads have kept (rr_readers.h) are
+ * taken back. */
 void rr_trampoline_destroy(rr_trampoline *trampoline);
 
 /* The calling thread's token: unique among living threads, larger than SCHEDULED, low 4 bits 0.

@@ -1,27 +1,20 @@
 import CReactorCore
 
-/// `rr_trampoline` and `rr_pins`, spelled in Swift. See `rr_trampoline.h`.
+/// `rr_trampoline`, with `rr_pins.h` and `rr_readers.h`, spelled in Swift.
 @frozen
 public struct CTrampoline: RawTrampoline, @unchecked Sendable {
-  // Unchecked: the pointees are made of atomics.
+  // Unchecked: the pointee is made of atomics, and of what the owner alone touches.
   @usableFromInline let word: OpaquePointer
-  @usableFromInline let pins: OpaquePointer
 
   @inlinable
-  public init() throws(CoreError) {
-    word = try CoreError.creating { object in rr_trampoline_create(&object) }
-    do {
-      pins = try CoreError.creating { object in rr_pins_create(&object) }
-    } catch {
-      rr_trampoline_destroy(word)
-      throw error
-    }
+  public init(payload: Int) throws(CoreError) {
+    word = try CoreError.creating { object in rr_trampoline_create(&object, payload) }
   }
 
-  public func destroy() {
-    rr_trampoline_destroy(word)
-    rr_pins_destroy(pins)
-  }
+  public func destroy() { rr_trampoline_destroy(word) }
+
+  @inlinable
+  public var memory: UnsafeMutableRawPointer { UnsafeMutableRawPointer(word) }
 
   @inlinable
   public func tryStart(_ token: UInt64) -> Bool { rr_trampoline_try_start(word, token) }
@@ -53,14 +46,34 @@ public struct CTrampoline: RawTrampoline, @unchecked Sendable {
   public func leave(slot: Int) { rr_trampoline_leave(word, UInt64(truncatingIfNeeded: slot)) }
 
   @inlinable
-  public func isFree(slot: Int) -> Bool { rr_pins_is_free(pins, Int32(truncatingIfNeeded: slot)) }
+  public func isFree(slot: Int) -> Bool { rr_pins_is_free(word, Int32(truncatingIfNeeded: slot)) }
+
+  public func revokeKeptPins() -> Bool { rr_readers_revoke(word) }
+
+  public func noteWithheld() { rr_pins_note_withheld(word) }
+
+  public var wasWithheld: Int { Int(rr_pins_was_withheld(word)) }
 
   @inlinable
   public var slot: Int { Int(rr_trampoline_slot(word)) }
 
   @inlinable
-  public func pin(slot: Int) { rr_pins_pin(pins, Int32(truncatingIfNeeded: slot)) }
+  public func pin(slot: Int) { rr_pins_pin(word, Int32(truncatingIfNeeded: slot)) }
 
   @inlinable
-  public func unpin(slot: Int) { rr_pins_unpin(pins, Int32(truncatingIfNeeded: slot)) }
+  public func unpin(slot: Int) { rr_pins_unpin(word, Int32(truncatingIfNeeded: slot)) }
+
+  @inlinable
+  @inline(__always)
+  public func pinShown() -> SnapshotPin {
+    let pin = rr_readers_pin(word)
+    return SnapshotPin(slot: Int(pin.slot), reader: pin.reader, depth: pin.depth)
+  }
+
+  @inlinable
+  @inline(__always)
+  public func unpin(_ pin: SnapshotPin) {
+    rr_readers_unpin(
+      word, rr_pin(reader: pin.reader, slot: Int32(truncatingIfNeeded: pin.slot), depth: pin.depth))
+  }
 }

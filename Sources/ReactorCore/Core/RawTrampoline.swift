@@ -1,7 +1,11 @@
-/// The ownership word and the pins of its snapshot slots; the state diagram and the argument stand in
-/// `rr_trampoline.h` and `rr_pins.h`.
+/// The ownership word and the pins of its snapshot slots; the state diagram and the arguments stand in
+/// `rr_trampoline.h`, `rr_pins.h` and `rr_readers.h`.
 public protocol RawTrampoline: RawPart {
-  init() throws(CoreError)
+  /// With so many bytes of payload behind it.
+  init(payload: Int) throws(CoreError)
+
+  /// Where its block begins; `TrampolineLayout` says what is where.
+  var memory: UnsafeMutableRawPointer { get }
 
   // Any thread.
   func tryStart(_ token: UInt64) -> Bool
@@ -19,12 +23,53 @@ public protocol RawTrampoline: RawPart {
   func publish(_ token: UInt64, slot: Int)
   func leave(slot: Int)
   func isFree(slot: Int) -> Bool
+  /// Takes back what threads keep pinned and do not use; whether that was anything.
+  func revokeKeptPins() -> Bool
+  /// Counts that there was no slot to show changes in.
+  func noteWithheld()
 
   // Readers: any thread.
-  /// The slot that may be copied, or -1 before the start.
+  /// The slot that may be read, or -1 before the start.
   var slot: Int { get }
+  /// Pins that slot. The thread unpins it, and what it pinned later before it.
+  func pinShown() -> SnapshotPin
+  func unpin(_ pin: SnapshotPin)
+  /// One pin more, or less, whatever the slot; who pins so must look at ``slot`` again.
   func pin(slot: Int)
   func unpin(slot: Int)
+  var wasWithheld: Int { get }
+}
+
+/// What was pinned, for the unpinning.
+@frozen
+public struct SnapshotPin {
+  /// -1 before the start; then nothing is pinned.
+  @usableFromInline let slot: Int
+  /// By what the thread keeps pinned: its record, and how many of its reads that serves already.
+  @usableFromInline let reader: OpaquePointer?
+  @usableFromInline let depth: UInt32
+
+  @inlinable
+  init(slot: Int, reader: OpaquePointer? = nil, depth: UInt32 = 0) {
+    self.slot = slot
+    self.reader = reader
+    self.depth = depth
+  }
+}
+
+/// What is where in a trampoline's block, in bytes; see `rr_trampoline.h`.
+@usableFromInline
+enum TrampolineLayout {
+  @inlinable
+  static var places: Int { 8 }
+  @inlinable
+  static var pins: Int { 64 }
+  @inlinable
+  static var slotFields: Int { 96 }
+  @inlinable
+  static var withheld: Int { 120 }
+  @inlinable
+  static var payload: Int { 128 }
 }
 
 /// What stands in the place of the owner's token while the trampoline is scheduled.
@@ -33,4 +78,4 @@ public var scheduledToken: UInt64 { 16 }
 
 /// How many snapshot slots a trampoline's word can name.
 @inlinable
-public var snapshotSlotCount: Int { 4 }
+public var snapshotSlotCount: Int { 8 }

@@ -1,12 +1,13 @@
-import Glibc
-
 extension OwnedStateOn {
   /// Makes the calling thread the owner of a state that has not started, and starts it with what `initial`
   /// answers; false if another thread was first. Any thread.
   public func tryStart(with initial: () -> State) -> Bool {
     guard raw.tryStart(C.threadToken) else { return false }
-    slots.initialize(to: initial())
-    owner.pointee.initialized = 1
+    let state = initial()
+    let (owner, place) = (owner, StatePlaces<State>.placeOrNew(of: 0, in: raw.memory))
+    place.initialize(to: state)
+    owner.pointee.place = place.raw
+    slots.pointee.initialized = 1
     raw.publish(C.threadToken, slot: 0)
     return true
   }
@@ -54,12 +55,10 @@ extension OwnedStateOn {
   @inline(__always)
   public func change(_ body: (inout State) -> Void) {
     assert(isOwner, "only the owner may change the state")
-    // To ThreadSanitizer a change through a stored pointer is one of the variable that holds the pointer,
-    // which readers read.
-    let (slots, owner) = (slots, owner)
-    if owner.pointee.current == owner.pointee.shown { copyToFreeSlot() }
+    let owner = owner
+    if owner.pointee.isShown { copyToFreeSlot() }
     owner.pointee.change = .inPlace
-    body(&(slots + owner.pointee.current).pointee)
+    body(&owner.pointee.place.state(State.self).pointee)
     owner.pointee.change = .none
   }
 
@@ -70,18 +69,18 @@ extension OwnedStateOn {
   @inline(__always)
   public func replace(_ body: (State) -> State) {
     assert(isOwner, "only the owner may change the state")
-    let (slots, owner) = (slots, owner)
+    let owner = owner
     owner.pointee.change = .byValue
-    let state = body(slots[owner.pointee.current])
+    let state = body(owner.pointee.place.state(State.self).pointee)
     owner.pointee.change = .none
-    if owner.pointee.current == owner.pointee.shown {
-      initializeFreeSlot(to: state)
-    } else {
-      slots[owner.pointee.current] = state
+    if !owner.pointee.isShown || !goToSpareSlot({ $0.pointee = state }) {
+      if owner.pointee.isShown { copyToOtherSlot() }
+      owner.pointee.place.state(State.self).pointee = state
     }
   }
 
-  /// Whether the owner is inside ``change(_:)`` or ``replace(_:)``. The owner.
+  /// Whether the owner is inside ``change(_:)``, ``replace(_:)`` or ``withValue(_:)``, so that it must not
+  /// change the state now. The owner.
   @unsafe
   @inlinable
   public var isChanging: Bool { owner.pointee.change != .none }
@@ -89,76 +88,5 @@ extension OwnedStateOn {
   /// The state with the owner's changes. The owner, not from inside a change.
   @unsafe
   @inlinable
-  public var current: State { slots[owner.pointee.current] }
-
-  /// Shows what changed to readers and stays the owner. The owner.
-  @unsafe
-  @inlinable
-  public func publish() {
-    if owner.pointee.current == owner.pointee.shown { return }
-    owner.pointee.shown = owner.pointee.current
-    raw.publish(C.threadToken, slot: owner.pointee.shown)
-  }
-
-  /// Shows what changed to readers and gives the ownership up. The owner. Look at the mailbox again
-  /// afterwards.
-  @unsafe
-  @inlinable
-  @inline(__always)
-  public func leave() {
-    assert(isOwner, "only the owner may leave")
-    let slot = owner.pointee.current
-    owner.pointee.shown = slot
-    raw.leave(slot: slot)
-  }
-
-  /// Shows what changed to readers and gives the ownership back to the schedule: somebody must call
-  /// ``begin()`` again. The owner.
-  @unsafe
-  public func reschedule() {
-    assert(isOwner, "only the owner may give the ownership back")
-    owner.pointee.shown = owner.pointee.current
-    raw.publish(scheduledToken, slot: owner.pointee.shown)
-  }
-
-  /// The owner goes on in a slot that nobody sees. Its source was written in an earlier turn; copying it now
-  /// rather than copying the change afterwards is what keeps the copy off the processor's critical path.
-  @inlinable
-  @inline(__always)
-  func copyToFreeSlot() { initializeFreeSlot(to: slots[owner.pointee.shown]) }
-
-  @inlinable
-  @inline(__always)
-  func initializeFreeSlot(to state: State) {
-    let (slots, owner) = (slots, owner)
-    let slot = freeSlot()
-    let bit = 1 &<< slot
-    if owner.pointee.initialized & bit != 0 {
-      slots[slot] = state
-    } else {
-      (slots + slot).initialize(to: state)
-      owner.pointee.initialized |= bit
-    }
-    owner.pointee.current = slot
-  }
-
-  /// Normally one of the first two slots: the one that is not shown.
-  @inlinable
-  @inline(__always)
-  func freeSlot() -> Int {
-    let slot = owner.pointee.shown == 0 ? 1 : 0
-    return raw.isFree(slot: slot) ? slot : searchFreeSlot()
-  }
-
-  @usableFromInline
-  @inline(never)
-  func searchFreeSlot() -> Int {
-    while true {
-      for slot in 0..<snapshotSlotCount where slot != owner.pointee.shown && raw.isFree(slot: slot) {
-        return slot
-      }
-      // Every other slot is pinned by a reader that was suspended in the middle of its copy.
-      sched_yield()
-    }
-  }
+  public var current: State { owner.pointee.place.state(State.self).pointee }
 }

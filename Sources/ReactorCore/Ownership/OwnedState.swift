@@ -1,83 +1,75 @@
 /// A state that one thread at a time changes, and any thread reads whole without waiting for it.
 ///
-/// The state lives in slots. One slot is shown to readers, who copy from it. The owner's first change copies
+/// The state lives in slots. One slot is shown to readers, who read it there. The owner's first change copies
 /// the shown slot to a free one and goes on there, in place; leaving, or ``publish()``, shows that slot
-/// instead, in one atomic exchange with the ownership itself. Readers pin the slot they copy from; the
-/// argument why nobody sees a torn state stands in `rr_pins.h`.
+/// instead, in one atomic exchange with the ownership itself. Readers pin the slot they read; the argument
+/// why nobody sees a torn state stands in `rr_pins.h`, and how frequent readers do it for next to nothing in
+/// `rr_readers.h`.
 ///
-/// Up to three earlier states stay alive in their slots until they are overwritten. A state made of values
+/// Nobody waits for anybody. If readers pin all slots, the owner goes on in one of its own, and what it
+/// changes is shown as soon as it finds a slot free when it publishes or leaves; until then readers see an
+/// older state. It takes seven readers, each still inside a read of another earlier state.
+///
+/// One earlier state stays alive until it is overwritten, and each that is pinned, at most seven
+/// (``wasHeldCount``), until the first change after it was unpinned. A thread that reads often keeps the state
+/// pinned that it read last, until it reads again, ends, or the owner needs the slot. A state made of values
 /// with shared storage (arrays, dictionaries, strings) shares that storage with the slot it was copied from,
 /// so the first change of a turn copies what it changes.
+///
+/// What there may be a million of is small: one block of 176 bytes for a state of up to 16 bytes.
 public struct OwnedStateOn<C: Core, State: Sendable>: ~Copyable {
   @usableFromInline let raw: C.Trampoline
+  @usableFromInline let keeper: OwnedStateKeeper<C, State>
   #if DEBUG
     /// Without optimisation, Swift 6.3 does not call the deinitializer of another module's generic struct
     /// that looks trivial. This makes it look otherwise.
     @usableFromInline let deinitializes: (any AnyObject & Sendable)? = nil
   #endif
-  @usableFromInline let slots: UnsafeMutablePointer<State>
-  @usableFromInline let owner: UnsafeMutablePointer<OwnerFields>
-  @usableFromInline let keeper: OwnedStateKeeper<C, State>
 
   /// Makes an owned state that has not started: it holds no state yet, and nobody can enter.
   ///
   /// - Throws: ``CoreError/outOfMemory``.
   @inlinable
   public init() throws(CoreError) {
-    keeper = OwnedStateKeeper(try C.Trampoline())
+    keeper = OwnedStateKeeper(try C.Trampoline(payload: StatePlaces<State>.payload))
     raw = keeper.raw
-    slots = keeper.slots
-    owner = keeper.owner
+  }
+
+  /// What only the owner touches.
+  @inlinable
+  @inline(__always)
+  var owner: UnsafeMutablePointer<OwnerFields> { StatePlaces<State>.owner(in: raw.memory) }
+
+  /// Likewise; what it needs to find a slot and to show it.
+  @inlinable
+  @inline(__always)
+  var slots: UnsafeMutablePointer<SlotFields> { StatePlaces<State>.slots(in: raw.memory) }
+
+  /// Where the state of a slot is.
+  @inlinable
+  @inline(__always)
+  func place(of slot: Int) -> UnsafeMutablePointer<State> {
+    StatePlaces<State>.place(of: slot, in: raw.memory)
   }
 }
 
 // Unchecked: the slot that is not shown and the owner's fields are touched by the owner only, of which the
-// trampoline makes one at a time with a happens-before edge between two; a slot is pinned while copied.
+// trampoline makes one at a time with a happens-before edge between two; a slot is pinned while read.
 extension OwnedStateOn: @unchecked Sendable {}
-
-/// What the owner is doing to the state.
-@usableFromInline
-enum Change: Sendable {
-  case none
-  /// It may be in pieces.
-  case inPlace
-  /// A new one is being made; this one stays whole.
-  case byValue
-}
-
-/// What only the owner touches.
-@usableFromInline
-struct OwnerFields {
-  @usableFromInline var shown = 0
-  /// The slot with the owner's changes; the shown one if there are none.
-  @usableFromInline var current = 0
-  /// One bit for each slot that holds a state.
-  @usableFromInline var initialized = 0
-  @usableFromInline var change = Change.none
-  @usableFromInline init() {}
-}
 
 /// Has and destroys the memory of an owned state; why it is an object: see `RawKeeper`.
 @usableFromInline
 final class OwnedStateKeeper<C: Core, State: Sendable> {
   @usableFromInline let raw: C.Trampoline
-  @usableFromInline let slots: UnsafeMutablePointer<State>
-  @usableFromInline let owner: UnsafeMutablePointer<OwnerFields>
 
   @usableFromInline
   init(_ raw: C.Trampoline) {
     self.raw = raw
-    slots = .allocate(capacity: snapshotSlotCount)
-    owner = .allocate(capacity: 1)
-    owner.initialize(to: OwnerFields())
+    StatePlaces<State>.prepare(raw.memory)
   }
 
   deinit {
-    for slot in 0..<snapshotSlotCount where owner.pointee.initialized & (1 << slot) != 0 {
-      (slots + slot).deinitialize(count: 1)
-    }
-    slots.deallocate()
-    owner.deallocate()
+    StatePlaces<State>.destroy(in: raw.memory)
     raw.destroy()
   }
 }

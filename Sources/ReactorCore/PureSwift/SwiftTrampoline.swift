@@ -4,22 +4,26 @@ import Synchronization
 /// The trampoline of the pure-Swift core: `rr_trampoline.h` and `rr_pins.h` written with `Synchronization`
 /// atomics. The picture of the word, the diagram of its states, and why nothing is lost stand there.
 ///
-/// Five cache lines: the word, and the pins of each of the four snapshot slots.
+/// No thread keeps a pin (`rr_readers.h`): that needs an asymmetric fence.
 @frozen
 public struct SwiftTrampoline: RawTrampoline, @unchecked Sendable {
-  // Unchecked: behind the pointer are atomics.
+  // Unchecked: behind the pointer are atomics, and what the owner alone touches.
   @usableFromInline let word: UnsafeMutablePointer<Atomic<UInt64>>
 
-  public init() throws(CoreError) {
-    let memory = try CacheLine.allocate(byteCount: (1 + snapshotSlotCount) * CacheLine.size)
+  public init(payload: Int) throws(CoreError) {
+    let memory = try CacheLine.allocate(byteCount: TrampolineLayout.payload + payload)
     word = CacheLine.place(Atomic(Self.newBit), inLine: 0, of: memory)
-    for slot in 0..<snapshotSlotCount { CacheLine.place(Atomic<UInt32>(0), inLine: 1 + slot, of: memory) }
+    for slot in 0..<snapshotSlotCount { pins(slot).initialize(to: Atomic(0)) }
+    withheld.initialize(to: Atomic(0))
   }
+
+  @inlinable
+  public var memory: UnsafeMutableRawPointer { UnsafeMutableRawPointer(word) }
 
   public func destroy() { free(word) }
 
   @inlinable
-  static var slotMask: UInt64 { 3 }
+  static var slotMask: UInt64 { 7 }
   @inlinable
   static var newBit: UInt64 { 8 }
   @inlinable
@@ -135,7 +139,35 @@ extension SwiftTrampoline {
   }
 
   @inlinable
+  public func pinShown() -> SnapshotPin {
+    while true {
+      let slot = slot
+      if slot < 0 { return SnapshotPin(slot: slot) }
+      pin(slot: slot)
+      // Pinned too late if the word names another slot by now: the owner may be writing this one.
+      if self.slot == slot { return SnapshotPin(slot: slot) }
+      unpin(slot: slot)
+    }
+  }
+
+  @inlinable
+  public func unpin(_ pin: SnapshotPin) { unpin(slot: pin.slot) }
+
+  public func revokeKeptPins() -> Bool { false }
+
+  // Relaxed: the owner alone writes it.
+  public func noteWithheld() {
+    withheld.pointee.store(withheld.pointee.load(ordering: .relaxed) + 1, ordering: .relaxed)
+  }
+
+  public var wasWithheld: Int { withheld.pointee.load(ordering: .relaxed) }
+
+  @inlinable
   func pins(_ slot: Int) -> UnsafeMutablePointer<Atomic<UInt32>> {
-    word.afterLines(1 &+ slot, as: Atomic<UInt32>.self)
+    (memory + TrampolineLayout.pins).assumingMemoryBound(to: Atomic<UInt32>.self) + slot
+  }
+
+  private var withheld: UnsafeMutablePointer<Atomic<Int>> {
+    (memory + TrampolineLayout.withheld).assumingMemoryBound(to: Atomic<Int>.self)
   }
 }

@@ -1,0 +1,223 @@
+#include "rr_readers.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "rr_fence.h"
+
+/* So many reads of one slot in a row, each with a pin of its own, and the last pin is kept. */
+#define READS_UNTIL_KEPT 8
+/* A kept pin that was used so often was worth it: the next one is kept at once. */
+#define USES_WORTH_IT 16
+
+/* What a thread knows about its own reads. */
+typedef struct habit {
+  rr_reader *reader;
+  /* Which slot it pinned last, and how often in a row. */
+  uintptr_t last;
+  uint32_t streak;
+  /* It is ending, and begins no new record. */
+  bool has_ended;
+  /* Of which trampoline the last kept pin was worth it. */
+  const rr_trampoline *frequent;
+} habit;
+
+static _Thread_local habit mine;
+
+rr_reader *rr_reader_of_thread(void) { return mine.reader; }
+
+/* MARK: the registry */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static rr_reader *first = NULL;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+static bool has_key = false;
+
+static void end_thread(void *reader) {
+  mine.reader = NULL;
+  mine.has_ended = true;
+  rr_reader_destroy(reader);
+}
+
+static void make_key(void) { has_key = pthread_key_create(&key, end_thread) == 0; }
+
+rr_reader *rr_reader_create(void) {
+  rr_reader *reader = aligned_alloc(_Alignof(rr_reader), sizeof(rr_reader));
+  if (reader == NULL) return NULL;
+  atomic_init(&reader->kept, 0);
+  atomic_init(&reader->depth, 0);
+  reader->uses = 0;
+  reader->previous = NULL;
+  pthread_mutex_lock(&lock);
+  reader->next = first;
+  if (first != NULL) first->previous = reader;
+  first = reader;
+  pthread_mutex_unlock(&lock);
+  return reader;
+}
+
+void rr_reader_destroy(rr_reader *reader) {
+  rr_store_release(RR_EDGE_PIN_USE, &reader->depth, 0);
+  rr_reader_give_back(reader);
+  pthread_mutex_lock(&lock);
+  if (reader->next != NULL) reader->next->previous = reader->previous;
+  if (reader->previous != NULL) {
+    reader->previous->next = reader->next;
+  } else {
+    first = reader->next;
+  }
+  pthread_mutex_unlock(&lock);
+  free(reader);
+}
+
+uint64_t rr_readers_count(void) {
+  uint64_t count = 0;
+  pthread_mutex_lock(&lock);
+  for (const rr_reader *reader = first; reader != NULL; reader = reader->next) count++;
+  pthread_mutex_unlock(&lock);
+  return count;
+}
+
+/* The calling thread's record, made now if need be. */
+static rr_reader *reader_of_thread_or_new(void) {
+  if (mine.reader != NULL || mine.has_ended) return mine.reader;
+  pthread_once(&once, make_key);
+  if (!has_key) return NULL;
+  rr_reader *reader = rr_reader_create();
+  if (reader == NULL) return NULL;
+  if (pthread_setspecific(key, reader) != 0) {
+    rr_reader_destroy(reader);
+    return NULL;
+  }
+  mine.reader = reader;
+  return reader;
+}
+
+/* MARK: keeping a pin */
+
+/* Somebody is at it already. */
+#define RR_READER_TAKEN (RR_READER_REVOKED | RR_READER_GIVEN)
+
+static rr_trampoline *trampoline_of(uintptr_t kept) {
+  return (rr_trampoline *)(kept & ~RR_READER_FLAGS);
+}
+
+static int slot_of(uintptr_t kept) { return (int)(kept & RR_TRAMPOLINE_SLOT_MASK); }
+
+bool rr_reader_keep(rr_reader *reader, rr_trampoline *t, int slot) {
+  if (rr_load_relaxed(&rr_fence_symmetric)) return false;
+  if (rr_load_relaxed(&reader->depth) != 0) return false;
+  /* Of another trampoline, or of this one in a read inside of this read. */
+  rr_reader_give_back(reader);
+  reader->uses = 0;
+  rr_store_release(RR_EDGE_PIN_KEEP, &reader->kept, rr_reader_pin(t, (uint64_t)slot));
+  return true;
+}
+
+void rr_reader_give_back(rr_reader *reader) {
+  const uintptr_t kept = rr_load_relaxed(&reader->kept);
+  if (kept == 0 || rr_load_relaxed(&reader->depth) != 0) return;
+  const uintptr_t given = (kept & ~RR_READER_REVOKED) | RR_READER_GIVEN;
+  if (rr_exchange_seq_cst(RR_EDGE_PIN_KEEP, &reader->kept, given) != 0) {
+    rr_pins_unpin(trampoline_of(kept), slot_of(kept));
+  }
+  rr_store_release(RR_EDGE_PIN_KEEP, &reader->kept, (uintptr_t)0);
+}
+
+/* MARK: reading */
+
+rr_pin rr_readers_pin_slowly(rr_trampoline *t, rr_reader *reader) {
+  if (reader != NULL && trampoline_of(rr_load_relaxed(&reader->kept)) == t) {
+    /* A newer snapshot is shown. */
+    mine.frequent = reader->uses >= USES_WORTH_IT ? t : NULL;
+    rr_reader_give_back(reader);
+  }
+  for (;;) {
+    const int slot = rr_trampoline_slot(t);
+    const rr_pin pin = {.reader = NULL, .slot = slot, .depth = 0};
+    if (slot < 0) return pin;
+    rr_pins_pin(t, slot);
+    /* Pinned too late if the word names another slot by now: the owner may be writing this one. */
+    if (rr_trampoline_slot(t) == slot) return pin;
+    rr_pins_unpin(t, slot);
+  }
+}
+
+/* Whether the calling thread reads that slot often enough to keep its pin. */
+static bool is_frequent(rr_trampoline *t, int slot) {
+  const uintptr_t pin = rr_reader_pin(t, (uint64_t)slot);
+  mine.streak = mine.last == pin ? mine.streak + 1 : 1;
+  mine.last = pin;
+  return (mine.streak >= READS_UNTIL_KEPT || mine.frequent == t) && rr_trampoline_slot(t) == slot;
+}
+
+void rr_readers_unpin_slowly(rr_trampoline *t, int slot) {
+  if (is_frequent(t, slot)) {
+    rr_reader *reader = reader_of_thread_or_new();
+    if (reader != NULL && rr_reader_keep(reader, t, slot)) return;
+  }
+  rr_pins_unpin(t, slot);
+}
+
+/* MARK: taking pins back */
+
+/* Marks the kept pins that the owner could use; whether there are any. Under the lock. */
+static bool mark(const rr_trampoline *t, int shown) {
+  bool found = false;
+  for (rr_reader *reader = first; reader != NULL; reader = reader->next) {
+    uintptr_t kept = rr_load_acquire(RR_EDGE_PIN_KEEP, &reader->kept);
+    if (trampoline_of(kept) != t || slot_of(kept) == shown || (kept & RR_READER_TAKEN) != 0)
+      continue;
+    if (rr_cas_seq_cst(RR_EDGE_PIN_KEEP, &reader->kept, &kept, kept | RR_READER_REVOKED)) {
+      found = true;
+    }
+  }
+  return found;
+}
+
+/* Takes the pin of a record that is kept as `kept`; false if its thread was first. */
+static bool take(rr_reader *reader, uintptr_t kept) {
+  if (!rr_cas_seq_cst(RR_EDGE_PIN_KEEP, &reader->kept, &kept, (uintptr_t)0)) return false;
+  rr_pins_unpin(trampoline_of(kept), slot_of(kept));
+  return true;
+}
+
+bool rr_readers_revoke(rr_trampoline *t) {
+  bool taken = false;
+  pthread_mutex_lock(&lock);
+  /* Refused the fence, it takes nothing; who reads again finds the mark, and gives the pin back. */
+  if (mark(t, rr_trampoline_slot(t)) && rr_fence_heavy()) {
+    for (rr_reader *reader = first; reader != NULL; reader = reader->next) {
+      const uintptr_t kept = rr_load_acquire(RR_EDGE_PIN_KEEP, &reader->kept);
+      if (trampoline_of(kept) != t || (kept & RR_READER_TAKEN) != RR_READER_REVOKED) continue;
+      if (rr_load_acquire(RR_EDGE_PIN_USE, &reader->depth) != 0) continue;
+      if (take(reader, kept)) taken = true;
+    }
+  }
+  pthread_mutex_unlock(&lock);
+  return taken;
+}
+
+static bool is_pinned(const rr_trampoline *t) {
+  for (int slot = 0; slot < RR_TRAMPOLINE_SLOTS; slot++) {
+    if (!rr_pins_is_free(t, slot)) return true;
+  }
+  return false;
+}
+
+void rr_readers_forget(rr_trampoline *t) {
+  /* Whoever kept a pin did so before the last reference to the trampoline was given up. */
+  if (!is_pinned(t)) return;
+  pthread_mutex_lock(&lock);
+  for (rr_reader *reader = first; reader != NULL; reader = reader->next) {
+    uintptr_t kept;
+    while (trampoline_of(kept = rr_load_acquire(RR_EDGE_PIN_KEEP, &reader->kept)) == t) {
+      if ((kept & RR_READER_GIVEN) == 0 && take(reader, kept)) break;
+      /* Its thread is in the middle of giving it back: a few instructions. */
+      sched_yield();
+    }
+  }
+  pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,202 @@
+/* For barriers. */
+#define _GNU_SOURCE
+
+#include <pthread.h>
+#include <sched.h>
+
+#include "CReactorCore.h"
+#include "check.h"
+
+/* Few slots, so that the owner often has to revoke what is kept. */
+enum { READERS = 4, SLOTS = 3, TURNS = 20000, REVOKED = 20, LIVES = 40 };
+
+/* A state of two words that say the same, in each slot. Not atomic: what orders them is tested. */
+typedef struct subject {
+  rr_trampoline *trampoline;
+  long states[SLOTS][2];
+  _Atomic bool is_over;
+  _Atomic long revoked;
+  _Atomic long torn;
+  _Atomic long backwards;
+} subject;
+
+static void start(subject *all) {
+  CHECK(rr_trampoline_create(&all->trampoline, 0) == RR_OK);
+  CHECK(rr_trampoline_try_start(all->trampoline, rr_thread_token()));
+  all->states[0][0] = all->states[0][1] = 0;
+  rr_trampoline_leave(all->trampoline, 0);
+}
+
+/* A slot to write to, or -1. */
+static int free_slot(subject *all, int shown) {
+  for (int slot = 0; slot < SLOTS; slot++) {
+    if (slot != shown && rr_pins_is_free(all->trampoline, slot)) return slot;
+  }
+  return -1;
+}
+
+static void turn(subject *all, long value) {
+  const int shown = rr_trampoline_slot(all->trampoline);
+  int slot = free_slot(all, shown);
+  if (slot < 0 && rr_readers_revoke(all->trampoline)) {
+    all->revoked++;
+    slot = free_slot(all, shown);
+  }
+  if (slot < 0) return;
+  CHECK(rr_trampoline_try_enter(all->trampoline, rr_thread_token()));
+  all->states[slot][0] = value;
+  all->states[slot][1] = value;
+  rr_trampoline_leave(all->trampoline, (uint64_t)slot);
+}
+
+static long read_once(subject *all, long newest) {
+  const rr_pin pin = rr_readers_pin(all->trampoline);
+  const volatile long *state = all->states[pin.slot];
+  const long first = state[0];
+  if (state[1] != first) all->torn++;
+  if (first < newest) all->backwards++;
+  if (state[0] != first) all->torn++;
+  rr_readers_unpin(all->trampoline, pin);
+  return first;
+}
+
+static void *read_until_over(void *argument) {
+  subject *all = argument;
+  long newest = 0;
+  for (unsigned i = 1; !all->is_over; i++) {
+    newest = read_once(all, newest);
+    /* Idle for a while, with what it has kept. */
+    if (i % 64 == 0) sched_yield();
+  }
+  return NULL;
+}
+
+static void test_readers_and_owner(void) {
+  subject all = {.is_over = false};
+  start(&all);
+  pthread_t threads[READERS];
+  for (int i = 0; i < READERS; i++) {
+    CHECK(pthread_create(&threads[i], NULL, read_until_over, &all) == 0);
+  }
+  const long enough = rr_fence_symmetric ? 0 : REVOKED;
+  for (long i = 1; i <= TURNS || (all.revoked < enough && i <= 1000 * TURNS); i++) {
+    /* Long enough now and then that a pin is kept. */
+    for (int k = 0; k < (i % 16 == 0 ? 200 : 0); k++) rr_pause();
+    if (i % 64 == 0) sched_yield();
+    turn(&all, i);
+  }
+  all.is_over = true;
+  for (int i = 0; i < READERS; i++) pthread_join(threads[i], NULL);
+  CHECK(all.torn == 0);
+  CHECK(all.backwards == 0);
+  CHECK(all.revoked >= enough);
+  for (int slot = 0; slot < SLOTS; slot++) CHECK(rr_pins_is_free(all.trampoline, slot));
+  rr_trampoline_destroy(all.trampoline);
+}
+
+/* Nothing but the taken pin may order the owner after the read. So the flags here are relaxed, and
+ * nothing is checked between: the counts of the checks order threads. */
+typedef struct handover {
+  subject all;
+  _Atomic int step;
+} handover;
+
+static void wait_for(handover *both, int step) {
+  while (rr_load_relaxed(&both->step) < step) sched_yield();
+}
+
+/* Reads by a pin of its own, keeps that, and reads no more until the owner has taken it. */
+static void *read_and_keep(void *argument) {
+  handover *both = argument;
+  rr_reader *reader = rr_reader_create();
+  rr_pins_pin(both->all.trampoline, 0);
+  const bool is_whole = both->all.states[0][0] == both->all.states[0][1];
+  const bool is_kept = rr_reader_keep(reader, both->all.trampoline, 0);
+  rr_store_relaxed(&both->step, 1);
+  wait_for(both, 2);
+  CHECK(is_whole && is_kept);
+  rr_reader_destroy(reader);
+  return NULL;
+}
+
+/* Likewise, and reads once by the kept pin. */
+static void *keep_and_read(void *argument) {
+  handover *both = argument;
+  rr_reader *reader = rr_reader_create();
+  rr_pins_pin(both->all.trampoline, 0);
+  CHECK(rr_reader_keep(reader, both->all.trampoline, 0));
+  rr_pin pin;
+  const bool is_inside = rr_reader_try_enter(reader, both->all.trampoline, &pin);
+  const bool is_whole = both->all.states[0][0] == both->all.states[0][1];
+  rr_reader_leave(reader, pin.depth);
+  rr_store_relaxed(&both->step, 1);
+  wait_for(both, 2);
+  CHECK(is_whole && is_inside);
+  rr_reader_destroy(reader);
+  return NULL;
+}
+
+static void test_handover(void *(*read)(void *)) {
+  handover both = {.step = 0};
+  start(&both.all);
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, read, &both) == 0);
+  wait_for(&both, 1);
+  rr_trampoline_try_enter(both.all.trampoline, rr_thread_token());
+  rr_trampoline_leave(both.all.trampoline, 1);
+  const bool is_revoked = rr_readers_revoke(both.all.trampoline);
+  const bool is_free = rr_pins_is_free(both.all.trampoline, 0);
+  if (is_free) both.all.states[0][0] = both.all.states[0][1] = 1;
+  rr_store_relaxed(&both.step, 2);
+  CHECK(is_revoked && is_free);
+  pthread_join(thread, NULL);
+  rr_trampoline_destroy(both.all.trampoline);
+}
+
+/* Trampolines that go away while threads have kept pins of them, and are giving them back. */
+typedef struct pair {
+  rr_trampoline *trampolines[2];
+  pthread_barrier_t barrier;
+} pair;
+
+static void *read_the_newer(void *argument) {
+  pair *both = argument;
+  for (int life = 0; life < LIVES; life++) {
+    pthread_barrier_wait(&both->barrier);
+    /* What it kept of the one before, it gives back in here. */
+    for (int i = 0; i < 30; i++) {
+      rr_readers_unpin(both->trampolines[life % 2], rr_readers_pin(both->trampolines[life % 2]));
+    }
+  }
+  return NULL;
+}
+
+static void test_readers_and_destroyer(void) {
+  pair both = {{NULL, NULL}, {{0}}};
+  CHECK(pthread_barrier_init(&both.barrier, NULL, READERS + 1) == 0);
+  pthread_t threads[READERS];
+  for (int i = 0; i < READERS; i++) {
+    CHECK(pthread_create(&threads[i], NULL, read_the_newer, &both) == 0);
+  }
+  for (int life = 0; life < LIVES; life++) {
+    rr_trampoline **mine = &both.trampolines[life % 2];
+    CHECK(rr_trampoline_create(mine, 0) == RR_OK);
+    CHECK(rr_trampoline_try_start(*mine, rr_thread_token()));
+    rr_trampoline_leave(*mine, 0);
+    pthread_barrier_wait(&both.barrier);
+    /* Nobody reads the one before any more; but its pins are kept. */
+    rr_trampoline_destroy(both.trampolines[1 - life % 2]);
+    both.trampolines[1 - life % 2] = NULL;
+  }
+  for (int i = 0; i < READERS; i++) pthread_join(threads[i], NULL);
+  for (int i = 0; i < 2; i++) rr_trampoline_destroy(both.trampolines[i]);
+  pthread_barrier_destroy(&both.barrier);
+}
+
+void test_reader_threads(void) {
+  test_readers_and_owner();
+  test_readers_and_destroyer();
+  if (rr_fence_symmetric) return;
+  test_handover(read_and_keep);
+  test_handover(keep_and_read);
+}

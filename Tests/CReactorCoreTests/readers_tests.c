@@ -1,0 +1,283 @@
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+
+#include "CReactorCore.h"
+#include "check.h"
+
+/* Several records in one thread, so that each interleaving can be played by hand. */
+
+static rr_trampoline *started(void) {
+  rr_trampoline *t = NULL;
+  CHECK(rr_trampoline_create(&t, 0) == RR_OK);
+  CHECK(rr_trampoline_try_start(t, rr_thread_token()));
+  rr_trampoline_leave(t, 0);
+  return t;
+}
+
+static void show(rr_trampoline *t, int slot) {
+  CHECK(rr_trampoline_try_enter(t, rr_thread_token()));
+  rr_trampoline_leave(t, (uint64_t)slot);
+}
+
+/* A record that has kept the pin of `slot`. */
+static rr_reader *keeper(rr_trampoline *t, int slot) {
+  rr_reader *reader = rr_reader_create();
+  CHECK(reader != NULL);
+  rr_pins_pin(t, slot);
+  CHECK(rr_reader_keep(reader, t, slot));
+  CHECK(!rr_pins_is_free(t, slot));
+  return reader;
+}
+
+static void test_reading_by_a_kept_pin(void) {
+  rr_trampoline *t = started();
+  rr_reader *reader = keeper(t, 0);
+  rr_pin pin;
+  for (int i = 0; i < 3; i++) {
+    CHECK(rr_reader_try_enter(reader, t, &pin));
+    CHECK(pin.slot == 0 && pin.reader == reader && pin.depth == 0);
+    rr_reader_leave(reader, pin.depth);
+  }
+  CHECK(reader->uses == 3);
+  CHECK(t->pins[0] == 1);
+  /* It serves no other snapshot, and no other trampoline. */
+  rr_trampoline *other = started();
+  CHECK(!rr_reader_try_enter(reader, other, &pin));
+  show(t, 1);
+  CHECK(!rr_reader_try_enter(reader, t, &pin));
+  CHECK(!rr_pins_is_free(t, 0));
+  rr_reader_give_back(reader);
+  CHECK(rr_pins_is_free(t, 0));
+  rr_reader_give_back(reader);
+  CHECK(rr_pins_is_free(t, 0));
+  rr_reader_destroy(reader);
+  rr_trampoline_destroy(other);
+  rr_trampoline_destroy(t);
+}
+
+static void test_one_pin_at_most(void) {
+  rr_trampoline *t = started();
+  rr_trampoline *other = started();
+  rr_reader *reader = keeper(t, 0);
+  rr_pins_pin(other, 0);
+  CHECK(rr_reader_keep(reader, other, 0));
+  CHECK(rr_pins_is_free(t, 0));
+  CHECK(!rr_pins_is_free(other, 0));
+  /* Not while it is in use. */
+  rr_pin pin;
+  CHECK(rr_reader_try_enter(reader, other, &pin));
+  rr_pins_pin(t, 0);
+  CHECK(!rr_reader_keep(reader, t, 0));
+  rr_reader_give_back(reader);
+  CHECK(!rr_pins_is_free(other, 0));
+  rr_pins_unpin(t, 0);
+  rr_reader_leave(reader, pin.depth);
+  rr_reader_destroy(reader);
+  CHECK(rr_pins_is_free(other, 0));
+  rr_trampoline_destroy(other);
+  rr_trampoline_destroy(t);
+}
+
+static void test_revoking(void) {
+  rr_trampoline *t = started();
+  rr_trampoline *other = started();
+  rr_reader *idle = keeper(t, 0);
+  rr_reader *busy = keeper(t, 0);
+  rr_reader *current = keeper(t, 1);
+  rr_reader *elsewhere = keeper(other, 0);
+  rr_pin pin, inner;
+  CHECK(rr_reader_try_enter(busy, t, &pin));
+  CHECK(rr_reader_try_enter(busy, t, &inner));
+  CHECK(inner.depth == 1);
+  show(t, 1);
+  CHECK(rr_readers_revoke(t));
+  /* Only of what is not shown, and not in use. */
+  CHECK(t->pins[0] == 1);
+  CHECK(t->pins[1] == 1);
+  CHECK(other->pins[0] == 1);
+  CHECK(idle->kept == 0);
+  CHECK(!rr_readers_revoke(t));
+  /* Who is inside of it does not begin again by it, and gives it back at the outermost end. */
+  rr_pin again;
+  show(t, 0);
+  CHECK(!rr_reader_try_enter(busy, t, &again));
+  show(t, 1);
+  rr_reader_leave(busy, inner.depth);
+  CHECK(t->pins[0] == 1);
+  rr_reader_leave(busy, pin.depth);
+  CHECK(rr_pins_is_free(t, 0));
+  CHECK(rr_reader_try_enter(current, t, &pin));
+  rr_reader_leave(current, pin.depth);
+  rr_reader_destroy(idle);
+  rr_reader_destroy(busy);
+  rr_reader_destroy(current);
+  rr_reader_destroy(elsewhere);
+  CHECK(rr_pins_is_free(t, 1));
+  CHECK(rr_pins_is_free(other, 0));
+  rr_trampoline_destroy(other);
+  rr_trampoline_destroy(t);
+}
+
+/* Between the thread's first look at its record and the second. */
+static void test_revoked_on_the_way_in(void) {
+  rr_trampoline *t = started();
+  rr_reader *reader = keeper(t, 0);
+  /* The owner has marked it, and has found the thread's depth. */
+  reader->depth = 1;
+  show(t, 1);
+  CHECK(!rr_readers_revoke(t));
+  CHECK(reader->kept == (rr_reader_pin(t, 0) | RR_READER_REVOKED));
+  reader->depth = 0;
+  rr_pin pin;
+  show(t, 0);
+  CHECK(!rr_reader_try_enter(reader, t, &pin));
+  CHECK(reader->depth == 0);
+  CHECK(t->pins[0] == 1);
+  rr_reader_give_back(reader);
+  CHECK(rr_pins_is_free(t, 0));
+  rr_reader_destroy(reader);
+  rr_trampoline_destroy(t);
+}
+
+static void test_forgetting(void) {
+  rr_trampoline *t = started();
+  rr_trampoline *other = started();
+  rr_reader *readers[3] = {keeper(t, 0), keeper(t, 5), keeper(other, 0)};
+  rr_trampoline_destroy(t);
+  CHECK(readers[0]->kept == 0);
+  CHECK(readers[1]->kept == 0);
+  CHECK(!rr_pins_is_free(other, 0));
+  for (int i = 0; i < 3; i++) rr_reader_destroy(readers[i]);
+  CHECK(rr_pins_is_free(other, 0));
+  rr_trampoline_destroy(other);
+}
+
+static _Atomic int has_forgotten = 0;
+
+static void *destroy(void *trampoline) {
+  rr_trampoline_destroy(trampoline);
+  has_forgotten = 1;
+  return NULL;
+}
+
+/* Who destroys a trampoline waits for a thread that has taken its pin out, and not unpinned yet. */
+static void test_forgetting_what_is_being_given_back(void) {
+  rr_trampoline *t = started();
+  rr_reader *reader = keeper(t, 0);
+  has_forgotten = 0;
+  atomic_store(&reader->kept, rr_reader_pin(t, 0) | RR_READER_GIVEN);
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, destroy, t) == 0);
+  for (int i = 0; i < 1000; i++) sched_yield();
+  CHECK(!has_forgotten);
+  rr_pins_unpin(t, 0);
+  atomic_store(&reader->kept, (uintptr_t)0);
+  pthread_join(thread, NULL);
+  CHECK(has_forgotten);
+  rr_reader_destroy(reader);
+}
+
+static void read_often(rr_trampoline *t) {
+  for (int i = 0; i < 100; i++) rr_readers_unpin(t, rr_readers_pin(t));
+}
+
+static void *read_as_a_thread(void *trampoline) {
+  rr_trampoline *t = trampoline;
+  CHECK(rr_reader_of_thread() == NULL);
+  /* A few reads keep nothing. */
+  for (int i = 0; i < 3; i++) {
+    const rr_pin pin = rr_readers_pin(t);
+    CHECK(pin.slot == 0 && !rr_pins_is_free(t, 0));
+    rr_readers_unpin(t, pin);
+    CHECK(rr_pins_is_free(t, 0));
+  }
+  CHECK(rr_reader_of_thread() == NULL);
+  read_often(t);
+  CHECK(rr_reader_of_thread() != NULL);
+  CHECK(t->pins[0] == 1);
+  /* A newer snapshot: the pin moves on, and is kept at once, since the last one was worth it. */
+  show(t, 1);
+  rr_readers_unpin(t, rr_readers_pin(t));
+  CHECK(rr_pins_is_free(t, 0));
+  CHECK(t->pins[1] == 1);
+  /* But it was used only once or twice. */
+  const rr_pin outer = rr_readers_pin(t);
+  CHECK(outer.reader != NULL);
+  show(t, 2);
+  /* In the middle of a read it stays, and a newer one is pinned for itself. */
+  const rr_pin inner = rr_readers_pin(t);
+  CHECK(inner.reader == NULL && inner.slot == 2);
+  rr_readers_unpin(t, inner);
+  CHECK(t->pins[1] == 1);
+  CHECK(rr_pins_is_free(t, 2));
+  rr_readers_unpin(t, outer);
+  rr_readers_unpin(t, rr_readers_pin(t));
+  CHECK(rr_pins_is_free(t, 1));
+  CHECK(rr_pins_is_free(t, 2));
+  read_often(t);
+  CHECK(t->pins[2] == 1);
+  return NULL;
+}
+
+static void test_a_thread(void) {
+  rr_trampoline *t = started();
+  const uint64_t before = rr_readers_count();
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, read_as_a_thread, t) == 0);
+  pthread_join(thread, NULL);
+  /* With the thread goes its record, and what it had kept. */
+  CHECK(rr_readers_count() == before);
+  CHECK(rr_pins_is_free(t, 2));
+  rr_trampoline_destroy(t);
+}
+
+static void *read_of_two(void *argument) {
+  rr_trampoline **both = argument;
+  for (int i = 0; i < 1000; i++) {
+    for (int k = 0; k < 2; k++) rr_readers_unpin(both[k], rr_readers_pin(both[k]));
+    CHECK(both[0]->pins[0] + both[1]->pins[0] <= 1);
+  }
+  return NULL;
+}
+
+static void test_two_alternately(void) {
+  rr_trampoline *both[2] = {started(), started()};
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, read_of_two, both) == 0);
+  pthread_join(thread, NULL);
+  rr_trampoline_destroy(both[0]);
+  rr_trampoline_destroy(both[1]);
+}
+
+/* Without an asymmetric fence each read pins and unpins. */
+static void *read_without_keeping(void *trampoline) {
+  read_often(trampoline);
+  CHECK(rr_pins_is_free(trampoline, 0));
+  return NULL;
+}
+
+static void test_nothing_is_kept(void) {
+  rr_trampoline *t = started();
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, read_without_keeping, t) == 0);
+  pthread_join(thread, NULL);
+  CHECK(!rr_readers_revoke(t));
+  rr_trampoline_destroy(t);
+}
+
+void test_readers(void) {
+  rr_fence_setup();
+  if (rr_fence_symmetric) {
+    test_nothing_is_kept();
+    return;
+  }
+  test_reading_by_a_kept_pin();
+  test_one_pin_at_most();
+  test_revoking();
+  test_revoked_on_the_way_in();
+  test_forgetting();
+  test_forgetting_what_is_being_given_back();
+  test_a_thread();
+  test_two_alternately();
+}
