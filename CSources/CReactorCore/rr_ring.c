@@ -16,30 +16,32 @@ rr_status rr_ring_create(rr_ring **out, uint64_t capacity, size_t size, size_t a
   /* A multiple of 16: a slot of up to 64 bytes whose stride divides a line never straddles two. */
   const size_t unit = alignment > 16 ? alignment : 16;
   ring->stride = rr_round_up(ring->payload_offset + size, unit);
-  ring->slots = rr_slots_allocate(capacity, ring->stride);
-  if (ring->slots == NULL) {
+  /* Zeros: a word with run 0, which is never published, so "nothing yet", at whatever cursor. */
+  ring->memory = calloc(1, rr_slots_size(capacity, ring->stride) + RR_CACHE_LINE);
+  if (ring->memory == NULL) {
     free(ring);
     return RR_OUT_OF_MEMORY;
   }
+  ring->slots =
+      (unsigned char *)rr_round_up((size_t)(uintptr_t)ring->memory, (size_t)RR_CACHE_LINE);
   ring->capacity = capacity;
   ring->mask = capacity - 1;
-  start &= UINT64_MAX >> 1;
-  atomic_init(&ring->tail, start * 2);
-  atomic_init(&ring->head, start);
-  atomic_init(&ring->head_seen, start);
   ring->run_left = 0;
-  /* Run 0 at the right cursor, which is never published: "nothing yet", whatever `start` is. */
-  for (uint64_t i = 0; i < capacity; i++) {
-    const uint64_t cursor = start + i;
-    atomic_init((_Atomic uint64_t *)(void *)rr_ring_slot(ring, cursor), cursor << 8);
-  }
+  rr_ring_restart(ring, start, start);
   *out = ring;
   return RR_OK;
 }
 
+void rr_ring_restart(rr_ring *ring, uint64_t head, uint64_t tail) {
+  head &= UINT64_MAX >> 1;
+  atomic_init(&ring->tail, tail * 2);
+  atomic_init(&ring->head, head);
+  atomic_init(&ring->head_seen, head);
+}
+
 void rr_ring_destroy(rr_ring *ring) {
   if (ring == NULL) return;
-  free(ring->slots);
+  free(ring->memory);
   free(ring);
 }
 

@@ -15,6 +15,5 @@ rr_status rr_slots_check(uint64_t capacity, size_t size, size_t alignment) {
 }
 
 unsigned char *rr_slots_allocate(uint64_t capacity, size_t stride) {
-  /* At most 2^31 slots of less than 2^21 bytes: the product cannot overflow. */
-  return aligned_alloc(RR_CACHE_LINE, rr_round_up((size_t)capacity * stride, RR_CACHE_LINE));
+  return aligned_alloc(RR_CACHE_LINE, rr_slots_size(capacity, stride));
 }

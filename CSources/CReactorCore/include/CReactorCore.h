@@ -5,13 +5,19 @@
 #define CREACTORCORE_H
 
 #include "rr_atomic.h"
+#include "rr_clock.h"
 #include "rr_eventcount.h"
 #include "rr_fence.h"
 #include "rr_lanes.h"
+#include "rr_main_queue.h"
 #include "rr_pins.h"
+#include "rr_poller.h"
+#include "rr_readers.h"
 #include "rr_ring.h"
+#include "rr_signals.h"
 #include "rr_status.h"
 #include "rr_thread.h"
+#include "rr_trace.h"
 #include "rr_trampoline.h"
 
 #endif

@@ -82,6 +82,11 @@ static inline bool rr_eventcount_must_notify(const rr_eventcount *ec) {
   return (rr_load_relaxed(&ec->word) & 1) != 0;
 }
 
+/* How many notifications found somebody armed, and cost system calls; modulo 2^31. Any thread. */
+static inline uint32_t rr_eventcount_wakes(const rr_eventcount *ec) {
+  return rr_load_relaxed(&ec->word) >> 1;
+}
+
 /* Whether somebody sleeps or is about to; may be stale at once. */
 static inline bool rr_eventcount_was_armed(const rr_eventcount *ec) {
   return (rr_load_relaxed(&ec->word) & 1) != 0;

@@ -59,6 +59,7 @@ typedef struct rr_ring {
   uint64_t capacity;
   size_t stride;         /* bytes from slot to slot, the word included */
   size_t payload_offset; /* bytes from the slot's start to its payload */
+  void *memory;          /* what `slots` lies in */
   /* Producers. */
   _Alignas(RR_CACHE_LINE) _Atomic uint64_t tail; /* claim cursor * 2 + closed */
   _Atomic uint64_t head_seen;                    /* some recent head: spares the consumer's line */
@@ -69,9 +70,13 @@ typedef struct rr_ring {
 
 /* Creates a ring of `capacity` slots for payloads of `size` bytes aligned to `alignment`, whose
  * first cursor is `start` (0, but for tests of wrap-around). On failure *out is NULL, nothing is
- * leaked and the status says what was wrong. O(capacity). */
+ * leaked and the status says what was wrong. The system gives the memory of a large ring only as
+ * it is used. */
 rr_status rr_ring_create(rr_ring **out, uint64_t capacity, size_t size, size_t alignment,
                          uint64_t start);
+/* Makes `tail` the first cursor of a ring that nobody has used yet, and lets the slots from `head`
+ * on count as taken until they are released. Nobody else may use it. */
+void rr_ring_restart(rr_ring *ring, uint64_t head, uint64_t tail);
 /* Frees the ring; payloads still inside are the caller's to take out before. NULL is allowed. */
 void rr_ring_destroy(rr_ring *ring);
 

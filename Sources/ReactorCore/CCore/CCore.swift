@@ -14,6 +14,9 @@ public enum CCore: Core {
   public static func pause() { rr_pause() }
 
   @inlinable
+  public static var hasFences: Bool { true }
+
+  @inlinable
   public static func lightFence() { rr_fence_light() }
 
   @inlinable

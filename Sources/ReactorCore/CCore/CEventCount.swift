@@ -31,6 +31,8 @@ public struct CEventCount: RawEventCount, @unchecked Sendable {
   @inlinable
   public var wasArmed: Bool { rr_eventcount_was_armed(pointer) }
 
+  public var wakes: UInt32 { rr_eventcount_wakes(pointer) }
+
   public var descriptor: Int32 { rr_eventcount_descriptor(pointer) }
 
   public func acknowledge() { rr_eventcount_acknowledge(pointer) }

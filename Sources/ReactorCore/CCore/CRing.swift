@@ -13,6 +13,14 @@ public struct CRing: RawRing, @unchecked Sendable {
     }
   }
 
+  @inlinable
+  public var address: UnsafeRawPointer { UnsafeRawPointer(pointer) }
+
+  @inlinable
+  public init(at address: UnsafeRawPointer) { pointer = OpaquePointer(address) }
+
+  public func restart(head: UInt64, tail: UInt64) { rr_ring_restart(pointer, head, tail) }
+
   public func destroy() { rr_ring_destroy(pointer) }
 
   @inlinable

@@ -22,6 +22,9 @@ public protocol Core: Sendable {
   /// ``heavyFence()``. Free of charge where the heavy fence does the work of both, or where there is none.
   static func lightFence()
 
+  /// Whether there is such a pair.
+  static var hasFences: Bool { get }
+
   /// The rare side of ``lightFence()``. Answers whether it ordered anything: in a core that has no such
   /// pair neither side does anything, and the caller must wait for the other side's publication instead.
   static func heavyFence() -> Bool

@@ -16,6 +16,8 @@ public enum CoreError: Error, Equatable, Sendable {
   case noDescriptor
   /// There is no such processor, or the process may not use it.
   case processorIsInvalid
+  /// There is no such signal, or it cannot be caught.
+  case signalIsInvalid
 }
 
 extension CoreError: CustomStringConvertible {
@@ -31,8 +33,9 @@ extension CoreError: CustomStringConvertible {
     case .outOfMemory: "out of memory"
     case .lanesExhausted: "every lane is taken by another producer"
     case .laneCountIsInvalid: "the number of lanes is not between 1 and 1024"
-    case .noDescriptor: "the kernel gave no eventfd"
+    case .noDescriptor: "the kernel gave no descriptor"
     case .processorIsInvalid: "there is no such processor, or this process may not use it"
+    case .signalIsInvalid: "there is no such signal, or it cannot be caught"
     }
   }
 }

@@ -17,6 +17,8 @@ public protocol RawEventCount: RawPart {
   func notify()
   var mustNotify: Bool { get }
   var wasArmed: Bool { get }
+  /// How many notifications found somebody armed, modulo 2^31.
+  var wakes: UInt32 { get }
   /// -1 without one.
   var descriptor: Int32 { get }
   func acknowledge()

@@ -11,18 +11,21 @@ public struct OwnerQueue<Element>: ~Copyable {
   @usableFromInline
   struct Fields {
     @usableFromInline var entries: UnsafeMutablePointer<Entry>?
-    @usableFromInline var capacity = 0
-    @usableFromInline var first = 0
-    @usableFromInline var count = 0
+    // Short, since there is one of these for each reactor.
+    @usableFromInline var capacity: UInt32 = 0
+    @usableFromInline var first: UInt32 = 0
+    @usableFromInline var count: UInt32 = 0
     @usableFromInline init() {}
   }
 
   @usableFromInline let fields: UnsafeMutablePointer<Fields>
-  @usableFromInline let limit: Int
+  /// How many elements it takes at most.
+  public let limit: Int
 
   /// - Parameter limit: How many elements it takes at most.
   public init(limit: Int) {
     precondition(limit > 0, "the limit of an owner's queue is \(limit); it must be positive")
+    let limit = min(limit, 1 << 30)
     self.limit = limit
     fields = .allocate(capacity: 1)
     fields.initialize(to: Fields())
@@ -42,19 +45,25 @@ public struct OwnerQueue<Element>: ~Copyable {
   @inlinable
   public var firstStamp: UInt64? {
     let queue = fields.pointee
-    return queue.count == 0 ? nil : queue.entries.unsafelyUnwrapped[queue.first].stamp
+    return queue.count == 0 ? nil : queue.entries.unsafelyUnwrapped[Int(queue.first)].stamp
   }
 
   /// Takes an element, unless the queue has reached its limit. Amortised O(1).
   @inlinable
   public func tryAppend(_ element: Element, stamp: UInt64) -> Bool {
-    if fields.pointee.count == limit { return false }
+    if fields.pointee.count >= limit { return false }
+    append(element, stamp: stamp)
+    return true
+  }
+
+  /// Takes an element, also beyond the limit: what is bounded elsewhere. Amortised O(1).
+  @inlinable
+  public func append(_ element: Element, stamp: UInt64) {
     if fields.pointee.count == fields.pointee.capacity { grow() }
     let queue = fields.pointee
     let end = (queue.first + queue.count) & (queue.capacity - 1)
-    (queue.entries.unsafelyUnwrapped + end).initialize(to: (stamp, element))
+    (queue.entries.unsafelyUnwrapped + Int(end)).initialize(to: (stamp, element))
     fields.pointee.count += 1
-    return true
   }
 
   /// Takes the oldest element out. O(1).
@@ -62,7 +71,7 @@ public struct OwnerQueue<Element>: ~Copyable {
   public func removeFirst() -> Element? {
     let queue = fields.pointee
     if queue.count == 0 { return nil }
-    let entry = (queue.entries.unsafelyUnwrapped + queue.first).move()
+    let entry = (queue.entries.unsafelyUnwrapped + Int(queue.first)).move()
     fields.pointee.first = (queue.first + 1) & (queue.capacity - 1)
     fields.pointee.count -= 1
     return entry.element
@@ -72,11 +81,11 @@ public struct OwnerQueue<Element>: ~Copyable {
   @inline(never)
   func grow() {
     let old = fields.pointee
-    let capacity = max(16, old.capacity * 2)
-    let entries = UnsafeMutablePointer<Entry>.allocate(capacity: capacity)
+    let capacity = max(4, old.capacity * 2)
+    let entries = UnsafeMutablePointer<Entry>.allocate(capacity: Int(capacity))
     for index in 0..<old.count {
-      let from = old.entries.unsafelyUnwrapped + ((old.first + index) & (old.capacity - 1))
-      (entries + index).moveInitialize(from: from, count: 1)
+      let from = old.entries.unsafelyUnwrapped + Int((old.first + index) & (old.capacity - 1))
+      (entries + Int(index)).moveInitialize(from: from, count: 1)
     }
     old.entries?.deallocate()
     fields.pointee.entries = entries

@@ -17,7 +17,7 @@ public struct TrampolineOn<C: Core>: ~Copyable {
   /// - Throws: ``CoreError/outOfMemory``.
   @inlinable
   public init() throws(CoreError) {
-    raw = try C.Trampoline()
+    raw = try C.Trampoline(payload: 0)
     keeper = RawKeeper(raw)
     _ = raw.tryStart(C.threadToken)
     raw.leave(slot: 0)

@@ -40,6 +40,9 @@ public enum PureSwiftCore: Core {
   }
 
   @inlinable
+  public static var hasFences: Bool { false }
+
+  @inlinable
   public static func lightFence() {}
 
   @inlinable

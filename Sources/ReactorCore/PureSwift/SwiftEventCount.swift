@@ -51,6 +51,8 @@ public struct SwiftEventCount: RawEventCount, @unchecked Sendable {
 
   @inlinable
   public var wasArmed: Bool { shared.pointee.word.load(ordering: .relaxed) & 1 != 0 }
+
+  public var wakes: UInt32 { shared.pointee.word.load(ordering: .relaxed) >> 1 }
 }
 
 // MARK: The sleeper

@@ -70,6 +70,22 @@ public struct SwiftRing: RawRing, @unchecked Sendable {
     }
   }
 
+  @inlinable
+  public var address: UnsafeRawPointer { UnsafeRawPointer(constants) }
+
+  @inlinable
+  public init(at address: UnsafeRawPointer) {
+    constants = UnsafeMutableRawPointer(mutating: address).assumingMemoryBound(to: Constants.self)
+  }
+
+  public func restart(head: UInt64, tail: UInt64) {
+    let first = head & (UInt64.max >> 1)
+    // Relaxed: nobody else knows the ring yet.
+    producers.pointee.tail.store(tail &* 2, ordering: .relaxed)
+    producers.pointee.headSeen.store(first, ordering: .relaxed)
+    consumer.pointee.head.store(first, ordering: .relaxed)
+  }
+
   public func destroy() {
     free(constants.pointee.slots)
     free(constants)

@@ -36,18 +36,7 @@ extension RingOn where Element: ~Copyable {
   /// taken.
   @inlinable
   @inline(__always)
-  public func trySend(_ element: consuming Element) -> SendOutcome<Element> {
-    switch raw.tryClaim(1) {
-    case .claimed(let cursor):
-      raw.slots.payload(cursor, as: Element.self).initialize(to: element)
-      raw.publish(cursor, count: 1)
-      return .accepted
-    case .closed:
-      return .closed(element)
-    case .full, .invalidCount:
-      return .full(element)
-    }
-  }
+  public func trySend(_ element: consuming Element) -> SendOutcome<Element> { raw.trySend(element) }
 
   /// Sends `count` elements, all or none, made in place by `make(0)`, …, `make(count - 1)`, which must not
   /// send to this ring. They are received one after the other, with nothing in between.

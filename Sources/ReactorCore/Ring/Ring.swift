@@ -25,7 +25,8 @@ public struct RingOn<C: Core, Element: ~Copyable>: ~Copyable {
   ///   - capacity: How many elements fit; a power of two.
   ///   - cursor: The first cursor; other than zero only to test what happens when cursors wrap.
   /// - Throws: What is wrong with the capacity or with the element's layout, or ``CoreError/outOfMemory``.
-  /// - Complexity: O(capacity); the only allocation that this ring makes.
+  /// - Complexity: The only allocation that this ring makes; the system gives the memory of a large ring only as
+  ///   it is used.
   @inlinable
   public init(capacity: Int, startingAt cursor: UInt64 = 0) throws(CoreError) {
     guard capacity > 0 else { throw .capacityIsZero }
@@ -34,6 +35,13 @@ public struct RingOn<C: Core, Element: ~Copyable>: ~Copyable {
       startingAt: cursor)
     keeper = RingKeeper(raw)
   }
+
+  /// Lets a ring that nobody has used yet, and that nobody else knows, go on for another: its first cursor is
+  /// `tail`, and what the other holds, from `head` on, counts as inside until ``pass(to:)``.
+  public func restart(head: UInt64, tail: UInt64) { raw.restart(head: head, tail: tail) }
+
+  /// What came before that cursor was received from another ring, for which this one goes on. The consumer.
+  public func pass(to cursor: UInt64) { raw.release(cursor) }
 
   /// How many elements fit. Any thread.
   @inlinable

@@ -55,6 +55,12 @@ public struct DedicatedThread: ~Copyable, Sendable {
   @inline(__always)
   public static var stackIsLow: Bool { rr_thread_stack_is_low() }
 
+  /// Whether the calling thread is the first one of the process.
+  public static var isFirst: Bool { rr_thread_is_first() }
+
+  /// How many processors the calling thread may use.
+  public static var processorCount: Int { Int(rr_thread_processor_count()) }
+
   /// Lets another thread run.
   public static func yield() { sched_yield() }
 }

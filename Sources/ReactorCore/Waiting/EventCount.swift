@@ -55,6 +55,10 @@ public struct EventCountOn<C: Core>: ~Copyable {
   @inlinable
   public var wasArmed: Bool { raw.wasArmed }
 
+  /// How many notifications found somebody asleep or about to be, and so cost system calls; modulo 2^31. Any
+  /// thread.
+  public var wakes: UInt32 { raw.wakes }
+
   /// The descriptor of the kind ``EventCountKind/descriptor``, else nil; readable once notified.
   ///
   /// A foreign loop, one at a time, calls ``arm(unless:)``, watches the descriptor, and calls

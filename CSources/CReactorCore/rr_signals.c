@@ -1,0 +1,81 @@
+/* For syscall. */
+#define _GNU_SOURCE
+
+#include "rr_signals.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct rr_signals {
+  int descriptor;
+  int count;
+  sigset_t mask_before;
+  struct {
+    int number;
+    struct sigaction before;
+  } caught[];
+};
+
+/* In a thread that does not block it. The first thread has the number of the process. */
+static void pass_on(int number) {
+  const int error = errno;
+  syscall(SYS_tgkill, getpid(), getpid(), number);
+  errno = error;
+}
+
+static void restore_handlers(const rr_signals *signals) {
+  /* Backwards: of a number that was named twice, the first one has the handler of before. */
+  for (int index = signals->count - 1; index >= 0; index--)
+    sigaction(signals->caught[index].number, &signals->caught[index].before, NULL);
+}
+
+rr_signals *rr_signals_catch(const int *numbers, int count) {
+  rr_signals *signals = malloc(sizeof *signals + (size_t)count * sizeof signals->caught[0]);
+  if (signals == NULL) return NULL;
+  sigset_t set;
+  sigemptyset(&set);
+  for (int index = 0; index < count; index++) sigaddset(&set, numbers[index]);
+  signals->count = 0;
+  signals->descriptor = -1;
+  /* Blocked before the handler is there: it would pass the signal on to this thread for ever. */
+  pthread_sigmask(SIG_BLOCK, &set, &signals->mask_before);
+  if (count > 0) signals->descriptor = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+  struct sigaction passing = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
+  sigfillset(&passing.sa_mask);
+  for (int index = 0; index < count; index++) {
+    signals->caught[index].number = numbers[index];
+    if (signals->descriptor < 0 ||
+        sigaction(numbers[index], &passing, &signals->caught[index].before) != 0) {
+      rr_signals_restore(signals);
+      return NULL;
+    }
+    signals->count++;
+  }
+  return signals;
+}
+
+int rr_signals_descriptor(const rr_signals *signals) { return signals->descriptor; }
+
+int rr_signals_take(rr_signals *signals) {
+  struct signalfd_siginfo info;
+  while (signals->descriptor >= 0) {
+    const ssize_t size = read(signals->descriptor, &info, sizeof info);
+    if (size == (ssize_t)sizeof info) return (int)info.ssi_signo;
+    if (size < 0 && errno == EINTR) continue;
+    break;
+  }
+  return 0;
+}
+
+void rr_signals_restore(rr_signals *signals) {
+  if (signals == NULL) return;
+  restore_handlers(signals);
+  if (signals->descriptor >= 0) close(signals->descriptor);
+  pthread_sigmask(SIG_SETMASK, &signals->mask_before, NULL);
+  free(signals);
+}

@@ -1,0 +1,64 @@
+import CReactorCore
+
+/// The static tracepoints of the package trait `Tracepoints`; `rr_trace.h` says what each means. Without the
+/// trait these do nothing, and leave nothing in the code that calls them. Any thread.
+public enum Tracepoint {
+  @inlinable
+  @inline(__always)
+  public static func start(_ reactor: AnyObject, type: @autoclosure () -> String) {
+    #if Tracepoints
+      rr_trace_start(address(reactor), type())
+    #endif
+  }
+
+  @inlinable
+  @inline(__always)
+  public static func beginTurn(_ reactor: AnyObject) {
+    #if Tracepoints
+      rr_trace_turn_begin(address(reactor))
+    #endif
+  }
+
+  @inlinable
+  @inline(__always)
+  public static func endTurn(_ reactor: AnyObject, actions: Int) {
+    #if Tracepoints
+      rr_trace_turn_end(address(reactor), actions)
+    #endif
+  }
+
+  @inlinable
+  @inline(__always)
+  public static func full(_ reactor: AnyObject) {
+    #if Tracepoints
+      rr_trace_full(address(reactor))
+    #endif
+  }
+
+  @inlinable
+  @inline(__always)
+  public static func close(_ reactor: AnyObject) {
+    #if Tracepoints
+      rr_trace_close(address(reactor))
+    #endif
+  }
+
+  @inlinable
+  @inline(__always)
+  public static func park(_ loop: AnyObject) {
+    #if Tracepoints
+      rr_trace_park(address(loop))
+    #endif
+  }
+
+  @inlinable
+  @inline(__always)
+  public static func wake(_ loop: AnyObject) {
+    #if Tracepoints
+      rr_trace_wake(address(loop))
+    #endif
+  }
+
+  @inlinable
+  static func address(_ object: AnyObject) -> UInt { UInt(bitPattern: ObjectIdentifier(object)) }
+}
