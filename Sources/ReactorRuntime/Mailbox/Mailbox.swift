@@ -6,80 +6,136 @@ import ReactorCore
 ///
 /// The two make one order. What the owner sends is stamped with the ring's tail and processed right before
 /// the action that gets that cursor: after everything whose send returned before, and before everything
-/// whose send begins later.
+/// whose send begins later. What other threads' turns send while the ring is full joins that queue with such
+/// stamps: see ``Overflow``.
 @usableFromInline
 struct MailboxOn<C: Core, Action: Sendable>: ~Copyable, Sendable {
-  @usableFromInline let ring: RingOn<C, Work<Action>>
+  @usableFromInline let ring: GrowingRing<C, Work<Action>>
   @usableFromInline let reentrant: OwnerQueue<Work<Action>>
-  /// Senders that found the ring full sleep here.
-  @usableFromInline let room: EventCountOn<C>
+  /// Made when the ring is full for the first time.
+  @usableFromInline let overflow = LastingReference<Overflow<C, Action>>()
 
   init(capacity: Int, reentrantCapacity: Int) throws(CoreError) {
-    let ring = try RingOn<C, Work<Action>>(capacity: capacity)
-    let room = try EventCountOn<C>()
-    self.ring = ring
-    self.room = room
+    ring = try GrowingRing(capacity: capacity)
     reentrant = OwnerQueue(limit: reentrantCapacity)
   }
 
-  /// Takes what the owner sends to itself; false at the limit. The owner.
-  @inlinable
-  func appendAsOwner(_ work: Work<Action>) -> Bool { reentrant.tryAppend(work, stamp: ring.tail) }
+  /// Frees everything. The holder, last of all.
+  func letGo() {
+    ring.letGo()
+    overflow.letGo()
+  }
 
-  /// Takes everything out that is inside. The owner.
+  // MARK: The owner
+
+  /// Takes what the owner sends to itself; false at the limit.
+  @inlinable
+  func appendAsOwner(_ work: Work<Action>) -> Bool {
+    if hasSpilled { takeSpilled() }
+    return reentrant.tryAppend(work, stamp: ring.tail)
+  }
+
+  /// Takes everything out that is inside.
   func removeAll() -> [Work<Action>] {
     var removed = removeFromRing()
+    takeSpilled()
     while let work = reentrant.removeFirst() { removed.append(work) }
     return removed
   }
 
-  /// Takes out what others sent. The owner.
+  /// Takes out what others sent.
   func removeFromRing() -> [Work<Action>] {
     var removed: [Work<Action>] = []
-    _ = ring.drain { removed.append($0) }
+    while ring.drain(upTo: .max, { work, _ in removed.append(work) }) > 0 {}
     return removed
   }
 
-  /// Whether a quarter of the ring is free: senders that sleep are not woken for a slot each. Any thread.
-  @inlinable
-  var hasRoom: Bool { ring.wasCount <= ring.capacity - max(1, ring.capacity / 4) }
-
-  /// Wakes the senders that sleep, once it is worth it. The owner, after each turn: the last one before it
-  /// leaves empties the ring, so none sleeps on.
+  /// Wakes the senders that wait for room, once it is worth it. After each turn: the last one before the owner
+  /// leaves empties the ring, so none waits on.
   @inlinable
   func notifyRoom() {
-    // Looking for room takes the producers' line from them, so only if somebody sleeps.
-    room.notify(if: { hasRoom })
+    // Looking for room takes the producers' line from them, so only if somebody waits.
+    overflow.use { $0.notifyRoom(if: { hasRoom }, atMost: max(1, ring.capacity / 4)) }
   }
 
-  /// Calls `body` with everything that is there, in order, at most about `limit`; answers how many. The
-  /// owner. What `body` sends as owner counts.
+  /// Calls `body` with what is there, in order, at most about `limit`; answers how many. What `body` sends as
+  /// owner counts.
   @inlinable
   @inline(__always)
   func drain(upTo limit: Int, _ body: (Work<Action>) -> Void) -> Int {
     var reentered = 0
-    let received = ring.drain(upTo: limit) { work, cursor in
-      if !reentrant.isEmpty { reentered += drainReentrant(before: cursor, upTo: .max, body) }
-      body(work)
-    }
+    let received = ring.drain(
+      upTo: limit, after: { if hasSpilled { takeSpilled() } },
+      { work, cursor in
+        if !reentrant.isEmpty { reentered += drainReentrant(before: cursor, upTo: .max, body) }
+        body(work)
+      })
     if !reentrant.isEmpty { reentered += drainReentrant(before: ring.head, upTo: limit, body) }
     return received + reentered
   }
 
-  /// Those of the owner's own actions whose turn has come: what stands right before `cursor` in the ring.
-  /// What these send themselves stands behind everything claimed so far.
+  /// As ``drain(upTo:_:)``, of a mailbox in which newer actions push older ones out.
+  ///
+  /// - Parameter drop: Called, in the place of `body`, with those.
+  @inlinable
+  @inline(never)
+  func drain(upTo limit: Int, _ body: (Work<Action>) -> Void, orDrop drop: (Action) -> Void) -> Int {
+    var reentered = 0
+    let received = ring.drain(
+      upTo: limit, after: { if hasSpilled { takeSpilled() } },
+      { work, cursor in
+        if !reentrant.isEmpty { reentered += drainReentrant(before: cursor, upTo: .max, body) }
+        if case .action(let action) = work, overflow.use({ $0.isPushedOut(cursor) }) == true {
+          drop(action)
+        } else {
+          body(work)
+        }
+      })
+    if !reentrant.isEmpty { reentered += drainReentrant(before: ring.head, upTo: limit, body) }
+    return received + reentered
+  }
+
+  /// Those of the queue whose turn has come: what stands right before `cursor` in the ring. What these send
+  /// themselves stands behind everything claimed so far.
   @inlinable
   @inline(never)
   func drainReentrant(before cursor: UInt64, upTo limit: Int, _ body: (Work<Action>) -> Void) -> Int {
     var count = 0
     while count < limit, let stamp = reentrant.firstStamp {
-      // Cursors wrap, so they are compared by their distance; bit 63 of a head is not part of it.
-      guard Int64(bitPattern: (cursor &- stamp) << 1) >= 0, let work = reentrant.removeFirst() else {
-        break
-      }
+      guard !Cursor.isBefore(cursor, stamp), let work = reentrant.removeFirst() else { break }
       body(work)
       count += 1
     }
     return count
   }
+
+  /// Whether there may be something in the overflow. Any thread.
+  @inlinable
+  var hasSpilled: Bool { overflow.use { $0.wasRaised } ?? false }
+
+  /// Takes over what has spilled.
+  @usableFromInline
+  func takeSpilled() {
+    overflow.use { $0.take { work, stamp in reentrant.append(work, stamp: stamp) } }
+  }
+
+  // MARK: Any thread
+
+  /// Whether nothing is inside or on its way in. One half of a pair, as that of a ring.
+  @inlinable
+  @inline(__always)
+  var isEmpty: Bool { ring.isEmpty && !hasSpilled }
+
+  /// Whether that is so, and it is open. What has spilled has a ring that was full.
+  @inlinable
+  @inline(__always)
+  var isIdle: Bool { ring.isIdle && !hasSpilled }
+
+  /// Whether something is ready to be processed. The owner.
+  @inlinable
+  var isReady: Bool { ring.isReady || hasSpilled }
+
+  /// Whether a quarter of the ring is free: senders that sleep are not woken for a slot each.
+  @inlinable
+  var hasRoom: Bool { ring.wasCount <= ring.capacity - max(1, ring.capacity / 4) }
 }

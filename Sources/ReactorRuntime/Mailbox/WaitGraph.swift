@@ -2,9 +2,10 @@ import ReactorCore
 
 /// Who waits for room in whose mailbox: so that a send that would wait for itself is refused instead.
 ///
-/// A thread that runs a turn may send to another reactor whose mailbox is full. That is fine unless the
-/// thread that empties that mailbox waits in turn, directly or through others, for the sender. Threads
-/// enter this graph only when they are about to sleep, so an action that finds room never comes here.
+/// Turns never wait, nor do the jobs of a loop. But a thread that brings something through an operator of several
+/// sources may, and so may one that hosts a loop, between two rounds. That is fine unless the thread that empties
+/// the mailbox waits in turn, directly or through others, for the sender. Threads enter this graph only when they
+/// are about to sleep, so an action that finds room never comes here.
 ///
 /// A thread that sleeps keeps what it owns, so an edge of the graph does not change until it wakes up; and
 /// whoever closes a cycle is the last to enter it, under the lock, so each cycle is found. A thread that is

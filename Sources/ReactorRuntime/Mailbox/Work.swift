@@ -3,6 +3,8 @@
 enum Work<Action: Sendable>: Sendable {
   case action(Action)
   case step(Step)
+
+  @inlinable var isAction: Bool { if case .action = self { true } else { false } }
 }
 
 /// Something other than an action that only the owner may do, in a turn: reducing a mutation that a stream

@@ -72,7 +72,7 @@ final class OwnerSource<Element: Sendable>: Sendable {
   /// The stream of what comes from here. Any thread may subscribe.
   @usableFromInline
   var observable: Observable<Element> {
-    Observable(identity: self) { [self] observer in subscribe(observer) }
+    Observable { [self] observer in subscribe(observer) }
   }
 
   private func subscribe(_ observer: AnyObserver<Element>) -> any Disposable {

@@ -4,7 +4,7 @@ import Synchronization
 /// What a reactor has to do with streams: its ends, its transforms, and the streams that its actions have
 /// started.
 ///
-/// One for each reactor, made at the first touch. It belongs to the runtime and does not retain the reactor.
+/// One for each reactor that needs it, made when it does. It belongs to the runtime and does not retain the reactor.
 /// Where everything passes stands in ARCHITECTURE.md.
 @usableFromInline
 final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sendable {
@@ -33,21 +33,6 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
       self.transformedAction = transformedAction
       self.transformedMutation = transformedMutation
       self.transformedState = transformedState
-    }
-  }
-
-  /// What the transforms have answered, until it is subscribed to.
-  @usableFromInline
-  struct Transformed: Sendable {
-    @usableFromInline let action: Observable<Action>
-    @usableFromInline let mutation: Observable<Mutation>
-    @usableFromInline let state: Observable<State>
-
-    @usableFromInline
-    init(action: Observable<Action>, mutation: Observable<Mutation>, state: Observable<State>) {
-      self.action = action
-      self.mutation = mutation
-      self.state = state
     }
   }
 
@@ -87,7 +72,8 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
 
   // The owner's.
   @usableFromInline let progress = OwnerCell(Progress())
-  @usableFromInline let transformed = OwnerCell<Transformed?>(nil)
+  /// What the transforms have answered, until it is subscribed to.
+  @usableFromInline let transformed = OwnerCell<TransformStreams<Action, Mutation, State>?>(nil)
   @usableFromInline let untransformed: Untransformed<State>
   @usableFromInline let waiting = Waiting()
 

@@ -22,6 +22,11 @@ public protocol Reactor: AnyObject, Sendable {
   /// What makes a reactor of the object: a stored constant, `let runtime = Runtime<…>(on: …)`.
   var runtime: RuntimeOn<Backing, Action, Mutation, State> { get }
 
+  /// Where the reactor expects its actions, if it does: nil without it. Read once, at the start, by debug
+  /// builds only, which warn if an action, an observer of ``state`` or a stream is elsewhere: see
+  /// ``Warning``. It changes nothing; what does is the placement of the ``runtime``.
+  var expectedThread: ExpectedThread? { get }
+
   /// What an action does to the state, as mutations. Runs on the owner; may send to any reactor, this one
   /// included: such an action waits for the running one. Without it, actions that are mutations are passed
   /// on, and others have no effect.
@@ -49,6 +54,8 @@ public protocol Reactor: AnyObject, Sendable {
 }
 
 extension Reactor {
+  public var expectedThread: ExpectedThread? { nil }
+
   @inlinable
   public func mutate(action: Action) -> Observable<Mutation> { .empty() }
 
@@ -84,10 +91,11 @@ extension Reactor {
   /// On placement ``PlacementOn/caller`` an idle reactor processes it before this returns, and with it what
   /// others send meanwhile; a busy one takes it into its mailbox, and so does one whose mailbox holds an
   /// action that another thread has not finished putting there. Every other placement takes it into the
-  /// mailbox. While the mailbox is full this waits: it spins, yields, then sleeps. From inside one of this
-  /// reactor's own turns, or a turn of another reactor on the same loop, it never waits: the action is
-  /// processed after the running one. Turns nest only until half of the thread's stack is used; then another
-  /// thread goes on.
+  /// mailbox. While the mailbox is full this does what the ``OverflowPolicy`` says: without another one it
+  /// waits, spins, yields, then sleeps. From inside a turn it never waits: what goes to this reactor from one
+  /// of its own turns, or of another reactor's on the same loop, is processed after the running one; what
+  /// goes to another reactor with a full mailbox is kept beside that. Turns nest only until half of the
+  /// thread's stack is used; then another thread goes on.
   ///
   /// An action that cannot be delivered reaches the failure handler of the ``Runtime``.
   @inlinable
@@ -96,10 +104,34 @@ extension Reactor {
 
   /// Sends an action if that is possible without waiting for room; otherwise as ``send(_:)``. Any thread.
   ///
-  /// - Throws: ``SendError/full``, ``SendError/closed`` or ``SendError/reentrantOverflow``; the action was
-  ///   not accepted then.
+  /// - Throws: ``SendError/full``, ``SendError/closed``, ``SendError/reentrantOverflow`` or
+  ///   ``SendError/outOfMemory``; the action was not accepted then.
   @inlinable
-  public func trySend(_ action: Action) throws(SendError) { try runtime.trySend(action, to: self) }
+  public func trySend(_ action: Action) throws(SendError) { try runtime.trySend(action, to: self, .none) }
+
+  /// Sends an action, and waits for room at most until `deadline`, whatever the ``OverflowPolicy`` says. Any
+  /// thread; from inside a turn it does not wait, as ``send(_:)``.
+  ///
+  /// - Throws: ``SendError``, also ``SendError/timedOut``; the action was not accepted then.
+  @inlinable
+  public func send(_ action: Action, before deadline: ContinuousClock.Instant) throws(SendError) {
+    try runtime.trySend(action, to: self, .until(deadline))
+  }
+
+  /// Sends an action; while there is no room, the task is suspended, and blocks no thread. Whatever the
+  /// ``OverflowPolicy`` says. Any task.
+  ///
+  /// - Parameters:
+  ///   - action: The action.
+  ///   - deadline: When to give up; nil: never.
+  /// - Throws: ``SendError``, also ``SendError/cancelled`` if the task is cancelled before the action was
+  ///   accepted, and ``SendError/timedOut``; the action was not accepted then.
+  @inlinable
+  public func sendSuspending(
+    _ action: Action, before deadline: ContinuousClock.Instant? = nil
+  ) async throws(SendError) {
+    try await runtime.sendSuspending(action, to: self, before: deadline)
+  }
 
   /// Where actions go, and where they can be observed: `action.onNext(.increase)`, `taps.bind(to:
   /// reactor.action)`. Any thread. The same object each time; it does not retain the reactor.
@@ -114,27 +146,16 @@ extension Reactor {
   /// Observers are called by the reactor's owner, in the order in which they subscribed, after
   /// ``currentState`` has changed. On placement ``PlacementOn/caller`` an idle reactor calls a new observer
   /// before the subscription returns; everywhere else that, too, happens in a turn. Any thread may subscribe
-  /// and dispose. Subscribing waits for room in the mailbox as ``send(_:)`` does; where that is impossible,
-  /// the subscription fails with the ``SendError``. Of a closed reactor there is only the newest state.
+  /// and dispose. Subscribing waits for room in the mailbox, with every ``OverflowPolicy``; where that is
+  /// impossible, the subscription fails with the ``SendError``. Of a closed reactor there is only the newest
+  /// state.
   @inlinable
   public var state: Observable<State> {
     isStubEnabled ? stub.state.asObservable() : runtime.touch(self) { $0.states.observable }
   }
 
-  /// Whether the reactor accepts nothing any more: its loop was shut down, or one of its transforms has
-  /// ended. Any thread; false may be stale.
+  /// Whether the reactor accepts nothing any more: ``close(_:)`` was called, its loop was shut down, or one of
+  /// its transforms has ended. Any thread; false may be stale.
   @inlinable
   public var isClosed: Bool { runtime.mailbox.ring.isClosed || runtime.loop?.isClosed == true }
-
-  /// A whole state, from any thread and without waiting: what the last turn left, or published on its way.
-  ///
-  /// After a send that ran at once (placement ``PlacementOn/caller``, idle) it contains that action. Inside
-  /// `mutate` it contains everything before the running action's next mutation; inside
-  /// ``reduce(state:mutation:)`` it is the state before; inside ``reduce(into:mutation:)``, a state before
-  /// this turn. Before the first action it is ``initialState``.
-  @inlinable
-  public var currentState: State {
-    if runtime.detours.contains(.stubbed) { return stub.state.value }
-    return runtime.state.read() ?? initialState
-  }
 }

@@ -48,6 +48,9 @@ extension RuntimeOn {
   func mutate<R: Reactor>(_ action: Action, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>)
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
     if detours.contains(.broken) { return report(.actionNotDelivered(.closed), action) }
+    #if DEBUG
+      checkThreadOfAction()
+    #endif
     apply(reactor.mutate(action: action), to: action, of: reactor, pipeline)
   }
 
@@ -95,7 +98,13 @@ extension RuntimeOn {
       preconditionFailure("reduced before the transforms were connected")
     }
     pipeline.progress.value.isCommitting = true
+    #if DEBUG
+      beginReduce()
+    #endif
     reactor.reduce(into: &state, mutation: mutation)
+    #if DEBUG
+      endReduce()
+    #endif
     pipeline.untransformed.state.value = state
     pipeline.statePort.deliver(state)
     pipeline.progress.value.isCommitting = false
@@ -112,6 +121,9 @@ extension RuntimeOn {
   /// Tells the observers of `state`, who, and whose other threads, see it in `currentState` already.
   @inlinable
   func show(_ pipeline: Pipeline<Action, Mutation, State>) {
+    #if DEBUG
+      checkThreadOfObservers()
+    #endif
     let wasCommitting = pipeline.progress.value.isCommitting
     pipeline.progress.value.isCommitting = true
     state.publish()

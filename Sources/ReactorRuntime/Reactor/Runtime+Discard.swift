@@ -8,16 +8,20 @@ extension RuntimeOn {
   func discardAll() {
     var discarded: [Work<Action>] = []
     var hasAll = true
+    var isDone = false
     state.begin()
     closeOnLoop()
     repeat {
       // What the loop's thread sent from its turns is that thread's to touch, until it has run its last turn.
       hasAll = loop?.ending.isOver != false
       discarded += hasAll ? mailbox.removeAll() : mailbox.removeFromRing()
+      isDone = hasAll && mailbox.isEmpty
       state.leave()
     } while reenters()
     // Not as the owner: the handler may send to this reactor again.
     for work in discarded { lose(work, .closed) }
+    // Else who is on the way in comes here, too.
+    if isDone { end() }
     if !hasAll {
       loop?.ending.whenOver { [self] in
         // Refused: somebody else discards, who comes here too if need be.
@@ -35,7 +39,9 @@ extension RuntimeOn {
       return loop.ending.whenOver { [self] in performThoughClosed(step, of: reactor) }
     }
     guard state.tryEnter() else { return step.lose(.closed) }
+    TurnMark.enter()
     step.run()
+    TurnMark.leave()
     if loop == nil { return runTurns(of: reactor) }
     state.leave()
     // Whoever found this thread to be the owner has left it something.

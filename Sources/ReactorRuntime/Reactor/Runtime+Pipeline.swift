@@ -37,6 +37,9 @@ extension RuntimeOn {
     {
       return nil
     }
+    #if DEBUG
+      checkThreadOfObservers()
+    #endif
     // Whoever is told of a state finds it in `currentState`, on all threads.
     if state.isOwner, !state.isChanging { state.publish() }
     return state.read()
@@ -64,32 +67,66 @@ extension RuntimeOn {
   @inlinable
   func prepare<R: Reactor>(_ reactor: R) -> State
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
-    let pipeline = pipeline(of: reactor)
     if detours.contains(.stubbed) {
       insert(.unconnected)
       return reactor.initialState
     }
-    let action = reactor.transform(action: pipeline.actionPort.observable)
-    let mutation = reactor.transform(mutation: pipeline.mutationPort.observable)
-    let initial = reactor.initialState
-    let state = reactor.transform(state: pipeline.statePort.observable)
-    note(Pipeline.Transformed(action: action, mutation: mutation, state: state), in: pipeline)
+    var owner = PortOwner(reactor, part: self)
+    let initial = transform(reactor, owner)
+    if !isKnownUniquelyReferenced(&owner) { owner.endLoan() }
     return initial
   }
 
-  /// Finds out which transforms do anything: those that answer something else than they were given.
-  @usableFromInline
-  func note(
-    _ transformed: Pipeline<Action, Mutation, State>.Transformed,
-    in pipeline: Pipeline<Action, Mutation, State>
-  ) {
-    if !transformed.action.isIdentical(to: pipeline.actionPort) { insert(.transformedAction) }
-    if !transformed.mutation.isIdentical(to: pipeline.mutationPort) { insert(.transformedMutation) }
-    if !transformed.state.isIdentical(to: pipeline.statePort) { insert(.transformedState) }
-    if !detours.isDisjoint(with: [.transformed, .observedState]) {
-      pipeline.transformed.value = transformed
-      insert(.unconnected)
+  /// Answers the state before the first action. Holds no port afterwards that nobody else does.
+  @inlinable
+  @inline(never)
+  func transform<R: Reactor>(_ reactor: R, _ owner: PortOwner<C, R>) -> State
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    let ports = ports(of: owner)
+    let action = reactor.transform(action: ports.action)
+    let mutation = reactor.transform(mutation: ports.mutation)
+    let initial = reactor.initialState
+    let state = reactor.transform(state: ports.state)
+    note(TransformStreams(action: action, mutation: mutation, state: state), made: ports, of: reactor)
+    return initial
+  }
+
+  /// What the transforms are given. It reaches the pipeline only when it is subscribed to: most reactors have no
+  /// transform, and then need none.
+  @inlinable
+  func ports<R: Reactor>(of owner: PortOwner<C, R>) -> TransformStreams<Action, Mutation, State>
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    TransformStreams(
+      action: port(of: owner) { $0.actionPort }, mutation: port(of: owner) { $0.mutationPort },
+      state: port(of: owner) { $0.statePort })
+  }
+
+  @inlinable
+  func port<R: Reactor, Element>(
+    of owner: PortOwner<C, R>,
+    _ source: @escaping @Sendable (Pipeline<Action, Mutation, State>) -> OwnerSource<Element>
+  ) -> Observable<Element>
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    Observable(identity: PortIdentity()) { observer in
+      var subscription: any Disposable = Disposables.create()
+      owner.use { subscription = source($0.pipeline(of: $1)).observable.run(observer) }
+      return subscription
     }
+  }
+
+  /// Finds out which transforms do anything: those that answer something else than they were given.
+  @inlinable
+  func note<R: Reactor>(
+    _ transformed: TransformStreams<Action, Mutation, State>,
+    made ports: TransformStreams<Action, Mutation, State>, of reactor: R
+  ) where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    var found: Detours = []
+    if !transformed.action.isIdentical(to: ports.action) { found.insert(.transformedAction) }
+    if !transformed.mutation.isIdentical(to: ports.mutation) { found.insert(.transformedMutation) }
+    if !transformed.state.isIdentical(to: ports.state) { found.insert(.transformedState) }
+    if found.isEmpty, !detours.contains(.observedState) { return }
+    pipeline(of: reactor).transformed.value = transformed
+    insert(found.union(.unconnected))
   }
 
   /// Subscribes to what the transforms answered. The owner, in its first turn, before anything else.
@@ -97,17 +134,19 @@ extension RuntimeOn {
   @inline(never)
   func connect<R: Reactor>(_ reactor: R)
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
-    remove(.unconnected)
     let pipeline = pipeline(of: reactor)
     if pipeline.transformed.value == nil {
       // A stub was enabled until now.
+      let owner = PortOwner(reactor, part: self)
+      let ports = ports(of: owner)
       note(
-        Pipeline.Transformed(
-          action: reactor.transform(action: pipeline.actionPort.observable),
-          mutation: reactor.transform(mutation: pipeline.mutationPort.observable),
-          state: reactor.transform(state: pipeline.statePort.observable)), in: pipeline)
-      remove(.unconnected)
+        TransformStreams(
+          action: reactor.transform(action: ports.action),
+          mutation: reactor.transform(mutation: ports.mutation),
+          state: reactor.transform(state: ports.state)), made: ports, of: reactor)
+      owner.endLoan()
     }
+    remove(.unconnected)
     guard let transformed = pipeline.transformed.value.take() else { return }
     connect(pipeline, transformed)
   }
@@ -116,7 +155,7 @@ extension RuntimeOn {
   @usableFromInline
   func connect(
     _ pipeline: Pipeline<Action, Mutation, State>,
-    _ transformed: Pipeline<Action, Mutation, State>.Transformed
+    _ transformed: TransformStreams<Action, Mutation, State>
   ) {
     let inlets = pipeline.inlets
     if detours.contains(.transformedState) {

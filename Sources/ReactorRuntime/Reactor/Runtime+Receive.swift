@@ -20,7 +20,7 @@ extension RuntimeOn {
         if reason == .closed, weakly.use({ $0.performThoughClosed(step, of: $1) }) { return }
         step.lose(reason)
       })
-    if let reason = deliver(.step(work), to: reactor, waits: waits) { work.lose(reason) }
+    if let reason = deliver(.step(work), to: reactor, waits ? .unlimited : .none) { work.lose(reason) }
   }
 
   /// Runs a step as the owner, after what it is in the middle of, and what was sent before.
@@ -40,7 +40,7 @@ extension RuntimeOn {
         settle()
         lose(reason)
       })
-    if let reason = deliver(.step(step), to: reactor, waits: true) { step.lose(reason) }
+    if let reason = deliver(.step(step), to: reactor, .unlimited) { step.lose(reason) }
   }
 
   /// From a stream that mutate answered.
@@ -48,6 +48,9 @@ extension RuntimeOn {
   @inline(never)
   func receive<R: Reactor>(_ event: Event<Mutation>, from stream: MutationStream<Action>, of reactor: R)
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    #if DEBUG
+      checkThreadOfSource()
+    #endif
     switch event {
     case .next(let mutation):
       let pipeline = pipeline(of: reactor)
@@ -88,6 +91,9 @@ extension RuntimeOn {
   @inline(never)
   func receive<R: Reactor>(transformedAction event: Event<Action>, of reactor: R)
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    #if DEBUG
+      checkThreadOfSource()
+    #endif
     let pipeline = pipeline(of: reactor)
     guard case .next(let action) = event else { return breakDown(.action, event.error) }
     if isInTurn, pipeline.progress.value.acceptsActions,
@@ -110,6 +116,9 @@ extension RuntimeOn {
   @inline(never)
   func receive<R: Reactor>(transformedMutation event: Event<Mutation>, of reactor: R)
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    #if DEBUG
+      checkThreadOfSource()
+    #endif
     let pipeline = pipeline(of: reactor)
     guard case .next(let mutation) = event else { return breakDown(.mutation, event.error) }
     if isInTurn, canCommit(pipeline), pipeline.waiting.mutations.load(ordering: .relaxed) == 0 {
@@ -127,9 +136,14 @@ extension RuntimeOn {
   @inline(never)
   func receive<R: Reactor>(transformedState event: Event<State>, of reactor: R)
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    #if DEBUG
+      checkThreadOfSource()
+    #endif
     let pipeline = pipeline(of: reactor)
     guard case .next(let state) = event else { return breakDown(.state, event.error) }
-    if isInTurn, !pipeline.states.isDelivering, pipeline.waiting.states.load(ordering: .relaxed) == 0 {
+    if isInTurn, !self.state.isChanging, !pipeline.states.isDelivering,
+      pipeline.waiting.states.load(ordering: .relaxed) == 0
+    {
       return commit(state, pipeline)
     }
     pipeline.waiting.states.add(1, ordering: .relaxed)

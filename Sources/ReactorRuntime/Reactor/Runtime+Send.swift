@@ -8,9 +8,8 @@ extension RuntimeOn {
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
     if loop == nil, !DedicatedThread.stackIsLow {
       if state.tryEnter() {
-        if mailbox.ring.isIdle {
-          process(action, of: reactor)
-          finish(of: reactor)
+        if mailbox.isIdle {
+          takeTurn(with: action, of: reactor)
         } else {
           runTurns(after: action, of: reactor)
         }
@@ -21,13 +20,27 @@ extension RuntimeOn {
     sendOrReport(action, to: reactor)
   }
 
+  /// A turn of one action on the sender's thread. The owner, who is not afterwards.
+  @inlinable
+  @inline(__always)
+  func takeTurn<R: Reactor>(with action: Action, of reactor: R)
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    TurnMark.enter()
+    Tracepoint.beginTurn(self)
+    process(action, of: reactor)
+    Tracepoint.endTurn(self, actions: 1)
+    TurnMark.leave()
+    turnCounters.count(.immediate)
+    finish(of: reactor)
+  }
+
   /// Puts the action into the ring, if there is room, and sees to it that somebody processes it. Inline, so
   /// that it specialises with what is around it: this is all that a send to a loop pays for.
   @inlinable
   @inline(__always)
   func isOnItsWay<R: Reactor>(_ action: Action, to reactor: R) -> Bool
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
-    guard mailbox.ring.trySend(.action(action)).isAccepted else { return false }
+    guard mailbox.ring.entrance.isSent(Work.action(action)) else { return false }
     C.lightFence()
     if !state.wasBusy { runOrSchedule(reactor) }
     return true
@@ -38,17 +51,28 @@ extension RuntimeOn {
   @inline(never)
   func sendOrReport<R: Reactor>(_ action: Action, to reactor: R)
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
-    if let reason = deliver(.action(action), to: reactor, waits: true) {
-      report(.actionNotDelivered(reason), action)
+    if loop == nil, !state.hasStarted, !DedicatedThread.stackIsLow, start(reactor) {
+      // The first of all needs no mailbox either.
+      if mailbox.isIdle { takeTurn(with: action, of: reactor) } else { runTurns(after: action, of: reactor) }
+    } else if !state.isOwner, mailbox.ring.offer(.action(action)) == .accepted {
+      // The ring was not made yet, or was small.
+      C.lightFence()
+      if !state.wasBusy { runOrSchedule(reactor) }
+    } else if let reason = deliver(.action(action), to: reactor, .asThePolicySays) {
+      refuse(action, reason)
     }
   }
 
   @inlinable
-  func trySend<R: Reactor>(_ action: Action, to reactor: R) throws(SendError)
+  func trySend<R: Reactor>(_ action: Action, to reactor: R, _ patience: Patience) throws(SendError)
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
     // Found out otherwise only after the action was accepted.
-    if let loop, loop.isClosed, !loop.isCurrent { throw .closed }
-    if let reason = deliver(.action(action), to: reactor, waits: false) { throw reason }
+    if let loop, loop.isClosed, !loop.runsTurnsHere { throw .closed }
+    if loop == nil, !DedicatedThread.stackIsLow, state.tryEnter() {
+      if mailbox.isIdle { return takeTurn(with: action, of: reactor) }
+      runTurns(of: reactor)
+    }
+    if let reason = deliver(.action(action), to: reactor, patience) { throw reason }
   }
 
   /// Ends a turn of one action on the sender's thread. The owner, who is not afterwards.
@@ -59,7 +83,7 @@ extension RuntimeOn {
     if mailbox.reentrant.isEmpty {
       state.leave()
       // Both ends of the ring are at hand, so this look is all that an undisturbed send pays for.
-      if mailbox.ring.isEmpty || !reenters() { return }
+      if mailbox.isEmpty || !reenters() { return }
     }
     runTurns(of: reactor)
   }
@@ -69,46 +93,57 @@ extension RuntimeOn {
   @inline(never)
   func runTurns<R: Reactor>(after action: Action, of reactor: R)
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
-    let isTaken = mailbox.appendAsOwner(.action(action))
+    let isTaken = !mailbox.ring.isClosed && mailbox.appendAsOwner(.action(action))
     runTurns(of: reactor)
-    // At the limit of the owner's queue: that much was waiting for a claim that is not yet published.
+    // Closed; or at the limit of the owner's queue: that much was waiting for a claim that is not yet published.
     if !isTaken { sendOrReport(action, to: reactor) }
   }
 
   /// Brings something on its way, or says why not.
   @inlinable
   @inline(__always)
-  func deliver<R: Reactor>(_ work: Work<Action>, to reactor: R, waits: Bool) -> SendError?
+  func deliver<R: Reactor>(_ work: Work<Action>, to reactor: R, _ patience: Patience) -> SendError?
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
     if isRunHere { return deliverAsOwner(work, to: reactor) }
     var attempts = 0
     while true {
-      switch mailbox.ring.trySend(work) {
+      switch mailbox.ring.offer(work) {
       case .accepted:
         C.lightFence()
         if !state.wasBusy { runOrSchedule(reactor) }
         return nil
       case .closed:
         return .closed
+      case .outOfMemory:
+        return .outOfMemory
       case .full:
-        if !waits { return .full }
-        // The owner without being the one that runs the turns: inside `initialState` on the sender's thread.
-        if state.isOwner { return .deadlock }
-        runOrSchedule(reactor)
-        if let reason = waitForRoom(after: &attempts) { return reason }
+        if attempts == 0 { Tracepoint.full(self) }
+        switch findPlace(for: work, patience) {
+        case .found:
+          if !state.wasBusy { runOrSchedule(reactor) }
+          return nil
+        case .none(let reason):
+          return reason
+        case .inTheRing:
+          break
+        case .wait:
+          runOrSchedule(reactor)
+          if let reason = waitForRoom(after: &attempts, patience) { return reason }
+        }
       }
     }
   }
 
   /// Whether the calling thread is the one that runs this reactor's turns, so that it must not wait.
   @inlinable
-  var isRunHere: Bool { loop.map { $0.isCurrent } ?? state.isOwner }
+  var isRunHere: Bool { loop.map { $0.runsTurnsHere } ?? state.isOwner }
 
   /// What is sent from inside a turn: of this reactor, or of another on the same loop.
   @inlinable
   @inline(never)
   func deliverAsOwner<R: Reactor>(_ work: Work<Action>, to reactor: R) -> SendError?
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    if detours.contains(.broken) || (mailbox.ring.isClosed && refusesOwner) { return .closed }
     if !mailbox.appendAsOwner(work) { return .reentrantOverflow }
     if !state.wasBusy { runOrSchedule(reactor) }
     return nil
@@ -130,7 +165,7 @@ extension RuntimeOn {
       return
     }
     if hasStartedHere { state.leave() }
-    if state.trySchedule(), !loop.submit(Scheduled(self, of: reactor)) { discardAll() }
+    if state.trySchedule(), !loop.submit(scheduled(reactor)) { discardAll() }
   }
 
   /// Turns of reactors that send to each other are nested on the stack of one thread. Before that is used up,
@@ -158,15 +193,18 @@ extension RuntimeOn {
       Remedy: store it: let runtime = Runtime<Action, Mutation, State>(on: …)
       """)
     let isFirst = state.tryStart {
-      reactorType.value = type(of: reactor)
+      served.value.type = type(of: reactor)
       #if DEBUG
-        served.value = ObjectIdentifier(reactor)
+        served.value.reactor = ObjectIdentifier(reactor)
+        beginChecks(of: reactor)
       #endif
+      TurnMark.enter()
+      defer { TurnMark.leave() }
       return prepare(reactor)
     }
     guard isFirst else { return false }
-    // Not retained: whoever runs a turn holds the reactor.
-    if loop != nil { turnBody.value = { [unowned reactor] in reactor.runtime.turn(of: reactor) } }
+    Tracepoint.start(self, type: String(reflecting: R.self))
+    if loop != nil { served.value.serve = makeServe(reactor) }
     return true
   }
 }

@@ -27,6 +27,7 @@ extension RuntimeOn {
     guard let answer = mutateNow(action, of: reactor) else { return }
     if isKnownUniquelyReferenced(&reactor) {
       // What others sent meanwhile is reported when the runtime goes away with it.
+      Tracepoint.endTurn(self, actions: 1)
       state.leave()
     } else {
       finish(answer, to: action, of: reactor)
@@ -42,10 +43,21 @@ extension RuntimeOn {
       send(action, to: reactor)
       return nil
     }
+    #if DEBUG
+      let turn = beginTurn()
+      defer { endTurn(turn) }
+    #endif
+    Tracepoint.beginTurn(self)
+    TurnMark.enter()
+    defer { TurnMark.leave() }
     if pipelineReference.use({ announce(action, $0) }) == false {
+      Tracepoint.endTurn(self, actions: 1)
       finish(of: reactor)
       return nil
     }
+    #if DEBUG
+      checkThreadOfAction()
+    #endif
     return reactor.mutate(action: action)
   }
 
@@ -53,7 +65,15 @@ extension RuntimeOn {
   @inlinable
   func finish<R: Reactor>(_ answer: Observable<Mutation>, to action: Action, of reactor: R)
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    #if DEBUG
+      let turn = beginTurn()
+      defer { endTurn(turn) }
+    #endif
+    TurnMark.enter()
     pipelineReference.use { apply(answer, to: action, of: reactor, $0) }
+    TurnMark.leave()
+    Tracepoint.endTurn(self, actions: 1)
+    turnCounters.count(.immediate)
     finish(of: reactor)
   }
 
@@ -63,7 +83,7 @@ extension RuntimeOn {
   var canMutateNow: Bool {
     if loop != nil || state.isOwner || !detours.isDisjoint(with: .sidings) { return false }
     if DedicatedThread.stackIsLow || !state.tryEnter() { return false }
-    if mailbox.ring.isIdle, detours.isDisjoint(with: .sidings) { return true }
+    if mailbox.isIdle, detours.isDisjoint(with: .sidings) { return true }
     state.leave()
     return false
   }

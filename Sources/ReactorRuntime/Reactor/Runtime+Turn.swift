@@ -10,8 +10,13 @@ extension RuntimeOn {
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
     #if DEBUG
       checkServes(reactor)
+      let turn = beginTurn()
+      defer { endTurn(turn) }
     #endif
     if !detours.isEmpty { return processOnDetour(action, of: reactor) }
+    #if DEBUG
+      checkThreadOfAction()
+    #endif
     reactor.mutate(action: action).deliver(
       to: { mutation in reduce(mutation, of: reactor) },
       orStream: { mutations in start(mutations, for: action, pipeline(of: reactor)) })
@@ -33,6 +38,10 @@ extension RuntimeOn {
   @inline(__always)
   func reduce<R: Reactor>(_ mutation: Mutation, of reactor: R)
   where R.Action == Action, R.Mutation == Mutation, R.State == State {
+    #if DEBUG
+      beginReduce()
+      defer { endReduce() }
+    #endif
     if reducesByValue.load(ordering: .relaxed) {
       state.replace { state in reactor.reduce(state: state, mutation: mutation) }
     } else {
@@ -45,12 +54,27 @@ extension RuntimeOn {
   @inlinable
   func turn<R: Reactor>(of reactor: R) -> Int
   where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    #if DEBUG
+      let turn = beginTurn()
+      defer { endTurn(turn) }
+    #endif
+    TurnMark.enter()
+    defer { TurnMark.leave() }
     if detours.contains(.unconnected), !detours.contains(.stubbed) { connect(reactor) }
-    let processed = mailbox.drain(upTo: turnLimit) { work in process(work, of: reactor) }
+    Tracepoint.beginTurn(self)
+    var dropped = 0
+    let processed =
+      policy == .dropOldest
+      ? mailbox.drain(upTo: turnLimit, { process($0, of: reactor) }, orDrop: { drop($0, &dropped) })
+      : mailbox.drain(upTo: turnLimit) { process($0, of: reactor) }
+    Tracepoint.endTurn(self, actions: processed)
     if processed > 0 {
       state.publish()
+      turnCounters.count(turnOf: processed - dropped)
       mailbox.notifyRoom()
     }
+    // Now, for it may be the last one: who has reached the limit leaves, if there is nothing more.
+    if mailbox.ring.isClosed { endIfDone() }
     return processed
   }
 
@@ -84,47 +108,20 @@ extension RuntimeOn {
   @inlinable
   func reenters() -> Bool {
     var looks = 0
-    while !mailbox.ring.isEmpty {
+    while !mailbox.isEmpty {
       guard state.tryEnter() else { return false }
-      if mailbox.ring.isReady { return true }
+      if mailbox.isReady { return true }
+      let claimed = mailbox.ring.oldest
       state.leave()
       looks += 1
       if looks < 32 {
         C.pause()
       } else if !C.heavyFence() {
         DedicatedThread.yield()
-      } else if !mailbox.ring.wasReady {
+      } else if claimed?.ring.wasReady != true {
         return false
       }
     }
     return false
-  }
-}
-
-/// What the thread of a loop calls.
-extension RuntimeOn: LoopHosted {
-  @usableFromInline
-  func beginOnLoop() { state.begin() }
-
-  @usableFromInline
-  func suspendOnLoop() { state.reschedule() }
-
-  @usableFromInline
-  func turnOnLoop() -> Int {
-    loop?.setRunning(self)
-    defer { loop?.setRunning(nil) }
-    return turnBody.value()
-  }
-
-  @usableFromInline
-  func closeOnLoop() {
-    mailbox.ring.close()
-    mailbox.room.notify()
-  }
-
-  @usableFromInline
-  func leaveLoop() -> Bool {
-    state.leave()
-    return !reenters()
   }
 }

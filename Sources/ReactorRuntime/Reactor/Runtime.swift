@@ -11,21 +11,22 @@ public final class RuntimeOn<C: Core, Action: Sendable, Mutation: Sendable, Stat
   @usableFromInline let state: OwnedStateOn<C, State>
   /// Nil on placement ``PlacementOn/caller``.
   @usableFromInline let loop: LoopState<C>?
-  /// How the loop's thread runs a turn; set at the start.
-  @usableFromInline let turnBody = OwnerCell<@Sendable () -> Int>({ 0 })
-  /// For the report of what a deinit finds undelivered; set at the start.
-  @usableFromInline let reactorType = OwnerCell<any AnyObject.Type>(RuntimeOn.self)
+  /// What this serves; set at the start.
+  @usableFromInline let served = OwnerCell(Served())
+  @usableFromInline let turnCounters = TurnCounters()
   #if DEBUG
-    /// The one reactor whose turns this runs; set at the start.
-    @usableFromInline let served = OwnerCell<ObjectIdentifier?>(nil)
+    @usableFromInline let checks = RuntimeChecks()
   #endif
   @usableFromInline let turnLimit: Int
   /// What is not empty sends actions another way than the shortest. Read relaxed on the shortest way: the
   /// owner sets most of it; who goes another way because of it first makes sure that it sees the pipeline.
   @usableFromInline let detourBits = Atomic<UInt8>(0)
+  @usableFromInline let policy: OverflowPolicy
   /// Whether the reactor has ReactorKit's reduce. Relaxed: each thread may find out anew.
   @usableFromInline let reducesByValue = Atomic(false)
   @usableFromInline let pipelineReference = LastingReference<Pipeline<Action, Mutation, State>>()
+  /// Of a reactor that is closed; made when somebody closes it.
+  @usableFromInline let endingReference = LastingReference<Ending>()
   private let onFailure: @Sendable (Failure) -> Void
   // A reactor without another reference to its loop keeps it running.
   private let placement: PlacementOn<C>
@@ -36,14 +37,18 @@ public final class RuntimeOn<C: Core, Action: Sendable, Mutation: Sendable, Stat
   ///
   /// - Parameters:
   ///   - placement: Who runs the turns.
-  ///   - capacity: How many actions the mailbox holds; a power of two. All of that memory is allocated now.
-  ///   - reentrantCapacity: How many actions may wait that were sent from inside the reactor's own turns.
+  ///   - capacity: How many actions the mailbox holds; a power of two. Its memory is allocated when something
+  ///     has to wait there, and grows with what does: first room for eight.
+  ///   - policy: What `send(_:)` does with an action for which there is no room.
+  ///   - reentrantCapacity: How many actions may wait that were sent from inside turns: the reactor's own;
+  ///     and, beside the mailbox while that is full, those of others.
   ///   - onFailure: Called once for each action, mutation or state that was lost: on the sending thread if it
   ///     was refused; on any thread if it was accepted and the reactor was then closed. Also called when a
   ///     stream of the reactor's fails, on the thread where it does. Without it,
   ///     ``Hooks/defaultFailureHandler`` is.
   public init(
-    on placement: PlacementOn<C> = .caller, capacity: Int = 4096, reentrantCapacity: Int = 65_536,
+    on placement: PlacementOn<C> = .caller, capacity: Int = 4096, overflow policy: OverflowPolicy = .block,
+    reentrantCapacity: Int = 65_536,
     onFailure: @escaping @Sendable (Failure) -> Void = { Hooks.defaultFailureHandler($0) }
   ) {
     precondition(reentrantCapacity > 0, "reentrantCapacity is \(reentrantCapacity); it must be positive")
@@ -53,6 +58,7 @@ public final class RuntimeOn<C: Core, Action: Sendable, Mutation: Sendable, Stat
     } catch {
       fatalError("a Runtime with capacity \(capacity) cannot be made: \(error)")
     }
+    self.policy = policy
     self.placement = placement
     self.onFailure = onFailure
     switch placement {
@@ -70,6 +76,9 @@ public final class RuntimeOn<C: Core, Action: Sendable, Mutation: Sendable, Stat
     pipelineReference.letGo()
     // Left behind only by a loop that was shut down while others were sending.
     for work in mailbox.removeAll() { lose(work, nil) }
+    mailbox.letGo()
+    endingReference.use { $0.finish() }
+    endingReference.letGo()
   }
 
   /// Reports what was accepted and will not be done. Without a reason if the reactor is gone.
@@ -84,7 +93,7 @@ public final class RuntimeOn<C: Core, Action: Sendable, Mutation: Sendable, Stat
   @usableFromInline
   @inline(never)
   func report(_ cause: Failure.Cause, _ action: Action?) {
-    onFailure(Failure(reactor: String(reflecting: reactorType.value), cause: cause, action: action))
+    onFailure(Failure(reactor: servedNow.name, cause: cause, action: action))
   }
 
   /// What is to be done about a mutation that is lost; does not retain the runtime, which may be going away.
@@ -106,14 +115,36 @@ public final class RuntimeOn<C: Core, Action: Sendable, Mutation: Sendable, Stat
   private func loss(
     _ action: Action?, _ cause: @escaping @Sendable (SendError) -> Failure.Cause
   ) -> @Sendable (SendError?) -> Void {
-    let (onFailure, type): (_, any AnyObject.Type) = (onFailure, reactorType.value)
+    let (onFailure, served) = (onFailure, servedNow)
     return { reason in
-      onFailure(Failure(reactor: String(reflecting: type), cause: cause(reason ?? .closed), action: action))
+      onFailure(Failure(reactor: served.name, cause: cause(reason ?? .closed), action: action))
     }
   }
 }
 
+/// What a runtime learns at the start of its reactor.
+@usableFromInline
+struct Served: Sendable {
+  /// What the loop's thread calls.
+  @usableFromInline var serve: @Sendable (LoopCall) -> Int = { _ in 0 }
+  /// For reports. The reactor itself may be gone.
+  @usableFromInline var type: (any AnyObject.Type)?
+  #if DEBUG
+    /// The one reactor whose turns are run.
+    @usableFromInline var reactor: ObjectIdentifier?
+  #endif
+
+  @usableFromInline init() {}
+
+  var name: String { type.map { String(reflecting: $0) } ?? "a reactor that was never started" }
+}
+
 extension RuntimeOn {
+  /// For reports. Any thread: before the start, which another thread may be in the middle of, it is empty.
+  var servedNow: Served { state.hasStarted || state.isOwner ? served.value : Served() }
+
+  var reactorType: any AnyObject.Type { servedNow.type ?? RuntimeOn.self }
+
   @inlinable
   var detours: Detours { Detours(rawValue: detourBits.load(ordering: .relaxed)) }
 
@@ -135,7 +166,7 @@ public typealias Runtime<Action: Sendable, Mutation: Sendable, State: Sendable> 
     @usableFromInline
     func checkServes(_ reactor: some Reactor) {
       precondition(
-        served.value == ObjectIdentifier(reactor),
+        served.value.reactor == ObjectIdentifier(reactor),
         """
         Problem: one Runtime serves two reactors of type \(type(of: reactor)).
         Likely cause: both were given the same object, or runtime is a static property.

@@ -39,10 +39,14 @@ public struct Observable<Element: Sendable>: ObservableType {
   @inlinable
   public func asObservable() -> Observable { self }
 
-  /// Whether this is a stream of that identity.
+  /// Whether both are streams of one identity.
   @inlinable
-  func isIdentical(to object: any AnyObject & Sendable) -> Bool {
-    if case .stream(_, let identity?) = source { identity === object } else { false }
+  func isIdentical(to other: Observable) -> Bool {
+    if case .stream(_, let mine?) = source, case .stream(_, let its?) = other.source {
+      mine === its
+    } else {
+      false
+    }
   }
 
   /// Starts a subscription for an observer that keeps the grammar itself. What is known at once is delivered

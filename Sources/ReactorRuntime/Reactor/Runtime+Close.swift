@@ -1,0 +1,94 @@
+import ReactorCore
+import Synchronization
+
+/// The end of a reactor.
+extension RuntimeOn {
+  /// Any thread, with a reference to the reactor.
+  @inlinable
+  func close<R: Reactor>(_ closing: Closing, of reactor: R)
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    ending.isWanted.store(true, ordering: .relaxed)
+    if closing == .discard {
+      // Who finds the reactor broken looks for the pipeline.
+      _ = pipeline(of: reactor)
+      insert(.broken)
+    }
+    refuseSends()
+    if !state.wasBusy { runOrSchedule(reactor) }
+  }
+
+  /// Refuses what is sent from now on, and makes the owner look once more.
+  @usableFromInline
+  func refuseSends() {
+    mailbox.ring.close()
+    guard let overflow = makeOverflow() else { fatalError("a reactor cannot be closed: out of memory") }
+    overflow.raise()
+    overflow.notifyAll()
+  }
+
+  /// Whether and when the reactor has been closed.
+  @usableFromInline
+  var ending: Ending { endingReference.use { $0 } ?? endingReference.setIfNil(Ending()) }
+
+  /// After a turn of a reactor that is closed. The owner.
+  @usableFromInline
+  func endIfDone() {
+    guard endingReference.isSet, mailbox.isEmpty, mailbox.reentrant.isEmpty else { return }
+    end()
+  }
+
+  /// Nothing is left to be done. Any thread, once it has seen that as the owner.
+  func end() {
+    endingReference.use { ending in
+      if ending.isOver { return }
+      // Over before that: what a disposal sends here comes too late.
+      ending.finish { pipelineReference.use { $0.endStreams() } }
+    }
+  }
+
+  /// Whether the thread that runs this reactor's turns must not send to it: it was told to close, and this is not
+  /// one of the turns in which it does what it had accepted.
+  @usableFromInline
+  var refusesOwner: Bool {
+    endingReference.use { $0.isWanted.load(ordering: .relaxed) && ($0.isOver || !isInTurn) } ?? false
+  }
+}
+
+/// What becomes of what a reactor holds that is closed.
+public enum Closing: Sendable, Hashable {
+  /// It is processed, and what it sends to itself in doing so.
+  case drain
+  /// It is destroyed, and each action is reported as ``SendError/closed``.
+  case discard
+}
+
+extension Reactor {
+  /// Refuses what is sent from now on, and ends the reactor when what it holds was processed or discarded.
+  /// Any thread, from inside its turns too; waits for nobody, but on placement ``PlacementOn/caller`` it may
+  /// run the last turn. Calling it again does nothing, but that ``Closing/discard`` overrules an earlier
+  /// ``Closing/drain``.
+  ///
+  /// Sends are refused with ``SendError/closed``. In the end the streams that `mutate` and the transforms
+  /// have answered are disposed of. ``currentState`` keeps the last state.
+  @inlinable
+  public func close(_ closing: Closing = .drain) { runtime.close(closing, of: self) }
+
+  /// Returns when a reactor for which ``close(_:)`` was called has ended. Any task.
+  public func waitUntilClosed() async {
+    let ending = runtime.ending
+    await withCheckedContinuation { continuation in ending.whenOver { continuation.resume() } }
+  }
+
+  /// Waits until a reactor for which ``close(_:)`` was called has ended; false if that takes longer. Any
+  /// thread, but not inside a turn of the reactor's or of its loop, where it would wait for itself.
+  public func waitUntilClosed(before deadline: ContinuousClock.Instant) -> Bool {
+    precondition(
+      !runtime.isRunHere,
+      """
+      Problem: \(Self.self) waits for its own end inside of a turn.
+      Likely cause: waitUntilClosed(before:) was called by mutate, reduce or an observer.
+      Remedy: call it elsewhere; close() itself does not wait.
+      """)
+    return runtime.ending.wait(until: deadline)
+  }
+}

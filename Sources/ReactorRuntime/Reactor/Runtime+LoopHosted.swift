@@ -1,0 +1,62 @@
+import ReactorCore
+
+/// What the thread of a loop calls.
+extension RuntimeOn {
+  /// The only way from a loop to the reactor. Not retained: whoever calls it holds the reactor.
+  @inlinable
+  func makeServe<R: Reactor>(_ reactor: R) -> @Sendable (LoopCall) -> Int
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    let (runtime, reactor) = (UncountedReference(self), UncountedReference(reactor))
+    return { call in
+      runtime.use { runtime in
+        if call == .turn { return reactor.use { runtime.turnOnLoop(of: $0) } }
+        return runtime.serve(call)
+      }
+    }
+  }
+
+  /// Whoever took the schedule.
+  @inlinable
+  func scheduled(_ reactor: any AnyObject & Sendable) -> Scheduled {
+    Scheduled(ObjectIdentifier(self), of: reactor, served.value.serve)
+  }
+
+  @inlinable
+  @inline(__always)
+  func turnOnLoop<R: Reactor>(of reactor: R) -> Int
+  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+    loop?.setRunning(ObjectIdentifier(self))
+    defer { loop?.setRunning(nil) }
+    return turn(of: reactor)
+  }
+
+  @inlinable
+  func serve(_ call: LoopCall) -> Int {
+    switch call {
+    case .begin: state.begin()
+    case .suspend: state.reschedule()
+    case .close: closeOnLoop()
+    case .leave: return leaveLoop() ? 1 : 0
+    case .count: return counters.waiting
+    case .turn: preconditionFailure("a turn is run with the reactor")
+    }
+    return 0
+  }
+
+  @usableFromInline
+  func closeOnLoop() {
+    if !mailbox.ring.isClosed { Tracepoint.close(self) }
+    mailbox.ring.close()
+    mailbox.overflow.use { $0.notifyAll() }
+  }
+
+  /// After a turn that was not cut short. The owner, who is not afterwards if it answers true.
+  @inlinable
+  func leaveLoop() -> Bool {
+    if mailbox.ring.isClosed { endIfDone() }
+    // Who was told of an end, or of a long turn, may have sent.
+    if !mailbox.reentrant.isEmpty, mailbox.isEmpty { return false }
+    state.leave()
+    return !reenters()
+  }
+}
