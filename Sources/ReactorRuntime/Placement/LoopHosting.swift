@@ -1,36 +1,49 @@
+import ReactorCore
+
 /// The reactors that a loop's thread owns at the moment.
 @usableFromInline
 struct LoopHosting: Sendable {
-  @usableFromInline var reactors: ContiguousArray<(scheduled: Scheduled, quietRounds: Int)> = []
+  /// The monitor's list; whoever runs the rounds is its owner.
+  @usableFromInline let reactors: WatchedList<Scheduled>
+  /// Of each of them, how many turns it has had in vain.
+  @usableFromInline var quietRounds: ContiguousArray<Int> = []
   @usableFromInline var patience: Int
+  @usableFromInline let monitor: LoopMonitor
 
   /// - Parameter patience: After how many turns in vain a reactor is given up.
   @inlinable
-  init(patience: Int) {
+  init(patience: Int, monitor: LoopMonitor) {
     self.patience = patience
+    self.monitor = monitor
+    reactors = monitor.hosted
     // So that the usual loop never allocates once it runs.
-    reactors.reserveCapacity(64)
+    quietRounds.reserveCapacity(64)
   }
 
   @inlinable
-  var isEmpty: Bool { reactors.isEmpty }
+  var isEmpty: Bool { quietRounds.isEmpty }
 
   @inlinable
-  mutating func accept(_ scheduled: Scheduled) {
-    scheduled.runtime.beginOnLoop()
-    reactors.append((scheduled, 0))
+  mutating func accept(_ scheduled: consuming Scheduled) {
+    _ = scheduled.serve(.begin)
+    reactors.append(scheduled)
+    quietRounds.append(0)
   }
 
-  /// One turn of each; answers how many actions were processed in all.
+  /// One turn of each, of so many actions; answers how many were processed in all.
   @inlinable
-  mutating func runTurns() -> Int {
+  mutating func runTurns(upTo limit: Int) -> Int {
     var processed = 0
     var index = 0
-    while index < reactors.count {
-      let count = reactors[index].scheduled.runtime.turnOnLoop()
+    let patience = patienceNow
+    while index < quietRounds.count {
+      let count = reactors[index].serve(.turn)
+      if count > 0 { monitor.noteTurn(of: count) }
       processed += count
-      reactors[index].quietRounds = count > 0 ? 0 : reactors[index].quietRounds + 1
-      if reactors[index].quietRounds > patience, reactors[index].scheduled.runtime.leaveLoop() {
+      quietRounds[index] = count > 0 ? 0 : quietRounds[index] + 1
+      // Without patience, a turn that was not cut short was the last one: what it touched is still at hand.
+      let isQuiet = patience == 0 ? count < limit : quietRounds[index] > patience
+      if isQuiet, reactors[index].serve(.leave) != 0 {
         // May be the last reference: then the reactor ends here, on the loop.
         remove(at: index)
       } else {
@@ -40,26 +53,32 @@ struct LoopHosting: Sendable {
     return processed
   }
 
+  /// A look in vain at each of many costs more than to take one up again.
+  @inlinable
+  var patienceNow: Int { patience / max(1, quietRounds.count / 16) }
+
   /// The calling thread is no longer the owner of any of them, but still hosts them. Between turns.
-  func suspend() {
-    for reactor in reactors { reactor.scheduled.runtime.suspendOnLoop() }
-  }
+  func suspend() { call(.suspend) }
 
   /// The calling thread goes on where one has suspended.
-  func resume() {
-    for reactor in reactors { reactor.scheduled.runtime.beginOnLoop() }
-  }
+  func resume() { call(.begin) }
 
   /// Nothing more is accepted for any of them, and who has nothing to do is given up after one turn in vain.
   @inlinable
   mutating func close() {
     patience = 0
-    for reactor in reactors { reactor.scheduled.runtime.closeOnLoop() }
+    call(.close)
+  }
+
+  @inlinable
+  func call(_ call: LoopCall) {
+    for index in quietRounds.indices { _ = reactors[index].serve(call) }
   }
 
   @inlinable
   mutating func remove(at index: Int) {
-    reactors.swapAt(index, reactors.count - 1)
-    reactors.removeLast()
+    let last = quietRounds.removeLast()
+    if index < quietRounds.count { quietRounds[index] = last }
+    _ = reactors.remove(at: index)
   }
 }

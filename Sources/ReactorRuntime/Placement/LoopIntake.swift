@@ -1,23 +1,31 @@
 import ReactorCore
 import Synchronization
 
-/// Runtimes on their way to a loop: each at most once, as many as there are.
+/// What is on its way to a loop: runtimes, each at most once, as many as there are; and jobs and timers.
 ///
-/// Normally they go through a ring. What does not fit there is kept beside it under a lock, so that nobody
-/// waits for the loop: it may be busy with a long turn, or it may be the caller.
+/// Normally runtimes go through a ring. What does not fit there is kept beside it under a lock, so that
+/// nobody waits for the loop: it may be busy with a long turn, or it may be the caller. Jobs and timers
+/// always are there: they allocate anyway, and their order is theirs alone.
 @usableFromInline
 struct LoopIntake<C: Core>: ~Copyable, Sendable {
   @usableFromInline let ring: RingOn<C, Scheduled>
   @usableFromInline let wake: EventCountOn<C>
-  private let overflow = SystemMutex<[Scheduled]>([])
-  /// Whether `overflow` may hold something; spares the loop the lock.
-  @usableFromInline let hasOverflow = Atomic(false)
+  /// Wakes whoever runs the rounds, in place of `wake`.
+  private let bell: (@Sendable () -> Void)?
+  private let mail = SystemMutex(LoopMail())
+  /// Whether `mail` may hold something; spares the loop the lock.
+  @usableFromInline let hasMail = Atomic(false)
 
   @usableFromInline
-  init() throws(CoreError) {
+  init(waking kind: EventCountKind = .futex, bell: (@Sendable () -> Void)? = nil) throws(CoreError) {
     let ring = try RingOn<C, Scheduled>(capacity: 1024)
-    wake = try EventCountOn()
+    wake = try EventCountOn(kind)
     self.ring = ring
+    self.bell = bell
+  }
+
+  private func notify() {
+    if let bell { bell() } else { wake.notify() }
   }
 
   /// Takes a runtime in and wakes the loop; false once it is closed. Any thread; waits for nobody but for
@@ -26,23 +34,35 @@ struct LoopIntake<C: Core>: ~Copyable, Sendable {
   func submit(_ scheduled: Scheduled) -> Bool {
     switch ring.trySend(scheduled) {
     case .closed: return false
-    case .full: if !submitToOverflow(scheduled) { return false }
+    case .full: if !submitToMail(scheduled, evenIfClosed: false) { return false }
     case .accepted: break
     }
-    wake.notify()
+    notify()
     return true
   }
 
   /// Takes in what the loop's own thread scheduled, from inside a turn; closed or not. The loop.
   @usableFromInline
-  func submitHere(_ scheduled: Scheduled) { _ = submitToOverflow(scheduled, ifOpen: false) }
+  func submitHere(_ scheduled: Scheduled) { _ = submitToMail(scheduled, evenIfClosed: true) }
 
-  private func submitToOverflow(_ scheduled: Scheduled, ifOpen: Bool = true) -> Bool {
-    overflow.withLock { overflow in
+  private func submitToMail(_ scheduled: Scheduled, evenIfClosed: Bool) -> Bool {
+    addToMail(unless: { _ in ring.isClosed && !evenIfClosed }, { $0.reactors.append(scheduled) })
+  }
+
+  /// Adds something to the mail and wakes the loop, unless `isRefused`. Any thread.
+  func post(unless isRefused: (inout LoopMail) -> Bool, _ add: (inout LoopMail) -> Void) -> Bool {
+    let isAdded = addToMail(unless: isRefused, add)
+    if isAdded { notify() }
+    return isAdded
+  }
+
+  private func addToMail(unless isRefused: (inout LoopMail) -> Bool, _ add: (inout LoopMail) -> Void) -> Bool
+  {
+    mail.withLock { mail in
       // Under the lock: who finds the intake closed and then takes the lock sees all that got in before.
-      if ifOpen, ring.isClosed { return false }
-      overflow.append(scheduled)
-      hasOverflow.store(true, ordering: .relaxed)
+      if isRefused(&mail) { return false }
+      add(&mail)
+      hasMail.store(true, ordering: .relaxed)
       return true
     }
   }
@@ -51,36 +71,39 @@ struct LoopIntake<C: Core>: ~Copyable, Sendable {
   @usableFromInline
   func close() {
     ring.close()
-    wake.notify()
+    notify()
   }
 
-  /// Hands out what is there. The loop.
-  @inlinable
-  func drain(_ body: (Scheduled) -> Void) {
-    _ = ring.drain { body($0) }
-    if hasOverflow.load(ordering: .relaxed) {
-      for scheduled in takeOverflow() { body(scheduled) }
+  /// Takes out what is beside the ring. The loop.
+  func takeMail() -> LoopMail {
+    mail.withLock { mail in
+      hasMail.store(false, ordering: .relaxed)
+      return mail.take()
     }
   }
+
+  /// Whether it is closed and nothing will come any more; then it is over. The loop.
+  @inlinable
+  func end() -> Bool { ring.isClosed && ring.isEmpty && endMail() }
 
   @usableFromInline
-  func takeOverflow() -> [Scheduled] {
-    overflow.withLock { overflow in
-      hasOverflow.store(false, ordering: .relaxed)
-      defer { overflow = [] }
-      return overflow
+  func endMail() -> Bool {
+    mail.withLock { mail in
+      if mail.isEmpty { mail.isOver = true }
+      return mail.isOver
     }
   }
 
-  /// Whether it is closed and nothing will come any more. The loop.
-  @inlinable
-  var isExhausted: Bool { ring.isClosed && ring.isEmpty && overflowIsEmpty }
-
-  @usableFromInline var overflowIsEmpty: Bool { overflow.withLock { $0.isEmpty } }
-
-  /// Sleeps until something comes, or it is closed. The loop.
-  @inlinable
-  func wait() {
-    _ = wake.wait { ring.isReady || ring.isClosed || hasOverflow.load(ordering: .relaxed) }
+  /// How much waits. Any thread.
+  var wasCounts: (reactors: Int, jobs: Int) {
+    let (reactors, jobs) = mail.withLock { ($0.reactors.count, $0.jobs.count) }
+    return (ring.wasCount + reactors, jobs)
   }
+
+  /// Whether something has come that was not taken in. The loop.
+  var isWaiting: Bool { ring.isReady || hasMail.load(ordering: .relaxed) }
+
+  /// Whether the loop has something to look at. The loop.
+  @inlinable
+  var isReady: Bool { ring.isReady || ring.isClosed || hasMail.load(ordering: .relaxed) }
 }
