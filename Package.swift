@@ -6,8 +6,24 @@ import PackageDescription
 let strictC: [CSetting] = [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]
 let strictSwift: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 
-let rxSwift = Target.Dependency.product(
-  name: "RxSwift", package: "RxSwift", condition: .when(traits: ["RxSwift"]))
+/// What a trait needs; fetched only if the trait is on.
+func product(_ name: String, of package: String, for trait: String) -> Target.Dependency {
+  .product(name: name, package: package, condition: .when(traits: [trait]))
+}
+
+let rxSwift = product("RxSwift", of: "RxSwift", for: "RxSwift")
+let integrations = [
+  rxSwift, product("Logging", of: "swift-log", for: "Logging"),
+  product("Metrics", of: "swift-metrics", for: "Metrics"),
+  product("ServiceLifecycle", of: "swift-service-lifecycle", for: "ServiceLifecycle"),
+]
+
+/// Each way to run the main thread is a program of its own, which MainLoopTests runs.
+let mainLoopPrograms: [Target] = ["main-run-loop", "main-dispatch", "main-async", "main-run"].map { name in
+  .executableTarget(
+    name: name, dependencies: ["MainLoopSupport", "ReactorRuntime", "TestSupport"],
+    path: "Tests/MainLoop/\(name)", swiftSettings: strictSwift)
+}
 
 let package = Package(
   name: "swift-reactor-runtime",
@@ -18,17 +34,27 @@ let package = Package(
     .executable(name: "bench", targets: ["bench"]),
   ],
   traits: [
-    .trait(name: "RxSwift", description: "Conversions between this package's streams and RxSwift's.")
+    .trait(name: "RxSwift", description: "Conversions between this package's streams and RxSwift's."),
+    .trait(name: "Logging", description: "Failures and warnings as messages of swift-log."),
+    .trait(name: "Metrics", description: "Counters as meters of swift-metrics."),
+    .trait(name: "ServiceLifecycle", description: "Loops as a service of swift-service-lifecycle."),
+    .trait(name: "Tracepoints", description: "Static tracepoints (USDT); needs systemtap-sdt-dev."),
   ],
   dependencies: [
-    // Fetched only if the trait RxSwift is on.
-    .package(url: "https://github.com/ReactiveX/RxSwift.git", from: "6.10.0")
+    // Fetched only if the trait is on that needs it: see `product`.
+    .package(url: "https://github.com/ReactiveX/RxSwift.git", from: "6.10.0"),
+    .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.6.0"),
   ],
   targets: [
     // The library: see ARCHITECTURE.md.
-    .target(name: "CReactorCore", path: "CSources/CReactorCore", cSettings: strictC),
+    .target(
+      name: "CReactorCore", path: "CSources/CReactorCore",
+      cSettings: strictC + [.define("RR_TRACEPOINTS", .when(traits: ["Tracepoints"]))]),
     .target(name: "ReactorCore", dependencies: ["CReactorCore"], swiftSettings: strictSwift),
-    .target(name: "ReactorRuntime", dependencies: ["ReactorCore", rxSwift], swiftSettings: strictSwift),
+    .target(
+      name: "ReactorRuntime", dependencies: ["ReactorCore"] + integrations, swiftSettings: strictSwift),
     .target(
       name: "ReactorTesting", dependencies: ["ReactorCore", "ReactorRuntime"], swiftSettings: strictSwift),
 
@@ -71,18 +97,28 @@ let package = Package(
       name: "ReactorRuntimeTests",
       dependencies: ["ReactorCore", "ReactorRuntime", "ReactorTesting", "TestSupport"],
       swiftSettings: strictSwift),
+    .target(
+      name: "MainLoopSupport", dependencies: ["ReactorCore", "ReactorRuntime", "TestSupport"],
+      path: "Tests/MainLoop/Support", swiftSettings: strictSwift),
     .testTarget(
       name: "ReactorTestingTests", dependencies: ["ReactorRuntime", "ReactorTesting", "TestSupport"],
       swiftSettings: strictSwift),
-    // Empty unless the trait RxSwift is on: see Scripts/rxswift.
+    // Empty unless their traits are on: see Scripts/integrations.
     .testTarget(
       name: "RxSwiftTests", dependencies: ["ReactorRuntime", "TestSupport", rxSwift],
       swiftSettings: strictSwift),
     .testTarget(
+      name: "IntegrationTests",
+      dependencies: [
+        "ReactorCore", "ReactorRuntime", "TestSupport",
+        product("MetricsTestKit", of: "swift-metrics", for: "Metrics"),
+        product("ServiceLifecycleTestKit", of: "swift-service-lifecycle", for: "ServiceLifecycle"),
+      ] + integrations, swiftSettings: strictSwift),
+    .testTarget(
       name: "StressTests", dependencies: ["ReactorCore", "ReactorRuntime", "TestSupport"],
       exclude: ["README.md"], swiftSettings: strictSwift),
     .testTarget(name: "BenchmarkTests", dependencies: ["BenchmarkSupport"], swiftSettings: strictSwift),
-  ],
+  ] + mainLoopPrograms,
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11
 )

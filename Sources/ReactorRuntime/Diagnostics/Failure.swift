@@ -45,9 +45,10 @@ public struct Failure: Sendable, CustomStringConvertible {
     """
   }
 
-  /// Writes the failure to standard error: what a runtime does that was given no handler.
+  /// Writes the failure to standard error: what a runtime does that was given no handler. Of one cause and
+  /// one type of reactor that is ten a second; of the others, how many there were, once a second.
   public static let printToStandardError: @Sendable (Failure) -> Void = { failure in
-    StandardError.write("\(failure)\n")
+    if printing.admits(failure.site) { StandardError.write("\(failure)\n") }
   }
 }
 
@@ -85,8 +86,12 @@ extension Failure {
 
   private static func remedy(for reason: SendError) -> String {
     switch reason {
-    case .full, .deadlock: "give the Runtime a larger capacity, or use trySend(_:) and handle its error."
-    case .closed: "stop sending before the loop is shut down, and see to it that no transform ends."
+    case .full, .deadlock, .dropped:
+      "give the Runtime a larger capacity, or use trySend(_:) and handle its error."
+    case .timedOut, .cancelled: "give the Runtime a larger capacity, or the send more time."
+    case .outOfMemory: "give the process more memory, or the Runtime a smaller capacity."
+    case .closed:
+      "stop sending before the reactor or its loop is closed, and see to it that no transform ends."
     case .reentrantOverflow: "end the cycle of actions, or raise the Runtime's reentrantCapacity."
     }
   }
