@@ -24,6 +24,7 @@ import Testing
     #expect(options.cases.isEmpty)
     #expect(options.seconds == 0.25)
     #expect(options.repetitions == 5)
+    #expect(options.reactors == 10_000)
     #expect(options.json == nil)
     #expect(!options.quick)
   }
@@ -63,12 +64,23 @@ import Testing
     #expect(refusal("--producers", value)?.contains("1 to 1024") == true)
   }
 
+  @Test func aMillionReactorsCanBeAskedFor() throws {
+    #expect(try options("--reactors", "1000000").reactors == 1_000_000)
+    #expect(try options("--quick").reactors == 1000)
+  }
+
+  /// Fewer than the threads that visit them would leave threads without any.
+  @Test(arguments: ["7", "0", "-1", "many", "1e6", "100000001"])
+  func impossibleReactorsAreRefused(_ value: String) {
+    #expect(refusal("--reactors", value)?.contains("8 to 100000000, not '\(value)'") == true)
+  }
+
   @Test(arguments: ["0", "-0.5", "nan", "inf", "soon", "3601"])
   func impossibleSecondsAreRefused(_ value: String) {
     #expect(refusal("--seconds", value)?.contains("'\(value)'") == true)
   }
 
-  @Test(arguments: ["--case", "--producers", "--seconds", "--json"])
+  @Test(arguments: ["--case", "--producers", "--seconds", "--reactors", "--json"])
   func missingValuesAreRefused(_ name: String) {
     #expect(refusal(name) == "\(name) needs a value.")
     #expect(refusal("\(name)=") == "\(name) needs a value.")

@@ -41,6 +41,8 @@ import Testing
     #expect(FigureFormat.figure(Figure([9_000, 20_000, 30_000])!, .nanoseconds) == "20.0µs (9.00–30.0)")
     #expect(FigureFormat.figure(Figure([2_500_000])!, .nanoseconds) == "2.50ms (2.50–2.50)")
     #expect(FigureFormat.figure(Figure([20_000])!, .millionPerSecond) == "20000 (20000–20000)")
+    #expect(FigureFormat.figure(Figure([132_688])!, .bytes) == "133kB (133–133)")
+    #expect(FigureFormat.figure(Figure([480])!, .bytes) == "480 (480–480)")
   }
 
   @Test func smallAllocationCountsAreNoise() {
@@ -128,12 +130,66 @@ import Testing
     #expect(!text.contains("p90"))
   }
 
+  /// Ratios of ratios say nothing, and a case without a limit has no share of one.
+  @Test func readersHaveATableForEachPart() {
+    let outline = CaseOutline(
+      name: "readers", kind: .readers,
+      parts: [
+        .init("reads", .millionPerSecond, "M reads/s of all"), .init("kept", .ratio, "of the owner's speed"),
+      ])
+    let text = TextReport(
+      [outline],
+      [
+        result("readers.reads", "c", 1, [90]), result("readers.reads", "c", 4, [300]),
+        result("readers.reads", "urcu", 4, [600]), result("readers.kept", "c", 4, [0.9], .ratio),
+      ]
+    ).rendered()
+    #expect(text.contains("readers.reads · M reads/s of all\n"))
+    #expect(text.contains("readers.kept · of the owner's speed\n"))
+    #expect(text.contains("R=1 near"))
+    #expect(text.contains("R=4 near"))
+    #expect(text.contains("2.00×"))
+    #expect(text.contains("0.90 (0.90–0.90)"))
+    #expect(text.components(separatedBy: "1.00×").count - 1 == 2)
+    #expect(!text.contains("%"))
+    #expect(!text.contains("× –"))
+    #expect(!text.contains("allocs"))
+  }
+
+  @Test func partsOfManyAreColumns() {
+    let outline = CaseOutline(
+      name: "scale.idle", kind: .scale, parts: [.init("made", .bytes), .init("making", .nanoseconds)])
+    let text = TextReport(
+      [outline],
+      [
+        result("scale.idle.made", "caller", 1, [480], .bytes),
+        result("scale.idle.making", "caller", 1, [900], .nanoseconds),
+      ]
+    ).rendered()
+    #expect(text.contains("made near"))
+    #expect(text.contains("making near"))
+    #expect(!text.contains("allocs"))
+  }
+
+  @Test func aLimitWithPartsHasARowForEach() {
+    let outline = CaseOutline(name: "limit.wakeup", kind: .limit, parts: CaseOutline.percentileParts)
+    let text = TextReport(
+      [outline],
+      [
+        result("limit.wakeup.p50", "limit", 1, [21_000], .nanoseconds),
+        result("limit.wakeup.p99", "limit", 1, [30_000], .nanoseconds),
+      ]
+    ).rendered()
+    #expect(text.contains("limit.wakeup.p50"))
+    #expect(text.contains("limit.wakeup.p99"))
+  }
+
   @Test func jsonHasTheAgreedShape() throws {
     let run = RunDescription(
       machine: MachineDescription(
         cpu: "A CPU", cores: 2, kernel: "Linux 6", architecture: "x86_64", loadAverage: 0.5,
         roundTripNanoseconds: 100),
-      compiler: "Swift 6.3", commit: "abc-dirty")
+      compiler: "Swift 6.3", commit: "abc-dirty", reactors: 1000)
     let report = JSONReport(
       run,
       [
@@ -144,6 +200,7 @@ import Testing
     #expect(object["schema"] as? Int == 1)
     #expect(object["compiler"] as? String == "Swift 6.3")
     #expect(object["commit"] as? String == "abc-dirty")
+    #expect(object["reactors"] as? Int == 1000)
     #expect((object["machine"] as? [String: Any])?["cpu"] as? String == "A CPU")
     let results = try #require(object["results"] as? [[String: Any]])
     let keys: Set = [

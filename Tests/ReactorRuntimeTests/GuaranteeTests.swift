@@ -3,7 +3,7 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// The README's table, a test for each row that holds today, named with the row's words.
+/// The README's table, a test for each row, named with the row's words.
 @Suite struct GuaranteeTests {
   @Test("Actions may be sent from any thread", arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
   func anyThread(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {

@@ -16,13 +16,14 @@ final class Script<C: Core>: Reactor {
   private let onReduce: Reduce
 
   init(
-    on placement: PlacementOn<C>, capacity: Int = 64, reentrantCapacity: Int = 1024,
+    on placement: PlacementOn<C>, capacity: Int = 64, overflow: OverflowPolicy = .block,
+    reentrantCapacity: Int = 1024,
     failures: Record<SendError> = Record(),
     mutate: @escaping Mutate = { _, action in .just(action) },
     reduce: @escaping Reduce = { _, state, mutation in state.append(mutation) }
   ) {
     runtime = RuntimeOn(
-      on: placement, capacity: capacity, reentrantCapacity: reentrantCapacity,
+      on: placement, capacity: capacity, overflow: overflow, reentrantCapacity: reentrantCapacity,
       onFailure: { failure in if let reason = failure.sendError { failures.append(reason) } })
     onMutate = mutate
     onReduce = reduce
@@ -31,36 +32,4 @@ final class Script<C: Core>: Reactor {
   func mutate(action: Int) -> Observable<Int> { onMutate(self, action) }
 
   func reduce(into state: inout [Int], mutation: Int) { onReduce(self, &state, mutation) }
-}
-
-/// Where the tested reactor runs.
-enum PlacementUnderTest: CaseIterable, Sendable {
-  case caller
-  case loop
-}
-
-/// A placement, with the loop that it may need.
-struct Stage<C: Core>: Sendable {
-  let placement: PlacementOn<C>
-  private let loop: LoopOn<C>?
-
-  init(_ placement: PlacementUnderTest) throws {
-    switch placement {
-    case .caller:
-      loop = nil
-      self.placement = .caller
-    case .loop:
-      let loop = try LoopOn<C>()
-      self.loop = loop
-      self.placement = .loop(loop)
-    }
-  }
-
-  /// Returns when everything that was sent was reduced; false if that took too long. The last thing to do.
-  ///
-  /// - Parameter isDone: What must hold before the loop is shut down, which also refuses what turns send.
-  func finish(after isDone: () -> Bool = { true }) -> Bool {
-    guard let loop else { return isDone() }
-    return Threads.yield(until: isDone) && Threads.start { loop.shutdown() }.wait()
-  }
 }

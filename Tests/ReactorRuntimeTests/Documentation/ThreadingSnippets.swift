@@ -92,7 +92,68 @@ private final class Client: Reactor {
   }
 }
 
+private final class Ledger: Reactor {
+  typealias Action = Int
+  let initialState: [Int] = []
+  let runtime: Runtime<Int, Int, [Int]>
+
+  init(_ runtime: Runtime<Int, Int, [Int]>) { self.runtime = runtime }
+
+  func reduce(into state: inout [Int], mutation: Int) { state.append(mutation) }
+}
+
+/// What runs the main thread until a signal comes: only compiled here, and run by MainLoopTests.
+private func service() throws -> MainLoop.Ending {
+  let screen = Ledger(Runtime(on: .main))
+  let ending = try MainLoop.run()  // .stopped, or .signal(SIGTERM)
+  screen.close()
+  return ending
+}
+
 @Suite struct ThreadingSnippets {
+  @Test func `loops, groups, timers and jobs`() throws {
+    let loop = try Loop(name: "orders", waiting: .parking)
+    let group = try LoopGroup(name: "accounts")  // a loop per processor
+    let book = Ledger(Runtime(on: .loop(loop), capacity: 16_384))
+    let account = Ledger(Runtime(on: .group(group, key: 4711)))  // the same key, the same loop
+    try loop.schedule(after: .milliseconds(5)) { book.send(1) }  // answers what cancels it
+    try loop.execute { account.send(2) }
+    #expect(Threads.yield { book.currentState == [1] && account.currentState == [2] })
+    try Shutdown.close([group, loop], before: .now + .seconds(10))
+    #expect(book.isClosed && account.isClosed)
+  }
+
+  @Test func `ways to send, with and without room`() async throws {
+    let prices = Ledger(Runtime(capacity: 1024, overflow: .dropOldest))
+    prices.send(1)  // as the policy says
+    try prices.trySend(2)  // does not wait: throws SendError.full
+    try prices.send(3, before: .now + .milliseconds(5))  // waits, but not longer
+    try await prices.sendSuspending(4)  // suspends the task; ends with its cancellation
+    #expect(prices.currentState == [1, 2, 3, 4])
+  }
+
+  @Test func `a reactor is closed, and its end awaited`() async throws {
+    let account = Ledger(Runtime(onFailure: { _ in }))
+    account.send(1)
+    account.close()  // or .close(.discard)
+    await account.waitUntilClosed()
+    #expect(throws: SendError.closed) { try account.trySend(2) }
+    #expect(account.currentState == [1])
+  }
+
+  @Test func `parts end at the same time, and before a deadline`() throws {
+    let loop = try Loop(name: "orders")
+    let group = try LoopGroup(name: "accounts", count: 1)
+    let book = Ledger(Runtime(on: .loop(loop)))
+    book.send(1)
+    do {
+      try Shutdown.close([book.ending(), group, loop], before: .now + .seconds(10))
+    } catch .unfinished(let parts) {
+      for part in parts { Issue.record("\(part)") }
+    }
+    #expect(book.currentState == [1])
+  }
+
   @Test("Mutations that a stream emits on a foreign thread are reduced on the owner")
   func foreignThreads() throws {
     let source = PublishSubject<Int>()

@@ -73,6 +73,7 @@ extension Play {
     case .closed: "closed"
     case .deadlock: "deadlock"
     case .reentrantOverflow: "overflow"
+    case .dropped, .timedOut, .cancelled, .outOfMemory: "\(reason)"
     }
   }
 

@@ -53,23 +53,14 @@ struct ReactorLoad: Sendable, CustomStringConvertible {
 
 /// Counts what a runtime reports as not delivered.
 final class FailureCounter: Sendable {
-  private let counts = Guarded<[Int]>([0, 0, 0, 0])
+  private let counts = Guarded<[SendError: Int]>([:])
 
   func note(_ failure: Failure) {
     guard let reason = failure.sendError else { preconditionFailure("\(failure)") }
-    counts.with { $0[Self.index(of: reason)] += 1 }
+    counts.with { $0[reason, default: 0] += 1 }
   }
 
-  func count(_ reason: SendError) -> Int { counts.with { $0[Self.index(of: reason)] } }
+  func count(_ reason: SendError) -> Int { counts.with { $0[reason, default: 0] } }
 
-  var total: Int { counts.with { $0.reduce(0, +) } }
-
-  private static func index(of reason: SendError) -> Int {
-    switch reason {
-    case .full: 0
-    case .closed: 1
-    case .deadlock: 2
-    case .reentrantOverflow: 3
-    }
-  }
+  var total: Int { counts.with { $0.values.reduce(0, +) } }
 }

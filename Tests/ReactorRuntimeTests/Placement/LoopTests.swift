@@ -43,6 +43,15 @@ import Testing
     try body(core.type)
   }
 
+  @Test
+  func patienceWithoutLimitIsSharedByManyReactors() throws {
+    let loop = try Loop(waiting: .parking(afterSpins: .max))
+    let reactors = (0..<40).map { _ in Script(on: .loop(loop)) }
+    for reactor in reactors { reactor.send(1) }
+    #expect(Threads.yield { reactors.allSatisfy { $0.currentState == [1] } })
+    #expect(Threads.start { loop.shutdown() }.wait())
+  }
+
   @Test(arguments: CoreUnderTest.allCases)
   func manyReactorsOnOneLoop(_ core: CoreUnderTest) throws {
     func body<C: Core>(_: C.Type) throws {

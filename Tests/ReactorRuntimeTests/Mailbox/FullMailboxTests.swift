@@ -5,28 +5,13 @@ import Testing
 
 /// What a sender gets while there is no room.
 @Suite struct FullMailboxTests {
-  /// A reactor whose owner is held inside `mutate` of action 0 until the gate opens.
-  private func held<C: Core>(
-    on placement: PlacementOn<C>, capacity: Int, isInside: Gate, mayGoOn: Gate
-  ) -> Script<C> {
-    Script(
-      on: placement, capacity: capacity,
-      mutate: { _, action in
-        if action == 0 {
-          isInside.open()
-          _ = mayGoOn.wait()
-        }
-        return .just(action)
-      })
-  }
-
   @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
   func trySendSaysFullAndBlockingSendWaits(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
     func body<C: Core>(_: C.Type) throws {
       let stage = try Stage<C>(placement)
       let isInside = Gate()
       let mayGoOn = Gate()
-      let reactor = held(on: stage.placement, capacity: 4, isInside: isInside, mayGoOn: mayGoOn)
+      let reactor = Script.held(on: stage.placement, capacity: 4, isInside: isInside, mayGoOn: mayGoOn)
       let isDone = Threads.start { reactor.send(0) }
       #expect(isInside.wait())
       var accepted = 0

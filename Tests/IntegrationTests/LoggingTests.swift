@@ -1,0 +1,92 @@
+#if Logging
+  import Logging
+  import ReactorRuntime
+  import TestSupport
+  import Testing
+
+  private struct Line: Sendable {
+    let level: Logger.Level
+    let message: String
+    let metadata: Logger.Metadata
+  }
+
+  private struct Lines: LogHandler {
+    let record: Record<Line>
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.trace
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+
+    // The parameters are the protocol's.
+    func log(
+      level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String, file: String,
+      function: String, line: UInt
+    ) { record.append(Line(level: level, message: "\(message)", metadata: metadata ?? [:])) }
+  }
+
+  private struct Unreachable: Error {}
+
+  private final class Client: Reactor {
+    typealias Action = Int
+    typealias State = Int
+    let initialState = 0
+    let runtime: Runtime<Int, Int, Int>
+    let expectedThread: ExpectedThread? = ExpectedThread("another thread") { false }
+    init(on placement: Placement, onFailure: (@Sendable (Failure) -> Void)? = nil) {
+      runtime = onFailure.map { Runtime(on: placement, onFailure: $0) } ?? Runtime(on: placement)
+    }
+    func mutate(action: Int) -> Observable<Int> { action < 0 ? .error(Unreachable()) : .just(action) }
+  }
+
+  /// One after the other: the hooks are the process's.
+  @Suite(.serialized) struct LoggingTests {
+    private let record = Record<Line>()
+    private var logger: Logger { Logger(label: "test") { [record] _ in Lines(record: record) } }
+
+    @Test func `a failure is logged with its reactor, its cause and its action`() throws {
+      let reactor = Client(on: .caller, onFailure: Failure.log(to: logger))
+      reactor.send(-7)
+      let line = try #require(record.elements.first)
+      #expect(line.level == .error)
+      #expect(line.message == "a stream that mutate answered has failed")
+      #expect(line.metadata["reactor"] == "\(String(reflecting: Client.self))")
+      #expect(line.metadata["cause"] == "mutate(\(String(reflecting: Unreachable())))")
+      #expect(line.metadata["action"] == "-7")
+    }
+
+    @Test func `of many failures some are logged and the others are counted`() throws {
+      let loop = try Loop()
+      let reactor = Client(on: .loop(loop), onFailure: Failure.log(to: logger))
+      loop.shutdown()
+      for action in 0..<25 { reactor.send(action) }
+      #expect(record.elements.count >= 10)
+      #expect(
+        Threads.yield {
+          let counted = record.elements.compactMap { $0.metadata["count"] }.map { Int("\($0)") ?? 0 }
+          return record.elements.count - counted.count + counted.reduce(0, +) == 25
+        })
+      #expect(record.elements.count < 25)
+    }
+
+    @Test func `what has no other handler is logged, too: failures, errors of streams, warnings`() throws {
+      let before = (Hooks.defaultFailureHandler, Hooks.defaultErrorHandler, Hooks.warningHandler)
+      defer { (Hooks.defaultFailureHandler, Hooks.defaultErrorHandler, Hooks.warningHandler) = before }
+      Hooks.log(to: logger)
+      Client(on: .caller).send(-1)
+      _ = Observable<Int>.error(Unreachable()).subscribe(onNext: { _ in })
+      let lines = record.elements
+      #expect(
+        lines.filter { $0.level == .error }.map(\.message) == [
+          "a stream that mutate answered has failed", "a stream failed, and nobody handled that",
+        ])
+      if !Build.isOptimized {
+        let warning = try #require(lines.first { $0.level == .warning })
+        #expect(warning.metadata["kind"] == "unexpectedThread")
+        #expect(warning.message.contains("received an action on another thread than another thread"))
+      }
+    }
+  }
+#endif

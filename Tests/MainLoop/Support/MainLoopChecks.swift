@@ -1,0 +1,136 @@
+import Dispatch
+import Glibc
+import ReactorCore
+import ReactorRuntime
+import TestSupport
+
+/// What holds on the main loop however it is run. On a thread of its own, not the main thread.
+public struct MainLoopChecks: Sendable {
+  private let findings: Findings
+
+  public init(_ findings: Findings) { self.findings = findings }
+
+  public func runAll() {
+    findings.expect(!MainLoop.isCurrent, "another thread is not the main loop")
+    burstsWakeOnce()
+    mainActorNeverWaitsForItself()
+    jobsAndTimers()
+    descriptors()
+  }
+
+  private func burstsWakeOnce() {
+    // Several, since the main loop hears of each once.
+    let reactors = (0..<4).map { _ in Arrivals(capacity: 1024, findings) }
+    findings.expect(settles(), "the main loop comes to rest")
+    for round in 1...10 {
+      let before = MainLoop.counters.wakes
+      let (isHeld, mayGoOn) = (Gate(), Gate())
+      DispatchQueue.main.async {
+        isHeld.open()
+        _ = mayGoOn.wait()
+      }
+      findings.expect(isHeld.wait(), "the main queue runs")
+      let isSent = Threads.run(4) { thread in
+        for index in 0..<50 {
+          for reactor in reactors {
+            reactor.send(Arrivals.Arrival(thread: thread, index: round * 50 + index))
+          }
+        }
+      }
+      findings.expect(isSent, "senders do not wait for the main loop")
+      mayGoOn.open()
+      let isReduced = Threads.yield { reactors.allSatisfy { $0.currentState.count == 200 * round } }
+      findings.expect(isReduced, "a burst is reduced")
+      findings.expect(settles(), "the main loop comes to rest after a burst")
+      let wakes = MainLoop.counters.wakes - before
+      findings.expect(wakes == 1, "a burst wakes once, and not \(wakes) times")
+    }
+    for (thread, reactor) in zip(0..<4, reactors) {
+      let indices = reactor.currentState.filter { $0.thread == thread }.map(\.index)
+      findings.expect(indices == Array(50..<550), "actions of one thread keep their order")
+    }
+  }
+
+  /// Until nothing is left, and the block that found that has ended.
+  private func settles() -> Bool {
+    Threads.yield {
+      let isBehind = Gate()
+      DispatchQueue.main.async { isBehind.open() }
+      let counters = MainLoop.counters
+      return isBehind.wait() && MainLoop.counters == counters && counters.hosted == 0
+        && counters.intake == 0
+    }
+  }
+
+  private func mainActorNeverWaitsForItself() {
+    let reactor = Arrivals(capacity: 8, findings)
+    let isDone = Gate()
+    Task { @MainActor [findings] in
+      findings.expect(!MainLoop.isCurrent, "the main actor alone is not inside of the main loop")
+      for index in 0..<100 { reactor.send(Arrivals.Arrival(thread: 0, index: index)) }
+      await Task.yield()
+      isDone.open()
+    }
+    findings.expect(isDone.wait(), "the main actor runs, and does not wait for itself")
+    findings.expect(
+      Threads.yield { reactor.currentState.count == 100 }, "what the main actor sent is reduced")
+    findings.expect(reactor.currentState.map(\.index) == Array(0..<100), "and in its order")
+  }
+
+  private func jobsAndTimers() {
+    let isDone = Gate(count: 2)
+    do {
+      try MainLoop.execute { [findings] in
+        findings.expect(MainLoop.isCurrent, "a job is inside of the main loop")
+        isDone.open()
+      }
+      let begin = ContinuousClock.now
+      try MainLoop.schedule(after: .milliseconds(20)) { [findings] in
+        findings.expect(ContinuousClock.now - begin >= .milliseconds(20), "a timer is not early")
+        findings.expect(MainLoop.isCurrent, "a timer is inside of the main loop")
+        isDone.open()
+      }
+      try MainLoop.schedule(after: .milliseconds(10)) { [findings] in
+        findings.expect(false, "a cancelled timer does not run")
+      }.dispose()
+    } catch {
+      findings.expect(false, "\(error)")
+    }
+    findings.expect(isDone.wait(), "jobs and timers run")
+  }
+
+  private func descriptors() {
+    guard let event = try? EventDescriptor(), let writable = try? EventDescriptor() else {
+      return findings.expect(false, "there are descriptors")
+    }
+    let (isRead, isWritable) = (Gate(count: 3), Gate())
+    do {
+      let reading = try MainLoop.watch(event.descriptor, for: .readable) { [findings] in
+        findings.expect(MainLoop.isCurrent, "who watches is called inside of the main loop")
+        event.acknowledge()
+        isRead.open()
+      }
+      let writing = SerialDisposable()
+      writing.disposable = try MainLoop.watch(writable.descriptor, for: .writable) {
+        writing.dispose()
+        isWritable.open()
+      }
+      let begin = ContinuousClock.now
+      while !isRead.isOpen, ContinuousClock.now - begin < .seconds(patience) {
+        event.signal()
+        usleep(1000)
+      }
+      findings.expect(isRead.isOpen, "who watches for reading is called")
+      findings.expect(isWritable.wait(), "who watches for writing is called")
+      reading.dispose()
+    } catch {
+      findings.expect(false, "\(error)")
+    }
+    do {
+      _ = try MainLoop.watch(-1, for: .readable) {}
+      findings.expect(false, "what is no descriptor is refused")
+    } catch {
+      findings.expect(error == .descriptorRefused(EBADF), "what is no descriptor is refused with its reason")
+    }
+  }
+}

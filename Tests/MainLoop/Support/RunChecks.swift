@@ -1,0 +1,138 @@
+import Glibc
+import ReactorCore
+import ReactorRuntime
+import TestSupport
+
+/// What holds of `MainLoop.run()`. On the main thread.
+public struct RunChecks {
+  private let findings: Findings
+
+  public init(_ findings: Findings) { self.findings = findings }
+
+  public func runAll() {
+    topLevelNeverWaitsForItself()
+    stoppedByAnotherThread()
+    stoppedBefore()
+    stoppedFromATurnAfterWhatWasAccepted()
+    errors()
+    for signal in [SIGTERM, SIGINT] { endedBy(signal) }
+    signalsAreAsBefore()
+  }
+
+  private func expectEnding(_ expected: MainLoop.Ending) {
+    do {
+      let ending = try MainLoop.run()
+      findings.expect(ending == expected, "run ends by \(expected), and not by \(ending)")
+    } catch {
+      findings.expect(false, "\(error)")
+    }
+  }
+
+  /// Before anything runs the main loop.
+  private func topLevelNeverWaitsForItself() {
+    let reactor = Arrivals(capacity: 8, findings)
+    for index in 0..<4 { reactor.send(Arrivals.Arrival(thread: 0, index: index)) }
+    findings.expect(reactor.currentState == [], "what is sent before the main loop runs waits")
+    for index in 4..<50 { reactor.send(Arrivals.Arrival(thread: 0, index: index)) }
+    MainLoop.stop()
+    expectEnding(.stopped)
+    findings.expect(reactor.currentState.map(\.index) == Array(0..<50), "and is reduced in its order")
+  }
+
+  private func stoppedByAnotherThread() {
+    let isDone = Threads.start { [findings] in
+      MainLoopChecks(findings).runAll()
+      MainLoop.stop()
+    }
+    expectEnding(.stopped)
+    findings.expect(isDone.wait(), "it ran until it was stopped")
+  }
+
+  private func stoppedBefore() {
+    try? MainLoop.execute {
+      MainLoop.stop()
+      MainLoop.stop()
+    }
+    expectEnding(.stopped)
+    // What was told twice must not end this one.
+    let isStopped = Shared(Record<Bool>())
+    let timer = try? MainLoop.schedule(after: .milliseconds(20)) {
+      isStopped.value.append(true)
+      MainLoop.stop()
+    }
+    expectEnding(.stopped)
+    findings.expect(timer != nil && isStopped.value.elements == [true], "a stop counts once")
+    MainLoop.stop()
+    expectEnding(.stopped)
+  }
+
+  private func stoppedFromATurnAfterWhatWasAccepted() {
+    let reactor = Arrivals(capacity: 1024, findings)
+    for index in 0..<100 {
+      reactor.send(Arrivals.Arrival(thread: 0, index: index))
+      if index == 10 { try? MainLoop.execute { MainLoop.stop() } }
+    }
+    expectEnding(.stopped)
+    findings.expect(reactor.currentState.count == 100, "what was accepted is reduced before it returns")
+    reactor.send(Arrivals.Arrival(thread: 0, index: 100))
+    findings.expect(reactor.currentState.count == 100, "afterwards it waits")
+    MainLoop.stop()
+    expectEnding(.stopped)
+    findings.expect(reactor.currentState.count == 101, "until it runs again")
+  }
+
+  private func errors() {
+    let found = Record<MainLoopError>()
+    let run: @Sendable () -> Void = {
+      do throws(MainLoopError) { _ = try MainLoop.run() } catch { found.append(error) }
+    }
+    try? MainLoop.execute(run)
+    let isDone = Threads.start {
+      run()
+      Task { @MainActor in
+        run()
+        MainLoop.stop()
+      }
+    }
+    expectEnding(.stopped)
+    findings.expect(isDone.wait(), "another thread is refused")
+    findings.expect(
+      found.elements.count == 3 && found.elements.contains(.notTheMainThread)
+        && found.elements.count { $0 == .runsAlready } == 2, "errors are said: \(found.elements)")
+    do throws(MainLoopError) {
+      _ = try MainLoop.run(handling: [SIGTERM, 9999])
+      findings.expect(false, "what is no signal is refused")
+    } catch {
+      findings.expect(error == .signalRefused, "what is no signal is refused with its reason")
+    }
+  }
+
+  private func endedBy(_ signal: Int32) {
+    let reactor = Arrivals(capacity: 1024, findings)
+    let (isRunning, isDone) = (Gate(), Gate())
+    // Before that the signal would end the process.
+    findings.expect((try? MainLoop.execute { isRunning.open() }) != nil, "a job is accepted before the run")
+    // A thread that does not block the signal, so the kernel may choose it.
+    _ = Threads.start {
+      for index in 0..<100 { reactor.send(Arrivals.Arrival(thread: 0, index: index)) }
+      _ = isRunning.wait()
+      // To itself, and to the process.
+      if signal == SIGINT { pthread_kill(pthread_self(), signal) } else { kill(getpid(), signal) }
+      isDone.open()
+    }
+    expectEnding(.signal(signal))
+    findings.expect(isDone.wait(), "a signal only ends the run")
+    findings.expect(reactor.currentState.count == 100, "what was accepted is reduced before it returns")
+  }
+
+  private func signalsAreAsBefore() {
+    var mask = sigset_t()
+    pthread_sigmask(SIG_BLOCK, nil, &mask)
+    for signal in [SIGTERM, SIGINT] {
+      var action = sigaction()
+      sigaction(signal, nil, &action)
+      findings.expect(sigismember(&mask, signal) == 0, "signals are not blocked afterwards")
+      findings.expect(action.__sigaction_handler.sa_handler == nil, "signals have their usual effect again")
+    }
+  }
+}

@@ -1,0 +1,11 @@
+// The main thread runs Foundation's run loop.
+import Foundation
+import MainLoopSupport
+import TestSupport
+
+let findings = Findings(isOnTheMainThread: true)
+_ = Threads.start {
+  MainLoopChecks(findings).runAll()
+  exit(findings.status)
+}
+RunLoop.main.run()

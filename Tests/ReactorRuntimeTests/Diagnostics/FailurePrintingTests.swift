@@ -1,0 +1,32 @@
+import Glibc
+import ReactorRuntime
+import Testing
+
+/// What reaches standard error if a program has not said what to do about failures.
+@Suite struct FailurePrintingTests {
+  @Test func `of many failures some are printed and the others are counted, also at the end`() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      final class Closed: Reactor {
+        typealias Action = Int
+        typealias State = Int
+        let initialState = 0
+        let runtime: Runtime<Int, Int, Int>
+        init(on loop: Loop) { runtime = Runtime(on: .loop(loop)) }
+      }
+      let loop = try Loop()
+      let reactor = Closed(on: loop)
+      loop.shutdown()
+      for action in 0..<25 { reactor.send(action) }
+      // As a program does that returns from its main function.
+      exit(EXIT_SUCCESS)
+    }
+    let lines = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+      .split(separator: "\n")
+    #expect(lines.count { $0.contains("was not delivered.") } == 10)
+    #expect(lines.contains { $0.contains("the action 9, sent to") })
+    let sums = lines.filter { $0.contains("more times within a second") }
+    #expect(sums.count == 1)
+    #expect(
+      sums.first?.contains("as before, 15 more times within a second: an action was not delivered") == true)
+  }
+}

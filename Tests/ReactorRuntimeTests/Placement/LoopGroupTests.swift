@@ -1,0 +1,102 @@
+import ReactorCore
+import ReactorRuntime
+import TestSupport
+import Testing
+
+/// Several loops, and the one of each key.
+@Suite struct LoopGroupTests {
+  private enum Region: String { case north, south }
+  private struct Place: Hashable { let x: Int, y: Int }
+
+  @Test(arguments: CoreUnderTest.allCases)
+  func sameKeySameLoop(_ core: CoreUnderTest) throws {
+    func body<C: Core>(_: C.Type) throws {
+      let group = try LoopGroupOn<C>(name: "group", count: 5)
+      #expect(group.map(\.name) == ["group-0", "group-1", "group-2", "group-3", "group-4"])
+      for key in 0..<200 {
+        let loop = group.loop(for: key)
+        #expect(loop === group.loop(for: key))
+        // By their value, whatever their type, or what the compiler knows of it.
+        #expect(loop === group.loop(for: UInt32(key)))
+        #expect(loop === group.loop(for: UInt64(key)))
+        #expect(loop === group.loop(for: AnyHashable(key)))
+        #expect(loop === group.loop(for: Int16(key)))
+        #expect(group.loop(for: "\(key)") === group.loop(for: Substring("\(key)")))
+        #expect(group.loop(for: Place(x: key, y: 0)) === group.loop(for: Place(x: key, y: 0)))
+      }
+      #expect(group.loop(for: Region.north) === group.loop(for: "north"))
+      #expect(Threads.start { group.shutdown() }.wait())
+    }
+    try body(core.type)
+  }
+
+  /// Also between runs and versions: these numbers were written down.
+  @Test func loopOfAKeyIsForGood() throws {
+    let group = try LoopGroup(count: 8)
+    func indices(_ keys: [some Hashable & Sendable]) -> [Int?] {
+      keys.map { key in group.firstIndex { $0 === group.loop(for: key) } }
+    }
+    #expect(indices([0, 1, 2, 3, -1, 1_000_000, .max, .min]) == [7, 4, 4, 0, 7, 3, 1, 2])
+    #expect(indices(["", "a", "b", "order-1", "order-2", "Ünïcödé"]) == [6, 2, 2, 2, 1, 2])
+    #expect(Threads.start { group.shutdown() }.wait())
+  }
+
+  @Test func keysAreSpread() throws {
+    let group = try LoopGroup(count: 4)
+    for keys in [(0..<4000).map { "\($0)" as any Hashable & Sendable }, (0..<4000).map { $0 * 1024 }] {
+      let counts = keys.reduce(into: [ObjectIdentifier: Int]()) {
+        $0[ObjectIdentifier(group.loop(for: $1)), default: 0] += 1
+      }
+      #expect(counts.count == 4)
+      #expect(counts.values.allSatisfy { (800...1200).contains($0) })
+    }
+    #expect(Threads.start { group.shutdown() }.wait())
+  }
+
+  @Test(arguments: CoreUnderTest.allCases)
+  func reactorsRunOnTheLoopOfTheirKey(_ core: CoreUnderTest) throws {
+    func body<C: Core>(_: C.Type) throws {
+      let group = try LoopGroupOn<C>(count: 3)
+      let wrong = Record<Int>()
+      let reactors = (0..<300).map { key in
+        Script(
+          on: .group(group, key: key),
+          mutate: { _, action in
+            if !group.loop(for: key).isCurrent { wrong.append(key) }
+            return .just(action)
+          })
+      }
+      #expect(
+        Threads.run(2) { thread in
+          for reactor in reactors { reactor.send(thread) }
+        })
+      #expect(Threads.start { group.shutdown() }.wait())
+      #expect(wrong.elements == [])
+      #expect(reactors.allSatisfy { $0.currentState.sorted() == [0, 1] })
+      // Closed twice.
+      group.shutdown()
+    }
+    try body(core.type)
+  }
+
+  @Test func asManyAsProcessors() throws {
+    let group = try LoopGroup()
+    #expect(group.count == DedicatedThread.processorCount)
+    #expect(Threads.start { group.shutdown() }.wait())
+    let placed = try LoopGroup(processors: [0, 0, 0])
+    #expect(placed.count == 3)
+    #expect(Threads.start { placed.shutdown() }.wait())
+  }
+
+  @Test func impossibleProcessorsAreAnError() {
+    for processors in [[0, 9999], [-1], [0, 0, .max]] {
+      #expect(throws: CoreError.processorIsInvalid) { _ = try LoopGroup(processors: processors) }
+    }
+  }
+
+  @Test func impossibleCountsStopTheProgram() async {
+    await #expect(processExitsWith: .failure) { _ = try LoopGroup(count: 0) }
+    await #expect(processExitsWith: .failure) { _ = try LoopGroup(processors: []) }
+    await #expect(processExitsWith: .failure) { _ = try LoopGroup(count: 2, processors: [0]) }
+  }
+}

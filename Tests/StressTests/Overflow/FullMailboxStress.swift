@@ -1,0 +1,204 @@
+import ReactorCore
+import ReactorRuntime
+import Synchronization
+import TestSupport
+import Testing
+
+extension StressTests {
+  /// Mailboxes that are always full: what waits beside the ring, what gives way, and tasks that are suspended.
+  @Suite struct FullMailboxStress {
+    /// Threads that send from outside, and reactors that send from inside their turns, into one tiny mailbox.
+    @Test(arguments: CoreUnderTest.allCases, [Place.caller, .parkingLoop])
+    func `ring and spill are one order`(core: CoreUnderTest, place: Place) {
+      Scenario.announce("spill, \(place)", on: core)
+      for capacity in [1, 2, 4] {
+        for isRecorded in [true, false] {
+          let name = "spill, core \(core.rawValue), \(place), capacity \(capacity)"
+          Scenario(isRecorded ? "\(name), recorded" : name).run {
+            spill(core.type, place, capacity, isRecorded ? LogicalClock() : nil, $0)
+          }
+        }
+      }
+    }
+
+    private func spill<C: Core>(
+      _ core: C.Type, _ place: Place, _ capacity: Int, _ clock: LogicalClock?, _ scenario: Scenario
+    ) {
+      let (threads, actions) = (4, StressMode.rounds(1000))
+      let failures = FailureCounter()
+      let loop = place.makeLoop(on: core, turnLimit: 3)
+      let target = RecordingReactor<C>(
+        on: PlacementOn(loop), capacity: capacity, producers: threads, clock: clock, failures: failures)
+      let crew = Crew(of: threads) { thread in
+        var disturbance = Disturbance(scenario.generator(thread))
+        // Every other thread sends from inside the turns of a reactor of its own.
+        let relay = thread % 2 == 0 ? nil : Relay(to: target)
+        var sends: [History.Send] = []
+        for sequence in 0..<actions {
+          disturbance.step()
+          let action = RecordingReactor<C>.Action(item: Item(producer: thread, sequence: sequence))
+          let begin = clock?.now() ?? 0
+          if let relay { relay.send(action) } else { target.send(action) }
+          if let clock {
+            sends.append(History.Send(producer: thread, sequence: sequence, begin: begin, end: clock.now()))
+          }
+        }
+        return sends
+      }
+      let sends = crew.join().flatMap { $0 }
+      #expect(Threads.yield { target.currentState.reduced == threads * actions }, "\(scenario)")
+      loop?.shutdown()
+      #expect(failures.total == 0, "\(scenario)")
+      #expect(target.checker.complaint == nil, "\(scenario): \(target.checker.complaint ?? "")")
+      #expect(target.checker.next.reduce(0, +) == threads * actions, "\(scenario)")
+      if clock == nil { return }
+      var history = target.history
+      history.sends += sends
+      let violations = HistoryChecker().violations(in: history)
+      #expect(violations.isEmpty, "\(scenario): \(violations.count) violations, \(violations.prefix(3))")
+    }
+
+    @Test(arguments: CoreUnderTest.allCases, [Place.caller, .parkingLoop])
+    func `what is reduced while the oldest give way is in order, and the rest is reported`(
+      core: CoreUnderTest, place: Place
+    ) {
+      Scenario.announce("drop oldest, \(place)", on: core)
+      for capacity in [1, 2, 16] {
+        Scenario("drop oldest, core \(core.rawValue), \(place), capacity \(capacity)").run {
+          dropOldest(core.type, place, capacity, $0)
+        }
+      }
+    }
+
+    private func dropOldest<C: Core>(
+      _ core: C.Type, _ place: Place, _ capacity: Int, _ scenario: Scenario
+    ) {
+      let (threads, actions) = (4, StressMode.rounds(2000))
+      let tally = ParcelTally()
+      let loop = place.makeLoop(on: core, turnLimit: 3)
+      let target = Slow<C>(
+        on: PlacementOn(loop), capacity: capacity, overflow: .dropOldest, tally: tally)
+      Crew(of: threads) { thread in
+        var disturbance = Disturbance(scenario.generator(thread))
+        for sequence in 0..<actions {
+          disturbance.step()
+          target.send(Parcel(from: thread, sequence, by: tally))
+        }
+      }.join()
+      loop?.shutdown()
+      let dropped = target.counters.dropped
+      #expect(tally.refused == (dropped == 0 ? [:] : [.dropped: dropped]), "\(scenario)")
+      #expect(tally.reduced.load(ordering: .relaxed) + dropped == threads * actions, "\(scenario)")
+      #expect(tally.reordered.load(ordering: .relaxed) == 0, "\(scenario)")
+    }
+
+    /// Thousands of tasks on one tiny mailbox, some of which are cancelled, or have no patience, while threads
+    /// take the room from them.
+    @Test(arguments: CoreUnderTest.allCases, [Place.caller, .parkingLoop])
+    func `no suspended sender is lost or forgotten`(core: CoreUnderTest, place: Place) {
+      Scenario.announce("suspended senders, \(place)", on: core)
+      for round in 0..<StressMode.rounds(10) {
+        let capacity = [1, 2, 16][round % 3]
+        Scenario("suspended senders, core \(core.rawValue), \(place), capacity \(capacity), round \(round)")
+          .run {
+            suspend(core.type, place, capacity, $0)
+          }
+      }
+    }
+
+    private func suspend<C: Core>(_ core: C.Type, _ place: Place, _ capacity: Int, _ scenario: Scenario) {
+      let tally = ParcelTally()
+      let running = Shared(Atomic(0))
+      let loop = place.makeLoop(on: core, turnLimit: 3)
+      let target = Slow<C>(on: PlacementOn(loop), capacity: capacity, overflow: .block, tally: tally)
+      Crew(of: 3) { thread in
+        var disturbance = Disturbance(scenario.generator(thread))
+        var tasks: [Task<Void, Never>] = []
+        for number in 0..<200 {
+          disturbance.step()
+          let sender = 3 + thread * 200 + number
+          let patience = disturbance.happens(onceIn: 2) ? nil : disturbance.below(3000)
+          running.value.add(1, ordering: .relaxed)
+          tasks.append(
+            Task.detached {
+              await Self.send(from: sender, to: target, patience, tally)
+              running.value.subtract(1, ordering: .releasing)
+            })
+          if disturbance.happens(onceIn: 4) { target.send(Parcel(from: thread, number, by: tally)) }
+          if disturbance.happens(onceIn: 4) { tasks[disturbance.below(tasks.count)].cancel() }
+        }
+      }.join()
+      let hasEnded = Threads.yield(seconds: 30) { running.value.load(ordering: .acquiring) == 0 }
+      #expect(hasEnded, "\(scenario): \(running.value.load(ordering: .relaxed)) tasks wait for ever")
+      loop?.shutdown()
+      let refused = tally.refused
+      #expect(Set(refused.keys).isSubset(of: [.cancelled, .timedOut]), "\(scenario): \(refused)")
+      let reduced = tally.reduced.load(ordering: .relaxed)
+      #expect(reduced + refused.values.reduce(0, +) == tally.made.load(ordering: .relaxed), "\(scenario)")
+      #expect(tally.reordered.load(ordering: .relaxed) == 0, "\(scenario)")
+    }
+
+    private static func send<C: Core>(
+      from sender: Int, to target: Slow<C>, _ patience: Int?, _ tally: ParcelTally
+    ) async {
+      for sequence in 0..<3 {
+        let parcel = Parcel(from: sender, sequence, by: tally)
+        do throws(SendError) {
+          try await target.sendSuspending(
+            parcel, before: patience.map { ContinuousClock.now + .microseconds($0) })
+        } catch {
+          parcel.noteRefused(error)
+        }
+      }
+    }
+  }
+}
+
+/// Sends what it gets on, from inside its turns.
+private final class Relay<C: Core>: Reactor {
+  typealias Action = RecordingReactor<C>.Action
+  let initialState = 0
+  let runtime = RuntimeOn<C, Action, Action, Int>()
+  private let target: RecordingReactor<C>
+
+  init(to target: RecordingReactor<C>) { self.target = target }
+
+  func mutate(action: Action) -> Observable<Action> {
+    target.send(action)
+    return .empty()
+  }
+
+  func reduce(into state: inout Int, mutation: Action) {}
+}
+
+/// Checks each sender's order, and takes its time.
+private final class Slow<C: Core>: Reactor {
+  typealias Action = Parcel
+  let initialState = 0
+  let runtime: RuntimeOn<C, Parcel, Parcel, Int>
+  private let tally: ParcelTally
+  // Owner only.
+  nonisolated(unsafe) private var newest: [Int: Int] = [:]
+
+  init(on placement: PlacementOn<C>, capacity: Int, overflow: OverflowPolicy, tally: ParcelTally) {
+    self.tally = tally
+    runtime = RuntimeOn(
+      on: placement, capacity: capacity, overflow: overflow,
+      onFailure: { failure in
+        guard let parcel = failure.action as? Parcel, let reason = failure.sendError else {
+          preconditionFailure("\(failure)")
+        }
+        parcel.noteRefused(reason)
+      })
+  }
+
+  func reduce(into state: inout Int, mutation: Parcel) {
+    if let last = newest[mutation.sender], last >= mutation.sequence {
+      tally.reordered.add(1, ordering: .relaxed)
+    }
+    newest[mutation.sender] = mutation.sequence
+    mutation.noteReduced()
+    if state % 4 == 0 { CCore.pause(times: 64) }
+    state += 1
+  }
+}

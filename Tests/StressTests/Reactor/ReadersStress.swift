@@ -1,0 +1,213 @@
+import ReactorCore
+import Synchronization
+import TestSupport
+import Testing
+
+extension StressTests {
+  /// Threads that read states without copying them: often, slowly, or no more.
+  @Suite struct ReadersStress {
+    @Test(arguments: CoreUnderTest.allCases)
+    func `readers who stay see whole states, and hold up nobody`(core: CoreUnderTest) {
+      Scenario.announce("readers who stay", on: core)
+      for (frequent, slow, changes) in [(1, 0, 60_000), (3, 0, 40_000), (2, 10, 10_000), (12, 0, 10_000)] {
+        let parameters = "\(frequent) frequent, \(slow) slow, \(changes) changes"
+        Scenario("readers who stay, core \(core.rawValue), \(parameters)").run {
+          // Not `core.type`: then nothing is specialised, and ThreadSanitizer does not see the reading.
+          switch core {
+          case .c: stay(CCore.self, frequent, slow, StressMode.rounds(changes), $0)
+          case .swift: stay(PureSwiftCore.self, frequent, slow, StressMode.rounds(changes), $0)
+          }
+        }
+      }
+    }
+
+    private func stay<C: Core>(
+      _ core: C.Type, _ frequent: Int, _ slow: Int, _ changes: Int, _ scenario: Scenario
+    ) {
+      let lifetimes = Lifetimes()
+      do {
+        let subject = Subject<C>(lifetimes)
+        let isDone = Shared(Atomic(false))
+        let crew = Crew(of: 1 + frequent + slow) { index -> String? in
+          var disturbance = Disturbance(scenario.generator(index))
+          if index == 0 {
+            for _ in 0..<changes {
+              // Now and then long enough for a reader to come to the same state again.
+              if disturbance.happens(onceIn: 4) { CCore.pause(times: disturbance.below(64)) }
+              disturbance.step()
+              subject.change(lifetimes, disturbance.below(3))
+            }
+            isDone.value.store(true, ordering: .relaxed)
+            return nil
+          }
+          var newest = 0
+          while !isDone.value.load(ordering: .relaxed) {
+            let isSlow = index > frequent && disturbance.happens(onceIn: 4)
+            let complaint = subject.read(&newest) { if isSlow { DedicatedThread.yield() } }
+            if let complaint { return complaint }
+            // Frequent readers become idle ones for a while, with what they have kept.
+            if index > 2, disturbance.happens(onceIn: 64) { disturbance.stop() }
+          }
+          return nil
+        }
+        for complaint in crew.join().compactMap({ $0 }) { Issue.record("\(complaint): \(scenario)") }
+        // All threads have ended, and with them what they had kept.
+        #expect(subject.state.wasHeldCount == 0, "\(scenario)")
+        subject.change(lifetimes, 0)
+        var newest = changes
+        #expect(subject.read(&newest) {} == nil, "\(scenario)")
+        #expect(newest == changes + 1, "\(scenario)")
+        subject.change(lifetimes, 0)
+        #expect(lifetimes.alive <= 2, "\(scenario)")
+      }
+      #expect(lifetimes.alive == 0, "\(scenario)")
+    }
+
+    @Test(arguments: CoreUnderTest.allCases)
+    func `threads and states come and go while pins are kept`(core: CoreUnderTest) {
+      Scenario.announce("threads and states come and go", on: core)
+      for lasting in [1, 4] {
+        Scenario("coming and going, core \(core.rawValue), \(lasting) lasting readers").run {
+          switch core {
+          case .c: comeAndGo(CCore.self, lasting, StressMode.rounds(4000), $0)
+          case .swift: comeAndGo(PureSwiftCore.self, lasting, StressMode.rounds(4000), $0)
+          }
+        }
+      }
+    }
+
+    private func comeAndGo<C: Core>(_ core: C.Type, _ lasting: Int, _ rounds: Int, _ scenario: Scenario) {
+      let lifetimes = Lifetimes()
+      do {
+        let stage = Stage<C>(lifetimes)
+        let crew = Crew(of: 2 + lasting) { index -> String? in
+          var disturbance = Disturbance(scenario.generator(index))
+          switch index {
+          case 0: return stage.replaceSubjects(rounds, lifetimes, &disturbance)
+          case 1: return stage.sendThreads(scenario, &disturbance)
+          default: return stage.readWhileOpen(&disturbance)
+          }
+        }
+        for complaint in crew.join().compactMap({ $0 }) { Issue.record("\(complaint): \(scenario)") }
+      }
+      #expect(lifetimes.alive == 0, "\(scenario)")
+    }
+  }
+}
+
+/// A state of several words, which all say the same.
+private struct Payload: Sendable {
+  var first: Int
+  let tracked: LifetimeTracked
+  var last: Int
+
+  init(_ value: Int, _ lifetimes: Lifetimes) {
+    first = value
+    tracked = lifetimes.track(value)
+    last = value
+  }
+}
+
+private final class Subject<C: Core>: Sendable {
+  let state: OwnedStateOn<C, Payload>
+
+  init(_ lifetimes: Lifetimes) {
+    do { state = try OwnedStateOn() } catch { fatalError("\(error)") }
+    _ = state.tryStart { Payload(0, lifetimes) }
+    state.leave()
+  }
+
+  /// One turn. One thread at a time.
+  func change(_ lifetimes: Lifetimes, _ way: Int) {
+    guard state.tryEnter() else { fatalError("readers took the ownership") }
+    switch way {
+    case 0: state.change { $0 = Payload($0.first + 1, lifetimes) }
+    case 1: state.replace { Payload($0.first + 1, lifetimes) }
+    default:
+      state.change { $0 = Payload($0.first + 1, lifetimes) }
+      state.publish()
+    }
+    state.leave()
+  }
+
+  /// What is wrong with the state, looked at before and after `pause`.
+  func read(_ newest: inout Int, _ pause: () -> Void) -> String? {
+    let seen: (first: Int, tracked: Int, last: Int, after: Int)? = state.withValue { payload in
+      let first = payload.first
+      pause()
+      return (first, payload.tracked.value, payload.last, payload.first)
+    }
+    guard let seen else { return "no state" }
+    guard seen.first == seen.tracked, seen.first == seen.last, seen.first == seen.after else {
+      return "a torn state: \(seen)"
+    }
+    if seen.first < newest { return "state \(seen.first) after \(newest)" }
+    newest = seen.first
+    return nil
+  }
+}
+
+/// The subject that is read now.
+private final class Stage<C: Core>: Sendable {
+  private let subject: SystemMutex<Subject<C>>
+  private let isOpen = Atomic(true)
+
+  init(_ lifetimes: Lifetimes) { subject = SystemMutex(Subject(lifetimes)) }
+
+  private var current: Subject<C> { subject.withLock { $0 } }
+
+  /// The owner. Whoever lets a subject go last, destroys it.
+  func replaceSubjects(_ count: Int, _ lifetimes: Lifetimes, _ disturbance: inout Disturbance) -> String? {
+    for _ in 0..<count {
+      let next = Subject<C>(lifetimes)
+      subject.withLock { $0 = next }
+      for _ in 0..<disturbance.below(64) {
+        disturbance.step()
+        next.change(lifetimes, disturbance.below(3))
+      }
+    }
+    isOpen.store(false, ordering: .relaxed)
+    return nil
+  }
+
+  /// Threads that read for a while, and end with what they have kept.
+  func sendThreads(_ scenario: Scenario, _ disturbance: inout Disturbance) -> String? {
+    while isOpen.load(ordering: .relaxed) {
+      let visit = disturbance
+      _ = disturbance.below(1024)
+      let complaint = Shared(SystemMutex<String?>(nil))
+      DedicatedThread(named: "visitor") { [self] in
+        var disturbance = visit
+        let found = readForAWhile(&disturbance)
+        complaint.value.withLock { $0 = found }
+      }.join()
+      if let found = complaint.value.withLock({ $0 }) { return found }
+    }
+    return nil
+  }
+
+  func readWhileOpen(_ disturbance: inout Disturbance) -> String? {
+    while isOpen.load(ordering: .relaxed) {
+      if let complaint = readForAWhile(&disturbance) { return complaint }
+      disturbance.stop()
+    }
+    return nil
+  }
+
+  /// Often enough to keep a pin; now and then of two subjects, one read inside the other.
+  private func readForAWhile(_ disturbance: inout Disturbance) -> String? {
+    let (outer, inner) = (current, current)
+    var newest = 0
+    var newestInside = 0
+    var complaint: String?
+    for _ in 0..<disturbance.below(48) {
+      let nests = disturbance.happens(onceIn: 8)
+      let found = outer.read(&newest) {
+        if nests { complaint = inner.read(&newestInside) {} ?? complaint }
+      }
+      if let complaint = found ?? complaint { return complaint }
+      disturbance.step()
+    }
+    return nil
+  }
+}

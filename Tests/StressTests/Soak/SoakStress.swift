@@ -1,0 +1,96 @@
+import ReactorCore
+import ReactorRuntime
+import Synchronization
+import TestSupport
+import Testing
+
+extension StressTests {
+  /// Everything at once, for a while: 20 seconds in the short mode, ten minutes in the long one, half of it on
+  /// each core.
+  @Suite struct SoakStress {
+    static let workers = 4
+
+    @Test(arguments: CoreUnderTest.allCases)
+    func `whatever happens, nothing is lost, nothing leaks, and nothing hangs`(core: CoreUnderTest) {
+      Scenario.announce("soak", on: core)
+      func body<C: Core>(_: C.Type) { soak(C.self, Scenario("soak, core \(core.rawValue)")) }
+      body(core.type)
+    }
+
+    private func soak<C: Core>(_ core: C.Type, _ scenario: Scenario) {
+      let end = ContinuousClock.now + .seconds(StressMode.current == .short ? 10 : 300)
+      var resident: [Int] = []
+      var number = 0
+      var parcels = 0
+      while .now < end {
+        // Each round has to end for itself: one that hangs is found at once.
+        let watch = Watchdog.start(scenario, seconds: 120)
+        parcels += round(core, number, scenario)
+        Watchdog.stop(watch)
+        resident.append(ResidentMemory.bytes())
+        number += 1
+      }
+      writeToStandardError("stress: \(scenario): \(number) rounds, \(parcels) actions\n")
+      // What a sanitizer keeps for itself grows.
+      if Build.isSanitized { return }
+      // As in the stress of first touches: the last looks all above the first ones would be a leak.
+      guard let most = resident.prefix(20).max(), let least = resident.suffix(20).min() else { return }
+      #expect(least - most < 8 << 20, "\(scenario): \((least - most) >> 20) MiB more than before")
+    }
+
+    /// Answers how many actions were sent.
+    private func round<C: Core>(_ core: C.Type, _ number: Int, _ scenario: Scenario) -> Int {
+      let streams = number * 16
+      var generator = scenario.generator(streams)
+      var board: SoakBoard<C>? = SoakBoard<C>(slots: 2 + generator.below(8), &generator)
+      let (tally, reactors, observers) = (board!.tally, board!.reactors, board!.observers)
+      let unfinished = play(board!, streams, &generator, scenario)
+      board = nil
+      let isGone = Threads.yield(seconds: 60) {
+        tally.alive == 0 && reactors.alive == 0 && observers.alive == 0
+      }
+      let place = "\(scenario), round \(number)"
+      #expect(
+        isGone, "\(place): alive: \(tally.alive), reactors \(reactors.alive), observers \(observers.alive)")
+      #expect(unfinished == nil, "\(place): \(unfinished ?? "")")
+      let complaint = tally.complaint
+      #expect(complaint == nil, "\(place): \(complaint ?? "")")
+      return tally.made.load(ordering: .relaxed)
+    }
+
+    /// Lets the workers work, then ends everything, in one of several orders. Answers what did not end.
+    private func play<C: Core>(
+      _ board: SoakBoard<C>, _ streams: Int, _ generator: inout SplitMix64, _ scenario: Scenario
+    ) -> String? {
+      let isOver = Gate()
+      let host = Threads.start {
+        board.runHosted(scenario.generator(streams + 1), until: { isOver.isOpen })
+      }
+      let crew = Crew(of: Self.workers) { index in
+        var worker = SoakWorker(board, scenario.generator(streams + 2 + index))
+        worker.run(steps: 150)
+      }
+      // Now and then a loop ends while everybody still sends.
+      if generator.happens(onceIn: 4) { end(board.pickLoop(&generator), &generator) }
+      crew.join()
+      if generator.happens(onceIn: 2) { board.clear() }
+      // Acquiring: what the tasks did.
+      let areTasksOver = Threads.yield(seconds: 60) { board.tasks.load(ordering: .acquiring) == 0 }
+      #expect(areTasksOver, "\(scenario): \(board.tasks.load(ordering: .relaxed)) tasks wait for ever")
+      isOver.open()
+      #expect(host.wait())
+      let unfinished = board.shutDown()
+      board.clear()
+      return unfinished
+    }
+
+    /// From outside, or from inside itself.
+    private func end<C: Core>(_ loop: LoopOn<C>, _ generator: inout SplitMix64) {
+      switch generator.below(3) {
+      case 0: loop.beginClosing()
+      case 1: try? loop.execute { loop.shutdown() }
+      default: try? loop.shutdown(before: .now + .milliseconds(50))
+      }
+    }
+  }
+}
