@@ -76,12 +76,12 @@ public struct AllocationCounter: Sendable {
     flushed.wait()
   }
 
-  private static func refresh() {
+  static func refresh() {
     var epoch: UInt64 = 1
     mallctl("epoch", nil, nil, &epoch, MemoryLayout<UInt64>.size)
   }
 
-  private static func read(_ name: String) -> Int {
+  static func read(_ name: String) -> Int {
     var value: UInt64 = 0
     var size = MemoryLayout<UInt64>.size
     guard mallctl(name, &value, &size, nil, 0) == 0 else { return 0 }

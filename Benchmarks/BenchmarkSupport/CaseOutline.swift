@@ -5,10 +5,28 @@ package struct CaseOutline: Equatable, Sendable {
     case throughput
     /// One column: time per action.
     case time
-    /// Columns are percentiles, each a case of its own in the results.
+    /// Columns are the parts: percentiles, and what else belongs to a time.
     case latency
-    /// A row of the table of limits.
+    /// A table for each part, in which columns are numbers of readers.
+    case readers
+    /// Columns are the parts: what one of very many costs.
+    case scale
+    /// Rows of the table of limits, one for each part.
     case limit
+  }
+
+  /// One of several figures that the same repetitions give: a case of its own in the results.
+  package struct Part: Equatable, Sendable {
+    package let name: String
+    package let unit: FigureUnit
+    /// What a table of this part alone says above its columns.
+    package let meaning: String
+
+    package init(_ name: String, _ unit: FigureUnit, _ meaning: String = "") {
+      self.name = name
+      self.unit = unit
+      self.meaning = meaning
+    }
   }
 
   /// The case that bounds another one, and how much of it applies.
@@ -26,19 +44,27 @@ package struct CaseOutline: Equatable, Sendable {
   package static let percentiles: [(name: String, fraction: Double)] = [
     ("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("max", 1),
   ]
+  package static let percentileParts = percentiles.map { Part($0.name, .nanoseconds) }
 
   package let name: String
   package let kind: Kind
   package let limit: Limit?
+  /// Empty if there is one figure only.
+  package let parts: [Part]
 
-  package init(name: String, kind: Kind, limit: Limit? = nil) {
+  /// - Parameter parts: without them, the percentiles of a latency, and none of anything else.
+  package init(name: String, kind: Kind, limit: Limit? = nil, parts: [Part]? = nil) {
     self.name = name
     self.kind = kind
     self.limit = limit
+    self.parts = parts ?? (kind == .latency ? Self.percentileParts : [])
   }
 
   /// The names under which its results appear.
-  package var resultNames: [String] {
-    kind == .latency ? Self.percentiles.map { "\(name).\($0.name)" } : [name]
-  }
+  package var resultNames: [String] { parts.isEmpty ? [name] : parts.map(resultName) }
+
+  package func resultName(_ part: Part) -> String { "\(name).\(part.name)" }
+
+  /// Whether its parts stand side by side.
+  package var partsAreColumns: Bool { kind == .latency || kind == .scale }
 }

@@ -1,15 +1,24 @@
-/// The unit of a figure. More is better for a rate, less for a time.
+/// The unit of a figure. More is better for a rate, less for a time or a size.
 package enum FigureUnit: String, Codable, Sendable {
   case millionPerSecond = "M/s"
   case nanoseconds = "ns"
+  case bytes = "B"
+  /// How often something happens for each action.
+  case perAction = "per action"
+  /// One figure divided by another of the same repetition.
+  case ratio = "ratio"
 
   /// How much of `limit` is reached: 1 at the limit, whichever way the unit runs.
   package func fraction(of limit: Double, reached figure: Double) -> Double? {
     switch self {
     case .millionPerSecond: limit > 0 ? figure / limit : nil
-    case .nanoseconds: figure > 0 ? limit / figure : nil
+    case .nanoseconds, .bytes: figure > 0 ? limit / figure : nil
+    case .perAction, .ratio: nil
     }
   }
+
+  /// Whether it says something to divide a figure by that of another variant.
+  package var isCompared: Bool { self != .ratio && self != .perAction }
 }
 
 /// Several repetitions of one figure in three numbers.

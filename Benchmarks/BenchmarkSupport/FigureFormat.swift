@@ -22,6 +22,7 @@ package enum FigureFormat {
     switch (unit, value) {
     case (.nanoseconds, 1_000_000...): (1e6, "ms")
     case (.nanoseconds, 10_000...): (1e3, "µs")
+    case (.bytes, 10_000...): (1e3, "kB")
     default: (1, "")
     }
   }

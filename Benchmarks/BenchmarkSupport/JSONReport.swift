@@ -6,12 +6,14 @@ package struct JSONReport: Encodable {
   private let machine: MachineDescription
   private let compiler: String
   private let commit: String
+  private let reactors: Int
   private let results: [CellResult]
 
   package init(_ description: RunDescription, _ results: [CellResult]) {
     machine = description.machine
     compiler = description.compiler
     commit = description.commit
+    reactors = description.reactors
     self.results = results
   }
 

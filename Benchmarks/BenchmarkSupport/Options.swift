@@ -13,6 +13,8 @@ package struct Options: Equatable, Sendable {
   /// Measured time per cell (one case, variant and number of producers), over all its repetitions.
   package var seconds: Double
   package var repetitions: Int
+  /// How many reactors the cases of many have.
+  package var reactors: Int
   package var json: String?
   package var quick: Bool
 
@@ -22,6 +24,7 @@ package struct Options: Equatable, Sendable {
     producers = quick ? [1, 2] : Set([1, 2, 4, 8, cores]).sorted()
     seconds = quick ? 0.015 : 0.25
     repetitions = quick ? 3 : 5
+    reactors = quick ? 1000 : 10_000
   }
 }
 

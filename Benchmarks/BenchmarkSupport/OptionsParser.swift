@@ -1,6 +1,7 @@
 /// Turns the command line into an `Invocation`. Touches nothing but its arguments.
 package struct OptionsParser: Sendable {
   package static let producerBounds = 1...1024
+  package static let reactorBounds = 8...100_000_000
   package static let longestSeconds = 3600.0
 
   private let knownCases: [String]
@@ -29,7 +30,7 @@ package struct OptionsParser: Sendable {
         guard inline == nil else { throw UsageError("\(name) takes no value.") }
         if name == "--list" { asked = asked ?? .list }
         if name == "--help" { asked = .help }
-      case "--case", "--producers", "--seconds", "--json":
+      case "--case", "--producers", "--seconds", "--reactors", "--json":
         guard let value = inline ?? rest.popFirst(), !value.isEmpty else {
           throw UsageError("\(name) needs a value.")
         }
@@ -46,6 +47,8 @@ package struct OptionsParser: Sendable {
     case "--case": options.cases += try caseNames(value)
     case "--producers": options.producers = try producerCounts(value)
     case "--seconds": options.seconds = try seconds(value)
+    case "--reactors":
+      options.reactors = try number(value, within: Self.reactorBounds, "--reactors takes a number")
     default: options.json = value
     }
   }
@@ -65,14 +68,18 @@ package struct OptionsParser: Sendable {
   private func producerCounts(_ value: String) throws(UsageError) -> [Int] {
     var counts: Set<Int> = []
     for text in commaSeparated(value) {
-      guard let count = Int(text), Self.producerBounds.contains(count) else {
-        let bounds = Self.producerBounds
-        throw UsageError(
-          "--producers takes numbers from \(bounds.lowerBound) to \(bounds.upperBound), not '\(text)'.")
-      }
-      counts.insert(count)
+      counts.insert(try number(text, within: Self.producerBounds, "--producers takes numbers"))
     }
     return counts.sorted()
+  }
+
+  private func number(
+    _ text: String, within bounds: ClosedRange<Int>, _ rule: String
+  ) throws(UsageError) -> Int {
+    guard let number = Int(text), bounds.contains(number) else {
+      throw UsageError("\(rule) from \(bounds.lowerBound) to \(bounds.upperBound), not '\(text)'.")
+    }
+    return number
   }
 
   private func seconds(_ value: String) throws(UsageError) -> Double {

@@ -27,10 +27,13 @@ package struct RunDescription: Equatable, Sendable {
   package var machine: MachineDescription
   package var compiler: String
   package var commit: String
+  /// How many reactors the cases of many had.
+  package var reactors: Int
 
-  package init(machine: MachineDescription, compiler: String, commit: String) {
+  package init(machine: MachineDescription, compiler: String, commit: String, reactors: Int) {
     self.machine = machine
     self.compiler = compiler
     self.commit = commit
+    self.reactors = reactors
   }
 }

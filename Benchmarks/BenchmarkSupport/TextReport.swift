@@ -1,4 +1,5 @@
-/// The results for people: one table per case, one for the limits.
+/// The results for people: a table or more per case, one for the limits, and one for
+/// what is promised.
 package struct TextReport: Sendable {
   private let outlines: [CaseOutline]
   private let results: [CellResult]
@@ -9,19 +10,37 @@ package struct TextReport: Sendable {
   }
 
   package func rendered(width: Int = 120) -> String {
-    let tables = outlines.filter { $0.kind != .limit }.compactMap(table) + [limits].compactMap { $0 }
+    let tables =
+      outlines.filter { $0.kind != .limit }.flatMap(tables)
+      + [limits, Bars.table(results)].compactMap { $0 }
     return tables.map { $0.rendered(width: width) }.joined(separator: "\n")
+  }
+
+  private func tables(of outline: CaseOutline) -> [Table] {
+    guard outline.kind == .readers else { return [table(of: outline)].compactMap { $0 } }
+    return outline.parts.compactMap { part in
+      let name = outline.resultName(part)
+      return table(
+        of: outline, results.filter { $0.caseName == name }, title: "\(name) · \(part.meaning)")
+    }
   }
 
   private func table(of outline: CaseOutline) -> Table? {
     let own = results.filter { outline.resultNames.contains($0.caseName) }
+    var table = table(of: outline, own, title: title(of: outline))
+    if !outline.partsAreColumns, let variants = table?.labels {
+      table?.columns.append(allocations(variants, own))
+    }
+    return table
+  }
+
+  private func table(of outline: CaseOutline, _ own: [CellResult], title: String) -> Table? {
     guard !own.isEmpty else { return nil }
     let variants = own.map(\.variant).uniqued()
-    var columns = keys(of: outline, own).map { key in
+    let columns = keys(of: outline, own).map { key in
       column(key, outline, variants, own.filter { self.key(of: $0, outline) == key })
     }
-    if outline.kind != .latency { columns.append(allocations(variants, own)) }
-    return Table(title: title(of: outline), labels: variants, columns: columns)
+    return Table(title: title, labels: variants, columns: columns)
   }
 
   private func title(of outline: CaseOutline) -> String {
@@ -29,7 +48,8 @@ package struct TextReport: Sendable {
       switch outline.kind {
       case .throughput: "M actions/s"
       case .latency: "ns from the scheduled time to reduced"
-      case .time, .limit: "ns per action"
+      case .scale: "of many: bytes and ns for each, M actions/s in all"
+      case .time, .limit, .readers: "ns per action"
       }
     guard let limit = outline.limit else { return "\(outline.name) · \(what)" }
     let share = limit.scale == 1 ? "" : "\(FigureFormat.number(limit.scale)) × "
@@ -39,14 +59,15 @@ package struct TextReport: Sendable {
   // MARK: Columns
 
   private func keys(of outline: CaseOutline, _ own: [CellResult]) -> [String] {
-    switch outline.kind {
-    case .latency: outline.resultNames.filter { name in own.contains { $0.caseName == name } }
-    default: own.map(\.producers).uniqued().sorted().map(String.init)
+    if outline.partsAreColumns {
+      outline.resultNames.filter { name in own.contains { $0.caseName == name } }
+    } else {
+      own.map(\.producers).uniqued().sorted().map(String.init)
     }
   }
 
   private func key(of result: CellResult, _ outline: CaseOutline) -> String {
-    outline.kind == .latency ? result.caseName : String(result.producers)
+    outline.partsAreColumns ? result.caseName : String(result.producers)
   }
 
   private func column(
@@ -56,7 +77,8 @@ package struct TextReport: Sendable {
     let name =
       switch outline.kind {
       case .throughput: "P=\(key)"
-      case .latency: String(key.dropFirst(outline.name.count + 1))
+      case .readers: "R=\(key)"
+      case .latency, .scale: String(key.dropFirst(outline.name.count + 1))
       case .time, .limit: "1 thread"
       }
     let reference = cells.first { $0.variant == variants.first }
@@ -64,21 +86,20 @@ package struct TextReport: Sendable {
       header: "\(name) \(placement.rawValue)",
       cells: variants.map { variant in
         guard let cell = cells.first(where: { $0.variant == variant }) else { return ["–"] }
-        return lines(of: cell, reference, placement)
+        return lines(of: cell, reference, placement, hasLimit: outline.limit != nil)
       })
   }
 
   /// The figure, below it its ratio to the first variant and its share of the limit. A question mark says
   /// that the cores were placed otherwise than for the rest of the column.
   private func lines(
-    of cell: CellResult, _ reference: CellResult?, _ placement: Placement
+    of cell: CellResult, _ reference: CellResult?, _ placement: Placement, hasLimit: Bool
   ) -> [String] {
     let mark = cell.verified ? (cell.placement == placement ? "" : "?") : "WRONG "
+    let figure = mark + FigureFormat.figure(cell.figure, cell.unit)
+    guard cell.unit.isCompared else { return [figure] }
     let ratio = FigureFormat.ratio(reference.map { cell.figure.median / $0.figure.median })
-    return [
-      mark + FigureFormat.figure(cell.figure, cell.unit),
-      "\(ratio) \(FigureFormat.percent(cell.shareOfLimit))",
-    ]
+    return [figure, hasLimit ? "\(ratio) \(FigureFormat.percent(cell.shareOfLimit))" : ratio]
   }
 
   /// Per action: the most that was counted over the columns.
@@ -94,7 +115,7 @@ package struct TextReport: Sendable {
   // MARK: Limits
 
   private var limits: Table? {
-    let names = outlines.filter { $0.kind == .limit }.map(\.name)
+    let names = outlines.filter { $0.kind == .limit }.flatMap(\.resultNames)
     let own = results.filter { names.contains($0.caseName) }
     guard !own.isEmpty else { return nil }
     func column(_ text: (CellResult) -> String) -> Table.Column {

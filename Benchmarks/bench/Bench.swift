@@ -48,7 +48,7 @@ enum Bench {
     #endif
     let instruments = Instruments.ofThisMachine()
     let plan = Plan(Catalogue.cases, options, cores: instruments.cpus.cpus.count)
-    var description = MachineReader.describe()
+    var description = MachineReader.describe(options)
     let runner = Runner(options, instruments, Progress())
     let stall: (any Error)?
     do {

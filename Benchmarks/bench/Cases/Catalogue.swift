@@ -1,4 +1,4 @@
 /// All that can be measured, in the order of the report.
 enum Catalogue {
-  static let cases: [Case] = rings + reactors + streams + latencies + limits
+  static let cases: [Case] = rings + reactors + streams + publishing + readers + latencies + scale + limits
 }

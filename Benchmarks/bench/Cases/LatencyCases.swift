@@ -25,7 +25,7 @@ extension Catalogue {
         .subject("swapped-array", SwappedArrayBaseline.self),
       ]),
     Case(
-      "latency.parked", .latency(.parked), limit: CaseOutline.Limit("limit.futexwake"),
+      "latency.parked", .latency(.parked), limit: CaseOutline.Limit("limit.wakeup"),
       variants: [
         .subject("c", LoopReactorSubject<CCore>.self),
         .subject("swift", LoopReactorSubject<PureSwiftCore>.self),

@@ -8,5 +8,8 @@ extension Catalogue {
       limit: "limit.fetchadd-contended", .millionPerSecond, producers: 2, needsTwoCores: true,
       variant: .fetchAddContended),
     Case(limit: "limit.futexwake", .nanoseconds, producers: 1, variant: .futexWake),
+    Case(
+      limit: "limit.wakeup", .nanoseconds, .latency(.parked), producers: 1, needsTwoCores: true,
+      variant: .subject("limit", SleeperLimit.self)),
   ]
 }

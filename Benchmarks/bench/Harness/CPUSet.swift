@@ -21,6 +21,10 @@ struct CPUSet: Sendable {
     producers < cpus.count ? cpus[1] : nil
   }
 
+  /// Where one thread goes that others read from, and where these go: all, if there is one only.
+  var ownersOnly: CPUSet { cpus.count > 1 ? CPUSet(cpus: [cpus[1]]) : self }
+  var readersOnly: CPUSet { cpus.count > 1 ? without(cpus[1]) : self }
+
   func without(_ cpu: Int32?) -> CPUSet {
     CPUSet(cpus: cpus.filter { $0 != cpu })
   }

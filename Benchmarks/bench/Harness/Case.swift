@@ -4,28 +4,35 @@ import BenchmarkSupport
 struct Case: Sendable {
   let outline: CaseOutline
   let shape: Shape
-  /// Nil: as many producers as the command line says.
+  /// Nil: as many producers, or readers, as the command line says.
   let producers: Int?
+  /// Of the one figure of a case without parts.
   let unit: FigureUnit
   let variants: [Variant]
   let needsTwoCores: Bool
 
   var name: String { outline.name }
 
-  init(_ name: String, _ shape: Shape, limit: CaseOutline.Limit, variants: [Variant]) {
-    outline = CaseOutline(name: name, kind: shape.kind, limit: limit)
+  init(_ name: String, _ shape: Shape, limit: CaseOutline.Limit? = nil, variants: [Variant]) {
+    outline = CaseOutline(name: name, kind: shape.kind, limit: limit, parts: shape.parts)
     self.shape = shape
-    producers = if case .fanIn = shape { nil } else { 1 }
+    switch shape {
+    case .fanIn, .readers: producers = nil
+    case .synchronous, .latency: producers = 1
+    case .scale(let shape): producers = shape.threads
+    }
     unit = if case .fanIn = shape { .millionPerSecond } else { .nanoseconds }
     self.variants = variants
     needsTwoCores = false
   }
 
   /// A limit of the machine. It is measured in the same rounds as the first case that it bounds.
-  init(limit name: String, _ unit: FigureUnit, producers: Int, needsTwoCores: Bool = false, variant: Variant)
-  {
-    outline = CaseOutline(name: name, kind: .limit)
-    shape = .fanIn(.busy)
+  init(
+    limit name: String, _ unit: FigureUnit, _ shape: Shape = .fanIn(.busy), producers: Int,
+    needsTwoCores: Bool = false, variant: Variant
+  ) {
+    outline = CaseOutline(name: name, kind: .limit, parts: shape.parts)
+    self.shape = shape
     self.producers = producers
     self.unit = unit
     variants = [variant]

@@ -47,8 +47,12 @@ final class Cell {
     return max(16 * producers, Int(rate * nanoseconds))
   }
 
-  /// Latencies to a sleeping consumer are few in a given time, and a percentile needs many.
+  /// How many times the usual time a repetition gets. Latencies to a sleeping consumer are few in a given
+  /// time, and a percentile needs many; readers share cores, and each must get its turn.
   var patience: Double {
-    if case .latency(.parked) = parent.shape { 4 } else { 1 }
+    switch parent.shape {
+    case .latency(.parked), .readers: 4
+    default: 1
+    }
   }
 }

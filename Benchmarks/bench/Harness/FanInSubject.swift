@@ -43,12 +43,23 @@ protocol FanInSubject: AnyObject, Sendable {
   /// Returns when `quota.total` items are reduced and stops what reduces. Called once, on a thread that has
   /// nothing else to do, so a subject without a thread of its own reduces right here.
   func awaitTotals(_ quota: Quota) throws -> Totals
+
+  /// How the thread has slept that reduces, until all was reduced; nil if nobody counts that. Asked for after
+  /// `awaitTotals`.
+  var sleeping: Sleeping? { get }
+}
+
+/// How often a thread got ready to sleep, and how often somebody woke it by a system call.
+struct Sleeping: Sendable {
+  var parks: Int
+  var wakes: Int
 }
 
 extension FanInSubject {
   static var mostItems: Int? { nil }
   static var chunk: Int { 4096 }
   static var usesPool: Bool { false }
+  var sleeping: Sleeping? { nil }
 }
 
 /// A repetition that hangs. Its threads cannot be ended, so the run ends with it.

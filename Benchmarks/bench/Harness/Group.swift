@@ -35,17 +35,24 @@ final class Group {
 
   /// The figures of what is compared, with their shares of the limit.
   var results: [CellResult] {
-    let bound = limit?.results(prevailing).first
+    let bounds = limit?.results(prevailing) ?? []
     return cells.filter { $0 !== limit }.flatMap { cell in
       cell.results(prevailing).map { result in
         var result = result
-        if let bound, bound.placement == result.placement {
+        if let bound = bound(of: result, of: cell, among: bounds), bound.placement == result.placement {
           result.shareOfLimit = result.unit.fraction(
             of: bound.figure.median * scale, reached: result.figure.median)
         }
         return result
       }
     }
+  }
+
+  /// The limit's only figure, or that of the same name as the result's part.
+  private func bound(of result: CellResult, of cell: Cell, among bounds: [CellResult]) -> CellResult? {
+    guard let limit, bounds.count > 1 else { return bounds.first }
+    let part = result.caseName.dropFirst(cell.parent.name.count)
+    return bounds.first { $0.caseName == limit.parent.name + part }
   }
 }
 
@@ -61,25 +68,28 @@ extension Cell {
       kept.values.compactMap { measurement in
         measurement.allocations.map { Double($0) / Double(max(1, measurement.actions)) }
       })
-    return figures(kept.values).compactMap { name, figure in
+    return figures(kept.values).compactMap { name, unit, figure in
       figure.map {
         CellResult(
-          caseName: name, variant: variant.name, producers: producers, unit: parent.unit, figure: $0,
+          caseName: name, variant: variant.name, producers: producers, unit: unit, figure: $0,
           // The median, since a pool's thread may count late what it did for another variant.
           allocationsPerAction: allocations?.median, placement: kept.placement, verified: failure == nil)
       }
     }
   }
 
-  private func figures(_ measurements: [Measurement]) -> [(name: String, figure: Figure?)] {
-    switch (parent.outline.kind, parent.unit) {
-    case (.latency, _):
-      zip(parent.outline.resultNames, CaseOutline.percentiles).map { name, percentile in
-        let values = measurements.compactMap { $0.latencies?.percentile(percentile.fraction) }
-        return (name, Figure(values.map { Double($0) }))
+  private func figures(
+    _ measurements: [Measurement]
+  ) -> [(name: String, unit: FigureUnit, figure: Figure?)] {
+    let outline = parent.outline
+    if !outline.parts.isEmpty {
+      return outline.parts.map { part in
+        (outline.resultName(part), part.unit, Figure(measurements.compactMap { $0.parts[part.name] }))
       }
-    case (_, .millionPerSecond): [(parent.name, Figure(measurements.map(\.millionPerSecond)))]
-    case (_, .nanoseconds): [(parent.name, Figure(measurements.map(\.nanosecondsPerAction)))]
     }
+    let values = measurements.map {
+      parent.unit == .millionPerSecond ? $0.millionPerSecond : $0.nanosecondsPerAction
+    }
+    return [(parent.name, parent.unit, Figure(values))]
   }
 }

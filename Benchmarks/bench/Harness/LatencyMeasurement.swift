@@ -1,3 +1,4 @@
+import BenchmarkSupport
 import CBenchmarkLimits
 
 /// Open loop: one producer sends at times that were fixed beforehand, and an item's latency counts from
@@ -9,6 +10,10 @@ enum LatencyMeasurement {
     consumer == .parked ? 200_000 : 2_000
   }
 
+  /// Per action, how often any thread of the process fell asleep, and how often the consumer's thread got
+  /// ready for it and was woken: one each, if each action finds it asleep.
+  static let sleepingParts = ["sleeps", "parks", "wakes"].map { CaseOutline.Part($0, .perAction) }
+
   static func run<Subject: FanInSubject>(
     _: Subject.Type, _ consumer: ConsumerMode, _ request: RepetitionRequest, _ instruments: Instruments
   ) throws -> Measurement {
@@ -16,9 +21,18 @@ enum LatencyMeasurement {
     let quota = request.quota(mostItems: nil)
     let count = quota.total
     let ticks = interval(consumer) / instruments.nanosecondsPerTick
-    return try ThreadedMeasurement.run(Subject.self, consumer, quota, inspector, instruments) { subject, _ in
+    var measurement = try ThreadedMeasurement.run(Subject.self, consumer, quota, inspector, instruments) {
+      subject, _ in
       quota.finish(send(count, every: ticks, to: subject))
     }
+    for percentile in CaseOutline.percentiles {
+      measurement.parts[percentile.name] = Double(inspector.latencies.percentile(percentile.fraction))
+    }
+    func each(_ times: Int) -> Double { Double(times) / Double(max(1, measurement.actions)) }
+    measurement.parts["sleeps"] = each(measurement.sleeps)
+    measurement.parts["parks"] = measurement.sleeping.map { each($0.parks) }
+    measurement.parts["wakes"] = measurement.sleeping.map { each($0.wakes) }
+    return measurement
   }
 
   /// Sends each item at its time, or as soon after as the subject lets it; its value is that time.

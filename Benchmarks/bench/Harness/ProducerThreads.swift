@@ -3,17 +3,26 @@ import Glibc
 import Synchronization
 
 /// Threads that are started, brought to a gate and released together, so that no start-up is measured.
-///
 final class ProducerThreads {
   private let gate = StartGate()
   private var threads: [pthread_t] = []
 
   /// Starts `count` threads, confined to `cpus` if given, and returns when all stand at the gate.
-  init(_ count: Int, on cpus: CPUSet?, _ body: @escaping @Sendable (_ producer: Int) -> Void) throws {
+  convenience init(
+    _ count: Int, on cpus: CPUSet?, _ body: @escaping @Sendable (_ producer: Int) -> Void
+  ) throws {
+    try self.init(count, on: { _ in cpus }, body)
+  }
+
+  /// As above, each thread with CPUs of its own.
+  init(
+    _ count: Int, on cpus: @escaping @Sendable (_ producer: Int) -> CPUSet?,
+    _ body: @escaping @Sendable (_ producer: Int) -> Void
+  ) throws {
     let gate = gate
     for producer in 0..<count {
       let start = ThreadStart {
-        cpus?.confineThread()
+        cpus(producer)?.confineThread()
         // What a start-up allocates must not be taken for an action's.
         AllocationCounter.flushThreadCache()
         gate.arriveAndWait()

@@ -59,18 +59,18 @@ final class Runner {
 
   /// Checks order where there is one, then learns how much the cell does in a repetition's time.
   private func prepare(_ cell: Cell) throws {
-    guard cell.parent.outline.kind != .latency else { return }
+    guard cell.parent.shape.isCalibrated else { return }
     let first = RepetitionRequest(
-      producers: cell.producers, count: options.quick ? 16_384 : 65_536, timeLimit: 500_000_000,
-      checksOrder: cell.variant.hasOrder)
+      producers: cell.producers, count: options.quick ? 16_384 : 65_536, reactors: options.reactors,
+      duration: repetition, timeLimit: 500_000_000, checksOrder: cell.variant.hasOrder)
     try cell.measure(first, instruments)
     try cell.measure(request(cell, repetition / 4), instruments)
   }
 
   private func request(_ cell: Cell, _ nanoseconds: Double) -> RepetitionRequest {
     RepetitionRequest(
-      producers: cell.producers, count: cell.count(for: nanoseconds),
-      timeLimit: UInt64(max(4 * nanoseconds, 5_000_000)))
+      producers: cell.producers, count: cell.count(for: nanoseconds), reactors: options.reactors,
+      duration: nanoseconds, timeLimit: UInt64(max(4 * nanoseconds, 5_000_000)))
   }
 
   private func probe() -> Double? {

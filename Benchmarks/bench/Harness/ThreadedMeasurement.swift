@@ -19,16 +19,18 @@ enum ThreadedMeasurement {
         inspector: inspector))
     let threads = try ProducerThreads(quota.producers, on: cpu.map(cpus.without)) { send(subject, $0) }
     let allocated = instruments.allocations?.begin()
+    let slept = bl_sleeps_of_process()
     let start = quota.start()
     threads.release()
     let totals = try cpus.confiningThread(to: cpu) { try subject.awaitTotals(quota) }
     let end = bl_now_ns()
+    let sleeps = bl_sleeps_of_process() - slept
     threads.join()
     try Verification.check(totals, quota.sent, inspector)
     return Measurement(
       nanoseconds: Double(end - start), actions: totals.count,
       allocations: allocated.flatMap { instruments.allocations?.count(since: $0) },
-      latencies: inspector?.latencies)
+      sleeps: Int(sleeps), sleeping: subject.sleeping)
   }
 
   /// Each producer sends its share as fast as it can.

@@ -8,12 +8,37 @@ enum Shape: Sendable {
   case synchronous
   /// One producer with a schedule; figures in ns.
   case latency(ConsumerMode)
+  /// An owner and so many readers.
+  case readers
+  /// Very many subjects at once.
+  case scale(ScaleShape)
 
   var kind: CaseOutline.Kind {
     switch self {
     case .fanIn: .throughput
     case .synchronous: .time
     case .latency: .latency
+    case .readers: .readers
+    case .scale: .scale
+    }
+  }
+
+  /// What its repetitions find, where that is more than one figure.
+  var parts: [CaseOutline.Part] {
+    switch self {
+    case .fanIn, .synchronous: []
+    case .latency(.parked): CaseOutline.percentileParts + LatencyMeasurement.sleepingParts
+    case .latency: CaseOutline.percentileParts
+    case .readers: ReadersMeasurement.parts
+    case .scale(let shape): shape.parts
+    }
+  }
+
+  /// Whether a repetition does as many actions as fit into its time, which must be learnt first.
+  var isCalibrated: Bool {
+    switch self {
+    case .fanIn, .synchronous: true
+    case .latency, .readers, .scale: false
     }
   }
 }
@@ -29,8 +54,10 @@ struct Variant: Sendable {
 
   /// A subject as a variant. The closure is made here, where `Subject` is known, so that crossing the
   /// erasure once per repetition is all that it costs.
-  static func subject<Subject: FanInSubject>(_ name: String, _: Subject.Type) -> Variant {
-    Variant(name: name, hasOrder: true) { shape, request, instruments in
+  static func subject<Subject: FanInSubject>(
+    _ name: String, _: Subject.Type, hasOrder: Bool = true
+  ) -> Variant {
+    Variant(name: name, hasOrder: hasOrder) { shape, request, instruments in
       switch shape {
       case .fanIn(let consumer):
         try ThreadedMeasurement.fanIn(Subject.self, consumer, request, instruments)
@@ -38,7 +65,22 @@ struct Variant: Sendable {
         try SynchronousMeasurement.run(Subject.self, request, instruments)
       case .latency(let consumer):
         try LatencyMeasurement.run(Subject.self, consumer, request, instruments)
+      case .readers, .scale:
+        throw SubjectFailure("takes part in no such case")
       }
+    }
+  }
+
+  static func reads<Subject: ReadSubject>(_ name: String, _: Subject.Type) -> Variant {
+    Variant(name: name, hasOrder: false) { _, request, instruments in
+      try ReadersMeasurement.run(Subject.self, request, instruments)
+    }
+  }
+
+  static func population<Members: Population>(_ name: String, _: Members.Type) -> Variant {
+    Variant(name: name, hasOrder: false) { shape, request, instruments in
+      guard case .scale(let shape) = shape else { throw SubjectFailure("takes part in no such case") }
+      return try shape.run(Members.self, request, instruments)
     }
   }
 }

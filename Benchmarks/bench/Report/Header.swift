@@ -2,6 +2,11 @@ import BenchmarkSupport
 
 /// What stands above the tables: which machine, which code, and how the cores were placed meanwhile.
 enum Header {
+  private static func scale(_ run: RunDescription, _ plan: Plan) -> String {
+    guard plan.outlines.contains(where: { $0.kind == .scale }) else { return "" }
+    return "many are \(run.reactors), in the cases 'scale'\n"
+  }
+
   static func text(_ run: RunDescription, _ plan: Plan, _ results: [CellResult]) -> String {
     let machine = run.machine
     let roundTrip =
@@ -17,7 +22,7 @@ enum Header {
       for another placement
       figures are median (min–max), below them the ratio to the first variant and the share of the case's limit;
       allocs are per action; '?' marks a figure from another placement than its column's
-
+      \(scale(run, plan))
       """
   }
 }

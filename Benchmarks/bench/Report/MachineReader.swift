@@ -3,11 +3,11 @@ import Foundation
 
 /// Reads from the system what has to stand beside the figures.
 enum MachineReader {
-  static func describe() -> RunDescription {
+  static func describe(_ options: Options) -> RunDescription {
     let environment = ProcessInfo.processInfo.environment
     return RunDescription(
       machine: machine(), compiler: environment["REACTOR_BENCH_COMPILER"] ?? compiler,
-      commit: environment["REACTOR_BENCH_COMMIT"] ?? commit() ?? "unknown")
+      commit: environment["REACTOR_BENCH_COMMIT"] ?? commit() ?? "unknown", reactors: options.reactors)
   }
 
   private static func machine() -> MachineDescription {

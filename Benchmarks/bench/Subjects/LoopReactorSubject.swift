@@ -27,4 +27,10 @@ final class LoopReactorSubject<C: Core>: FanInSubject {
     loop.shutdown()
     return totals
   }
+
+  /// With the wake of the shutdown.
+  var sleeping: Sleeping? {
+    let counters = loop.counters
+    return Sleeping(parks: counters.parks, wakes: counters.wakes)
+  }
 }

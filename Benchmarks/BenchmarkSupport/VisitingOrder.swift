@@ -1,0 +1,57 @@
+/// In which order one of several threads visits the members of a large population: the threads together
+/// visit each member once per round, each time another thread, and none goes straight through the memory.
+package struct VisitingOrder: Sequence, Sendable {
+  private static let prime = 1_000_003
+
+  private let count: Int
+  private let threads: Int
+  private let thread: Int
+  private let rounds: Int
+
+  /// - Parameter threads: At most `count`.
+  package init(count: Int, threads: Int, thread: Int, rounds: Int) {
+    self.count = count
+    self.threads = threads
+    self.thread = thread
+    self.rounds = rounds
+  }
+
+  package struct Iterator: IteratorProtocol {
+    private let order: VisitingOrder
+    private var round = -1
+    private var segment: Range<Int> = 0..<0
+    private var step = 0
+    private var left = 0
+    private var offset = 0
+
+    fileprivate init(_ order: VisitingOrder) { self.order = order }
+
+    package mutating func next() -> (index: Int, round: Int)? {
+      if left == 0, !beginRound() { return nil }
+      left -= 1
+      offset += step
+      if offset >= segment.count { offset -= segment.count }
+      return (segment.lowerBound + offset, round)
+    }
+
+    private mutating func beginRound() -> Bool {
+      repeat {
+        round += 1
+        if round >= order.rounds { return false }
+        segment = order.segment((order.thread + round) % order.threads)
+      } while segment.isEmpty
+      step = order.step(segment.count)
+      (left, offset) = (segment.count, round % segment.count)
+      return true
+    }
+  }
+
+  package func makeIterator() -> Iterator { Iterator(self) }
+
+  private func segment(_ number: Int) -> Range<Int> {
+    number * count / threads..<(number + 1) * count / threads
+  }
+
+  /// What has no divisor in common with the length reaches every place.
+  private func step(_ length: Int) -> Int { length % Self.prime == 0 ? 1 : Self.prime % length }
+}

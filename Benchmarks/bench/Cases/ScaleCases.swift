@@ -1,0 +1,24 @@
+import ReactorCore
+
+/// Very many at once: what each costs while it rests, and how fast all are together.
+extension Catalogue {
+  static let scale: [Case] = [
+    Case(
+      "scale.idle", .scale(.idle),
+      variants: [
+        .population("caller", ReactorPopulation<CallerHost<CCore>>.self),
+        .population("caller-swift", ReactorPopulation<CallerHost<PureSwiftCore>>.self),
+        .population("group", ReactorPopulation<GroupHost<CCore>>.self),
+        .population("actor", ActorPopulation.self),
+        .population("pthread-mutex", PthreadMutexPopulation.self),
+      ]),
+    Case(
+      "scale.busy", .scale(.busy),
+      variants: [
+        .population("group", ReactorPopulation<GroupHost<CCore>>.self),
+        .population("caller", ReactorPopulation<CallerHost<CCore>>.self),
+        .population("actor", ActorPopulation.self),
+        .population("pthread-mutex", PthreadMutexPopulation.self),
+      ]),
+  ]
+}

@@ -1,0 +1,65 @@
+import Synchronization
+
+/// A state that one thread changes as fast as it can, while others read it: a reactor, or a baseline. The
+/// state is a ``ReadState``. One instance serves one repetition.
+protocol ReadSubject: AnyObject, Sendable {
+  init(_ sign: StopSign) throws
+
+  /// Adds the next number to the state again and again, until the sign is up. One thread at a time: the
+  /// owner's. What it has added is visible to readers when it returns.
+  func own()
+
+  /// Calls `body` with a whole state. Any thread that has entered.
+  func read(_ body: (ReadState) -> Void)
+
+  /// Around a thread's use of the subject.
+  func enterThread()
+  func leaveThread()
+}
+
+extension ReadSubject {
+  func enterThread() {}
+  func leaveThread() {}
+}
+
+/// What is read: the sum of the numbers from 1 to `count`, so that a torn state is noticed.
+struct ReadState: Sendable {
+  private(set) var count: UInt64 = 0
+  private(set) var sum: UInt64 = 0
+
+  init() {}
+
+  @inline(__always)
+  init(count: UInt64, sum: UInt64) {
+    self.count = count
+    self.sum = sum
+  }
+
+  /// All the work of an action, where there is no action to bring the value.
+  @inline(__always)
+  mutating func addNext() { add(count &+ 1) }
+
+  /// All the work of an action.
+  @inline(__always)
+  mutating func add(_ value: UInt64) {
+    count &+= 1
+    sum &+= value
+  }
+
+  @inline(__always)
+  var isWhole: Bool { sum == count &* (count &+ 1) / 2 }
+}
+
+/// Says to an owner and its readers when to stop.
+final class StopSign: Sendable {
+  /// How many actions of a baseline are shown together, as in a reactor's turn.
+  static let turn = 1024
+
+  private let up = Atomic(false)
+
+  @inline(__always)
+  var isUp: Bool { up.load(ordering: .relaxed) }
+
+  func takeDown() { up.store(false, ordering: .relaxed) }
+  func putUp() { up.store(true, ordering: .relaxed) }
+}

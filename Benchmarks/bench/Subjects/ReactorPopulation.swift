@@ -1,0 +1,83 @@
+import AllocationCounting
+import BenchmarkSupport
+import CBenchmarkLimits
+import Glibc
+import ReactorCore
+import ReactorRuntime
+
+/// Very many reactors.
+///
+/// `@unchecked Sendable`: `reactors` changes only in `make` and `end`, which are called alone.
+final class ReactorPopulation<Host: PopulationHost>: Population, @unchecked Sendable {
+  private final class SmallReactor: Reactor {
+    let initialState = ReadState()
+    let runtime: RuntimeOn<Host.Backing, UInt64, UInt64, ReadState>
+
+    init(on placement: PlacementOn<Host.Backing>) { runtime = RuntimeOn(on: placement) }
+
+    func reduce(into state: inout ReadState, mutation: UInt64) { state.add(mutation) }
+  }
+
+  private let host: Host
+  private let count: Int
+  private var reactors: ContiguousArray<SmallReactor> = []
+
+  init(count: Int, cores: Int) throws {
+    host = try Host(cores: cores)
+    self.count = count
+    reactors.reserveCapacity(count)
+  }
+
+  func make() {
+    for index in 0..<count { reactors.append(SmallReactor(on: host.placement(of: index))) }
+  }
+
+  var objectBytes: Int { MemoryUse.size(of: reactors[0]) }
+
+  func visit(_ order: VisitingOrder) {
+    for (index, round) in order { reactors[index].send(UInt64(round + 1)) }
+  }
+
+  func awaitAdditions(_ each: Int, until deadline: UInt64) throws {
+    for reactor in reactors {
+      while reactor.currentState.count < UInt64(each) {
+        if bl_now_ns() > deadline { throw Stalled("a reactor has not had its \(each) actions") }
+        sched_yield()
+      }
+    }
+  }
+
+  func readAll(_ body: (ReadState) -> Void) {
+    for reactor in reactors { body(reactor.currentState) }
+  }
+
+  func end() {
+    reactors.removeAll()
+    host.shutdown()
+  }
+}
+
+/// Where the members of a population have their turns.
+protocol PopulationHost: Sendable {
+  associatedtype Backing: Core
+  init(cores: Int) throws
+  func placement(of index: Int) -> PlacementOn<Backing>
+  func shutdown()
+}
+
+struct CallerHost<Backing: Core>: PopulationHost {
+  init(cores: Int) {}
+  func placement(of index: Int) -> PlacementOn<Backing> { .caller }
+  func shutdown() {}
+}
+
+/// As many loops as there are cores.
+struct GroupHost<Backing: Core>: PopulationHost {
+  private let group: LoopGroupOn<Backing>
+
+  init(cores: Int) throws { group = try LoopGroupOn(count: cores) }
+
+  func placement(of index: Int) -> PlacementOn<Backing> { .group(group, key: index) }
+
+  func shutdown() { group.shutdown() }
+}

@@ -1,0 +1,47 @@
+import ReactorCore
+import ReactorRuntime
+
+/// A reactor that sends itself the next action for each one, so that its turns are as long as they may be;
+/// read in one of two ways.
+final class ReadReactorSubject<C: Core, Way: ReadingWay>: ReadSubject {
+  private final class SelfSendingReactor: Reactor {
+    let initialState = ReadState()
+    let runtime = RuntimeOn<C, UInt64, UInt64, ReadState>(on: .caller)
+    private let sign: StopSign
+
+    init(_ sign: StopSign) { self.sign = sign }
+
+    func mutate(action: UInt64) -> Observable<UInt64> {
+      if !sign.isUp { send(action &+ 1) }
+      return .just(action)
+    }
+
+    func reduce(into state: inout ReadState, mutation: UInt64) { state.add(mutation) }
+  }
+
+  private let reactor: SelfSendingReactor
+
+  init(_ sign: StopSign) { reactor = SelfSendingReactor(sign) }
+
+  func own() { reactor.send(reactor.currentState.count &+ 1) }
+
+  @inline(__always)
+  func read(_ body: (ReadState) -> Void) { Way.read(reactor, body) }
+}
+
+/// How a state is read.
+protocol ReadingWay: Sendable {
+  static func read<R: Reactor>(_ reactor: R, _ body: (R.State) -> Void)
+}
+
+/// Lent for as long as the closure runs.
+enum Borrowed: ReadingWay {
+  @inline(__always)
+  static func read<R: Reactor>(_ reactor: R, _ body: (R.State) -> Void) { reactor.withCurrentState(body) }
+}
+
+/// Copied first.
+enum Copied: ReadingWay {
+  @inline(__always)
+  static func read<R: Reactor>(_ reactor: R, _ body: (R.State) -> Void) { body(reactor.currentState) }
+}
