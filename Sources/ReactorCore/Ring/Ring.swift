@@ -36,6 +36,12 @@ public struct RingOn<C: Core, Element: ~Copyable>: ~Copyable {
     keeper = RingKeeper(raw)
   }
 
+  /// Throws what is wrong with the capacity or with the element's layout, without making a ring.
+  public static func check(capacity: Int) throws(CoreError) {
+    try SlotGeometry.check(
+      capacity: capacity, size: MemoryLayout<Element>.stride, alignment: MemoryLayout<Element>.alignment)
+  }
+
   /// Lets a ring that nobody has used yet, and that nobody else knows, go on for another: its first cursor is
   /// `tail`, and what the other holds, from `head` on, counts as inside until ``pass(to:)``.
   public func restart(head: UInt64, tail: UInt64) { raw.restart(head: head, tail: tail) }

@@ -47,11 +47,7 @@ struct GrowingRing<C: Core, Element: Sendable>: ~Copyable, Sendable {
   /// - Parameter capacity: How many elements fit in the end; a power of two.
   @usableFromInline
   init(capacity: Int) throws(CoreError) {
-    guard capacity > 0 else { throw .capacityIsZero }
-    guard capacity & (capacity - 1) == 0 else { throw .capacityIsNotAPowerOfTwo }
-    guard capacity <= 1 << 31 else { throw .capacityIsTooLarge }
-    guard MemoryLayout<Element>.size <= 1 << 20 else { throw .elementIsTooLarge }
-    guard MemoryLayout<Element>.alignment <= 128 else { throw .alignmentIsInvalid }
+    try RingOn<C, Element>.check(capacity: capacity)
     self.capacity = capacity
   }
 

@@ -6,9 +6,10 @@ import Synchronization
 /// What is kept there is stamped with the ring's tail, as what the owner sends to itself is. So it is processed
 /// after everything that was in the ring, and before everything that is claimed later; and the owner must not
 /// process something claimed later before it has looked here. It looks once in each drain, which goes no
-/// further than one capacity beyond the head of that moment, which senders see: see ``GrowingRing``. Who spills raises the flag, runs a heavy fence, and
-/// then finds the ring still full. So either the owner's look found the flag; or the head that the spiller found
-/// was at least that of the owner's look, and the stamp, one capacity further, lies beyond that drain.
+/// further than one capacity beyond the head of that moment, which senders see: see ``GrowingRing``. Who spills
+/// raises the flag, runs a heavy fence, and then finds the ring still full. So either the owner's look found the
+/// flag; or the head that the spiller found was at least that of the owner's look, and the stamp, one capacity
+/// further, lies beyond that drain.
 @usableFromInline
 final class Overflow<C: Core, Action: Sendable>: Sendable {
   private struct Kept: Sendable {

@@ -47,7 +47,6 @@ final class Ending: Sendable {
     let over = DispatchSemaphore(value: 0)
     whenOver { over.signal() }
     let left = ContinuousClock.now.duration(to: deadline)
-    let seconds = Double(left.components.seconds) + Double(left.components.attoseconds) * 1e-18
-    return over.wait(timeout: .now() + seconds) == .success
+    return over.wait(timeout: .now() + left.dispatchInterval(atLeast: 0)) == .success
   }
 }

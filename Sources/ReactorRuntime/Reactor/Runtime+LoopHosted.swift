@@ -53,8 +53,7 @@ extension RuntimeOn {
   /// After a turn that was not cut short. The owner, who is not afterwards if it answers true.
   @inlinable
   func leaveLoop() -> Bool {
-    if mailbox.ring.isClosed { endIfDone() }
-    // Who was told of an end, or of a long turn, may have sent.
+    // Who was told of an end, or of a long turn, after the turn's last look may have sent.
     if !mailbox.reentrant.isEmpty, mailbox.isEmpty { return false }
     state.leave()
     return !reenters()

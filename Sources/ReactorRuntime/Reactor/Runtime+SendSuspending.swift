@@ -49,8 +49,8 @@ extension RuntimeOn {
     let left = ContinuousClock.now.duration(to: deadline)
     if left <= .zero { throw .timedOut }
     let item = DispatchWorkItem { ticket.resume() }
-    let seconds = Double(left.components.seconds) + Double(left.components.attoseconds) * 1e-18
-    DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: item)
+    let alarm = DispatchTime.now() + left.dispatchInterval(atLeast: 0)
+    DispatchQueue.global().asyncAfter(deadline: alarm, execute: item)
     return item
   }
 

@@ -52,12 +52,8 @@ final class DispatchTimer: Disposable {
 
 extension Duration {
   /// In whole nanoseconds, but for what a queue of the system cannot wait: less than `least`, or centuries.
-  fileprivate func dispatchInterval(atLeast least: Int) -> DispatchTimeInterval {
-    let (seconds, attoseconds) = components
-    let (whole, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+  func dispatchInterval(atLeast least: Int64) -> DispatchTimeInterval {
     // Half of what fits, so that adding the present does not overflow.
-    let limit = Int.max / 2
-    if overflows { return .nanoseconds(seconds < 0 ? least : limit) }
-    return .nanoseconds(min(max(Int(whole) + Int(attoseconds / 1_000_000_000), least), limit))
+    .nanoseconds(Int(min(max(nanoseconds, least), .max / 2)))
   }
 }
