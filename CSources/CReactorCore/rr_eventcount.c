@@ -1,27 +1,20 @@
-/* For syscall. */
-#define _GNU_SOURCE
-
 #include "rr_eventcount.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <linux/futex.h>
-#include <stdlib.h>
-#include <sys/eventfd.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "rr_platform.h"
 
 rr_status rr_eventcount_create(rr_eventcount **out, rr_eventcount_kind kind) {
   *out = NULL;
-  rr_eventcount *ec = aligned_alloc(_Alignof(rr_eventcount), sizeof(rr_eventcount));
+  rr_eventcount *ec = rr_platform_in_use->allocate(_Alignof(rr_eventcount), sizeof(rr_eventcount));
   if (ec == NULL) return RR_OUT_OF_MEMORY;
   atomic_init(&ec->word, 0);
   ec->descriptor = -1;
   if (kind == RR_EVENTCOUNT_DESCRIPTOR) {
-    ec->descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    ec->descriptor = rr_platform_in_use->event_descriptor();
     if (ec->descriptor < 0) {
-      free(ec);
+      rr_platform_in_use->release(ec);
       return RR_DESCRIPTOR_FAILED;
     }
   }
@@ -32,8 +25,8 @@ rr_status rr_eventcount_create(rr_eventcount **out, rr_eventcount_kind kind) {
 
 void rr_eventcount_destroy(rr_eventcount *ec) {
   if (ec == NULL) return;
-  if (ec->descriptor >= 0) close(ec->descriptor);
-  free(ec);
+  if (ec->descriptor >= 0) rr_platform_in_use->close(ec->descriptor);
+  rr_platform_in_use->release(ec);
 }
 
 uint32_t rr_eventcount_prepare(rr_eventcount *ec) {
@@ -46,9 +39,8 @@ bool rr_eventcount_wait(rr_eventcount *ec, uint32_t key, int64_t timeout_ns) {
   const struct timespec limit = {.tv_sec = timeout_ns / 1000000000,
                                  .tv_nsec = timeout_ns % 1000000000};
   const struct timespec *timeout = timeout_ns < 0 ? NULL : &limit;
-  const long result = syscall(SYS_futex, &ec->word, FUTEX_WAIT_PRIVATE, key, timeout, NULL, 0);
   /* EAGAIN: notified before it slept. EINTR: the caller looks again, as after any return. */
-  return result == 0 || errno != ETIMEDOUT;
+  return rr_platform_in_use->futex_wait(&ec->word, key, timeout) != -ETIMEDOUT;
 }
 
 int rr_eventcount_descriptor(const rr_eventcount *ec) { return ec->descriptor; }
@@ -57,14 +49,14 @@ void rr_eventcount_acknowledge(rr_eventcount *ec) {
   uint64_t count;
   if (ec->descriptor < 0) return;
   /* One read empties an eventfd; it does not block, and empty is no error. */
-  while (read(ec->descriptor, &count, sizeof count) < 0 && errno == EINTR) {
+  while (rr_platform_in_use->read(ec->descriptor, &count, sizeof count) == -EINTR) {
   }
 }
 
 static void signal_descriptor(rr_eventcount *ec) {
   const uint64_t one = 1;
   /* EAGAIN means that the counter is at its maximum, so the descriptor is readable already. */
-  while (write(ec->descriptor, &one, sizeof one) < 0 && errno == EINTR) {
+  while (rr_platform_in_use->write(ec->descriptor, &one, sizeof one) == -EINTR) {
   }
 }
 
@@ -73,7 +65,7 @@ void rr_eventcount_wake(rr_eventcount *ec, uint32_t word) {
    * epoch by a sleeper that looks at its condition after it armed. */
   while ((word & 1) != 0) {
     if (!rr_cas_seq_cst(RR_EDGE_WAKE, &ec->word, &word, (word & ~1u) + 2u)) continue;
-    syscall(SYS_futex, &ec->word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+    rr_platform_in_use->futex_wake(&ec->word);
     if (ec->descriptor >= 0) signal_descriptor(ec);
     return;
   }

@@ -1,7 +1,6 @@
 #include "rr_lanes.h"
 
-#include <stdlib.h>
-
+#include "rr_platform.h"
 #include "rr_slots.h"
 
 rr_status rr_lanes_create(rr_lanes **out, uint32_t limit, uint64_t capacity, size_t size,
@@ -10,11 +9,11 @@ rr_status rr_lanes_create(rr_lanes **out, uint32_t limit, uint64_t capacity, siz
   if (limit == 0 || limit > RR_LANES_MAX) return RR_LANE_COUNT_INVALID;
   const rr_status status = rr_slots_check(capacity, size, alignment);
   if (status != RR_OK) return status;
-  rr_lanes *lanes = aligned_alloc(_Alignof(rr_lanes), sizeof(rr_lanes));
+  rr_lanes *lanes = rr_platform_in_use->allocate(_Alignof(rr_lanes), sizeof(rr_lanes));
   if (lanes == NULL) return RR_OUT_OF_MEMORY;
-  lanes->lanes = aligned_alloc(_Alignof(rr_lane), limit * sizeof(rr_lane));
+  lanes->lanes = rr_platform_in_use->allocate(_Alignof(rr_lane), limit * sizeof(rr_lane));
   if (lanes->lanes == NULL) {
-    free(lanes);
+    rr_platform_in_use->release(lanes);
     return RR_OUT_OF_MEMORY;
   }
   lanes->limit = limit;
@@ -37,9 +36,9 @@ rr_status rr_lanes_create(rr_lanes **out, uint32_t limit, uint64_t capacity, siz
 
 void rr_lanes_destroy(rr_lanes *lanes) {
   if (lanes == NULL) return;
-  for (uint32_t i = 0; i < lanes->limit; i++) free(lanes->lanes[i].slots);
-  free(lanes->lanes);
-  free(lanes);
+  for (uint32_t i = 0; i < lanes->limit; i++) rr_platform_in_use->release(lanes->lanes[i].slots);
+  rr_platform_in_use->release(lanes->lanes);
+  rr_platform_in_use->release(lanes);
 }
 
 /* Tells the consumer to poll `index` too. */

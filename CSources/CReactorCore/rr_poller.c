@@ -1,25 +1,28 @@
-/* For the clock's name. */
-#define _GNU_SOURCE
-
 #include "rr_poller.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/timerfd.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "rr_platform.h"
 
 enum { MOST_EVENTS = 64 };
 
-int rr_poller_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
+/* -1, and errno says why. */
+static int or_minus_one(long result) {
+  if (result >= 0) return (int)result;
+  errno = (int)-result;
+  return -1;
+}
+
+int rr_poller_create(void) { return or_minus_one(rr_platform_in_use->poller_descriptor()); }
 
 static bool control(int poller, int operation, int descriptor, uint32_t interest, uint64_t tag) {
   struct epoll_event event = {.events = 0, .data.u64 = tag};
   if (interest & RR_POLL_READABLE) event.events |= EPOLLIN;
   if (interest & RR_POLL_WRITABLE) event.events |= EPOLLOUT;
-  return epoll_ctl(poller, operation, descriptor, &event) == 0;
+  return or_minus_one(rr_platform_in_use->poller_control(poller, operation, descriptor, &event)) ==
+         0;
 }
 
 bool rr_poller_add(int poller, int descriptor, uint32_t interest, uint64_t tag) {
@@ -37,8 +40,8 @@ bool rr_poller_remove(int poller, int descriptor) {
 int rr_poller_wait(int poller, rr_poll_event *events, int capacity, int timeout_ms) {
   struct epoll_event found[MOST_EVENTS];
   const int most = capacity < MOST_EVENTS ? capacity : MOST_EVENTS;
-  const int count = epoll_wait(poller, found, most, timeout_ms);
-  if (count < 0) return errno == EINTR ? 0 : -1;
+  const long count = rr_platform_in_use->poller_wait(poller, found, most, timeout_ms);
+  if (count < 0) return count == -EINTR ? 0 : or_minus_one(count);
   for (int index = 0; index < count; index++) {
     const uint32_t bits = found[index].events;
     uint32_t ready = 0;
@@ -48,29 +51,29 @@ int rr_poller_wait(int poller, rr_poll_event *events, int capacity, int timeout_
     if (bits & (EPOLLERR | EPOLLHUP)) ready |= RR_POLL_READABLE | RR_POLL_WRITABLE;
     events[index] = (rr_poll_event){.tag = found[index].data.u64, .ready = ready};
   }
-  return count;
+  return (int)count;
 }
 
-int rr_timer_create(void) { return timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK); }
+int rr_timer_create(void) { return or_minus_one(rr_platform_in_use->timer_descriptor()); }
 
 void rr_timer_set(int timer, int64_t deadline_ns) {
   const struct itimerspec when = {
       .it_value = {.tv_sec = deadline_ns / 1000000000, .tv_nsec = deadline_ns % 1000000000}};
-  timerfd_settime(timer, TFD_TIMER_ABSTIME, &when, NULL);
+  rr_platform_in_use->timer_set(timer, &when);
 }
 
-int rr_event_create(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+int rr_event_create(void) { return or_minus_one(rr_platform_in_use->event_descriptor()); }
 
 void rr_event_signal(int event) {
   const uint64_t one = 1;
   /* EAGAIN means that the counter is at its maximum, so the descriptor is readable already. */
-  while (write(event, &one, sizeof one) < 0 && errno == EINTR) {
+  while (rr_platform_in_use->write(event, &one, sizeof one) == -EINTR) {
   }
 }
 
 void rr_descriptor_acknowledge(int descriptor) {
   uint64_t count;
   /* One read empties it; that nothing was there is no error. */
-  while (read(descriptor, &count, sizeof count) < 0 && errno == EINTR) {
+  while (rr_platform_in_use->read(descriptor, &count, sizeof count) == -EINTR) {
   }
 }

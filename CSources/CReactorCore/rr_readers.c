@@ -2,9 +2,9 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdlib.h>
 
 #include "rr_fence.h"
+#include "rr_platform.h"
 
 /* So many reads of one slot in a row, each with a pin of its own, and the last pin is kept. */
 #define READS_UNTIL_KEPT 8
@@ -44,7 +44,7 @@ static void end_thread(void *reader) {
 static void make_key(void) { has_key = pthread_key_create(&key, end_thread) == 0; }
 
 rr_reader *rr_reader_create(void) {
-  rr_reader *reader = aligned_alloc(_Alignof(rr_reader), sizeof(rr_reader));
+  rr_reader *reader = rr_platform_in_use->allocate(_Alignof(rr_reader), sizeof(rr_reader));
   if (reader == NULL) return NULL;
   atomic_init(&reader->kept, 0);
   atomic_init(&reader->depth, 0);
@@ -69,7 +69,7 @@ void rr_reader_destroy(rr_reader *reader) {
     first = reader->next;
   }
   pthread_mutex_unlock(&lock);
-  free(reader);
+  rr_platform_in_use->release(reader);
 }
 
 uint64_t rr_readers_count(void) {

@@ -1,7 +1,6 @@
 #include "rr_ring.h"
 
-#include <stdlib.h>
-
+#include "rr_platform.h"
 #include "rr_slots.h"
 
 rr_status rr_ring_create(rr_ring **out, uint64_t capacity, size_t size, size_t alignment,
@@ -9,7 +8,7 @@ rr_status rr_ring_create(rr_ring **out, uint64_t capacity, size_t size, size_t a
   *out = NULL;
   const rr_status status = rr_slots_check(capacity, size, alignment);
   if (status != RR_OK) return status;
-  rr_ring *ring = aligned_alloc(_Alignof(rr_ring), sizeof(rr_ring));
+  rr_ring *ring = rr_platform_in_use->allocate(_Alignof(rr_ring), sizeof(rr_ring));
   if (ring == NULL) return RR_OUT_OF_MEMORY;
 
   ring->payload_offset = alignment > sizeof(uint64_t) ? alignment : sizeof(uint64_t);
@@ -17,9 +16,10 @@ rr_status rr_ring_create(rr_ring **out, uint64_t capacity, size_t size, size_t a
   const size_t unit = alignment > 16 ? alignment : 16;
   ring->stride = rr_round_up(ring->payload_offset + size, unit);
   /* Zeros: a word with run 0, which is never published, so "nothing yet", at whatever cursor. */
-  ring->memory = calloc(1, rr_slots_size(capacity, ring->stride) + RR_CACHE_LINE);
+  ring->memory =
+      rr_platform_in_use->allocate_zeroed(rr_slots_size(capacity, ring->stride) + RR_CACHE_LINE);
   if (ring->memory == NULL) {
-    free(ring);
+    rr_platform_in_use->release(ring);
     return RR_OUT_OF_MEMORY;
   }
   ring->slots =
@@ -41,8 +41,8 @@ void rr_ring_restart(rr_ring *ring, uint64_t head, uint64_t tail) {
 
 void rr_ring_destroy(rr_ring *ring) {
   if (ring == NULL) return;
-  free(ring->memory);
-  free(ring);
+  rr_platform_in_use->release(ring->memory);
+  rr_platform_in_use->release(ring);
 }
 
 /* After a lost compare-and-swap: first about 200 ns, then doubling up to about 1.5 us. */

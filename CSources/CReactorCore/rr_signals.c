@@ -6,10 +6,12 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
+#include <stddef.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "rr_platform.h"
 
 struct rr_signals {
   int descriptor;
@@ -35,7 +37,9 @@ static void restore_handlers(const rr_signals *signals) {
 }
 
 rr_signals *rr_signals_catch(const int *numbers, int count) {
-  rr_signals *signals = malloc(sizeof *signals + (size_t)count * sizeof signals->caught[0]);
+  rr_signals *signals =
+      rr_platform_in_use->allocate(_Alignof(max_align_t),
+                                   sizeof *signals + (size_t)count * sizeof signals->caught[0]);
   if (signals == NULL) return NULL;
   sigset_t set;
   sigemptyset(&set);
@@ -64,10 +68,9 @@ int rr_signals_descriptor(const rr_signals *signals) { return signals->descripto
 int rr_signals_take(rr_signals *signals) {
   struct signalfd_siginfo info;
   while (signals->descriptor >= 0) {
-    const ssize_t size = read(signals->descriptor, &info, sizeof info);
-    if (size == (ssize_t)sizeof info) return (int)info.ssi_signo;
-    if (size < 0 && errno == EINTR) continue;
-    break;
+    const long size = rr_platform_in_use->read(signals->descriptor, &info, sizeof info);
+    if (size == (long)sizeof info) return (int)info.ssi_signo;
+    if (size != -EINTR) break;
   }
   return 0;
 }
@@ -75,7 +78,7 @@ int rr_signals_take(rr_signals *signals) {
 void rr_signals_restore(rr_signals *signals) {
   if (signals == NULL) return;
   restore_handlers(signals);
-  if (signals->descriptor >= 0) close(signals->descriptor);
+  if (signals->descriptor >= 0) rr_platform_in_use->close(signals->descriptor);
   pthread_sigmask(SIG_SETMASK, &signals->mask_before, NULL);
-  free(signals);
+  rr_platform_in_use->release(signals);
 }

@@ -1,6 +1,6 @@
 #include "rr_slots.h"
 
-#include <stdlib.h>
+#include "rr_platform.h"
 
 rr_status rr_slots_check(uint64_t capacity, size_t size, size_t alignment) {
   if (capacity == 0) return RR_CAPACITY_ZERO;
@@ -15,5 +15,5 @@ rr_status rr_slots_check(uint64_t capacity, size_t size, size_t alignment) {
 }
 
 unsigned char *rr_slots_allocate(uint64_t capacity, size_t stride) {
-  return aligned_alloc(RR_CACHE_LINE, rr_slots_size(capacity, stride));
+  return rr_platform_in_use->allocate(RR_CACHE_LINE, rr_slots_size(capacity, stride));
 }

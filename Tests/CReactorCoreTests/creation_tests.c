@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 
 #include "CReactorCore.h"
-#include "allocation.h"
+#include "faulty_platform.h"
 #include "check.h"
 
 /* Arguments that ring and lanes refuse in the same way, with the same code. */
@@ -47,7 +47,7 @@ static void test_refusals(void) {
   CHECK(rr_lanes_create(&lanes, RR_LANES_MAX + 1, 8, 8, 8, 0) == RR_LANE_COUNT_INVALID);
   CHECK(rr_lanes_create(&lanes, UINT32_MAX, 8, 8, 8, 0) == RR_LANE_COUNT_INVALID);
   CHECK(lanes == NULL);
-  CHECK(allocations_alive() == 0);
+  CHECK(faulty_alive() == 0);
 }
 
 /* The limits themselves are allowed. */
@@ -70,7 +70,7 @@ static void test_limits(void) {
   rr_lanes_destroy(NULL);
   rr_trampoline_destroy(NULL);
   rr_eventcount_destroy(NULL);
-  CHECK(allocations_alive() == 0);
+  CHECK(faulty_alive() == 0);
 }
 
 /* Fails each allocation of a creation in turn, until all of them succeed. */
@@ -79,9 +79,9 @@ static void test_limits(void) {
     int failures = 0;                                                                              \
     for (int before = 0;; before++) {                                                              \
       type *object = (type *)(void *)&object;                                                      \
-      fail_allocation_after(before);                                                               \
+      faulty_fail_allocations_after(before);                                                       \
       const rr_status status = creation;                                                           \
-      fail_allocation_after(-1);                                                                   \
+      faulty_fail_allocations_after(-1);                                                           \
       if (status == RR_OK) {                                                                       \
         CHECK(object != NULL);                                                                     \
         destroy(object);                                                                           \
@@ -89,12 +89,12 @@ static void test_limits(void) {
       }                                                                                            \
       CHECK(status == RR_OUT_OF_MEMORY);                                                           \
       CHECK(object == NULL);                                                                       \
-      CHECK(allocations_alive() == 0);                                                             \
+      CHECK(faulty_alive() == 0);                                                                  \
       failures++;                                                                                  \
       if (failures > 10) break;                                                                    \
     }                                                                                              \
     CHECK(failures == (allocations));                                                              \
-    CHECK(allocations_alive() == 0);                                                               \
+    CHECK(faulty_alive() == 0);                                                                    \
   } while (0)
 
 static void test_allocation_failures(void) {
@@ -112,16 +112,16 @@ static void test_registration_failure(void) {
   rr_lanes *lanes = NULL;
   CHECK(rr_lanes_create(&lanes, 1, 8, 8, 8, 0) == RR_OK);
   rr_lane_producer producer;
-  fail_allocation_after(0);
+  faulty_fail_allocations_after(0);
   CHECK(rr_lanes_register(lanes, &producer) == RR_OUT_OF_MEMORY);
   CHECK(producer.lane == NULL);
   CHECK(rr_lanes_count(lanes) == 0);
-  fail_allocation_after(-1);
+  faulty_fail_allocations_after(-1);
   CHECK(rr_lanes_register(lanes, &producer) == RR_OK);
   CHECK(rr_lanes_count(lanes) == 1);
   CHECK(rr_lane_try_claim(&producer) != NULL);
   rr_lanes_destroy(lanes);
-  CHECK(allocations_alive() == 0);
+  CHECK(faulty_alive() == 0);
 }
 
 /* No descriptor to be had: the kernel says so, and nothing is leaked. */
@@ -134,7 +134,7 @@ static void test_descriptor_failure(void) {
   rr_eventcount *ec = (rr_eventcount *)(void *)&ec;
   CHECK(rr_eventcount_create(&ec, RR_EVENTCOUNT_DESCRIPTOR) == RR_DESCRIPTOR_FAILED);
   CHECK(ec == NULL);
-  CHECK(allocations_alive() == 0);
+  CHECK(faulty_alive() == 0);
   CHECK(setrlimit(RLIMIT_NOFILE, &before) == 0);
   CHECK(rr_eventcount_create(&ec, RR_EVENTCOUNT_DESCRIPTOR) == RR_OK);
   rr_eventcount_destroy(ec);

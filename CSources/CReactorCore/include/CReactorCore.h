@@ -1,5 +1,6 @@
 /* CReactorCore.h: the lock-free core of the reactor runtime. C11, no policy, no thread of its own,
- * no allocator but malloc. Read rr_ring.h first; MEMORY_MODEL.md lists every happens-before edge.
+ * no allocator but malloc; rr_platform.h is all that it asks of the system. Read rr_ring.h first;
+ * MEMORY_MODEL.md lists every happens-before edge.
  */
 #ifndef CREACTORCORE_H
 #define CREACTORCORE_H
@@ -11,6 +12,7 @@
 #include "rr_lanes.h"
 #include "rr_main_queue.h"
 #include "rr_pins.h"
+#include "rr_platform.h"
 #include "rr_poller.h"
 #include "rr_readers.h"
 #include "rr_ring.h"

@@ -1,0 +1,152 @@
+#include "faulty_platform.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "rr_platform.h"
+
+/* What the calling thread ordered, and what it did. */
+static _Thread_local struct {
+  struct {
+    int times;
+    int error;
+    long calls;
+  } calls[FAULTY_CALL_COUNT];
+  bool counts_allocations;
+  int allocations_left;
+  bool has_stopped_clock;
+  int64_t time_ns;
+} mine;
+
+static _Thread_local long alive_of_thread = 0;
+static _Atomic long alive = 0;
+
+/* MARK: orders */
+
+void faulty_fail(faulty_call call, int times, int error) {
+  mine.calls[call].times = times;
+  mine.calls[call].error = error;
+}
+
+long faulty_calls(faulty_call call) { return mine.calls[call].calls; }
+
+void faulty_fail_allocations_after(int count) {
+  mine.counts_allocations = count >= 0;
+  mine.allocations_left = count;
+}
+
+long faulty_alive(void) { return alive; }
+
+long faulty_alive_of_thread(void) { return alive_of_thread; }
+
+void faulty_stop_clock(int64_t time_ns) {
+  mine.has_stopped_clock = time_ns >= 0;
+  mine.time_ns = time_ns;
+}
+
+void faulty_reset(void) {
+  for (int call = 0; call < FAULTY_CALL_COUNT; call++) {
+    faulty_fail((faulty_call)call, 0, 0);
+    mine.calls[call].calls = 0;
+  }
+  faulty_fail_allocations_after(-1);
+  faulty_stop_clock(-1);
+}
+
+/* MARK: the table */
+
+/* Whether this call is one that must fail. */
+static bool fails(faulty_call call) {
+  mine.calls[call].calls++;
+  if (mine.calls[call].times == 0) return false;
+  if (mine.calls[call].times > 0) mine.calls[call].times--;
+  return true;
+}
+
+#define FAIL_OR(call, real) (fails(call) ? -mine.calls[call].error : (real))
+
+static long futex_wait(_Atomic uint32_t *word, uint32_t key, const struct timespec *timeout) {
+  return FAIL_OR(FAULTY_FUTEX_WAIT, rr_platform_system.futex_wait(word, key, timeout));
+}
+
+static long membarrier(int command) {
+  return FAIL_OR(FAULTY_MEMBARRIER, rr_platform_system.membarrier(command));
+}
+
+static int64_t clock_ns(void) {
+  return mine.has_stopped_clock ? mine.time_ns : rr_platform_system.clock_ns();
+}
+
+static bool may_allocate(void) {
+  if (!mine.counts_allocations) return true;
+  if (mine.allocations_left == 0) return false;
+  mine.allocations_left--;
+  return true;
+}
+
+static void *counted(void *block) {
+  if (block == NULL) return NULL;
+  alive++;
+  alive_of_thread++;
+  return block;
+}
+
+static void *allocate(size_t alignment, size_t size) {
+  return may_allocate() ? counted(rr_platform_system.allocate(alignment, size)) : NULL;
+}
+
+static void *allocate_zeroed(size_t size) {
+  return may_allocate() ? counted(rr_platform_system.allocate_zeroed(size)) : NULL;
+}
+
+static void release(void *block) {
+  if (block != NULL) {
+    alive--;
+    alive_of_thread--;
+  }
+  rr_platform_system.release(block);
+}
+
+static int event_descriptor(void) {
+  return FAIL_OR(FAULTY_EVENT_DESCRIPTOR, rr_platform_system.event_descriptor());
+}
+
+static int timer_descriptor(void) {
+  return FAIL_OR(FAULTY_TIMER_DESCRIPTOR, rr_platform_system.timer_descriptor());
+}
+
+static int poller_descriptor(void) {
+  return FAIL_OR(FAULTY_POLLER_DESCRIPTOR, rr_platform_system.poller_descriptor());
+}
+
+static long read_from(int descriptor, void *bytes, size_t size) {
+  return FAIL_OR(FAULTY_READ, rr_platform_system.read(descriptor, bytes, size));
+}
+
+static long write_to(int descriptor, const void *bytes, size_t size) {
+  return FAIL_OR(FAULTY_WRITE, rr_platform_system.write(descriptor, bytes, size));
+}
+
+static long poller_wait(int poller, struct epoll_event *events, int capacity, int timeout_ms) {
+  return FAIL_OR(FAULTY_POLLER_WAIT,
+                 rr_platform_system.poller_wait(poller, events, capacity, timeout_ms));
+}
+
+/* Before main, so before anybody uses the library. */
+__attribute__((constructor)) static void install(void) {
+  static rr_platform faulty;
+  faulty = rr_platform_system;
+  faulty.futex_wait = futex_wait;
+  faulty.membarrier = membarrier;
+  faulty.clock_ns = clock_ns;
+  faulty.allocate = allocate;
+  faulty.allocate_zeroed = allocate_zeroed;
+  faulty.release = release;
+  faulty.event_descriptor = event_descriptor;
+  faulty.timer_descriptor = timer_descriptor;
+  faulty.poller_descriptor = poller_descriptor;
+  faulty.read = read_from;
+  faulty.write = write_to;
+  faulty.poller_wait = poller_wait;
+  rr_platform_in_use = &faulty;
+}
