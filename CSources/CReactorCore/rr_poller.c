@@ -1,3 +1,6 @@
+/* For itimerspec. */
+#define _GNU_SOURCE
+
 #include "rr_poller.h"
 
 #include <errno.h>

@@ -19,6 +19,7 @@ static _Thread_local struct {
 } mine;
 
 static _Thread_local long alive_of_thread = 0;
+/* Relaxed everywhere: it must not order what the code under test forgets to order. */
 static _Atomic long alive = 0;
 
 /* MARK: orders */
@@ -35,7 +36,7 @@ void faulty_fail_allocations_after(int count) {
   mine.allocations_left = count;
 }
 
-long faulty_alive(void) { return alive; }
+long faulty_alive(void) { return atomic_load_explicit(&alive, memory_order_relaxed); }
 
 long faulty_alive_of_thread(void) { return alive_of_thread; }
 
@@ -77,6 +78,11 @@ static int64_t clock_ns(void) {
   return mine.has_stopped_clock ? mine.time_ns : rr_platform_system.clock_ns();
 }
 
+static void count(long blocks) {
+  atomic_fetch_add_explicit(&alive, blocks, memory_order_relaxed);
+  alive_of_thread += blocks;
+}
+
 static bool may_allocate(void) {
   if (!mine.counts_allocations) return true;
   if (mine.allocations_left == 0) return false;
@@ -85,9 +91,7 @@ static bool may_allocate(void) {
 }
 
 static void *counted(void *block) {
-  if (block == NULL) return NULL;
-  alive++;
-  alive_of_thread++;
+  if (block != NULL) count(1);
   return block;
 }
 
@@ -100,10 +104,7 @@ static void *allocate_zeroed(size_t size) {
 }
 
 static void release(void *block) {
-  if (block != NULL) {
-    alive--;
-    alive_of_thread--;
-  }
+  if (block != NULL) count(-1);
   rr_platform_system.release(block);
 }
 
