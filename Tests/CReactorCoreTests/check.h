@@ -18,7 +18,7 @@ extern _Atomic long checks_failed;
     }                                                                                              \
   } while (0)
 
-/* One for each file of tests. */
+/* At least one for each file of tests. */
 void test_status(void);
 void test_creation(void);
 void test_ring(void);
@@ -28,5 +28,9 @@ void test_readers(void);
 void test_reader_threads(void);
 void test_eventcount(void);
 void test_threads(void);
+void test_fence_setup_faults(void);
+void test_fence_faults(void);
+void test_waiting_faults(void);
+void test_allocation_faults(void);
 
 #endif

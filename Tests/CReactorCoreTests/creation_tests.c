@@ -5,8 +5,8 @@
 #include <sys/resource.h>
 
 #include "CReactorCore.h"
-#include "faulty_platform.h"
 #include "check.h"
+#include "faulty_platform.h"
 
 /* Arguments that ring and lanes refuse in the same way, with the same code. */
 static const struct refusal {

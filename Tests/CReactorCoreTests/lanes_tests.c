@@ -1,6 +1,6 @@
 #include "CReactorCore.h"
-#include "faulty_platform.h"
 #include "check.h"
+#include "faulty_platform.h"
 
 static void send(rr_lane_producer *producer, uint64_t value) {
   uint64_t *slot = rr_lane_try_claim(producer);

@@ -1,15 +1,28 @@
-#include "faulty_platform.h"
 #include "check.h"
+#include "faulty_platform.h"
 
 _Atomic long checks_passed = 0;
 _Atomic long checks_failed = 0;
 
 static void test_leaks(void) { CHECK(faulty_alive() == 0); }
 
-/* The last one looks at what the others left behind. */
+/* The first one needs a process that has not used the library; the last one looks at what the
+ * others left behind. */
 static void (*const tests[])(void) = {
-    test_status,  test_creation,       test_ring,       test_lanes,   test_trampoline,
-    test_readers, test_reader_threads, test_eventcount, test_threads, test_leaks,
+    test_fence_setup_faults,
+    test_status,
+    test_creation,
+    test_ring,
+    test_lanes,
+    test_trampoline,
+    test_readers,
+    test_reader_threads,
+    test_eventcount,
+    test_threads,
+    test_fence_faults,
+    test_waiting_faults,
+    test_allocation_faults,
+    test_leaks,
 };
 
 int main(void) {

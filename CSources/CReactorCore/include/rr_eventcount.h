@@ -60,6 +60,11 @@ uint32_t rr_eventcount_prepare(rr_eventcount *ec);
 /* Sleeps until notified, at most `timeout_ns` (negative: for ever). May return for no reason, as
  * on a signal; the caller looks at its condition again. True unless the time ran out. */
 bool rr_eventcount_wait(rr_eventcount *ec, uint32_t key, int64_t timeout_ns);
+/* Whether wait with that key would sleep: not if somebody has notified since, nor if the fence was
+ * refused. To be asked, after prepare, by who sleeps elsewhere, as on the descriptor. */
+static inline bool rr_eventcount_may_sleep(const rr_eventcount *ec, uint32_t key) {
+  return rr_load_relaxed(&ec->word) == key;
+}
 /* The eventfd of DESCRIPTOR, -1 of FUTEX. Belongs to the eventcount. */
 int rr_eventcount_descriptor(const rr_eventcount *ec);
 /* Empties the descriptor, which may be empty already. Nothing for FUTEX. */
