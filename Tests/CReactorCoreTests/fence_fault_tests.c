@@ -153,6 +153,12 @@ static void test_revoking(int error) {
   CHECK(t->pins[0] == 1);
   CHECK(!rr_readers_revoke(t));
   CHECK(t->pins[0] == 1);
+  /* Who never reads again does not hold it for ever. */
+  faulty_reset();
+  CHECK(rr_readers_revoke(t));
+  CHECK(rr_pins_is_free(t, 0));
+  CHECK(!rr_readers_revoke(t));
+
   rr_reader_destroy(idle);
   rr_reader_destroy(reads_again);
   rr_trampoline_destroy(t);
