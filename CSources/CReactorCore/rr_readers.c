@@ -163,14 +163,19 @@ void rr_readers_unpin_slowly(rr_trampoline *t, int slot) {
 
 /* MARK: taking pins back */
 
-/* Marks the kept pins that the owner could use; whether there are any. Under the lock. */
+/* Marks the kept pins that the owner could use; whether there are any whose thread is not known to
+ * be reading. Under the lock. */
 static bool mark(const rr_trampoline *t, int shown) {
   bool found = false;
   for (rr_reader *reader = first; reader != NULL; reader = reader->next) {
     uintptr_t kept = rr_load_acquire(RR_EDGE_PIN_KEEP, &reader->kept);
-    if (trampoline_of(kept) != t || slot_of(kept) == shown || (kept & RR_READER_TAKEN) != 0)
+    if (trampoline_of(kept) != t || slot_of(kept) == shown || (kept & RR_READER_GIVEN) != 0)
       continue;
-    if (rr_cas_seq_cst(RR_EDGE_PIN_KEEP, &reader->kept, &kept, kept | RR_READER_REVOKED)) {
+    if ((kept & RR_READER_REVOKED) != 0) {
+      /* Marked before, and not taken: its thread was reading then, and gives it back when it finds
+       * the mark; or the fence was refused. Relaxed: looked at again behind the fence. */
+      if (rr_load_relaxed(&reader->depth) == 0) found = true;
+    } else if (rr_cas_seq_cst(RR_EDGE_PIN_KEEP, &reader->kept, &kept, kept | RR_READER_REVOKED)) {
       found = true;
     }
   }
