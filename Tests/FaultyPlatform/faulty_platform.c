@@ -8,6 +8,7 @@
 /* What the calling thread ordered, and what it did. */
 static _Thread_local struct {
   struct {
+    int first;
     int times;
     int error;
     long calls;
@@ -25,6 +26,11 @@ static _Atomic long alive = 0;
 /* MARK: orders */
 
 void faulty_fail(faulty_call call, int times, int error) {
+  faulty_fail_later(call, 0, times, error);
+}
+
+void faulty_fail_later(faulty_call call, int first, int times, int error) {
+  mine.calls[call].first = first;
   mine.calls[call].times = times;
   mine.calls[call].error = error;
 }
@@ -59,6 +65,10 @@ void faulty_reset(void) {
 /* Whether this call is one that must fail. */
 static bool fails(faulty_call call) {
   mine.calls[call].calls++;
+  if (mine.calls[call].first > 0) {
+    mine.calls[call].first--;
+    return false;
+  }
   if (mine.calls[call].times == 0) return false;
   if (mine.calls[call].times > 0) mine.calls[call].times--;
   return true;
@@ -128,6 +138,11 @@ static long write_to(int descriptor, const void *bytes, size_t size) {
   return FAIL_OR(FAULTY_WRITE, rr_platform_system.write(descriptor, bytes, size));
 }
 
+static long poller_control(int poller, int operation, int descriptor, struct epoll_event *event) {
+  return FAIL_OR(FAULTY_POLLER_CONTROL,
+                 rr_platform_system.poller_control(poller, operation, descriptor, event));
+}
+
 static long poller_wait(int poller, struct epoll_event *events, int capacity, int timeout_ms) {
   return FAIL_OR(FAULTY_POLLER_WAIT,
                  rr_platform_system.poller_wait(poller, events, capacity, timeout_ms));
@@ -148,6 +163,7 @@ __attribute__((constructor)) static void install(void) {
   faulty.poller_descriptor = poller_descriptor;
   faulty.read = read_from;
   faulty.write = write_to;
+  faulty.poller_control = poller_control;
   faulty.poller_wait = poller_wait;
   rr_platform_in_use = &faulty;
 }

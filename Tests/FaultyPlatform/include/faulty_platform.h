@@ -18,6 +18,7 @@ typedef enum faulty_call {
   FAULTY_POLLER_DESCRIPTOR,
   FAULTY_READ,
   FAULTY_WRITE,
+  FAULTY_POLLER_CONTROL,
   FAULTY_POLLER_WAIT,
   FAULTY_CALL_COUNT,
 } faulty_call;
@@ -25,6 +26,8 @@ typedef enum faulty_call {
 /* The next `times` calls (negative: all of them) by the calling thread return -error, and do not
  * reach the kernel. With error 0 a futex_wait is a wake-up for no reason. */
 void faulty_fail(faulty_call call, int times, int error);
+/* The same, after `first` calls that are made. */
+void faulty_fail_later(faulty_call call, int first, int times, int error);
 /* How often the calling thread made that call, refused or not. */
 long faulty_calls(faulty_call call);
 

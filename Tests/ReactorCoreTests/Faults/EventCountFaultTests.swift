@@ -1,0 +1,167 @@
+import FaultyPlatform
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ReactorCore
+
+/// Sleeps that end without a reason, and a kernel that refuses what keeps wake-ups from being lost.
+@Suite struct EventCountFaultTests {
+  /// What a futex answers, and what "for no reason" is.
+  static let answers = [0, EINTR, EAGAIN, ETIMEDOUT]
+  static let timeouts: [Int64?] = [nil, 120_000_000_000]
+
+  @Test(arguments: answers, timeouts)
+  func sleepsThatEndForNoReasonAreSleptAgain(_ error: Int32, _ timeout: Int64?) throws {
+    let event = Shared(try EventCount())
+    let isOpen = Shared(Atomic(false))
+    let looks = Shared(Atomic(0))
+    let answers = Record<Bool>()
+    let isDone = Threads.start {
+      faulty_fail(FAULTY_FUTEX_WAIT, 50, error)
+      answers.append(
+        event.value.wait(timeoutNanoseconds: timeout) {
+          looks.value.add(1, ordering: .relaxed)
+          return isOpen.value.load(ordering: .relaxed)
+        })
+      #expect(faulty_calls(FAULTY_FUTEX_WAIT) >= 51)
+      faulty_reset()
+    }
+    // Two looks for each of those sleeps, and two before the one from which it is woken.
+    #expect(Threads.yield { looks.value.load(ordering: .relaxed) >= 102 && event.value.wasArmed })
+    #expect(!isDone.isOpen)
+    isOpen.value.store(true, ordering: .relaxed)
+    event.value.notify()
+    #expect(isDone.wait())
+    #expect(answers.elements == [true])
+  }
+
+  /// A sleep that is cut short does not shorten the time.
+  @Test(arguments: answers)
+  func timeoutsAreNotEarly(_ error: Int32) throws {
+    defer { faulty_reset() }
+    let event = try EventCount()
+    let start = ContinuousClock.now
+    faulty_fail(FAULTY_FUTEX_WAIT, 5, error)
+    #expect(event.wait(timeoutNanoseconds: 20_000_000) { false } == false)
+    #expect(ContinuousClock.now - start >= .milliseconds(20))
+    #expect(faulty_calls(FAULTY_FUTEX_WAIT) >= 6)
+  }
+
+  /// The condition variable of the other core may wake for no reason as well.
+  @Test
+  func parkingSpotSleepsAgain() throws {
+    let memory = try CacheLine.allocate(byteCount: ParkingSpot.lines * CacheLine.size)
+    defer { free(memory) }
+    try ParkingSpot.place(inLine: 0, of: memory)
+    let spot = ParkingSpot(inLine: 0, of: memory)
+    defer { spot.destroy() }
+    let address = UInt(bitPattern: memory)
+    let mustSleep = Shared(Atomic(true))
+    for timeout in [-1, 120_000_000_000] as [Int64] {
+      mustSleep.value.store(true, ordering: .relaxed)
+      let looks = Shared(Atomic(0))
+      let answers = Record<Bool>()
+      let isDone = Threads.start {
+        let spot = ParkingSpot(inLine: 0, of: UnsafeMutableRawPointer(bitPattern: address)!)
+        answers.append(
+          spot.park(timeoutNanoseconds: timeout) {
+            looks.value.add(1, ordering: .relaxed)
+            return mustSleep.value.load(ordering: .relaxed)
+          })
+      }
+      #expect(
+        Threads.yield {
+          spot.unparkAll()
+          return looks.value.load(ordering: .relaxed) >= 20
+        })
+      #expect(!isDone.isOpen)
+      mustSleep.value.store(false, ordering: .relaxed)
+      spot.unparkAll()
+      #expect(isDone.wait())
+      #expect(answers.elements == [true])
+    }
+  }
+
+  /// The other core's descriptor is full long before a counter would be.
+  @Test
+  func fullWakeSocketIsReadableAndIsEmptied() throws {
+    let socket = try WakeSocket()
+    defer { socket.destroy() }
+    for _ in 0..<3 {
+      #expect(!Self.isReadable(socket.watched))
+      for _ in 0..<20_000 { socket.signal() }
+      #expect(Self.isReadable(socket.watched))
+      socket.empty()
+    }
+    #expect(!Self.isReadable(socket.watched))
+  }
+
+  static func isReadable(_ descriptor: Int32) -> Bool {
+    var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&watched, 1, 0) == 1
+  }
+}
+
+/// A kernel that granted membarrier when the process began, and refuses it now.
+@Suite struct RefusedFenceTests {
+  /// Calls `body` with whether the fence is refused: not where no membarrier is used at all.
+  private func whileRefused(_ error: Int32, _ body: (Bool) -> Void) {
+    faulty_fail(FAULTY_MEMBARRIER, -1, error)
+    defer { faulty_reset() }
+    body(!CCore.heavyFence())
+  }
+
+  @Test(arguments: EventCountTests.kinds, [EPERM, ENOSYS])
+  func whoIsRefusedDoesNotSleep(_ kind: EventCountKind, _ error: Int32) throws {
+    let event = Shared(try EventCount(kind))
+    let isOpen = Shared(Atomic(false))
+    whileRefused(error) { isRefused in
+      if !isRefused { return }
+      var looks = 0
+      // Nobody notifies.
+      let holds = event.value.wait(timeoutNanoseconds: 120_000_000_000) {
+        looks += 1
+        return looks == 20
+      }
+      #expect(holds)
+      #expect(faulty_calls(FAULTY_FUTEX_WAIT) == 9)
+    }
+    // The same thread sleeps when it is granted again, and is woken.
+    let isDone = Threads.start {
+      _ = event.value.wait(timeoutNanoseconds: 120_000_000_000) { isOpen.value.load(ordering: .relaxed) }
+    }
+    #expect(Threads.yield { event.value.wasArmed })
+    isOpen.value.store(true, ordering: .relaxed)
+    event.value.notify()
+    #expect(isDone.wait())
+  }
+
+  @Test(arguments: EventCountTests.kinds, [EPERM, ENOSYS])
+  func whoSleepsElsewhereIsTold(_ kind: EventCountKind, _ error: Int32) throws {
+    let event = try EventCount(kind)
+    whileRefused(error) { isRefused in
+      #expect(event.arm { false } == !isRefused)
+      #expect(event.arm { true } == false)
+    }
+    #expect(event.arm { false } == true)
+    // Nor must it wait for what has come already.
+    #expect(
+      event.arm {
+        event.notify()
+        return false
+      } == false)
+  }
+
+  @Test(arguments: EventCountTests.kinds)
+  func otherCoreHasNothingToBeRefused(_ kind: EventCountKind) throws {
+    let event = try EventCountOn<PureSwiftCore>(kind)
+    whileRefused(EPERM) { _ in #expect(event.arm { false }) }
+    #expect(
+      event.arm {
+        event.notify()
+        return false
+      } == false)
+  }
+}
