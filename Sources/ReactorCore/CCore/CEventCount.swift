@@ -22,6 +22,8 @@ public struct CEventCount: RawEventCount, @unchecked Sendable {
     rr_eventcount_wait(pointer, key, timeoutNanoseconds)
   }
 
+  public func maySleep(_ key: UInt32) -> Bool { rr_eventcount_may_sleep(pointer, key) }
+
   @inlinable
   public func notify() { rr_eventcount_notify(pointer) }
 

@@ -14,6 +14,8 @@ public protocol RawEventCount: RawPart {
   // Any thread.
   func prepare() -> UInt32
   func wait(_ key: UInt32, timeoutNanoseconds: Int64) -> Bool
+  /// Whether ``wait(_:timeoutNanoseconds:)`` would sleep: for who sleeps elsewhere.
+  func maySleep(_ key: UInt32) -> Bool
   func notify()
   var mustNotify: Bool { get }
   var wasArmed: Bool { get }

@@ -66,6 +66,9 @@ extension SwiftEventCount {
     return key
   }
 
+  // Relaxed: a later notification finds the word armed, and signals the descriptor.
+  public func maySleep(_ key: UInt32) -> Bool { shared.pointee.word.load(ordering: .relaxed) == key }
+
   public func acknowledge() { shared.pointee.socket?.empty() }
 
   public func wait(_ key: UInt32, timeoutNanoseconds: Int64) -> Bool {

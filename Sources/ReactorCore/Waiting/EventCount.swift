@@ -66,10 +66,11 @@ public struct EventCountOn<C: Core>: ~Copyable {
   public var descriptor: Int32? { raw.descriptor < 0 ? nil : raw.descriptor }
 
   /// Makes the next ``notify()`` wake the descriptor, unless `condition` already holds: then it answers
-  /// false, and the caller must not wait. Any thread.
+  /// false, and the caller must not wait. So it does if somebody has notified meanwhile, or if the system
+  /// refuses what ``notify()`` relies on. Any thread.
   public func arm(unless condition: () -> Bool) -> Bool {
-    _ = raw.prepare()
-    return !condition()
+    let key = raw.prepare()
+    return !condition() && raw.maySleep(key)
   }
 
   /// Empties the descriptor. The foreign loop, when it wakes.
