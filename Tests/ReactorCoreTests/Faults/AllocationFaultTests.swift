@@ -1,0 +1,82 @@
+import FaultyPlatform
+import ReactorCore
+import TestSupport
+import Testing
+
+/// The n-th allocation fails, for every n until none does: an error, nothing leaked, and it can be tried again.
+@Suite struct AllocationFaultTests {
+  /// Calls `make`, which lets go of what it made, with memory for 0, 1, … allocations, until it succeeds.
+  ///
+  /// - Returns: How often it failed.
+  private func failures(of make: () throws(CoreError) -> Void) -> Int {
+    defer { faulty_reset() }
+    let alive = faulty_alive_of_thread()
+    for allowed in 0..<100 {
+      faulty_fail_allocations_after(Int32(allowed))
+      do {
+        try make()
+        #expect(faulty_alive_of_thread() == alive)
+        return allowed
+      } catch {
+        #expect(error == .outOfMemory)
+        #expect(faulty_alive_of_thread() == alive)
+      }
+    }
+    return .max
+  }
+
+  @Test
+  func creations() {
+    #expect(failures { () throws(CoreError) in _ = try Ring<Int>(capacity: 8) } == 2)
+    #expect(failures { () throws(CoreError) in _ = try Lanes<Int>(limit: 4, capacity: 8) } == 2)
+    #expect(failures { () throws(CoreError) in _ = try EventCount(.futex) } == 1)
+    #expect(failures { () throws(CoreError) in _ = try EventCount(.descriptor) } == 1)
+    #expect(failures { () throws(CoreError) in _ = try Trampoline() } == 1)
+    #expect(failures { () throws(CoreError) in _ = try OwnedState<Int>() } == 1)
+  }
+
+  /// Each lane's memory comes with its first producer.
+  @Test
+  func registrations() throws {
+    defer { faulty_reset() }
+    let limit = 3
+    let lanes = try Lanes<Int>(limit: limit, capacity: 4)
+    func register(_ index: Int) throws {
+      if index == limit { return }
+      faulty_fail_allocations_after(0)
+      for _ in 0..<2 * limit { #expect(throws: CoreError.outOfMemory) { _ = try lanes.register() } }
+      faulty_fail_allocations_after(-1)
+      var producer = try lanes.register()
+      let isAccepted = producer.trySend(index).isAccepted
+      #expect(isAccepted)
+      #expect(lanes.received() == [index])
+      try register(index + 1)
+    }
+    try register(0)
+    // All of them have been in use, and keep their memory.
+    #expect(lanes.received() == [])
+    faulty_fail_allocations_after(0)
+    _ = try lanes.register()
+  }
+
+  /// More than an address space holds: that is refused without a fault, so it also shows the other core, which
+  /// asks the system by itself.
+  @Test(.disabled(if: Build.isSanitized, "a sanitizer stops the program"), arguments: CoreUnderTest.allCases)
+  func tooMuchMemoryIsAnError(_ core: CoreUnderTest) throws {
+    func body<C: Core>(_: C.Type) throws {
+      #expect(throws: CoreError.outOfMemory) { _ = try RingOn<C, Megabyte>(capacity: 1 << 31) }
+      let lanes = try LanesOn<C, Megabyte>(limit: 2, capacity: 1 << 31)
+      // The lane is free again each time.
+      for _ in 0..<5 { #expect(throws: CoreError.outOfMemory) { _ = try lanes.register() } }
+      var received = 0
+      _ = lanes.drain { _ in received += 1 }
+      #expect(received == 0)
+    }
+    try body(core.type)
+  }
+}
+
+/// As large as an element may be.
+private struct Megabyte: Sendable {
+  var bytes: InlineArray<1_048_576, UInt8>
+}
