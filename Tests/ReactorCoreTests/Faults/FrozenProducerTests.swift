@@ -1,0 +1,213 @@
+import TestSupport
+import Testing
+
+@testable import ReactorCore
+
+/// A producer that stops for a while, at each point between its claim and the end of its publication.
+///
+/// One thread plays all parts, through the same steps of which a send is made.
+@Suite struct FrozenProducerTests {
+  /// How far the producer has come.
+  enum Point: CaseIterable, Sendable {
+    case claimed
+    case halfWritten
+    case written
+    /// A publication of more than one word; the first one is visible.
+    case halfPublished
+    case published
+  }
+
+  /// The cursors begin where something wraps: nowhere, where the slots' words do, where cursors do.
+  static let starts: [UInt64] = [0, (1 << 56) - 5, (1 << 63) - 5]
+  static let capacity = 256
+
+  private struct Frozen<C: Core> {
+    let raw: C.Ring
+    let cursor: UInt64
+    let count: Int
+    /// How many elements the consumer may see.
+    private(set) var visible = 0
+    /// Longest run that one word publishes.
+    static var longestRun: Int { 127 }
+
+    init?(_ count: Int, in raw: C.Ring) {
+      guard case .claimed(let cursor) = raw.tryClaim(count) else { return nil }
+      (self.raw, self.cursor, self.count) = (raw, cursor, count)
+    }
+
+    private func write(_ range: Range<Int>, from first: Int) {
+      for index in range {
+        raw.payload(cursor &+ UInt64(index)).initializeMemory(as: Int.self, to: first + index)
+      }
+    }
+
+    private mutating func publish(upTo end: Int) {
+      if end > visible { raw.publish(cursor &+ UInt64(visible), count: end - visible) }
+      visible = max(visible, end)
+    }
+
+    /// Goes on up to `point`, with the elements `first`, `first + 1`, …
+    mutating func go(to point: Point, from start: Point? = nil, first: Int) {
+      let steps: [(Point, (inout Self) -> Void)] = [
+        (.halfWritten, { $0.write(0..<$0.count / 2, from: first) }),
+        (.written, { $0.write($0.count / 2..<$0.count, from: first) }),
+        (.halfPublished, { if $0.count > Self.longestRun { $0.publish(upTo: Self.longestRun) } }),
+        (.published, { $0.publish(upTo: $0.count) }),
+      ]
+      for (reached, step) in steps {
+        let points = Point.allCases
+        let index = points.firstIndex(of: reached)!
+        if let start, index <= points.firstIndex(of: start)! { continue }
+        if index <= points.firstIndex(of: point)! { step(&self) }
+      }
+    }
+  }
+
+  /// Sends as many as there is room for; answers how many that were.
+  private func fill<C: Core>(_ ring: borrowing RingOn<C, Int>, _ next: inout Int) -> Int {
+    let first = next
+    while ring.trySend(next).isAccepted { next += 1 }
+    return next - first
+  }
+
+  @Test(arguments: CoreUnderTest.allCases, Point.allCases)
+  func delaysWhatIsClaimedLaterAndNothingElse(_ core: CoreUnderTest, _ point: Point) throws {
+    func body<C: Core>(_: C.Type, _ count: Int, _ start: UInt64) throws {
+      let ring = try RingOn<C, Int>(capacity: Self.capacity, startingAt: start)
+      for lap in 0..<3 {
+        var (next, expected) = (2, 0)
+        #expect(ring.trySend(0).isAccepted)
+        #expect(ring.trySend(1).isAccepted)
+        var frozen = try #require(Frozen<C>(count, in: ring.raw))
+        frozen.go(to: point, first: next)
+        next += count
+        // Others go on until every slot is taken, its own included, and not one more.
+        #expect(fill(ring, &next) == Self.capacity - 2 - count, "lap \(lap)")
+        #expect(ring.wasCount == Self.capacity)
+
+        // What came before it is received, and what of it is visible; with the last word, all that is behind it.
+        func receive() -> Int {
+          let received = ring.received()
+          #expect(received == Array(expected..<expected + received.count))
+          expected += received.count
+          return received.count
+        }
+        let isPublished = frozen.visible == count
+        #expect(receive() == (isPublished ? Self.capacity : 2 + frozen.visible))
+        #expect(ring.isReady == false)
+        #expect(ring.isIdle == isPublished)
+        #expect(ring.wasCount == Self.capacity - expected)
+        // As much room as was received.
+        #expect(fill(ring, &next) == expected)
+        #expect(ring.wasCount == Self.capacity)
+        let behind = receive()
+        #expect(behind == (isPublished ? Self.capacity : 0))
+
+        // It goes on: nothing is lost, and all is in order.
+        frozen.go(to: .published, from: point, first: 2)
+        _ = receive()
+        #expect(expected == next)
+        #expect(ring.isIdle == true)
+        #expect(ring.wasCount == 0)
+      }
+    }
+    for count in [1, 2, 126, 127, 128, 200] {
+      for start in Self.starts { try body(core.type, count, start) }
+    }
+  }
+
+  @Test(arguments: CoreUnderTest.allCases, Point.allCases)
+  func closedMeanwhileItIsStillReceived(_ core: CoreUnderTest, _ point: Point) throws {
+    func body<C: Core>(_: C.Type, _ count: Int, _ start: UInt64) throws {
+      let ring = try RingOn<C, Int>(capacity: Self.capacity, startingAt: start)
+      #expect(ring.trySend(0).isAccepted)
+      var frozen = try #require(Frozen<C>(count, in: ring.raw))
+      frozen.go(to: point, first: 1)
+      #expect(ring.trySend(count + 1).isAccepted)
+      ring.close()
+      if case .closed(let returned) = ring.trySend(-1) {
+        #expect(returned == -1)
+      } else {
+        Issue.record("a closed ring accepts")
+      }
+      let isPublished = frozen.visible == count
+      let received = ring.received()
+      #expect(received == Array(0..<(isPublished ? count + 2 : 1 + frozen.visible)))
+      // It is closed, but not over.
+      #expect(ring.isEmpty == isPublished)
+      frozen.go(to: .published, from: point, first: 1)
+      #expect(received + ring.received() == Array(0..<count + 2))
+      #expect(ring.isEmpty == true)
+      #expect(ring.isClosed == true)
+    }
+    for count in [1, 3, 128, 200] {
+      for start in Self.starts { try body(core.type, count, start) }
+    }
+  }
+
+  /// Instead of publishing, it gives its claim up: only before any of it is visible.
+  @Test(arguments: CoreUnderTest.allCases, [Point.claimed])
+  func givenUpItIsPassedOver(_ core: CoreUnderTest, _ point: Point) throws {
+    func body<C: Core>(_: C.Type, _ count: Int, _ start: UInt64) throws {
+      let ring = try RingOn<C, Int>(capacity: Self.capacity, startingAt: start)
+      let frozen = try #require(Frozen<C>(count, in: ring.raw))
+      var next = 0
+      #expect(fill(ring, &next) == Self.capacity - count)
+      #expect(ring.received() == [])
+      frozen.raw.abandon(frozen.cursor, count: count)
+      #expect(ring.received() == Array(0..<next))
+      #expect(ring.isIdle == true)
+    }
+    for count in [1, 3, 128, 200] {
+      for start in Self.starts { try body(core.type, count, start) }
+    }
+  }
+
+  /// Several stop at different points; each delays what is behind it.
+  @Test(arguments: CoreUnderTest.allCases, Point.allCases)
+  func theOldestOneDecides(_ core: CoreUnderTest, _ point: Point) throws {
+    func body<C: Core>(_: C.Type) throws {
+      let ring = try RingOn<C, Int>(capacity: 8)
+      var first = try #require(Frozen<C>(2, in: ring.raw))
+      var second = try #require(Frozen<C>(2, in: ring.raw))
+      second.go(to: point, first: 2)
+      #expect(ring.trySend(4).isAccepted)
+      #expect(ring.received() == [])
+      first.go(to: .published, first: 0)
+      let isPublished = second.visible == 2
+      #expect(ring.received() == (isPublished ? [0, 1, 2, 3, 4] : [0, 1]))
+      second.go(to: .published, from: point, first: 2)
+      #expect(ring.received() == (isPublished ? [] : [2, 3, 4]))
+      #expect(ring.isIdle == true)
+    }
+    try body(core.type)
+  }
+
+  /// In lanes nobody is behind it.
+  @Test(arguments: CoreUnderTest.allCases, [false, true])
+  func delaysNobodyElseInLanes(_ core: CoreUnderTest, _ isWritten: Bool) throws {
+    func body<C: Core>(_: C.Type) throws {
+      let lanes = try LanesOn<C, Int>(limit: 2, capacity: 4)
+      var frozen = try lanes.raw.register()
+      let claimed = frozen.tryClaim()
+      let slot = try #require(claimed)
+      if isWritten { slot.initializeMemory(as: Int.self, to: 100) }
+      var other = try lanes.register()
+      for round in 0..<3 {
+        for index in 0..<4 {
+          let isAccepted = other.trySend(4 * round + index).isAccepted
+          #expect(isAccepted)
+        }
+        // Its own lane's claim is not one of theirs.
+        let isAccepted = other.trySend(-1).isAccepted
+        #expect(!isAccepted)
+        #expect(lanes.received() == Array(4 * round..<4 * round + 4))
+      }
+      if !isWritten { slot.initializeMemory(as: Int.self, to: 100) }
+      frozen.publish()
+      #expect(lanes.received() == [100])
+      frozen.close()
+    }
+    try body(core.type)
+  }
+}
