@@ -40,6 +40,7 @@ import Testing
   /// A sleep that is cut short does not shorten the time.
   @Test(arguments: answers)
   func timeoutsAreNotEarly(_ error: Int32) throws {
+    faulty_reset()
     defer { faulty_reset() }
     let event = try EventCount()
     let start = ContinuousClock.now
@@ -108,6 +109,7 @@ import Testing
 @Suite struct RefusedFenceTests {
   /// Calls `body` with whether the fence is refused: not where no membarrier is used at all.
   private func whileRefused(_ error: Int32, _ body: (Bool) -> Void) {
+    faulty_reset()
     faulty_fail(FAULTY_MEMBARRIER, -1, error)
     defer { faulty_reset() }
     body(!CCore.heavyFence())
