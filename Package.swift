@@ -87,7 +87,8 @@ let package = Package(
       swiftSettings: strictSwift),
     // What a test asks for fails: see faulty_platform.h.
     .target(
-      name: "FaultyPlatform", dependencies: ["CReactorCore"], path: "Tests/FaultyPlatform", cSettings: strictC),
+      name: "FaultyPlatform", dependencies: ["CReactorCore"], path: "Tests/FaultyPlatform", cSettings: strictC
+    ),
     .testTarget(
       name: "ReactorCoreTests", dependencies: ["FaultyPlatform", "ReactorCore", "TestSupport"],
       swiftSettings: strictSwift),

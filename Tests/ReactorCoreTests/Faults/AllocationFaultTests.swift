@@ -3,7 +3,8 @@ import ReactorCore
 import TestSupport
 import Testing
 
-/// The n-th allocation fails, for every n until none does: an error, nothing leaked, and it can be tried again.
+/// The n-th allocation fails, for every n until none does: an error, nothing leaked, and it can be tried
+/// again.
 @Suite struct AllocationFaultTests {
   /// Calls `make`, which lets go of what it made, with memory for 0, 1, … allocations, until it succeeds.
   ///
@@ -59,8 +60,8 @@ import Testing
     _ = try lanes.register()
   }
 
-  /// More than an address space holds: that is refused without a fault, so it also shows the other core, which
-  /// asks the system by itself.
+  /// More than an address space holds: that is refused without a fault, so it also shows the other core,
+  /// which asks the system by itself.
   @Test(.disabled(if: Build.isSanitized, "a sanitizer stops the program"), arguments: CoreUnderTest.allCases)
   func tooMuchMemoryIsAnError(_ core: CoreUnderTest) throws {
     func body<C: Core>(_: C.Type) throws {

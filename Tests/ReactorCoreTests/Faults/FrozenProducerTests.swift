@@ -85,7 +85,8 @@ import Testing
         #expect(fill(ring, &next) == Self.capacity - 2 - count, "lap \(lap)")
         #expect(ring.wasCount == Self.capacity)
 
-        // What came before it is received, and what of it is visible; with the last word, all that is behind it.
+        // What came before it is received, and what of it is visible; with the last word, all that is
+        // behind it.
         func receive() -> Int {
           let received = ring.received()
           #expect(received == Array(expected..<expected + received.count))

@@ -22,8 +22,8 @@ import Testing
     return (reactor, frozen)
   }
 
-  /// What it delays is what is sent later, and only until it publishes; and where there is no fence, the one that
-  /// would otherwise go away on the strength of a look that may have been too early.
+  /// What it delays is what is sent later, and only until it publishes; and where there is no fence, the
+  /// owner that would otherwise go away on the strength of a look that may have been too early.
   @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
   func delaysLaterSendsOnly(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
     func body<C: Core>(_: C.Type, _ point: SendPoint) throws {
@@ -126,7 +126,8 @@ import Testing
     #expect(Threads.start { loop.shutdown() }.wait())
   }
 
-  /// Refused the fence, an owner cannot know whether it was seen leaving; so it stays until the claim is published.
+  /// Refused the fence, an owner cannot know whether it was seen leaving; so it stays until the claim is
+  /// published.
   @Test(arguments: points)
   func withoutAFenceTheOwnerStays(_ point: SendPoint) throws {
     var (reactor, frozen) = try freeze(at: point, on: PlacementOn<CCore>.caller)

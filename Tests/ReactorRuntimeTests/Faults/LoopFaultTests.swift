@@ -49,8 +49,8 @@ import Testing
     #expect(Threads.start { loop.shutdown() }.wait())
   }
 
-  /// What a turn sends to a full mailbox is kept beside it, if the owner is sure to look there: refused the fence,
-  /// it is not, and the action is reported as not delivered.
+  /// What a turn sends to a full mailbox is kept beside it, if the owner is sure to look there: refused the
+  /// fence, it is not, and the action is reported as not delivered.
   @Test(arguments: [OverflowPolicy.block, .dropOldest])
   func spillThatIsRefusedTheFence(_ policy: OverflowPolicy) {
     let (isInside, mayGoOn) = (Gate(), Gate())
