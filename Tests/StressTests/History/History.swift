@@ -1,19 +1,30 @@
-/// What producers and a consumer did, with the times of a clock that all of them share.
+/// What producers and an owner did, with the times of a clock that all of them share.
 ///
 /// The times are those of ``LogicalClock``: each is used once, and if one operation ended before another
 /// began then its end is the smaller number.
 struct History: Sendable {
   /// One send of an element, or of a batch.
   struct Send: Sendable, Equatable {
-    enum Outcome: Sendable { case accepted, full }
+    /// What the sender knew when the send was over.
+    enum Outcome: Sendable {
+      case accepted
+      /// Refused for lack of room: at once, by a policy that drops the newest, or after a wait.
+      case full, dropped, timedOut
+      case closed
+      /// The sender gave up. Says nothing of the other side.
+      case cancelled
+    }
 
     var producer: Int
-    /// Of its first element. A producer numbers the elements that were accepted from 0 on.
+    /// Of its first element. A producer numbers its elements upwards from 0; one that was refused may use the
+    /// number again.
     var sequence: Int
     var count = 1
     var begin: UInt64
     var end: UInt64
     var outcome = Outcome.accepted
+    /// Sent by the owner to itself, in a turn: it takes no room, and is accepted as long as there are turns.
+    var isReentrant = false
   }
 
   /// What tells an element from all others.
@@ -22,22 +33,99 @@ struct History: Sendable {
     var sequence: Int
   }
 
-  /// The consumer got an element. Its slot cannot have been given back before that.
+  /// The owner got an element. Its slot cannot have been given back before that.
   struct Reception: Sendable, Equatable {
     var element: ElementID
     var time: UInt64
+    var thread: UInt = 0
   }
 
-  /// At that time, at the latest, the first `released` elements' slots had been given back.
+  /// An element that was accepted, and that somebody was told of in the end: it will not be received.
+  struct Report: Sendable, Equatable {
+    enum Reason: Sendable {
+      /// A newer one took its place.
+      case dropped
+      /// Thrown away, since all was.
+      case closed
+    }
+
+    var element: ElementID
+    var reason: Reason
+    var time: UInt64
+  }
+
+  /// At that time, at the latest, so many slots had been given back: those of elements that were received, or
+  /// reported.
   struct Release: Sendable, Equatable {
     var time: UInt64
     var released: Int
+  }
+
+  /// One stint of ownership, or what its recorder sees of one: at least from `begin` to `end`.
+  struct Turn: Sendable, Equatable {
+    var begin: UInt64
+    var end: UInt64
+    var thread: UInt = 0
+  }
+
+  /// Somebody closed it.
+  struct Close: Sendable, Equatable {
+    var begin: UInt64
+    var end: UInt64
+    /// Whether what is inside is thrown away.
+    var discards = false
   }
 
   /// In any order; but those of one producer in the order in which it did them.
   var sends: [Send] = []
   /// In the order of reception.
   var receptions: [Reception] = []
+  /// In any order.
+  var reports: [Report] = []
   /// In the order of time. Needed to judge whether `full` was truthful.
   var releases: [Release] = []
+  /// In any order; nil if turns were not recorded.
+  var turns: [Turn]?
+  /// In any order.
+  var closes: [Close] = []
+  /// When somebody was told that it has ended.
+  var end: UInt64?
+}
+
+extension History {
+  /// What each producer and the owner did with one another, as if each producer had had an owner of its own:
+  /// lanes are rings of one producer each. Turns, closes and the end are not taken over.
+  var byProducer: [History] {
+    var parts: [Int: History] = [:]
+    for send in sends { parts[send.producer, default: History()].sends.append(send) }
+    for report in reports { parts[report.element.producer, default: History()].reports.append(report) }
+    var next = 0
+    var released: [Int: Int] = [:]
+    for release in releases {
+      var changed: Set<Int> = []
+      while next < min(release.released, receptions.count) {
+        let producer = receptions[next].element.producer
+        released[producer, default: 0] += 1
+        changed.insert(producer)
+        next += 1
+      }
+      for producer in changed {
+        parts[producer, default: History()].releases.append(
+          Release(time: release.time, released: released[producer, default: 0]))
+      }
+    }
+    for reception in receptions {
+      parts[reception.element.producer, default: History()].receptions.append(reception)
+    }
+    return parts.sorted { $0.key < $1.key }.map(\.value)
+  }
+}
+
+extension History.Send {
+  var elements: [History.ElementID] {
+    (sequence..<sequence + count).map { History.ElementID(producer: producer, sequence: $0) }
+  }
+
+  /// Whether it says that there was no room.
+  var foundNoRoom: Bool { outcome == .full || outcome == .dropped || outcome == .timedOut }
 }

@@ -13,28 +13,71 @@ extension HistoryChecker {
   func untruthfulFulls(
     _ history: History, _ accepted: [History.Send], _ capacity: Int
   ) -> [Violation] {
-    let begins = Steps(accepted.map { ($0.begin, $0.count) })
-    let releases = history.releases
-    return history.sends.filter { $0.outcome == .full }.compactMap { refused in
-      let during = begins.times(from: refused.begin, to: refused.end)
-      let isExplained = ([refused.begin] + during).contains { time in
-        let released = releases.last(before: time)?.released ?? 0
-        return begins.sum(upTo: time) - released + refused.count > capacity
-      }
+    let inside = MostInside(accepted, history.releases)
+    return history.sends.filter(\.foundNoRoom).compactMap { refused in
+      let isExplained = inside.exceeds(capacity - refused.count, from: refused.begin, to: refused.end)
       return isExplained ? nil : .untruthfulFull(refused)
     }
   }
 
-  /// The other way round: (elements of sends that ended by t) - (elements received by t) is at most
-  /// claimed(t) - released(t), so it may never exceed the capacity.
+  /// An element that was accepted and gives way later does so because one more found no room: so at some time
+  /// between its send and its report there were, itself and that one included, more than fit. And it is the
+  /// oldest that gives way: at least as many as fit are newer, so that their sends began before the report,
+  /// and had not returned before this one's began.
+  func wrongDrops(
+    _ history: History, _ accepted: [History.Send], _ sendOf: [History.ElementID: History.Send],
+    _ capacity: Int
+  ) -> [Violation] {
+    let dropped = history.reports.filter { $0.reason == .dropped }
+    if dropped.isEmpty { return [] }
+    let inside = MostInside(accepted, history.releases)
+    let begins = Steps(accepted.map { ($0.begin, $0.count) })
+    let ends = Steps(accepted.map { ($0.end, $0.count) })
+    var found: [Violation] = []
+    for report in dropped {
+      guard let send = sendOf[report.element] else { continue }
+      if !inside.exceeds(capacity, from: send.begin, to: report.time) {
+        found.append(.untruthfulDrop(report.element))
+      }
+      let newer = begins.sum(upTo: report.time) - ends.sum(upTo: send.begin) - send.count
+      if newer < capacity { found.append(.droppedTooSoon(report.element)) }
+    }
+    return found
+  }
+
+  /// The other way round: (elements of sends that ended by t) - (elements received or reported by t) is at most
+  /// claimed(t) - released(t), so it may never exceed what fits.
   func overruns(
-    _ accepted: [History.Send], _ receptions: [History.Reception], _ capacity: Int
+    _ history: History, _ accepted: [History.Send], _ sendOf: [History.ElementID: History.Send],
+    _ mostInside: Int
   ) -> [Violation] {
     let ends = Steps(accepted.map { ($0.end, $0.count) })
-    let received = Steps(receptions.map { ($0.time, 1) })
+    let fates =
+      history.receptions.map { ($0.element, $0.time) } + history.reports.map { ($0.element, $0.time) }
+    let gone = Steps(fates.filter { sendOf[$0.0]?.isReentrant == false }.map { ($0.1, 1) })
     return accepted.compactMap { send in
-      let surplus = ends.sum(upTo: send.end) - received.sum(upTo: send.end) - capacity
+      let surplus = ends.sum(upTo: send.end) - gone.sum(upTo: send.end) - mostInside
       return surplus > 0 ? .overrun(by: surplus, atEndOf: send) : nil
+    }
+  }
+}
+
+/// How many elements can have been inside at a time.
+private struct MostInside {
+  private let begins: Steps
+  private let releases: [History.Release]
+
+  init(_ accepted: [History.Send], _ releases: [History.Release]) {
+    begins = Steps(accepted.map { ($0.begin, $0.count) })
+    self.releases = releases
+  }
+
+  /// Whether it can have been more than that at some time.
+  func exceeds(_ limit: Int, from first: UInt64, to last: UInt64) -> Bool {
+    ([first] + begins.times(from: first, to: last)).contains { time in
+      let index = releases.partition { $0.time > time }
+      let released = index == 0 ? 0 : releases[index - 1].released
+      return begins.sum(upTo: time) - released > limit
     }
   }
 }
@@ -58,13 +101,6 @@ private struct Steps {
 
   func times(from first: UInt64, to last: UInt64) -> [UInt64] {
     steps[steps.partition { $0.time >= first }..<steps.partition { $0.time > last }].map(\.time)
-  }
-}
-
-extension [History.Release] {
-  fileprivate func last(before time: UInt64) -> History.Release? {
-    let index = partition { $0.time > time }
-    return index == 0 ? nil : self[index - 1]
   }
 }
 

@@ -4,62 +4,109 @@
 /// history proves: what might be explained by an order of events between two recorded times is no violation.
 struct HistoryChecker {
   enum Violation: Equatable, Sendable {
-    /// Accepted, but never received.
+    /// Accepted, but neither received nor reported.
     case lost(History.ElementID)
     /// Received more than once.
     case duplicated(History.ElementID)
-    /// Received, but never accepted.
+    /// Reported more than once.
+    case reportedTwice(History.ElementID)
+    /// Received, and reported as well.
+    case receivedAndReported(History.ElementID)
+    /// Received or reported, but never accepted.
     case unknown(History.ElementID)
-    /// Received before its send began.
-    case receivedTooEarly(History.ElementID)
+    /// Received, or reported, before its send began.
+    case tooEarly(History.ElementID)
     /// Received after a later element of the same producer.
     case reordered(History.ElementID, after: History.ElementID)
     /// Received after an element whose send began only when this one's had returned.
     case overtaken(History.ElementID, by: History.ElementID)
     /// A batch was not received in one piece; the element is the first that is out of place.
     case tornBatch(History.ElementID)
+
     /// Refused although there was room all the time.
     case untruthfulFull(History.Send)
-    /// So many elements more than the capacity were inside for certain.
+    /// Gave way although there was room all the time.
+    case untruthfulDrop(History.ElementID)
+    /// Gave way although there were not as many newer ones as fit.
+    case droppedTooSoon(History.ElementID)
+    /// So many elements more than fit were inside for certain.
     case overrun(by: Int, atEndOf: History.Send)
+
+    /// Two owners at once.
+    case overlap(History.Turn, History.Turn)
+    /// Received by somebody who was not the owner.
+    case outsideOfTurns(History.ElementID)
+    /// A turn on another thread than the one that has all of them.
+    case onAnotherThread(History.Turn)
+
+    /// Refused as closed before anybody began to close.
+    case untruthfulClosed(History.Send)
+    /// Accepted although the closing had returned before it began.
+    case acceptedAfterClose(History.Send)
+    /// Thrown away although nobody had asked for that.
+    case discardedTooEarly(History.ElementID)
+    /// Received although somebody had been told that all is over.
+    case receivedAfterEnd(History.ElementID)
   }
 
-  /// Of the ring; nil if the history is of something else, whose `full` and overruns cannot be judged.
+  /// Of the ring or the mailbox; nil if the history is of something else, whose `full` and overruns cannot be
+  /// judged.
   var capacity: Int?
+  /// How many elements can be inside, if that is not the capacity.
+  var mostInside: Int?
   /// Whether a send that returned before another began must be received first, whoever sent.
   var keepsRealTimeOrder = true
+  /// Whether all turns are on one thread.
+  var hasOneThread = false
 
   func violations(in history: History) -> [Violation] {
     let accepted = history.sends.filter { $0.outcome == .accepted }
-    var found = wrongElements(accepted, history.receptions)
+    let sendOf = sendOfElement(accepted)
+    var found = wrongElements(accepted, sendOf, history)
     found += wrongOrderOfProducers(history.receptions)
     found += tornBatches(accepted, history.receptions)
-    if keepsRealTimeOrder { found += overtaken(accepted, history.receptions) }
+    if keepsRealTimeOrder { found += overtaken(sendOf, history.receptions) }
     if let capacity {
-      found += untruthfulFulls(history, accepted, capacity)
-      found += overruns(accepted, history.receptions, capacity)
+      // What the owner sends to itself takes no room.
+      let fromOutside = accepted.filter { !$0.isReentrant }
+      found += untruthfulFulls(history, fromOutside, capacity)
+      found += wrongDrops(history, fromOutside, sendOf, capacity)
+      found += overruns(history, fromOutside, sendOf, mostInside ?? capacity)
     }
-    return found
+    if let turns = history.turns { found += wrongTurns(turns, history.receptions) }
+    return found + wrongClosing(history, accepted)
+  }
+
+  /// For a test's message: how many, and the first ones; nil if there are none.
+  func complaint(about history: History) -> String? {
+    let found = violations(in: history)
+    return found.isEmpty ? nil : "\(found.count) violations, \(found.prefix(3))"
   }
 
   // MARK: Nothing lost, nothing twice, nothing from nowhere
 
   private func wrongElements(
-    _ accepted: [History.Send], _ receptions: [History.Reception]
+    _ accepted: [History.Send], _ sendOf: [History.ElementID: History.Send], _ history: History
   ) -> [Violation] {
     var found: [Violation] = []
-    let sends = sendOfElement(accepted)
-    var received: Set<History.ElementID> = []
-    for reception in receptions {
-      if !received.insert(reception.element).inserted { found.append(.duplicated(reception.element)) }
-      if let send = sends[reception.element] {
-        if reception.time < send.begin { found.append(.receivedTooEarly(reception.element)) }
-      } else {
-        found.append(.unknown(reception.element))
-      }
+    func look(at element: History.ElementID, _ time: UInt64) {
+      guard let send = sendOf[element] else { return found.append(.unknown(element)) }
+      if time < send.begin { found.append(.tooEarly(element)) }
     }
-    for send in accepted {
-      for element in send.elements where !received.contains(element) { found.append(.lost(element)) }
+    var received: Set<History.ElementID> = []
+    for reception in history.receptions {
+      if !received.insert(reception.element).inserted { found.append(.duplicated(reception.element)) }
+      look(at: reception.element, reception.time)
+    }
+    var reported: Set<History.ElementID> = []
+    for report in history.reports {
+      if !reported.insert(report.element).inserted { found.append(.reportedTwice(report.element)) }
+      if received.contains(report.element) { found.append(.receivedAndReported(report.element)) }
+      look(at: report.element, report.time)
+    }
+    for element in accepted.lazy.flatMap(\.elements)
+    where !received.contains(element) && !reported.contains(element) {
+      found.append(.lost(element))
     }
     return found
   }
@@ -83,10 +130,12 @@ struct HistoryChecker {
   private func tornBatches(
     _ accepted: [History.Send], _ receptions: [History.Reception]
   ) -> [Violation] {
+    let batches = accepted.filter { $0.count > 1 }
+    if batches.isEmpty { return [] }
     var found: [Violation] = []
     var place: [History.ElementID: Int] = [:]
     for (index, reception) in receptions.enumerated() { place[reception.element] = index }
-    for send in accepted where send.count > 1 {
+    for send in batches {
       guard let first = place[send.elements[0]] else { continue }
       let outOfPlace = send.elements.enumerated().first { offset, element in
         place[element] != nil && place[element] != first + offset
@@ -99,13 +148,12 @@ struct HistoryChecker {
   /// Each element is compared with that received element before it whose send began last: if its own send
   /// had returned by then, it should have come first.
   private func overtaken(
-    _ accepted: [History.Send], _ receptions: [History.Reception]
+    _ sendOf: [History.ElementID: History.Send], _ receptions: [History.Reception]
   ) -> [Violation] {
     var found: [Violation] = []
-    let sends = sendOfElement(accepted)
     var latest: (element: History.ElementID, begin: UInt64)?
     for element in receptions.lazy.map(\.element) {
-      guard let send = sends[element] else { continue }
+      guard let send = sendOf[element] else { continue }
       if let latest, send.end < latest.begin { found.append(.overtaken(element, by: latest.element)) }
       if send.begin > latest?.begin ?? 0 { latest = (element, send.begin) }
     }
@@ -114,15 +162,10 @@ struct HistoryChecker {
 
   private func sendOfElement(_ sends: [History.Send]) -> [History.ElementID: History.Send] {
     var map: [History.ElementID: History.Send] = [:]
+    map.reserveCapacity(sends.count)
     for send in sends {
       for element in send.elements { map[element] = send }
     }
     return map
-  }
-}
-
-extension History.Send {
-  var elements: [History.ElementID] {
-    (sequence..<sequence + count).map { History.ElementID(producer: producer, sequence: $0) }
   }
 }

@@ -52,7 +52,7 @@ import Testing
   @Test func `an element received before it was sent is found`() {
     let receptions = Self.receptions([(0, 0)], from: 0)
     let history = History(sends: [Self.sends[0]], receptions: receptions)
-    #expect(HistoryChecker().violations(in: history) == [.receivedTooEarly(Self.id(0, 0))])
+    #expect(HistoryChecker().violations(in: history) == [.tooEarly(Self.id(0, 0))])
   }
 
   @Test func `a producer's elements out of order are found`() {
