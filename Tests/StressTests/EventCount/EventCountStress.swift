@@ -95,7 +95,7 @@ extension StressTests {
       let eventCount = Shared(ec)
       let crew = Crew(of: load.producers) { index in
         var producer = RingProducer<C>(
-          index, load: load, clock: nil, disturbance: Disturbance(scenario.generator(index)))
+          index, load: load, recorder: nil, disturbance: Disturbance(scenario.generator(index)))
         producer.run(ring.value) { eventCount.value.notify() }
       }
       var checker = SequenceChecker(producers: load.producers)

@@ -48,7 +48,7 @@ extension StressTests {
         Issue.record("no lanes: \(scenario)")
         return
       }
-      let clock = load.isRecorded ? LogicalClock() : nil
+      let recorder = load.isRecorded ? HistoryRecorder() : nil
       let finished = Shared(Atomic(0))
       let crew = Crew(of: load.threads) { thread in
         var disturbance = Disturbance(scenario.generator(thread))
@@ -56,7 +56,7 @@ extension StressTests {
         while sends.count < load.registrations {
           // A producer is a registration, not a thread.
           let producer = thread * load.registrations + sends.count
-          guard let sent = Self.register(with: lanes, as: producer, load, clock, &disturbance) else {
+          guard let sent = Self.register(with: lanes, as: producer, load, recorder, &disturbance) else {
             disturbance.idle()
             continue
           }
@@ -67,29 +67,41 @@ extension StressTests {
       }
       var disturbance = Disturbance(scenario.generator(-1))
       var checker = SequenceChecker(producers: load.threads * load.registrations)
-      var history = History()
+      var log = OwnerLog(recorder)
       while true {
         let wasLast = finished.value.load(ordering: .sequentiallyConsistent) == load.threads
         let limit = disturbance.happens(onceIn: 4) ? Int.max : 1 + disturbance.below(2 * load.capacity)
+        log.beginTurn()
         let count = lanes.drain(upTo: limit, share: 1 + disturbance.below(8)) { item in
           checker.receive(item)
-          if let clock { history.receptions.append(History.Reception(element: item.id, time: clock.now())) }
+          log.receive(item.id)
         }
+        log.endTurn()
+        log.noteReleased()
         if count > 0 { disturbance.step() } else if wasLast { break } else { disturbance.idle() }
       }
       let sends = crew.join().flatMap { $0 }
       #expect(checker.complaint == nil, "\(scenario)")
       #expect(checker.next == sends.map { $0.last { $0.outcome == .accepted }!.sequence + 1 }, "\(scenario)")
-      if load.isRecorded {
-        history.sends = sends.flatMap { $0 }
-        let violations = HistoryChecker(keepsRealTimeOrder: false).violations(in: history)
-        #expect(violations.isEmpty, "\(scenario): \(violations.count) violations, \(violations.prefix(3))")
-      }
+      if let recorder { judge(recorder.history(log, sends.flatMap { $0 }), load, scenario) }
+      #expect(recorder?.payloads.alive ?? 0 == 0, "\(scenario)")
+    }
+
+    /// Among several lanes only each producer's order is promised; a lane by itself is a ring, with its room.
+    private func judge(_ history: History, _ load: Load, _ scenario: Scenario) {
+      let together = HistoryChecker(keepsRealTimeOrder: false, hasOneThread: true)
+      let complaint = together.complaint(about: history)
+      #expect(complaint == nil, "\(scenario): \(complaint ?? "")")
+      let lanes = history.byProducer
+      #expect(lanes.count == load.threads * load.registrations, "\(scenario)")
+      let alone = HistoryChecker(capacity: load.capacity)
+      let complaints = lanes.compactMap { alone.complaint(about: $0) }
+      #expect(complaints.isEmpty, "\(scenario): \(complaints.prefix(3))")
     }
 
     /// Sends some elements through a lane of its own; nil if there is none. Answers at least the last send.
     private static func register<C: Core>(
-      with lanes: LanesOn<C, Item>, as producer: Int, _ load: Load, _ clock: LogicalClock?,
+      with lanes: LanesOn<C, Item>, as producer: Int, _ load: Load, _ recorder: HistoryRecorder?,
       _ disturbance: inout Disturbance
     ) -> [History.Send]? {
       guard var lane = try? lanes.register() else { return nil }
@@ -98,12 +110,17 @@ extension StressTests {
       var sequence = 0
       while sequence < count {
         disturbance.step()
-        let begin = clock?.now() ?? 0
-        let isAccepted = lane.trySend(Item(producer: producer, sequence: sequence)).isAccepted
-        let end = clock?.now() ?? 0
+        let item = Item(producer: producer, sequence: sequence, countedBy: recorder?.payloads)
+        let isAccepted: Bool
+        if let recorder {
+          let record = recorder.send(producer, sequence) { lane.trySend(item).isAccepted ? .accepted : .full }
+          sends.append(record)
+          isAccepted = record.outcome == .accepted
+        } else {
+          isAccepted = lane.trySend(item).isAccepted
+          if isAccepted { sends = [History.Send(producer: producer, sequence: sequence, begin: 0, end: 0)] }
+        }
         if isAccepted {
-          if clock == nil { sends.removeAll(keepingCapacity: true) }
-          sends.append(History.Send(producer: producer, sequence: sequence, begin: begin, end: end))
           sequence += 1
         } else {
           disturbance.idle()

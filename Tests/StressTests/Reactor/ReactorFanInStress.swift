@@ -17,7 +17,7 @@ extension StressTests {
     }
 
     @Test(arguments: CoreUnderTest.allCases, Place.allCases)
-    func `the history of a reactor has real-time order, re-entrant actions included`(
+    func `the history of a reactor has real-time order, one owner at a time and a truthful full`(
       core: CoreUnderTest, place: Place
     ) {
       Scenario.announce("reactor history, \(place)", on: core)
@@ -48,34 +48,30 @@ extension StressTests {
 
     private func fanIn<C: Core>(_ core: C.Type, _ load: ReactorLoad, _ scenario: Scenario) {
       let failures = FailureCounter()
-      let clock = load.isRecorded ? LogicalClock() : nil
-      let loop = load.place.makeLoop(on: core, turnLimit: load.turnLimit)
+      let recorder = load.isRecorded ? HistoryRecorder() : nil
+      let site = load.place.makeSite(on: core, turnLimit: load.turnLimit)
       let reactor = RecordingReactor<C>(
-        on: PlacementOn(loop), capacity: load.capacity, producers: load.producers, clock: clock,
+        on: site.placement, capacity: load.capacity, producers: load.producers, recorder: recorder,
         failures: failures)
       let crew = Crew(of: load.producers) { producer in
         var disturbance = Disturbance(scenario.generator(producer))
         var sends: [History.Send] = []
         for sequence in 0..<load.actions {
           disturbance.step()
-          let item = Item(producer: producer, sequence: sequence)
+          let item = Item(producer: producer, sequence: sequence, countedBy: recorder?.payloads)
           let action = RecordingReactor<C>.Action(item: item, reentries: load.reentries)
-          let begin = clock?.now() ?? 0
-          if disturbance.happens(onceIn: 2) {
-            reactor.send(action)
-          } else {
-            while (try? reactor.trySend(action)) == nil { disturbance.idle() }
-          }
-          if let clock {
-            sends.append(
-              History.Send(producer: producer, sequence: sequence, begin: begin, end: clock.now()))
+          let waits = disturbance.happens(onceIn: 2)
+          while true {
+            let (isAccepted, record) = Self.send(action, to: reactor, waits: waits, recorder)
+            if let record { sends.append(record) }
+            if isAccepted { break }
+            disturbance.idle()
           }
         }
         return sends
       }
       let sends = crew.join()
-      // On the caller everything is done by now; a loop does what was sent before it ends.
-      loop?.shutdown()
+      site.end()
 
       let expected = load.producers * load.actions * (1 + load.reentries)
       #expect(failures.total == 0, "\(scenario)")
@@ -83,12 +79,36 @@ extension StressTests {
       #expect(reactor.checker.complaint == nil, "\(scenario)")
       #expect(reactor.checker.next.reduce(0, +) == expected, "\(scenario)")
       #expect(reactor.currentState.reduced == expected, "\(scenario)")
-      if load.isRecorded {
-        var history = reactor.history
-        history.sends += sends.flatMap { $0 }
-        let violations = HistoryChecker().violations(in: history)
-        #expect(violations.isEmpty, "\(scenario): \(violations.count) violations, \(violations.prefix(3))")
+      guard let recorder else { return }
+      var history = recorder.history(reactor.log, sends.flatMap { $0 })
+      history.noteReleases(ofMailboxWith: load.capacity)
+      let checker = HistoryChecker(capacity: load.capacity, hasOneThread: load.place.hasOneThread)
+      let complaint = checker.complaint(about: history)
+      #expect(complaint == nil, "\(scenario): \(complaint ?? "")")
+      #expect(recorder.payloads.alive == 0, "\(scenario)")
+      #expect(recorder.payloads.total == expected, "\(scenario)")
+    }
+
+    /// Once. Whether it was accepted, and what is written down.
+    private static func send<C: Core>(
+      _ action: RecordingReactor<C>.Action, to reactor: RecordingReactor<C>, waits: Bool,
+      _ recorder: HistoryRecorder?
+    ) -> (isAccepted: Bool, record: History.Send?) {
+      func send() -> History.Send.Outcome {
+        if waits {
+          reactor.send(action)
+          return .accepted
+        }
+        do throws(SendError) {
+          try reactor.trySend(action)
+          return .accepted
+        } catch {
+          return History.Send.Outcome(error)
+        }
       }
+      guard let recorder else { return (send() == .accepted, nil) }
+      let record = recorder.send(action.item.producer, action.item.sequence, send)
+      return (record.outcome == .accepted, record)
     }
   }
 }

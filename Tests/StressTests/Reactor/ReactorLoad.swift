@@ -5,21 +5,36 @@ import TestSupport
 /// Where the reactor of a scenario runs its turns.
 enum Place: CaseIterable, Sendable, CustomStringConvertible {
   case caller, parkingLoop, spinningLoop, busyLoop
+  /// One loop of several.
+  case group
+  /// A foreign loop.
+  case hosted
 
-  var waiting: WaitStrategy? {
+  /// Of a loop with a thread of its own.
+  private var waiting: WaitStrategy? {
     switch self {
-    case .caller: nil
+    case .caller, .group, .hosted: nil
     case .parkingLoop: .parking
     case .spinningLoop: .spinning
     case .busyLoop: .busy
     }
   }
 
-  var description: String { waiting.map { "a \($0) loop" } ?? "the caller" }
+  var description: String {
+    switch self {
+    case .caller: "the caller"
+    case .parkingLoop, .spinningLoop, .busyLoop: "a \(waiting ?? .parking) loop"
+    case .group: "a group"
+    case .hosted: "a hosted loop"
+    }
+  }
 
-  /// A loop of its own, or nil.
+  /// A loop of its own, or nil for the caller. The others are made by ``makeSite(on:turnLimit:)``.
   func makeLoop<C: Core>(on core: C.Type, turnLimit: Int = 1024) -> LoopOn<C>? {
-    guard let waiting else { return nil }
+    guard let waiting else {
+      precondition(self == .caller, "\(self) is more than a loop")
+      return nil
+    }
     do {
       return try LoopOn<C>(name: "stress-loop", waiting: waiting, turnLimit: turnLimit)
     } catch {

@@ -19,38 +19,43 @@ final class RecordingReactor<C: Core>: Reactor {
 
   let initialState = State()
   let runtime: RuntimeOn<C, Action, Action, State>
-  private let clock: LogicalClock?
+  private let recorder: HistoryRecorder?
   /// The number under which the reactor itself sends.
   private let ownProducer: Int
 
   // Owner only.
   nonisolated(unsafe) private(set) var checker: SequenceChecker
-  nonisolated(unsafe) private(set) var history = History()
+  nonisolated(unsafe) private(set) var log: OwnerLog
   nonisolated(unsafe) private(set) var ownSends = 0
   nonisolated(unsafe) private var isReducing = false
   nonisolated(unsafe) private(set) var wasEnteredTwice = false
 
+  /// - Parameter recorder: Nil: nothing is recorded.
   init(
-    on placement: PlacementOn<C>, capacity: Int, producers: Int, clock: LogicalClock?,
-    failures: FailureCounter
+    on placement: PlacementOn<C>, capacity: Int, overflow: OverflowPolicy = .block, producers: Int,
+    recorder: HistoryRecorder?, failures: FailureCounter
   ) {
-    runtime = RuntimeOn(on: placement, capacity: capacity, onFailure: { failures.note($0) })
-    self.clock = clock
+    runtime = RuntimeOn(
+      on: placement, capacity: capacity, overflow: overflow,
+      onFailure: { failure in
+        failures.note(failure)
+        guard let recorder, let action = failure.action as? Action, let reason = failure.sendError else {
+          return
+        }
+        recorder.noteRefusal(of: action.item.id, reason)
+      })
+    self.recorder = recorder
+    log = OwnerLog(recorder)
     ownProducer = producers
     checker = SequenceChecker(producers: producers + 1)
   }
 
+  /// Its turn, for the record, is from here to the end of `reduce`: more of the turn is not seen here.
   func mutate(action: Action) -> Observable<Action> {
+    log.beginTurn()
     guard action.reentries > 0 else { return .just(action) }
-    let next = Action(
-      item: Item(producer: ownProducer, sequence: ownSends), reentries: action.reentries - 1)
-    let begin = clock?.now() ?? 0
-    send(next)
-    let end = clock?.now() ?? 0
-    if clock != nil {
-      history.sends.append(
-        History.Send(producer: ownProducer, sequence: ownSends, begin: begin, end: end))
-    }
+    let item = Item(producer: ownProducer, sequence: ownSends, countedBy: recorder?.payloads)
+    log.sendAsOwner(ownProducer, ownSends) { send(Action(item: item, reentries: action.reentries - 1)) }
     ownSends += 1
     return .just(action)
   }
@@ -59,10 +64,9 @@ final class RecordingReactor<C: Core>: Reactor {
     if isReducing { wasEnteredTwice = true }
     isReducing = true
     checker.receive(mutation.item)
-    if let clock {
-      history.receptions.append(History.Reception(element: mutation.item.id, time: clock.now()))
-    }
+    log.receive(mutation.item.id)
     state.reduced += 1
     isReducing = false
+    log.endTurn()
   }
 }

@@ -3,16 +3,14 @@ import ReactorCore
 /// The consumer of a ring's scenario.
 struct RingConsumer<C: Core> {
   let load: RingLoad
-  /// Nil: nothing is recorded.
-  let clock: LogicalClock?
   var disturbance: Disturbance
   private(set) var checker: SequenceChecker
-  private(set) var history = History()
-  private var received = 0
+  private(set) var log: OwnerLog
 
-  init(load: RingLoad, clock: LogicalClock?, disturbance: Disturbance) {
+  /// - Parameter recorder: Nil: nothing is recorded.
+  init(load: RingLoad, recorder: HistoryRecorder?, disturbance: Disturbance) {
     self.load = load
-    self.clock = clock
+    log = OwnerLog(recorder)
     self.disturbance = disturbance
     checker = SequenceChecker(producers: load.producers)
   }
@@ -22,8 +20,7 @@ struct RingConsumer<C: Core> {
     while true {
       let wasLast = areProducersFinished()
       let count = drainOnce(ring)
-      received += count
-      if let clock { history.releases.append(History.Release(time: clock.now(), released: received)) }
+      log.noteReleased()
       if count > 0 {
         disturbance.step()
       } else if wasLast {
@@ -37,10 +34,11 @@ struct RingConsumer<C: Core> {
   /// At most a few elements, or all; so that runs are left in the middle, too.
   private mutating func drainOnce(_ ring: borrowing RingOn<C, Item>) -> Int {
     let limit = disturbance.happens(onceIn: 4) ? Int.max : 1 + disturbance.below(2 * load.capacity)
-    let clock = clock
+    log.beginTurn()
+    defer { log.endTurn() }
     return ring.drain(upTo: limit) { item in
       checker.receive(item)
-      if let clock { history.receptions.append(History.Reception(element: item.id, time: clock.now())) }
+      log.receive(item.id)
     }
   }
 }

@@ -32,17 +32,17 @@ extension StressTests {
         return
       }
       let ring = Shared(made)
-      let clock = load.isRecorded ? LogicalClock() : nil
+      let recorder = load.isRecorded ? HistoryRecorder() : nil
       let finished = Shared(Atomic(0))
       let crew = Crew(of: load.producers) { index in
         var producer = RingProducer<C>(
-          index, load: load, clock: clock, disturbance: Disturbance(scenario.generator(index)))
+          index, load: load, recorder: recorder, disturbance: Disturbance(scenario.generator(index)))
         producer.run(ring.value)
         finished.value.wrappingAdd(1, ordering: .sequentiallyConsistent)
         return producer.sends
       }
       var consumer = RingConsumer<C>(
-        load: load, clock: clock, disturbance: Disturbance(scenario.generator(-1)))
+        load: load, recorder: recorder, disturbance: Disturbance(scenario.generator(-1)))
       consumer.run(ring.value) { finished.value.load(ordering: .sequentiallyConsistent) == load.producers }
       let sends = crew.join()
 
@@ -50,11 +50,12 @@ extension StressTests {
       #expect(
         consumer.checker.next == Array(repeating: load.elements, count: load.producers), "\(scenario)")
       #expect(ring.value.wasCount == 0, "\(scenario)")
-      if load.isRecorded {
-        var history = consumer.history
-        history.sends = sends.flatMap { $0 }
-        let violations = HistoryChecker(capacity: load.capacity).violations(in: history)
-        #expect(violations.isEmpty, "\(scenario): \(violations.count) violations, \(violations.prefix(3))")
+      if let recorder {
+        let history = recorder.history(consumer.log, sends.flatMap { $0 })
+        let complaint = HistoryChecker(capacity: load.capacity, hasOneThread: true).complaint(about: history)
+        #expect(complaint == nil, "\(scenario): \(complaint ?? "")")
+        #expect(recorder.payloads.alive == 0, "\(scenario)")
+        #expect(recorder.payloads.total >= load.elements * load.producers, "\(scenario)")
       }
     }
   }

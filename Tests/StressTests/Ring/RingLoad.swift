@@ -64,20 +64,24 @@ struct RingLoad: Sendable, CustomStringConvertible {
   }
 }
 
-/// What goes through a ring or a lane: three words that belong together.
+/// What goes through a ring or a lane: words that belong together, and an object if payloads are counted.
 struct Item: Sendable {
   let producer: Int
   let sequence: Int
   private let check: Int
+  private let payload: LifetimeTracked?
 
-  init(producer: Int, sequence: Int) {
+  init(producer: Int, sequence: Int, countedBy payloads: Lifetimes? = nil) {
     self.producer = producer
     self.sequence = sequence
+    payload = payloads?.track(sequence)
     check = producer &* 31 &+ ~sequence
   }
 
   /// False if the words are not those of one element.
-  var isWhole: Bool { check == producer &* 31 &+ ~sequence }
+  var isWhole: Bool {
+    check == producer &* 31 &+ ~sequence && (payload == nil || payload?.value == sequence)
+  }
 
   var id: History.ElementID { History.ElementID(producer: producer, sequence: sequence) }
 }

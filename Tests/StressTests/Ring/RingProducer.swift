@@ -5,15 +5,15 @@ struct RingProducer<C: Core> {
   let index: Int
   let load: RingLoad
   /// Nil: nothing is recorded.
-  let clock: LogicalClock?
+  let recorder: HistoryRecorder?
   var disturbance: Disturbance
   private var sequence = 0
   private(set) var sends: [History.Send] = []
 
-  init(_ index: Int, load: RingLoad, clock: LogicalClock?, disturbance: Disturbance) {
+  init(_ index: Int, load: RingLoad, recorder: HistoryRecorder?, disturbance: Disturbance) {
     self.index = index
     self.load = load
-    self.clock = clock
+    self.recorder = recorder
     self.disturbance = disturbance
   }
 
@@ -27,25 +27,31 @@ struct RingProducer<C: Core> {
 
   private mutating func sendOnce(to ring: borrowing RingOn<C, Item>) -> Bool {
     let count = nextCount()
-    let begin = clock?.now() ?? 0
-    let isAccepted = count == 0 ? sendSingle(to: ring) : sendBatch(of: count, to: ring)
-    let end = clock?.now() ?? 0
-    if clock != nil {
-      sends.append(
-        History.Send(
-          producer: index, sequence: sequence, count: max(1, count), begin: begin, end: end,
-          outcome: isAccepted ? .accepted : .full))
+    var isAccepted = false
+    func send() { isAccepted = count == 0 ? sendSingle(to: ring) : sendBatch(of: count, to: ring) }
+    if let recorder {
+      let record = recorder.send(index, sequence, count: max(1, count)) {
+        send()
+        return isAccepted ? .accepted : .full
+      }
+      sends.append(record)
+    } else {
+      send()
     }
     if isAccepted { sequence += max(1, count) }
     return isAccepted
   }
 
+  private func item(_ sequence: Int) -> Item {
+    Item(producer: index, sequence: sequence, countedBy: recorder?.payloads)
+  }
+
   private func sendSingle(to ring: borrowing RingOn<C, Item>) -> Bool {
-    ring.trySend(Item(producer: index, sequence: sequence)).isAccepted
+    ring.trySend(item(sequence)).isAccepted
   }
 
   private func sendBatch(of count: Int, to ring: borrowing RingOn<C, Item>) -> Bool {
-    ring.trySend(count: count) { Item(producer: index, sequence: sequence + $0) } == .accepted
+    ring.trySend(count: count) { item(sequence + $0) } == .accepted
   }
 
   /// 0 for a single send, else the size of a batch: up to more than one slot's word can name.

@@ -1,0 +1,55 @@
+import ReactorCore
+import ReactorRuntime
+import TestSupport
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
+/// What runs the turns of one scenario's reactors: made for it, and ended after it.
+struct Site<C: Core> {
+  let placement: PlacementOn<C>
+  /// Does what was sent, and ends the threads. On the caller everything is done by then.
+  let end: () -> Void
+}
+
+extension Place {
+  /// Whether all turns are on one thread.
+  var hasOneThread: Bool { self != .caller }
+
+  func makeSite<C: Core>(on core: C.Type, turnLimit: Int = 1024) -> Site<C> {
+    do {
+      switch self {
+      case .caller, .parkingLoop, .spinningLoop, .busyLoop:
+        let loop = makeLoop(on: core, turnLimit: turnLimit)
+        return Site(placement: PlacementOn(loop), end: { loop?.shutdown() })
+      case .group:
+        let group = try LoopGroupOn<C>(name: "stress-group", count: 2, turnLimit: turnLimit)
+        return Site(placement: .group(group, key: 1), end: { group.shutdown() })
+      case .hosted:
+        let hosted = try HostedLoopOn<C>(name: "stress-hosted", turnLimit: turnLimit)
+        let isOver = Gate()
+        let host = Threads.start { Self.run(hosted, until: isOver) }
+        return Site(
+          placement: hosted.placement,
+          end: {
+            isOver.open()
+            precondition(host.wait(), "the foreign loop does not end")
+          })
+      }
+    } catch {
+      fatalError("no loop: \(error)")
+    }
+  }
+
+  /// A foreign loop. It ends the hosted one as well, so that all turns are on its thread.
+  private static func run<C: Core>(_ hosted: HostedLoopOn<C>, until isOver: Gate) {
+    while !isOver.isOpen {
+      var watched = pollfd(fd: hosted.descriptor, events: Int16(POLLIN), revents: 0)
+      if poll(&watched, 1, 1) > 0 { hosted.run() }
+    }
+    hosted.shutdown()
+  }
+}
