@@ -40,7 +40,7 @@ extension HistoryChecker {
         found.append(.untruthfulDrop(report.element))
       }
       let newer = begins.sum(upTo: report.time) - ends.sum(upTo: send.begin) - send.count
-      if newer < capacity { found.append(.droppedTooSoon(report.element)) }
+      if newer < fewestNewer ?? capacity { found.append(.droppedTooSoon(report.element)) }
     }
     return found
   }

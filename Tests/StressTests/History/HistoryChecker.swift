@@ -27,7 +27,7 @@ struct HistoryChecker {
     case untruthfulFull(History.Send)
     /// Gave way although there was room all the time.
     case untruthfulDrop(History.ElementID)
-    /// Gave way although there were not as many newer ones as fit.
+    /// Gave way although there were not enough newer ones.
     case droppedTooSoon(History.ElementID)
     /// So many elements more than fit were inside for certain.
     case overrun(by: Int, atEndOf: History.Send)
@@ -54,6 +54,8 @@ struct HistoryChecker {
   var capacity: Int?
   /// How many elements can be inside, if that is not the capacity.
   var mostInside: Int?
+  /// To how many newer ones at least an element gives way, if that is not the capacity.
+  var fewestNewer: Int?
   /// Whether a send that returned before another began must be received first, whoever sent.
   var keepsRealTimeOrder = true
   /// Whether all turns are on one thread.

@@ -94,6 +94,7 @@ extension StressTests {
       let dropped = target.counters.dropped
       #expect(tally.refused == (dropped == 0 ? [:] : [.dropped: dropped]), "\(scenario)")
       #expect(tally.reduced.load(ordering: .relaxed) + dropped == threads * actions, "\(scenario)")
+      #expect(tally.alive == 0, "\(scenario)")
       #expect(tally.reordered.load(ordering: .relaxed) == 0, "\(scenario)")
     }
 
@@ -140,6 +141,7 @@ extension StressTests {
       #expect(Set(refused.keys).isSubset(of: [.cancelled, .timedOut]), "\(scenario): \(refused)")
       let reduced = tally.reduced.load(ordering: .relaxed)
       #expect(reduced + refused.values.reduce(0, +) == tally.made.load(ordering: .relaxed), "\(scenario)")
+      #expect(Threads.yield { tally.alive == 0 }, "\(scenario): \(tally.alive) alive")
       #expect(tally.reordered.load(ordering: .relaxed) == 0, "\(scenario)")
     }
 

@@ -20,6 +20,7 @@ final class RecordingReactor<C: Core>: Reactor {
   let initialState = State()
   let runtime: RuntimeOn<C, Action, Action, State>
   private let recorder: HistoryRecorder?
+  private let keepsSequence: Bool
   /// The number under which the reactor itself sends.
   private let ownProducer: Int
 
@@ -30,10 +31,12 @@ final class RecordingReactor<C: Core>: Reactor {
   nonisolated(unsafe) private var isReducing = false
   nonisolated(unsafe) private(set) var wasEnteredTwice = false
 
-  /// - Parameter recorder: Nil: nothing is recorded.
+  /// - Parameters:
+  ///   - keepsSequence: Whether nothing is refused, so that each producer's numbers have no gap.
+  ///   - recorder: Nil: nothing is recorded.
   init(
     on placement: PlacementOn<C>, capacity: Int, overflow: OverflowPolicy = .block, producers: Int,
-    recorder: HistoryRecorder?, failures: FailureCounter
+    keepsSequence: Bool = true, recorder: HistoryRecorder?, failures: FailureCounter
   ) {
     runtime = RuntimeOn(
       on: placement, capacity: capacity, overflow: overflow,
@@ -45,6 +48,7 @@ final class RecordingReactor<C: Core>: Reactor {
         recorder.noteRefusal(of: action.item.id, reason)
       })
     self.recorder = recorder
+    self.keepsSequence = keepsSequence
     log = OwnerLog(recorder)
     ownProducer = producers
     checker = SequenceChecker(producers: producers + 1)
@@ -63,7 +67,7 @@ final class RecordingReactor<C: Core>: Reactor {
   func reduce(into state: inout State, mutation: Action) {
     if isReducing { wasEnteredTwice = true }
     isReducing = true
-    checker.receive(mutation.item)
+    if keepsSequence { checker.receive(mutation.item) }
     log.receive(mutation.item.id)
     state.reduced += 1
     isReducing = false

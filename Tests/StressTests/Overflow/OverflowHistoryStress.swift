@@ -1,0 +1,146 @@
+import ReactorCore
+import ReactorRuntime
+import TestSupport
+import Testing
+
+extension StressTests {
+  /// Mailboxes that are mostly full, with each policy, and in each place.
+  @Suite struct OverflowHistoryStress {
+    private struct Load: CustomStringConvertible, Sendable {
+      let core: CoreUnderTest
+      let place: Place
+      let policy: OverflowPolicy
+      let capacity: Int
+      let threads = 4
+      let actions = StressMode.rounds(400)
+
+      var description: String { "core \(core.rawValue), \(place), \(policy), capacity \(capacity)" }
+
+      /// With `.dropOldest` others are kept beside the mailbox. What the owner has taken over from there, to
+      /// process it in this turn or the next ones, does not give way any more: so newer ones may have to, and
+      /// there may be a few more than the capacity twice.
+      var checker: HistoryChecker {
+        var checker = HistoryChecker(capacity: capacity, hasOneThread: place.hasOneThread)
+        if policy == .dropOldest {
+          checker.mostInside = 4 * capacity
+          checker.fewestNewer = 1
+        }
+        return checker
+      }
+    }
+
+    @Test(
+      arguments: CoreUnderTest.allCases, [OverflowPolicy.block, .fail, .dropNewest, .dropOldest])
+    func `what is refused or dropped found no room, and everything else is processed in order`(
+      core: CoreUnderTest, policy: OverflowPolicy
+    ) {
+      Scenario.announce("overflow history, \(policy)", on: core)
+      for place in [Place.caller, .parkingLoop, .group, .hosted] {
+        for capacity in [1, 2, 16] {
+          let load = Load(core: core, place: place, policy: policy, capacity: capacity)
+          Scenario("overflow history, \(load)").run { overflow(core.type, load, $0) }
+        }
+      }
+    }
+
+    private func overflow<C: Core>(_ core: C.Type, _ load: Load, _ scenario: Scenario) {
+      let recorder = HistoryRecorder()
+      let failures = FailureCounter()
+      let site = load.place.makeSite(on: core, turnLimit: 3)
+      let target = RecordingReactor<C>(
+        on: site.placement, capacity: load.capacity, overflow: load.policy, producers: load.threads,
+        keepsSequence: false, recorder: recorder, failures: failures)
+      let crew = Crew(of: load.threads) { thread in
+        var disturbance = Disturbance(scenario.generator(thread))
+        return (0..<load.actions).map { sequence in
+          disturbance.step()
+          let item = Item(producer: thread, sequence: sequence, countedBy: recorder.payloads)
+          // Who was pushed out had been accepted.
+          let ignored: SendError? = load.policy == .dropOldest ? .dropped : nil
+          return recorder.reportedSend(thread, sequence, ignoring: ignored) {
+            target.send(RecordingReactor<C>.Action(item: item))
+          }
+        }
+      }
+      let sends = crew.join().flatMap { $0 }
+      site.end()
+      var history = recorder.history(target.log, sends)
+      history.noteReleases(ofMailboxWith: load.capacity)
+      let complaint = load.checker.complaint(about: history)
+      #expect(complaint == nil, "\(scenario): \(complaint ?? "")")
+      #expect(!target.wasEnteredTwice, "\(scenario)")
+      #expect(failures.total + history.receptions.count == load.threads * load.actions, "\(scenario)")
+      #expect(load.policy != .block || failures.total == 0, "\(scenario)")
+      #expect(recorder.payloads.alive == 0, "\(scenario)")
+      #expect(recorder.payloads.total == load.threads * load.actions, "\(scenario)")
+    }
+
+    @Test(arguments: CoreUnderTest.allCases, [Place.caller, .parkingLoop, .group, .hosted])
+    func `tasks that are suspended for lack of room are processed in order, or told why not`(
+      core: CoreUnderTest, place: Place
+    ) {
+      Scenario.announce("suspended history, \(place)", on: core)
+      for capacity in [1, 2, 16] {
+        let load = Load(core: core, place: place, policy: .block, capacity: capacity)
+        for round in 0..<StressMode.rounds(3) {
+          Scenario("suspended history, \(load), round \(round)").run { suspend(core.type, load, $0) }
+        }
+      }
+    }
+
+    /// Many tasks with a few actions each; some have no patience, or are cancelled.
+    private func suspend<C: Core>(_ core: C.Type, _ load: Load, _ scenario: Scenario) {
+      let (tasks, actions) = (100, 4)
+      let recorder = HistoryRecorder()
+      let failures = FailureCounter()
+      let site = load.place.makeSite(on: core, turnLimit: 3)
+      let target = RecordingReactor<C>(
+        on: site.placement, capacity: load.capacity, producers: tasks, keepsSequence: false,
+        recorder: recorder, failures: failures)
+      let ended = Gate(count: tasks)
+      let records = Record<[History.Send]>()
+      var generator = scenario.generator(-1)
+      for producer in 0..<tasks {
+        let patience = generator.happens(onceIn: 2) ? nil : generator.below(1000)
+        let task = Task.detached {
+          var sends: [History.Send] = []
+          for sequence in 0..<actions {
+            let item = Item(producer: producer, sequence: sequence, countedBy: recorder.payloads)
+            let action = RecordingReactor<C>.Action(item: item)
+            let begin = recorder.clock.now()
+            let outcome = await Self.send(action, to: target, patience)
+            sends.append(
+              History.Send(
+                producer: producer, sequence: sequence, begin: begin, end: recorder.clock.now(),
+                outcome: outcome))
+          }
+          records.append(sends)
+          ended.open()
+        }
+        if generator.happens(onceIn: 8) { task.cancel() }
+      }
+      #expect(ended.wait(), "\(scenario): tasks wait for ever")
+      site.end()
+      var history = recorder.history(target.log, records.elements.flatMap { $0 })
+      history.noteReleases(ofMailboxWith: load.capacity)
+      let complaint = load.checker.complaint(about: history)
+      #expect(complaint == nil, "\(scenario): \(complaint ?? "")")
+      #expect(history.sends.count == tasks * actions, "\(scenario)")
+      #expect(failures.total == 0, "\(scenario)")
+      #expect(Threads.yield { recorder.payloads.alive == 0 }, "\(scenario)")
+      #expect(recorder.payloads.total == tasks * actions, "\(scenario)")
+    }
+
+    private static func send<C: Core>(
+      _ action: RecordingReactor<C>.Action, to target: RecordingReactor<C>, _ patience: Int?
+    ) async -> History.Send.Outcome {
+      do throws(SendError) {
+        try await target.sendSuspending(
+          action, before: patience.map { ContinuousClock.now + .microseconds($0) })
+        return .accepted
+      } catch {
+        return History.Send.Outcome(error)
+      }
+    }
+  }
+}

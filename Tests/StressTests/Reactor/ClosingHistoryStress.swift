@@ -1,0 +1,113 @@
+import ReactorCore
+import ReactorRuntime
+import Synchronization
+import TestSupport
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
+extension StressTests {
+  /// Reactors that are closed while others send, in each way and in each place.
+  @Suite struct ClosingHistoryStress {
+    private struct Load: CustomStringConvertible, Sendable {
+      let core: CoreUnderTest
+      let place: Place
+      /// One after the other; the later one overrules the earlier.
+      let closings: [Closing]
+      let capacity: Int
+      let reentries: Int
+      let threads = 3
+
+      var description: String {
+        let ways = closings.map { "\($0)" }.joined(separator: ", then ")
+        return "core \(core.rawValue), \(place), \(ways), capacity \(capacity), \(reentries) re-entries"
+      }
+    }
+
+    @Test(arguments: CoreUnderTest.allCases, [Place.caller, .parkingLoop, .group, .hosted])
+    func `closing is truthful, and what was accepted is processed or reported`(
+      core: CoreUnderTest, place: Place
+    ) {
+      Scenario.announce("closing history, \(place)", on: core)
+      for closings in [[Closing.drain], [.discard], [.drain, .discard]] {
+        for (capacity, reentries) in [(1, 0), (2, 2), (64, 0), (64, 1)] {
+          let load = Load(
+            core: core, place: place, closings: closings, capacity: capacity, reentries: reentries)
+          for round in 0..<StressMode.rounds(6) {
+            Scenario("closing history, \(load), round \(round)").run { close(core.type, load, $0) }
+          }
+        }
+      }
+    }
+
+    private func close<C: Core>(_ core: C.Type, _ load: Load, _ scenario: Scenario) {
+      let recorder = HistoryRecorder()
+      let site = load.place.makeSite(on: core, turnLimit: 3)
+      var history = play(load, recorder, site, scenario)
+      site.end()
+      history.noteReleases(ofMailboxWith: load.capacity)
+      let checker = HistoryChecker(capacity: load.capacity, hasOneThread: load.place.hasOneThread)
+      let complaint = checker.complaint(about: history)
+      #expect(complaint == nil, "\(scenario): \(complaint ?? "")")
+      #expect(history.end != nil, "\(scenario): it does not end")
+      #expect(recorder.payloads.alive == 0, "\(scenario)")
+      #expect(recorder.payloads.total >= history.receptions.count + history.reports.count, "\(scenario)")
+    }
+
+    /// The reactor is gone when this returns.
+    private func play<C: Core>(
+      _ load: Load, _ recorder: HistoryRecorder, _ site: Site<C>, _ scenario: Scenario
+    ) -> History {
+      let reactor = RecordingReactor<C>(
+        on: site.placement, capacity: load.capacity, producers: load.threads, keepsSequence: false,
+        recorder: recorder, failures: FailureCounter())
+      let crew = Crew(of: load.threads) { thread in
+        Self.sendUntilClosed(thread, to: reactor, load, recorder, Disturbance(scenario.generator(thread)))
+      }
+      var generator = scenario.generator(-1)
+      for closing in load.closings {
+        usleep(UInt32(truncatingIfNeeded: generator.next() % 600))
+        recorder.close(discards: closing == .discard) { reactor.close(closing) }
+      }
+      let hasEnded = reactor.waitUntilClosed(before: .now + .seconds(30))
+      let end = recorder.clock.now()
+      let sends = crew.join().flatMap { $0 }
+      var history = recorder.history(reactor.log, sends)
+      if hasEnded { history.end = end }
+      return history
+    }
+
+    private static func sendUntilClosed<C: Core>(
+      _ thread: Int, to reactor: RecordingReactor<C>, _ load: Load, _ recorder: HistoryRecorder,
+      _ seeded: Disturbance
+    ) -> [History.Send] {
+      var disturbance = seeded
+      var sends: [History.Send] = []
+      var sequence = 0
+      while sends.last?.outcome != .closed {
+        disturbance.step()
+        let item = Item(producer: thread, sequence: sequence, countedBy: recorder.payloads)
+        let action = RecordingReactor<C>.Action(item: item, reentries: load.reentries)
+        if disturbance.happens(onceIn: 2) {
+          sends.append(recorder.reportedSend(thread, sequence) { reactor.send(action) })
+        } else {
+          let record = recorder.send(thread, sequence) {
+            do throws(SendError) {
+              try reactor.trySend(action)
+              return .accepted
+            } catch {
+              return History.Send.Outcome(error)
+            }
+          }
+          sends.append(record)
+        }
+        sequence += 1
+      }
+      return sends
+    }
+  }
+}

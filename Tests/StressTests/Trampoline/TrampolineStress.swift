@@ -1,0 +1,149 @@
+import ReactorCore
+import Synchronization
+import TestSupport
+import Testing
+
+extension StressTests {
+  /// A ring whose consumer is whoever enters the trampoline: a mailbox with nothing around it, so that turns are
+  /// recorded from their first moment to their last.
+  @Suite struct TrampolineStress {
+    private struct Load: CustomStringConvertible, Sendable {
+      let core: CoreUnderTest
+      let capacity: Int
+      let threads: Int
+      let turnLimit: Int
+      let isRecorded: Bool
+      let elements = StressMode.rounds(1500)
+
+      var description: String {
+        "core \(core.rawValue), capacity \(capacity), \(threads) threads, turn limit \(turnLimit)"
+          + (isRecorded ? ", recorded" : "")
+      }
+    }
+
+    @Test(arguments: CoreUnderTest.allCases)
+    func `the ring has one consumer at a time, and none leaves with something inside`(core: CoreUnderTest) {
+      Scenario.announce("trampoline", on: core)
+      for capacity in [2, 4, 64] {
+        for (threads, turnLimit) in [(1, 3), (2, 1), (2, 1024), (4, 3), (8, 1024)] {
+          for isRecorded in [true, false] {
+            let load = Load(
+              core: core, capacity: capacity, threads: threads, turnLimit: turnLimit, isRecorded: isRecorded)
+            Scenario("trampoline, \(load)").run { scenario in
+              // Not `core.type`: then nothing is specialised, and ThreadSanitizer does not see the moving.
+              switch core {
+              case .c: share(CCore.self, load, scenario)
+              case .swift: share(PureSwiftCore.self, load, scenario)
+              }
+            }
+          }
+        }
+      }
+    }
+
+    private func share<C: Core>(_ core: C.Type, _ load: Load, _ scenario: Scenario) {
+      let recorder = load.isRecorded ? HistoryRecorder() : nil
+      guard let made = try? SharedRing<C>(load.capacity, load.threads, load.turnLimit, recorder) else {
+        Issue.record("no ring or no trampoline: \(scenario)")
+        return
+      }
+      let crew = Crew(of: load.threads) { thread in
+        var disturbance = Disturbance(scenario.generator(thread))
+        var sends: [History.Send] = []
+        var sequence = 0
+        while sequence < load.elements / load.threads {
+          disturbance.step()
+          let item = Item(producer: thread, sequence: sequence, countedBy: recorder?.payloads)
+          var isAccepted = false
+          if let recorder {
+            sends.append(
+              recorder.send(thread, sequence) {
+                isAccepted = made.send(item)
+                return isAccepted ? .accepted : .full
+              })
+          } else {
+            isAccepted = made.send(item)
+          }
+          made.runTurns(&disturbance)
+          if isAccepted { sequence += 1 }
+        }
+        return sends
+      }
+      let sends = crew.join().flatMap { $0 }
+      // All have looked after their last sends, so nothing is left to do.
+      let left = made.ring.wasCount
+      #expect(left == 0, "\(scenario)")
+      let wasIdle = made.trampoline.wasIdle
+      #expect(wasIdle, "\(scenario)")
+      let complaint = made.checker.complaint
+      #expect(complaint == nil, "\(scenario): \(complaint ?? "")")
+      let expected = Array(repeating: load.elements / load.threads, count: load.threads)
+      #expect(made.checker.next == expected, "\(scenario)")
+      guard let recorder else { return }
+      let history = recorder.history(made.log, sends)
+      let violations = HistoryChecker(capacity: load.capacity).complaint(about: history)
+      #expect(violations == nil, "\(scenario): \(violations ?? "")")
+      #expect(recorder.payloads.alive == 0, "\(scenario)")
+      #expect(recorder.payloads.total >= expected.reduce(0, +), "\(scenario)")
+    }
+  }
+}
+
+/// The protocol of a mailbox: send, then see to it that somebody processes what was sent.
+private final class SharedRing<C: Core>: Sendable {
+  let ring: RingOn<C, Item>
+  let trampoline: TrampolineOn<C>
+  private let turnLimit: Int
+
+  // Owner only: ThreadSanitizer sees it if not.
+  nonisolated(unsafe) private(set) var checker: SequenceChecker
+  nonisolated(unsafe) private(set) var log: OwnerLog
+
+  init(_ capacity: Int, _ producers: Int, _ turnLimit: Int, _ recorder: HistoryRecorder?) throws(CoreError) {
+    ring = try RingOn(capacity: capacity)
+    trampoline = try TrampolineOn()
+    self.turnLimit = turnLimit
+    checker = SequenceChecker(producers: producers)
+    log = OwnerLog(recorder)
+  }
+
+  func send(_ item: Item) -> Bool {
+    defer { C.lightFence() }
+    return ring.trySend(item).isAccepted
+  }
+
+  /// Becomes the owner, if nobody is, until nothing is left. What another owner is about to leave behind it
+  /// finds itself: see `rr_trampoline.h`.
+  func runTurns(_ disturbance: inout Disturbance) {
+    var looks = 0
+    while !ring.isEmpty, trampoline.tryEnter() {
+      let isReady = ring.isReady
+      if isReady { turn(&disturbance) }
+      trampoline.leave()
+      if isReady {
+        looks = 0
+        continue
+      }
+      // Claimed, and not published yet. Without a fence, its publication is waited for.
+      looks += 1
+      if looks < 32 {
+        C.pause()
+      } else if C.heavyFence(), !ring.wasReady {
+        return
+      } else {
+        DedicatedThread.yield()
+      }
+    }
+  }
+
+  private func turn(_ disturbance: inout Disturbance) {
+    log.beginTurn()
+    _ = ring.drain(upTo: turnLimit) { item in
+      checker.receive(item)
+      log.receive(item.id)
+      disturbance.step()
+    }
+    log.noteReleased()
+    log.endTurn()
+  }
+}
