@@ -4,6 +4,17 @@ import Testing
 
 /// Starting, owning and showing a state.
 @Suite struct OwnedStateTests {
+  /// Numbers with an object that is missed if a copy of the state leaks, or is destroyed twice.
+  private struct Counted: Sendable {
+    var numbers: [Int]
+    let payload: LifetimeTracked
+
+    init(_ numbers: [Int], _ lifetimes: Lifetimes) {
+      self.numbers = numbers
+      payload = lifetimes.track()
+    }
+  }
+
   @Test(arguments: CoreUnderTest.allCases)
   func startsOnce(_ core: CoreUnderTest) throws {
     func body<C: Core>(_: C.Type) throws {
@@ -61,16 +72,20 @@ import Testing
   @Test(arguments: CoreUnderTest.allCases)
   func nobodyReadsWhileItStarts(_ core: CoreUnderTest) throws {
     func body<C: Core>(_: C.Type) throws {
-      let state = Shared(try OwnedStateOn<C, [Int]>())
-      let seen = Record<[Int]?>()
-      let isStarted = state.value.tryStart {
-        seen.append(state.value.read())
-        #expect(Threads.run(1) { _ in seen.append(state.value.read()) })
-        return [1]
+      let lifetimes = Lifetimes()
+      do {
+        let state = Shared(try OwnedStateOn<C, Counted>())
+        let seen = Record<[Int]?>()
+        let isStarted = state.value.tryStart {
+          seen.append(state.value.read()?.numbers)
+          #expect(Threads.run(1) { _ in seen.append(state.value.read()?.numbers) })
+          return Counted([1], lifetimes)
+        }
+        #expect(isStarted)
+        #expect(seen.elements == [nil, nil])
+        state.value.leave()
       }
-      #expect(isStarted)
-      #expect(seen.elements == [nil, nil])
-      state.value.leave()
+      #expect(Threads.yield { lifetimes.alive == 0 })
     }
     try body(core.type)
   }
@@ -108,34 +123,38 @@ import Testing
   @Test(arguments: CoreUnderTest.allCases)
   func ownerSeesItsChangesAndOthersWhatIsShown(_ core: CoreUnderTest) throws {
     func body<C: Core>(_: C.Type) throws {
-      let state = Shared(try OwnedStateOn<C, [Int]>())
-      func others() -> [Int]? {
-        let seen = Record<[Int]?>()
-        #expect(Threads.run(1) { _ in seen.append(state.value.read()) })
-        return seen.elements.first ?? nil
+      let lifetimes = Lifetimes()
+      do {
+        let state = Shared(try OwnedStateOn<C, Counted>())
+        func others() -> [Int]? {
+          let seen = Record<[Int]?>()
+          #expect(Threads.run(1) { _ in seen.append(state.value.read()?.numbers) })
+          return seen.elements.first ?? nil
+        }
+        #expect(state.value.tryStart { Counted([0], lifetimes) } == true)
+        state.value.leave()
+        #expect(others() == [0])
+        #expect(state.value.tryEnter() == true)
+        state.value.change { $0.numbers.append(1) }
+        #expect(state.value.read()?.numbers == [0, 1])
+        #expect(others() == [0])
+        state.value.publish()
+        #expect(others() == [0, 1])
+        // Published twice is shown once; and after it, the owner goes on in another slot.
+        state.value.publish()
+        state.value.change { $0.numbers.append(2) }
+        state.value.change { $0.numbers.append(3) }
+        #expect(state.value.read()?.numbers == [0, 1, 2, 3])
+        #expect(others() == [0, 1])
+        state.value.leave()
+        #expect(others() == [0, 1, 2, 3])
+        #expect(state.value.read()?.numbers == [0, 1, 2, 3])
+        // Leaving without a change leaves what was shown.
+        #expect(state.value.tryEnter() == true)
+        state.value.leave()
+        #expect(others() == [0, 1, 2, 3])
       }
-      #expect(state.value.tryStart { [0] } == true)
-      state.value.leave()
-      #expect(others() == [0])
-      #expect(state.value.tryEnter() == true)
-      state.value.change { $0.append(1) }
-      #expect(state.value.read() == [0, 1])
-      #expect(others() == [0])
-      state.value.publish()
-      #expect(others() == [0, 1])
-      // Published twice is shown once; and after it, the owner goes on in another slot.
-      state.value.publish()
-      state.value.change { $0.append(2) }
-      state.value.change { $0.append(3) }
-      #expect(state.value.read() == [0, 1, 2, 3])
-      #expect(others() == [0, 1])
-      state.value.leave()
-      #expect(others() == [0, 1, 2, 3])
-      #expect(state.value.read() == [0, 1, 2, 3])
-      // Leaving without a change leaves what was shown.
-      #expect(state.value.tryEnter() == true)
-      state.value.leave()
-      #expect(others() == [0, 1, 2, 3])
+      #expect(Threads.yield { lifetimes.alive == 0 })
     }
     try body(core.type)
   }
@@ -143,53 +162,64 @@ import Testing
   @Test(arguments: CoreUnderTest.allCases)
   func readInsideAChangeGivesWhatIsShown(_ core: CoreUnderTest) throws {
     func body<C: Core>(_: C.Type) throws {
-      let state = try OwnedStateOn<C, [Int]>()
-      #expect(state.tryStart { [0] } == true)
-      for turn in 1...5 {
-        let before = state.read()
-        state.change {
-          $0.append(turn)
-          #expect(state.read() == before)
-        }
-        // The second change of the same turn: still what readers see, not what the first one left.
-        state.change {
-          $0.append(-turn)
-          #expect(state.read() == before)
-        }
-        #expect(state.read() == (before ?? []) + [turn, -turn])
-        if turn % 2 == 0 {
-          state.publish()
-        } else {
-          state.leave()
-          #expect(state.tryEnter() == true)
+      let lifetimes = Lifetimes()
+      do {
+        let state = try OwnedStateOn<C, Counted>()
+        #expect(state.tryStart { Counted([0], lifetimes) } == true)
+        for turn in 1...5 {
+          let before = state.read()?.numbers
+          state.change {
+            $0.numbers.append(turn)
+            #expect(state.read()?.numbers == before)
+          }
+          // The second change of the same turn: still what readers see, not what the first one left.
+          state.change {
+            $0.numbers.append(-turn)
+            #expect(state.read()?.numbers == before)
+          }
+          #expect(state.read()?.numbers == (before ?? []) + [turn, -turn])
+          if turn % 2 == 0 {
+            state.publish()
+          } else {
+            state.leave()
+            #expect(state.tryEnter() == true)
+          }
         }
       }
+      #expect(lifetimes.alive == 0)
     }
     try body(core.type)
   }
 
   @Test(arguments: CoreUnderTest.allCases)
   func readersNeverSeeATornState(_ core: CoreUnderTest) throws {
-    struct Wide: Sendable, Equatable { var words = Words() }
-    struct Words: Sendable, Equatable {
+    struct Words: Sendable {
       var a = 0
       var b = 0
-      var c = [0]
+      var c: LifetimeTracked
       var d = 0
+
+      init(_ value: Int, _ lifetimes: Lifetimes) {
+        (a, b, c, d) = (value, value, lifetimes.track(value), value)
+      }
     }
     func body<C: Core>(_: C.Type) throws {
-      let state = Shared(try OwnedStateOn<C, Wide>())
-      #expect(state.value.tryStart { Wide() } == true)
+      let lifetimes = Lifetimes()
+      do { try readAndChange(Shared(try OwnedStateOn<C, Words>()), lifetimes) }
+      #expect(Threads.yield { lifetimes.alive == 0 })
+    }
+    func readAndChange<C: Core>(_ state: Shared<OwnedStateOn<C, Words>>, _ lifetimes: Lifetimes) throws {
+      #expect(state.value.tryStart { Words(0, lifetimes) } == true)
       state.value.leave()
       let isDone = Gate()
-      let torn = Record<Wide>()
+      let torn = Record<Int>()
       let backwards = Record<Int>()
       let readers = Threads.start {
         _ = Threads.run(2) { _ in
           var last = 0
           while !isDone.isOpen {
-            guard let seen = state.value.read()?.words else { continue }
-            if seen.a != seen.b || seen.a != seen.d || seen.c != [seen.a] { torn.append(Wide(words: seen)) }
+            guard let seen = state.value.read() else { continue }
+            if seen.a != seen.b || seen.a != seen.d || seen.c.value != seen.a { torn.append(seen.a) }
             if seen.a < last { backwards.append(seen.a) }
             last = seen.a
           }
@@ -200,7 +230,7 @@ import Testing
           Issue.record("readers took the ownership")
           break
         }
-        state.value.change { $0.words = Words(a: index, b: index, c: [index], d: index) }
+        state.value.change { $0 = Words(index, lifetimes) }
         if index % 3 == 0 { state.value.publish() }
         state.value.leave()
       }
@@ -208,7 +238,7 @@ import Testing
       #expect(readers.wait())
       #expect(torn.elements == [])
       #expect(backwards.elements == [])
-      #expect(state.value.read()?.words.a == 5000)
+      #expect(state.value.read()?.a == 5000)
     }
     try body(core.type)
   }

@@ -30,8 +30,26 @@ import Testing
     init(_ name: String) { self.name = name }
   }
 
-  /// Sends three laps and expects the same back.
+  /// An element with an object that is missed if the element leaks, or is destroyed twice.
+  struct Carried<Element> {
+    let element: Element
+    let payload: LifetimeTracked
+  }
+
+  /// Sends three laps and expects the same back: the elements by themselves, then each with an object.
   private func roundTrip<C: Core, Element>(
+    _ core: C.Type, _ make: (Int) -> Element, _ isEqual: (Element, Element) -> Bool
+  ) throws {
+    try threeLaps(core, make, isEqual)
+    let lifetimes = Lifetimes()
+    try threeLaps(
+      core, { Carried(element: make($0), payload: lifetimes.track($0)) },
+      { isEqual($0.element, $1.element) && $0.payload.value == $1.payload.value })
+    #expect(lifetimes.alive == 0)
+    #expect(lifetimes.total > 0)
+  }
+
+  private func threeLaps<C: Core, Element>(
     _: C.Type, _ make: (Int) -> Element, _ isEqual: (Element, Element) -> Bool
   ) throws {
     let ring = try RingOn<C, Element>(capacity: 4)

@@ -30,6 +30,17 @@ extension StressTests {
     private func mix<C: Core>(
       _ core: C.Type, _ place: Place, _ capacity: Int, _ transforms: Bool, _ scenario: Scenario
     ) {
+      let payloads = Lifetimes()
+      let sent = mix(core, place, capacity, transforms, payloads, scenario)
+      #expect(payloads.alive == 0, "\(scenario)")
+      #expect(payloads.total == sent, "\(scenario)")
+    }
+
+    /// Answers how many items were sent. The reactor is gone when this returns.
+    private func mix<C: Core>(
+      _ core: C.Type, _ place: Place, _ capacity: Int, _ transforms: Bool, _ payloads: Lifetimes,
+      _ scenario: Scenario
+    ) -> Int {
       let (sources, senders, items) = (3, 3, StressMode.rounds(1500))
       let loop = place.makeLoop(on: core, turnLimit: 16)
       let reactor = ForeignReactor<C>(
@@ -45,7 +56,7 @@ extension StressTests {
         if thread == sources + senders { return churn(reactor, &disturbance, items) }
         for sequence in 0..<items {
           disturbance.step()
-          let item = Item(producer: thread, sequence: sequence)
+          let item = Item(producer: thread, sequence: sequence, countedBy: payloads)
           if thread < sources {
             reactor.sources[thread].onNext(item)
           } else {
@@ -62,6 +73,7 @@ extension StressTests {
       #expect(observer.gaps == 0, "\(scenario)")
       #expect(observer.last == expected, "\(scenario)")
       subscription.dispose()
+      return expected
     }
 
     /// Subscribes to this and that, and disposes of it again: each sees states without a gap.
@@ -104,7 +116,7 @@ extension StressTests {
         var sequence = 0
         while !isOver.value.load(ordering: .relaxed) {
           disturbance.step()
-          sources[thread].onNext(Item(producer: thread, sequence: sequence))
+          sources[thread].onNext(Item(producer: thread, sequence: sequence, countedBy: lifetimes))
           sequence += 1
         }
       }

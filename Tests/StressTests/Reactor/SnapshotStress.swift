@@ -29,8 +29,19 @@ extension StressTests {
     private func read<C: Core>(
       _ core: C.Type, _ place: Place, _ writers: Int, _ readers: Int, _ rounds: Int, _ scenario: Scenario
     ) {
+      let lifetimes = Lifetimes()
+      readMeanwhile(core, place, writers, readers, rounds, lifetimes, scenario)
+      #expect(lifetimes.alive == 0, "\(scenario)")
+      #expect(lifetimes.total > StressMode.rounds(rounds) / writers * writers, "\(scenario)")
+    }
+
+    /// The reactor is gone when this returns.
+    private func readMeanwhile<C: Core>(
+      _ core: C.Type, _ place: Place, _ writers: Int, _ readers: Int, _ rounds: Int, _ lifetimes: Lifetimes,
+      _ scenario: Scenario
+    ) {
       let loop = place.makeLoop(on: core, turnLimit: 7)
-      let reactor = WideReactor<C>(on: PlacementOn(loop))
+      let reactor = WideReactor<C>(on: PlacementOn(loop), lifetimes)
       let writing = Shared(Atomic(writers))
       let changes = StressMode.rounds(rounds) / writers
       let hasBreaks = rounds < 100_000
@@ -75,7 +86,8 @@ extension StressTests {
 
     /// Each thread has a reactor of its own, so there is no contention but from a reader of all of them.
     private func sendAndLook<C: Core>(_ core: C.Type, _ threads: Int, _ scenario: Scenario) {
-      let reactors = (0..<threads).map { _ in WideReactor<C>(on: .caller) }
+      let lifetimes = Lifetimes()
+      let reactors = (0..<threads).map { _ in WideReactor<C>(on: .caller, lifetimes) }
       let sending = Shared(Atomic(threads))
       let crew = Crew(of: threads + 1) { index -> String? in
         if index == threads {
@@ -95,6 +107,8 @@ extension StressTests {
         return nil
       }
       for complaint in crew.join().compactMap({ $0 }) { Issue.record("\(complaint): \(scenario)") }
+      // Each reactor keeps those of the states that are shown, or were shown last.
+      #expect(lifetimes.alive <= threads * (snapshotSlotCount + 1), "\(scenario): \(lifetimes.alive) alive")
     }
   }
 }
@@ -105,27 +119,27 @@ private final class WideReactor<C: Core>: Reactor {
   typealias Mutation = Int
 
   struct State: Sendable {
-    final class Box: Sendable {
-      let value: Int
-      init(_ value: Int) { self.value = value }
-    }
-
     var first = 0
-    var box = Box(0)
+    var box: LifetimeTracked
     var second = 0
     var third = 0
 
     var isWhole: Bool { first == second && second == third && third == box.value }
   }
 
-  let initialState = State()
+  let initialState: State
   let runtime: RuntimeOn<C, Int, Int, State>
+  private let lifetimes: Lifetimes
 
   // Owner only.
   nonisolated(unsafe) private(set) var complaint: String?
   nonisolated(unsafe) private var reduced = 0
 
-  init(on placement: PlacementOn<C>) { runtime = RuntimeOn(on: placement, capacity: 64) }
+  init(on placement: PlacementOn<C>, _ lifetimes: Lifetimes) {
+    runtime = RuntimeOn(on: placement, capacity: 64)
+    self.lifetimes = lifetimes
+    initialState = State(box: lifetimes.track(0))
+  }
 
   func mutate(action: Int) -> Observable<Int> {
     // The owner sees everything that it reduced, at once.
@@ -137,7 +151,7 @@ private final class WideReactor<C: Core>: Reactor {
 
   func reduce(into state: inout State, mutation: Int) {
     state.first += mutation
-    state.box = State.Box(state.first)
+    state.box = lifetimes.track(state.first)
     state.second += mutation
     state.third += mutation
     reduced = state.first

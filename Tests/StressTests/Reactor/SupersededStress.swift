@@ -26,9 +26,18 @@ extension StressTests {
     private func search<C: Core>(
       _ core: C.Type, _ place: Place, _ searchers: Int, _ scenario: Scenario
     ) {
+      let lifetimes = Lifetimes()
+      searchAndAnswer(core, place, searchers, lifetimes, scenario)
+      #expect(Threads.yield { lifetimes.alive == 0 }, "\(scenario): \(lifetimes.alive) requests are left")
+    }
+
+    /// The reactor is gone when this returns.
+    private func searchAndAnswer<C: Core>(
+      _ core: C.Type, _ place: Place, _ searchers: Int, _ lifetimes: Lifetimes, _ scenario: Scenario
+    ) {
       let (answerers, requests) = (2, StressMode.rounds(2000))
       let loop = place.makeLoop(on: core, turnLimit: 8)
-      let reactor = SearchReactor<C>(on: PlacementOn(loop))
+      let reactor = SearchReactor<C>(on: PlacementOn(loop), lifetimes)
       let left = Shared(Atomic(searchers))
       Crew(of: searchers + answerers) { thread in
         var disturbance = Disturbance(scenario.generator(thread))
@@ -54,6 +63,7 @@ extension StressTests {
       let log = reactor.log
       #expect(reactor.failures.total == 0, "\(scenario)")
       #expect(log.requests == searchers * requests, "\(scenario)")
+      #expect(lifetimes.total == log.requests, "\(scenario)")
       #expect(log.stale == 0, "\(scenario): of \(log.answers) answers")
       #expect(log.answers > 0, "\(scenario)")
     }
@@ -65,8 +75,12 @@ private final class Request: Sendable {
   let number: Int
   let answers = PublishSubject<Int>()
   private let isAnswering = Atomic(false)
+  private let token: LifetimeTracked
 
-  init(_ number: Int) { self.number = number }
+  init(_ number: Int, _ lifetimes: Lifetimes) {
+    self.number = number
+    token = lifetimes.track(number)
+  }
 
   /// Answers, unless somebody else does.
   func answer(_ disturbance: inout Disturbance) {
@@ -96,21 +110,23 @@ private final class SearchReactor<C: Core>: Reactor {
   let runtime: RuntimeOn<C, Action, Mutation, Int>
   let newest = Guarded<Request?>(nil)
   let failures: FailureCounter
+  private let lifetimes: Lifetimes
 
   // The owner's.
   nonisolated(unsafe) private(set) var log = Log()
   nonisolated(unsafe) private var current = 0
 
-  init(on placement: PlacementOn<C>) {
+  init(on placement: PlacementOn<C>, _ lifetimes: Lifetimes) {
     let failures = FailureCounter()
     self.failures = failures
+    self.lifetimes = lifetimes
     runtime = RuntimeOn(on: placement, capacity: 64, onFailure: { failures.note($0) })
   }
 
   func mutate(action: Action) -> Observable<Mutation> {
     guard case .search = action else { return .just(.nothing) }
     log.requests += 1
-    let request = Request(log.requests)
+    let request = Request(log.requests, lifetimes)
     let answers = request.answers
       .take(until: self.action.filter { if case .search = $0 { true } else { false } })
       .map { Mutation.answer($0) }

@@ -34,20 +34,25 @@ extension StressTests {
         return
       }
       let ring = Shared(made)
+      let payloads = Lifetimes()
       for round in 0..<StressMode.rounds(3) {
         let crew = Crew(of: producers) { producer in
           var accepted = 0
-          while ring.value.trySend(Item(producer: producer, sequence: accepted)).isAccepted { accepted += 1 }
+          func item() -> Item { Item(producer: producer, sequence: accepted, countedBy: payloads) }
+          while ring.value.trySend(item()).isAccepted { accepted += 1 }
           return accepted
         }
         let accepted = crew.join()
         #expect(accepted.reduce(0, +) == capacity, "\(scenario), round \(round)")
         #expect(ring.value.wasCount == capacity, "\(scenario), round \(round)")
+        // Those that were refused are gone.
+        #expect(payloads.alive == capacity, "\(scenario), round \(round)")
 
         var checker = SequenceChecker(producers: producers)
         _ = ring.value.drain { checker.receive($0) }
         #expect(checker.complaint == nil, "\(scenario), round \(round)")
         #expect(checker.next == accepted, "\(scenario), round \(round)")
+        #expect(payloads.alive == 0, "\(scenario), round \(round)")
         // So that the next round begins elsewhere.
         _ = ring.value.trySend(Item(producer: 0, sequence: 0))
         _ = ring.value.drain { item in _ = item }

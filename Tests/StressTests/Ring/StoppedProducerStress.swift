@@ -25,7 +25,9 @@ extension StressTests {
     private func stopOnce<C: Core>(
       _ core: C.Type, _ capacity: Int, _ start: RingLoad.Start, _ scenario: Scenario
     ) {
-      let ring = RawItemRing<C>(capacity: capacity, startingAt: start.cursor(halfway: 3 * capacity / 2))
+      let payloads = Lifetimes()
+      let ring = RawItemRing<C>(
+        capacity: capacity, startingAt: start.cursor(halfway: 3 * capacity / 2), payloads: payloads)
       for lap in 0..<4 {
         guard case .claimed(let stopped) = ring.raw.tryClaim(1) else {
           Issue.record("an empty ring is full in lap \(lap): \(scenario)")
@@ -40,8 +42,10 @@ extension StressTests {
           #expect(ring.receiveOne()?.sequence == sequence, "\(scenario), lap \(lap)")
         }
         #expect(ring.raw.isIdle, "\(scenario), lap \(lap)")
+        #expect(payloads.alive == 0, "\(scenario), lap \(lap)")
       }
       ring.raw.destroy()
+      #expect(payloads.total == 4 * capacity, "\(scenario)")
     }
 
     @Test(arguments: CoreUnderTest.allCases)
@@ -59,7 +63,9 @@ extension StressTests {
       _ core: C.Type, _ capacity: Int, _ producers: Int, _ scenario: Scenario
     ) {
       let elements = StressMode.rounds(400)
-      let ring = RawItemRing<C>(capacity: capacity, startingAt: (1 << 56) - UInt64(elements))
+      let payloads = Lifetimes()
+      let ring = RawItemRing<C>(
+        capacity: capacity, startingAt: (1 << 56) - UInt64(elements), payloads: payloads)
       let finished = Shared(Atomic(0))
       let crew = Crew(of: producers) { producer in
         var disturbance = Disturbance(scenario.generator(producer))
@@ -91,6 +97,8 @@ extension StressTests {
       #expect(checker.next == Array(repeating: elements, count: producers), "\(scenario)")
       #expect(ring.raw.isIdle, "\(scenario)")
       ring.raw.destroy()
+      #expect(payloads.alive == 0, "\(scenario)")
+      #expect(payloads.total == elements * producers, "\(scenario)")
     }
   }
 }
@@ -98,8 +106,10 @@ extension StressTests {
 /// A raw ring of items; elements are sent in the three steps of which a send is made.
 private struct RawItemRing<C: Core>: Sendable {
   let raw: C.Ring
+  private let payloads: Lifetimes
 
-  init(capacity: Int, startingAt start: UInt64) {
+  init(capacity: Int, startingAt start: UInt64, payloads: Lifetimes) {
+    self.payloads = payloads
     do {
       raw = try C.Ring(
         capacity: capacity, size: MemoryLayout<Item>.stride, alignment: MemoryLayout<Item>.alignment,
@@ -124,7 +134,8 @@ private struct RawItemRing<C: Core>: Sendable {
   }
 
   func publish(_ producer: Int, _ sequence: Int, at cursor: UInt64) {
-    raw.payload(cursor).initializeMemory(as: Item.self, to: Item(producer: producer, sequence: sequence))
+    let item = Item(producer: producer, sequence: sequence, countedBy: payloads)
+    raw.payload(cursor).initializeMemory(as: Item.self, to: item)
     raw.publish(cursor, count: 1)
   }
 
