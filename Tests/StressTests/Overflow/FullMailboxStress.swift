@@ -33,7 +33,7 @@ extension StressTests {
       let crew = Crew(of: threads) { thread in
         var disturbance = Disturbance(scenario.generator(thread))
         // Every other thread sends from inside the turns of a reactor of its own.
-        let relay = thread % 2 == 0 ? nil : Relay(to: target)
+        let relay = thread % 2 == 0 ? nil : TurnSender(to: target)
         var sends: [History.Send] = []
         for sequence in 0..<actions {
           disturbance.step()
@@ -159,23 +159,6 @@ extension StressTests {
       }
     }
   }
-}
-
-/// Sends what it gets on, from inside its turns.
-private final class Relay<C: Core>: Reactor {
-  typealias Action = RecordingReactor<C>.Action
-  let initialState = 0
-  let runtime = RuntimeOn<C, Action, Action, Int>()
-  private let target: RecordingReactor<C>
-
-  init(to target: RecordingReactor<C>) { self.target = target }
-
-  func mutate(action: Action) -> Observable<Action> {
-    target.send(action)
-    return .empty()
-  }
-
-  func reduce(into state: inout Int, mutation: Action) {}
 }
 
 /// Checks each sender's order, and takes its time.
