@@ -32,7 +32,7 @@ struct Scenario: CustomStringConvertible, Sendable {
   /// Runs `body` under a watchdog that ends the process, naming the scenario, if it takes too long: so many
   /// seconds in the short mode, more in the long one.
   func run(withinSeconds limit: Int = 60, _ body: (Scenario) throws -> Void) rethrows {
-    let watch = Watchdog.start(self, seconds: StressMode.rounds(limit))
+    let watch = Watchdog.start(self, seconds: StressMode.seconds(limit))
     defer { Watchdog.stop(watch) }
     try body(self)
   }
