@@ -63,8 +63,8 @@ final class Succession<Element: Sendable, Position: Sendable>: Sink<Element>, @u
   @inlinable
   func successor() -> Observable<Element>? {
     guard let event = ending else { preconditionFailure("a stream follows one that has not ended") }
-    // Not `take()`, which changes it in place: without optimisation, and under ThreadSanitizer, that counts as a
-    // change of the object's first word, since where this field lies depends on the generic parameters.
+    // Not `take()`, which changes it in place: in debug builds ThreadSanitizer was seen to note that as a change of
+    // the object's first word, which others read who dispose of it.
     ending = nil
     do {
       if let stream = try follow(&position, event) { return stream }
