@@ -122,6 +122,17 @@ let package = Package(
     .testTarget(
       name: "StressTests", dependencies: ["ReactorCore", "ReactorRuntime", "TestSupport"],
       exclude: ["README.md"], swiftSettings: strictSwift),
+    // Under libFuzzer by Scripts/fuzz; otherwise `fuzz` only says so.
+    .target(
+      name: "FuzzProperties",
+      dependencies: ["ReactorCore", "ReactorRuntime", "ReactorTesting", "TestSupport"],
+      path: "Tests/Fuzzing/Properties", swiftSettings: strictSwift),
+    .executableTarget(
+      name: "fuzz", dependencies: ["FuzzProperties", "TestSupport"], path: "Tests/Fuzzing/fuzz",
+      swiftSettings: strictSwift),
+    .testTarget(
+      name: "FuzzingTests", dependencies: ["FuzzProperties", "ReactorCore", "ReactorRuntime", "TestSupport"],
+      path: "Tests/Fuzzing/FuzzingTests", swiftSettings: strictSwift),
     .testTarget(name: "BenchmarkTests", dependencies: ["BenchmarkSupport"], swiftSettings: strictSwift),
   ] + mainLoopPrograms,
   swiftLanguageModes: [.v6],

@@ -1,0 +1,39 @@
+import Foundation
+
+/// Random byte strings, from a seed that a failure names: `FUZZ_SEED` repeats them, `FUZZ_MODE=long` makes a
+/// hundred times as many.
+struct RandomInputs: Sequence {
+  let seed: UInt64
+  let count: Int
+
+  init(_ count: Int, seed: UInt64? = nil) {
+    let environment = ProcessInfo.processInfo.environment
+    self.seed =
+      seed ?? environment["FUZZ_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<1 << 32)
+    self.count = environment["FUZZ_MODE"] == "long" ? count * 100 : count
+  }
+
+  func makeIterator() -> AnyIterator<[UInt8]> {
+    var generator = Generator(state: seed)
+    var left = count
+    return AnyIterator {
+      if left == 0 { return nil }
+      left -= 1
+      let length = Int(generator.next() % 128)
+      return (0..<length).map { _ in UInt8(truncatingIfNeeded: generator.next() >> 32) }
+    }
+  }
+
+  // SplitMix64: G. Steele, D. Lea and C. Flood, "Fast splittable pseudorandom number generators" (2014).
+  private struct Generator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+      state &+= 0x9e37_79b9_7f4a_7c15
+      var mixed = state
+      mixed = (mixed ^ (mixed &>> 30)) &* 0xbf58_476d_1ce4_e5b9
+      mixed = (mixed ^ (mixed &>> 27)) &* 0x94d0_49bb_1331_11eb
+      return mixed ^ (mixed &>> 31)
+    }
+  }
+}
