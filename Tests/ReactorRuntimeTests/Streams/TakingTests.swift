@@ -102,4 +102,15 @@ import Testing
     #expect(record.elements == ["next(2)", "completed"])
     subscription.dispose()
   }
+
+  @Test func skipUntilHearsNothingOfTheSignalAfterItsFirstElement() {
+    let source = Feed<Int>()
+    // All of it comes before there is a subscription to end.
+    let signal = Observable.concat([.just(0), .error(TestFailure())])
+    let record = Record<String>()
+    let subscription = record.observe(source.stream.skip(until: signal))
+    source.next(1)
+    #expect(record.elements == ["next(1)"])
+    subscription.dispose()
+  }
 }
