@@ -40,7 +40,8 @@ extension ObservableType {
             case .next:
               door.open()
               waiting.dispose()
-            case .error(let error): funnel.on(.error(error))
+            // Not after its first element: in the middle of its subscription that cannot end it yet.
+            case .error(let error): if !door.isOpen { funnel.on(.error(error)) }
             case .completed: break
             }
           }))
