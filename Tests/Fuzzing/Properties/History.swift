@@ -1,0 +1,14 @@
+/// A reactor's state: what was reduced, in what order, as short as three numbers.
+struct History: Equatable, Sendable, CustomStringConvertible {
+  private(set) var count = 0
+  private(set) var last = 0
+  private var checksum = 0
+
+  mutating func append(_ mutation: Int) {
+    count += 1
+    last = mutation
+    checksum = checksum &* 31 &+ mutation
+  }
+
+  var description: String { "\(count) mutations, the last of which is \(last) (checksum \(checksum))" }
+}

@@ -1,0 +1,101 @@
+import ReactorCore
+import ReactorRuntime
+import TestSupport
+
+/// What a subject of the overflow property may do wrong, for the test that this is found.
+public enum OverflowFault: Sendable, CaseIterable {
+  case dropsTheNewestForTheOldest
+  case refusesWhereItShouldDrop
+  case holdsMoreThanItsCapacity
+  case holdsMoreFromInside
+  case reportsTwice
+  case reportsNothing
+  case keepsWhatItHasProcessed
+  case losesEveryEighth
+  case doublesEveryEighth
+  case drainsWhereItShouldDiscard
+}
+
+/// An action.
+struct Parcel: Sendable {
+  let id: Int
+  let errands: [OverflowErrand]
+  let payload: LifetimeTracked
+}
+
+/// What a subject reports to.
+protocol OverflowWitness: AnyObject, Sendable {
+  func processes(_ parcel: Parcel)
+  func fails(_ failure: Failure)
+  func carries(_ deliveries: [Delivery])
+}
+
+/// The reactor with the mailbox. Its state is what it has processed.
+final class OverflowSubject<C: Core>: Reactor {
+  let runtime: RuntimeOn<C, Parcel, Int, History>
+  let initialState = History()
+  private let witness: any OverflowWitness
+  private let fault: OverflowFault?
+  private let kept = Record<Parcel>()
+
+  init(
+    _ overflowCase: OverflowCase, on placement: PlacementOn<C>, _ witness: any OverflowWitness,
+    _ fault: OverflowFault?
+  ) {
+    runtime = RuntimeOn(
+      on: placement, capacity: overflowCase.capacity * (fault == .holdsMoreThanItsCapacity ? 2 : 1),
+      overflow: Self.policy(overflowCase.policy, fault),
+      reentrantCapacity: overflowCase.reentrantCapacity + (fault == .holdsMoreFromInside ? 1 : 0),
+      onFailure: { failure in
+        if fault != .reportsNothing { witness.fails(failure) }
+        if fault == .reportsTwice { witness.fails(failure) }
+      })
+    self.witness = witness
+    self.fault = fault
+  }
+
+  private static func policy(_ policy: OverflowPolicy, _ fault: OverflowFault?) -> OverflowPolicy {
+    switch (fault, policy) {
+    case (.dropsTheNewestForTheOldest, .dropOldest): .dropNewest
+    case (.refusesWhereItShouldDrop, .dropNewest): .fail
+    default: policy
+    }
+  }
+
+  func mutate(action: Parcel) -> Observable<Int> {
+    witness.processes(action)
+    if fault == .keepsWhatItHasProcessed { kept.append(action) }
+    return .just(action.id)
+  }
+
+  func reduce(into state: inout History, mutation: Int) { state.append(mutation) }
+
+  func deliver(_ parcel: Parcel, _ way: SendWay) throws(SendError) {
+    if fault == .losesEveryEighth, parcel.id % 8 == 7 { return }
+    if fault == .doublesEveryEighth, parcel.id % 8 == 7 { send(parcel) }
+    switch way {
+    case .send: send(parcel)
+    case .trySend: try trySend(parcel)
+    case .sendBeforeNow: try send(parcel, before: .now)
+    }
+  }
+
+  func end(_ closing: Closing) { close(fault == .drainsWhereItShouldDiscard ? .drain : closing) }
+}
+
+/// The reactor from whose turns things are sent to the other.
+final class OverflowCourier<C: Core>: Reactor {
+  typealias Action = [Delivery]
+  typealias State = Int
+
+  let runtime = RuntimeOn<C, [Delivery], Never, Int>(on: .caller)
+  let initialState = 0
+  private let witness: any OverflowWitness
+
+  init(_ witness: any OverflowWitness) { self.witness = witness }
+
+  func mutate(action: [Delivery]) -> Observable<Never> {
+    witness.carries(action)
+    return .empty()
+  }
+}

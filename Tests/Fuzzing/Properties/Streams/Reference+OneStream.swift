@@ -1,0 +1,191 @@
+/// The operators of one stream, written plainly.
+extension ReferenceMaker {
+  func apply(_ kind: OneStreamOperator, to source: @escaping ReferenceStream) -> ReferenceStream {
+    switch kind {
+    case .map: return ReferenceSink.lift(source) { sink in { sink.next(PipeFunction.map($0)) } }
+    case .mapThrowing, .doThrowing:
+      return ReferenceSink.lift(source) { sink in
+        { PipeFunction.fails($0) ? sink.on(.error) : sink.next($0) }
+      }
+    case .filter, .compactMap:
+      return ReferenceSink.lift(source) { sink in { if PipeFunction.isChosen($0) { sink.next($0) } } }
+    case .scan, .scanInto:
+      return ReferenceSink.lift(source) { sink in
+        var result = 0
+        return {
+          result = PipeFunction.combine(result, $0)
+          sink.next(result)
+        }
+      }
+    case .distinct:
+      return ReferenceSink.lift(source) { sink in
+        var last: Int?
+        return {
+          if last == $0 { return }
+          last = $0
+          sink.next($0)
+        }
+      }
+    case .catchAndReturn: return succession(source) { $0 == .error ? known([1]) : nil }
+    case .retry(let count): return retry(source, count)
+    case .take, .takeWhile, .takeUntilFound, .skip, .skipWhile: return part(kind, of: source)
+    case .startWith(let count): return concat(known(Array(0..<count)), source)
+    case .share(let count, let isForever):
+      return ReferenceShare(source, limit: count, isForever: isForever).stream
+    case .delay, .delaySubscription, .debounce, .throttle, .timeout: return timed(kind, source)
+    }
+  }
+
+  private func part(_ kind: OneStreamOperator, of source: @escaping ReferenceStream) -> ReferenceStream {
+    switch kind {
+    case .take(0): return known([])
+    case .take(let count):
+      return ReferenceSink.lift(source) { sink in
+        var left = count
+        return {
+          left -= 1
+          sink.next($0)
+          if left == 0 { sink.on(.completed) }
+        }
+      }
+    case .takeWhile(let isInclusive), .takeUntilFound(let isInclusive):
+      return ReferenceSink.lift(source) { sink in
+        { element in
+          let isLast = !PipeFunction.isChosen(element)
+          if !isLast || isInclusive { sink.next(element) }
+          if isLast { sink.on(.completed) }
+        }
+      }
+    case .skip(let count):
+      return ReferenceSink.lift(source) { sink in
+        var left = count
+        return { if left == 0 { sink.next($0) } else { left -= 1 } }
+      }
+    default:
+      return ReferenceSink.lift(source) { sink in
+        var isSkipping = true
+        return {
+          isSkipping = isSkipping && PipeFunction.isChosen($0)
+          if !isSkipping { sink.next($0) }
+        }
+      }
+    }
+  }
+
+  private func retry(_ source: @escaping ReferenceStream, _ count: Int) -> ReferenceStream {
+    if count == 0 { return known([]) }
+    return { tell in
+      var left = count - 1
+      return self.succession(source) { event in
+        guard event == .error, left > 0 else { return nil }
+        left -= 1
+        return source
+      }(tell)
+    }
+  }
+
+  func known(_ elements: [Int]) -> ReferenceStream {
+    ReferenceSink.stream { sink in
+      for element in elements { sink.next(element) }
+      sink.on(.completed)
+    }
+  }
+
+  /// One stream after the other: what `follow` answers comes after a stop event.
+  ///
+  /// The next one is subscribed to when the subscription to the one before has returned.
+  func succession(
+    _ first: @escaping ReferenceStream, _ follow: @escaping (ReferenceEvent) -> ReferenceStream?
+  ) -> ReferenceStream {
+    ReferenceSink.stream { sink in
+      var end: () -> Void = {}
+      var isSubscribing = false
+      var next: ReferenceStream? = first
+      sink.own { end() }
+      func goOn() {
+        while let stream = next, !sink.isOver {
+          next = nil
+          isSubscribing = true
+          end = stream { event in
+            if case .next = event { return sink.on(event) }
+            guard let following = follow(event) else { return sink.on(event) }
+            next = following
+            if !isSubscribing { goOn() }
+          }
+          isSubscribing = false
+        }
+        if sink.isOver { end() }
+      }
+      goOn()
+    }
+  }
+
+  func concat(_ first: @escaping ReferenceStream, _ second: @escaping ReferenceStream) -> ReferenceStream {
+    { tell in
+      var isFirst = true
+      return self.succession(first) { event in
+        guard event == .completed, isFirst else { return nil }
+        isFirst = false
+        return second
+      }(tell)
+    }
+  }
+}
+
+/// One subscription of the source, for all who share it.
+final class ReferenceShare {
+  private final class Round {
+    let subject: ReferenceSubject
+    var end: () -> Void = {}
+    var isOver = false
+    var count = 0
+
+    init(_ subject: ReferenceSubject) { self.subject = subject }
+  }
+
+  private let source: ReferenceStream
+  private let limit: Int
+  private let lasting: ReferenceSubject?
+  private var round: Round?
+
+  init(_ source: @escaping ReferenceStream, limit: Int, isForever: Bool) {
+    self.source = source
+    self.limit = limit
+    lasting = isForever ? ReferenceSubject(limit: limit, replaysAfterEnd: true) : nil
+  }
+
+  var stream: ReferenceStream {
+    ReferenceSink.stream { sink in
+      let round =
+        self.round ?? Round(self.lasting ?? ReferenceSubject(limit: self.limit, replaysAfterEnd: true))
+      self.round = round
+      round.count += 1
+      let isFirst = round.count == 1
+      let end = round.subject.subscribe { sink.on($0) }
+      if isFirst, round.subject.stop == nil { self.connect(round) }
+      sink.own {
+        end()
+        self.leave(round)
+      }
+    }
+  }
+
+  private func connect(_ round: Round) {
+    guard self.round === round else { return }
+    let end = source { event in
+      if round.isOver { return }
+      if event.isStopEvent, self.round === round { self.round = nil }
+      round.subject.on(event)
+    }
+    if round.isOver { end() } else { round.end = end }
+  }
+
+  private func leave(_ round: Round) {
+    guard self.round === round else { return }
+    round.count -= 1
+    if round.count > 0 { return }
+    self.round = nil
+    round.isOver = true
+    round.end()
+  }
+}

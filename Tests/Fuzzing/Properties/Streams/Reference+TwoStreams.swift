@@ -1,0 +1,193 @@
+/// The operators of two streams, written plainly.
+extension ReferenceMaker {
+  func combine(
+    _ kind: TwoStreamOperator, _ first: @escaping ReferenceStream, _ second: @escaping ReferenceStream
+  ) -> ReferenceStream {
+    switch kind {
+    case .merge: return merge(first, second)
+    case .concat: return concat(first, second)
+    case .combineLatest, .combineLatestOfAList: return combineLatest(first, second)
+    case .withLatestFrom: return withLatestFrom(first, second)
+    case .takeUntil: return takeUntil(first, second)
+    case .skipUntil: return skipUntil(first, second)
+    case .catch:
+      return { tell in
+        var wasCaught = false
+        return self.succession(first) { event in
+          guard event == .error, !wasCaught else { return nil }
+          wasCaught = true
+          return second
+        }(tell)
+      }
+    case .flatMap: return flatMap(first, second, isExclusive: false)
+    case .flatMapFirst: return flatMap(first, second, isExclusive: true)
+    case .flatMapLatest: return flatMapLatest(first, second)
+    }
+  }
+
+  private func merge(
+    _ first: @escaping ReferenceStream, _ second: @escaping ReferenceStream
+  ) -> ReferenceStream {
+    ReferenceSink.stream { sink in
+      var running = 2
+      for stream in [first, second] where !sink.isOver {
+        sink.own(
+          stream { event in
+            if event != .completed { return sink.on(event) }
+            running -= 1
+            if running == 0 { sink.on(.completed) }
+          })
+      }
+    }
+  }
+
+  private func combineLatest(
+    _ first: @escaping ReferenceStream, _ second: @escaping ReferenceStream
+  ) -> ReferenceStream {
+    ReferenceSink.stream { sink in
+      var latest: [Int?] = [nil, nil]
+      var running = 2
+      for (index, stream) in [first, second].enumerated() where !sink.isOver {
+        sink.own(
+          stream { event in
+            switch event {
+            case .next(let element):
+              latest[index] = element
+              if let first = latest[0], let second = latest[1] {
+                sink.next(PipeFunction.combine(first, second))
+              } else if running == 1 {
+                // The other one has ended without an element.
+                sink.on(.completed)
+              }
+            case .error: sink.on(.error)
+            case .completed:
+              running -= 1
+              if running == 0 { sink.on(.completed) }
+            }
+          })
+      }
+    }
+  }
+
+  private func withLatestFrom(
+    _ first: @escaping ReferenceStream, _ second: @escaping ReferenceStream
+  ) -> ReferenceStream {
+    ReferenceSink.stream { sink in
+      var latest: Int?
+      sink.own(
+        second { event in
+          if case .next(let element) = event { latest = element } else if event == .error { sink.on(.error) }
+        })
+      if sink.isOver { return }
+      sink.own(
+        first { event in
+          guard case .next(let element) = event else { return sink.on(event) }
+          if let latest { sink.next(PipeFunction.combine(element, latest)) }
+        })
+    }
+  }
+
+  private func takeUntil(
+    _ source: @escaping ReferenceStream, _ signal: @escaping ReferenceStream
+  ) -> ReferenceStream {
+    ReferenceSink.stream { sink in
+      sink.own(
+        signal { event in
+          switch event {
+          case .next: sink.on(.completed)
+          case .error: sink.on(.error)
+          case .completed: break
+          }
+        })
+      if !sink.isOver { sink.own(source { sink.on($0) }) }
+    }
+  }
+
+  private func skipUntil(
+    _ source: @escaping ReferenceStream, _ signal: @escaping ReferenceStream
+  ) -> ReferenceStream {
+    ReferenceSink.stream { sink in
+      var isOpen = false
+      sink.own(source { event in if isOpen || event.isStopEvent { sink.on(event) } })
+      let waiting = ReferenceSink { event in
+        switch event {
+        case .next: isOpen = true
+        case .error: sink.on(.error)
+        case .completed: break
+        }
+      }
+      sink.own { waiting.dispose() }
+      waiting.own(
+        signal { event in
+          waiting.on(event)
+          if isOpen { waiting.dispose() }
+        })
+    }
+  }
+
+  /// The stream that an element becomes; nil if that throws.
+  private func inner(_ element: Int, _ second: @escaping ReferenceStream) -> ReferenceStream? {
+    switch PipeFunction.inner(element) {
+    case .second: second
+    case .same: known([element])
+    case .nothing: known([])
+    case .failure: failure
+    case .thrown: nil
+    }
+  }
+
+  private func flatMap(
+    _ first: @escaping ReferenceStream, _ second: @escaping ReferenceStream, isExclusive: Bool
+  ) -> ReferenceStream {
+    ReferenceSink.stream { sink in
+      var running = 1
+      func oneEnded() {
+        running -= 1
+        if running == 0 { sink.on(.completed) }
+      }
+      sink.own(
+        first { event in
+          guard case .next(let element) = event else {
+            return event == .completed ? oneEnded() : sink.on(event)
+          }
+          if sink.isOver || isExclusive && running > 1 { return }
+          guard let stream = self.inner(element, second) else { return sink.on(.error) }
+          running += 1
+          sink.own(stream { $0 == .completed ? oneEnded() : sink.on($0) })
+        })
+    }
+  }
+
+  private func flatMapLatest(
+    _ first: @escaping ReferenceStream, _ second: @escaping ReferenceStream
+  ) -> ReferenceStream {
+    ReferenceSink.stream { sink in
+      var current = 0
+      var isRunning = false
+      var hasCompleted = false
+      var end: () -> Void = {}
+      sink.own { end() }
+      sink.own(
+        first { event in
+          guard case .next(let element) = event else {
+            hasCompleted = true
+            return event == .error || !isRunning ? sink.on(event) : ()
+          }
+          if sink.isOver { return }
+          guard let stream = self.inner(element, second) else { return sink.on(.error) }
+          current += 1
+          let mine = current
+          isRunning = true
+          end()
+          end = {}
+          let mineEnds = stream { event in
+            if mine != current { return }
+            if event != .completed { return sink.on(event) }
+            isRunning = false
+            if hasCompleted { sink.on(.completed) }
+          }
+          if mine == current, !sink.isOver { end = mineEnds } else { mineEnds() }
+        })
+    }
+  }
+}

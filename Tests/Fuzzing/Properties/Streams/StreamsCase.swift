@@ -1,0 +1,44 @@
+/// What is done with a stream and its sources.
+enum StreamsOperation {
+  case next(Int, to: Int)
+  case error(to: Int)
+  case complete(Int)
+  case advance(Int)
+  /// - Parameter limit: After how many elements the observer disposes of its subscription; nil if it does not.
+  case subscribe(limit: Int?)
+  case dispose(Int)
+}
+
+struct StreamsCase {
+  /// Publish, publish, behavior, and replay.
+  static let subjectCount = 4
+
+  let pipe: Pipe
+  let operations: [StreamsOperation]
+
+  init(_ bytes: [UInt8]) {
+    var input = FuzzInput(bytes)
+    var mayTakeTime = true
+    pipe = input.pipe(depth: 4, &mayTakeTime)
+    var operations: [StreamsOperation] = [.subscribe(limit: nil)]
+    while !input.isAtEnd { operations.append(Self.operation(input.byte())) }
+    self.operations = operations
+  }
+
+  private static func operation(_ byte: UInt8) -> StreamsOperation {
+    let operand = Int(byte & 63)
+    switch byte >> 6 {
+    case 0, 1: return .next(Int(byte >> 2 & 31) * 2 + Int(byte >> 1 & 1), to: Int(byte % 4))
+    case 2: return .next(operand, to: operand % 4)
+    default:
+      switch operand % 8 {
+      case 0: return .error(to: operand / 8 % 4)
+      case 1: return .complete(operand / 8 % 4)
+      case 2, 3, 4: return .advance(1 + operand / 8 % 4)
+      case 5: return .subscribe(limit: nil)
+      case 6: return .subscribe(limit: 1 + operand / 8)
+      default: return .dispose(operand / 8)
+      }
+    }
+  }
+}
