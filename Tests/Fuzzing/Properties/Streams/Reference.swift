@@ -87,6 +87,8 @@ final class ReferenceSubject {
   private(set) var stop: ReferenceEvent?
   private var observers: [(key: Int, tell: (ReferenceEvent) -> Void)] = []
   private var lastKey = 0
+  /// How many events observers were told in all.
+  private(set) var toldCount = 0
 
   init(limit: Int, replaysAfterEnd: Bool = false, _ recent: [Int] = []) {
     self.limit = limit
@@ -100,6 +102,7 @@ final class ReferenceSubject {
     // Whoever comes while they are told is not.
     let told = observers
     if stop != nil { observers = [] }
+    toldCount += told.count
     for observer in told { observer.tell(event) }
   }
 
