@@ -55,25 +55,42 @@ enum PipeFunction {
   }
 }
 
+/// What may still be in a pipe.
+struct PipeBudget {
+  /// One operator of time at most: what two of them do at the same time may come in either order.
+  var mayTakeTime = true
+  /// Each multiplies the work.
+  var flatMaps = 2
+}
+
 extension FuzzInput {
-  /// - Parameters:
-  ///   - depth: How many operators stand on one another at most.
-  ///   - mayTakeTime: Whether an operator of time may be in it. One at most: what two of them do at the same time may
-  ///     come in either order.
-  mutating func pipe(depth: Int, _ mayTakeTime: inout Bool) -> Pipe {
+  /// - Parameter depth: How many operators stand on one another at most.
+  mutating func pipe(depth: Int, _ budget: inout PipeBudget) -> Pipe {
     let byte = Int(byte())
-    if depth == 0 || byte % 8 == 0 { return source(byte / 8, &mayTakeTime) }
+    if depth == 0 || byte % 8 == 0 { return source(byte / 8, &budget) }
     if byte % 8 < 5 {
-      return .one(oneStreamOperator(byte / 8, &mayTakeTime), pipe(depth: depth - 1, &mayTakeTime))
+      return .one(oneStreamOperator(byte / 8, &budget), pipe(depth: depth - 1, &budget))
     }
-    let operators = TwoStreamOperator.allCases
-    let first = pipe(depth: depth - 1, &mayTakeTime)
-    var never = false
-    let second = pipe(depth: depth - 1, &never)
-    return .two(operators[byte / 8 % operators.count], first, second)
+    let first = pipe(depth: depth - 1, &budget)
+    var budgetOfSecond = PipeBudget(mayTakeTime: false, flatMaps: budget.flatMaps)
+    let second = pipe(depth: depth - 1, &budgetOfSecond)
+    budget.flatMaps = budgetOfSecond.flatMaps
+    return .two(twoStreamOperator(byte / 8, &budget), first, second)
   }
 
-  private mutating func source(_ choice: Int, _ mayTakeTime: inout Bool) -> Pipe {
+  private mutating func twoStreamOperator(_ choice: Int, _ budget: inout PipeBudget) -> TwoStreamOperator {
+    let operators = TwoStreamOperator.allCases
+    let kind = operators[choice % operators.count]
+    switch kind {
+    case .flatMap, .flatMapFirst, .flatMapLatest:
+      if budget.flatMaps == 0 { return .merge }
+      budget.flatMaps -= 1
+      return kind
+    default: return kind
+    }
+  }
+
+  private mutating func source(_ choice: Int, _ budget: inout PipeBudget) -> Pipe {
     switch choice % 16 {
     case 0...8: return .subject(choice % 4)
     case 9: return .known(0)
@@ -83,13 +100,13 @@ extension FuzzInput {
     case 13: return .never
     case 14: return .failure
     default:
-      if !mayTakeTime { return .known(3) }
-      mayTakeTime = false
+      if !budget.mayTakeTime { return .known(3) }
+      budget.mayTakeTime = false
       return .ticks(1 + below(3), every: 1 + below(4))
     }
   }
 
-  private mutating func oneStreamOperator(_ choice: Int, _ mayTakeTime: inout Bool) -> OneStreamOperator {
+  private mutating func oneStreamOperator(_ choice: Int, _ budget: inout PipeBudget) -> OneStreamOperator {
     switch choice {
     case 0, 1: return .map
     case 2: return .mapThrowing
@@ -112,8 +129,8 @@ extension FuzzInput {
     case 20, 21, 22: return .share(replay: choice - 20, forever: false)
     case 23, 24: return .share(replay: choice - 22, forever: true)
     default:
-      guard mayTakeTime else { return .takeUntilFound(inclusive: false) }
-      mayTakeTime = false
+      guard budget.mayTakeTime else { return .takeUntilFound(inclusive: false) }
+      budget.mayTakeTime = false
       return timeOperator(choice)
     }
   }

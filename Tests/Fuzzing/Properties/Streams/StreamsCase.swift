@@ -18,8 +18,8 @@ struct StreamsCase {
 
   init(_ bytes: [UInt8]) {
     var input = FuzzInput(bytes)
-    var mayTakeTime = true
-    pipe = input.pipe(depth: 4, &mayTakeTime)
+    var budget = PipeBudget()
+    pipe = input.pipe(depth: 4, &budget)
     var operations: [StreamsOperation] = [.subscribe(limit: nil)]
     while !input.isAtEnd { operations.append(Self.operation(input.byte())) }
     self.operations = operations
