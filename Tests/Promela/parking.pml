@@ -1,0 +1,309 @@
+/* parking.pml: sleeping until a condition that others make true without a lock. The protocol of
+ * rr_eventcount.h, for liveness: no wake-up is lost.
+ *
+ *   here               mirrors
+ *   ────               ───────
+ *   Producer           what a notifier does: make the condition true, then rr_eventcount_notify
+ *   wake()             rr_eventcount_wake
+ *   Sleeper            EventCountOn.wait: look, prepare, look again, wait
+ *   prepare()          rr_eventcount_prepare
+ *   heavy_fence()      rr_fence_heavy, by membarrier
+ *   light_fence()      rr_fence_light
+ *   StoreBuffer        the processor of a producer: its stores reach memory late
+ *   Signals            FUTEX_WAIT that returns for no reason, and timeouts, which look the same
+ *
+ * Memory is that of x86 (TSO). A producer's store waits in its store buffer while the producer goes on
+ * and loads; a read-modify-write empties the buffer first. So a look at the word may come before
+ * the publication that stands before it in the program, and only a fence prevents it: without the
+ * heavy fence this model has a lost wake-up. What a sleeper stores (that it has taken an item) is
+ * visible at once; nothing here depends on it. What the compiler may reorder, and weaker
+ * memory than TSO, are not covered.
+ *
+ * Producers go on for ever or stop at any moment: an item that only the next send would bring to light
+ * is lost. Weak fairness: what can always go on goes on at some time, store buffers too. Signals may
+ * stop, or else they would wake whom nobody woke.
+ *
+ * The epoch is counted modulo EPOCHS, not 2^31. A single sleeper needs no more than two: only it arms,
+ * so between its look and its sleep the epoch changes once at most. With several, one that is held up
+ * until the epoch has come round oversleeps, which rr_eventcount.h says; so there the producers send
+ * ITEMS each and EPOCHS is more than all notifications. The run short-epoch of Scripts/spin shows that.
+ *
+ * Not covered either: DESCRIPTOR (the same word, and an eventfd that stays readable until it is
+ * acknowledged), notify(if:), the condition variable of the pure-Swift core, and what happens
+ * between the items of one producer, which is the rings' affair.
+ *
+ * -D…   PRODUCERS (1 to 3)   SLEEPERS (1 or 2)   ITEMS (each; else no end)   WINDOW   EPOCHS
+ *       SHARED      all sleepers wait for the same condition, not each for its own
+ *       SYMMETRIC   no membarrier: full fences on both sides
+ *       REFUSED     the kernel may refuse the heavy fence
+ * Defects: see Scripts/spin.
+ */
+#ifndef PRODUCERS
+#define PRODUCERS 2
+#endif
+#ifndef SLEEPERS
+#define SLEEPERS 1
+#endif
+#ifndef WINDOW
+#define WINDOW 2
+#endif
+#ifndef EPOCHS
+#define EPOCHS 2
+#endif
+#ifndef WATCHED
+#define WATCHED 0
+#endif
+#ifdef SHARED
+#define CONCERNS(p, s) true
+#else
+#define CONCERNS(p, s) ((p) % SLEEPERS == (s))
+#endif
+
+/* The key of another epoch. */
+#define NO_KEY 255
+
+/* The epoch, doubled, and in bit 0 whether somebody sleeps or is about to. */
+byte word = 0;
+/* Of each producer: how many of its items are in memory, and how many in its store buffer. */
+byte items[PRODUCERS];
+byte buffered[PRODUCERS];
+bool asleep[SLEEPERS];
+
+/* What nobody of them can see. How many items were sent and not taken; changes as one is taken. */
+byte outstanding[PRODUCERS];
+bit taken[PRODUCERS];
+
+inline empty_buffer(p) {
+  items[p] = items[p] + buffered[p];
+  buffered[p] = 0
+}
+
+proctype StoreBuffer(byte p) {
+end:
+  do
+  :: d_step { buffered[p] > 0 -> buffered[p]--; items[p]++ }
+  od
+}
+
+/* The producer. */
+
+inline light_fence() {
+#if defined(SYMMETRIC) && !defined(NO_LIGHT_FENCE)
+  d_step { empty_buffer(self) }
+#else
+  skip
+#endif
+}
+
+/* FUTEX_WAKE: whoever is in the kernel by now. */
+inline futex_wake() {
+  d_step {
+#if SLEEPERS > 1 && !defined(WAKES_ONE)
+    asleep[1] = false;
+    asleep[0] = false
+#elif SLEEPERS > 1
+    if
+    :: asleep[1] -> asleep[1] = false
+    :: else -> asleep[0] = false
+    fi
+#else
+    asleep[0] = false
+#endif
+  }
+}
+
+#ifdef NO_EPOCH_CHANGE
+#define AFTER(seen) ((seen) - 1)
+#else
+#define AFTER(seen) (((seen) + 1) % (2 * EPOCHS))
+#endif
+
+inline wake() {
+#ifdef WAKES_BEFORE_CHANGE
+  futex_wake();
+#endif
+  do
+  :: (seen & 1) == 0 -> break
+  :: else ->
+    /* The compare-and-swap; who loses goes on with what it found. */
+    atomic {
+      empty_buffer(self);
+      if
+      :: word == seen -> word = AFTER(seen); won = true
+      :: else -> seen = word
+      fi
+    }
+    if
+    :: won ->
+      won = false;
+#ifndef WAKES_BEFORE_CHANGE
+      futex_wake();
+#endif
+      break
+    :: else
+    fi
+  od
+}
+
+inline publish() {
+  d_step { buffered[self]++; outstanding[self]++ }
+}
+
+proctype Producer(byte self) {
+  byte seen;
+  bool won;
+#ifdef ITEMS
+  byte left = ITEMS;
+#endif
+  do
+#ifdef ITEMS
+  :: left > 0 && outstanding[self] < WINDOW ->
+    left--;
+#else
+  :: outstanding[self] < WINDOW ->
+#endif
+#ifdef NOTIFIES_TOO_EARLY
+    seen = word;
+    publish();
+#else
+    publish();
+    light_fence();
+    seen = word;
+#endif
+    wake();
+    seen = 0
+  :: break
+  od
+}
+
+/* The sleeper. */
+
+#if PRODUCERS == 1
+#define CONDITION (CONCERNS(0, self) && items[0] > 0)
+#elif PRODUCERS == 2
+#define CONDITION ((CONCERNS(0, self) && items[0] > 0) || (CONCERNS(1, self) && items[1] > 0))
+#else
+#define CONDITION                                                                                  \
+  ((CONCERNS(0, self) && items[0] > 0) || (CONCERNS(1, self) && items[1] > 0) ||                   \
+   (CONCERNS(2, self) && items[2] > 0))
+#endif
+
+/* One item of each producer: who is served must not depend on who else sends. */
+inline take(p) {
+  if
+  :: CONCERNS(p, self) && items[p] > 0 ->
+    assert(outstanding[p] > 0);
+    items[p]--;
+    outstanding[p]--;
+    taken[p] = 1 - taken[p]
+  :: else
+  fi
+}
+
+/* The kernel interrupts one processor after another. */
+inline heavy_fence() {
+#if !defined(SYMMETRIC) && !defined(NO_HEAVY_FENCE)
+  d_step { empty_buffer(0) };
+#if PRODUCERS > 1
+  d_step { empty_buffer(1) };
+#endif
+#if PRODUCERS > 2
+  d_step { empty_buffer(2) };
+#endif
+#endif
+  skip
+}
+
+inline prepare() {
+  d_step { word = word | 1; key = word };
+#ifdef REFUSED
+  if
+  :: heavy_fence()
+#ifdef SLEEPS_THOUGH_REFUSED
+  :: skip
+#else
+  :: key = NO_KEY
+#endif
+  fi
+#else
+  heavy_fence()
+#endif
+}
+
+/* FUTEX_WAIT: the comparison and the falling asleep are one step. */
+inline futex_wait() {
+#ifdef NO_COMPARISON
+  asleep[self] = true;
+#else
+  d_step {
+    if
+    :: word == key -> asleep[self] = true
+    :: else
+    fi;
+    key = 0
+  };
+#endif
+end_asleep:
+  !asleep[self]
+}
+
+proctype Sleeper(byte self) {
+  byte key;
+  do
+  :: CONDITION ->
+    d_step {
+      take(0);
+#if PRODUCERS > 1
+      take(1);
+#endif
+#if PRODUCERS > 2
+      take(2)
+#endif
+    }
+  :: else ->
+    prepare();
+#ifdef NO_RECHECK
+    futex_wait()
+#else
+    if
+    :: CONDITION -> key = 0
+    :: else -> futex_wait()
+    fi
+#endif
+  od
+}
+
+proctype Signals() {
+  do
+  :: d_step { asleep[0] -> asleep[0] = false }
+#if SLEEPERS > 1
+  :: d_step { asleep[1] -> asleep[1] = false }
+#endif
+  :: break
+  od
+}
+
+init {
+  atomic {
+    run Producer(0);
+    run StoreBuffer(0);
+#if PRODUCERS > 1
+    run Producer(1);
+    run StoreBuffer(1);
+#endif
+#if PRODUCERS > 2
+    run Producer(2);
+    run StoreBuffer(2);
+#endif
+    run Sleeper(0);
+#if SLEEPERS > 1
+    run Sleeper(1);
+#endif
+    run Signals()
+  }
+}
+
+/* Each item that was sent is taken. Those of one producer are taken one after the other, so none waits for
+ * ever if the next one does not. */
+#define LEAVES(p, b) ((outstanding[p] > 0 && taken[p] == b) -> (<> (taken[p] != b)))
+ltl taken_at_last { [] (LEAVES(WATCHED, 0) && LEAVES(WATCHED, 1)) }
