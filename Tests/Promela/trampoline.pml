@@ -39,7 +39,7 @@
  *       JOBS           the loop's thread also sends while it does not own the reactor
  *       SYMMETRIC      no membarrier: full fences on both sides
  *       NO_FENCES      the pure-Swift core: no fences, the owner waits for a publication
- *       WINDOW         how many actions of thread 0 are on their way at most (2)
+ *       WINDOW         how many actions of thread 0 are on their way at most (2, at most 2)
  *       OTHER_WINDOW   the same of thread 1 (1)
  *       OWN            how many the owner has sent itself (1)
  *       WATCHED        whose actions the liveness is about
