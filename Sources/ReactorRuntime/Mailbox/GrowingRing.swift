@@ -40,7 +40,8 @@ struct GrowingRing<C: Core, Element: Sendable>: ~Copyable, Sendable {
   /// Where senders try first: nearly always the newest.
   @usableFromInline let entrance = RingReference<C>()
   @usableFromInline let capacity: Int
-  private let wasClosed = Atomic(false)
+  /// Set first of all by ``close()``, while the stages still take elements.
+  let wasClosed = Atomic(false)
   /// Whether ``close()`` has done what it does.
   private let isSealed = Atomic(false)
 
