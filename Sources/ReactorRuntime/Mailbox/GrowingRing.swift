@@ -117,6 +117,10 @@ struct GrowingRing<C: Core, Element: Sendable>: ~Copyable, Sendable {
     return newest.replace(stage, with: last)
   }
 
+  /// Whether nothing is accepted any more: ``close()`` has closed the stages, too.
+  var wasSealed: Bool { isSealed.load(ordering: .sequentiallyConsistent) }
+
+  /// Whether it is being closed. Something may still be accepted, until ``wasSealed``.
   @usableFromInline var isClosed: Bool { wasClosed.load(ordering: .sequentiallyConsistent) }
 
   /// The cursor that the next element gets: everything that was accepted has a smaller one.

@@ -33,7 +33,11 @@ extension RuntimeOn {
   /// After a turn of a reactor that is closed. The owner.
   @usableFromInline
   func endIfDone() {
-    guard endingReference.isSet, mailbox.isEmpty, mailbox.reentrant.isEmpty else { return }
+    // Sealed, before it is found empty: else something could be accepted after the end. Who closes makes the owner
+    // look again after that: see `refuseSends()`.
+    guard endingReference.isSet, mailbox.ring.wasSealed, mailbox.isEmpty, mailbox.reentrant.isEmpty else {
+      return
+    }
     end()
   }
 
