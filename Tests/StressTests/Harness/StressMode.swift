@@ -29,6 +29,10 @@ enum StressMode: String {
     }
   }
 
+  /// How much one thread does in one round, where there is one round at least whatever the mode: so many, and an
+  /// eighth in the brief mode.
+  static func perRound(_ count: Int) -> Int { current == .brief ? max(1, count / 8) : count }
+
   /// Of a scenario's time limit, or of the time that it takes: the brief mode is for what is slow.
   static func seconds(_ count: Int) -> Int { current == .long ? count * 20 : count }
 

@@ -26,3 +26,15 @@ extension History {
     }
   }
 }
+
+extension HistoryChecker {
+  /// Of a reactor's mailbox.
+  ///
+  /// On the caller more than the capacity can be inside. While a producer stands still between its claim and its
+  /// publication, whoever sends becomes the owner, can process nothing, and leaves what it sends in the owner's
+  /// queue; that takes no room, and has a limit of its own.
+  init(ofMailboxWith capacity: Int, at place: Place) {
+    self.init(
+      capacity: capacity, mostInside: place == .caller ? .max : nil, hasOneThread: place.hasOneThread)
+  }
+}

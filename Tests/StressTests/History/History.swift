@@ -25,6 +25,8 @@ struct History: Sendable {
     var outcome = Outcome.accepted
     /// Sent by the owner to itself, in a turn: it takes no room, and is accepted as long as there are turns.
     var isReentrant = false
+    /// Whose send it was, if that was written down.
+    var thread: UInt = 0
   }
 
   /// What tells an element from all others.
@@ -52,6 +54,8 @@ struct History: Sendable {
     var element: ElementID
     var reason: Reason
     var time: UInt64
+    /// When it gave way, at the earliest, if that is known: its reporter may have been held up before `time`.
+    var earliest: UInt64?
   }
 
   /// At that time, at the latest, so many slots had been given back: those of elements that were received, or

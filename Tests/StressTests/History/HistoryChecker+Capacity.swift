@@ -45,16 +45,23 @@ extension HistoryChecker {
     return found
   }
 
-  /// The other way round: (elements of sends that ended by t) - (elements received or reported by t) is at most
-  /// claimed(t) - released(t), so it may never exceed what fits.
+  /// The other way round: elements whose sends had ended by t, and that had not been received or given way by t,
+  /// are inside at t, and may never be more than fit. Who pushes an element out reports it a moment later, and may
+  /// be held up between; so what is reported during a send counts as gone since that send's beginning.
   func overruns(
     _ history: History, _ accepted: [History.Send], _ sendOf: [History.ElementID: History.Send],
     _ mostInside: Int
   ) -> [Violation] {
     let ends = Steps(accepted.map { ($0.end, $0.count) })
     let fates =
-      history.receptions.map { ($0.element, $0.time) } + history.reports.map { ($0.element, $0.time) }
-    let gone = Steps(fates.filter { sendOf[$0.0]?.isReentrant == false }.map { ($0.1, 1) })
+      history.receptions.map { ($0.element, $0.time) }
+      + history.reports.map { ($0.element, $0.earliest ?? $0.time) }
+    // Not before its own send's end: until then it is not counted.
+    let gone = Steps(
+      fates.compactMap { element, time in
+        guard let send = sendOf[element], !send.isReentrant else { return nil }
+        return (max(time, send.end), 1)
+      })
     return accepted.compactMap { send in
       let surplus = ends.sum(upTo: send.end) - gone.sum(upTo: send.end) - mostInside
       return surplus > 0 ? .overrun(by: surplus, atEndOf: send) : nil
@@ -106,7 +113,7 @@ private struct Steps {
 
 extension Array {
   /// The first index whose element satisfies `isBehind`, which all later ones do as well: a binary search.
-  fileprivate func partition(where isBehind: (Element) -> Bool) -> Int {
+  func partition(where isBehind: (Element) -> Bool) -> Int {
     var low = 0
     var high = count
     while low < high {

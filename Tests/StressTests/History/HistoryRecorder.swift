@@ -54,6 +54,7 @@ final class HistoryRecorder: Sendable {
       return refusal
     }
     if let refusal { record.outcome = History.Send.Outcome(refusal.reason) }
+    record.thread = Self.thread
     return record
   }
 
@@ -79,12 +80,22 @@ final class HistoryRecorder: Sendable {
     var history = owner.history
     history.sends += sends
     history.closes = closes.with { $0 }
+    let sendsOf = Dictionary(grouping: sends, by: \.thread).mapValues { $0.sorted { $0.begin < $1.begin } }
     for (element, refusals) in refusals.with({ $0 }) {
       history.reports += refusals.map { refusal in
-        History.Report(element: element, reason: History.Report.Reason(refusal.reason), time: refusal.time)
+        History.Report(
+          element: element, reason: History.Report.Reason(refusal.reason), time: refusal.time,
+          earliest: Self.beginning(of: refusal, in: sendsOf[refusal.thread] ?? []))
       }
     }
     return history
+  }
+
+  /// Of the send during which it was noted, if it was during one.
+  private static func beginning(of refusal: Refusal, in sends: [History.Send]) -> UInt64? {
+    let next = sends.partition { $0.begin > refusal.time }
+    guard next > 0, sends[next - 1].end > refusal.time else { return nil }
+    return sends[next - 1].begin
   }
 }
 

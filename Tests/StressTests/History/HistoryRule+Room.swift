@@ -56,7 +56,16 @@ extension HistoryRule {
       sends: [send(0, 0, 1, 4), send(1, 0, 3, 5), send(1, 1, 6, 7)],
       receptions: [reception(0, 0, at: 10), reception(1, 1, at: 11)], reports: [report(1, 0, .dropped, at: 9)]
     )
+    // Whoever pushes the first one out is held up before it says so, and meanwhile another comes.
+    let heldUp = History(
+      sends: [send(0, 0, 1, 2), send(0, 1, 3, 4), send(0, 2, 6, 7), send(1, 0, 5, 10)],
+      receptions: [reception(0, 1, at: 8), reception(0, 2, at: 11), reception(1, 0, at: 12)],
+      reports: [report(0, 0, .dropped, at: 9, since: 5)])
     return [
+      HistoryRule(
+        "what gives way during a send is outside from its beginning", heldUp,
+        checker: HistoryChecker(capacity: 2), differing: { $0.reports[0].earliest = 8 },
+        is: .overrun(by: 1, atEndOf: heldUp.sends[2])),
       HistoryRule(
         "an element gives way if there is one for which there is no room", pushed, checker: ring,
         differing: { $0.releases[0].time = 4 }, is: .untruthfulDrop(element(0, 0))),

@@ -45,9 +45,10 @@ struct HistoryRule: Sendable, CustomStringConvertible {
   }
 
   static func report(
-    _ producer: Int, _ sequence: Int, _ reason: History.Report.Reason, at time: UInt64
+    _ producer: Int, _ sequence: Int, _ reason: History.Report.Reason, at time: UInt64,
+    since earliest: UInt64? = nil
   ) -> History.Report {
-    History.Report(element: element(producer, sequence), reason: reason, time: time)
+    History.Report(element: element(producer, sequence), reason: reason, time: time, earliest: earliest)
   }
 }
 

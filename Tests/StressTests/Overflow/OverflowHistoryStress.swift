@@ -20,9 +20,9 @@ extension StressTests {
       /// process it in this turn or the next ones, does not give way any more: so newer ones may have to, and
       /// there may be a few more than the capacity twice.
       var checker: HistoryChecker {
-        var checker = HistoryChecker(capacity: capacity, hasOneThread: place.hasOneThread)
+        var checker = HistoryChecker(ofMailboxWith: capacity, at: place)
         if policy == .dropOldest {
-          checker.mostInside = 4 * capacity
+          if place != .caller { checker.mostInside = 4 * capacity }
           checker.fewestNewer = 1
         }
         return checker

@@ -82,7 +82,7 @@ extension StressTests {
       guard let recorder else { return }
       var history = recorder.history(reactor.log, sends.flatMap { $0 })
       history.noteReleases(ofMailboxWith: load.capacity)
-      let checker = HistoryChecker(capacity: load.capacity, hasOneThread: load.place.hasOneThread)
+      let checker = HistoryChecker(ofMailboxWith: load.capacity, at: load.place)
       let complaint = checker.complaint(about: history)
       #expect(complaint == nil, "\(scenario): \(complaint ?? "")")
       #expect(recorder.payloads.alive == 0, "\(scenario)")

@@ -36,7 +36,7 @@ extension StressTests {
       let logs = Crew(of: threads + 1) { thread -> [ObserverLog] in
         var disturbance = Disturbance(scenario.generator(thread))
         guard thread == 0 else { return observe(shared, until: isOver, &disturbance) }
-        for element in 1...20_000 {
+        for element in 1...StressMode.perRound(20_000) {
           source.onNext(element)
           disturbance.step()
         }

@@ -67,6 +67,7 @@ extension StressTests {
     private func subscribeLate(_ bringing: Int, _ subscribing: Int, _ scenario: Scenario) {
       let lifetimes = Lifetimes()
       let all = ObserverLog()
+      let perThread = StressMode.perRound(10_000)
       var late: [Late] = []
       do {
         let relay = StateRelay(value: lifetimes.track(0))
@@ -78,8 +79,8 @@ extension StressTests {
             return subscribe(
               to: relay, until: { hasEnded.value.load(ordering: .relaxed) == bringing }, &disturbance)
           }
-          for index in 1...10_000 {
-            relay.accept(lifetimes.track(thread * 10_000 + index))
+          for index in 1...perThread {
+            relay.accept(lifetimes.track(thread * perThread + index))
             disturbance.step()
           }
           hasEnded.value.wrappingAdd(1, ordering: .relaxed)
@@ -90,7 +91,7 @@ extension StressTests {
         #expect(lifetimes.alive == 1, "\(scenario)")
       }
       #expect(lifetimes.alive == 0, "\(scenario)")
-      #expect(all.elements.count == bringing * 10_000 + 1, "\(scenario)")
+      #expect(all.elements.count == bringing * perThread + 1, "\(scenario)")
       let positions = Dictionary(uniqueKeysWithValues: zip(all.elements, 0...))
       for subscription in late {
         #expect(subscription.wasToldAtOnce, "\(scenario)")
