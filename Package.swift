@@ -138,3 +138,9 @@ let package = Package(
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11
 )
+
+// What is built in many ways, such as the stress tests, is built without the other tests: under ThreadSanitizer those
+// take most of the time.
+if let only = Context.environment["RR_ONLY_TESTS"] {
+  package.targets.removeAll { $0.type == .test && $0.name != only }
+}
