@@ -12,6 +12,8 @@ static _Thread_local struct {
     int times;
     int error;
     long calls;
+    void (*hook)(void *argument);
+    void *argument;
   } calls[FAULTY_CALL_COUNT];
   bool counts_allocations;
   int allocations_left;
@@ -35,6 +37,11 @@ void faulty_fail_later(faulty_call call, int first, int times, int error) {
   mine.calls[call].error = error;
 }
 
+void faulty_before(faulty_call call, void (*hook)(void *argument), void *argument) {
+  mine.calls[call].hook = hook;
+  mine.calls[call].argument = argument;
+}
+
 long faulty_calls(faulty_call call) { return mine.calls[call].calls; }
 
 void faulty_fail_allocations_after(int count) {
@@ -55,6 +62,7 @@ void faulty_reset(void) {
   for (int call = 0; call < FAULTY_CALL_COUNT; call++) {
     faulty_fail((faulty_call)call, 0, 0);
     mine.calls[call].calls = 0;
+    faulty_before((faulty_call)call, NULL, NULL);
   }
   faulty_fail_allocations_after(-1);
   faulty_stop_clock(-1);
@@ -65,6 +73,11 @@ void faulty_reset(void) {
 /* Whether this call is one that must fail. */
 static bool fails(faulty_call call) {
   mine.calls[call].calls++;
+  void (*const hook)(void *argument) = mine.calls[call].hook;
+  if (hook != NULL) {
+    mine.calls[call].hook = NULL;
+    hook(mine.calls[call].argument);
+  }
   if (mine.calls[call].first > 0) {
     mine.calls[call].first--;
     return false;

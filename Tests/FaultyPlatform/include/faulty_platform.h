@@ -28,6 +28,9 @@ typedef enum faulty_call {
 void faulty_fail(faulty_call call, int times, int error);
 /* The same, after `first` calls that are made. */
 void faulty_fail_later(faulty_call call, int first, int times, int error);
+/* Before its next such call, the calling thread calls `hook` once: for what must come in between.
+ */
+void faulty_before(faulty_call call, void (*hook)(void *argument), void *argument);
 /* How often the calling thread made that call, refused or not. */
 long faulty_calls(faulty_call call);
 

@@ -38,6 +38,24 @@ import Testing
     #expect(reactor.currentState == [1, 2, 3])
   }
 
+  /// Between its last round and the moment from which who comes wakes it.
+  @Test func closingJustBeforeItRestsIsNotMissed() throws {
+    defer { faulty_reset() }
+    let hosted = try HostedLoop()
+    #expect(hosted.run() == 0)
+    #expect(!Self.isReadable(hosted))
+    faulty_before(
+      FAULTY_READ,
+      { loop in loop.map { Unmanaged<Loop>.fromOpaque($0).takeUnretainedValue().beginClosing() } },
+      Unmanaged.passUnretained(hosted.loop).toOpaque())
+    #expect(hosted.run() == 0)
+    #expect(Self.isReadable(hosted) || hosted.loop.finishClosing(before: .now).isEmpty)
+    hosted.run()
+    #expect(hosted.loop.finishClosing(before: .now).isEmpty)
+    #expect(hosted.run() == 0)
+    #expect(!Self.isReadable(hosted))
+  }
+
   /// Each descriptor that it needs, and each that it adds to another, may be refused.
   @Test(arguments: [FAULTY_EVENT_DESCRIPTOR, FAULTY_TIMER_DESCRIPTOR, FAULTY_POLLER_DESCRIPTOR])
   func refusedDescriptorIsAnError(_ call: faulty_call) throws {
