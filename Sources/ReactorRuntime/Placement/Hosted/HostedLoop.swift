@@ -95,10 +95,13 @@ public final class HostedLoopOn<C: Core>: Sendable {
     loop.state.intake.wake.acknowledge()
     loop.state.monitor.notePark()
     loop.state.monitor.noteWakes(total: loop.state.intake.wake.wakes)
-    if !loop.state.intake.wake.arm(unless: { loop.state.intake.isWaiting }) { return false }
+    if !loop.state.intake.wake.arm(unless: { loop.state.intake.isWaiting || isToEnd }) { return false }
     poller.setTimer(rest.deadline)
     return true
   }
+
+  /// Whether it was closed since the last round: there is one more, in which it ends.
+  private var isToEnd: Bool { loop.state.isClosed && !loop.state.ending.isOver }
 
   /// Refuses what is sent from now on, and runs what was accepted, on the calling thread. Any thread, but not
   /// from inside a turn. It also happens when this goes away.
