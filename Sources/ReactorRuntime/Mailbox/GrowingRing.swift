@@ -176,30 +176,31 @@ struct GrowingRing<C: Core, Element: Sendable>: ~Copyable, Sendable {
 
   /// Receives what is there, oldest first, at most `limit` elements and at most what fits.
   ///
-  /// - Parameter look: Called before the first one. Who finds the ring full afterwards, finds it so with a head
-  ///   that is no older than this moment's, or in a stage of which nothing is received in this drain.
+  /// - Parameter look: Called before the first one; if it answers false, nothing is received. Who finds the ring
+  ///   full afterwards, finds it so with a head that is no older than this moment's, or in a stage of which nothing
+  ///   is received in this drain.
   @inlinable
   @inline(__always)
-  func drain(upTo limit: Int, after look: () -> Void = {}, _ body: (Element, UInt64) -> Void) -> Int {
+  func drain(upTo limit: Int, after look: () -> Bool = { true }, _ body: (Element, UInt64) -> Void) -> Int {
     guard let newest = newest.use({ $0 }) else {
-      look()
+      _ = look()
       return 0
     }
     if newest.hasPrevious.load(ordering: .relaxed) {
       return drainGrown(newest, upTo: limit, after: look, body)
     }
-    look()
+    if !look() { return 0 }
     return newest.ring.drain(upTo: min(limit, newest.ring.capacity), body)
   }
 
   @inlinable
   @inline(never)
   func drainGrown(
-    _ newest: Stage, upTo limit: Int, after look: () -> Void, _ body: (Element, UInt64) -> Void
+    _ newest: Stage, upTo limit: Int, after look: () -> Bool, _ body: (Element, UInt64) -> Void
   ) -> Int {
     // Who made a stage in the middle of the last drain gave it the head of that moment.
     mirror(oldest(before: newest), to: newest)
-    look()
+    if !look() { return 0 }
     var received = 0
     while received < min(limit, newest.ring.capacity) {
       let oldest = oldest(before: newest)

@@ -65,7 +65,7 @@ struct MailboxOn<C: Core, Action: Sendable>: ~Copyable, Sendable {
   func drain(upTo limit: Int, _ body: (Work<Action>) -> Void) -> Int {
     var reentered = 0
     let received = ring.drain(
-      upTo: limit, after: { if hasSpilled { takeSpilled() } },
+      upTo: limit, after: { takesOver() },
       { work, cursor in
         if !reentrant.isEmpty { reentered += drainReentrant(before: cursor, upTo: .max, body) }
         body(work)
@@ -82,7 +82,7 @@ struct MailboxOn<C: Core, Action: Sendable>: ~Copyable, Sendable {
   func drain(upTo limit: Int, _ body: (Work<Action>) -> Void, orDrop drop: (Action) -> Void) -> Int {
     var reentered = 0
     let received = ring.drain(
-      upTo: limit, after: { if hasSpilled { takeSpilled() } },
+      upTo: limit, after: { takesOver() },
       { work, cursor in
         if !reentrant.isEmpty { reentered += drainReentrant(before: cursor, upTo: .max, body) }
         if case .action(let action) = work, overflow.use({ $0.isPushedOut(cursor) }) == true {
@@ -109,6 +109,17 @@ struct MailboxOn<C: Core, Action: Sendable>: ~Copyable, Sendable {
     return count
   }
 
+  /// Before a drain: takes over what is kept beside the ring, if there is anything. False if that has to wait, and
+  /// the drain with it: behind a claim that is not yet published nothing could be processed of it, and what was
+  /// taken over cannot give way any more.
+  @inlinable
+  func takesOver() -> Bool {
+    if !hasSpilled { return true }
+    if !ring.isReady, !ring.isEmpty { return false }
+    takeSpilled()
+    return true
+  }
+
   /// Whether there may be something in the overflow. Any thread.
   @inlinable
   var hasSpilled: Bool { overflow.use { $0.wasRaised } ?? false }
@@ -133,7 +144,7 @@ struct MailboxOn<C: Core, Action: Sendable>: ~Copyable, Sendable {
 
   /// Whether something is ready to be processed. The owner.
   @inlinable
-  var isReady: Bool { ring.isReady || hasSpilled }
+  var isReady: Bool { ring.isReady || (hasSpilled && ring.isEmpty) }
 
   /// Whether a quarter of the ring is free: senders that sleep are not woken for a slot each.
   @inlinable

@@ -11,6 +11,8 @@ public enum OverflowPolicy: Sendable, Hashable {
   /// The action is dropped: ``SendError/dropped``.
   case dropNewest
   /// The oldest action in the mailbox is dropped, which its reactor finds out in its next turn:
-  /// ``SendError/dropped``. Meanwhile the newer ones are kept beside it, at most twice as many as its capacity.
+  /// ``SendError/dropped``. Meanwhile the newer ones are kept beside it, at most twice as many as its capacity;
+  /// and as many again that the reactor has taken over from there to process them next. These do not give way any
+  /// more, so newer ones may have to. The newest one always stays.
   case dropOldest
 }

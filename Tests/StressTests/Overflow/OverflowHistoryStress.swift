@@ -22,7 +22,7 @@ extension StressTests {
       var checker: HistoryChecker {
         var checker = HistoryChecker(ofMailboxWith: capacity, at: place)
         if policy == .dropOldest {
-          if place != .caller { checker.mostInside = 4 * capacity }
+          if place != .caller { checker.mostInside = 5 * capacity }
           checker.fewestNewer = 1
         }
         return checker
