@@ -30,7 +30,8 @@ void rr_eventcount_destroy(rr_eventcount *ec) {
 }
 
 uint32_t rr_eventcount_prepare(rr_eventcount *ec) {
-  const uint32_t key = rr_fetch_or_seq_cst(RR_EDGE_WAKE, &ec->word, 1u) | 1u;
+  /* Relaxed: the fence behind it orders it. */
+  const uint32_t key = rr_fetch_or_relaxed(&ec->word, 1u) | 1u;
   /* Refused the fence, the sleeper must not sleep: the key of another epoch makes wait return. */
   return rr_fence_heavy() ? key : key - 2u;
 }
@@ -64,7 +65,8 @@ void rr_eventcount_wake(rr_eventcount *ec, uint32_t word) {
   /* One of several notifiers wins; the losers find the word disarmed, or armed under a later
    * epoch by a sleeper that looks at its condition after it armed. */
   while ((word & 1) != 0) {
-    if (!rr_cas_seq_cst(RR_EDGE_WAKE, &ec->word, &word, (word & ~1u) + 2u)) continue;
+    /* Relaxed: who is woken looks again, behind a fence of its own. */
+    if (!rr_cas_relaxed(&ec->word, &word, (word & ~1u) + 2u)) continue;
     rr_platform_in_use->futex_wake(&ec->word);
     if (ec->descriptor >= 0) signal_descriptor(ec);
     return;

@@ -41,17 +41,17 @@ void rr_lanes_destroy(rr_lanes *lanes) {
   rr_platform_in_use->release(lanes);
 }
 
-/* Tells the consumer to poll `index` too. */
+/* Tells the consumer to poll `index` too. Relaxed: what it finds there is carried by the lane. */
 static void extend(rr_lanes *lanes, uint32_t index) {
   uint32_t count = rr_load_relaxed(&lanes->count);
-  while (count <= index && !rr_cas_seq_cst(RR_EDGE_LANE_STATE, &lanes->count, &count, index + 1)) {
+  while (count <= index && !rr_cas_relaxed(&lanes->count, &count, index + 1)) {
   }
 }
 
 static bool take(rr_lane *lane) {
   uint32_t expected = RR_LANE_FREE;
   return rr_load_relaxed(&lane->state) == RR_LANE_FREE &&
-         rr_cas_seq_cst(RR_EDGE_LANE_STATE, &lane->state, &expected, RR_LANE_TAKEN);
+         rr_cas_acquire(RR_EDGE_LANE_STATE, &lane->state, &expected, RR_LANE_TAKEN);
 }
 
 rr_status rr_lanes_register(rr_lanes *lanes, rr_lane_producer *out) {
@@ -72,7 +72,7 @@ rr_status rr_lanes_register(rr_lanes *lanes, rr_lane_producer *out) {
         .mask = lane->mask,
         .stride = lane->stride,
         .tail = rr_load_relaxed(&lane->tail),
-        .head_seen = rr_load_acquire(RR_EDGE_LANE_SPACE, &lane->head),
+        .head_seen = rr_load_relaxed(&lane->head),
     };
     return RR_OK;
   }

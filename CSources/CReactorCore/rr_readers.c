@@ -6,10 +6,16 @@
 #include "rr_fence.h"
 #include "rr_platform.h"
 
+#ifdef RR_MODEL
+/* At once, so that cases of a few reads come to what is to be checked. */
+#define READS_UNTIL_KEPT 1
+#define USES_WORTH_IT 1
+#else
 /* So many reads of one slot in a row, each with a pin of its own, and the last pin is kept. */
 #define READS_UNTIL_KEPT 8
 /* A kept pin that was used so often was worth it: the next one is kept at once. */
 #define USES_WORTH_IT 16
+#endif
 
 /* What a thread knows about its own reads. */
 typedef struct habit {
@@ -120,7 +126,8 @@ void rr_reader_give_back(rr_reader *reader) {
   const uintptr_t kept = rr_load_relaxed(&reader->kept);
   if (kept == 0 || rr_load_relaxed(&reader->depth) != 0) return;
   const uintptr_t given = (kept & ~RR_READER_REVOKED) | RR_READER_GIVEN;
-  if (rr_exchange_seq_cst(RR_EDGE_PIN_KEEP, &reader->kept, given) != 0) {
+  /* Relaxed: it settles who unpins, and carries nothing. */
+  if (rr_exchange_relaxed(&reader->kept, given) != 0) {
     rr_pins_unpin(trampoline_of(kept), slot_of(kept));
   }
   rr_store_release(RR_EDGE_PIN_KEEP, &reader->kept, (uintptr_t)0);
@@ -168,14 +175,15 @@ void rr_readers_unpin_slowly(rr_trampoline *t, int slot) {
 static bool mark(const rr_trampoline *t, int shown) {
   bool found = false;
   for (rr_reader *reader = first; reader != NULL; reader = reader->next) {
-    uintptr_t kept = rr_load_acquire(RR_EDGE_PIN_KEEP, &reader->kept);
+    uintptr_t kept = rr_load_relaxed(&reader->kept);
     if (trampoline_of(kept) != t || slot_of(kept) == shown || (kept & RR_READER_GIVEN) != 0)
       continue;
     if ((kept & RR_READER_REVOKED) != 0) {
       /* Marked before, and not taken: its thread was reading then, and gives it back when it finds
-       * the mark; or the fence was refused. Relaxed: looked at again behind the fence. */
+       * the mark; or the fence was refused. Looked at again behind the fence. */
       if (rr_load_relaxed(&reader->depth) == 0) found = true;
-    } else if (rr_cas_seq_cst(RR_EDGE_PIN_KEEP, &reader->kept, &kept, kept | RR_READER_REVOKED)) {
+      /* Relaxed: the heavy fence behind it orders it. */
+    } else if (rr_cas_relaxed(&reader->kept, &kept, kept | RR_READER_REVOKED)) {
       found = true;
     }
   }
@@ -184,7 +192,7 @@ static bool mark(const rr_trampoline *t, int shown) {
 
 /* Takes the pin of a record that is kept as `kept`; false if its thread was first. */
 static bool take(rr_reader *reader, uintptr_t kept) {
-  if (!rr_cas_seq_cst(RR_EDGE_PIN_KEEP, &reader->kept, &kept, (uintptr_t)0)) return false;
+  if (!rr_cas_acquire(RR_EDGE_PIN_KEEP, &reader->kept, &kept, (uintptr_t)0)) return false;
   rr_pins_unpin(trampoline_of(kept), slot_of(kept));
   return true;
 }
@@ -195,7 +203,7 @@ bool rr_readers_revoke(rr_trampoline *t) {
   /* Refused the fence, it takes nothing; who reads again finds the mark, and gives the pin back. */
   if (mark(t, rr_trampoline_slot(t)) && rr_fence_heavy()) {
     for (rr_reader *reader = first; reader != NULL; reader = reader->next) {
-      const uintptr_t kept = rr_load_acquire(RR_EDGE_PIN_KEEP, &reader->kept);
+      const uintptr_t kept = rr_load_relaxed(&reader->kept);
       if (trampoline_of(kept) != t || (kept & RR_READER_TAKEN) != RR_READER_REVOKED) continue;
       if (rr_load_acquire(RR_EDGE_PIN_USE, &reader->depth) != 0) continue;
       if (take(reader, kept)) taken = true;

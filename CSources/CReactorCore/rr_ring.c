@@ -45,15 +45,24 @@ void rr_ring_destroy(rr_ring *ring) {
   rr_platform_in_use->release(ring);
 }
 
+#ifdef RR_MODEL
+/* One pause lets somebody else run; more of them do nothing new. */
+#define FIRST_PAUSES 1
+#define MOST_PAUSES 1
+#else
+#define FIRST_PAUSES 8
+#define MOST_PAUSES 64
+#endif
+
 /* After a lost compare-and-swap: first about 200 ns, then doubling up to about 1.5 us. */
 static void back_off(uint32_t *pauses) {
   for (uint32_t i = 0; i < *pauses; i++) rr_pause();
-  if (*pauses < 64) *pauses *= 2;
+  if (*pauses < MOST_PAUSES) *pauses *= 2;
 }
 
 rr_claim rr_ring_try_claim_slow(rr_ring *ring, uint64_t count, bool lost) {
   if (count == 0 || count > ring->capacity) return (rr_claim){RR_COUNT_INVALID, 0};
-  for (uint32_t pauses = 8;; lost = true) {
+  for (uint32_t pauses = FIRST_PAUSES;; lost = true) {
     if (lost) back_off(&pauses);
     uint64_t tail = rr_load_relaxed(&ring->tail);
     if ((tail & 1) != 0) return (rr_claim){RR_CLOSED, 0};

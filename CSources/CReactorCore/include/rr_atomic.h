@@ -22,6 +22,7 @@ enum rr_edge {
   RR_EDGE_RING_ITEM,    /* publish -> poll: the slot's payload */
   RR_EDGE_RING_SPACE,   /* release -> claim: the emptied slot */
   RR_EDGE_RING_CLAIM,   /* claim -> the owner's last look: "somebody is on the way" */
+  RR_EDGE_RING_CLOSE,   /* close -> who finds it closed: what was written before */
   RR_EDGE_LANE_ITEM,    /* lane publish -> drain: the payload */
   RR_EDGE_LANE_SPACE,   /* lane release -> claim: the emptied slot */
   RR_EDGE_LANE_STATE,   /* register, close, recycle: the lane's ownership */
@@ -34,11 +35,20 @@ enum rr_edge {
   RR_EDGE_COUNT,
 };
 
+#ifdef RR_MODEL
+/* Each operation is a step of the model checker: Tests/Model. */
+#include "rr_model_atomic.h"
+#else
+
 #define RR_EDGE_CHECK(edge) ((void)sizeof(char[(edge) < RR_EDGE_COUNT ? 1 : -1]))
 
 #define rr_load_relaxed(x) atomic_load_explicit((x), memory_order_relaxed)
 #define rr_store_relaxed(x, v) atomic_store_explicit((x), (v), memory_order_relaxed)
-#define rr_fetch_add_relaxed(x, v) atomic_fetch_add_explicit((x), (v), memory_order_relaxed)
+#define rr_exchange_relaxed(x, v) atomic_exchange_explicit((x), (v), memory_order_relaxed)
+#define rr_fetch_or_relaxed(x, v) atomic_fetch_or_explicit((x), (v), memory_order_relaxed)
+#define rr_cas_relaxed(x, expected, v)                                                             \
+  atomic_compare_exchange_strong_explicit((x), (expected), (v), memory_order_relaxed,              \
+                                          memory_order_relaxed)
 
 #define rr_load_acquire(edge, x)                                                                   \
   (RR_EDGE_CHECK(edge), atomic_load_explicit((x), memory_order_acquire))
@@ -57,7 +67,11 @@ enum rr_edge {
   (RR_EDGE_CHECK(edge), atomic_fetch_sub_explicit((x), (v), memory_order_release))
 #define rr_fetch_or_seq_cst(edge, x, v)                                                            \
   (RR_EDGE_CHECK(edge), atomic_fetch_or_explicit((x), (v), memory_order_seq_cst))
-/* A failed exchange only reports what it saw; nothing is read through it. */
+/* A failed compare-and-swap only reports what it saw; nothing is read through it. */
+#define rr_cas_acquire(edge, x, expected, v)                                                       \
+  (RR_EDGE_CHECK(edge),                                                                            \
+   atomic_compare_exchange_strong_explicit((x), (expected), (v), memory_order_acquire,             \
+                                           memory_order_relaxed))
 #define rr_cas_seq_cst(edge, x, expected, v)                                                       \
   (RR_EDGE_CHECK(edge),                                                                            \
    atomic_compare_exchange_strong_explicit((x), (expected), (v), memory_order_seq_cst,             \
@@ -76,4 +90,5 @@ static inline void rr_pause(void) {
 #endif
 }
 
+#endif /* RR_MODEL */
 #endif

@@ -99,7 +99,7 @@ static inline void rr_lane_close(const rr_lane_producer *producer) {
 
 /* How many lanes to poll. Consumer. */
 static inline uint32_t rr_lanes_count(const rr_lanes *lanes) {
-  return rr_load_acquire(RR_EDGE_LANE_STATE, &lanes->count);
+  return rr_load_relaxed(&lanes->count);
 }
 
 static inline rr_lane *rr_lanes_at(const rr_lanes *lanes, uint32_t index) {

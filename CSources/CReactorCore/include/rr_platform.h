@@ -1,4 +1,5 @@
-/* rr_platform.h: all that the core asks of the system, as one table of functions.
+/* rr_platform.h: what the core asks of the system, as one table of functions: futex, membarrier,
+ * clock, memory and descriptors. Signals and threads are not among it.
  *
  * The core calls the table that rr_platform_in_use points to. Outside of tests that is always
  * rr_platform_system. A test points it to a table of its own, in which calls fail, come back too

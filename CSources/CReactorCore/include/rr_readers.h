@@ -103,7 +103,8 @@ void rr_reader_give_back(rr_reader *reader);
 /* Begins a read by the kept pin, if that is one of the slot that the word names. The record's
  * thread. */
 static inline bool rr_reader_try_enter(rr_reader *reader, const rr_trampoline *t, rr_pin *pin) {
-  const uint64_t word = rr_load_acquire(RR_EDGE_OWNERSHIP, &t->word);
+  /* Relaxed: what is in the slot was taken over when it was pinned, and has not changed since. */
+  const uint64_t word = rr_load_relaxed(&t->word);
   const uint64_t slot = word & RR_TRAMPOLINE_SLOT_MASK;
   const uintptr_t kept = rr_reader_pin(t, slot);
   if (rr_load_relaxed(&reader->kept) != kept) return false;

@@ -49,7 +49,12 @@
 #define RR_RING_MAX_CAPACITY (UINT64_C(1) << 31)
 #define RR_MAX_PAYLOAD ((size_t)1 << 20)
 #define RR_MAX_ALIGNMENT ((size_t)128)
+#ifdef RR_MODEL
+/* So that a batch of three is published as two runs. */
+#define RR_RING_MAX_RUN 2
+#else
 #define RR_RING_MAX_RUN 127
+#endif
 #define RR_RING_SKIP 128
 
 typedef struct rr_ring {
@@ -182,11 +187,14 @@ static inline void rr_ring_set_run_left(rr_ring *ring, uint32_t left) { ring->ru
 
 /* Refuses every later claim. Claims that succeeded before may still be published. Any thread. */
 static inline void rr_ring_close(rr_ring *ring) {
-  rr_fetch_or_seq_cst(RR_EDGE_RING_CLAIM, &ring->tail, 1);
+  rr_fetch_or_seq_cst(RR_EDGE_RING_CLOSE, &ring->tail, 1);
 }
 
+/* Any thread. Who finds it closed sees what the closer wrote before. Sequentially consistent, as
+ * the closing: who closes and then looks at a flag, and who sets the flag and then looks here, do
+ * not both miss. */
 static inline bool rr_ring_is_closed(const rr_ring *ring) {
-  return (rr_load_seq_cst(RR_EDGE_RING_CLAIM, &ring->tail) & 1) != 0;
+  return (rr_load_seq_cst(RR_EDGE_RING_CLOSE, &ring->tail) & 1) != 0;
 }
 
 /* The claim cursor: every claim that is complete is below it. Any thread. */

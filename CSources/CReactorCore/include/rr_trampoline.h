@@ -106,13 +106,15 @@ static inline uint64_t rr_thread_token(void) {
 /* NEW -> OWNED. False if somebody was first. Any thread. */
 static inline bool rr_trampoline_try_start(rr_trampoline *t, uint64_t token) {
   uint64_t expected = RR_TRAMPOLINE_NEW;
-  return rr_cas_seq_cst(RR_EDGE_OWNERSHIP, &t->word, &expected, RR_TRAMPOLINE_NEW | token);
+  /* Relaxed: there is nothing to take over, and what it gives, it gives when it shows the state. */
+  return rr_cas_relaxed(&t->word, &expected, RR_TRAMPOLINE_NEW | token);
 }
 
 static inline bool rr_trampoline_try_take(rr_trampoline *t, uint64_t owner) {
   /* Sequentially consistent: finding it busy is one of the looks that must not miss the leaving. */
   uint64_t word = rr_load_seq_cst(RR_EDGE_OWNERSHIP, &t->word);
   while ((word & ~RR_TRAMPOLINE_SLOT_MASK) == 0) {
+    /* Sequentially consistent for C++20 alone: see MEMORY_MODEL.md. */
     if (rr_cas_seq_cst(RR_EDGE_OWNERSHIP, &t->word, &word, word | owner)) return true;
   }
   return false;
@@ -131,7 +133,8 @@ static inline bool rr_trampoline_try_schedule(rr_trampoline *t) {
 /* SCHEDULED -> OWNED. Whoever took the schedule over, with a happens-before edge from the thread
  * that scheduled. */
 static inline void rr_trampoline_begin(rr_trampoline *t, uint64_t token) {
-  const uint64_t word = rr_load_acquire(RR_EDGE_OWNERSHIP, &t->word);
+  /* Relaxed: the edge from the thread that scheduled carries what that one took over. */
+  const uint64_t word = rr_load_relaxed(&t->word);
   rr_store_release(RR_EDGE_OWNERSHIP, &t->word, (word & RR_TRAMPOLINE_SLOT_MASK) | token);
 }
 
@@ -154,11 +157,6 @@ static inline bool rr_trampoline_is_owner(const rr_trampoline *t, uint64_t token
 /* The owner's token, SCHEDULED, or 0; may be stale at once. Any thread. */
 static inline uint64_t rr_trampoline_was_owner(const rr_trampoline *t) {
   return rr_load_seq_cst(RR_EDGE_OWNERSHIP, &t->word) & RR_TRAMPOLINE_OWNER_MASK;
-}
-
-/* Whether nobody owns it and it was started; may be stale at once. Any thread. */
-static inline bool rr_trampoline_was_idle(const rr_trampoline *t) {
-  return (rr_load_seq_cst(RR_EDGE_OWNERSHIP, &t->word) & ~RR_TRAMPOLINE_SLOT_MASK) == 0;
 }
 
 /* The snapshot slot that readers may copy, or -1 while the trampoline is NEW. Any thread. */

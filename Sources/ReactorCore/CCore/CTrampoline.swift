@@ -29,9 +29,6 @@ public struct CTrampoline: RawTrampoline, @unchecked Sendable {
   public func isOwner(_ token: UInt64) -> Bool { rr_trampoline_is_owner(word, token) }
 
   @inlinable
-  public var wasIdle: Bool { rr_trampoline_was_idle(word) }
-
-  @inlinable
   public var wasOwner: UInt64 { rr_trampoline_was_owner(word) }
 
   @inlinable

@@ -12,7 +12,6 @@ public protocol RawTrampoline: RawPart {
   func tryEnter(_ token: UInt64) -> Bool
   func trySchedule() -> Bool
   func isOwner(_ token: UInt64) -> Bool
-  var wasIdle: Bool { get }
   /// The owner's token, 16 while scheduled, 0 while nobody is.
   var wasOwner: UInt64 { get }
 

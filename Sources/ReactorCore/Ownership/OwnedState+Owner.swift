@@ -31,12 +31,8 @@ extension OwnedStateOn {
   @inlinable
   public var isOwner: Bool { raw.isOwner(C.threadToken) }
 
-  /// Whether it has started and nobody was the owner a moment ago. Any thread. This look and the one at
+  /// Whether somebody was the owner a moment ago, or it was scheduled. Any thread. This look and the one at
   /// the mailbox after ``leave()`` do not both miss; see `rr_trampoline.h`.
-  @inlinable
-  public var wasIdle: Bool { raw.wasIdle }
-
-  /// Whether somebody was the owner a moment ago, or it was scheduled. Any thread.
   @inlinable
   public var wasBusy: Bool { raw.wasOwner != 0 }
 

@@ -28,12 +28,12 @@ public struct TrampolineOn<C: Core>: ~Copyable {
   public func tryEnter() -> Bool { raw.tryEnter(C.threadToken) }
 
   /// Reserves the ownership, if nobody has it, and obliges the caller, if that succeeded, to see to it that
-  /// somebody calls
-  /// ``begin()``. Any thread; lock-free.
+  /// somebody calls ``begin()``. Any thread; lock-free.
   @inlinable
   public func trySchedule() -> Bool { raw.trySchedule() }
 
-  /// Makes the calling thread the owner of what was scheduled.
+  /// Makes the calling thread the owner of what was scheduled, with a happens-before edge from the thread that
+  /// did.
   @inlinable
   public func begin() { raw.begin(C.threadToken) }
 
@@ -50,7 +50,7 @@ public struct TrampolineOn<C: Core>: ~Copyable {
 
   /// Whether nobody was the owner a moment ago, and nothing was scheduled. Any thread.
   @inlinable
-  public var wasIdle: Bool { raw.wasIdle }
+  public var wasIdle: Bool { raw.wasOwner == 0 }
 }
 
 extension TrampolineOn: Sendable {}

@@ -59,8 +59,8 @@ public struct SwiftEventCount: RawEventCount, @unchecked Sendable {
 
 extension SwiftEventCount {
   public func prepare() -> UInt32 {
-    // WAKE: "somebody sleeps", before the sleeper's look at its condition.
-    let key = shared.pointee.word.bitwiseOr(1, ordering: .sequentiallyConsistent).newValue
+    // "Somebody sleeps." Relaxed: the fence behind it orders it.
+    let key = shared.pointee.word.bitwiseOr(1, ordering: .relaxed).newValue
     // WAKE: the sleeper's half of the pair of fences; the condition may be read with any ordering.
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     return key
@@ -104,11 +104,10 @@ extension SwiftEventCount {
   func wake(_ seen: UInt32) {
     var word = seen
     while word & 1 != 0 {
-      // WAKE: one of several notifiers wins; the losers find the word disarmed, or armed under a later epoch
-      // by a sleeper that looks at its condition after it armed.
+      // One of several notifiers wins; the losers find the word disarmed, or armed under a later epoch by a
+      // sleeper that looks at its condition after it armed. Relaxed: who is woken looks again, behind a fence.
       let (isMine, current) = shared.pointee.word.compareExchange(
-        expected: word, desired: (word & ~1) &+ 2, successOrdering: .sequentiallyConsistent,
-        failureOrdering: .relaxed)
+        expected: word, desired: (word & ~1) &+ 2, ordering: .relaxed)
       if isMine {
         parkingSpot.unparkAll()
         shared.pointee.socket?.signal()

@@ -18,8 +18,8 @@ public struct SwiftLaneProducer: RawLaneProducer, @unchecked Sendable {
     mask = lane.shared.pointee.mask
     stride = lane.shared.pointee.stride
     tail = lane.tail.pointee.load(ordering: .relaxed)
-    // LANE_SPACE: the slots that the lane's producer before filled are emptied.
-    headSeen = lane.consumer.pointee.head.load(ordering: .acquiring)
+    // Relaxed: LANE_STATE has carried it, with the emptied slots.
+    headSeen = lane.consumer.pointee.head.load(ordering: .relaxed)
   }
 
   @inlinable

@@ -74,8 +74,8 @@ public struct SwiftLanes: RawLanes, @unchecked Sendable {
 
   @inlinable
   public var count: Int {
-    // LANE_STATE: the lanes below it, from their registration.
-    Int(truncatingIfNeeded: wasTaken.pointee.load(ordering: .acquiring))
+    // Relaxed: what is found in the lanes is carried by them.
+    Int(truncatingIfNeeded: wasTaken.pointee.load(ordering: .relaxed))
   }
 
   @inlinable
@@ -93,10 +93,9 @@ public struct SwiftLanes: RawLanes, @unchecked Sendable {
   private func extend(to index: UInt32) {
     var count = wasTaken.pointee.load(ordering: .relaxed)
     while count <= index {
-      // LANE_STATE: the lane's slots, to the consumer's look at the count.
+      // Relaxed: likewise.
       let (isExtended, current) = wasTaken.pointee.compareExchange(
-        expected: count, desired: index + 1, successOrdering: .sequentiallyConsistent,
-        failureOrdering: .relaxed)
+        expected: count, desired: index + 1, ordering: .relaxed)
       if isExtended { return }
       count = current
     }
@@ -110,7 +109,7 @@ extension SwiftLane {
     guard shared.pointee.state.load(ordering: .relaxed) == Self.stateFree else { return false }
     // LANE_STATE: what the producer before left behind, from the consumer's recycling.
     return shared.pointee.state.compareExchange(
-      expected: Self.stateFree, desired: Self.stateTaken, successOrdering: .sequentiallyConsistent,
+      expected: Self.stateFree, desired: Self.stateTaken, successOrdering: .acquiring,
       failureOrdering: .relaxed
     ).exchanged
   }

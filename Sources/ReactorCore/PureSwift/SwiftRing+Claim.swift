@@ -104,13 +104,14 @@ extension SwiftRing {
 
   @inlinable
   public func close() {
-    // RING_CLAIM: every claim is before it or refused.
+    // RING_CLOSE: why, to who finds it closed; with a place in S, for a mailbox that grows. Being one word, every
+    // claim is before it or refused.
     producers.pointee.tail.bitwiseOr(1, ordering: .sequentiallyConsistent)
   }
 
   @inlinable
   public var isClosed: Bool {
-    // RING_CLAIM.
+    // RING_CLOSE: what the closer wrote before; in one order with the closing.
     producers.pointee.tail.load(ordering: .sequentiallyConsistent) & 1 != 0
   }
 

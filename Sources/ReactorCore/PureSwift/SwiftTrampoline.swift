@@ -37,10 +37,10 @@ public struct SwiftTrampoline: RawTrampoline, @unchecked Sendable {
 extension SwiftTrampoline {
   @inlinable
   public func tryStart(_ token: UInt64) -> Bool {
-    // OWNERSHIP: new → owned, the first one wins.
+    // New → owned, the first one wins. Relaxed: there is nothing to take over yet, and what is given is given
+    // when the state is shown.
     word.pointee.compareExchange(
-      expected: Self.newBit, desired: Self.newBit | token, successOrdering: .sequentiallyConsistent,
-      failureOrdering: .relaxed
+      expected: Self.newBit, desired: Self.newBit | token, ordering: .relaxed
     ).exchanged
   }
 
@@ -72,9 +72,9 @@ extension SwiftTrampoline {
 
   @inlinable
   public func begin(_ token: UInt64) {
-    // OWNERSHIP: from the owner that left before the schedule; nobody else writes a scheduled word, so a
-    // store will do.
-    let found = word.pointee.load(ordering: .acquiring)
+    // Relaxed: who scheduled has taken over what the last owner wrote, and hands it on.
+    let found = word.pointee.load(ordering: .relaxed)
+    // OWNERSHIP: the snapshot, to readers. Nobody else writes a scheduled word, so a store will do.
     word.pointee.store((found & Self.slotMask) | token, ordering: .releasing)
   }
 
@@ -95,12 +95,6 @@ extension SwiftTrampoline {
   public func isOwner(_ token: UInt64) -> Bool {
     // Relaxed: only the caller itself can have written its own token, or taken it away.
     word.pointee.load(ordering: .relaxed) & Self.ownerMask == token
-  }
-
-  @inlinable
-  public var wasIdle: Bool {
-    // OWNERSHIP.
-    word.pointee.load(ordering: .sequentiallyConsistent) & ~Self.slotMask == 0
   }
 
   @inlinable
