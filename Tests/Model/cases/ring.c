@@ -1,0 +1,380 @@
+/* The ring: wrap-around, full and empty, batches, claims given up or never published, closing. */
+#include "cases.h"
+
+/* The last cursors before they wrap. */
+#define NEAR_THE_END ((UINT64_MAX >> 1) - 1)
+
+static rr_ring *ring;
+static received got;
+static bool is_closed;
+static int refused, accepted[4];
+
+static void set_up(uint64_t capacity, uint64_t start) {
+  memset(&got, 0, sizeof got);
+  memset(accepted, 0, sizeof accepted);
+  is_closed = false;
+  refused = 0;
+  ring = ring_make(capacity, start);
+}
+
+static void receive(int count) {
+  while (got.count < count) {
+    if (ring_drain(ring, &got, count - got.count, 1) == 0) model_pause();
+  }
+}
+
+static void receive_2(void) { receive(2); }
+static void receive_3(void) { receive(3); }
+static void receive_4(void) { receive(4); }
+
+static void send_1_of_1(void) { model_check(ring_send(ring, 10, 1) == RR_OK); }
+static void send_1_of_2(void) { model_check(ring_send(ring, 20, 1) == RR_OK); }
+static void send_1_of_3(void) { model_check(ring_send(ring, 30, 1) == RR_OK); }
+static void send_2_of_1(void) {
+  for (uint64_t i = 0; i < 2; i++) model_check(ring_send(ring, 10 + i, 1) == RR_OK);
+}
+static void send_2_of_2(void) {
+  for (uint64_t i = 0; i < 2; i++) model_check(ring_send(ring, 20 + i, 1) == RR_OK);
+}
+
+static void finish(void) {
+  received_check_order(&got);
+  model_check(rr_ring_was_count(ring) == 0);
+  model_check(rr_ring_peek(ring, rr_ring_head(ring)) == 0);
+  rr_ring_destroy(ring);
+}
+
+/* MARK: wrap-around */
+
+static void set_up_2(void) { set_up(2, 0); }
+static void set_up_2_at_the_end(void) { set_up(2, NEAR_THE_END); }
+
+const model_case ring_wrap = {
+    .name = "ring.wrap",
+    .about = "one producer, four items through two slots, across the last cursor",
+    .setup = set_up_2_at_the_end,
+    .threads = {send_2_of_1, receive_2},
+    .finish = finish,
+    .bounds = {4, 3, 0},
+    .far = {6, 4, 0},
+};
+
+const model_case ring_two_producers = {
+    .name = "ring.two-producers",
+    .about = "two producers send two each through two slots, across the last cursor",
+    .setup = set_up_2_at_the_end,
+    .threads = {send_2_of_1, send_2_of_2, receive_4},
+    .finish = finish,
+    .bounds = {2, 2, 0},
+    .far = {3, 2, 0},
+};
+
+static void set_up_1(void) { set_up(1, 0); }
+
+const model_case ring_one_slot = {
+    .name = "ring.one-slot",
+    .about = "two producers take turns at one slot: full, empty, and the room handed on",
+    .setup = set_up_1,
+    .threads = {send_2_of_1, send_1_of_2, receive_3},
+    .finish = finish,
+    .bounds = {2, 2, 0},
+    .far = {3, 2, 0},
+};
+
+const model_case ring_three_producers = {
+    .name = "ring.three-producers",
+    .about = "three producers, one item each, through two slots",
+    .setup = set_up_2,
+    .threads = {send_1_of_1, send_1_of_2, send_1_of_3, receive_3},
+    .finish = finish,
+    .bounds = {2, 1, 0},
+    .far = {2, 2, 0},
+};
+
+/* MARK: full is truthful */
+
+static void try_1(void) { refused += ring_try_send(ring, 10, 1) == RR_FULL; }
+static void try_2(void) { refused += ring_try_send(ring, 20, 1) == RR_FULL; }
+
+static void finish_without_refusal(void) {
+  model_check(refused == 0);
+  ring_drain(ring, &got, MOST_ITEMS, 1);
+  model_check(got.count == 2);
+  finish();
+}
+
+const model_case ring_room_for_both = {
+    .name = "ring.room-for-both",
+    .about = "two slots, two producers: nobody is told that it is full",
+    .setup = set_up_2,
+    .threads = {try_1, try_2},
+    .finish = finish_without_refusal,
+    .bounds = {6, 4, 0},
+    .far = {8, 6, 0},
+};
+
+static void finish_with_one_refusal(void) {
+  ring_drain(ring, &got, MOST_ITEMS, 1);
+  model_check(refused == 1 && got.count == 1);
+  finish();
+}
+
+const model_case ring_room_for_one = {
+    .name = "ring.room-for-one",
+    .about = "one slot, two producers, no consumer: exactly one is refused",
+    .setup = set_up_1,
+    .threads = {try_1, try_2},
+    .finish = finish_with_one_refusal,
+    .bounds = {6, 4, 0},
+    .far = {8, 6, 0},
+};
+
+/* Tells the others by an edge that is not the ring's. */
+static struct { _Atomic uint32_t is_set; } * signal;
+
+static void set_up_emptied(void) {
+  set_up_1();
+  signal = model_allocate(sizeof *signal);
+  model_check(ring_try_send(ring, 30, 1) == RR_OK);
+}
+
+static void empty_and_signal(void) {
+  receive(1);
+  rr_store_release(MODEL_OF_THE_CASE, &signal->is_set, 1);
+}
+
+static void send_after_signal(void) {
+  while (rr_load_acquire(MODEL_OF_THE_CASE, &signal->is_set) == 0) model_pause();
+  model_check(ring_try_send(ring, 10, 1) == RR_OK);
+}
+
+static void finish_emptied(void) {
+  ring_drain(ring, &got, MOST_ITEMS, 1);
+  model_check(got.count == 2);
+  model_release(signal);
+  finish();
+}
+
+const model_case ring_room_that_is_known = {
+    .name = "ring.room-that-is-known",
+    .about = "who knows that the slot was emptied is not told that it is full",
+    .setup = set_up_emptied,
+    .threads = {empty_and_signal, send_after_signal},
+    .finish = finish_emptied,
+    .bounds = {4, 4, 0},
+    .far = {6, 6, 0},
+};
+
+/* MARK: batches and claims given up */
+
+static void set_up_4(void) { set_up(4, NEAR_THE_END); }
+static void send_batch(void) { model_check(ring_send(ring, 10, 3) == RR_OK); }
+
+const model_case ring_batches = {
+    .name = "ring.batches",
+    .about = "a claim of three, which takes two runs, beside single ones, through four slots",
+    .setup = set_up_4,
+    .threads = {send_batch, send_1_of_2, receive_4},
+    .finish = finish,
+    .bounds = {2, 2, 0},
+    .far = {4, 3, 0},
+};
+
+/* As a batch: all of its slots come one after the other. */
+static void finish_batches(void) {
+  for (int i = 0; i + 1 < got.count; i++) {
+    if (got.items[i] / 10 == got.items[i + 1] / 10) continue;
+    model_check(got.items[i] % 10 == 1 || got.items[i] / 10 != 1);
+  }
+  finish();
+}
+
+static void send_pair_of_1(void) { model_check(ring_send(ring, 10, 2) == RR_OK); }
+static void send_pair_of_2(void) { model_check(ring_send(ring, 20, 2) == RR_OK); }
+
+const model_case ring_pairs = {
+    .name = "ring.pairs",
+    .about = "two claims of two through two slots: each is whole",
+    .setup = set_up_2,
+    .threads = {send_pair_of_1, send_pair_of_2, receive_4},
+    .finish = finish_batches,
+    .bounds = {2, 2, 0},
+    .far = {3, 3, 0},
+};
+
+static void abandon_then_send(void) {
+  uint64_t cursor;
+  while (rr_ring_try_claim(ring, 2, &cursor) == RR_FULL) model_pause();
+  *(uint64_t *)rr_ring_payload(ring, cursor) = 99;
+  rr_ring_abandon(ring, cursor, 2);
+  send_1_of_1();
+}
+
+const model_case ring_abandoned = {
+    .name = "ring.abandoned",
+    .about = "a claim of two that is given up is passed over, and its slots are used again",
+    .setup = set_up_2,
+    .threads = {abandon_then_send, send_1_of_2, receive_2},
+    .finish = finish,
+    .bounds = {2, 1, 0},
+    .far = {3, 2, 0},
+};
+
+/* MARK: closing */
+
+static void close_ring(void) {
+  rr_ring_close(ring);
+  is_closed = true;
+}
+
+/* Refused if the closing ended before this began. */
+static void send_or_find_closed(uint64_t item) {
+  const bool was_closed = is_closed;
+  const rr_status status = ring_send(ring, item, 1);
+  model_check(status == RR_CLOSED || (status == RR_OK && !was_closed));
+  accepted[item / 10] += status == RR_OK;
+}
+
+static void send_1_or_not(void) { send_or_find_closed(10); }
+static void send_2_or_not(void) { send_or_find_closed(20); }
+
+static void set_up_closing(void) { set_up(2, NEAR_THE_END); }
+
+/* Receives until it is closed and empty, as an owner that ends does. */
+static void receive_until_closed(void) {
+  for (;;) {
+    if (ring_drain(ring, &got, 4, 1) > 0) continue;
+    if (rr_ring_is_closed(ring) && rr_ring_distance(rr_ring_head(ring), rr_ring_tail(ring)) == 0)
+      return;
+    model_pause();
+  }
+}
+
+static void finish_closed(void) {
+  model_check(received_of(&got, 1) == accepted[1] && received_of(&got, 2) == accepted[2]);
+  model_check(ring_try_send(ring, 30, 1) == RR_CLOSED);
+  finish();
+}
+
+const model_case ring_closing = {
+    .name = "ring.closing",
+    .about = "closed while two send: what is accepted is received, nothing is accepted later",
+    .setup = set_up_closing,
+    .threads = {send_1_or_not, send_2_or_not, close_ring, receive_until_closed},
+    .finish = finish_closed,
+    .bounds = {2, 1, 0},
+    .far = {3, 2, 0},
+};
+
+/* Why it was closed: known to who finds it closed. */
+static uint64_t *reason;
+
+static void set_up_reason(void) {
+  set_up_1();
+  reason = model_allocate(sizeof *reason);
+}
+
+static void close_for_a_reason(void) {
+  *reason = 7;
+  rr_ring_close(ring);
+}
+
+static void find_closed(void) {
+  if (rr_ring_is_closed(ring)) model_check(*reason == 7);
+}
+
+static void finish_reason(void) {
+  ring_drain(ring, &got, 1, 1);
+  model_release(reason);
+  finish();
+}
+
+const model_case ring_closed_because = {
+    .name = "ring.closed-because",
+    .about = "who finds it closed sees what the closer wrote before, a claim in between or not",
+    .setup = set_up_reason,
+    .threads = {close_for_a_reason, try_1, find_closed},
+    .finish = finish_reason,
+    .bounds = {4, 2, 0},
+    .far = {6, 4, 0},
+};
+
+/* MARK: a producer that stops for good */
+
+static void send_fragile(void) {
+  model_fragile(true);
+  ring_try_send(ring, 10, 1);
+  model_fragile(false);
+}
+
+static void send_2_beside(void) {
+  for (uint64_t i = 0; i < 2; i++) model_check(ring_try_send(ring, 20 + i, 1) == RR_OK);
+}
+
+static void receive_some(void) {
+  for (int i = 0; i < 2; i++) ring_drain(ring, &got, 4, 1);
+}
+
+/* Behind the one that stopped, nothing is received, nothing is lost, and all is still there. */
+static void finish_frozen(void) {
+  ring_drain(ring, &got, 4, 1);
+  const uint64_t claimed = (uint64_t)rr_ring_distance(NEAR_THE_END, rr_ring_tail(ring));
+  const bool waits = (uint64_t)rr_ring_distance(rr_ring_head(ring), rr_ring_tail(ring)) > 0;
+  model_check(!waits || model_was_frozen(1));
+  model_check(rr_ring_was_count(ring) + (uint64_t)got.count == claimed);
+  if (!waits) {
+    model_check(received_of(&got, 2) == 2);
+  } else {
+    model_check(rr_ring_peek(ring, rr_ring_head(ring)) == 0);
+    /* As if it went on. */
+    rr_ring_abandon(ring, rr_ring_head(ring), 1);
+    ring_drain(ring, &got, 4, 1);
+    model_check(received_of(&got, 2) == 2);
+  }
+  finish();
+}
+
+const model_case ring_frozen = {
+    .name = "ring.frozen",
+    .about = "a producer stops for good anywhere in its send; others and the consumer go on",
+    .setup = set_up_4,
+    .threads = {send_fragile, send_2_beside, receive_some},
+    .finish = finish_frozen,
+    .bounds = {2, 1, 1},
+    .far = {3, 2, 1},
+};
+
+/* MARK: figures */
+
+/* One item inside; another one is sent before the first is received: it is never empty. */
+static void set_up_count(void) {
+  set_up(2, 0);
+  model_check(ring_try_send(ring, 10, 1) == RR_OK);
+}
+
+static void send_second(void) { model_check(ring_try_send(ring, 11, 1) == RR_OK); }
+
+static void receive_first_after_second(void) {
+  while (rr_ring_peek(ring, 1) == 0) model_pause();
+  ring_drain(ring, &got, 1, 1);
+}
+
+static void count(void) {
+  const uint64_t found = rr_ring_was_count(ring);
+  model_check(found == 1 || found == 2);
+}
+
+static void finish_count(void) {
+  ring_drain(ring, &got, 2, 1);
+  finish();
+}
+
+const model_case ring_count = {
+    .name = "ring.count",
+    .about = "the figure of a third thread is never empty if the ring never is",
+    .setup = set_up_count,
+    .threads = {send_second, receive_first_after_second, count},
+    .finish = finish_count,
+    .bounds = {3, 3, 0},
+    .far = {4, 4, 0},
+};

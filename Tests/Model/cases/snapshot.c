@@ -1,0 +1,373 @@
+/* Snapshots: an owner that shows states, threads that read them, with pins that are given back at
+ * once and with pins that are kept. As OwnedState does (Sources/ReactorCore/Ownership), with two or
+ * three slots instead of eight, so that they run out. */
+#include "cases.h"
+
+/* Of two words, so that half a state can be told from a whole one. */
+typedef struct state {
+  uint64_t a, b;
+} state;
+
+static rr_trampoline *trampoline, *other;
+static state *states;
+static int slots, shown, last_shown;
+static int withheld;
+
+static const uint64_t token = 32;
+
+/* MARK: the owner, who stays the owner */
+
+static void show(uint64_t value, int slot) {
+  states[slot] = (state){value, value};
+  rr_trampoline_publish(trampoline, token, (uint64_t)slot);
+  shown = slot;
+  last_shown = (int)value;
+}
+
+static int free_slot(void) {
+  for (int i = 0; i < slots; i++) {
+    if (i != shown && rr_pins_is_free(trampoline, i)) return i;
+  }
+  return -1;
+}
+
+/* Shows a newer state, if there is a slot for it, or one whose pins can be taken back. */
+static void change(uint64_t value) {
+  int slot = free_slot();
+  if (slot < 0 && rr_readers_revoke(trampoline)) slot = free_slot();
+  if (slot < 0) {
+    withheld++;
+  } else {
+    show(value, slot);
+  }
+}
+
+static void set_up(int count) {
+  slots = count;
+  withheld = 0;
+  other = NULL;
+  states = model_allocate((size_t)count * sizeof *states);
+  model_check(rr_trampoline_create(&trampoline, 0) == RR_OK);
+  model_check(rr_trampoline_try_start(trampoline, token));
+  show(1, 0);
+}
+
+static void set_up_2(void) { set_up(2); }
+static void set_up_3(void) { set_up(3); }
+
+static void change_2(void) {
+  change(2);
+  change(3);
+}
+
+static void change_3(void) {
+  change_2();
+  change(4);
+}
+
+/* MARK: readers */
+
+/* A whole state, not an older one than before. */
+static uint64_t read_after(uint64_t before) {
+  const rr_pin pin = rr_readers_pin(trampoline);
+  model_check(pin.slot >= 0);
+  const state found = states[pin.slot];
+  model_check(found.a == found.b && found.a >= before);
+  rr_readers_unpin(trampoline, pin);
+  return found.a;
+}
+
+static void read_1(void) {
+  read_after(1);
+  model_readers_end_thread();
+}
+
+static void read_2(void) {
+  read_after(read_after(1));
+  model_readers_end_thread();
+}
+
+static void read_3(void) {
+  read_after(read_after(read_after(1)));
+  model_readers_end_thread();
+}
+
+/* A read inside of a read, of the same state. */
+static void read_nested(void) {
+  const uint64_t first = read_after(1);
+  const rr_pin pin = rr_readers_pin(trampoline);
+  const state outer = states[pin.slot];
+  const uint64_t inner = read_after(first);
+  model_check(inner >= outer.a);
+  const state again = states[pin.slot];
+  model_check(again.a == outer.a && again.b == outer.a);
+  rr_readers_unpin(trampoline, pin);
+  model_readers_end_thread();
+}
+
+static void check_no_pins(void) {
+  for (int i = 0; i < RR_TRAMPOLINE_SLOTS; i++) model_check(rr_pins_is_free(trampoline, i));
+}
+
+/* Nobody reads any more: no pin is left over, and the next change can be shown. */
+static void finish(void) {
+  check_no_pins();
+  const int before = withheld;
+  change(9);
+  model_check(withheld == before && last_shown == 9);
+  model_check(rr_readers_count() == 0);
+  model_release(states);
+  rr_trampoline_destroy(trampoline);
+}
+
+const model_case snapshot_pins = {
+    .name = "snapshot.pins",
+    .about = "a reader reads twice while the owner shows two states; pins are given back at once",
+    .setup = set_up_2,
+    .threads = {change_2, read_2},
+    .finish = finish,
+    .is_symmetric = true,
+    .bounds = {4, 2, 0},
+    .far = {6, 3, 0},
+};
+
+const model_case snapshot_two_readers = {
+    .name = "snapshot.two-readers",
+    .about = "two readers and an owner that shows two states; pins are given back at once",
+    .setup = set_up_2,
+    .threads = {change_2, read_1, read_1},
+    .finish = finish,
+    .is_symmetric = true,
+    .bounds = {3, 1, 0},
+    .far = {3, 2, 0},
+};
+
+const model_case snapshot_kept = {
+    .name = "snapshot.kept",
+    .about = "a reader keeps its pin; an owner with two slots shows two states, and revokes",
+    .setup = set_up_2,
+    .threads = {change_2, read_2},
+    .finish = finish,
+    .bounds = {4, 2, 0},
+    .far = {5, 3, 0},
+};
+
+const model_case snapshot_kept_twice = {
+    .name = "snapshot.kept-twice",
+    .about = "a reader keeps pins of two states; an owner with two slots shows three",
+    .setup = set_up_2,
+    .threads = {change_3, read_2},
+    .finish = finish,
+    .bounds = {3, 1, 0},
+    .far = {4, 2, 0},
+};
+
+const model_case snapshot_revoked_on_the_way_in = {
+    .name = "snapshot.revoked-on-the-way-in",
+    .about = "a reader finds its pin revoked after it has read by it",
+    .setup = set_up_2,
+    .threads = {change_2, read_3},
+    .finish = finish,
+    .bounds = {3, 1, 0},
+    .far = {4, 2, 0},
+};
+
+/* Goes on living, and reads no more. */
+static void read_2_and_live(void) { read_after(read_after(1)); }
+
+/* What it keeps is taken by the owner; its record goes at last. */
+static void finish_while_it_lives(void) {
+  /* Whoever was later, the reader that left or the owner that revoked, has seen to it. */
+  model_check(!model_readers_is_marked(1));
+  for (uint64_t value = 5; value < 8; value++) {
+    change(value);
+    model_check(last_shown == (int)value);
+  }
+  model_readers_end_of(1);
+  finish();
+}
+
+const model_case snapshot_none_forgotten = {
+    .name = "snapshot.none-forgotten",
+    .about = "the pin of a thread that reads no more is taken by an owner that needs the slot",
+    .setup = set_up_2,
+    .threads = {read_2_and_live, change_2},
+    .finish = finish_while_it_lives,
+    .bounds = {4, 1, 0},
+    .far = {5, 2, 0},
+};
+
+const model_case snapshot_kept_long = {
+    .name = "snapshot.kept-long",
+    .about =
+        "a reader reads three times by kept pins; an owner with three slots shows three states",
+    .setup = set_up_3,
+    .threads = {change_3, read_3},
+    .finish = finish,
+    .bounds = {3, 2, 0},
+    .far = {4, 2, 0},
+};
+
+const model_case snapshot_two_keepers = {
+    .name = "snapshot.two-keepers",
+    .about = "two readers keep their pins; an owner with two slots shows two states",
+    .setup = set_up_2,
+    .threads = {change_2, read_2, read_1},
+    .finish = finish,
+    .bounds = {2, 1, 0},
+    .far = {3, 1, 0},
+};
+
+const model_case snapshot_nested = {
+    .name = "snapshot.nested",
+    .about = "a read inside of a read by a kept pin, while the owner shows two states",
+    .setup = set_up_2,
+    .threads = {change_2, read_nested},
+    .finish = finish,
+    .bounds = {3, 1, 0},
+    .far = {4, 2, 0},
+};
+
+const model_case snapshot_refused = {
+    .name = "snapshot.refused",
+    .about = "the kernel refuses membarrier: the owner takes no pins back",
+    .setup = set_up_2,
+    .threads = {change_2, read_2},
+    .finish = finish,
+    .bounds = {3, 1, 2},
+    .far = {4, 2, 3},
+};
+
+/* MARK: a word that is written without a state being shown */
+
+static struct { _Atomic uint32_t is_set; } * scheduled;
+
+static void set_up_schedule(void) {
+  set_up(2);
+  scheduled = model_allocate(sizeof *scheduled);
+}
+
+static void change_and_schedule(void) {
+  change(2);
+  rr_trampoline_leave(trampoline, (uint64_t)shown);
+  model_check(rr_trampoline_try_schedule(trampoline));
+  rr_store_release(MODEL_OF_THE_CASE, &scheduled->is_set, 1);
+}
+
+/* As another thread, with a token of its own. */
+static void begin_and_leave(void) {
+  while (rr_load_acquire(MODEL_OF_THE_CASE, &scheduled->is_set) == 0) model_pause();
+  rr_trampoline_begin(trampoline, 64);
+  rr_trampoline_leave(trampoline, (uint64_t)shown);
+}
+
+static void finish_schedule(void) {
+  model_release(scheduled);
+  model_check(rr_trampoline_try_enter(trampoline, token));
+  finish();
+}
+
+const model_case snapshot_begun = {
+    .name = "snapshot.begun",
+    .about = "a reader looks at the word when one thread has shown a state and another began",
+    .setup = set_up_schedule,
+    .threads = {change_and_schedule, begin_and_leave, read_1},
+    .finish = finish_schedule,
+    .bounds = {3, 1, 0},
+    .far = {4, 2, 0},
+};
+
+/* MARK: a state that goes away while a thread still keeps a pin of it */
+
+static struct { _Atomic uint32_t is_set; } * done;
+
+static void set_up_two_states(void) {
+  set_up(2);
+  done = model_allocate(sizeof *done);
+  model_check(rr_trampoline_create(&other, 0) == RR_OK);
+  model_check(rr_trampoline_try_start(other, token));
+  rr_trampoline_publish(other, token, 0);
+}
+
+static void read_other(void) {
+  const rr_pin pin = rr_readers_pin(other);
+  model_check(pin.slot == 0);
+  rr_readers_unpin(other, pin);
+}
+
+/* Its last reference to the first state is given up after the first read. */
+static void read_then_read_other(void) {
+  read_after(1);
+  rr_store_release(MODEL_OF_THE_CASE, &done->is_set, 1);
+  read_other();
+  read_other();
+  model_readers_end_thread();
+}
+
+static void destroy_when_done(void) {
+  while (rr_load_acquire(MODEL_OF_THE_CASE, &done->is_set) == 0) model_pause();
+  rr_trampoline_destroy(trampoline);
+}
+
+static void finish_forgotten(void) {
+  trampoline = other;
+  check_no_pins();
+  model_check(rr_readers_count() == 0);
+  rr_trampoline_destroy(other);
+  model_release(states);
+  model_release(done);
+}
+
+const model_case snapshot_forgotten = {
+    .name = "snapshot.forgotten",
+    .about = "a state is destroyed while a thread gives back the pin that it kept of it",
+    .setup = set_up_two_states,
+    .threads = {read_then_read_other, destroy_when_done},
+    .finish = finish_forgotten,
+    .bounds = {3, 2, 0},
+    .far = {4, 3, 0},
+};
+
+/* MARK: owners that take turns */
+
+static int turns;
+
+static void set_up_turns(void) {
+  set_up(2);
+  turns = 0;
+  rr_trampoline_leave(trampoline, (uint64_t)shown);
+}
+
+/* As a send that finds nobody there; what another one showed is still being read. */
+static void enter_and_change(uint64_t own) {
+  if (!rr_trampoline_try_enter(trampoline, own)) return;
+  const int slot = free_slot();
+  if (slot >= 0) {
+    turns++;
+    states[slot] = (state){last_shown + 1, last_shown + 1};
+    shown = slot;
+    last_shown++;
+  }
+  rr_trampoline_leave(trampoline, (uint64_t)shown);
+}
+
+static void enter_1(void) { enter_and_change(32); }
+static void enter_2(void) { enter_and_change(64); }
+
+static void finish_turns(void) {
+  model_check(turns > 0);
+  model_check(rr_trampoline_try_enter(trampoline, token));
+  finish();
+}
+
+const model_case snapshot_two_owners = {
+    .name = "snapshot.two-owners",
+    .about =
+        "two threads enter, each overwrites the slot that the one before has hidden; one reads",
+    .setup = set_up_turns,
+    .threads = {enter_1, enter_2, read_1},
+    .finish = finish_turns,
+    .is_symmetric = true,
+    .bounds = {3, 2, 0},
+    .far = {4, 3, 0},
+};

@@ -1,0 +1,94 @@
+/* The choices of an execution, in order. The next execution repeats all but the last one that has
+ * another way left, and takes that way: depth first. */
+#include <stdio.h>
+#include <string.h>
+
+#include "model.h"
+
+/* An execution that takes more of them does not end. */
+#define MOST_CHOICES 4096
+
+typedef struct choice {
+  uint8_t taken, count;
+} choice;
+
+static choice trail[MOST_CHOICES];
+static size_t length, position;
+static bool is_random;
+static uint64_t random_state;
+
+void model_choices_restart(void) {
+  position = 0;
+  length = 0;
+  is_random = false;
+}
+
+void model_choices_at_random(uint64_t seed) {
+  model_choices_restart();
+  is_random = true;
+  random_state = seed;
+}
+
+/* SplitMix64, by G. Steele, D. Lea and C. Flood. */
+static uint64_t next_random(void) {
+  uint64_t z = random_state += UINT64_C(0x9E3779B97F4A7C15);
+  z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+  z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+  return z ^ (z >> 31);
+}
+
+/* The first way half of the time: one in which each load is stale and each step is interrupted
+ * tells little. */
+static uint8_t any(unsigned count) {
+  const uint64_t drawn = next_random();
+  return (drawn & 1) != 0 ? 0 : (uint8_t)((drawn >> 1) % count);
+}
+
+unsigned model_choose(unsigned count) {
+  if (count <= 1) return 0;
+  if (position == MOST_CHOICES) model_fail("more than %d choices: it does not end", MOST_CHOICES);
+  if (position == length) {
+    trail[length++] = (choice){.taken = is_random ? any(count) : 0, .count = (uint8_t)count};
+  } else {
+    trail[position].count = (uint8_t)count;
+    if (trail[position].taken >= count) model_fail("this is no replay string of this case");
+  }
+  return trail[position++].taken;
+}
+
+unsigned model_choose_within(uint8_t *left, unsigned count) {
+  const unsigned taken = *left > 0 ? model_choose(count) : 0;
+  if (taken != 0) (*left)--;
+  return taken;
+}
+
+bool model_may_fail(void) { return model_choose_within(&model_left.faults, 2) != 0; }
+
+bool model_choices_advance(void) {
+  length = position;
+  position = 0;
+  while (length > 0 && trail[length - 1].taken + 1 >= trail[length - 1].count) length--;
+  if (length == 0) return false;
+  trail[length - 1].taken++;
+  return true;
+}
+
+static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+
+void model_choices_print(char *text, size_t size) {
+  size_t count = position;
+  while (count > 0 && trail[count - 1].taken == 0) count--;
+  size_t i = 0;
+  for (; i < count && i + 1 < size; i++) text[i] = digits[trail[i].taken % 36];
+  text[i] = 0;
+}
+
+bool model_choices_parse(const char *text) {
+  model_choices_restart();
+  for (; *text != 0; text++) {
+    const char *digit = strchr(digits, *text);
+    if (digit == NULL || length == MOST_CHOICES) return false;
+    trail[length++] = (choice){.taken = (uint8_t)(digit - digits), .count = UINT8_MAX};
+  }
+  return true;
+}

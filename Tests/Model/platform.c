@@ -1,0 +1,117 @@
+/* The system, as the core asks for it (rr_platform.h): sleeping, membarrier, memory, the clock; and
+ * what rr_readers.c asks for directly: a mutex. */
+#include "rr_platform.h"
+
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core.h"
+#include "rr_model_atomic.h"
+
+static bool is_symmetric;
+static int64_t now;
+
+static void reset_mutex(void);
+
+void model_platform_reset(const model_case *which) {
+  is_symmetric = which->is_symmetric;
+  now = 0;
+  reset_mutex();
+  model_fence_reset(!which->chooses_fence, which->is_symmetric);
+  model_readers_reset();
+}
+
+int64_t model_clock_ns(void) { return now; }
+
+/* The kernel compares and begins to sleep in one step, under a lock of its own. That lock is no
+ * edge: neither here nor in the C11 model is anything ordered by it. */
+static long futex_wait(_Atomic uint32_t *word, uint32_t key, const struct timespec *timeout) {
+  model_step();
+  if (model_may_fail()) {
+    if (model_is_tracing) model_trace("futex_wait: returns for no reason");
+    return -EINTR;
+  }
+  const uint32_t found = model_memory_newest(word);
+  if (model_is_tracing) model_trace("futex_wait: for 0x%x, finds 0x%x", key, found);
+  if (found != key) return -EAGAIN;
+  if (timeout != NULL && model_may_fail()) {
+    now += (int64_t)timeout->tv_sec * 1000000000 + timeout->tv_nsec;
+    return -ETIMEDOUT;
+  }
+  model_block(word, "sleeps");
+  return 0;
+}
+
+static void futex_wake(_Atomic uint32_t *word) {
+  model_step();
+  if (model_is_tracing) model_trace("futex_wake");
+  model_wake(word);
+}
+
+static long membarrier(int command) {
+  if (is_symmetric) return -ENOSYS;
+  if (command == MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) return 0;
+  const model_site *site = MODEL_SITE("RR_EDGE_WAKE", "membarrier", "", MODEL_SEQ_CST);
+  if (site->order == MODEL_NONE) return 0;
+  model_step();
+  if (model_may_fail()) return -EPERM;
+  if (model_is_tracing) model_trace("membarrier");
+  model_memory_barrier_everywhere();
+  return 0;
+}
+
+/* The arena aligns as anybody asks for. */
+static void *allocate(size_t alignment, size_t size) {
+  (void)alignment;
+  return model_running != 0 && model_may_fail() ? NULL : model_allocate(size);
+}
+
+static const rr_platform platform = {
+    .futex_wait = futex_wait,
+    .futex_wake = futex_wake,
+    .membarrier = membarrier,
+    .clock_ns = model_clock_ns,
+    .allocate = allocate,
+    .allocate_zeroed = model_allocate,
+    .release = model_release,
+};
+const rr_platform *rr_platform_in_use = &platform;
+
+/* MARK: one mutex is enough */
+
+static const char mutex;
+static bool is_locked;
+/* What its last holder knew when it unlocked it. */
+static model_view handed_on;
+
+static void reset_mutex(void) {
+  is_locked = false;
+  memset(&handed_on, 0, sizeof handed_on);
+}
+
+int model_mutex_lock(void *which) {
+  (void)which;
+  model_step();
+  while (is_locked) model_block(&mutex, "waits for a mutex");
+  is_locked = true;
+  model_view_join(model_view_of(model_running), &handed_on);
+  return 0;
+}
+
+int model_mutex_unlock(void *which) {
+  (void)which;
+  model_view *own = model_view_of(model_running);
+  handed_on = *own;
+  own->clock[model_running]++;
+  is_locked = false;
+  model_wake(&mutex);
+  return 0;
+}
+
+int model_yield(void) {
+  model_pause();
+  return 0;
+}
