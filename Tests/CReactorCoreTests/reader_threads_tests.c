@@ -14,6 +14,8 @@ enum { READERS = 4, SLOTS = 3, TURNS = 20000, REVOKED = 20, LIVES = 40 };
 typedef struct subject {
   rr_trampoline *trampoline;
   long states[SLOTS][2];
+  /* How many turns there were. Relaxed: it orders nothing. */
+  _Atomic long turns;
   _Atomic bool is_over;
   _Atomic long revoked;
   _Atomic long torn;
@@ -65,8 +67,10 @@ static void *read_until_over(void *argument) {
   long newest = 0;
   for (unsigned i = 1; !all->is_over; i++) {
     newest = read_once(all, newest);
-    /* Idle for a while, with what it has kept. */
-    if (i % 64 == 0) sched_yield();
+    if (i % 64 != 0) continue;
+    /* Idle for some turns, with what it has kept. */
+    const long until = rr_load_relaxed(&all->turns) + 200;
+    while (rr_load_relaxed(&all->turns) < until && !all->is_over) sched_yield();
   }
   return NULL;
 }
@@ -84,6 +88,7 @@ static void test_readers_and_owner(void) {
     for (int k = 0; k < (i % 16 == 0 ? 200 : 0); k++) rr_pause();
     if (i % 64 == 0) sched_yield();
     turn(&all, i);
+    rr_store_relaxed(&all.turns, i);
   }
   all.is_over = true;
   for (int i = 0; i < READERS; i++) pthread_join(threads[i], NULL);

@@ -24,7 +24,7 @@ import Testing
         #expect(!reactor.runtime.ending.isOver)
       }
       reactor.close()
-      #expect(reactor.waitUntilClosed(before: .now + .seconds(20)))
+      #expect(reactor.waitUntilClosed(before: .now + .seconds(120)))
       #expect(stage.finish())
       #expect(reactor.currentState == [1, 2, 3])
     }
