@@ -193,7 +193,9 @@ extension RuntimeOn {
       Remedy: store it: let runtime = Runtime<Action, Mutation, State>(on: …)
       """)
     let isFirst = state.tryStart {
+      // All of it before the state is shown: from then on other threads read it.
       served.value.type = type(of: reactor)
+      if loop != nil { served.value.serve = makeServe(reactor) }
       #if DEBUG
         served.value.reactor = ObjectIdentifier(reactor)
         beginChecks(of: reactor)
@@ -204,7 +206,6 @@ extension RuntimeOn {
     }
     guard isFirst else { return false }
     Tracepoint.start(self, type: String(reflecting: R.self))
-    if loop != nil { served.value.serve = makeServe(reactor) }
     return true
   }
 }
