@@ -1,0 +1,263 @@
+/* The ownership word with a mailbox: see mailbox.h. */
+#include "mailbox.h"
+#include "rr_fence.h"
+
+#define MOST_KEPT 4
+
+typedef struct kept {
+  uint64_t item, stamp;
+} kept;
+
+/* What only the owner may touch. */
+typedef struct owned {
+  uint64_t processed;
+  /* What it sent to itself: processed before what is claimed later. */
+  kept queue[MOST_KEPT];
+  int queue_first, queue_end;
+  bool has_ended;
+} owned;
+
+static rr_trampoline *trampoline;
+static rr_ring *ring;
+static owned *own;
+static received got;
+/* Of each item, when its sending began and ended. */
+static int clock_now, began[100], ended[100];
+/* For placement on a loop: who is scheduled, in the order of the scheduling. */
+static rr_ring *scheduled;
+static rr_eventcount *waiting;
+static uint64_t sends_again;
+/* As Overflow.isRaised: makes the owner look. */
+static struct { _Atomic uint32_t is_set; } * raised;
+
+static uint64_t token(void) { return (uint64_t)(model_self() + 1) << 5; }
+
+void mailbox_make(void) {
+  memset(&got, 0, sizeof got);
+  memset(began, 0, sizeof began);
+  memset(ended, 0, sizeof ended);
+  clock_now = 0;
+  scheduled = NULL;
+  sends_again = 0;
+  model_check(rr_trampoline_create(&trampoline, 0) == RR_OK);
+  ring = ring_make(4, 0);
+  own = model_allocate(sizeof *own);
+  raised = model_allocate(sizeof *raised);
+}
+
+void mailbox_make_idle(void) {
+  mailbox_make();
+  model_check(rr_trampoline_try_start(trampoline, token()));
+  rr_trampoline_leave(trampoline, 0);
+}
+
+void mailbox_make_on_loop(void) {
+  mailbox_make_idle();
+  scheduled = ring_make(4, 0);
+  model_check(rr_eventcount_create(&waiting, RR_EVENTCOUNT_FUTEX) == RR_OK);
+}
+
+void mailbox_resend(uint64_t count) { sends_again = count; }
+
+/* MARK: the owner */
+
+/* As Overflow.wasRaised. */
+static bool is_raised(void) {
+  rr_fence_light();
+  return rr_load_seq_cst(MODEL_OF_THE_CASE, &raised->is_set) != 0;
+}
+
+static bool is_ring_empty(void) {
+  return rr_ring_distance(rr_ring_head(ring), rr_ring_tail(ring)) == 0;
+}
+
+static bool is_empty(void) { return is_ring_empty() && !is_raised(); }
+
+static void append(uint64_t item) {
+  model_check(own->queue_end < MOST_KEPT);
+  own->queue[own->queue_end++] = (kept){item, rr_ring_tail(ring)};
+}
+
+static void process(uint64_t item) {
+  model_check(rr_trampoline_is_owner(trampoline, token()));
+  received_add(&got, item);
+  own->processed++;
+  /* Item 1x sends item 3x from inside. */
+  if (sends_again > 0 && item / 10 == 1) {
+    sends_again--;
+    const uint64_t next = 30 + item % 10;
+    began[next] = ++clock_now;
+    append(next);
+    ended[next] = ++clock_now;
+  }
+}
+
+static int process_own(uint64_t before) {
+  int count = 0;
+  while (own->queue_first < own->queue_end) {
+    const kept k = own->queue[own->queue_first];
+    if (rr_ring_distance(k.stamp, before) < 0) break;
+    own->queue_first++;
+    process(k.item);
+    count++;
+  }
+  return count;
+}
+
+/* As MailboxOn.drain: what the owner sent to itself, in its place among the others. */
+static int turn(void) {
+  int count = 0;
+  uint64_t cursor = rr_ring_head(ring);
+  while (rr_ring_peek(ring, cursor) != 0) {
+    count += process_own(cursor);
+    process(*(const uint64_t *)rr_ring_payload(ring, cursor));
+    rr_ring_release(ring, ++cursor);
+    count++;
+  }
+  count += process_own(cursor);
+  if (is_raised()) rr_store_relaxed(&raised->is_set, 0);
+  /* As RuntimeOn.endIfDone. */
+  if (rr_ring_is_closed(ring) && is_empty()) own->has_ended = true;
+  return count;
+}
+
+static bool reenters(void) {
+  for (int looks = 0; !is_empty(); looks++) {
+    if (!rr_trampoline_try_enter(trampoline, token())) return false;
+    if (rr_ring_peek(ring, rr_ring_head(ring)) != 0 || is_raised()) return true;
+    const uint64_t oldest = rr_ring_head(ring);
+    rr_trampoline_leave(trampoline, 0);
+    if (looks < 1) continue;
+    if (!rr_fence_heavy()) {
+      model_pause();
+    } else if (rr_ring_peek(ring, oldest) == 0) {
+      return false;
+    }
+  }
+  return false;
+}
+
+static void run_turns(void) {
+  do {
+    while (turn() > 0) {
+    }
+    rr_trampoline_leave(trampoline, 0);
+  } while (reenters());
+}
+
+/* MARK: whoever sends */
+
+static bool start(void) {
+  if (rr_trampoline_slot(trampoline) >= 0) return false;
+  if (!rr_trampoline_try_start(trampoline, token())) return false;
+  own->processed = 0;
+  rr_trampoline_publish(trampoline, token(), 0);
+  return true;
+}
+
+static void run_or_schedule(void) {
+  const bool started = start();
+  if (scheduled == NULL) {
+    if (started || rr_trampoline_try_enter(trampoline, token())) run_turns();
+    return;
+  }
+  if (!rr_trampoline_try_schedule(trampoline)) return;
+  model_check(ring_try_send(scheduled, 1, 1) == RR_OK);
+  rr_eventcount_notify(waiting);
+}
+
+rr_status mailbox_send_through_ring(uint64_t item) {
+  const rr_status status = ring_try_send(ring, item, 1);
+  if (status != RR_OK) return status;
+  rr_fence_light();
+  if (rr_trampoline_was_owner(trampoline) == 0) run_or_schedule();
+  return RR_OK;
+}
+
+void mailbox_send_and_enter(uint64_t item) {
+  model_check(ring_try_send(ring, item, 1) == RR_OK);
+  rr_fence_light();
+  if (rr_trampoline_try_enter(trampoline, token())) run_turns();
+}
+
+/* The shortest way, for one who finds nobody there and nothing waiting. */
+static bool takes_turn(uint64_t item) {
+  if (scheduled != NULL || !rr_trampoline_try_enter(trampoline, token())) return false;
+  if (rr_ring_is_idle(ring) && !is_raised()) {
+    process(item);
+    if (own->queue_first == own->queue_end) {
+      rr_trampoline_leave(trampoline, 0);
+      if (is_empty() || !reenters()) return true;
+    }
+  } else {
+    append(item);
+  }
+  run_turns();
+  return true;
+}
+
+void mailbox_send(uint64_t item) {
+  began[item] = ++clock_now;
+  if (!takes_turn(item)) model_check(mailbox_send_through_ring(item) == RR_OK);
+  ended[item] = ++clock_now;
+}
+
+void mailbox_close(void) {
+  rr_ring_close(ring);
+  rr_exchange_seq_cst(MODEL_OF_THE_CASE, &raised->is_set, 1u);
+  model_check(rr_fence_heavy());
+  if (rr_trampoline_was_owner(trampoline) == 0) run_or_schedule();
+}
+
+/* MARK: the loop */
+
+void mailbox_serve(int count) {
+  while (got.count < count) {
+    uint64_t cursor = rr_ring_head(scheduled);
+    while (rr_ring_peek(scheduled, cursor) == 0) {
+      const uint32_t key = rr_eventcount_prepare(waiting);
+      if (rr_ring_peek(scheduled, cursor) != 0) break;
+      rr_eventcount_wait(waiting, key, -1);
+    }
+    rr_ring_release(scheduled, cursor + 1);
+    rr_trampoline_begin(trampoline, token());
+    run_turns();
+  }
+}
+
+/* Somebody may have scheduled it again for nothing. */
+static void finish_loop(void) {
+  if (rr_trampoline_was_owner(trampoline) == RR_TRAMPOLINE_SCHEDULED) {
+    rr_trampoline_begin(trampoline, token());
+    rr_trampoline_leave(trampoline, 0);
+  }
+  rr_ring_destroy(scheduled);
+  rr_eventcount_destroy(waiting);
+}
+
+/* MARK: what must hold */
+
+/* What was sent before another one's sending began, is processed before it. */
+static void check_real_time_order(void) {
+  for (int i = 0; i < got.count; i++) {
+    for (int j = i + 1; j < got.count; j++) {
+      const uint64_t early = got.items[i], late = got.items[j];
+      model_check(ended[late] == 0 || ended[late] > began[early]);
+    }
+  }
+}
+
+bool mailbox_has_ended(void) { return own->has_ended; }
+
+void mailbox_finish(int count) {
+  if (scheduled != NULL) finish_loop();
+  model_check(got.count == count);
+  received_check_order(&got);
+  check_real_time_order();
+  model_check(own->processed == (uint64_t)count);
+  model_check(rr_trampoline_was_owner(trampoline) == 0);
+  model_release(own);
+  model_release(raised);
+  rr_ring_destroy(ring);
+  rr_trampoline_destroy(trampoline);
+}

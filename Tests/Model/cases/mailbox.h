@@ -1,0 +1,37 @@
+/* mailbox.h: the ownership word with a mailbox: "run here if idle, else hand over". As RuntimeOn
+ * does (Sources/ReactorRuntime/Reactor/Runtime+Send.swift, Runtime+Turn.swift,
+ * Runtime+LoopHosted.swift), with 1 attempt for its 32 before the heavy fence.
+ *
+ * There is one at a time: a case makes it, its threads use it, and it is finished. */
+#ifndef MODEL_MAILBOX_H
+#define MODEL_MAILBOX_H
+
+#include "cases.h"
+
+/* Not yet started: the first one who sends starts it. */
+void mailbox_make(void);
+/* Started, and idle. */
+void mailbox_make_idle(void);
+/* Started, idle, and on a loop that parks, which `mailbox_serve` is. */
+void mailbox_make_on_loop(void);
+/* The first so many items 1x send item 3x from inside. */
+void mailbox_resend(uint64_t count);
+
+/* Processes it here if nobody is there and nothing waits, or else hands it over. */
+void mailbox_send(uint64_t item);
+/* Past that shortest way, so that claims and ownership meet more often. RR_OK, or RR_CLOSED. */
+rr_status mailbox_send_through_ring(uint64_t item);
+/* As that, but the look is the attempt to enter. */
+void mailbox_send_and_enter(uint64_t item);
+/* As RuntimeOn.close: refuses what comes, and makes the owner look once more. */
+void mailbox_close(void);
+/* The loop, until so many were processed. */
+void mailbox_serve(int count);
+
+/* The owner found it closed, and nothing left to do. */
+bool mailbox_has_ended(void);
+/* At the end. Just so many were processed, each producer's in order, and what was sent before
+ * another one's sending began, before it; nobody is there. Destroys all. */
+void mailbox_finish(int count);
+
+#endif
