@@ -8,9 +8,13 @@ struct RandomInputs: Sequence {
 
   init(_ count: Int, seed: UInt64? = nil) {
     let environment = ProcessInfo.processInfo.environment
-    self.seed =
-      seed ?? environment["FUZZ_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<1 << 32)
+    self.seed = seed ?? environment["FUZZ_SEED"].map(Self.parse) ?? .random(in: 0..<1 << 32)
     self.count = environment["FUZZ_MODE"] == "long" ? count * 100 : count
+  }
+
+  private static func parse(_ text: String) -> UInt64 {
+    guard let seed = UInt64(text) else { fatalError("FUZZ_SEED is \(text); it must be a whole number") }
+    return seed
   }
 
   func makeIterator() -> AnyIterator<[UInt8]> {

@@ -16,9 +16,10 @@ extension StressTests {
 
       var description: String { "core \(core.rawValue), \(place), \(policy), capacity \(capacity)" }
 
-      /// With `.dropOldest` others are kept beside the mailbox. What the owner has taken over from there, to
-      /// process it in this turn or the next ones, does not give way any more: so newer ones may have to, and
-      /// there may be a few more than the capacity twice.
+      /// With `.dropOldest` others are kept beside the mailbox, at most twice as many as its capacity. What the owner
+      /// has taken over from there, to process it in this turn or the next ones, does not give way any more: so
+      /// newer ones may have to, and there may be as many again. With the mailbox itself that is five times its
+      /// capacity.
       var checker: HistoryChecker {
         var checker = HistoryChecker(ofMailboxWith: capacity, at: place)
         if policy == .dropOldest {
