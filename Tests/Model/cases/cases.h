@@ -28,6 +28,9 @@ int received_of(const received *r, uint64_t producer);
 
 /* MARK: on a ring of 64-bit payloads */
 
+/* The last cursors before they wrap. */
+#define RING_NEAR_THE_END ((UINT64_MAX >> 1) - 1)
+
 rr_ring *ring_make(uint64_t capacity, uint64_t start);
 /* `count` items from `first` on, by one claim; waits while there is no room. RR_OK, or RR_CLOSED.
  */
@@ -35,5 +38,7 @@ rr_status ring_send(rr_ring *ring, uint64_t first, uint64_t count);
 rr_status ring_try_send(rr_ring *ring, uint64_t first, uint64_t count);
 /* As RingOn.drain (Sources/ReactorCore/Ring/Ring+Drain.swift). How many were received. */
 int ring_drain(rr_ring *ring, received *into, int limit, int release_every);
+/* At the end: all was received, in order. Destroys it. */
+void ring_finish(rr_ring *ring, const received *all);
 
 #endif

@@ -42,16 +42,20 @@
   X(ring_closing)                                                                                  \
   X(ring_closed_because)                                                                           \
   X(ring_closed_while_growing)                                                                     \
+  X(ring_received_while_growing)                                                                   \
+  X(ring_full_while_growing)                                                                       \
   X(ring_frozen)                                                                                   \
   X(ring_count)                                                                                    \
   X(overflow_one_producer)                                                                         \
   X(overflow_two_producers)                                                                        \
+  X(overflow_grown)                                                                                \
   X(lanes_wrap)                                                                                    \
   X(lanes_one_slot)                                                                                \
   X(lanes_handed_on)                                                                               \
   X(lanes_registering)                                                                             \
   X(lanes_first_taken)                                                                             \
   X(lanes_without_memory)                                                                          \
+  X(lanes_parked)                                                                                  \
   X(ownership_two_senders)                                                                         \
   X(ownership_three_senders)                                                                       \
   X(ownership_symmetric)                                                                           \

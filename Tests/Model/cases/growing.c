@@ -1,125 +1,106 @@
-/* A mailbox's ring that grows: stages, closed in order to put a larger one behind. As GrowingRing
- * does (Sources/ReactorRuntime/Mailbox/GrowingRing.swift), from one slot to two. */
-#include "cases.h"
+/* A mailbox's ring that grows while others send, receive and close. */
+#include "chain.h"
 
-#define MOST 2
-
-typedef struct stage {
-  rr_ring *ring;
-  struct stage *previous;
-} stage;
-
-static struct {
-  _Atomic uintptr_t newest;
-  _Alignas(64) _Atomic uint32_t was_closed;
-  _Alignas(64) _Atomic uint32_t is_sealed;
-} * chain;
+static int most_inside;
 static bool has_closed;
 static int accepted;
+static received got;
 
-static stage *newest(void) { return (stage *)rr_load_seq_cst(MODEL_OF_THE_CASE, &chain->newest); }
-static bool was_closed(void) { return rr_load_seq_cst(MODEL_OF_THE_CASE, &chain->was_closed) != 0; }
-
-static stage *make_stage(uint64_t capacity, stage *previous) {
-  stage *new = model_allocate(sizeof *new);
-  new->ring = ring_make(capacity, 0);
-  new->previous = previous;
-  return new;
-}
-static void free_stage(stage *s) {
-  rr_ring_destroy(s->ring);
-  model_release(s);
-}
-
-static bool replace(stage *old, stage *new) {
-  uintptr_t expected = (uintptr_t)old;
-  const bool is_set = rr_cas_seq_cst(MODEL_OF_THE_CASE, &chain->newest, &expected, (uintptr_t) new);
-  if (!is_set) free_stage(new);
-  return is_set;
-}
-
-static void grow(stage *s) {
-  if (rr_ring_capacity(s->ring) == MOST) return;
-  stage *next = make_stage(MOST, s);
-  rr_ring_close(s->ring);
-  if (was_closed()) {
-    free_stage(next);
-    return;
-  }
-  rr_ring_restart(next->ring, rr_ring_head(s->ring), rr_ring_tail(s->ring));
-  if (replace(s, next) && was_closed()) rr_ring_close(next->ring);
-}
-
-static rr_status offer(uint64_t item) {
-  for (;;) {
-    stage *s = newest();
-    const rr_status status = ring_try_send(s->ring, item, 1);
-    if (status == RR_OK) return status;
-    if (status == RR_FULL && rr_ring_capacity(s->ring) == MOST) return status;
-    if (status == RR_CLOSED && was_closed()) return status;
-    grow(s);
-  }
-}
-
-static bool seal(stage *s) {
-  stage *last = make_stage(rr_ring_capacity(s->ring), s);
-  rr_ring_restart(last->ring, rr_ring_head(s->ring), rr_ring_tail(s->ring));
-  rr_ring_close(last->ring);
-  return replace(s, last);
-}
-
-static void close_chain(void) {
-  rr_exchange_seq_cst(MODEL_OF_THE_CASE, &chain->was_closed, 1u);
-  for (;;) {
-    stage *s = newest();
-    const bool is_growing = rr_ring_is_closed(s->ring) && rr_ring_capacity(s->ring) < MOST;
-    rr_ring_close(s->ring);
-    if (!is_growing || seal(s)) break;
-  }
-  rr_exchange_seq_cst(MODEL_OF_THE_CASE, &chain->is_sealed, 1u);
-}
-
-static void set_up(void) {
-  chain = model_allocate(sizeof *chain);
-  atomic_init(&chain->newest, (uintptr_t)make_stage(1, NULL));
+static void set_up(uint64_t capacity) {
+  chain_make(1, capacity);
+  most_inside = (int)capacity;
   has_closed = false;
   accepted = 0;
+  memset(&got, 0, sizeof got);
 }
+
+static void set_up_2(void) { set_up(2); }
+static void set_up_4(void) { set_up(4); }
+
+/* MARK: closing */
 
 static void send_2(void) {
   for (uint64_t i = 0; i < 2; i++) {
     const bool is_late = has_closed;
-    const rr_status status = offer(10 + i);
+    const rr_status status = chain_offer(10 + i);
     model_check(status == RR_CLOSED || (status == RR_OK && !is_late));
     accepted += status == RR_OK;
   }
 }
 
 static void close_then_send(void) {
-  close_chain();
+  chain_close();
   has_closed = true;
-  model_check(offer(20) == RR_CLOSED);
+  model_check(chain_offer(20) == RR_CLOSED);
 }
 
-static void finish(void) {
-  model_check(offer(30) == RR_CLOSED);
-  stage *s = newest();
-  model_check((int)(rr_ring_tail(s->ring)) == accepted);
-  while (s != NULL) {
-    stage *previous = s->previous;
-    free_stage(s);
-    s = previous;
-  }
-  model_release(chain);
+static void finish_closed(void) {
+  model_check(chain_offer(30) == RR_CLOSED);
+  model_check((int)chain_tail() == accepted);
+  chain_free();
 }
 
 const model_case ring_closed_while_growing = {
     .name = "ring.closed-while-growing",
     .about =
         "closed while another sends and so puts a larger stage behind: nothing is accepted later",
-    .setup = set_up,
+    .setup = set_up_2,
     .threads = {send_2, close_then_send},
-    .finish = finish,
+    .finish = finish_closed,
     .bounds = {3, 1, 0},
     .far = {4, 2, 0},
+};
+
+/* MARK: receiving */
+
+static bool always(void) { return true; }
+
+static void process(uint64_t item, uint64_t cursor) {
+  (void)cursor;
+  received_add(&got, item);
+}
+
+static void receive_4(void) {
+  while (got.count < 4) {
+    if (chain_drain(always, process) == 0) model_pause();
+  }
+}
+
+/* All stages together hold no more than the largest may. */
+static void send(uint64_t item) {
+  while (chain_offer(item) == RR_FULL) model_pause();
+  accepted++;
+  model_check(accepted - got.count <= most_inside);
+}
+
+static void send_3_of_1(void) {
+  for (uint64_t i = 0; i < 3; i++) send(10 + i);
+}
+static void send_1_of_2(void) { send(20); }
+
+static void finish(void) {
+  received_check_order(&got);
+  model_check(chain_is_empty() && (int)chain_tail() == got.count);
+  chain_free();
+}
+
+const model_case ring_received_while_growing = {
+    .name = "ring.received-while-growing",
+    .about =
+        "received while two send and so put larger stages behind: nothing is lost, and in order",
+    .setup = set_up_4,
+    .threads = {send_3_of_1, send_1_of_2, receive_4},
+    .finish = finish,
+    .bounds = {2, 0, 0},
+    .far = {2, 1, 0},
+};
+
+const model_case ring_full_while_growing = {
+    .name = "ring.full-while-growing",
+    .about = "as that, with room for two in all: no more are inside",
+    .setup = set_up_2,
+    .threads = {send_3_of_1, send_1_of_2, receive_4},
+    .finish = finish,
+    .bounds = {2, 0, 0},
+    .far = {2, 1, 0},
 };

@@ -1,4 +1,4 @@
-/* Lanes: wrap-around, full and empty, registering and unregistering. */
+/* Lanes: wrap-around, full and empty, registering and unregistering, parking. */
 #include "cases.h"
 
 #define NEAR_THE_END (UINT64_MAX - 1)
@@ -146,4 +146,44 @@ const model_case lanes_without_memory = {
     .finish = finish,
     .bounds = {1, 1, 1},
     .far = {2, 2, 2},
+};
+
+/* MARK: a consumer that parks */
+
+static rr_eventcount *waiting;
+
+static void set_up_parking(void) {
+  set_up_2_1();
+  model_check(rr_eventcount_create(&waiting, RR_EVENTCOUNT_FUTEX) == RR_OK);
+}
+
+static void send_and_notify(uint64_t item) {
+  send_all(item, 1);
+  rr_eventcount_notify(waiting);
+}
+
+static void notify_of_1(void) { send_and_notify(10); }
+static void notify_of_2(void) { send_and_notify(20); }
+
+static void receive_parked(void) {
+  while (got.count < 2) {
+    if (drain() > 0) continue;
+    const uint32_t key = rr_eventcount_prepare(waiting);
+    if (drain() == 0) rr_eventcount_wait(waiting, key, -1);
+  }
+}
+
+static void finish_parking(void) {
+  rr_eventcount_destroy(waiting);
+  finish();
+}
+
+const model_case lanes_parked = {
+    .name = "lanes.parked",
+    .about = "two producers register and send while the consumer of no lane yet parks",
+    .setup = set_up_parking,
+    .threads = {notify_of_1, notify_of_2, receive_parked},
+    .finish = finish_parking,
+    .bounds = {2, 1, 0},
+    .far = {3, 2, 0},
 };

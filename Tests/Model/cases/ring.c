@@ -1,18 +1,12 @@
-/* The ring: wrap-around, full and empty, batches, claims given up or never published, closing. */
+/* The ring: wrap-around, full and empty, batches, claims given up. Its end: see ending.c. */
 #include "cases.h"
-
-/* The last cursors before they wrap. */
-#define NEAR_THE_END ((UINT64_MAX >> 1) - 1)
 
 static rr_ring *ring;
 static received got;
-static bool is_closed;
-static int refused, accepted[4];
+static int refused;
 
 static void set_up(uint64_t capacity, uint64_t start) {
   memset(&got, 0, sizeof got);
-  memset(accepted, 0, sizeof accepted);
-  is_closed = false;
   refused = 0;
   ring = ring_make(capacity, start);
 }
@@ -37,17 +31,12 @@ static void send_2_of_2(void) {
   for (uint64_t i = 0; i < 2; i++) model_check(ring_send(ring, 20 + i, 1) == RR_OK);
 }
 
-static void finish(void) {
-  received_check_order(&got);
-  model_check(rr_ring_was_count(ring) == 0);
-  model_check(rr_ring_peek(ring, rr_ring_head(ring)) == 0);
-  rr_ring_destroy(ring);
-}
+static void finish(void) { ring_finish(ring, &got); }
 
 /* MARK: wrap-around */
 
 static void set_up_2(void) { set_up(2, 0); }
-static void set_up_2_at_the_end(void) { set_up(2, NEAR_THE_END); }
+static void set_up_2_at_the_end(void) { set_up(2, RING_NEAR_THE_END); }
 
 const model_case ring_wrap = {
     .name = "ring.wrap",
@@ -167,7 +156,7 @@ const model_case ring_room_that_is_known = {
 
 /* MARK: batches and claims given up */
 
-static void set_up_4(void) { set_up(4, NEAR_THE_END); }
+static void set_up_4(void) { set_up(4, RING_NEAR_THE_END); }
 static void send_batch(void) { model_check(ring_send(ring, 10, 3) == RR_OK); }
 
 const model_case ring_batches = {
@@ -218,130 +207,6 @@ const model_case ring_abandoned = {
     .finish = finish,
     .bounds = {2, 1, 0},
     .far = {3, 2, 0},
-};
-
-/* MARK: closing */
-
-static void close_ring(void) {
-  rr_ring_close(ring);
-  is_closed = true;
-}
-
-/* Refused if the closing ended before this began. */
-static void send_or_find_closed(uint64_t item) {
-  const bool was_closed = is_closed;
-  const rr_status status = ring_send(ring, item, 1);
-  model_check(status == RR_CLOSED || (status == RR_OK && !was_closed));
-  accepted[item / 10] += status == RR_OK;
-}
-
-static void send_1_or_not(void) { send_or_find_closed(10); }
-static void send_2_or_not(void) { send_or_find_closed(20); }
-
-static void set_up_closing(void) { set_up(2, NEAR_THE_END); }
-
-/* Receives until it is closed and empty, as an owner that ends does. */
-static void receive_until_closed(void) {
-  for (;;) {
-    if (ring_drain(ring, &got, 4, 1) > 0) continue;
-    if (rr_ring_is_closed(ring) && rr_ring_distance(rr_ring_head(ring), rr_ring_tail(ring)) == 0)
-      return;
-    model_pause();
-  }
-}
-
-static void finish_closed(void) {
-  model_check(received_of(&got, 1) == accepted[1] && received_of(&got, 2) == accepted[2]);
-  model_check(ring_try_send(ring, 30, 1) == RR_CLOSED);
-  finish();
-}
-
-const model_case ring_closing = {
-    .name = "ring.closing",
-    .about = "closed while two send: what is accepted is received, nothing is accepted later",
-    .setup = set_up_closing,
-    .threads = {send_1_or_not, send_2_or_not, close_ring, receive_until_closed},
-    .finish = finish_closed,
-    .bounds = {2, 1, 0},
-    .far = {3, 2, 0},
-};
-
-/* Why it was closed: known to who finds it closed. */
-static uint64_t *reason;
-
-static void set_up_reason(void) {
-  set_up_1();
-  reason = model_allocate(sizeof *reason);
-}
-
-static void close_for_a_reason(void) {
-  *reason = 7;
-  rr_ring_close(ring);
-}
-
-static void find_closed(void) {
-  if (rr_ring_is_closed(ring)) model_check(*reason == 7);
-}
-
-static void finish_reason(void) {
-  ring_drain(ring, &got, 1, 1);
-  model_release(reason);
-  finish();
-}
-
-const model_case ring_closed_because = {
-    .name = "ring.closed-because",
-    .about = "who finds it closed sees what the closer wrote before, a claim in between or not",
-    .setup = set_up_reason,
-    .threads = {close_for_a_reason, try_1, find_closed},
-    .finish = finish_reason,
-    .bounds = {4, 2, 0},
-    .far = {6, 4, 0},
-};
-
-/* MARK: a producer that stops for good */
-
-static void send_fragile(void) {
-  model_fragile(true);
-  ring_try_send(ring, 10, 1);
-  model_fragile(false);
-}
-
-static void send_2_beside(void) {
-  for (uint64_t i = 0; i < 2; i++) model_check(ring_try_send(ring, 20 + i, 1) == RR_OK);
-}
-
-static void receive_some(void) {
-  for (int i = 0; i < 2; i++) ring_drain(ring, &got, 4, 1);
-}
-
-/* Behind the one that stopped, nothing is received, nothing is lost, and all is still there. */
-static void finish_frozen(void) {
-  ring_drain(ring, &got, 4, 1);
-  const uint64_t claimed = (uint64_t)rr_ring_distance(NEAR_THE_END, rr_ring_tail(ring));
-  const bool waits = (uint64_t)rr_ring_distance(rr_ring_head(ring), rr_ring_tail(ring)) > 0;
-  model_check(!waits || model_was_frozen(1));
-  model_check(rr_ring_was_count(ring) + (uint64_t)got.count == claimed);
-  if (!waits) {
-    model_check(received_of(&got, 2) == 2);
-  } else {
-    model_check(rr_ring_peek(ring, rr_ring_head(ring)) == 0);
-    /* As if it went on. */
-    rr_ring_abandon(ring, rr_ring_head(ring), 1);
-    ring_drain(ring, &got, 4, 1);
-    model_check(received_of(&got, 2) == 2);
-  }
-  finish();
-}
-
-const model_case ring_frozen = {
-    .name = "ring.frozen",
-    .about = "a producer stops for good anywhere in its send; others and the consumer go on",
-    .setup = set_up_4,
-    .threads = {send_fragile, send_2_beside, receive_some},
-    .finish = finish_frozen,
-    .bounds = {2, 1, 1},
-    .far = {3, 2, 1},
 };
 
 /* MARK: figures */

@@ -74,3 +74,10 @@ int ring_drain(rr_ring *ring, received *into, int limit, int release_every) {
   if (cursor != released) rr_ring_release(ring, cursor);
   return count;
 }
+
+void ring_finish(rr_ring *ring, const received *all) {
+  received_check_order(all);
+  model_check(rr_ring_was_count(ring) == 0);
+  model_check(rr_ring_peek(ring, rr_ring_head(ring)) == 0);
+  rr_ring_destroy(ring);
+}

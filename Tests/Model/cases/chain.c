@@ -1,0 +1,196 @@
+/* A mailbox's ring that grows: see chain.h. */
+#include "chain.h"
+
+typedef struct stage {
+  rr_ring *ring;
+  struct stage *previous;
+  /* Whether earlier stages may hold something. The consumer's. */
+  bool has_previous;
+} stage;
+
+static struct {
+  _Atomic uintptr_t newest;
+  /* As RingReference: the ring that is tried first. */
+  _Atomic uintptr_t entrance;
+  _Alignas(64) _Atomic uint32_t was_closed;
+  _Alignas(64) _Atomic uint32_t is_sealed;
+} * chain;
+static uint64_t capacity;
+
+static stage *newest(void) { return (stage *)rr_load_seq_cst(MODEL_OF_THE_CASE, &chain->newest); }
+static bool was_closed(void) { return rr_load_seq_cst(MODEL_OF_THE_CASE, &chain->was_closed) != 0; }
+
+static stage *make_stage(uint64_t stage_capacity, stage *previous) {
+  stage *new = model_allocate(sizeof *new);
+  new->ring = ring_make(stage_capacity, 0);
+  new->previous = previous;
+  new->has_previous = previous != NULL;
+  return new;
+}
+
+static void free_stage(stage *s) {
+  rr_ring_destroy(s->ring);
+  model_release(s);
+}
+
+void chain_make(uint64_t first, uint64_t most) {
+  chain = model_allocate(sizeof *chain);
+  atomic_init(&chain->newest, (uintptr_t)make_stage(first, NULL));
+  atomic_init(&chain->entrance, 0);
+  capacity = most;
+}
+
+void chain_free(void) {
+  stage *s = newest();
+  while (s != NULL) {
+    stage *previous = s->previous;
+    free_stage(s);
+    s = previous;
+  }
+  model_release(chain);
+}
+
+/* MARK: any thread */
+
+static bool replace(stage *old, stage *new) {
+  uintptr_t expected = (uintptr_t)old;
+  const bool is_set = rr_cas_seq_cst(MODEL_OF_THE_CASE, &chain->newest, &expected, (uintptr_t) new);
+  if (!is_set) free_stage(new);
+  return is_set;
+}
+
+static void grow(stage *s) {
+  if (rr_ring_capacity(s->ring) == capacity) return;
+  stage *next = make_stage(2 * rr_ring_capacity(s->ring), s);
+  rr_ring_close(s->ring);
+  if (was_closed()) {
+    free_stage(next);
+    return;
+  }
+  rr_ring_restart(next->ring, rr_ring_head(s->ring), rr_ring_tail(s->ring));
+  if (replace(s, next) && was_closed()) rr_ring_close(next->ring);
+}
+
+static void follow(void) {
+  uintptr_t old = rr_load_relaxed(&chain->entrance);
+  const uintptr_t new = (uintptr_t)newest()->ring;
+  if (new != old) rr_cas_release(MODEL_OF_THE_CASE, &chain->entrance, &old, new);
+}
+
+rr_status chain_offer(uint64_t item) {
+  rr_ring *entrance = (rr_ring *)rr_load_acquire(MODEL_OF_THE_CASE, &chain->entrance);
+  if (entrance != NULL && ring_try_send(entrance, item, 1) == RR_OK) return RR_OK;
+  for (;;) {
+    stage *s = newest();
+    const rr_status status = ring_try_send(s->ring, item, 1);
+    if (status == RR_OK) {
+      follow();
+      return status;
+    }
+    if (status == RR_FULL && rr_ring_capacity(s->ring) == capacity) return status;
+    if (status == RR_CLOSED && was_closed()) return status;
+    grow(s);
+  }
+}
+
+static bool seal(stage *s) {
+  stage *last = make_stage(rr_ring_capacity(s->ring), s);
+  rr_ring_restart(last->ring, rr_ring_head(s->ring), rr_ring_tail(s->ring));
+  rr_ring_close(last->ring);
+  return replace(s, last);
+}
+
+void chain_close(void) {
+  rr_exchange_seq_cst(MODEL_OF_THE_CASE, &chain->was_closed, 1u);
+  for (;;) {
+    stage *s = newest();
+    const bool is_growing = rr_ring_is_closed(s->ring) && rr_ring_capacity(s->ring) < capacity;
+    rr_ring_close(s->ring);
+    if (!is_growing || seal(s)) break;
+  }
+  rr_exchange_seq_cst(MODEL_OF_THE_CASE, &chain->is_sealed, 1u);
+}
+
+uint64_t chain_tail(void) { return rr_ring_tail(newest()->ring); }
+
+static bool is_empty(const stage *s) {
+  return rr_ring_distance(rr_ring_head(s->ring), rr_ring_tail(s->ring)) == 0;
+}
+
+bool chain_is_empty(void) { return is_empty(newest()); }
+
+bool chain_was_full(uint64_t *head, uint64_t *tail) {
+  const stage *s = newest();
+  *tail = rr_ring_tail(s->ring);
+  *head = rr_ring_head(s->ring);
+  return rr_ring_capacity(s->ring) == capacity &&
+         rr_ring_distance(*head, *tail) >= (int64_t)capacity;
+}
+
+/* MARK: the consumer */
+
+static bool is_exhausted(const stage *s) { return rr_ring_is_closed(s->ring) && is_empty(s); }
+
+static stage *oldest_before(stage *last) {
+  for (;;) {
+    stage *s = last;
+    while (s->previous != NULL && !is_exhausted(s->previous)) s = s->previous;
+    if (s->previous != NULL) {
+      const uint64_t end = rr_ring_tail(s->previous->ring);
+      if (rr_ring_distance(rr_ring_head(s->ring), end) > 0) {
+        rr_ring_release(s->ring, end);
+        if (s != last && is_exhausted(s)) continue;
+      }
+    }
+    if (s == last) last->has_previous = false;
+    return s;
+  }
+}
+
+static stage *oldest(void) {
+  stage *last = newest();
+  return last->has_previous ? oldest_before(last) : last;
+}
+
+uint64_t chain_head(void) { return rr_ring_head(oldest()->ring); }
+
+bool chain_is_ready(void) {
+  const rr_ring *ring = oldest()->ring;
+  return rr_ring_peek(ring, rr_ring_head(ring)) != 0;
+}
+
+static void mirror(const stage *first, stage *last) {
+  for (stage *s = last; s != first && s->previous != NULL; s = s->previous) {
+    rr_ring_release(s->ring, rr_ring_head(first->ring));
+  }
+}
+
+/* As RingOn.drain, of items that were claimed one by one. */
+static int drain_stage(stage *s, int limit, void (*body)(uint64_t item, uint64_t cursor)) {
+  uint64_t cursor = rr_ring_head(s->ring);
+  int count = 0;
+  while (count < limit && rr_ring_peek(s->ring, cursor) != 0) {
+    body(*(const uint64_t *)rr_ring_payload(s->ring, cursor), cursor);
+    rr_ring_release(s->ring, ++cursor);
+    count++;
+  }
+  return count;
+}
+
+int chain_drain(bool (*look)(void), void (*body)(uint64_t item, uint64_t cursor)) {
+  stage *last = newest();
+  const int limit = (int)rr_ring_capacity(last->ring);
+  const bool has_grown = last->has_previous;
+  if (has_grown) mirror(oldest_before(last), last);
+  if (!look()) return 0;
+  if (!has_grown) return drain_stage(last, limit, body);
+  int count = 0;
+  while (count < limit) {
+    stage *first = oldest_before(last);
+    const int more = drain_stage(first, limit - count, body);
+    if (more == 0) break;
+    count += more;
+    mirror(first, last);
+  }
+  return count;
+}

@@ -1,0 +1,34 @@
+/* chain.h: a mailbox's ring that grows: stages, closed in order to put a larger one behind. As
+ * GrowingRing does (Sources/ReactorRuntime/Mailbox/GrowingRing.swift), each twice as large as the
+ * one before.
+ *
+ * There is one at a time: a case makes it, its threads use it, and it is freed. */
+#ifndef MODEL_CHAIN_H
+#define MODEL_CHAIN_H
+
+#include "cases.h"
+
+/* With one stage, of that capacity; the last one will be of the other. */
+void chain_make(uint64_t first, uint64_t most);
+/* At the end. */
+void chain_free(void);
+
+/* MARK: any thread */
+
+/* RR_OK, RR_FULL or RR_CLOSED. */
+rr_status chain_offer(uint64_t item);
+void chain_close(void);
+uint64_t chain_tail(void);
+/* Nothing is inside or on its way in. */
+bool chain_is_empty(void);
+/* If it is full: the cursors of the oldest item and of the next one. */
+bool chain_was_full(uint64_t *head, uint64_t *tail);
+
+/* MARK: the consumer */
+
+uint64_t chain_head(void);
+bool chain_is_ready(void);
+/* Calls `body` with what is there, unless `look` answers false; how many that were. */
+int chain_drain(bool (*look)(void), void (*body)(uint64_t item, uint64_t cursor));
+
+#endif
