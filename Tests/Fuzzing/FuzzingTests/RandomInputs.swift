@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// Random byte strings, from a seed that a failure names: `FUZZ_SEED` repeats them, `FUZZ_MODE=long` makes a
 /// hundred times as many.
@@ -18,26 +19,13 @@ struct RandomInputs: Sequence {
   }
 
   func makeIterator() -> AnyIterator<[UInt8]> {
-    var generator = Generator(state: seed)
+    var generator = SplitMix64(seed: seed)
     var left = count
     return AnyIterator {
       if left == 0 { return nil }
       left -= 1
       let length = Int(generator.next() % 128)
       return (0..<length).map { _ in UInt8(truncatingIfNeeded: generator.next() >> 32) }
-    }
-  }
-
-  // SplitMix64: G. Steele, D. Lea and C. Flood, "Fast splittable pseudorandom number generators" (2014).
-  private struct Generator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9e37_79b9_7f4a_7c15
-      var mixed = state
-      mixed = (mixed ^ (mixed &>> 30)) &* 0xbf58_476d_1ce4_e5b9
-      mixed = (mixed ^ (mixed &>> 27)) &* 0x94d0_49bb_1331_11eb
-      return mixed ^ (mixed &>> 31)
     }
   }
 }

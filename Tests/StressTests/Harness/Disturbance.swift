@@ -1,4 +1,5 @@
 import ReactorCore
+import TestSupport
 
 #if canImport(Glibc)
   import Glibc

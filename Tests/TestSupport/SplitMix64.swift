@@ -1,12 +1,12 @@
-/// The generator from which every random choice of a stress test comes: small, fast, and repeatable.
+/// The generator from which every random choice of a test comes: small, fast, and repeatable.
 ///
 /// After G. Steele, D. Lea and C. Flood, "Fast splittable pseudorandom number generators" (2014).
-struct SplitMix64: RandomNumberGenerator, Sendable {
+public struct SplitMix64: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  init(seed: UInt64) { state = seed }
+  public init(seed: UInt64) { state = seed }
 
-  mutating func next() -> UInt64 {
+  public mutating func next() -> UInt64 {
     state &+= 0x9e37_79b9_7f4a_7c15
     var mixed = state
     mixed = (mixed ^ (mixed &>> 30)) &* 0xbf58_476d_1ce4_e5b9
@@ -15,8 +15,8 @@ struct SplitMix64: RandomNumberGenerator, Sendable {
   }
 
   /// True once in `count` times.
-  mutating func happens(onceIn count: UInt64) -> Bool { next() % count == 0 }
+  public mutating func happens(onceIn count: UInt64) -> Bool { next() % count == 0 }
 
   /// A number from 0 to `limit` - 1. The bias does not matter here, the speed does.
-  mutating func below(_ limit: Int) -> Int { Int(truncatingIfNeeded: next() % UInt64(limit)) }
+  public mutating func below(_ limit: Int) -> Int { Int(truncatingIfNeeded: next() % UInt64(limit)) }
 }
