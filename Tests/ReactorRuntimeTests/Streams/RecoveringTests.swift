@@ -93,4 +93,33 @@ import Testing
     #expect(feed.totalSubscriptions == 3)
     #expect(feed.subscriptions == 0)
   }
+
+  /// Otherwise it would be told again what it failed at, by the sharing that is still going on for it alone.
+  @Test func whatIsSharedBeginsAnewForWhoTriesAgain() {
+    let feed = Feed<Int>()
+    let record = Record<String>()
+    let stream = feed.stream.share(replay: 1).map { if $0 == 0 { throw TestFailure() } else { $0 } }
+    let subscription = record.observe(stream.retry(2))
+    feed.next(1)
+    feed.next(0)
+    #expect(feed.totalSubscriptions == 2)
+    feed.next(2)
+    #expect(record.elements == ["next(1)", "next(2)"])
+    subscription.dispose()
+    #expect(feed.subscriptions == 0)
+  }
+
+  @Test func whatIsSharedGoesOnForWhoHandlesAFailure() {
+    let feed = Feed<Int>()
+    let record = Record<String>()
+    let shared = feed.stream.share(replay: 1)
+    let stream = shared.map { if $0 == 0 { throw TestFailure() } else { $0 } }
+    let subscription = record.observe(stream.catch { _ in shared })
+    feed.next(1)
+    feed.next(0)
+    #expect(feed.totalSubscriptions == 1)
+    #expect(record.elements == ["next(1)", "next(0)"])
+    subscription.dispose()
+    #expect(feed.subscriptions == 0)
+  }
 }

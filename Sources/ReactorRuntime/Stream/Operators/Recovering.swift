@@ -1,13 +1,15 @@
 /// Going on after a failure.
 extension ObservableType {
   /// This stream; if it fails, then the one that `handler` makes of the error. Fails if `handler` throws.
+  ///
+  /// The failed subscription is ended when the next one has begun: if both share a source, that goes on.
   @inlinable
   public func `catch`(
     _ handler: @escaping @Sendable (any Error) throws -> Observable<Element>
   ) -> Observable<Element> {
     let source = asObservable()
     if source.isKnown { return source }
-    return Succession.stream(source, from: false) { wasCaught, event in
+    return Succession.stream(source, from: false, endsFirst: false) { wasCaught, event in
       guard !wasCaught, let error = event.error else { return nil }
       wasCaught = true
       return try handler(error)
@@ -23,6 +25,8 @@ extension ObservableType {
 
   /// This stream, subscribed to again whenever it fails. One that fails at once each time keeps the
   /// subscriber's thread busy until the subscription is disposed.
+  ///
+  /// The failed subscription is ended before the next one begins: what nobody else shares begins anew.
   @inlinable
   public func retry() -> Observable<Element> {
     let source = asObservable()
@@ -32,6 +36,8 @@ extension ObservableType {
 
   /// This stream, subscribed to again when it fails, so that it is subscribed to `maxAttemptCount` times at
   /// most; `retry(2)` tries again once. With a count of 0 or less it is empty.
+  ///
+  /// The failed subscription is ended before the next one begins: what nobody else shares begins anew.
   @inlinable
   public func retry(_ maxAttemptCount: Int) -> Observable<Element> {
     let source = asObservable()

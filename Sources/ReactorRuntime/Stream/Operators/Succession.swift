@@ -17,13 +17,17 @@ final class Succession<Element: Sendable, Position: Sendable>: Sink<Element>, @u
   @exclusivity(unchecked) @usableFromInline var position: Position
   @exclusivity(unchecked) @usableFromInline var ending: Event<Element>?
   @usableFromInline let follow: Follow
+  /// Whether a stream's subscription is ended before the next stream is subscribed to, or afterwards: streams that
+  /// share a source can tell.
+  @usableFromInline let endsFirst: Bool
   /// How many streams have begun or ended that the loop has not dealt with. Who raises it from 0 is the loop.
   @usableFromInline let turns = Atomic(0)
   @usableFromInline let current = SerialDisposable()
 
   @inlinable
-  init(_ observer: AnyObserver<Element>, _ position: Position, _ follow: @escaping Follow) {
+  init(_ observer: AnyObserver<Element>, _ position: Position, endsFirst: Bool, _ follow: @escaping Follow) {
     self.position = position
+    self.endsFirst = endsFirst
     self.follow = follow
     super.init(observer)
   }
@@ -31,10 +35,10 @@ final class Succession<Element: Sendable, Position: Sendable>: Sink<Element>, @u
   /// A stream that begins with `first` and goes on with what `follow` answers.
   @inlinable
   static func stream(
-    _ first: Observable<Element>, from position: Position, follow: @escaping Follow
+    _ first: Observable<Element>, from position: Position, endsFirst: Bool = true, follow: @escaping Follow
   ) -> Observable<Element> {
     Observable { observer in
-      let succession = Succession(observer, position, follow)
+      let succession = Succession(observer, position, endsFirst: endsFirst, follow)
       succession.hold(succession.current)
       succession.turns.store(1, ordering: .relaxed)
       succession.goOn(with: first)
@@ -68,10 +72,16 @@ final class Succession<Element: Sendable, Position: Sendable>: Sink<Element>, @u
     var next = position
     do {
       defer { position = next }
-      if let stream = try follow(&next, event) { return stream }
-      stop(event)
-    } catch { fail(error) }
-    return nil
+      guard let stream = try follow(&next, event) else {
+        stop(event)
+        return nil
+      }
+      if endsFirst { current.disposable = nil }
+      return stream
+    } catch {
+      fail(error)
+      return nil
+    }
   }
 
   @inlinable

@@ -93,9 +93,11 @@ extension ReferenceMaker {
 
   /// One stream after the other: what `follow` answers comes after a stop event.
   ///
-  /// The next one is subscribed to when the subscription to the one before has returned.
+  /// The next one is subscribed to when the subscription to the one before has returned, and was ended if that comes
+  /// first.
   func succession(
-    _ first: @escaping ReferenceStream, _ follow: @escaping (ReferenceEvent) -> ReferenceStream?
+    _ first: @escaping ReferenceStream, endsFirst: Bool = true,
+    _ follow: @escaping (ReferenceEvent) -> ReferenceStream?
   ) -> ReferenceStream {
     ReferenceSink.stream { sink in
       var end: () -> Void = {}
@@ -106,6 +108,7 @@ extension ReferenceMaker {
         while let stream = next, !sink.isOver {
           next = nil
           isSubscribing = true
+          if endsFirst { end() }
           end = stream { event in
             if case .next = event { return sink.on(event) }
             guard let following = follow(event) else { return sink.on(event) }

@@ -20,7 +20,9 @@ struct ReferenceMaker {
   var failure: ReferenceStream { ReferenceSink.stream { $0.on(.error) } }
 }
 
-/// The operators of time, written plainly.
+/// The operators of time, written plainly. Each subscription has one timer at a time, which finds when it fires that
+/// it has to begin again, as in the library: what is due at the same moment comes in the order in which the timers
+/// were started, and streams that share a source can tell.
 extension ReferenceMaker {
   private func ticks(_ count: Int, every period: Int) -> ReferenceStream {
     ReferenceSink.stream { sink in
@@ -50,29 +52,50 @@ extension ReferenceMaker {
 
   private func delay(_ source: @escaping ReferenceStream, _ time: Int) -> ReferenceStream {
     ReferenceSink.stream { sink in
+      var waiting: [(due: Int, event: ReferenceEvent)] = []
+      func startTimer() {
+        guard !sink.isOver, let next = waiting.first else { return }
+        sink.own(clock.after(next.due - clock.now) { deliver() })
+      }
+      func deliver() {
+        while !sink.isOver, let next = waiting.first, next.due <= clock.now {
+          waiting.removeFirst()
+          sink.on(next.event)
+        }
+        startTimer()
+      }
       sink.own(
         source { event in
           if event == .error { return sink.on(.error) }
-          sink.own(clock.after(time) { sink.on(event) })
+          waiting.append((clock.now + time, event))
+          if waiting.count == 1 { startTimer() }
         })
     }
   }
 
   private func debounce(_ source: @escaping ReferenceStream, _ time: Int) -> ReferenceStream {
     ReferenceSink.stream { sink in
-      var cancel: () -> Void = {}
       var pending: Int?
-      sink.own { cancel() }
+      var timer: (due: Int, isRunning: Bool) = (0, false)
+      func startTimer() {
+        timer.isRunning = true
+        sink.own(clock.after(timer.due - clock.now) { fire() })
+      }
+      func fire() {
+        if timer.due > clock.now { return startTimer() }
+        timer.isRunning = false
+        if let element = pending {
+          pending = nil
+          sink.next(element)
+        }
+      }
       sink.own(
         source { event in
           switch event {
           case .next(let element):
-            cancel()
             pending = element
-            cancel = clock.after(time) {
-              pending = nil
-              sink.next(element)
-            }
+            timer.due = clock.now + time
+            if !timer.isRunning { startTimer() }
           case .error: sink.on(.error)
           case .completed:
             if let pending { sink.next(pending) }
@@ -121,24 +144,20 @@ extension ReferenceMaker {
   /// Then one element, 2, and the good end.
   private func timeout(_ source: @escaping ReferenceStream, _ time: Int) -> ReferenceStream {
     ReferenceSink.stream { sink in
-      var cancel: () -> Void = {}
+      var due = clock.now + time
       var end: () -> Void = {}
-      sink.own {
-        cancel()
+      sink.own { end() }
+      func startTimer() { sink.own(clock.after(due - clock.now) { fire() }) }
+      func fire() {
+        if due > clock.now { return startTimer() }
         end()
-      }
-      func startTimer() {
-        cancel()
-        cancel = clock.after(time) {
-          end()
-          sink.next(2)
-          sink.on(.completed)
-        }
+        sink.next(2)
+        sink.on(.completed)
       }
       startTimer()
       end = source { event in
         sink.on(event)
-        if !sink.isOver { startTimer() }
+        due = clock.now + time
       }
       if sink.isOver { end() }
     }

@@ -13,7 +13,7 @@ extension ReferenceMaker {
     case .catch:
       return { tell in
         var wasCaught = false
-        return self.succession(first) { event in
+        return self.succession(first, endsFirst: false) { event in
           guard event == .error, !wasCaught else { return nil }
           wasCaught = true
           return second
