@@ -1,7 +1,7 @@
 import Glibc
 
 /// How long a test waits for what must happen before it fails, in seconds.
-public let patience = 120
+public let patience = 300
 
 /// Opens once it was opened as often as it was told, and stays open. Whoever waits there gives up in the
 /// end, so that a test of something that hangs fails instead of hanging too.

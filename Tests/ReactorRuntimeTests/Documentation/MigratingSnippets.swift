@@ -256,7 +256,7 @@ private final class MyReactor: Reactor {
     let list = List { ["a", "b"] }
     let items = Recorder(list.state.map(\.items))
     list.action.onNext(.load)
-    #expect(await items.wait(forCount: 2))
+    #expect(await items.wait(forCount: 2, timeout: .seconds(patience)))
     #expect(items.difference(from: [[], ["a", "b"]]) == nil)
   }
 

@@ -34,7 +34,7 @@ import Testing
     let queue = SerialDispatchQueueScheduler(internalSerialQueueName: "files")
     let lines = Observable.of("a", "b").observe(on: queue)
     let recorder = Recorder(lines)
-    #expect(await recorder.waitForStop())
+    #expect(await recorder.waitForStop(timeout: .seconds(patience)))
     #expect(recorder.elements == ["a", "b"])
   }
 
@@ -55,12 +55,12 @@ import Testing
     continuation.yield(1)
     continuation.yield(2)
     continuation.finish()
-    #expect(await recorder.waitForStop())
+    #expect(await recorder.waitForStop(timeout: .seconds(patience)))
     #expect(recorder.elements == [1, 2])
 
     @Sendable func load() async throws -> String { "loaded" }
     let answer = Recorder(Observable.task { try await load() })
-    #expect(await answer.waitForStop())
+    #expect(await answer.waitForStop(timeout: .seconds(patience)))
     #expect(answer.elements == ["loaded"])
   }
 

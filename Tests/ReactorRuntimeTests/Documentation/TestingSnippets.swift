@@ -96,7 +96,7 @@ private struct Unreachable: Error {}
     let states = Recorder(counter.state)
     counter.action.onNext(2)
     counter.action.onNext(3)
-    #expect(await states.wait(forCount: 3))
+    #expect(await states.wait(forCount: 3, timeout: .seconds(patience)))
     #expect(states.difference(from: [0, 2, 5]) == nil)
     #expect(await Task { loop.shutdown() }.value == ())
   }

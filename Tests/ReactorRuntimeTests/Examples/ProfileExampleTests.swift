@@ -80,7 +80,7 @@ import Testing
     ]
     for (count, (action, _)) in actions.enumerated() {
       reactor.action.onNext(action)
-      #expect(await states.wait(forCount: count + 2))
+      #expect(await states.wait(forCount: count + 2, timeout: .seconds(patience)))
     }
     #expect(states.difference(from: [false] + actions.map(\.1)) == nil)
     #expect(reactor.currentState.isFollowing == false)
@@ -90,7 +90,7 @@ import Testing
     let reactor = ProfileViewReactor()
     let states = Recorder(reactor.state)
     for userID in 1...1000 { reactor.action.onNext(.refreshFollowingStatus(userID)) }
-    #expect(await states.wait(forCount: 1001))
+    #expect(await states.wait(forCount: 1001, timeout: .seconds(patience)))
     #expect(states.elements.map(\.changes) == Array(0...1000))
     #expect(reactor.currentState.changes == 1000)
   }
