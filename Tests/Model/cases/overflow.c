@@ -141,7 +141,7 @@ const model_case overflow_one_producer = {
     .threads = {send_4_of_1, receive_4},
     .finish = finish,
     .bounds = {3, 1, 0},
-    .far = {4, 3, 0},
+    .far = {4, 2, 0},
 };
 
 const model_case overflow_two_producers = {
@@ -151,7 +151,7 @@ const model_case overflow_two_producers = {
     .threads = {send_3_of_1, send_2_of_2, receive_5},
     .finish = finish,
     .bounds = {2, 1, 0},
-    .far = {3, 2, 0},
+    .far = {2, 2, 0},
 };
 
 /* MARK: beside a mailbox that grows */
@@ -180,5 +180,5 @@ const model_case overflow_grown = {
     .threads = {send_2_more, receive_4},
     .finish = finish,
     .bounds = {3, 1, 0},
-    .far = {5, 2, 0},
+    .far = {4, 1, 0},
 };
