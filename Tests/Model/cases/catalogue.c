@@ -62,10 +62,14 @@
   X(ownership_refused)                                                                             \
   X(ownership_claim_and_leave)                                                                     \
   X(ownership_enter_or_go)                                                                         \
+  X(ownership_enter_symmetric)                                                                     \
   X(ownership_starting)                                                                            \
   X(ownership_reentrance)                                                                          \
   X(ownership_closing)                                                                             \
+  X(ownership_closing_a_turn)                                                                      \
+  X(ownership_closing_symmetric)                                                                   \
   X(ownership_loop)                                                                                \
+  X(ownership_loop_starting)                                                                       \
   X(ownership_loop_again)                                                                          \
   X(snapshot_pins)                                                                                 \
   X(snapshot_two_readers)                                                                          \

@@ -27,8 +27,15 @@ static int clock_now, began[100], ended[100];
 static rr_ring *scheduled;
 static rr_eventcount *waiting;
 static uint64_t sends_again;
-/* As Overflow.isRaised: makes the owner look. */
-static struct { _Atomic uint32_t is_set; } * raised;
+
+/* As Overflow, without what it keeps: makes the owner look. */
+static struct {
+  _Atomic uint32_t is_raised;
+  /* Under the lock. */
+  bool was_raised;
+} * overflow;
+/* As GrowingRing.isSealed. */
+static struct { _Atomic uint32_t is_set; } * sealed;
 
 static uint64_t token(void) { return (uint64_t)(model_self() + 1) << 5; }
 
@@ -42,7 +49,8 @@ void mailbox_make(void) {
   model_check(rr_trampoline_create(&trampoline, 0) == RR_OK);
   ring = ring_make(4, 0);
   own = model_allocate(sizeof *own);
-  raised = model_allocate(sizeof *raised);
+  overflow = model_allocate(sizeof *overflow);
+  sealed = model_allocate(sizeof *sealed);
 }
 
 void mailbox_make_idle(void) {
@@ -51,20 +59,36 @@ void mailbox_make_idle(void) {
   rr_trampoline_leave(trampoline, 0);
 }
 
-void mailbox_make_on_loop(void) {
-  mailbox_make_idle();
+void mailbox_put_on_loop(void) {
   scheduled = ring_make(4, 0);
   model_check(rr_eventcount_create(&waiting, RR_EVENTCOUNT_FUTEX) == RR_OK);
 }
 
 void mailbox_resend(uint64_t count) { sends_again = count; }
 
-/* MARK: the owner */
+/* MARK: the mailbox */
 
 /* As Overflow.wasRaised. */
 static bool is_raised(void) {
   rr_fence_light();
-  return rr_load_seq_cst(MODEL_OF_THE_CASE, &raised->is_set) != 0;
+  return rr_load_seq_cst(MODEL_OF_THE_CASE, &overflow->is_raised) != 0;
+}
+
+static void raise(void) {
+  model_mutex_lock(overflow);
+  if (!overflow->was_raised) {
+    rr_exchange_seq_cst(MODEL_OF_THE_CASE, &overflow->is_raised, 1u);
+    overflow->was_raised = rr_fence_heavy();
+  }
+  model_mutex_unlock(overflow);
+}
+
+/* As Overflow.take. The owner. */
+static void lower(void) {
+  model_mutex_lock(overflow);
+  overflow->was_raised = false;
+  rr_store_relaxed(&overflow->is_raised, 0);
+  model_mutex_unlock(overflow);
 }
 
 static bool is_ring_empty(void) {
@@ -73,13 +97,31 @@ static bool is_ring_empty(void) {
 
 static bool is_empty(void) { return is_ring_empty() && !is_raised(); }
 
+static bool is_ring_ready(void) { return rr_ring_peek(ring, rr_ring_head(ring)) != 0; }
+
+static bool is_ready(void) { return is_ring_ready() || (is_raised() && is_ring_empty()); }
+
+/* Behind a claim that is not yet published it has to wait. */
+static bool takes_over(void) {
+  if (!is_raised()) return true;
+  if (!is_ring_ready() && !is_ring_empty()) return false;
+  lower();
+  return true;
+}
+
+static bool has_own(void) { return own->queue_first < own->queue_end; }
+
 static void append(uint64_t item) {
   model_check(own->queue_end < MOST_KEPT);
+  if (is_raised()) lower();
   own->queue[own->queue_end++] = (kept){item, rr_ring_tail(ring)};
 }
 
+/* MARK: the owner */
+
 static void process(uint64_t item) {
   model_check(rr_trampoline_is_owner(trampoline, token()));
+  model_check(!own->has_ended);
   received_add(&got, item);
   own->processed++;
   /* Item 1x sends item 3x from inside. */
@@ -94,7 +136,7 @@ static void process(uint64_t item) {
 
 static int process_own(uint64_t before) {
   int count = 0;
-  while (own->queue_first < own->queue_end) {
+  while (has_own()) {
     const kept k = own->queue[own->queue_first];
     if (rr_ring_distance(k.stamp, before) < 0) break;
     own->queue_first++;
@@ -105,7 +147,7 @@ static int process_own(uint64_t before) {
 }
 
 /* As MailboxOn.drain: what the owner sent to itself, in its place among the others. */
-static int turn(void) {
+static int drain(void) {
   int count = 0;
   uint64_t cursor = rr_ring_head(ring);
   while (rr_ring_peek(ring, cursor) != 0) {
@@ -114,23 +156,30 @@ static int turn(void) {
     rr_ring_release(ring, ++cursor);
     count++;
   }
-  count += process_own(cursor);
-  if (is_raised()) rr_store_relaxed(&raised->is_set, 0);
-  /* As RuntimeOn.endIfDone. */
-  if (rr_ring_is_closed(ring) && is_empty()) own->has_ended = true;
+  return count;
+}
+
+static void end_if_done(void) {
+  const bool is_sealed = rr_load_seq_cst(MODEL_OF_THE_CASE, &sealed->is_set) != 0;
+  if (is_sealed && is_empty() && !has_own()) own->has_ended = true;
+}
+
+static int turn(void) {
+  int count = takes_over() ? drain() : 0;
+  count += process_own(rr_ring_head(ring));
+  if (rr_ring_is_closed(ring)) end_if_done();
   return count;
 }
 
 static bool reenters(void) {
   for (int looks = 0; !is_empty(); looks++) {
     if (!rr_trampoline_try_enter(trampoline, token())) return false;
-    if (rr_ring_peek(ring, rr_ring_head(ring)) != 0 || is_raised()) return true;
-    const uint64_t oldest = rr_ring_head(ring);
+    if (is_ready()) return true;
     rr_trampoline_leave(trampoline, 0);
     if (looks < 1) continue;
     if (!rr_fence_heavy()) {
       model_pause();
-    } else if (rr_ring_peek(ring, oldest) == 0) {
+    } else if (!is_ring_ready()) {
       return false;
     }
   }
@@ -161,6 +210,7 @@ static void run_or_schedule(void) {
     if (started || rr_trampoline_try_enter(trampoline, token())) run_turns();
     return;
   }
+  if (started) rr_trampoline_leave(trampoline, 0);
   if (!rr_trampoline_try_schedule(trampoline)) return;
   model_check(ring_try_send(scheduled, 1, 1) == RR_OK);
   rr_eventcount_notify(waiting);
@@ -180,36 +230,58 @@ void mailbox_send_and_enter(uint64_t item) {
   if (rr_trampoline_try_enter(trampoline, token())) run_turns();
 }
 
-/* The shortest way, for one who finds nobody there and nothing waiting. */
-static bool takes_turn(uint64_t item) {
-  if (scheduled != NULL || !rr_trampoline_try_enter(trampoline, token())) return false;
-  if (rr_ring_is_idle(ring) && !is_raised()) {
-    process(item);
-    if (own->queue_first == own->queue_end) {
-      rr_trampoline_leave(trampoline, 0);
-      if (is_empty() || !reenters()) return true;
-    }
-  } else {
-    append(item);
+/* The shortest way, for one who finds nobody there and nothing waiting. The owner, who is not
+ * afterwards. */
+static void take_turn(uint64_t item) {
+  process(item);
+  if (!has_own()) {
+    rr_trampoline_leave(trampoline, 0);
+    if (is_empty() || !reenters()) return;
   }
   run_turns();
-  return true;
 }
 
-void mailbox_send(uint64_t item) {
+/* Others were first. False if it was closed meanwhile. */
+static bool run_turns_after(uint64_t item) {
+  const bool is_taken = !rr_ring_is_closed(ring);
+  if (is_taken) append(item);
+  run_turns();
+  return is_taken;
+}
+
+static rr_status send(uint64_t item) {
+  if (scheduled == NULL && rr_trampoline_try_enter(trampoline, token())) {
+    if (rr_ring_is_idle(ring) && !is_raised()) {
+      take_turn(item);
+      return RR_OK;
+    }
+    if (run_turns_after(item)) return RR_OK;
+  }
+  return mailbox_send_through_ring(item);
+}
+
+rr_status mailbox_send(uint64_t item) {
   began[item] = ++clock_now;
-  if (!takes_turn(item)) model_check(mailbox_send_through_ring(item) == RR_OK);
+  const rr_status status = send(item);
   ended[item] = ++clock_now;
+  return status;
 }
 
 void mailbox_close(void) {
   rr_ring_close(ring);
-  rr_exchange_seq_cst(MODEL_OF_THE_CASE, &raised->is_set, 1u);
-  model_check(rr_fence_heavy());
+  rr_exchange_seq_cst(MODEL_OF_THE_CASE, &sealed->is_set, 1u);
+  raise();
   if (rr_trampoline_was_owner(trampoline) == 0) run_or_schedule();
 }
 
 /* MARK: the loop */
+
+/* As RuntimeOn.leaveLoop. */
+static bool leave_loop(void) {
+  if (has_own() && is_empty()) return false;
+  rr_trampoline_leave(trampoline, 0);
+  return !reenters();
+}
 
 void mailbox_serve(int count) {
   while (got.count < count) {
@@ -221,7 +293,9 @@ void mailbox_serve(int count) {
     }
     rr_ring_release(scheduled, cursor + 1);
     rr_trampoline_begin(trampoline, token());
-    run_turns();
+    do {
+      turn();
+    } while (!leave_loop());
   }
 }
 
@@ -257,7 +331,8 @@ void mailbox_finish(int count) {
   model_check(own->processed == (uint64_t)count);
   model_check(rr_trampoline_was_owner(trampoline) == 0);
   model_release(own);
-  model_release(raised);
+  model_release(overflow);
+  model_release(sealed);
   rr_ring_destroy(ring);
   rr_trampoline_destroy(trampoline);
 }

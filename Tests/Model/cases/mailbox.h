@@ -12,13 +12,14 @@
 void mailbox_make(void);
 /* Started, and idle. */
 void mailbox_make_idle(void);
-/* Started, idle, and on a loop that parks, which `mailbox_serve` is. */
-void mailbox_make_on_loop(void);
+/* On a loop that parks, which `mailbox_serve` is. */
+void mailbox_put_on_loop(void);
 /* The first so many items 1x send item 3x from inside. */
 void mailbox_resend(uint64_t count);
 
-/* Processes it here if nobody is there and nothing waits, or else hands it over. */
-void mailbox_send(uint64_t item);
+/* Processes it here if nobody is there and nothing waits, or else hands it over. RR_OK, or
+ * RR_CLOSED. */
+rr_status mailbox_send(uint64_t item);
 /* Past that shortest way, so that claims and ownership meet more often. RR_OK, or RR_CLOSED. */
 rr_status mailbox_send_through_ring(uint64_t item);
 /* As that, but the look is the attempt to enter. */

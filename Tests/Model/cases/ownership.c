@@ -1,16 +1,16 @@
 /* The ownership word with a mailbox: one owner at a time, nothing left behind. */
 #include "mailbox.h"
 
-static void send_1_of_1(void) { mailbox_send(10); }
-static void send_1_of_2(void) { mailbox_send(20); }
-static void send_1_of_4(void) { mailbox_send(40); }
+static void send_1_of_1(void) { model_check(mailbox_send(10) == RR_OK); }
+static void send_1_of_2(void) { model_check(mailbox_send(20) == RR_OK); }
+static void send_1_of_4(void) { model_check(mailbox_send(40) == RR_OK); }
 static void send_2_of_1(void) {
-  mailbox_send(10);
-  mailbox_send(11);
+  model_check(mailbox_send(10) == RR_OK);
+  model_check(mailbox_send(11) == RR_OK);
 }
 static void send_2_of_2(void) {
-  mailbox_send(20);
-  mailbox_send(21);
+  model_check(mailbox_send(20) == RR_OK);
+  model_check(mailbox_send(21) == RR_OK);
 }
 
 static void finish_2(void) { mailbox_finish(2); }
@@ -84,6 +84,17 @@ const model_case ownership_enter_or_go = {
     .far = {6, 4, 0},
 };
 
+const model_case ownership_enter_symmetric = {
+    .name = "ownership.enter-symmetric",
+    .about = "as that, where the kernel has no membarrier",
+    .setup = mailbox_make_idle,
+    .threads = {enter_after_1, enter_after_2},
+    .finish = finish_2,
+    .is_symmetric = true,
+    .bounds = {4, 3, 0},
+    .far = {6, 4, 0},
+};
+
 const model_case ownership_starting = {
     .name = "ownership.starting",
     .about = "two threads start it at once and send",
@@ -118,11 +129,13 @@ static void set_up_closing(void) {
   accepted = 0;
 }
 
-static void send_or_find_closed(void) {
-  const rr_status status = mailbox_send_through_ring(10);
+static void count(rr_status status) {
   model_check(status == RR_OK || status == RR_CLOSED);
   accepted += status == RR_OK;
 }
+
+static void through_ring_or_not(void) { count(mailbox_send_through_ring(10)); }
+static void send_or_not(void) { count(mailbox_send(20)); }
 
 static void finish_closed(void) {
   model_check(mailbox_has_ended());
@@ -133,13 +146,44 @@ const model_case ownership_closing = {
     .name = "ownership.closing",
     .about = "closed while another sends: what was accepted is processed, and then it ends",
     .setup = set_up_closing,
-    .threads = {mailbox_close, send_or_find_closed},
+    .threads = {mailbox_close, through_ring_or_not},
     .finish = finish_closed,
     .bounds = {3, 2, 0},
     .far = {5, 3, 0},
 };
 
+const model_case ownership_closing_a_turn = {
+    .name = "ownership.closing-a-turn",
+    .about = "closed while another takes a turn at once, and a third sends past it",
+    .setup = set_up_closing,
+    .threads = {mailbox_close, send_or_not, through_ring_or_not},
+    .finish = finish_closed,
+    .bounds = {2, 1, 0},
+    .far = {3, 1, 0},
+};
+
+const model_case ownership_closing_symmetric = {
+    .name = "ownership.closing-symmetric",
+    .about = "as the first, where the kernel has no membarrier",
+    .setup = set_up_closing,
+    .threads = {mailbox_close, through_ring_or_not},
+    .finish = finish_closed,
+    .is_symmetric = true,
+    .bounds = {3, 2, 0},
+    .far = {5, 3, 0},
+};
+
 /* MARK: on a loop */
+
+static void set_up_loop(void) {
+  mailbox_make_idle();
+  mailbox_put_on_loop();
+}
+
+static void set_up_new_on_loop(void) {
+  mailbox_make();
+  mailbox_put_on_loop();
+}
 
 static void serve_2(void) { mailbox_serve(2); }
 static void serve_3(void) { mailbox_serve(3); }
@@ -147,7 +191,17 @@ static void serve_3(void) { mailbox_serve(3); }
 const model_case ownership_loop = {
     .name = "ownership.loop",
     .about = "two threads schedule it on a loop that parks",
-    .setup = mailbox_make_on_loop,
+    .setup = set_up_loop,
+    .threads = {send_1_of_1, send_1_of_2, serve_2},
+    .finish = finish_2,
+    .bounds = {2, 1, 0},
+    .far = {3, 2, 0},
+};
+
+const model_case ownership_loop_starting = {
+    .name = "ownership.loop-starting",
+    .about = "two threads start it at once and schedule it on a loop that parks",
+    .setup = set_up_new_on_loop,
     .threads = {send_1_of_1, send_1_of_2, serve_2},
     .finish = finish_2,
     .bounds = {2, 1, 0},
@@ -155,7 +209,7 @@ const model_case ownership_loop = {
 };
 
 static void set_up_reentrant_loop(void) {
-  mailbox_make_on_loop();
+  set_up_loop();
   mailbox_resend(1);
 }
 
