@@ -19,6 +19,7 @@
  *   schedule     any thread                       compare-and-swap
  *   begin        the one who took the schedule    store: nobody else writes SCHEDULED
  *   publish      the owner                        exchange
+ *   give back    the owner, OWNED -> SCHEDULED    exchange: a publish with SCHEDULED for the token
  *   leave        the owner                        exchange
  *
  * owner is the thread's token, so a thread that finds the word busy also learns whether it is the
@@ -138,7 +139,8 @@ static inline void rr_trampoline_begin(rr_trampoline *t, uint64_t token) {
   rr_store_release(RR_EDGE_OWNERSHIP, &t->word, (word & RR_TRAMPOLINE_SLOT_MASK) | token);
 }
 
-/* Shows the snapshot in `slot` to readers and stays the owner. Owner. */
+/* Shows the snapshot in `slot` to readers and stays the owner; or, with SCHEDULED for the token,
+ * gives the ownership back to the schedule, for another thread to begin. Owner. */
 static inline void rr_trampoline_publish(rr_trampoline *t, uint64_t token, uint64_t slot) {
   rr_exchange_seq_cst(RR_EDGE_OWNERSHIP, &t->word, token | slot);
 }

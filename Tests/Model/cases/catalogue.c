@@ -71,6 +71,7 @@
   X(ownership_loop)                                                                                \
   X(ownership_loop_starting)                                                                       \
   X(ownership_loop_again)                                                                          \
+  X(ownership_handed_round)                                                                        \
   X(snapshot_pins)                                                                                 \
   X(snapshot_two_readers)                                                                          \
   X(snapshot_kept)                                                                                 \

@@ -23,9 +23,8 @@ static owned *own;
 static received got;
 /* Of each item, when its sending began and ended. */
 static int clock_now, began[100], ended[100];
-/* For placement on a loop: who is scheduled, in the order of the scheduling. */
-static rr_ring *scheduled;
-static rr_eventcount *waiting;
+/* On a loop: what who takes the schedule calls. */
+static void (*submit)(void);
 static uint64_t sends_again;
 
 /* As Overflow, without what it keeps: makes the owner look. */
@@ -44,7 +43,7 @@ void mailbox_make(void) {
   memset(began, 0, sizeof began);
   memset(ended, 0, sizeof ended);
   clock_now = 0;
-  scheduled = NULL;
+  submit = NULL;
   sends_again = 0;
   model_check(rr_trampoline_create(&trampoline, 0) == RR_OK);
   ring = ring_make(4, 0);
@@ -59,10 +58,7 @@ void mailbox_make_idle(void) {
   rr_trampoline_leave(trampoline, 0);
 }
 
-void mailbox_put_on_loop(void) {
-  scheduled = ring_make(4, 0);
-  model_check(rr_eventcount_create(&waiting, RR_EVENTCOUNT_FUTEX) == RR_OK);
-}
+void mailbox_put_on_loop(void (*submit_to_loop)(void)) { submit = submit_to_loop; }
 
 void mailbox_resend(uint64_t count) { sends_again = count; }
 
@@ -206,14 +202,12 @@ static bool start(void) {
 
 static void run_or_schedule(void) {
   const bool started = start();
-  if (scheduled == NULL) {
+  if (submit == NULL) {
     if (started || rr_trampoline_try_enter(trampoline, token())) run_turns();
     return;
   }
   if (started) rr_trampoline_leave(trampoline, 0);
-  if (!rr_trampoline_try_schedule(trampoline)) return;
-  model_check(ring_try_send(scheduled, 1, 1) == RR_OK);
-  rr_eventcount_notify(waiting);
+  if (rr_trampoline_try_schedule(trampoline)) submit();
 }
 
 rr_status mailbox_send_through_ring(uint64_t item) {
@@ -250,7 +244,7 @@ static bool run_turns_after(uint64_t item) {
 }
 
 static rr_status send(uint64_t item) {
-  if (scheduled == NULL && rr_trampoline_try_enter(trampoline, token())) {
+  if (submit == NULL && rr_trampoline_try_enter(trampoline, token())) {
     if (rr_ring_is_idle(ring) && !is_raised()) {
       take_turn(item);
       return RR_OK;
@@ -274,39 +268,26 @@ void mailbox_close(void) {
   if (rr_trampoline_was_owner(trampoline) == 0) run_or_schedule();
 }
 
-/* MARK: the loop */
+/* MARK: for a loop */
+
+void mailbox_begin(void) { rr_trampoline_begin(trampoline, token()); }
+
+int mailbox_turn(void) { return turn(); }
 
 /* As RuntimeOn.leaveLoop. */
-static bool leave_loop(void) {
+bool mailbox_leave(void) {
   if (has_own() && is_empty()) return false;
   rr_trampoline_leave(trampoline, 0);
   return !reenters();
 }
 
-void mailbox_serve(int count) {
-  while (got.count < count) {
-    uint64_t cursor = rr_ring_head(scheduled);
-    while (rr_ring_peek(scheduled, cursor) == 0) {
-      const uint32_t key = rr_eventcount_prepare(waiting);
-      if (rr_ring_peek(scheduled, cursor) != 0) break;
-      rr_eventcount_wait(waiting, key, -1);
-    }
-    rr_ring_release(scheduled, cursor + 1);
-    rr_trampoline_begin(trampoline, token());
-    do {
-      turn();
-    } while (!leave_loop());
-  }
-}
+/* As OwnedState.reschedule. */
+void mailbox_give_back(void) { rr_trampoline_publish(trampoline, RR_TRAMPOLINE_SCHEDULED, 0); }
 
-/* Somebody may have scheduled it again for nothing. */
-static void finish_loop(void) {
-  if (rr_trampoline_was_owner(trampoline) == RR_TRAMPOLINE_SCHEDULED) {
-    rr_trampoline_begin(trampoline, token());
-    rr_trampoline_leave(trampoline, 0);
-  }
-  rr_ring_destroy(scheduled);
-  rr_eventcount_destroy(waiting);
+int mailbox_processed(void) { return got.count; }
+
+bool mailbox_is_scheduled(void) {
+  return rr_trampoline_was_owner(trampoline) == RR_TRAMPOLINE_SCHEDULED;
 }
 
 /* MARK: what must hold */
@@ -324,7 +305,6 @@ static void check_real_time_order(void) {
 bool mailbox_has_ended(void) { return own->has_ended; }
 
 void mailbox_finish(int count) {
-  if (scheduled != NULL) finish_loop();
   model_check(got.count == count);
   received_check_order(&got);
   check_real_time_order();

@@ -12,8 +12,6 @@
 void mailbox_make(void);
 /* Started, and idle. */
 void mailbox_make_idle(void);
-/* On a loop that parks, which `mailbox_serve` is. */
-void mailbox_put_on_loop(void);
 /* The first so many items 1x send item 3x from inside. */
 void mailbox_resend(uint64_t count);
 
@@ -26,13 +24,24 @@ rr_status mailbox_send_through_ring(uint64_t item);
 void mailbox_send_and_enter(uint64_t item);
 /* As RuntimeOn.close: refuses what comes, and makes the owner look once more. */
 void mailbox_close(void);
-/* The loop, until so many were processed. */
-void mailbox_serve(int count);
-
 /* The owner found it closed, and nothing left to do. */
 bool mailbox_has_ended(void);
 /* At the end. Just so many were processed, each producer's in order, and what was sent before
  * another one's sending began, before it; nobody is there. Destroys all. */
 void mailbox_finish(int count);
+
+/* MARK: for a loop: see loop.h */
+
+/* Who takes the schedule calls that, which must see to it that somebody begins. */
+void mailbox_put_on_loop(void (*submit_to_loop)(void));
+void mailbox_begin(void);
+/* How many were processed. The owner. */
+int mailbox_turn(void);
+/* False if there is more to do, and the thread is still the owner. */
+bool mailbox_leave(void);
+/* To the schedule, for another thread to begin. The owner. */
+void mailbox_give_back(void);
+int mailbox_processed(void);
+bool mailbox_is_scheduled(void);
 
 #endif

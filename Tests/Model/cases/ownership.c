@@ -1,5 +1,5 @@
 /* The ownership word with a mailbox: one owner at a time, nothing left behind. */
-#include "mailbox.h"
+#include "loop.h"
 
 static void send_1_of_1(void) { model_check(mailbox_send(10) == RR_OK); }
 static void send_1_of_2(void) { model_check(mailbox_send(20) == RR_OK); }
@@ -177,23 +177,31 @@ const model_case ownership_closing_symmetric = {
 
 static void set_up_loop(void) {
   mailbox_make_idle();
-  mailbox_put_on_loop();
+  loop_make();
 }
 
 static void set_up_new_on_loop(void) {
   mailbox_make();
-  mailbox_put_on_loop();
+  loop_make();
 }
 
-static void serve_2(void) { mailbox_serve(2); }
-static void serve_3(void) { mailbox_serve(3); }
+static void finish_loop(int count) {
+  loop_finish();
+  mailbox_finish(count);
+}
+
+static void finish_loop_2(void) { finish_loop(2); }
+static void finish_loop_3(void) { finish_loop(3); }
+
+static void serve_2(void) { loop_serve(2); }
+static void serve_3(void) { loop_serve(3); }
 
 const model_case ownership_loop = {
     .name = "ownership.loop",
     .about = "two threads schedule it on a loop that parks",
     .setup = set_up_loop,
     .threads = {send_1_of_1, send_1_of_2, serve_2},
-    .finish = finish_2,
+    .finish = finish_loop_2,
     .bounds = {2, 1, 0},
     .far = {3, 2, 0},
 };
@@ -203,7 +211,20 @@ const model_case ownership_loop_starting = {
     .about = "two threads start it at once and schedule it on a loop that parks",
     .setup = set_up_new_on_loop,
     .threads = {send_1_of_1, send_1_of_2, serve_2},
-    .finish = finish_2,
+    .finish = finish_loop_2,
+    .bounds = {2, 1, 0},
+    .far = {3, 2, 0},
+};
+
+static void host_first(void) { loop_host(0, 2); }
+static void host_second(void) { loop_host(1, 2); }
+
+const model_case ownership_handed_round = {
+    .name = "ownership.handed-round",
+    .about = "two threads run a loop's rounds in turn, each gives back what the other goes on with",
+    .setup = set_up_loop,
+    .threads = {send_2_of_1, host_first, host_second},
+    .finish = finish_loop_2,
     .bounds = {2, 1, 0},
     .far = {3, 2, 0},
 };
@@ -218,7 +239,7 @@ const model_case ownership_loop_again = {
     .about = "one thread schedules it on a loop twice; an action sends another from inside",
     .setup = set_up_reentrant_loop,
     .threads = {send_2_of_1, serve_3},
-    .finish = finish_3,
+    .finish = finish_loop_3,
     .bounds = {3, 2, 0},
     .far = {5, 3, 0},
 };
