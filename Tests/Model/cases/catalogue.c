@@ -42,6 +42,8 @@
   X(ring_closing)                                                                                  \
   X(ring_closed_because)                                                                           \
   X(ring_closed_while_growing)                                                                     \
+  X(ring_closed_without_memory)                                                                    \
+  X(ring_ended_while_growing)                                                                      \
   X(ring_received_while_growing)                                                                   \
   X(ring_full_while_growing)                                                                       \
   X(ring_frozen)                                                                                   \
@@ -49,6 +51,7 @@
   X(overflow_one_producer)                                                                         \
   X(overflow_two_producers)                                                                        \
   X(overflow_grown)                                                                                \
+  X(overflow_symmetric)                                                                            \
   X(lanes_wrap)                                                                                    \
   X(lanes_one_slot)                                                                                \
   X(lanes_handed_on)                                                                               \

@@ -15,14 +15,17 @@ static struct {
   _Alignas(64) _Atomic uint32_t was_closed;
   _Alignas(64) _Atomic uint32_t is_sealed;
 } * chain;
-static uint64_t capacity;
+static uint64_t smallest, capacity;
 
 static stage *newest(void) { return (stage *)rr_load_seq_cst(MODEL_OF_THE_CASE, &chain->newest); }
 static bool was_closed(void) { return rr_load_seq_cst(MODEL_OF_THE_CASE, &chain->was_closed) != 0; }
 
+/* NULL without memory. */
 static stage *make_stage(uint64_t stage_capacity, stage *previous) {
+  rr_ring *ring;
+  if (rr_ring_create(&ring, stage_capacity, sizeof(uint64_t), 8, 0) != RR_OK) return NULL;
   stage *new = model_allocate(sizeof *new);
-  new->ring = ring_make(stage_capacity, 0);
+  new->ring = ring;
   new->previous = previous;
   new->has_previous = previous != NULL;
   return new;
@@ -35,8 +38,9 @@ static void free_stage(stage *s) {
 
 void chain_make(uint64_t first, uint64_t most) {
   chain = model_allocate(sizeof *chain);
-  atomic_init(&chain->newest, (uintptr_t)make_stage(first, NULL));
+  atomic_init(&chain->newest, 0);
   atomic_init(&chain->entrance, 0);
+  smallest = first;
   capacity = most;
 }
 
@@ -59,16 +63,35 @@ static bool replace(stage *old, stage *new) {
   return is_set;
 }
 
-static void grow(stage *s) {
-  if (rr_ring_capacity(s->ring) == capacity) return;
+static stage *set_if_none(stage *first) {
+  uintptr_t none = 0;
+  if (rr_cas_seq_cst(MODEL_OF_THE_CASE, &chain->newest, &none, (uintptr_t)first)) return first;
+  free_stage(first);
+  /* In C what fails is relaxed; in Swift it is as strong as what succeeds. */
+  return newest();
+}
+
+static stage *make_first(void) {
+  stage *first = make_stage(smallest, NULL);
+  if (first == NULL) return NULL;
+  stage *s = set_if_none(first);
+  if (was_closed()) rr_ring_close(s->ring);
+  return s;
+}
+
+/* False without memory. */
+static bool grow(stage *s) {
+  if (rr_ring_capacity(s->ring) == capacity) return true;
   stage *next = make_stage(2 * rr_ring_capacity(s->ring), s);
+  if (next == NULL) return false;
   rr_ring_close(s->ring);
   if (was_closed()) {
     free_stage(next);
-    return;
+    return true;
   }
   rr_ring_restart(next->ring, rr_ring_head(s->ring), rr_ring_tail(s->ring));
   if (replace(s, next) && was_closed()) rr_ring_close(next->ring);
+  return true;
 }
 
 static void follow(void) {
@@ -82,6 +105,8 @@ rr_status chain_offer(uint64_t item) {
   if (entrance != NULL && ring_try_send(entrance, item, 1) == RR_OK) return RR_OK;
   for (;;) {
     stage *s = newest();
+    if (s == NULL) s = make_first();
+    if (s == NULL) return RR_OUT_OF_MEMORY;
     const rr_status status = ring_try_send(s->ring, item, 1);
     if (status == RR_OK) {
       follow();
@@ -89,38 +114,62 @@ rr_status chain_offer(uint64_t item) {
     }
     if (status == RR_FULL && rr_ring_capacity(s->ring) == capacity) return status;
     if (status == RR_CLOSED && was_closed()) return status;
-    grow(s);
+    if (!grow(s)) return RR_OUT_OF_MEMORY;
   }
 }
 
+/* Without memory it is left to who puts the larger one there to close it. */
 static bool seal(stage *s) {
   stage *last = make_stage(rr_ring_capacity(s->ring), s);
+  if (last == NULL) return true;
   rr_ring_restart(last->ring, rr_ring_head(s->ring), rr_ring_tail(s->ring));
   rr_ring_close(last->ring);
   return replace(s, last);
 }
 
-void chain_close(void) {
-  rr_exchange_seq_cst(MODEL_OF_THE_CASE, &chain->was_closed, 1u);
-  for (;;) {
-    stage *s = newest();
+/* Whether it puts the first stage in place, closed. */
+static bool seal_empty(void) {
+  stage *first = make_stage(smallest, NULL);
+  if (first == NULL) return false;
+  rr_ring_close(first->ring);
+  return set_if_none(first) == first;
+}
+
+static void close_stages(void) {
+  if (rr_load_relaxed(&chain->newest) == 0 && seal_empty()) return;
+  for (stage *s = newest(); s != NULL; s = newest()) {
     const bool is_growing = rr_ring_is_closed(s->ring) && rr_ring_capacity(s->ring) < capacity;
     rr_ring_close(s->ring);
-    if (!is_growing || seal(s)) break;
+    if (!is_growing || seal(s)) return;
   }
+}
+
+void chain_close(void) {
+  if (chain_was_sealed()) return;
+  rr_exchange_seq_cst(MODEL_OF_THE_CASE, &chain->was_closed, 1u);
+  close_stages();
   rr_exchange_seq_cst(MODEL_OF_THE_CASE, &chain->is_sealed, 1u);
 }
 
-uint64_t chain_tail(void) { return rr_ring_tail(newest()->ring); }
+bool chain_was_sealed(void) { return rr_load_seq_cst(MODEL_OF_THE_CASE, &chain->is_sealed) != 0; }
+
+uint64_t chain_tail(void) {
+  const stage *s = newest();
+  return s == NULL ? 0 : rr_ring_tail(s->ring);
+}
 
 static bool is_empty(const stage *s) {
   return rr_ring_distance(rr_ring_head(s->ring), rr_ring_tail(s->ring)) == 0;
 }
 
-bool chain_is_empty(void) { return is_empty(newest()); }
+bool chain_is_empty(void) {
+  const stage *s = newest();
+  return s == NULL || is_empty(s);
+}
 
 bool chain_was_full(uint64_t *head, uint64_t *tail) {
   const stage *s = newest();
+  if (s == NULL) return false;
   *tail = rr_ring_tail(s->ring);
   *head = rr_ring_head(s->ring);
   return rr_ring_capacity(s->ring) == capacity &&
@@ -149,14 +198,17 @@ static stage *oldest_before(stage *last) {
 
 static stage *oldest(void) {
   stage *last = newest();
-  return last->has_previous ? oldest_before(last) : last;
+  return last != NULL && last->has_previous ? oldest_before(last) : last;
 }
 
-uint64_t chain_head(void) { return rr_ring_head(oldest()->ring); }
+uint64_t chain_head(void) {
+  const stage *s = oldest();
+  return s == NULL ? 0 : rr_ring_head(s->ring);
+}
 
 bool chain_is_ready(void) {
-  const rr_ring *ring = oldest()->ring;
-  return rr_ring_peek(ring, rr_ring_head(ring)) != 0;
+  const stage *s = oldest();
+  return s != NULL && rr_ring_peek(s->ring, rr_ring_head(s->ring)) != 0;
 }
 
 static void mirror(const stage *first, stage *last) {
@@ -179,6 +231,10 @@ static int drain_stage(stage *s, int limit, void (*body)(uint64_t item, uint64_t
 
 int chain_drain(bool (*look)(void), void (*body)(uint64_t item, uint64_t cursor)) {
   stage *last = newest();
+  if (last == NULL) {
+    look();
+    return 0;
+  }
   const int limit = (int)rr_ring_capacity(last->ring);
   const bool has_grown = last->has_previous;
   if (has_grown) mirror(oldest_before(last), last);

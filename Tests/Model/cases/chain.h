@@ -8,16 +8,18 @@
 
 #include "cases.h"
 
-/* With one stage, of that capacity; the last one will be of the other. */
+/* Without a stage yet; the first one will be of that capacity, the last one of the other. */
 void chain_make(uint64_t first, uint64_t most);
 /* At the end. */
 void chain_free(void);
 
 /* MARK: any thread */
 
-/* RR_OK, RR_FULL or RR_CLOSED. */
+/* RR_OK, RR_FULL, RR_CLOSED or RR_OUT_OF_MEMORY. */
 rr_status chain_offer(uint64_t item);
 void chain_close(void);
+/* Whether nothing is accepted any more. */
+bool chain_was_sealed(void);
 uint64_t chain_tail(void);
 /* Nothing is inside or on its way in. */
 bool chain_is_empty(void);

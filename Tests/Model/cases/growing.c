@@ -17,6 +17,13 @@ static void set_up(uint64_t capacity) {
 static void set_up_2(void) { set_up(2); }
 static void set_up_4(void) { set_up(4); }
 
+static bool always(void) { return true; }
+
+static void process(uint64_t item, uint64_t cursor) {
+  (void)cursor;
+  received_add(&got, item);
+}
+
 /* MARK: closing */
 
 static void send_2(void) {
@@ -51,14 +58,49 @@ const model_case ring_closed_while_growing = {
     .far = {4, 2, 0},
 };
 
-/* MARK: receiving */
-
-static bool always(void) { return true; }
-
-static void process(uint64_t item, uint64_t cursor) {
-  (void)cursor;
-  received_add(&got, item);
+static void send_2_if_possible(void) {
+  for (uint64_t i = 0; i < 2; i++) {
+    const rr_status status = chain_offer(10 + i);
+    accepted += status == RR_OK;
+  }
 }
+
+const model_case ring_closed_without_memory = {
+    .name = "ring.closed-without-memory",
+    .about = "closed while another sends, and there is no memory for a stage: closed in the end",
+    .setup = set_up_2,
+    .threads = {send_2_if_possible, chain_close},
+    .finish = finish_closed,
+    .bounds = {3, 1, 1},
+    .far = {4, 1, 2},
+};
+
+/* As RuntimeOn.endIfDone: the end of who was closed. */
+static void receive_until_sealed(void) {
+  for (;;) {
+    if (chain_drain(always, process) > 0) continue;
+    if (chain_was_sealed() && chain_is_empty()) return;
+    model_pause();
+  }
+}
+
+static void finish_ended(void) {
+  model_check(got.count == accepted);
+  received_check_order(&got);
+  finish_closed();
+}
+
+const model_case ring_ended_while_growing = {
+    .name = "ring.ended-while-growing",
+    .about = "as that, beside a consumer that ends when it is sealed and empty: nothing is lost",
+    .setup = set_up_2,
+    .threads = {send_2, close_then_send, receive_until_sealed},
+    .finish = finish_ended,
+    .bounds = {2, 0, 0},
+    .far = {2, 1, 0},
+};
+
+/* MARK: receiving */
 
 static void receive_4(void) {
   while (got.count < 4) {

@@ -270,7 +270,10 @@ void mailbox_close(void) {
 
 /* MARK: for a loop */
 
-void mailbox_begin(void) { rr_trampoline_begin(trampoline, token()); }
+void mailbox_begin(void) {
+  model_check(rr_trampoline_is_owner(trampoline, RR_TRAMPOLINE_SCHEDULED));
+  rr_trampoline_begin(trampoline, token());
+}
 
 int mailbox_turn(void) { return turn(); }
 

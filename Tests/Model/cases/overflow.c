@@ -182,3 +182,14 @@ const model_case overflow_grown = {
     .bounds = {3, 1, 0},
     .far = {4, 1, 0},
 };
+
+const model_case overflow_symmetric = {
+    .name = "overflow.symmetric",
+    .about = "as that, where the kernel has no membarrier",
+    .setup = set_up_grown,
+    .threads = {send_2_more, receive_4},
+    .finish = finish,
+    .is_symmetric = true,
+    .bounds = {3, 1, 0},
+    .far = {4, 1, 0},
+};
