@@ -223,7 +223,7 @@ LITMUS(freed, "use-after-free", "a write to what was freed", NULL, "after it was
 LITMUS(freed_early, "freed-while-used", "freed without an edge from who uses it", NULL, "race",
        write_x, free_it)
 
-/* MARK: review */
+/* MARK: written too late to be carried */
 
 static void raise_then_write(void) {
   rr_store_release(EDGE, &shared->x, 1);
@@ -252,8 +252,9 @@ static void barrier_then_look(void) {
 LITMUS(barrier_late, "barrier-late", "a membarrier before the write does not carry it", clean_up,
        "race", fence_heavy_write_raise, barrier_then_look)
 
-/* A failed compare-and-swap may read a value that is no longer there, although what is there is
- * expected. */
+/* MARK: a compare-and-swap that fails */
+
+/* It may read a value that is no longer there, although what is there is expected. */
 static void up_and_down(void) {
   rr_store_relaxed(&shared->x, 1);
   rr_store_relaxed(&shared->x, 0);
