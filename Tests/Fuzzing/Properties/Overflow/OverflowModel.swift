@@ -32,7 +32,7 @@ struct OverflowModel {
   let reentrantCapacity: Int
   private(set) var waiting: [Waiting] = []
   private(set) var closing: Closing?
-  private(set) var state = History()
+  private(set) var state = Digest()
   private(set) var droppedCount = 0
 
   init(_ overflowCase: OverflowCase) {

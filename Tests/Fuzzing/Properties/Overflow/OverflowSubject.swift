@@ -32,8 +32,8 @@ protocol OverflowWitness: AnyObject, Sendable {
 
 /// The reactor with the mailbox. Its state is what it has processed.
 final class OverflowSubject<C: Core>: Reactor {
-  let runtime: RuntimeOn<C, Parcel, Int, History>
-  let initialState = History()
+  let runtime: RuntimeOn<C, Parcel, Int, Digest>
+  let initialState = Digest()
   private let witness: any OverflowWitness
   private let fault: OverflowFault?
   private let kept = Record<Parcel>()
@@ -68,7 +68,7 @@ final class OverflowSubject<C: Core>: Reactor {
     return .just(action.id)
   }
 
-  func reduce(into state: inout History, mutation: Int) { state.append(mutation) }
+  func reduce(into state: inout Digest, mutation: Int) { state.append(mutation) }
 
   func deliver(_ parcel: Parcel, _ way: SendWay) throws(SendError) {
     if fault == .losesEveryEighth, parcel.id % 8 == 7 { return }

@@ -12,7 +12,7 @@ struct ReentranceModel {
   private(set) var actions: [Int] = []
   private(set) var mutations: [Int] = []
   private(set) var streams: [Stream] = []
-  private(set) var state = History()
+  private(set) var state = Digest()
   /// By number, whether each observer of the state has not been disposed of.
   private(set) var observers: [Bool]
   /// Those that must be told the state before anything else happens.

@@ -223,7 +223,7 @@ private final class ReentranceRun<C: Core>: ReentranceWitness, @unchecked Sendab
     }
   }
 
-  func reduces(_ number: Int, _ state: History, _ mutation: PlannedMutation) {
+  func reduces(_ number: Int, _ state: Digest, _ mutation: PlannedMutation) {
     check { () throws(Mismatch) in
       let running = callbacks[number]
       try log.expect(
@@ -239,7 +239,7 @@ private final class ReentranceRun<C: Core>: ReentranceWitness, @unchecked Sendab
 
   func reduced(_ number: Int, _ mutation: PlannedMutation) { run(mutation.deeds, in: number, .reducing) }
 
-  private func observes(_ number: Int, _ state: History, _ observer: Int) {
+  private func observes(_ number: Int, _ state: Digest, _ observer: Int) {
     check { () throws(Mismatch) in
       try log.expect(
         models[number].observe(), is: observer, "the observer of the state that is told (not \(observer))")
@@ -261,7 +261,7 @@ private final class ReentranceRun<C: Core>: ReentranceWitness, @unchecked Sendab
   // MARK: Looking
 
   private func expectState(_ number: Int, _ moment: String) throws(Mismatch) {
-    let state = fault == .isSlowToShow ? History() : reactors[number].currentState
+    let state = fault == .isSlowToShow ? Digest() : reactors[number].currentState
     try log.expect(state, is: models[number].state, "the state of reactor \(number) \(moment)")
   }
 

@@ -32,14 +32,14 @@ struct PlannedMutation: Sendable {
 /// What the reactors report to, each with its number.
 protocol ReentranceWitness: AnyObject, Sendable {
   func mutates(_ reactor: Int, _ action: PlannedAction) -> Observable<PlannedMutation>
-  func reduces(_ reactor: Int, _ state: History, _ mutation: PlannedMutation)
+  func reduces(_ reactor: Int, _ state: Digest, _ mutation: PlannedMutation)
   func reduced(_ reactor: Int, _ mutation: PlannedMutation)
   func fails(_ reactor: Int, _ failure: Failure)
 }
 
 final class ReentranceSubject<C: Core>: Reactor {
-  let runtime: RuntimeOn<C, PlannedAction, PlannedMutation, History>
-  let initialState = History()
+  let runtime: RuntimeOn<C, PlannedAction, PlannedMutation, Digest>
+  let initialState = Digest()
   private let number: Int
   private let witness: any ReentranceWitness
   private let fault: ReentranceFault?
@@ -66,7 +66,7 @@ final class ReentranceSubject<C: Core>: Reactor {
     }
   }
 
-  func reduce(into state: inout History, mutation: PlannedMutation) {
+  func reduce(into state: inout Digest, mutation: PlannedMutation) {
     witness.reduces(number, state, mutation)
     state.append(mutation.id)
     if fault == .reducesTwice, mutation.id % 8 == 7 { state.append(mutation.id) }

@@ -1,5 +1,5 @@
 /// A reactor's state: what was reduced, in what order, as short as three numbers.
-struct History: Equatable, Sendable, CustomStringConvertible {
+struct Digest: Equatable, Sendable, CustomStringConvertible {
   private(set) var count = 0
   private(set) var last = 0
   private var checksum = 0
