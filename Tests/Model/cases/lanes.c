@@ -100,7 +100,7 @@ const model_case lanes_wrap = {
 
 const model_case lanes_one_slot = {
     .name = "lanes.one-slot",
-    .about = "three items through a lane of one slot: full and empty",
+    .about = "four items through a lane of one slot: full and empty",
     .setup = set_up_1_1,
     .threads = {send_4_of_1, receive_4},
     .finish = finish,

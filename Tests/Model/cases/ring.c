@@ -27,6 +27,9 @@ static void send_1_of_3(void) { model_check(ring_send(ring, 30, 1) == RR_OK); }
 static void send_2_of_1(void) {
   for (uint64_t i = 0; i < 2; i++) model_check(ring_send(ring, 10 + i, 1) == RR_OK);
 }
+static void send_4_of_1(void) {
+  for (uint64_t i = 0; i < 4; i++) model_check(ring_send(ring, 10 + i, 1) == RR_OK);
+}
 static void send_2_of_2(void) {
   for (uint64_t i = 0; i < 2; i++) model_check(ring_send(ring, 20 + i, 1) == RR_OK);
 }
@@ -42,10 +45,10 @@ const model_case ring_wrap = {
     .name = "ring.wrap",
     .about = "one producer, four items through two slots, across the last cursor",
     .setup = set_up_2_at_the_end,
-    .threads = {send_2_of_1, receive_2},
+    .threads = {send_4_of_1, receive_4},
     .finish = finish,
-    .bounds = {4, 3, 0},
-    .far = {6, 4, 0},
+    .bounds = {3, 1, 0},
+    .far = {4, 3, 0},
 };
 
 const model_case ring_two_producers = {
