@@ -74,8 +74,6 @@ void model_release(void *memory);
 int model_self(void);
 /* There is nothing to do until another thread does something. */
 void model_pause(void);
-/* Whether to go another way here; all ways are tried. */
-bool model_maybe(void);
 /* From here on (until false) the thread may stop for good at any of its steps: a fault. */
 void model_fragile(bool fragile);
 bool model_was_frozen(int thread);

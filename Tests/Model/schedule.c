@@ -33,7 +33,6 @@ void model_schedule_reset(int count) {
 int model_self(void) { return model_running; }
 bool model_was_frozen(int number) { return threads[number].stage == FROZEN; }
 void model_fragile(bool fragile) { threads[model_running].is_fragile = fragile; }
-bool model_maybe(void) { return model_choose(2) != 0; }
 
 void model_note_progress(void) {
   idle = 0;
