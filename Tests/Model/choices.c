@@ -16,17 +16,13 @@ static choice trail[MOST_CHOICES];
 static size_t length, position;
 static bool is_random;
 static uint64_t random_state;
+/* In this execution, what is unusual happens once in 2^rarity times. */
+static unsigned rarity;
 
 void model_choices_restart(void) {
   position = 0;
   length = 0;
   is_random = false;
-}
-
-void model_choices_at_random(uint64_t seed) {
-  model_choices_restart();
-  is_random = true;
-  random_state = seed;
 }
 
 /* SplitMix64, by G. Steele, D. Lea and C. Flood. */
@@ -37,14 +33,23 @@ static uint64_t next_random(void) {
   return z ^ (z >> 31);
 }
 
-/* The first way half of the time: one in which each load is stale and each step is interrupted
- * tells little. */
-static uint8_t any(unsigned count) {
-  const uint64_t drawn = next_random();
-  return (drawn & 1) != 0 ? 0 : (uint8_t)((drawn >> 1) % count);
+void model_choices_at_random(uint64_t seed) {
+  model_choices_restart();
+  is_random = true;
+  random_state = seed;
+  rarity = 1 + (unsigned)(next_random() % 4);
 }
 
-unsigned model_choose(unsigned count) {
+static uint8_t any_of(unsigned count) { return (uint8_t)(next_random() % count); }
+
+/* Some executions are full of interruptions and stale values, and some are nearly without: there
+ * need not be a bound, and it is not used up at once. */
+static uint8_t any_unusual(unsigned count) {
+  const uint64_t mask = (UINT64_C(1) << rarity) - 1;
+  return (next_random() & mask) != 0 ? 0 : (uint8_t)(1 + any_of(count - 1));
+}
+
+static unsigned choose(unsigned count, uint8_t (*any)(unsigned count)) {
   if (count <= 1) return 0;
   if (position == MOST_CHOICES) model_fail("more than %d choices: it does not end", MOST_CHOICES);
   if (position == length) {
@@ -56,8 +61,10 @@ unsigned model_choose(unsigned count) {
   return trail[position++].taken;
 }
 
+unsigned model_choose(unsigned count) { return choose(count, any_of); }
+
 unsigned model_choose_within(uint8_t *left, unsigned count) {
-  const unsigned taken = *left > 0 ? model_choose(count) : 0;
+  const unsigned taken = *left > 0 ? choose(count, any_unusual) : 0;
   if (taken != 0) (*left)--;
   return taken;
 }

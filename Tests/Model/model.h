@@ -49,6 +49,8 @@ typedef struct model_case {
   model_bounds far;
   /* A test of the checker: some execution must fail, with this in its text. */
   const char *must_fail;
+  /* That one lies beyond both bounds: random choices must find it, all others must not. */
+  bool only_at_random;
   /* The kernel has no membarrier. */
   bool is_symmetric;
   /* The threads run rr_fence_setup() for the first time. In the other cases it was run before, and

@@ -29,6 +29,7 @@
   X(litmus_fenced_late)                                                                            \
   X(litmus_barrier_late)                                                                           \
   X(litmus_failed_stale)                                                                           \
+  X(litmus_beyond_the_bounds)                                                                      \
   X(ring_wrap)                                                                                     \
   X(ring_two_producers)                                                                            \
   X(ring_one_slot)                                                                                 \

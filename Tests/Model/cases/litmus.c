@@ -223,6 +223,37 @@ LITMUS(freed, "use-after-free", "a write to what was freed", NULL, "after it was
 LITMUS(freed_early, "freed-while-used", "freed without an edge from who uses it", NULL, "race",
        write_x, free_it)
 
+/* MARK: beyond the bounds */
+
+/* They count to six in turns, so each has to be interrupted after each step but its last one. */
+static void count_odd(void) {
+  for (uint32_t before = 0; before < 6; before += 2) {
+    rr_cas_relaxed(&shared->x, &(uint32_t){before}, before + 1);
+  }
+}
+static void count_even(void) {
+  for (uint32_t before = 1; before < 6; before += 2) {
+    rr_cas_relaxed(&shared->x, &(uint32_t){before}, before + 1);
+  }
+}
+static void check_below_six(void) {
+  const uint32_t found = rr_load_relaxed(&shared->x);
+  clean_up();
+  model_check(found < 6);
+}
+
+const model_case litmus_beyond_the_bounds = {
+    .name = "litmus.beyond-the-bounds",
+    .about = "more interruptions than the bounds allow are found at random, and only so",
+    .setup = set_up,
+    .threads = {count_odd, count_even},
+    .finish = check_below_six,
+    .must_fail = "found < 6",
+    .only_at_random = true,
+    .bounds = {2, 2, 0},
+    .far = {3, 3, 0},
+};
+
 /* MARK: written too late to be carried */
 
 static void raise_then_write(void) {
