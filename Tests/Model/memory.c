@@ -17,6 +17,8 @@
 #include "rr_model_atomic.h"
 
 #define MOST_MESSAGES 100
+/* One choice has so many ways: as a digit of a replay string. */
+#define MOST_WAYS 36
 
 typedef struct message {
   uint64_t value;
@@ -164,12 +166,19 @@ static unsigned oldest(const thread_memory *self, const location *l, model_order
   return index;
 }
 
+/* How far back the message is, of so many ways, or 0. */
+static unsigned choose_older(unsigned ways) {
+  if (model_left.stale > 0 && ways > MOST_WAYS)
+    model_fail("more than %d values for one load", MOST_WAYS);
+  return model_choose_within(&model_left.stale, ways);
+}
+
 uint64_t model_load(const model_site *site, const volatile void *address, size_t size) {
   thread_memory *self = begin((const void *)address, size);
   location *l = location_at((const void *)address, size);
   const unsigned newest = l->count - 1;
   const unsigned choices = newest - oldest(self, l, site->order) + 1;
-  const unsigned older = model_choose_within(&model_left.stale, choices > 30 ? 30 : choices);
+  const unsigned older = choose_older(choices);
   read_message(self, l, newest - older, site->order);
   const uint64_t value = l->messages[newest - older].value;
   trace(site, "reads", value, older);
@@ -221,11 +230,11 @@ uint64_t model_modify(const model_site *site, volatile void *address, size_t siz
  * be there by now. */
 static unsigned choose_to_fail(const thread_memory *self, const location *l, uint64_t expected) {
   const unsigned newest = l->count - 1, most = newest - oldest(self, l, MODEL_RELAXED);
-  unsigned others[30], count = 0;
-  for (unsigned older = 1; older <= most && count < 29; older++) {
+  unsigned others[MOST_MESSAGES], count = 0;
+  for (unsigned older = 1; older <= most; older++) {
     if (l->messages[newest - older].value != expected) others[count++] = older;
   }
-  const unsigned chosen = model_choose_within(&model_left.stale, count + 1);
+  const unsigned chosen = choose_older(count + 1);
   return chosen == 0 ? 0 : others[chosen - 1];
 }
 
