@@ -269,12 +269,12 @@ static void finish_schedule(void) {
 
 const model_case snapshot_begun = {
     .name = "snapshot.begun",
-    .about = "a reader looks at the word when one thread has shown a state and another began",
+    .about = "a reader looks twice at the word when one thread has shown a state and another began",
     .setup = set_up_schedule,
-    .threads = {change_and_schedule, begin_and_leave, read_1},
+    .threads = {change_and_schedule, begin_and_leave, read_2},
     .finish = finish_schedule,
-    .bounds = {3, 1, 0},
-    .far = {4, 2, 0},
+    .bounds = {2, 1, 0},
+    .far = {3, 2, 0},
 };
 
 /* MARK: a state that goes away while a thread still keeps a pin of it */
