@@ -8,25 +8,30 @@ typedef struct state {
   uint64_t a, b;
 } state;
 
+/* What is handed on with the ownership. */
+typedef struct owned {
+  int shown;
+  state states[3];
+} owned;
+
 static rr_trampoline *trampoline, *other;
-static state *states;
-static int slots, shown, last_shown;
-static int withheld;
+static owned *own;
+static int slots, last_shown, withheld;
 
 static const uint64_t token = 32;
 
 /* MARK: the owner, who stays the owner */
 
 static void show(uint64_t value, int slot) {
-  states[slot] = (state){value, value};
+  own->states[slot] = (state){value, value};
+  own->shown = slot;
   rr_trampoline_publish(trampoline, token, (uint64_t)slot);
-  shown = slot;
   last_shown = (int)value;
 }
 
 static int free_slot(void) {
   for (int i = 0; i < slots; i++) {
-    if (i != shown && rr_pins_is_free(trampoline, i)) return i;
+    if (i != own->shown && rr_pins_is_free(trampoline, i)) return i;
   }
   return -1;
 }
@@ -46,7 +51,7 @@ static void set_up(int count) {
   slots = count;
   withheld = 0;
   other = NULL;
-  states = model_allocate((size_t)count * sizeof *states);
+  own = model_allocate(sizeof *own);
   model_check(rr_trampoline_create(&trampoline, 0) == RR_OK);
   model_check(rr_trampoline_try_start(trampoline, token));
   show(1, 0);
@@ -71,7 +76,7 @@ static void change_3(void) {
 static uint64_t read_after(uint64_t before) {
   const rr_pin pin = rr_readers_pin(trampoline);
   model_check(pin.slot >= 0);
-  const state found = states[pin.slot];
+  const state found = own->states[pin.slot];
   model_check(found.a == found.b && found.a >= before);
   rr_readers_unpin(trampoline, pin);
   return found.a;
@@ -96,10 +101,10 @@ static void read_3(void) {
 static void read_nested(void) {
   const uint64_t first = read_after(1);
   const rr_pin pin = rr_readers_pin(trampoline);
-  const state outer = states[pin.slot];
+  const state outer = own->states[pin.slot];
   const uint64_t inner = read_after(first);
   model_check(inner >= outer.a);
-  const state again = states[pin.slot];
+  const state again = own->states[pin.slot];
   model_check(again.a == outer.a && again.b == outer.a);
   rr_readers_unpin(trampoline, pin);
   model_readers_end_thread();
@@ -116,7 +121,7 @@ static void finish(void) {
   change(9);
   model_check(withheld == before && last_shown == 9);
   model_check(rr_readers_count() == 0);
-  model_release(states);
+  model_release(own);
   rr_trampoline_destroy(trampoline);
 }
 
@@ -249,7 +254,7 @@ static void set_up_schedule(void) {
 
 static void change_and_schedule(void) {
   change(2);
-  rr_trampoline_leave(trampoline, (uint64_t)shown);
+  rr_trampoline_leave(trampoline, (uint64_t)own->shown);
   model_check(rr_trampoline_try_schedule(trampoline));
   rr_store_release(MODEL_OF_THE_CASE, &scheduled->is_set, 1);
 }
@@ -258,7 +263,7 @@ static void change_and_schedule(void) {
 static void begin_and_leave(void) {
   while (rr_load_acquire(MODEL_OF_THE_CASE, &scheduled->is_set) == 0) model_pause();
   rr_trampoline_begin(trampoline, 64);
-  rr_trampoline_leave(trampoline, (uint64_t)shown);
+  rr_trampoline_leave(trampoline, (uint64_t)own->shown);
 }
 
 static void finish_schedule(void) {
@@ -314,7 +319,7 @@ static void finish_forgotten(void) {
   check_no_pins();
   model_check(rr_readers_count() == 0);
   rr_trampoline_destroy(other);
-  model_release(states);
+  model_release(own);
   model_release(done);
 }
 
@@ -335,20 +340,20 @@ static int turns;
 static void set_up_turns(void) {
   set_up(2);
   turns = 0;
-  rr_trampoline_leave(trampoline, (uint64_t)shown);
+  rr_trampoline_leave(trampoline, (uint64_t)own->shown);
 }
 
 /* As a send that finds nobody there; what another one showed is still being read. */
-static void enter_and_change(uint64_t own) {
-  if (!rr_trampoline_try_enter(trampoline, own)) return;
+static void enter_and_change(uint64_t by) {
+  if (!rr_trampoline_try_enter(trampoline, by)) return;
   const int slot = free_slot();
   if (slot >= 0) {
     turns++;
-    states[slot] = (state){last_shown + 1, last_shown + 1};
-    shown = slot;
     last_shown++;
+    own->states[slot] = (state){last_shown, last_shown};
+    own->shown = slot;
   }
-  rr_trampoline_leave(trampoline, (uint64_t)shown);
+  rr_trampoline_leave(trampoline, (uint64_t)own->shown);
 }
 
 static void enter_1(void) { enter_and_change(32); }
