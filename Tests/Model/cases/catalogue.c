@@ -88,6 +88,7 @@
   X(snapshot_begun)                                                                                \
   X(snapshot_refused)                                                                              \
   X(snapshot_two_owners)                                                                           \
+  X(snapshot_starting)                                                                             \
   X(snapshot_forgotten)                                                                            \
   X(waiting_one_producer)                                                                          \
   X(waiting_two_producers)                                                                         \

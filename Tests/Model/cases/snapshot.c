@@ -73,13 +73,17 @@ static void change_3(void) {
 /* MARK: readers */
 
 /* A whole state, not an older one than before. */
-static uint64_t read_after(uint64_t before) {
-  const rr_pin pin = rr_readers_pin(trampoline);
-  model_check(pin.slot >= 0);
+static uint64_t read_by(rr_pin pin, uint64_t before) {
   const state found = own->states[pin.slot];
   model_check(found.a == found.b && found.a >= before);
   rr_readers_unpin(trampoline, pin);
   return found.a;
+}
+
+static uint64_t read_after(uint64_t before) {
+  const rr_pin pin = rr_readers_pin(trampoline);
+  model_check(pin.slot >= 0);
+  return read_by(pin, before);
 }
 
 static void read_1(void) {
@@ -373,6 +377,70 @@ const model_case snapshot_two_owners = {
     .threads = {enter_1, enter_2, read_1},
     .finish = finish_turns,
     .is_symmetric = true,
+    .bounds = {3, 2, 0},
+    .far = {4, 3, 0},
+};
+
+/* MARK: a start */
+
+static int starts;
+
+static void set_up_start(void) {
+  slots = 2;
+  starts = turns = withheld = last_shown = 0;
+  own = model_allocate(sizeof *own);
+  model_check(rr_trampoline_create(&trampoline, 0) == RR_OK);
+}
+
+/* As RuntimeOn.start (Sources/ReactorRuntime/Reactor/Runtime+Send.swift) and OwnedStateOn.tryStart;
+ * who is not the first enters, if that one has left. */
+static void start_or_enter(uint64_t by) {
+  if (!rr_trampoline_try_start(trampoline, by)) {
+    enter_and_change(by);
+    return;
+  }
+  own->states[0] = (state){1, 1};
+  own->shown = 0;
+  rr_trampoline_publish(trampoline, by, 0);
+  last_shown = 1;
+  starts++;
+  rr_trampoline_leave(trampoline, 0);
+}
+
+static void start_1(void) { start_or_enter(32); }
+/* As a send, which starts it if it cannot enter. */
+static void enter_or_start_2(void) {
+  enter_and_change(64);
+  if (rr_trampoline_slot(trampoline) < 0) start_or_enter(64);
+}
+
+/* A whole state, or none: only if none was shown, nor found before. */
+static uint64_t read_if_started(uint64_t before) {
+  const bool is_shown = starts > 0;
+  const rr_pin pin = rr_readers_pin(trampoline);
+  if (pin.slot >= 0) return read_by(pin, before);
+  model_check(before == 0 && !is_shown);
+  return 0;
+}
+
+static void read_before_start(void) {
+  read_if_started(read_if_started(0));
+  model_readers_end_thread();
+}
+
+static void finish_start(void) {
+  model_check(starts == 1);
+  model_check(rr_trampoline_try_enter(trampoline, token));
+  finish();
+}
+
+const model_case snapshot_starting = {
+    .name = "snapshot.starting",
+    .about =
+        "two threads start it, of which one is the first; a reader finds no state, or a whole one",
+    .setup = set_up_start,
+    .threads = {start_1, enter_or_start_2, read_before_start},
+    .finish = finish_start,
     .bounds = {3, 2, 0},
     .far = {4, 3, 0},
 };
