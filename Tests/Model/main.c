@@ -77,7 +77,9 @@ static double now(void) {
 static model_bounds bounds_of(const model_case *c) {
   if (options.bounds != NULL) return *options.bounds;
   /* Within the far bounds there is nothing left to find. The faults are what a case is made for. */
-  if (options.executions > 0) return (model_bounds){NO_BOUND, NO_BOUND, c->far.faults};
+  if (options.executions > 0) {
+    return (model_bounds){NO_BOUND, c->far.stale > 0 ? NO_BOUND : 0, c->far.faults};
+  }
   return options.is_long ? c->far : c->bounds;
 }
 

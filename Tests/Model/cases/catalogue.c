@@ -37,6 +37,7 @@
   X(ring_room_for_both)                                                                            \
   X(ring_room_for_one)                                                                             \
   X(ring_room_that_is_known)                                                                       \
+  X(ring_never_full)                                                                               \
   X(ring_batches)                                                                                  \
   X(ring_pairs)                                                                                    \
   X(ring_abandoned)                                                                                \

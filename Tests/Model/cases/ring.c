@@ -157,6 +157,48 @@ const model_case ring_room_that_is_known = {
     .far = {6, 6, 0},
 };
 
+/* Four slots; one producer has three items inside at most, the other one. */
+static struct { _Atomic uint32_t count; } * taken;
+
+static void set_up_taken(void) {
+  set_up(4, 0);
+  taken = model_allocate(sizeof *taken);
+}
+
+/* It knows by an edge of the case that its own have left. */
+static void send_threes(void) {
+  for (uint32_t i = 0; i < 9; i += 3) {
+    while (rr_load_acquire(MODEL_OF_THE_CASE, &taken->count) < i) model_pause();
+    model_check(ring_try_send(ring, 10 + i, 3) == RR_OK);
+  }
+}
+
+static void try_2_now(void) { model_check(ring_try_send(ring, 20, 1) == RR_OK); }
+
+static void receive_10(void) {
+  while (got.count < 10) {
+    if (ring_drain(ring, &got, 10, 4) == 0) model_pause();
+    rr_store_release(MODEL_OF_THE_CASE, &taken->count, received_of(&got, 1));
+  }
+}
+
+static void finish_taken(void) {
+  model_release(taken);
+  finish();
+}
+
+/* Without stale loads: who finds a new tail and an old head is told that it is full. */
+const model_case ring_never_full = {
+    .name = "ring.never-full",
+    .about =
+        "ten items through four slots, with room for each claim: nobody is told that it is full",
+    .setup = set_up_taken,
+    .threads = {send_threes, try_2_now, receive_10},
+    .finish = finish_taken,
+    .bounds = {2, 0, 0},
+    .far = {3, 0, 0},
+};
+
 /* MARK: batches and claims given up */
 
 static void set_up_4(void) { set_up(4, RING_NEAR_THE_END); }
