@@ -99,6 +99,8 @@
   X(waiting_two_sleepers)                                                                          \
   X(waiting_two_notifiers)                                                                         \
   X(waiting_put_off)                                                                               \
+  X(waiting_put_off_symmetric)                                                                     \
+  X(waiting_owed)                                                                                  \
   X(fence_setup_symmetric)                                                                         \
   X(fence_setup_asymmetric)
 
