@@ -83,6 +83,7 @@
   X(snapshot_kept_twice)                                                                           \
   X(snapshot_revoked_on_the_way_in)                                                                \
   X(snapshot_none_forgotten)                                                                       \
+  X(snapshot_ended_inside)                                                                         \
   X(snapshot_kept_long)                                                                            \
   X(snapshot_two_keepers)                                                                          \
   X(snapshot_nested)                                                                               \

@@ -210,6 +210,30 @@ const model_case snapshot_none_forgotten = {
     .far = {5, 2, 0},
 };
 
+/* As pthread_exit() inside of a read: nobody unpins. Only what a thread keeps is known when it
+ * ends. */
+static void read_and_end_inside(void) {
+  const uint64_t first = read_after(1);
+  const rr_pin pin = rr_readers_pin(trampoline);
+  if (pin.reader == NULL) {
+    read_by(pin, first);
+  } else {
+    const state found = own->states[pin.slot];
+    model_check(found.a == found.b && found.a >= first);
+  }
+  model_readers_end_thread();
+}
+
+const model_case snapshot_ended_inside = {
+    .name = "snapshot.ended-inside",
+    .about = "a thread ends inside of a read by a kept pin, which is given back",
+    .setup = set_up_2,
+    .threads = {change_2, read_and_end_inside},
+    .finish = finish,
+    .bounds = {4, 2, 0},
+    .far = {5, 3, 0},
+};
+
 const model_case snapshot_kept_long = {
     .name = "snapshot.kept-long",
     .about =
