@@ -207,6 +207,10 @@ static void pause_for_ever(void) {
 static void write_data(void) { shared->data = 1; }
 static void leak(void) {}
 static void free_it(void) { model_release(shared); }
+static void free_if_written(void) {
+  while (rr_load_relaxed(&shared->x) == 0) model_pause();
+  free_it();
+}
 static void free_then_write(void) {
   free_it();
   write_data();
@@ -221,7 +225,7 @@ LITMUS(leaked, "leak", "a block that nobody frees", NULL, "leaked", leak)
 LITMUS(freed, "use-after-free", "a write to what was freed", NULL, "after it was freed",
        free_then_write)
 LITMUS(freed_early, "freed-while-used", "freed without an edge from who uses it", NULL, "race",
-       write_x, free_it)
+       write_x, free_if_written)
 
 /* MARK: beyond the bounds */
 
