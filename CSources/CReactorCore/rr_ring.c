@@ -64,7 +64,8 @@ rr_claim rr_ring_try_claim_slow(rr_ring *ring, uint64_t count, bool lost) {
   if (count == 0 || count > ring->capacity) return (rr_claim){RR_COUNT_INVALID, 0};
   for (uint32_t pauses = FIRST_PAUSES;; lost = true) {
     if (lost) back_off(&pauses);
-    uint64_t tail = rr_load_relaxed(&ring->tail);
+    /* Not a head from before this tail: with both it could seem full, which it never was. */
+    uint64_t tail = rr_load_acquire(RR_EDGE_RING_CLAIM, &ring->tail);
     if ((tail & 1) != 0) return (rr_claim){RR_CLOSED, 0};
     const uint64_t after = tail + count * 2;
     if (rr_ring_lacks_room(ring, after, rr_load_acquire(RR_EDGE_RING_SPACE, &ring->head_seen))) {

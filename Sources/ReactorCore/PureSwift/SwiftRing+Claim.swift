@@ -34,7 +34,8 @@ extension SwiftRing {
     var pauses = 8
     if hasLost { Self.backOff(&pauses) }
     while true {
-      let tail = producers.pointee.tail.load(ordering: .relaxed)
+      // RING_CLAIM: not a head from before this tail; with both it could seem full, which it never was.
+      let tail = producers.pointee.tail.load(ordering: .acquiring)
       if tail & 1 != 0 { return .closed }
       let after = tail &+ count &* 2
       // RING_SPACE: as above.
