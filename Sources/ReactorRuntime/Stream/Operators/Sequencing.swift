@@ -12,7 +12,7 @@ extension ObservableType {
     }
   }
 
-  /// This stream, then `second` when this has ended well.
+  /// This stream, then `second` when this has ended well, and its subscription with it.
   @inlinable
   public func concat(_ second: some ObservableType<Element>) -> Observable<Element> {
     Observable.concat([asObservable(), second.asObservable()])

@@ -77,7 +77,8 @@ final class Succession<Element: Sendable, Position: Sendable>: Sink<Element>, @u
         return nil
       }
       if endsFirst { current.disposable = nil }
-      return stream
+      // That may have run an observer's code, which may have disposed of all.
+      return isOver ? nil : stream
     } catch {
       fail(error)
       return nil
