@@ -71,6 +71,7 @@ static inline uint64_t model_swapped(uint64_t value, uint64_t operand) {
   MODEL_MODIFY(#edge, "fetch-or", x, v, model_or, MODEL_SEQ_CST)
 #define rr_cas_acquire(edge, x, expected, v) MODEL_SWAP(#edge, x, expected, v, MODEL_ACQUIRE)
 /* Of the Swift layers only. */
+#define rr_store_seq_cst(edge, x, v) MODEL_STORE(#edge, x, v, MODEL_SEQ_CST)
 #define rr_cas_release(edge, x, expected, v) MODEL_SWAP(#edge, x, expected, v, MODEL_RELEASE)
 #define rr_cas_seq_cst(edge, x, expected, v) MODEL_SWAP(#edge, x, expected, v, MODEL_SEQ_CST)
 

@@ -38,8 +38,6 @@ static void free_stage(stage *s) {
 
 void chain_make(uint64_t first, uint64_t most) {
   chain = model_allocate(sizeof *chain);
-  atomic_init(&chain->newest, 0);
-  atomic_init(&chain->entrance, 0);
   smallest = first;
   capacity = most;
 }
@@ -146,9 +144,9 @@ static void close_stages(void) {
 
 void chain_close(void) {
   if (chain_was_sealed()) return;
-  rr_exchange_seq_cst(MODEL_OF_THE_CASE, &chain->was_closed, 1u);
+  rr_store_seq_cst(MODEL_OF_THE_CASE, &chain->was_closed, 1);
   close_stages();
-  rr_exchange_seq_cst(MODEL_OF_THE_CASE, &chain->is_sealed, 1u);
+  rr_store_seq_cst(MODEL_OF_THE_CASE, &chain->is_sealed, 1);
 }
 
 bool chain_was_sealed(void) { return rr_load_seq_cst(MODEL_OF_THE_CASE, &chain->is_sealed) != 0; }

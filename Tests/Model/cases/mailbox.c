@@ -33,8 +33,11 @@ static struct {
   /* Under the lock. */
   bool was_raised;
 } * overflow;
-/* As GrowingRing.isSealed. */
-static struct { _Atomic uint32_t is_set; } * sealed;
+/* As GrowingRing.wasClosed and isSealed: about to be closed, and closed. */
+static struct {
+  _Atomic uint32_t was_closed;
+  _Alignas(64) _Atomic uint32_t is_sealed;
+} * closing;
 
 static uint64_t token(void) { return (uint64_t)(model_self() + 1) << 5; }
 
@@ -49,7 +52,7 @@ void mailbox_make(void) {
   ring = ring_make(4, 0);
   own = model_allocate(sizeof *own);
   overflow = model_allocate(sizeof *overflow);
-  sealed = model_allocate(sizeof *sealed);
+  closing = model_allocate(sizeof *closing);
 }
 
 void mailbox_make_idle(void) {
@@ -155,15 +158,19 @@ static int drain(void) {
   return count;
 }
 
+static bool was_closed(void) {
+  return rr_load_seq_cst(MODEL_OF_THE_CASE, &closing->was_closed) != 0;
+}
+
 static void end_if_done(void) {
-  const bool is_sealed = rr_load_seq_cst(MODEL_OF_THE_CASE, &sealed->is_set) != 0;
+  const bool is_sealed = rr_load_seq_cst(MODEL_OF_THE_CASE, &closing->is_sealed) != 0;
   if (is_sealed && is_empty() && !has_own()) own->has_ended = true;
 }
 
 static int turn(void) {
   int count = takes_over() ? drain() : 0;
   count += process_own(rr_ring_head(ring));
-  if (rr_ring_is_closed(ring)) end_if_done();
+  if (was_closed()) end_if_done();
   return count;
 }
 
@@ -210,7 +217,7 @@ static void run_or_schedule(void) {
   if (rr_trampoline_try_schedule(trampoline)) submit();
 }
 
-rr_status mailbox_send_through_ring(uint64_t item) {
+static rr_status send_through_ring(uint64_t item) {
   const rr_status status = ring_try_send(ring, item, 1);
   if (status != RR_OK) return status;
   rr_fence_light();
@@ -218,10 +225,19 @@ rr_status mailbox_send_through_ring(uint64_t item) {
   return RR_OK;
 }
 
+rr_status mailbox_send_through_ring(uint64_t item) {
+  began[item] = ++clock_now;
+  const rr_status status = send_through_ring(item);
+  ended[item] = ++clock_now;
+  return status;
+}
+
 void mailbox_send_and_enter(uint64_t item) {
+  began[item] = ++clock_now;
   model_check(ring_try_send(ring, item, 1) == RR_OK);
   rr_fence_light();
   if (rr_trampoline_try_enter(trampoline, token())) run_turns();
+  ended[item] = ++clock_now;
 }
 
 /* The shortest way, for one who finds nobody there and nothing waiting. The owner, who is not
@@ -237,7 +253,7 @@ static void take_turn(uint64_t item) {
 
 /* Others were first. False if it was closed meanwhile. */
 static bool run_turns_after(uint64_t item) {
-  const bool is_taken = !rr_ring_is_closed(ring);
+  const bool is_taken = !was_closed();
   if (is_taken) append(item);
   run_turns();
   return is_taken;
@@ -251,7 +267,7 @@ static rr_status send(uint64_t item) {
     }
     if (run_turns_after(item)) return RR_OK;
   }
-  return mailbox_send_through_ring(item);
+  return send_through_ring(item);
 }
 
 rr_status mailbox_send(uint64_t item) {
@@ -262,8 +278,9 @@ rr_status mailbox_send(uint64_t item) {
 }
 
 void mailbox_close(void) {
+  rr_store_seq_cst(MODEL_OF_THE_CASE, &closing->was_closed, 1);
   rr_ring_close(ring);
-  rr_exchange_seq_cst(MODEL_OF_THE_CASE, &sealed->is_set, 1u);
+  rr_store_seq_cst(MODEL_OF_THE_CASE, &closing->is_sealed, 1);
   raise();
   if (rr_trampoline_was_owner(trampoline) == 0) run_or_schedule();
 }
@@ -315,7 +332,7 @@ void mailbox_finish(int count) {
   model_check(rr_trampoline_was_owner(trampoline) == 0);
   model_release(own);
   model_release(overflow);
-  model_release(sealed);
+  model_release(closing);
   rr_ring_destroy(ring);
   rr_trampoline_destroy(trampoline);
 }

@@ -1,6 +1,6 @@
 /* mailbox.h: the ownership word with a mailbox: "run here if idle, else hand over". As RuntimeOn
  * does (Sources/ReactorRuntime/Reactor/Runtime+Send.swift, Runtime+Turn.swift,
- * Runtime+LoopHosted.swift), with 1 attempt for its 32 before the heavy fence.
+ * Runtime+LoopHosted.swift), with 1 look for its 31 before the heavy fence.
  *
  * There is one at a time: a case makes it, its threads use it, and it is finished. */
 #ifndef MODEL_MAILBOX_H

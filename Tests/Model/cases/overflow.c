@@ -27,11 +27,9 @@ typedef struct owned {
 static overflow *over;
 static owned *own;
 static received got;
-static int spilled, had_room;
 
 static void set_up_from(uint64_t first) {
   memset(&got, 0, sizeof got);
-  spilled = had_room = 0;
   chain_make(first, 2);
   over = model_allocate(sizeof *over);
   own = model_allocate(sizeof *own);
@@ -58,11 +56,9 @@ static bool spill(uint64_t item) {
   model_check(raise());
   uint64_t head, tail;
   if (chain_was_full(&head, &tail)) {
+    model_check(over->count < MOST_KEPT);
     over->works[over->count++] = (entry){item, tail};
     is_taken = true;
-    spilled++;
-  } else {
-    had_room++;
   }
   model_mutex_unlock(over);
   return is_taken;
@@ -76,6 +72,7 @@ static void send(uint64_t item) {
 
 static void take(void) {
   model_mutex_lock(over);
+  model_check(own->end + over->count <= MOST_KEPT);
   for (int i = 0; i < over->count; i++) own->queue[own->end++] = over->works[i];
   over->count = 0;
   over->was_raised = false;
