@@ -118,7 +118,9 @@ extension RuntimeOn {
         C.pause()
       } else if !C.heavyFence() {
         DedicatedThread.yield()
-      } else if claimed?.ring.wasReady != true {
+      } else if claimed?.ring.wasReady != true, !mailbox.ring.isEmpty {
+        // Its producer will come. If nothing is claimed any more, nobody will: then who closes may have relied on
+        // this owner.
         return false
       }
     }

@@ -182,7 +182,7 @@ static bool reenters(void) {
     if (looks < 1) continue;
     if (!rr_fence_heavy()) {
       model_pause();
-    } else if (!is_ring_ready()) {
+    } else if (!is_ring_ready() && !is_ring_empty()) {
       return false;
     }
   }
