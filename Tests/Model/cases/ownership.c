@@ -158,8 +158,8 @@ const model_case ownership_closing_a_turn = {
     .setup = set_up_closing,
     .threads = {mailbox_close, send_or_not, through_ring_or_not},
     .finish = finish_closed,
-    .bounds = {2, 1, 0},
-    .far = {3, 1, 0},
+    .bounds = {3, 1, 0},
+    .far = {3, 2, 0},
 };
 
 const model_case ownership_closing_symmetric = {
