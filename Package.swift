@@ -34,6 +34,9 @@ let package = Package(
     .executable(name: "bench", targets: ["bench"]),
   ],
   traits: [
+    .trait(
+      name: "PureSwiftCore",
+      description: "Builds on the pure-Swift twin instead of the C core: for comparison, not for use."),
     .trait(name: "RxSwift", description: "Conversions between this package's streams and RxSwift's."),
     .trait(name: "Logging", description: "Failures and warnings as messages of swift-log."),
     .trait(name: "Metrics", description: "Counters as meters of swift-metrics."),
@@ -52,7 +55,15 @@ let package = Package(
     .target(
       name: "CReactorCore", path: "CSources/CReactorCore",
       cSettings: strictC + [.define("RR_TRACEPOINTS", .when(traits: ["Tracepoints"]))]),
-    .target(name: "ReactorCore", dependencies: ["CReactorCore"], swiftSettings: strictSwift),
+    // What both cores provide, as protocols; and the pure-Swift twin of the C core.
+    .target(name: "RawCore", swiftSettings: strictSwift),
+    .target(name: "PureSwiftCore", dependencies: ["RawCore"], swiftSettings: strictSwift),
+    .target(
+      name: "ReactorCore",
+      dependencies: [
+        "CReactorCore", "RawCore",
+        .target(name: "PureSwiftCore", condition: .when(traits: ["PureSwiftCore"])),
+      ], swiftSettings: strictSwift),
     .target(
       name: "ReactorRuntime", dependencies: ["ReactorCore"] + integrations, swiftSettings: strictSwift),
     .target(
@@ -77,7 +88,9 @@ let package = Package(
     .executableTarget(
       name: "bench",
       dependencies: [
-        "AllocationCounting", "BenchmarkSupport", "CBenchmarkLimits", "ReactorCore", "ReactorRuntime",
+        "AllocationCounting", "BenchmarkSupport", "CBenchmarkLimits", "PureSwiftCore", "RawCore",
+        "ReactorCore",
+        "ReactorRuntime",
       ],
       path: "Benchmarks/bench", swiftSettings: strictSwift),
 
@@ -90,7 +103,8 @@ let package = Package(
       name: "FaultyPlatform", dependencies: ["CReactorCore"], path: "Tests/FaultyPlatform", cSettings: strictC
     ),
     .testTarget(
-      name: "ReactorCoreTests", dependencies: ["FaultyPlatform", "ReactorCore", "TestSupport"],
+      name: "ReactorCoreTests",
+      dependencies: ["FaultyPlatform", "PureSwiftCore", "ReactorCore", "TestSupport"],
       swiftSettings: strictSwift),
     // AllocationTests runs the executable, and does not link it: see Benchmarks/allocations.
     .executableTarget(

@@ -47,14 +47,14 @@ package struct CellResult: Equatable, Sendable {
   package var figure: Figure
   /// Nil where allocations could not be, or need not be, counted.
   package var allocationsPerAction: Double?
-  package var placement: Placement
+  package var placement: CorePlacement
   package var verified: Bool
   /// How much of the machine's limit is reached, as measured at the same time in the same placement.
   package var shareOfLimit: Double?
 
   package init(
     caseName: String, variant: String, producers: Int, unit: FigureUnit, figure: Figure,
-    allocationsPerAction: Double?, placement: Placement, verified: Bool, shareOfLimit: Double? = nil
+    allocationsPerAction: Double?, placement: CorePlacement, verified: Bool, shareOfLimit: Double? = nil
   ) {
     self.caseName = caseName
     self.variant = variant

@@ -3,6 +3,8 @@ package enum Invocation: Equatable, Sendable {
   case run(Options)
   case list
   case help
+  /// Measure what a parent process asks for: see `Twin`.
+  case serve
 }
 
 /// The settings of a run.

@@ -26,9 +26,10 @@ package struct OptionsParser: Sendable {
       let name = String(parts.first ?? "")
       let inline = parts.count == 2 ? String(parts[1]) : nil
       switch name {
-      case "--help", "--list", "--quick":
+      case "--help", "--list", "--serve", "--quick":
         guard inline == nil else { throw UsageError("\(name) takes no value.") }
         if name == "--list" { asked = asked ?? .list }
+        if name == "--serve" { asked = asked ?? .serve }
         if name == "--help" { asked = .help }
       case "--case", "--producers", "--seconds", "--reactors", "--json":
         guard let value = inline ?? rest.popFirst(), !value.isEmpty else {

@@ -73,7 +73,7 @@ package struct TextReport: Sendable {
   private func column(
     _ key: String, _ outline: CaseOutline, _ variants: [String], _ cells: [CellResult]
   ) -> Table.Column {
-    let placement = Placement.prevailing(in: cells.map(\.placement))
+    let placement = CorePlacement.prevailing(in: cells.map(\.placement))
     let name =
       switch outline.kind {
       case .throughput: "P=\(key)"
@@ -93,7 +93,7 @@ package struct TextReport: Sendable {
   /// The figure, below it its ratio to the first variant and its share of the limit. A question mark says
   /// that the cores were placed otherwise than for the rest of the column.
   private func lines(
-    of cell: CellResult, _ reference: CellResult?, _ placement: Placement, hasLimit: Bool
+    of cell: CellResult, _ reference: CellResult?, _ placement: CorePlacement, hasLimit: Bool
   ) -> [String] {
     let mark = cell.verified ? (cell.placement == placement ? "" : "?") : "WRONG "
     let figure = mark + FigureFormat.figure(cell.figure, cell.unit)

@@ -2,7 +2,7 @@ import AllocationCounting
 import Foundation
 import TestSupport
 
-/// Measures how many allocations one action makes, and prints that number: `allocations WORK CORE`.
+/// Measures how many allocations one action makes, and prints that number: `allocations WORK`.
 ///
 /// An executable of its own, because the allocator counts for the whole process, and because what links that
 /// allocator cannot run under a sanitizer, as the tests must.
@@ -10,13 +10,13 @@ import TestSupport
 enum Allocations {
   static func main() throws {
     let arguments = CommandLine.arguments
-    guard arguments.count == 3, let work = Work(rawValue: arguments[1]),
-      let core = CoreUnderTest(rawValue: arguments[2])
-    else { fail("usage: allocations WORK CORE", status: 2) }
+    guard arguments.count == 2, let work = Work(rawValue: arguments[1]) else {
+      fail("usage: allocations WORK", status: 2)
+    }
     guard let counter = AllocationCounter(cores: 2) else {
       fail("allocations: there is nothing to count with here", status: 3)
     }
-    print(try work.allocationsPerAction(countedBy: counter, on: core.type))
+    print(try work.allocationsPerAction(countedBy: counter))
   }
 
   private static func fail(_ message: String, status: Int32) -> Never {

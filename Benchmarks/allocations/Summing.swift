@@ -2,7 +2,7 @@ import ReactorCore
 import ReactorRuntime
 
 /// A reactor that counts and sums up what it gets; an action below zero sends that many ones to itself.
-final class Summing<C: Core>: Reactor {
+final class Summing: Reactor {
   struct State: Sendable {
     var count = 0
     var sum = 0
@@ -11,11 +11,11 @@ final class Summing<C: Core>: Reactor {
   typealias Mutation = Int
 
   let initialState = State()
-  let runtime: RuntimeOn<C, Int, Int, State>
+  let runtime: Runtime<Int, Int, State>
   private let stream: @Sendable (Int) -> Observable<Int>
 
-  init(on placement: PlacementOn<C>, stream: @escaping @Sendable (Int) -> Observable<Int> = { .just($0) }) {
-    runtime = RuntimeOn(on: placement, capacity: 1024)
+  init(on placement: Placement, stream: @escaping @Sendable (Int) -> Observable<Int> = { .just($0) }) {
+    runtime = Runtime(on: placement, capacity: 1024)
     self.stream = stream
   }
 

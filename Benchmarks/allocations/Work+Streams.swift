@@ -4,10 +4,10 @@ import ReactorRuntime
 /// The measurements with streams on the way of an action.
 extension Work {
   /// One observer of `state`, or several.
-  static func observed<C: Core>(
-    _: C.Type, _ subscribe: @escaping @Sendable (Summing<C>, Seen) -> [any Disposable]
+  static func observed(
+    _ subscribe: @escaping @Sendable (Summing, Seen) -> [any Disposable]
   ) -> Run {
-    let reactor = Summing<C>(on: .caller)
+    let reactor = Summing(on: .caller)
     let seen = Seen()
     let subscriptions = subscribe(reactor, seen)
     return { actions in
@@ -18,8 +18,8 @@ extension Work {
   }
 
   /// Through ``Reactor/action``, as ReactorKit's users send.
-  static func byAction<C: Core>(_: C.Type) -> Run {
-    let reactor = Summing<C>(on: .caller)
+  static func byAction() -> Run {
+    let reactor = Summing(on: .caller)
     return { actions in
       let before = reactor.currentState.count
       for _ in 0..<actions { reactor.action.onNext(1) }
@@ -28,8 +28,8 @@ extension Work {
   }
 
   /// Through three transforms.
-  static func transformed<C: Core>(_: C.Type) -> Run {
-    let reactor = Transforming<C>()
+  static func transformed() -> Run {
+    let reactor = Transforming()
     return { actions in
       let before = reactor.currentState
       for _ in 0..<actions { reactor.send(1) }
@@ -54,11 +54,11 @@ final class Seen: Sendable {
 }
 
 /// A reactor all of whose transforms do something.
-private final class Transforming<C: Core>: Reactor {
+private final class Transforming: Reactor {
   typealias Action = Int
   typealias State = Int
   let initialState = 0
-  let runtime = RuntimeOn<C, Int, Int, Int>(on: .caller)
+  let runtime = Runtime<Int, Int, Int>(on: .caller)
 
   func transform(action: Observable<Int>) -> Observable<Int> { action.map { $0 } }
   func transform(mutation: Observable<Int>) -> Observable<Int> { mutation.map { $0 } }

@@ -14,8 +14,8 @@ enum Work: String {
   case from, concatOfKnown
   case observedOnce, observedFourTimes, observedDistinct, byAction, transformed, attached
 
-  func allocationsPerAction<C: Core>(countedBy counter: AllocationCounter, on core: C.Type) throws -> Double {
-    let run = try prepare(core)
+  func allocationsPerAction(countedBy counter: AllocationCounter) throws -> Double {
+    let run = try prepare()
     try run(2_000)
     let actions = 200_000
     let before = counter.begin()
@@ -25,48 +25,48 @@ enum Work: String {
 
   typealias Run = (_ actions: Int) throws -> Void
 
-  private func prepare<C: Core>(_: C.Type) throws -> Run {
+  private func prepare() throws -> Run {
     switch self {
-    case .oneObjectPerAction: try Self.objects(C.self)
-    case .ringSingle: try Self.ring(C.self, batch: 1)
-    case .ringBatch: try Self.ring(C.self, batch: 16)
-    case .lane: try Self.lane(C.self)
-    case .callerFanIn: Self.fanIn(on: PlacementOn<C>.caller)
-    case .loopFanIn: Self.fanIn(on: .loop(try LoopOn<C>()))
-    case .reentrant: Self.reentrant(C.self)
-    case .callerSynchronous, .just: Self.synchronous(C.self, each: 1) { .just($0) }
-    case .empty: Self.synchronous(C.self, each: 0) { _ in .empty() }
-    case .ofTwo: Self.synchronous(C.self, each: 2) { .of($0, 1) }
-    case .ofThree: Self.synchronous(C.self, each: 3) { .of($0, 1, 2) }
-    case .ofFour: Self.synchronous(C.self, each: 4) { .of($0, 1, 2, 3) }
-    case .from: Self.synchronous(C.self, each: 5) { .from([$0, 1, 2, 3, 4]) }
-    case .concatOfKnown: Self.synchronous(C.self, each: 3) { .concat([.just($0), .just(1), .just(2)]) }
+    case .oneObjectPerAction: try Self.objects()
+    case .ringSingle: try Self.ring(batch: 1)
+    case .ringBatch: try Self.ring(batch: 16)
+    case .lane: try Self.lane()
+    case .callerFanIn: Self.fanIn(on: Placement.caller)
+    case .loopFanIn: Self.fanIn(on: .loop(try Loop()))
+    case .reentrant: Self.reentrant()
+    case .callerSynchronous, .just: Self.synchronous(each: 1) { .just($0) }
+    case .empty: Self.synchronous(each: 0) { _ in .empty() }
+    case .ofTwo: Self.synchronous(each: 2) { .of($0, 1) }
+    case .ofThree: Self.synchronous(each: 3) { .of($0, 1, 2) }
+    case .ofFour: Self.synchronous(each: 4) { .of($0, 1, 2, 3) }
+    case .from: Self.synchronous(each: 5) { .from([$0, 1, 2, 3, 4]) }
+    case .concatOfKnown: Self.synchronous(each: 3) { .concat([.just($0), .just(1), .just(2)]) }
     case .observedOnce:
-      Self.observed(C.self) { reactor, seen in
+      Self.observed { reactor, seen in
         [reactor.state.subscribe(onNext: { _ in seen.states.value += 1 })]
       }
     case .observedFourTimes:
-      Self.observed(C.self) { reactor, seen in
+      Self.observed { reactor, seen in
         (0..<4).map { _ in reactor.state.subscribe(onNext: { _ in seen.states.value += 1 }) }
       }
     case .observedDistinct:
-      Self.observed(C.self) { reactor, seen in
+      Self.observed { reactor, seen in
         [
           reactor.state.map(\.count).distinctUntilChanged()
             .subscribe(onNext: { _ in seen.states.value += 1 })
         ]
       }
-    case .byAction: Self.byAction(C.self)
-    case .transformed: Self.transformed(C.self)
+    case .byAction: Self.byAction()
+    case .transformed: Self.transformed()
     case .attached: Self.attached()
     }
   }
 
   struct Loss: Error {}
 
-  private static func objects<C: Core>(_: C.Type) throws -> Run {
+  private static func objects() throws -> Run {
     let lifetimes = Lifetimes()
-    let ring = Shared(try RingOn<C, LifetimeTracked>(capacity: 16))
+    let ring = Shared(try Ring<LifetimeTracked>(capacity: 16))
     return { actions in
       var sum = 0
       for index in 0..<actions {
@@ -77,8 +77,8 @@ enum Work: String {
     }
   }
 
-  private static func ring<C: Core>(_: C.Type, batch: Int) throws -> Run {
-    let ring = Shared(try RingOn<C, Int>(capacity: 64))
+  private static func ring(batch: Int) throws -> Run {
+    let ring = Shared(try Ring<Int>(capacity: 64))
     return { actions in
       var received = 0
       for _ in 0..<actions / batch {
@@ -93,8 +93,8 @@ enum Work: String {
     }
   }
 
-  private static func lane<C: Core>(_: C.Type) throws -> Run {
-    let lanes = try LanesOn<C, Int>(limit: 2, capacity: 64)
+  private static func lane() throws -> Run {
+    let lanes = try Lanes<Int>(limit: 2, capacity: 64)
     return { actions in
       var producer = try lanes.register()
       var received = 0
@@ -107,10 +107,10 @@ enum Work: String {
   }
 
   /// `each` mutations for each action.
-  private static func synchronous<C: Core>(
-    _: C.Type, each: Int, _ stream: @escaping @Sendable (Int) -> Observable<Int>
+  private static func synchronous(
+    each: Int, _ stream: @escaping @Sendable (Int) -> Observable<Int>
   ) -> Run {
-    let reactor = Summing<C>(on: .caller, stream: stream)
+    let reactor = Summing(on: .caller, stream: stream)
     return { actions in
       let before = reactor.currentState.count
       for _ in 0..<actions { reactor.send(1) }
@@ -118,8 +118,8 @@ enum Work: String {
     }
   }
 
-  private static func reentrant<C: Core>(_: C.Type) -> Run {
-    let reactor = Summing<C>(on: .caller)
+  private static func reentrant() -> Run {
+    let reactor = Summing(on: .caller)
     return { actions in
       let before = reactor.currentState.sum
       for _ in 0..<actions / 100 { reactor.send(-100) }
@@ -127,8 +127,8 @@ enum Work: String {
     }
   }
 
-  private static func fanIn<C: Core>(on placement: PlacementOn<C>) -> Run {
-    let reactor = Summing<C>(on: placement)
+  private static func fanIn(on placement: Placement) -> Run {
+    let reactor = Summing(on: placement)
     return { actions in
       let before = reactor.currentState.sum
       guard

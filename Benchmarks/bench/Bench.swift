@@ -24,8 +24,10 @@ enum Bench {
       print(HelpText.text)
       return Status.verified
     case .success(.list):
-      for one in Catalogue.cases { print("\(one.name): \(one.variants.map(\.name).joined(separator: ", "))") }
+      for one in casesWithTwin() { print("\(one.name): \(one.variants.map(\.name).joined(separator: ", "))") }
       return Status.verified
+    case .success(.serve):
+      return Twin.serve(Catalogue.cases)
     case .success(.run(let options)):
       do throws(UsageError) {
         return measure(options, into: try options.json.map(OutputFile.init))
@@ -34,6 +36,18 @@ enum Bench {
       }
     case .failure(let error):
       return refuse(error)
+    }
+  }
+
+  /// All cases, with the rows of the other core where an executable is built on it.
+  private static func casesWithTwin() -> [Case] {
+    do {
+      return try Twin.builtBesideThis().map { try Twin(path: $0).adding(to: Catalogue.cases) }
+        ?? Catalogue.cases
+    } catch {
+      StandardError.write(
+        "bench: the executable that is built on the other core cannot be started: \(error)\n")
+      return Catalogue.cases
     }
   }
 
@@ -47,7 +61,7 @@ enum Bench {
       StandardError.write("bench: this is a debug build; its figures mean nothing. Use -c release.\n")
     #endif
     let instruments = Instruments.ofThisMachine()
-    let plan = Plan(Catalogue.cases, options, cores: instruments.cpus.cpus.count)
+    let plan = Plan(casesWithTwin(), options, cores: instruments.cpus.cpus.count)
     var description = MachineReader.describe(options)
     let runner = Runner(options, instruments, Progress())
     let stall: (any Error)?

@@ -14,8 +14,8 @@ import ReactorRuntime
 ///
 /// Whoever sends more than a mailbox holds between two steps waits for room as ever, so a test that would
 /// wait for its own next step must use `trySend`. Any thread may step, one at a time, and send.
-public final class SteppedLoopOn<C: Core>: Sendable {
-  private let stepper: LoopStepper<C>
+public final class SteppedLoop: Sendable {
+  private let stepper: LoopStepper
 
   /// - Parameter turnLimit: How many actions of one reactor a step processes at most.
   /// - Throws: `CoreError.outOfMemory`.
@@ -24,7 +24,7 @@ public final class SteppedLoopOn<C: Core>: Sendable {
   }
 
   /// Where a reactor is to be placed so that its turns run here.
-  public var placement: PlacementOn<C> { .loop(stepper.loop) }
+  public var placement: Placement { .loop(stepper.loop) }
 
   /// Runs one turn of each reactor that has something to do.
   ///
@@ -46,6 +46,3 @@ public final class SteppedLoopOn<C: Core>: Sendable {
   /// Refuses what is sent from now on, and runs what was accepted. It also happens when this goes away.
   public func shutdown() { stepper.shutdown() }
 }
-
-/// A stepped loop of the C core.
-public typealias SteppedLoop = SteppedLoopOn<CCore>

@@ -26,14 +26,14 @@ struct AllocationTests {
       ("from", one), ("concatOfKnown", one),
       ("observedOnce", none), ("observedFourTimes", none), ("observedDistinct", none), ("byAction", none),
       ("transformed", none), ("attached", none),
-    ], CoreUnderTest.allCases)
-  func perAction(_ work: (name: String, expected: ClosedRange<Double>), _ core: CoreUnderTest) throws {
+    ])
+  func perAction(_ work: (name: String, expected: ClosedRange<Double>)) throws {
     let output = Pipe()
     let process = Process()
     // Built into the same folder as the tests.
     process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
       .deletingLastPathComponent().appendingPathComponent("allocations")
-    process.arguments = [work.name, core.rawValue]
+    process.arguments = [work.name]
     process.standardOutput = output
     try process.run()
     process.waitUntilExit()

@@ -5,7 +5,7 @@ import Testing
 @Suite struct BarsTests {
   private func result(
     _ name: String, _ variant: String, _ value: Double, _ unit: FigureUnit, producers: Int = 1,
-    placement: Placement = .near, share: Double? = nil
+    placement: CorePlacement = .near, share: Double? = nil
   ) -> CellResult {
     CellResult(
       caseName: name, variant: variant, producers: producers, unit: unit, figure: Figure([value])!,

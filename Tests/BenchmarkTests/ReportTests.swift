@@ -7,7 +7,7 @@ import Testing
   private func result(
     _ name: String, _ variant: String, _ producers: Int, _ values: [Double],
     _ unit: FigureUnit = .millionPerSecond,
-    allocations: Double? = 0, placement: Placement = .near, verified: Bool = true, share: Double? = nil
+    allocations: Double? = 0, placement: CorePlacement = .near, verified: Bool = true, share: Double? = nil
   ) -> CellResult {
     CellResult(
       caseName: name, variant: variant, producers: producers, unit: unit, figure: Figure(values)!,

@@ -11,14 +11,14 @@ import Testing
     do {
       let tracked = lifetimes.track(5)
       let thread = DedicatedThread(named: "one") {
-        tokens.append(CCore.threadToken)
+        tokens.append(CurrentCore.threadToken)
         _ = tracked.value
       }
       #expect(thread.isCurrent == false)
       thread.join()
     }
     #expect(tokens.elements.count == 1)
-    #expect(tokens.elements.first != CCore.threadToken)
+    #expect(tokens.elements.first != CurrentCore.threadToken)
     // The closure went with its thread.
     #expect(lifetimes.alive == 0)
   }

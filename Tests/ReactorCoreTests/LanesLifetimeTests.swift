@@ -4,72 +4,60 @@ import Testing
 
 /// What is still inside when lanes go away.
 @Suite struct LanesLifetimeTests {
-  @Test(arguments: CoreUnderTest.allCases)
-  func leftOversAreDestroyed(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let lifetimes = Lifetimes()
-      do {
-        let lanes = try LanesOn<C, LifetimeTracked>(limit: 3, capacity: 8)
-        var first = try lanes.register()
-        var second = try lanes.register()
-        for index in 0..<8 { #expect(first.trySend(lifetimes.track(index)).isAccepted) }
-        for index in 0..<3 { #expect(second.trySend(lifetimes.track(index)).isAccepted) }
-        #expect(first.trySend(lifetimes.track()).isAccepted == false)
-        #expect(lifetimes.alive == 11)
-        #expect(lanes.received(upTo: 2).map(\.value) == [0, 1])
-        #expect(lifetimes.alive == 9)
-      }
-      #expect(lifetimes.alive == 0)
+  @Test
+  func leftOversAreDestroyed() throws {
+    let lifetimes = Lifetimes()
+    do {
+      let lanes = try Lanes<LifetimeTracked>(limit: 3, capacity: 8)
+      var first = try lanes.register()
+      var second = try lanes.register()
+      for index in 0..<8 { #expect(first.trySend(lifetimes.track(index)).isAccepted) }
+      for index in 0..<3 { #expect(second.trySend(lifetimes.track(index)).isAccepted) }
+      #expect(first.trySend(lifetimes.track()).isAccepted == false)
+      #expect(lifetimes.alive == 11)
+      #expect(lanes.received(upTo: 2).map(\.value) == [0, 1])
+      #expect(lifetimes.alive == 9)
     }
-    try body(core.type)
+    #expect(lifetimes.alive == 0)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func leftOversSentAfterTheLastLookAreDestroyed(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let lifetimes = Lifetimes()
-      do {
-        let lanes = try LanesOn<C, LifetimeTracked>(limit: 1, capacity: 16)
-        var producer = try lanes.register()
-        for index in 0..<5 { #expect(producer.trySend(lifetimes.track(index)).isAccepted) }
-        // The consumer has seen five and taken two; then three more come.
-        #expect(lanes.received(upTo: 2).count == 2)
-        for index in 5..<8 { #expect(producer.trySend(lifetimes.track(index)).isAccepted) }
-        #expect(lifetimes.alive == 6)
-      }
-      #expect(lifetimes.alive == 0)
+  @Test
+  func leftOversSentAfterTheLastLookAreDestroyed() throws {
+    let lifetimes = Lifetimes()
+    do {
+      let lanes = try Lanes<LifetimeTracked>(limit: 1, capacity: 16)
+      var producer = try lanes.register()
+      for index in 0..<5 { #expect(producer.trySend(lifetimes.track(index)).isAccepted) }
+      // The consumer has seen five and taken two; then three more come.
+      #expect(lanes.received(upTo: 2).count == 2)
+      for index in 5..<8 { #expect(producer.trySend(lifetimes.track(index)).isAccepted) }
+      #expect(lifetimes.alive == 6)
     }
-    try body(core.type)
+    #expect(lifetimes.alive == 0)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func moreLeftOversThanOneShareAreDestroyed(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let lifetimes = Lifetimes()
-      do {
-        let lanes = try LanesOn<C, LifetimeTracked>(limit: 1, capacity: 8192)
-        var producer = try lanes.register()
-        for index in 0..<8192 { #expect(producer.trySend(lifetimes.track(index)).isAccepted) }
-      }
-      #expect(lifetimes.alive == 0)
+  @Test
+  func moreLeftOversThanOneShareAreDestroyed() throws {
+    let lifetimes = Lifetimes()
+    do {
+      let lanes = try Lanes<LifetimeTracked>(limit: 1, capacity: 8192)
+      var producer = try lanes.register()
+      for index in 0..<8192 { #expect(producer.trySend(lifetimes.track(index)).isAccepted) }
     }
-    try body(core.type)
+    #expect(lifetimes.alive == 0)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func producerKeepsTheLanes(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let lifetimes = Lifetimes()
-      func makeProducer() throws -> LaneProducerOn<C, LifetimeTracked> {
-        try LanesOn<C, LifetimeTracked>(limit: 1, capacity: 2).register()
-      }
-      do {
-        var producer = try makeProducer()
-        #expect(producer.trySend(lifetimes.track()).isAccepted)
-        #expect(lifetimes.alive == 1)
-      }
-      #expect(lifetimes.alive == 0)
+  @Test
+  func producerKeepsTheLanes() throws {
+    let lifetimes = Lifetimes()
+    func makeProducer() throws -> LaneProducer<LifetimeTracked> {
+      try Lanes<LifetimeTracked>(limit: 1, capacity: 2).register()
     }
-    try body(core.type)
+    do {
+      var producer = try makeProducer()
+      #expect(producer.trySend(lifetimes.track()).isAccepted)
+      #expect(lifetimes.alive == 1)
+    }
+    #expect(lifetimes.alive == 0)
   }
 }

@@ -4,183 +4,159 @@ import Testing
 
 /// Registration, order and the consumer's parameters.
 @Suite struct LanesTests {
-  @Test(arguments: CoreUnderTest.allCases)
-  func invalidArguments(_ core: CoreUnderTest) {
-    func body<C: Core>(_: C.Type) {
-      func expect(_ error: CoreError, limit: Int, capacity: Int) {
-        #expect(throws: error) { _ = try LanesOn<C, Int>(limit: limit, capacity: capacity) }
-      }
-      expect(.laneCountIsInvalid, limit: 0, capacity: 8)
-      expect(.laneCountIsInvalid, limit: -1, capacity: 8)
-      expect(.laneCountIsInvalid, limit: 1025, capacity: 8)
-      expect(.laneCountIsInvalid, limit: .max, capacity: 8)
-      expect(.capacityIsZero, limit: 1, capacity: 0)
-      expect(.capacityIsZero, limit: 1, capacity: -8)
-      expect(.capacityIsNotAPowerOfTwo, limit: 1, capacity: 3)
-      expect(.capacityIsNotAPowerOfTwo, limit: 1, capacity: .max)
-      expect(.capacityIsTooLarge, limit: 1, capacity: 1 << 32)
-      #expect(throws: CoreError.elementIsTooLarge) {
-        _ = try LanesOn<C, InlineArray<1_048_577, UInt8>>(limit: 1, capacity: 2)
-      }
+  @Test
+  func invalidArguments() {
+    func expect(_ error: CoreError, limit: Int, capacity: Int) {
+      #expect(throws: error) { _ = try Lanes<Int>(limit: limit, capacity: capacity) }
     }
-    body(core.type)
+    expect(.laneCountIsInvalid, limit: 0, capacity: 8)
+    expect(.laneCountIsInvalid, limit: -1, capacity: 8)
+    expect(.laneCountIsInvalid, limit: 1025, capacity: 8)
+    expect(.laneCountIsInvalid, limit: .max, capacity: 8)
+    expect(.capacityIsZero, limit: 1, capacity: 0)
+    expect(.capacityIsZero, limit: 1, capacity: -8)
+    expect(.capacityIsNotAPowerOfTwo, limit: 1, capacity: 3)
+    expect(.capacityIsNotAPowerOfTwo, limit: 1, capacity: .max)
+    expect(.capacityIsTooLarge, limit: 1, capacity: 1 << 32)
+    #expect(throws: CoreError.elementIsTooLarge) {
+      _ = try Lanes<InlineArray<1_048_577, UInt8>>(limit: 1, capacity: 2)
+    }
   }
 
-  @Test(arguments: CoreUnderTest.allCases, [1, 2, 4, 64])
-  func fullIsTruthfulAndOrderIsKept(_ core: CoreUnderTest, _ capacity: Int) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let lanes = try LanesOn<C, Int>(limit: 1, capacity: capacity)
-      var producer = try lanes.register()
-      for index in 0..<capacity { #expect(producer.trySend(index).isAccepted) }
-      for next in capacity..<capacity * 3 {
-        guard case .full(let refused) = producer.trySend(next) else {
-          Issue.record("a full lane accepted \(next)")
-          return
-        }
-        #expect(refused == next)
-        #expect(lanes.received(upTo: 1) == [next - capacity])
-        #expect(producer.trySend(next).isAccepted)
+  @Test(arguments: [1, 2, 4, 64])
+  func fullIsTruthfulAndOrderIsKept(_ capacity: Int) throws {
+    let lanes = try Lanes<Int>(limit: 1, capacity: capacity)
+    var producer = try lanes.register()
+    for index in 0..<capacity { #expect(producer.trySend(index).isAccepted) }
+    for next in capacity..<capacity * 3 {
+      guard case .full(let refused) = producer.trySend(next) else {
+        Issue.record("a full lane accepted \(next)")
+        return
       }
-      #expect(lanes.received() == Array(capacity * 2..<capacity * 3))
+      #expect(refused == next)
+      #expect(lanes.received(upTo: 1) == [next - capacity])
+      #expect(producer.trySend(next).isAccepted)
     }
-    try body(core.type)
+    #expect(lanes.received() == Array(capacity * 2..<capacity * 3))
   }
 
-  @Test(arguments: CoreUnderTest.allCases, [1, 2, 64, 1024])
-  func registrationHasALimit(_ core: CoreUnderTest, _ limit: Int) throws {
-    func body<C: Core>(_: C.Type) throws {
-      /// Holds `count` registrations at once, then asks for one more.
-      func exhaust(_ lanes: LanesOn<C, Int>, _ count: Int) throws {
-        if count == 0 {
-          #expect(throws: CoreError.lanesExhausted) { _ = try lanes.register() }
-          return
-        }
-        var producer = try lanes.register()
-        #expect(producer.trySend(count).isAccepted)
-        try exhaust(lanes, count - 1)
-      }
-      let lanes = try LanesOn<C, Int>(limit: limit, capacity: 2)
-      try exhaust(lanes, limit)
-      // All handles are gone, but nothing was received yet: no lane is free.
-      #expect(throws: CoreError.lanesExhausted) { _ = try lanes.register() }
-      #expect(lanes.received() == Array((1...limit).reversed()))
-      #expect(lanes.received() == [])
-      try exhaust(lanes, limit)
-    }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func handleThatGoesAwayFreesItsLaneOnceItIsEmpty(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let lanes = try LanesOn<C, Int>(limit: 1, capacity: 4)
-      for round in 0..<1000 {
-        do {
-          var producer = try lanes.register()
-          #expect(producer.trySend(round * 2).isAccepted)
-          #expect(producer.trySend(round * 2 + 1).isAccepted)
-          if round % 2 == 0 { #expect(lanes.received(upTo: 1) == [round * 2]) }
-        }
+  @Test(arguments: [1, 2, 64, 1024])
+  func registrationHasALimit(_ limit: Int) throws {
+    /// Holds `count` registrations at once, then asks for one more.
+    func exhaust(_ lanes: Lanes<Int>, _ count: Int) throws {
+      if count == 0 {
         #expect(throws: CoreError.lanesExhausted) { _ = try lanes.register() }
-        let left = round % 2 == 0 ? [round * 2 + 1] : [round * 2, round * 2 + 1]
-        #expect(lanes.received() == left)
-        // The visit that finds the lane closed and empty makes it free.
-        #expect(lanes.received() == [])
+        return
       }
-    }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func lanesAreUsedAgainRatherThanAdded(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let lanes = try C.Lanes(limit: 8, capacity: 2, size: 8, alignment: 8, startingAt: 0)
-      defer { lanes.destroy() }
-      var memory: Set<UnsafeMutableRawPointer> = []
-      for _ in 0..<100 {
-        var producer = try lanes.register()
-        let slot = producer.tryClaim()
-        producer.publish()
-        producer.close()
-        let lane = lanes.lane(0)
-        #expect(lane.ready() == 1)
-        #expect(lane.payload(lane.head) == slot)
-        memory.insert(lane.payload(0))
-        lane.release(lane.head + 1)
-        lane.recycle()
-      }
-      #expect(lanes.count == 1)
-      #expect(memory.count == 1)
-    }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func openLaneIsNotRecycled(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let lanes = try LanesOn<C, Int>(limit: 1, capacity: 4)
       var producer = try lanes.register()
-      for _ in 0..<3 { #expect(lanes.received() == []) }
+      #expect(producer.trySend(count).isAccepted)
+      try exhaust(lanes, count - 1)
+    }
+    let lanes = try Lanes<Int>(limit: limit, capacity: 2)
+    try exhaust(lanes, limit)
+    // All handles are gone, but nothing was received yet: no lane is free.
+    #expect(throws: CoreError.lanesExhausted) { _ = try lanes.register() }
+    #expect(lanes.received() == Array((1...limit).reversed()))
+    #expect(lanes.received() == [])
+    try exhaust(lanes, limit)
+  }
+
+  @Test
+  func handleThatGoesAwayFreesItsLaneOnceItIsEmpty() throws {
+    let lanes = try Lanes<Int>(limit: 1, capacity: 4)
+    for round in 0..<1000 {
+      do {
+        var producer = try lanes.register()
+        #expect(producer.trySend(round * 2).isAccepted)
+        #expect(producer.trySend(round * 2 + 1).isAccepted)
+        if round % 2 == 0 { #expect(lanes.received(upTo: 1) == [round * 2]) }
+      }
       #expect(throws: CoreError.lanesExhausted) { _ = try lanes.register() }
-      #expect(producer.trySend(1).isAccepted)
-      #expect(lanes.received() == [1])
+      let left = round % 2 == 0 ? [round * 2 + 1] : [round * 2, round * 2 + 1]
+      #expect(lanes.received() == left)
+      // The visit that finds the lane closed and empty makes it free.
+      #expect(lanes.received() == [])
     }
-    try body(core.type)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func shareAndLimit(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let lanes = try LanesOn<C, Int>(limit: 3, capacity: 16)
-      var first = try lanes.register()
-      var second = try lanes.register()
-      var third = try lanes.register()
-      for index in 0..<5 {
-        #expect(first.trySend(10 + index).isAccepted)
-        #expect(second.trySend(20 + index).isAccepted)
-        #expect(third.trySend(30 + index).isAccepted)
-      }
-      #expect(lanes.received(upTo: 0) == [])
-      #expect(lanes.received(upTo: -1) == [])
-      #expect(lanes.received(share: 0) == [])
-      // At most so many of each before the next; round after round, up to the limit.
-      #expect(lanes.received(upTo: 5, share: 2) == [10, 11, 20, 21, 30])
-      #expect(lanes.received(upTo: 3, share: 1) == [12, 22, 31])
-      #expect(lanes.received(upTo: 1) == [13])
-      // A drain goes on with the lane after the one at which the last one stopped.
-      #expect(lanes.received() == [23, 24, 32, 33, 34, 14])
-      #expect(lanes.received(share: 1) == [])
+  @Test
+  func lanesAreUsedAgainRatherThanAdded() throws {
+    let lanes = try CurrentCore.Lanes(limit: 8, capacity: 2, size: 8, alignment: 8, startingAt: 0)
+    defer { lanes.destroy() }
+    var memory: Set<UnsafeMutableRawPointer> = []
+    for _ in 0..<100 {
+      var producer = try lanes.register()
+      let slot = producer.tryClaim()
+      producer.publish()
+      producer.close()
+      let lane = lanes.lane(0)
+      #expect(lane.ready() == 1)
+      #expect(lane.payload(lane.head) == slot)
+      memory.insert(lane.payload(0))
+      lane.release(lane.head + 1)
+      lane.recycle()
     }
-    try body(core.type)
+    #expect(lanes.count == 1)
+    #expect(memory.count == 1)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func eachProducersOrderIsKept(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let lanes = try LanesOn<C, Int>(limit: 4, capacity: 16)
-      let each = 3000
-      let isDone = Threads.start {
-        _ = Threads.run(4) { producer in
-          guard var lane = try? lanes.register() else { return }
-          for index in 0..<each {
-            while !lane.trySend(producer * each + index).isAccepted { DedicatedThread.yield() }
-          }
-        }
-      }
-      var next = (0..<4).map { $0 * each }
-      var violations = 0
-      var received = 0
-      let isComplete = Threads.yield {
-        received += lanes.drain { element in
-          if next[element / each] != element { violations += 1 }
-          next[element / each] = element + 1
-        }
-        return received == 4 * each
-      }
-      #expect(isComplete)
-      #expect(isDone.wait())
-      #expect(violations == 0)
+  @Test
+  func openLaneIsNotRecycled() throws {
+    let lanes = try Lanes<Int>(limit: 1, capacity: 4)
+    var producer = try lanes.register()
+    for _ in 0..<3 { #expect(lanes.received() == []) }
+    #expect(throws: CoreError.lanesExhausted) { _ = try lanes.register() }
+    #expect(producer.trySend(1).isAccepted)
+    #expect(lanes.received() == [1])
+  }
+
+  @Test
+  func shareAndLimit() throws {
+    let lanes = try Lanes<Int>(limit: 3, capacity: 16)
+    var first = try lanes.register()
+    var second = try lanes.register()
+    var third = try lanes.register()
+    for index in 0..<5 {
+      #expect(first.trySend(10 + index).isAccepted)
+      #expect(second.trySend(20 + index).isAccepted)
+      #expect(third.trySend(30 + index).isAccepted)
     }
-    try body(core.type)
+    #expect(lanes.received(upTo: 0) == [])
+    #expect(lanes.received(upTo: -1) == [])
+    #expect(lanes.received(share: 0) == [])
+    // At most so many of each before the next; round after round, up to the limit.
+    #expect(lanes.received(upTo: 5, share: 2) == [10, 11, 20, 21, 30])
+    #expect(lanes.received(upTo: 3, share: 1) == [12, 22, 31])
+    #expect(lanes.received(upTo: 1) == [13])
+    // A drain goes on with the lane after the one at which the last one stopped.
+    #expect(lanes.received() == [23, 24, 32, 33, 34, 14])
+    #expect(lanes.received(share: 1) == [])
+  }
+
+  @Test
+  func eachProducersOrderIsKept() throws {
+    let lanes = try Lanes<Int>(limit: 4, capacity: 16)
+    let each = 3000
+    let isDone = Threads.start {
+      _ = Threads.run(4) { producer in
+        guard var lane = try? lanes.register() else { return }
+        for index in 0..<each {
+          while !lane.trySend(producer * each + index).isAccepted { DedicatedThread.yield() }
+        }
+      }
+    }
+    var next = (0..<4).map { $0 * each }
+    var violations = 0
+    var received = 0
+    let isComplete = Threads.yield {
+      received += lanes.drain { element in
+        if next[element / each] != element { violations += 1 }
+        next[element / each] = element + 1
+      }
+      return received == 4 * each
+    }
+    #expect(isComplete)
+    #expect(isDone.wait())
+    #expect(violations == 0)
   }
 }

@@ -7,14 +7,14 @@ import Testing
 /// What frequent readers hold, and for how long.
 @Suite struct OwnedStateReadersTests {
   /// Whether a thread keeps what it reads often.
-  static func keepsPins(_ core: CoreUnderTest) -> Bool { core == .c && getenv("RR_NO_MEMBARRIER") == nil }
+  static func keepsPins() -> Bool { CurrentCore.hasFences && getenv("RR_NO_MEMBARRIER") == nil }
 
-  private final class Subject<C: Core>: Sendable {
-    let state: OwnedStateOn<C, LifetimeTracked>
+  private final class Subject: Sendable {
+    let state: OwnedState<LifetimeTracked>
     let lifetimes = Lifetimes()
 
     init() throws {
-      state = try OwnedStateOn()
+      state = try OwnedState()
       _ = state.tryStart { lifetimes.track(0) }
       state.leave()
     }
@@ -29,72 +29,66 @@ import Testing
     func readOften() { for _ in 0..<100 { _ = state.withValue { $0.value } } }
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func aThreadKeepsOneStateUntilItReadsAgainOrEnds(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let subject = try Subject<C>()
-      let other = try Subject<C>()
-      let (hasRead, mayReadAgain, hasReadAgain, mayEnd) = (Gate(), Gate(), Gate(), Gate())
-      let thread = DedicatedThread(named: "reader") {
-        subject.readOften()
-        hasRead.open()
-        _ = mayReadAgain.wait()
-        subject.readOften()
-        other.readOften()
-        hasReadAgain.open()
-        _ = mayEnd.wait()
-      }
-      let held = Self.keepsPins(core) ? 1 : 0
-      #expect(hasRead.wait())
-      #expect(subject.state.wasHeldCount == 0)
-      for value in 1...5 {
-        subject.change(to: value)
-        #expect(subject.state.wasHeldCount == held)
-      }
-      // The shown one, the one before, and what is kept.
-      #expect(subject.lifetimes.alive == 2 + held)
-      mayReadAgain.open()
-      #expect(hasReadAgain.wait())
-      // Now it keeps the other's.
-      #expect(subject.state.wasHeldCount == 0)
-      other.change(to: 1)
-      #expect(other.state.wasHeldCount == held)
-      mayEnd.open()
-      thread.join()
-      #expect(other.state.wasHeldCount == 0)
+  @Test
+  func aThreadKeepsOneStateUntilItReadsAgainOrEnds() throws {
+    let subject = try Subject()
+    let other = try Subject()
+    let (hasRead, mayReadAgain, hasReadAgain, mayEnd) = (Gate(), Gate(), Gate(), Gate())
+    let thread = DedicatedThread(named: "reader") {
+      subject.readOften()
+      hasRead.open()
+      _ = mayReadAgain.wait()
+      subject.readOften()
+      other.readOften()
+      hasReadAgain.open()
+      _ = mayEnd.wait()
     }
-    try body(core.type)
+    let held = Self.keepsPins() ? 1 : 0
+    #expect(hasRead.wait())
+    #expect(subject.state.wasHeldCount == 0)
+    for value in 1...5 {
+      subject.change(to: value)
+      #expect(subject.state.wasHeldCount == held)
+    }
+    // The shown one, the one before, and what is kept.
+    #expect(subject.lifetimes.alive == 2 + held)
+    mayReadAgain.open()
+    #expect(hasReadAgain.wait())
+    // Now it keeps the other's.
+    #expect(subject.state.wasHeldCount == 0)
+    other.change(to: 1)
+    #expect(other.state.wasHeldCount == held)
+    mayEnd.open()
+    thread.join()
+    #expect(other.state.wasHeldCount == 0)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func idleReadersDoNotKeepTheOwnerFromShowing(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let lifetimes: Lifetimes
-      let mayEnd = Gate()
-      var threads: [Gate] = []
-      do {
-        let subject = try Subject<C>()
-        lifetimes = subject.lifetimes
-        // Each keeps another state, more of them than there are slots.
-        for value in 1...3 * snapshotSlotCount {
-          let hasRead = Gate()
-          threads.append(
-            Threads.start { [weak subject] in
-              subject?.readOften()
-              hasRead.open()
-              _ = mayEnd.wait()
-            })
-          #expect(hasRead.wait())
-          subject.change(to: value)
-          #expect(subject.state.wasHeldCount < snapshotSlotCount)
-        }
-        #expect(subject.state.wasWithheldCount == 0)
+  @Test
+  func idleReadersDoNotKeepTheOwnerFromShowing() throws {
+    let lifetimes: Lifetimes
+    let mayEnd = Gate()
+    var threads: [Gate] = []
+    do {
+      let subject = try Subject()
+      lifetimes = subject.lifetimes
+      // Each keeps another state, more of them than there are slots.
+      for value in 1...3 * snapshotSlotCount {
+        let hasRead = Gate()
+        threads.append(
+          Threads.start { [weak subject] in
+            subject?.readOften()
+            hasRead.open()
+            _ = mayEnd.wait()
+          })
+        #expect(hasRead.wait())
+        subject.change(to: value)
+        #expect(subject.state.wasHeldCount < snapshotSlotCount)
       }
-      // It is gone, though some threads have kept states of it until then.
-      #expect(Threads.yield { lifetimes.alive == 0 })
-      mayEnd.open()
-      for thread in threads { #expect(thread.wait()) }
+      #expect(subject.state.wasWithheldCount == 0)
     }
-    try body(core.type)
+    // It is gone, though some threads have kept states of it until then.
+    #expect(Threads.yield { lifetimes.alive == 0 })
+    mayEnd.open()
+    for thread in threads { #expect(thread.wait()) }
   }
 }

@@ -5,114 +5,102 @@ import Testing
 
 /// The slots behind an owned state: how many states they keep, and what happens when readers pin them.
 @Suite struct OwnedStateSlotTests {
-  @Test(arguments: CoreUnderTest.allCases)
-  func statesAreBoundedAndReleased(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let lifetimes = Lifetimes()
-      do {
-        let state = try OwnedStateOn<C, LifetimeTracked>()
-        #expect(state.tryStart { lifetimes.track() } == true)
+  @Test
+  func statesAreBoundedAndReleased() throws {
+    let lifetimes = Lifetimes()
+    do {
+      let state = try OwnedState<LifetimeTracked>()
+      #expect(state.tryStart { lifetimes.track() } == true)
+      state.leave()
+      #expect(lifetimes.alive == 1)
+      for index in 1...100 {
+        #expect(state.tryEnter() == true)
+        state.change { $0 = lifetimes.track(index) }
         state.leave()
-        #expect(lifetimes.alive == 1)
-        for index in 1...100 {
-          #expect(state.tryEnter() == true)
-          state.change { $0 = lifetimes.track(index) }
-          state.leave()
-          #expect(state.read()?.value == index)
-          // The shown one, and the one before it.
-          #expect(lifetimes.alive <= 2)
-        }
-        #expect(lifetimes.alive >= 1)
+        #expect(state.read()?.value == index)
+        // The shown one, and the one before it.
+        #expect(lifetimes.alive <= 2)
       }
-      #expect(lifetimes.alive == 0)
-      #expect(lifetimes.total == 101)
+      #expect(lifetimes.alive >= 1)
     }
-    try body(core.type)
+    #expect(lifetimes.alive == 0)
+    #expect(lifetimes.total == 101)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func stateThatNeverStartedLeavesNothing(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      _ = try OwnedStateOn<C, LifetimeTracked>()
-    }
-    try body(core.type)
+  @Test
+  func stateThatNeverStartedLeavesNothing() throws {
+    _ = try OwnedState<LifetimeTracked>()
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func pinnedSlotsAreNotOverwritten(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let state = try OwnedStateOn<C, Int>()
-      #expect(state.tryStart { 0 } == true)
+  @Test
+  func pinnedSlotsAreNotOverwritten() throws {
+    let state = try OwnedState<Int>()
+    #expect(state.tryStart { 0 } == true)
+    state.leave()
+    func change(to value: Int) {
+      #expect(state.tryEnter() == true)
+      state.change { $0 = value }
+      state.leave()
+    }
+    // A reader stalls in the copy of each slot in turn; the owner always finds another one.
+    for value in 1...20 {
+      let pinned = state.raw.slot
+      let before = state.place(of: pinned).pointee
+      state.raw.pin(slot: pinned)
+      change(to: value * 10)
+      #expect(state.raw.slot != pinned)
+      change(to: value * 10 + 1)
+      #expect(state.place(of: pinned).pointee == before)
+      #expect(state.read() == value * 10 + 1)
+      state.raw.unpin(slot: pinned)
+    }
+  }
+
+  @Test
+  func readersHoldOneStateForEachSlotAndNoLonger() throws {
+    let lifetimes = Lifetimes()
+    do {
+      let state = try OwnedState<LifetimeTracked>()
+      #expect(state.tryStart { lifetimes.track(0) } == true)
       state.leave()
       func change(to value: Int) {
         #expect(state.tryEnter() == true)
-        state.change { $0 = value }
+        state.change { $0 = lifetimes.track(value) }
         state.leave()
       }
-      // A reader stalls in the copy of each slot in turn; the owner always finds another one.
-      for value in 1...20 {
-        let pinned = state.raw.slot
-        let before = state.place(of: pinned).pointee
-        state.raw.pin(slot: pinned)
-        change(to: value * 10)
-        #expect(state.raw.slot != pinned)
-        change(to: value * 10 + 1)
-        #expect(state.place(of: pinned).pointee == before)
-        #expect(state.read() == value * 10 + 1)
-        state.raw.unpin(slot: pinned)
+      // A reader stays in each state.
+      var pins: [SnapshotPin] = []
+      for value in 1..<snapshotSlotCount {
+        pins.append(state.raw.pinShown())
+        change(to: value)
+        #expect(state.wasHeldCount == value)
+        #expect(state.read()?.value == value)
+      }
+      #expect(lifetimes.alive == snapshotSlotCount)
+      for (value, pin) in pins.enumerated() {
+        #expect(state.place(of: pin.slot).pointee.value == value)
+        state.raw.unpin(pin)
+      }
+      #expect(state.wasHeldCount == 0)
+      #expect(state.wasWithheldCount == 0)
+      for value in 10..<13 {
+        change(to: value)
+        // The first change goes back to the first slots, and leaves the one that was shown until then.
+        #expect(lifetimes.alive <= (value == 10 ? 3 : 2))
       }
     }
-    try body(core.type)
+    #expect(lifetimes.alive == 0)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func readersHoldOneStateForEachSlotAndNoLonger(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let lifetimes = Lifetimes()
-      do {
-        let state = try OwnedStateOn<C, LifetimeTracked>()
-        #expect(state.tryStart { lifetimes.track(0) } == true)
-        state.leave()
-        func change(to value: Int) {
-          #expect(state.tryEnter() == true)
-          state.change { $0 = lifetimes.track(value) }
-          state.leave()
-        }
-        // A reader stays in each state.
-        var pins: [SnapshotPin] = []
-        for value in 1..<snapshotSlotCount {
-          pins.append(state.raw.pinShown())
-          change(to: value)
-          #expect(state.wasHeldCount == value)
-          #expect(state.read()?.value == value)
-        }
-        #expect(lifetimes.alive == snapshotSlotCount)
-        for (value, pin) in pins.enumerated() {
-          #expect(state.place(of: pin.slot).pointee.value == value)
-          state.raw.unpin(pin)
-        }
-        #expect(state.wasHeldCount == 0)
-        #expect(state.wasWithheldCount == 0)
-        for value in 10..<13 {
-          change(to: value)
-          // The first change goes back to the first slots, and leaves the one that was shown until then.
-          #expect(lifetimes.alive <= (value == 10 ? 3 : 2))
-        }
-      }
-      #expect(lifetimes.alive == 0)
-    }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases, [false, true])
-  func ownerGoesOnWhileEverySlotIsPinned(_ core: CoreUnderTest, _ isLarge: Bool) throws {
-    func body<C: Core, State: Sendable>(
-      _: C.Type, _ make: @escaping @Sendable (LifetimeTracked) -> State,
+  @Test(arguments: [false, true])
+  func ownerGoesOnWhileEverySlotIsPinned(_ isLarge: Bool) throws {
+    func body<State: Sendable>(
+      _ make: @escaping @Sendable (LifetimeTracked) -> State,
       _ value: @escaping @Sendable (borrowing State) -> Int
     ) throws {
       let lifetimes = Lifetimes()
       do {
-        let state = try OwnedStateOn<C, State>()
+        let state = try OwnedState<State>()
         #expect(state.tryStart { make(lifetimes.track(0)) } == true)
         state.leave()
         func change(_ end: () -> Void) {
@@ -168,9 +156,9 @@ import Testing
       let tracked: LifetimeTracked
     }
     if isLarge {
-      try body(core.type, { Large(tracked: $0) }, { $0.tracked.value })
+      try body({ Large(tracked: $0) }, { $0.tracked.value })
     } else {
-      try body(core.type, { $0 }, { $0.value })
+      try body({ $0 }, { $0.value })
     }
   }
 }

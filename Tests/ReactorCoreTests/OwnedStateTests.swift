@@ -15,183 +15,165 @@ import Testing
     }
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func startsOnce(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let state = try OwnedStateOn<C, Int>()
-      #expect(state.hasStarted == false)
-      #expect(state.read() == nil)
-      #expect(state.tryEnter() == false)
-      #expect(state.trySchedule() == false)
-      #expect(state.wasBusy == false)
-      var reads = 0
-      let isStarted = state.tryStart {
-        reads += 1
-        return 7
+  @Test
+  func startsOnce() throws {
+    let state = try OwnedState<Int>()
+    #expect(state.hasStarted == false)
+    #expect(state.read() == nil)
+    #expect(state.tryEnter() == false)
+    #expect(state.trySchedule() == false)
+    #expect(state.wasBusy == false)
+    var reads = 0
+    let isStarted = state.tryStart {
+      reads += 1
+      return 7
+    }
+    #expect(isStarted)
+    // Who started is the owner; readers have the state already.
+    #expect(state.isOwner == true)
+    #expect(state.hasStarted == true)
+    #expect(state.read() == 7)
+    let isStartedAgain = state.tryStart {
+      reads += 1
+      return 8
+    }
+    #expect(!isStartedAgain)
+    #expect(reads == 1)
+    state.leave()
+    #expect(state.read() == 7)
+    #expect(state.wasBusy == false)
+  }
+
+  @Test
+  func oneOfManyStarts() throws {
+    for _ in 0..<50 {
+      let state = Shared(try OwnedState<Int>())
+      let starters = Record<Int>()
+      #expect(
+        Threads.run(4) { index in
+          let isMine = state.value.tryStart {
+            starters.append(index)
+            return index
+          }
+          if isMine { state.value.leave() }
+        })
+      #expect(starters.elements.count == 1)
+      #expect(state.value.read() == starters.elements.first)
+    }
+  }
+
+  @Test
+  func nobodyReadsWhileItStarts() throws {
+    let lifetimes = Lifetimes()
+    do {
+      let state = Shared(try OwnedState<Counted>())
+      let seen = Record<[Int]?>()
+      let isStarted = state.value.tryStart {
+        seen.append(state.value.read()?.numbers)
+        #expect(Threads.run(1) { _ in seen.append(state.value.read()?.numbers) })
+        return Counted([1], lifetimes)
       }
       #expect(isStarted)
-      // Who started is the owner; readers have the state already.
-      #expect(state.isOwner == true)
-      #expect(state.hasStarted == true)
-      #expect(state.read() == 7)
-      let isStartedAgain = state.tryStart {
-        reads += 1
-        return 8
-      }
-      #expect(!isStartedAgain)
-      #expect(reads == 1)
-      state.leave()
-      #expect(state.read() == 7)
-      #expect(state.wasBusy == false)
-    }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func oneOfManyStarts(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      for _ in 0..<50 {
-        let state = Shared(try OwnedStateOn<C, Int>())
-        let starters = Record<Int>()
-        #expect(
-          Threads.run(4) { index in
-            let isMine = state.value.tryStart {
-              starters.append(index)
-              return index
-            }
-            if isMine { state.value.leave() }
-          })
-        #expect(starters.elements.count == 1)
-        #expect(state.value.read() == starters.elements.first)
-      }
-    }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func nobodyReadsWhileItStarts(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let lifetimes = Lifetimes()
-      do {
-        let state = Shared(try OwnedStateOn<C, Counted>())
-        let seen = Record<[Int]?>()
-        let isStarted = state.value.tryStart {
-          seen.append(state.value.read()?.numbers)
-          #expect(Threads.run(1) { _ in seen.append(state.value.read()?.numbers) })
-          return Counted([1], lifetimes)
-        }
-        #expect(isStarted)
-        #expect(seen.elements == [nil, nil])
-        state.value.leave()
-      }
-      #expect(Threads.yield { lifetimes.alive == 0 })
-    }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func ownership(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let state = Shared(try OwnedStateOn<C, Int>())
-      #expect(state.value.tryStart { 0 } == true)
-      #expect(state.value.wasBusy == true)
-      #expect(state.value.wasOwner == C.threadToken)
-      #expect(state.value.tryEnter() == false)
+      #expect(seen.elements == [nil, nil])
       state.value.leave()
-      #expect(state.value.wasOwner == 0)
-      #expect(state.value.wasBusy == false)
-      #expect(state.value.trySchedule() == true)
-      #expect(state.value.wasBusy == true)
-      #expect(state.value.isOwner == false)
-      #expect(state.value.tryEnter() == false)
-      let seen = Record<Bool>()
-      #expect(
-        Threads.run(1) { _ in
-          state.value.begin()
-          seen.append(state.value.isOwner)
-          state.value.change { $0 = 5 }
-          state.value.leave()
-          seen.append(state.value.isOwner)
-        })
-      #expect(seen.elements == [true, false])
-      #expect(state.value.read() == 5)
     }
-    try body(core.type)
+    #expect(Threads.yield { lifetimes.alive == 0 })
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func ownerSeesItsChangesAndOthersWhatIsShown(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let lifetimes = Lifetimes()
-      do {
-        let state = Shared(try OwnedStateOn<C, Counted>())
-        func others() -> [Int]? {
-          let seen = Record<[Int]?>()
-          #expect(Threads.run(1) { _ in seen.append(state.value.read()?.numbers) })
-          return seen.elements.first ?? nil
-        }
-        #expect(state.value.tryStart { Counted([0], lifetimes) } == true)
+  @Test
+  func ownership() throws {
+    let state = Shared(try OwnedState<Int>())
+    #expect(state.value.tryStart { 0 } == true)
+    #expect(state.value.wasBusy == true)
+    #expect(state.value.wasOwner == CurrentCore.threadToken)
+    #expect(state.value.tryEnter() == false)
+    state.value.leave()
+    #expect(state.value.wasOwner == 0)
+    #expect(state.value.wasBusy == false)
+    #expect(state.value.trySchedule() == true)
+    #expect(state.value.wasBusy == true)
+    #expect(state.value.isOwner == false)
+    #expect(state.value.tryEnter() == false)
+    let seen = Record<Bool>()
+    #expect(
+      Threads.run(1) { _ in
+        state.value.begin()
+        seen.append(state.value.isOwner)
+        state.value.change { $0 = 5 }
         state.value.leave()
-        #expect(others() == [0])
-        #expect(state.value.tryEnter() == true)
-        state.value.change { $0.numbers.append(1) }
-        #expect(state.value.read()?.numbers == [0, 1])
-        #expect(others() == [0])
-        state.value.publish()
-        #expect(others() == [0, 1])
-        // Published twice is shown once; and after it, the owner goes on in another slot.
-        state.value.publish()
-        state.value.change { $0.numbers.append(2) }
-        state.value.change { $0.numbers.append(3) }
-        #expect(state.value.read()?.numbers == [0, 1, 2, 3])
-        #expect(others() == [0, 1])
-        state.value.leave()
-        #expect(others() == [0, 1, 2, 3])
-        #expect(state.value.read()?.numbers == [0, 1, 2, 3])
-        // Leaving without a change leaves what was shown.
-        #expect(state.value.tryEnter() == true)
-        state.value.leave()
-        #expect(others() == [0, 1, 2, 3])
+        seen.append(state.value.isOwner)
+      })
+    #expect(seen.elements == [true, false])
+    #expect(state.value.read() == 5)
+  }
+
+  @Test
+  func ownerSeesItsChangesAndOthersWhatIsShown() throws {
+    let lifetimes = Lifetimes()
+    do {
+      let state = Shared(try OwnedState<Counted>())
+      func others() -> [Int]? {
+        let seen = Record<[Int]?>()
+        #expect(Threads.run(1) { _ in seen.append(state.value.read()?.numbers) })
+        return seen.elements.first ?? nil
       }
-      #expect(Threads.yield { lifetimes.alive == 0 })
+      #expect(state.value.tryStart { Counted([0], lifetimes) } == true)
+      state.value.leave()
+      #expect(others() == [0])
+      #expect(state.value.tryEnter() == true)
+      state.value.change { $0.numbers.append(1) }
+      #expect(state.value.read()?.numbers == [0, 1])
+      #expect(others() == [0])
+      state.value.publish()
+      #expect(others() == [0, 1])
+      // Published twice is shown once; and after it, the owner goes on in another slot.
+      state.value.publish()
+      state.value.change { $0.numbers.append(2) }
+      state.value.change { $0.numbers.append(3) }
+      #expect(state.value.read()?.numbers == [0, 1, 2, 3])
+      #expect(others() == [0, 1])
+      state.value.leave()
+      #expect(others() == [0, 1, 2, 3])
+      #expect(state.value.read()?.numbers == [0, 1, 2, 3])
+      // Leaving without a change leaves what was shown.
+      #expect(state.value.tryEnter() == true)
+      state.value.leave()
+      #expect(others() == [0, 1, 2, 3])
     }
-    try body(core.type)
+    #expect(Threads.yield { lifetimes.alive == 0 })
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func readInsideAChangeGivesWhatIsShown(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let lifetimes = Lifetimes()
-      do {
-        let state = try OwnedStateOn<C, Counted>()
-        #expect(state.tryStart { Counted([0], lifetimes) } == true)
-        for turn in 1...5 {
-          let before = state.read()?.numbers
-          state.change {
-            $0.numbers.append(turn)
-            #expect(state.read()?.numbers == before)
-          }
-          // The second change of the same turn: still what readers see, not what the first one left.
-          state.change {
-            $0.numbers.append(-turn)
-            #expect(state.read()?.numbers == before)
-          }
-          #expect(state.read()?.numbers == (before ?? []) + [turn, -turn])
-          if turn % 2 == 0 {
-            state.publish()
-          } else {
-            state.leave()
-            #expect(state.tryEnter() == true)
-          }
+  @Test
+  func readInsideAChangeGivesWhatIsShown() throws {
+    let lifetimes = Lifetimes()
+    do {
+      let state = try OwnedState<Counted>()
+      #expect(state.tryStart { Counted([0], lifetimes) } == true)
+      for turn in 1...5 {
+        let before = state.read()?.numbers
+        state.change {
+          $0.numbers.append(turn)
+          #expect(state.read()?.numbers == before)
+        }
+        // The second change of the same turn: still what readers see, not what the first one left.
+        state.change {
+          $0.numbers.append(-turn)
+          #expect(state.read()?.numbers == before)
+        }
+        #expect(state.read()?.numbers == (before ?? []) + [turn, -turn])
+        if turn % 2 == 0 {
+          state.publish()
+        } else {
+          state.leave()
+          #expect(state.tryEnter() == true)
         }
       }
-      #expect(lifetimes.alive == 0)
     }
-    try body(core.type)
+    #expect(lifetimes.alive == 0)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func readersNeverSeeATornState(_ core: CoreUnderTest) throws {
+  @Test
+  func readersNeverSeeATornState() throws {
     struct Words: Sendable {
       var a = 0
       var b = 0
@@ -202,12 +184,12 @@ import Testing
         (a, b, c, d) = (value, value, lifetimes.track(value), value)
       }
     }
-    func body<C: Core>(_: C.Type) throws {
+    func body() throws {
       let lifetimes = Lifetimes()
-      do { try readAndChange(Shared(try OwnedStateOn<C, Words>()), lifetimes) }
+      do { try readAndChange(Shared(try OwnedState<Words>()), lifetimes) }
       #expect(Threads.yield { lifetimes.alive == 0 })
     }
-    func readAndChange<C: Core>(_ state: Shared<OwnedStateOn<C, Words>>, _ lifetimes: Lifetimes) throws {
+    func readAndChange(_ state: Shared<OwnedState<Words>>, _ lifetimes: Lifetimes) throws {
       #expect(state.value.tryStart { Words(0, lifetimes) } == true)
       state.value.leave()
       let isDone = Gate()
@@ -239,6 +221,6 @@ import Testing
       #expect(backwards.elements == [])
       #expect(state.value.read()?.a == 5000)
     }
-    try body(core.type)
+    try body()
   }
 }

@@ -4,120 +4,102 @@ import Testing
 
 /// Several elements with one claim.
 @Suite struct RingBatchTests {
-  @Test(arguments: CoreUnderTest.allCases, [1, 16, 127, 128, 255, 300, 512])
-  func batchIsContiguous(_ core: CoreUnderTest, _ count: Int) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let ring = try RingOn<C, Int>(capacity: 512)
-      // Four laps and more, so that batches lie across the end of the memory too.
-      for round in 0..<(2048 / count + 5) {
-        #expect(ring.trySend(count: count) { round * 1000 + $0 } == .accepted)
-        #expect(ring.wasCount == count)
-        #expect(ring.received() == (0..<count).map { round * 1000 + $0 })
-      }
+  @Test(arguments: [1, 16, 127, 128, 255, 300, 512])
+  func batchIsContiguous(_ count: Int) throws {
+    let ring = try Ring<Int>(capacity: 512)
+    // Four laps and more, so that batches lie across the end of the memory too.
+    for round in 0..<(2048 / count + 5) {
+      #expect(ring.trySend(count: count) { round * 1000 + $0 } == .accepted)
+      #expect(ring.wasCount == count)
+      #expect(ring.received() == (0..<count).map { round * 1000 + $0 })
     }
-    try body(core.type)
   }
 
-  @Test(arguments: CoreUnderTest.allCases, [0, -1, Int.min, 9, 16, Int.max])
-  func invalidCount(_ core: CoreUnderTest, _ count: Int) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let ring = try RingOn<C, Int>(capacity: 8)
-      var isCalled = false
-      let make = { (index: Int) -> Int in
-        isCalled = true
-        return index
-      }
-      #expect(ring.trySend(count: count, make) == .invalidCount)
-      #expect(!isCalled)
-      #expect(ring.wasCount == 0)
-      // It is the count that is wrong, however full the ring is.
-      #expect(ring.trySend(count: 8) { $0 } == .accepted)
-      #expect(ring.trySend(count: count, make) == .invalidCount)
-      #expect(ring.received() == Array(0..<8))
+  @Test(arguments: [0, -1, Int.min, 9, 16, Int.max])
+  func invalidCount(_ count: Int) throws {
+    let ring = try Ring<Int>(capacity: 8)
+    var isCalled = false
+    let make = { (index: Int) -> Int in
+      isCalled = true
+      return index
     }
-    try body(core.type)
+    #expect(ring.trySend(count: count, make) == .invalidCount)
+    #expect(!isCalled)
+    #expect(ring.wasCount == 0)
+    // It is the count that is wrong, however full the ring is.
+    #expect(ring.trySend(count: 8) { $0 } == .accepted)
+    #expect(ring.trySend(count: count, make) == .invalidCount)
+    #expect(ring.received() == Array(0..<8))
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func allOrNothing(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let ring = try RingOn<C, Int>(capacity: 8)
-      #expect(ring.trySend(count: 5) { $0 } == .accepted)
-      #expect(ring.trySend(count: 4) { $0 } == .full)
-      #expect(ring.wasCount == 5)
-      #expect(ring.trySend(count: 3) { 5 + $0 } == .accepted)
-      #expect(ring.trySend(count: 1) { $0 } == .full)
-      #expect(ring.received(upTo: 2) == [0, 1])
-      #expect(ring.trySend(count: 3) { $0 } == .full)
-      #expect(ring.trySend(count: 2) { 8 + $0 } == .accepted)
-      #expect(ring.received() == Array(2..<10))
-    }
-    try body(core.type)
+  @Test
+  func allOrNothing() throws {
+    let ring = try Ring<Int>(capacity: 8)
+    #expect(ring.trySend(count: 5) { $0 } == .accepted)
+    #expect(ring.trySend(count: 4) { $0 } == .full)
+    #expect(ring.wasCount == 5)
+    #expect(ring.trySend(count: 3) { 5 + $0 } == .accepted)
+    #expect(ring.trySend(count: 1) { $0 } == .full)
+    #expect(ring.received(upTo: 2) == [0, 1])
+    #expect(ring.trySend(count: 3) { $0 } == .full)
+    #expect(ring.trySend(count: 2) { 8 + $0 } == .accepted)
+    #expect(ring.received() == Array(2..<10))
   }
 
-  @Test(arguments: CoreUnderTest.allCases, [2, 127, 128, 300])
-  func drainStopsInTheMiddleOfARun(_ core: CoreUnderTest, _ count: Int) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let ring = try RingOn<C, Int>(capacity: 512)
-      #expect(ring.trySend(count: count) { $0 } == .accepted)
-      #expect(ring.trySend(-7).isAccepted)
-      var received: [Int] = []
-      for step in 1... {
-        let some = ring.received(upTo: step)
-        if some.isEmpty { break }
-        #expect(some.count == min(step, count + 1 - received.count))
-        received += some
-        #expect(ring.wasCount == count + 1 - received.count)
-        #expect(ring.isReady == (received.count <= count))
-      }
-      #expect(received == Array(0..<count) + [-7])
+  @Test(arguments: [2, 127, 128, 300])
+  func drainStopsInTheMiddleOfARun(_ count: Int) throws {
+    let ring = try Ring<Int>(capacity: 512)
+    #expect(ring.trySend(count: count) { $0 } == .accepted)
+    #expect(ring.trySend(-7).isAccepted)
+    var received: [Int] = []
+    for step in 1... {
+      let some = ring.received(upTo: step)
+      if some.isEmpty { break }
+      #expect(some.count == min(step, count + 1 - received.count))
+      received += some
+      #expect(ring.wasCount == count + 1 - received.count)
+      #expect(ring.isReady == (received.count <= count))
     }
-    try body(core.type)
+    #expect(received == Array(0..<count) + [-7])
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func readyIsSeenInTheMiddleOfARun(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let ring = try RingOn<C, Int>(capacity: 8)
-      #expect(ring.trySend(count: 4) { $0 } == .accepted)
-      #expect(ring.received(upTo: 1) == [0])
-      #expect(ring.isReady == true)
-      // It looks at the word of the head's slot, and only a run's first slot has one.
-      #expect(ring.wasReady == false)
-      #expect(ring.received() == [1, 2, 3])
-      #expect(ring.trySend(4).isAccepted)
-      #expect(ring.wasReady == true)
-    }
-    try body(core.type)
+  @Test
+  func readyIsSeenInTheMiddleOfARun() throws {
+    let ring = try Ring<Int>(capacity: 8)
+    #expect(ring.trySend(count: 4) { $0 } == .accepted)
+    #expect(ring.received(upTo: 1) == [0])
+    #expect(ring.isReady == true)
+    // It looks at the word of the head's slot, and only a run's first slot has one.
+    #expect(ring.wasReady == false)
+    #expect(ring.received() == [1, 2, 3])
+    #expect(ring.trySend(4).isAccepted)
+    #expect(ring.wasReady == true)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func batchesOfSeveralThreadsDoNotMix(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let ring = Shared(try RingOn<C, Int>(capacity: 1024))
-      let rounds = 300
-      let batch = 150
-      let isDone = Threads.start {
-        _ = Threads.run(3) { producer in
-          for round in 0..<rounds {
-            let name = (producer * rounds + round) * batch
-            while ring.value.trySend(count: batch, { name + $0 }) != .accepted { DedicatedThread.yield() }
-          }
+  @Test
+  func batchesOfSeveralThreadsDoNotMix() throws {
+    let ring = Shared(try Ring<Int>(capacity: 1024))
+    let rounds = 300
+    let batch = 150
+    let isDone = Threads.start {
+      _ = Threads.run(3) { producer in
+        for round in 0..<rounds {
+          let name = (producer * rounds + round) * batch
+          while ring.value.trySend(count: batch, { name + $0 }) != .accepted { DedicatedThread.yield() }
         }
       }
-      var received: [Int] = []
-      let isComplete = Threads.yield {
-        received += ring.value.received(upTo: 37)
-        return received.count == 3 * rounds * batch
-      }
-      #expect(isComplete)
-      #expect(isDone.wait())
-      let isContiguous = stride(from: 0, to: received.count, by: batch).allSatisfy { first in
-        received[first] % batch == 0
-          && (0..<batch).allSatisfy { received[first + $0] == received[first] + $0 }
-      }
-      #expect(isContiguous)
     }
-    try body(core.type)
+    var received: [Int] = []
+    let isComplete = Threads.yield {
+      received += ring.value.received(upTo: 37)
+      return received.count == 3 * rounds * batch
+    }
+    #expect(isComplete)
+    #expect(isDone.wait())
+    let isContiguous = stride(from: 0, to: received.count, by: batch).allSatisfy { first in
+      received[first] % batch == 0
+        && (0..<batch).allSatisfy { received[first + $0] == received[first] + $0 }
+    }
+    #expect(isContiguous)
   }
 }

@@ -4,103 +4,91 @@ import Testing
 
 /// A closed ring accepts nothing, and still gives what is inside.
 @Suite struct RingCloseTests {
-  @Test(arguments: CoreUnderTest.allCases)
-  func closedRefusesAndDrains(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let ring = try RingOn<C, Int>(capacity: 4)
-      #expect(ring.trySend(count: 3) { $0 } == .accepted)
-      ring.close()
-      #expect(ring.isClosed == true)
-      guard case .closed(let refused) = ring.trySend(9) else {
-        Issue.record("a closed ring accepted an element")
-        return
-      }
-      #expect(refused == 9)
-      #expect(ring.trySend(count: 1) { $0 } == .closed)
-      #expect(ring.wasCount == 3)
-      #expect(ring.isIdle == false)
-      #expect(ring.received() == [0, 1, 2])
-      #expect(ring.isEmpty == true)
-      // Not idle: nobody may take the way of an open ring.
-      #expect(ring.isIdle == false)
-      ring.close()
-      #expect(ring.isClosed == true)
+  @Test
+  func closedRefusesAndDrains() throws {
+    let ring = try Ring<Int>(capacity: 4)
+    #expect(ring.trySend(count: 3) { $0 } == .accepted)
+    ring.close()
+    #expect(ring.isClosed == true)
+    guard case .closed(let refused) = ring.trySend(9) else {
+      Issue.record("a closed ring accepted an element")
+      return
     }
-    try body(core.type)
+    #expect(refused == 9)
+    #expect(ring.trySend(count: 1) { $0 } == .closed)
+    #expect(ring.wasCount == 3)
+    #expect(ring.isIdle == false)
+    #expect(ring.received() == [0, 1, 2])
+    #expect(ring.isEmpty == true)
+    // Not idle: nobody may take the way of an open ring.
+    #expect(ring.isIdle == false)
+    ring.close()
+    #expect(ring.isClosed == true)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func closedIsSaidOfAFullRingToo(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let ring = try RingOn<C, Int>(capacity: 2)
-      #expect(ring.trySend(count: 2) { $0 } == .accepted)
-      ring.close()
-      guard case .closed = ring.trySend(1) else {
-        Issue.record("a closed ring that is full says otherwise")
-        return
-      }
-      // A count that would never be accepted is the caller's mistake, open or closed.
-      #expect(ring.trySend(count: 3) { $0 } == .invalidCount)
+  @Test
+  func closedIsSaidOfAFullRingToo() throws {
+    let ring = try Ring<Int>(capacity: 2)
+    #expect(ring.trySend(count: 2) { $0 } == .accepted)
+    ring.close()
+    guard case .closed = ring.trySend(1) else {
+      Issue.record("a closed ring that is full says otherwise")
+      return
     }
-    try body(core.type)
+    // A count that would never be accepted is the caller's mistake, open or closed.
+    #expect(ring.trySend(count: 3) { $0 } == .invalidCount)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func claimBeforeTheCloseIsStillPublished(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let ring = try C.Ring(capacity: 4, size: 8, alignment: 8, startingAt: 0)
-      defer { ring.destroy() }
-      #expect(ring.tryClaim(2) == .claimed(0))
-      ring.close()
-      #expect(ring.tryClaim(1) == .closed)
-      #expect(ring.peek(0) == .notReady)
-      ring.publish(0, count: 2)
-      #expect(ring.peek(0) == .run(2))
-      #expect(ring.wasCount == 2)
-      ring.release(2)
-      #expect(ring.wasCount == 0)
-    }
-    try body(core.type)
+  @Test
+  func claimBeforeTheCloseIsStillPublished() throws {
+    let ring = try CurrentCore.Ring(capacity: 4, size: 8, alignment: 8, startingAt: 0)
+    defer { ring.destroy() }
+    #expect(ring.tryClaim(2) == .claimed(0))
+    ring.close()
+    #expect(ring.tryClaim(1) == .closed)
+    #expect(ring.peek(0) == .notReady)
+    ring.publish(0, count: 2)
+    #expect(ring.peek(0) == .run(2))
+    #expect(ring.wasCount == 2)
+    ring.release(2)
+    #expect(ring.wasCount == 0)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func everySendIsEitherReceivedOrRefused(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let ring = Shared(try RingOn<C, Int>(capacity: 256))
-      let accepted = Record<Int>()
-      let halfway = Gate()
-      let isDone = Threads.start {
-        _ = Threads.run(3) { producer in
-          var mine = 0
-          while true {
-            switch ring.value.trySend(producer) {
-            case .accepted:
-              mine += 1
-              if mine == 100 { halfway.open() }
-              continue
-            case .full:
-              DedicatedThread.yield()
-              continue
-            case .closed:
-              break
-            }
+  @Test
+  func everySendIsEitherReceivedOrRefused() throws {
+    let ring = Shared(try Ring<Int>(capacity: 256))
+    let accepted = Record<Int>()
+    let halfway = Gate()
+    let isDone = Threads.start {
+      _ = Threads.run(3) { producer in
+        var mine = 0
+        while true {
+          switch ring.value.trySend(producer) {
+          case .accepted:
+            mine += 1
+            if mine == 100 { halfway.open() }
+            continue
+          case .full:
+            DedicatedThread.yield()
+            continue
+          case .closed:
             break
           }
-          accepted.append(mine)
+          break
         }
+        accepted.append(mine)
       }
-      var received = 0
-      let isOpen = Threads.yield {
-        // Limited: a drain goes on for as long as the producers keep up with it.
-        received += ring.value.received(upTo: 256).count
-        return halfway.isOpen
-      }
-      #expect(isOpen)
-      ring.value.close()
-      #expect(isDone.wait())
-      received += ring.value.received().count
-      #expect(accepted.elements.reduce(0, +) == received)
     }
-    try body(core.type)
+    var received = 0
+    let isOpen = Threads.yield {
+      // Limited: a drain goes on for as long as the producers keep up with it.
+      received += ring.value.received(upTo: 256).count
+      return halfway.isOpen
+    }
+    #expect(isOpen)
+    ring.value.close()
+    #expect(isDone.wait())
+    received += ring.value.received().count
+    #expect(accepted.elements.reduce(0, +) == received)
   }
 }

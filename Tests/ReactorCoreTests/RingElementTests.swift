@@ -37,22 +37,22 @@ import Testing
   }
 
   /// Sends three laps and expects the same back: the elements by themselves, then each with an object.
-  private func roundTrip<C: Core, Element>(
-    _ core: C.Type, _ make: (Int) -> Element, _ isEqual: (Element, Element) -> Bool
+  private func roundTrip<Element>(
+    _ make: (Int) -> Element, _ isEqual: (Element, Element) -> Bool
   ) throws {
-    try threeLaps(core, make, isEqual)
+    try threeLaps(make, isEqual)
     let lifetimes = Lifetimes()
     try threeLaps(
-      core, { Carried(element: make($0), payload: lifetimes.track($0)) },
+      { Carried(element: make($0), payload: lifetimes.track($0)) },
       { isEqual($0.element, $1.element) && $0.payload.value == $1.payload.value })
     #expect(lifetimes.alive == 0)
     #expect(lifetimes.total > 0)
   }
 
-  private func threeLaps<C: Core, Element>(
-    _: C.Type, _ make: (Int) -> Element, _ isEqual: (Element, Element) -> Bool
+  private func threeLaps<Element>(
+    _ make: (Int) -> Element, _ isEqual: (Element, Element) -> Bool
   ) throws {
-    let ring = try RingOn<C, Element>(capacity: 4)
+    let ring = try Ring<Element>(capacity: 4)
     for index in 0..<12 {
       #expect(ring.trySend(make(index)).isAccepted)
       #expect(ring.trySend(count: 3) { make(index + $0) } == .accepted)
@@ -64,94 +64,81 @@ import Testing
     _ = ring.trySend(make(0))
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func values(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_ core: C.Type) throws {
-      try roundTrip(core, { _ in Nothing() }, ==)
-      try roundTrip(core, { _ in () }, { _, _ in true })
-      try roundTrip(core, { UInt8($0) }, ==)
-      try roundTrip(core, { Wide($0) }, ==)
-      try roundTrip(core, { SIMD64<UInt8>(repeating: UInt8($0)) }, ==)
-      try roundTrip(core, { "a text that is too long to be kept inline: \($0)" }, ==)
-      try roundTrip(core, { $0 % 2 == 0 ? Optional($0) : nil }, ==)
-      try roundTrip(core, { [Payload.none, .text("\($0)"), .nested(.numbers([$0]))][$0 % 3] }, ==)
-    }
-    try body(core.type)
+  @Test
+  func values() throws {
+    try roundTrip({ _ in Nothing() }, ==)
+    try roundTrip({ _ in () }, { _, _ in true })
+    try roundTrip({ UInt8($0) }, ==)
+    try roundTrip({ Wide($0) }, ==)
+    try roundTrip({ SIMD64<UInt8>(repeating: UInt8($0)) }, ==)
+    try roundTrip({ "a text that is too long to be kept inline: \($0)" }, ==)
+    try roundTrip({ $0 % 2 == 0 ? Optional($0) : nil }, ==)
+    try roundTrip({ [Payload.none, .text("\($0)"), .nested(.numbers([$0]))][$0 % 3] }, ==)
     #expect(MemoryLayout<Wide>.size == 200)
     #expect(MemoryLayout<SIMD64<UInt8>>.alignment == 16)
     #expect(MemoryLayout<Nothing>.size == 0)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func existentialsAndClosures(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_ core: C.Type) throws {
-      try roundTrip(
-        core, { $0 % 2 == 0 ? Small(name: "\($0)") as any Named : Large("\($0)") }, { $0.name == $1.name })
-      let lifetimes = Lifetimes()
-      try roundTrip(
-        core,
-        { index in
-          let tracked = lifetimes.track(index)
-          return { tracked.value }
-        }, { (left: () -> Int, right: () -> Int) in left() == right() })
-      #expect(lifetimes.alive == 0)
-    }
-    try body(core.type)
+  @Test
+  func existentialsAndClosures() throws {
+    try roundTrip(
+      { $0 % 2 == 0 ? Small(name: "\($0)") as any Named : Large("\($0)") }, { $0.name == $1.name })
+    let lifetimes = Lifetimes()
+    try roundTrip(
+      { index in
+        let tracked = lifetimes.track(index)
+        return { tracked.value }
+      }, { (left: () -> Int, right: () -> Int) in left() == right() })
+    #expect(lifetimes.alive == 0)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func objectsAreNotLeaked(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let lifetimes = Lifetimes()
-      do {
-        let ring = try RingOn<C, LifetimeTracked>(capacity: 8)
-        for index in 0..<20 {
-          #expect(ring.trySend(lifetimes.track(index)).isAccepted)
-          #expect(lifetimes.alive == 1)
-          #expect(ring.received().map(\.value) == [index])
-          #expect(lifetimes.alive == 0)
-        }
-        // Refused elements come back, and go.
-        #expect(ring.trySend(count: 8) { lifetimes.track($0) } == .accepted)
-        #expect(ring.trySend(lifetimes.track()).isAccepted == false)
-        #expect(ring.trySend(count: 2) { lifetimes.track($0) } == .full)
-        #expect(lifetimes.alive == 8)
-        // What is left over goes with the ring, from the middle of a run on.
-        #expect(ring.received(upTo: 3).map(\.value) == [0, 1, 2])
-        #expect(lifetimes.alive == 5)
+  @Test
+  func objectsAreNotLeaked() throws {
+    let lifetimes = Lifetimes()
+    do {
+      let ring = try Ring<LifetimeTracked>(capacity: 8)
+      for index in 0..<20 {
+        #expect(ring.trySend(lifetimes.track(index)).isAccepted)
+        #expect(lifetimes.alive == 1)
+        #expect(ring.received().map(\.value) == [index])
+        #expect(lifetimes.alive == 0)
       }
-      #expect(lifetimes.alive == 0)
-      #expect(lifetimes.total == 29)
+      // Refused elements come back, and go.
+      #expect(ring.trySend(count: 8) { lifetimes.track($0) } == .accepted)
+      #expect(ring.trySend(lifetimes.track()).isAccepted == false)
+      #expect(ring.trySend(count: 2) { lifetimes.track($0) } == .full)
+      #expect(lifetimes.alive == 8)
+      // What is left over goes with the ring, from the middle of a run on.
+      #expect(ring.received(upTo: 3).map(\.value) == [0, 1, 2])
+      #expect(lifetimes.alive == 5)
     }
-    try body(core.type)
+    #expect(lifetimes.alive == 0)
+    #expect(lifetimes.total == 29)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func uncopyableElementsAreMoved(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let lifetimes = Lifetimes()
-      let destroyed = Record<Int>()
-      do {
-        let ring = try RingOn<C, Unique>(capacity: 4)
-        for index in 0..<4 {
-          let outcome = ring.trySend(Unique(tracked: lifetimes.track(index), log: destroyed))
-          #expect(outcome.isAccepted == true)
-        }
-        #expect(destroyed.elements == [])
-        switch ring.trySend(Unique(tracked: lifetimes.track(4), log: destroyed)) {
-        case .full(let refused): #expect(refused.tracked.value == 4)
-        case .accepted: Issue.record("a full ring accepted")
-        case .closed: Issue.record("an open ring says closed")
-        }
-        #expect(destroyed.elements == [4])
-        _ = ring.drain(upTo: 1) { (element: consuming Unique) in #expect(element.tracked.value == 0) }
-        #expect(destroyed.elements == [4, 0])
-        #expect(
-          ring.trySend(count: 1) { Unique(tracked: lifetimes.track(5 + $0), log: destroyed) } == .accepted)
+  @Test
+  func uncopyableElementsAreMoved() throws {
+    let lifetimes = Lifetimes()
+    let destroyed = Record<Int>()
+    do {
+      let ring = try Ring<Unique>(capacity: 4)
+      for index in 0..<4 {
+        let outcome = ring.trySend(Unique(tracked: lifetimes.track(index), log: destroyed))
+        #expect(outcome.isAccepted == true)
       }
-      #expect(destroyed.elements == [4, 0, 1, 2, 3, 5])
-      #expect(lifetimes.alive == 0)
+      #expect(destroyed.elements == [])
+      switch ring.trySend(Unique(tracked: lifetimes.track(4), log: destroyed)) {
+      case .full(let refused): #expect(refused.tracked.value == 4)
+      case .accepted: Issue.record("a full ring accepted")
+      case .closed: Issue.record("an open ring says closed")
+      }
+      #expect(destroyed.elements == [4])
+      _ = ring.drain(upTo: 1) { (element: consuming Unique) in #expect(element.tracked.value == 0) }
+      #expect(destroyed.elements == [4, 0])
+      #expect(
+        ring.trySend(count: 1) { Unique(tracked: lifetimes.track(5 + $0), log: destroyed) } == .accepted)
     }
-    try body(core.type)
+    #expect(destroyed.elements == [4, 0, 1, 2, 3, 5])
+    #expect(lifetimes.alive == 0)
   }
 }

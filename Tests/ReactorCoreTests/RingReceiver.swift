@@ -1,6 +1,6 @@
 import ReactorCore
 
-extension RingOn where Element: Copyable {
+extension Ring where Element: Copyable {
   /// What a drain receives, in order.
   func received(upTo limit: Int = .max) -> [Element] {
     var elements: [Element] = []
@@ -10,7 +10,7 @@ extension RingOn where Element: Copyable {
   }
 }
 
-extension LanesOn where Element: Copyable {
+extension Lanes where Element: Copyable {
   /// What a drain receives, in order.
   func received(upTo limit: Int = .max, share: Int = 4096) -> [Element] {
     var elements: [Element] = []

@@ -9,154 +9,136 @@ import Testing
     var count = 0
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func oneOwnerAtATime(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let trampoline = Shared(try TrampolineOn<C>())
-      #expect(trampoline.value.wasIdle == true)
-      #expect(trampoline.value.isOwner == false)
-      #expect(trampoline.value.tryEnter() == true)
-      #expect(trampoline.value.isOwner == true)
-      #expect(trampoline.value.wasIdle == false)
-      // Nor may the owner itself enter twice.
-      #expect(trampoline.value.tryEnter() == false)
-      #expect(trampoline.value.trySchedule() == false)
-      let refusals = Record<Bool>()
-      #expect(
-        Threads.run(1) { _ in
-          refusals.append(!trampoline.value.tryEnter())
-          refusals.append(!trampoline.value.trySchedule())
-          refusals.append(!trampoline.value.isOwner)
-          refusals.append(!trampoline.value.wasIdle)
-        })
-      #expect(refusals.elements == [true, true, true, true])
-      trampoline.value.leave()
-      #expect(trampoline.value.wasIdle == true)
-      #expect(trampoline.value.isOwner == false)
-      #expect(trampoline.value.tryEnter() == true)
-      trampoline.value.leave()
-    }
-    try body(core.type)
+  @Test
+  func oneOwnerAtATime() throws {
+    let trampoline = Shared(try Trampoline())
+    #expect(trampoline.value.wasIdle == true)
+    #expect(trampoline.value.isOwner == false)
+    #expect(trampoline.value.tryEnter() == true)
+    #expect(trampoline.value.isOwner == true)
+    #expect(trampoline.value.wasIdle == false)
+    // Nor may the owner itself enter twice.
+    #expect(trampoline.value.tryEnter() == false)
+    #expect(trampoline.value.trySchedule() == false)
+    let refusals = Record<Bool>()
+    #expect(
+      Threads.run(1) { _ in
+        refusals.append(!trampoline.value.tryEnter())
+        refusals.append(!trampoline.value.trySchedule())
+        refusals.append(!trampoline.value.isOwner)
+        refusals.append(!trampoline.value.wasIdle)
+      })
+    #expect(refusals.elements == [true, true, true, true])
+    trampoline.value.leave()
+    #expect(trampoline.value.wasIdle == true)
+    #expect(trampoline.value.isOwner == false)
+    #expect(trampoline.value.tryEnter() == true)
+    trampoline.value.leave()
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func scheduleIsTakenOverByAnother(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let trampoline = Shared(try TrampolineOn<C>())
-      #expect(trampoline.value.trySchedule() == true)
-      #expect(trampoline.value.trySchedule() == false)
-      #expect(trampoline.value.tryEnter() == false)
-      #expect(trampoline.value.isOwner == false)
-      #expect(trampoline.value.wasIdle == false)
-      let seen = Record<Bool>()
-      #expect(
-        Threads.run(1) { _ in
-          trampoline.value.begin()
-          seen.append(trampoline.value.isOwner)
-          trampoline.value.leave()
-        })
-      #expect(seen.elements == [true])
-      #expect(trampoline.value.trySchedule() == true)
-      trampoline.value.begin()
-      #expect(trampoline.value.isOwner == true)
-      trampoline.value.leave()
-    }
-    try body(core.type)
+  @Test
+  func scheduleIsTakenOverByAnother() throws {
+    let trampoline = Shared(try Trampoline())
+    #expect(trampoline.value.trySchedule() == true)
+    #expect(trampoline.value.trySchedule() == false)
+    #expect(trampoline.value.tryEnter() == false)
+    #expect(trampoline.value.isOwner == false)
+    #expect(trampoline.value.wasIdle == false)
+    let seen = Record<Bool>()
+    #expect(
+      Threads.run(1) { _ in
+        trampoline.value.begin()
+        seen.append(trampoline.value.isOwner)
+        trampoline.value.leave()
+      })
+    #expect(seen.elements == [true])
+    #expect(trampoline.value.trySchedule() == true)
+    trampoline.value.begin()
+    #expect(trampoline.value.isOwner == true)
+    trampoline.value.leave()
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func rawWordNamesOwnerAndSlot(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let raw = try C.Trampoline(payload: 0)
-      defer { raw.destroy() }
-      let me = C.threadToken
-      #expect(raw.slot == -1)
-      #expect(raw.wasOwner == 0)
-      // Nobody gets in before the start.
-      #expect(!raw.tryEnter(me))
-      #expect(!raw.trySchedule())
-      #expect(raw.tryStart(me))
-      #expect(!raw.tryStart(me))
+  @Test
+  func rawWordNamesOwnerAndSlot() throws {
+    let raw = try CurrentCore.Trampoline(payload: 0)
+    defer { raw.destroy() }
+    let me = CurrentCore.threadToken
+    #expect(raw.slot == -1)
+    #expect(raw.wasOwner == 0)
+    // Nobody gets in before the start.
+    #expect(!raw.tryEnter(me))
+    #expect(!raw.trySchedule())
+    #expect(raw.tryStart(me))
+    #expect(!raw.tryStart(me))
+    #expect(raw.isOwner(me))
+    #expect(raw.wasOwner == me)
+    #expect(raw.slot == -1)
+    for slot in 0..<snapshotSlotCount {
+      raw.publish(me, slot: slot)
+      #expect(raw.slot == slot)
       #expect(raw.isOwner(me))
-      #expect(raw.wasOwner == me)
-      #expect(raw.slot == -1)
-      for slot in 0..<snapshotSlotCount {
-        raw.publish(me, slot: slot)
-        #expect(raw.slot == slot)
-        #expect(raw.isOwner(me))
-      }
-      raw.leave(slot: 2)
-      #expect(raw.slot == 2)
-      #expect(raw.wasOwner == 0)
-      #expect(raw.trySchedule())
-      #expect(raw.wasOwner == 16)
-      #expect(raw.slot == 2)
-      #expect(!raw.isOwner(me))
-      raw.begin(me)
-      #expect(raw.slot == 2)
-      #expect(raw.wasOwner == me)
-      #expect(!raw.tryStart(me))
-      raw.leave(slot: 3)
-      #expect(raw.tryEnter(me))
-      #expect(raw.slot == 3)
     }
-    try body(core.type)
+    raw.leave(slot: 2)
+    #expect(raw.slot == 2)
+    #expect(raw.wasOwner == 0)
+    #expect(raw.trySchedule())
+    #expect(raw.wasOwner == 16)
+    #expect(raw.slot == 2)
+    #expect(!raw.isOwner(me))
+    raw.begin(me)
+    #expect(raw.slot == 2)
+    #expect(raw.wasOwner == me)
+    #expect(!raw.tryStart(me))
+    raw.leave(slot: 3)
+    #expect(raw.tryEnter(me))
+    #expect(raw.slot == 3)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func pinsAreCountedPerSlot(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let raw = try C.Trampoline(payload: 0)
-      defer { raw.destroy() }
-      for slot in 0..<snapshotSlotCount {
-        #expect(raw.isFree(slot: slot))
-        raw.pin(slot: slot)
-        raw.pin(slot: slot)
-        for other in 0..<snapshotSlotCount { #expect(raw.isFree(slot: other) == (other != slot)) }
-        raw.unpin(slot: slot)
-        #expect(!raw.isFree(slot: slot))
-        raw.unpin(slot: slot)
-        #expect(raw.isFree(slot: slot))
-      }
+  @Test
+  func pinsAreCountedPerSlot() throws {
+    let raw = try CurrentCore.Trampoline(payload: 0)
+    defer { raw.destroy() }
+    for slot in 0..<snapshotSlotCount {
+      #expect(raw.isFree(slot: slot))
+      raw.pin(slot: slot)
+      raw.pin(slot: slot)
+      for other in 0..<snapshotSlotCount { #expect(raw.isFree(slot: other) == (other != slot)) }
+      raw.unpin(slot: slot)
+      #expect(!raw.isFree(slot: slot))
+      raw.unpin(slot: slot)
+      #expect(raw.isFree(slot: slot))
     }
-    try body(core.type)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func threadTokensDiffer(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let tokens = Record<UInt64>()
-      let mayEnd = Gate(count: 8)
-      #expect(
-        Threads.run(8) { _ in
-          tokens.append(C.threadToken)
-          // Living threads only have tokens of their own.
-          mayEnd.open()
-          _ = mayEnd.wait()
-        })
-      let all = tokens.elements + [C.threadToken]
-      #expect(Set(all).count == 9)
-      #expect(all.allSatisfy { $0 > 16 && $0 & 15 == 0 })
-      #expect(C.threadToken == C.threadToken)
-    }
-    try body(core.type)
+  @Test
+  func threadTokensDiffer() throws {
+    let tokens = Record<UInt64>()
+    let mayEnd = Gate(count: 8)
+    #expect(
+      Threads.run(8) { _ in
+        tokens.append(CurrentCore.threadToken)
+        // Living threads only have tokens of their own.
+        mayEnd.open()
+        _ = mayEnd.wait()
+      })
+    let all = tokens.elements + [CurrentCore.threadToken]
+    #expect(Set(all).count == 9)
+    #expect(all.allSatisfy { $0 > 16 && $0 & 15 == 0 })
+    #expect(CurrentCore.threadToken == CurrentCore.threadToken)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func ownersExcludeEachOther(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let trampoline = Shared(try TrampolineOn<C>())
-      let guarded = Guarded()
-      #expect(
-        Threads.run(4) { _ in
-          for _ in 0..<2000 {
-            while !trampoline.value.tryEnter() { DedicatedThread.yield() }
-            guarded.count += 1
-            trampoline.value.leave()
-          }
-        })
-      #expect(guarded.count == 8000)
-    }
-    try body(core.type)
+  @Test
+  func ownersExcludeEachOther() throws {
+    let trampoline = Shared(try Trampoline())
+    let guarded = Guarded()
+    #expect(
+      Threads.run(4) { _ in
+        for _ in 0..<2000 {
+          while !trampoline.value.tryEnter() { DedicatedThread.yield() }
+          guarded.count += 1
+          trampoline.value.leave()
+        }
+      })
+    #expect(guarded.count == 8000)
   }
 }

@@ -8,185 +8,157 @@ import Testing
 @Suite struct CloseTests {
   private static let soon = Duration.seconds(60)
 
-  @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
+  @Test(arguments: PlacementUnderTest.allCases)
   func drainProcessesWhatWasAcceptedAndRefusesTheRest(
-    _ core: CoreUnderTest, _ placement: PlacementUnderTest
+    _ placement: PlacementUnderTest
   ) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let (isInside, mayGoOn) = (Gate(), Gate())
-      let failures = Record<SendError>()
-      let reactor = Script.held(
-        on: stage.placement, capacity: 64, failures: failures, isInside: isInside, mayGoOn: mayGoOn)
-      let isDone = Threads.start { reactor.send(0) }
-      #expect(isInside.wait())
-      for action in 1...20 { reactor.send(action) }
-      reactor.close()
-      reactor.close()
-      #expect(reactor.isClosed)
-      reactor.send(99)
-      #expect(throws: SendError.closed) { try reactor.trySend(99) }
-      #expect(!reactor.waitUntilClosed(before: .now + .milliseconds(10)))
-      mayGoOn.open()
-      #expect(reactor.waitUntilClosed(before: .now + Self.soon))
-      #expect(reactor.currentState == Array(0...20))
-      #expect(failures.elements == [.closed])
-      #expect(isDone.wait())
-      #expect(stage.finish())
-    }
-    try body(core.type)
+    let stage = try Stage(placement)
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let failures = Record<SendError>()
+    let reactor = Script.held(
+      on: stage.placement, capacity: 64, failures: failures, isInside: isInside, mayGoOn: mayGoOn)
+    let isDone = Threads.start { reactor.send(0) }
+    #expect(isInside.wait())
+    for action in 1...20 { reactor.send(action) }
+    reactor.close()
+    reactor.close()
+    #expect(reactor.isClosed)
+    reactor.send(99)
+    #expect(throws: SendError.closed) { try reactor.trySend(99) }
+    #expect(!reactor.waitUntilClosed(before: .now + .milliseconds(10)))
+    mayGoOn.open()
+    #expect(reactor.waitUntilClosed(before: .now + Self.soon))
+    #expect(reactor.currentState == Array(0...20))
+    #expect(failures.elements == [.closed])
+    #expect(isDone.wait())
+    #expect(stage.finish())
   }
 
-  @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func discardReportsWhatWasAccepted(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let (isInside, mayGoOn) = (Gate(), Gate())
+  @Test(arguments: PlacementUnderTest.allCases)
+  func discardReportsWhatWasAccepted(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let failures = Record<SendError>()
+    let reactor = Script.held(
+      on: stage.placement, capacity: 64, failures: failures, isInside: isInside, mayGoOn: mayGoOn)
+    let isDone = Threads.start { reactor.send(0) }
+    #expect(isInside.wait())
+    for action in 1...20 { reactor.send(action) }
+    reactor.close(.discard)
+    mayGoOn.open()
+    #expect(reactor.waitUntilClosed(before: .now + Self.soon))
+    #expect(isDone.wait())
+    #expect(stage.finish())
+    #expect(
+      failures.elements == Array(repeating: .closed, count: 20 + (reactor.currentState == [] ? 1 : 0)))
+  }
+
+  @Test(arguments: PlacementUnderTest.allCases)
+  func anUntouchedReactorEndsAtOnce(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let failures = Record<SendError>()
+    let reactor = Script(on: stage.placement, failures: failures)
+    reactor.close()
+    #expect(reactor.waitUntilClosed(before: .now + Self.soon))
+    reactor.send(1)
+    #expect(failures.elements == [.closed])
+    #expect(stage.finish())
+  }
+
+  @Test(arguments: PlacementUnderTest.allCases)
+  func closedFromInsideATurnItFinishesThatTurn(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let failures = Record<SendError>()
+    let reactor = Script(
+      on: stage.placement, failures: failures,
+      mutate: { reactor, action in
+        if action == 1 {
+          reactor.close()
+          // Its own consequences are still processed.
+          reactor.send(2)
+        }
+        return .just(action)
+      })
+    reactor.send(1)
+    #expect(reactor.waitUntilClosed(before: .now + Self.soon))
+    #expect(reactor.currentState == [1, 2])
+    #expect(failures.elements == [])
+    #expect(stage.finish())
+  }
+
+  @Test(arguments: PlacementUnderTest.allCases)
+  func closingWhileOthersSendLosesNothing(_ placement: PlacementUnderTest) throws {
+    for _ in 0..<20 {
+      let stage = try Stage(placement)
       let failures = Record<SendError>()
-      let reactor = Script.held(
-        on: stage.placement, capacity: 64, failures: failures, isInside: isInside, mayGoOn: mayGoOn)
-      let isDone = Threads.start { reactor.send(0) }
-      #expect(isInside.wait())
-      for action in 1...20 { reactor.send(action) }
-      reactor.close(.discard)
-      mayGoOn.open()
-      #expect(reactor.waitUntilClosed(before: .now + Self.soon))
-      #expect(isDone.wait())
-      #expect(stage.finish())
+      let reactor = Script(on: stage.placement, capacity: 16, failures: failures)
       #expect(
-        failures.elements == Array(repeating: .closed, count: 20 + (reactor.currentState == [] ? 1 : 0)))
-    }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func anUntouchedReactorEndsAtOnce(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let failures = Record<SendError>()
-      let reactor = Script(on: stage.placement, failures: failures)
-      reactor.close()
-      #expect(reactor.waitUntilClosed(before: .now + Self.soon))
-      reactor.send(1)
-      #expect(failures.elements == [.closed])
-      #expect(stage.finish())
-    }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func closedFromInsideATurnItFinishesThatTurn(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws
-  {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let failures = Record<SendError>()
-      let reactor = Script(
-        on: stage.placement, failures: failures,
-        mutate: { reactor, action in
-          if action == 1 {
-            reactor.close()
-            // Its own consequences are still processed.
-            reactor.send(2)
-          }
-          return .just(action)
+        Threads.run(4) { thread in
+          if thread == 3 { reactor.close() } else { for action in 0..<100 { reactor.send(action) } }
         })
-      reactor.send(1)
       #expect(reactor.waitUntilClosed(before: .now + Self.soon))
-      #expect(reactor.currentState == [1, 2])
-      #expect(failures.elements == [])
+      #expect(reactor.currentState.count + failures.elements.count == 300)
+      #expect(failures.elements.allSatisfy { $0 == .closed })
       #expect(stage.finish())
     }
-    try body(core.type)
   }
 
-  @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func closingWhileOthersSendLosesNothing(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      for _ in 0..<20 {
-        let stage = try Stage<C>(placement)
-        let failures = Record<SendError>()
-        let reactor = Script(on: stage.placement, capacity: 16, failures: failures)
-        #expect(
-          Threads.run(4) { thread in
-            if thread == 3 { reactor.close() } else { for action in 0..<100 { reactor.send(action) } }
-          })
-        #expect(reactor.waitUntilClosed(before: .now + Self.soon))
-        #expect(reactor.currentState.count + failures.elements.count == 300)
-        #expect(failures.elements.allSatisfy { $0 == .closed })
-        #expect(stage.finish())
-      }
-    }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func aReactorEndsThoughItsLoopWasShutDownBefore(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>()
-      let reactors = (0..<4).map { _ in Script(on: .loop(loop)) }
-      for reactor in reactors.prefix(2) { reactor.send(1) }
-      #expect(Threads.start { loop.shutdown() }.wait())
-      for (index, reactor) in reactors.enumerated() { reactor.close(index % 2 == 0 ? .drain : .discard) }
-      for (index, reactor) in reactors.enumerated() {
-        #expect(reactor.waitUntilClosed(before: .now + .seconds(5)))
-        #expect(reactor.currentState == (index < 2 ? [1] : []))
-      }
-    }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func streamsAreDisposedAtTheEnd(_ core: CoreUnderTest, _ placement: PlacementUnderTest) async throws {
-    func body<C: Core>(_: C.Type) async throws {
-      let stage = try Stage<C>(placement)
-      let isDisposed = Gate()
-      let started = Gate()
-      let reactor = Script(
-        on: stage.placement,
-        mutate: { _, _ in
-          .create { _ in
-            started.open()
-            return Disposables.create { isDisposed.open() }
-          }
-        })
-      reactor.send(1)
-      #expect(started.wait())
-      reactor.close()
-      await reactor.waitUntilClosed()
-      #expect(isDisposed.wait())
-      #expect(stage.finish())
-    }
-    switch core {
-    case .c: try await body(CCore.self)
-    case .swift: try await body(PureSwiftCore.self)
+  @Test
+  func aReactorEndsThoughItsLoopWasShutDownBefore() throws {
+    let loop = try Loop()
+    let reactors = (0..<4).map { _ in Script(on: .loop(loop)) }
+    for reactor in reactors.prefix(2) { reactor.send(1) }
+    #expect(Threads.start { loop.shutdown() }.wait())
+    for (index, reactor) in reactors.enumerated() { reactor.close(index % 2 == 0 ? .drain : .discard) }
+    for (index, reactor) in reactors.enumerated() {
+      #expect(reactor.waitUntilClosed(before: .now + .seconds(5)))
+      #expect(reactor.currentState == (index < 2 ? [1] : []))
     }
   }
 
-  @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func oneThatDoesNotEndInTimeIsNamed(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let (isInside, mayGoOn) = (Gate(), Gate())
-      let stuck = Script.held(on: stage.placement, capacity: 64, isInside: isInside, mayGoOn: mayGoOn)
-      let other = Script<C>(on: .caller)
-      let isDone = Threads.start { stuck.send(0) }
-      #expect(isInside.wait())
-      stuck.send(1)
-      let name = String(reflecting: Script<C>.self)
-      do {
-        try Shutdown.close([other.ending(), stuck.ending()], before: .now + .milliseconds(20))
-        Issue.record("nothing was said")
-      } catch .unfinished(let unfinished) {
-        #expect(unfinished.map(\.name) == [name])
-      } catch {
-        Issue.record(error)
-      }
-      mayGoOn.open()
-      #expect(isDone.wait())
-      try Shutdown.close([other.ending(), stuck.ending()], before: .now + Self.soon)
-      #expect(stuck.currentState == [0, 1])
-      #expect(stage.finish())
+  @Test(arguments: PlacementUnderTest.allCases)
+  func streamsAreDisposedAtTheEnd(_ placement: PlacementUnderTest) async throws {
+    let stage = try Stage(placement)
+    let isDisposed = Gate()
+    let started = Gate()
+    let reactor = Script(
+      on: stage.placement,
+      mutate: { _, _ in
+        .create { _ in
+          started.open()
+          return Disposables.create { isDisposed.open() }
+        }
+      })
+    reactor.send(1)
+    #expect(started.wait())
+    reactor.close()
+    await reactor.waitUntilClosed()
+    #expect(isDisposed.wait())
+    #expect(stage.finish())
+  }
+
+  @Test(arguments: PlacementUnderTest.allCases)
+  func oneThatDoesNotEndInTimeIsNamed(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let stuck = Script.held(on: stage.placement, capacity: 64, isInside: isInside, mayGoOn: mayGoOn)
+    let other = Script(on: .caller)
+    let isDone = Threads.start { stuck.send(0) }
+    #expect(isInside.wait())
+    stuck.send(1)
+    let name = String(reflecting: Script.self)
+    do {
+      try Shutdown.close([other.ending(), stuck.ending()], before: .now + .milliseconds(20))
+      Issue.record("nothing was said")
+    } catch .unfinished(let unfinished) {
+      #expect(unfinished.map(\.name) == [name])
+    } catch {
+      Issue.record(error)
     }
-    try body(core.type)
+    mayGoOn.open()
+    #expect(isDone.wait())
+    try Shutdown.close([other.ending(), stuck.ending()], before: .now + Self.soon)
+    #expect(stuck.currentState == [0, 1])
+    #expect(stage.finish())
   }
 }

@@ -7,159 +7,138 @@ import Testing
 @Suite struct ClosedReactorTests {
   private struct Broken: Error {}
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func whatMutateAnsweredAfterTheEndIsReported(_ core: CoreUnderTest) {
-    func body<C: Core>(_: C.Type) {
-      let failures = Record<Failure>()
-      let reactor = Streamed<C>(
-        failures: failures, mutate: { _, action in .of(action, action + 1, action + 2) },
-        mutation: { $0.take(1) })
-      reactor.send(1)
-      #expect(reactor.currentState == [1])
-      #expect(reactor.isClosed)
-      // The two mutations that could not be reduced; the end itself is one more.
-      #expect(failures.elements.compactMap(\.sendError) == [.closed, .closed])
-    }
-    body(core.type)
+  @Test
+  func whatMutateAnsweredAfterTheEndIsReported() {
+    let failures = Record<Failure>()
+    let reactor = Streamed(
+      failures: failures, mutate: { _, action in .of(action, action + 1, action + 2) },
+      mutation: { $0.take(1) })
+    reactor.send(1)
+    #expect(reactor.currentState == [1])
+    #expect(reactor.isClosed)
+    // The two mutations that could not be reduced; the end itself is one more.
+    #expect(failures.elements.compactMap(\.sendError) == [.closed, .closed])
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func theActionWhoseObserverEndsATransformIsReportedHoweverItWasSent(_ core: CoreUnderTest) {
-    func body<C: Core>(_: C.Type) {
-      for weakly in [false, true] {
-        let failures = Record<Failure>()
-        let external = PublishSubject<Int>()
-        let mutated = Record<Int>()
-        let reactor = Streamed<C>(
-          failures: failures,
-          mutate: { _, action in
-            mutated.append(action)
-            return .just(action)
-          },
-          mutation: { .merge($0, external.asObservable()) })
-        let subscription = reactor.action.subscribe(onNext: { _ in external.onError(Broken()) })
-        if weakly { reactor.action.onNext(1) } else { reactor.send(1) }
-        #expect(mutated.elements.isEmpty)
-        #expect(failures.elements.compactMap(\.sendError) == [.closed])
-        #expect(reactor.currentState.isEmpty)
-        subscription.dispose()
-      }
-    }
-    body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func letsGoOfAnObserverThatIsDisposed(_ core: CoreUnderTest) {
-    func body<C: Core>(_: C.Type) {
-      let lifetimes = Lifetimes()
-      let external = PublishSubject<Int>()
-      let reactor = Streamed<C>(mutation: { .merge($0, external.asObservable()) })
-      let subscription = reactor.state.subscribe(onNext: { [tracked = lifetimes.track()] _ in _ = tracked })
-      external.onError(Broken())
-      #expect(reactor.isClosed)
-      #expect(lifetimes.alive == 1)
-      subscription.dispose()
-      #expect(lifetimes.alive == 0)
-    }
-    body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func letsGoOfAnObserverThatIsDisposedAfterItsLoopHasEnded(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let lifetimes = Lifetimes()
-      let loop = try LoopOn<C>()
-      let reactor = Streamed<C>(on: .loop(loop))
-      let isThere = Gate()
-      let subscription = reactor.state.subscribe(onNext: { [tracked = lifetimes.track()] _ in
-        _ = tracked
-        isThere.open()
-      })
-      #expect(isThere.wait())
-      #expect(Threads.start { loop.shutdown() }.wait())
-      subscription.dispose()
-      #expect(lifetimes.alive == 0)
-      let late = Record<[Int]>()
-      let lateSubscription = reactor.state.subscribe(onNext: { [tracked = lifetimes.track()] in
-        _ = tracked
-        late.append($0)
-      })
-      #expect(late.elements == [[]])
-      lateSubscription.dispose()
-      #expect(lifetimes.alive == 0)
-    }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func reportsWhatAnObserverSendsThatCameLate(_ core: CoreUnderTest) {
-    func body<C: Core>(_: C.Type) {
+  @Test
+  func theActionWhoseObserverEndsATransformIsReportedHoweverItWasSent() {
+    for weakly in [false, true] {
       let failures = Record<Failure>()
       let external = PublishSubject<Int>()
-      let reactor = Streamed<C>(failures: failures, mutation: { .merge($0, external.asObservable()) })
-      _ = reactor.state
-      external.onError(Broken())
-      let subscription = reactor.state.subscribe(onNext: { _ in
-        reactor.send(1)
-        reactor.action.onNext(2)
-      })
-      #expect(failures.elements.compactMap(\.sendError) == [.closed, .closed])
-      subscription.dispose()
-    }
-    body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func letsGoOfAnObserverThatIsDisposedWhileItsLoopGoesOn(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let lifetimes = Lifetimes()
-      let external = PublishSubject<Int>()
-      let loop = try LoopOn<C>()
-      let reactor = Streamed<C>(on: .loop(loop), mutation: { .merge($0, external.asObservable()) })
-      let isThere = Gate()
-      let subscription = reactor.state.subscribe(onNext: { [tracked = lifetimes.track()] _ in
-        _ = tracked
-        isThere.open()
-      })
-      #expect(isThere.wait())
-      external.onError(Broken())
-      subscription.dispose()
-      // Right after it was at work the loop may still have it.
-      #expect(
-        Threads.yield {
-          reactor.state.subscribe(onNext: { _ in }).dispose()
-          return lifetimes.alive == 0
-        })
-      #expect(Threads.start { loop.shutdown() }.wait())
-    }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func whoSubscribesWhileALoopEndsGetsTheLastState(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let (isMutating, mayGoOn) = (Gate(), Gate())
-      let loop = try LoopOn<C>()
-      let reactor = Streamed<C>(
-        on: .loop(loop),
+      let mutated = Record<Int>()
+      let reactor = Streamed(
+        failures: failures,
         mutate: { _, action in
-          isMutating.open()
-          #expect(mayGoOn.wait())
+          mutated.append(action)
           return .just(action)
-        })
-      reactor.send(1)
-      reactor.send(2)
-      #expect(isMutating.wait())
-      let ended = Threads.start { loop.shutdown() }
-      #expect(Threads.yield { reactor.isClosed })
-      let seen = Record<[Int]>()
-      let subscription = reactor.state.subscribe(onNext: { seen.append($0) })
-      mayGoOn.open()
-      #expect(ended.wait())
-      #expect(reactor.currentState == [1, 2])
-      #expect(seen.elements.last == [1, 2])
+        },
+        mutation: { .merge($0, external.asObservable()) })
+      let subscription = reactor.action.subscribe(onNext: { _ in external.onError(Broken()) })
+      if weakly { reactor.action.onNext(1) } else { reactor.send(1) }
+      #expect(mutated.elements.isEmpty)
+      #expect(failures.elements.compactMap(\.sendError) == [.closed])
+      #expect(reactor.currentState.isEmpty)
       subscription.dispose()
     }
-    try body(core.type)
+  }
+
+  @Test
+  func letsGoOfAnObserverThatIsDisposed() {
+    let lifetimes = Lifetimes()
+    let external = PublishSubject<Int>()
+    let reactor = Streamed(mutation: { .merge($0, external.asObservable()) })
+    let subscription = reactor.state.subscribe(onNext: { [tracked = lifetimes.track()] _ in _ = tracked })
+    external.onError(Broken())
+    #expect(reactor.isClosed)
+    #expect(lifetimes.alive == 1)
+    subscription.dispose()
+    #expect(lifetimes.alive == 0)
+  }
+
+  @Test
+  func letsGoOfAnObserverThatIsDisposedAfterItsLoopHasEnded() throws {
+    let lifetimes = Lifetimes()
+    let loop = try Loop()
+    let reactor = Streamed(on: .loop(loop))
+    let isThere = Gate()
+    let subscription = reactor.state.subscribe(onNext: { [tracked = lifetimes.track()] _ in
+      _ = tracked
+      isThere.open()
+    })
+    #expect(isThere.wait())
+    #expect(Threads.start { loop.shutdown() }.wait())
+    subscription.dispose()
+    #expect(lifetimes.alive == 0)
+    let late = Record<[Int]>()
+    let lateSubscription = reactor.state.subscribe(onNext: { [tracked = lifetimes.track()] in
+      _ = tracked
+      late.append($0)
+    })
+    #expect(late.elements == [[]])
+    lateSubscription.dispose()
+    #expect(lifetimes.alive == 0)
+  }
+
+  @Test
+  func reportsWhatAnObserverSendsThatCameLate() {
+    let failures = Record<Failure>()
+    let external = PublishSubject<Int>()
+    let reactor = Streamed(failures: failures, mutation: { .merge($0, external.asObservable()) })
+    _ = reactor.state
+    external.onError(Broken())
+    let subscription = reactor.state.subscribe(onNext: { _ in
+      reactor.send(1)
+      reactor.action.onNext(2)
+    })
+    #expect(failures.elements.compactMap(\.sendError) == [.closed, .closed])
+    subscription.dispose()
+  }
+
+  @Test
+  func letsGoOfAnObserverThatIsDisposedWhileItsLoopGoesOn() throws {
+    let lifetimes = Lifetimes()
+    let external = PublishSubject<Int>()
+    let loop = try Loop()
+    let reactor = Streamed(on: .loop(loop), mutation: { .merge($0, external.asObservable()) })
+    let isThere = Gate()
+    let subscription = reactor.state.subscribe(onNext: { [tracked = lifetimes.track()] _ in
+      _ = tracked
+      isThere.open()
+    })
+    #expect(isThere.wait())
+    external.onError(Broken())
+    subscription.dispose()
+    // Right after it was at work the loop may still have it.
+    #expect(
+      Threads.yield {
+        reactor.state.subscribe(onNext: { _ in }).dispose()
+        return lifetimes.alive == 0
+      })
+    #expect(Threads.start { loop.shutdown() }.wait())
+  }
+
+  @Test
+  func whoSubscribesWhileALoopEndsGetsTheLastState() throws {
+    let (isMutating, mayGoOn) = (Gate(), Gate())
+    let loop = try Loop()
+    let reactor = Streamed(
+      on: .loop(loop),
+      mutate: { _, action in
+        isMutating.open()
+        #expect(mayGoOn.wait())
+        return .just(action)
+      })
+    reactor.send(1)
+    reactor.send(2)
+    #expect(isMutating.wait())
+    let ended = Threads.start { loop.shutdown() }
+    #expect(Threads.yield { reactor.isClosed })
+    let seen = Record<[Int]>()
+    let subscription = reactor.state.subscribe(onNext: { seen.append($0) })
+    mayGoOn.open()
+    #expect(ended.wait())
+    #expect(reactor.currentState == [1, 2])
+    #expect(seen.elements.last == [1, 2])
+    subscription.dispose()
   }
 }

@@ -5,123 +5,108 @@ import Testing
 
 /// What `currentState` shows, where, and when.
 @Suite struct CurrentStateTests {
-  @Test(arguments: CoreUnderTest.allCases)
-  func synchronousSendIsVisibleAtOnce(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let reactor = Script<C>(on: .caller)
-      for index in 1...50 {
-        if index % 2 == 0 { try reactor.trySend(index) } else { reactor.send(index) }
-        #expect(reactor.currentState.last == index)
-      }
-      let seen = Record<[Int]>()
-      #expect(Threads.run(1) { _ in seen.append(reactor.currentState) })
-      #expect(seen.elements == [Array(1...50)])
+  @Test
+  func synchronousSendIsVisibleAtOnce() throws {
+    let reactor = Script(on: .caller)
+    for index in 1...50 {
+      if index % 2 == 0 { try reactor.trySend(index) } else { reactor.send(index) }
+      #expect(reactor.currentState.last == index)
     }
-    try body(core.type)
+    let seen = Record<[Int]>()
+    #expect(Threads.run(1) { _ in seen.append(reactor.currentState) })
+    #expect(seen.elements == [Array(1...50)])
   }
 
-  @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
+  @Test(arguments: PlacementUnderTest.allCases)
   func mutateSeesEarlierActionsAndReduceTheTurnBefore(
-    _ core: CoreUnderTest, _ placement: PlacementUnderTest
+    _ placement: PlacementUnderTest
   ) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let inMutate = Record<[Int]>()
-      let inReduce = Record<([Int], [Int])>()
-      let reactor = Script(
-        on: stage.placement,
-        mutate: { reactor, action in
-          inMutate.append(reactor.currentState)
-          return .of(action, action + 1)
-        },
-        reduce: { reactor, state, mutation in
-          inReduce.append((state, reactor.currentState))
-          state.append(mutation)
-        })
-      for action in [10, 20, 30] { reactor.send(action) }
-      #expect(stage.finish())
-      #expect(inMutate.elements == [[], [10, 11], [10, 11, 20, 21]])
-      // In reduce: some whole state from before the running action, never the one in pieces.
-      for (old, shown) in inReduce.elements {
-        #expect(shown == Array(old.prefix(shown.count)))
-        #expect(shown.count % 2 == 0)
-        #expect(shown.count <= old.count)
-      }
-      if placement == .caller {
-        #expect(inReduce.elements.map { $0.1.count } == [0, 0, 2, 2, 4, 4])
-      }
+    let stage = try Stage(placement)
+    let inMutate = Record<[Int]>()
+    let inReduce = Record<([Int], [Int])>()
+    let reactor = Script(
+      on: stage.placement,
+      mutate: { reactor, action in
+        inMutate.append(reactor.currentState)
+        return .of(action, action + 1)
+      },
+      reduce: { reactor, state, mutation in
+        inReduce.append((state, reactor.currentState))
+        state.append(mutation)
+      })
+    for action in [10, 20, 30] { reactor.send(action) }
+    #expect(stage.finish())
+    #expect(inMutate.elements == [[], [10, 11], [10, 11, 20, 21]])
+    // In reduce: some whole state from before the running action, never the one in pieces.
+    for (old, shown) in inReduce.elements {
+      #expect(shown == Array(old.prefix(shown.count)))
+      #expect(shown.count % 2 == 0)
+      #expect(shown.count <= old.count)
     }
-    try body(core.type)
+    if placement == .caller {
+      #expect(inReduce.elements.map { $0.1.count } == [0, 0, 2, 2, 4, 4])
+    }
   }
 
-  final class Returning<C: Core>: Reactor {
+  final class Returning: Reactor {
     typealias Action = Int
     let initialState: [Int] = []
     let seen = Record<[Int]>()
-    let runtime: RuntimeOn<C, Int, Int, [Int]>
-    init(on placement: PlacementOn<C>) { runtime = RuntimeOn(on: placement) }
+    let runtime: Runtime<Int, Int, [Int]>
+    init(on placement: Placement) { runtime = Runtime(on: placement) }
     func reduce(state: [Int], mutation: Int) -> [Int] {
       seen.append(currentState)
       return state + [mutation]
     }
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func reduceThatReturnsSeesTheOldState(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let reactor = Returning<C>(on: .caller)
-      for action in 1...3 { reactor.send(action) }
-      #expect(reactor.seen.elements == [[], [1], [1, 2]])
-    }
-    try body(core.type)
+  @Test
+  func reduceThatReturnsSeesTheOldState() throws {
+    let reactor = Returning(on: .caller)
+    for action in 1...3 { reactor.send(action) }
+    #expect(reactor.seen.elements == [[], [1], [1, 2]])
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func turnIsShownAtItsEndToOthers(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let isInside = Gate()
-      let mayGoOn = Gate()
-      let reactor = Script<C>(
-        on: .caller,
-        mutate: { _, action in
-          if action == 2 {
-            isInside.open()
-            _ = mayGoOn.wait()
-          }
-          return .just(action)
-        })
-      reactor.send(1)
-      let isDone = Threads.start { reactor.send(2) }
-      #expect(isInside.wait())
-      #expect(reactor.currentState == [1])
-      // Busy: handed over, and not run here.
-      reactor.send(3)
-      #expect(reactor.currentState == [1])
-      mayGoOn.open()
-      #expect(isDone.wait())
-      #expect(reactor.currentState == [1, 2, 3])
-    }
-    try body(core.type)
+  @Test
+  func turnIsShownAtItsEndToOthers() throws {
+    let isInside = Gate()
+    let mayGoOn = Gate()
+    let reactor = Script(
+      on: .caller,
+      mutate: { _, action in
+        if action == 2 {
+          isInside.open()
+          _ = mayGoOn.wait()
+        }
+        return .just(action)
+      })
+    reactor.send(1)
+    let isDone = Threads.start { reactor.send(2) }
+    #expect(isInside.wait())
+    #expect(reactor.currentState == [1])
+    // Busy: handed over, and not run here.
+    reactor.send(3)
+    #expect(reactor.currentState == [1])
+    mayGoOn.open()
+    #expect(isDone.wait())
+    #expect(reactor.currentState == [1, 2, 3])
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func loopShowsEachTurnWithoutLeaving(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>(turnLimit: 4)
-      let mayEnd = Gate()
-      // Never quiet, so the loop does not give it up until the gate opens.
-      let reactor = Script(
-        on: .loop(loop),
-        mutate: { reactor, action in
-          if !mayEnd.isOpen { reactor.send(action + 1) }
-          return .just(action)
-        },
-        reduce: { _, state, mutation in state = [mutation] })
-      reactor.send(1)
-      #expect(Threads.yield { (reactor.currentState.first ?? 0) > 100 })
-      mayEnd.open()
-      #expect(Threads.start { loop.shutdown() }.wait())
-    }
-    try body(core.type)
+  @Test
+  func loopShowsEachTurnWithoutLeaving() throws {
+    let loop = try Loop(turnLimit: 4)
+    let mayEnd = Gate()
+    // Never quiet, so the loop does not give it up until the gate opens.
+    let reactor = Script(
+      on: .loop(loop),
+      mutate: { reactor, action in
+        if !mayEnd.isOpen { reactor.send(action + 1) }
+        return .just(action)
+      },
+      reduce: { _, state, mutation in state = [mutation] })
+    reactor.send(1)
+    #expect(Threads.yield { (reactor.currentState.first ?? 0) > 100 })
+    mayEnd.open()
+    #expect(Threads.start { loop.shutdown() }.wait())
   }
 }

@@ -20,105 +20,93 @@ import Testing
     }
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func answerThatIsInTheMiddleOfItsWayIsVoid(_ core: CoreUnderTest) {
-    func body<C: Core>(_: C.Type) {
-      let request = Request()
-      let reactor = Streamed<C>(mutate: { reactor, action in
-        action == 1 ? request.stream(until: reactor.action.filter { $0 == 2 }) : .just(200)
-      })
-      reactor.send(1)
-      let isBrought = Threads.start { request.answers.onNext(100) }
-      #expect(request.isOnItsWay.wait())
-      reactor.send(2)
-      #expect(reactor.currentState == [200])
-      request.mayGoOn.open()
-      #expect(isBrought.wait())
-      #expect(reactor.currentState == [200])
-    }
-    body(core.type)
+  @Test
+  func answerThatIsInTheMiddleOfItsWayIsVoid() {
+    let request = Request()
+    let reactor = Streamed(mutate: { reactor, action in
+      action == 1 ? request.stream(until: reactor.action.filter { $0 == 2 }) : .just(200)
+    })
+    reactor.send(1)
+    let isBrought = Threads.start { request.answers.onNext(100) }
+    #expect(request.isOnItsWay.wait())
+    reactor.send(2)
+    #expect(reactor.currentState == [200])
+    request.mayGoOn.open()
+    #expect(isBrought.wait())
+    #expect(reactor.currentState == [200])
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func answerOfALaterStageIsVoidToo(_ core: CoreUnderTest) {
-    func body<C: Core>(_: C.Type) {
-      let (request, first) = (Request(), PublishSubject<Int>())
-      let reactor = Streamed<C>(mutate: { reactor, action in
-        if action != 1 { return .just(200) }
-        return .concat([first.take(1), request.stream(until: reactor.action.filter { $0 == 2 })])
-      })
-      reactor.send(1)
-      #expect(Threads.start { first.onNext(1) }.wait())
-      #expect(reactor.currentState == [1])
-      let isBrought = Threads.start { request.answers.onNext(100) }
-      #expect(request.isOnItsWay.wait())
-      reactor.send(2)
-      request.mayGoOn.open()
-      #expect(isBrought.wait())
-      #expect(reactor.currentState == [1, 200])
-    }
-    body(core.type)
+  @Test
+  func answerOfALaterStageIsVoidToo() {
+    let (request, first) = (Request(), PublishSubject<Int>())
+    let reactor = Streamed(mutate: { reactor, action in
+      if action != 1 { return .just(200) }
+      return .concat([first.take(1), request.stream(until: reactor.action.filter { $0 == 2 })])
+    })
+    reactor.send(1)
+    #expect(Threads.start { first.onNext(1) }.wait())
+    #expect(reactor.currentState == [1])
+    let isBrought = Threads.start { request.answers.onNext(100) }
+    #expect(request.isOnItsWay.wait())
+    reactor.send(2)
+    request.mayGoOn.open()
+    #expect(isBrought.wait())
+    #expect(reactor.currentState == [1, 200])
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func endThatIsNoActionMakesNothingVoid(_ core: CoreUnderTest) {
-    func body<C: Core>(_: C.Type) {
-      let (request, end) = (Request(), PublishSubject<Int>())
-      let reactor = Streamed<C>(mutate: { _, action in action == 1 ? request.stream(until: end) : .just(200) }
-      )
-      reactor.send(1)
-      let isBrought = Threads.start { request.answers.onNext(100) }
-      #expect(request.isOnItsWay.wait())
-      end.onNext(0)
-      reactor.send(2)
-      request.mayGoOn.open()
-      #expect(isBrought.wait())
-      #expect(reactor.currentState == [200, 100])
-    }
-    body(core.type)
+  @Test
+  func endThatIsNoActionMakesNothingVoid() {
+    let (request, end) = (Request(), PublishSubject<Int>())
+    let reactor = Streamed(mutate: { _, action in action == 1 ? request.stream(until: end) : .just(200) }
+    )
+    reactor.send(1)
+    let isBrought = Threads.start { request.answers.onNext(100) }
+    #expect(request.isOnItsWay.wait())
+    end.onNext(0)
+    reactor.send(2)
+    request.mayGoOn.open()
+    #expect(isBrought.wait())
+    #expect(reactor.currentState == [200, 100])
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func whatGetsIntoAnotherStreamOnTheWayIsNotVoid(_ core: CoreUnderTest) {
-    func body<C: Core>(_: C.Type) {
-      let (answers, other) = (PublishSubject<Int>(), PublishSubject<Int>())
-      let (isMutating, mayMutate) = (Gate(), Gate())
-      let reactor = Streamed<C>(mutate: { reactor, action in
-        switch action {
-        case 0: return other.asObservable()
-        case 1:
-          return answers.take(until: reactor.action.filter { $0 == 2 }).map { answer in
-            other.onNext(answer + 1)
-            return answer
-          }
-        case 5:
-          isMutating.open()
-          #expect(mayMutate.wait())
-          return .just(5)
-        default: return .just(200)
+  @Test
+  func whatGetsIntoAnotherStreamOnTheWayIsNotVoid() {
+    let (answers, other) = (PublishSubject<Int>(), PublishSubject<Int>())
+    let (isMutating, mayMutate) = (Gate(), Gate())
+    let reactor = Streamed(mutate: { reactor, action in
+      switch action {
+      case 0: return other.asObservable()
+      case 1:
+        return answers.take(until: reactor.action.filter { $0 == 2 }).map { answer in
+          other.onNext(answer + 1)
+          return answer
         }
-      })
-      reactor.send(0)
-      reactor.send(1)
-      // While another thread is the owner, both wait in the mailbox, behind action 2.
-      let isOwner = Threads.start { reactor.send(5) }
-      #expect(isMutating.wait())
-      reactor.send(2)
-      answers.onNext(100)
-      mayMutate.open()
-      #expect(isOwner.wait())
-      #expect(reactor.currentState == [5, 200, 101])
-    }
-    body(core.type)
+      case 5:
+        isMutating.open()
+        #expect(mayMutate.wait())
+        return .just(5)
+      default: return .just(200)
+      }
+    })
+    reactor.send(0)
+    reactor.send(1)
+    // While another thread is the owner, both wait in the mailbox, behind action 2.
+    let isOwner = Threads.start { reactor.send(5) }
+    #expect(isMutating.wait())
+    reactor.send(2)
+    answers.onNext(100)
+    mayMutate.open()
+    #expect(isOwner.wait())
+    #expect(reactor.currentState == [5, 200, 101])
   }
 
   /// The states of a reactor after `whileBusy`, which runs while action 5 is inside of `mutate`; action 1 is
   /// answered by `request`.
-  private func states<C: Core>(
-    of request: @escaping @Sendable (Streamed<C>) -> Observable<Int>, whileBusy: (Streamed<C>) -> Void
+  private func states(
+    of request: @escaping @Sendable (Streamed) -> Observable<Int>, whileBusy: (Streamed) -> Void
   ) -> [Int] {
     let (isMutating, mayMutate) = (Gate(), Gate())
-    let reactor = Streamed<C>(mutate: { reactor, action in
+    let reactor = Streamed(mutate: { reactor, action in
       if action == 1 { return request(reactor) }
       if action != 5 { return .just(200) }
       isMutating.open()
@@ -134,60 +122,51 @@ import Testing
     return reactor.currentState
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func answerThatStillWaitsWhenItsRequestHasCompletedIsVoidToo(_ core: CoreUnderTest) {
-    func body<C: Core>(_: C.Type) {
-      let answers = PublishSubject<Int>()
-      let supersede: (Streamed<C>) -> Void = { reactor in
-        reactor.send(2)
-        answers.onNext(100)
-      }
-      let completed = states(
-        of: { answers.take(1).take(until: $0.action.filter { $0 == 2 }) }, whileBusy: supersede)
-      #expect(completed == [5, 200])
-      let leftOff = states(
-        of: { answers.take(until: $0.action.filter { $0 == 2 }).take(1) }, whileBusy: supersede)
-      #expect(leftOff == [5, 200])
-    }
-    body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func actionMakesVoidWhatAnotherSignalHasEndedBefore(_ core: CoreUnderTest) {
-    func body<C: Core>(_: C.Type) {
-      let (request, end) = (Request(), PublishSubject<Int>())
-      let reactor = Streamed<C>(mutate: { reactor, action in
-        if action != 1 { return .just(200) }
-        return request.stream(until: Observable.merge(end.asObservable(), reactor.action.filter { $0 == 2 }))
-      })
-      reactor.send(1)
-      let isBrought = Threads.start { request.answers.onNext(100) }
-      #expect(request.isOnItsWay.wait())
-      end.onNext(0)
+  @Test
+  func answerThatStillWaitsWhenItsRequestHasCompletedIsVoidToo() {
+    let answers = PublishSubject<Int>()
+    let supersede: (Streamed) -> Void = { reactor in
       reactor.send(2)
-      request.mayGoOn.open()
-      #expect(isBrought.wait())
-      #expect(reactor.currentState == [200])
+      answers.onNext(100)
     }
-    body(core.type)
+    let completed = states(
+      of: { answers.take(1).take(until: $0.action.filter { $0 == 2 }) }, whileBusy: supersede)
+    #expect(completed == [5, 200])
+    let leftOff = states(
+      of: { answers.take(until: $0.action.filter { $0 == 2 }).take(1) }, whileBusy: supersede)
+    #expect(leftOff == [5, 200])
   }
 
-  @Test(arguments: CoreUnderTest.allCases, [false, true])
-  func whatAnActionSendsThatCameThroughACutIsNotVoid(_ core: CoreUnderTest, _ isByAction: Bool) {
-    func body<C: Core>(_: C.Type) {
-      let events = PublishSubject<Int>()
-      let reactor = Streamed<C>(mutate: { reactor, action in
-        if action != 7 { return .just(200) }
-        reactor.send(2)
-        // Sent inside of an observer's first state, so it waits, behind action 2.
-        return reactor.state.map { _ in 70 }.take(1)
-      })
-      events.take(until: reactor.action.filter { $0 == 2 }).subscribe(onNext: { _ in
-        if isByAction { reactor.action.onNext(7) } else { reactor.send(7) }
-      })
-      events.onNext(0)
-      #expect(reactor.currentState == [200, 70])
-    }
-    body(core.type)
+  @Test
+  func actionMakesVoidWhatAnotherSignalHasEndedBefore() {
+    let (request, end) = (Request(), PublishSubject<Int>())
+    let reactor = Streamed(mutate: { reactor, action in
+      if action != 1 { return .just(200) }
+      return request.stream(until: Observable.merge(end.asObservable(), reactor.action.filter { $0 == 2 }))
+    })
+    reactor.send(1)
+    let isBrought = Threads.start { request.answers.onNext(100) }
+    #expect(request.isOnItsWay.wait())
+    end.onNext(0)
+    reactor.send(2)
+    request.mayGoOn.open()
+    #expect(isBrought.wait())
+    #expect(reactor.currentState == [200])
+  }
+
+  @Test(arguments: [false, true])
+  func whatAnActionSendsThatCameThroughACutIsNotVoid(_ isByAction: Bool) {
+    let events = PublishSubject<Int>()
+    let reactor = Streamed(mutate: { reactor, action in
+      if action != 7 { return .just(200) }
+      reactor.send(2)
+      // Sent inside of an observer's first state, so it waits, behind action 2.
+      return reactor.state.map { _ in 70 }.take(1)
+    })
+    events.take(until: reactor.action.filter { $0 == 2 }).subscribe(onNext: { _ in
+      if isByAction { reactor.action.onNext(7) } else { reactor.send(7) }
+    })
+    events.onNext(0)
+    #expect(reactor.currentState == [200, 70])
   }
 }

@@ -6,184 +6,163 @@ import Testing
 
 /// What one stream emits keeps its order, whether the owner or another thread emits it, and is never lost.
 @Suite struct EmissionOrderTests {
-  @Test(arguments: CoreUnderTest.allCases)
-  func theStateThatWasTransformedLastIsTheOneThatStays(_ core: CoreUnderTest) {
-    func body<C: Core>(_: C.Type) {
-      let external = PublishSubject<Int>()
-      let (isMutating, mayGoOn) = (Gate(), Gate())
-      let reactor = Streamed<C>(
-        mutate: { _, action in
-          isMutating.open()
-          #expect(mayGoOn.wait())
-          return .just(action)
-        },
-        state: { state in
-          Observable.combineLatest(state, external.startWith(0)) { state, factor in state + [factor] }
-        })
-      _ = reactor.state
-      #expect(reactor.currentState == [0])
-      let sent = Threads.start { reactor.send(1) }
-      #expect(isMutating.wait())
-      // Transforms the state before, which must not come after the one that the running action makes.
-      external.onNext(100)
-      mayGoOn.open()
-      #expect(sent.wait())
-      #expect(reactor.currentState == [1, 100])
-    }
-    body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func mutationsOfOneStreamKeepTheirOrderInsideATurn(_ core: CoreUnderTest) {
-    func body<C: Core>(_: C.Type) {
-      let source = PublishSubject<Int>()
-      let reactor = Streamed<C>(mutate: { _, action in
-        switch action {
-        case 1: source.asObservable()
-        default:
-          .concat(
-            .just(action),
-            .create { observer in
-              source.onNext(21)
-              observer.onCompleted()
-              return Disposables.create()
-            })
-        }
-      })
-      reactor.send(1)
-      let subscription = reactor.state.subscribe(onNext: { if $0.last == 2 { source.onNext(20) } })
-      reactor.send(2)
-      #expect(reactor.currentState == [2, 20, 21])
-      subscription.dispose()
-    }
-    body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func mutationsOfOneStreamKeepTheirOrderBetweenThreads(_ core: CoreUnderTest) {
-    func body<C: Core>(_: C.Type) {
-      let source = PublishSubject<Int>()
-      let (isMutating, mayGoOn) = (Gate(), Gate())
-      let reactor = Streamed<C>(mutate: { _, action in
-        if action == 1 { return source.asObservable() }
+  @Test
+  func theStateThatWasTransformedLastIsTheOneThatStays() {
+    let external = PublishSubject<Int>()
+    let (isMutating, mayGoOn) = (Gate(), Gate())
+    let reactor = Streamed(
+      mutate: { _, action in
         isMutating.open()
         #expect(mayGoOn.wait())
-        source.onNext(11)
         return .just(action)
+      },
+      state: { state in
+        Observable.combineLatest(state, external.startWith(0)) { state, factor in state + [factor] }
       })
-      reactor.send(1)
-      let sent = Threads.start { reactor.send(2) }
-      #expect(isMutating.wait())
-      source.onNext(10)
-      mayGoOn.open()
-      #expect(sent.wait())
-      #expect(reactor.currentState.filter { $0 != 2 } == [10, 11])
-    }
-    body(core.type)
+    _ = reactor.state
+    #expect(reactor.currentState == [0])
+    let sent = Threads.start { reactor.send(1) }
+    #expect(isMutating.wait())
+    // Transforms the state before, which must not come after the one that the running action makes.
+    external.onNext(100)
+    mayGoOn.open()
+    #expect(sent.wait())
+    #expect(reactor.currentState == [1, 100])
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func aStreamThatEndsWithTheNextActionLosesNothingOfWhatItEmittedBefore(_ core: CoreUnderTest) {
-    func body<C: Core>(_: C.Type) {
-      let source = PublishSubject<Int>()
-      let (isMutating, mayGoOn) = (Gate(), Gate())
-      let reactor = Streamed<C>(mutate: { reactor, action in
-        switch action {
-        case 1:
-          return .merge(source.asObservable(), reactor.action.filter { $0 == 3 }.take(1).map { _ in 11 })
-        case 2:
+  @Test
+  func mutationsOfOneStreamKeepTheirOrderInsideATurn() {
+    let source = PublishSubject<Int>()
+    let reactor = Streamed(mutate: { _, action in
+      switch action {
+      case 1: source.asObservable()
+      default:
+        .concat(
+          .just(action),
+          .create { observer in
+            source.onNext(21)
+            observer.onCompleted()
+            return Disposables.create()
+          })
+      }
+    })
+    reactor.send(1)
+    let subscription = reactor.state.subscribe(onNext: { if $0.last == 2 { source.onNext(20) } })
+    reactor.send(2)
+    #expect(reactor.currentState == [2, 20, 21])
+    subscription.dispose()
+  }
+
+  @Test
+  func mutationsOfOneStreamKeepTheirOrderBetweenThreads() {
+    let source = PublishSubject<Int>()
+    let (isMutating, mayGoOn) = (Gate(), Gate())
+    let reactor = Streamed(mutate: { _, action in
+      if action == 1 { return source.asObservable() }
+      isMutating.open()
+      #expect(mayGoOn.wait())
+      source.onNext(11)
+      return .just(action)
+    })
+    reactor.send(1)
+    let sent = Threads.start { reactor.send(2) }
+    #expect(isMutating.wait())
+    source.onNext(10)
+    mayGoOn.open()
+    #expect(sent.wait())
+    #expect(reactor.currentState.filter { $0 != 2 } == [10, 11])
+  }
+
+  @Test
+  func aStreamThatEndsWithTheNextActionLosesNothingOfWhatItEmittedBefore() {
+    let source = PublishSubject<Int>()
+    let (isMutating, mayGoOn) = (Gate(), Gate())
+    let reactor = Streamed(mutate: { reactor, action in
+      switch action {
+      case 1:
+        return .merge(source.asObservable(), reactor.action.filter { $0 == 3 }.take(1).map { _ in 11 })
+      case 2:
+        isMutating.open()
+        #expect(mayGoOn.wait())
+        return .empty()
+      default: return .empty()
+      }
+    })
+    reactor.send(1)
+    let sent = Threads.start { reactor.send(2) }
+    #expect(isMutating.wait())
+    reactor.send(3)
+    source.onNext(10)
+    source.onCompleted()
+    mayGoOn.open()
+    #expect(sent.wait())
+    #expect(reactor.currentState == [10, 11])
+  }
+
+  @Test
+  func actionsThatTransformActionSaysKeepItsOrder() {
+    let external = PublishSubject<Int>()
+    let (isMutating, mayGoOn) = (Gate(), Gate())
+    let mutated = Record<Int>()
+    let reactor = Streamed(
+      mutate: { _, action in
+        mutated.append(action)
+        if action == 1 {
           isMutating.open()
           #expect(mayGoOn.wait())
-          return .empty()
-        default: return .empty()
         }
-      })
-      reactor.send(1)
-      let sent = Threads.start { reactor.send(2) }
-      #expect(isMutating.wait())
-      reactor.send(3)
-      source.onNext(10)
-      source.onCompleted()
-      mayGoOn.open()
-      #expect(sent.wait())
-      #expect(reactor.currentState == [10, 11])
-    }
-    body(core.type)
+        return .just(action)
+      },
+      // Numbers what it says: 1, 2, 3, …
+      action: { action in .merge(action, external.asObservable()).scan(0) { count, _ in count + 1 } })
+    _ = reactor.state
+    let sent = Threads.start { reactor.send(100) }
+    #expect(isMutating.wait())
+    reactor.send(100)
+    external.onNext(100)
+    mayGoOn.open()
+    #expect(sent.wait())
+    #expect(mutated.elements == [1, 2, 3])
+    #expect(reactor.currentState == [1, 2, 3])
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func actionsThatTransformActionSaysKeepItsOrder(_ core: CoreUnderTest) {
-    func body<C: Core>(_: C.Type) {
-      let external = PublishSubject<Int>()
-      let (isMutating, mayGoOn) = (Gate(), Gate())
-      let mutated = Record<Int>()
-      let reactor = Streamed<C>(
-        mutate: { _, action in
-          mutated.append(action)
-          if action == 1 {
-            isMutating.open()
-            #expect(mayGoOn.wait())
-          }
-          return .just(action)
-        },
-        // Numbers what it says: 1, 2, 3, …
-        action: { action in .merge(action, external.asObservable()).scan(0) { count, _ in count + 1 } })
-      _ = reactor.state
-      let sent = Threads.start { reactor.send(100) }
-      #expect(isMutating.wait())
-      reactor.send(100)
-      external.onNext(100)
-      mayGoOn.open()
-      #expect(sent.wait())
-      #expect(mutated.elements == [1, 2, 3])
-      #expect(reactor.currentState == [1, 2, 3])
-    }
-    body(core.type)
+  @Test
+  func mutationsThatTransformMutationSaysKeepItsOrder() {
+    let external = PublishSubject<Int>()
+    let (isMutating, mayGoOn) = (Gate(), Gate())
+    let reactor = Streamed(
+      mutate: { _, action in
+        isMutating.open()
+        #expect(mayGoOn.wait())
+        return .just(action)
+      },
+      mutation: { mutation in .merge(mutation, external.asObservable()).scan(0) { count, _ in count + 1 } })
+    _ = reactor.state
+    let sent = Threads.start { reactor.send(100) }
+    #expect(isMutating.wait())
+    external.onNext(100)
+    mayGoOn.open()
+    #expect(sent.wait())
+    #expect(reactor.currentState == [1, 2])
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func mutationsThatTransformMutationSaysKeepItsOrder(_ core: CoreUnderTest) {
-    func body<C: Core>(_: C.Type) {
-      let external = PublishSubject<Int>()
-      let (isMutating, mayGoOn) = (Gate(), Gate())
-      let reactor = Streamed<C>(
-        mutate: { _, action in
-          isMutating.open()
-          #expect(mayGoOn.wait())
-          return .just(action)
-        },
-        mutation: { mutation in .merge(mutation, external.asObservable()).scan(0) { count, _ in count + 1 } })
-      _ = reactor.state
-      let sent = Threads.start { reactor.send(100) }
-      #expect(isMutating.wait())
-      external.onNext(100)
-      mayGoOn.open()
-      #expect(sent.wait())
-      #expect(reactor.currentState == [1, 2])
-    }
-    body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func anObserverIsNotCalledFromInsideItsFirstState(_ core: CoreUnderTest) {
-    func body<C: Core>(_: C.Type) {
-      let source = PublishSubject<Int>()
-      let reactor = Streamed<C>(mutate: { _, _ in source.asObservable() })
-      reactor.send(1)
-      let depth = Atomic(0)
-      let deepest = Atomic(0)
-      let seen = Record<[Int]>()
-      let subscription = reactor.state.subscribe(onNext: { state in
-        let now = depth.wrappingAdd(1, ordering: .relaxed).newValue
-        deepest.max(now, ordering: .relaxed)
-        seen.append(state)
-        if state.isEmpty { source.onNext(7) }
-        depth.wrappingSubtract(1, ordering: .relaxed)
-      })
-      #expect(deepest.load(ordering: .relaxed) == 1)
-      #expect(seen.elements == [[], [7]])
-      subscription.dispose()
-    }
-    body(core.type)
+  @Test
+  func anObserverIsNotCalledFromInsideItsFirstState() {
+    let source = PublishSubject<Int>()
+    let reactor = Streamed(mutate: { _, _ in source.asObservable() })
+    reactor.send(1)
+    let depth = Atomic(0)
+    let deepest = Atomic(0)
+    let seen = Record<[Int]>()
+    let subscription = reactor.state.subscribe(onNext: { state in
+      let now = depth.wrappingAdd(1, ordering: .relaxed).newValue
+      deepest.max(now, ordering: .relaxed)
+      seen.append(state)
+      if state.isEmpty { source.onNext(7) }
+      depth.wrappingSubtract(1, ordering: .relaxed)
+    })
+    #expect(deepest.load(ordering: .relaxed) == 1)
+    #expect(seen.elements == [[], [7]])
+    subscription.dispose()
   }
 }

@@ -8,36 +8,33 @@ extension GuaranteeTests {
   /// For the main loop there are programs, each of which runs its main thread in another way: `Tests/MainLoop`,
   /// run by `MainLoopTests`.
   @Test(
-    "Work runs on the main loop, or on a loop of yours, where asked", arguments: CoreUnderTest.allCases,
-    PlacementUnderTest.allCases.filter { $0 != .caller })
-  func whereAsked(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let workers = Record<pthread_t>()
-      let senders = Record<pthread_t>()
-      let reactor = Script(
-        on: stage.placement,
-        mutate: { _, action in
-          workers.append(pthread_self())
-          return .just(action)
-        },
-        reduce: { _, state, mutation in
-          workers.append(pthread_self())
-          state.append(mutation)
-        })
-      let subscription = reactor.state.subscribe(onNext: { _ in workers.append(pthread_self()) })
-      #expect(
-        Threads.run(4) { thread in
-          senders.append(pthread_self())
-          reactor.send(thread)
-        })
-      #expect(Threads.yield { reactor.currentState.count == 4 })
-      subscription.dispose()
-      #expect(Set(workers.elements).count == 1)
-      #expect(Set(workers.elements).isDisjoint(with: senders.elements))
-      #expect(stage.finish())
-    }
-    try body(core.type)
+    "Work runs on the main loop, or on a loop of yours, where asked",
+    arguments: PlacementUnderTest.allCases.filter { $0 != .caller })
+  func whereAsked(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let workers = Record<pthread_t>()
+    let senders = Record<pthread_t>()
+    let reactor = Script(
+      on: stage.placement,
+      mutate: { _, action in
+        workers.append(pthread_self())
+        return .just(action)
+      },
+      reduce: { _, state, mutation in
+        workers.append(pthread_self())
+        state.append(mutation)
+      })
+    let subscription = reactor.state.subscribe(onNext: { _ in workers.append(pthread_self()) })
+    #expect(
+      Threads.run(4) { thread in
+        senders.append(pthread_self())
+        reactor.send(thread)
+      })
+    #expect(Threads.yield { reactor.currentState.count == 4 })
+    subscription.dispose()
+    #expect(Set(workers.elements).count == 1)
+    #expect(Set(workers.elements).isDisjoint(with: senders.elements))
+    #expect(stage.finish())
   }
 
   @Test("Work runs on the main loop, or on a loop of yours, where asked: the main loop")
@@ -58,16 +55,16 @@ extension GuaranteeTests {
   private struct Broken: Error {}
 
   /// Fails in the stream of action 1.
-  private final class Failing<C: Core>: Reactor {
+  private final class Failing: Reactor {
     typealias Action = Int
     let initialState = 0
-    let runtime: RuntimeOn<C, Int, Int, Int>
+    let runtime: Runtime<Int, Int, Int>
     private let isInside: Gate
     private let mayGoOn: Gate
 
-    init(on placement: PlacementOn<C>, _ failures: Record<String>, _ isInside: Gate, _ mayGoOn: Gate) {
+    init(on placement: Placement, _ failures: Record<String>, _ isInside: Gate, _ mayGoOn: Gate) {
       (self.isInside, self.mayGoOn) = (isInside, mayGoOn)
-      runtime = RuntimeOn(on: placement, capacity: 4, overflow: .fail) { failure in
+      runtime = Runtime(on: placement, capacity: 4, overflow: .fail) { failure in
         failures.append(failure.sendError.map { "\($0)" } ?? "error")
       }
     }
@@ -85,29 +82,25 @@ extension GuaranteeTests {
 
   @Test(
     "No action is lost silently: overflow, closing and errors are reported",
-    arguments: CoreUnderTest.allCases,
-    PlacementUnderTest.allCases)
-  func nothingIsLostSilently(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let (isInside, mayGoOn) = (Gate(), Gate())
-      let failures = Record<String>()
-      let reactor = Failing(on: stage.placement, failures, isInside, mayGoOn)
-      let isSent = Threads.start { reactor.send(0) }
-      #expect(isInside.wait())
-      for action in 1...10 { reactor.send(action) }
-      reactor.close()
-      reactor.send(11)
-      mayGoOn.open()
-      #expect(isSent.wait())
-      #expect(reactor.waitUntilClosed(before: .now + .seconds(60)))
-      #expect(stage.finish())
-      let reported = failures.elements
-      #expect(reactor.currentState + reported.count == 12)
-      #expect(reported.count { $0 == "error" } == 1)
-      #expect(reported.count { $0 == "\(SendError.closed)" } == 1)
-      #expect(reported.count { $0 == "\(SendError.full)" } >= 6)
-    }
-    try body(core.type)
+    arguments: PlacementUnderTest.allCases)
+  func nothingIsLostSilently(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let failures = Record<String>()
+    let reactor = Failing(on: stage.placement, failures, isInside, mayGoOn)
+    let isSent = Threads.start { reactor.send(0) }
+    #expect(isInside.wait())
+    for action in 1...10 { reactor.send(action) }
+    reactor.close()
+    reactor.send(11)
+    mayGoOn.open()
+    #expect(isSent.wait())
+    #expect(reactor.waitUntilClosed(before: .now + .seconds(60)))
+    #expect(stage.finish())
+    let reported = failures.elements
+    #expect(reactor.currentState + reported.count == 12)
+    #expect(reported.count { $0 == "error" } == 1)
+    #expect(reported.count { $0 == "\(SendError.closed)" } == 1)
+    #expect(reported.count { $0 == "\(SendError.full)" } >= 6)
   }
 }

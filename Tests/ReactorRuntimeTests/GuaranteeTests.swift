@@ -5,16 +5,13 @@ import Testing
 
 /// The README's table, a test for each row, named with the row's words.
 @Suite struct GuaranteeTests {
-  @Test("Actions may be sent from any thread", arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func anyThread(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let reactor = Script(on: stage.placement)
-      #expect(Threads.run(8) { thread in reactor.send(thread) })
-      #expect(stage.finish())
-      #expect(reactor.currentState.sorted() == Array(0..<8))
-    }
-    try body(core.type)
+  @Test("Actions may be sent from any thread", arguments: PlacementUnderTest.allCases)
+  func anyThread(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let reactor = Script(on: stage.placement)
+    #expect(Threads.run(8) { thread in reactor.send(thread) })
+    #expect(stage.finish())
+    #expect(reactor.currentState.sorted() == Array(0..<8))
   }
 
   private final class Busy: @unchecked Sendable {
@@ -25,93 +22,79 @@ import Testing
   }
 
   @Test(
-    "One action at a time goes through mutate and reduce", arguments: CoreUnderTest.allCases,
-    PlacementUnderTest.allCases)
-  func oneAtATime(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let busy = Busy()
-      let reactor = Script(
-        on: stage.placement,
-        mutate: { _, action in
-          if busy.isInside { busy.overlaps += 1 }
-          busy.isInside = true
-          return .just(action)
-        },
-        reduce: { _, _, _ in
-          busy.count += 1
-          busy.isInside = false
-        })
-      #expect(Threads.run(4) { _ in for index in 0..<2000 { reactor.send(index) } })
-      #expect(stage.finish())
-      #expect(busy.overlaps == 0)
-      #expect(busy.count == 8000)
-    }
-    try body(core.type)
+    "One action at a time goes through mutate and reduce", arguments: PlacementUnderTest.allCases)
+  func oneAtATime(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let busy = Busy()
+    let reactor = Script(
+      on: stage.placement,
+      mutate: { _, action in
+        if busy.isInside { busy.overlaps += 1 }
+        busy.isInside = true
+        return .just(action)
+      },
+      reduce: { _, _, _ in
+        busy.count += 1
+        busy.isInside = false
+      })
+    #expect(Threads.run(4) { _ in for index in 0..<2000 { reactor.send(index) } })
+    #expect(stage.finish())
+    #expect(busy.overlaps == 0)
+    #expect(busy.count == 8000)
   }
 
   @Test(
-    "Actions of one thread keep their order", arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func orderOfOneThread(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let reactor = Script(on: stage.placement, capacity: 16)
-      #expect(Threads.run(4) { thread in for index in 0..<1000 { reactor.send(thread * 1000 + index) } })
-      #expect(stage.finish())
-      let state = reactor.currentState
-      for thread in 0..<4 {
-        #expect(state.filter { $0 / 1000 == thread } == Array(thread * 1000..<(thread + 1) * 1000))
-      }
+    "Actions of one thread keep their order", arguments: PlacementUnderTest.allCases)
+  func orderOfOneThread(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let reactor = Script(on: stage.placement, capacity: 16)
+    #expect(Threads.run(4) { thread in for index in 0..<1000 { reactor.send(thread * 1000 + index) } })
+    #expect(stage.finish())
+    let state = reactor.currentState
+    for thread in 0..<4 {
+      #expect(state.filter { $0 / 1000 == thread } == Array(thread * 1000..<(thread + 1) * 1000))
     }
-    try body(core.type)
   }
 
   @Test(
-    "A send that returned before another began is reduced first", arguments: CoreUnderTest.allCases,
-    PlacementUnderTest.allCases)
-  func realTimeOrder(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let reactor = Script(on: stage.placement)
-      // A relay: each thread sends only when the one before it has returned.
-      let turns = (0...40).map { _ in Gate() }
-      turns[0].open()
-      #expect(
-        Threads.run(4) { thread in
-          for turn in stride(from: thread, to: 40, by: 4) {
-            _ = turns[turn].wait()
-            reactor.send(turn)
-            turns[turn + 1].open()
-          }
-        })
-      #expect(stage.finish())
-      #expect(reactor.currentState == Array(0..<40))
-    }
-    try body(core.type)
+    "A send that returned before another began is reduced first", arguments: PlacementUnderTest.allCases)
+  func realTimeOrder(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let reactor = Script(on: stage.placement)
+    // A relay: each thread sends only when the one before it has returned.
+    let turns = (0...40).map { _ in Gate() }
+    turns[0].open()
+    #expect(
+      Threads.run(4) { thread in
+        for turn in stride(from: thread, to: 40, by: 4) {
+          _ = turns[turn].wait()
+          reactor.send(turn)
+          turns[turn + 1].open()
+        }
+      })
+    #expect(stage.finish())
+    #expect(reactor.currentState == Array(0..<40))
   }
 
   @Test(
     "A re-entrant action waits for the running one, never recurses, never deadlocks (full mailbox included)",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func reentrancy(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let depth = Busy()
-      let reactor = Script(
-        on: stage.placement, capacity: 1,
-        mutate: { reactor, action in
-          if depth.isInside { depth.overlaps += 1 }
-          depth.isInside = true
-          if action == 0 { for next in 1...100 { reactor.send(next) } }
-          depth.isInside = false
-          return .of(action, -action)
-        })
-      reactor.send(0)
-      #expect(stage.finish { reactor.currentState.count == 202 })
-      #expect(reactor.currentState == (0...100).flatMap { [$0, -$0] })
-      #expect(depth.overlaps == 0)
-    }
-    try body(core.type)
+    arguments: PlacementUnderTest.allCases)
+  func reentrancy(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let depth = Busy()
+    let reactor = Script(
+      on: stage.placement, capacity: 1,
+      mutate: { reactor, action in
+        if depth.isInside { depth.overlaps += 1 }
+        depth.isInside = true
+        if action == 0 { for next in 1...100 { reactor.send(next) } }
+        depth.isInside = false
+        return .of(action, -action)
+      })
+    reactor.send(0)
+    #expect(stage.finish { reactor.currentState.count == 202 })
+    #expect(reactor.currentState == (0...100).flatMap { [$0, -$0] })
+    #expect(depth.overlaps == 0)
   }
 
   private struct Pair: Sendable {
@@ -119,11 +102,11 @@ import Testing
     var right = [0]
   }
 
-  private final class Pairs<C: Core>: Reactor {
+  private final class Pairs: Reactor {
     typealias Action = Int
     let initialState = Pair()
-    let runtime: RuntimeOn<C, Int, Int, Pair>
-    init(on placement: PlacementOn<C>) { runtime = RuntimeOn(on: placement) }
+    let runtime: Runtime<Int, Int, Pair>
+    init(on placement: Placement) { runtime = Runtime(on: placement) }
     func reduce(into state: inout Pair, mutation: Int) {
       state.left = mutation
       state.right = [mutation]
@@ -131,69 +114,58 @@ import Testing
   }
 
   @Test(
-    "`currentState` from any thread is a whole state, never torn", arguments: CoreUnderTest.allCases,
-    PlacementUnderTest.allCases)
-  func wholeState(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let reactor = Pairs(on: stage.placement)
-      let isDone = Gate()
-      let torn = Record<Int>()
-      let readers = Threads.start {
-        _ = Threads.run(2) { _ in
-          while !isDone.isOpen {
-            let state = reactor.currentState
-            if state.right != [state.left] { torn.append(state.left) }
-          }
+    "`currentState` from any thread is a whole state, never torn", arguments: PlacementUnderTest.allCases)
+  func wholeState(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let reactor = Pairs(on: stage.placement)
+    let isDone = Gate()
+    let torn = Record<Int>()
+    let readers = Threads.start {
+      _ = Threads.run(2) { _ in
+        while !isDone.isOpen {
+          let state = reactor.currentState
+          if state.right != [state.left] { torn.append(state.left) }
         }
       }
-      for index in 1...5000 { reactor.send(index) }
-      #expect(stage.finish())
-      isDone.open()
-      #expect(readers.wait())
-      #expect(torn.elements == [])
-      #expect(reactor.currentState.left == 5000)
     }
-    try body(core.type)
+    for index in 1...5000 { reactor.send(index) }
+    #expect(stage.finish())
+    isDone.open()
+    #expect(readers.wait())
+    #expect(torn.elements == [])
+    #expect(reactor.currentState.left == 5000)
   }
 
   @Test(
-    "A synchronous send that returned is visible in `currentState` (placement `.caller`, no contention)",
-    arguments: CoreUnderTest.allCases)
-  func visibleAtOnce(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let reactor = Script<C>(on: .caller)
-      for index in 0..<100 {
-        reactor.send(index)
-        #expect(reactor.currentState == Array(0...index))
-      }
+    "A synchronous send that returned is visible in `currentState` (placement `.caller`, no contention)")
+  func visibleAtOnce() throws {
+    let reactor = Script(on: .caller)
+    for index in 0..<100 {
+      reactor.send(index)
+      #expect(reactor.currentState == Array(0...index))
     }
-    try body(core.type)
   }
 
-  @Test("Memory is bounded", arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func boundedMemory(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let isInside = Gate()
-      let mayGoOn = Gate()
-      let reactor = Script(
-        on: stage.placement, capacity: 8,
-        mutate: { _, action in
-          isInside.open()
-          _ = mayGoOn.wait()
-          return .just(action)
-        })
-      let isDone = Threads.start { reactor.send(-1) }
-      #expect(isInside.wait())
-      let accepted = (0..<1000).count { (try? reactor.trySend($0)) != nil }
-      #expect(accepted <= 8)
-      #expect(accepted >= 7)
-      mayGoOn.open()
-      #expect(isDone.wait())
-      #expect(stage.finish())
-      #expect(reactor.currentState == [-1] + Array(0..<accepted))
-    }
-    try body(core.type)
+  @Test("Memory is bounded", arguments: PlacementUnderTest.allCases)
+  func boundedMemory(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let isInside = Gate()
+    let mayGoOn = Gate()
+    let reactor = Script(
+      on: stage.placement, capacity: 8,
+      mutate: { _, action in
+        isInside.open()
+        _ = mayGoOn.wait()
+        return .just(action)
+      })
+    let isDone = Threads.start { reactor.send(-1) }
+    #expect(isInside.wait())
+    let accepted = (0..<1000).count { (try? reactor.trySend($0)) != nil }
+    #expect(accepted <= 8)
+    #expect(accepted >= 7)
+    mayGoOn.open()
+    #expect(isDone.wait())
+    #expect(stage.finish())
+    #expect(reactor.currentState == [-1] + Array(0..<accepted))
   }
 }

@@ -5,19 +5,19 @@ import Testing
 
 /// Reactors, their runtimes and their states go away.
 @Suite struct LifetimeTests {
-  final class Holder<C: Core>: Reactor {
+  final class Holder: Reactor {
     typealias Action = LifetimeTracked
     typealias State = LifetimeTracked
     let initialState: LifetimeTracked
-    let runtime: RuntimeOn<C, LifetimeTracked, LifetimeTracked, LifetimeTracked>
+    let runtime: Runtime<LifetimeTracked, LifetimeTracked, LifetimeTracked>
     private let own: LifetimeTracked
     private let onReduce: @Sendable (Int) -> Void
 
     init(
-      on placement: PlacementOn<C>, _ lifetimes: Lifetimes,
+      on placement: Placement, _ lifetimes: Lifetimes,
       onReduce: @escaping @Sendable (Int) -> Void = { _ in }
     ) {
-      runtime = RuntimeOn(on: placement, capacity: 64)
+      runtime = Runtime(on: placement, capacity: 64)
       initialState = lifetimes.track()
       own = lifetimes.track()
       self.onReduce = onReduce
@@ -29,88 +29,76 @@ import Testing
     }
   }
 
-  @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func everythingIsFreed(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      for actions in [0, 1, 2, 100] {
-        let lifetimes = Lifetimes()
-        do {
-          let stage = try Stage<C>(placement)
-          let reactor = Holder(on: stage.placement, lifetimes)
-          for index in 0..<actions { reactor.send(lifetimes.track(index)) }
-          #expect(stage.finish())
-          // The state, those of the turns before, and the reactor's own two.
-          #expect(lifetimes.alive <= 2 + 4)
-        }
-        #expect(lifetimes.alive == 0)
+  @Test(arguments: PlacementUnderTest.allCases)
+  func everythingIsFreed(_ placement: PlacementUnderTest) throws {
+    for actions in [0, 1, 2, 100] {
+      let lifetimes = Lifetimes()
+      do {
+        let stage = try Stage(placement)
+        let reactor = Holder(on: stage.placement, lifetimes)
+        for index in 0..<actions { reactor.send(lifetimes.track(index)) }
+        #expect(stage.finish())
+        // The state, those of the turns before, and the reactor's own two.
+        #expect(lifetimes.alive <= 2 + 4)
       }
+      #expect(lifetimes.alive == 0)
     }
-    try body(core.type)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func reactorWithoutReferencesStillReducesWhatWasSent(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>()
-      let lifetimes = Lifetimes()
-      let reduced = Record<Int>()
-      let isInside = Gate()
-      let mayGoOn = Gate()
-      do {
-        let reactor = Holder(on: .loop(loop), lifetimes) { value in
-          if value == 0 {
-            isInside.open()
-            _ = mayGoOn.wait()
-          }
-          reduced.append(value)
+  @Test
+  func reactorWithoutReferencesStillReducesWhatWasSent() throws {
+    let loop = try Loop()
+    let lifetimes = Lifetimes()
+    let reduced = Record<Int>()
+    let isInside = Gate()
+    let mayGoOn = Gate()
+    do {
+      let reactor = Holder(on: .loop(loop), lifetimes) { value in
+        if value == 0 {
+          isInside.open()
+          _ = mayGoOn.wait()
         }
-        for index in 0..<20 { reactor.send(lifetimes.track(index)) }
-        #expect(isInside.wait())
+        reduced.append(value)
       }
+      for index in 0..<20 { reactor.send(lifetimes.track(index)) }
+      #expect(isInside.wait())
+    }
+    #expect(lifetimes.alive > 0)
+    mayGoOn.open()
+    // The loop lets it go once it is quiet.
+    #expect(Threads.yield { lifetimes.alive == 0 })
+    #expect(reduced.elements == Array(0..<20))
+    #expect(Threads.start { loop.shutdown() }.wait())
+  }
+
+  @Test
+  func reactorThatIsDroppedInItsOwnTurnEndsAfterIt() throws {
+    let lifetimes = Lifetimes()
+    let slot = Owner()
+    slot.held = Holder(on: .caller, lifetimes) { value in
+      slot.held = nil
       #expect(lifetimes.alive > 0)
-      mayGoOn.open()
-      // The loop lets it go once it is quiet.
-      #expect(Threads.yield { lifetimes.alive == 0 })
-      #expect(reduced.elements == Array(0..<20))
-      #expect(Threads.start { loop.shutdown() }.wait())
+      _ = value
     }
-    try body(core.type)
+    slot.held?.send(lifetimes.track(1))
+    #expect(lifetimes.alive == 0)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func reactorThatIsDroppedInItsOwnTurnEndsAfterIt(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let lifetimes = Lifetimes()
-      let slot = Owner<C>()
-      slot.held = Holder(on: .caller, lifetimes) { value in
-        slot.held = nil
-        #expect(lifetimes.alive > 0)
-        _ = value
-      }
-      slot.held?.send(lifetimes.track(1))
-      #expect(lifetimes.alive == 0)
-    }
-    try body(core.type)
-  }
-
-  private final class Owner<C: Core>: @unchecked Sendable {
+  private final class Owner: @unchecked Sendable {
     // Unchecked: one thread uses it.
-    var held: Holder<C>?
+    var held: Holder?
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func whatAClosedLoopRefusesIsDestroyed(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let lifetimes = Lifetimes()
-      do {
-        let loop = try LoopOn<C>()
-        let reactor = Holder(on: .loop(loop), lifetimes)
-        loop.shutdown()
-        for index in 0..<5 { try? reactor.trySend(lifetimes.track(index)) }
-        #expect(lifetimes.alive <= 3)
-      }
-      #expect(lifetimes.alive == 0)
+  @Test
+  func whatAClosedLoopRefusesIsDestroyed() throws {
+    let lifetimes = Lifetimes()
+    do {
+      let loop = try Loop()
+      let reactor = Holder(on: .loop(loop), lifetimes)
+      loop.shutdown()
+      for index in 0..<5 { try? reactor.trySend(lifetimes.track(index)) }
+      #expect(lifetimes.alive <= 3)
     }
-    try body(core.type)
+    #expect(lifetimes.alive == 0)
   }
 }

@@ -6,13 +6,13 @@ import Testing
 /// From an action to the state: what a reactor's author writes.
 @Suite struct ReduceTests {
   /// ReactorKit's form: the state in, the state out.
-  final class Returning<C: Core>: Reactor {
+  final class Returning: Reactor {
     enum Action { case increase, decrease }
     enum Mutation { case add(Int) }
     struct State: Equatable { var value = 10 }
     let initialState = State()
-    let runtime: RuntimeOn<C, Action, Mutation, State>
-    init(on placement: PlacementOn<C>) { runtime = RuntimeOn(on: placement) }
+    let runtime: Runtime<Action, Mutation, State>
+    init(on placement: Placement) { runtime = Runtime(on: placement) }
     func mutate(action: Action) -> Observable<Mutation> {
       switch action {
       case .increase: .just(.add(1))
@@ -27,103 +27,91 @@ import Testing
   }
 
   /// No `mutate`: actions are mutations.
-  final class Plain<C: Core>: Reactor {
+  final class Plain: Reactor {
     typealias Action = Int
     let initialState = 5
-    let runtime: RuntimeOn<C, Int, Int, Int>
-    init(on placement: PlacementOn<C>) { runtime = RuntimeOn(on: placement) }
+    let runtime: Runtime<Int, Int, Int>
+    init(on placement: Placement) { runtime = Runtime(on: placement) }
     func reduce(into state: inout Int, mutation: Int) { state += mutation }
   }
 
   /// Nothing but types: no action has an effect.
-  final class Inert<C: Core>: Reactor {
+  final class Inert: Reactor {
     typealias Action = Int
     typealias Mutation = String
     let initialState = 5
-    let runtime: RuntimeOn<C, Int, String, Int>
-    init(on placement: PlacementOn<C>) { runtime = RuntimeOn(on: placement) }
+    let runtime: Runtime<Int, String, Int>
+    init(on placement: Placement) { runtime = Runtime(on: placement) }
   }
 
-  @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func reduceThatReturnsTheState(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let reactor = Returning(on: stage.placement)
-      for _ in 0..<5 { reactor.send(.increase) }
-      reactor.send(.decrease)
-      #expect(stage.finish())
-      #expect(reactor.currentState == .init(value: 14))
-    }
-    try body(core.type)
+  @Test(arguments: PlacementUnderTest.allCases)
+  func reduceThatReturnsTheState(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let reactor = Returning(on: stage.placement)
+    for _ in 0..<5 { reactor.send(.increase) }
+    reactor.send(.decrease)
+    #expect(stage.finish())
+    #expect(reactor.currentState == .init(value: 14))
   }
 
-  @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
+  @Test(arguments: PlacementUnderTest.allCases)
   func reduceInPlaceAndActionsThatAreMutations(
-    _ core: CoreUnderTest, _ placement: PlacementUnderTest
+    _ placement: PlacementUnderTest
   ) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let reactor = Plain(on: stage.placement)
-      let inert = Inert(on: stage.placement)
-      for index in 1...10 {
-        reactor.send(index)
-        inert.send(index)
-      }
-      #expect(stage.finish())
-      #expect(reactor.currentState == 60)
-      #expect(inert.currentState == 5)
+    let stage = try Stage(placement)
+    let reactor = Plain(on: stage.placement)
+    let inert = Inert(on: stage.placement)
+    for index in 1...10 {
+      reactor.send(index)
+      inert.send(index)
     }
-    try body(core.type)
+    #expect(stage.finish())
+    #expect(reactor.currentState == 60)
+    #expect(inert.currentState == 5)
   }
 
-  @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func everyKindOfStream(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let reactor = Script(
-        on: stage.placement,
-        mutate: { _, action in
-          switch action {
-          case 0: .empty()
-          case 1: .just(1)
-          case 2: .of(2, 3)
-          case 3: .of(4, 5, 6)
-          case 4: .of(7, 8, 9, 10)
-          case 5: .of(11, 12, 13, 14, 15)
-          case 6: .from([16, 17])
-          default: .from([])
-          }
-        })
-      for action in 0...7 { reactor.send(action) }
-      #expect(stage.finish())
-      #expect(reactor.currentState == Array(1...17))
-    }
-    try body(core.type)
+  @Test(arguments: PlacementUnderTest.allCases)
+  func everyKindOfStream(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let reactor = Script(
+      on: stage.placement,
+      mutate: { _, action in
+        switch action {
+        case 0: .empty()
+        case 1: .just(1)
+        case 2: .of(2, 3)
+        case 3: .of(4, 5, 6)
+        case 4: .of(7, 8, 9, 10)
+        case 5: .of(11, 12, 13, 14, 15)
+        case 6: .from([16, 17])
+        default: .from([])
+        }
+      })
+    for action in 0...7 { reactor.send(action) }
+    #expect(stage.finish())
+    #expect(reactor.currentState == Array(1...17))
   }
 
-  @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func initialStateIsReadOnceAndLate(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let reactor = Lazy(on: stage.placement)
-      #expect(reactor.reads.elements == [])
-      // Alone it does not start the reactor: it answers what the reactor would start with.
-      #expect(reactor.currentState == 7)
-      #expect(reactor.currentState == 7)
-      let before = reactor.reads.elements.count
-      for _ in 0..<10 { reactor.send(1) }
-      #expect(stage.finish())
-      #expect(reactor.currentState == 17)
-      #expect(reactor.reads.elements.count == before + 1)
-    }
-    try body(core.type)
+  @Test(arguments: PlacementUnderTest.allCases)
+  func initialStateIsReadOnceAndLate(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let reactor = Lazy(on: stage.placement)
+    #expect(reactor.reads.elements == [])
+    // Alone it does not start the reactor: it answers what the reactor would start with.
+    #expect(reactor.currentState == 7)
+    #expect(reactor.currentState == 7)
+    let before = reactor.reads.elements.count
+    for _ in 0..<10 { reactor.send(1) }
+    #expect(stage.finish())
+    #expect(reactor.currentState == 17)
+    #expect(reactor.reads.elements.count == before + 1)
   }
 
-  final class Lazy<C: Core>: Reactor {
+  final class Lazy: Reactor {
     typealias Action = Int
     let reads = Record<Int>()
-    let runtime: RuntimeOn<C, Int, Int, Int>
-    init(on placement: PlacementOn<C>) { runtime = RuntimeOn(on: placement) }
+    let runtime: Runtime<Int, Int, Int>
+    init(on placement: Placement) { runtime = Runtime(on: placement) }
     var initialState: Int {
       reads.append(1)
       return 7
@@ -131,18 +119,15 @@ import Testing
     func reduce(into state: inout Int, mutation: Int) { state += mutation }
   }
 
-  @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func concurrentFirstSendsStartOnce(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      for _ in 0..<20 {
-        let stage = try Stage<C>(placement)
-        let reactor = Lazy(on: stage.placement)
-        #expect(Threads.run(8) { _ in reactor.send(1) })
-        #expect(stage.finish())
-        #expect(reactor.currentState == 15)
-        #expect(reactor.reads.elements.count == 1)
-      }
+  @Test(arguments: PlacementUnderTest.allCases)
+  func concurrentFirstSendsStartOnce(_ placement: PlacementUnderTest) throws {
+    for _ in 0..<20 {
+      let stage = try Stage(placement)
+      let reactor = Lazy(on: stage.placement)
+      #expect(Threads.run(8) { _ in reactor.send(1) })
+      #expect(stage.finish())
+      #expect(reactor.currentState == 15)
+      #expect(reactor.reads.elements.count == 1)
     }
-    try body(core.type)
   }
 }

@@ -3,26 +3,26 @@ import ReactorRuntime
 import TestSupport
 
 /// A reactor whose `mutate` and `reduce` are closures, and whose state is what was reduced so far.
-final class Script<C: Core>: Reactor {
+final class Script: Reactor {
   typealias Action = Int
   typealias Mutation = Int
   typealias State = [Int]
   typealias Mutate = @Sendable (Script, Int) -> Observable<Int>
   typealias Reduce = @Sendable (Script, inout [Int], Int) -> Void
 
-  let runtime: RuntimeOn<C, Int, Int, [Int]>
+  let runtime: Runtime<Int, Int, [Int]>
   let initialState: [Int] = []
   private let onMutate: Mutate
   private let onReduce: Reduce
 
   init(
-    on placement: PlacementOn<C>, capacity: Int = 64, overflow: OverflowPolicy = .block,
+    on placement: Placement, capacity: Int = 64, overflow: OverflowPolicy = .block,
     reentrantCapacity: Int = 1024,
     failures: Record<SendError> = Record(),
     mutate: @escaping Mutate = { _, action in .just(action) },
     reduce: @escaping Reduce = { _, state, mutation in state.append(mutation) }
   ) {
-    runtime = RuntimeOn(
+    runtime = Runtime(
       on: placement, capacity: capacity, overflow: overflow, reentrantCapacity: reentrantCapacity,
       onFailure: { failure in if let reason = failure.sendError { failures.append(reason) } })
     onMutate = mutate

@@ -14,8 +14,8 @@ enum PlacementUnderTest: CaseIterable, Sendable {
 }
 
 /// A placement, with the loop that it may need.
-struct Stage<C: Core>: Sendable {
-  let placement: PlacementOn<C>
+struct Stage: Sendable {
+  let placement: Placement
   private let shutDown: (@Sendable () -> Void)?
 
   init(_ placement: PlacementUnderTest) throws {
@@ -24,15 +24,15 @@ struct Stage<C: Core>: Sendable {
       shutDown = nil
       self.placement = .caller
     case .loop:
-      let loop = try LoopOn<C>()
+      let loop = try Loop()
       shutDown = { loop.shutdown() }
       self.placement = .loop(loop)
     case .group:
-      let group = try LoopGroupOn<C>(count: 2)
+      let group = try LoopGroup(count: 2)
       shutDown = { group.shutdown() }
       self.placement = .group(group, key: "key")
     case .hosted:
-      let host = try ForeignLoop<C>()
+      let host = try ForeignLoop()
       shutDown = { host.shutdown() }
       self.placement = host.hosted.placement
     }
@@ -48,13 +48,13 @@ struct Stage<C: Core>: Sendable {
 }
 
 /// A thread that polls for a hosted loop, and runs its rounds.
-private final class ForeignLoop<C: Core>: Sendable {
-  let hosted: HostedLoopOn<C>
+private final class ForeignLoop: Sendable {
+  let hosted: HostedLoop
   private let isOver = Gate()
   private let hasEnded: Gate
 
   init() throws {
-    let hosted = try HostedLoopOn<C>()
+    let hosted = try HostedLoop()
     self.hosted = hosted
     hasEnded = Threads.start { [isOver] in
       while !isOver.isOpen {

@@ -3,13 +3,13 @@ import ReactorRuntime
 import TestSupport
 
 /// A reactor of integers whose `mutate` and transforms are closures; its state is the list of its mutations.
-final class Streamed<C: Core>: Reactor {
+final class Streamed: Reactor {
   typealias Action = Int
   typealias Mutation = Int
   typealias State = [Int]
   typealias Transform<Element: Sendable> = @Sendable (Observable<Element>) -> Observable<Element>
 
-  let runtime: RuntimeOn<C, Int, Int, [Int]>
+  let runtime: Runtime<Int, Int, [Int]>
   let initialState: [Int] = []
   private let onMutate: @Sendable (Streamed, Int) -> Observable<Int>
   private let onAction: Transform<Int>
@@ -17,13 +17,13 @@ final class Streamed<C: Core>: Reactor {
   private let onState: Transform<[Int]>
 
   init(
-    on placement: PlacementOn<C> = .caller, capacity: Int = 64, reentrantCapacity: Int = 1024,
+    on placement: Placement = .caller, capacity: Int = 64, reentrantCapacity: Int = 1024,
     failures: Record<Failure> = Record(),
     mutate: @escaping @Sendable (Streamed, Int) -> Observable<Int> = { _, action in .just(action) },
     action: @escaping Transform<Int> = { $0 }, mutation: @escaping Transform<Int> = { $0 },
     state: @escaping Transform<[Int]> = { $0 }
   ) {
-    runtime = RuntimeOn(
+    runtime = Runtime(
       on: placement, capacity: capacity, reentrantCapacity: reentrantCapacity,
       onFailure: { failures.append($0) })
     onMutate = mutate

@@ -5,28 +5,25 @@ import Testing
 
 /// What a transform has made of a stream goes away with the reactor.
 @Suite struct TransformLifetimeTests {
-  @Test(arguments: CoreUnderTest.allCases)
-  func ofStreamsThatHoldTheOneTheyWereMadeOf(_ core: CoreUnderTest) {
-    func body<C: Core>(_: C.Type) {
-      let lifetimes = Lifetimes()
-      do {
-        let reactor = Streamed<C>(
-          action: { action in
-            action.concat(Observable.never()).do(onNext: { [tracked = lifetimes.track()] _ in _ = tracked })
-          },
-          mutation: { mutation in
-            mutation.flatMap { [tracked = lifetimes.track()] element in
-              _ = tracked
-              return Observable.just(element).take(until: mutation.filter { _ in false })
-            }
-          },
-          state: { state in state.retry().do(onNext: { [tracked = lifetimes.track()] _ in _ = tracked }) })
-        reactor.send(1)
-        #expect(reactor.currentState == [1])
-        #expect(lifetimes.alive == 3)
-      }
-      #expect(lifetimes.alive == 0)
+  @Test
+  func ofStreamsThatHoldTheOneTheyWereMadeOf() {
+    let lifetimes = Lifetimes()
+    do {
+      let reactor = Streamed(
+        action: { action in
+          action.concat(Observable.never()).do(onNext: { [tracked = lifetimes.track()] _ in _ = tracked })
+        },
+        mutation: { mutation in
+          mutation.flatMap { [tracked = lifetimes.track()] element in
+            _ = tracked
+            return Observable.just(element).take(until: mutation.filter { _ in false })
+          }
+        },
+        state: { state in state.retry().do(onNext: { [tracked = lifetimes.track()] _ in _ = tracked }) })
+      reactor.send(1)
+      #expect(reactor.currentState == [1])
+      #expect(lifetimes.alive == 3)
     }
-    body(core.type)
+    #expect(lifetimes.alive == 0)
   }
 }

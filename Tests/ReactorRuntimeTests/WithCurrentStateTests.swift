@@ -5,86 +5,74 @@ import Testing
 
 /// The state without a copy: `withCurrentState` shows what `currentState` would.
 @Suite struct WithCurrentStateTests {
-  @Test(arguments: CoreUnderTest.allCases)
-  func showsWhatCurrentStateShows(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let reactor = Script<C>(on: .caller)
-      // Before the first action: initialState.
-      #expect(reactor.withCurrentState { $0.count } == 0)
-      for index in 1...50 {
-        reactor.send(index)
-        #expect(reactor.withCurrentState { $0.last } == index)
-      }
-      let seen = Record<Int>()
-      #expect(Threads.run(1) { _ in seen.append(reactor.withCurrentState { $0.count }) })
-      #expect(seen.elements == [50])
+  @Test
+  func showsWhatCurrentStateShows() throws {
+    let reactor = Script(on: .caller)
+    // Before the first action: initialState.
+    #expect(reactor.withCurrentState { $0.count } == 0)
+    for index in 1...50 {
+      reactor.send(index)
+      #expect(reactor.withCurrentState { $0.last } == index)
     }
-    try body(core.type)
+    let seen = Record<Int>()
+    #expect(Threads.run(1) { _ in seen.append(reactor.withCurrentState { $0.count }) })
+    #expect(seen.elements == [50])
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func passesOnWhatTheBodyThrowsAndUnpins(_ core: CoreUnderTest) throws {
+  @Test
+  func passesOnWhatTheBodyThrowsAndUnpins() throws {
     struct Refusal: Error, Equatable { let count: Int }
-    func body<C: Core>(_: C.Type) throws {
-      let reactor = Script<C>(on: .caller)
-      for index in 1...20 {
-        reactor.send(index)
-        #expect(throws: Refusal(count: index)) {
-          try reactor.withCurrentState { (state) throws(Refusal) in throw Refusal(count: state.count) }
-        }
-      }
-      #expect(reactor.currentState.count == 20)
-    }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func whatTheBodySendsDoesNotChangeWhatItReads(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let reactor = Script<C>(on: .caller)
-      reactor.send(0)
-      for round in 1...20 {
-        reactor.withCurrentState { state in
-          reactor.send(round)
-          #expect(state.count == round)
-          #expect(reactor.currentState.count == round + 1)
-          #expect(reactor.withCurrentState { $0.count } == round + 1)
-        }
+    let reactor = Script(on: .caller)
+    for index in 1...20 {
+      reactor.send(index)
+      #expect(throws: Refusal(count: index)) {
+        try reactor.withCurrentState { (state) throws(Refusal) in throw Refusal(count: state.count) }
       }
     }
-    try body(core.type)
+    #expect(reactor.currentState.count == 20)
   }
 
-  @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func insideATurnTheOwnerReadsItsOwn(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let inMutate = Record<Int>()
-      let inReduce = Record<Bool>()
-      let reactor = Script(
-        on: stage.placement,
-        mutate: { reactor, action in
-          inMutate.append(reactor.withCurrentState { $0.count })
-          return .of(action, action)
-        },
-        reduce: { reactor, state, mutation in
-          let count = state.count
-          inReduce.append(reactor.withCurrentState { $0.count <= count && $0.count % 2 == 0 })
-          state.append(mutation)
-        })
-      for action in 1...3 { reactor.send(action) }
-      #expect(stage.finish())
-      #expect(inMutate.elements == [0, 2, 4])
-      #expect(inReduce.elements == Array(repeating: true, count: 6))
+  @Test
+  func whatTheBodySendsDoesNotChangeWhatItReads() throws {
+    let reactor = Script(on: .caller)
+    reactor.send(0)
+    for round in 1...20 {
+      reactor.withCurrentState { state in
+        reactor.send(round)
+        #expect(state.count == round)
+        #expect(reactor.currentState.count == round + 1)
+        #expect(reactor.withCurrentState { $0.count } == round + 1)
+      }
     }
-    try body(core.type)
+  }
+
+  @Test(arguments: PlacementUnderTest.allCases)
+  func insideATurnTheOwnerReadsItsOwn(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let inMutate = Record<Int>()
+    let inReduce = Record<Bool>()
+    let reactor = Script(
+      on: stage.placement,
+      mutate: { reactor, action in
+        inMutate.append(reactor.withCurrentState { $0.count })
+        return .of(action, action)
+      },
+      reduce: { reactor, state, mutation in
+        let count = state.count
+        inReduce.append(reactor.withCurrentState { $0.count <= count && $0.count % 2 == 0 })
+        state.append(mutation)
+      })
+    for action in 1...3 { reactor.send(action) }
+    #expect(stage.finish())
+    #expect(inMutate.elements == [0, 2, 4])
+    #expect(inReduce.elements == Array(repeating: true, count: 6))
   }
 
   /// Merges what `mutations` and `states` emit.
-  final class Merging<C: Core>: Reactor {
+  final class Merging: Reactor {
     typealias Action = Int
     let initialState: [Int] = [0]
-    let runtime = RuntimeOn<C, Int, Int, [Int]>(on: .caller)
+    let runtime = Runtime<Int, Int, [Int]>(on: .caller)
     let mutations = PublishSubject<Int>()
     let states = PublishSubject<[Int]>()
     let mergesStates: Bool
@@ -106,36 +94,30 @@ import Testing
     }
   }
 
-  @Test(arguments: CoreUnderTest.allCases, [false, true])
-  func whatAStreamBringsInsideTheBodyWaitsUntilItIsRead(_ core: CoreUnderTest, _ isState: Bool) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let seen = Record<[Int]>()
-      let reactor = Merging<C>(mergesStates: isState) { reactor, action in
-        // The second action of a turn: by then the owner is in a slot that it changes in place.
-        if action == 1 { return reactor.send(2) }
-        reactor.withCurrentState { state in
-          if isState { reactor.states.onNext([8]) } else { reactor.mutations.onNext(8) }
-          seen.append(copy state)
-          // Without optimisation the compiler passes a copy, so look at the place itself, too.
-          seen.append(reactor.currentState)
-        }
+  @Test(arguments: [false, true])
+  func whatAStreamBringsInsideTheBodyWaitsUntilItIsRead(_ isState: Bool) throws {
+    let seen = Record<[Int]>()
+    let reactor = Merging(mergesStates: isState) { reactor, action in
+      // The second action of a turn: by then the owner is in a slot that it changes in place.
+      if action == 1 { return reactor.send(2) }
+      reactor.withCurrentState { state in
+        if isState { reactor.states.onNext([8]) } else { reactor.mutations.onNext(8) }
+        seen.append(copy state)
+        // Without optimisation the compiler passes a copy, so look at the place itself, too.
+        seen.append(reactor.currentState)
       }
-      reactor.send(1)
-      #expect(seen.elements == [[0, 1], [0, 1]])
-      // In the order in which the merged stream emitted them.
-      #expect(reactor.currentState == (isState ? [0, 1, 2] : [0, 1, 8, 2]))
     }
-    try body(core.type)
+    reactor.send(1)
+    #expect(seen.elements == [[0, 1], [0, 1]])
+    // In the order in which the merged stream emitted them.
+    #expect(reactor.currentState == (isState ? [0, 1, 2] : [0, 1, 8, 2]))
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func aStubStandsIn(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let reactor = Script<C>(on: .caller)
-      reactor.isStubEnabled = true
-      reactor.stub.state.value = [4]
-      #expect(reactor.withCurrentState { $0 } == [4])
-    }
-    try body(core.type)
+  @Test
+  func aStubStandsIn() throws {
+    let reactor = Script(on: .caller)
+    reactor.isStubEnabled = true
+    reactor.stub.state.value = [4]
+    #expect(reactor.withCurrentState { $0 } == [4])
   }
 }

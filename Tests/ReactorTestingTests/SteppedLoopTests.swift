@@ -6,13 +6,13 @@ import Testing
 
 /// A loop whose turns a test runs by hand.
 @Suite struct SteppedLoopTests {
-  private final class Adder<C: Core>: Reactor {
+  private final class Adder: Reactor {
     typealias Action = Int
     typealias State = Int
     let initialState = 0
-    let runtime: RuntimeOn<C, Int, Int, Int>
+    let runtime: Runtime<Int, Int, Int>
 
-    init(on placement: PlacementOn<C>) { runtime = RuntimeOn(on: placement, capacity: 16) }
+    init(on placement: Placement) { runtime = Runtime(on: placement, capacity: 16) }
 
     func mutate(action: Int) -> Observable<Int> {
       if action >= 100 { send(action - 100) }
@@ -22,83 +22,68 @@ import Testing
     func reduce(into state: inout Int, mutation: Int) { state += mutation }
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func nothingRunsBetweenSteps(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try SteppedLoopOn<C>()
-      let reactor = Adder(on: loop.placement)
-      #expect(loop.step() == 0)
-      reactor.send(1)
-      reactor.send(2)
-      #expect(reactor.currentState == 0)
-      #expect(loop.step() == 2)
-      #expect(reactor.currentState == 3)
-      #expect(loop.step() == 0)
-    }
-    try body(core.type)
+  @Test
+  func nothingRunsBetweenSteps() throws {
+    let loop = try SteppedLoop()
+    let reactor = Adder(on: loop.placement)
+    #expect(loop.step() == 0)
+    reactor.send(1)
+    reactor.send(2)
+    #expect(reactor.currentState == 0)
+    #expect(loop.step() == 2)
+    #expect(reactor.currentState == 3)
+    #expect(loop.step() == 0)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func stepIsOneTurnOfEach(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try SteppedLoopOn<C>(turnLimit: 2)
-      let (first, second) = (Adder(on: loop.placement), Adder(on: loop.placement))
-      for _ in 0..<5 { first.send(1) }
-      second.send(1)
-      #expect(loop.step() == 3)
-      #expect((first.currentState, second.currentState) == (2, 1))
-      #expect(loop.run())
-      #expect((first.currentState, second.currentState) == (5, 1))
-    }
-    try body(core.type)
+  @Test
+  func stepIsOneTurnOfEach() throws {
+    let loop = try SteppedLoop(turnLimit: 2)
+    let (first, second) = (Adder(on: loop.placement), Adder(on: loop.placement))
+    for _ in 0..<5 { first.send(1) }
+    second.send(1)
+    #expect(loop.step() == 3)
+    #expect((first.currentState, second.currentState) == (2, 1))
+    #expect(loop.run())
+    #expect((first.currentState, second.currentState) == (5, 1))
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func anotherThreadMaySendAndStep(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try SteppedLoopOn<C>(turnLimit: 1)
-      let reactor = Adder(on: loop.placement)
-      // Stepped here first, so that the reactor is this thread's when the other goes on.
-      for _ in 0..<3 { reactor.send(1) }
-      #expect(loop.step() == 1)
-      #expect(
-        Threads.start {
-          reactor.send(10)
-          loop.run()
-        }.wait())
-      #expect(reactor.currentState == 13)
-      reactor.send(100)
-      #expect(loop.run())
-      #expect(reactor.currentState == 113)
-    }
-    try body(core.type)
+  @Test
+  func anotherThreadMaySendAndStep() throws {
+    let loop = try SteppedLoop(turnLimit: 1)
+    let reactor = Adder(on: loop.placement)
+    // Stepped here first, so that the reactor is this thread's when the other goes on.
+    for _ in 0..<3 { reactor.send(1) }
+    #expect(loop.step() == 1)
+    #expect(
+      Threads.start {
+        reactor.send(10)
+        loop.run()
+      }.wait())
+    #expect(reactor.currentState == 13)
+    reactor.send(100)
+    #expect(loop.run())
+    #expect(reactor.currentState == 113)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func fullMailboxIsSaidAndNotWaitedFor(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try SteppedLoopOn<C>()
-      let reactor = Adder(on: loop.placement)
-      for _ in 0..<16 { try reactor.trySend(1) }
-      #expect(throws: SendError.full) { try reactor.trySend(1) }
-      loop.step()
-      #expect(reactor.currentState == 16)
-    }
-    try body(core.type)
+  @Test
+  func fullMailboxIsSaidAndNotWaitedFor() throws {
+    let loop = try SteppedLoop()
+    let reactor = Adder(on: loop.placement)
+    for _ in 0..<16 { try reactor.trySend(1) }
+    #expect(throws: SendError.full) { try reactor.trySend(1) }
+    loop.step()
+    #expect(reactor.currentState == 16)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func shutdownRunsWhatWasSentAndRefusesTheRest(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try SteppedLoopOn<C>()
-      let reactor = Adder(on: loop.placement)
-      reactor.send(200)
-      loop.shutdown()
-      #expect(reactor.currentState == 300)
-      #expect(reactor.isClosed)
-      #expect(throws: SendError.closed) { try reactor.trySend(1) }
-    }
-    try body(core.type)
+  @Test
+  func shutdownRunsWhatWasSentAndRefusesTheRest() throws {
+    let loop = try SteppedLoop()
+    let reactor = Adder(on: loop.placement)
+    reactor.send(200)
+    loop.shutdown()
+    #expect(reactor.currentState == 300)
+    #expect(reactor.isClosed)
+    #expect(throws: SendError.closed) { try reactor.trySend(1) }
   }
 
   @Test func runGivesUpOnAReactorThatNeverEnds() throws {

@@ -11,15 +11,13 @@ extension Catalogue {
     Case(
       "latency.busy", .latency(.busy), limit: oneWay,
       variants: [
-        .subject("c", LoopReactorSubject<CCore>.self),
-        .subject("swift", LoopReactorSubject<PureSwiftCore>.self),
+        .onCore(LoopReactorSubject.self),
         .subject("swapped-array", SwappedArrayBaseline.self),
       ]),
     Case(
       "latency.spinning", .latency(.spinning), limit: oneWay,
       variants: [
-        .subject("c", LoopReactorSubject<CCore>.self),
-        .subject("swift", LoopReactorSubject<PureSwiftCore>.self),
+        .onCore(LoopReactorSubject.self),
         .subject("dispatch", DispatchQueueBaseline.self),
         .subject("asyncstream", AsyncStreamBaseline.self),
         .subject("swapped-array", SwappedArrayBaseline.self),
@@ -27,8 +25,7 @@ extension Catalogue {
     Case(
       "latency.parked", .latency(.parked), limit: CaseOutline.Limit("limit.wakeup"),
       variants: [
-        .subject("c", LoopReactorSubject<CCore>.self),
-        .subject("swift", LoopReactorSubject<PureSwiftCore>.self),
+        .onCore(LoopReactorSubject.self),
         .subject("dispatch", DispatchQueueBaseline.self),
         .subject("actor", ActorBaseline.self),
         .subject("asyncstream", AsyncStreamBaseline.self),

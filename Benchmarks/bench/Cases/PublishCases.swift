@@ -14,9 +14,8 @@ extension Catalogue {
     Case(
       name, .synchronous,
       variants: [
-        .subject("c", SizedReactorSubject<CCore, State>.self, hasOrder: false),
-        .subject("swift", SizedReactorSubject<PureSwiftCore, State>.self, hasOrder: false),
-        .subject("c-long-turns", LongTurnsSubject<CCore, State>.self, hasOrder: false),
+        .onCore(SizedReactorSubject<State>.self, hasOrder: false),
+        .onCore(LongTurnsSubject<State>.self, suffix: "-long-turns", hasOrder: false),
         .subject("pthread-mutex", SizedMutexBaseline<State>.self, hasOrder: false),
         .subject("plain", SizedPlainBaseline<State>.self, hasOrder: false),
       ])

@@ -7,8 +7,7 @@ extension Catalogue {
     Case(
       "reactor.loop", .fanIn(.spinning), limit: CaseOutline.Limit("limit.spsc"),
       variants: [
-        .subject("c", LoopReactorSubject<CCore>.self),
-        .subject("swift", LoopReactorSubject<PureSwiftCore>.self),
+        .onCore(LoopReactorSubject.self),
         .subject("mutex", MutexBaseline.self),
         .subject("pthread-mutex", PthreadMutexBaseline.self),
         .subject("dispatch", DispatchQueueBaseline.self),
@@ -19,8 +18,7 @@ extension Catalogue {
     Case(
       "reactor.caller", .fanIn(.spinning), limit: CaseOutline.Limit("limit.fetchadd-contended"),
       variants: [
-        .subject("c", CallerReactorSubject<CCore>.self),
-        .subject("swift", CallerReactorSubject<PureSwiftCore>.self),
+        .onCore(CallerReactorSubject.self),
         .subject("mutex", MutexBaseline.self),
         .subject("pthread-mutex", PthreadMutexBaseline.self),
         .subject("dispatch", DispatchQueueSyncBaseline.self),
@@ -29,8 +27,7 @@ extension Catalogue {
     Case(
       "sync.uncontended", .synchronous, limit: CaseOutline.Limit("limit.fetchadd"),
       variants: [
-        .subject("c", CallerReactorSubject<CCore>.self),
-        .subject("swift", CallerReactorSubject<PureSwiftCore>.self),
+        .onCore(CallerReactorSubject.self),
         .subject("mutex", MutexBaseline.self),
         .subject("pthread-mutex", PthreadMutexBaseline.self),
         .subject("dispatch", DispatchQueueSyncBaseline.self),

@@ -7,9 +7,8 @@ extension Catalogue {
     Case(
       "readers", .readers,
       variants: [
-        .reads("c", ReadReactorSubject<CCore, Borrowed>.self),
-        .reads("c-copied", ReadReactorSubject<CCore, Copied>.self),
-        .reads("swift", ReadReactorSubject<PureSwiftCore, Borrowed>.self),
+        .onCore(ReadReactorSubject<Borrowed>.self),
+        .onCore(ReadReactorSubject<Copied>.self, suffix: "-copied"),
         .reads("mutex", LockedReads<MutexLock>.self),
         .reads("pthread-mutex", LockedReads<PthreadMutexLock>.self),
         .reads("pthread-rwlock", LockedReads<ReadWriteLock>.self),

@@ -1,7 +1,9 @@
 import BenchmarkSupport
+import PureSwiftCore
 import ReactorCore
 
-/// Rings alone: producers send, one thread takes out and reduces.
+/// The parts of both cores in one process. Producers send to a ring or to lanes, and one thread receives and reduces;
+/// or each producer takes the ownership and reduces itself.
 extension Catalogue {
   private static let limit = CaseOutline.Limit("limit.spsc")
 
@@ -10,20 +12,26 @@ extension Catalogue {
       "ring.single", .fanIn(.busy), limit: limit,
       variants: [
         .subject("c", RingSubject<CCore>.self),
-        .subject("swift", RingSubject<PureSwiftCore>.self),
+        .subject("swift", RingSubject<SwiftCore>.self),
         .subject("urcu-wfcqueue", WaitFreeQueueBaseline.self),
       ]),
     Case(
       "ring.batch16", .fanIn(.busy), limit: limit,
       variants: [
         .subject("c", RingBatchSubject<CCore>.self),
-        .subject("swift", RingBatchSubject<PureSwiftCore>.self),
+        .subject("swift", RingBatchSubject<SwiftCore>.self),
       ]),
     Case(
       "lanes.single", .fanIn(.busy), limit: limit,
       variants: [
         .subject("c", LaneSubject<CCore>.self),
-        .subject("swift", LaneSubject<PureSwiftCore>.self),
+        .subject("swift", LaneSubject<SwiftCore>.self),
+      ]),
+    Case(
+      "ownership", .fanIn(.spinning), limit: CaseOutline.Limit("limit.fetchadd-contended"),
+      variants: [
+        .subject("c", OwnershipSubject<CCore>.self),
+        .subject("swift", OwnershipSubject<SwiftCore>.self),
       ]),
   ]
 }

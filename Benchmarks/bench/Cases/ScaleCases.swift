@@ -6,17 +6,16 @@ extension Catalogue {
     Case(
       "scale.idle", .scale(.idle),
       variants: [
-        .population("caller", ReactorPopulation<CallerHost<CCore>>.self),
-        .population("caller-swift", ReactorPopulation<CallerHost<PureSwiftCore>>.self),
-        .population("group", ReactorPopulation<GroupHost<CCore>>.self),
+        .population("caller", ReactorPopulation<CallerHost>.self),
+        .population("group", ReactorPopulation<GroupHost>.self),
         .population("actor", ActorPopulation.self),
         .population("pthread-mutex", PthreadMutexPopulation.self),
       ]),
     Case(
       "scale.busy", .scale(.busy),
       variants: [
-        .population("group", ReactorPopulation<GroupHost<CCore>>.self),
-        .population("caller", ReactorPopulation<CallerHost<CCore>>.self),
+        .population("group", ReactorPopulation<GroupHost>.self),
+        .population("caller", ReactorPopulation<CallerHost>.self),
         .population("actor", ActorPopulation.self),
         .population("pthread-mutex", PthreadMutexPopulation.self),
       ]),

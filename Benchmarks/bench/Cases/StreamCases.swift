@@ -9,7 +9,7 @@ extension Catalogue {
     Case(
       "stream.send", .synchronous, limit: limit,
       variants: [
-        .subject("stored", CallerReactorSubject<CCore>.self),
+        .subject("stored", CallerReactorSubject.self),
         .subject("stored-action", ActionReactorSubject.self),
         .subject("attached", AttachedReactorSubject<Directly>.self),
         .subject("attached-action", AttachedReactorSubject<BySubject>.self),

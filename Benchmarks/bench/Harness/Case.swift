@@ -8,10 +8,17 @@ struct Case: Sendable {
   let producers: Int?
   /// Of the one figure of a case without parts.
   let unit: FigureUnit
-  let variants: [Variant]
+  private(set) var variants: [Variant]
   let needsTwoCores: Bool
 
   var name: String { outline.name }
+
+  /// The same case with other rows: `rows` returns those that take the place of each.
+  func replacingVariants(_ rows: (Variant) -> [Variant]) -> Case {
+    var copy = self
+    copy.variants = variants.flatMap(rows)
+    return copy
+  }
 
   init(_ name: String, _ shape: Shape, limit: CaseOutline.Limit? = nil, variants: [Variant]) {
     outline = CaseOutline(name: name, kind: shape.kind, limit: limit, parts: shape.parts)

@@ -5,7 +5,7 @@ final class Cell {
   let parent: Case
   let variant: Variant
   let producers: Int
-  private(set) var samples: [(value: Measurement, placement: Placement)] = []
+  private(set) var samples: [(value: Measurement, placement: CorePlacement)] = []
   var failure: String?
   /// The most actions per nanosecond that were seen. The best and not the latest: a baseline that has
   /// collapsed once may run at full speed the next time, and time limits catch what overruns.
@@ -35,7 +35,7 @@ final class Cell {
     return measurement
   }
 
-  func keep(_ measurement: Measurement, _ placement: Placement) {
+  func keep(_ measurement: Measurement, _ placement: CorePlacement) {
     samples.append((measurement, placement))
   }
 

@@ -50,7 +50,7 @@ protocol FanInSubject: AnyObject, Sendable {
 }
 
 /// How often a thread got ready to sleep, and how often somebody woke it by a system call.
-struct Sleeping: Sendable {
+struct Sleeping: Codable, Sendable {
   var parks: Int
   var wakes: Int
 }

@@ -16,8 +16,8 @@ final class Group {
   }
 
   /// The placement in which the group as a whole was measured most.
-  var prevailing: Placement {
-    Placement.prevailing(in: cells.flatMap { cell in cell.samples.map(\.placement) })
+  var prevailing: CorePlacement {
+    CorePlacement.prevailing(in: cells.flatMap { cell in cell.samples.map(\.placement) })
   }
 
   /// The cells that lack repetitions of the prevailing placement.
@@ -57,12 +57,12 @@ final class Group {
 }
 
 extension Cell {
-  func kept(_ prevailing: Placement) -> Kept<Measurement> {
+  func kept(_ prevailing: CorePlacement) -> Kept<Measurement> {
     Kept(samples, prevailing: prevailing)
   }
 
   /// One result, or one per percentile; none if nothing could be measured.
-  func results(_ prevailing: Placement) -> [CellResult] {
+  func results(_ prevailing: CorePlacement) -> [CellResult] {
     let kept = kept(prevailing)
     let allocations = Figure(
       kept.values.compactMap { measurement in

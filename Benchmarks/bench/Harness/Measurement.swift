@@ -2,7 +2,7 @@ import AllocationCounting
 import BenchmarkSupport
 
 /// What one repetition is to do.
-struct RepetitionRequest: Sendable {
+struct RepetitionRequest: Codable, Sendable {
   var producers: Int
   /// Items over all producers.
   var count: Int
@@ -17,7 +17,7 @@ struct RepetitionRequest: Sendable {
 }
 
 /// What one repetition has found. That it exists says that its totals were right.
-struct Measurement: Sendable {
+struct Measurement: Codable, Sendable {
   var nanoseconds: Double
   var actions: Int
   var allocations: Int?

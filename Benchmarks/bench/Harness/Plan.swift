@@ -50,6 +50,7 @@ struct Plan {
       Cell(merging: groups.compactMap(\.limit).filter { $0.parent.name == outline.name })
     }
     return compared
-      + limits.flatMap { limit in limit.results(Placement.prevailing(in: limit.samples.map(\.placement))) }
+      + limits.flatMap { limit in limit.results(CorePlacement.prevailing(in: limit.samples.map(\.placement)))
+      }
   }
 }

@@ -52,7 +52,7 @@ final class Runner {
       try attempt(cell) {
         let before = probe()
         let measurement = try cell.measure(request(cell, repetition * cell.patience), instruments)
-        cell.keep(measurement, Placement(before: before, after: probe()))
+        cell.keep(measurement, CorePlacement(before: before, after: probe()))
       }
     }
   }

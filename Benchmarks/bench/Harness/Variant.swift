@@ -1,4 +1,5 @@
 import BenchmarkSupport
+import ReactorCore
 
 /// What the repetitions of a case do with a subject.
 enum Shape: Sendable {
@@ -50,14 +51,23 @@ struct Variant: Sendable {
   let name: String
   /// Whether it sends numbered items, so that their order can be checked in a pass of its own.
   let hasOrder: Bool
+  /// The name of the row that the twin of this executable measures, if the variant runs on the core that was built in.
+  let twin: String?
   let measure: Measure
+
+  init(name: String, hasOrder: Bool, twin: String? = nil, measure: @escaping Measure) {
+    self.name = name
+    self.hasOrder = hasOrder
+    self.twin = twin
+    self.measure = measure
+  }
 
   /// A subject as a variant. The closure is made here, where `Subject` is known, so that crossing the
   /// erasure once per repetition is all that it costs.
   static func subject<Subject: FanInSubject>(
-    _ name: String, _: Subject.Type, hasOrder: Bool = true
+    _ name: String, _: Subject.Type, hasOrder: Bool = true, twin: String? = nil
   ) -> Variant {
-    Variant(name: name, hasOrder: hasOrder) { shape, request, instruments in
+    Variant(name: name, hasOrder: hasOrder, twin: twin) { shape, request, instruments in
       switch shape {
       case .fanIn(let consumer):
         try ThreadedMeasurement.fanIn(Subject.self, consumer, request, instruments)
@@ -71,8 +81,21 @@ struct Variant: Sendable {
     }
   }
 
-  static func reads<Subject: ReadSubject>(_ name: String, _: Subject.Type) -> Variant {
-    Variant(name: name, hasOrder: false) { _, request, instruments in
+  /// A subject on the core that was built in; the row is named after that core.
+  static func onCore<Subject: FanInSubject>(
+    _ subject: Subject.Type, suffix: String = "", hasOrder: Bool = true
+  ) -> Variant {
+    .subject(coreName + suffix, subject, hasOrder: hasOrder, twin: twinCoreName + suffix)
+  }
+
+  static func onCore<Subject: ReadSubject>(_ subject: Subject.Type, suffix: String = "") -> Variant {
+    .reads(coreName + suffix, subject, twin: twinCoreName + suffix)
+  }
+
+  static func reads<Subject: ReadSubject>(
+    _ name: String, _: Subject.Type, twin: String? = nil
+  ) -> Variant {
+    Variant(name: name, hasOrder: false, twin: twin) { _, request, instruments in
       try ReadersMeasurement.run(Subject.self, request, instruments)
     }
   }
@@ -83,4 +106,7 @@ struct Variant: Sendable {
       return try shape.run(Members.self, request, instruments)
     }
   }
+
+  private static var coreName: String { CurrentCore.name.lowercased() }
+  private static var twinCoreName: String { coreName == "c" ? "swift" : "c" }
 }

@@ -12,7 +12,7 @@ enum Header {
     let roundTrip =
       machine.roundTripNanoseconds.map { "median round trip \(FigureFormat.number($0)) ns" }
       ?? "no round trip probed"
-    let placement = Placement.prevailing(in: results.map(\.placement))
+    let placement = CorePlacement.prevailing(in: results.map(\.placement))
     let measured = plan.groups.flatMap(\.cells).reduce(0) { $0 + $1.samples.count }
     let discarded = plan.groups.reduce(0) { $0 + $1.discarded }
     return """

@@ -29,7 +29,7 @@ final class AttachedReactorSubject<Way: SendingWay>: FanInSubject {
 
 /// A reactor with a stored runtime, sent to by its `action`.
 final class ActionReactorSubject: FanInSubject {
-  private let reactor: TallyReactor<CCore>
+  private let reactor: TallyReactor
 
   init(_ setup: SubjectSetup) { reactor = TallyReactor(on: .caller, setup) }
 

@@ -1,8 +1,8 @@
 import ReactorCore
 
 /// A reactor whose senders run its turns.
-final class CallerReactorSubject<C: Core>: FanInSubject {
-  private let reactor: TallyReactor<C>
+final class CallerReactorSubject: FanInSubject {
+  private let reactor: TallyReactor
 
   init(_ setup: SubjectSetup) { reactor = TallyReactor(on: .caller, setup) }
 

@@ -3,12 +3,12 @@ import ReactorCore
 import ReactorRuntime
 
 /// A reactor on a thread of its own.
-final class LoopReactorSubject<C: Core>: FanInSubject {
-  private let loop: LoopOn<C>
-  private let reactor: TallyReactor<C>
+final class LoopReactorSubject: FanInSubject {
+  private let loop: Loop
+  private let reactor: TallyReactor
 
   init(_ setup: SubjectSetup) throws {
-    loop = try LoopOn(
+    loop = try Loop(
       waiting: setup.consumer == .busy ? .busy : .parking, processor: setup.consumerCPU.map(Int.init))
     reactor = TallyReactor(on: .loop(loop), setup)
   }

@@ -11,9 +11,9 @@ import ReactorRuntime
 final class ReactorPopulation<Host: PopulationHost>: Population, @unchecked Sendable {
   private final class SmallReactor: Reactor {
     let initialState = ReadState()
-    let runtime: RuntimeOn<Host.Backing, UInt64, UInt64, ReadState>
+    let runtime: Runtime<UInt64, UInt64, ReadState>
 
-    init(on placement: PlacementOn<Host.Backing>) { runtime = RuntimeOn(on: placement) }
+    init(on placement: Placement) { runtime = Runtime(on: placement) }
 
     func reduce(into state: inout ReadState, mutation: UInt64) { state.add(mutation) }
   }
@@ -59,25 +59,24 @@ final class ReactorPopulation<Host: PopulationHost>: Population, @unchecked Send
 
 /// Where the members of a population have their turns.
 protocol PopulationHost: Sendable {
-  associatedtype Backing: Core
   init(cores: Int) throws
-  func placement(of index: Int) -> PlacementOn<Backing>
+  func placement(of index: Int) -> Placement
   func shutdown()
 }
 
-struct CallerHost<Backing: Core>: PopulationHost {
+struct CallerHost: PopulationHost {
   init(cores: Int) {}
-  func placement(of index: Int) -> PlacementOn<Backing> { .caller }
+  func placement(of index: Int) -> Placement { .caller }
   func shutdown() {}
 }
 
 /// As many loops as there are cores.
-struct GroupHost<Backing: Core>: PopulationHost {
-  private let group: LoopGroupOn<Backing>
+struct GroupHost: PopulationHost {
+  private let group: LoopGroup
 
-  init(cores: Int) throws { group = try LoopGroupOn(count: cores) }
+  init(cores: Int) throws { group = try LoopGroup(count: cores) }
 
-  func placement(of index: Int) -> PlacementOn<Backing> { .group(group, key: index) }
+  func placement(of index: Int) -> Placement { .group(group, key: index) }
 
   func shutdown() { group.shutdown() }
 }

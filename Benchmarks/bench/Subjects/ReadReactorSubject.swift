@@ -3,10 +3,10 @@ import ReactorRuntime
 
 /// A reactor that sends itself the next action for each one, so that its turns are as long as they may be;
 /// read in one of two ways.
-final class ReadReactorSubject<C: Core, Way: ReadingWay>: ReadSubject {
+final class ReadReactorSubject<Way: ReadingWay>: ReadSubject {
   private final class SelfSendingReactor: Reactor {
     let initialState = ReadState()
-    let runtime = RuntimeOn<C, UInt64, UInt64, ReadState>(on: .caller)
+    let runtime = Runtime<UInt64, UInt64, ReadState>(on: .caller)
     private let sign: StopSign
 
     init(_ sign: StopSign) { self.sign = sign }

@@ -1,14 +1,18 @@
 import ReactorCore
 
-/// One ring, item by item: the producers share it, the thread that waits for the totals drains it.
+/// One ring of either core, item by item: the producers share it, the thread that waits for the totals drains it.
+///
+/// It runs the algorithms of ``Ring`` on the raw ring, since ``Ring`` itself is built on one core only.
 final class RingSubject<C: Core>: FanInSubject {
-  private let ring: RingOn<C, Item>
+  private let ring: C.Ring
   private let inspector: Inspector?
 
   init(_ setup: SubjectSetup) throws {
-    ring = try RingOn(capacity: setup.capacity)
+    ring = try C.Ring(capacity: setup.capacity)
     inspector = setup.inspector
   }
+
+  deinit { ring.destroy() }
 
   func produce(producer: Int, values: Range<UInt64>) {
     for value in values {
@@ -19,7 +23,7 @@ final class RingSubject<C: Core>: FanInSubject {
   }
 
   func awaitTotals(_ quota: Quota) throws -> Totals {
-    try ring.reduceAll(quota, inspector: inspector)
+    try ring.reduceAll(quota, inspector: inspector, on: C.self)
   }
 }
 
@@ -27,13 +31,15 @@ final class RingSubject<C: Core>: FanInSubject {
 final class RingBatchSubject<C: Core>: FanInSubject {
   private static var batch: Int { 16 }
 
-  private let ring: RingOn<C, Item>
+  private let ring: C.Ring
   private let inspector: Inspector?
 
   init(_ setup: SubjectSetup) throws {
-    ring = try RingOn(capacity: setup.capacity)
+    ring = try C.Ring(capacity: setup.capacity)
     inspector = setup.inspector
   }
+
+  deinit { ring.destroy() }
 
   func produce(producer: Int, values: Range<UInt64>) {
     var first = values.lowerBound
@@ -50,18 +56,26 @@ final class RingBatchSubject<C: Core>: FanInSubject {
   }
 
   func awaitTotals(_ quota: Quota) throws -> Totals {
-    try ring.reduceAll(quota, inspector: inspector)
+    try ring.reduceAll(quota, inspector: inspector, on: C.self)
   }
 }
 
-extension RingOn where Element == Item {
+extension RawRing {
+  /// A ring of items, whose owner destroys it. Items need no destruction of their own.
+  fileprivate init(capacity: Int) throws(CoreError) {
+    try self.init(
+      capacity: capacity, size: MemoryLayout<Item>.stride, alignment: MemoryLayout<Item>.alignment,
+      startingAt: 0)
+  }
+
   /// The consumer of both: paced, as a consumer for throughput is.
-  fileprivate func reduceAll(_ quota: Quota, inspector: Inspector?) throws -> Totals {
+  fileprivate func reduceAll<C: Core>(_ quota: Quota, inspector: Inspector?, on core: C.Type) throws -> Totals
+  {
     var tally = Tally(inspector: inspector)
-    var pacer = Pacer<C>()
+    var pacer = Pacer()
     return try quota.poll(into: &tally) { tally in
-      let received = drain { item in tally.reduce(item) }
-      if received > 0 { pacer.wait(afterReceiving: received) }
+      let received = drain(upTo: .max, of: Item.self) { item, _ in tally.reduce(item) }
+      if received > 0 { pacer.wait(afterReceiving: received, on: core) }
       return received > 0
     }
   }

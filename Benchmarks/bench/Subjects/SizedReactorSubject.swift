@@ -2,10 +2,10 @@ import ReactorCore
 import ReactorRuntime
 
 /// A reactor on the sender's thread, which shows its state after each action.
-final class SizedReactorSubject<C: Core, State: SizedState>: FanInSubject {
+final class SizedReactorSubject<State: SizedState>: FanInSubject {
   private final class SizedReactor: Reactor {
     let initialState = State()
-    let runtime = RuntimeOn<C, Item, Item, State>(on: .caller)
+    let runtime = Runtime<Item, Item, State>(on: .caller)
 
     func reduce(into state: inout State, mutation: Item) { state.reduce(mutation) }
   }
@@ -22,7 +22,7 @@ final class SizedReactorSubject<C: Core, State: SizedState>: FanInSubject {
 }
 
 /// The same, with a chunk's actions in few turns: each action but the last sends the next.
-final class LongTurnsSubject<C: Core, State: SizedState>: FanInSubject {
+final class LongTurnsSubject<State: SizedState>: FanInSubject {
   private final class ChainReactor: Reactor {
     /// A value, and the end of those that are still to come.
     struct Link: Sendable {
@@ -31,7 +31,7 @@ final class LongTurnsSubject<C: Core, State: SizedState>: FanInSubject {
     }
 
     let initialState = State()
-    let runtime = RuntimeOn<C, Link, Item, State>(on: .caller)
+    let runtime = Runtime<Link, Item, State>(on: .caller)
 
     func mutate(action: Link) -> Observable<Item> {
       if action.value + 1 < action.end { send(Link(value: action.value + 1, end: action.end)) }

@@ -2,7 +2,7 @@ import ReactorCore
 import ReactorRuntime
 
 /// The reactor of the benchmark: it counts and sums what is sent to it.
-final class TallyReactor<C: Core>: Reactor {
+final class TallyReactor: Reactor {
   typealias Action = Item
 
   enum Mutation: Sendable {
@@ -10,11 +10,11 @@ final class TallyReactor<C: Core>: Reactor {
   }
 
   let initialState: Tally
-  let runtime: RuntimeOn<C, Item, Mutation, Tally>
+  let runtime: Runtime<Item, Mutation, Tally>
 
-  init(on placement: PlacementOn<C>, _ setup: SubjectSetup) {
+  init(on placement: Placement, _ setup: SubjectSetup) {
     initialState = Tally(inspector: setup.inspector)
-    runtime = RuntimeOn(on: placement, capacity: setup.capacity)
+    runtime = Runtime(on: placement, capacity: setup.capacity)
   }
 
   func mutate(action: Item) -> Observable<Mutation> { .just(.add(action)) }

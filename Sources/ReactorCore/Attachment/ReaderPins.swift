@@ -18,8 +18,8 @@ struct ReaderPins: @unchecked Sendable {
 
   /// Who makes it destroys it.
   init() {
-    memory = .allocate(byteCount: (Self.lines + 1) * CacheLine.size, alignment: CacheLine.size)
-    CacheLine.place(Atomic<Int>(0), inLine: Self.lines, of: memory)
+    memory = .allocate(byteCount: (Self.lines + 1) * cacheLineSize, alignment: cacheLineSize)
+    phase.initialize(to: Atomic(0))
     for line in 0..<Self.lines {
       for phase in 0..<2 { counter(line, phase).initialize(to: Atomic(0)) }
     }
@@ -30,12 +30,12 @@ struct ReaderPins: @unchecked Sendable {
   /// Behind the counters, in a line that is rarely written.
   @inline(__always)
   private var phase: UnsafeMutablePointer<Atomic<Int>> {
-    (memory + Self.lines &* CacheLine.size).assumingMemoryBound(to: Atomic<Int>.self)
+    (memory + Self.lines &* cacheLineSize).assumingMemoryBound(to: Atomic<Int>.self)
   }
 
   @inline(__always)
   private func counter(_ line: Int, _ phase: Int) -> UnsafeMutablePointer<Atomic<UInt32>> {
-    (memory + (line &* CacheLine.size &+ phase &* MemoryLayout<Atomic<UInt32>>.size))
+    (memory + (line &* cacheLineSize &+ phase &* MemoryLayout<Atomic<UInt32>>.size))
       .assumingMemoryBound(to: Atomic<UInt32>.self)
   }
 
@@ -81,7 +81,7 @@ struct ReaderPins: @unchecked Sendable {
   /// From the address of what is the thread's own; the bits below are the same in all threads.
   @inline(__always)
   private static var line: Int {
-    let mixed = CCore.threadToken &* 0x9e37_79b9_7f4a_7c15
+    let mixed = CurrentCore.threadToken &* 0x9e37_79b9_7f4a_7c15
     return Int(truncatingIfNeeded: mixed &>> 60)
   }
 }

@@ -1,11 +1,13 @@
 import CReactorCore
 
-/// The core written in C11: what ``Ring`` and its companions stand on.
+/// The core written in C11, spelled in Swift.
 public enum CCore: Core {
   public typealias Ring = CRing
   public typealias Lanes = CLanes
   public typealias Trampoline = CTrampoline
   public typealias EventCount = CEventCount
+
+  public static var name: String { "C" }
 
   @inlinable
   public static var threadToken: UInt64 { rr_thread_token() }

@@ -6,8 +6,8 @@
 /// go away is destroyed with them.
 ///
 /// The algorithm and its sources stand in `rr_lanes.h`.
-public final class LanesOn<C: Core, Element: ~Copyable> {
-  @usableFromInline let raw: C.Lanes
+public final class Lanes<Element: ~Copyable> {
+  @usableFromInline let raw: CurrentCore.Lanes
   /// The lane that the next drain begins with, so that a limit does not favour the first. The consumer's.
   @usableFromInline let next = OwnerCell(0)
   #if DEBUG
@@ -22,7 +22,7 @@ public final class LanesOn<C: Core, Element: ~Copyable> {
   public init(limit: Int = 64, capacity: Int, startingAt cursor: UInt64 = 0) throws(CoreError) {
     guard capacity > 0 else { throw .capacityIsZero }
     guard limit > 0 else { throw .laneCountIsInvalid }
-    raw = try C.Lanes(
+    raw = try CurrentCore.Lanes(
       limit: limit, capacity: capacity, size: MemoryLayout<Element>.stride,
       alignment: MemoryLayout<Element>.alignment, startingAt: cursor)
   }
@@ -39,8 +39,8 @@ public final class LanesOn<C: Core, Element: ~Copyable> {
   ///   or ``CoreError/outOfMemory``.
   /// - Complexity: O(limit).
   @inlinable
-  public func register() throws(CoreError) -> LaneProducerOn<C, Element> {
-    LaneProducerOn(try raw.register(), of: self)
+  public func register() throws(CoreError) -> LaneProducer<Element> {
+    LaneProducer(try raw.register(), of: self)
   }
 
   /// Receives what is published, at most `limit` elements, each producer's oldest first, and answers how
@@ -53,44 +53,96 @@ public final class LanesOn<C: Core, Element: ~Copyable> {
       drainGuard.enter()
       defer { drainGuard.leave() }
     #endif
-    var received = 0
-    var index = next.value
-    // As many lanes in a row as there are without anything end it.
-    var emptyLanes = 0
-    while emptyLanes < raw.count, received < limit {
-      if index >= raw.count { index = 0 }
-      let taken = drain(raw.lane(index), upTo: max(0, min(share, limit - received)), body)
-      emptyLanes = taken == 0 ? emptyLanes + 1 : 0
-      received += taken
-      index += 1
-    }
-    next.value = index
-    return received
-  }
-
-  @inlinable
-  @inline(__always)
-  func drain(_ lane: C.Lanes.Lane, upTo limit: Int, _ body: (consuming Element) -> Void) -> Int {
-    let ready = lane.ready()
-    if ready == 0 {
-      lane.recycle()
-      return 0
-    }
-    let taken = min(ready, limit)
-    let slots = lane.slots
-    let first = lane.head
-    for offset in 0..<UInt64(taken) {
-      body(slots.payload(first &+ offset, as: Element.self).move())
-      // A body that takes long must not keep the producer waiting for slots that are already empty.
-      if offset & 255 == 255 { lane.release(first &+ offset &+ 1) }
-    }
-    lane.release(first &+ UInt64(taken))
-    return taken
+    return raw.drain(upTo: limit, share: share, nextLane: &next.value, body)
   }
 }
 
 // Unchecked: the raw lanes are made for threads, and hand each element from exactly one to exactly one.
-extension LanesOn: @unchecked Sendable where Element: Sendable & ~Copyable {}
+extension Lanes: @unchecked Sendable where Element: Sendable & ~Copyable {}
 
-/// The lanes of the C core.
-public typealias Lanes<Element: ~Copyable> = LanesOn<CCore, Element>
+/// One producer's lane. One thread at a time may use it; when it goes away, so does the registration.
+///
+/// A loop that sends takes the handle into a local variable: then the compiler keeps its cursors in
+/// registers, and a send is two stores.
+public struct LaneProducer<Element: ~Copyable>: ~Copyable {
+  @usableFromInline var raw: CurrentCore.Lanes.Producer
+  /// Keeps the memory of the lane.
+  @usableFromInline let lanes: Lanes<Element>
+
+  @inlinable
+  init(_ raw: CurrentCore.Lanes.Producer, of lanes: Lanes<Element>) {
+    self.raw = raw
+    self.lanes = lanes
+  }
+
+  deinit { raw.close() }
+
+  /// Sends one element if there is room. Wait-free; `full` is truthful.
+  @inlinable
+  @inline(__always)
+  public mutating func trySend(_ element: consuming Element) -> SendOutcome<Element> {
+    raw.trySend(element)
+  }
+}
+
+// Unchecked: the handle may move to another thread; `mutating` keeps two threads from using it at once.
+extension LaneProducer: @unchecked Sendable where Element: Sendable & ~Copyable {}
+
+/// What lanes do with elements, apart from owning their memory: the algorithm of ``Lanes``, for any core.
+extension RawLanes {
+  /// As ``Lanes/drain(upTo:share:_:)``; `nextLane` is the lane to begin with, and becomes that of the next drain.
+  /// Consumer.
+  @inlinable
+  @inline(__always)
+  public func drain<Element: ~Copyable>(
+    upTo limit: Int, share: Int, nextLane: inout Int, _ body: (consuming Element) -> Void
+  ) -> Int {
+    var received = 0
+    var index = nextLane
+    // The drain ends after as many empty lanes in a row as there are lanes.
+    var emptyLanes = 0
+    while emptyLanes < count, received < limit {
+      if index >= count { index = 0 }
+      let taken = lane(index).drain(upTo: max(0, min(share, limit - received)), body)
+      emptyLanes = taken == 0 ? emptyLanes + 1 : 0
+      received += taken
+      index += 1
+    }
+    nextLane = index
+    return received
+  }
+}
+
+extension RawLane {
+  @inlinable
+  @inline(__always)
+  func drain<Element: ~Copyable>(upTo limit: Int, _ body: (consuming Element) -> Void) -> Int {
+    let ready = ready()
+    if ready == 0 {
+      recycle()
+      return 0
+    }
+    let taken = min(ready, limit)
+    let slots = slots
+    let first = head
+    for offset in 0..<UInt64(taken) {
+      body(slots.payload(first &+ offset, as: Element.self).move())
+      // A body that takes long must not keep the producer waiting for slots that are already empty.
+      if offset & 255 == 255 { release(first &+ offset &+ 1) }
+    }
+    release(first &+ UInt64(taken))
+    return taken
+  }
+}
+
+extension RawLaneProducer {
+  /// Sends one element of the type that the lanes were made for, if there is room. Wait-free.
+  @inlinable
+  @inline(__always)
+  public mutating func trySend<Element: ~Copyable>(_ element: consuming Element) -> SendOutcome<Element> {
+    guard let slot = tryClaim() else { return .full(element) }
+    slot.assumingMemoryBound(to: Element.self).initialize(to: element)
+    publish()
+    return .accepted
+  }
+}

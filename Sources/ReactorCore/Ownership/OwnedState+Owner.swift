@@ -1,21 +1,21 @@
-extension OwnedStateOn {
+extension OwnedState {
   /// Makes the calling thread the owner of a state that has not started, and starts it with what `initial`
   /// answers; false if another thread was first. Any thread.
   public func tryStart(with initial: () -> State) -> Bool {
-    guard raw.tryStart(C.threadToken) else { return false }
+    guard raw.tryStart(CurrentCore.threadToken) else { return false }
     let state = initial()
     let (owner, place) = (owner, StatePlaces<State>.placeOrNew(of: 0, in: raw.memory))
     place.initialize(to: state)
     owner.pointee.place = place.raw
     slots.pointee.initialized = 1
-    raw.publish(C.threadToken, slot: 0)
+    raw.publish(CurrentCore.threadToken, slot: 0)
     return true
   }
 
   /// Makes the calling thread the owner, if the state has started and nobody is. Any thread; lock-free.
   @inlinable
   @inline(__always)
-  public func tryEnter() -> Bool { raw.tryEnter(C.threadToken) }
+  public func tryEnter() -> Bool { raw.tryEnter(CurrentCore.threadToken) }
 
   /// Reserves the ownership, if nobody has it, and obliges the caller, if that succeeded, to see to it that
   /// somebody calls ``begin()``. Any thread; lock-free.
@@ -25,11 +25,11 @@ extension OwnedStateOn {
   /// Makes the calling thread the owner of what was scheduled, with a happens-before edge from the thread
   /// that did.
   @inlinable
-  public func begin() { raw.begin(C.threadToken) }
+  public func begin() { raw.begin(CurrentCore.threadToken) }
 
   /// Whether the calling thread is the owner. Any thread.
   @inlinable
-  public var isOwner: Bool { raw.isOwner(C.threadToken) }
+  public var isOwner: Bool { raw.isOwner(CurrentCore.threadToken) }
 
   /// Whether somebody was the owner a moment ago, or it was scheduled. Any thread. This look and the one at
   /// the mailbox after ``leave()`` do not both miss; see `rr_trampoline.h`.

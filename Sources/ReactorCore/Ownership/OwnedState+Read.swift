@@ -1,4 +1,4 @@
-extension OwnedStateOn {
+extension OwnedState {
   /// A whole state, or nil before the start. Any thread; never waits for the owner.
   ///
   /// The owner itself sees its own changes at once; inside ``replace(_:)`` the state before it; inside
@@ -21,7 +21,7 @@ extension OwnedStateOn {
   public func withValue<Result: ~Copyable, E: Error>(
     _ body: (borrowing State) throws(E) -> Result
   ) throws(E) -> Result? {
-    if raw.isOwner(C.threadToken) { return try withValueAsOwner(body) }
+    if raw.isOwner(CurrentCore.threadToken) { return try withValueAsOwner(body) }
     let pin = raw.pinShown()
     if pin.slot < 0 { return nil }
     defer { raw.unpin(pin) }

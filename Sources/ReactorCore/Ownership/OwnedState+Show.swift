@@ -1,11 +1,11 @@
 /// How the owner finds a slot for its changes, and how it shows them.
-extension OwnedStateOn {
+extension OwnedState {
   /// Shows what changed to readers and stays the owner. The owner.
   @unsafe
   @inlinable
   public func publish() {
     if owner.pointee.isShown || !noteShown() { return }
-    raw.publish(C.threadToken, slot: Int(slots.pointee.shown))
+    raw.publish(CurrentCore.threadToken, slot: Int(slots.pointee.shown))
   }
 
   /// Shows what changed to readers and gives the ownership up. The owner. Look at the mailbox again

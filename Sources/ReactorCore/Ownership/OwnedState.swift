@@ -17,22 +17,21 @@
 /// so the first change of a turn copies what it changes.
 ///
 /// What there may be a million of is small: one block of 176 bytes for a state of up to 16 bytes.
-public struct OwnedStateOn<C: Core, State: Sendable>: ~Copyable {
-  @usableFromInline let raw: C.Trampoline
-  @usableFromInline let keeper: OwnedStateKeeper<C, State>
-  #if DEBUG
-    /// Without optimisation, Swift 6.3 does not call the deinitializer of another module's generic struct
-    /// that looks trivial. This makes it look otherwise.
-    @usableFromInline let deinitializes: (any AnyObject & Sendable)? = nil
-  #endif
+public struct OwnedState<State: Sendable>: ~Copyable {
+  @usableFromInline let raw: CurrentCore.Trampoline
 
   /// Makes an owned state that has not started: it holds no state yet, and nobody can enter.
   ///
   /// - Throws: ``CoreError/outOfMemory``.
   @inlinable
   public init() throws(CoreError) {
-    keeper = OwnedStateKeeper(try C.Trampoline(payload: StatePlaces<State>.payload))
-    raw = keeper.raw
+    raw = try CurrentCore.Trampoline(payload: StatePlaces<State>.payload)
+    StatePlaces<State>.prepare(raw.memory)
+  }
+
+  deinit {
+    StatePlaces<State>.destroy(in: raw.memory)
+    raw.destroy()
   }
 
   /// What only the owner touches.
@@ -55,27 +54,4 @@ public struct OwnedStateOn<C: Core, State: Sendable>: ~Copyable {
 
 // Unchecked: the slot that is not shown and the owner's fields are touched by the owner only, of which the
 // trampoline makes one at a time with a happens-before edge between two; a slot is pinned while read.
-extension OwnedStateOn: @unchecked Sendable {}
-
-/// Has and destroys the memory of an owned state; why it is an object: see `RawKeeper`.
-@usableFromInline
-final class OwnedStateKeeper<C: Core, State: Sendable> {
-  @usableFromInline let raw: C.Trampoline
-
-  @usableFromInline
-  init(_ raw: C.Trampoline) {
-    self.raw = raw
-    StatePlaces<State>.prepare(raw.memory)
-  }
-
-  deinit {
-    StatePlaces<State>.destroy(in: raw.memory)
-    raw.destroy()
-  }
-}
-
-// Unchecked: it is used when the owned state is made, and when it goes away.
-extension OwnedStateKeeper: @unchecked Sendable {}
-
-/// The owned state of the C core.
-public typealias OwnedState<State: Sendable> = OwnedStateOn<CCore, State>
+extension OwnedState: @unchecked Sendable {}

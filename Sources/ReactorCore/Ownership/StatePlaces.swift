@@ -69,7 +69,7 @@ enum StatePlaces<State> {
   @inlinable
   @inline(never)
   static func allocate(_ slot: Int, in block: UnsafeMutableRawPointer) {
-    let line = CacheLine.size
+    let line = cacheLineSize
     let byteCount = (max(MemoryLayout<State>.size, 1) + line - 1) / line * line
     let memory = UnsafeMutableRawPointer.allocate(
       byteCount: byteCount, alignment: max(MemoryLayout<State>.alignment, line))

@@ -3,29 +3,24 @@
 /// Unlike a mutex it never makes anybody wait: who finds it busy leaves the work in a mailbox, and the
 /// owner looks there after it left. The state diagram, and why no work is forgotten in between, stand in
 /// `rr_trampoline.h`; ``OwnedState`` adds the state that is owned.
-public struct TrampolineOn<C: Core>: ~Copyable {
-  @usableFromInline let raw: C.Trampoline
-  @usableFromInline let keeper: RawKeeper<C.Trampoline>
-  #if DEBUG
-    /// Without optimisation, Swift 6.3 does not call the deinitializer of another module's generic struct
-    /// that looks trivial. This makes it look otherwise.
-    @usableFromInline let deinitializes: (any AnyObject & Sendable)? = nil
-  #endif
+public struct Trampoline: ~Copyable {
+  @usableFromInline let raw: CurrentCore.Trampoline
 
   /// Makes a trampoline that is idle.
   ///
   /// - Throws: ``CoreError/outOfMemory``.
   @inlinable
   public init() throws(CoreError) {
-    raw = try C.Trampoline(payload: 0)
-    keeper = RawKeeper(raw)
-    _ = raw.tryStart(C.threadToken)
+    raw = try CurrentCore.Trampoline(payload: 0)
+    _ = raw.tryStart(CurrentCore.threadToken)
     raw.leave(slot: 0)
   }
 
+  deinit { raw.destroy() }
+
   /// Makes the calling thread the owner, if nobody is. Any thread; lock-free.
   @inlinable
-  public func tryEnter() -> Bool { raw.tryEnter(C.threadToken) }
+  public func tryEnter() -> Bool { raw.tryEnter(CurrentCore.threadToken) }
 
   /// Reserves the ownership, if nobody has it, and obliges the caller, if that succeeded, to see to it that
   /// somebody calls ``begin()``. Any thread; lock-free.
@@ -35,7 +30,7 @@ public struct TrampolineOn<C: Core>: ~Copyable {
   /// Makes the calling thread the owner of what was scheduled, with a happens-before edge from the thread that
   /// did.
   @inlinable
-  public func begin() { raw.begin(C.threadToken) }
+  public func begin() { raw.begin(CurrentCore.threadToken) }
 
   /// Gives the ownership up. The owner only. Look at the mailbox again afterwards.
   @inlinable
@@ -46,14 +41,11 @@ public struct TrampolineOn<C: Core>: ~Copyable {
 
   /// Whether the calling thread is the owner. Any thread.
   @inlinable
-  public var isOwner: Bool { raw.isOwner(C.threadToken) }
+  public var isOwner: Bool { raw.isOwner(CurrentCore.threadToken) }
 
   /// Whether nobody was the owner a moment ago, and nothing was scheduled. Any thread.
   @inlinable
   public var wasIdle: Bool { raw.wasOwner == 0 }
 }
 
-extension TrampolineOn: Sendable {}
-
-/// The trampoline of the C core.
-public typealias Trampoline = TrampolineOn<CCore>
+extension Trampoline: Sendable {}

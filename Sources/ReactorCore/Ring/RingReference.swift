@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Unsafe: the rings must live as long as this is used, and have been made for elements of the type that is sent.
 @unsafe
-public struct RingReference<C: Core>: ~Copyable, Sendable {
+public struct RingReference: ~Copyable, Sendable {
   /// 0 if there is none.
   @usableFromInline let address = Atomic<UInt>(0)
 
@@ -18,7 +18,7 @@ public struct RingReference<C: Core>: ~Copyable, Sendable {
   @inline(__always)
   public func isSent<Element>(_ element: Element) -> Bool {
     guard let address = UnsafeRawPointer(bitPattern: address.load(ordering: .acquiring)) else { return false }
-    return C.Ring(at: address).trySend(element).isAccepted
+    return CurrentCore.Ring(at: address).trySend(element).isAccepted
   }
 
   /// Goes on to the newest ring. Any thread.
@@ -33,10 +33,4 @@ public struct RingReference<C: Core>: ~Copyable, Sendable {
       _ = address.compareExchange(expected: old, desired: new, ordering: .releasing)
     }
   }
-}
-
-extension RingOn where Element: ~Copyable {
-  /// For ``RingReference/follow(_:)``.
-  @inlinable
-  public var address: UnsafeRawPointer { raw.address }
 }

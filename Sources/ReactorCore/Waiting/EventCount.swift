@@ -2,21 +2,16 @@
 /// nobody sleeps.
 ///
 /// Any number of threads may sleep and notify. The protocol and its argument stand in `rr_eventcount.h`.
-public struct EventCountOn<C: Core>: ~Copyable {
-  @usableFromInline let raw: C.EventCount
-  @usableFromInline let keeper: RawKeeper<C.EventCount>
-  #if DEBUG
-    /// Without optimisation, Swift 6.3 does not call the deinitializer of another module's generic struct
-    /// that looks trivial. This makes it look otherwise.
-    @usableFromInline let deinitializes: (any AnyObject & Sendable)? = nil
-  #endif
+public struct EventCount: ~Copyable {
+  @usableFromInline let raw: CurrentCore.EventCount
 
   /// - Throws: ``CoreError/outOfMemory``, or ``CoreError/noDescriptor``.
   @inlinable
   public init(_ kind: EventCountKind = .futex) throws(CoreError) {
-    raw = try C.EventCount(kind)
-    keeper = RawKeeper(raw)
+    raw = try CurrentCore.EventCount(kind)
   }
+
+  deinit { raw.destroy() }
 
   /// Wakes everybody who sleeps. Call it after making the condition true. Any thread.
   @inlinable
@@ -77,7 +72,4 @@ public struct EventCountOn<C: Core>: ~Copyable {
   public func acknowledge() { raw.acknowledge() }
 }
 
-extension EventCountOn: Sendable {}
-
-/// The event count of the C core.
-public typealias EventCount = EventCountOn<CCore>
+extension EventCount: Sendable {}

@@ -7,7 +7,7 @@
 /// emptied in bursts, and a quiet one costs no latency.
 ///
 /// Not for a consumer whose latency matters more than its throughput.
-public struct Pacer<C: Core>: Sendable {
+public struct Pacer: Sendable {
   /// The wait never exceeds this, about 3 µs.
   public static var longest: Int { 128 }
 
@@ -21,6 +21,12 @@ public struct Pacer<C: Core>: Sendable {
   /// a slot that was not ready.
   @inlinable
   public mutating func wait(afterReceiving received: Int) {
+    wait(afterReceiving: received, on: CurrentCore.self)
+  }
+
+  /// As ``wait(afterReceiving:)``, with the pauses of a given core.
+  @inlinable
+  public mutating func wait<C: Core>(afterReceiving received: Int, on _: C.Type) {
     if received >= 16 {
       pauses = min(pauses * 2 + 8, Self.longest)
     } else if received <= 4 {

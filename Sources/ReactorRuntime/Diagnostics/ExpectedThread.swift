@@ -21,7 +21,7 @@ public struct ExpectedThread: Sendable {
   }
 
   /// The thread of a loop.
-  public static func loop<C: Core>(_ loop: LoopOn<C>) -> ExpectedThread {
+  public static func loop(_ loop: Loop) -> ExpectedThread {
     ExpectedThread("its loop's thread") { loop.isCurrent }
   }
 

@@ -37,7 +37,7 @@ extension Reactor {
   public var counters: ReactorCounters { runtime.counters }
 }
 
-extension RuntimeOn {
+extension Runtime {
   /// What the reactor has done so far. Any thread; stops nobody.
   public var counters: ReactorCounters {
     let immediate = turnCounters.was(.immediate)

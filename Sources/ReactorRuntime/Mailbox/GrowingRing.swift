@@ -12,10 +12,10 @@ import Synchronization
 /// capacity. Stages that were emptied stay, since a sender may be looking at one; all of them together are a
 /// seventh of the newest.
 @usableFromInline
-struct GrowingRing<C: Core, Element: Sendable>: ~Copyable, Sendable {
+struct GrowingRing<Element: Sendable>: ~Copyable, Sendable {
   @usableFromInline
   final class Stage: Sendable {
-    @usableFromInline let ring: RingOn<C, Element>
+    @usableFromInline let ring: Ring<Element>
     @usableFromInline let previous: Stage?
     /// Whether earlier stages may hold something. Relaxed: cleared by the consumer, for itself; to others it is
     /// a hint where not to look.
@@ -23,7 +23,7 @@ struct GrowingRing<C: Core, Element: Sendable>: ~Copyable, Sendable {
 
     @usableFromInline
     init(capacity: Int, after previous: Stage?) throws(CoreError) {
-      ring = try RingOn<C, Element>(capacity: capacity)
+      ring = try Ring<Element>(capacity: capacity)
       self.previous = previous
       hasPrevious = Atomic(previous != nil)
     }
@@ -38,7 +38,7 @@ struct GrowingRing<C: Core, Element: Sendable>: ~Copyable, Sendable {
 
   @usableFromInline let newest = LastingReference<Stage>()
   /// Where senders try first: nearly always the newest.
-  @usableFromInline let entrance = RingReference<C>()
+  @usableFromInline let entrance = RingReference()
   @usableFromInline let capacity: Int
   /// Set first of all by ``close()``, while the stages still take elements.
   let wasClosed = Atomic(false)
@@ -48,7 +48,7 @@ struct GrowingRing<C: Core, Element: Sendable>: ~Copyable, Sendable {
   /// - Parameter capacity: How many elements fit in the end; a power of two.
   @usableFromInline
   init(capacity: Int) throws(CoreError) {
-    try RingOn<C, Element>.check(capacity: capacity)
+    try Ring<Element>.check(capacity: capacity)
     self.capacity = capacity
   }
 

@@ -9,11 +9,11 @@ import ReactorCore
 /// whose send begins later. What other threads' turns send while the ring is full joins that queue with such
 /// stamps: see ``Overflow``.
 @usableFromInline
-struct MailboxOn<C: Core, Action: Sendable>: ~Copyable, Sendable {
-  @usableFromInline let ring: GrowingRing<C, Work<Action>>
+struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
+  @usableFromInline let ring: GrowingRing<Work<Action>>
   @usableFromInline let reentrant: OwnerQueue<Work<Action>>
   /// Made when the ring is full for the first time.
-  @usableFromInline let overflow = LastingReference<Overflow<C, Action>>()
+  @usableFromInline let overflow = LastingReference<Overflow<Action>>()
 
   init(capacity: Int, reentrantCapacity: Int) throws(CoreError) {
     ring = try GrowingRing(capacity: capacity)

@@ -11,14 +11,14 @@ import Synchronization
 /// flag; or the head that the spiller found was at least that of the owner's look, and the stamp, one capacity
 /// further, lies beyond that drain.
 @usableFromInline
-final class Overflow<C: Core, Action: Sendable>: Sendable {
+final class Overflow<Action: Sendable>: Sendable {
   private struct Kept: Sendable {
     var works: [(work: Work<Action>, stamp: UInt64)] = []
     var isRaised = false
   }
 
   /// Senders that sleep until there is room.
-  @usableFromInline let room: EventCountOn<C>
+  @usableFromInline let room: EventCount
   /// Tasks that are suspended until there is room.
   let tasks = RoomWaiters()
   private let kept = SystemMutex(Kept())
@@ -30,14 +30,14 @@ final class Overflow<C: Core, Action: Sendable>: Sendable {
   let dropped = Atomic(0)
 
   @usableFromInline
-  init() throws(CoreError) { room = try EventCountOn<C>() }
+  init() throws(CoreError) { room = try EventCount() }
 
   /// Whether the owner must look here. Any thread.
   @usableFromInline
   var wasRaised: Bool {
     // Sequentially consistent, as each look at a mailbox by who has left the reactor.
-    if !C.hasFences { return isRaised.logicalOr(false, ordering: .sequentiallyConsistent).newValue }
-    C.lightFence()
+    if !CurrentCore.hasFences { return isRaised.logicalOr(false, ordering: .sequentiallyConsistent).newValue }
+    CurrentCore.lightFence()
     return isRaised.load(ordering: .sequentiallyConsistent)
   }
 
@@ -49,7 +49,7 @@ final class Overflow<C: Core, Action: Sendable>: Sendable {
     if kept.isRaised { return true }
     // Without fences both sides are read-modify-writes, of which one sees the other.
     _ = isRaised.logicalOr(true, ordering: .sequentiallyConsistent)
-    kept.isRaised = !C.hasFences || C.heavyFence()
+    kept.isRaised = !CurrentCore.hasFences || CurrentCore.heavyFence()
     return kept.isRaised
   }
 
@@ -62,8 +62,7 @@ final class Overflow<C: Core, Action: Sendable>: Sendable {
   /// Keeps something while the ring is full. Any thread.
   ///
   /// - Parameter limit: How many are kept at most.
-  func spill(_ work: Work<Action>, besides ring: borrowing GrowingRing<C, Work<Action>>, limit: Int) -> Spill
-  {
+  func spill(_ work: Work<Action>, besides ring: borrowing GrowingRing<Work<Action>>, limit: Int) -> Spill {
     kept.withLock { kept in
       if kept.works.count >= limit || !raise(&kept) { return .overLimit }
       guard let full = ring.wasFull else { return .ringHasRoom }
@@ -76,7 +75,7 @@ final class Overflow<C: Core, Action: Sendable>: Sendable {
   ///
   /// - Parameter drop: Called with that, if it was kept here.
   func push(
-    _ action: Action, besides ring: borrowing GrowingRing<C, Work<Action>>, drop: (Action) -> Void
+    _ action: Action, besides ring: borrowing GrowingRing<Work<Action>>, drop: (Action) -> Void
   ) -> Spill {
     var oldest: Work<Action>?
     let spill = kept.withLock { kept -> Spill in

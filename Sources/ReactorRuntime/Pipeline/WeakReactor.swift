@@ -2,5 +2,4 @@ import ReactorCore
 
 /// A reactor and its runtime as streams hold them: not retained.
 @usableFromInline
-typealias WeakReactor<C: Core, R: Reactor> = WeakOwner<R, RuntimeOn<C, R.Action, R.Mutation, R.State>>
-where R.Backing == C
+typealias WeakReactor<R: Reactor> = WeakOwner<R, Runtime<R.Action, R.Mutation, R.State>>

@@ -9,8 +9,8 @@ import ReactorCore
 /// so neither keeps the other waiting without bound.
 ///
 /// ``shutdown()`` ends it. A loop that goes away without it, after its last reactor, ends in the background.
-public final class LoopOn<C: Core>: Sendable {
-  @usableFromInline let state: LoopState<C>
+public final class Loop: Sendable {
+  @usableFromInline let state: LoopState
   /// Nil if somebody else runs the rounds: see ``LoopStepper``.
   @usableFromInline let thread: JoinOnce?
 
@@ -30,7 +30,7 @@ public final class LoopOn<C: Core>: Sendable {
     name: String = "reactor-loop", waiting: WaitStrategy = .parking, turnLimit: Int = 1024,
     processor: Int? = nil, jobCapacity: Int = 1 << 20
   ) throws(CoreError) {
-    let state = try LoopState<C>(
+    let state = try LoopState(
       name: name, waiting: waiting, turnLimit: turnLimit, jobCapacity: jobCapacity)
     let running = DedicatedThread(named: name) { state.run() }
     let isPlaced = processor.map { running.run(on: $0) } ?? true
@@ -43,7 +43,7 @@ public final class LoopOn<C: Core>: Sendable {
   }
 
   /// A loop without a thread.
-  init(steppedFrom state: LoopState<C>) {
+  init(steppedFrom state: LoopState) {
     self.state = state
     thread = nil
   }
@@ -57,6 +57,3 @@ public final class LoopOn<C: Core>: Sendable {
   @inlinable
   public var isCurrent: Bool { state.isCurrent }
 }
-
-/// A loop of the C core.
-public typealias Loop = LoopOn<CCore>

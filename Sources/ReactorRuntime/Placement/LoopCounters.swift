@@ -34,7 +34,7 @@ extension LoopCounters: CustomStringConvertible {
   }
 }
 
-extension LoopOn {
+extension Loop {
   /// What the loop has done so far. Any thread; the loop is not stopped for it.
   public var counters: LoopCounters { state.counters }
 }

@@ -7,9 +7,9 @@ import Synchronization
 /// nobody waits for the loop: it may be busy with a long turn, or it may be the caller. Jobs and timers
 /// always are there: they allocate anyway, and their order is theirs alone.
 @usableFromInline
-struct LoopIntake<C: Core>: ~Copyable, Sendable {
-  @usableFromInline let ring: RingOn<C, Scheduled>
-  @usableFromInline let wake: EventCountOn<C>
+struct LoopIntake: ~Copyable, Sendable {
+  @usableFromInline let ring: Ring<Scheduled>
+  @usableFromInline let wake: EventCount
   /// Wakes whoever runs the rounds, in place of `wake`.
   private let bell: (@Sendable () -> Void)?
   private let mail = SystemMutex(LoopMail())
@@ -18,8 +18,8 @@ struct LoopIntake<C: Core>: ~Copyable, Sendable {
 
   @usableFromInline
   init(waking kind: EventCountKind = .futex, bell: (@Sendable () -> Void)? = nil) throws(CoreError) {
-    let ring = try RingOn<C, Scheduled>(capacity: 1024)
-    wake = try EventCountOn(kind)
+    let ring = try Ring<Scheduled>(capacity: 1024)
+    wake = try EventCount(kind)
     self.ring = ring
     self.bell = bell
   }

@@ -16,7 +16,7 @@ struct LoopRounds: Sendable {
   /// Takes in what has come, and runs one turn of each reactor, and at most as many jobs, and timers, as a
   /// turn has actions. Answers how many actions, jobs and timers that were.
   @inlinable
-  mutating func run<C>(of loop: LoopState<C>) -> Int {
+  mutating func run(of loop: LoopState) -> Int {
     // At most each reactor once.
     _ = loop.intake.ring.drain { hosting.accept($0) }
     if loop.intake.hasMail.load(ordering: .relaxed) { takeMail(of: loop) }
@@ -28,7 +28,7 @@ struct LoopRounds: Sendable {
 
   @usableFromInline
   @inline(never)
-  mutating func takeMail<C>(of loop: LoopState<C>) {
+  mutating func takeMail(of loop: LoopState) {
     var mail = loop.intake.takeMail()
     // Moved, not copied: that would count references to each.
     while let scheduled = mail.reactors.popLast() { hosting.accept(scheduled) }
@@ -38,7 +38,7 @@ struct LoopRounds: Sendable {
 
   @usableFromInline
   @inline(never)
-  mutating func runErrands<C>(of loop: LoopState<C>) -> Int {
+  mutating func runErrands(of loop: LoopState) -> Int {
     if loop.isClosed { errands.removeTimers(loop.monitor, loop.cancelledTimers) }
     loop.setRunningJob()
     defer { loop.setRunning(nil) }

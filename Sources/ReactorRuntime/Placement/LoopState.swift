@@ -3,9 +3,9 @@ import Synchronization
 
 /// What a loop and its thread share.
 @usableFromInline
-final class LoopState<C: Core>: Sendable {
+final class LoopState: Sendable {
   let name: String
-  @usableFromInline let intake: LoopIntake<C>
+  @usableFromInline let intake: LoopIntake
   @usableFromInline let waiting: WaitStrategy
   @usableFromInline let turnLimit: Int
   let jobCapacity: Int
@@ -53,7 +53,7 @@ final class LoopState<C: Core>: Sendable {
   }
 
   /// Whether the calling thread is the loop's. Any thread. Relaxed: nobody else can find its token there.
-  @usableFromInline var isCurrent: Bool { token.load(ordering: .relaxed) == C.threadToken }
+  @usableFromInline var isCurrent: Bool { token.load(ordering: .relaxed) == CurrentCore.threadToken }
 
   /// Likewise, and there are turns still to come. Not so in a job that comes when the loop is over: what that
   /// sends is refused, as what other threads send.
@@ -96,8 +96,8 @@ final class LoopState<C: Core>: Sendable {
 
   /// Runs `body` with the calling thread in the place of the loop's own.
   func asCurrent<Result>(_ body: () -> Result) -> Result {
-    host.store(C.threadToken, ordering: .relaxed)
-    token.store(C.threadToken, ordering: .relaxed)
+    host.store(CurrentCore.threadToken, ordering: .relaxed)
+    token.store(CurrentCore.threadToken, ordering: .relaxed)
     defer { token.store(0, ordering: .relaxed) }
     return body()
   }
@@ -110,10 +110,10 @@ extension LoopState {
   /// the rings would go through witness tables.
   @inlinable
   func run() {
-    thread.store(C.threadToken, ordering: .relaxed)
-    token.store(C.threadToken, ordering: .relaxed)
+    thread.store(CurrentCore.threadToken, ordering: .relaxed)
+    token.store(CurrentCore.threadToken, ordering: .relaxed)
     var rounds = LoopRounds(patience: waiting.patience, monitor: monitor)
-    var pacer = Pacer<C>()
+    var pacer = Pacer()
     var emptyRounds = 0
     repeat {
       let processed = rounds.run(of: self)
@@ -137,7 +137,7 @@ extension LoopState {
     // Now and then, since it costs as much as many looks.
     if emptyRounds % 64 == 0 { monitor.beat() }
     if waiting.kind == .busy { return }
-    C.pause()
+    CurrentCore.pause()
     let looks = waiting.kind == .spinning ? waiting.limit : 256
     if emptyRounds % looks == 0 { DedicatedThread.yield() }
   }

@@ -2,9 +2,9 @@ import ReactorCore
 
 /// A loop whose rounds somebody else runs, on any thread, one at a time: a test, a foreign loop, the main
 /// queue.
-package final class LoopStepper<C: Core>: Sendable {
+package final class LoopStepper: Sendable {
   /// To be given to reactors as their placement. It has no thread.
-  package let loop: LoopOn<C>
+  package let loop: Loop
   private let rounds: SystemMutex<LoopRounds>
 
   /// - Parameter turnLimit: After how many actions of one reactor the next gets its turn.
@@ -14,8 +14,8 @@ package final class LoopStepper<C: Core>: Sendable {
         name: "stepped-loop", waiting: .parking, turnLimit: turnLimit, jobCapacity: 1 << 20))
   }
 
-  init(of state: LoopState<C>) {
-    loop = LoopOn(steppedFrom: state)
+  init(of state: LoopState) {
+    loop = Loop(steppedFrom: state)
     rounds = SystemMutex(LoopRounds(patience: 0, monitor: state.monitor))
   }
 

@@ -1,13 +1,10 @@
 import ReactorCore
 
 /// Who runs a reactor's turns.
-public enum PlacementOn<C: Core>: Sendable {
+public enum Placement: Sendable {
   /// The thread that sends to the idle reactor runs the action at once, and with it what others send
   /// meanwhile.
   case caller
   /// The thread of a ``Loop``.
-  case loop(LoopOn<C>)
+  case loop(Loop)
 }
-
-/// The placement of a reactor on the C core.
-public typealias Placement = PlacementOn<CCore>

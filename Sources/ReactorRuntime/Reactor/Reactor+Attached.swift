@@ -4,9 +4,9 @@ import ReactorCore
 @usableFromInline
 let attachedRuntimes = AttachmentTable<any AnyObject & Sendable>()
 
-extension Reactor where Backing == CCore {
+extension Reactor {
   /// The runtime of a reactor that does not store one: made at the first touch, with placement
-  /// ``PlacementOn/caller``, and kept beside the object until shortly after that is gone.
+  /// ``Placement/caller``, and kept beside the object until shortly after that is gone.
   ///
   /// Its mailbox holds 1024 actions. To be found costs each send a look-up, and the runtime's end comes up to
   /// a second after the reactor's. A stored runtime costs neither. Any thread; the look-up is wait-free.

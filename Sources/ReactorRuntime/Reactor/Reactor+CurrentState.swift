@@ -3,7 +3,7 @@ import ReactorCore
 extension Reactor {
   /// A whole state, from any thread and without waiting: what the last turn left, or published on its way.
   ///
-  /// After a send that ran at once (placement ``PlacementOn/caller``, idle) it contains that action. Inside
+  /// After a send that ran at once (placement ``Placement/caller``, idle) it contains that action. Inside
   /// `mutate` it contains everything before the running action's next mutation; inside
   /// ``reduce(state:mutation:)`` it is the state before; inside ``reduce(into:mutation:)``, a state before
   /// this turn. Before the first action it is ``initialState``.

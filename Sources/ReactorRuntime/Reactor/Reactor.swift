@@ -8,19 +8,17 @@ import Synchronization
 ///
 /// Conform a `final class`: then the whole way of an action specialises, and the calls of `mutate` and
 /// `reduce` are direct.
-public protocol Reactor: AnyObject, Sendable {
+public protocol Reactor<Action, Mutation, State>: AnyObject, Sendable {
   associatedtype Action: Sendable
   associatedtype Mutation: Sendable = Action
   associatedtype State: Sendable
-  /// The core that the runtime stands on; it follows from the type of ``runtime``.
-  associatedtype Backing: Core = CCore
 
   /// The state before the first action. Read once for the first send, on its thread, and by every
   /// ``currentState`` before that.
   var initialState: State { get }
 
   /// What makes a reactor of the object: a stored constant, `let runtime = Runtime<…>(on: …)`.
-  var runtime: RuntimeOn<Backing, Action, Mutation, State> { get }
+  var runtime: Runtime<Action, Mutation, State> { get }
 
   /// Where the reactor expects its actions, if it does: nil without it. Read once, at the start, by debug
   /// builds only, which warn if an action, an observer of ``state`` or a stream is elsewhere: see
@@ -88,7 +86,7 @@ extension Reactor where Action == Mutation {
 extension Reactor {
   /// Sends an action. Any thread.
   ///
-  /// On placement ``PlacementOn/caller`` an idle reactor processes it before this returns, and with it what
+  /// On placement ``Placement/caller`` an idle reactor processes it before this returns, and with it what
   /// others send meanwhile; a busy one takes it into its mailbox, and so does one whose mailbox holds an
   /// action that another thread has not finished putting there. Every other placement takes it into the
   /// mailbox. While the mailbox is full this does what the ``OverflowPolicy`` says: without another one it
@@ -144,7 +142,7 @@ extension Reactor {
   /// ones too. Never ends, not even with the reactor, which it does not retain.
   ///
   /// Observers are called by the reactor's owner, in the order in which they subscribed, after
-  /// ``currentState`` has changed. On placement ``PlacementOn/caller`` an idle reactor calls a new observer
+  /// ``currentState`` has changed. On placement ``Placement/caller`` an idle reactor calls a new observer
   /// before the subscription returns; everywhere else that, too, happens in a turn. Any thread may subscribe
   /// and dispose. Subscribing waits for room in the mailbox, with every ``OverflowPolicy``; where that is
   /// impossible, the subscription fails with the ``SendError``. Of a closed reactor there is only the newest

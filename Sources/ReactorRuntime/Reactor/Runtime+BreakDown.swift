@@ -1,7 +1,7 @@
 import ReactorCore
 
 /// What happens when a transform ends: the reactor is closed, and what it was sent is reported.
-extension RuntimeOn {
+extension Runtime {
   /// Any thread, with a reference to the reactor.
   @usableFromInline
   func breakDown(_ transform: Failure.Transform, _ error: (any Error)?) {

@@ -2,11 +2,10 @@ import ReactorCore
 import Synchronization
 
 /// The end of a reactor.
-extension RuntimeOn {
+extension Runtime {
   /// Any thread, with a reference to the reactor.
   @inlinable
-  func close<R: Reactor>(_ closing: Closing, of reactor: R)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func close<R: Reactor<Action, Mutation, State>>(_ closing: Closing, of reactor: R) {
     ending.isWanted.store(true, ordering: .relaxed)
     if closing == .discard {
       // Who finds the reactor broken looks for the pipeline.
@@ -68,7 +67,7 @@ public enum Closing: Sendable, Hashable {
 
 extension Reactor {
   /// Refuses what is sent from now on, and ends the reactor when what it holds was processed or discarded.
-  /// Any thread, from inside its turns too; waits for nobody, but on placement ``PlacementOn/caller`` it may
+  /// Any thread, from inside its turns too; waits for nobody, but on placement ``Placement/caller`` it may
   /// run the last turn. Calling it again does nothing, but that ``Closing/discard`` overrules an earlier
   /// ``Closing/drain``.
   ///

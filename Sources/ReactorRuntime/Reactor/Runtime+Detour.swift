@@ -3,11 +3,10 @@ import Synchronization
 
 /// The way of an action with everything that may stand on it: observers, transforms, streams. The owner, in a
 /// turn.
-extension RuntimeOn {
+extension Runtime {
   @inlinable
   @inline(never)
-  func processOnDetour<R: Reactor>(_ action: Action, of reactor: R)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func processOnDetour<R: Reactor<Action, Mutation, State>>(_ action: Action, of reactor: R) {
     // Whatever makes a detour has made the pipeline before. Acquire: the other side of `insert`, which the
     // relaxed look that has led here is not.
     _ = detourBits.load(ordering: .acquiring)
@@ -18,8 +17,9 @@ extension RuntimeOn {
   }
 
   @inlinable
-  func process<R: Reactor>(_ action: Action, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func process<R: Reactor<Action, Mutation, State>>(
+    _ action: Action, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>
+  ) {
     if detours.contains(.stubbed) { return pipeline.takeAsStub(action) }
     if detours.contains(.unconnected) { connect(reactor) }
     if detours.contains(.broken) { return report(.actionNotDelivered(.closed), action) }
@@ -45,8 +45,9 @@ extension RuntimeOn {
 
   /// An action that came through transform(action).
   @inlinable
-  func mutate<R: Reactor>(_ action: Action, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func mutate<R: Reactor<Action, Mutation, State>>(
+    _ action: Action, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>
+  ) {
     if detours.contains(.broken) { return report(.actionNotDelivered(.closed), action) }
     #if DEBUG
       checkThreadOfAction()
@@ -56,10 +57,10 @@ extension RuntimeOn {
 
   /// What mutate answered for an action.
   @inlinable
-  func apply<R: Reactor>(
+  func apply<R: Reactor<Action, Mutation, State>>(
     _ mutations: Observable<Mutation>, to action: Action, of reactor: R,
     _ pipeline: Pipeline<Action, Mutation, State>
-  ) where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  ) {
     mutations.deliver(
       to: { mutation in accept(mutation, for: action, of: reactor, pipeline) },
       orStream: { mutations in start(mutations, for: action, pipeline) })
@@ -67,9 +68,9 @@ extension RuntimeOn {
 
   /// A mutation that mutate answered.
   @inlinable
-  func accept<R: Reactor>(
+  func accept<R: Reactor<Action, Mutation, State>>(
     _ mutation: Mutation, for action: Action, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>
-  ) where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  ) {
     // The mutation before it may have ended a transform.
     if detours.contains(.broken) { return report(.mutationNotDelivered(.closed), action) }
     if detours.contains(.transformedMutation) {
@@ -81,8 +82,9 @@ extension RuntimeOn {
 
   /// A mutation that came through transform(mutation).
   @inlinable
-  func commit<R: Reactor>(_ mutation: Mutation, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func commit<R: Reactor<Action, Mutation, State>>(
+    _ mutation: Mutation, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>
+  ) {
     if detours.contains(.transformedState) { return commitTransformed(mutation, of: reactor, pipeline) }
     reduce(mutation, of: reactor)
     if detours.contains(.observedState) { show(pipeline) }
@@ -91,9 +93,9 @@ extension RuntimeOn {
   /// reduce goes on from the state that transform(state) has not seen.
   @inlinable
   @inline(never)
-  func commitTransformed<R: Reactor>(
+  func commitTransformed<R: Reactor<Action, Mutation, State>>(
     _ mutation: Mutation, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>
-  ) where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  ) {
     guard var state = pipeline.untransformed.state.value.take() else {
       preconditionFailure("reduced before the transforms were connected")
     }

@@ -2,7 +2,7 @@ import ReactorCore
 
 /// What happens when nobody runs turns any more: actions that were accepted and then found the loop closed
 /// are destroyed, and each is reported.
-extension RuntimeOn {
+extension Runtime {
   /// Nobody will process what is inside. Whoever scheduled, and was refused by the loop.
   @usableFromInline
   func discardAll() {
@@ -32,8 +32,7 @@ extension RuntimeOn {
 
   /// Runs a step of a reactor that accepts nothing any more: its observers still come and go. Any thread.
   @usableFromInline
-  func performThoughClosed<R: Reactor>(_ step: Step, of reactor: R)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func performThoughClosed<R: Reactor<Action, Mutation, State>>(_ step: Step, of reactor: R) {
     if let loop, loop.isClosed, !loop.ending.isOver {
       // What was accepted is still processed.
       return loop.ending.whenOver { [self] in performThoughClosed(step, of: reactor) }

@@ -1,11 +1,10 @@
 import ReactorCore
 
 /// What the thread of a loop calls.
-extension RuntimeOn {
+extension Runtime {
   /// The only way from a loop to the reactor. Not retained: whoever calls it holds the reactor.
   @inlinable
-  func makeServe<R: Reactor>(_ reactor: R) -> @Sendable (LoopCall) -> Int
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func makeServe<R: Reactor<Action, Mutation, State>>(_ reactor: R) -> @Sendable (LoopCall) -> Int {
     let (runtime, reactor) = (UncountedReference(self), UncountedReference(reactor))
     return { call in
       runtime.use { runtime in
@@ -23,8 +22,7 @@ extension RuntimeOn {
 
   @inlinable
   @inline(__always)
-  func turnOnLoop<R: Reactor>(of reactor: R) -> Int
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func turnOnLoop<R: Reactor<Action, Mutation, State>>(of reactor: R) -> Int {
     loop?.setRunning(ObjectIdentifier(self))
     defer { loop?.setRunning(nil) }
     return turn(of: reactor)

@@ -2,19 +2,17 @@ import ReactorCore
 import Synchronization
 
 /// How a runtime gets its pipeline, and how it is connected.
-extension RuntimeOn {
+extension Runtime {
   /// Made at the first call. Any thread; wait-free once it is there.
   @inlinable
-  func pipeline<R: Reactor>(of reactor: R) -> Pipeline<Action, Mutation, State>
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func pipeline<R: Reactor<Action, Mutation, State>>(of reactor: R) -> Pipeline<Action, Mutation, State> {
     pipelineReference.use { $0 } ?? pipelineReference.setIfNil(makePipeline(of: reactor))
   }
 
   /// The closures are made here, where the type of the reactor is known.
   @inlinable
   @inline(never)
-  func makePipeline<R: Reactor>(of reactor: R) -> Pipeline<Action, Mutation, State>
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func makePipeline<R: Reactor<Action, Mutation, State>>(of reactor: R) -> Pipeline<Action, Mutation, State> {
     let weakly = WeakReactor(reactor, part: self)
     let inlets = Pipeline<Action, Mutation, State>.Inlets(
       perform: { step, waits in weakly.use { $0.perform(step, of: $1, waits: waits) } },
@@ -48,8 +46,9 @@ extension RuntimeOn {
   /// Builds the pipeline, unless it is there, and answers something of it: the first touch of
   /// ``Reactor/action`` or ``Reactor/state``. Any thread.
   @inlinable
-  func touch<R: Reactor, End>(_ reactor: R, _ end: (Pipeline<Action, Mutation, State>) -> End) -> End
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func touch<R: Reactor<Action, Mutation, State>, End>(
+    _ reactor: R, _ end: (Pipeline<Action, Mutation, State>) -> End
+  ) -> End {
     if state.hasStarted {
       #if DEBUG
         checkServes(reactor)
@@ -65,8 +64,7 @@ extension RuntimeOn {
   /// Calls the transforms, in ReactorKit's order, and answers the state before the first action. The owner,
   /// once.
   @inlinable
-  func prepare<R: Reactor>(_ reactor: R) -> State
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func prepare<R: Reactor<Action, Mutation, State>>(_ reactor: R) -> State {
     if detours.contains(.stubbed) {
       insert(.unconnected)
       return reactor.initialState
@@ -80,8 +78,7 @@ extension RuntimeOn {
   /// Answers the state before the first action. Holds no port afterwards that nobody else does.
   @inlinable
   @inline(never)
-  func transform<R: Reactor>(_ reactor: R, _ owner: PortOwner<C, R>) -> State
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func transform<R: Reactor<Action, Mutation, State>>(_ reactor: R, _ owner: PortOwner<R>) -> State {
     let ports = ports(of: owner)
     let action = reactor.transform(action: ports.action)
     let mutation = reactor.transform(mutation: ports.mutation)
@@ -94,19 +91,19 @@ extension RuntimeOn {
   /// What the transforms are given. It reaches the pipeline only when it is subscribed to: most reactors have no
   /// transform, and then need none.
   @inlinable
-  func ports<R: Reactor>(of owner: PortOwner<C, R>) -> TransformStreams<Action, Mutation, State>
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func ports<R: Reactor<Action, Mutation, State>>(of owner: PortOwner<R>) -> TransformStreams<
+    Action, Mutation, State
+  > {
     TransformStreams(
       action: port(of: owner) { $0.actionPort }, mutation: port(of: owner) { $0.mutationPort },
       state: port(of: owner) { $0.statePort })
   }
 
   @inlinable
-  func port<R: Reactor, Element>(
-    of owner: PortOwner<C, R>,
+  func port<R: Reactor<Action, Mutation, State>, Element>(
+    of owner: PortOwner<R>,
     _ source: @escaping @Sendable (Pipeline<Action, Mutation, State>) -> OwnerSource<Element>
-  ) -> Observable<Element>
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  ) -> Observable<Element> {
     Observable(identity: PortIdentity()) { observer in
       var subscription: any Disposable = Disposables.create()
       owner.use { subscription = source($0.pipeline(of: $1)).observable.run(observer) }
@@ -116,10 +113,10 @@ extension RuntimeOn {
 
   /// Finds out which transforms do anything: those that answer something else than they were given.
   @inlinable
-  func note<R: Reactor>(
+  func note<R: Reactor<Action, Mutation, State>>(
     _ transformed: TransformStreams<Action, Mutation, State>,
     made ports: TransformStreams<Action, Mutation, State>, of reactor: R
-  ) where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  ) {
     var found: Detours = []
     if !transformed.action.isIdentical(to: ports.action) { found.insert(.transformedAction) }
     if !transformed.mutation.isIdentical(to: ports.mutation) { found.insert(.transformedMutation) }
@@ -132,8 +129,7 @@ extension RuntimeOn {
   /// Subscribes to what the transforms answered. The owner, in its first turn, before anything else.
   @inlinable
   @inline(never)
-  func connect<R: Reactor>(_ reactor: R)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func connect<R: Reactor<Action, Mutation, State>>(_ reactor: R) {
     let pipeline = pipeline(of: reactor)
     if pipeline.transformed.value == nil {
       // A stub was enabled until now.

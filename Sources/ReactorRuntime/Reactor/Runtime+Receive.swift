@@ -3,15 +3,14 @@ import Synchronization
 
 /// What streams bring: on the owner, in the middle of a turn, where it may go on at once; or from anywhere
 /// else, where it becomes a step in the mailbox. Any thread, with a reference to the reactor.
-extension RuntimeOn {
+extension Runtime {
   /// Whether the calling thread is in a turn of this reactor.
   @inlinable
   var isInTurn: Bool { state.isOwner && (loop.map { $0.isRunning(self) } ?? true) }
 
   /// Runs a step as the owner: at once, if this is the owner in a turn; else in its turn.
   @inlinable
-  func perform<R: Reactor>(_ step: Step, of reactor: R, waits: Bool)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func perform<R: Reactor<Action, Mutation, State>>(_ step: Step, of reactor: R, waits: Bool) {
     if isInTurn { return step.run() }
     let weakly = WeakReactor(reactor, part: self)
     let work = Step(
@@ -27,10 +26,10 @@ extension RuntimeOn {
   ///
   /// - Parameter settle: Called once, right before it runs or is lost: it waits no longer.
   @inlinable
-  func enqueue<R: Reactor>(
+  func enqueue<R: Reactor<Action, Mutation, State>>(
     of reactor: R, settling settle: @escaping @Sendable () -> Void, _ run: @escaping @Sendable () -> Void,
     orLose lose: @escaping @Sendable (SendError?) -> Void
-  ) where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  ) {
     let step = Step(
       {
         settle()
@@ -46,8 +45,9 @@ extension RuntimeOn {
   /// From a stream that mutate answered.
   @inlinable
   @inline(never)
-  func receive<R: Reactor>(_ event: Event<Mutation>, from stream: MutationStream<Action>, of reactor: R)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func receive<R: Reactor<Action, Mutation, State>>(
+    _ event: Event<Mutation>, from stream: MutationStream<Action>, of reactor: R
+  ) {
     #if DEBUG
       checkThreadOfSource()
     #endif
@@ -89,8 +89,7 @@ extension RuntimeOn {
   /// From what transform(action) answered.
   @inlinable
   @inline(never)
-  func receive<R: Reactor>(transformedAction event: Event<Action>, of reactor: R)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func receive<R: Reactor<Action, Mutation, State>>(transformedAction event: Event<Action>, of reactor: R) {
     #if DEBUG
       checkThreadOfSource()
     #endif
@@ -114,8 +113,8 @@ extension RuntimeOn {
   /// From what transform(mutation) answered.
   @inlinable
   @inline(never)
-  func receive<R: Reactor>(transformedMutation event: Event<Mutation>, of reactor: R)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func receive<R: Reactor<Action, Mutation, State>>(transformedMutation event: Event<Mutation>, of reactor: R)
+  {
     #if DEBUG
       checkThreadOfSource()
     #endif
@@ -134,8 +133,7 @@ extension RuntimeOn {
   /// From what transform(state) answered.
   @inlinable
   @inline(never)
-  func receive<R: Reactor>(transformedState event: Event<State>, of reactor: R)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func receive<R: Reactor<Action, Mutation, State>>(transformedState event: Event<State>, of reactor: R) {
     #if DEBUG
       checkThreadOfSource()
     #endif

@@ -1,11 +1,10 @@
 import ReactorCore
 
 /// What a sender does. Any thread.
-extension RuntimeOn {
+extension Runtime {
   @inlinable
   @inline(__always)
-  func send<R: Reactor>(_ action: Action, to reactor: R)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func send<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
     if loop == nil, !DedicatedThread.stackIsLow {
       if state.tryEnter() {
         if mailbox.isIdle {
@@ -23,8 +22,7 @@ extension RuntimeOn {
   /// A turn of one action on the sender's thread. The owner, who is not afterwards.
   @inlinable
   @inline(__always)
-  func takeTurn<R: Reactor>(with action: Action, of reactor: R)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func takeTurn<R: Reactor<Action, Mutation, State>>(with action: Action, of reactor: R) {
     TurnMark.enter()
     Tracepoint.beginTurn(self)
     process(action, of: reactor)
@@ -38,10 +36,9 @@ extension RuntimeOn {
   /// that it specialises with what is around it: this is all that a send to a loop pays for.
   @inlinable
   @inline(__always)
-  func isOnItsWay<R: Reactor>(_ action: Action, to reactor: R) -> Bool
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func isOnItsWay<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) -> Bool {
     guard mailbox.ring.entrance.isSent(Work.action(action)) else { return false }
-    C.lightFence()
+    CurrentCore.lightFence()
     if !state.wasBusy { runOrSchedule(reactor) }
     return true
   }
@@ -49,14 +46,13 @@ extension RuntimeOn {
   /// Out of line, so that what is inlined at each send is only the way of an idle reactor.
   @inlinable
   @inline(never)
-  func sendOrReport<R: Reactor>(_ action: Action, to reactor: R)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func sendOrReport<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
     if loop == nil, !state.hasStarted, !DedicatedThread.stackIsLow, start(reactor) {
       // The first of all needs no mailbox either.
       if mailbox.isIdle { takeTurn(with: action, of: reactor) } else { runTurns(after: action, of: reactor) }
     } else if !state.isOwner, mailbox.ring.offer(.action(action)) == .accepted {
       // The ring was not made yet, or was small.
-      C.lightFence()
+      CurrentCore.lightFence()
       if !state.wasBusy { runOrSchedule(reactor) }
     } else if let reason = deliver(.action(action), to: reactor, .asThePolicySays) {
       refuse(action, reason)
@@ -64,8 +60,9 @@ extension RuntimeOn {
   }
 
   @inlinable
-  func trySend<R: Reactor>(_ action: Action, to reactor: R, _ patience: Patience) throws(SendError)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func trySend<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R, _ patience: Patience)
+    throws(SendError)
+  {
     // Found out otherwise only after the action was accepted.
     if let loop, loop.isClosed, !loop.runsTurnsHere { throw .closed }
     if loop == nil, !DedicatedThread.stackIsLow, state.tryEnter() {
@@ -78,8 +75,7 @@ extension RuntimeOn {
   /// Ends a turn of one action on the sender's thread. The owner, who is not afterwards.
   @inlinable
   @inline(__always)
-  func finish<R: Reactor>(of reactor: R)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func finish<R: Reactor<Action, Mutation, State>>(of reactor: R) {
     if mailbox.reentrant.isEmpty {
       state.leave()
       // Both ends of the ring are at hand, so this look is all that an undisturbed send pays for.
@@ -91,8 +87,7 @@ extension RuntimeOn {
   /// Others were first: the action comes after theirs. The owner, who is not afterwards.
   @inlinable
   @inline(never)
-  func runTurns<R: Reactor>(after action: Action, of reactor: R)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func runTurns<R: Reactor<Action, Mutation, State>>(after action: Action, of reactor: R) {
     let isTaken = !mailbox.ring.isClosed && mailbox.appendAsOwner(.action(action))
     runTurns(of: reactor)
     // Closed; or at the limit of the owner's queue: that much was waiting for a claim that is not yet published.
@@ -102,14 +97,15 @@ extension RuntimeOn {
   /// Brings something on its way, or says why not.
   @inlinable
   @inline(__always)
-  func deliver<R: Reactor>(_ work: Work<Action>, to reactor: R, _ patience: Patience) -> SendError?
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func deliver<R: Reactor<Action, Mutation, State>>(_ work: Work<Action>, to reactor: R, _ patience: Patience)
+    -> SendError?
+  {
     if isRunHere { return deliverAsOwner(work, to: reactor) }
     var attempts = 0
     while true {
       switch mailbox.ring.offer(work) {
       case .accepted:
-        C.lightFence()
+        CurrentCore.lightFence()
         if !state.wasBusy { runOrSchedule(reactor) }
         return nil
       case .closed:
@@ -141,8 +137,8 @@ extension RuntimeOn {
   /// What is sent from inside a turn: of this reactor, or of another on the same loop.
   @inlinable
   @inline(never)
-  func deliverAsOwner<R: Reactor>(_ work: Work<Action>, to reactor: R) -> SendError?
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func deliverAsOwner<R: Reactor<Action, Mutation, State>>(_ work: Work<Action>, to reactor: R) -> SendError?
+  {
     if detours.contains(.broken) || (mailbox.ring.isClosed && refusesOwner) { return .closed }
     if !mailbox.appendAsOwner(work) { return .reentrantOverflow }
     if !state.wasBusy { runOrSchedule(reactor) }
@@ -152,8 +148,7 @@ extension RuntimeOn {
   /// Sees to it that somebody processes what was sent, if nobody is about to.
   @inlinable
   @inline(never)
-  func runOrSchedule<R: Reactor>(_ reactor: R)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func runOrSchedule<R: Reactor<Action, Mutation, State>>(_ reactor: R) {
     let hasStartedHere = !state.hasStarted && start(reactor)
     guard let loop else {
       if DedicatedThread.stackIsLow {
@@ -173,8 +168,7 @@ extension RuntimeOn {
   /// those of a pool may all be waiting for this.
   @inlinable
   @inline(never)
-  func runElsewhere<R: Reactor>(_ reactor: R)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func runElsewhere<R: Reactor<Action, Mutation, State>>(_ reactor: R) {
     _ = DedicatedThread(named: "reactor-turns") { reactor.runtime.runOrSchedule(reactor) }
   }
 
@@ -183,8 +177,7 @@ extension RuntimeOn {
   /// would not.
   @inlinable
   @inline(never)
-  func start<R: Reactor>(_ reactor: R) -> Bool
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func start<R: Reactor<Action, Mutation, State>>(_ reactor: R) -> Bool {
     assert(
       reactor.runtime === self,
       """

@@ -2,13 +2,12 @@ import Dispatch
 import ReactorCore
 
 /// Sending by a task, which is suspended while there is no room.
-extension RuntimeOn {
+extension Runtime {
   /// Any task.
   @inlinable
-  func sendSuspending<R: Reactor>(
+  func sendSuspending<R: Reactor<Action, Mutation, State>>(
     _ action: Action, to reactor: R, before deadline: ContinuousClock.Instant?
-  ) async throws(SendError)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  ) async throws(SendError) {
     // Only some are resumed at a time, so whoever is done, however that came, sees to the others.
     defer { passRoomOn() }
     while true {

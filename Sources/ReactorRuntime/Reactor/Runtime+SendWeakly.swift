@@ -6,8 +6,8 @@ extension WeakOwner {
   /// own `mutate` reduces nothing of what that answers.
   @inlinable
   @inline(never)
-  func send<C: Core>(_ action: Owner.Action)
-  where Owner: Reactor, Owner.Backing == C, Part == RuntimeOn<C, Owner.Action, Owner.Mutation, Owner.State> {
+  func send(_ action: Owner.Action)
+  where Owner: Reactor, Part == Runtime<Owner.Action, Owner.Mutation, Owner.State> {
     guard var reactor = owner else { return }
     let runtime = part(of: reactor)
     if runtime.detours.contains(.observedAction) {
@@ -19,11 +19,10 @@ extension WeakOwner {
   }
 }
 
-extension RuntimeOn {
+extension Runtime {
   /// - Parameter reactor: The caller's own reference, and maybe the last one.
   @inlinable
-  func send<R: Reactor>(_ action: Action, toHeld reactor: inout R)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func send<R: Reactor<Action, Mutation, State>>(_ action: Action, toHeld reactor: inout R) {
     guard let answer = mutateNow(action, of: reactor) else { return }
     if isKnownUniquelyReferenced(&reactor) {
       // What others sent meanwhile is reported when the runtime goes away with it.
@@ -37,8 +36,9 @@ extension RuntimeOn {
   /// Calls `mutate` if that is the next thing to do, and answers what that answers: then the calling thread
   /// is the owner. Otherwise sends the action in the usual way, and answers nil.
   @inlinable
-  func mutateNow<R: Reactor>(_ action: Action, of reactor: R) -> Observable<Mutation>?
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func mutateNow<R: Reactor<Action, Mutation, State>>(_ action: Action, of reactor: R) -> Observable<
+    Mutation
+  >? {
     guard canMutateNow else {
       send(action, to: reactor)
       return nil
@@ -63,8 +63,9 @@ extension RuntimeOn {
 
   /// The rest of an action's way. The owner, who is not afterwards.
   @inlinable
-  func finish<R: Reactor>(_ answer: Observable<Mutation>, to action: Action, of reactor: R)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func finish<R: Reactor<Action, Mutation, State>>(
+    _ answer: Observable<Mutation>, to action: Action, of reactor: R
+  ) {
     #if DEBUG
       let turn = beginTurn()
       defer { endTurn(turn) }

@@ -2,12 +2,11 @@ import ReactorCore
 import Synchronization
 
 /// What the owner does: turns.
-extension RuntimeOn {
+extension Runtime {
   /// One action through mutate and reduce. The owner.
   @inlinable
   @inline(__always)
-  func process<R: Reactor>(_ action: Action, of reactor: R)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func process<R: Reactor<Action, Mutation, State>>(_ action: Action, of reactor: R) {
     #if DEBUG
       checkServes(reactor)
       let turn = beginTurn()
@@ -25,8 +24,7 @@ extension RuntimeOn {
   /// One thing from the mailbox. The owner.
   @inlinable
   @inline(__always)
-  func process<R: Reactor>(_ work: Work<Action>, of reactor: R)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func process<R: Reactor<Action, Mutation, State>>(_ work: Work<Action>, of reactor: R) {
     switch work {
     case .action(let action): process(action, of: reactor)
     case .step(let step): step.run()
@@ -36,8 +34,7 @@ extension RuntimeOn {
   /// Applies a mutation to the state. The owner.
   @inlinable
   @inline(__always)
-  func reduce<R: Reactor>(_ mutation: Mutation, of reactor: R)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State {
+  func reduce<R: Reactor<Action, Mutation, State>>(_ mutation: Mutation, of reactor: R) {
     #if DEBUG
       beginReduce()
       defer { endReduce() }
@@ -52,8 +49,7 @@ extension RuntimeOn {
   /// Processes what is there, up to the limit, and shows the result to readers; answers how many actions
   /// that were. The owner, who stays the owner.
   @inlinable
-  func turn<R: Reactor>(of reactor: R) -> Int
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func turn<R: Reactor<Action, Mutation, State>>(of reactor: R) -> Int {
     #if DEBUG
       let turn = beginTurn()
       defer { endTurn(turn) }
@@ -81,11 +77,10 @@ extension RuntimeOn {
   /// Turns until nothing is left to do, then leaves. The owner, who is not afterwards.
   @inlinable
   @inline(never)
-  func runTurns<R: Reactor>(of reactor: R)
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func runTurns<R: Reactor<Action, Mutation, State>>(of reactor: R) {
     // What the calling thread is in the middle of elsewhere does not concern the turns.
     ThreadScope.outside {
-      var pacer = Pacer<C>()
+      var pacer = Pacer()
       repeat {
         while true {
           let processed = turn(of: reactor)
@@ -115,8 +110,8 @@ extension RuntimeOn {
       state.leave()
       looks += 1
       if looks < 32 {
-        C.pause()
-      } else if !C.heavyFence() {
+        CurrentCore.pause()
+      } else if !CurrentCore.heavyFence() {
         DedicatedThread.yield()
       } else if claimed?.ring.wasReady != true, !mailbox.ring.isEmpty {
         // Its producer will come. If nothing is claimed any more, nobody will: then who closes may have relied on

@@ -1,7 +1,7 @@
 import ReactorCore
 
 /// What a sender does that found the mailbox full.
-extension RuntimeOn {
+extension Runtime {
   @usableFromInline
   enum Place: Sendable {
     /// Kept beside the ring.
@@ -31,7 +31,7 @@ extension RuntimeOn {
     return place(overflow.spill(work, besides: mailbox.ring, limit: mailbox.reentrant.limit))
   }
 
-  private func overrule(_ action: Action, in overflow: Overflow<C, Action>) -> Place {
+  private func overrule(_ action: Action, in overflow: Overflow<Action>) -> Place {
     switch policy {
     case .block: .wait
     case .fail: .none(.full)
@@ -40,7 +40,7 @@ extension RuntimeOn {
     }
   }
 
-  private func place(_ spill: Overflow<C, Action>.Spill) -> Place {
+  private func place(_ spill: Overflow<Action>.Spill) -> Place {
     switch spill {
     case .taken: .found
     case .ringHasRoom: .inTheRing
@@ -50,9 +50,9 @@ extension RuntimeOn {
 
   /// Nil if there is no memory.
   @usableFromInline
-  func makeOverflow() -> Overflow<C, Action>? {
+  func makeOverflow() -> Overflow<Action>? {
     if let overflow = mailbox.overflow.use({ $0 }) { return overflow }
-    guard let overflow = try? Overflow<C, Action>() else { return nil }
+    guard let overflow = try? Overflow<Action>() else { return nil }
     return mailbox.overflow.setIfNil(overflow)
   }
 
@@ -83,7 +83,7 @@ extension RuntimeOn {
     }
     attempts += 1
     if attempts <= 8 {
-      C.pause(times: 16)
+      CurrentCore.pause(times: 16)
       return nil
     }
     // The caller may be the one who is to run the loop's rounds, between two of them.
@@ -96,7 +96,8 @@ extension RuntimeOn {
     guard let overflow = makeOverflow() else { return .outOfMemory }
     // Not retained, which would cost each wait an allocation more: the sender holds the reactor.
     let wait = WaitGraph.Wait(
-      thread: C.threadToken, emptier: { [unowned self] in emptier }, isOver: { [unowned self] in canGoOn },
+      thread: CurrentCore.threadToken, emptier: { [unowned self] in emptier },
+      isOver: { [unowned self] in canGoOn },
       wake: { [unowned overflow] in overflow.notifyOutOfTurn() })
     guard WaitGraph.enter(wait) else { return .deadlock }
     defer { WaitGraph.leave(wait.thread) }

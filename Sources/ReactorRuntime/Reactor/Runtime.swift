@@ -6,11 +6,11 @@ import Synchronization
 /// A reactor stores one as a constant. It serves that reactor only, and does not retain it.
 ///
 /// The way of an action through it stands in ARCHITECTURE.md.
-public final class RuntimeOn<C: Core, Action: Sendable, Mutation: Sendable, State: Sendable>: Sendable {
-  @usableFromInline let mailbox: MailboxOn<C, Action>
-  @usableFromInline let state: OwnedStateOn<C, State>
-  /// Nil on placement ``PlacementOn/caller``.
-  @usableFromInline let loop: LoopState<C>?
+public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable>: Sendable {
+  @usableFromInline let mailbox: Mailbox<Action>
+  @usableFromInline let state: OwnedState<State>
+  /// Nil on placement ``Placement/caller``.
+  @usableFromInline let loop: LoopState?
   /// What this serves; set at the start.
   @usableFromInline let served = OwnerCell(Served())
   @usableFromInline let turnCounters = TurnCounters()
@@ -29,7 +29,7 @@ public final class RuntimeOn<C: Core, Action: Sendable, Mutation: Sendable, Stat
   @usableFromInline let endingReference = LastingReference<Ending>()
   private let onFailure: @Sendable (Failure) -> Void
   // A reactor without another reference to its loop keeps it running.
-  private let placement: PlacementOn<C>
+  private let placement: Placement
 
   /// Makes the runtime of one reactor.
   ///
@@ -47,14 +47,14 @@ public final class RuntimeOn<C: Core, Action: Sendable, Mutation: Sendable, Stat
   ///     stream of the reactor's fails, on the thread where it does. Without it,
   ///     ``Hooks/defaultFailureHandler`` is.
   public init(
-    on placement: PlacementOn<C> = .caller, capacity: Int = 4096, overflow policy: OverflowPolicy = .block,
+    on placement: Placement = .caller, capacity: Int = 4096, overflow policy: OverflowPolicy = .block,
     reentrantCapacity: Int = 65_536,
     onFailure: @escaping @Sendable (Failure) -> Void = { Hooks.defaultFailureHandler($0) }
   ) {
     precondition(reentrantCapacity > 0, "reentrantCapacity is \(reentrantCapacity); it must be positive")
     do {
-      mailbox = try MailboxOn(capacity: capacity, reentrantCapacity: reentrantCapacity)
-      state = try OwnedStateOn()
+      mailbox = try Mailbox(capacity: capacity, reentrantCapacity: reentrantCapacity)
+      state = try OwnedState()
     } catch {
       fatalError("a Runtime with capacity \(capacity) cannot be made: \(error)")
     }
@@ -139,11 +139,11 @@ struct Served: Sendable {
   var name: String { type.map { String(reflecting: $0) } ?? "a reactor that was never started" }
 }
 
-extension RuntimeOn {
+extension Runtime {
   /// For reports. Any thread: before the start, which another thread may be in the middle of, it is empty.
   var servedNow: Served { state.hasStarted || state.isOwner ? served.value : Served() }
 
-  var reactorType: any AnyObject.Type { servedNow.type ?? RuntimeOn.self }
+  var reactorType: any AnyObject.Type { servedNow.type ?? Runtime.self }
 
   @inlinable
   var detours: Detours { Detours(rawValue: detourBits.load(ordering: .relaxed)) }
@@ -156,12 +156,8 @@ extension RuntimeOn {
   func remove(_ detour: Detours) { detourBits.bitwiseAnd(~detour.rawValue, ordering: .relaxed) }
 }
 
-/// The runtime of a reactor on the C core.
-public typealias Runtime<Action: Sendable, Mutation: Sendable, State: Sendable> =
-  RuntimeOn<CCore, Action, Mutation, State>
-
 #if DEBUG
-  extension RuntimeOn {
+  extension Runtime {
     /// Any thread, once the reactor has started.
     @usableFromInline
     func checkServes(_ reactor: some Reactor) {

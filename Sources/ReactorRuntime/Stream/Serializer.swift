@@ -36,7 +36,7 @@ final class Serializer<State: Sendable, Input: Sendable>: Disposable {
   /// Handles an input, or leaves it to the thread that is handling another. Any thread.
   @usableFromInline
   func submit(_ input: Input) {
-    let me = CCore.threadToken
+    let me = CurrentCore.threadToken
     var isHandler = false
     var mustWait = false
     queue.withLock { queue in
@@ -63,7 +63,7 @@ final class Serializer<State: Sendable, Input: Sendable>: Disposable {
     var wasIdle = false
     let forgotten: [Input] = queue.withLock { queue in
       if !queue.isClosed, queue.handler == 0 {
-        queue.handler = CCore.threadToken
+        queue.handler = CurrentCore.threadToken
         wasIdle = true
       }
       queue.isClosed = true

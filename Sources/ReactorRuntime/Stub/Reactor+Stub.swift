@@ -16,11 +16,10 @@ extension Reactor {
   public var stub: Stub<Self> { Stub(runtime.stubCore(of: self)) }
 }
 
-extension RuntimeOn {
+extension Runtime {
   /// Made at the first call, with the state of that moment.
   @usableFromInline
-  func stubCore<R: Reactor>(of reactor: R) -> StubCore<Action, State>
-  where R.Action == Action, R.Mutation == Mutation, R.State == State, R.Backing == C {
+  func stubCore<R: Reactor<Action, Mutation, State>>(of reactor: R) -> StubCore<Action, State> {
     let pipeline = pipeline(of: reactor)
     return pipeline.stubReference.use { $0 }
       ?? pipeline.stubReference.setIfNil(StubCore(reactor.currentState))

@@ -14,32 +14,32 @@ import Testing
   @Test(arguments: ringFaults.indices)
   func ringFindsAFaultOfTheRing(_ index: Int) {
     func body<Fault: RingFault>(_: Fault.Type) {
-      #expect(isFound(by: .ring, on: FaultyCore<Fault>.self), "\(Fault.self) was not found")
+      #expect(isFound(by: .ring(on: FaultyCore<Fault>.self)), "\(Fault.self) was not found")
     }
     body(Self.ringFaults[index])
   }
 
   @Test(arguments: OverflowFault.allCases)
   func overflowFindsAFaultOfTheReactor(_ fault: OverflowFault) {
-    #expect(isFound(by: .overflow(fault), on: CCore.self))
+    #expect(isFound(by: .overflow(fault)))
   }
 
   @Test(arguments: ReentranceFault.allCases)
   func reentranceFindsAFaultOfTheReactor(_ fault: ReentranceFault) {
-    #expect(isFound(by: .reentrance(fault), on: CCore.self))
+    #expect(isFound(by: .reentrance(fault)))
   }
 
   @Test(arguments: StreamsFault.allCases)
   func streamsFindsAFaultOfTheStream(_ fault: StreamsFault) {
-    #expect(isFound(by: .streams(fault), on: CCore.self))
+    #expect(isFound(by: .streams(fault)))
   }
 
   @Test(arguments: FuzzProperty.all)
   func withoutAFaultTheSameInputsHold(_ property: FuzzProperty) {
-    #expect(!isFound(by: property, on: CCore.self))
+    #expect(!isFound(by: property))
   }
 
-  private func isFound(by property: FuzzProperty, on core: any Core.Type) -> Bool {
-    RandomInputs(1500, seed: 1).contains { property.mismatch(on: core, $0) != nil }
+  private func isFound(by property: FuzzProperty) -> Bool {
+    RandomInputs(1500, seed: 1).contains { property.mismatch($0) != nil }
   }
 }

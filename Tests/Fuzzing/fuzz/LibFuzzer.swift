@@ -1,15 +1,15 @@
 import FuzzProperties
 import Glibc
 
-/// What libFuzzer calls with each input: the property that `FUZZ_PROPERTY` names, on its cores.
+/// What libFuzzer calls with each input: the property that `FUZZ_PROPERTY` names.
 ///
 /// Unsafe code outside of the core: C hands the bytes over as a pointer.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
   let bytes = Array(UnsafeBufferPointer(start: start, count: count))
-  if let (core, mismatch) = chosenProperty.mismatch(bytes) {
+  if let mismatch = chosenProperty.mismatch(bytes) {
     // libFuzzer keeps the input of a program that stops so.
-    fatalError("\(chosenProperty) does not hold on core \(core)\n\(mismatch)")
+    fatalError("\(chosenProperty) does not hold\n\(mismatch)")
   }
   return 0
 }

@@ -21,8 +21,8 @@ import Testing
   static let starts: [UInt64] = [0, (1 << 56) - 5, (1 << 63) - 5]
   static let capacity = 256
 
-  private struct Frozen<C: Core> {
-    let raw: C.Ring
+  private struct Frozen {
+    let raw: CurrentCore.Ring
     let cursor: UInt64
     let count: Int
     /// How many elements the consumer may see.
@@ -30,7 +30,7 @@ import Testing
     /// Longest run that one word publishes.
     static var longestRun: Int { 127 }
 
-    init?(_ count: Int, in raw: C.Ring) {
+    init?(_ count: Int, in raw: CurrentCore.Ring) {
       guard case .claimed(let cursor) = raw.tryClaim(count) else { return nil }
       (self.raw, self.cursor, self.count) = (raw, cursor, count)
     }
@@ -64,21 +64,21 @@ import Testing
   }
 
   /// Sends as many as there is room for; answers how many that were.
-  private func fill<C: Core>(_ ring: borrowing RingOn<C, Int>, _ next: inout Int) -> Int {
+  private func fill(_ ring: borrowing Ring<Int>, _ next: inout Int) -> Int {
     let first = next
     while ring.trySend(next).isAccepted { next += 1 }
     return next - first
   }
 
-  @Test(arguments: CoreUnderTest.allCases, Point.allCases)
-  func delaysWhatIsClaimedLaterAndNothingElse(_ core: CoreUnderTest, _ point: Point) throws {
-    func body<C: Core>(_: C.Type, _ count: Int, _ start: UInt64) throws {
-      let ring = try RingOn<C, Int>(capacity: Self.capacity, startingAt: start)
+  @Test(arguments: Point.allCases)
+  func delaysWhatIsClaimedLaterAndNothingElse(_ point: Point) throws {
+    func body(_ count: Int, _ start: UInt64) throws {
+      let ring = try Ring<Int>(capacity: Self.capacity, startingAt: start)
       for lap in 0..<3 {
         var (next, expected) = (2, 0)
         #expect(ring.trySend(0).isAccepted)
         #expect(ring.trySend(1).isAccepted)
-        var frozen = try #require(Frozen<C>(count, in: ring.raw))
+        var frozen = try #require(Frozen(count, in: ring.raw))
         frozen.go(to: point, first: next)
         next += count
         // Others go on until every slot is taken, its own included, and not one more.
@@ -113,16 +113,16 @@ import Testing
       }
     }
     for count in [1, 2, 126, 127, 128, 200] {
-      for start in Self.starts { try body(core.type, count, start) }
+      for start in Self.starts { try body(count, start) }
     }
   }
 
-  @Test(arguments: CoreUnderTest.allCases, Point.allCases)
-  func closedMeanwhileItIsStillReceived(_ core: CoreUnderTest, _ point: Point) throws {
-    func body<C: Core>(_: C.Type, _ count: Int, _ start: UInt64) throws {
-      let ring = try RingOn<C, Int>(capacity: Self.capacity, startingAt: start)
+  @Test(arguments: Point.allCases)
+  func closedMeanwhileItIsStillReceived(_ point: Point) throws {
+    func body(_ count: Int, _ start: UInt64) throws {
+      let ring = try Ring<Int>(capacity: Self.capacity, startingAt: start)
       #expect(ring.trySend(0).isAccepted)
-      var frozen = try #require(Frozen<C>(count, in: ring.raw))
+      var frozen = try #require(Frozen(count, in: ring.raw))
       frozen.go(to: point, first: 1)
       #expect(ring.trySend(count + 1).isAccepted)
       ring.close()
@@ -142,16 +142,16 @@ import Testing
       #expect(ring.isClosed == true)
     }
     for count in [1, 3, 128, 200] {
-      for start in Self.starts { try body(core.type, count, start) }
+      for start in Self.starts { try body(count, start) }
     }
   }
 
   /// Instead of publishing, it gives its claim up: only before any of it is visible.
-  @Test(arguments: CoreUnderTest.allCases, [Point.claimed])
-  func givenUpItIsPassedOver(_ core: CoreUnderTest, _ point: Point) throws {
-    func body<C: Core>(_: C.Type, _ count: Int, _ start: UInt64) throws {
-      let ring = try RingOn<C, Int>(capacity: Self.capacity, startingAt: start)
-      let frozen = try #require(Frozen<C>(count, in: ring.raw))
+  @Test(arguments: [Point.claimed])
+  func givenUpItIsPassedOver(_ point: Point) throws {
+    func body(_ count: Int, _ start: UInt64) throws {
+      let ring = try Ring<Int>(capacity: Self.capacity, startingAt: start)
+      let frozen = try #require(Frozen(count, in: ring.raw))
       var next = 0
       #expect(fill(ring, &next) == Self.capacity - count)
       #expect(ring.received() == [])
@@ -160,55 +160,49 @@ import Testing
       #expect(ring.isIdle == true)
     }
     for count in [1, 3, 128, 200] {
-      for start in Self.starts { try body(core.type, count, start) }
+      for start in Self.starts { try body(count, start) }
     }
   }
 
   /// Several stop at different points; each delays what is behind it.
-  @Test(arguments: CoreUnderTest.allCases, Point.allCases)
-  func theOldestOneDecides(_ core: CoreUnderTest, _ point: Point) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let ring = try RingOn<C, Int>(capacity: 8)
-      var first = try #require(Frozen<C>(2, in: ring.raw))
-      var second = try #require(Frozen<C>(2, in: ring.raw))
-      second.go(to: point, first: 2)
-      #expect(ring.trySend(4).isAccepted)
-      #expect(ring.received() == [])
-      first.go(to: .published, first: 0)
-      let isPublished = second.visible == 2
-      #expect(ring.received() == (isPublished ? [0, 1, 2, 3, 4] : [0, 1]))
-      second.go(to: .published, from: point, first: 2)
-      #expect(ring.received() == (isPublished ? [] : [2, 3, 4]))
-      #expect(ring.isIdle == true)
-    }
-    try body(core.type)
+  @Test(arguments: Point.allCases)
+  func theOldestOneDecides(_ point: Point) throws {
+    let ring = try Ring<Int>(capacity: 8)
+    var first = try #require(Frozen(2, in: ring.raw))
+    var second = try #require(Frozen(2, in: ring.raw))
+    second.go(to: point, first: 2)
+    #expect(ring.trySend(4).isAccepted)
+    #expect(ring.received() == [])
+    first.go(to: .published, first: 0)
+    let isPublished = second.visible == 2
+    #expect(ring.received() == (isPublished ? [0, 1, 2, 3, 4] : [0, 1]))
+    second.go(to: .published, from: point, first: 2)
+    #expect(ring.received() == (isPublished ? [] : [2, 3, 4]))
+    #expect(ring.isIdle == true)
   }
 
   /// In lanes nobody is behind it.
-  @Test(arguments: CoreUnderTest.allCases, [false, true])
-  func delaysNobodyElseInLanes(_ core: CoreUnderTest, _ isWritten: Bool) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let lanes = try LanesOn<C, Int>(limit: 2, capacity: 4)
-      var frozen = try lanes.raw.register()
-      let claimed = frozen.tryClaim()
-      let slot = try #require(claimed)
-      if isWritten { slot.initializeMemory(as: Int.self, to: 100) }
-      var other = try lanes.register()
-      for round in 0..<3 {
-        for index in 0..<4 {
-          let isAccepted = other.trySend(4 * round + index).isAccepted
-          #expect(isAccepted)
-        }
-        // Its own lane's claim is not one of theirs.
-        let isAccepted = other.trySend(-1).isAccepted
-        #expect(!isAccepted)
-        #expect(lanes.received() == Array(4 * round..<4 * round + 4))
+  @Test(arguments: [false, true])
+  func delaysNobodyElseInLanes(_ isWritten: Bool) throws {
+    let lanes = try Lanes<Int>(limit: 2, capacity: 4)
+    var frozen = try lanes.raw.register()
+    let claimed = frozen.tryClaim()
+    let slot = try #require(claimed)
+    if isWritten { slot.initializeMemory(as: Int.self, to: 100) }
+    var other = try lanes.register()
+    for round in 0..<3 {
+      for index in 0..<4 {
+        let isAccepted = other.trySend(4 * round + index).isAccepted
+        #expect(isAccepted)
       }
-      if !isWritten { slot.initializeMemory(as: Int.self, to: 100) }
-      frozen.publish()
-      #expect(lanes.received() == [100])
-      frozen.close()
+      // Its own lane's claim is not one of theirs.
+      let isAccepted = other.trySend(-1).isAccepted
+      #expect(!isAccepted)
+      #expect(lanes.received() == Array(4 * round..<4 * round + 4))
     }
-    try body(core.type)
+    if !isWritten { slot.initializeMemory(as: Int.self, to: 100) }
+    frozen.publish()
+    #expect(lanes.received() == [100])
+    frozen.close()
   }
 }

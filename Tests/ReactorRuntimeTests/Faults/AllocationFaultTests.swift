@@ -36,7 +36,7 @@ import Testing
   @Test(arguments: PlacementUnderTest.allCases)
   func mailboxThatGrows(_ placement: PlacementUnderTest) throws {
     defer { faulty_reset() }
-    let stage = try Stage<CCore>(placement)
+    let stage = try Stage(placement)
     let (isInside, mayGoOn) = (Gate(), Gate())
     let failed = Record<SendError>()
     let reactor = Script.held(
@@ -76,7 +76,7 @@ import Testing
     defer { faulty_reset() }
     let (isInside, mayGoOn) = (Gate(), Gate())
     let failures = Record<SendError>()
-    let reactor = Script<CCore>.held(
+    let reactor = Script.held(
       on: .caller, capacity: 8, failures: failures, isInside: isInside, mayGoOn: mayGoOn)
     let isDone = Threads.start { reactor.send(0) }
     #expect(isInside.wait())
@@ -96,7 +96,7 @@ import Testing
   func sendToAnIdleReactorNeedsNone() {
     defer { faulty_reset() }
     let failures = Record<SendError>()
-    let reactor = Script<CCore>(on: .caller, failures: failures)
+    let reactor = Script(on: .caller, failures: failures)
     faulty_fail_allocations_after(0)
     for action in 0..<10 { reactor.send(action) }
     #expect(reactor.currentState == Array(0..<10))

@@ -15,16 +15,16 @@ enum SendPoint: Int, CaseIterable, Sendable {
 }
 
 /// A send that is made in steps: those of `deliver`.
-struct FrozenSend<C: Core> {
-  private let reactor: Script<C>
+struct FrozenSend {
+  private let reactor: Script
   // Keeps the ring.
-  private let stage: GrowingRing<C, Work<Int>>.Stage
+  private let stage: GrowingRing<Work<Int>>.Stage
   private let cursor: UInt64
   private let action: Int
   private var point = SendPoint.claimed
 
   /// Claims a slot; nil if there is none.
-  init?(_ action: Int, to reactor: Script<C>) {
+  init?(_ action: Int, to reactor: Script) {
     let newest = reactor.runtime.mailbox.ring.newest.use { $0 }
     guard let stage = newest ?? reactor.runtime.mailbox.ring.makeFirst(),
       case .claimed(let cursor) = stage.ring.raw.tryClaim(1)
@@ -38,7 +38,7 @@ struct FrozenSend<C: Core> {
       switch point {
       case .claimed: stage.ring.raw.slots.payload(cursor, as: Work<Int>.self).initialize(to: .action(action))
       case .written: stage.ring.raw.publish(cursor, count: 1)
-      case .published: C.lightFence()
+      case .published: CurrentCore.lightFence()
       case .fenced: if !reactor.runtime.state.wasBusy { reactor.runtime.runOrSchedule(reactor) }
       case .sent: return
       }

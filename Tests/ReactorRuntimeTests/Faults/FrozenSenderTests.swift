@@ -11,9 +11,9 @@ import Testing
   static let points = SendPoint.allCases.filter { $0 != .sent }
 
   /// Freezes a send of 2 behind one of 1 that was processed.
-  private func freeze<C: Core>(
-    at point: SendPoint, on placement: PlacementOn<C>, failures: Record<SendError> = Record()
-  ) throws -> (Script<C>, FrozenSend<C>) {
+  private func freeze(
+    at point: SendPoint, on placement: Placement, failures: Record<SendError> = Record()
+  ) throws -> (Script, FrozenSend) {
     let reactor = Script(on: placement, capacity: 8, failures: failures)
     reactor.send(1)
     #expect(Threads.yield { reactor.currentState == [1] })
@@ -24,10 +24,10 @@ import Testing
 
   /// What it delays is what is sent later, and only until it publishes; and where there is no fence, the
   /// owner that would otherwise go away on the strength of a look that may have been too early.
-  @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func delaysLaterSendsOnly(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type, _ point: SendPoint) throws {
-      let stage = try Stage<C>(placement)
+  @Test(arguments: PlacementUnderTest.allCases)
+  func delaysLaterSendsOnly(_ placement: PlacementUnderTest) throws {
+    func body(_ point: SendPoint) throws {
+      let stage = try Stage(placement)
       var (reactor, frozen) = try freeze(at: point, on: stage.placement)
       let isDone = Threads.start { [reactor] in
         for action in 3...5 { reactor.send(action) }
@@ -36,7 +36,7 @@ import Testing
       if frozen.isVisible {
         #expect(isDone.wait())
         #expect(Threads.yield { reactor.currentState == [1, 2, 3, 4, 5] })
-      } else if C.hasFences || placement != .caller {
+      } else if CurrentCore.hasFences || placement != .caller {
         // Who sends goes on, and the mailbox holds what it holds.
         #expect(isDone.wait())
         while (try? reactor.trySend(last + 1)) != nil { last += 1 }
@@ -56,28 +56,28 @@ import Testing
       #expect(stage.finish { reactor.currentState.count == last + 1 })
       #expect(reactor.currentState == Array(1...last + 1))
     }
-    for point in Self.points { try body(core.type, point) }
+    for point in Self.points { try body(point) }
   }
 
   /// Nobody else comes: then what it sent waits for its look, and for nothing else.
-  @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func isItsOwnOwnerInTheEnd(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type, _ point: SendPoint) throws {
-      let stage = try Stage<C>(placement)
+  @Test(arguments: PlacementUnderTest.allCases)
+  func isItsOwnOwnerInTheEnd(_ placement: PlacementUnderTest) throws {
+    func body(_ point: SendPoint) throws {
+      let stage = try Stage(placement)
       var (reactor, frozen) = try freeze(at: point, on: stage.placement)
       #expect(reactor.currentState.first == 1)
       frozen.go(to: .sent)
       #expect(stage.finish { reactor.currentState == [1, 2] })
       #expect(reactor.currentState == [1, 2])
     }
-    for point in Self.points { try body(core.type, point) }
+    for point in Self.points { try body(point) }
   }
 
   /// It has its place, so closing waits for it, and does with it what is done with all that was accepted.
-  @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func closingWaitsForIt(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type, _ point: SendPoint, _ closing: Closing) throws {
-      let stage = try Stage<C>(placement)
+  @Test(arguments: PlacementUnderTest.allCases)
+  func closingWaitsForIt(_ placement: PlacementUnderTest) throws {
+    func body(_ point: SendPoint, _ closing: Closing) throws {
+      let stage = try Stage(placement)
       let failures = Record<SendError>()
       var (reactor, frozen) = try freeze(at: point, on: stage.placement, failures: failures)
       let isDone = Threads.start { [reactor] in reactor.close(closing) }
@@ -88,7 +88,7 @@ import Testing
         #expect(!reactor.waitUntilClosed(before: .now + .milliseconds(5)))
       }
       // Without fences, on the caller, it would become the owner, and wait.
-      if frozen.isVisible || C.hasFences || placement != .caller {
+      if frozen.isVisible || CurrentCore.hasFences || placement != .caller {
         #expect(throws: SendError.closed) { try reactor.trySend(3) }
       }
       frozen.go(to: .sent)
@@ -105,7 +105,7 @@ import Testing
       #expect(stage.finish())
     }
     for point in Self.points {
-      for closing in [Closing.drain, .discard] { try body(core.type, point, closing) }
+      for closing in [Closing.drain, .discard] { try body(point, closing) }
     }
   }
 
@@ -130,7 +130,7 @@ import Testing
   /// published.
   @Test(arguments: points)
   func withoutAFenceTheOwnerStays(_ point: SendPoint) throws {
-    var (reactor, frozen) = try freeze(at: point, on: PlacementOn<CCore>.caller)
+    var (reactor, frozen) = try freeze(at: point, on: Placement.caller)
     let isDone = Threads.start { [reactor] in
       faulty_fail(FAULTY_MEMBARRIER, -1, EPERM)
       reactor.send(3)
@@ -150,6 +150,6 @@ import Testing
   private var isRefused: Bool {
     faulty_fail(FAULTY_MEMBARRIER, -1, EPERM)
     defer { faulty_reset() }
-    return !CCore.heavyFence()
+    return !CurrentCore.heavyFence()
   }
 }

@@ -7,7 +7,7 @@ import Testing
 
 /// A hosted loop on a system that refuses.
 @Suite struct HostedLoopFaultTests {
-  private static func isReadable<C>(_ hosted: HostedLoopOn<C>) -> Bool {
+  private static func isReadable(_ hosted: HostedLoop) -> Bool {
     var watched = pollfd(fd: hosted.descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&watched, 1, 0) == 1
   }
@@ -20,7 +20,7 @@ import Testing
     let reactor = Script(on: hosted.placement)
     faulty_fail(FAULTY_MEMBARRIER, -1, error)
     // Not where no membarrier is used at all.
-    let isRefused = !CCore.heavyFence()
+    let isRefused = !CurrentCore.heavyFence()
     reactor.send(1)
     #expect(hosted.run() == 1)
     for _ in 0..<3 {

@@ -48,7 +48,7 @@ import Testing
     try loop.execute {
       // It asked, but where no membarrier is used at all.
       let asked = faulty_calls(FAULTY_MEMBARRIER) > 0
-      #expect(asked || CCore.heavyFence())
+      #expect(asked || CurrentCore.heavyFence())
       faulty_reset()
     }
     #expect(Threads.start { loop.shutdown() }.wait())
@@ -60,17 +60,17 @@ import Testing
   func spillThatIsRefusedTheFence(_ policy: OverflowPolicy) {
     let (isInside, mayGoOn) = (Gate(), Gate())
     let failures = Record<SendError>()
-    let full = Script<CCore>.held(
+    let full = Script.held(
       on: .caller, capacity: 2, overflow: policy, failures: failures, isInside: isInside, mayGoOn: mayGoOn)
     let isDone = Threads.start { full.send(0) }
     #expect(isInside.wait())
     for action in 1...2 { full.send(action) }
     let wasRefused = Gate()
-    let sender = Script<CCore>(
+    let sender = Script(
       on: .caller,
       mutate: { _, action in
         faulty_fail(FAULTY_MEMBARRIER, -1, EPERM)
-        if !CCore.heavyFence() { wasRefused.open() }
+        if !CurrentCore.heavyFence() { wasRefused.open() }
         full.send(3)
         faulty_reset()
         full.send(4)

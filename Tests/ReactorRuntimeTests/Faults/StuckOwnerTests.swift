@@ -18,10 +18,10 @@ import Testing
     }
   }
 
-  @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func othersReadSendAndClose(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type, _ policy: OverflowPolicy) throws {
-      let stage = try Stage<C>(placement)
+  @Test(arguments: PlacementUnderTest.allCases)
+  func othersReadSendAndClose(_ placement: PlacementUnderTest) throws {
+    func body(_ policy: OverflowPolicy) throws {
+      let stage = try Stage(placement)
       let (isInside, mayGoOn) = (Gate(), Gate())
       let failures = Record<SendError>()
       let reactor = Script.held(
@@ -87,29 +87,26 @@ import Testing
       }
       #expect(stage.finish())
     }
-    for policy in [OverflowPolicy.block, .fail, .dropNewest, .dropOldest] { try body(core.type, policy) }
+    for policy in [OverflowPolicy.block, .fail, .dropNewest, .dropOldest] { try body(policy) }
   }
 
   /// A loop that has such an owner is named too, and ends when it can.
-  @Test(arguments: CoreUnderTest.allCases)
-  func itsLoopDoesNotEndInTime(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>(name: "stuck")
-      let (isInside, mayGoOn) = (Gate(), Gate())
-      let reactor = Script.held(on: .loop(loop), capacity: 8, isInside: isInside, mayGoOn: mayGoOn)
-      let other = Script(on: .loop(loop))
-      reactor.send(0)
-      #expect(isInside.wait())
-      reactor.send(1)
-      other.send(1)
-      #expect(throws: ShutdownError.self) { try loop.shutdown(before: .now + .milliseconds(5)) }
-      #expect(other.currentState == [])
-      mayGoOn.open()
-      try loop.shutdown(before: .now + .seconds(patience))
-      #expect(reactor.currentState == [0, 1])
-      // Handed to the loop before it was closed.
-      #expect(other.currentState == [1])
-    }
-    try body(core.type)
+  @Test
+  func itsLoopDoesNotEndInTime() throws {
+    let loop = try Loop(name: "stuck")
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let reactor = Script.held(on: .loop(loop), capacity: 8, isInside: isInside, mayGoOn: mayGoOn)
+    let other = Script(on: .loop(loop))
+    reactor.send(0)
+    #expect(isInside.wait())
+    reactor.send(1)
+    other.send(1)
+    #expect(throws: ShutdownError.self) { try loop.shutdown(before: .now + .milliseconds(5)) }
+    #expect(other.currentState == [])
+    mayGoOn.open()
+    try loop.shutdown(before: .now + .seconds(patience))
+    #expect(reactor.currentState == [0, 1])
+    // Handed to the loop before it was closed.
+    #expect(other.currentState == [1])
   }
 }

@@ -8,95 +8,86 @@ import Testing
 @Suite struct GrowingRingTests {
   /// A claim that is not published keeps the first ring in use, while a second one, made in the middle of a
   /// drain, is filled.
-  @Test(arguments: CoreUnderTest.allCases)
-  func whatSpillsComesBeforeWhatIsSentLater(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let mailbox = try MailboxOn<C, Int>(capacity: 64, reentrantCapacity: 1024)
-      defer { mailbox.letGo() }
-      let overflow = mailbox.overflow.setIfNil(try Overflow())
-      for action in 0..<7 { _ = mailbox.ring.offer(.action(action)) }
-      let raw = try #require(mailbox.ring.newest.use { $0.ring.raw })
-      guard case .claimed(let late) = raw.tryClaim(1) else { throw CoreError.countIsInvalid }
-      var next = 8
-      func fill() {
-        while mailbox.ring.offer(.action(next)) == .accepted { next += 1 }
-      }
-      var received: [Int] = []
-      let count = mailbox.drain(upTo: 1024) { work in
-        if received.isEmpty {
-          let offer = mailbox.ring.offer(.action(next))
-          #expect(offer == .accepted)
-          next += 1
-        }
-        if case .action(let action) = work { received.append(action) }
-      }
-      #expect(count == 7)
-      fill()
-      raw.slots.payload(late, as: Work<Int>.self).initialize(to: .action(7))
-      raw.publish(late, count: 1)
-      var spilled = Int.max
-      while mailbox.drain(
-        upTo: 1024,
-        { work in
-          guard case .action(let action) = work else { return }
-          if action == 7 {
-            fill()
-            spilled = next
-            next += 1
-            let spill = overflow.spill(.action(spilled), besides: mailbox.ring, limit: 8)
-            #expect(spill == .taken)
-          } else if action < 100 {
-            // As soon as there is room.
-            if mailbox.ring.offer(.action(next)) == .accepted { next += 1 }
-          }
-          received.append(action)
-        }) > 0
-      {}
-      #expect(spilled < next - 1)
-      #expect(received == Array(0..<next))
+  @Test
+  func whatSpillsComesBeforeWhatIsSentLater() throws {
+    let mailbox = try Mailbox<Int>(capacity: 64, reentrantCapacity: 1024)
+    defer { mailbox.letGo() }
+    let overflow = mailbox.overflow.setIfNil(try Overflow())
+    for action in 0..<7 { _ = mailbox.ring.offer(.action(action)) }
+    let raw = try #require(mailbox.ring.newest.use { $0.ring.raw })
+    guard case .claimed(let late) = raw.tryClaim(1) else { throw CoreError.countIsInvalid }
+    var next = 8
+    func fill() {
+      while mailbox.ring.offer(.action(next)) == .accepted { next += 1 }
     }
-    try body(core.type)
+    var received: [Int] = []
+    let count = mailbox.drain(upTo: 1024) { work in
+      if received.isEmpty {
+        let offer = mailbox.ring.offer(.action(next))
+        #expect(offer == .accepted)
+        next += 1
+      }
+      if case .action(let action) = work { received.append(action) }
+    }
+    #expect(count == 7)
+    fill()
+    raw.slots.payload(late, as: Work<Int>.self).initialize(to: .action(7))
+    raw.publish(late, count: 1)
+    var spilled = Int.max
+    while mailbox.drain(
+      upTo: 1024,
+      { work in
+        guard case .action(let action) = work else { return }
+        if action == 7 {
+          fill()
+          spilled = next
+          next += 1
+          let spill = overflow.spill(.action(spilled), besides: mailbox.ring, limit: 8)
+          #expect(spill == .taken)
+        } else if action < 100 {
+          // As soon as there is room.
+          if mailbox.ring.offer(.action(next)) == .accepted { next += 1 }
+        }
+        received.append(action)
+      }) > 0
+    {}
+    #expect(spilled < next - 1)
+    #expect(received == Array(0..<next))
   }
 
   /// Somebody has closed a stage in order to grow, and has yet to put the next one behind it.
-  @Test(arguments: CoreUnderTest.allCases)
-  func whatIsClosedDoesNotGrow(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      typealias Ring = GrowingRing<C, Int>
-      let ring = try Ring(capacity: 64)
-      defer { ring.letGo() }
-      for element in 0..<3 { _ = ring.offer(element) }
-      let first = try #require(ring.newest.use { $0 })
-      first.ring.close()
-      let late = try Ring.Stage(capacity: 64, after: first)
-      late.ring.restart(head: first.ring.head, tail: first.ring.tail)
-      ring.close()
-      let isReplaced = ring.newest.replace(first, with: late)
-      #expect(!isReplaced)
-      let offer = ring.offer(3)
-      #expect(offer == .closed)
-      var received: [Int] = []
-      while ring.drain(upTo: .max, { element, _ in received.append(element) }) > 0 {}
-      #expect(received == [0, 1, 2])
-      let isEmpty = ring.isEmpty
-      #expect(isEmpty)
-    }
-    try body(core.type)
+  @Test
+  func whatIsClosedDoesNotGrow() throws {
+    typealias Ring = GrowingRing<Int>
+    let ring = try Ring(capacity: 64)
+    defer { ring.letGo() }
+    for element in 0..<3 { _ = ring.offer(element) }
+    let first = try #require(ring.newest.use { $0 })
+    first.ring.close()
+    let late = try Ring.Stage(capacity: 64, after: first)
+    late.ring.restart(head: first.ring.head, tail: first.ring.tail)
+    ring.close()
+    let isReplaced = ring.newest.replace(first, with: late)
+    #expect(!isReplaced)
+    let offer = ring.offer(3)
+    #expect(offer == .closed)
+    var received: [Int] = []
+    while ring.drain(upTo: .max, { element, _ in received.append(element) }) > 0 {}
+    #expect(received == [0, 1, 2])
+    let isEmpty = ring.isEmpty
+    #expect(isEmpty)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func whoeverIsNotifiedWakesATask(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let overflow = try Overflow<C, Int>()
-      let ticket = RoomWaiters.Ticket()
-      overflow.tasks.insert(ticket)
-      let isArmed = overflow.room.arm(unless: { false })
-      #expect(isArmed)
-      // A thread that waits is woken out of turn, as by the graph of waits.
-      overflow.notifyOutOfTurn()
-      overflow.notifyRoom(if: { true }, atMost: 1)
-      #expect(overflow.tasks.isEmpty)
-    }
-    try body(core.type)
+  @Test
+  func whoeverIsNotifiedWakesATask() throws {
+    let overflow = try Overflow<Int>()
+    let ticket = RoomWaiters.Ticket()
+    overflow.tasks.insert(ticket)
+    let isArmed = overflow.room.arm(unless: { false })
+    #expect(isArmed)
+    // A thread that waits is woken out of turn, as by the graph of waits.
+    overflow.notifyOutOfTurn()
+    overflow.notifyRoom(if: { true }, atMost: 1)
+    #expect(overflow.tasks.isEmpty)
   }
 }

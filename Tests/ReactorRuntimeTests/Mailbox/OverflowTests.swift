@@ -6,10 +6,10 @@ import Testing
 /// What becomes of actions for which there is no room.
 @Suite struct OverflowTests {
   /// Sends 1...10 to a reactor that is held in action 0 and has room for four, and lets it go on.
-  private func flood<C: Core>(
-    _: C.Type, _ placement: PlacementUnderTest, _ policy: OverflowPolicy
+  private func flood(
+    _ placement: PlacementUnderTest, _ policy: OverflowPolicy
   ) throws -> (state: [Int], failures: [SendError]) {
-    let stage = try Stage<C>(placement)
+    let stage = try Stage(placement)
     let (isInside, mayGoOn) = (Gate(), Gate())
     let failures = Record<SendError>()
     let reactor = Script.held(
@@ -27,154 +27,130 @@ import Testing
     return (reactor.currentState, failures.elements)
   }
 
-  @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func failRefusesAndReports(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let (state, failures) = try flood(C.self, placement, .fail)
-      // On a loop the action that is being processed may still have its slot.
-      #expect(state == [0, 1, 2, 3, 4, 11] || state == [0, 1, 2, 3, 11])
-      #expect(failures.allSatisfy { $0 == .full })
-    }
-    try body(core.type)
+  @Test(arguments: PlacementUnderTest.allCases)
+  func failRefusesAndReports(_ placement: PlacementUnderTest) throws {
+    let (state, failures) = try flood(placement, .fail)
+    // On a loop the action that is being processed may still have its slot.
+    #expect(state == [0, 1, 2, 3, 4, 11] || state == [0, 1, 2, 3, 11])
+    #expect(failures.allSatisfy { $0 == .full })
   }
 
-  @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func dropNewestKeepsTheOldest(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let (state, failures) = try flood(C.self, placement, .dropNewest)
-      #expect(state == [0, 1, 2, 3, 4, 11] || state == [0, 1, 2, 3, 11])
-      #expect(failures.allSatisfy { $0 == .dropped })
-    }
-    try body(core.type)
+  @Test(arguments: PlacementUnderTest.allCases)
+  func dropNewestKeepsTheOldest(_ placement: PlacementUnderTest) throws {
+    let (state, failures) = try flood(placement, .dropNewest)
+    #expect(state == [0, 1, 2, 3, 4, 11] || state == [0, 1, 2, 3, 11])
+    #expect(failures.allSatisfy { $0 == .dropped })
   }
 
-  @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func dropOldestKeepsTheNewest(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let (state, failures) = try flood(C.self, placement, .dropOldest)
-      #expect(state == [0, 7, 8, 9, 10, 11] || state == [0, 8, 9, 10, 11])
-      #expect(failures.allSatisfy { $0 == .dropped })
-    }
-    try body(core.type)
+  @Test(arguments: PlacementUnderTest.allCases)
+  func dropOldestKeepsTheNewest(_ placement: PlacementUnderTest) throws {
+    let (state, failures) = try flood(placement, .dropOldest)
+    #expect(state == [0, 7, 8, 9, 10, 11] || state == [0, 8, 9, 10, 11])
+    #expect(failures.allSatisfy { $0 == .dropped })
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func dropOldestGoesOnWhenEverythingInTheRingWasPushedOut(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let (isInside, mayGoOn) = (Gate(), Gate())
-      let failures = Record<SendError>()
-      let reactor = Script<C>.held(
-        on: .caller, capacity: 4, overflow: .dropOldest, failures: failures, isInside: isInside,
-        mayGoOn: mayGoOn)
-      let isDone = Threads.start { reactor.send(0) }
-      #expect(isInside.wait())
-      for action in 1...1000 { reactor.send(action) }
-      #expect(reactor.counters.waiting <= 8)
-      mayGoOn.open()
-      #expect(isDone.wait())
-      #expect(reactor.currentState == [0, 997, 998, 999, 1000])
-      #expect(failures.elements.count == 996)
-      #expect(reactor.counters.dropped == 996)
-    }
-    try body(core.type)
+  @Test
+  func dropOldestGoesOnWhenEverythingInTheRingWasPushedOut() throws {
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let failures = Record<SendError>()
+    let reactor = Script.held(
+      on: .caller, capacity: 4, overflow: .dropOldest, failures: failures, isInside: isInside,
+      mayGoOn: mayGoOn)
+    let isDone = Threads.start { reactor.send(0) }
+    #expect(isInside.wait())
+    for action in 1...1000 { reactor.send(action) }
+    #expect(reactor.counters.waiting <= 8)
+    mayGoOn.open()
+    #expect(isDone.wait())
+    #expect(reactor.currentState == [0, 997, 998, 999, 1000])
+    #expect(failures.elements.count == 996)
+    #expect(reactor.counters.dropped == 996)
   }
 
-  @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
+  @Test(arguments: PlacementUnderTest.allCases)
   func blockFromInsideATurnKeepsTheActionsInOrder(
-    _ core: CoreUnderTest, _ placement: PlacementUnderTest
+    _ placement: PlacementUnderTest
   ) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let (isInside, mayGoOn) = (Gate(), Gate())
-      let failures = Record<SendError>()
-      let full = Script.held(
-        on: stage.placement, capacity: 2, failures: failures, isInside: isInside, mayGoOn: mayGoOn)
-      let sender = Script<C>(
-        on: .caller,
-        mutate: { _, action in
-          for each in 1...100 { full.send(each) }
-          return .just(action)
-        })
-      let isDone = Threads.start { full.send(0) }
-      #expect(isInside.wait())
-      // Returns, although nobody makes room.
-      #expect(Threads.start { sender.send(0) }.wait())
-      mayGoOn.open()
-      #expect(isDone.wait())
-      #expect(stage.finish { full.currentState.count == 101 })
-      #expect(full.currentState == Array(0...100))
-      #expect(failures.elements == [])
-    }
-    try body(core.type)
+    let stage = try Stage(placement)
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let failures = Record<SendError>()
+    let full = Script.held(
+      on: stage.placement, capacity: 2, failures: failures, isInside: isInside, mayGoOn: mayGoOn)
+    let sender = Script(
+      on: .caller,
+      mutate: { _, action in
+        for each in 1...100 { full.send(each) }
+        return .just(action)
+      })
+    let isDone = Threads.start { full.send(0) }
+    #expect(isInside.wait())
+    // Returns, although nobody makes room.
+    #expect(Threads.start { sender.send(0) }.wait())
+    mayGoOn.open()
+    #expect(isDone.wait())
+    #expect(stage.finish { full.currentState.count == 101 })
+    #expect(full.currentState == Array(0...100))
+    #expect(failures.elements == [])
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func whatIsKeptBesideTheMailboxIsBounded(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let (isInside, mayGoOn) = (Gate(), Gate())
-      let failures = Record<SendError>()
-      let full = Script<C>.held(
-        on: .caller, capacity: 2, reentrantCapacity: 3, failures: failures, isInside: isInside,
-        mayGoOn: mayGoOn)
-      let sender = Script<C>(
-        on: .caller,
-        mutate: { _, action in
-          for each in 1...10 { full.send(each) }
-          return .just(action)
-        })
-      let isDone = Threads.start { full.send(0) }
-      #expect(isInside.wait())
-      sender.send(0)
-      #expect(failures.elements == Array(repeating: .reentrantOverflow, count: 5))
-      mayGoOn.open()
-      #expect(isDone.wait())
-      #expect(full.currentState == Array(0...5))
-    }
-    try body(core.type)
+  @Test
+  func whatIsKeptBesideTheMailboxIsBounded() throws {
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let failures = Record<SendError>()
+    let full = Script.held(
+      on: .caller, capacity: 2, reentrantCapacity: 3, failures: failures, isInside: isInside,
+      mayGoOn: mayGoOn)
+    let sender = Script(
+      on: .caller,
+      mutate: { _, action in
+        for each in 1...10 { full.send(each) }
+        return .just(action)
+      })
+    let isDone = Threads.start { full.send(0) }
+    #expect(isInside.wait())
+    sender.send(0)
+    #expect(failures.elements == Array(repeating: .reentrantOverflow, count: 5))
+    mayGoOn.open()
+    #expect(isDone.wait())
+    #expect(full.currentState == Array(0...5))
   }
 
-  @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func aDeadlineEndsTheWait(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let (isInside, mayGoOn) = (Gate(), Gate())
-      let reactor = Script.held(on: stage.placement, capacity: 1, isInside: isInside, mayGoOn: mayGoOn)
-      let isDone = Threads.start { reactor.send(0) }
-      #expect(isInside.wait())
-      var accepted = 0
-      while (try? reactor.trySend(1)) != nil { accepted += 1 }
-      let start = ContinuousClock.now
-      #expect(throws: SendError.timedOut) { try reactor.send(2, before: start + .milliseconds(30)) }
-      #expect(ContinuousClock.now >= start + .milliseconds(30))
-      let isSent = Threads.start { try? reactor.send(3, before: .now + .seconds(60)) }
-      mayGoOn.open()
-      #expect(isSent.wait())
-      #expect(isDone.wait())
-      #expect(stage.finish { reactor.currentState.last == 3 })
-      #expect(reactor.currentState == [0] + Array(repeating: 1, count: accepted) + [3])
-    }
-    try body(core.type)
+  @Test(arguments: PlacementUnderTest.allCases)
+  func aDeadlineEndsTheWait(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let reactor = Script.held(on: stage.placement, capacity: 1, isInside: isInside, mayGoOn: mayGoOn)
+    let isDone = Threads.start { reactor.send(0) }
+    #expect(isInside.wait())
+    var accepted = 0
+    while (try? reactor.trySend(1)) != nil { accepted += 1 }
+    let start = ContinuousClock.now
+    #expect(throws: SendError.timedOut) { try reactor.send(2, before: start + .milliseconds(30)) }
+    #expect(ContinuousClock.now >= start + .milliseconds(30))
+    let isSent = Threads.start { try? reactor.send(3, before: .now + .seconds(60)) }
+    mayGoOn.open()
+    #expect(isSent.wait())
+    #expect(isDone.wait())
+    #expect(stage.finish { reactor.currentState.last == 3 })
+    #expect(reactor.currentState == [0] + Array(repeating: 1, count: accepted) + [3])
   }
 
-  @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
+  @Test(arguments: PlacementUnderTest.allCases)
   func theMailboxGrowsToItsCapacityAndKeepsTheOrder(
-    _ core: CoreUnderTest, _ placement: PlacementUnderTest
+    _ placement: PlacementUnderTest
   ) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let (isInside, mayGoOn) = (Gate(), Gate())
-      let reactor = Script.held(on: stage.placement, capacity: 1024, isInside: isInside, mayGoOn: mayGoOn)
-      let isDone = Threads.start { reactor.send(0) }
-      #expect(isInside.wait())
-      var accepted = 0
-      while (try? reactor.trySend(1 + accepted)) != nil { accepted += 1 }
-      #expect((1023...1024).contains(accepted))
-      mayGoOn.open()
-      #expect(isDone.wait())
-      for action in accepted + 1...3000 { reactor.send(action) }
-      #expect(stage.finish { reactor.currentState.count == 3001 })
-      #expect(reactor.currentState == Array(0...3000))
-    }
-    try body(core.type)
+    let stage = try Stage(placement)
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let reactor = Script.held(on: stage.placement, capacity: 1024, isInside: isInside, mayGoOn: mayGoOn)
+    let isDone = Threads.start { reactor.send(0) }
+    #expect(isInside.wait())
+    var accepted = 0
+    while (try? reactor.trySend(1 + accepted)) != nil { accepted += 1 }
+    #expect((1023...1024).contains(accepted))
+    mayGoOn.open()
+    #expect(isDone.wait())
+    for action in accepted + 1...3000 { reactor.send(action) }
+    #expect(stage.finish { reactor.currentState.count == 3001 })
+    #expect(reactor.currentState == Array(0...3000))
   }
 }

@@ -6,7 +6,7 @@ import Testing
 /// Actions that are objects, on each way through a mailbox and out of it: each is destroyed once.
 @Suite struct PayloadTests {
   /// A reactor whose owner is held inside of its first action.
-  private final class Carrier<C: Core>: Reactor {
+  private final class Carrier: Reactor {
     typealias Action = LifetimeTracked
 
     struct State: Sendable {
@@ -15,15 +15,15 @@ import Testing
     }
 
     let initialState = State()
-    let runtime: RuntimeOn<C, LifetimeTracked, LifetimeTracked, State>
+    let runtime: Runtime<LifetimeTracked, LifetimeTracked, State>
     let isInside = Gate()
     let mayGoOn = Gate()
 
     init(
-      on placement: PlacementOn<C>, capacity: Int, overflow: OverflowPolicy = .block,
+      on placement: Placement, capacity: Int, overflow: OverflowPolicy = .block,
       failures: Record<SendError>
     ) {
-      runtime = RuntimeOn(
+      runtime = Runtime(
         on: placement, capacity: capacity, overflow: overflow,
         onFailure: { failure in if let reason = failure.sendError { failures.append(reason) } })
     }
@@ -43,14 +43,14 @@ import Testing
   }
 
   /// Sends from inside its turns.
-  private final class Forwarder<C: Core>: Reactor {
+  private final class Forwarder: Reactor {
     typealias Action = LifetimeTracked
     typealias Mutation = Never
     let initialState = 0
-    let runtime = RuntimeOn<C, LifetimeTracked, Never, Int>(on: .caller)
-    private let target: Carrier<C>
+    let runtime = Runtime<LifetimeTracked, Never, Int>(on: .caller)
+    private let target: Carrier
 
-    init(to target: Carrier<C>) { self.target = target }
+    init(to target: Carrier) { self.target = target }
 
     func mutate(action: LifetimeTracked) -> Observable<Never> {
       target.send(action)
@@ -62,14 +62,14 @@ import Testing
 
   /// Holds a reactor in its first action, lets `play` send to it, and lets it go on. Everything that was sent was
   /// reduced or reported, and is gone with the reactor.
-  private func hold<C: Core>(
-    _: C.Type, _ placement: PlacementUnderTest, capacity: Int, overflow: OverflowPolicy = .block,
-    _ play: (Carrier<C>, Lifetimes) throws -> Void
+  private func hold(
+    _ placement: PlacementUnderTest, capacity: Int, overflow: OverflowPolicy = .block,
+    _ play: (Carrier, Lifetimes) throws -> Void
   ) throws {
     let lifetimes = Lifetimes()
     let failures = Record<SendError>()
     do {
-      let stage = try Stage<C>(placement)
+      let stage = try Stage(placement)
       let reactor = Carrier(
         on: stage.placement, capacity: capacity, overflow: overflow, failures: failures)
       // Starts it: the action that starts a reactor would take a slot.
@@ -91,98 +91,80 @@ import Testing
   }
 
   @Test(
-    arguments: CoreUnderTest.allCases, [OverflowPolicy.fail, .dropNewest, .dropOldest])
-  func whatIsRefusedOrDropped(_ core: CoreUnderTest, _ policy: OverflowPolicy) throws {
-    func body<C: Core>(_: C.Type) throws {
-      for placement in PlacementUnderTest.allCases {
-        for capacity in [1, 8, 16] {
-          try hold(C.self, placement, capacity: capacity, overflow: policy) { reactor, lifetimes in
-            for index in 1...100 { reactor.send(lifetimes.track(index)) }
-          }
+    arguments: [OverflowPolicy.fail, .dropNewest, .dropOldest])
+  func whatIsRefusedOrDropped(_ policy: OverflowPolicy) throws {
+    for placement in PlacementUnderTest.allCases {
+      for capacity in [1, 8, 16] {
+        try hold(placement, capacity: capacity, overflow: policy) { reactor, lifetimes in
+          for index in 1...100 { reactor.send(lifetimes.track(index)) }
         }
       }
     }
-    try body(core.type)
   }
 
-  @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func whatWaitsWhileTheMailboxGrows(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      // Two rings are left behind.
-      try hold(C.self, placement, capacity: 1024) { reactor, lifetimes in
-        for index in 1...1000 { reactor.send(lifetimes.track(index)) }
-      }
+  @Test(arguments: PlacementUnderTest.allCases)
+  func whatWaitsWhileTheMailboxGrows(_ placement: PlacementUnderTest) throws {
+    // Two rings are left behind.
+    try hold(placement, capacity: 1024) { reactor, lifetimes in
+      for index in 1...1000 { reactor.send(lifetimes.track(index)) }
     }
-    try body(core.type)
   }
 
-  @Test(arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func whatIsKeptBesideTheMailbox(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      try hold(C.self, placement, capacity: 4) { reactor, lifetimes in
+  @Test(arguments: PlacementUnderTest.allCases)
+  func whatIsKeptBesideTheMailbox(_ placement: PlacementUnderTest) throws {
+    try hold(placement, capacity: 4) { reactor, lifetimes in
+      let forwarder = Forwarder(to: reactor)
+      for index in 1...100 { forwarder.send(lifetimes.track(index)) }
+    }
+  }
+
+  @Test(arguments: [Closing.drain, .discard])
+  func whatIsInsideOfAReactorThatIsClosed(_ closing: Closing) throws {
+    for placement in PlacementUnderTest.allCases {
+      try hold(placement, capacity: 16) { reactor, lifetimes in
+        for index in 1...8 { reactor.send(lifetimes.track(index)) }
         let forwarder = Forwarder(to: reactor)
-        for index in 1...100 { forwarder.send(lifetimes.track(index)) }
+        for index in 1...20 { forwarder.send(lifetimes.track(index)) }
+        reactor.close(closing)
+        // Refused, and reported.
+        reactor.send(lifetimes.track(1))
       }
     }
-    try body(core.type)
   }
 
-  @Test(arguments: CoreUnderTest.allCases, [Closing.drain, .discard])
-  func whatIsInsideOfAReactorThatIsClosed(_ core: CoreUnderTest, _ closing: Closing) throws {
-    func body<C: Core>(_: C.Type) throws {
-      for placement in PlacementUnderTest.allCases {
-        try hold(C.self, placement, capacity: 16) { reactor, lifetimes in
-          for index in 1...8 { reactor.send(lifetimes.track(index)) }
-          let forwarder = Forwarder(to: reactor)
-          for index in 1...20 { forwarder.send(lifetimes.track(index)) }
-          reactor.close(closing)
-          // Refused, and reported.
-          reactor.send(lifetimes.track(1))
-        }
-      }
-    }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func whatSuspendedTasksHold(_ core: CoreUnderTest) async throws {
-    func body<C: Core>(_: C.Type) async throws {
-      let lifetimes = Lifetimes()
-      let failures = Record<SendError>()
-      let told = Record<SendError>()
-      do {
-        let reactor = Carrier<C>(on: .caller, capacity: 1, failures: failures)
-        _ = reactor.state
-        let isDone = Threads.start { reactor.send(lifetimes.track(0)) }
-        #expect(reactor.isInside.wait())
-        // There is room for one.
-        try reactor.trySend(lifetimes.track(61))
-        let tasks = (1...60).map { index in
-          Task {
-            let deadline = index % 3 == 0 ? ContinuousClock.now + .milliseconds(5) : nil
-            do throws(SendError) {
-              try await reactor.sendSuspending(lifetimes.track(index), before: deadline)
-            } catch {
-              told.append(error)
-            }
+  @Test
+  func whatSuspendedTasksHold() async throws {
+    let lifetimes = Lifetimes()
+    let failures = Record<SendError>()
+    let told = Record<SendError>()
+    do {
+      let reactor = Carrier(on: .caller, capacity: 1, failures: failures)
+      _ = reactor.state
+      let isDone = Threads.start { reactor.send(lifetimes.track(0)) }
+      #expect(reactor.isInside.wait())
+      // There is room for one.
+      try reactor.trySend(lifetimes.track(61))
+      let tasks = (1...60).map { index in
+        Task {
+          let deadline = index % 3 == 0 ? ContinuousClock.now + .milliseconds(5) : nil
+          do throws(SendError) {
+            try await reactor.sendSuspending(lifetimes.track(index), before: deadline)
+          } catch {
+            told.append(error)
           }
         }
-        for index in stride(from: 1, to: 60, by: 3) { tasks[index].cancel() }
-        #expect(await Self.yield { told.elements.count == 40 })
-        reactor.mayGoOn.open()
-        for task in tasks { await task.value }
-        #expect(isDone.wait())
-        #expect(Threads.yield { reactor.currentState.reduced == 62 - told.elements.count })
-        #expect(Set(told.elements) == [.timedOut, .cancelled])
-        #expect(failures.elements == [])
       }
-      #expect(Threads.yield { lifetimes.alive == 0 })
-      #expect(lifetimes.total == 62)
+      for index in stride(from: 1, to: 60, by: 3) { tasks[index].cancel() }
+      #expect(await Self.yield { told.elements.count == 40 })
+      reactor.mayGoOn.open()
+      for task in tasks { await task.value }
+      #expect(isDone.wait())
+      #expect(Threads.yield { reactor.currentState.reduced == 62 - told.elements.count })
+      #expect(Set(told.elements) == [.timedOut, .cancelled])
+      #expect(failures.elements == [])
     }
-    switch core {
-    case .c: try await body(CCore.self)
-    case .swift: try await body(PureSwiftCore.self)
-    }
+    #expect(Threads.yield { lifetimes.alive == 0 })
+    #expect(lifetimes.total == 62)
   }
 
   /// As `Threads.yield`, by a task.

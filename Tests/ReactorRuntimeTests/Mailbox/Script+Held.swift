@@ -5,7 +5,7 @@ import TestSupport
 extension Script {
   /// A reactor whose owner is held inside `mutate` of action 0 until the gate opens.
   static func held(
-    on placement: PlacementOn<C>, capacity: Int, overflow: OverflowPolicy = .block,
+    on placement: Placement, capacity: Int, overflow: OverflowPolicy = .block,
     reentrantCapacity: Int = 1024, failures: Record<SendError> = Record(), isInside: Gate, mayGoOn: Gate
   ) -> Script {
     let reactor = Script(

@@ -6,9 +6,9 @@ import Testing
 /// What is called by a reactor's owner never waits for room elsewhere, whatever it is.
 @Suite struct SendsInsideTests {
   /// Runs `body` with a reactor that has no room and makes none, and expects it to return.
-  private func withFull<C: Core>(_: C.Type, _ body: @escaping @Sendable (Script<C>) -> Void) {
+  private func withFull(_ body: @escaping @Sendable (Script) -> Void) {
     let (isInside, mayGoOn) = (Gate(), Gate())
-    let full = Script<C>.held(on: .caller, capacity: 1, isInside: isInside, mayGoOn: mayGoOn)
+    let full = Script.held(on: .caller, capacity: 1, isInside: isInside, mayGoOn: mayGoOn)
     let isDone = Threads.start { full.send(0) }
     #expect(isInside.wait())
     #expect((try? full.trySend(1)) != nil)
@@ -18,58 +18,46 @@ import Testing
     #expect(Threads.yield { full.currentState == [0, 1, 2] })
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func aTransformsSubscription(_ core: CoreUnderTest) {
-    func body<C: Core>(_: C.Type) {
-      withFull(C.self) { full in
-        let reactor = Streamed<C>(mutation: { mutations in
-          .merge(
-            mutations,
-            .deferred {
-              full.send(2)
-              return .never()
-            })
-        })
-        _ = reactor.state
-      }
+  @Test
+  func aTransformsSubscription() {
+    withFull { full in
+      let reactor = Streamed(mutation: { mutations in
+        .merge(
+          mutations,
+          .deferred {
+            full.send(2)
+            return .never()
+          })
+      })
+      _ = reactor.state
     }
-    body(core.type)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func anObserverOfAction(_ core: CoreUnderTest) {
-    func body<C: Core>(_: C.Type) {
-      withFull(C.self) { full in
-        let reactor = Streamed<C>()
-        let subscription = reactor.action.subscribe(onNext: { _ in full.send(2) })
-        reactor.action.onNext(1)
-        subscription.dispose()
-      }
+  @Test
+  func anObserverOfAction() {
+    withFull { full in
+      let reactor = Streamed()
+      let subscription = reactor.action.subscribe(onNext: { _ in full.send(2) })
+      reactor.action.onNext(1)
+      subscription.dispose()
     }
-    body(core.type)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func anObserverThatComesTooLate(_ core: CoreUnderTest) {
-    func body<C: Core>(_: C.Type) {
-      withFull(C.self) { full in
-        let reactor = Streamed<C>()
-        reactor.close()
-        reactor.state.subscribe(onNext: { _ in full.send(2) }).dispose()
-      }
+  @Test
+  func anObserverThatComesTooLate() {
+    withFull { full in
+      let reactor = Streamed()
+      reactor.close()
+      reactor.state.subscribe(onNext: { _ in full.send(2) }).dispose()
     }
-    body(core.type)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func aDisposalAtTheEnd(_ core: CoreUnderTest) {
-    func body<C: Core>(_: C.Type) {
-      withFull(C.self) { full in
-        let reactor = Streamed<C>(mutate: { _, _ in .create { _ in Disposables.create { full.send(2) } } })
-        reactor.send(1)
-        reactor.close()
-      }
+  @Test
+  func aDisposalAtTheEnd() {
+    withFull { full in
+      let reactor = Streamed(mutate: { _, _ in .create { _ in Disposables.create { full.send(2) } } })
+      reactor.send(1)
+      reactor.close()
     }
-    body(core.type)
   }
 }

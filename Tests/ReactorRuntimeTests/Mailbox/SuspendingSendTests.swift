@@ -5,114 +5,84 @@ import Testing
 
 /// Sending by tasks.
 @Suite struct SuspendingSendTests {
-  private func full<C: Core>(_: C.Type, _ isInside: Gate, _ mayGoOn: Gate) throws -> (Script<C>, Gate) {
-    let reactor = Script<C>.held(on: .caller, capacity: 2, isInside: isInside, mayGoOn: mayGoOn)
+  private func full(_ isInside: Gate, _ mayGoOn: Gate) throws -> (Script, Gate) {
+    let reactor = Script.held(on: .caller, capacity: 2, isInside: isInside, mayGoOn: mayGoOn)
     let isDone = Threads.start { reactor.send(0) }
     #expect(isInside.wait())
     for action in 1...2 { try reactor.trySend(action) }
     return (reactor, isDone)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func aTaskIsSuspendedUntilThereIsRoom(_ core: CoreUnderTest) async throws {
-    func body<C: Core>(_: C.Type) async throws {
-      let (isInside, mayGoOn) = (Gate(), Gate())
-      let (reactor, isDone) = try full(C.self, isInside, mayGoOn)
-      // More than there are threads in the pool: none of them is blocked.
-      let tasks = (10..<74).map { action in
-        Task { try await reactor.sendSuspending(action) }
-      }
-      for _ in 0..<100 { await Task.yield() }
-      mayGoOn.open()
-      for task in tasks { try await task.value }
-      #expect(isDone.wait())
-      #expect(Threads.yield { reactor.currentState.count == 67 })
-      #expect(reactor.currentState.sorted() == [0, 1, 2] + Array(10..<74))
+  @Test
+  func aTaskIsSuspendedUntilThereIsRoom() async throws {
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let (reactor, isDone) = try full(isInside, mayGoOn)
+    // More than there are threads in the pool: none of them is blocked.
+    let tasks = (10..<74).map { action in
+      Task { try await reactor.sendSuspending(action) }
     }
-    switch core {
-    case .c: try await body(CCore.self)
-    case .swift: try await body(PureSwiftCore.self)
-    }
+    for _ in 0..<100 { await Task.yield() }
+    mayGoOn.open()
+    for task in tasks { try await task.value }
+    #expect(isDone.wait())
+    #expect(Threads.yield { reactor.currentState.count == 67 })
+    #expect(reactor.currentState.sorted() == [0, 1, 2] + Array(10..<74))
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func cancellingEndsTheWaitAndSendsNothing(_ core: CoreUnderTest) async throws {
-    func body<C: Core>(_: C.Type) async throws {
-      let (isInside, mayGoOn) = (Gate(), Gate())
-      let (reactor, isDone) = try full(C.self, isInside, mayGoOn)
-      let cancelled = Task { try await reactor.sendSuspending(9) }
-      let other = Task { try await reactor.sendSuspending(10) }
-      for _ in 0..<100 { await Task.yield() }
-      cancelled.cancel()
-      await #expect(throws: SendError.cancelled) { try await cancelled.value }
-      mayGoOn.open()
-      try await other.value
-      #expect(isDone.wait())
-      #expect(Threads.yield { reactor.currentState == [0, 1, 2, 10] })
-    }
-    switch core {
-    case .c: try await body(CCore.self)
-    case .swift: try await body(PureSwiftCore.self)
-    }
+  @Test
+  func cancellingEndsTheWaitAndSendsNothing() async throws {
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let (reactor, isDone) = try full(isInside, mayGoOn)
+    let cancelled = Task { try await reactor.sendSuspending(9) }
+    let other = Task { try await reactor.sendSuspending(10) }
+    for _ in 0..<100 { await Task.yield() }
+    cancelled.cancel()
+    await #expect(throws: SendError.cancelled) { try await cancelled.value }
+    mayGoOn.open()
+    try await other.value
+    #expect(isDone.wait())
+    #expect(Threads.yield { reactor.currentState == [0, 1, 2, 10] })
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func aDeadlineEndsTheWait(_ core: CoreUnderTest) async throws {
-    func body<C: Core>(_: C.Type) async throws {
-      let (isInside, mayGoOn) = (Gate(), Gate())
-      let (reactor, isDone) = try full(C.self, isInside, mayGoOn)
-      await #expect(throws: SendError.timedOut) {
-        try await reactor.sendSuspending(9, before: .now + .milliseconds(20))
-      }
-      mayGoOn.open()
-      #expect(isDone.wait())
-      #expect(reactor.currentState == [0, 1, 2])
+  @Test
+  func aDeadlineEndsTheWait() async throws {
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let (reactor, isDone) = try full(isInside, mayGoOn)
+    await #expect(throws: SendError.timedOut) {
+      try await reactor.sendSuspending(9, before: .now + .milliseconds(20))
     }
-    switch core {
-    case .c: try await body(CCore.self)
-    case .swift: try await body(PureSwiftCore.self)
-    }
+    mayGoOn.open()
+    #expect(isDone.wait())
+    #expect(reactor.currentState == [0, 1, 2])
   }
 
   /// The only one that is resumed finds the room taken again, and gives up: then the next must be resumed.
-  @Test(arguments: CoreUnderTest.allCases)
-  func whoGivesUpLeavesTheRoomToTheNext(_ core: CoreUnderTest) async throws {
-    func body<C: Core>(_: C.Type) async throws {
-      for _ in 0..<20 {
-        let reactor = Script<C>(on: .caller, capacity: 1)
-        let tasks = (0..<64).map { action in
-          Task {
-            let deadline = action % 2 == 0 ? nil : ContinuousClock.now + .microseconds(20 * action)
-            try? await reactor.sendSuspending(action, before: deadline)
-          }
+  @Test
+  func whoGivesUpLeavesTheRoomToTheNext() async throws {
+    for _ in 0..<20 {
+      let reactor = Script(on: .caller, capacity: 1)
+      let tasks = (0..<64).map { action in
+        Task {
+          let deadline = action % 2 == 0 ? nil : ContinuousClock.now + .microseconds(20 * action)
+          try? await reactor.sendSuspending(action, before: deadline)
         }
-        #expect(Threads.run(2) { thread in for index in 0..<500 { reactor.send(100 + index * 2 + thread) } })
-        for task in tasks { await task.value }
-        #expect(Threads.yield { reactor.currentState.count { $0 < 100 && $0 % 2 == 0 } == 32 })
       }
-    }
-    switch core {
-    case .c: try await body(CCore.self)
-    case .swift: try await body(PureSwiftCore.self)
+      #expect(Threads.run(2) { thread in for index in 0..<500 { reactor.send(100 + index * 2 + thread) } })
+      for task in tasks { await task.value }
+      #expect(Threads.yield { reactor.currentState.count { $0 < 100 && $0 % 2 == 0 } == 32 })
     }
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func closingEndsTheWait(_ core: CoreUnderTest) async throws {
-    func body<C: Core>(_: C.Type) async throws {
-      let (isInside, mayGoOn) = (Gate(), Gate())
-      let (reactor, isDone) = try full(C.self, isInside, mayGoOn)
-      let task = Task { try await reactor.sendSuspending(9) }
-      for _ in 0..<100 { await Task.yield() }
-      reactor.close()
-      await #expect(throws: SendError.closed) { try await task.value }
-      mayGoOn.open()
-      #expect(isDone.wait())
-      #expect(reactor.currentState == [0, 1, 2])
-    }
-    switch core {
-    case .c: try await body(CCore.self)
-    case .swift: try await body(PureSwiftCore.self)
-    }
+  @Test
+  func closingEndsTheWait() async throws {
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let (reactor, isDone) = try full(isInside, mayGoOn)
+    let task = Task { try await reactor.sendSuspending(9) }
+    for _ in 0..<100 { await Task.yield() }
+    reactor.close()
+    await #expect(throws: SendError.closed) { try await task.value }
+    mayGoOn.open()
+    #expect(isDone.wait())
+    #expect(reactor.currentState == [0, 1, 2])
   }
 }

@@ -6,17 +6,17 @@ import Testing
 /// Reactors that send to each other, from inside their turns.
 @Suite struct TwoReactorsTests {
   /// Sends what it gets to its peer, less one.
-  private final class Peer<C: Core>: Sendable {
-    let reactor: Script<C>
+  private final class Peer: Sendable {
+    let reactor: Script
     let failures = Record<SendError>()
     private let peer: Slot
 
     private final class Slot: @unchecked Sendable {
       // Unchecked: set before the first action, and unset after the last.
-      var peer: Script<C>?
+      var peer: Script?
     }
 
-    init(on placement: PlacementOn<C>, capacity: Int) {
+    init(on placement: Placement, capacity: Int) {
       let slot = Slot()
       peer = slot
       reactor = Script(
@@ -32,8 +32,8 @@ import Testing
 
   /// Two threads start chains of `length` in both directions; answers how many actions failed and how many
   /// were reduced, or nil if it took too long.
-  private func run<C: Core>(
-    _ first: Peer<C>, _ second: Peer<C>, chains: Int, length: Int, finish: () -> Bool
+  private func run(
+    _ first: Peer, _ second: Peer, chains: Int, length: Int, finish: () -> Bool
   ) -> (failed: Int, reduced: Int)? {
     first.set(second)
     second.set(first)
@@ -49,110 +49,95 @@ import Testing
     )
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func onCallerTheyNeverDeadlock(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let first = Peer<C>(on: .caller, capacity: 4096)
-      let second = Peer<C>(on: .caller, capacity: 4096)
-      let result = try #require(run(first, second, chains: 200, length: 9) { true })
-      #expect(result.failed == 0)
-      #expect(result.reduced == 2 * 200 * 10)
+  @Test
+  func onCallerTheyNeverDeadlock() throws {
+    let first = Peer(on: .caller, capacity: 4096)
+    let second = Peer(on: .caller, capacity: 4096)
+    let result = try #require(run(first, second, chains: 200, length: 9) { true })
+    #expect(result.failed == 0)
+    #expect(result.reduced == 2 * 200 * 10)
+  }
+
+  @Test
+  func onOneLoop() throws {
+    let loop = try Loop()
+    let first = Peer(on: .loop(loop), capacity: 2)
+    let second = Peer(on: .loop(loop), capacity: 2)
+    let result = run(first, second, chains: 100, length: 9) {
+      // The chains end on the loop; wait for them, then end it.
+      Threads.yield {
+        first.reactor.currentState.count + second.reactor.currentState.count == 2 * 100 * 10
+      } && Threads.start { loop.shutdown() }.wait()
     }
-    try body(core.type)
+    #expect(try #require(result).failed == 0)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func onOneLoop(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>()
-      let first = Peer<C>(on: .loop(loop), capacity: 2)
-      let second = Peer<C>(on: .loop(loop), capacity: 2)
-      let result = run(first, second, chains: 100, length: 9) {
-        // The chains end on the loop; wait for them, then end it.
-        Threads.yield {
-          first.reactor.currentState.count + second.reactor.currentState.count == 2 * 100 * 10
-        } && Threads.start { loop.shutdown() }.wait()
-      }
-      #expect(try #require(result).failed == 0)
-    }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func fullInBothDirectionsIsRefusedNotHungUp(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      // Each thread is inside one reactor, the mailboxes of both are full, and each sends to the other one.
-      let inside = Gate(count: 2)
-      let isFull = Gate()
-      let failures = Record<SendError>()
-      let peers = Slots<C>()
-      let reactors = (0..<2).map { index in
-        Script<C>(
-          on: .caller, capacity: 1, failures: failures,
-          mutate: { _, action in
-            if action == 0 {
-              inside.open()
-              _ = isFull.wait()
-              peers.reactors[1 - index].send(7)
-            }
-            return .just(action)
-          })
-      }
-      peers.reactors = reactors
-      // Started before, so that action 0 is run at once, and takes no slot of the mailbox.
-      for reactor in reactors { reactor.send(5) }
-      let isDone = Threads.start {
-        _ = Threads.run(2) { index in reactors[index].send(0) }
-      }
-      #expect(inside.wait())
-      for reactor in reactors { try reactor.trySend(1) }
-      for reactor in reactors { #expect(throws: SendError.full) { try reactor.trySend(2) } }
-      isFull.open()
-      #expect(isDone.wait())
-      #expect(failures.elements == [])
-      #expect(Threads.yield { reactors.allSatisfy { $0.currentState == [5, 0, 1, 7] } })
-      peers.reactors = []
-    }
-    try body(core.type)
-  }
-
-  private final class Slots<C: Core>: @unchecked Sendable {
-    // Unchecked: set before the first action, and unset after the last.
-    var reactors: [Script<C>] = []
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func tinyMailboxesNeitherHangNorLose(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      for _ in 0..<5 {
-        let first = Peer<C>(on: .caller, capacity: 1)
-        let second = Peer<C>(on: .caller, capacity: 1)
-        let result = try #require(run(first, second, chains: 100, length: 3) { true })
-        #expect(result.reduced == 2 * 100 * 4)
-        #expect(result.failed == 0)
-      }
-    }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func callerAndLoopWithTinyMailboxes(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>()
-      let first = Peer<C>(on: .caller, capacity: 1)
-      let second = Peer<C>(on: .loop(loop), capacity: 1)
-      let result = run(first, second, chains: 100, length: 3) {
-        // Each chain ends at 0, or where it was refused.
-        Threads.yield {
-          let ends = [first, second].map { peer in
-            peer.reactor.currentState.count { $0 == 0 } + peer.failures.elements.count
+  @Test
+  func fullInBothDirectionsIsRefusedNotHungUp() throws {
+    // Each thread is inside one reactor, the mailboxes of both are full, and each sends to the other one.
+    let inside = Gate(count: 2)
+    let isFull = Gate()
+    let failures = Record<SendError>()
+    let peers = Slots()
+    let reactors = (0..<2).map { index in
+      Script(
+        on: .caller, capacity: 1, failures: failures,
+        mutate: { _, action in
+          if action == 0 {
+            inside.open()
+            _ = isFull.wait()
+            peers.reactors[1 - index].send(7)
           }
-          return ends.reduce(0, +) == 2 * 100
-        } && Threads.start { loop.shutdown() }.wait()
-      }
-      let (failed, reduced) = try #require(result)
-      #expect(reduced + failed * 4 >= 2 * 100 * 4)
+          return .just(action)
+        })
     }
-    try body(core.type)
+    peers.reactors = reactors
+    // Started before, so that action 0 is run at once, and takes no slot of the mailbox.
+    for reactor in reactors { reactor.send(5) }
+    let isDone = Threads.start {
+      _ = Threads.run(2) { index in reactors[index].send(0) }
+    }
+    #expect(inside.wait())
+    for reactor in reactors { try reactor.trySend(1) }
+    for reactor in reactors { #expect(throws: SendError.full) { try reactor.trySend(2) } }
+    isFull.open()
+    #expect(isDone.wait())
+    #expect(failures.elements == [])
+    #expect(Threads.yield { reactors.allSatisfy { $0.currentState == [5, 0, 1, 7] } })
+    peers.reactors = []
+  }
+
+  private final class Slots: @unchecked Sendable {
+    // Unchecked: set before the first action, and unset after the last.
+    var reactors: [Script] = []
+  }
+
+  @Test
+  func tinyMailboxesNeitherHangNorLose() throws {
+    for _ in 0..<5 {
+      let first = Peer(on: .caller, capacity: 1)
+      let second = Peer(on: .caller, capacity: 1)
+      let result = try #require(run(first, second, chains: 100, length: 3) { true })
+      #expect(result.reduced == 2 * 100 * 4)
+      #expect(result.failed == 0)
+    }
+  }
+
+  @Test
+  func callerAndLoopWithTinyMailboxes() throws {
+    let loop = try Loop()
+    let first = Peer(on: .caller, capacity: 1)
+    let second = Peer(on: .loop(loop), capacity: 1)
+    let result = run(first, second, chains: 100, length: 3) {
+      // Each chain ends at 0, or where it was refused.
+      Threads.yield {
+        let ends = [first, second].map { peer in
+          peer.reactor.currentState.count { $0 == 0 } + peer.failures.elements.count
+        }
+        return ends.reduce(0, +) == 2 * 100
+      } && Threads.start { loop.shutdown() }.wait()
+    }
+    let (failed, reduced) = try #require(result)
+    #expect(reduced + failed * 4 >= 2 * 100 * 4)
   }
 }

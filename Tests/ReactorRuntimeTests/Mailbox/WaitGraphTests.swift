@@ -6,66 +6,63 @@ import Testing
 
 /// Who waits for whom.
 @Suite struct WaitGraphTests {
-  private final class Reactors<C: Core>: @unchecked Sendable {
+  private final class Reactors: @unchecked Sendable {
     // Unchecked: set before the first action, and unset after the last.
-    var caller: Script<C>?
-    var looped: Script<C>?
+    var caller: Script?
+    var looped: Script?
   }
 
   /// A sender sleeps for room that comes up in the middle of a turn, before that turn announces it; and the
   /// same turn then waits for the sender.
-  @Test(arguments: CoreUnderTest.allCases)
-  func roomInTheMiddleOfATurnWakesASender(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let reactors = Reactors<C>()
-      let failures = Record<SendError>()
-      let isInside = Gate()
-      let mayGoOn = Gate()
-      let isInCaller = Gate()
-      let mayFill = Gate()
-      let loop = try LoopOn<C>()
-      let looped = Script(
-        on: .loop(loop), capacity: 2, failures: failures,
-        mutate: { _, action in
-          if action == 1 {
-            isInside.open()
-            _ = mayGoOn.wait()
-          }
-          if action == 2 { reactors.caller?.send(20) }
-          return .just(action)
-        })
-      let caller = Script<C>(
-        on: .caller, capacity: 1, failures: failures,
-        mutate: { _, action in
-          if action == 10 {
-            isInCaller.open()
-            _ = mayFill.wait()
-            reactors.looped?.send(3)
-          }
-          return .just(action)
-        })
-      reactors.caller = caller
-      reactors.looped = looped
-      caller.send(0)
-      // The loop is held in its first action, with the second one behind it: no room.
-      looped.send(1)
-      #expect(isInside.wait())
-      looped.send(2)
-      let isDone = Threads.start { caller.send(10) }
-      #expect(isInCaller.wait())
-      // The sender is inside `caller`, whose mailbox is full as well.
-      try caller.trySend(11)
-      mayFill.open()
-      // It was in a turn, so it did not wait.
-      #expect(isDone.wait())
-      mayGoOn.open()
-      #expect(Threads.yield { looped.currentState == [1, 2, 3] })
-      #expect(Threads.start { loop.shutdown() }.wait())
-      #expect(failures.elements == [])
-      #expect(caller.currentState == [0, 10, 11, 20])
-      reactors.caller = nil
-      reactors.looped = nil
-    }
-    try body(core.type)
+  @Test
+  func roomInTheMiddleOfATurnWakesASender() throws {
+    let reactors = Reactors()
+    let failures = Record<SendError>()
+    let isInside = Gate()
+    let mayGoOn = Gate()
+    let isInCaller = Gate()
+    let mayFill = Gate()
+    let loop = try Loop()
+    let looped = Script(
+      on: .loop(loop), capacity: 2, failures: failures,
+      mutate: { _, action in
+        if action == 1 {
+          isInside.open()
+          _ = mayGoOn.wait()
+        }
+        if action == 2 { reactors.caller?.send(20) }
+        return .just(action)
+      })
+    let caller = Script(
+      on: .caller, capacity: 1, failures: failures,
+      mutate: { _, action in
+        if action == 10 {
+          isInCaller.open()
+          _ = mayFill.wait()
+          reactors.looped?.send(3)
+        }
+        return .just(action)
+      })
+    reactors.caller = caller
+    reactors.looped = looped
+    caller.send(0)
+    // The loop is held in its first action, with the second one behind it: no room.
+    looped.send(1)
+    #expect(isInside.wait())
+    looped.send(2)
+    let isDone = Threads.start { caller.send(10) }
+    #expect(isInCaller.wait())
+    // The sender is inside `caller`, whose mailbox is full as well.
+    try caller.trySend(11)
+    mayFill.open()
+    // It was in a turn, so it did not wait.
+    #expect(isDone.wait())
+    mayGoOn.open()
+    #expect(Threads.yield { looped.currentState == [1, 2, 3] })
+    #expect(Threads.start { loop.shutdown() }.wait())
+    #expect(failures.elements == [])
+    #expect(caller.currentState == [0, 10, 11, 20])
+    reactors.caller = nil
+    reactors.looped = nil
   }
 }

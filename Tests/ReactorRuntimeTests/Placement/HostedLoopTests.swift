@@ -7,12 +7,12 @@ import Testing
 /// A loop whose rounds a foreign loop runs.
 @Suite struct HostedLoopTests {
   /// The foreign loop: polls, and runs what is there.
-  private static func isReadable<C>(_ hosted: HostedLoopOn<C>, milliseconds: Int32 = 0) -> Bool {
+  private static func isReadable(_ hosted: HostedLoop, milliseconds: Int32 = 0) -> Bool {
     var watched = pollfd(fd: hosted.descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&watched, 1, milliseconds) == 1
   }
 
-  private static func runUntil<C>(_ hosted: HostedLoopOn<C>, _ condition: () -> Bool) -> Bool {
+  private static func runUntil(_ hosted: HostedLoop, _ condition: () -> Bool) -> Bool {
     let deadline = ContinuousClock.now + .seconds(patience)
     while !condition() {
       if ContinuousClock.now > deadline { return false }
@@ -21,156 +21,132 @@ import Testing
     return true
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func turnsRunWhereTheForeignLoopSays(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let hosted = try HostedLoopOn<C>()
-      let reactor = Script(
-        on: hosted.placement,
-        mutate: { [loop = hosted.loop] _, action in
-          #expect(loop.isCurrent)
-          return .just(action)
-        })
-      #expect(!Self.isReadable(hosted))
-      reactor.send(1)
-      reactor.send(2)
-      #expect(reactor.currentState == [])
-      #expect(Self.isReadable(hosted))
-      #expect(hosted.run() == 2)
-      #expect(reactor.currentState == [1, 2])
-      #expect(!Self.isReadable(hosted))
-      #expect(hosted.run() == 0)
-      #expect(!hosted.loop.isCurrent)
-    }
-    try body(core.type)
+  @Test
+  func turnsRunWhereTheForeignLoopSays() throws {
+    let hosted = try HostedLoop()
+    let reactor = Script(
+      on: hosted.placement,
+      mutate: { [loop = hosted.loop] _, action in
+        #expect(loop.isCurrent)
+        return .just(action)
+      })
+    #expect(!Self.isReadable(hosted))
+    reactor.send(1)
+    reactor.send(2)
+    #expect(reactor.currentState == [])
+    #expect(Self.isReadable(hosted))
+    #expect(hosted.run() == 2)
+    #expect(reactor.currentState == [1, 2])
+    #expect(!Self.isReadable(hosted))
+    #expect(hosted.run() == 0)
+    #expect(!hosted.loop.isCurrent)
   }
 
   /// However many send, and however much.
-  @Test(arguments: CoreUnderTest.allCases)
-  func oneWakePerSleep(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let hosted = try HostedLoopOn<C>()
-      let reactors = (0..<4).map { _ in Script(on: hosted.placement, capacity: 4096) }
-      for round in 1...10 {
-        #expect(
-          Threads.run(4) { thread in
-            for index in 0..<100 { reactors[(thread + index) % 4].send(round) }
-          })
-        #expect(Self.isReadable(hosted))
-        while Self.isReadable(hosted) { hosted.run() }
-        #expect(hosted.loop.counters.wakes == round)
-        #expect(hosted.loop.counters.parks == round)
-        #expect(reactors.reduce(0) { $0 + $1.currentState.count } == 400 * round)
-      }
-    }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func whatIsLeftKeepsItReadable(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let hosted = try HostedLoopOn<C>(turnLimit: 2)
-      let reactor = Script(on: hosted.placement)
-      for index in 0..<7 { reactor.send(index) }
-      #expect(hosted.run(rounds: 1) == 2)
-      #expect(Self.isReadable(hosted, milliseconds: 1000))
-      #expect(hosted.run(rounds: 2) == 4)
-      #expect(Self.isReadable(hosted, milliseconds: 1000))
-      #expect(hosted.run() == 1)
-      #expect(!Self.isReadable(hosted))
-    }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func timersAndJobsMakeItReadable(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let hosted = try HostedLoopOn<C>()
-      let ran = Record<String>()
-      try hosted.loop.execute { ran.append("job") }
-      try hosted.loop.schedule(after: .milliseconds(20)) { ran.append("timer") }
-      let cancelled = try hosted.loop.schedule(after: .milliseconds(10)) { ran.append("cancelled") }
+  @Test
+  func oneWakePerSleep() throws {
+    let hosted = try HostedLoop()
+    let reactors = (0..<4).map { _ in Script(on: hosted.placement, capacity: 4096) }
+    for round in 1...10 {
+      #expect(
+        Threads.run(4) { thread in
+          for index in 0..<100 { reactors[(thread + index) % 4].send(round) }
+        })
       #expect(Self.isReadable(hosted))
-      hosted.run()
-      #expect(ran.elements == ["job"])
-      cancelled.dispose()
-      #expect(Self.runUntil(hosted) { ran.elements.count == 2 })
-      #expect(ran.elements == ["job", "timer"])
-      #expect(!Self.isReadable(hosted))
+      while Self.isReadable(hosted) { hosted.run() }
+      #expect(hosted.loop.counters.wakes == round)
+      #expect(hosted.loop.counters.parks == round)
+      #expect(reactors.reduce(0) { $0 + $1.currentState.count } == 400 * round)
     }
-    try body(core.type)
+  }
+
+  @Test
+  func whatIsLeftKeepsItReadable() throws {
+    let hosted = try HostedLoop(turnLimit: 2)
+    let reactor = Script(on: hosted.placement)
+    for index in 0..<7 { reactor.send(index) }
+    #expect(hosted.run(rounds: 1) == 2)
+    #expect(Self.isReadable(hosted, milliseconds: 1000))
+    #expect(hosted.run(rounds: 2) == 4)
+    #expect(Self.isReadable(hosted, milliseconds: 1000))
+    #expect(hosted.run() == 1)
+    #expect(!Self.isReadable(hosted))
+  }
+
+  @Test
+  func timersAndJobsMakeItReadable() throws {
+    let hosted = try HostedLoop()
+    let ran = Record<String>()
+    try hosted.loop.execute { ran.append("job") }
+    try hosted.loop.schedule(after: .milliseconds(20)) { ran.append("timer") }
+    let cancelled = try hosted.loop.schedule(after: .milliseconds(10)) { ran.append("cancelled") }
+    #expect(Self.isReadable(hosted))
+    hosted.run()
+    #expect(ran.elements == ["job"])
+    cancelled.dispose()
+    #expect(Self.runUntil(hosted) { ran.elements.count == 2 })
+    #expect(ran.elements == ["job", "timer"])
+    #expect(!Self.isReadable(hosted))
   }
 
   /// The foreign loop runs while others send: nothing is forgotten.
-  @Test(arguments: CoreUnderTest.allCases)
-  func nothingIsForgotten(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let hosted = try HostedLoopOn<C>()
-      let reactor = Script(on: hosted.placement, capacity: 64)
-      let count = 3000
-      let isSent = Threads.start {
-        _ = Threads.run(3) { _ in
-          for index in 0..<count { reactor.send(index) }
-        }
+  @Test
+  func nothingIsForgotten() throws {
+    let hosted = try HostedLoop()
+    let reactor = Script(on: hosted.placement, capacity: 64)
+    let count = 3000
+    let isSent = Threads.start {
+      _ = Threads.run(3) { _ in
+        for index in 0..<count { reactor.send(index) }
       }
-      #expect(Self.runUntil(hosted) { isSent.isOpen && !Self.isReadable(hosted) })
-      #expect(reactor.currentState.count == 3 * count)
-      #expect(hosted.loop.counters.wakes <= hosted.loop.counters.parks + 1)
     }
-    try body(core.type)
+    #expect(Self.runUntil(hosted) { isSent.isOpen && !Self.isReadable(hosted) })
+    #expect(reactor.currentState.count == 3 * count)
+    #expect(hosted.loop.counters.wakes <= hosted.loop.counters.parks + 1)
   }
 
   /// The hosting thread itself sends more than fits, between rounds.
-  @Test(arguments: CoreUnderTest.allCases)
-  func hostingThreadNeverWaitsForItself(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let hosted = try HostedLoopOn<C>()
-      let reactor = Script(on: hosted.placement, capacity: 4)
-      #expect(
-        Threads.start {
-          hosted.run()
-          for index in 0..<100 { reactor.send(index) }
-          hosted.run()
-        }.wait())
-      #expect(reactor.currentState == Array(0..<100))
-    }
-    try body(core.type)
+  @Test
+  func hostingThreadNeverWaitsForItself() throws {
+    let hosted = try HostedLoop()
+    let reactor = Script(on: hosted.placement, capacity: 4)
+    #expect(
+      Threads.start {
+        hosted.run()
+        for index in 0..<100 { reactor.send(index) }
+        hosted.run()
+      }.wait())
+    #expect(reactor.currentState == Array(0..<100))
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func shutdown(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let hosted = try HostedLoopOn<C>(name: "mine")
-      let reactor = Script(on: hosted.placement, failures: Record())
-      reactor.send(1)
-      // Nobody runs it meanwhile.
-      let error = #expect(throws: ShutdownError.self) {
-        try hosted.loop.shutdown(before: .now + .milliseconds(10))
-      }
-      #expect("\(error!)".contains("nobody runs its rounds"))
-      hosted.shutdown()
-      #expect(reactor.currentState == [1])
-      #expect(throws: SendError.closed) { try reactor.trySend(2) }
-      try hosted.loop.shutdown(before: .now)
-      hosted.shutdown()
-      #expect(hosted.run() == 0)
+  @Test
+  func shutdown() throws {
+    let hosted = try HostedLoop(name: "mine")
+    let reactor = Script(on: hosted.placement, failures: Record())
+    reactor.send(1)
+    // Nobody runs it meanwhile.
+    let error = #expect(throws: ShutdownError.self) {
+      try hosted.loop.shutdown(before: .now + .milliseconds(10))
     }
-    try body(core.type)
+    #expect("\(error!)".contains("nobody runs its rounds"))
+    hosted.shutdown()
+    #expect(reactor.currentState == [1])
+    #expect(throws: SendError.closed) { try reactor.trySend(2) }
+    try hosted.loop.shutdown(before: .now)
+    hosted.shutdown()
+    #expect(hosted.run() == 0)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func foreignLoopBringsAClosedLoopToItsEnd(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let hosted = try HostedLoopOn<C>()
-      let reactor = Script(on: hosted.placement)
-      reactor.send(1)
-      let isClosed = Threads.start {
-        #expect(throws: Never.self) { try hosted.loop.shutdown(before: .now + .seconds(patience)) }
-      }
-      #expect(Self.runUntil(hosted) { isClosed.isOpen })
-      #expect(reactor.currentState == [1])
+  @Test
+  func foreignLoopBringsAClosedLoopToItsEnd() throws {
+    let hosted = try HostedLoop()
+    let reactor = Script(on: hosted.placement)
+    reactor.send(1)
+    let isClosed = Threads.start {
+      #expect(throws: Never.self) { try hosted.loop.shutdown(before: .now + .seconds(patience)) }
     }
-    try body(core.type)
+    #expect(Self.runUntil(hosted) { isClosed.isOpen })
+    #expect(reactor.currentState == [1])
   }
 
   @Test func enteredFromInsideItselfIsAnError() async {
@@ -182,37 +158,34 @@ import Testing
   }
 
   /// The hosting thread waits between two rounds for another loop, whose job waits for the hosted one.
-  @Test(arguments: CoreUnderTest.allCases)
-  func aJobDoesNotWaitForAHostThatWaitsForIt(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let hosted = try HostedLoopOn<C>()
-      let loop = try LoopOn<C>()
-      let failures = Record<SendError>()
-      let here = Script(on: hosted.placement, capacity: 2, failures: failures)
-      let there = Script(on: .loop(loop), capacity: 2, failures: failures)
-      hosted.run()
-      let (isInJob, mayGoOn, hasEnded) = (Gate(), Gate(), Gate())
-      try loop.execute {
-        isInJob.open()
-        _ = mayGoOn.wait()
-        for action in 0..<3 { here.send(action) }
-        hasEnded.open()
-      }
-      #expect(isInJob.wait())
-      let isSent = Threads.start {
-        // It is the host from now on.
-        hosted.run()
-        mayGoOn.open()
-        for action in 0..<3 { there.send(action) }
-        while !hasEnded.isOpen { hosted.run() }
-      }
-      #expect(isSent.wait())
-      #expect(Threads.start { loop.shutdown() }.wait())
-      #expect(failures.elements == [])
-      hosted.shutdown()
-      #expect(here.currentState == [0, 1, 2])
-      #expect(there.currentState == [0, 1, 2])
+  @Test
+  func aJobDoesNotWaitForAHostThatWaitsForIt() throws {
+    let hosted = try HostedLoop()
+    let loop = try Loop()
+    let failures = Record<SendError>()
+    let here = Script(on: hosted.placement, capacity: 2, failures: failures)
+    let there = Script(on: .loop(loop), capacity: 2, failures: failures)
+    hosted.run()
+    let (isInJob, mayGoOn, hasEnded) = (Gate(), Gate(), Gate())
+    try loop.execute {
+      isInJob.open()
+      _ = mayGoOn.wait()
+      for action in 0..<3 { here.send(action) }
+      hasEnded.open()
     }
-    try body(core.type)
+    #expect(isInJob.wait())
+    let isSent = Threads.start {
+      // It is the host from now on.
+      hosted.run()
+      mayGoOn.open()
+      for action in 0..<3 { there.send(action) }
+      while !hasEnded.isOpen { hosted.run() }
+    }
+    #expect(isSent.wait())
+    #expect(Threads.start { loop.shutdown() }.wait())
+    #expect(failures.elements == [])
+    hosted.shutdown()
+    #expect(here.currentState == [0, 1, 2])
+    #expect(there.currentState == [0, 1, 2])
   }
 }

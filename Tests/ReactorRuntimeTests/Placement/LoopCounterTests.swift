@@ -5,108 +5,99 @@ import Testing
 
 /// What a loop says of itself, and its limits.
 @Suite struct LoopCounterTests {
-  @Test(arguments: CoreUnderTest.allCases)
-  func countersCount(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>(name: "orders")
-      let isInside = Gate()
-      let mayGoOn = Gate()
-      let reactor = Script(
-        on: .loop(loop),
-        mutate: { _, action in
-          if action == 0 {
-            isInside.open()
-            _ = mayGoOn.wait()
-          }
-          return .just(action)
-        })
-      let other = Script(on: .loop(loop))
-      reactor.send(0)
-      #expect(isInside.wait())
-      // In the middle of a turn.
-      #expect(loop.counters.hosted == 1)
-      #expect(loop.counters.intake == 0)
-      other.send(1)
-      try loop.execute {}
-      #expect(loop.counters.intake == 2)
-      for index in 1...9 { reactor.send(index) }
-      let slept = ContinuousClock.now
-      while ContinuousClock.now - slept < .milliseconds(5) {}
-      mayGoOn.open()
-      #expect(Threads.start { loop.shutdown() }.wait())
-      let counters = loop.counters
-      #expect(counters.actions == 11)
-      #expect(counters.jobs == 1)
-      #expect((3...11).contains(counters.turns) || counters.turns == 2)
-      #expect(counters.longestTurn >= .milliseconds(5))
-      #expect((counters.hosted, counters.intake, counters.waitingJobs) == (0, 0, 0))
-      #expect(counters.description.hasPrefix("orders: turns \(counters.turns), actions 11, jobs 1, longest "))
-      #expect(!counters.description.contains("\n"))
-    }
-    try body(core.type)
+  @Test
+  func countersCount() throws {
+    let loop = try Loop(name: "orders")
+    let isInside = Gate()
+    let mayGoOn = Gate()
+    let reactor = Script(
+      on: .loop(loop),
+      mutate: { _, action in
+        if action == 0 {
+          isInside.open()
+          _ = mayGoOn.wait()
+        }
+        return .just(action)
+      })
+    let other = Script(on: .loop(loop))
+    reactor.send(0)
+    #expect(isInside.wait())
+    // In the middle of a turn.
+    #expect(loop.counters.hosted == 1)
+    #expect(loop.counters.intake == 0)
+    other.send(1)
+    try loop.execute {}
+    #expect(loop.counters.intake == 2)
+    for index in 1...9 { reactor.send(index) }
+    let slept = ContinuousClock.now
+    while ContinuousClock.now - slept < .milliseconds(5) {}
+    mayGoOn.open()
+    #expect(Threads.start { loop.shutdown() }.wait())
+    let counters = loop.counters
+    #expect(counters.actions == 11)
+    #expect(counters.jobs == 1)
+    #expect((3...11).contains(counters.turns) || counters.turns == 2)
+    #expect(counters.longestTurn >= .milliseconds(5))
+    #expect((counters.hosted, counters.intake, counters.waitingJobs) == (0, 0, 0))
+    #expect(counters.description.hasPrefix("orders: turns \(counters.turns), actions 11, jobs 1, longest "))
+    #expect(!counters.description.contains("\n"))
   }
 
   /// However much is sent to a loop that sleeps, it is woken once; one that is awake is not woken.
-  @Test(arguments: CoreUnderTest.allCases)
-  func oneWakePerSleep(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>()
-      let isInside = Shared(Record<Int>())
-      let mayGoOn = Shared(Record<Int>())
-      let reactor = Script(
-        on: .loop(loop), capacity: 1024,
-        mutate: { _, action in
-          // The first of a burst holds the loop until the whole burst is there.
-          if action > 0 {
-            isInside.value.append(action)
-            _ = Threads.yield { mayGoOn.value.elements.contains(action) }
+  @Test
+  func oneWakePerSleep() throws {
+    let loop = try Loop()
+    let isInside = Shared(Record<Int>())
+    let mayGoOn = Shared(Record<Int>())
+    let reactor = Script(
+      on: .loop(loop), capacity: 1024,
+      mutate: { _, action in
+        // The first of a burst holds the loop until the whole burst is there.
+        if action > 0 {
+          isInside.value.append(action)
+          _ = Threads.yield { mayGoOn.value.elements.contains(action) }
+        }
+        return .just(action)
+      })
+    let others = (0..<3).map { _ in Script(on: .loop(loop), capacity: 1024) }
+    for round in 1...20 {
+      // Asleep: it got ready for it, and nobody has woken it since.
+      #expect(Threads.yield { loop.counters.parks == round })
+      #expect(loop.counters.wakes == round - 1)
+      reactor.send(round)
+      #expect(Threads.yield { isInside.value.elements.count == round })
+      #expect(
+        Threads.run(3) { thread in
+          for _ in 0..<50 {
+            reactor.send(0)
+            others[thread].send(0)
+            try? loop.execute {}
           }
-          return .just(action)
         })
-      let others = (0..<3).map { _ in Script(on: .loop(loop), capacity: 1024) }
-      for round in 1...20 {
-        // Asleep: it got ready for it, and nobody has woken it since.
-        #expect(Threads.yield { loop.counters.parks == round })
-        #expect(loop.counters.wakes == round - 1)
-        reactor.send(round)
-        #expect(Threads.yield { isInside.value.elements.count == round })
-        #expect(
-          Threads.run(3) { thread in
-            for _ in 0..<50 {
-              reactor.send(0)
-              others[thread].send(0)
-              try? loop.execute {}
-            }
-          })
-        mayGoOn.value.append(round)
-      }
-      #expect(Threads.yield { loop.counters.parks == 21 })
-      #expect(loop.counters.wakes == 20)
-      #expect(Threads.start { loop.shutdown() }.wait())
-      #expect(loop.counters.actions == 20 * (1 + 3 * 50 * 2))
-      #expect(loop.counters.jobs == 20 * 3 * 50)
+      mayGoOn.value.append(round)
     }
-    try body(core.type)
+    #expect(Threads.yield { loop.counters.parks == 21 })
+    #expect(loop.counters.wakes == 20)
+    #expect(Threads.start { loop.shutdown() }.wait())
+    #expect(loop.counters.actions == 20 * (1 + 3 * 50 * 2))
+    #expect(loop.counters.jobs == 20 * 3 * 50)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func strategiesWithLimits(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let strategies: [WaitStrategy] = [
-        .spinning(beforeYield: 1), .spinning(beforeYield: .max), .parking(afterSpins: 1),
-        .parking(afterSpins: 100_000),
-      ]
-      for waiting in strategies {
-        let loop = try LoopOn<C>(waiting: waiting, turnLimit: 1)
-        let reactor = Script(on: .loop(loop))
-        for index in 1...20 {
-          reactor.send(index)
-          #expect(Threads.yield { reactor.currentState.count == index })
-        }
-        #expect(Threads.start { loop.shutdown() }.wait())
+  @Test
+  func strategiesWithLimits() throws {
+    let strategies: [WaitStrategy] = [
+      .spinning(beforeYield: 1), .spinning(beforeYield: .max), .parking(afterSpins: 1),
+      .parking(afterSpins: 100_000),
+    ]
+    for waiting in strategies {
+      let loop = try Loop(waiting: waiting, turnLimit: 1)
+      let reactor = Script(on: .loop(loop))
+      for index in 1...20 {
+        reactor.send(index)
+        #expect(Threads.yield { reactor.currentState.count == index })
       }
+      #expect(Threads.start { loop.shutdown() }.wait())
     }
-    try body(core.type)
   }
 
   @Test func strategiesAreValues() {

@@ -5,210 +5,189 @@ import Testing
 
 /// The end of loops under a deadline: it says what did not end.
 @Suite struct LoopDeadlineTests {
-  @Test(arguments: CoreUnderTest.allCases)
-  func endsInTime(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>()
-      let reactor = Script(on: .loop(loop))
-      for index in 0..<50 { reactor.send(index) }
-      try loop.shutdown(before: .now + .seconds(patience))
-      #expect(reactor.currentState == Array(0..<50))
-      // Again, although there is no time left.
-      try loop.shutdown(before: .now)
-      loop.shutdown()
-    }
-    try body(core.type)
+  @Test
+  func endsInTime() throws {
+    let loop = try Loop()
+    let reactor = Script(on: .loop(loop))
+    for index in 0..<50 { reactor.send(index) }
+    try loop.shutdown(before: .now + .seconds(patience))
+    #expect(reactor.currentState == Array(0..<50))
+    // Again, although there is no time left.
+    try loop.shutdown(before: .now)
+    loop.shutdown()
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func saysWhoIsInATurnAndWhoWaits(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>(name: "orders")
-      let isInside = Gate()
-      let mayGoOn = Gate()
-      let stuck = Script(
-        on: .loop(loop),
-        mutate: { _, action in
-          isInside.open()
-          _ = mayGoOn.wait()
-          return .just(action)
-        })
-      let waiting = Script(on: .loop(loop), failures: Record())
-      // Both are hosted before one of them is stuck.
-      let (isRunning, isHeld) = (Gate(), Gate())
-      try loop.execute {
-        isRunning.open()
-        _ = isHeld.wait()
-      }
-      #expect(isRunning.wait())
-      stuck.send(0)
-      waiting.send(1)
-      waiting.send(2)
-      isHeld.open()
-      #expect(isInside.wait())
-      let begin = ContinuousClock.now
-      let error = #expect(throws: ShutdownError.self) {
-        try loop.shutdown(before: begin + .milliseconds(50))
-      }
-      guard case .unfinished(let unfinished) = error else { return }
-      #expect(ContinuousClock.now - begin < .seconds(patience / 2))
-      let name = String(reflecting: Script<C>.self)
-      #expect(Set(unfinished.map(\.name)) == [name])
-      #expect(unfinished.allSatisfy { $0.loop == "orders" })
-      let busy = unfinished.compactMap { if case .busy(let time) = $0.occupation { time } else { nil } }
-      #expect(busy.count == 1)
-      #expect(busy.allSatisfy { $0 >= .milliseconds(50) })
-      #expect(unfinished.contains { $0.occupation == .waiting(actions: 2) })
-      #expect("\(error!)".contains("2 actions waiting"))
-      // It is not lost: it ends when it can.
-      mayGoOn.open()
-      try loop.shutdown(before: .now + .seconds(patience))
-      #expect(stuck.currentState == [0])
-      #expect(waiting.currentState == [1, 2])
-    }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func saysThatJobsAndReactorsWait(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>(name: "orders")
-      let isInside = Gate()
-      let mayGoOn = Gate()
-      try loop.execute {
+  @Test
+  func saysWhoIsInATurnAndWhoWaits() throws {
+    let loop = try Loop(name: "orders")
+    let isInside = Gate()
+    let mayGoOn = Gate()
+    let stuck = Script(
+      on: .loop(loop),
+      mutate: { _, action in
         isInside.open()
         _ = mayGoOn.wait()
-      }
-      #expect(isInside.wait())
-      try loop.execute {}
-      let reactor = Script(on: .loop(loop))
-      reactor.send(1)
-      let unfinished = Threads.unfinished(loop, milliseconds: 20)
-      #expect(unfinished.contains { $0.name == "reactors" && $0.occupation == .waiting(actions: 1) })
-      #expect(
-        unfinished.contains {
-          if case .busy = $0.occupation { $0.name == "jobs" } else { false }
-        })
-      mayGoOn.open()
-      try loop.shutdown(before: .now + .seconds(patience))
-      #expect(reactor.currentState == [1])
-      #expect(loop.counters.jobs == 2)
+        return .just(action)
+      })
+    let waiting = Script(on: .loop(loop), failures: Record())
+    // Both are hosted before one of them is stuck.
+    let (isRunning, isHeld) = (Gate(), Gate())
+    try loop.execute {
+      isRunning.open()
+      _ = isHeld.wait()
     }
-    try body(core.type)
+    #expect(isRunning.wait())
+    stuck.send(0)
+    waiting.send(1)
+    waiting.send(2)
+    isHeld.open()
+    #expect(isInside.wait())
+    let begin = ContinuousClock.now
+    let error = #expect(throws: ShutdownError.self) {
+      try loop.shutdown(before: begin + .milliseconds(50))
+    }
+    guard case .unfinished(let unfinished) = error else { return }
+    #expect(ContinuousClock.now - begin < .seconds(patience / 2))
+    let name = String(reflecting: Script.self)
+    #expect(Set(unfinished.map(\.name)) == [name])
+    #expect(unfinished.allSatisfy { $0.loop == "orders" })
+    let busy = unfinished.compactMap { if case .busy(let time) = $0.occupation { time } else { nil } }
+    #expect(busy.count == 1)
+    #expect(busy.allSatisfy { $0 >= .milliseconds(50) })
+    #expect(unfinished.contains { $0.occupation == .waiting(actions: 2) })
+    #expect("\(error!)".contains("2 actions waiting"))
+    // It is not lost: it ends when it can.
+    mayGoOn.open()
+    try loop.shutdown(before: .now + .seconds(patience))
+    #expect(stuck.currentState == [0])
+    #expect(waiting.currentState == [1, 2])
+  }
+
+  @Test
+  func saysThatJobsAndReactorsWait() throws {
+    let loop = try Loop(name: "orders")
+    let isInside = Gate()
+    let mayGoOn = Gate()
+    try loop.execute {
+      isInside.open()
+      _ = mayGoOn.wait()
+    }
+    #expect(isInside.wait())
+    try loop.execute {}
+    let reactor = Script(on: .loop(loop))
+    reactor.send(1)
+    let unfinished = Threads.unfinished(loop, milliseconds: 20)
+    #expect(unfinished.contains { $0.name == "reactors" && $0.occupation == .waiting(actions: 1) })
+    #expect(
+      unfinished.contains {
+        if case .busy = $0.occupation { $0.name == "jobs" } else { false }
+      })
+    mayGoOn.open()
+    try loop.shutdown(before: .now + .seconds(patience))
+    #expect(reactor.currentState == [1])
+    #expect(loop.counters.jobs == 2)
   }
 
   /// Nothing is lost, nobody waits for himself.
-  @Test(arguments: CoreUnderTest.allCases, [false, true])
-  func fromInsideItself(_ core: CoreUnderTest, _ hasDeadline: Bool) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>(name: "orders")
-      let errors = Record<ShutdownError>()
-      let reactor = Script(
-        on: .loop(loop),
-        mutate: { reactor, action in
-          if action == 0 {
-            if hasDeadline {
-              do throws(ShutdownError) {
-                try loop.shutdown(before: .now + .seconds(3600))
-              } catch { errors.append(error) }
-            } else {
-              loop.shutdown()
-            }
-            reactor.send(100)
+  @Test(arguments: [false, true])
+  func fromInsideItself(_ hasDeadline: Bool) throws {
+    let loop = try Loop(name: "orders")
+    let errors = Record<ShutdownError>()
+    let reactor = Script(
+      on: .loop(loop),
+      mutate: { reactor, action in
+        if action == 0 {
+          if hasDeadline {
+            do throws(ShutdownError) {
+              try loop.shutdown(before: .now + .seconds(3600))
+            } catch { errors.append(error) }
+          } else {
+            loop.shutdown()
           }
-          return .just(action)
-        })
-      let isHeld = Gate()
-      try loop.execute { _ = isHeld.wait() }
-      for index in 0..<20 { reactor.send(index) }
-      isHeld.open()
-      #expect(Threads.yield { loop.counters.actions >= 1 })
-      #expect(Threads.start { loop.shutdown() }.wait())
-      #expect(reactor.currentState == Array(0..<20) + [100])
-      #expect(errors.elements == (hasDeadline ? [.insideItself(loop: "orders")] : []))
-    }
-    try body(core.type)
+          reactor.send(100)
+        }
+        return .just(action)
+      })
+    let isHeld = Gate()
+    try loop.execute { _ = isHeld.wait() }
+    for index in 0..<20 { reactor.send(index) }
+    isHeld.open()
+    #expect(Threads.yield { loop.counters.actions >= 1 })
+    #expect(Threads.start { loop.shutdown() }.wait())
+    #expect(reactor.currentState == Array(0..<20) + [100])
+    #expect(errors.elements == (hasDeadline ? [.insideItself(loop: "orders")] : []))
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func severalThreadsAtOnce(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>()
-      let isInside = Gate()
-      let mayGoOn = Gate()
+  @Test
+  func severalThreadsAtOnce() throws {
+    let loop = try Loop()
+    let isInside = Gate()
+    let mayGoOn = Gate()
+    try loop.execute {
+      isInside.open()
+      _ = mayGoOn.wait()
+    }
+    #expect(isInside.wait())
+    // One waits without a deadline; that does not keep the others.
+    let isDown = Threads.start { loop.shutdown() }
+    let counts = Record<Int>()
+    #expect(Threads.run(3) { _ in counts.append(Threads.unfinished(loop, milliseconds: 20).count) })
+    #expect(counts.elements == [1, 1, 1])
+    mayGoOn.open()
+    #expect(Threads.run(3) { _ in counts.append(Threads.unfinished(loop, milliseconds: 60_000).count) })
+    #expect(counts.elements.dropFirst(3) == [0, 0, 0])
+    #expect(isDown.wait())
+  }
+
+  @Test
+  func severalPartsUnderOneDeadline() throws {
+    let group = try LoopGroup(name: "group", count: 2)
+    let (first, second) = (try Loop(name: "first"), try Loop(name: "second"))
+    let isInside = Gate(count: 2)
+    let mayGoOn = Gate()
+    for loop in [first, group.loops[1]] {
       try loop.execute {
         isInside.open()
         _ = mayGoOn.wait()
       }
-      #expect(isInside.wait())
-      // One waits without a deadline; that does not keep the others.
-      let isDown = Threads.start { loop.shutdown() }
-      let counts = Record<Int>()
-      #expect(Threads.run(3) { _ in counts.append(Threads.unfinished(loop, milliseconds: 20).count) })
-      #expect(counts.elements == [1, 1, 1])
-      mayGoOn.open()
-      #expect(Threads.run(3) { _ in counts.append(Threads.unfinished(loop, milliseconds: 60_000).count) })
-      #expect(counts.elements.dropFirst(3) == [0, 0, 0])
-      #expect(isDown.wait())
     }
-    try body(core.type)
+    #expect(isInside.wait())
+    let begin = ContinuousClock.now
+    let error = #expect(throws: ShutdownError.self) {
+      try Shutdown.close([first, group, second], before: begin + .milliseconds(50))
+    }
+    // Not one deadline after the other.
+    guard case .unfinished(let unfinished) = error else { return }
+    #expect(unfinished.map(\.loop) == ["first", "group-1"])
+    // The others have ended.
+    try second.shutdown(before: .now)
+    #expect(throws: LoopError.closed) { try group.loops[0].execute {} }
+    // From inside one of them: it cannot wait for that one.
+    mayGoOn.open()
+    try Shutdown.close([first, group, second], before: .now + .seconds(patience))
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func severalPartsUnderOneDeadline(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let group = try LoopGroupOn<C>(name: "group", count: 2)
-      let (first, second) = (try LoopOn<C>(name: "first"), try LoopOn<C>(name: "second"))
-      let isInside = Gate(count: 2)
-      let mayGoOn = Gate()
-      for loop in [first, group.loops[1]] {
-        try loop.execute {
-          isInside.open()
-          _ = mayGoOn.wait()
-        }
-      }
-      #expect(isInside.wait())
-      let begin = ContinuousClock.now
-      let error = #expect(throws: ShutdownError.self) {
-        try Shutdown.close([first, group, second], before: begin + .milliseconds(50))
-      }
-      // Not one deadline after the other.
-      guard case .unfinished(let unfinished) = error else { return }
-      #expect(unfinished.map(\.loop) == ["first", "group-1"])
-      // The others have ended.
-      try second.shutdown(before: .now)
-      #expect(throws: LoopError.closed) { try group.loops[0].execute {} }
-      // From inside one of them: it cannot wait for that one.
-      mayGoOn.open()
-      try Shutdown.close([first, group, second], before: .now + .seconds(patience))
+  @Test
+  func groupFromInsideOneOfItsLoops() throws {
+    let group = try LoopGroup(name: "group", count: 3)
+    let errors = Record<ShutdownError>()
+    let isDone = Gate()
+    try group.loops[1].execute {
+      do throws(ShutdownError) {
+        try group.shutdown(before: .now + .seconds(3600))
+      } catch { errors.append(error) }
+      group.shutdown()
+      isDone.open()
     }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func groupFromInsideOneOfItsLoops(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let group = try LoopGroupOn<C>(name: "group", count: 3)
-      let errors = Record<ShutdownError>()
-      let isDone = Gate()
-      try group.loops[1].execute {
-        do throws(ShutdownError) {
-          try group.shutdown(before: .now + .seconds(3600))
-        } catch { errors.append(error) }
-        group.shutdown()
-        isDone.open()
-      }
-      #expect(isDone.wait())
-      #expect(errors.elements == [.insideItself(loop: "group-1")])
-      try group.shutdown(before: .now + .seconds(patience))
-    }
-    try body(core.type)
+    #expect(isDone.wait())
+    #expect(errors.elements == [.insideItself(loop: "group-1")])
+    try group.shutdown(before: .now + .seconds(patience))
   }
 }
 
 extension Threads {
   /// What a loop says that has not ended in time.
-  static func unfinished(_ loop: LoopOn<some Core>, milliseconds: Int) -> [Unfinished] {
+  static func unfinished(_ loop: Loop, milliseconds: Int) -> [Unfinished] {
     do throws(ShutdownError) {
       try loop.shutdown(before: .now + .milliseconds(milliseconds))
     } catch .unfinished(let unfinished) {

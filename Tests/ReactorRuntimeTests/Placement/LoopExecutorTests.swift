@@ -5,14 +5,14 @@ import Testing
 
 /// Actors that live on a loop.
 @Suite struct LoopExecutorTests {
-  private actor Ledger<C: Core> {
-    let loop: LoopOn<C>
+  private actor Ledger {
+    let loop: Loop
     private(set) var entries: [Int] = []
     private(set) var isAlwaysHere = true
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    init(on loop: LoopOn<C>) { self.loop = loop }
+    init(on loop: Loop) { self.loop = loop }
 
     func append(_ entry: Int) {
       entries.append(entry)
@@ -28,118 +28,103 @@ import Testing
     }
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func actorRunsOnTheLoop(_ core: CoreUnderTest) async throws {
-    func body<C: Core>(_: C.Type) async throws {
-      let loop = try LoopOn<C>()
-      let ledger = Ledger(on: loop)
-      await withTaskGroup(of: Void.self) { group in
-        for index in 0..<100 { group.addTask { await ledger.appendSlowly(10 * index) } }
-      }
-      #expect(await ledger.entries.count == 200)
-      #expect(await ledger.isAlwaysHere)
-      #expect(loop.counters.jobs >= 200)
-      #expect(Threads.start { loop.shutdown() }.wait())
+  @Test
+  func actorRunsOnTheLoop() async throws {
+    let loop = try Loop()
+    let ledger = Ledger(on: loop)
+    await withTaskGroup(of: Void.self) { group in
+      for index in 0..<100 { group.addTask { await ledger.appendSlowly(10 * index) } }
     }
-    try await body(core.type)
+    #expect(await ledger.entries.count == 200)
+    #expect(await ledger.isAlwaysHere)
+    #expect(loop.counters.jobs >= 200)
+    #expect(Threads.start { loop.shutdown() }.wait())
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func turnsJobsAndTimersAreInsideOfTheActor(_ core: CoreUnderTest) async throws {
-    func body<C: Core>(_: C.Type) async throws {
-      let loop = try LoopOn<C>()
-      let ledger = Ledger(on: loop)
-      let reactor = Script(
-        on: .loop(loop),
-        mutate: { _, action in
-          .just(
-            ledger.assumeIsolated {
-              $0.append(action)
-              return $0.entries.count
-            })
-        })
-      reactor.send(7)
-      try loop.execute { ledger.assumeIsolated { $0.append(8) } }
-      let isDone = Gate()
-      try loop.schedule(after: .zero) {
-        ledger.assumeIsolated { $0.append(9) }
-        isDone.open()
-      }
-      #expect(isDone.wait())
-      #expect(Threads.yield { reactor.currentState.count == 1 })
-      #expect(await Set(ledger.entries) == [7, 8, 9])
-      #expect(loop.isIsolatingCurrentContext() == false)
-      #expect(Threads.start { loop.shutdown() }.wait())
+  @Test
+  func turnsJobsAndTimersAreInsideOfTheActor() async throws {
+    let loop = try Loop()
+    let ledger = Ledger(on: loop)
+    let reactor = Script(
+      on: .loop(loop),
+      mutate: { _, action in
+        .just(
+          ledger.assumeIsolated {
+            $0.append(action)
+            return $0.entries.count
+          })
+      })
+    reactor.send(7)
+    try loop.execute { ledger.assumeIsolated { $0.append(8) } }
+    let isDone = Gate()
+    try loop.schedule(after: .zero) {
+      ledger.assumeIsolated { $0.append(9) }
+      isDone.open()
     }
-    try await body(core.type)
+    #expect(isDone.wait())
+    #expect(Threads.yield { reactor.currentState.count == 1 })
+    #expect(await Set(ledger.entries) == [7, 8, 9])
+    #expect(loop.isIsolatingCurrentContext() == false)
+    #expect(Threads.start { loop.shutdown() }.wait())
   }
 
   /// A task cannot be refused: so it ends although its loop has.
-  @Test(arguments: CoreUnderTest.allCases)
-  func actorGoesOnWhenItsLoopIsOver(_ core: CoreUnderTest) async throws {
-    func body<C: Core>(_: C.Type) async throws {
-      let loop = try LoopOn<C>()
-      let ledger = Ledger(on: loop)
-      await ledger.append(-1)
-      #expect(Threads.start { loop.shutdown() }.wait())
-      await withTaskGroup(of: Void.self) { group in
-        for index in 0..<200 { group.addTask { await ledger.appendSlowly(10 * index) } }
-      }
-      #expect(await ledger.entries.count == 401)
-      #expect(await ledger.isAlwaysHere)
-      #expect(!loop.isCurrent)
+  @Test
+  func actorGoesOnWhenItsLoopIsOver() async throws {
+    let loop = try Loop()
+    let ledger = Ledger(on: loop)
+    await ledger.append(-1)
+    #expect(Threads.start { loop.shutdown() }.wait())
+    await withTaskGroup(of: Void.self) { group in
+      for index in 0..<200 { group.addTask { await ledger.appendSlowly(10 * index) } }
     }
-    try await body(core.type)
+    #expect(await ledger.entries.count == 401)
+    #expect(await ledger.isAlwaysHere)
+    #expect(!loop.isCurrent)
   }
 
   /// Nobody would process it.
-  @Test(arguments: CoreUnderTest.allCases)
-  func whatALateJobSendsToAReactorOfItsLoopIsRefused(_ core: CoreUnderTest) async throws {
-    func body<C: Core>(_: C.Type) async throws {
-      let lifetimes = Lifetimes()
-      let loop = try LoopOn<C>()
+  @Test
+  func whatALateJobSendsToAReactorOfItsLoopIsRefused() async throws {
+    let lifetimes = Lifetimes()
+    let loop = try Loop()
+    let ledger = Ledger(on: loop)
+    let failures = Record<SendError>()
+    do {
+      let tracked = lifetimes.track()
+      let reactor = Script(
+        on: .loop(loop), failures: failures,
+        mutate: { _, action in
+          _ = tracked
+          return .just(action)
+        })
+      reactor.send(1)
+      #expect(Threads.yield { reactor.currentState == [1] })
+      #expect(Threads.start { loop.shutdown() }.wait())
+      await ledger.call { reactor.send(2) }
+      #expect(failures.elements == [.closed])
+      await #expect(throws: SendError.closed) { try await ledger.call { try reactor.trySend(3) } }
+      await ledger.call { loop.shutdown() }
+      #expect(reactor.currentState == [1])
+    }
+    #expect(lifetimes.alive == 0)
+  }
+
+  @Test
+  func tasksAroundTheShutdownAllEnd() async throws {
+    for _ in 0..<10 {
+      let loop = try Loop()
       let ledger = Ledger(on: loop)
-      let failures = Record<SendError>()
-      do {
-        let tracked = lifetimes.track()
-        let reactor = Script(
-          on: .loop(loop), failures: failures,
-          mutate: { _, action in
-            _ = tracked
-            return .just(action)
-          })
-        reactor.send(1)
-        #expect(Threads.yield { reactor.currentState == [1] })
-        #expect(Threads.start { loop.shutdown() }.wait())
-        await ledger.call { reactor.send(2) }
-        #expect(failures.elements == [.closed])
-        await #expect(throws: SendError.closed) { try await ledger.call { try reactor.trySend(3) } }
-        await ledger.call { loop.shutdown() }
-        #expect(reactor.currentState == [1])
+      await withTaskGroup(of: Void.self) { group in
+        for index in 0..<50 { group.addTask { await ledger.appendSlowly(10 * index) } }
+        group.addTask { #expect(Threads.start { loop.shutdown() }.wait()) }
       }
-      #expect(lifetimes.alive == 0)
+      #expect(await ledger.entries.count == 100)
+      #expect(await ledger.isAlwaysHere)
     }
-    try await body(core.type)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func tasksAroundTheShutdownAllEnd(_ core: CoreUnderTest) async throws {
-    func body<C: Core>(_: C.Type) async throws {
-      for _ in 0..<10 {
-        let loop = try LoopOn<C>()
-        let ledger = Ledger(on: loop)
-        await withTaskGroup(of: Void.self) { group in
-          for index in 0..<50 { group.addTask { await ledger.appendSlowly(10 * index) } }
-          group.addTask { #expect(Threads.start { loop.shutdown() }.wait()) }
-        }
-        #expect(await ledger.entries.count == 100)
-        #expect(await ledger.isAlwaysHere)
-      }
-    }
-    try await body(core.type)
-  }
-
-  private static func assumeElsewhere(_ ledger: Ledger<CCore>) { ledger.assumeIsolated { _ in } }
+  private static func assumeElsewhere(_ ledger: Ledger) { ledger.assumeIsolated { _ in } }
 
   #if DEBUG
     @Test func actorElsewhereIsAnError() async {

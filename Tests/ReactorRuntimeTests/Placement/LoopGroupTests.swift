@@ -8,26 +8,23 @@ import Testing
   private enum Region: String { case north, south }
   private struct Place: Hashable { let x: Int, y: Int }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func sameKeySameLoop(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let group = try LoopGroupOn<C>(name: "group", count: 5)
-      #expect(group.map(\.name) == ["group-0", "group-1", "group-2", "group-3", "group-4"])
-      for key in 0..<200 {
-        let loop = group.loop(for: key)
-        #expect(loop === group.loop(for: key))
-        // By their value, whatever their type, or what the compiler knows of it.
-        #expect(loop === group.loop(for: UInt32(key)))
-        #expect(loop === group.loop(for: UInt64(key)))
-        #expect(loop === group.loop(for: AnyHashable(key)))
-        #expect(loop === group.loop(for: Int16(key)))
-        #expect(group.loop(for: "\(key)") === group.loop(for: Substring("\(key)")))
-        #expect(group.loop(for: Place(x: key, y: 0)) === group.loop(for: Place(x: key, y: 0)))
-      }
-      #expect(group.loop(for: Region.north) === group.loop(for: "north"))
-      #expect(Threads.start { group.shutdown() }.wait())
+  @Test
+  func sameKeySameLoop() throws {
+    let group = try LoopGroup(name: "group", count: 5)
+    #expect(group.map(\.name) == ["group-0", "group-1", "group-2", "group-3", "group-4"])
+    for key in 0..<200 {
+      let loop = group.loop(for: key)
+      #expect(loop === group.loop(for: key))
+      // By their value, whatever their type, or what the compiler knows of it.
+      #expect(loop === group.loop(for: UInt32(key)))
+      #expect(loop === group.loop(for: UInt64(key)))
+      #expect(loop === group.loop(for: AnyHashable(key)))
+      #expect(loop === group.loop(for: Int16(key)))
+      #expect(group.loop(for: "\(key)") === group.loop(for: Substring("\(key)")))
+      #expect(group.loop(for: Place(x: key, y: 0)) === group.loop(for: Place(x: key, y: 0)))
     }
-    try body(core.type)
+    #expect(group.loop(for: Region.north) === group.loop(for: "north"))
+    #expect(Threads.start { group.shutdown() }.wait())
   }
 
   /// Also between runs and versions: these numbers were written down.
@@ -53,30 +50,27 @@ import Testing
     #expect(Threads.start { group.shutdown() }.wait())
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func reactorsRunOnTheLoopOfTheirKey(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let group = try LoopGroupOn<C>(count: 3)
-      let wrong = Record<Int>()
-      let reactors = (0..<300).map { key in
-        Script(
-          on: .group(group, key: key),
-          mutate: { _, action in
-            if !group.loop(for: key).isCurrent { wrong.append(key) }
-            return .just(action)
-          })
-      }
-      #expect(
-        Threads.run(2) { thread in
-          for reactor in reactors { reactor.send(thread) }
+  @Test
+  func reactorsRunOnTheLoopOfTheirKey() throws {
+    let group = try LoopGroup(count: 3)
+    let wrong = Record<Int>()
+    let reactors = (0..<300).map { key in
+      Script(
+        on: .group(group, key: key),
+        mutate: { _, action in
+          if !group.loop(for: key).isCurrent { wrong.append(key) }
+          return .just(action)
         })
-      #expect(Threads.start { group.shutdown() }.wait())
-      #expect(wrong.elements == [])
-      #expect(reactors.allSatisfy { $0.currentState.sorted() == [0, 1] })
-      // Closed twice.
-      group.shutdown()
     }
-    try body(core.type)
+    #expect(
+      Threads.run(2) { thread in
+        for reactor in reactors { reactor.send(thread) }
+      })
+    #expect(Threads.start { group.shutdown() }.wait())
+    #expect(wrong.elements == [])
+    #expect(reactors.allSatisfy { $0.currentState.sorted() == [0, 1] })
+    // Closed twice.
+    group.shutdown()
   }
 
   @Test func asManyAsProcessors() throws {

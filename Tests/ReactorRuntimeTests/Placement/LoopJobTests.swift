@@ -5,184 +5,163 @@ import Testing
 
 /// What a loop runs besides reactors: jobs.
 @Suite struct LoopJobTests {
-  @Test(arguments: CoreUnderTest.allCases)
-  func jobsRunOnTheLoopInTheOrderOfEachThread(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>()
-      let ran = Record<Int>()
-      #expect(
-        Threads.run(3) { thread in
-          for index in 0..<2000 {
-            do {
-              try loop.execute { if loop.isCurrent { ran.append(thread * 10_000 + index) } }
-            } catch { Issue.record(error) }
-          }
-        })
-      #expect(Threads.start { loop.shutdown() }.wait())
-      for thread in 0..<3 {
-        #expect(ran.elements.filter { $0 / 10_000 == thread } == (0..<2000).map { thread * 10_000 + $0 })
-      }
-      #expect(loop.counters.jobs == 6000)
-      #expect(loop.counters.waitingJobs == 0)
+  @Test
+  func jobsRunOnTheLoopInTheOrderOfEachThread() throws {
+    let loop = try Loop()
+    let ran = Record<Int>()
+    #expect(
+      Threads.run(3) { thread in
+        for index in 0..<2000 {
+          do {
+            try loop.execute { if loop.isCurrent { ran.append(thread * 10_000 + index) } }
+          } catch { Issue.record(error) }
+        }
+      })
+    #expect(Threads.start { loop.shutdown() }.wait())
+    for thread in 0..<3 {
+      #expect(ran.elements.filter { $0 / 10_000 == thread } == (0..<2000).map { thread * 10_000 + $0 })
     }
-    try body(core.type)
+    #expect(loop.counters.jobs == 6000)
+    #expect(loop.counters.waitingJobs == 0)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func jobFromInsideATurnRunsAfterIt(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>()
-      let steps = Record<String>()
-      let isDone = Gate()
-      let reactor = Script(
-        on: .loop(loop),
-        mutate: { _, action in
-          try? loop.execute {
-            steps.append("job")
-            isDone.open()
-          }
-          steps.append("turn")
-          return .just(action)
-        })
-      reactor.send(1)
-      #expect(isDone.wait())
-      #expect(steps.elements == ["turn", "job"])
-      #expect(Threads.start { loop.shutdown() }.wait())
-    }
-    try body(core.type)
+  @Test
+  func jobFromInsideATurnRunsAfterIt() throws {
+    let loop = try Loop()
+    let steps = Record<String>()
+    let isDone = Gate()
+    let reactor = Script(
+      on: .loop(loop),
+      mutate: { _, action in
+        try? loop.execute {
+          steps.append("job")
+          isDone.open()
+        }
+        steps.append("turn")
+        return .just(action)
+      })
+    reactor.send(1)
+    #expect(isDone.wait())
+    #expect(steps.elements == ["turn", "job"])
+    #expect(Threads.start { loop.shutdown() }.wait())
   }
 
   /// Neither keeps the other waiting for ever.
-  @Test(arguments: CoreUnderTest.allCases)
-  func jobsAndReactorsTakeTurns(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>(turnLimit: 4)
-      let hasTurn = Gate()
-      let hasJob = Gate()
-      @Sendable func again() {
-        // Both refill what is run until the other one had its turn.
-        if !hasTurn.isOpen { try? loop.execute { again() } }
-      }
-      let busy = Script(
-        on: .loop(loop),
-        mutate: { reactor, action in
-          if !hasJob.isOpen { reactor.send(action) } else { hasTurn.open() }
-          return .empty()
-        })
-      for _ in 0..<8 { try loop.execute { again() } }
-      busy.send(0)
-      for _ in 0..<8 { busy.send(0) }
-      try loop.execute { hasJob.open() }
-      #expect(hasJob.wait())
-      #expect(hasTurn.wait())
-      #expect(Threads.start { loop.shutdown() }.wait())
+  @Test
+  func jobsAndReactorsTakeTurns() throws {
+    let loop = try Loop(turnLimit: 4)
+    let hasTurn = Gate()
+    let hasJob = Gate()
+    @Sendable func again() {
+      // Both refill what is run until the other one had its turn.
+      if !hasTurn.isOpen { try? loop.execute { again() } }
     }
-    try body(core.type)
+    let busy = Script(
+      on: .loop(loop),
+      mutate: { reactor, action in
+        if !hasJob.isOpen { reactor.send(action) } else { hasTurn.open() }
+        return .empty()
+      })
+    for _ in 0..<8 { try loop.execute { again() } }
+    busy.send(0)
+    for _ in 0..<8 { busy.send(0) }
+    try loop.execute { hasJob.open() }
+    #expect(hasJob.wait())
+    #expect(hasTurn.wait())
+    #expect(Threads.start { loop.shutdown() }.wait())
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func acceptedJobsRunBeforeTheEndAndLaterOnesAreRefused(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>()
-      let isInside = Gate()
-      let mayGoOn = Gate()
-      let ran = Record<Int>()
-      try loop.execute {
-        isInside.open()
-        _ = mayGoOn.wait()
-        // From inside, although it is closed by now.
-        try? loop.execute { ran.append(100) }
-      }
-      #expect(isInside.wait())
-      for index in 0..<50 { try loop.execute { ran.append(index) } }
-      let isDown = Threads.start { loop.shutdown() }
-      #expect(
-        Threads.yield {
-          do { try loop.schedule(after: .seconds(3600)) {} } catch { return true }
-          return false
-        })
-      #expect(throws: LoopError.closed) { try loop.execute { ran.append(1000) } }
-      mayGoOn.open()
-      #expect(isDown.wait())
-      #expect(ran.elements == Array(0..<50) + [100])
-      #expect(throws: LoopError.closed) { try loop.execute { ran.append(1000) } }
+  @Test
+  func acceptedJobsRunBeforeTheEndAndLaterOnesAreRefused() throws {
+    let loop = try Loop()
+    let isInside = Gate()
+    let mayGoOn = Gate()
+    let ran = Record<Int>()
+    try loop.execute {
+      isInside.open()
+      _ = mayGoOn.wait()
+      // From inside, although it is closed by now.
+      try? loop.execute { ran.append(100) }
     }
-    try body(core.type)
+    #expect(isInside.wait())
+    for index in 0..<50 { try loop.execute { ran.append(index) } }
+    let isDown = Threads.start { loop.shutdown() }
+    #expect(
+      Threads.yield {
+        do { try loop.schedule(after: .seconds(3600)) {} } catch { return true }
+        return false
+      })
+    #expect(throws: LoopError.closed) { try loop.execute { ran.append(1000) } }
+    mayGoOn.open()
+    #expect(isDown.wait())
+    #expect(ran.elements == Array(0..<50) + [100])
+    #expect(throws: LoopError.closed) { try loop.execute { ran.append(1000) } }
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func everyJobAroundTheShutdownIsRunOrRefused(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      for _ in 0..<30 {
-        let loop = try LoopOn<C>()
-        let (ran, refused) = (Record<Int>(), Record<Int>())
-        let started = Gate(count: 2)
-        let isDone = Threads.start {
-          _ = Threads.run(2) { _ in
-            for index in 0..<500 {
-              if index == 50 { started.open() }
-              do { try loop.execute { ran.append(index) } } catch { refused.append(index) }
-            }
+  @Test
+  func everyJobAroundTheShutdownIsRunOrRefused() throws {
+    for _ in 0..<30 {
+      let loop = try Loop()
+      let (ran, refused) = (Record<Int>(), Record<Int>())
+      let started = Gate(count: 2)
+      let isDone = Threads.start {
+        _ = Threads.run(2) { _ in
+          for index in 0..<500 {
+            if index == 50 { started.open() }
+            do { try loop.execute { ran.append(index) } } catch { refused.append(index) }
           }
         }
-        #expect(started.wait())
-        loop.shutdown()
-        let countAtTheEnd = ran.elements.count
-        #expect(isDone.wait())
-        #expect(ran.elements.count == countAtTheEnd)
-        #expect(countAtTheEnd + refused.elements.count == 1000)
       }
+      #expect(started.wait())
+      loop.shutdown()
+      let countAtTheEnd = ran.elements.count
+      #expect(isDone.wait())
+      #expect(ran.elements.count == countAtTheEnd)
+      #expect(countAtTheEnd + refused.elements.count == 1000)
     }
-    try body(core.type)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func moreThanTheCapacityIsRefused(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>(jobCapacity: 3)
-      let isInside = Gate()
-      let mayGoOn = Gate()
-      try loop.execute {
-        isInside.open()
-        _ = mayGoOn.wait()
-      }
-      #expect(isInside.wait())
-      try loop.execute {}
-      let timer = try loop.schedule(after: .seconds(3600)) {}
-      #expect(throws: LoopError.full) { try loop.execute {} }
-      // What is cancelled makes room.
-      timer.dispose()
-      try loop.execute {}
-      #expect(throws: LoopError.full) { try loop.schedule(after: .zero) {} }
+  @Test
+  func moreThanTheCapacityIsRefused() throws {
+    let loop = try Loop(jobCapacity: 3)
+    let isInside = Gate()
+    let mayGoOn = Gate()
+    try loop.execute {
+      isInside.open()
+      _ = mayGoOn.wait()
+    }
+    #expect(isInside.wait())
+    try loop.execute {}
+    let timer = try loop.schedule(after: .seconds(3600)) {}
+    #expect(throws: LoopError.full) { try loop.execute {} }
+    // What is cancelled makes room.
+    timer.dispose()
+    try loop.execute {}
+    #expect(throws: LoopError.full) { try loop.schedule(after: .zero) {} }
+    mayGoOn.open()
+    #expect(Threads.yield { loop.counters.jobs == 3 })
+    try loop.execute {}
+    #expect(Threads.start { loop.shutdown() }.wait())
+    #expect(loop.counters.jobs == 4)
+  }
+
+  @Test
+  func jobsAreLetGoOnceTheyHaveRun() throws {
+    let loop = try Loop()
+    let lifetimes = Lifetimes()
+    let isHeld = Gate()
+    let mayGoOn = Gate()
+    try loop.execute { _ = isHeld.wait() }
+    try loop.execute { [tracked = lifetimes.track()] in _ = tracked.value }
+    let aliveThen = Record<Int>()
+    // In the same batch as the one before it.
+    try loop.execute {
+      aliveThen.append(lifetimes.alive)
       mayGoOn.open()
-      #expect(Threads.yield { loop.counters.jobs == 3 })
-      try loop.execute {}
-      #expect(Threads.start { loop.shutdown() }.wait())
-      #expect(loop.counters.jobs == 4)
     }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func jobsAreLetGoOnceTheyHaveRun(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>()
-      let lifetimes = Lifetimes()
-      let isHeld = Gate()
-      let mayGoOn = Gate()
-      try loop.execute { _ = isHeld.wait() }
-      try loop.execute { [tracked = lifetimes.track()] in _ = tracked.value }
-      let aliveThen = Record<Int>()
-      // In the same batch as the one before it.
-      try loop.execute {
-        aliveThen.append(lifetimes.alive)
-        mayGoOn.open()
-      }
-      isHeld.open()
-      #expect(mayGoOn.wait())
-      #expect(aliveThen.elements == [0])
-      #expect(Threads.start { loop.shutdown() }.wait())
-    }
-    try body(core.type)
+    isHeld.open()
+    #expect(mayGoOn.wait())
+    #expect(aliveThen.elements == [0])
+    #expect(Threads.start { loop.shutdown() }.wait())
   }
 }

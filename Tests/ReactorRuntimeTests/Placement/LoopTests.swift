@@ -7,40 +7,34 @@ import Testing
 @Suite struct LoopTests {
   static let strategies: [WaitStrategy] = [.busy, .spinning, .parking]
 
-  @Test(arguments: CoreUnderTest.allCases, strategies)
-  func actionsRunOnTheLoop(_ core: CoreUnderTest, _ waiting: WaitStrategy) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>(waiting: waiting)
-      let places = Record<Bool>()
-      let reactor = Script(
-        on: .loop(loop),
-        mutate: { _, action in
-          places.append(loop.isCurrent)
-          return .just(action)
-        })
-      #expect(!loop.isCurrent)
-      for index in 0..<100 { reactor.send(index) }
-      #expect(Threads.start { loop.shutdown() }.wait())
-      #expect(places.elements == Array(repeating: true, count: 100))
-      #expect(reactor.currentState == Array(0..<100))
-    }
-    try body(core.type)
+  @Test(arguments: strategies)
+  func actionsRunOnTheLoop(_ waiting: WaitStrategy) throws {
+    let loop = try Loop(waiting: waiting)
+    let places = Record<Bool>()
+    let reactor = Script(
+      on: .loop(loop),
+      mutate: { _, action in
+        places.append(loop.isCurrent)
+        return .just(action)
+      })
+    #expect(!loop.isCurrent)
+    for index in 0..<100 { reactor.send(index) }
+    #expect(Threads.start { loop.shutdown() }.wait())
+    #expect(places.elements == Array(repeating: true, count: 100))
+    #expect(reactor.currentState == Array(0..<100))
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func parkedLoopIsWoken(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>()
-      let reactor = Script(on: .loop(loop))
-      // After each, the loop gives the reactor up and goes to sleep, sooner or later.
-      for index in 1...50 {
-        reactor.send(index)
-        #expect(Threads.yield { reactor.currentState.count == index })
-      }
-      #expect(Threads.start { loop.shutdown() }.wait())
-      #expect(reactor.currentState == Array(1...50))
+  @Test
+  func parkedLoopIsWoken() throws {
+    let loop = try Loop()
+    let reactor = Script(on: .loop(loop))
+    // After each, the loop gives the reactor up and goes to sleep, sooner or later.
+    for index in 1...50 {
+      reactor.send(index)
+      #expect(Threads.yield { reactor.currentState.count == index })
     }
-    try body(core.type)
+    #expect(Threads.start { loop.shutdown() }.wait())
+    #expect(reactor.currentState == Array(1...50))
   }
 
   @Test
@@ -52,66 +46,57 @@ import Testing
     #expect(Threads.start { loop.shutdown() }.wait())
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func manyReactorsOnOneLoop(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>()
-      let reactors = (0..<2000).map { _ in Script(on: .loop(loop), capacity: 8) }
-      #expect(
-        Threads.run(2) { thread in
-          for round in 0..<3 {
-            for reactor in reactors { reactor.send(thread * 10 + round) }
-          }
-        })
-      #expect(Threads.start { loop.shutdown() }.wait())
-      let wrong = reactors.count { reactor in
-        let state = reactor.currentState
-        return state.filter { $0 < 10 } != [0, 1, 2] || state.filter { $0 >= 10 } != [10, 11, 12]
-      }
-      #expect(wrong == 0)
+  @Test
+  func manyReactorsOnOneLoop() throws {
+    let loop = try Loop()
+    let reactors = (0..<2000).map { _ in Script(on: .loop(loop), capacity: 8) }
+    #expect(
+      Threads.run(2) { thread in
+        for round in 0..<3 {
+          for reactor in reactors { reactor.send(thread * 10 + round) }
+        }
+      })
+    #expect(Threads.start { loop.shutdown() }.wait())
+    let wrong = reactors.count { reactor in
+      let state = reactor.currentState
+      return state.filter { $0 < 10 } != [0, 1, 2] || state.filter { $0 >= 10 } != [10, 11, 12]
     }
-    try body(core.type)
+    #expect(wrong == 0)
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func everyReactorGetsItsTurn(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>(turnLimit: 4)
-      let isDone = Gate()
-      let other = Script(
-        on: .loop(loop),
-        mutate: { _, action in
-          isDone.open()
-          return .just(action)
-        })
-      // Keeps itself busy until the other one had its turn.
-      let busy = Script(
-        on: .loop(loop),
-        mutate: { reactor, action in
-          if !isDone.isOpen { reactor.send(action) }
-          return .empty()
-        })
-      busy.send(0)
-      other.send(1)
-      #expect(isDone.wait())
-      #expect(Threads.start { loop.shutdown() }.wait())
-      #expect(other.currentState == [1])
-    }
-    try body(core.type)
+  @Test
+  func everyReactorGetsItsTurn() throws {
+    let loop = try Loop(turnLimit: 4)
+    let isDone = Gate()
+    let other = Script(
+      on: .loop(loop),
+      mutate: { _, action in
+        isDone.open()
+        return .just(action)
+      })
+    // Keeps itself busy until the other one had its turn.
+    let busy = Script(
+      on: .loop(loop),
+      mutate: { reactor, action in
+        if !isDone.isOpen { reactor.send(action) }
+        return .empty()
+      })
+    busy.send(0)
+    other.send(1)
+    #expect(isDone.wait())
+    #expect(Threads.start { loop.shutdown() }.wait())
+    #expect(other.currentState == [1])
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func processors(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>(processor: 0)
-      let reactor = Script(on: .loop(loop))
-      reactor.send(1)
-      #expect(Threads.start { loop.shutdown() }.wait())
-      #expect(reactor.currentState == [1])
-      for processor in [9999, -1] {
-        #expect(throws: CoreError.processorIsInvalid) { _ = try LoopOn<C>(processor: processor) }
-      }
+  @Test
+  func processors() throws {
+    let loop = try Loop(processor: 0)
+    let reactor = Script(on: .loop(loop))
+    reactor.send(1)
+    #expect(Threads.start { loop.shutdown() }.wait())
+    #expect(reactor.currentState == [1])
+    for processor in [9999, -1] {
+      #expect(throws: CoreError.processorIsInvalid) { _ = try Loop(processor: processor) }
     }
-    try body(core.type)
   }
 }

@@ -5,115 +5,100 @@ import Testing
 
 /// What a loop runs besides reactors: timers.
 @Suite struct LoopTimerTests {
-  @Test(arguments: CoreUnderTest.allCases, LoopTests.strategies)
-  func timersRunInTheOrderOfTheirTimesAndNotEarly(_ core: CoreUnderTest, _ waiting: WaitStrategy) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>(waiting: waiting)
-      let ran = Record<Int>()
-      let early = Record<Int>()
-      let delays = [30, 10, 20, 0, 25, 5, 15, -5]
-      let isDone = Gate(count: delays.count)
-      let begin = ContinuousClock.now
-      // Held back until all are there.
-      let isReady = Gate()
-      try loop.execute { _ = isReady.wait() }
-      for delay in delays {
-        let due = begin + .milliseconds(delay)
-        try loop.schedule(at: due) {
-          if ContinuousClock.now < due { early.append(delay) }
-          ran.append(delay)
-          isDone.open()
-        }
-      }
-      isReady.open()
-      #expect(isDone.wait())
-      #expect(early.elements == [])
-      // All that had passed before count as due at the same time.
-      #expect(ran.elements.filter { $0 > 0 } == [5, 10, 15, 20, 25, 30])
-      #expect(Set(ran.elements) == Set(delays))
-      #expect(Threads.start { loop.shutdown() }.wait())
-    }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func parkedLoopWakesForItsTimer(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>()
-      let isDone = Gate()
-      try loop.schedule(after: .milliseconds(40)) { isDone.open() }
-      #expect(isDone.wait())
-      // It slept meanwhile, and nobody woke it but the clock.
-      #expect(loop.counters.parks >= 1)
-      #expect(loop.counters.wakes <= 2)
-      #expect(Threads.start { loop.shutdown() }.wait())
-    }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func cancelledTimersDoNotRun(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>()
-      let lifetimes = Lifetimes()
-      let ran = Record<String>()
-      let isDone = Gate()
-      // From another thread, long before it is due: what it captures goes at once.
-      let distant = try loop.schedule(after: .seconds(3600)) { [tracked = lifetimes.track()] in
-        _ = tracked.value
-        ran.append("distant")
-      }
-      distant.dispose()
-      #expect(lifetimes.alive == 0)
-      distant.dispose()
-      // On the loop, although it is due.
-      try loop.execute {
-        let due = try? loop.schedule(after: .zero) { ran.append("due") }
-        due?.dispose()
-        _ = try? loop.schedule(after: .milliseconds(1)) { isDone.open() }
-      }
-      #expect(isDone.wait())
-      #expect(ran.elements == [])
-      #expect(Threads.start { loop.shutdown() }.wait())
-    }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func cancelledTimersDoNotPileUp(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>(jobCapacity: 1000)
-      let isDone = Gate()
-      // While it does not look, and then while it does.
-      try loop.execute {
-        for _ in 0..<5000 {
-          guard let timer = try? loop.schedule(after: .seconds(3600), {}) else { return }
-          timer.dispose()
-        }
+  @Test(arguments: LoopTests.strategies)
+  func timersRunInTheOrderOfTheirTimesAndNotEarly(_ waiting: WaitStrategy) throws {
+    let loop = try Loop(waiting: waiting)
+    let ran = Record<Int>()
+    let early = Record<Int>()
+    let delays = [30, 10, 20, 0, 25, 5, 15, -5]
+    let isDone = Gate(count: delays.count)
+    let begin = ContinuousClock.now
+    // Held back until all are there.
+    let isReady = Gate()
+    try loop.execute { _ = isReady.wait() }
+    for delay in delays {
+      let due = begin + .milliseconds(delay)
+      try loop.schedule(at: due) {
+        if ContinuousClock.now < due { early.append(delay) }
+        ran.append(delay)
         isDone.open()
       }
-      #expect(isDone.wait())
-      for _ in 0..<20_000 { try loop.schedule(after: .seconds(3600)) {}.dispose() }
-      #expect(Threads.yield { loop.counters.waitingJobs <= 1100 })
-      #expect(Threads.start { loop.shutdown() }.wait())
     }
-    try body(core.type)
+    isReady.open()
+    #expect(isDone.wait())
+    #expect(early.elements == [])
+    // All that had passed before count as due at the same time.
+    #expect(ran.elements.filter { $0 > 0 } == [5, 10, 15, 20, 25, 30])
+    #expect(Set(ran.elements) == Set(delays))
+    #expect(Threads.start { loop.shutdown() }.wait())
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func shutdownDropsWhatIsNotDue(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>()
-      let lifetimes = Lifetimes()
-      let timer = try loop.schedule(after: .seconds(3600)) { [tracked = lifetimes.track()] in
-        _ = tracked.value
-      }
-      #expect(Threads.start { loop.shutdown() }.wait())
-      #expect(lifetimes.alive == 0)
-      timer.dispose()
-      #expect(loop.counters.waitingJobs == 0)
+  @Test
+  func parkedLoopWakesForItsTimer() throws {
+    let loop = try Loop()
+    let isDone = Gate()
+    try loop.schedule(after: .milliseconds(40)) { isDone.open() }
+    #expect(isDone.wait())
+    // It slept meanwhile, and nobody woke it but the clock.
+    #expect(loop.counters.parks >= 1)
+    #expect(loop.counters.wakes <= 2)
+    #expect(Threads.start { loop.shutdown() }.wait())
+  }
+
+  @Test
+  func cancelledTimersDoNotRun() throws {
+    let loop = try Loop()
+    let lifetimes = Lifetimes()
+    let ran = Record<String>()
+    let isDone = Gate()
+    // From another thread, long before it is due: what it captures goes at once.
+    let distant = try loop.schedule(after: .seconds(3600)) { [tracked = lifetimes.track()] in
+      _ = tracked.value
+      ran.append("distant")
     }
-    try body(core.type)
+    distant.dispose()
+    #expect(lifetimes.alive == 0)
+    distant.dispose()
+    // On the loop, although it is due.
+    try loop.execute {
+      let due = try? loop.schedule(after: .zero) { ran.append("due") }
+      due?.dispose()
+      _ = try? loop.schedule(after: .milliseconds(1)) { isDone.open() }
+    }
+    #expect(isDone.wait())
+    #expect(ran.elements == [])
+    #expect(Threads.start { loop.shutdown() }.wait())
+  }
+
+  @Test
+  func cancelledTimersDoNotPileUp() throws {
+    let loop = try Loop(jobCapacity: 1000)
+    let isDone = Gate()
+    // While it does not look, and then while it does.
+    try loop.execute {
+      for _ in 0..<5000 {
+        guard let timer = try? loop.schedule(after: .seconds(3600), {}) else { return }
+        timer.dispose()
+      }
+      isDone.open()
+    }
+    #expect(isDone.wait())
+    for _ in 0..<20_000 { try loop.schedule(after: .seconds(3600)) {}.dispose() }
+    #expect(Threads.yield { loop.counters.waitingJobs <= 1100 })
+    #expect(Threads.start { loop.shutdown() }.wait())
+  }
+
+  @Test
+  func shutdownDropsWhatIsNotDue() throws {
+    let loop = try Loop()
+    let lifetimes = Lifetimes()
+    let timer = try loop.schedule(after: .seconds(3600)) { [tracked = lifetimes.track()] in
+      _ = tracked.value
+    }
+    #expect(Threads.start { loop.shutdown() }.wait())
+    #expect(lifetimes.alive == 0)
+    timer.dispose()
+    #expect(loop.counters.waitingJobs == 0)
   }
 
   @Test func delaysOfAnyLengthAreTaken() throws {

@@ -5,182 +5,158 @@ import Testing
 
 /// The end of a loop: everything sent before is reduced, everything later is refused, nothing is silent.
 @Suite struct ShutdownTests {
-  @Test(arguments: CoreUnderTest.allCases)
-  func drainsWhatWasSentThenRefuses(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>()
-      let failures = Record<SendError>()
-      let isInside = Gate()
-      let mayGoOn = Gate()
-      let reactor = Script(
-        on: .loop(loop), capacity: 256, failures: failures,
-        mutate: { _, action in
-          if action == 0 {
-            isInside.open()
-            _ = mayGoOn.wait()
-          }
-          return .just(action)
-        })
-      reactor.send(0)
-      #expect(isInside.wait())
-      for index in 1...100 { reactor.send(index) }
-      let isDown = Threads.start { loop.shutdown() }
-      mayGoOn.open()
-      #expect(isDown.wait())
-      #expect(reactor.currentState == Array(0...100))
-      reactor.send(1000)
-      #expect(failures.elements == [.closed])
-      #expect(throws: SendError.closed) { try reactor.trySend(1001) }
-      reactor.send(1002)
-      #expect(failures.elements == [.closed, .closed])
-      #expect(reactor.currentState == Array(0...100))
-    }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func firstTrySendAfterwardsThrows(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      for hasRun in [false, true] {
-        let loop = try LoopOn<C>()
-        let failures = Record<SendError>()
-        let reactor = Script(on: .loop(loop), failures: failures)
-        if hasRun { reactor.send(1) }
-        #expect(Threads.start { loop.shutdown() }.wait())
-        #expect(throws: SendError.closed) { try reactor.trySend(2) }
-        // Refused once: either thrown or reported, not both.
-        #expect(failures.elements == [])
-        #expect(reactor.currentState == (hasRun ? [1] : []))
-      }
-    }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func againAndFromSeveralThreads(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      for _ in 0..<20 {
-        let loop = try LoopOn<C>()
-        let reactor = Script(on: .loop(loop))
-        for index in 0..<10 { reactor.send(index) }
-        let states = Record<[Int]>()
-        // Whichever comes first: when one returns, all is reduced.
-        #expect(
-          Threads.run(2) { _ in
-            loop.shutdown()
-            states.append(reactor.currentState)
-          })
-        #expect(Threads.start { loop.shutdown() }.wait())
-        #expect(states.elements == [Array(0..<10), Array(0..<10)])
-      }
-    }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func loopThatGoesAwayDoesTheSame(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let lifetimes = Lifetimes()
-      let reduced = Record<Int>()
-      for _ in 0..<10 {
-        let tracked = lifetimes.track()
-        let reactor = Script(
-          on: .loop(try LoopOn<C>()),
-          mutate: { _, action in
-            _ = tracked.value
-            reduced.append(action)
-            return .just(action)
-          })
-        for index in 0..<10 { reactor.send(index) }
-      }
-      // The reactors went first, and their loops with them.
-      #expect(Threads.yield { lifetimes.alive == 0 })
-      #expect(reduced.elements.count == 100)
-    }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func emptyLoopGoesAway(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      for _ in 0..<20 { _ = try LoopOn<C>() }
-    }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func everySendAroundTheShutdownIsReducedOrReported(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      for round in 0..<20 {
-        let loop = try LoopOn<C>(waiting: round % 2 == 0 ? .parking : .spinning)
-        let failures = Record<SendError>()
-        let reactor = Script(on: .loop(loop), failures: failures)
-        let started = Gate(count: 3)
-        let each = 500
-        let isDone = Threads.start {
-          _ = Threads.run(3) { _ in
-            for index in 0..<each {
-              if index == 100 { started.open() }
-              reactor.send(index)
-            }
-          }
-        }
-        #expect(started.wait())
-        loop.shutdown()
-        #expect(isDone.wait())
-        #expect(reactor.currentState.count + failures.elements.count == 3 * each)
-        #expect(failures.elements.allSatisfy { $0 == .closed })
-      }
-    }
-    try body(core.type)
-  }
-
-  @Test(arguments: CoreUnderTest.allCases)
-  func whatATurnSendsDuringTheDrainIsReducedOrReported(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>()
-      let failures = Record<SendError>()
-      let isInside = Gate()
-      let mayGoOn = Gate()
-      let other = Script(on: .loop(loop), failures: failures)
-      let reactor = Script(
-        on: .loop(loop),
-        mutate: { _, action in
+  @Test
+  func drainsWhatWasSentThenRefuses() throws {
+    let loop = try Loop()
+    let failures = Record<SendError>()
+    let isInside = Gate()
+    let mayGoOn = Gate()
+    let reactor = Script(
+      on: .loop(loop), capacity: 256, failures: failures,
+      mutate: { _, action in
+        if action == 0 {
           isInside.open()
           _ = mayGoOn.wait()
-          for next in 1...5 { other.send(next) }
-          return .just(action)
-        })
-      reactor.send(0)
-      #expect(isInside.wait())
-      let isDown = Threads.start { loop.shutdown() }
-      // The shutdown has begun once the loop refuses; its thread is held inside the turn meanwhile.
-      let probe = Script(on: .loop(loop), failures: Record())
-      #expect(
-        Threads.yield {
-          do { try probe.trySend(0) } catch { return true }
-          return false
-        })
-      mayGoOn.open()
-      #expect(isDown.wait())
-      #expect(reactor.currentState == [0])
-      #expect(other.currentState.count + failures.elements.count == 5)
-    }
-    try body(core.type)
+        }
+        return .just(action)
+      })
+    reactor.send(0)
+    #expect(isInside.wait())
+    for index in 1...100 { reactor.send(index) }
+    let isDown = Threads.start { loop.shutdown() }
+    mayGoOn.open()
+    #expect(isDown.wait())
+    #expect(reactor.currentState == Array(0...100))
+    reactor.send(1000)
+    #expect(failures.elements == [.closed])
+    #expect(throws: SendError.closed) { try reactor.trySend(1001) }
+    reactor.send(1002)
+    #expect(failures.elements == [.closed, .closed])
+    #expect(reactor.currentState == Array(0...100))
   }
 
-  @Test(arguments: CoreUnderTest.allCases)
-  func endedLoopIsNobodysThread(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let loop = try LoopOn<C>()
+  @Test
+  func firstTrySendAfterwardsThrows() throws {
+    for hasRun in [false, true] {
+      let loop = try Loop()
+      let failures = Record<SendError>()
+      let reactor = Script(on: .loop(loop), failures: failures)
+      if hasRun { reactor.send(1) }
       #expect(Threads.start { loop.shutdown() }.wait())
-      // The system gives the memory of a thread that ended to the next ones, and with it its token.
-      let mistaken = Record<Bool>()
-      for _ in 0..<50 {
-        #expect(Threads.run(2) { _ in if loop.isCurrent { mistaken.append(true) } })
-      }
-      #expect(mistaken.elements == [])
+      #expect(throws: SendError.closed) { try reactor.trySend(2) }
+      // Refused once: either thrown or reported, not both.
+      #expect(failures.elements == [])
+      #expect(reactor.currentState == (hasRun ? [1] : []))
     }
-    try body(core.type)
+  }
+
+  @Test
+  func againAndFromSeveralThreads() throws {
+    for _ in 0..<20 {
+      let loop = try Loop()
+      let reactor = Script(on: .loop(loop))
+      for index in 0..<10 { reactor.send(index) }
+      let states = Record<[Int]>()
+      // Whichever comes first: when one returns, all is reduced.
+      #expect(
+        Threads.run(2) { _ in
+          loop.shutdown()
+          states.append(reactor.currentState)
+        })
+      #expect(Threads.start { loop.shutdown() }.wait())
+      #expect(states.elements == [Array(0..<10), Array(0..<10)])
+    }
+  }
+
+  @Test
+  func loopThatGoesAwayDoesTheSame() throws {
+    let lifetimes = Lifetimes()
+    let reduced = Record<Int>()
+    for _ in 0..<10 {
+      let tracked = lifetimes.track()
+      let reactor = Script(
+        on: .loop(try Loop()),
+        mutate: { _, action in
+          _ = tracked.value
+          reduced.append(action)
+          return .just(action)
+        })
+      for index in 0..<10 { reactor.send(index) }
+    }
+    // The reactors went first, and their loops with them.
+    #expect(Threads.yield { lifetimes.alive == 0 })
+    #expect(reduced.elements.count == 100)
+  }
+
+  @Test
+  func emptyLoopGoesAway() throws {
+    for _ in 0..<20 { _ = try Loop() }
+  }
+
+  @Test
+  func everySendAroundTheShutdownIsReducedOrReported() throws {
+    for round in 0..<20 {
+      let loop = try Loop(waiting: round % 2 == 0 ? .parking : .spinning)
+      let failures = Record<SendError>()
+      let reactor = Script(on: .loop(loop), failures: failures)
+      let started = Gate(count: 3)
+      let each = 500
+      let isDone = Threads.start {
+        _ = Threads.run(3) { _ in
+          for index in 0..<each {
+            if index == 100 { started.open() }
+            reactor.send(index)
+          }
+        }
+      }
+      #expect(started.wait())
+      loop.shutdown()
+      #expect(isDone.wait())
+      #expect(reactor.currentState.count + failures.elements.count == 3 * each)
+      #expect(failures.elements.allSatisfy { $0 == .closed })
+    }
+  }
+
+  @Test
+  func whatATurnSendsDuringTheDrainIsReducedOrReported() throws {
+    let loop = try Loop()
+    let failures = Record<SendError>()
+    let isInside = Gate()
+    let mayGoOn = Gate()
+    let other = Script(on: .loop(loop), failures: failures)
+    let reactor = Script(
+      on: .loop(loop),
+      mutate: { _, action in
+        isInside.open()
+        _ = mayGoOn.wait()
+        for next in 1...5 { other.send(next) }
+        return .just(action)
+      })
+    reactor.send(0)
+    #expect(isInside.wait())
+    let isDown = Threads.start { loop.shutdown() }
+    // The shutdown has begun once the loop refuses; its thread is held inside the turn meanwhile.
+    let probe = Script(on: .loop(loop), failures: Record())
+    #expect(
+      Threads.yield {
+        do { try probe.trySend(0) } catch { return true }
+        return false
+      })
+    mayGoOn.open()
+    #expect(isDown.wait())
+    #expect(reactor.currentState == [0])
+    #expect(other.currentState.count + failures.elements.count == 5)
+  }
+
+  @Test
+  func endedLoopIsNobodysThread() throws {
+    let loop = try Loop()
+    #expect(Threads.start { loop.shutdown() }.wait())
+    // The system gives the memory of a thread that ended to the next ones, and with it its token.
+    let mistaken = Record<Bool>()
+    for _ in 0..<50 {
+      #expect(Threads.run(2) { _ in if loop.isCurrent { mistaken.append(true) } })
+    }
+    #expect(mistaken.elements == [])
   }
 }

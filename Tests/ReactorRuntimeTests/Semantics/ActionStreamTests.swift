@@ -7,32 +7,29 @@ import Testing
 @Suite struct ActionStreamTests {
   @Test(
     "14a. A stream that subscribes to action inside mutate does not see the running action, but every later one first",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func insideMutate(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let log = Record<String>()
-      let play = Play(on: stage.placement) {
-        $0.mutate = { play, action in
-          log.append("mutate \(action)")
-          return play.action.map { "\(action) sees \($0)" }
-        }
+    arguments: PlacementUnderTest.allCases)
+  func insideMutate(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let log = Record<String>()
+    let play = Play(on: stage.placement) {
+      $0.mutate = { play, action in
+        log.append("mutate \(action)")
+        return play.action.map { "\(action) sees \($0)" }
       }
-      play.send(["a", "b", "c"])
-      #expect(stage.finish())
-      #expect(log.elements == ["mutate a", "mutate b", "mutate c"])
-      // In a hash order, b would come before a now and then.
-      #expect(play.currentState == ["a sees b", "a sees c", "b sees c"])
     }
-    try body(core.type)
+    play.send(["a", "b", "c"])
+    #expect(stage.finish())
+    #expect(log.elements == ["mutate a", "mutate b", "mutate c"])
+    // In a hash order, b would come before a now and then.
+    #expect(play.currentState == ["a sees b", "a sees c", "b sees c"])
   }
 
   @Test(
     "14a. Observers of action are called before that action's mutate, in the order in which they subscribed",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func beforeMutate(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type, transforms: Bool) throws {
-      let stage = try Stage<C>(placement)
+    arguments: PlacementUnderTest.allCases)
+  func beforeMutate(_ placement: PlacementUnderTest) throws {
+    func body(transforms: Bool) throws {
+      let stage = try Stage(placement)
       let log = Record<String>()
       let play = Play(on: stage.placement) {
         $0.mutate = { _, action in
@@ -52,45 +49,42 @@ import Testing
       }
       #expect(log.elements == expected)
     }
-    for transforms in [true, false] { try body(core.type, transforms: transforms) }
+    for transforms in [true, false] { try body(transforms: transforms) }
   }
 
   @Test(
     "14a. take(until: action) ends the older request before the newer one starts, whichever thread sends it",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func takeUntil(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let log = Record<String>()
-      let responses = PublishSubject<String>()
-      let play = Play(on: stage.placement) {
-        $0.mutate = { play, action in
-          log.append("mutate \(action)")
-          return .concat(
-            .just("\(action) begins"),
-            responses.map { "\(action): \($0)" }.take(until: play.action)
-              .do(onDispose: { log.append("end \(action)") }))
-        }
+    arguments: PlacementUnderTest.allCases)
+  func takeUntil(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let log = Record<String>()
+    let responses = PublishSubject<String>()
+    let play = Play(on: stage.placement) {
+      $0.mutate = { play, action in
+        log.append("mutate \(action)")
+        return .concat(
+          .just("\(action) begins"),
+          responses.map { "\(action): \($0)" }.take(until: play.action)
+            .do(onDispose: { log.append("end \(action)") }))
       }
-      for action in ["a", "b", "c"] {
-        #expect(Threads.start { play.action.onNext(action) }.wait())
-        #expect(play.settle())
-        responses.onNext("1")
-      }
-      #expect(stage.finish())
-      #expect(log.elements == ["mutate a", "end a", "mutate b", "end b", "mutate c"])
-      #expect(
-        play.currentState == ["a begins", "a: 1", "b begins", "b: 1", "c begins", "c: 1"])
     }
-    try body(core.type)
+    for action in ["a", "b", "c"] {
+      #expect(Threads.start { play.action.onNext(action) }.wait())
+      #expect(play.settle())
+      responses.onNext("1")
+    }
+    #expect(stage.finish())
+    #expect(log.elements == ["mutate a", "end a", "mutate b", "end b", "mutate c"])
+    #expect(
+      play.currentState == ["a begins", "a: 1", "b begins", "b: 1", "c begins", "c: 1"])
   }
 
   /// An older request, whose answer came while the owner was busy and a newer request was waiting, in this
   /// order.
-  private func answerWhileBusy<C: Core>(
-    on placement: PlacementOn<C>,
-    _ request: @escaping @Sendable (Play<C>, Observable<String>) -> Observable<String>
-  ) -> Play<C> {
+  private func answerWhileBusy(
+    on placement: Placement,
+    _ request: @escaping @Sendable (Play, Observable<String>) -> Observable<String>
+  ) -> Play {
     let responses = PublishSubject<String>()
     let (isInside, mayGoOn) = (Gate(), Gate())
     let play = Play(on: placement) {
@@ -118,116 +112,98 @@ import Testing
 
   @Test(
     "14a. What the older request sent and still waits is void once take(until: action) has ended it",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func waitingIsVoid(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let play = answerWhileBusy(on: stage.placement) { play, responses in
-        responses.take(until: play.action.filter { $0 == "new" })
-      }
-      #expect(stage.finish())
-      #expect(play.currentState == ["new"])
-      #expect(play.reports == [])
+    arguments: PlacementUnderTest.allCases)
+  func waitingIsVoid(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let play = answerWhileBusy(on: stage.placement) { play, responses in
+      responses.take(until: play.action.filter { $0 == "new" })
     }
-    try body(core.type)
+    #expect(stage.finish())
+    #expect(play.currentState == ["new"])
+    #expect(play.reports == [])
   }
 
   @Test(
     "14a. That is so where the older request has more to it and goes on",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func waitingIsVoidOfPart(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let play = answerWhileBusy(on: stage.placement) { play, responses in
-        .merge(responses.take(until: play.action.filter { $0 == "new" }).map { $0 }, .never())
-      }
-      #expect(stage.finish())
-      #expect(play.currentState == ["new"])
+    arguments: PlacementUnderTest.allCases)
+  func waitingIsVoidOfPart(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let play = answerWhileBusy(on: stage.placement) { play, responses in
+      .merge(responses.take(until: play.action.filter { $0 == "new" }).map { $0 }, .never())
     }
-    try body(core.type)
+    #expect(stage.finish())
+    #expect(play.currentState == ["new"])
   }
 
   @Test(
     "14a. What another signal than an action has ended is reduced, if it was sent before",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func waitingCounts(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let play = answerWhileBusy(on: stage.placement) { play, responses in
-        let end = PublishSubject<Void>()
-        return .merge(responses.do(afterNext: { _ in end.onNext(()) }).take(until: end), .never())
-      }
-      #expect(stage.finish())
-      #expect(play.currentState == ["new", "stale"])
+    arguments: PlacementUnderTest.allCases)
+  func waitingCounts(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let play = answerWhileBusy(on: stage.placement) { play, responses in
+      let end = PublishSubject<Void>()
+      return .merge(responses.do(afterNext: { _ in end.onNext(()) }).take(until: end), .never())
     }
-    try body(core.type)
+    #expect(stage.finish())
+    #expect(play.currentState == ["new", "stale"])
   }
 
   @Test(
     "14a. What is under way on another thread when the older request is ended is void too",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func underWayIsVoid(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let responses = PublishSubject<String>()
-      let (isInside, mayGoOn) = (Gate(), Gate())
-      let play = Play(on: stage.placement) {
-        $0.mutate = { play, action in
-          if action != "old" { return .just(action) }
-          return responses.take(until: play.action.filter { $0 == "new" }).map { response in
-            isInside.open()
-            _ = mayGoOn.wait()
-            return response
-          }
+    arguments: PlacementUnderTest.allCases)
+  func underWayIsVoid(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let responses = PublishSubject<String>()
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let play = Play(on: stage.placement) {
+      $0.mutate = { play, action in
+        if action != "old" { return .just(action) }
+        return responses.take(until: play.action.filter { $0 == "new" }).map { response in
+          isInside.open()
+          _ = mayGoOn.wait()
+          return response
         }
       }
-      play.send(["old"])
-      #expect(play.settle())
-      let isAnswered = Threads.start { responses.onNext("stale") }
-      #expect(isInside.wait())
-      // More often than may wait where two threads meet: the owner must not wait for the other one.
-      for _ in 0..<1100 { play.action.onNext("new") }
-      #expect(play.settle())
-      mayGoOn.open()
-      #expect(isAnswered.wait())
-      play.send(["after"])
-      #expect(stage.finish())
-      #expect(play.currentState.count == 1101)
-      #expect(Set(play.currentState) == ["new", "after"])
     }
-    try body(core.type)
+    play.send(["old"])
+    #expect(play.settle())
+    let isAnswered = Threads.start { responses.onNext("stale") }
+    #expect(isInside.wait())
+    // More often than may wait where two threads meet: the owner must not wait for the other one.
+    for _ in 0..<1100 { play.action.onNext("new") }
+    #expect(play.settle())
+    mayGoOn.open()
+    #expect(isAnswered.wait())
+    play.send(["after"])
+    #expect(stage.finish())
+    #expect(play.currentState.count == 1101)
+    #expect(Set(play.currentState) == ["new", "after"])
   }
 
   @Test(
     "14a. What the older request still has to say after take(until: action) comes before the newer one starts",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func lastWords(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let play = answerWhileBusy(on: stage.placement) { play, responses in
-        .concat(
-          .just("loading"), responses.take(until: play.action.filter { $0 == "new" }), .just("not loading"))
-      }
-      #expect(stage.finish())
-      #expect(play.currentState == ["loading", "not loading", "new"])
+    arguments: PlacementUnderTest.allCases)
+  func lastWords(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let play = answerWhileBusy(on: stage.placement) { play, responses in
+      .concat(
+        .just("loading"), responses.take(until: play.action.filter { $0 == "new" }), .just("not loading"))
     }
-    try body(core.type)
+    #expect(stage.finish())
+    #expect(play.currentState == ["loading", "not loading", "new"])
   }
 
   @Test(
     "14a. Actions of several threads are observed in the order in which they are processed",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func orderOfProcessing(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let observed = Record<String>()
-      let play = Play(on: stage.placement)
-      play.action.subscribe(onNext: { observed.append($0) })
-      #expect(Threads.run(4) { index in for number in 0..<100 { play.action.onNext("\(index) \(number)") } })
-      #expect(stage.finish())
-      #expect(observed.elements.count == 400)
-      #expect(observed.elements == play.currentState)
-    }
-    try body(core.type)
+    arguments: PlacementUnderTest.allCases)
+  func orderOfProcessing(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let observed = Record<String>()
+    let play = Play(on: stage.placement)
+    play.action.subscribe(onNext: { observed.append($0) })
+    #expect(Threads.run(4) { index in for number in 0..<100 { play.action.onNext("\(index) \(number)") } })
+    #expect(stage.finish())
+    #expect(observed.elements.count == 400)
+    #expect(observed.elements == play.currentState)
   }
 }

@@ -7,7 +7,7 @@ import Testing
 /// How a reactor's pipeline comes to be.
 @Suite struct CreationTests {
   /// A reactor that writes down when each part is made, and when the streams are subscribed to.
-  private func logged<C: Core>(_ log: Record<String>, on placement: PlacementOn<C>) -> Play<C> {
+  private func logged(_ log: Record<String>, on placement: Placement) -> Play {
     Play(on: placement) {
       $0.transformAction = { _, action in
         log.append("action")
@@ -30,33 +30,30 @@ import Testing
 
   @Test(
     "1. The first touch of action or state builds the pipeline, once; currentState alone does not",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func lazily(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      for touchesStateFirst in [true, false] {
-        let stage = try Stage<C>(placement)
-        let log = Record<String>()
-        let play = logged(log, on: stage.placement)
-        #expect(log.elements == [])
-        #expect(play.currentState == ["initial"])
-        #expect(play.currentState == ["initial"])
-        #expect(log.elements == ["initial", "initial"])
-        if touchesStateFirst { _ = play.state } else { _ = play.action }
-        #expect(play.settle())
-        let built = log.elements.count
-        for part in ["action", "mutation", "state", "to action", "to mutation", "to state"] {
-          #expect(log.elements.count { $0 == part } == 1)
-        }
-        let action = play.action
-        #expect(play.action === action)
-        play.state.subscribe(onNext: { _ in })
-        play.send(["a", "b"])
-        #expect(play.settle())
-        #expect(log.elements.count == built)
-        #expect(stage.finish())
+    arguments: PlacementUnderTest.allCases)
+  func lazily(_ placement: PlacementUnderTest) throws {
+    for touchesStateFirst in [true, false] {
+      let stage = try Stage(placement)
+      let log = Record<String>()
+      let play = logged(log, on: stage.placement)
+      #expect(log.elements == [])
+      #expect(play.currentState == ["initial"])
+      #expect(play.currentState == ["initial"])
+      #expect(log.elements == ["initial", "initial"])
+      if touchesStateFirst { _ = play.state } else { _ = play.action }
+      #expect(play.settle())
+      let built = log.elements.count
+      for part in ["action", "mutation", "state", "to action", "to mutation", "to state"] {
+        #expect(log.elements.count { $0 == part } == 1)
       }
+      let action = play.action
+      #expect(play.action === action)
+      play.state.subscribe(onNext: { _ in })
+      play.send(["a", "b"])
+      #expect(play.settle())
+      #expect(log.elements.count == built)
+      #expect(stage.finish())
     }
-    try body(core.type)
   }
 
   @Test(
@@ -64,142 +61,124 @@ import Testing
     2. In order: transform(action), transform(mutation), initialState, transform(state), connecting; initialState is \
     not read per action
     """,
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func order(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let log = Record<String>()
-      let play = logged(log, on: stage.placement)
-      play.send(["a", "b", "c"])
-      #expect(stage.finish())
-      #expect(
-        log.elements == [
-          "action", "mutation", "initial", "state", "to state", "to mutation", "to action",
-        ])
-      #expect(play.currentState == ["initial", "a", "b", "c"])
-    }
-    try body(core.type)
+    arguments: PlacementUnderTest.allCases)
+  func order(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let log = Record<String>()
+    let play = logged(log, on: stage.placement)
+    play.send(["a", "b", "c"])
+    #expect(stage.finish())
+    #expect(
+      log.elements == [
+        "action", "mutation", "initial", "state", "to state", "to mutation", "to action",
+      ])
+    #expect(play.currentState == ["initial", "a", "b", "c"])
   }
 
   @Test(
     "3. self.state and self.action inside each transform are the reactor's own streams",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func touchInsideTransforms(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let (states, actions) = (Record<[String]>(), Record<String>())
-      let subjects = Record<ObjectIdentifier>()
-      @Sendable func touch(_ play: Play<C>) {
-        subjects.append(ObjectIdentifier(play.action))
-        play.action.subscribe(onNext: { actions.append($0) })
-        play.state.subscribe(onNext: { states.append($0) })
-      }
-      let play = Play(on: stage.placement) {
-        $0.transformAction = { play, action in
-          touch(play)
-          return action
-        }
-        $0.transformMutation = { play, mutation in
-          touch(play)
-          return .merge(mutation, play.state.filter { $0.last == "a" }.map { _ in "after a" })
-        }
-        $0.transformState = { play, state in
-          touch(play)
-          return state
-        }
-      }
-      play.send(["a"])
-      #expect(stage.finish())
-      #expect(Set(subjects.elements) == [ObjectIdentifier(play.action)])
-      #expect(actions.elements == ["a", "a", "a"])
-      #expect(play.currentState == ["a", "after a"])
-      #expect(states.elements == [[], ["a"], ["a", "after a"]].flatMap { [$0, $0, $0] })
+    arguments: PlacementUnderTest.allCases)
+  func touchInsideTransforms(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let (states, actions) = (Record<[String]>(), Record<String>())
+    let subjects = Record<ObjectIdentifier>()
+    @Sendable func touch(_ play: Play) {
+      subjects.append(ObjectIdentifier(play.action))
+      play.action.subscribe(onNext: { actions.append($0) })
+      play.state.subscribe(onNext: { states.append($0) })
     }
-    try body(core.type)
+    let play = Play(on: stage.placement) {
+      $0.transformAction = { play, action in
+        touch(play)
+        return action
+      }
+      $0.transformMutation = { play, mutation in
+        touch(play)
+        return .merge(mutation, play.state.filter { $0.last == "a" }.map { _ in "after a" })
+      }
+      $0.transformState = { play, state in
+        touch(play)
+        return state
+      }
+    }
+    play.send(["a"])
+    #expect(stage.finish())
+    #expect(Set(subjects.elements) == [ObjectIdentifier(play.action)])
+    #expect(actions.elements == ["a", "a", "a"])
+    #expect(play.currentState == ["a", "after a"])
+    #expect(states.elements == [[], ["a"], ["a", "after a"]].flatMap { [$0, $0, $0] })
   }
 
   @Test(
     "3. An action sent inside a transform is processed once the pipeline is there",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func sendInsideTransforms(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let play = Play(on: stage.placement) {
-        $0.transformAction = { play, action in
-          play.action.onNext("1")
-          return action.map { $0 + "'" }
-        }
-        $0.transformMutation = { play, mutation in
-          play.action.onNext("2")
-          return mutation
-        }
-        $0.transformState = { play, state in
-          play.action.onNext("3")
-          return state.map { $0 + ["!"] }
-        }
+    arguments: PlacementUnderTest.allCases)
+  func sendInsideTransforms(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let play = Play(on: stage.placement) {
+      $0.transformAction = { play, action in
+        play.action.onNext("1")
+        return action.map { $0 + "'" }
       }
-      _ = play.state
-      #expect(stage.finish())
-      #expect(play.currentState == ["1'", "2'", "3'", "!"])
-      #expect(play.reports == [])
+      $0.transformMutation = { play, mutation in
+        play.action.onNext("2")
+        return mutation
+      }
+      $0.transformState = { play, state in
+        play.action.onNext("3")
+        return state.map { $0 + ["!"] }
+      }
     }
-    try body(core.type)
+    _ = play.state
+    #expect(stage.finish())
+    #expect(play.currentState == ["1'", "2'", "3'", "!"])
+    #expect(play.reports == [])
   }
 
   @Test(
     "4. startWith in transform(action) is reduced during creation; later subscribers see only the result",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func startWith(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let seen = Record<[String]>()
-      let play = Play(on: stage.placement) { $0.transformAction = { $1.startWith("load") } }
-      #expect(play.currentState == [])
-      play.state.subscribe(onNext: { seen.append($0) })
-      #expect(stage.finish())
-      #expect(seen.elements == [["load"]])
-      #expect(play.currentState == ["load"])
-    }
-    try body(core.type)
+    arguments: PlacementUnderTest.allCases)
+  func startWith(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let seen = Record<[String]>()
+    let play = Play(on: stage.placement) { $0.transformAction = { $1.startWith("load") } }
+    #expect(play.currentState == [])
+    play.state.subscribe(onNext: { seen.append($0) })
+    #expect(stage.finish())
+    #expect(seen.elements == [["load"]])
+    #expect(play.currentState == ["load"])
   }
 
-  @Test("4. On the caller that is so when the first touch returns", arguments: CoreUnderTest.allCases)
-  func startWithOnTheCaller(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let play = Play<C>(on: .caller) { $0.transformMutation = { $1.startWith("x", "y") } }
-      _ = play.action
-      #expect(play.currentState == ["x", "y"])
-    }
-    try body(core.type)
+  @Test("4. On the caller that is so when the first touch returns")
+  func startWithOnTheCaller() throws {
+    let play = Play(on: .caller) { $0.transformMutation = { $1.startWith("x", "y") } }
+    _ = play.action
+    #expect(play.currentState == ["x", "y"])
   }
 
   @Test(
     "5. A concurrent first touch builds exactly one pipeline and loses no action",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func concurrently(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      for _ in 0..<50 {
-        let stage = try Stage<C>(placement)
-        let log = Record<String>()
-        let play = logged(log, on: stage.placement)
-        let seen = Record<[String]>()
-        let isDone = Threads.run(4) { index in
-          switch index {
-          case 0: play.action.onNext("0")
-          case 1: play.send("1")
-          case 2: play.state.subscribe(onNext: { seen.append($0) })
-          default: _ = play.currentState
-          }
+    arguments: PlacementUnderTest.allCases)
+  func concurrently(_ placement: PlacementUnderTest) throws {
+    for _ in 0..<50 {
+      let stage = try Stage(placement)
+      let log = Record<String>()
+      let play = logged(log, on: stage.placement)
+      let seen = Record<[String]>()
+      let isDone = Threads.run(4) { index in
+        switch index {
+        case 0: play.action.onNext("0")
+        case 1: play.send("1")
+        case 2: play.state.subscribe(onNext: { seen.append($0) })
+        default: _ = play.currentState
         }
-        #expect(isDone)
-        #expect(stage.finish())
-        for part in ["action", "mutation", "state", "to action", "to mutation", "to state"] {
-          #expect(log.elements.count { $0 == part } == 1)
-        }
-        #expect(play.currentState.sorted() == ["0", "1", "initial"])
-        #expect(seen.elements.last == play.currentState)
       }
+      #expect(isDone)
+      #expect(stage.finish())
+      for part in ["action", "mutation", "state", "to action", "to mutation", "to state"] {
+        #expect(log.elements.count { $0 == part } == 1)
+      }
+      #expect(play.currentState.sorted() == ["0", "1", "initial"])
+      #expect(seen.elements.last == play.currentState)
     }
-    try body(core.type)
   }
 }

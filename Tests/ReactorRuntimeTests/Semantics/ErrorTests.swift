@@ -9,85 +9,76 @@ import Testing
 
   @Test(
     "15. action ignores error and completed events",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func stopEventsOfAction(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let observed = Record<Event<String>>()
-      let play = Play(on: stage.placement)
-      play.action.asObservable().subscribe { observed.append($0) }
-      Observable.concat(.just("a"), .error(Refusal())).subscribe(play.action)
-      Observable.just("b").bind(to: play.action)
-      play.action.onError(Refusal())
-      play.action.onCompleted()
-      play.action.onNext("c")
-      #expect(stage.finish())
-      #expect(play.currentState == ["a", "b", "c"])
-      #expect(observed.elements.map { $0.element } == ["a", "b", "c"])
-      #expect(play.reports == [])
-    }
-    try body(core.type)
+    arguments: PlacementUnderTest.allCases)
+  func stopEventsOfAction(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let observed = Record<Event<String>>()
+    let play = Play(on: stage.placement)
+    play.action.asObservable().subscribe { observed.append($0) }
+    Observable.concat(.just("a"), .error(Refusal())).subscribe(play.action)
+    Observable.just("b").bind(to: play.action)
+    play.action.onError(Refusal())
+    play.action.onCompleted()
+    play.action.onNext("c")
+    #expect(stage.finish())
+    #expect(play.currentState == ["a", "b", "c"])
+    #expect(observed.elements.map { $0.element } == ["a", "b", "c"])
+    #expect(play.reports == [])
   }
 
   @Test(
     "16. An error in one mutate stream ends that stream only, what it sent before counts, and it is reported",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func errorOfMutate(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let other = PublishSubject<String>()
-      let events = Record<Event<[String]>>()
-      let play = Play(on: stage.placement) {
-        $0.mutate = { _, action in
-          switch action {
-          case "listen": other.asObservable()
-          case "fail": .concat(.just("before"), .error(Refusal()), .just("never"))
-          case "fail at once": .error(Refusal())
-          default: .just(action)
-          }
+    arguments: PlacementUnderTest.allCases)
+  func errorOfMutate(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let other = PublishSubject<String>()
+    let events = Record<Event<[String]>>()
+    let play = Play(on: stage.placement) {
+      $0.mutate = { _, action in
+        switch action {
+        case "listen": other.asObservable()
+        case "fail": .concat(.just("before"), .error(Refusal()), .just("never"))
+        case "fail at once": .error(Refusal())
+        default: .just(action)
         }
       }
-      play.state.subscribe { events.append($0) }
-      play.send(["listen", "fail", "fail at once", "a"])
-      #expect(play.settle())
-      other.onNext("other")
-      play.send(["b"])
-      #expect(stage.finish())
-      #expect(play.currentState == ["before", "a", "other", "b"])
-      #expect(play.reports == ["mutate fail: refused", "mutate fail at once: refused"])
-      #expect(events.elements.count == 5)
-      #expect(events.elements.allSatisfy { !$0.isStopEvent })
     }
-    try body(core.type)
+    play.state.subscribe { events.append($0) }
+    play.send(["listen", "fail", "fail at once", "a"])
+    #expect(play.settle())
+    other.onNext("other")
+    play.send(["b"])
+    #expect(stage.finish())
+    #expect(play.currentState == ["before", "a", "other", "b"])
+    #expect(play.reports == ["mutate fail: refused", "mutate fail at once: refused"])
+    #expect(events.elements.count == 5)
+    #expect(events.elements.allSatisfy { !$0.isStopEvent })
   }
 
   @Test(
     "16. So it is with an error from another thread",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func errorFromElsewhere(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let source = PublishSubject<String>()
-      let play = Play(on: stage.placement) {
-        $0.mutate = { _, action in action == "listen" ? source.asObservable() : .just(action) }
-      }
-      play.send(["listen"])
-      #expect(play.settle())
-      let isSent = Threads.start {
-        source.onNext("before")
-        source.onError(Refusal())
-      }
-      #expect(isSent.wait())
-      play.send(["a"])
-      #expect(stage.finish())
-      #expect(play.currentState == ["before", "a"])
-      #expect(play.reports == ["mutate listen: refused"])
+    arguments: PlacementUnderTest.allCases)
+  func errorFromElsewhere(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let source = PublishSubject<String>()
+    let play = Play(on: stage.placement) {
+      $0.mutate = { _, action in action == "listen" ? source.asObservable() : .just(action) }
     }
-    try body(core.type)
+    play.send(["listen"])
+    #expect(play.settle())
+    let isSent = Threads.start {
+      source.onNext("before")
+      source.onError(Refusal())
+    }
+    #expect(isSent.wait())
+    play.send(["a"])
+    #expect(stage.finish())
+    #expect(play.currentState == ["before", "a"])
+    #expect(play.reports == ["mutate listen: refused"])
   }
 
   /// The ways in which a transform ends, and how that is reported.
-  private static func endings<C: Core>(_: C.Type) -> [(String, (inout Play<C>.Parts) -> Void)] {
+  private static func endings() -> [(String, (inout Play.Parts) -> Void)] {
     [
       (
         "transform action: end",
@@ -127,112 +118,100 @@ import Testing
     17. When a transform ends that is reported, the last state stays and is replayed, the reactor says that it is \
     closed, and later actions are reported
     """,
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func endOfTransform(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      for (report, change) in Self.endings(C.self) {
-        let stage = try Stage<C>(placement)
-        let (early, late) = (Record<Event<[String]>>(), Record<Event<[String]>>())
-        let play = Play(on: stage.placement, change)
-        play.state.subscribe { early.append($0) }
-        play.send(["a", "b"])
-        #expect(play.settle())
-        #expect(!play.isClosed)
-        play.send(["end"])
-        #expect(Threads.yield { !play.failures.elements.isEmpty })
-        #expect(play.isClosed)
-        play.action.onNext("late")
-        #expect(throws: SendError.closed) { try play.trySend("later") }
-        play.state.subscribe { late.append($0) }
-        #expect(stage.finish())
-        #expect(play.reports == [report, "action late: closed"])
-        #expect(play.currentState == ["a", "b"])
-        #expect(late.elements.map { $0.element } == [["a", "b"]])
-        #expect(early.elements.map { $0.element } == [[], ["a"], ["a", "b"]])
-      }
+    arguments: PlacementUnderTest.allCases)
+  func endOfTransform(_ placement: PlacementUnderTest) throws {
+    for (report, change) in Self.endings() {
+      let stage = try Stage(placement)
+      let (early, late) = (Record<Event<[String]>>(), Record<Event<[String]>>())
+      let play = Play(on: stage.placement, change)
+      play.state.subscribe { early.append($0) }
+      play.send(["a", "b"])
+      #expect(play.settle())
+      #expect(!play.isClosed)
+      play.send(["end"])
+      #expect(Threads.yield { !play.failures.elements.isEmpty })
+      #expect(play.isClosed)
+      play.action.onNext("late")
+      #expect(throws: SendError.closed) { try play.trySend("later") }
+      play.state.subscribe { late.append($0) }
+      #expect(stage.finish())
+      #expect(play.reports == [report, "action late: closed"])
+      #expect(play.currentState == ["a", "b"])
+      #expect(late.elements.map { $0.element } == [["a", "b"]])
+      #expect(early.elements.map { $0.element } == [[], ["a"], ["a", "b"]])
     }
-    try body(core.type)
   }
 
   @Test(
     "17. A transform that ends at once closes the reactor with its initial state",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func endAtOnce(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let seen = Record<[String]>()
-      let play = Play(on: stage.placement) {
-        $0.initial = { _ in ["initial"] }
-        $0.transformAction = { _, _ in .empty() }
-      }
-      play.action.onNext("a")
-      #expect(Threads.yield { play.isClosed })
-      play.state.subscribe(onNext: { seen.append($0) })
-      #expect(stage.finish())
-      #expect(play.reports.first == "transform action: end")
-      #expect(play.reports.dropFirst() == ["action a: closed"])
-      #expect(seen.elements == [["initial"]])
+    arguments: PlacementUnderTest.allCases)
+  func endAtOnce(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let seen = Record<[String]>()
+    let play = Play(on: stage.placement) {
+      $0.initial = { _ in ["initial"] }
+      $0.transformAction = { _, _ in .empty() }
     }
-    try body(core.type)
+    play.action.onNext("a")
+    #expect(Threads.yield { play.isClosed })
+    play.state.subscribe(onNext: { seen.append($0) })
+    #expect(stage.finish())
+    #expect(play.reports.first == "transform action: end")
+    #expect(play.reports.dropFirst() == ["action a: closed"])
+    #expect(seen.elements == [["initial"]])
   }
 
   @Test(
     "17. What was accepted before and what streams bring afterwards is reported",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func acceptedBefore(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let source = PublishSubject<String>()
-      let (isInside, mayGoOn) = (Gate(), Gate())
-      let lifetimes = Lifetimes()
-      let play = Play(on: stage.placement) {
-        $0.transformAction = { $1.take(until: { $0 == "end" }) }
-        $0.mutate = { [tracked = lifetimes.track()] _, action in
-          if action == "listen" {
-            return source.do(onDispose: { withExtendedLifetime(tracked) {} }).asObservable()
-          }
-          isInside.open()
-          _ = mayGoOn.wait()
-          return .just(action)
+    arguments: PlacementUnderTest.allCases)
+  func acceptedBefore(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let source = PublishSubject<String>()
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let lifetimes = Lifetimes()
+    let play = Play(on: stage.placement) {
+      $0.transformAction = { $1.take(until: { $0 == "end" }) }
+      $0.mutate = { [tracked = lifetimes.track()] _, action in
+        if action == "listen" {
+          return source.do(onDispose: { withExtendedLifetime(tracked) {} }).asObservable()
         }
+        isInside.open()
+        _ = mayGoOn.wait()
+        return .just(action)
       }
-      play.send(["listen"])
-      #expect(play.settle())
-      let isDone = Threads.start { play.action.onNext("busy") }
-      #expect(isInside.wait())
-      play.send(["end", "too late"])
-      source.onNext("too late too")
-      mayGoOn.open()
-      #expect(isDone.wait())
-      #expect(Threads.yield { play.failures.elements.count == 3 })
-      source.onNext("ended, so not asked for any more")
-      #expect(stage.finish())
-      #expect(
-        play.reports == ["transform action: end", "action too late: closed", "mutation of listen: closed"])
-      #expect(play.currentState == ["busy"])
     }
-    try body(core.type)
+    play.send(["listen"])
+    #expect(play.settle())
+    let isDone = Threads.start { play.action.onNext("busy") }
+    #expect(isInside.wait())
+    play.send(["end", "too late"])
+    source.onNext("too late too")
+    mayGoOn.open()
+    #expect(isDone.wait())
+    #expect(Threads.yield { play.failures.elements.count == 3 })
+    source.onNext("ended, so not asked for any more")
+    #expect(stage.finish())
+    #expect(
+      play.reports == ["transform action: end", "action too late: closed", "mutation of listen: closed"])
+    #expect(play.currentState == ["busy"])
   }
 
   @Test(
     "17. An action whose announcement ends a transform is reported",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func endWhileAnnounced(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      for mapsActions in [false, true] {
-        let stage = try Stage<C>(placement)
-        let play = Play(on: stage.placement) {
-          $0.transformMutation = { play, mutation in
-            mutation.take(until: play.action.filter { $0 == "end" })
-          }
-          if mapsActions { $0.transformAction = { _, action in action.map { $0 } } }
+    arguments: PlacementUnderTest.allCases)
+  func endWhileAnnounced(_ placement: PlacementUnderTest) throws {
+    for mapsActions in [false, true] {
+      let stage = try Stage(placement)
+      let play = Play(on: stage.placement) {
+        $0.transformMutation = { play, mutation in
+          mutation.take(until: play.action.filter { $0 == "end" })
         }
-        play.send(["a", "end"])
-        #expect(stage.finish())
-        #expect(play.currentState == ["a"])
-        #expect(play.reports == ["transform mutation: end", "action end: closed"])
+        if mapsActions { $0.transformAction = { _, action in action.map { $0 } } }
       }
+      play.send(["a", "end"])
+      #expect(stage.finish())
+      #expect(play.currentState == ["a"])
+      #expect(play.reports == ["transform mutation: end", "action end: closed"])
     }
-    try body(core.type)
   }
 }

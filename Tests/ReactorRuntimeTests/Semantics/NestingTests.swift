@@ -6,104 +6,89 @@ import Testing
 /// Reactors that send to one another from inside their turns.
 @Suite struct NestingTests {
   @Test(
-    "13. On the caller a send to an idle reactor from a subscriber of another runs at once",
-    arguments: CoreUnderTest.allCases)
-  func atOnce(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let log = Record<String>()
-      let (first, second) = (Play<C>(on: .caller), Play<C>(on: .caller))
-      second.state.skip(1).subscribe(onNext: { log.append("second \($0)") })
-      first.state.skip(1).subscribe(onNext: { state in
-        log.append("first begins \(state)")
-        second.action.onNext("from first")
-        #expect(second.currentState.count == state.count)
-        log.append("first ends")
-      })
-      first.send(["a"])
-      #expect(log.elements == [#"first begins ["a"]"#, #"second ["from first"]"#, "first ends"])
-    }
-    try body(core.type)
+    "13. On the caller a send to an idle reactor from a subscriber of another runs at once")
+  func atOnce() throws {
+    let log = Record<String>()
+    let (first, second) = (Play(on: .caller), Play(on: .caller))
+    second.state.skip(1).subscribe(onNext: { log.append("second \($0)") })
+    first.state.skip(1).subscribe(onNext: { state in
+      log.append("first begins \(state)")
+      second.action.onNext("from first")
+      #expect(second.currentState.count == state.count)
+      log.append("first ends")
+    })
+    first.send(["a"])
+    #expect(log.elements == [#"first begins ["a"]"#, #"second ["from first"]"#, "first ends"])
   }
 
   @Test(
     "13. Reactors that send to one another in a ring, from several threads, never deadlock and lose nothing",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func ring(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let (count, hops) = (3, 30)
-      let stages = try (0..<count).map { _ in try Stage<C>(placement) }
-      let ring = stages.map { Play<C>(on: $0.placement, capacity: 4096) }
-      for (play, next) in zip(ring, ring[1...] + ring[..<1]) {
-        // What was received last, with one hop less, goes on.
-        play.state.skip(1).subscribe(onNext: { [unowned next] state in
-          guard let last = state.last, let left = Int(last), left > 0 else { return }
-          next.action.onNext("\(left - 1)")
-        })
-      }
-      #expect(Threads.run(count) { index in for _ in 0..<20 { ring[index].action.onNext("\(hops)") } })
-      let expected = count * 20 * (hops + 1)
-      #expect(Threads.yield { ring.map(\.currentState.count).reduce(0, +) == expected })
-      for stage in stages { #expect(stage.finish()) }
-      #expect(ring.flatMap(\.reports) == [])
+    arguments: PlacementUnderTest.allCases)
+  func ring(_ placement: PlacementUnderTest) throws {
+    let (count, hops) = (3, 30)
+    let stages = try (0..<count).map { _ in try Stage(placement) }
+    let ring = stages.map { Play(on: $0.placement, capacity: 4096) }
+    for (play, next) in zip(ring, ring[1...] + ring[..<1]) {
+      // What was received last, with one hop less, goes on.
+      play.state.skip(1).subscribe(onNext: { [unowned next] state in
+        guard let last = state.last, let left = Int(last), left > 0 else { return }
+        next.action.onNext("\(left - 1)")
+      })
     }
-    try body(core.type)
+    #expect(Threads.run(count) { index in for _ in 0..<20 { ring[index].action.onNext("\(hops)") } })
+    let expected = count * 20 * (hops + 1)
+    #expect(Threads.yield { ring.map(\.currentState.count).reduce(0, +) == expected })
+    for stage in stages { #expect(stage.finish()) }
+    #expect(ring.flatMap(\.reports) == [])
   }
 
   @Test(
-    "13. The depth of nesting is bounded: a long chain of reactors runs to its end",
-    arguments: CoreUnderTest.allCases)
-  func longChain(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      // Each reactor is new, or not, and sends by `send`, or by `action`.
-      for isNew in [true, false] {
-        let chain = (0..<10_000).map { _ in Link<C>() }
-        for (link, next) in zip(chain, chain.dropFirst()) { link.next.value = next }
-        if !isNew { for link in chain { link.send(0) } }
-        chain[0].send(1)
-        #expect(Threads.yield { chain[9_999].currentState == 1 })
-        #expect(Threads.yield { chain.allSatisfy { $0.currentState == 1 } })
-      }
+    "13. The depth of nesting is bounded: a long chain of reactors runs to its end")
+  func longChain() throws {
+    // Each reactor is new, or not, and sends by `send`, or by `action`.
+    for isNew in [true, false] {
+      let chain = (0..<10_000).map { _ in Link() }
+      for (link, next) in zip(chain, chain.dropFirst()) { link.next.value = next }
+      if !isNew { for link in chain { link.send(0) } }
+      chain[0].send(1)
+      #expect(Threads.yield { chain[9_999].currentState == 1 })
+      #expect(Threads.yield { chain.allSatisfy { $0.currentState == 1 } })
     }
-    try body(core.type)
   }
 
   @Test(
-    "13. Two reactors that answer each other do not nest deeper and deeper",
-    arguments: CoreUnderTest.allCases)
-  func pingPong(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let depth = Box((now: 0, most: 0))
-      let players = Box<[Play<C>]>([])
-      players.value = (0..<2).map { index in
-        Play(on: .caller) {
-          $0.reduce = { [$1[0], $2] }
-          $0.initial = { _ in ["\(index)", ""] }
-          $0.mutate = { _, action in
-            depth.value.now += 1
-            depth.value.most = max(depth.value.most, depth.value.now)
-            if let left = Int(action), left > 0 {
-              players.value[1 - index].action.onNext("\(left - 1)")
-            }
-            depth.value.now -= 1
-            return .just(action)
+    "13. Two reactors that answer each other do not nest deeper and deeper")
+  func pingPong() throws {
+    let depth = Box((now: 0, most: 0))
+    let players = Box<[Play]>([])
+    players.value = (0..<2).map { index in
+      Play(on: .caller) {
+        $0.reduce = { [$1[0], $2] }
+        $0.initial = { _ in ["\(index)", ""] }
+        $0.mutate = { _, action in
+          depth.value.now += 1
+          depth.value.most = max(depth.value.most, depth.value.now)
+          if let left = Int(action), left > 0 {
+            players.value[1 - index].action.onNext("\(left - 1)")
           }
+          depth.value.now -= 1
+          return .just(action)
         }
       }
-      players.value[0].send(["100000"])
-      #expect(players.value.map { $0.currentState[1] } == ["0", "1"])
-      #expect(depth.value.most == 2)
-      players.value = []
     }
-    try body(core.type)
+    players.value[0].send(["100000"])
+    #expect(players.value.map { $0.currentState[1] } == ["0", "1"])
+    #expect(depth.value.most == 2)
+    players.value = []
   }
 }
 
 /// One of a chain of reactors.
-private final class Link<C: Core>: Reactor {
+private final class Link: Reactor {
   typealias Action = Int
   typealias State = Int
   let initialState = 0
-  let runtime = RuntimeOn<C, Int, Int, Int>(on: .caller, capacity: 2)
+  let runtime = Runtime<Int, Int, Int>(on: .caller, capacity: 2)
   let next = Box<Link?>(nil)
 
   func mutate(action: Int) -> Observable<Int> {

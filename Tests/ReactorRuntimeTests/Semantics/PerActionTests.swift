@@ -10,66 +10,60 @@ import Testing
     6. transform(action), mutate, transform(mutation), reduce, transform(state), then the subscribers in the order in \
     which they subscribed
     """,
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func order(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let log = Record<String>()
-      let play = Play(on: stage.placement) {
-        $0.transformAction = { $1.do(onNext: { log.append("action \($0)") }) }
-        $0.mutate = { _, action in
-          log.append("mutate \(action)")
-          return .of(action + "1", action + "2")
-        }
-        $0.transformMutation = { $1.do(onNext: { log.append("mutation \($0)") }) }
-        $0.reduce = { _, state, mutation in
-          log.append("reduce \(mutation)")
-          return [mutation]
-        }
-        $0.transformState = { $1.skip(1).do(onNext: { log.append("state \($0[0])") }) }
+    arguments: PlacementUnderTest.allCases)
+  func order(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let log = Record<String>()
+    let play = Play(on: stage.placement) {
+      $0.transformAction = { $1.do(onNext: { log.append("action \($0)") }) }
+      $0.mutate = { _, action in
+        log.append("mutate \(action)")
+        return .of(action + "1", action + "2")
       }
-      for number in 1...5 { play.state.subscribe(onNext: { log.append("subscriber \(number) \($0[0])") }) }
-      play.send(["a", "b"])
-      #expect(stage.finish())
-      var expected: [String] = []
-      for action in ["a", "b"] {
-        expected += ["action \(action)", "mutate \(action)"]
-        for mutation in [action + "1", action + "2"] {
-          expected += ["mutation \(mutation)", "reduce \(mutation)", "state \(mutation)"]
-          expected += (1...5).map { "subscriber \($0) \(mutation)" }
-        }
+      $0.transformMutation = { $1.do(onNext: { log.append("mutation \($0)") }) }
+      $0.reduce = { _, state, mutation in
+        log.append("reduce \(mutation)")
+        return [mutation]
       }
-      #expect(log.elements == expected)
+      $0.transformState = { $1.skip(1).do(onNext: { log.append("state \($0[0])") }) }
     }
-    try body(core.type)
+    for number in 1...5 { play.state.subscribe(onNext: { log.append("subscriber \(number) \($0[0])") }) }
+    play.send(["a", "b"])
+    #expect(stage.finish())
+    var expected: [String] = []
+    for action in ["a", "b"] {
+      expected += ["action \(action)", "mutate \(action)"]
+      for mutation in [action + "1", action + "2"] {
+        expected += ["mutation \(mutation)", "reduce \(mutation)", "state \(mutation)"]
+        expected += (1...5).map { "subscriber \($0) \(mutation)" }
+      }
+    }
+    #expect(log.elements == expected)
   }
 
   @Test(
     "6. The order of subscribers stays when some leave and others come",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func orderOfSubscribers(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let log = Record<Int>()
-      let play = Play(on: stage.placement)
-      let subscriptions = (0..<20).map { number in
-        play.state.skip(1).subscribe(onNext: { _ in log.append(number) })
-      }
-      for number in stride(from: 0, to: 20, by: 3) { subscriptions[number].dispose() }
-      for number in 20..<25 { play.state.skip(1).subscribe(onNext: { _ in log.append(number) }) }
-      play.send(["a"])
-      #expect(stage.finish())
-      #expect(log.elements == (0..<20).filter { $0 % 3 != 0 } + Array(20..<25))
+    arguments: PlacementUnderTest.allCases)
+  func orderOfSubscribers(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let log = Record<Int>()
+    let play = Play(on: stage.placement)
+    let subscriptions = (0..<20).map { number in
+      play.state.skip(1).subscribe(onNext: { _ in log.append(number) })
     }
-    try body(core.type)
+    for number in stride(from: 0, to: 20, by: 3) { subscriptions[number].dispose() }
+    for number in 20..<25 { play.state.skip(1).subscribe(onNext: { _ in log.append(number) }) }
+    play.send(["a"])
+    #expect(stage.finish())
+    #expect(log.elements == (0..<20).filter { $0 % 3 != 0 } + Array(20..<25))
   }
 
   @Test(
     "7. currentState is old inside reduce and transform(state), new inside subscribers and for all threads then",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func currentState(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type, transforms: Bool) throws {
-      let stage = try Stage<C>(placement)
+    arguments: PlacementUnderTest.allCases)
+  func currentState(_ placement: PlacementUnderTest) throws {
+    func body(transforms: Bool) throws {
+      let stage = try Stage(placement)
       let (inReduce, inTransform) = (Record<[String]>(), Record<[String]>())
       let (inSubscriber, elsewhere) = (Record<[String]>(), Record<[String]>())
       let play = Play(on: stage.placement) {
@@ -97,130 +91,115 @@ import Testing
       #expect(inSubscriber.elements == Array(states.dropFirst()))
       #expect(elsewhere.elements == Array(states.dropFirst()))
     }
-    for transforms in [true, false] { try body(core.type, transforms: transforms) }
+    for transforms in [true, false] { try body(transforms: transforms) }
   }
 
   @Test(
     "7. What a late subscriber is replayed is in currentState for all threads",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func replayedState(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let elsewhere = Record<[String]>()
-      let (isInside, mayGoOn) = (Gate(), Gate())
-      let play = Play(on: stage.placement) {
-        $0.mutate = { _, action in
-          if action == "block" {
-            isInside.open()
-            _ = mayGoOn.wait()
-          }
-          return .just(action)
+    arguments: PlacementUnderTest.allCases)
+  func replayedState(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let elsewhere = Record<[String]>()
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let play = Play(on: stage.placement) {
+      $0.mutate = { _, action in
+        if action == "block" {
+          isInside.open()
+          _ = mayGoOn.wait()
         }
+        return .just(action)
       }
-      let isDone = Threads.start { play.action.onNext("block") }
-      #expect(isInside.wait())
-      // Both in the same turn, and nobody has observed the state before.
-      play.send(["a"])
-      play.state.subscribe(onNext: { [unowned play] _ in
-        #expect(Threads.start { elsewhere.append(play.currentState) }.wait())
-      })
-      mayGoOn.open()
-      #expect(isDone.wait())
-      #expect(stage.finish())
-      #expect(elsewhere.elements == [["block", "a"]])
     }
-    try body(core.type)
+    let isDone = Threads.start { play.action.onNext("block") }
+    #expect(isInside.wait())
+    // Both in the same turn, and nobody has observed the state before.
+    play.send(["a"])
+    play.state.subscribe(onNext: { [unowned play] _ in
+      #expect(Threads.start { elsewhere.append(play.currentState) }.wait())
+    })
+    mayGoOn.open()
+    #expect(isDone.wait())
+    #expect(stage.finish())
+    #expect(elsewhere.elements == [["block", "a"]])
   }
 
   @Test(
     "8. currentState is the transformed state; reduce goes on from the untransformed one",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func transformedState(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let (reduced, seen) = (Record<[String]>(), Record<[String]>())
-      let play = Play(on: stage.placement) {
-        $0.initial = { _ in ["0"] }
-        $0.reduce = { _, state, mutation in
-          reduced.append(state)
-          return state + [mutation]
-        }
-        $0.transformState = { $1.map { $0 + ["!"] } }
+    arguments: PlacementUnderTest.allCases)
+  func transformedState(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let (reduced, seen) = (Record<[String]>(), Record<[String]>())
+    let play = Play(on: stage.placement) {
+      $0.initial = { _ in ["0"] }
+      $0.reduce = { _, state, mutation in
+        reduced.append(state)
+        return state + [mutation]
       }
-      #expect(play.currentState == ["0"])
-      play.state.subscribe(onNext: { seen.append($0) })
-      #expect(play.settle())
-      #expect(play.currentState == ["0", "!"])
-      play.send(["a", "b"])
-      #expect(stage.finish())
-      #expect(play.currentState == ["0", "a", "b", "!"])
-      #expect(reduced.elements == [["0"], ["0", "a"]])
-      #expect(seen.elements == [["0", "!"], ["0", "a", "!"], ["0", "a", "b", "!"]])
+      $0.transformState = { $1.map { $0 + ["!"] } }
     }
-    try body(core.type)
+    #expect(play.currentState == ["0"])
+    play.state.subscribe(onNext: { seen.append($0) })
+    #expect(play.settle())
+    #expect(play.currentState == ["0", "!"])
+    play.send(["a", "b"])
+    #expect(stage.finish())
+    #expect(play.currentState == ["0", "a", "b", "!"])
+    #expect(reduced.elements == [["0"], ["0", "a"]])
+    #expect(seen.elements == [["0", "!"], ["0", "a", "!"], ["0", "a", "b", "!"]])
   }
 
   @Test(
     "8. A state that transform(state) leaves out is not seen, and reduce goes on from it",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func filteredState(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let seen = Record<[String]>()
-      let play = Play(on: stage.placement) { $0.transformState = { $1.filter { $0.count % 2 == 0 } } }
-      play.state.subscribe(onNext: { seen.append($0) })
-      play.send(["a", "b", "c"])
-      #expect(stage.finish())
-      #expect(seen.elements == [[], ["a", "b"]])
-      #expect(play.currentState == ["a", "b"])
-    }
-    try body(core.type)
+    arguments: PlacementUnderTest.allCases)
+  func filteredState(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let seen = Record<[String]>()
+    let play = Play(on: stage.placement) { $0.transformState = { $1.filter { $0.count % 2 == 0 } } }
+    play.state.subscribe(onNext: { seen.append($0) })
+    play.send(["a", "b", "c"])
+    #expect(stage.finish())
+    #expect(seen.elements == [[], ["a", "b"]])
+    #expect(play.currentState == ["a", "b"])
   }
 
   @Test(
     "9. A late subscriber gets exactly the last state, equal ones come again, and nobody need subscribe",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func replay(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let (early, late) = (Record<[String]>(), Record<[String]>())
-      let play = Play(on: stage.placement) { $0.reduce = { [$2] + $1.prefix(0) } }
-      play.send(["a", "b"])
-      play.state.subscribe(onNext: { early.append($0) })
-      play.send(["c", "c"])
-      play.state.subscribe(onNext: { late.append($0) })
-      play.send(["c"])
-      #expect(stage.finish())
-      #expect(early.elements == [["b"], ["c"], ["c"], ["c"]])
-      #expect(late.elements == [["c"], ["c"]])
-    }
-    try body(core.type)
+    arguments: PlacementUnderTest.allCases)
+  func replay(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let (early, late) = (Record<[String]>(), Record<[String]>())
+    let play = Play(on: stage.placement) { $0.reduce = { [$2] + $1.prefix(0) } }
+    play.send(["a", "b"])
+    play.state.subscribe(onNext: { early.append($0) })
+    play.send(["c", "c"])
+    play.state.subscribe(onNext: { late.append($0) })
+    play.send(["c"])
+    #expect(stage.finish())
+    #expect(early.elements == [["b"], ["c"], ["c"], ["c"]])
+    #expect(late.elements == [["c"], ["c"]])
   }
 
   @Test(
     "9. Who subscribes while a state is delivered gets that one once",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func replayInside(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let late = Record<[String]>()
-      let play = Play(on: stage.placement)
-      play.state.subscribe(onNext: { [unowned play] state in
-        if state == ["a"] { play.state.subscribe(onNext: { late.append($0) }) }
-      })
-      play.send(["a", "b"])
-      #expect(stage.finish())
-      #expect(late.elements == [["a"], ["a", "b"]])
-    }
-    try body(core.type)
+    arguments: PlacementUnderTest.allCases)
+  func replayInside(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let late = Record<[String]>()
+    let play = Play(on: stage.placement)
+    play.state.subscribe(onNext: { [unowned play] state in
+      if state == ["a"] { play.state.subscribe(onNext: { late.append($0) }) }
+    })
+    play.send(["a", "b"])
+    #expect(stage.finish())
+    #expect(late.elements == [["a"], ["a", "b"]])
   }
 
   @Test(
     "10. Each mutation is reduced and visible before the next inner stream of the action starts",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func concat(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type, transforms: Bool) throws {
-      let stage = try Stage<C>(placement)
+    arguments: PlacementUnderTest.allCases)
+  func concat(_ placement: PlacementUnderTest) throws {
+    func body(transforms: Bool) throws {
+      let stage = try Stage(placement)
       let play = Play(on: stage.placement) {
         $0.mutate = { play, action in
           .concat(
@@ -245,6 +224,6 @@ import Testing
           "a1 after 0", "a2 after 1", "a3 after 2", "b1 after 3", "b2 after 4", "b3 after 5",
         ])
     }
-    for transforms in [true, false] { try body(core.type, transforms: transforms) }
+    for transforms in [true, false] { try body(transforms: transforms) }
   }
 }

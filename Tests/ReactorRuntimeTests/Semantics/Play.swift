@@ -4,7 +4,7 @@ import TestSupport
 
 /// A reactor of which each part is a closure, transforms included, with ReactorKit's reduce; its state is
 /// what was reduced so far.
-final class Play<C: Core>: Reactor {
+final class Play: Reactor {
   typealias Action = String
   typealias Mutation = String
   typealias State = [String]
@@ -18,18 +18,18 @@ final class Play<C: Core>: Reactor {
     var transformState: @Sendable (Play, Observable<[String]>) -> Observable<[String]> = { $1 }
   }
 
-  let runtime: RuntimeOn<C, String, String, [String]>
+  let runtime: Runtime<String, String, [String]>
   let failures: Record<Failure>
   private let parts: Parts
   private let kept: (any Sendable)?
 
   /// - Parameter keeping: What lives as long as the reactor.
   init(
-    on placement: PlacementOn<C>, capacity: Int = 64, keeping: (any Sendable)? = nil,
+    on placement: Placement, capacity: Int = 64, keeping: (any Sendable)? = nil,
     _ change: (inout Parts) -> Void = { _ in }
   ) {
     let failures = Record<Failure>()
-    runtime = RuntimeOn(on: placement, capacity: capacity, onFailure: { failures.append($0) })
+    runtime = Runtime(on: placement, capacity: capacity, onFailure: { failures.append($0) })
     self.failures = failures
     kept = keeping
     var parts = Parts()

@@ -5,7 +5,7 @@ import Testing
 
 /// `pulse(_:)`; what the property wrapper itself does is in PulseTests.
 @Suite struct PulseSemanticsTests {
-  private final class Alarm<C: Core>: Reactor {
+  private final class Alarm: Reactor {
     enum Action {
       case show(String?)
       case showTwice(String)
@@ -21,9 +21,9 @@ import Testing
     }
 
     let initialState = State(message: "first")
-    let runtime: RuntimeOn<C, Action, Action, State>
+    let runtime: Runtime<Action, Action, State>
 
-    init(on placement: PlacementOn<C>) { runtime = RuntimeOn(on: placement) }
+    init(on placement: Placement) { runtime = Runtime(on: placement) }
 
     func reduce(state: State, mutation: Action) -> State {
       var state = state
@@ -41,42 +41,36 @@ import Testing
 
   @Test(
     "21. pulse emits on subscription and then only when the counter changed, for equal values too",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func emits(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let (messages, late) = (Record<String?>(), Record<String?>())
-      let alarm = Alarm(on: stage.placement)
-      alarm.pulse(\.$message).subscribe(onNext: { messages.append($0) })
-      for action: Alarm<C>.Action in [
-        .show("a"), .count, .show("a"), .append("x"), .show(nil), .showTwice("b"),
-      ] {
-        alarm.action.onNext(action)
-      }
-      alarm.pulse(\.$message).subscribe(onNext: { late.append($0) })
-      alarm.action.onNext(.count)
-      #expect(stage.finish())
-      #expect(messages.elements == ["first", "a", "a", nil, "b"])
-      #expect(late.elements == ["b"])
-      #expect(alarm.currentState.count == 2)
+    arguments: PlacementUnderTest.allCases)
+  func emits(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let (messages, late) = (Record<String?>(), Record<String?>())
+    let alarm = Alarm(on: stage.placement)
+    alarm.pulse(\.$message).subscribe(onNext: { messages.append($0) })
+    for action: Alarm.Action in [
+      .show("a"), .count, .show("a"), .append("x"), .show(nil), .showTwice("b"),
+    ] {
+      alarm.action.onNext(action)
     }
-    try body(core.type)
+    alarm.pulse(\.$message).subscribe(onNext: { late.append($0) })
+    alarm.action.onNext(.count)
+    #expect(stage.finish())
+    #expect(messages.elements == ["first", "a", "a", nil, "b"])
+    #expect(late.elements == ["b"])
+    #expect(alarm.currentState.count == 2)
   }
 
   @Test(
     "21. The counter rises on a change in place as well",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func inPlace(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let histories = Record<[String]>()
-      let alarm = Alarm(on: stage.placement)
-      alarm.pulse(\.$history).subscribe(onNext: { histories.append($0) })
-      for action: Alarm<C>.Action in [.append("a"), .show("b"), .append("a")] { alarm.action.onNext(action) }
-      #expect(stage.finish())
-      #expect(histories.elements == [[], ["a"], ["a", "a"]])
-      #expect(alarm.currentState.$history.valueUpdatedCount == 2)
-    }
-    try body(core.type)
+    arguments: PlacementUnderTest.allCases)
+  func inPlace(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let histories = Record<[String]>()
+    let alarm = Alarm(on: stage.placement)
+    alarm.pulse(\.$history).subscribe(onNext: { histories.append($0) })
+    for action: Alarm.Action in [.append("a"), .show("b"), .append("a")] { alarm.action.onNext(action) }
+    #expect(stage.finish())
+    #expect(histories.elements == [[], ["a"], ["a", "a"]])
+    #expect(alarm.currentState.$history.valueUpdatedCount == 2)
   }
 }

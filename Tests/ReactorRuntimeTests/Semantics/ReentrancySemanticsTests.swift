@@ -10,11 +10,11 @@ import Testing
 
   @Test(
     "11. An action sent from inside is queued, first in first out, and currentState is unchanged on return",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func queued(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type, origin: Origin) throws {
-      let stage = try Stage<C>(placement)
-      @Sendable func send(_ play: Play<C>, _ source: Origin, _ isTime: Bool) {
+    arguments: PlacementUnderTest.allCases)
+  func queued(_ placement: PlacementUnderTest) throws {
+    func body(origin: Origin) throws {
+      let stage = try Stage(placement)
+      @Sendable func send(_ play: Play, _ source: Origin, _ isTime: Bool) {
         guard source == origin, isTime else { return }
         let before = play.currentState
         play.send(["b", "c"])
@@ -36,40 +36,37 @@ import Testing
       #expect(stage.finish())
       #expect(play.currentState == ["a1", "a2", "b1", "b2", "c1", "c2"])
     }
-    for origin in Origin.allCases { try body(core.type, origin: origin) }
+    for origin in Origin.allCases { try body(origin: origin) }
   }
 
   @Test(
     "11. Every subscriber gets state n before any gets n+1",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func oneStateAfterTheOther(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let log = Record<[Int]>()
-      let play = Play(on: stage.placement)
-      for number in 0..<3 {
-        play.state.subscribe(onNext: { [unowned play] state in
-          log.append([state.count, number])
-          if !state.isEmpty, state.count < 20 { play.action.onNext("by \(number)") }
-        })
-      }
-      #expect(play.settle())
-      play.send(["a"])
-      #expect(stage.finish())
-      let states = log.elements.map { $0[0] }
-      #expect(states == states.sorted())
-      #expect(log.elements.prefix(15).map { $0[1] } == Array([0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2]))
-      #expect(states.last == 1 + 19 * 3)
+    arguments: PlacementUnderTest.allCases)
+  func oneStateAfterTheOther(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let log = Record<[Int]>()
+    let play = Play(on: stage.placement)
+    for number in 0..<3 {
+      play.state.subscribe(onNext: { [unowned play] state in
+        log.append([state.count, number])
+        if !state.isEmpty, state.count < 20 { play.action.onNext("by \(number)") }
+      })
     }
-    try body(core.type)
+    #expect(play.settle())
+    play.send(["a"])
+    #expect(stage.finish())
+    let states = log.elements.map { $0[0] }
+    #expect(states == states.sorted())
+    #expect(log.elements.prefix(15).map { $0[1] } == Array([0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2]))
+    #expect(states.last == 1 + 19 * 3)
   }
 
   @Test(
     "12. The synchronous part of an action finishes before the next starts",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func notInterleaved(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type, kind: String) throws {
-      let stage = try Stage<C>(placement)
+    arguments: PlacementUnderTest.allCases)
+  func notInterleaved(_ placement: PlacementUnderTest) throws {
+    func body(kind: String) throws {
+      let stage = try Stage(placement)
       let log = Record<String>()
       let play = Play(on: stage.placement) {
         $0.mutate = { play, action in
@@ -94,25 +91,22 @@ import Testing
       #expect(stage.finish())
       #expect(log.elements == ["", "mutate a", "1", "2", "3", "4", "mutate b", "101", "102"])
     }
-    for kind in ["known", "created", "concat"] { try body(core.type, kind: kind) }
+    for kind in ["known", "created", "concat"] { try body(kind: kind) }
   }
 
   @Test(
     "14. An action sent in the first replayed callback of a subscription reaches that same subscriber",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func sentInReplay(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let seen = Record<[String]>()
-      let play = Play(on: stage.placement)
-      play.send(["a"])
-      play.state.subscribe(onNext: { [unowned play] state in
-        seen.append(state)
-        if state == ["a"] { play.action.onNext("b") }
-      })
-      #expect(stage.finish())
-      #expect(seen.elements == [["a"], ["a", "b"]])
-    }
-    try body(core.type)
+    arguments: PlacementUnderTest.allCases)
+  func sentInReplay(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let seen = Record<[String]>()
+    let play = Play(on: stage.placement)
+    play.send(["a"])
+    play.state.subscribe(onNext: { [unowned play] state in
+      seen.append(state)
+      if state == ["a"] { play.action.onNext("b") }
+    })
+    #expect(stage.finish())
+    #expect(seen.elements == [["a"], ["a", "b"]])
   }
 }

@@ -7,8 +7,8 @@ import Testing
 @Suite struct SourceOrderTests {
   /// Has `reactor` process `inside` on its owner while other threads' `outside` is done: before the first
   /// part of `inside`.
-  private func during<C: Core>(
-    _ reactor: Play<C>, _ isInside: Gate, _ mayGoOn: Gate, _ outside: () -> Void
+  private func during(
+    _ reactor: Play, _ isInside: Gate, _ mayGoOn: Gate, _ outside: () -> Void
   ) {
     let isDone = Threads.start { reactor.action.onNext("go") }
     #expect(isInside.wait())
@@ -19,134 +19,119 @@ import Testing
 
   @Test(
     "6. What a source sends elsewhere and then inside a turn is reduced in that order",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func ofMutate(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let source = PublishSubject<String>()
-      let (isInside, mayGoOn) = (Gate(), Gate())
-      let play = Play(on: stage.placement) {
-        $0.mutate = { _, action in
-          if action == "listen" { return source.asObservable() }
-          isInside.open()
-          _ = mayGoOn.wait()
-          source.onNext("second")
-          return .just(action)
-        }
+    arguments: PlacementUnderTest.allCases)
+  func ofMutate(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let source = PublishSubject<String>()
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let play = Play(on: stage.placement) {
+      $0.mutate = { _, action in
+        if action == "listen" { return source.asObservable() }
+        isInside.open()
+        _ = mayGoOn.wait()
+        source.onNext("second")
+        return .just(action)
       }
-      play.send(["listen"])
-      #expect(play.settle())
-      during(play, isInside, mayGoOn) { source.onNext("first") }
-      #expect(stage.finish())
-      #expect(play.currentState.filter { $0 != "go" } == ["first", "second"])
-      #expect(play.currentState.count == 3)
     }
-    try body(core.type)
+    play.send(["listen"])
+    #expect(play.settle())
+    during(play, isInside, mayGoOn) { source.onNext("first") }
+    #expect(stage.finish())
+    #expect(play.currentState.filter { $0 != "go" } == ["first", "second"])
+    #expect(play.currentState.count == 3)
   }
 
   @Test(
     "6. What a subscriber makes a source send is reduced before what that sends after it",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func fromSubscriber(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let source = PublishSubject<String>()
-      let play = Play(on: stage.placement) {
-        $0.mutate = { _, action in
-          if action == "listen" { return source.asObservable() }
-          return .create { observer in
-            observer.onNext(action)
-            source.onNext("second")
-            return Disposables.create()
-          }
+    arguments: PlacementUnderTest.allCases)
+  func fromSubscriber(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let source = PublishSubject<String>()
+    let play = Play(on: stage.placement) {
+      $0.mutate = { _, action in
+        if action == "listen" { return source.asObservable() }
+        return .create { observer in
+          observer.onNext(action)
+          source.onNext("second")
+          return Disposables.create()
         }
       }
-      play.state.subscribe(onNext: { if $0 == ["go"] { source.onNext("first") } })
-      play.send(["listen", "go"])
-      #expect(stage.finish())
-      #expect(play.currentState == ["go", "first", "second"])
     }
-    try body(core.type)
+    play.state.subscribe(onNext: { if $0 == ["go"] { source.onNext("first") } })
+    play.send(["listen", "go"])
+    #expect(stage.finish())
+    #expect(play.currentState == ["go", "first", "second"])
   }
 
   @Test(
     "6. What transform(mutation) merges in keeps its order",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func ofTransformMutation(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let user = BehaviorSubject(value: "nobody")
-      let (isInside, mayGoOn) = (Gate(), Gate())
-      let play = Play(on: stage.placement) {
-        $0.transformMutation = { .merge($1, user.asObservable()) }
-        $0.mutate = { _, _ in
-          isInside.open()
-          _ = mayGoOn.wait()
-          user.onNext("second")
-          return .empty()
-        }
+    arguments: PlacementUnderTest.allCases)
+  func ofTransformMutation(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let user = BehaviorSubject(value: "nobody")
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let play = Play(on: stage.placement) {
+      $0.transformMutation = { .merge($1, user.asObservable()) }
+      $0.mutate = { _, _ in
+        isInside.open()
+        _ = mayGoOn.wait()
+        user.onNext("second")
+        return .empty()
       }
-      #expect(play.settle())
-      during(play, isInside, mayGoOn) { user.onNext("first") }
-      #expect(stage.finish())
-      #expect(play.currentState == ["nobody", "first", "second"])
     }
-    try body(core.type)
+    #expect(play.settle())
+    during(play, isInside, mayGoOn) { user.onNext("first") }
+    #expect(stage.finish())
+    #expect(play.currentState == ["nobody", "first", "second"])
   }
 
   @Test(
     "6. What transform(action) merges in keeps its order",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func ofTransformAction(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let (isInside, mayGoOn) = (Gate(), Gate())
-      let source = PublishSubject<String>()
-      let play = Play(on: stage.placement) {
-        // The subject sends the second while the reactor's own action passes through here.
-        $0.transformAction = { _, action in
-          .merge(
-            source.asObservable(),
-            action.do(onNext: { _ in
-              isInside.open()
-              _ = mayGoOn.wait()
-              source.onNext("second")
-            }))
-        }
+    arguments: PlacementUnderTest.allCases)
+  func ofTransformAction(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let source = PublishSubject<String>()
+    let play = Play(on: stage.placement) {
+      // The subject sends the second while the reactor's own action passes through here.
+      $0.transformAction = { _, action in
+        .merge(
+          source.asObservable(),
+          action.do(onNext: { _ in
+            isInside.open()
+            _ = mayGoOn.wait()
+            source.onNext("second")
+          }))
       }
-      #expect(play.settle())
-      during(play, isInside, mayGoOn) { source.onNext("first") }
-      #expect(stage.finish())
-      #expect(play.currentState.filter { $0 != "go" } == ["first", "second"])
-      #expect(play.currentState.count == 3)
     }
-    try body(core.type)
+    #expect(play.settle())
+    during(play, isInside, mayGoOn) { source.onNext("first") }
+    #expect(stage.finish())
+    #expect(play.currentState.filter { $0 != "go" } == ["first", "second"])
+    #expect(play.currentState.count == 3)
   }
 
   @Test(
     "6. What transform(state) combines is shown in its order: the newest state stays",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func ofTransformState(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let theme = BehaviorSubject(value: "light")
-      let (isInside, mayGoOn) = (Gate(), Gate())
-      let play = Play(on: stage.placement) {
-        $0.transformState = { .combineLatest($1, theme.asObservable()) { $0 + [$1] } }
-        $0.mutate = { _, action in
-          isInside.open()
-          _ = mayGoOn.wait()
-          return .just(action)
-        }
+    arguments: PlacementUnderTest.allCases)
+  func ofTransformState(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let theme = BehaviorSubject(value: "light")
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let play = Play(on: stage.placement) {
+      $0.transformState = { .combineLatest($1, theme.asObservable()) { $0 + [$1] } }
+      $0.mutate = { _, action in
+        isInside.open()
+        _ = mayGoOn.wait()
+        return .just(action)
       }
-      let seen = Record<[String]>()
-      play.state.subscribe(onNext: { seen.append($0) })
-      #expect(play.settle())
-      during(play, isInside, mayGoOn) { theme.onNext("dark") }
-      #expect(stage.finish())
-      #expect(play.currentState == ["go", "dark"])
-      #expect(seen.elements == [["light"], ["dark"], ["go", "dark"]])
     }
-    try body(core.type)
+    let seen = Record<[String]>()
+    play.state.subscribe(onNext: { seen.append($0) })
+    #expect(play.settle())
+    during(play, isInside, mayGoOn) { theme.onNext("dark") }
+    #expect(stage.finish())
+    #expect(play.currentState == ["go", "dark"])
+    #expect(seen.elements == [["light"], ["dark"], ["go", "dark"]])
   }
 }

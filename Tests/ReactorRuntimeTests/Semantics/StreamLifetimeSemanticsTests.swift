@@ -7,54 +7,51 @@ import Testing
 @Suite struct StreamLifetimeSemanticsTests {
   @Test(
     "18. Subscriptions do not retain the reactor; at its deinit no stop event is sent and running streams are disposed",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func notRetained(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let lifetimes = Lifetimes()
-      let (events, log) = (Record<Event<[String]>>(), Record<String>())
-      let source = PublishSubject<String>()
-      var play: Play<C>? = Play(on: stage.placement, keeping: lifetimes.track()) {
-        $0.mutate = { _, action in source.do(onDispose: { log.append("end of \(action)") }) }
-        $0.transformMutation = { _, mutation in
-          .merge(mutation, Observable.never().do(onDispose: { log.append("end of transform") }))
-        }
+    arguments: PlacementUnderTest.allCases)
+  func notRetained(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let lifetimes = Lifetimes()
+    let (events, log) = (Record<Event<[String]>>(), Record<String>())
+    let source = PublishSubject<String>()
+    var play: Play? = Play(on: stage.placement, keeping: lifetimes.track()) {
+      $0.mutate = { _, action in source.do(onDispose: { log.append("end of \(action)") }) }
+      $0.transformMutation = { _, mutation in
+        .merge(mutation, Observable.never().do(onDispose: { log.append("end of transform") }))
       }
-      let subscriptions = [
-        play!.state.subscribe { events.append($0) },
-        play!.action.asObservable().subscribe { _ in },
-        play!.state.map(\.count).distinctUntilChanged().subscribe { _ in },
-      ]
-      let action = play!.action
-      let state = play!.state
-      play!.send(["1", "2"])
-      #expect(play!.settle())
-      #expect(Threads.start { source.onNext("a") }.wait())
-      #expect(play!.settle())
-      weak let gone = play
-      let failures = play!.failures
-      play = nil
-      #expect(Threads.yield { gone == nil && lifetimes.alive == 0 })
-      #expect(Threads.yield { log.elements.count == 3 })
-      #expect(log.elements.sorted() == ["end of 1", "end of 2", "end of transform"])
-      // What is kept is inert.
-      action.onNext("b")
-      source.onNext("b")
-      state.subscribe { events.append($0) }
-      #expect(events.elements.map { $0.element } == [[], ["a"], ["a", "a"]])
-      #expect(failures.elements.isEmpty)
-      for subscription in subscriptions { subscription.dispose() }
-      #expect(stage.finish())
     }
-    try body(core.type)
+    let subscriptions = [
+      play!.state.subscribe { events.append($0) },
+      play!.action.asObservable().subscribe { _ in },
+      play!.state.map(\.count).distinctUntilChanged().subscribe { _ in },
+    ]
+    let action = play!.action
+    let state = play!.state
+    play!.send(["1", "2"])
+    #expect(play!.settle())
+    #expect(Threads.start { source.onNext("a") }.wait())
+    #expect(play!.settle())
+    weak let gone = play
+    let failures = play!.failures
+    play = nil
+    #expect(Threads.yield { gone == nil && lifetimes.alive == 0 })
+    #expect(Threads.yield { log.elements.count == 3 })
+    #expect(log.elements.sorted() == ["end of 1", "end of 2", "end of transform"])
+    // What is kept is inert.
+    action.onNext("b")
+    source.onNext("b")
+    state.subscribe { events.append($0) }
+    #expect(events.elements.map { $0.element } == [[], ["a"], ["a", "a"]])
+    #expect(failures.elements.isEmpty)
+    for subscription in subscriptions { subscription.dispose() }
+    #expect(stage.finish())
   }
 
   /// On a loop, the loop holds the reactor as long as it processes its actions.
-  @Test("18. A reactor freed inside its own mutate produces no reduce", arguments: CoreUnderTest.allCases)
-  func freedInMutate(_ core: CoreUnderTest) throws {
-    func body<C: Core>(_: C.Type, isStream: Bool) throws {
+  @Test("18. A reactor freed inside its own mutate produces no reduce")
+  func freedInMutate() throws {
+    func body(isStream: Bool) throws {
       let (reduced, seen) = (Record<String>(), Record<[String]>())
-      let holder = Box<Play<C>?>(nil)
+      let holder = Box<Play?>(nil)
       holder.value = Play(on: .caller) {
         $0.mutate = { _, action in
           if action == "2" { holder.value = nil }
@@ -75,17 +72,17 @@ import Testing
       #expect(seen.elements == [[], ["1"]])
       subscription.dispose()
     }
-    for isStream in [true, false] { try body(core.type, isStream: isStream) }
+    for isStream in [true, false] { try body(isStream: isStream) }
   }
 
   @Test(
     "18. A reactor freed by a subscriber, an observer of action or a stream of its own ends in peace",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func freedInside(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type, _ place: String) throws {
-      let stage = try Stage<C>(placement)
+    arguments: PlacementUnderTest.allCases)
+  func freedInside(_ placement: PlacementUnderTest) throws {
+    func body(_ place: String) throws {
+      let stage = try Stage(placement)
       let lifetimes = Lifetimes()
-      let holder = Box<Play<C>?>(nil)
+      let holder = Box<Play?>(nil)
       holder.value = Play(on: stage.placement, keeping: lifetimes.track()) {
         $0.mutate = { _, action in
           .create { observer in
@@ -105,33 +102,30 @@ import Testing
       action.onNext("b")
       #expect(stage.finish())
     }
-    for place in ["subscriber", "observer", "stream"] { try body(core.type, place) }
+    for place in ["subscriber", "observer", "stream"] { try body(place) }
   }
 
   @Test(
     "19. After the last reference is gone, action and what state kept are gone too",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func nothingLeft(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let lifetimes = Lifetimes()
-      weak var action: ActionSubject<String>?
-      do {
-        let play = Play(on: stage.placement, keeping: lifetimes.track()) {
-          $0.mutate = { [tracked = lifetimes.track()] _, action in
-            Observable.never().startWith(action).do(onDispose: { withExtendedLifetime(tracked) {} })
-          }
+    arguments: PlacementUnderTest.allCases)
+  func nothingLeft(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let lifetimes = Lifetimes()
+    weak var action: ActionSubject<String>?
+    do {
+      let play = Play(on: stage.placement, keeping: lifetimes.track()) {
+        $0.mutate = { [tracked = lifetimes.track()] _, action in
+          Observable.never().startWith(action).do(onDispose: { withExtendedLifetime(tracked) {} })
         }
-        action = play.action
-        play.state.subscribe(onNext: { [tracked = lifetimes.track()] _ in withExtendedLifetime(tracked) {} })
-        play.action.subscribe(onNext: { [tracked = lifetimes.track()] _ in withExtendedLifetime(tracked) {} })
-        play.send(["a", "b"])
-        #expect(play.settle())
-        #expect(action != nil)
       }
-      #expect(Threads.yield { lifetimes.alive == 0 && action == nil })
-      #expect(stage.finish())
+      action = play.action
+      play.state.subscribe(onNext: { [tracked = lifetimes.track()] _ in withExtendedLifetime(tracked) {} })
+      play.action.subscribe(onNext: { [tracked = lifetimes.track()] _ in withExtendedLifetime(tracked) {} })
+      play.send(["a", "b"])
+      #expect(play.settle())
+      #expect(action != nil)
     }
-    try body(core.type)
+    #expect(Threads.yield { lifetimes.alive == 0 && action == nil })
+    #expect(stage.finish())
   }
 }

@@ -6,7 +6,7 @@ import Testing
 /// What stands in for a reactor while a view is tested.
 @Suite struct StubSemanticsTests {
   /// Writes down which parts of it run.
-  private func logged<C: Core>(_ log: Record<String>, on placement: PlacementOn<C>) -> Play<C> {
+  private func logged(_ log: Record<String>, on placement: Placement) -> Play {
     Play(on: placement) {
       $0.transformAction = { _, action in
         log.append("transform action")
@@ -26,134 +26,116 @@ import Testing
 
   @Test(
     "20. An enabled stub takes the actions and records them; transforms, mutate and reduce do not run",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func actions(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let (log, observed) = (Record<String>(), Record<String>())
-      let play = logged(log, on: stage.placement)
-      play.isStubEnabled = true
-      #expect(play.isStubEnabled)
-      #expect(play.action === play.stub.action)
-      play.action.subscribe(onNext: { observed.append($0) })
-      play.send(["a", "b"])
-      #expect(play.stub.actions == ["a", "b"])
-      #expect(observed.elements == ["a", "b"])
-      // The shortest way to a reactor ends there too.
-      play.send("c")
-      #expect(Threads.yield { play.stub.actions == ["a", "b", "c"] })
-      #expect(stage.finish())
-      #expect(log.elements == [])
-      #expect(play.currentState == ["initial"])
-    }
-    try body(core.type)
+    arguments: PlacementUnderTest.allCases)
+  func actions(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let (log, observed) = (Record<String>(), Record<String>())
+    let play = logged(log, on: stage.placement)
+    play.isStubEnabled = true
+    #expect(play.isStubEnabled)
+    #expect(play.action === play.stub.action)
+    play.action.subscribe(onNext: { observed.append($0) })
+    play.send(["a", "b"])
+    #expect(play.stub.actions == ["a", "b"])
+    #expect(observed.elements == ["a", "b"])
+    // The shortest way to a reactor ends there too.
+    play.send("c")
+    #expect(Threads.yield { play.stub.actions == ["a", "b", "c"] })
+    #expect(stage.finish())
+    #expect(log.elements == [])
+    #expect(play.currentState == ["initial"])
   }
 
   @Test(
     "20. stub.state.value sets currentState at once, and state emits it",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func state(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let seen = Record<[String]>()
-      let play = logged(Record(), on: stage.placement)
-      play.isStubEnabled = true
-      play.state.subscribe(onNext: { seen.append($0) })
-      for value in [["x"], [], ["y", "z"]] {
-        play.stub.state.value = value
-        #expect(play.currentState == value)
-      }
-      #expect(seen.elements == [["initial"], ["x"], [], ["y", "z"]])
-      #expect(stage.finish())
+    arguments: PlacementUnderTest.allCases)
+  func state(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let seen = Record<[String]>()
+    let play = logged(Record(), on: stage.placement)
+    play.isStubEnabled = true
+    play.state.subscribe(onNext: { seen.append($0) })
+    for value in [["x"], [], ["y", "z"]] {
+      play.stub.state.value = value
+      #expect(play.currentState == value)
     }
-    try body(core.type)
+    #expect(seen.elements == [["initial"], ["x"], [], ["y", "z"]])
+    #expect(stage.finish())
   }
 
   @Test(
     "20. Disabling gives the same real subject back, and the real reactor goes on where it was",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func disabling(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let (log, seen) = (Record<String>(), Record<[String]>())
-      let play = logged(log, on: stage.placement)
-      let action = play.action
-      play.state.subscribe(onNext: { seen.append($0) })
-      play.send(["a"])
-      #expect(play.settle())
-      play.isStubEnabled = true
-      #expect(play.action !== action)
-      play.send(["stubbed"])
-      play.stub.state.value = ["stubbed"]
-      #expect(play.currentState == ["stubbed"])
-      play.isStubEnabled = false
-      #expect(!play.isStubEnabled)
-      #expect(play.action === action)
-      #expect(play.currentState == ["initial", "a"])
-      play.send(["b"])
-      #expect(stage.finish())
-      #expect(seen.elements == [["initial"], ["initial", "a"], ["initial", "a", "b"]])
-      #expect(log.elements == ["transform action", "mutate a", "reduce a", "mutate b", "reduce b"])
-    }
-    try body(core.type)
+    arguments: PlacementUnderTest.allCases)
+  func disabling(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let (log, seen) = (Record<String>(), Record<[String]>())
+    let play = logged(log, on: stage.placement)
+    let action = play.action
+    play.state.subscribe(onNext: { seen.append($0) })
+    play.send(["a"])
+    #expect(play.settle())
+    play.isStubEnabled = true
+    #expect(play.action !== action)
+    play.send(["stubbed"])
+    play.stub.state.value = ["stubbed"]
+    #expect(play.currentState == ["stubbed"])
+    play.isStubEnabled = false
+    #expect(!play.isStubEnabled)
+    #expect(play.action === action)
+    #expect(play.currentState == ["initial", "a"])
+    play.send(["b"])
+    #expect(stage.finish())
+    #expect(seen.elements == [["initial"], ["initial", "a"], ["initial", "a", "b"]])
+    #expect(log.elements == ["transform action", "mutate a", "reduce a", "mutate b", "reduce b"])
   }
 
   @Test(
     "20. A stub enabled before the first touch and disabled later leaves a whole reactor",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func disablingAfterFirstTouch(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let (log, seen) = (Record<String>(), Record<[String]>())
-      let play = logged(log, on: stage.placement)
-      play.isStubEnabled = true
-      // Not by way of the subject: the reactor itself is touched.
-      play.send("stubbed")
-      #expect(Threads.yield { play.stub.actions == ["stubbed"] })
-      play.isStubEnabled = false
-      play.state.subscribe(onNext: { seen.append($0) })
-      play.send(["a"])
-      #expect(stage.finish())
-      #expect(log.elements == ["transform action", "mutate a", "reduce a"])
-      #expect(seen.elements == [["initial"], ["initial", "a"]])
-    }
-    try body(core.type)
+    arguments: PlacementUnderTest.allCases)
+  func disablingAfterFirstTouch(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let (log, seen) = (Record<String>(), Record<[String]>())
+    let play = logged(log, on: stage.placement)
+    play.isStubEnabled = true
+    // Not by way of the subject: the reactor itself is touched.
+    play.send("stubbed")
+    #expect(Threads.yield { play.stub.actions == ["stubbed"] })
+    play.isStubEnabled = false
+    play.state.subscribe(onNext: { seen.append($0) })
+    play.send(["a"])
+    #expect(stage.finish())
+    #expect(log.elements == ["transform action", "mutate a", "reduce a"])
+    #expect(seen.elements == [["initial"], ["initial", "a"]])
   }
 
   @Test(
     "20. Touching stub changes nothing: neither currentState nor where actions go",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func touching(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let log = Record<String>()
-      let play = logged(log, on: stage.placement)
-      let subject = play.stub.action
-      #expect(log.elements == [])
-      play.send(["a"])
-      #expect(play.settle())
-      #expect(play.stub.action === subject)
-      #expect(play.stub.actions == [])
-      #expect(play.currentState == ["initial", "a"])
-      #expect(stage.finish())
-    }
-    try body(core.type)
+    arguments: PlacementUnderTest.allCases)
+  func touching(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let log = Record<String>()
+    let play = logged(log, on: stage.placement)
+    let subject = play.stub.action
+    #expect(log.elements == [])
+    play.send(["a"])
+    #expect(play.settle())
+    #expect(play.stub.action === subject)
+    #expect(play.stub.actions == [])
+    #expect(play.currentState == ["initial", "a"])
+    #expect(stage.finish())
   }
 
   @Test(
     "20. Enabling the stub does not reset currentState",
-    arguments: CoreUnderTest.allCases, PlacementUnderTest.allCases)
-  func enabling(_ core: CoreUnderTest, _ placement: PlacementUnderTest) throws {
-    func body<C: Core>(_: C.Type) throws {
-      let stage = try Stage<C>(placement)
-      let play = logged(Record(), on: stage.placement)
-      play.send(["a"])
-      #expect(play.settle())
-      play.isStubEnabled = true
-      #expect(play.currentState == ["initial", "a"])
-      #expect(play.stub.state.value == ["initial", "a"])
-      #expect(stage.finish())
-    }
-    try body(core.type)
+    arguments: PlacementUnderTest.allCases)
+  func enabling(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let play = logged(Record(), on: stage.placement)
+    play.send(["a"])
+    #expect(play.settle())
+    play.isStubEnabled = true
+    #expect(play.currentState == ["initial", "a"])
+    #expect(play.stub.state.value == ["initial", "a"])
+    #expect(stage.finish())
   }
 }

@@ -9,8 +9,8 @@ extension StressTests {
     private static let patience: Int64 = 10_000_000_000
 
     /// Sleeps until the condition holds; false if nobody woke the sleeper.
-    private static func wasWoken<C: Core>(
-      by eventCount: borrowing EventCountOn<C>, until condition: () -> Bool
+    private static func wasWoken(
+      by eventCount: borrowing EventCount, until condition: () -> Bool
     ) -> Bool {
       let start = ContinuousClock.now
       let isTrue = eventCount.wait(timeoutNanoseconds: patience, until: condition)
@@ -19,16 +19,16 @@ extension StressTests {
 
     // MARK: One item in flight
 
-    @Test(arguments: CoreUnderTest.allCases, [EventCountKind.futex, .descriptor])
-    func `a consumer that parks is woken for each item`(core: CoreUnderTest, kind: EventCountKind) {
-      Scenario.announce("parked consumer, \(kind)", on: core)
-      Scenario("parked consumer, core \(core.rawValue), \(kind)").run { oneInFlight(core.type, kind, $0) }
+    @Test(arguments: [EventCountKind.futex, .descriptor])
+    func `a consumer that parks is woken for each item`(kind: EventCountKind) {
+      Scenario.announce("parked consumer, \(kind)")
+      Scenario("parked consumer, \(kind)").run { oneInFlight(kind, $0) }
     }
 
     /// The producer sends the next item only after the last one arrived, so no later wake-up makes up for one
     /// that was lost; and it sends at about the time at which the consumer goes to sleep.
-    private func oneInFlight<C: Core>(_ core: C.Type, _ kind: EventCountKind, _ scenario: Scenario) {
-      guard let made = try? RingOn<C, Item>(capacity: 2), let ec = try? EventCountOn<C>(kind) else {
+    private func oneInFlight(_ kind: EventCountKind, _ scenario: Scenario) {
+      guard let made = try? Ring<Item>(capacity: 2), let ec = try? EventCount(kind) else {
         Issue.record("no ring or no event count: \(scenario)")
         return
       }
@@ -40,7 +40,7 @@ extension StressTests {
       let producer = Crew(of: 1) { _ in
         var generator = scenario.generator(0)
         for sequence in 0..<items {
-          C.pause(times: generator.below(generator.happens(onceIn: 16) ? 1000 : 64))
+          CurrentCore.pause(times: generator.below(generator.happens(onceIn: 16) ? 1000 : 64))
           _ = ring.value.trySend(Item(producer: 0, sequence: sequence))
           eventCount.value.notify()
           // Mostly spins: a yield takes longer than going to sleep.
@@ -48,14 +48,14 @@ extension StressTests {
           while arrived.value.load(ordering: .acquiring) <= sequence {
             if isOver.value.load(ordering: .relaxed) { return }
             looks += 1
-            if looks % 64 == 0 { DedicatedThread.yield() } else { C.pause() }
+            if looks % 64 == 0 { DedicatedThread.yield() } else { CurrentCore.pause() }
           }
         }
       }
       var checker = SequenceChecker(producers: 1)
       var generator = scenario.generator(1)
       while checker.next[0] < items, checker.complaint == nil {
-        C.pause(times: generator.below(64))
+        CurrentCore.pause(times: generator.below(64))
         guard Self.wasWoken(by: eventCount.value, until: { ring.value.isReady }) else {
           Issue.record("a wake-up was lost before item \(checker.next[0]): \(scenario)")
           break
@@ -70,23 +70,23 @@ extension StressTests {
 
     // MARK: Many producers
 
-    @Test(arguments: CoreUnderTest.allCases)
-    func `a parked consumer of many producers gets everything`(core: CoreUnderTest) {
-      Scenario.announce("parked consumer of many", on: core)
+    @Test
+    func `a parked consumer of many producers gets everything`() {
+      Scenario.announce("parked consumer of many")
       for capacity in [2, 64] {
         for producers in [1, 4, 8] {
           let load = RingLoad(
-            core: core, capacity: capacity, producers: producers, start: .near2To56, sending: .mixed,
+            capacity: capacity, producers: producers, start: .near2To56, sending: .mixed,
             elements: StressMode.rounds(4000) / producers, isRecorded: false)
-          Scenario("parked consumer, \(load)").run { fanIn(core.type, load, $0) }
+          Scenario("parked consumer, \(load)").run { fanIn(load, $0) }
         }
       }
     }
 
-    private func fanIn<C: Core>(_ core: C.Type, _ load: RingLoad, _ scenario: Scenario) {
+    private func fanIn(_ load: RingLoad, _ scenario: Scenario) {
       guard
-        let made = try? RingOn<C, Item>(capacity: load.capacity, startingAt: load.firstCursor),
-        let ec = try? EventCountOn<C>()
+        let made = try? Ring<Item>(capacity: load.capacity, startingAt: load.firstCursor),
+        let ec = try? EventCount()
       else {
         Issue.record("no ring or no event count: \(scenario)")
         return
@@ -94,7 +94,7 @@ extension StressTests {
       let ring = Shared(made)
       let eventCount = Shared(ec)
       let crew = Crew(of: load.producers) { index in
-        var producer = RingProducer<C>(
+        var producer = RingProducer(
           index, load: load, recorder: nil, disturbance: Disturbance(scenario.generator(index)))
         producer.run(ring.value) { eventCount.value.notify() }
       }

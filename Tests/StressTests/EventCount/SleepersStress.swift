@@ -23,18 +23,18 @@ extension StressTests {
     /// Rung for the last time.
     private static let over = Int.max
 
-    @Test(arguments: CoreUnderTest.allCases)
-    func `each of several sleepers is woken for its own condition`(core: CoreUnderTest) {
-      Scenario.announce("sleepers", on: core)
+    @Test
+    func `each of several sleepers is woken for its own condition`() {
+      Scenario.announce("sleepers")
       for sleepers in [1, 2, 4] {
-        Scenario("sleepers, core \(core.rawValue), \(sleepers) sleepers").run {
-          ring(core.type, sleepers, $0)
+        Scenario("sleepers, \(sleepers) sleepers").run {
+          ring(sleepers, $0)
         }
       }
     }
 
-    private func ring<C: Core>(_ core: C.Type, _ sleepers: Int, _ scenario: Scenario) {
-      guard let made = try? EventCountOn<C>() else {
+    private func ring(_ sleepers: Int, _ scenario: Scenario) {
+      guard let made = try? EventCount() else {
         Issue.record("no event count: \(scenario)")
         return
       }
@@ -51,8 +51,8 @@ extension StressTests {
       for complaint in crew.join().compactMap({ $0 }) { Issue.record("\(complaint): \(scenario)") }
     }
 
-    private static func listen<C: Core>(
-      _ bell: Shared<Bell>, _ eventCount: Shared<EventCountOn<C>>, _ seeded: SplitMix64
+    private static func listen(
+      _ bell: Shared<Bell>, _ eventCount: Shared<EventCount>, _ seeded: SplitMix64
     ) -> String? {
       var generator = seeded
       var heard = 0
@@ -74,8 +74,8 @@ extension StressTests {
       }
     }
 
-    private static func ring<C: Core>(
-      _ bells: [Shared<Bell>], _ eventCount: Shared<EventCountOn<C>>, _ rounds: Int, _ seeded: SplitMix64
+    private static func ring(
+      _ bells: [Shared<Bell>], _ eventCount: Shared<EventCount>, _ rounds: Int, _ seeded: SplitMix64
     ) -> String? {
       var generator = seeded
       for round in 1...rounds {
@@ -83,7 +83,7 @@ extension StressTests {
         if generator.happens(onceIn: 2) {
           usleep(UInt32(truncatingIfNeeded: generator.next() % 200))
         } else {
-          C.pause(times: generator.below(200))
+          CurrentCore.pause(times: generator.below(200))
         }
         bell.value.rung.store(round, ordering: .releasing)
         eventCount.value.notify()

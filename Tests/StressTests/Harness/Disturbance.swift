@@ -17,7 +17,7 @@ struct Disturbance: Sendable {
   mutating func step() {
     let choice = generator.next() % 1024
     if choice < 960 { return }
-    if choice < 1000 { return CCore.pause(times: Int(truncatingIfNeeded: choice % 32)) }
+    if choice < 1000 { return CurrentCore.pause(times: Int(truncatingIfNeeded: choice % 32)) }
     if choice < 1022 { return DedicatedThread.yield() }
     usleep(UInt32(truncatingIfNeeded: generator.next() % 100))
   }
@@ -31,7 +31,7 @@ struct Disturbance: Sendable {
 
   /// For who has nothing to do until another thread gets on.
   mutating func idle() {
-    if generator.happens(onceIn: 4) { CCore.pause(times: 8) } else { DedicatedThread.yield() }
+    if generator.happens(onceIn: 4) { CurrentCore.pause(times: 8) } else { DedicatedThread.yield() }
   }
 
   mutating func below(_ limit: Int) -> Int { generator.below(limit) }

@@ -1,3 +1,4 @@
+import ReactorCore
 import TestSupport
 
 /// One run of a stress test with given parameters: it has a name, a seed of its own, and a time limit.
@@ -38,9 +39,9 @@ struct Scenario: CustomStringConvertible, Sendable {
   }
 
   /// Prints the seed. At the start of each test.
-  static func announce(_ test: String, on core: CoreUnderTest? = nil) {
-    let place = core.map { " on the core \($0.rawValue)" } ?? ""
-    writeToStandardError("stress: \(test)\(place), STRESS_SEED=\(baseSeed), \(StressMode.current)\n")
+  static func announce(_ test: String) {
+    writeToStandardError(
+      "stress: \(test), \(CurrentCore.name) core, STRESS_SEED=\(baseSeed), \(StressMode.current)\n")
   }
 }
 

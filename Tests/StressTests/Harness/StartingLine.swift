@@ -16,7 +16,7 @@ struct StartingLine: ~Copyable, Sendable {
     var looks = 0
     while arrived.load(ordering: .acquiring) < everybody {
       looks += 1
-      if looks % 64 == 0 { DedicatedThread.yield() } else { CCore.pause() }
+      if looks % 64 == 0 { DedicatedThread.yield() } else { CurrentCore.pause() }
     }
   }
 

@@ -7,7 +7,6 @@ extension StressTests {
   /// Lanes whose producers come and go all the time, also more of them than there are lanes.
   @Suite struct LanesStress {
     struct Load: CustomStringConvertible, Sendable {
-      let core: CoreUnderTest
       let limit: Int
       let capacity: Int
       let threads: Int
@@ -18,32 +17,32 @@ extension StressTests {
       let elements = 40
 
       var description: String {
-        "core \(core.rawValue), \(limit) lanes, capacity \(capacity), \(threads) threads, start \(start)"
+        "\(limit) lanes, capacity \(capacity), \(threads) threads, start \(start)"
           + (isRecorded ? ", recorded" : "")
       }
     }
 
-    @Test(arguments: CoreUnderTest.allCases)
-    func `producers that come and go lose nothing and keep their order`(core: CoreUnderTest) {
-      Scenario.announce("lanes", on: core)
+    @Test
+    func `producers that come and go lose nothing and keep their order`() {
+      Scenario.announce("lanes")
       for (limit, threads) in [(1, 2), (3, 8), (64, 4)] {
         for capacity in [2, 4, 64] {
           for start in [RingLoad.Start.zero, .near2To64] {
             for isRecorded in [false, true] {
               let load = Load(
-                core: core, limit: limit, capacity: capacity, threads: threads, start: start,
+                limit: limit, capacity: capacity, threads: threads, start: start,
                 isRecorded: isRecorded)
-              Scenario("lanes, \(load)").run { comeAndGo(core.type, load, $0) }
+              Scenario("lanes, \(load)").run { comeAndGo(load, $0) }
             }
           }
         }
       }
     }
 
-    private func comeAndGo<C: Core>(_ core: C.Type, _ load: Load, _ scenario: Scenario) {
+    private func comeAndGo(_ load: Load, _ scenario: Scenario) {
       let start = load.start.cursor(halfway: 3 * load.capacity)
       guard
-        let lanes = try? LanesOn<C, Item>(limit: load.limit, capacity: load.capacity, startingAt: start)
+        let lanes = try? Lanes<Item>(limit: load.limit, capacity: load.capacity, startingAt: start)
       else {
         Issue.record("no lanes: \(scenario)")
         return
@@ -100,8 +99,8 @@ extension StressTests {
     }
 
     /// Sends some elements through a lane of its own; nil if there is none. Answers at least the last send.
-    private static func register<C: Core>(
-      with lanes: LanesOn<C, Item>, as producer: Int, _ load: Load, _ recorder: HistoryRecorder?,
+    private static func register(
+      with lanes: Lanes<Item>, as producer: Int, _ load: Load, _ recorder: HistoryRecorder?,
       _ disturbance: inout Disturbance
     ) -> [History.Send]? {
       guard var lane = try? lanes.register() else { return nil }

@@ -8,27 +8,27 @@ extension StressTests {
   /// Mailboxes that are always full: what waits beside the ring, what gives way, and tasks that are suspended.
   @Suite struct FullMailboxStress {
     /// Threads that send from outside, and reactors that send from inside their turns, into one tiny mailbox.
-    @Test(arguments: CoreUnderTest.allCases, [Place.caller, .parkingLoop])
-    func `ring and spill are one order`(core: CoreUnderTest, place: Place) {
-      Scenario.announce("spill, \(place)", on: core)
+    @Test(arguments: [Place.caller, .parkingLoop])
+    func `ring and spill are one order`(place: Place) {
+      Scenario.announce("spill, \(place)")
       for capacity in [1, 2, 4] {
         for isRecorded in [true, false] {
-          let name = "spill, core \(core.rawValue), \(place), capacity \(capacity)"
+          let name = "spill, \(place), capacity \(capacity)"
           Scenario(isRecorded ? "\(name), recorded" : name).run {
-            spill(core.type, place, capacity, isRecorded ? HistoryRecorder() : nil, $0)
+            spill(place, capacity, isRecorded ? HistoryRecorder() : nil, $0)
           }
         }
       }
     }
 
-    private func spill<C: Core>(
-      _ core: C.Type, _ place: Place, _ capacity: Int, _ recorder: HistoryRecorder?,
+    private func spill(
+      _ place: Place, _ capacity: Int, _ recorder: HistoryRecorder?,
       _ scenario: Scenario
     ) {
       let (threads, actions) = (4, StressMode.rounds(1000))
       let failures = FailureCounter()
-      let site = place.makeSite(on: core, turnLimit: 3)
-      let target = RecordingReactor<C>(
+      let site = place.makeSite(turnLimit: 3)
+      let target = RecordingReactor(
         on: site.placement, capacity: capacity, producers: threads, recorder: recorder, failures: failures)
       let crew = Crew(of: threads) { thread in
         var disturbance = Disturbance(scenario.generator(thread))
@@ -38,7 +38,7 @@ extension StressTests {
         for sequence in 0..<actions {
           disturbance.step()
           let item = Item(producer: thread, sequence: sequence, countedBy: recorder?.payloads)
-          let action = RecordingReactor<C>.Action(item: item)
+          let action = RecordingReactor.Action(item: item)
           func send() { if let relay { relay.send(action) } else { target.send(action) } }
           guard let recorder else {
             send()
@@ -63,26 +63,26 @@ extension StressTests {
       #expect(recorder.payloads.total == threads * actions, "\(scenario)")
     }
 
-    @Test(arguments: CoreUnderTest.allCases, [Place.caller, .parkingLoop])
+    @Test(arguments: [Place.caller, .parkingLoop])
     func `what is reduced while the oldest give way is in order, and the rest is reported`(
-      core: CoreUnderTest, place: Place
+      place: Place
     ) {
-      Scenario.announce("drop oldest, \(place)", on: core)
+      Scenario.announce("drop oldest, \(place)")
       for capacity in [1, 2, 16] {
-        Scenario("drop oldest, core \(core.rawValue), \(place), capacity \(capacity)").run {
-          dropOldest(core.type, place, capacity, $0)
+        Scenario("drop oldest, \(place), capacity \(capacity)").run {
+          dropOldest(place, capacity, $0)
         }
       }
     }
 
-    private func dropOldest<C: Core>(
-      _ core: C.Type, _ place: Place, _ capacity: Int, _ scenario: Scenario
+    private func dropOldest(
+      _ place: Place, _ capacity: Int, _ scenario: Scenario
     ) {
       let (threads, actions) = (4, StressMode.rounds(2000))
       let tally = ParcelTally()
-      let loop = place.makeLoop(on: core, turnLimit: 3)
-      let target = Slow<C>(
-        on: PlacementOn(loop), capacity: capacity, overflow: .dropOldest, tally: tally)
+      let loop = place.makeLoop(turnLimit: 3)
+      let target = Slow(
+        on: Placement(loop), capacity: capacity, overflow: .dropOldest, tally: tally)
       Crew(of: threads) { thread in
         var disturbance = Disturbance(scenario.generator(thread))
         for sequence in 0..<actions {
@@ -100,23 +100,23 @@ extension StressTests {
 
     /// Thousands of tasks on one tiny mailbox, some of which are cancelled, or have no patience, while threads
     /// take the room from them.
-    @Test(arguments: CoreUnderTest.allCases, [Place.caller, .parkingLoop])
-    func `no suspended sender is lost or forgotten`(core: CoreUnderTest, place: Place) {
-      Scenario.announce("suspended senders, \(place)", on: core)
+    @Test(arguments: [Place.caller, .parkingLoop])
+    func `no suspended sender is lost or forgotten`(place: Place) {
+      Scenario.announce("suspended senders, \(place)")
       for round in 0..<StressMode.rounds(10) {
         let capacity = [1, 2, 16][round % 3]
-        Scenario("suspended senders, core \(core.rawValue), \(place), capacity \(capacity), round \(round)")
+        Scenario("suspended senders, \(place), capacity \(capacity), round \(round)")
           .run {
-            suspend(core.type, place, capacity, $0)
+            suspend(place, capacity, $0)
           }
       }
     }
 
-    private func suspend<C: Core>(_ core: C.Type, _ place: Place, _ capacity: Int, _ scenario: Scenario) {
+    private func suspend(_ place: Place, _ capacity: Int, _ scenario: Scenario) {
       let tally = ParcelTally()
       let running = Shared(Atomic(0))
-      let loop = place.makeLoop(on: core, turnLimit: 3)
-      let target = Slow<C>(on: PlacementOn(loop), capacity: capacity, overflow: .block, tally: tally)
+      let loop = place.makeLoop(turnLimit: 3)
+      let target = Slow(on: Placement(loop), capacity: capacity, overflow: .block, tally: tally)
       Crew(of: 3) { thread in
         var disturbance = Disturbance(scenario.generator(thread))
         var tasks: [Task<Void, Never>] = []
@@ -145,8 +145,8 @@ extension StressTests {
       #expect(tally.reordered.load(ordering: .relaxed) == 0, "\(scenario)")
     }
 
-    private static func send<C: Core>(
-      from sender: Int, to target: Slow<C>, _ patience: Int?, _ tally: ParcelTally
+    private static func send(
+      from sender: Int, to target: Slow, _ patience: Int?, _ tally: ParcelTally
     ) async {
       for sequence in 0..<3 {
         let parcel = Parcel(from: sender, sequence, by: tally)
@@ -162,17 +162,17 @@ extension StressTests {
 }
 
 /// Checks each sender's order, and takes its time.
-private final class Slow<C: Core>: Reactor {
+private final class Slow: Reactor {
   typealias Action = Parcel
   let initialState = 0
-  let runtime: RuntimeOn<C, Parcel, Parcel, Int>
+  let runtime: Runtime<Parcel, Parcel, Int>
   private let tally: ParcelTally
   // Owner only.
   nonisolated(unsafe) private var newest: [Int: Int] = [:]
 
-  init(on placement: PlacementOn<C>, capacity: Int, overflow: OverflowPolicy, tally: ParcelTally) {
+  init(on placement: Placement, capacity: Int, overflow: OverflowPolicy, tally: ParcelTally) {
     self.tally = tally
-    runtime = RuntimeOn(
+    runtime = Runtime(
       on: placement, capacity: capacity, overflow: overflow,
       onFailure: { failure in
         guard let parcel = failure.action as? Parcel, let reason = failure.sendError else {
@@ -188,7 +188,7 @@ private final class Slow<C: Core>: Reactor {
     }
     newest[mutation.sender] = mutation.sequence
     mutation.noteReduced()
-    if state % 4 == 0 { CCore.pause(times: 64) }
+    if state % 4 == 0 { CurrentCore.pause(times: 64) }
     state += 1
   }
 }

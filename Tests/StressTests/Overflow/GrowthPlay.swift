@@ -7,9 +7,9 @@ import TestSupport
 /// stopped between claim and publication, others that find it full, from inside of turns, and the owner, in the
 /// middle of whose drains the others go on. So each meeting of growing, spilling and draining comes about, and
 /// comes about again with the same seed.
-final class GrowthPlay<C: Core> {
+final class GrowthPlay {
   private struct Stopped {
-    let stage: GrowingRing<C, Work<LifetimeTracked>>.Stage
+    let stage: GrowingRing<Work<LifetimeTracked>>.Stage
     let cursor: UInt64
     let producer: Int
     let sequence: Int
@@ -20,8 +20,8 @@ final class GrowthPlay<C: Core> {
   /// The owner, when it sends to itself.
   private static var owner: Int { producers }
 
-  private let mailbox: MailboxOn<C, LifetimeTracked>
-  private let overflow: Overflow<C, LifetimeTracked>
+  private let mailbox: Mailbox<LifetimeTracked>
+  private let overflow: Overflow<LifetimeTracked>
   private let recorder = HistoryRecorder()
   private var generator: SplitMix64
   /// Then nobody sends any more.
@@ -33,7 +33,7 @@ final class GrowthPlay<C: Core> {
 
   init(capacity: Int, steps: Int, _ generator: SplitMix64) {
     do {
-      mailbox = try MailboxOn(capacity: capacity, reentrantCapacity: 1 << 20)
+      mailbox = try Mailbox(capacity: capacity, reentrantCapacity: 1 << 20)
       overflow = mailbox.overflow.setIfNil(try Overflow())
     } catch {
       fatalError("no mailbox: \(error)")

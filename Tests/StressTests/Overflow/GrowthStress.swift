@@ -7,37 +7,34 @@ extension StressTests {
   /// Mailboxes that grow while everybody sends, from inside turns as well: each grows only a few times in its life,
   /// so there are many of them.
   @Suite struct GrowthStress {
-    @Test(arguments: CoreUnderTest.allCases)
-    func `a mailbox that grows is one order, whatever its parts are in the middle of`(core: CoreUnderTest) {
-      Scenario.announce("growth, step by step", on: core)
-      func body<C: Core>(_: C.Type) {
-        for capacity in [16, 64, 1024] {
-          Scenario("growth, step by step, core \(core.rawValue), capacity \(capacity)").run { scenario in
-            for round in 0..<StressMode.rounds(3200 / capacity) {
-              let play = GrowthPlay<C>(capacity: capacity, steps: 6 * capacity, scenario.generator(round))
-              let complaint = play.run()
-              #expect(complaint == nil, "\(scenario), round \(round): \(complaint ?? "")")
-              if complaint != nil { return }
-            }
+    @Test
+    func `a mailbox that grows is one order, whatever its parts are in the middle of`() {
+      Scenario.announce("growth, step by step")
+      for capacity in [16, 64, 1024] {
+        Scenario("growth, step by step, capacity \(capacity)").run { scenario in
+          for round in 0..<StressMode.rounds(3200 / capacity) {
+            let play = GrowthPlay(capacity: capacity, steps: 6 * capacity, scenario.generator(round))
+            let complaint = play.run()
+            #expect(complaint == nil, "\(scenario), round \(round): \(complaint ?? "")")
+            if complaint != nil { return }
           }
         }
       }
-      body(core.type)
     }
 
-    @Test(arguments: CoreUnderTest.allCases, [Place.caller, .parkingLoop])
-    func `mailboxes that grow while they are full keep the order`(core: CoreUnderTest, place: Place) {
-      Scenario.announce("growth, \(place)", on: core)
+    @Test(arguments: [Place.caller, .parkingLoop])
+    func `mailboxes that grow while they are full keep the order`(place: Place) {
+      Scenario.announce("growth, \(place)")
       for capacity in [16, 64] {
-        Scenario("growth, core \(core.rawValue), \(place), capacity \(capacity)").run {
-          grow(core.type, place, capacity, $0)
+        Scenario("growth, \(place), capacity \(capacity)").run {
+          grow(place, capacity, $0)
         }
       }
     }
 
     /// One reactor after the other, each of which is flooded from outside and from inside of turns.
-    private func grow<C: Core>(_ core: C.Type, _ place: Place, _ capacity: Int, _ scenario: Scenario) {
-      let site = place.makeSite(on: core, turnLimit: 5)
+    private func grow(_ place: Place, _ capacity: Int, _ scenario: Scenario) {
+      let site = place.makeSite(turnLimit: 5)
       for round in 0..<StressMode.rounds(60) {
         let recorder = HistoryRecorder()
         let complaint = flood(site, capacity, recorder, scenario, round)
@@ -47,12 +44,12 @@ extension StressTests {
       site.end()
     }
 
-    private func flood<C: Core>(
-      _ site: Site<C>, _ capacity: Int, _ recorder: HistoryRecorder, _ scenario: Scenario, _ round: Int
+    private func flood(
+      _ site: Site, _ capacity: Int, _ recorder: HistoryRecorder, _ scenario: Scenario, _ round: Int
     ) -> String? {
       let (threads, actions) = (4, 3 * capacity)
       let failures = FailureCounter()
-      let target = RecordingReactor<C>(
+      let target = RecordingReactor(
         on: site.placement, capacity: capacity, producers: threads, recorder: recorder, failures: failures)
       let sends = Crew(of: threads) { thread in
         var disturbance = Disturbance(scenario.generator(round * threads + thread))
@@ -60,7 +57,7 @@ extension StressTests {
         return (0..<actions).map { sequence in
           disturbance.step()
           let item = Item(producer: thread, sequence: sequence, countedBy: recorder.payloads)
-          let action = RecordingReactor<C>.Action(item: item)
+          let action = RecordingReactor.Action(item: item)
           return recorder.reportedSend(thread, sequence) {
             if let relay { relay.send(action) } else { target.send(action) }
           }

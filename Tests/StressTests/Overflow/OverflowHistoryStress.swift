@@ -7,14 +7,13 @@ extension StressTests {
   /// Mailboxes that are mostly full, with each policy, and in each place.
   @Suite struct OverflowHistoryStress {
     private struct Load: CustomStringConvertible, Sendable {
-      let core: CoreUnderTest
       let place: Place
       let policy: OverflowPolicy
       let capacity: Int
       let threads = 4
       let actions = StressMode.rounds(400)
 
-      var description: String { "core \(core.rawValue), \(place), \(policy), capacity \(capacity)" }
+      var description: String { "\(place), \(policy), capacity \(capacity)" }
 
       /// With `.dropOldest` others are kept beside the mailbox, at most twice as many as its capacity. What the owner
       /// has taken over from there, to process it in this turn or the next ones, does not give way any more: so
@@ -31,24 +30,24 @@ extension StressTests {
     }
 
     @Test(
-      arguments: CoreUnderTest.allCases, [OverflowPolicy.block, .fail, .dropNewest, .dropOldest])
+      arguments: [OverflowPolicy.block, .fail, .dropNewest, .dropOldest])
     func `what is refused or dropped found no room, and everything else is processed in order`(
-      core: CoreUnderTest, policy: OverflowPolicy
+      policy: OverflowPolicy
     ) {
-      Scenario.announce("overflow history, \(policy)", on: core)
+      Scenario.announce("overflow history, \(policy)")
       for place in [Place.caller, .parkingLoop, .group, .hosted] {
         for capacity in [1, 2, 16] {
-          let load = Load(core: core, place: place, policy: policy, capacity: capacity)
-          Scenario("overflow history, \(load)").run { overflow(core.type, load, $0) }
+          let load = Load(place: place, policy: policy, capacity: capacity)
+          Scenario("overflow history, \(load)").run { overflow(load, $0) }
         }
       }
     }
 
-    private func overflow<C: Core>(_ core: C.Type, _ load: Load, _ scenario: Scenario) {
+    private func overflow(_ load: Load, _ scenario: Scenario) {
       let recorder = HistoryRecorder()
       let failures = FailureCounter()
-      let site = load.place.makeSite(on: core, turnLimit: 3)
-      let target = RecordingReactor<C>(
+      let site = load.place.makeSite(turnLimit: 3)
+      let target = RecordingReactor(
         on: site.placement, capacity: load.capacity, overflow: load.policy, producers: load.threads,
         keepsSequence: false, recorder: recorder, failures: failures)
       let crew = Crew(of: load.threads) { thread in
@@ -59,7 +58,7 @@ extension StressTests {
           // Who was pushed out had been accepted.
           let ignored: SendError? = load.policy == .dropOldest ? .dropped : nil
           return recorder.reportedSend(thread, sequence, ignoring: ignored) {
-            target.send(RecordingReactor<C>.Action(item: item))
+            target.send(RecordingReactor.Action(item: item))
           }
         }
       }
@@ -76,26 +75,26 @@ extension StressTests {
       #expect(recorder.payloads.total == load.threads * load.actions, "\(scenario)")
     }
 
-    @Test(arguments: CoreUnderTest.allCases, [Place.caller, .parkingLoop, .group, .hosted])
+    @Test(arguments: [Place.caller, .parkingLoop, .group, .hosted])
     func `tasks that are suspended for lack of room are processed in order, or told why not`(
-      core: CoreUnderTest, place: Place
+      place: Place
     ) {
-      Scenario.announce("suspended history, \(place)", on: core)
+      Scenario.announce("suspended history, \(place)")
       for capacity in [1, 2, 16] {
-        let load = Load(core: core, place: place, policy: .block, capacity: capacity)
+        let load = Load(place: place, policy: .block, capacity: capacity)
         for round in 0..<StressMode.rounds(3) {
-          Scenario("suspended history, \(load), round \(round)").run { suspend(core.type, load, $0) }
+          Scenario("suspended history, \(load), round \(round)").run { suspend(load, $0) }
         }
       }
     }
 
     /// Many tasks with a few actions each; some have no patience, or are cancelled.
-    private func suspend<C: Core>(_ core: C.Type, _ load: Load, _ scenario: Scenario) {
+    private func suspend(_ load: Load, _ scenario: Scenario) {
       let (tasks, actions) = (100, 4)
       let recorder = HistoryRecorder()
       let failures = FailureCounter()
-      let site = load.place.makeSite(on: core, turnLimit: 3)
-      let target = RecordingReactor<C>(
+      let site = load.place.makeSite(turnLimit: 3)
+      let target = RecordingReactor(
         on: site.placement, capacity: load.capacity, producers: tasks, keepsSequence: false,
         recorder: recorder, failures: failures)
       let ended = Gate(count: tasks)
@@ -107,7 +106,7 @@ extension StressTests {
           var sends: [History.Send] = []
           for sequence in 0..<actions {
             let item = Item(producer: producer, sequence: sequence, countedBy: recorder.payloads)
-            let action = RecordingReactor<C>.Action(item: item)
+            let action = RecordingReactor.Action(item: item)
             let begin = recorder.clock.now()
             let outcome = await Self.send(action, to: target, patience)
             sends.append(
@@ -132,8 +131,8 @@ extension StressTests {
       #expect(recorder.payloads.total == tasks * actions, "\(scenario)")
     }
 
-    private static func send<C: Core>(
-      _ action: RecordingReactor<C>.Action, to target: RecordingReactor<C>, _ patience: Int?
+    private static func send(
+      _ action: RecordingReactor.Action, to target: RecordingReactor, _ patience: Int?
     ) async -> History.Send.Outcome {
       do throws(SendError) {
         try await target.sendSuspending(

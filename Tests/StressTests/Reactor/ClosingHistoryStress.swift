@@ -14,7 +14,6 @@ extension StressTests {
   /// Reactors that are closed while others send, in each way and in each place.
   @Suite struct ClosingHistoryStress {
     private struct Load: CustomStringConvertible, Sendable {
-      let core: CoreUnderTest
       let place: Place
       /// One after the other; the later one overrules the earlier.
       let closings: [Closing]
@@ -24,29 +23,29 @@ extension StressTests {
 
       var description: String {
         let ways = closings.map { "\($0)" }.joined(separator: ", then ")
-        return "core \(core.rawValue), \(place), \(ways), capacity \(capacity), \(reentries) re-entries"
+        return "\(place), \(ways), capacity \(capacity), \(reentries) re-entries"
       }
     }
 
-    @Test(arguments: CoreUnderTest.allCases, [Place.caller, .parkingLoop, .group, .hosted])
+    @Test(arguments: [Place.caller, .parkingLoop, .group, .hosted])
     func `closing is truthful, and what was accepted is processed or reported`(
-      core: CoreUnderTest, place: Place
+      place: Place
     ) {
-      Scenario.announce("closing history, \(place)", on: core)
+      Scenario.announce("closing history, \(place)")
       for closings in [[Closing.drain], [.discard], [.drain, .discard]] {
         for (capacity, reentries) in [(1, 0), (2, 2), (64, 0), (64, 1)] {
           let load = Load(
-            core: core, place: place, closings: closings, capacity: capacity, reentries: reentries)
+            place: place, closings: closings, capacity: capacity, reentries: reentries)
           for round in 0..<StressMode.rounds(6) {
-            Scenario("closing history, \(load), round \(round)").run { close(core.type, load, $0) }
+            Scenario("closing history, \(load), round \(round)").run { close(load, $0) }
           }
         }
       }
     }
 
-    private func close<C: Core>(_ core: C.Type, _ load: Load, _ scenario: Scenario) {
+    private func close(_ load: Load, _ scenario: Scenario) {
       let recorder = HistoryRecorder()
-      let site = load.place.makeSite(on: core, turnLimit: 3)
+      let site = load.place.makeSite(turnLimit: 3)
       var history = play(load, recorder, site, scenario)
       site.end()
       history.noteReleases(ofMailboxWith: load.capacity)
@@ -59,10 +58,10 @@ extension StressTests {
     }
 
     /// The reactor is gone when this returns.
-    private func play<C: Core>(
-      _ load: Load, _ recorder: HistoryRecorder, _ site: Site<C>, _ scenario: Scenario
+    private func play(
+      _ load: Load, _ recorder: HistoryRecorder, _ site: Site, _ scenario: Scenario
     ) -> History {
-      let reactor = RecordingReactor<C>(
+      let reactor = RecordingReactor(
         on: site.placement, capacity: load.capacity, producers: load.threads, keepsSequence: false,
         recorder: recorder, failures: FailureCounter())
       let crew = Crew(of: load.threads) { thread in
@@ -81,8 +80,8 @@ extension StressTests {
       return history
     }
 
-    private static func sendUntilClosed<C: Core>(
-      _ thread: Int, to reactor: RecordingReactor<C>, _ load: Load, _ recorder: HistoryRecorder,
+    private static func sendUntilClosed(
+      _ thread: Int, to reactor: RecordingReactor, _ load: Load, _ recorder: HistoryRecorder,
       _ seeded: Disturbance
     ) -> [History.Send] {
       var disturbance = seeded
@@ -91,7 +90,7 @@ extension StressTests {
       while sends.last?.outcome != .closed {
         disturbance.step()
         let item = Item(producer: thread, sequence: sequence, countedBy: recorder.payloads)
-        let action = RecordingReactor<C>.Action(item: item, reentries: load.reentries)
+        let action = RecordingReactor.Action(item: item, reentries: load.reentries)
         if disturbance.happens(onceIn: 2) {
           sends.append(recorder.reportedSend(thread, sequence) { reactor.send(action) })
         } else {

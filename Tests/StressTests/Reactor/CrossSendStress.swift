@@ -11,35 +11,35 @@ extension StressTests {
       case callers, oneLoop, twoLoops, loopAndCaller
     }
 
-    @Test(arguments: CoreUnderTest.allCases, Arrangement.allCases)
+    @Test(arguments: Arrangement.allCases)
     func `every action between reactors is reduced, or refused and reported`(
-      core: CoreUnderTest, arrangement: Arrangement
+      arrangement: Arrangement
     ) {
-      Scenario.announce("cross sends, \(arrangement)", on: core)
+      Scenario.announce("cross sends, \(arrangement)")
       for capacity in [2, 4, 64] {
         for threads in [1, 2, 4] {
           let parameters = "\(arrangement), capacity \(capacity), \(threads) threads"
-          Scenario("cross sends, core \(core.rawValue), \(parameters)").run {
-            cross(core.type, arrangement, capacity, threads, $0)
+          Scenario("cross sends, \(parameters)").run {
+            cross(arrangement, capacity, threads, $0)
           }
         }
       }
     }
 
-    private func cross<C: Core>(
-      _ core: C.Type, _ arrangement: Arrangement, _ capacity: Int, _ threads: Int, _ scenario: Scenario
+    private func cross(
+      _ arrangement: Arrangement, _ capacity: Int, _ threads: Int, _ scenario: Scenario
     ) {
-      let loops = (0..<2).map { _ in Place.parkingLoop.makeLoop(on: core, turnLimit: 5) }
+      let loops = (0..<2).map { _ in Place.parkingLoop.makeLoop(turnLimit: 5) }
       let failures = FailureCounter()
       let reactors = (0..<2).map { index in
-        let loop: LoopOn<C>? =
+        let loop: Loop? =
           switch arrangement {
           case .callers: nil
           case .oneLoop: loops[0]
           case .twoLoops: loops[index]
           case .loopAndCaller: index == 0 ? loops[0] : nil
           }
-        return Relay<C>(on: PlacementOn(loop), capacity: capacity, failures: failures)
+        return Relay(on: Placement(loop), capacity: capacity, failures: failures)
       }
       reactors[0].next.value = reactors[1]
       reactors[1].next.value = reactors[0]
@@ -70,7 +70,7 @@ extension StressTests {
 }
 
 /// Passes an action on to another reactor until it has made all its hops.
-private final class Relay<C: Core>: Reactor {
+private final class Relay: Reactor {
   struct Action: Sendable {
     var hops: Int
   }
@@ -88,15 +88,15 @@ private final class Relay<C: Core>: Reactor {
   }
 
   let initialState = State()
-  let runtime: RuntimeOn<C, Action, Action, State>
+  let runtime: Runtime<Action, Action, State>
   let next = Link()
 
   // Owner only.
   nonisolated(unsafe) private var isReducing = false
   nonisolated(unsafe) private(set) var wasEnteredTwice = false
 
-  init(on placement: PlacementOn<C>, capacity: Int, failures: FailureCounter) {
-    runtime = RuntimeOn(on: placement, capacity: capacity, onFailure: { failures.note($0) })
+  init(on placement: Placement, capacity: Int, failures: FailureCounter) {
+    runtime = Runtime(on: placement, capacity: capacity, onFailure: { failures.note($0) })
   }
 
   func mutate(action: Action) -> Observable<Action> {

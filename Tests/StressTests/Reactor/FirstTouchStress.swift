@@ -12,14 +12,11 @@ extension StressTests {
     /// Reactors that are touched before all are let go: the mailbox of a runtime takes 100 kB.
     static let wave = 500
 
-    @Test(arguments: CoreUnderTest.allCases)
-    func `reactors with a runtime get one pipeline each, and lose nothing`(core: CoreUnderTest) {
-      Scenario.announce("first touch, stored", on: core)
-      Scenario("first touch, stored, core \(core.rawValue)").run(withinSeconds: 120) { scenario in
-        switch core {
-        case .c: touch(scenario, reactors: 50_000) { StoredTouched<CCore>($0) }
-        case .swift: touch(scenario, reactors: 50_000) { StoredTouched<PureSwiftCore>($0) }
-        }
+    @Test
+    func `reactors with a runtime get one pipeline each, and lose nothing`() {
+      Scenario.announce("first touch, stored")
+      Scenario("first touch, stored, ").run(withinSeconds: 120) { scenario in
+        touch(scenario, reactors: 50_000) { StoredTouched($0) }
       }
     }
 
@@ -161,10 +158,10 @@ extension Touched {
   func reduce(into state: inout Int, mutation: UInt32) { state += 1 }
 }
 
-private final class StoredTouched<C: Core>: Touched {
+private final class StoredTouched: Touched {
   typealias Action = UInt32
   let initialState = 0
-  let runtime = RuntimeOn<C, UInt32, UInt32, Int>(on: .caller, capacity: 64)
+  let runtime = Runtime<UInt32, UInt32, Int>(on: .caller, capacity: 64)
   let tally: TouchTally
 
   init(_ tally: TouchTally) { self.tally = tally }

@@ -8,43 +8,40 @@ extension StressTests {
   /// Streams that `mutate` has answered and that send from threads of their own, while others send, subscribe
   /// and dispose.
   @Suite struct ForeignStreamStress {
-    @Test(arguments: CoreUnderTest.allCases, [Place.caller, .parkingLoop])
+    @Test(arguments: [Place.caller, .parkingLoop])
     func `every mutation is reduced once, in its source's order, and every state is seen once`(
-      core: CoreUnderTest, place: Place
+      place: Place
     ) {
-      Scenario.announce("foreign streams, \(place)", on: core)
+      Scenario.announce("foreign streams, \(place)")
       for capacity in [4, 4096] {
         for transforms in [false, true] {
           let parameters = "\(place), capacity \(capacity), transforms \(transforms)"
-          Scenario("foreign streams, core \(core.rawValue), \(parameters)").run { scenario in
-            switch core {
-            case .c: mix(CCore.self, place, capacity, transforms, scenario)
-            case .swift: mix(PureSwiftCore.self, place, capacity, transforms, scenario)
-            }
+          Scenario("foreign streams, \(parameters)").run { scenario in
+            mix(place, capacity, transforms, scenario)
           }
         }
       }
     }
 
     /// Three sources and three senders, and one thread that subscribes and disposes.
-    private func mix<C: Core>(
-      _ core: C.Type, _ place: Place, _ capacity: Int, _ transforms: Bool, _ scenario: Scenario
+    private func mix(
+      _ place: Place, _ capacity: Int, _ transforms: Bool, _ scenario: Scenario
     ) {
       let payloads = Lifetimes()
-      let sent = mix(core, place, capacity, transforms, payloads, scenario)
+      let sent = mix(place, capacity, transforms, payloads, scenario)
       #expect(payloads.alive == 0, "\(scenario)")
       #expect(payloads.total == sent, "\(scenario)")
     }
 
     /// Answers how many items were sent. The reactor is gone when this returns.
-    private func mix<C: Core>(
-      _ core: C.Type, _ place: Place, _ capacity: Int, _ transforms: Bool, _ payloads: Lifetimes,
+    private func mix(
+      _ place: Place, _ capacity: Int, _ transforms: Bool, _ payloads: Lifetimes,
       _ scenario: Scenario
     ) -> Int {
       let (sources, senders, items) = (3, 3, StressMode.rounds(1500))
-      let loop = place.makeLoop(on: core, turnLimit: 16)
-      let reactor = ForeignReactor<C>(
-        on: PlacementOn(loop), capacity: capacity, sources: sources, producers: sources + senders,
+      let loop = place.makeLoop(turnLimit: 16)
+      let reactor = ForeignReactor(
+        on: Placement(loop), capacity: capacity, sources: sources, producers: sources + senders,
         transforms: transforms)
       let observer = StateChain()
       let subscription = reactor.state.subscribe(onNext: { observer.see($0) })
@@ -77,8 +74,8 @@ extension StressTests {
     }
 
     /// Subscribes to this and that, and disposes of it again: each sees states without a gap.
-    private func churn<C: Core>(
-      _ reactor: ForeignReactor<C>, _ disturbance: inout Disturbance, _ count: Int
+    private func churn(
+      _ reactor: ForeignReactor, _ disturbance: inout Disturbance, _ count: Int
     ) {
       var subscriptions: [any Disposable] = []
       for _ in 0..<count {
@@ -95,20 +92,17 @@ extension StressTests {
       for subscription in subscriptions { subscription.dispose() }
     }
 
-    @Test(arguments: CoreUnderTest.allCases, [Place.caller, .parkingLoop])
-    func `a reactor that is let go while its streams send ends in peace`(core: CoreUnderTest, place: Place) {
-      Scenario.announce("streams of a reactor that is let go, \(place)", on: core)
-      Scenario("let go with streams, core \(core.rawValue), \(place)").run { scenario in
-        switch core {
-        case .c: letGo(CCore.self, place, scenario)
-        case .swift: letGo(PureSwiftCore.self, place, scenario)
-        }
+    @Test(arguments: [Place.caller, .parkingLoop])
+    func `a reactor that is let go while its streams send ends in peace`(place: Place) {
+      Scenario.announce("streams of a reactor that is let go, \(place)")
+      Scenario("let go with streams, \(place)").run { scenario in
+        letGo(place, scenario)
       }
     }
 
-    private func letGo<C: Core>(_ core: C.Type, _ place: Place, _ scenario: Scenario) {
+    private func letGo(_ place: Place, _ scenario: Scenario) {
       let lifetimes = Lifetimes()
-      let loop = place.makeLoop(on: core, turnLimit: 4)
+      let loop = place.makeLoop(turnLimit: 4)
       let sources = (0..<2).map { _ in PublishSubject<Item>() }
       let isOver = Shared(Atomic(false))
       // How many items a source may have sent by now: if it sent without end, it could keep who lets go as the owner
@@ -130,8 +124,8 @@ extension StressTests {
       var disturbance = Disturbance(scenario.generator(-1))
       for _ in 0..<StressMode.rounds(300) {
         most.value.add(200, ordering: .relaxed)
-        let reactor = ForeignReactor<C>(
-          on: PlacementOn(loop), capacity: 16, sources: sources, producers: 3, transforms: false,
+        let reactor = ForeignReactor(
+          on: Placement(loop), capacity: 16, sources: sources, producers: 3, transforms: false,
           token: lifetimes.track())
         let (observed, tracked) = (reactor.state, lifetimes.track())
         observed.subscribe(onNext: { _ in withExtendedLifetime(tracked) {} })
@@ -175,7 +169,7 @@ struct ForeignState: Sendable {
 }
 
 /// A reactor that reduces items of its sources and of its actions, and checks the order of each.
-final class ForeignReactor<C: Core>: Reactor {
+final class ForeignReactor: Reactor {
   enum Action: Sendable {
     case listen(Int)
     case pass(Item)
@@ -186,7 +180,7 @@ final class ForeignReactor<C: Core>: Reactor {
   }
 
   let initialState = ForeignState()
-  let runtime: RuntimeOn<C, Action, Mutation, ForeignState>
+  let runtime: Runtime<Action, Mutation, ForeignState>
   let sources: [PublishSubject<Item>]
   let failures: FailureCounter
   private let transforms: Bool
@@ -196,12 +190,12 @@ final class ForeignReactor<C: Core>: Reactor {
   nonisolated(unsafe) private(set) var checker: SequenceChecker
 
   init(
-    on placement: PlacementOn<C>, capacity: Int, sources: [PublishSubject<Item>], producers: Int,
+    on placement: Placement, capacity: Int, sources: [PublishSubject<Item>], producers: Int,
     transforms: Bool, token: LifetimeTracked? = nil
   ) {
     let failures = FailureCounter()
     self.failures = failures
-    runtime = RuntimeOn(on: placement, capacity: capacity, onFailure: { failures.note($0) })
+    runtime = Runtime(on: placement, capacity: capacity, onFailure: { failures.note($0) })
     self.sources = sources
     self.transforms = transforms
     self.token = token
@@ -209,7 +203,7 @@ final class ForeignReactor<C: Core>: Reactor {
   }
 
   convenience init(
-    on placement: PlacementOn<C>, capacity: Int, sources: Int, producers: Int, transforms: Bool
+    on placement: Placement, capacity: Int, sources: Int, producers: Int, transforms: Bool
   ) {
     self.init(
       on: placement, capacity: capacity, sources: (0..<sources).map { _ in PublishSubject() },

@@ -13,22 +13,22 @@ extension StressTests {
   /// Senders that become quiet and come back, so that the loop gives the reactor up and goes to sleep in
   /// between, over and over. Each waits for its action, so no later wake-up makes up for a lost one.
   @Suite struct QuietSenderStress {
-    @Test(arguments: CoreUnderTest.allCases, [Place.caller, .parkingLoop, .spinningLoop])
-    func `an action that is sent after a silence is processed`(core: CoreUnderTest, place: Place) {
-      Scenario.announce("quiet senders, \(place)", on: core)
+    @Test(arguments: [Place.caller, .parkingLoop, .spinningLoop])
+    func `an action that is sent after a silence is processed`(place: Place) {
+      Scenario.announce("quiet senders, \(place)")
       for (senders, reactors) in [(1, 1), (2, 1), (4, 3)] {
         let parameters = "\(place), \(senders) senders, \(reactors) reactors"
-        Scenario("quiet senders, core \(core.rawValue), \(parameters)").run {
-          comeAndGo(core.type, place, senders, reactors, $0)
+        Scenario("quiet senders, \(parameters)").run {
+          comeAndGo(place, senders, reactors, $0)
         }
       }
     }
 
-    private func comeAndGo<C: Core>(
-      _ core: C.Type, _ place: Place, _ senders: Int, _ reactors: Int, _ scenario: Scenario
+    private func comeAndGo(
+      _ place: Place, _ senders: Int, _ reactors: Int, _ scenario: Scenario
     ) {
-      let loop = place.makeLoop(on: core)
-      let targets = (0..<reactors).map { _ in Tally<C>(on: PlacementOn(loop), senders: senders) }
+      let loop = place.makeLoop()
+      let targets = (0..<reactors).map { _ in Tally(on: Placement(loop), senders: senders) }
       let rounds = StressMode.rounds(1500)
       let crew = Crew(of: senders) { sender -> String? in
         var generator = scenario.generator(sender)
@@ -54,7 +54,7 @@ extension StressTests {
     private static func beQuiet(_ generator: inout SplitMix64) {
       switch generator.below(8) {
       case 0: usleep(UInt32(truncatingIfNeeded: generator.next() % 300))
-      case 1...4: CCore.pause(times: generator.below(1000))
+      case 1...4: CurrentCore.pause(times: generator.below(1000))
       default: break
       }
     }
@@ -68,16 +68,16 @@ extension StressTests {
       return true
     }
 
-    @Test(arguments: CoreUnderTest.allCases)
-    func `a loop takes more reactors than it can be told of at once`(core: CoreUnderTest) {
-      Scenario.announce("crowd", on: core)
-      Scenario("crowd, core \(core.rawValue)").run { crowd(core.type, $0) }
+    @Test
+    func `a loop takes more reactors than it can be told of at once`() {
+      Scenario.announce("crowd")
+      Scenario("crowd, ").run { crowd($0) }
     }
 
-    private func crowd<C: Core>(_ core: C.Type, _ scenario: Scenario) {
+    private func crowd(_ scenario: Scenario) {
       let senders = 4
-      let loop = Place.parkingLoop.makeLoop(on: core)
-      let reactors = (0..<1500).map { _ in Tally<C>(on: PlacementOn(loop), senders: senders) }
+      let loop = Place.parkingLoop.makeLoop()
+      let reactors = (0..<1500).map { _ in Tally(on: Placement(loop), senders: senders) }
       let rounds = StressMode.rounds(2)
       Crew(of: senders) { sender in
         for _ in 0..<rounds {
@@ -93,7 +93,7 @@ extension StressTests {
 }
 
 /// Counts each sender's actions.
-private final class Tally<C: Core>: Reactor {
+private final class Tally: Reactor {
   typealias Action = Int
   typealias Mutation = Int
 
@@ -102,11 +102,11 @@ private final class Tally<C: Core>: Reactor {
   }
 
   let initialState: State
-  let runtime: RuntimeOn<C, Int, Int, State>
+  let runtime: Runtime<Int, Int, State>
 
-  init(on placement: PlacementOn<C>, senders: Int) {
+  init(on placement: Placement, senders: Int) {
     initialState = State(count: Array(repeating: 0, count: senders))
-    runtime = RuntimeOn(on: placement, capacity: 4)
+    runtime = Runtime(on: placement, capacity: 4)
   }
 
   func reduce(into state: inout State, mutation: Int) { state.count[mutation] += 1 }

@@ -6,29 +6,29 @@ import Testing
 extension StressTests {
   /// Many threads send to one reactor, which also sends to itself.
   @Suite struct ReactorFanInStress {
-    @Test(arguments: CoreUnderTest.allCases, Place.allCases)
+    @Test(arguments: Place.allCases)
     func `every action is reduced once, in its producer's order, one at a time`(
-      core: CoreUnderTest, place: Place
+      place: Place
     ) {
-      Scenario.announce("reactor fan-in, \(place)", on: core)
-      for load in Self.loads(core, place, actions: 600, isRecorded: false) {
-        Scenario("reactor fan-in, \(load)").run { fanIn(core.type, load, $0) }
+      Scenario.announce("reactor fan-in, \(place)")
+      for load in Self.loads(place, actions: 600, isRecorded: false) {
+        Scenario("reactor fan-in, \(load)").run { fanIn(load, $0) }
       }
     }
 
-    @Test(arguments: CoreUnderTest.allCases, Place.allCases)
+    @Test(arguments: Place.allCases)
     func `the history of a reactor has real-time order, one owner at a time and a truthful full`(
-      core: CoreUnderTest, place: Place
+      place: Place
     ) {
-      Scenario.announce("reactor history, \(place)", on: core)
-      for load in Self.loads(core, place, actions: 300, isRecorded: true) {
-        Scenario("reactor history, \(load)").run { fanIn(core.type, load, $0) }
+      Scenario.announce("reactor history, \(place)")
+      for load in Self.loads(place, actions: 300, isRecorded: true) {
+        Scenario("reactor history, \(load)").run { fanIn(load, $0) }
       }
     }
 
     /// Fewer for loops that never sleep: such a loop takes a processor for itself.
     private static func loads(
-      _ core: CoreUnderTest, _ place: Place, actions: Int, isRecorded: Bool
+      _ place: Place, actions: Int, isRecorded: Bool
     ) -> [ReactorLoad] {
       let sleeps = place == .caller || place == .parkingLoop
       var loads: [ReactorLoad] = []
@@ -37,7 +37,7 @@ extension StressTests {
           for (reentries, turnLimit) in [(0, 1024), (1, 3), (5, 1024)] {
             loads.append(
               ReactorLoad(
-                core: core, place: place, capacity: capacity, producers: producers, turnLimit: turnLimit,
+                place: place, capacity: capacity, producers: producers, turnLimit: turnLimit,
                 actions: StressMode.rounds(actions) / producers, reentries: reentries,
                 isRecorded: isRecorded))
           }
@@ -46,11 +46,11 @@ extension StressTests {
       return loads
     }
 
-    private func fanIn<C: Core>(_ core: C.Type, _ load: ReactorLoad, _ scenario: Scenario) {
+    private func fanIn(_ load: ReactorLoad, _ scenario: Scenario) {
       let failures = FailureCounter()
       let recorder = load.isRecorded ? HistoryRecorder() : nil
-      let site = load.place.makeSite(on: core, turnLimit: load.turnLimit)
-      let reactor = RecordingReactor<C>(
+      let site = load.place.makeSite(turnLimit: load.turnLimit)
+      let reactor = RecordingReactor(
         on: site.placement, capacity: load.capacity, producers: load.producers, recorder: recorder,
         failures: failures)
       let crew = Crew(of: load.producers) { producer in
@@ -59,7 +59,7 @@ extension StressTests {
         for sequence in 0..<load.actions {
           disturbance.step()
           let item = Item(producer: producer, sequence: sequence, countedBy: recorder?.payloads)
-          let action = RecordingReactor<C>.Action(item: item, reentries: load.reentries)
+          let action = RecordingReactor.Action(item: item, reentries: load.reentries)
           let waits = disturbance.happens(onceIn: 2)
           while true {
             let (isAccepted, record) = Self.send(action, to: reactor, waits: waits, recorder)
@@ -90,8 +90,8 @@ extension StressTests {
     }
 
     /// Once. Whether it was accepted, and what is written down.
-    private static func send<C: Core>(
-      _ action: RecordingReactor<C>.Action, to reactor: RecordingReactor<C>, waits: Bool,
+    private static func send(
+      _ action: RecordingReactor.Action, to reactor: RecordingReactor, waits: Bool,
       _ recorder: HistoryRecorder?
     ) -> (isAccepted: Bool, record: History.Send?) {
       func send() -> History.Send.Outcome {

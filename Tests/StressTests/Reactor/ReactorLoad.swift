@@ -30,26 +30,25 @@ enum Place: CaseIterable, Sendable, CustomStringConvertible {
   }
 
   /// A loop of its own, or nil for the caller. The others are made by ``makeSite(on:turnLimit:)``.
-  func makeLoop<C: Core>(on core: C.Type, turnLimit: Int = 1024) -> LoopOn<C>? {
+  func makeLoop(turnLimit: Int = 1024) -> Loop? {
     guard let waiting else {
       precondition(self == .caller, "\(self) is more than a loop")
       return nil
     }
     do {
-      return try LoopOn<C>(name: "stress-loop", waiting: waiting, turnLimit: turnLimit)
+      return try Loop(name: "stress-loop", waiting: waiting, turnLimit: turnLimit)
     } catch {
       fatalError("no loop: \(error)")
     }
   }
 }
 
-extension PlacementOn {
-  init(_ loop: LoopOn<C>?) { self = loop.map { .loop($0) } ?? .caller }
+extension Placement {
+  init(_ loop: Loop?) { self = loop.map { .loop($0) } ?? .caller }
 }
 
 /// The parameters of a scenario in which many threads send to one reactor.
 struct ReactorLoad: Sendable, CustomStringConvertible {
-  var core: CoreUnderTest
   var place: Place
   var capacity: Int
   var producers: Int
@@ -61,7 +60,7 @@ struct ReactorLoad: Sendable, CustomStringConvertible {
   var isRecorded: Bool
 
   var description: String {
-    "core \(core.rawValue), \(place), capacity \(capacity), \(producers) producers, turn limit \(turnLimit), "
+    "\(place), capacity \(capacity), \(producers) producers, turn limit \(turnLimit), "
       + "\(reentries) re-entries" + (isRecorded ? ", recorded" : "")
   }
 }

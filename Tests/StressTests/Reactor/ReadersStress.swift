@@ -6,34 +6,31 @@ import Testing
 extension StressTests {
   /// Threads that read states without copying them: often, slowly, or no more.
   @Suite struct ReadersStress {
-    @Test(arguments: CoreUnderTest.allCases)
-    func `readers who stay see whole states, and hold up nobody`(core: CoreUnderTest) {
-      Scenario.announce("readers who stay", on: core)
+    @Test
+    func `readers who stay see whole states, and hold up nobody`() {
+      Scenario.announce("readers who stay")
       for (frequent, slow, changes) in [(1, 0, 60_000), (3, 0, 40_000), (2, 10, 10_000), (12, 0, 10_000)] {
         let parameters = "\(frequent) frequent, \(slow) slow, \(changes) changes"
-        Scenario("readers who stay, core \(core.rawValue), \(parameters)").run {
+        Scenario("readers who stay, \(parameters)").run {
           // Not `core.type`: then nothing is specialised, and ThreadSanitizer does not see the reading.
-          switch core {
-          case .c: stay(CCore.self, frequent, slow, StressMode.rounds(changes), $0)
-          case .swift: stay(PureSwiftCore.self, frequent, slow, StressMode.rounds(changes), $0)
-          }
+          stay(frequent, slow, StressMode.rounds(changes), $0)
         }
       }
     }
 
-    private func stay<C: Core>(
-      _ core: C.Type, _ frequent: Int, _ slow: Int, _ changes: Int, _ scenario: Scenario
+    private func stay(
+      _ frequent: Int, _ slow: Int, _ changes: Int, _ scenario: Scenario
     ) {
       let lifetimes = Lifetimes()
       do {
-        let subject = Subject<C>(lifetimes)
+        let subject = Subject(lifetimes)
         let isDone = Shared(Atomic(false))
         let crew = Crew(of: 1 + frequent + slow) { index -> String? in
           var disturbance = Disturbance(scenario.generator(index))
           if index == 0 {
             for _ in 0..<changes {
               // Now and then long enough for a reader to come to the same state again.
-              if disturbance.happens(onceIn: 4) { CCore.pause(times: disturbance.below(64)) }
+              if disturbance.happens(onceIn: 4) { CurrentCore.pause(times: disturbance.below(64)) }
               disturbance.step()
               subject.change(lifetimes, disturbance.below(3))
             }
@@ -63,23 +60,20 @@ extension StressTests {
       #expect(lifetimes.alive == 0, "\(scenario)")
     }
 
-    @Test(arguments: CoreUnderTest.allCases)
-    func `threads and states come and go while pins are kept`(core: CoreUnderTest) {
-      Scenario.announce("threads and states come and go", on: core)
+    @Test
+    func `threads and states come and go while pins are kept`() {
+      Scenario.announce("threads and states come and go")
       for lasting in [1, 4] {
-        Scenario("coming and going, core \(core.rawValue), \(lasting) lasting readers").run {
-          switch core {
-          case .c: comeAndGo(CCore.self, lasting, StressMode.rounds(4000), $0)
-          case .swift: comeAndGo(PureSwiftCore.self, lasting, StressMode.rounds(4000), $0)
-          }
+        Scenario("coming and going, \(lasting) lasting readers").run {
+          comeAndGo(lasting, StressMode.rounds(4000), $0)
         }
       }
     }
 
-    private func comeAndGo<C: Core>(_ core: C.Type, _ lasting: Int, _ rounds: Int, _ scenario: Scenario) {
+    private func comeAndGo(_ lasting: Int, _ rounds: Int, _ scenario: Scenario) {
       let lifetimes = Lifetimes()
       do {
-        let stage = Stage<C>(lifetimes)
+        let stage = Stage(lifetimes)
         let crew = Crew(of: 2 + lasting) { index -> String? in
           var disturbance = Disturbance(scenario.generator(index))
           switch index {
@@ -108,11 +102,11 @@ private struct Payload: Sendable {
   }
 }
 
-private final class Subject<C: Core>: Sendable {
-  let state: OwnedStateOn<C, Payload>
+private final class Subject: Sendable {
+  let state: OwnedState<Payload>
 
   init(_ lifetimes: Lifetimes) {
-    do { state = try OwnedStateOn() } catch { fatalError("\(error)") }
+    do { state = try OwnedState() } catch { fatalError("\(error)") }
     _ = state.tryStart { Payload(0, lifetimes) }
     state.leave()
   }
@@ -148,18 +142,18 @@ private final class Subject<C: Core>: Sendable {
 }
 
 /// The subject that is read now.
-private final class Stage<C: Core>: Sendable {
-  private let subject: SystemMutex<Subject<C>>
+private final class Stage: Sendable {
+  private let subject: SystemMutex<Subject>
   private let isOpen = Atomic(true)
 
   init(_ lifetimes: Lifetimes) { subject = SystemMutex(Subject(lifetimes)) }
 
-  private var current: Subject<C> { subject.withLock { $0 } }
+  private var current: Subject { subject.withLock { $0 } }
 
   /// The owner. Whoever lets a subject go last, destroys it.
   func replaceSubjects(_ count: Int, _ lifetimes: Lifetimes, _ disturbance: inout Disturbance) -> String? {
     for _ in 0..<count {
-      let next = Subject<C>(lifetimes)
+      let next = Subject(lifetimes)
       subject.withLock { $0 = next }
       for _ in 0..<disturbance.below(64) {
         disturbance.step()

@@ -4,7 +4,7 @@ import TestSupport
 
 /// A reactor that writes down what it reduces, in a place that nothing guards but the runtime's promise that
 /// one action at a time is processed: ThreadSanitizer sees it broken.
-final class RecordingReactor<C: Core>: Reactor {
+final class RecordingReactor: Reactor {
   struct Action: Sendable {
     var item: Item
     /// How many more actions are to follow from this one, sent by the reactor itself.
@@ -18,7 +18,7 @@ final class RecordingReactor<C: Core>: Reactor {
   }
 
   let initialState = State()
-  let runtime: RuntimeOn<C, Action, Action, State>
+  let runtime: Runtime<Action, Action, State>
   private let recorder: HistoryRecorder?
   private let keepsSequence: Bool
   /// The number under which the reactor itself sends.
@@ -35,10 +35,10 @@ final class RecordingReactor<C: Core>: Reactor {
   ///   - keepsSequence: Whether nothing is refused, so that each producer's numbers have no gap.
   ///   - recorder: Nil: nothing is recorded.
   init(
-    on placement: PlacementOn<C>, capacity: Int, overflow: OverflowPolicy = .block, producers: Int,
+    on placement: Placement, capacity: Int, overflow: OverflowPolicy = .block, producers: Int,
     keepsSequence: Bool = true, recorder: HistoryRecorder?, failures: FailureCounter
   ) {
-    runtime = RuntimeOn(
+    runtime = Runtime(
       on: placement, capacity: capacity, overflow: overflow,
       onFailure: { failure in
         failures.note(failure)

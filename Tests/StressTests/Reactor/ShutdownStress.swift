@@ -21,27 +21,27 @@ extension StressTests {
       var accepted = 0
     }
 
-    @Test(arguments: CoreUnderTest.allCases)
-    func `a loop that ends while others send loses nothing silently`(core: CoreUnderTest) {
-      Scenario.announce("shutdown", on: core)
+    @Test
+    func `a loop that ends while others send loses nothing silently`() {
+      Scenario.announce("shutdown")
       for round in 0..<StressMode.rounds(60) {
         for threads in [1, 2, 4] {
           let capacity = [2, 4, 64][round % 3]
           let parameters = "capacity \(capacity), \(threads) threads, round \(round)"
-          Scenario("shutdown, core \(core.rawValue), \(parameters)").run {
-            shutDown(core.type, capacity, threads, $0)
+          Scenario("shutdown, \(parameters)").run {
+            shutDown(capacity, threads, $0)
           }
         }
       }
     }
 
-    private func shutDown<C: Core>(
-      _ core: C.Type, _ capacity: Int, _ threads: Int, _ scenario: Scenario
+    private func shutDown(
+      _ capacity: Int, _ threads: Int, _ scenario: Scenario
     ) {
       let failures = FailureCounter()
       let lifetimes = Lifetimes()
       let reduced = Shared(Atomic(0))
-      let sent = sendUntilClosed(core, capacity, threads, failures, lifetimes, reduced, scenario)
+      let sent = sendUntilClosed(capacity, threads, failures, lifetimes, reduced, scenario)
       // The reactor is gone by now, and has reported what its loop left inside.
       let total = sent.map { $0.sent + $0.accepted }.reduce(0, +)
       let done = reduced.value.load(ordering: .relaxed)
@@ -50,13 +50,13 @@ extension StressTests {
       #expect(lifetimes.alive == 0, "\(scenario)")
     }
 
-    private func sendUntilClosed<C: Core>(
-      _ core: C.Type, _ capacity: Int, _ threads: Int, _ failures: FailureCounter, _ lifetimes: Lifetimes,
+    private func sendUntilClosed(
+      _ capacity: Int, _ threads: Int, _ failures: FailureCounter, _ lifetimes: Lifetimes,
       _ reduced: Shared<Atomic<Int>>, _ scenario: Scenario
     ) -> [Sent] {
-      let loop = Place.parkingLoop.makeLoop(on: core, turnLimit: 3)
-      let reactor = Keeper<C>(
-        on: PlacementOn(loop), capacity: capacity, reduced: reduced, onFailure: { failures.note($0) })
+      let loop = Place.parkingLoop.makeLoop(turnLimit: 3)
+      let reactor = Keeper(
+        on: Placement(loop), capacity: capacity, reduced: reduced, onFailure: { failures.note($0) })
       let crew = Crew(of: threads) { thread in
         var disturbance = Disturbance(scenario.generator(thread))
         var sent = Sent()
@@ -85,24 +85,22 @@ extension StressTests {
       return crew.join()
     }
 
-    @Test(arguments: CoreUnderTest.allCases)
-    func `what a reactor's last holder sent is still processed, then the reactor ends`(
-      core: CoreUnderTest
-    ) {
-      Scenario.announce("let go", on: core)
+    @Test
+    func `what a reactor's last holder sent is still processed, then the reactor ends`() {
+      Scenario.announce("let go")
       for place in [Place.parkingLoop, .spinningLoop] {
         for senders in [1, 4] {
-          Scenario("let go, core \(core.rawValue), \(place), \(senders) senders").run {
-            letGo(core.type, place, senders, $0)
+          Scenario("let go, \(place), \(senders) senders").run {
+            letGo(place, senders, $0)
           }
         }
       }
     }
 
-    private func letGo<C: Core>(
-      _ core: C.Type, _ place: Place, _ senders: Int, _ scenario: Scenario
+    private func letGo(
+      _ place: Place, _ senders: Int, _ scenario: Scenario
     ) {
-      let loop = place.makeLoop(on: core, turnLimit: 3)
+      let loop = place.makeLoop(turnLimit: 3)
       let lifetimes = Lifetimes()
       let reduced = Shared(Atomic(0))
       let failures = FailureCounter()
@@ -111,8 +109,8 @@ extension StressTests {
         var disturbance = Disturbance(scenario.generator(sender))
         var sent = 0
         for _ in 0..<rounds {
-          let reactor = Keeper<C>(
-            on: PlacementOn(loop), capacity: 16, reduced: reduced, token: lifetimes.track(),
+          let reactor = Keeper(
+            on: Placement(loop), capacity: 16, reduced: reduced, token: lifetimes.track(),
             onFailure: { failures.note($0) })
           for _ in 0..<disturbance.below(20) {
             disturbance.step()
@@ -131,7 +129,7 @@ extension StressTests {
 }
 
 /// Keeps the last object that was sent in its state.
-private final class Keeper<C: Core>: Reactor {
+private final class Keeper: Reactor {
   typealias Action = LifetimeTracked
   typealias Mutation = LifetimeTracked
 
@@ -140,16 +138,16 @@ private final class Keeper<C: Core>: Reactor {
   }
 
   let initialState = State()
-  let runtime: RuntimeOn<C, LifetimeTracked, LifetimeTracked, State>
+  let runtime: Runtime<LifetimeTracked, LifetimeTracked, State>
   private let reduced: Shared<Atomic<Int>>
   /// Lives as long as the reactor.
   private let token: LifetimeTracked?
 
   init(
-    on placement: PlacementOn<C>, capacity: Int, reduced: Shared<Atomic<Int>>, token: LifetimeTracked? = nil,
+    on placement: Placement, capacity: Int, reduced: Shared<Atomic<Int>>, token: LifetimeTracked? = nil,
     onFailure: @escaping @Sendable (Failure) -> Void
   ) {
-    runtime = RuntimeOn(on: placement, capacity: capacity, onFailure: onFailure)
+    runtime = Runtime(on: placement, capacity: capacity, onFailure: onFailure)
     self.reduced = reduced
     self.token = token
   }

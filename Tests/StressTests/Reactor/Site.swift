@@ -9,8 +9,8 @@ import TestSupport
 #endif
 
 /// What runs the turns of one scenario's reactors: made for it, and ended after it.
-struct Site<C: Core> {
-  let placement: PlacementOn<C>
+struct Site {
+  let placement: Placement
   /// Does what was sent, and ends the threads. On the caller everything is done by then.
   let end: () -> Void
 }
@@ -19,17 +19,17 @@ extension Place {
   /// Whether all turns are on one thread.
   var hasOneThread: Bool { self != .caller }
 
-  func makeSite<C: Core>(on core: C.Type, turnLimit: Int = 1024) -> Site<C> {
+  func makeSite(turnLimit: Int = 1024) -> Site {
     do {
       switch self {
       case .caller, .parkingLoop, .spinningLoop, .busyLoop:
-        let loop = makeLoop(on: core, turnLimit: turnLimit)
-        return Site(placement: PlacementOn(loop), end: { loop?.shutdown() })
+        let loop = makeLoop(turnLimit: turnLimit)
+        return Site(placement: Placement(loop), end: { loop?.shutdown() })
       case .group:
-        let group = try LoopGroupOn<C>(name: "stress-group", count: 2, turnLimit: turnLimit)
+        let group = try LoopGroup(name: "stress-group", count: 2, turnLimit: turnLimit)
         return Site(placement: .group(group, key: 1), end: { group.shutdown() })
       case .hosted:
-        let hosted = try HostedLoopOn<C>(name: "stress-hosted", turnLimit: turnLimit)
+        let hosted = try HostedLoop(name: "stress-hosted", turnLimit: turnLimit)
         let isOver = Gate()
         let host = Threads.start { Self.run(hosted, until: isOver) }
         return Site(
@@ -45,7 +45,7 @@ extension Place {
   }
 
   /// A foreign loop. It ends the hosted one as well, so that all turns are on its thread.
-  private static func run<C: Core>(_ hosted: HostedLoopOn<C>, until isOver: Gate) {
+  private static func run(_ hosted: HostedLoop, until isOver: Gate) {
     while !isOver.isOpen {
       var watched = pollfd(fd: hosted.descriptor, events: Int16(POLLIN), revents: 0)
       if poll(&watched, 1, 1) > 0 { hosted.run() }

@@ -7,41 +7,38 @@ import Testing
 extension StressTests {
   /// Threads that read the state while others change it.
   @Suite struct SnapshotStress {
-    @Test(arguments: CoreUnderTest.allCases, [Place.caller, .parkingLoop])
+    @Test(arguments: [Place.caller, .parkingLoop])
     func `readers see whole states, never an older one after a newer one`(
-      core: CoreUnderTest, place: Place
+      place: Place
     ) {
-      Scenario.announce("readers, \(place)", on: core)
+      Scenario.announce("readers, \(place)")
       // Many changes without a break, and more threads than processors: then a reader is now and then
       // suspended after it saw which slot to copy and before it pins that slot.
       for (writers, readers, changes) in [(1, 1, 6000), (1, 6, 100_000), (3, 2, 6000)] {
         let parameters = "\(place), \(writers) writers, \(readers) readers, \(changes) changes"
-        Scenario("readers, core \(core.rawValue), \(parameters)").run {
+        Scenario("readers, \(parameters)").run {
           // Not `core.type`: then nothing is specialised, and ThreadSanitizer does not see the copying.
-          switch core {
-          case .c: read(CCore.self, place, writers, readers, changes, $0)
-          case .swift: read(PureSwiftCore.self, place, writers, readers, changes, $0)
-          }
+          read(place, writers, readers, changes, $0)
         }
       }
     }
 
-    private func read<C: Core>(
-      _ core: C.Type, _ place: Place, _ writers: Int, _ readers: Int, _ rounds: Int, _ scenario: Scenario
+    private func read(
+      _ place: Place, _ writers: Int, _ readers: Int, _ rounds: Int, _ scenario: Scenario
     ) {
       let lifetimes = Lifetimes()
-      readMeanwhile(core, place, writers, readers, rounds, lifetimes, scenario)
+      readMeanwhile(place, writers, readers, rounds, lifetimes, scenario)
       #expect(lifetimes.alive == 0, "\(scenario)")
       #expect(lifetimes.total > StressMode.rounds(rounds) / writers * writers, "\(scenario)")
     }
 
     /// The reactor is gone when this returns.
-    private func readMeanwhile<C: Core>(
-      _ core: C.Type, _ place: Place, _ writers: Int, _ readers: Int, _ rounds: Int, _ lifetimes: Lifetimes,
+    private func readMeanwhile(
+      _ place: Place, _ writers: Int, _ readers: Int, _ rounds: Int, _ lifetimes: Lifetimes,
       _ scenario: Scenario
     ) {
-      let loop = place.makeLoop(on: core, turnLimit: 7)
-      let reactor = WideReactor<C>(on: PlacementOn(loop), lifetimes)
+      let loop = place.makeLoop(turnLimit: 7)
+      let reactor = WideReactor(on: Placement(loop), lifetimes)
       let writing = Shared(Atomic(writers))
       let changes = StressMode.rounds(rounds) / writers
       let hasBreaks = rounds < 100_000
@@ -71,23 +68,20 @@ extension StressTests {
       #expect(reactor.complaint == nil, "\(scenario)")
     }
 
-    @Test(arguments: CoreUnderTest.allCases)
-    func `a synchronous send that returned is visible in currentState`(core: CoreUnderTest) {
-      Scenario.announce("synchronous sends", on: core)
+    @Test
+    func `a synchronous send that returned is visible in currentState`() {
+      Scenario.announce("synchronous sends")
       for threads in [1, 2, 4] {
-        Scenario("synchronous sends, core \(core.rawValue), \(threads) threads").run {
-          switch core {
-          case .c: sendAndLook(CCore.self, threads, $0)
-          case .swift: sendAndLook(PureSwiftCore.self, threads, $0)
-          }
+        Scenario("synchronous sends, \(threads) threads").run {
+          sendAndLook(threads, $0)
         }
       }
     }
 
     /// Each thread has a reactor of its own, so there is no contention but from a reader of all of them.
-    private func sendAndLook<C: Core>(_ core: C.Type, _ threads: Int, _ scenario: Scenario) {
+    private func sendAndLook(_ threads: Int, _ scenario: Scenario) {
       let lifetimes = Lifetimes()
-      let reactors = (0..<threads).map { _ in WideReactor<C>(on: .caller, lifetimes) }
+      let reactors = (0..<threads).map { _ in WideReactor(on: .caller, lifetimes) }
       let sending = Shared(Atomic(threads))
       let crew = Crew(of: threads + 1) { index -> String? in
         if index == threads {
@@ -114,7 +108,7 @@ extension StressTests {
 }
 
 /// A reactor whose state has several words and a reference, all of which say the same.
-private final class WideReactor<C: Core>: Reactor {
+private final class WideReactor: Reactor {
   typealias Action = Int
   typealias Mutation = Int
 
@@ -128,15 +122,15 @@ private final class WideReactor<C: Core>: Reactor {
   }
 
   let initialState: State
-  let runtime: RuntimeOn<C, Int, Int, State>
+  let runtime: Runtime<Int, Int, State>
   private let lifetimes: Lifetimes
 
   // Owner only.
   nonisolated(unsafe) private(set) var complaint: String?
   nonisolated(unsafe) private var reduced = 0
 
-  init(on placement: PlacementOn<C>, _ lifetimes: Lifetimes) {
-    runtime = RuntimeOn(on: placement, capacity: 64)
+  init(on placement: Placement, _ lifetimes: Lifetimes) {
+    runtime = Runtime(on: placement, capacity: 64)
     self.lifetimes = lifetimes
     initialState = State(box: lifetimes.track(0))
   }

@@ -7,29 +7,29 @@ extension StressTests {
   /// A reactor that is stuck in `mutate` for a while: its mailbox fills, senders are refused or wait, and go
   /// on afterwards.
   @Suite struct StalledReactorStress {
-    @Test(arguments: CoreUnderTest.allCases, [Place.caller, .parkingLoop])
+    @Test(arguments: [Place.caller, .parkingLoop])
     func `a stalled owner's mailbox takes what it holds, and blocked senders go on`(
-      core: CoreUnderTest, place: Place
+      place: Place
     ) {
-      Scenario.announce("stalled owner, \(place)", on: core)
+      Scenario.announce("stalled owner, \(place)")
       for capacity in [2, 4, 64] {
         for senders in [1, 2, 8] {
           for round in 0..<StressMode.rounds(3) {
             let parameters = "\(place), capacity \(capacity), \(senders) senders, round \(round)"
-            Scenario("stalled owner, core \(core.rawValue), \(parameters)").run {
-              stall(core.type, place, capacity, senders, $0)
+            Scenario("stalled owner, \(parameters)").run {
+              stall(place, capacity, senders, $0)
             }
           }
         }
       }
     }
 
-    private func stall<C: Core>(
-      _ core: C.Type, _ place: Place, _ capacity: Int, _ senders: Int, _ scenario: Scenario
+    private func stall(
+      _ place: Place, _ capacity: Int, _ senders: Int, _ scenario: Scenario
     ) {
-      let loop = place.makeLoop(on: core)
+      let loop = place.makeLoop()
       let failures = FailureCounter()
-      let reactor = Gated<C>(on: PlacementOn(loop), capacity: capacity, failures: failures)
+      let reactor = Gated(on: Placement(loop), capacity: capacity, failures: failures)
       // The first action of all starts the state, and goes through the mailbox everywhere.
       reactor.send(1)
       #expect(Threads.yield { reactor.currentState == 1 }, "\(scenario)")
@@ -64,18 +64,18 @@ extension StressTests {
 }
 
 /// Waits at a gate in the middle of its first action; its state is the sum of the actions.
-private final class Gated<C: Core>: Reactor {
+private final class Gated: Reactor {
   typealias Action = Int
   typealias Mutation = Int
   typealias State = Int
 
   let initialState = 0
-  let runtime: RuntimeOn<C, Int, Int, Int>
+  let runtime: Runtime<Int, Int, Int>
   let isInside = Gate()
   let mayGoOn = Gate()
 
-  init(on placement: PlacementOn<C>, capacity: Int, failures: FailureCounter) {
-    runtime = RuntimeOn(on: placement, capacity: capacity, onFailure: { failures.note($0) })
+  init(on placement: Placement, capacity: Int, failures: FailureCounter) {
+    runtime = Runtime(on: placement, capacity: capacity, onFailure: { failures.note($0) })
   }
 
   func mutate(action: Int) -> Observable<Int> {

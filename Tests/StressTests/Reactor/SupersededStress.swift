@@ -7,37 +7,34 @@ import Testing
 extension StressTests {
   /// Requests that end the one before by `take(until: action…)`, answered by other threads.
   @Suite struct SupersededStress {
-    @Test(arguments: CoreUnderTest.allCases, [Place.caller, .parkingLoop])
+    @Test(arguments: [Place.caller, .parkingLoop])
     func `nothing of an older request is reduced after the first of a newer one`(
-      core: CoreUnderTest, place: Place
+      place: Place
     ) {
-      Scenario.announce("superseded requests, \(place)", on: core)
+      Scenario.announce("superseded requests, \(place)")
       for searchers in [1, 3] {
         let parameters = "\(place), \(searchers) searchers"
-        Scenario("superseded requests, core \(core.rawValue), \(parameters)").run { scenario in
-          switch core {
-          case .c: search(CCore.self, place, searchers, scenario)
-          case .swift: search(PureSwiftCore.self, place, searchers, scenario)
-          }
+        Scenario("superseded requests, \(parameters)").run { scenario in
+          search(place, searchers, scenario)
         }
       }
     }
 
-    private func search<C: Core>(
-      _ core: C.Type, _ place: Place, _ searchers: Int, _ scenario: Scenario
+    private func search(
+      _ place: Place, _ searchers: Int, _ scenario: Scenario
     ) {
       let lifetimes = Lifetimes()
-      searchAndAnswer(core, place, searchers, lifetimes, scenario)
+      searchAndAnswer(place, searchers, lifetimes, scenario)
       #expect(Threads.yield { lifetimes.alive == 0 }, "\(scenario): \(lifetimes.alive) requests are left")
     }
 
     /// The reactor is gone when this returns.
-    private func searchAndAnswer<C: Core>(
-      _ core: C.Type, _ place: Place, _ searchers: Int, _ lifetimes: Lifetimes, _ scenario: Scenario
+    private func searchAndAnswer(
+      _ place: Place, _ searchers: Int, _ lifetimes: Lifetimes, _ scenario: Scenario
     ) {
       let (answerers, requests) = (2, StressMode.rounds(2000))
-      let loop = place.makeLoop(on: core, turnLimit: 8)
-      let reactor = SearchReactor<C>(on: PlacementOn(loop), lifetimes)
+      let loop = place.makeLoop(turnLimit: 8)
+      let reactor = SearchReactor(on: Placement(loop), lifetimes)
       let left = Shared(Atomic(searchers))
       Crew(of: searchers + answerers) { thread in
         var disturbance = Disturbance(scenario.generator(thread))
@@ -91,7 +88,7 @@ private final class Request: Sendable {
   }
 }
 
-private final class SearchReactor<C: Core>: Reactor {
+private final class SearchReactor: Reactor {
   enum Action: Sendable { case search, other }
   enum Mutation: Sendable {
     case begin(Int)
@@ -107,7 +104,7 @@ private final class SearchReactor<C: Core>: Reactor {
   }
 
   let initialState = 0
-  let runtime: RuntimeOn<C, Action, Mutation, Int>
+  let runtime: Runtime<Action, Mutation, Int>
   let newest = Guarded<Request?>(nil)
   let failures: FailureCounter
   private let lifetimes: Lifetimes
@@ -116,11 +113,11 @@ private final class SearchReactor<C: Core>: Reactor {
   nonisolated(unsafe) private(set) var log = Log()
   nonisolated(unsafe) private var current = 0
 
-  init(on placement: PlacementOn<C>, _ lifetimes: Lifetimes) {
+  init(on placement: Placement, _ lifetimes: Lifetimes) {
     let failures = FailureCounter()
     self.failures = failures
     self.lifetimes = lifetimes
-    runtime = RuntimeOn(on: placement, capacity: 64, onFailure: { failures.note($0) })
+    runtime = Runtime(on: placement, capacity: 64, onFailure: { failures.note($0) })
   }
 
   func mutate(action: Action) -> Observable<Mutation> {

@@ -2,13 +2,13 @@ import ReactorCore
 import ReactorRuntime
 
 /// Sends what it gets on, from inside its turns.
-final class TurnSender<C: Core>: Reactor {
-  typealias Action = RecordingReactor<C>.Action
+final class TurnSender: Reactor {
+  typealias Action = RecordingReactor.Action
   let initialState = 0
-  let runtime = RuntimeOn<C, Action, Action, Int>()
-  private let target: RecordingReactor<C>
+  let runtime = Runtime<Action, Action, Int>()
+  private let target: RecordingReactor
 
-  init(to target: RecordingReactor<C>) { self.target = target }
+  init(to target: RecordingReactor) { self.target = target }
 
   func mutate(action: Action) -> Observable<Action> {
     target.send(action)

@@ -7,24 +7,24 @@ extension StressTests {
   /// Threads that each send once, at about the same time, and then all stop. So nobody comes later who would
   /// process what an owner that was just leaving had missed.
   @Suite struct VolleyStress {
-    @Test(arguments: CoreUnderTest.allCases, [Place.caller, .parkingLoop])
-    func `after a volley nothing is left behind`(core: CoreUnderTest, place: Place) {
-      Scenario.announce("volleys, \(place)", on: core)
+    @Test(arguments: [Place.caller, .parkingLoop])
+    func `after a volley nothing is left behind`(place: Place) {
+      Scenario.announce("volleys, \(place)")
       for threads in [2, 3] {
         for capacity in [2, 64] {
           let parameters = "\(place), \(threads) threads, capacity \(capacity)"
-          Scenario("volleys, core \(core.rawValue), \(parameters)").run {
-            fire(core.type, place, threads, capacity, $0)
+          Scenario("volleys, \(parameters)").run {
+            fire(place, threads, capacity, $0)
           }
         }
       }
     }
 
-    private func fire<C: Core>(
-      _ core: C.Type, _ place: Place, _ threads: Int, _ capacity: Int, _ scenario: Scenario
+    private func fire(
+      _ place: Place, _ threads: Int, _ capacity: Int, _ scenario: Scenario
     ) {
-      let loop = place.makeLoop(on: core)
-      let reactor = Sum<C>(on: PlacementOn(loop), capacity: capacity)
+      let loop = place.makeLoop()
+      let reactor = Sum(on: Placement(loop), capacity: capacity)
       // More threads than processors wait for one another much longer.
       let volleys = StressMode.rounds(threads == 2 ? 20_000 : 2000)
       let line = Shared(StartingLine(threads: threads))
@@ -32,7 +32,7 @@ extension StressTests {
         var generator = scenario.generator(index)
         for volley in 1...volleys {
           line.value.meet()
-          C.pause(times: generator.below(24))
+          CurrentCore.pause(times: generator.below(24))
           reactor.send(1)
           line.value.meet()
           // Every send has returned. On the caller that means that everything is done.
@@ -55,16 +55,16 @@ extension StressTests {
   }
 }
 
-private final class Sum<C: Core>: Reactor {
+private final class Sum: Reactor {
   typealias Action = Int
   typealias Mutation = Int
   typealias State = Int
 
   let initialState = 0
-  let runtime: RuntimeOn<C, Int, Int, Int>
+  let runtime: Runtime<Int, Int, Int>
 
-  init(on placement: PlacementOn<C>, capacity: Int) {
-    runtime = RuntimeOn(on: placement, capacity: capacity)
+  init(on placement: Placement, capacity: Int) {
+    runtime = Runtime(on: placement, capacity: capacity)
   }
 
   func reduce(into state: inout Int, mutation: Int) { state += mutation }

@@ -1,7 +1,7 @@
 import ReactorCore
 
 /// The consumer of a ring's scenario.
-struct RingConsumer<C: Core> {
+struct RingConsumer {
   let load: RingLoad
   var disturbance: Disturbance
   private(set) var checker: SequenceChecker
@@ -16,7 +16,7 @@ struct RingConsumer<C: Core> {
   }
 
   /// Receives until nothing is left and `areProducersFinished` was true before the last look.
-  mutating func run(_ ring: borrowing RingOn<C, Item>, until areProducersFinished: () -> Bool) {
+  mutating func run(_ ring: borrowing Ring<Item>, until areProducersFinished: () -> Bool) {
     while true {
       let wasLast = areProducersFinished()
       let count = drainOnce(ring)
@@ -32,7 +32,7 @@ struct RingConsumer<C: Core> {
   }
 
   /// At most a few elements, or all; so that runs are left in the middle, too.
-  private mutating func drainOnce(_ ring: borrowing RingOn<C, Item>) -> Int {
+  private mutating func drainOnce(_ ring: borrowing Ring<Item>) -> Int {
     let limit = disturbance.happens(onceIn: 4) ? Int.max : 1 + disturbance.below(2 * load.capacity)
     log.beginTurn()
     defer { log.endTurn() }

@@ -6,28 +6,28 @@ import Testing
 extension StressTests {
   /// Many producers, one ring, one consumer.
   @Suite struct RingFanInStress {
-    @Test(arguments: CoreUnderTest.allCases)
-    func `every element is received once, whole, and in its producer's order`(core: CoreUnderTest) {
-      Scenario.announce("ring fan-in", on: core)
-      for load in RingLoad.all(on: core, elements: 4000, isRecorded: false) {
+    @Test
+    func `every element is received once, whole, and in its producer's order`() {
+      Scenario.announce("ring fan-in")
+      for load in RingLoad.all(elements: 4000, isRecorded: false) {
         Scenario("ring fan-in, \(load)").run { scenario in
-          fanIn(core.type, load, scenario)
+          fanIn(load, scenario)
         }
       }
     }
 
-    @Test(arguments: CoreUnderTest.allCases)
-    func `the history has real-time order, whole batches and a truthful full`(core: CoreUnderTest) {
-      Scenario.announce("ring history", on: core)
-      for load in RingLoad.all(on: core, elements: 1500, isRecorded: true) {
+    @Test
+    func `the history has real-time order, whole batches and a truthful full`() {
+      Scenario.announce("ring history")
+      for load in RingLoad.all(elements: 1500, isRecorded: true) {
         Scenario("ring history, \(load)").run { scenario in
-          fanIn(core.type, load, scenario)
+          fanIn(load, scenario)
         }
       }
     }
 
-    private func fanIn<C: Core>(_ core: C.Type, _ load: RingLoad, _ scenario: Scenario) {
-      guard let made = try? RingOn<C, Item>(capacity: load.capacity, startingAt: load.firstCursor) else {
+    private func fanIn(_ load: RingLoad, _ scenario: Scenario) {
+      guard let made = try? Ring<Item>(capacity: load.capacity, startingAt: load.firstCursor) else {
         Issue.record("no ring: \(scenario)")
         return
       }
@@ -35,13 +35,13 @@ extension StressTests {
       let recorder = load.isRecorded ? HistoryRecorder() : nil
       let finished = Shared(Atomic(0))
       let crew = Crew(of: load.producers) { index in
-        var producer = RingProducer<C>(
+        var producer = RingProducer(
           index, load: load, recorder: recorder, disturbance: Disturbance(scenario.generator(index)))
         producer.run(ring.value)
         finished.value.wrappingAdd(1, ordering: .sequentiallyConsistent)
         return producer.sends
       }
-      var consumer = RingConsumer<C>(
+      var consumer = RingConsumer(
         load: load, recorder: recorder, disturbance: Disturbance(scenario.generator(-1)))
       consumer.run(ring.value) { finished.value.load(ordering: .sequentiallyConsistent) == load.producers }
       let sends = crew.join()

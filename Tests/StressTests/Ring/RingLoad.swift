@@ -25,8 +25,6 @@ struct RingLoad: Sendable, CustomStringConvertible {
       }
     }
   }
-
-  var core: CoreUnderTest
   var capacity: Int
   var producers: Int
   var start = Start.zero
@@ -38,13 +36,13 @@ struct RingLoad: Sendable, CustomStringConvertible {
   var firstCursor: UInt64 { start.cursor(halfway: elements * producers / 2) }
 
   var description: String {
-    "core \(core.rawValue), capacity \(capacity), \(producers) producers, start \(start), \(sending)"
+    "capacity \(capacity), \(producers) producers, start \(start), \(sending)"
       + (isRecorded ? ", recorded" : "")
   }
 
   /// Every capacity with every number of producers and every start. The short mode takes one way of sending
   /// with each, in turn; the long mode takes all.
-  static func all(on core: CoreUnderTest, elements: Int, isRecorded: Bool) -> [RingLoad] {
+  static func all(elements: Int, isRecorded: Bool) -> [RingLoad] {
     var loads: [RingLoad] = []
     for capacity in [2, 4, 64, 4096] {
       for producers in [1, 2, 4, 8] {
@@ -52,7 +50,7 @@ struct RingLoad: Sendable, CustomStringConvertible {
           for sending in Sending.allCases {
             loads.append(
               RingLoad(
-                core: core, capacity: capacity, producers: producers, start: start, sending: sending,
+                capacity: capacity, producers: producers, start: start, sending: sending,
                 elements: StressMode.rounds(elements) / producers, isRecorded: isRecorded))
           }
         }

@@ -1,7 +1,7 @@
 import ReactorCore
 
 /// One producer of a ring's scenario.
-struct RingProducer<C: Core> {
+struct RingProducer {
   let index: Int
   let load: RingLoad
   /// Nil: nothing is recorded.
@@ -18,14 +18,14 @@ struct RingProducer<C: Core> {
   }
 
   /// Sends all its elements, and calls `notify` after each send; tries again when the ring is full.
-  mutating func run(_ ring: borrowing RingOn<C, Item>, notifying notify: () -> Void = {}) {
+  mutating func run(_ ring: borrowing Ring<Item>, notifying notify: () -> Void = {}) {
     while sequence < load.elements {
       disturbance.step()
       if sendOnce(to: ring) { notify() } else { disturbance.idle() }
     }
   }
 
-  private mutating func sendOnce(to ring: borrowing RingOn<C, Item>) -> Bool {
+  private mutating func sendOnce(to ring: borrowing Ring<Item>) -> Bool {
     let count = nextCount()
     var isAccepted = false
     func send() { isAccepted = count == 0 ? sendSingle(to: ring) : sendBatch(of: count, to: ring) }
@@ -46,11 +46,11 @@ struct RingProducer<C: Core> {
     Item(producer: index, sequence: sequence, countedBy: recorder?.payloads)
   }
 
-  private func sendSingle(to ring: borrowing RingOn<C, Item>) -> Bool {
+  private func sendSingle(to ring: borrowing Ring<Item>) -> Bool {
     ring.trySend(item(sequence)).isAccepted
   }
 
-  private func sendBatch(of count: Int, to ring: borrowing RingOn<C, Item>) -> Bool {
+  private func sendBatch(of count: Int, to ring: borrowing Ring<Item>) -> Bool {
     ring.trySend(count: count) { item(sequence + $0) } == .accepted
   }
 

@@ -5,15 +5,15 @@ import Testing
 extension StressTests {
   /// Elements that own something, in rings that are closed, or go away, while others send.
   @Suite struct RingReferenceStress {
-    @Test(arguments: CoreUnderTest.allCases)
-    func `no element leaks or is destroyed twice`(core: CoreUnderTest) {
-      Scenario.announce("ring of references", on: core)
+    @Test
+    func `no element leaks or is destroyed twice`() {
+      Scenario.announce("ring of references")
       for capacity in [2, 4, 64] {
         for producers in [1, 2, 8] {
           for round in 0..<StressMode.rounds(8) {
             let parameters = "capacity \(capacity), \(producers) producers, round \(round)"
-            Scenario("ring of references, core \(core.rawValue), \(parameters)").run {
-              closeWhileSending(core.type, capacity, producers, $0)
+            Scenario("ring of references, \(parameters)").run {
+              closeWhileSending(capacity, producers, $0)
             }
           }
         }
@@ -21,19 +21,19 @@ extension StressTests {
     }
 
     /// The consumer closes the ring in the middle, and leaves some elements inside, to be destroyed with it.
-    private func closeWhileSending<C: Core>(
-      _ core: C.Type, _ capacity: Int, _ producers: Int, _ scenario: Scenario
+    private func closeWhileSending(
+      _ capacity: Int, _ producers: Int, _ scenario: Scenario
     ) {
       let lifetimes = Lifetimes()
-      let received = receiveSome(core, capacity, producers, lifetimes, scenario)
+      let received = receiveSome(capacity, producers, lifetimes, scenario)
       #expect(lifetimes.alive == 0, "\(scenario)")
       #expect(received.left >= 0 && received.left <= capacity, "\(scenario): \(received)")
     }
 
-    private func receiveSome<C: Core>(
-      _ core: C.Type, _ capacity: Int, _ producers: Int, _ lifetimes: Lifetimes, _ scenario: Scenario
+    private func receiveSome(
+      _ capacity: Int, _ producers: Int, _ lifetimes: Lifetimes, _ scenario: Scenario
     ) -> (accepted: Int, received: Int, left: Int) {
-      guard let made = try? RingOn<C, LifetimeTracked>(capacity: capacity) else {
+      guard let made = try? Ring<LifetimeTracked>(capacity: capacity) else {
         Issue.record("no ring: \(scenario)")
         return (0, 0, -1)
       }

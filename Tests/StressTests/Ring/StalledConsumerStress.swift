@@ -6,15 +6,15 @@ import Testing
 extension StressTests {
   /// A consumer that does nothing for a while: the ring takes exactly what it holds, then refuses.
   @Suite struct StalledConsumerStress {
-    @Test(arguments: CoreUnderTest.allCases)
-    func `without a consumer, exactly the capacity is accepted`(core: CoreUnderTest) {
-      Scenario.announce("stalled consumer", on: core)
+    @Test
+    func `without a consumer, exactly the capacity is accepted`() {
+      Scenario.announce("stalled consumer")
       for capacity in [2, 4, 64, 4096] {
         for producers in [1, 2, 8] {
           for start in RingLoad.Start.allCases {
             let parameters = "capacity \(capacity), \(producers) producers, start \(start)"
-            Scenario("stalled consumer, core \(core.rawValue), \(parameters)").run {
-              fillAndDrain(core.type, capacity, producers, start, $0)
+            Scenario("stalled consumer, \(parameters)").run {
+              fillAndDrain(capacity, producers, start, $0)
             }
           }
         }
@@ -23,11 +23,11 @@ extension StressTests {
 
     /// Producers fill the ring until each of them was refused once; then everything is received. Some rounds,
     /// from different places in the ring.
-    private func fillAndDrain<C: Core>(
-      _ core: C.Type, _ capacity: Int, _ producers: Int, _ start: RingLoad.Start, _ scenario: Scenario
+    private func fillAndDrain(
+      _ capacity: Int, _ producers: Int, _ start: RingLoad.Start, _ scenario: Scenario
     ) {
       guard
-        let made = try? RingOn<C, Item>(
+        let made = try? Ring<Item>(
           capacity: capacity, startingAt: start.cursor(halfway: 3 * capacity / 2))
       else {
         Issue.record("no ring: \(scenario)")

@@ -9,24 +9,24 @@ extension StressTests {
   @Suite struct StoppedProducerStress {
     private static let capacities = [2, 4, 64]
 
-    @Test(arguments: CoreUnderTest.allCases)
-    func `what is claimed later waits for a stopped producer, and is not lost`(core: CoreUnderTest) {
-      Scenario.announce("stopped producer, step by step", on: core)
+    @Test
+    func `what is claimed later waits for a stopped producer, and is not lost`() {
+      Scenario.announce("stopped producer, step by step")
       for capacity in Self.capacities {
         for start in RingLoad.Start.allCases {
-          Scenario("stopped producer, core \(core.rawValue), capacity \(capacity), start \(start)").run {
-            stopOnce(core.type, capacity, start, $0)
+          Scenario("stopped producer, capacity \(capacity), start \(start)").run {
+            stopOnce(capacity, start, $0)
           }
         }
       }
     }
 
     /// One thread plays all parts, so what must be seen at each step is known.
-    private func stopOnce<C: Core>(
-      _ core: C.Type, _ capacity: Int, _ start: RingLoad.Start, _ scenario: Scenario
+    private func stopOnce(
+      _ capacity: Int, _ start: RingLoad.Start, _ scenario: Scenario
     ) {
       let payloads = Lifetimes()
-      let ring = RawItemRing<C>(
+      let ring = RawItemRing(
         capacity: capacity, startingAt: start.cursor(halfway: 3 * capacity / 2), payloads: payloads)
       for lap in 0..<4 {
         guard case .claimed(let stopped) = ring.raw.tryClaim(1) else {
@@ -48,23 +48,23 @@ extension StressTests {
       #expect(payloads.total == 4 * capacity, "\(scenario)")
     }
 
-    @Test(arguments: CoreUnderTest.allCases)
-    func `producers that stop now and then lose nothing`(core: CoreUnderTest) {
-      Scenario.announce("stopped producers", on: core)
+    @Test
+    func `producers that stop now and then lose nothing`() {
+      Scenario.announce("stopped producers")
       for capacity in Self.capacities {
         for producers in [2, 4, 8] {
-          Scenario("stopped producers, core \(core.rawValue), capacity \(capacity), \(producers) producers")
-            .run { stopRandomly(core.type, capacity, producers, $0) }
+          Scenario("stopped producers, capacity \(capacity), \(producers) producers")
+            .run { stopRandomly(capacity, producers, $0) }
         }
       }
     }
 
-    private func stopRandomly<C: Core>(
-      _ core: C.Type, _ capacity: Int, _ producers: Int, _ scenario: Scenario
+    private func stopRandomly(
+      _ capacity: Int, _ producers: Int, _ scenario: Scenario
     ) {
       let elements = StressMode.rounds(400)
       let payloads = Lifetimes()
-      let ring = RawItemRing<C>(
+      let ring = RawItemRing(
         capacity: capacity, startingAt: (1 << 56) - UInt64(elements), payloads: payloads)
       let finished = Shared(Atomic(0))
       let crew = Crew(of: producers) { producer in
@@ -104,14 +104,14 @@ extension StressTests {
 }
 
 /// A raw ring of items; elements are sent in the three steps of which a send is made.
-private struct RawItemRing<C: Core>: Sendable {
-  let raw: C.Ring
+private struct RawItemRing: Sendable {
+  let raw: CurrentCore.Ring
   private let payloads: Lifetimes
 
   init(capacity: Int, startingAt start: UInt64, payloads: Lifetimes) {
     self.payloads = payloads
     do {
-      raw = try C.Ring(
+      raw = try CurrentCore.Ring(
         capacity: capacity, size: MemoryLayout<Item>.stride, alignment: MemoryLayout<Item>.alignment,
         startingAt: start)
     } catch {

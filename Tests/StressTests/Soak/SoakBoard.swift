@@ -5,27 +5,27 @@ import Synchronization
 import TestSupport
 
 /// One round's loops, and the reactors that its threads find.
-final class SoakBoard<C: Core>: Sendable {
+final class SoakBoard: Sendable {
   let tally = ParcelTally()
   let reactors = Lifetimes()
   let observers = Lifetimes()
   /// Tasks that have not ended.
   let tasks = Atomic(0)
 
-  private let loops: [LoopOn<C>]
-  private let group: LoopGroupOn<C>
-  private let hosted: HostedLoopOn<C>
-  private let slots = Guarded<[SoakedReactor<C>?]>([])
+  private let loops: [Loop]
+  private let group: LoopGroup
+  private let hosted: HostedLoop
+  private let slots = Guarded<[SoakedReactor?]>([])
   private let numbers = Atomic(0)
 
   init(slots count: Int, _ generator: inout SplitMix64) {
     do {
       loops = [
-        try LoopOn(name: "soak-parking", waiting: .parking, turnLimit: 3),
-        try LoopOn(name: "soak-spinning", waiting: .spinning, turnLimit: 1024),
+        try Loop(name: "soak-parking", waiting: .parking, turnLimit: 3),
+        try Loop(name: "soak-spinning", waiting: .spinning, turnLimit: 1024),
       ]
-      group = try LoopGroupOn(name: "soak-group", count: 2, turnLimit: 16)
-      hosted = try HostedLoopOn(name: "soak-hosted", turnLimit: 8)
+      group = try LoopGroup(name: "soak-group", count: 2, turnLimit: 16)
+      hosted = try HostedLoop(name: "soak-hosted", turnLimit: 8)
     } catch {
       fatalError("no loops: \(error)")
     }
@@ -38,7 +38,7 @@ final class SoakBoard<C: Core>: Sendable {
   /// A number that no other sender has.
   func number() -> Int { numbers.add(1, ordering: .relaxed).newValue }
 
-  func open(_ generator: inout SplitMix64) -> SoakedReactor<C> {
+  func open(_ generator: inout SplitMix64) -> SoakedReactor {
     let policies: [OverflowPolicy] = [.block, .block, .block, .fail, .dropNewest, .dropOldest, .dropOldest]
     return SoakedReactor(
       number(), on: placement(&generator), capacity: [1, 2, 4, 16, 64][generator.below(5)],
@@ -47,7 +47,7 @@ final class SoakBoard<C: Core>: Sendable {
       generator: SplitMix64(seed: generator.next()))
   }
 
-  private func placement(_ generator: inout SplitMix64) -> PlacementOn<C> {
+  private func placement(_ generator: inout SplitMix64) -> Placement {
     switch generator.below(8) {
     case 0...2: .caller
     case 3...4: .loop(loops[generator.below(loops.count)])
@@ -56,18 +56,18 @@ final class SoakBoard<C: Core>: Sendable {
     }
   }
 
-  func pick(_ generator: inout SplitMix64) -> SoakedReactor<C>? {
+  func pick(_ generator: inout SplitMix64) -> SoakedReactor? {
     let number = generator.next()
     return slots.with { $0.isEmpty ? nil : $0[Int(truncatingIfNeeded: number % UInt64($0.count))] }
   }
 
-  func pickLoop(_ generator: inout SplitMix64) -> LoopOn<C> {
+  func pickLoop(_ generator: inout SplitMix64) -> Loop {
     let all = loops + group.loops + [hosted.loop]
     return all[generator.below(all.count)]
   }
 
   /// Puts a reactor in the place of another one, which is answered, and maybe held by nobody else.
-  func replace(_ generator: inout SplitMix64) -> SoakedReactor<C>? {
+  func replace(_ generator: inout SplitMix64) -> SoakedReactor? {
     let reactor = open(&generator)
     let number = generator.next()
     return slots.with { slots in
@@ -115,9 +115,9 @@ final class SoakBoard<C: Core>: Sendable {
 }
 
 /// A weak reference to what holds the reactors.
-final class WeakBoard<C: Core>: @unchecked Sendable {
+final class WeakBoard: @unchecked Sendable {
   // Unchecked: written once, before others see it; loading a weak reference is atomic.
-  private(set) weak var board: SoakBoard<C>?
+  private(set) weak var board: SoakBoard?
 
-  init(_ board: SoakBoard<C>) { self.board = board }
+  init(_ board: SoakBoard) { self.board = board }
 }

@@ -9,14 +9,14 @@ extension StressTests {
   @Suite struct SoakStress {
     static let workers = 4
 
-    @Test(arguments: CoreUnderTest.allCases)
-    func `whatever happens, nothing is lost, nothing leaks, and nothing hangs`(core: CoreUnderTest) {
-      Scenario.announce("soak", on: core)
-      func body<C: Core>(_: C.Type) { soak(C.self, Scenario("soak, core \(core.rawValue)")) }
-      body(core.type)
+    @Test
+    func `whatever happens, nothing is lost, nothing leaks, and nothing hangs`() {
+      Scenario.announce("soak")
+      func body() { soak(Scenario("soak, ")) }
+      body()
     }
 
-    private func soak<C: Core>(_ core: C.Type, _ scenario: Scenario) {
+    private func soak(_ scenario: Scenario) {
       let end = ContinuousClock.now + .seconds(StressMode.current == .long ? 300 : 10)
       var resident: [Int] = []
       var number = 0
@@ -24,7 +24,7 @@ extension StressTests {
       while .now < end {
         // Each round has to end for itself: one that hangs is found at once.
         let watch = Watchdog.start(scenario, seconds: 120)
-        parcels += round(core, number, scenario)
+        parcels += round(number, scenario)
         Watchdog.stop(watch)
         resident.append(ResidentMemory.bytes())
         number += 1
@@ -38,10 +38,10 @@ extension StressTests {
     }
 
     /// Answers how many actions were sent.
-    private func round<C: Core>(_ core: C.Type, _ number: Int, _ scenario: Scenario) -> Int {
+    private func round(_ number: Int, _ scenario: Scenario) -> Int {
       let streams = number * 16
       var generator = scenario.generator(streams)
-      var board: SoakBoard<C>? = SoakBoard<C>(slots: 2 + generator.below(8), &generator)
+      var board: SoakBoard? = SoakBoard(slots: 2 + generator.below(8), &generator)
       let (tally, reactors, observers) = (board!.tally, board!.reactors, board!.observers)
       let unfinished = play(board!, streams, &generator, scenario)
       board = nil
@@ -58,8 +58,8 @@ extension StressTests {
     }
 
     /// Lets the workers work, then ends everything, in one of several orders. Answers what did not end.
-    private func play<C: Core>(
-      _ board: SoakBoard<C>, _ streams: Int, _ generator: inout SplitMix64, _ scenario: Scenario
+    private func play(
+      _ board: SoakBoard, _ streams: Int, _ generator: inout SplitMix64, _ scenario: Scenario
     ) -> String? {
       let isOver = Gate()
       let host = Threads.start {
@@ -84,7 +84,7 @@ extension StressTests {
     }
 
     /// From outside, or from inside itself.
-    private func end<C: Core>(_ loop: LoopOn<C>, _ generator: inout SplitMix64) {
+    private func end(_ loop: Loop, _ generator: inout SplitMix64) {
       switch generator.below(3) {
       case 0: loop.beginClosing()
       case 1: try? loop.execute { loop.shutdown() }

@@ -3,8 +3,8 @@ import ReactorRuntime
 import TestSupport
 
 /// One thread of the soak: does one thing after the other, as its generator says.
-struct SoakWorker<C: Core> {
-  let board: SoakBoard<C>
+struct SoakWorker {
+  let board: SoakBoard
   private let number: Int
   private var disturbance: Disturbance
   private var generator: SplitMix64
@@ -12,7 +12,7 @@ struct SoakWorker<C: Core> {
   private var subscriptions: [any Disposable] = []
   private var tasks: [Task<Void, Never>] = []
 
-  init(_ board: SoakBoard<C>, _ generator: SplitMix64) {
+  init(_ board: SoakBoard, _ generator: SplitMix64) {
     self.board = board
     self.generator = generator
     number = board.number()
@@ -44,7 +44,7 @@ struct SoakWorker<C: Core> {
     }
   }
 
-  private mutating func send(to reactor: SoakedReactor<C>) {
+  private mutating func send(to reactor: SoakedReactor) {
     sent += 1
     let order: Parcel.Order =
       switch generator.below(200) {
@@ -58,7 +58,7 @@ struct SoakWorker<C: Core> {
       Parcel(from: number, sent, order, hops: hops, by: board.tally), to: reactor)
   }
 
-  private mutating func subscribe(to reactor: SoakedReactor<C>) {
+  private mutating func subscribe(to reactor: SoakedReactor) {
     let token = board.observers.track()
     if generator.happens(onceIn: 4) {
       subscriptions.append(reactor.action.subscribe(onNext: { _ in withExtendedLifetime(token) {} }))
@@ -78,7 +78,7 @@ struct SoakWorker<C: Core> {
     subscriptions.remove(at: generator.below(subscriptions.count)).dispose()
   }
 
-  private mutating func read(_ reactor: SoakedReactor<C>) {
+  private mutating func read(_ reactor: SoakedReactor) {
     let watch = StateWatch(board.tally)
     for _ in 0..<generator.below(8) {
       if generator.happens(onceIn: 2) {
@@ -111,7 +111,7 @@ struct SoakWorker<C: Core> {
     }
   }
 
-  private mutating func suspend(_ reactor: SoakedReactor<C>) {
+  private mutating func suspend(_ reactor: SoakedReactor) {
     let (board, number) = (board, board.number())
     let seed = generator.next()
     board.tasks.add(1, ordering: .relaxed)
@@ -137,7 +137,7 @@ struct SoakWorker<C: Core> {
     tasks.remove(at: generator.below(tasks.count)).cancel()
   }
 
-  private mutating func close(_ reactor: SoakedReactor<C>) {
+  private mutating func close(_ reactor: SoakedReactor) {
     reactor.close(generator.happens(onceIn: 2) ? .drain : .discard)
     if generator.happens(onceIn: 2), !reactor.waitUntilClosed(before: .now + .seconds(40)) {
       board.tally.unended.add(1, ordering: .relaxed)

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 
 /// A reactor of the soak: checks what it gets, and sends to others from inside its turns.
-final class SoakedReactor<C: Core>: Reactor {
+final class SoakedReactor: Reactor {
   typealias Action = Parcel
 
   struct Mutation: Sendable {
@@ -22,11 +22,11 @@ final class SoakedReactor<C: Core>: Reactor {
   }
 
   let initialState = State()
-  let runtime: RuntimeOn<C, Parcel, Mutation, State>
+  let runtime: Runtime<Parcel, Mutation, State>
   private let number: Int
   private let tally: ParcelTally
   /// Where the other reactors are found. Weak: it holds the reactors.
-  private let board: WeakBoard<C>
+  private let board: WeakBoard
   private let token: LifetimeTracked
 
   // Owner only, guarded by nothing but the runtime's promise, so that ThreadSanitizer sees it broken.
@@ -36,15 +36,15 @@ final class SoakedReactor<C: Core>: Reactor {
   nonisolated(unsafe) private var isInside = false
 
   init(
-    _ number: Int, on placement: PlacementOn<C>, capacity: Int, overflow: OverflowPolicy,
-    reentrantCapacity: Int, board: SoakBoard<C>, generator: SplitMix64
+    _ number: Int, on placement: Placement, capacity: Int, overflow: OverflowPolicy,
+    reentrantCapacity: Int, board: SoakBoard, generator: SplitMix64
   ) {
     self.number = number
     tally = board.tally
     self.board = WeakBoard(board)
     token = board.reactors.track()
     self.generator = generator
-    runtime = RuntimeOn(
+    runtime = Runtime(
       on: placement, capacity: capacity, overflow: overflow, reentrantCapacity: reentrantCapacity,
       onFailure: { [tally] failure in Self.note(failure, tally) })
   }
@@ -118,7 +118,7 @@ enum Sending: CaseIterable {
     generator.happens(onceIn: 4) ? random(&generator) : .send
   }
 
-  func send<C: Core>(_ parcel: Parcel, to reactor: SoakedReactor<C>) {
+  func send(_ parcel: Parcel, to reactor: SoakedReactor) {
     do throws(SendError) {
       switch self {
       case .send: reactor.send(parcel)

@@ -113,7 +113,7 @@ extension StressTests {
         // Slow in being told the value, so that others deliver later elements meanwhile.
         let pause = disturbance.below(400)
         let subscription = relay.subscribe(onNext: {
-          if log.isEmpty { CCore.pause(times: pause) }
+          if log.isEmpty { CurrentCore.pause(times: pause) }
           log.next($0.value)
         })
         let wasToldAtOnce = !log.isEmpty
@@ -136,7 +136,7 @@ extension StressTests {
           return subjects.map { subject in
             let log = ObserverLog()
             line.value.meet()
-            CCore.pause(times: generator.below(32))
+            CurrentCore.pause(times: generator.below(32))
             if thread == 0 {
               subject.onNext(-1)
               subject.onNext(-2)

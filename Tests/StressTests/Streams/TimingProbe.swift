@@ -46,7 +46,7 @@ final class TimingProbe: @unchecked Sendable {
       lastOfEmitter[emitter] = number
       count += 1
     }
-    CCore.pause(times: 4)
+    CurrentCore.pause(times: 4)
     inside.wrappingSubtract(1, ordering: .relaxed)
     if event.isStopEvent { stops.wrappingAdd(1, ordering: .releasing) }
   }

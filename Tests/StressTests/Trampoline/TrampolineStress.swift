@@ -8,7 +8,6 @@ extension StressTests {
   /// recorded from their first moment to their last.
   @Suite struct TrampolineStress {
     private struct Load: CustomStringConvertible, Sendable {
-      let core: CoreUnderTest
       let capacity: Int
       let threads: Int
       let turnLimit: Int
@@ -16,34 +15,31 @@ extension StressTests {
       let elements = StressMode.rounds(1500)
 
       var description: String {
-        "core \(core.rawValue), capacity \(capacity), \(threads) threads, turn limit \(turnLimit)"
+        "capacity \(capacity), \(threads) threads, turn limit \(turnLimit)"
           + (isRecorded ? ", recorded" : "")
       }
     }
 
-    @Test(arguments: CoreUnderTest.allCases)
-    func `the ring has one consumer at a time, and none leaves with something inside`(core: CoreUnderTest) {
-      Scenario.announce("trampoline", on: core)
+    @Test
+    func `the ring has one consumer at a time, and none leaves with something inside`() {
+      Scenario.announce("trampoline")
       for capacity in [2, 4, 64] {
         for (threads, turnLimit) in [(1, 3), (2, 1), (2, 1024), (4, 3), (8, 1024)] {
           for isRecorded in [true, false] {
             let load = Load(
-              core: core, capacity: capacity, threads: threads, turnLimit: turnLimit, isRecorded: isRecorded)
+              capacity: capacity, threads: threads, turnLimit: turnLimit, isRecorded: isRecorded)
             Scenario("trampoline, \(load)").run { scenario in
               // Not `core.type`: then nothing is specialised, and ThreadSanitizer does not see the moving.
-              switch core {
-              case .c: share(CCore.self, load, scenario)
-              case .swift: share(PureSwiftCore.self, load, scenario)
-              }
+              share(load, scenario)
             }
           }
         }
       }
     }
 
-    private func share<C: Core>(_ core: C.Type, _ load: Load, _ scenario: Scenario) {
+    private func share(_ load: Load, _ scenario: Scenario) {
       let recorder = load.isRecorded ? HistoryRecorder() : nil
-      guard let made = try? SharedRing<C>(load.capacity, load.threads, load.turnLimit, recorder) else {
+      guard let made = try? SharedRing(load.capacity, load.threads, load.turnLimit, recorder) else {
         Issue.record("no ring or no trampoline: \(scenario)")
         return
       }
@@ -90,9 +86,9 @@ extension StressTests {
 }
 
 /// The protocol of a mailbox: send, then see to it that somebody processes what was sent.
-private final class SharedRing<C: Core>: Sendable {
-  let ring: RingOn<C, Item>
-  let trampoline: TrampolineOn<C>
+private final class SharedRing: Sendable {
+  let ring: Ring<Item>
+  let trampoline: Trampoline
   private let turnLimit: Int
 
   // Owner only: ThreadSanitizer sees it if not.
@@ -100,15 +96,15 @@ private final class SharedRing<C: Core>: Sendable {
   nonisolated(unsafe) private(set) var log: OwnerLog
 
   init(_ capacity: Int, _ producers: Int, _ turnLimit: Int, _ recorder: HistoryRecorder?) throws(CoreError) {
-    ring = try RingOn(capacity: capacity)
-    trampoline = try TrampolineOn()
+    ring = try Ring(capacity: capacity)
+    trampoline = try Trampoline()
     self.turnLimit = turnLimit
     checker = SequenceChecker(producers: producers)
     log = OwnerLog(recorder)
   }
 
   func send(_ item: Item) -> Bool {
-    defer { C.lightFence() }
+    defer { CurrentCore.lightFence() }
     return ring.trySend(item).isAccepted
   }
 
@@ -127,8 +123,8 @@ private final class SharedRing<C: Core>: Sendable {
       // Claimed, and not published yet. Without a fence, its publication is waited for.
       looks += 1
       if looks < 32 {
-        C.pause()
-      } else if C.heavyFence(), !ring.wasReady {
+        CurrentCore.pause()
+      } else if CurrentCore.heavyFence(), !ring.wasReady {
         return
       } else {
         DedicatedThread.yield()

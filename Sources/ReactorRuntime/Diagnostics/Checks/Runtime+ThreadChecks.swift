@@ -2,7 +2,7 @@
   import ReactorCore
 
   /// Checks of where something runs. Each is called right before it does, by the thread that will run it.
-  extension RuntimeOn {
+  extension Runtime {
     /// An action reaches `mutate`.
     @usableFromInline
     func checkThreadOfAction() {

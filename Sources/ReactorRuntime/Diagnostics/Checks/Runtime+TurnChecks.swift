@@ -3,7 +3,7 @@
   import Synchronization
 
   /// Checks of what happens in a turn.
-  extension RuntimeOn {
+  extension Runtime {
     /// Around each turn, and around what the shortest way of an action does instead of one. The owner.
     @usableFromInline
     func beginTurn() -> ThreadTurn? { ThreadTurn.begin(of: ObjectIdentifier(self), reactorType) }

@@ -14,7 +14,7 @@
     init() {}
   }
 
-  extension RuntimeOn {
+  extension Runtime {
     /// The reactor starts. Who starts it.
     @usableFromInline
     func beginChecks(of reactor: some Reactor) { checks.expectedThread.value = reactor.expectedThread }

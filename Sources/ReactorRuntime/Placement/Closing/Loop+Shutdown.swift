@@ -1,7 +1,7 @@
 import ReactorCore
 
 /// The end of a loop.
-extension LoopOn {
+extension Loop {
   /// Refuses what other threads send from now on; runs what its reactors had accepted, what these send to
   /// each other in doing so, and the jobs; and waits until the thread has ended. So it waits for ever for a
   /// reactor that never stops sending to itself: ``shutdown(before:)`` does not.
@@ -28,7 +28,7 @@ extension LoopOn {
   }
 }
 
-extension LoopOn: Closeable {
+extension Loop: Closeable {
   public func beginClosing() { state.intake.close() }
 
   public func finishClosing(before deadline: ContinuousClock.Instant) -> [Unfinished] {
@@ -42,7 +42,7 @@ extension LoopOn: Closeable {
   private func join() {
     // When the loop is over its thread still reports what was lost. Who gets the token of one that has ended
     // need not wait either. Relaxed: nobody else finds its own token there.
-    if state.thread.load(ordering: .relaxed) != C.threadToken { thread?.join() }
+    if state.thread.load(ordering: .relaxed) != CurrentCore.threadToken { thread?.join() }
   }
 }
 

@@ -11,9 +11,9 @@ import ReactorCore
 ///
 /// Reactors with the same key are on the same loop, so what one sends to another never waits for room. A
 /// group that goes away without having been shut down ends in the background, after its last reactor.
-public final class LoopGroupOn<C: Core>: Sendable {
+public final class LoopGroup: Sendable {
   /// Named `name-0`, `name-1`, …; never empty.
-  public let loops: [LoopOn<C>]
+  public let loops: [Loop]
 
   /// Starts the threads.
   ///
@@ -36,11 +36,11 @@ public final class LoopGroupOn<C: Core>: Sendable {
   ) throws(CoreError) {
     let count = count ?? processors?.count ?? DedicatedThread.processorCount
     Self.check(count, processors, of: name)
-    var loops: [LoopOn<C>] = []
+    var loops: [Loop] = []
     do {
       for index in 0..<count {
         loops.append(
-          try LoopOn(
+          try Loop(
             name: "\(name)-\(index)", waiting: waiting, turnLimit: turnLimit, processor: processors?[index],
             jobCapacity: jobCapacity))
       }
@@ -77,14 +77,14 @@ public final class LoopGroupOn<C: Core>: Sendable {
   /// scalar, or as two) brings them to one form first.
   ///
   /// - Complexity: O(1); O(n) in the length of a string.
-  public func loop(for key: some Hashable) -> LoopOn<C> {
+  public func loop(for key: some Hashable) -> Loop {
     // The high half of the product: spread evenly over the loops, without a division.
     loops[Int(LoopKey.hash(of: key).multipliedFullWidth(by: UInt64(loops.count)).high)]
   }
 }
 
-extension LoopGroupOn: Closeable {
-  /// ``LoopOn/shutdown()`` of all loops at the same time: what a reactor sends to another loop may be refused
+extension LoopGroup: Closeable {
+  /// ``Loop/shutdown()`` of all loops at the same time: what a reactor sends to another loop may be refused
   /// and reported. From inside one of the loops it does not wait for that one.
   public func shutdown() {
     beginClosing()
@@ -93,7 +93,7 @@ extension LoopGroupOn: Closeable {
 
   /// As ``shutdown()``, but does not wait longer than until that time.
   ///
-  /// - Throws: As ``LoopOn/shutdown(before:)``; called from inside one of the loops, it waits for none.
+  /// - Throws: As ``Loop/shutdown(before:)``; called from inside one of the loops, it waits for none.
   public func shutdown(before deadline: ContinuousClock.Instant) throws(ShutdownError) {
     beginClosing()
     if let inside = loops.first(where: { $0.state.runsTurnsHere }) { throw .insideItself(loop: inside.name) }
@@ -109,18 +109,15 @@ extension LoopGroupOn: Closeable {
   }
 }
 
-extension LoopGroupOn: RandomAccessCollection {
+extension LoopGroup: RandomAccessCollection {
   public var startIndex: Int { 0 }
   public var endIndex: Int { loops.count }
-  public subscript(index: Int) -> LoopOn<C> { loops[index] }
+  public subscript(index: Int) -> Loop { loops[index] }
 }
 
-extension PlacementOn {
-  /// The loop of a group that the key belongs to: see ``LoopGroupOn/loop(for:)``.
-  public static func group(_ group: LoopGroupOn<C>, key: some Hashable) -> PlacementOn {
+extension Placement {
+  /// The loop of a group that the key belongs to: see ``LoopGroup/loop(for:)``.
+  public static func group(_ group: LoopGroup, key: some Hashable) -> Placement {
     .loop(group.loop(for: key))
   }
 }
-
-/// A group of loops of the C core.
-public typealias LoopGroup = LoopGroupOn<CCore>

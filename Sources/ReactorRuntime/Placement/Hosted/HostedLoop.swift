@@ -16,10 +16,10 @@ import ReactorCore
 ///
 /// One thread at a time runs the rounds, usually always the same. If that one sends between rounds more than
 /// a mailbox holds, it runs a round in the middle of the send instead of waiting for itself.
-public final class HostedLoopOn<C: Core>: Sendable {
-  private let stepper: LoopStepper<C>
+public final class HostedLoop: Sendable {
+  private let stepper: LoopStepper
   private let poller: Poller
-  private let host: HostingThread<C>
+  private let host: HostingThread
 
   /// Stops the program, with a sentence, if a limit is not positive.
   ///
@@ -31,8 +31,8 @@ public final class HostedLoopOn<C: Core>: Sendable {
   public init(
     name: String = "hosted-loop", turnLimit: Int = 1024, jobCapacity: Int = 1 << 20
   ) throws(CoreError) {
-    let host = HostingThread<C>()
-    let state = try LoopState<C>(
+    let host = HostingThread()
+    let state = try LoopState(
       name: name, waiting: .parking, turnLimit: turnLimit, jobCapacity: jobCapacity, waking: .descriptor,
       roundHere: { host.runsRoundHere() })
     poller = try Poller()
@@ -53,10 +53,10 @@ public final class HostedLoopOn<C: Core>: Sendable {
 
   /// For jobs, timers, counters and actors. It has no thread, so its `shutdown()` does not wait:
   /// ``shutdown()`` here does what is left.
-  public var loop: LoopOn<C> { stepper.loop }
+  public var loop: Loop { stepper.loop }
 
   /// Where a reactor is to be placed so that its turns run here.
-  public var placement: PlacementOn<C> { .loop(loop) }
+  public var placement: Placement { .loop(loop) }
 
   /// Readable while there is something to do; belongs to this object. Only to be watched, not read from.
   public var descriptor: Int32 { poller.descriptor }
@@ -107,6 +107,3 @@ public final class HostedLoopOn<C: Core>: Sendable {
   /// from inside a turn. It also happens when this goes away.
   public func shutdown() { stepper.shutdown() }
 }
-
-/// A hosted loop of the C core.
-public typealias HostedLoop = HostedLoopOn<CCore>

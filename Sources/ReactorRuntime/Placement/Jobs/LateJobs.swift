@@ -12,7 +12,7 @@ final class LateJobs: Sendable {
   private let waiting = SystemMutex(Waiting())
 
   /// Once the loop is over. Any thread.
-  func submit<C>(_ job: LoopJob, to loop: LoopState<C>) {
+  func submit(_ job: LoopJob, to loop: LoopState) {
     let isFirst = waiting.withLock { waiting in
       waiting.jobs.append(job)
       defer { waiting.isRunning = true }
@@ -21,7 +21,7 @@ final class LateJobs: Sendable {
     if isFirst { DispatchQueue.global().async { self.run(in: loop) } }
   }
 
-  private func run<C>(in loop: LoopState<C>) {
+  private func run(in loop: LoopState) {
     while true {
       let jobs = waiting.withLock { waiting in
         defer { waiting.jobs = [] }

@@ -12,8 +12,8 @@ import ReactorCore
 /// In turns, jobs and timers of that loop, `ledger.assumeIsolated { … }` works, without a wait.
 ///
 /// A task cannot be refused. So what comes once the loop is over is still run, in order and one at a time, on
-/// a thread of Dispatch's; ``LoopOn/isCurrent`` and `assumeIsolated` hold there as on the loop.
-extension LoopOn: SerialExecutor {
+/// a thread of Dispatch's; ``Loop/isCurrent`` and `assumeIsolated` hold there as on the loop.
+extension Loop: SerialExecutor {
   /// Runs a piece of a task on the loop. Any thread; the Swift runtime calls it.
   public func enqueue(_ job: consuming ExecutorJob) { state.post(UnownedJob(job), for: self) }
 

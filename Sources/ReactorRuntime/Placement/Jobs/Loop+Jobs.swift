@@ -1,7 +1,7 @@
 import ReactorCore
 
 /// Jobs and timers: what a loop runs besides reactors.
-extension LoopOn {
+extension Loop {
   /// Runs `job` once on the loop, after what its thread is doing now; jobs of one thread in their order.
   ///
   /// Any thread, also from inside a turn. Once the loop was shut down only its own turns and jobs get jobs

@@ -2,7 +2,7 @@ import Glibc
 import ReactorCore
 
 /// The loop of the main thread, and the placement of reactors whose turns are to run there:
-/// ``PlacementOn/main``.
+/// ``Placement/main``.
 ///
 /// It works however the service runs its main thread: by ``run(handling:)``, by `RunLoop.main.run()`, by
 /// `dispatchMain()`, or by an asynchronous `main`. Before any of these, what is sent waits.
@@ -28,12 +28,12 @@ public enum MainLoop {
   /// ``LoopCounters/wakes`` how often the main queue was asked to go on.
   public static var counters: LoopCounters { MainLoopHost.shared.loop.counters }
 
-  /// As ``LoopOn/execute(_:)``.
+  /// As ``Loop/execute(_:)``.
   public static func execute(_ job: @escaping @Sendable () -> Void) throws(LoopError) {
     try MainLoopHost.shared.loop.execute(job)
   }
 
-  /// As ``LoopOn/schedule(after:_:)``.
+  /// As ``Loop/schedule(after:_:)``.
   @discardableResult
   public static func schedule(
     after delay: Duration, _ body: @escaping @Sendable () -> Void
@@ -41,7 +41,7 @@ public enum MainLoop {
     try MainLoopHost.shared.loop.schedule(after: delay, body)
   }
 
-  /// As ``LoopOn/schedule(at:_:)``.
+  /// As ``Loop/schedule(at:_:)``.
   @discardableResult
   public static func schedule(
     at instant: ContinuousClock.Instant, _ body: @escaping @Sendable () -> Void
@@ -112,7 +112,7 @@ extension MainLoopError: CustomStringConvertible {
   }
 }
 
-extension PlacementOn where C == CCore {
+extension Placement {
   /// The turns run on the main loop: see ``MainLoop``.
-  public static var main: PlacementOn { .loop(MainLoopHost.shared.loop) }
+  public static var main: Placement { .loop(MainLoopHost.shared.loop) }
 }

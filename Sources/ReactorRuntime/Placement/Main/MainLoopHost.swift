@@ -24,7 +24,7 @@ final class MainLoopHost: Sendable {
     }
   }()
 
-  let stepper: LoopStepper<CCore>
+  let stepper: LoopStepper
   let poller: Poller
   let watches: WatchTable
   let bell: MainBell
@@ -40,7 +40,7 @@ final class MainLoopHost: Sendable {
     let bell = try MainBell()
     let poller = try Poller()
     stopping = try EventDescriptor()
-    let state = try LoopState<CCore>(
+    let state = try LoopState(
       name: "main", waiting: .parking, turnLimit: 1024, jobCapacity: 1 << 20, bell: { bell.ring() },
       roundHere: { MainLoopHost.shared.runsRoundHere() })
     stepper = LoopStepper(of: state)

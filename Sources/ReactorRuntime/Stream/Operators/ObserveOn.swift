@@ -57,7 +57,7 @@ private final class DeliveryLine<Element: Sendable>: Sendable {
 
   /// Takes an event. One thread at a time.
   func submit(_ event: Event<Element>) {
-    let me = CCore.threadToken
+    let me = CurrentCore.threadToken
     var mustWait = false
     let turn: Int? = queue.withLock { queue in
       if queue.isClosed { return nil }
@@ -95,7 +95,7 @@ private final class DeliveryLine<Element: Sendable>: Sendable {
   }
 
   private func run() {
-    let me = CCore.threadToken
+    let me = CurrentCore.threadToken
     let batch = queue.withLock { queue in
       queue.runner = me
       queue.turn = nil

@@ -31,7 +31,7 @@ public struct CurrentThreadScheduler: ImmediateSchedulerType {
   private init() {}
 
   public func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
-    let me = CCore.threadToken
+    let me = CurrentCore.threadToken
     if let line = Self.line, line.thread == me, !line.isOver {
       let pending = PendingAction(action)
       line.waiting.append(pending)

@@ -26,7 +26,7 @@ extension SubjectCore {
   ///
   /// What is answered does not retain this: an observer that is never disposed goes away with its subject.
   func subscribe(_ observer: AnyObserver<Element>) -> any Disposable {
-    let me = CCore.threadToken
+    let me = CurrentCore.threadToken
     let admission: Admission? = state.withLock { state in
       let othersDeliver = state.handler != 0 && state.handler != me
       if othersDeliver, state.stopEvent == nil, !state.recent.isEmpty { return nil }

@@ -67,7 +67,7 @@ final class SubjectCore<Element: Sendable>: Sendable {
 
   /// Accepts an event, and delivers it or leaves that to the thread that is delivering another. Any thread.
   func on(_ event: Event<Element>) {
-    let me = CCore.threadToken
+    let me = CurrentCore.threadToken
     switch state.withLock({ $0.accept(event, from: me) }) {
     case .isOver: break
     case .deliver(let accepted, let members, _):

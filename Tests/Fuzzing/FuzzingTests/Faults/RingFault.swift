@@ -28,6 +28,7 @@ enum FaultyCore<Fault: RingFault>: Core {
   typealias Trampoline = CTrampoline
   typealias EventCount = CEventCount
 
+  static var name: String { "C with a fault" }
   static var threadToken: UInt64 { CCore.threadToken }
   static func pause() { CCore.pause() }
   static var hasFences: Bool { CCore.hasFences }

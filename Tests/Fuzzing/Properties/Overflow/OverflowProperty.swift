@@ -9,23 +9,20 @@ extension FuzzProperty {
   public static let overflow = overflow(nil)
 
   public static func overflow(_ fault: OverflowFault?) -> FuzzProperty {
-    FuzzProperty("overflow") { core, bytes throws(Mismatch) in
-      func body<C: Core>(_: C.Type) throws(Mismatch) {
-        try OverflowRun<C>.run(OverflowCase(bytes), fault)
-      }
-      try body(core)
+    FuzzProperty("overflow") { bytes throws(Mismatch) in
+      try OverflowRun.run(OverflowCase(bytes), fault)
     }
   }
 }
 
 /// One reactor beside its model.
-private final class OverflowRun<C: Core>: OverflowWitness, @unchecked Sendable {
+private final class OverflowRun: OverflowWitness, @unchecked Sendable {
   // Unchecked: one thread does everything.
-  private let loop: SteppedLoopOn<C>
+  private let loop: SteppedLoop
   private let turnLimit: Int
   private let lifetimes = Lifetimes()
-  private var subject: OverflowSubject<C>?
-  private var courier: OverflowCourier<C>?
+  private var subject: OverflowSubject?
+  private var courier: OverflowCourier?
   private var model: OverflowModel
   private var log = FuzzLog<OverflowOperation>()
   /// The first; closures of a reactor cannot throw.
@@ -38,7 +35,7 @@ private final class OverflowRun<C: Core>: OverflowWitness, @unchecked Sendable {
   private var stepCount = 0
 
   private init(_ overflowCase: OverflowCase) {
-    do { loop = try SteppedLoopOn(turnLimit: overflowCase.turnLimit) } catch { fatalError("\(error)") }
+    do { loop = try SteppedLoop(turnLimit: overflowCase.turnLimit) } catch { fatalError("\(error)") }
     turnLimit = overflowCase.turnLimit
     model = OverflowModel(overflowCase)
   }

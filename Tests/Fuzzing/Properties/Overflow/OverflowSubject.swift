@@ -31,18 +31,18 @@ protocol OverflowWitness: AnyObject, Sendable {
 }
 
 /// The reactor with the mailbox. Its state is what it has processed.
-final class OverflowSubject<C: Core>: Reactor {
-  let runtime: RuntimeOn<C, Parcel, Int, Digest>
+final class OverflowSubject: Reactor {
+  let runtime: Runtime<Parcel, Int, Digest>
   let initialState = Digest()
   private let witness: any OverflowWitness
   private let fault: OverflowFault?
   private let kept = Record<Parcel>()
 
   init(
-    _ overflowCase: OverflowCase, on placement: PlacementOn<C>, _ witness: any OverflowWitness,
+    _ overflowCase: OverflowCase, on placement: Placement, _ witness: any OverflowWitness,
     _ fault: OverflowFault?
   ) {
-    runtime = RuntimeOn(
+    runtime = Runtime(
       on: placement, capacity: overflowCase.capacity * (fault == .holdsMoreThanItsCapacity ? 2 : 1),
       overflow: Self.policy(overflowCase.policy, fault),
       reentrantCapacity: overflowCase.reentrantCapacity + (fault == .holdsMoreFromInside ? 1 : 0),
@@ -84,11 +84,11 @@ final class OverflowSubject<C: Core>: Reactor {
 }
 
 /// The reactor from whose turns things are sent to the other.
-final class OverflowCourier<C: Core>: Reactor {
+final class OverflowCourier: Reactor {
   typealias Action = [Delivery]
   typealias State = Int
 
-  let runtime = RuntimeOn<C, [Delivery], Never, Int>(on: .caller)
+  let runtime = Runtime<[Delivery], Never, Int>(on: .caller)
   let initialState = 0
   private let witness: any OverflowWitness
 

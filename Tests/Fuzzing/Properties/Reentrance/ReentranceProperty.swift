@@ -10,24 +10,21 @@ extension FuzzProperty {
   public static let reentrance = reentrance(nil)
 
   public static func reentrance(_ fault: ReentranceFault?) -> FuzzProperty {
-    FuzzProperty("reentrance") { core, bytes throws(Mismatch) in
-      func body<C: Core>(_: C.Type) throws(Mismatch) {
-        try ReentranceRun<C>.run(ReentranceCase(bytes), fault)
-      }
-      try body(core)
+    FuzzProperty("reentrance") { bytes throws(Mismatch) in
+      try ReentranceRun.run(ReentranceCase(bytes), fault)
     }
   }
 }
 
 /// A few reactors, each beside its model. What is to come is known when it is sent, so the models go along with the
 /// callbacks.
-private final class ReentranceRun<C: Core>: ReentranceWitness, @unchecked Sendable {
+private final class ReentranceRun: ReentranceWitness, @unchecked Sendable {
   // Unchecked: one thread does everything.
   private let members: [ReentranceCase.Member]
-  private let loops: [SteppedLoopOn<C>]
+  private let loops: [SteppedLoop]
   private let fault: ReentranceFault?
   private let lifetimes = Lifetimes()
-  private var reactors: [ReentranceSubject<C>] = []
+  private var reactors: [ReentranceSubject] = []
   private var models: [ReentranceModel]
   private var subjects = (0..<ReentranceCase.streamCount).map { _ in PublishSubject<Int>() }
   private var observers: [[any Disposable]] = []
@@ -45,7 +42,7 @@ private final class ReentranceRun<C: Core>: ReentranceWitness, @unchecked Sendab
     members = reentranceCase.members
     do {
       loops = try (0..<ReentranceCase.loopCount).map { _ in
-        try SteppedLoopOn(turnLimit: reentranceCase.turnLimit)
+        try SteppedLoop(turnLimit: reentranceCase.turnLimit)
       }
     } catch { fatalError("\(error)") }
     self.fault = fault
@@ -69,7 +66,7 @@ private final class ReentranceRun<C: Core>: ReentranceWitness, @unchecked Sendab
 
   private func makeReactors() {
     for (number, member) in members.enumerated() {
-      let placement: PlacementOn<C> = member.loop.map { loops[$0].placement } ?? .caller
+      let placement: Placement = member.loop.map { loops[$0].placement } ?? .caller
       let reactor = ReentranceSubject(number, on: placement, self, fault)
       reactors.append(reactor)
       var disposables: [any Disposable] = []

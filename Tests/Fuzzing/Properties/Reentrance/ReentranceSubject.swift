@@ -37,8 +37,8 @@ protocol ReentranceWitness: AnyObject, Sendable {
   func fails(_ reactor: Int, _ failure: Failure)
 }
 
-final class ReentranceSubject<C: Core>: Reactor {
-  let runtime: RuntimeOn<C, PlannedAction, PlannedMutation, Digest>
+final class ReentranceSubject: Reactor {
+  let runtime: Runtime<PlannedAction, PlannedMutation, Digest>
   let initialState = Digest()
   private let number: Int
   private let witness: any ReentranceWitness
@@ -46,9 +46,9 @@ final class ReentranceSubject<C: Core>: Reactor {
   private let kept = Record<PlannedAction>()
 
   init(
-    _ number: Int, on placement: PlacementOn<C>, _ witness: any ReentranceWitness, _ fault: ReentranceFault?
+    _ number: Int, on placement: Placement, _ witness: any ReentranceWitness, _ fault: ReentranceFault?
   ) {
-    runtime = RuntimeOn(on: placement, onFailure: { witness.fails(number, $0) })
+    runtime = Runtime(on: placement, onFailure: { witness.fails(number, $0) })
     self.number = number
     self.witness = witness
     self.fault = fault

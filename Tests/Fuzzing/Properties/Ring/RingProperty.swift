@@ -4,9 +4,8 @@ import TestSupport
 extension FuzzProperty {
   /// A ring does what an array does: claims that are published in any order or given up, batches, drains that
   /// are cut short, closing, cursors that wrap; `full` is truthful, and each element is destroyed once.
-  public static let ring = FuzzProperty("ring") { core, bytes throws(Mismatch) in
-    func body<C: Core>(_: C.Type) throws(Mismatch) { try RingProperty<C>.run(RingCase(bytes)) }
-    try body(core)
+  public static func ring<C: Core>(on _: C.Type) -> FuzzProperty {
+    FuzzProperty("ring") { bytes throws(Mismatch) in try RingProperty<C>.run(RingCase(bytes)) }
   }
 }
 
@@ -20,9 +19,7 @@ enum RingProperty<C: Core> {
 
 /// One ring beside its model.
 private final class RingRun<C: Core> {
-  let ring: RingOn<C, LifetimeTracked>
-  /// The same ring, for claims that stay open for a while.
-  let raw: C.Ring
+  let ring: C.Ring
   let lifetimes: Lifetimes
   var model: RingModel
   var log = FuzzLog<RingOperation>()
@@ -31,11 +28,17 @@ private final class RingRun<C: Core> {
 
   init(_ ringCase: RingCase, _ lifetimes: Lifetimes) {
     do {
-      ring = try RingOn(capacity: ringCase.capacity, startingAt: ringCase.start)
+      ring = try C.Ring(
+        capacity: ringCase.capacity, size: MemoryLayout<LifetimeTracked>.stride,
+        alignment: MemoryLayout<LifetimeTracked>.alignment, startingAt: ringCase.start)
     } catch { fatalError("a ring of \(ringCase.capacity) slots cannot be made: \(error)") }
-    raw = C.Ring(at: ring.address)
     model = RingModel(capacity: ringCase.capacity, start: ringCase.start)
     self.lifetimes = lifetimes
+  }
+
+  deinit {
+    ring.destroyElements(of: LifetimeTracked.self)
+    ring.destroy()
   }
 
   static func run(_ ringCase: RingCase, _ lifetimes: Lifetimes) throws(Mismatch) -> FuzzLog<RingOperation> {
@@ -60,7 +63,7 @@ private final class RingRun<C: Core> {
     case .publish(let which): publish(which)
     case .abandon(let which):
       guard let claim = takeClaim(which) else { return }
-      raw.abandon(model.cursor(claim.position), count: claim.count)
+      ring.abandon(model.cursor(claim.position), count: claim.count)
       model.abandon(claim)
     case .send: try send()
     case .sendBatch(let count): try sendBatch(count)
@@ -82,7 +85,7 @@ private final class RingRun<C: Core> {
   private func claim(_ count: Int) throws(Mismatch) {
     let position = model.tail
     let expected = model.claim(count)
-    try log.expect(raw.tryClaim(count), is: expected, "the outcome of the claim")
+    try log.expect(ring.tryClaim(count), is: expected, "the outcome of the claim")
     if case .claimed = expected { claims.append(.init(position: position, count: count)) }
   }
 
@@ -96,10 +99,10 @@ private final class RingRun<C: Core> {
     for index in 0..<claim.count {
       let element = makeElement()
       values.append(element.value)
-      raw.payload(model.cursor(claim.position + index))
+      ring.payload(model.cursor(claim.position + index))
         .initializeMemory(as: LifetimeTracked.self, to: element)
     }
-    raw.publish(model.cursor(claim.position), count: claim.count)
+    ring.publish(model.cursor(claim.position), count: claim.count)
     model.publish(claim, values)
   }
 
@@ -141,7 +144,7 @@ private final class RingRun<C: Core> {
   private func drain(upTo limit: Int, sending: Bool) throws(Mismatch) {
     var mismatch: Mismatch?
     var expectedCount = 0
-    let count = ring.drain(upTo: limit) { element, cursor in
+    let count = ring.drain(upTo: limit, of: LifetimeTracked.self) { element, cursor in
       if mismatch != nil { return }
       do throws(Mismatch) {
         expectedCount += 1

@@ -22,8 +22,7 @@ extension FuzzProperty {
   public static let streams = streams(nil)
 
   public static func streams(_ fault: StreamsFault?) -> FuzzProperty {
-    // Streams stand on no core.
-    FuzzProperty("streams", on: [.c]) { _, bytes throws(Mismatch) in
+    FuzzProperty("streams") { bytes throws(Mismatch) in
       let lifetimes = Lifetimes()
       let kept = Record<LifetimeTracked>()
       let log = try StreamsRun.run(StreamsCase(bytes), lifetimes, fault, kept)

@@ -1,4 +1,5 @@
 import Glibc
+import RawCore
 import Synchronization
 
 /// The ring of the pure-Swift core: `rr_ring.h` written with `Synchronization` atomics. What it promises,
@@ -41,14 +42,14 @@ public struct SwiftRing: RawRing, @unchecked Sendable {
   }
 
   public init(capacity: Int, size: Int, alignment: Int, startingAt start: UInt64) throws(CoreError) {
-    try SlotGeometry.check(capacity: capacity, size: size, alignment: alignment)
+    try SlotLimits.check(capacity: capacity, size: size, alignment: alignment)
     let payloadOffset = max(alignment, MemoryLayout<UInt64>.size)
     // A multiple of 16: a slot of up to 64 bytes whose stride divides a line never straddles two.
-    let stride = SlotGeometry.roundUp(payloadOffset + size, to: max(alignment, 16))
+    let stride = CacheLine.roundUp(payloadOffset + size, to: max(alignment, 16))
     let memory = try CacheLine.allocate(byteCount: 3 * CacheLine.size)
     let slots: UnsafeMutableRawPointer
     do {
-      slots = try SlotGeometry.allocate(capacity: capacity, stride: stride)
+      slots = try CacheLine.allocate(byteCount: capacity * stride)
     } catch {
       free(memory)
       throw error

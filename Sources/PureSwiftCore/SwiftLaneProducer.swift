@@ -1,3 +1,4 @@
+import RawCore
 import Synchronization
 
 /// The producer's side of a ``SwiftLane``, by value: a loop that sends keeps it in registers.

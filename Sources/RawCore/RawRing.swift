@@ -21,7 +21,7 @@ public enum RawSlot: Equatable, Sendable {
 /// A bounded multi-producer single-consumer ring of fixed-size slots of raw memory.
 ///
 /// The contract of each operation, with the threads that may call it, stands in `rr_ring.h`.
-public protocol RawRing: RawPart {
+public protocol RawRing: RawObject {
   init(capacity: Int, size: Int, alignment: Int, startingAt start: UInt64) throws(CoreError)
 
   /// Makes `tail` the first cursor, and the slots from `head` on taken. Nobody has used it yet.
@@ -55,20 +55,4 @@ extension RawRing {
   /// The payload of a slot that the caller claimed, or peeked.
   @inlinable
   public func payload(_ cursor: UInt64) -> UnsafeMutableRawPointer { slots.payload(cursor) }
-
-  /// Sends one element of the type that the ring was made for, if there is room. Any thread.
-  @inlinable
-  @inline(__always)
-  public func trySend<Element: ~Copyable>(_ element: consuming Element) -> SendOutcome<Element> {
-    switch tryClaim(1) {
-    case .claimed(let cursor):
-      slots.payload(cursor, as: Element.self).initialize(to: element)
-      publish(cursor, count: 1)
-      return .accepted
-    case .closed:
-      return .closed(element)
-    case .full, .invalidCount:
-      return .full(element)
-    }
-  }
 }

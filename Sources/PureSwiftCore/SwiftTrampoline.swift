@@ -1,4 +1,5 @@
 import Glibc
+import RawCore
 import Synchronization
 
 /// The trampoline of the pure-Swift core: `rr_trampoline.h` and `rr_pins.h` written with `Synchronization`

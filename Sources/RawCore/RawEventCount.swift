@@ -8,7 +8,7 @@ public enum EventCountKind: Sendable {
 
 /// Sleeping until a condition that others make true without a lock; the protocol stands in
 /// `rr_eventcount.h`.
-public protocol RawEventCount: RawPart {
+public protocol RawEventCount: RawObject {
   init(_ kind: EventCountKind) throws(CoreError)
 
   // Any thread.

@@ -1,4 +1,5 @@
 import Glibc
+import RawCore
 
 /// The core written in Swift alone: `Synchronization` atomics in raw memory, and Glibc for what needs the
 /// system. It is there to be compared with ``CCore``, by the same tests and in the same benchmark; nothing
@@ -19,11 +20,13 @@ import Glibc
 /// - **No eventfd.** The descriptor is one end of a pair of sockets.
 /// - **No thread pointer.** ``threadToken`` calls `pthread_self()`, which the compiler takes for a constant
 ///   of the function; so this core must not be used from `async` functions, which change threads.
-public enum PureSwiftCore: Core {
+public enum SwiftCore: Core {
   public typealias Ring = SwiftRing
   public typealias Lanes = SwiftLanes
   public typealias Trampoline = SwiftTrampoline
   public typealias EventCount = SwiftEventCount
+
+  public static var name: String { "Swift" }
 
   /// Glibc's handle of a thread is the address of its control block: unique among living threads and
   /// aligned to 64 bytes.

@@ -1,3 +1,4 @@
+import RawCore
 import Synchronization
 
 // The consumer: one thread at a time.

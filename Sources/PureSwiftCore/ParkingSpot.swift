@@ -1,4 +1,5 @@
 import Glibc
+import RawCore
 
 /// Where threads sleep while a word has a value: a futex made of a mutex and a condition variable, since a
 /// system call with a variable number of arguments cannot be made from Swift.

@@ -2,13 +2,13 @@
 /// keeps them in registers; read through the ring, they would be loaded anew after every store to a slot.
 @frozen
 public struct RawSlots {
-  @usableFromInline let base: UnsafeMutableRawPointer
-  @usableFromInline let mask: UInt64
-  @usableFromInline let stride: Int
+  public let base: UnsafeMutableRawPointer
+  public let mask: UInt64
+  public let stride: Int
 
   /// - Parameter base: The payload of the slot with index 0.
   @inlinable
-  init(base: UnsafeMutableRawPointer, mask: UInt64, stride: Int) {
+  public init(base: UnsafeMutableRawPointer, mask: UInt64, stride: Int) {
     self.base = base
     self.mask = mask
     self.stride = stride
@@ -23,7 +23,9 @@ public struct RawSlots {
 
   @inlinable
   @inline(__always)
-  func payload<Element: ~Copyable>(_ cursor: UInt64, as _: Element.Type) -> UnsafeMutablePointer<Element> {
+  public func payload<Element: ~Copyable>(_ cursor: UInt64, as _: Element.Type) -> UnsafeMutablePointer<
+    Element
+  > {
     payload(cursor).assumingMemoryBound(to: Element.self)
   }
 }

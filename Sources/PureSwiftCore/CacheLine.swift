@@ -1,20 +1,21 @@
 import Glibc
+import RawCore
 
 /// Memory laid out by hand, so that what different threads write lies in different cache lines. Swift
 /// cannot align a stored property, so each object of this core is a few lines of raw memory, and each line
 /// is bound to a struct of its own.
 @usableFromInline
 enum CacheLine {
-  /// Two lines of the processor: the adjacent-line prefetcher of x86 moves lines in pairs.
   @inlinable
-  static var size: Int { 128 }
+  static var size: Int { cacheLineSize }
+
+  static func roundUp(_ value: Int, to unit: Int) -> Int { (value + unit - 1) / unit * unit }
 
   /// At least `byteCount` bytes, beginning at a line. Free them with `free`.
   ///
   /// Not `UnsafeMutableRawPointer.allocate`, which stops the program when there is no memory.
   static func allocate(byteCount: Int) throws(CoreError) -> UnsafeMutableRawPointer {
-    let wholeLines = (byteCount + size - 1) / size * size
-    guard let memory = aligned_alloc(size, wholeLines) else { throw .outOfMemory }
+    guard let memory = aligned_alloc(size, roundUp(byteCount, to: size)) else { throw .outOfMemory }
     return memory
   }
 

@@ -1,4 +1,5 @@
 import Glibc
+import RawCore
 
 /// A descriptor that becomes readable when signalled: an eventfd made of a pair of sockets.
 ///

@@ -1,6 +1,6 @@
 /// The ownership word and the pins of its snapshot slots; the state diagram and the arguments stand in
 /// `rr_trampoline.h`, `rr_pins.h` and `rr_readers.h`.
-public protocol RawTrampoline: RawPart {
+public protocol RawTrampoline: RawObject {
   /// With so many bytes of payload behind it.
   init(payload: Int) throws(CoreError)
 
@@ -43,13 +43,13 @@ public protocol RawTrampoline: RawPart {
 @frozen
 public struct SnapshotPin {
   /// -1 before the start; then nothing is pinned.
-  @usableFromInline let slot: Int
+  public let slot: Int
   /// By what the thread keeps pinned: its record, and how many of its reads that serves already.
-  @usableFromInline let reader: OpaquePointer?
-  @usableFromInline let depth: UInt32
+  public let reader: OpaquePointer?
+  public let depth: UInt32
 
   @inlinable
-  init(slot: Int, reader: OpaquePointer? = nil, depth: UInt32 = 0) {
+  public init(slot: Int, reader: OpaquePointer? = nil, depth: UInt32 = 0) {
     self.slot = slot
     self.reader = reader
     self.depth = depth
@@ -57,18 +57,17 @@ public struct SnapshotPin {
 }
 
 /// What is where in a trampoline's block, in bytes; see `rr_trampoline.h`.
-@usableFromInline
-enum TrampolineLayout {
+public enum TrampolineLayout {
   @inlinable
-  static var places: Int { 8 }
+  public static var places: Int { 8 }
   @inlinable
-  static var pins: Int { 64 }
+  public static var pins: Int { 64 }
   @inlinable
-  static var slotFields: Int { 96 }
+  public static var slotFields: Int { 96 }
   @inlinable
-  static var withheld: Int { 120 }
+  public static var withheld: Int { 120 }
   @inlinable
-  static var payload: Int { 128 }
+  public static var payload: Int { 128 }
 }
 
 /// What stands in the place of the owner's token while the trampoline is scheduled.

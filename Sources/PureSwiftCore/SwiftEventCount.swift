@@ -1,4 +1,5 @@
 import Glibc
+import RawCore
 import Synchronization
 
 /// The event count of the pure-Swift core: the word and the protocol of `rr_eventcount.h`, with a full fence

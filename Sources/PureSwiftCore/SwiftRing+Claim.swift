@@ -1,3 +1,4 @@
+import RawCore
 import Synchronization
 
 // Any thread.
@@ -68,7 +69,7 @@ extension SwiftRing {
   /// First about 200 ns, then doubling up to about 1.5 µs, so that one producer runs alone for a while
   /// instead of two sharing the line.
   private static func backOff(_ pauses: inout Int) {
-    PureSwiftCore.pause(times: pauses)
+    SwiftCore.pause(times: pauses)
     if pauses < 64 { pauses *= 2 }
   }
 

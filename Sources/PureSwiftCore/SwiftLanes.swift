@@ -1,4 +1,5 @@
 import Glibc
+import RawCore
 import Synchronization
 
 /// The lanes of the pure-Swift core: `rr_lanes.h` written with `Synchronization` atomics. What they promise
@@ -23,7 +24,7 @@ public struct SwiftLanes: RawLanes, @unchecked Sendable {
     limit: Int, capacity: Int, size: Int, alignment: Int, startingAt start: UInt64
   ) throws(CoreError) {
     guard limit > 0, limit <= Self.largestLimit else { throw .laneCountIsInvalid }
-    try SlotGeometry.check(capacity: capacity, size: size, alignment: alignment)
+    try SlotLimits.check(capacity: capacity, size: size, alignment: alignment)
     let memory = try CacheLine.allocate(byteCount: 2 * CacheLine.size)
     let lanes: UnsafeMutableRawPointer
     do {
@@ -32,7 +33,7 @@ public struct SwiftLanes: RawLanes, @unchecked Sendable {
       free(memory)
       throw error
     }
-    let stride = SlotGeometry.roundUp(size, to: alignment)
+    let stride = CacheLine.roundUp(size, to: alignment)
     for index in 0..<limit {
       SwiftLane.place(index, of: lanes, mask: UInt64(capacity - 1), stride: stride, startingAt: start)
     }
@@ -60,8 +61,8 @@ public struct SwiftLanes: RawLanes, @unchecked Sendable {
   private func slots(of lane: SwiftLane, _ index: Int) throws(CoreError) -> UnsafeMutableRawPointer {
     if lane.shared.pointee.slots == nil {
       do {
-        lane.shared.pointee.slots = try SlotGeometry.allocate(
-          capacity: constants.pointee.capacity, stride: constants.pointee.stride)
+        lane.shared.pointee.slots = try CacheLine.allocate(
+          byteCount: constants.pointee.capacity * constants.pointee.stride)
       } catch {
         lane.giveBack()
         throw error

@@ -1,5 +1,5 @@
 /// A set of single-producer rings polled by one consumer; the contract stands in `rr_lanes.h`.
-public protocol RawLanes: RawPart {
+public protocol RawLanes: RawObject {
   associatedtype Lane: RawLane
   associatedtype Producer: RawLaneProducer
 

@@ -1,4 +1,5 @@
 import Glibc
+import RawCore
 import Synchronization
 
 /// One lane of ``SwiftLanes``: `rr_lane` of `rr_lanes.h`, where its states are drawn.
