@@ -1,5 +1,5 @@
 /// What is promised of some figures, and what was measured: a row for each promise whose figures there are.
-package struct Bar: Sendable {
+package struct Target: Sendable {
   package enum Bound: Equatable, Sendable {
     case atLeast(Double)
     case atMost(Double)
@@ -28,45 +28,45 @@ package struct Bar: Sendable {
 }
 
 /// The promises.
-package enum Bars {
-  package static let all: [Bar] = reading + memory + latency
+package enum Targets {
+  package static let all: [Target] = reading + memory + latency
 
-  private static let reading: [Bar] =
+  private static let reading: [Target] =
     [("reads", "beside the owner's core"), ("floating", "on all cores")].map {
-      (part: String, place: String) -> Bar in
-      Bar(
+      (part: String, place: String) -> Target in
+      Target(
         text: "reads of 4 threads \(place), against a pthread mutex", bound: .atLeast(10), unit: " ×",
         figure: { results in
           let reads = find("readers.\(part)", "c", 4, in: results)
           return ratio(reads, find("readers.\(part)", "pthread-mutex", 4, in: results))
         })
     }
-    + [1, 2, 4, 8].map { (readers: Int) -> Bar in
-      Bar(
+    + [1, 2, 4, 8].map { (readers: Int) -> Target in
+      Target(
         text: "the owner's speed while \(readers) read, of that alone", bound: .atLeast(0.8), unit: "",
         figure: { results in find("readers.kept", "c", readers, in: results)?.figure.median })
     }
 
-  private static let memory: [Bar] = [
-    Bar(
+  private static let memory: [Target] = [
+    Target(
       text: "an idle reactor, beyond the object itself", bound: .atMost(512), unit: " B",
       figure: { results in find("scale.idle.made", "caller", in: results)?.figure.median }),
-    Bar(
+    Target(
       text: "the same after its first action", bound: .atMost(512), unit: " B",
       figure: { results in find("scale.idle.used", "caller", in: results)?.figure.median }),
   ]
 
-  private static let latency: [Bar] = [
-    Bar(
+  private static let latency: [Target] = [
+    Target(
       text: "p50 of a parked loop, against a bare futex wake", bound: .atMost(1.2), unit: " ×",
       figure: { results in find("latency.parked.p50", "c", in: results)?.shareOfLimit.map { 1 / $0 } }),
-    Bar(
+    Target(
       text: "wakes of a parked loop, for each of its sleeps", bound: .atMost(1), unit: "",
       figure: { results in
         let wakes = find("latency.parked.wakes", "c", in: results)
         return ratio(wakes, find("latency.parked.parks", "c", in: results))
       }),
-    Bar(
+    Target(
       text: "p50 of a busy loop, above half of the round trip", bound: .atMost(60), unit: " ns",
       figure: { results in
         find("latency.busy.p50", "c", in: results).flatMap { busy in
@@ -77,15 +77,15 @@ package enum Bars {
 
   /// The table of those that can be computed; nil if there is none.
   package static func table(_ results: [CellResult]) -> Table? {
-    let rows = all.compactMap { bar in bar.figure(results).map { (bar: bar, figure: $0) } }
+    let rows = all.compactMap { target in target.figure(results).map { (target: target, figure: $0) } }
     guard !rows.isEmpty else { return nil }
-    func column(_ text: (_ bar: Bar, _ figure: Double) -> String) -> Table.Column {
-      Table.Column(header: "", cells: rows.map { [text($0.bar, $0.figure)] })
+    func column(_ text: (_ target: Target, _ figure: Double) -> String) -> Table.Column {
+      Table.Column(header: "", cells: rows.map { [text($0.target, $0.figure)] })
     }
     return Table(
-      title: "What is promised of the C core, and what was measured", labels: rows.map(\.bar.text),
+      title: "What is promised of the C core, and what was measured", labels: rows.map(\.target.text),
       columns: [
-        column { FigureFormat.number($1) + $0.unit }, column { bar, _ in bar.boundText },
+        column { FigureFormat.number($1) + $0.unit }, column { target, _ in target.boundText },
         column { $0.isMet(by: $1) ? "met" : "NOT MET" },
       ])
   }

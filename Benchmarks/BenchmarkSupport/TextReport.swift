@@ -12,7 +12,7 @@ package struct TextReport: Sendable {
   package func rendered(width: Int = 120) -> String {
     let tables =
       outlines.filter { $0.kind != .limit }.flatMap(tables)
-      + [limits, Bars.table(results)].compactMap { $0 }
+      + [limits, Targets.table(results)].compactMap { $0 }
     return tables.map { $0.rendered(width: width) }.joined(separator: "\n")
   }
 

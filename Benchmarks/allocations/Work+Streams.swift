@@ -50,7 +50,7 @@ extension Work {
 
 /// What an observer has seen; the reactor's owner writes it.
 final class Seen: Sendable {
-  let states = OwnerCell(0)
+  let states = OwnerIsolated(0)
 }
 
 /// A reactor all of whose transforms do something.

@@ -37,7 +37,7 @@ public struct SwiftTrampoline: RawTrampoline, @unchecked Sendable {
 
 extension SwiftTrampoline {
   @inlinable
-  public func tryStart(_ token: UInt64) -> Bool {
+  public func tryInitialize(_ token: UInt64) -> Bool {
     // New → owned, the first one wins. Relaxed: there is nothing to take over yet, and what is given is given
     // when the state is shown.
     word.pointee.compareExchange(
@@ -46,7 +46,7 @@ extension SwiftTrampoline {
   }
 
   @inlinable
-  public func tryEnter(_ token: UInt64) -> Bool { tryTake(for: token) }
+  public func tryAcquire(_ token: UInt64) -> Bool { tryTake(for: token) }
 
   @inlinable
   public func trySchedule() -> Bool { tryTake(for: Self.scheduled) }
@@ -72,7 +72,7 @@ extension SwiftTrampoline {
   }
 
   @inlinable
-  public func begin(_ token: UInt64) {
+  public func acquireScheduled(_ token: UInt64) {
     // Relaxed: who scheduled has taken over what the last owner wrote, and hands it on.
     let found = word.pointee.load(ordering: .relaxed)
     // OWNERSHIP: the snapshot, to readers. Nobody else writes a scheduled word, so a store will do.
@@ -87,7 +87,7 @@ extension SwiftTrampoline {
   }
 
   @inlinable
-  public func leave(slot: Int) {
+  public func release(slot: Int) {
     // OWNERSHIP: everything the owner wrote, to the next owner; before the owner's last look at the mailbox.
     _ = word.pointee.exchange(UInt64(truncatingIfNeeded: slot), ordering: .sequentiallyConsistent)
   }
@@ -151,11 +151,11 @@ extension SwiftTrampoline {
   public func revokeKeptPins() -> Bool { false }
 
   // Relaxed: the owner alone writes it.
-  public func noteWithheld() {
+  public func noteDeferred() {
     withheld.pointee.store(withheld.pointee.load(ordering: .relaxed) + 1, ordering: .relaxed)
   }
 
-  public var wasWithheld: Int { withheld.pointee.load(ordering: .relaxed) }
+  public var wasDeferred: Int { withheld.pointee.load(ordering: .relaxed) }
 
   @inlinable
   func pins(_ slot: Int) -> UnsafeMutablePointer<Atomic<UInt32>> {

@@ -8,24 +8,24 @@ public protocol RawTrampoline: RawObject {
   var memory: UnsafeMutableRawPointer { get }
 
   // Any thread.
-  func tryStart(_ token: UInt64) -> Bool
-  func tryEnter(_ token: UInt64) -> Bool
+  func tryInitialize(_ token: UInt64) -> Bool
+  func tryAcquire(_ token: UInt64) -> Bool
   func trySchedule() -> Bool
   func isOwner(_ token: UInt64) -> Bool
   /// The owner's token, 16 while scheduled, 0 while nobody is.
   var wasOwner: UInt64 { get }
 
   // Whoever took the schedule over.
-  func begin(_ token: UInt64)
+  func acquireScheduled(_ token: UInt64)
 
   // The owner.
   func publish(_ token: UInt64, slot: Int)
-  func leave(slot: Int)
+  func release(slot: Int)
   func isFree(slot: Int) -> Bool
   /// Takes back what threads keep pinned and do not use; whether that was anything.
   func revokeKeptPins() -> Bool
   /// Counts that there was no slot to show changes in.
-  func noteWithheld()
+  func noteDeferred()
 
   // Readers: any thread.
   /// The slot that may be read, or -1 before the start.
@@ -36,7 +36,7 @@ public protocol RawTrampoline: RawObject {
   /// One pin more, or less, whatever the slot; who pins so must look at ``slot`` again.
   func pin(slot: Int)
   func unpin(slot: Int)
-  var wasWithheld: Int { get }
+  var wasDeferred: Int { get }
 }
 
 /// What was pinned, for the unpinning.

@@ -2,7 +2,7 @@ import Testing
 
 @testable import BenchmarkSupport
 
-@Suite struct BarsTests {
+@Suite struct TargetsTests {
   private func result(
     _ name: String, _ variant: String, _ value: Double, _ unit: FigureUnit, producers: Int = 1,
     placement: CorePlacement = .near, share: Double? = nil
@@ -13,21 +13,21 @@ import Testing
   }
 
   private func lines(_ results: [CellResult]) -> [String] {
-    Bars.table(results)?.rendered().split(separator: "\n").map(String.init) ?? []
+    Targets.table(results)?.rendered().split(separator: "\n").map(String.init) ?? []
   }
 
   @Test func boundsIncludeTheirValue() {
-    let least = Bar(text: "", bound: .atLeast(10), unit: "", figure: { _ in nil })
+    let least = Target(text: "", bound: .atLeast(10), unit: "", figure: { _ in nil })
     #expect(least.isMet(by: 10))
     #expect(!least.isMet(by: 9.99))
-    let most = Bar(text: "", bound: .atMost(60), unit: "", figure: { _ in nil })
+    let most = Target(text: "", bound: .atMost(60), unit: "", figure: { _ in nil })
     #expect(most.isMet(by: 60))
     #expect(!most.isMet(by: 60.1))
   }
 
   @Test func withoutFiguresThereIsNoTable() {
-    #expect(Bars.table([]) == nil)
-    #expect(Bars.table([result("ring.single", "c", 1, .millionPerSecond)]) == nil)
+    #expect(Targets.table([]) == nil)
+    #expect(Targets.table([result("ring.single", "c", 1, .millionPerSecond)]) == nil)
   }
 
   @Test(arguments: [("reads", "beside the owner's core"), ("floating", "on all cores")])

@@ -5,7 +5,7 @@ import Testing
 /// The reference that is set once and stays, and the one that does not keep its object.
 @Suite struct LastingReferenceTests {
   private final class Holder: Sendable {
-    let reference = LastingReference<LifetimeTracked>()
+    let reference = AtomicOnce<LifetimeTracked>()
     deinit { reference.letGo() }
   }
 

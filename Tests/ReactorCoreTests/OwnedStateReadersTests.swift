@@ -15,14 +15,14 @@ import Testing
 
     init() throws {
       state = try OwnedState()
-      _ = state.tryStart { lifetimes.track(0) }
-      state.leave()
+      _ = state.tryInitialize { lifetimes.track(0) }
+      state.release()
     }
 
     func change(to value: Int) {
-      #expect(state.tryEnter() == true)
+      #expect(state.tryAcquire() == true)
       state.change { $0 = lifetimes.track(value) }
-      state.leave()
+      state.release()
       #expect(state.withValue { $0.value } == value)
     }
 
@@ -84,7 +84,7 @@ import Testing
         subject.change(to: value)
         #expect(subject.state.wasHeldCount < snapshotSlotCount)
       }
-      #expect(subject.state.wasWithheldCount == 0)
+      #expect(subject.state.wasDeferredCount == 0)
     }
     // It is gone, though some threads have kept states of it until then.
     #expect(Threads.yield { lifetimes.alive == 0 })

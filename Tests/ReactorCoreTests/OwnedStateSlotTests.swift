@@ -10,13 +10,13 @@ import Testing
     let lifetimes = Lifetimes()
     do {
       let state = try OwnedState<LifetimeTracked>()
-      #expect(state.tryStart { lifetimes.track() } == true)
-      state.leave()
+      #expect(state.tryInitialize { lifetimes.track() } == true)
+      state.release()
       #expect(lifetimes.alive == 1)
       for index in 1...100 {
-        #expect(state.tryEnter() == true)
+        #expect(state.tryAcquire() == true)
         state.change { $0 = lifetimes.track(index) }
-        state.leave()
+        state.release()
         #expect(state.read()?.value == index)
         // The shown one, and the one before it.
         #expect(lifetimes.alive <= 2)
@@ -35,12 +35,12 @@ import Testing
   @Test
   func pinnedSlotsAreNotOverwritten() throws {
     let state = try OwnedState<Int>()
-    #expect(state.tryStart { 0 } == true)
-    state.leave()
+    #expect(state.tryInitialize { 0 } == true)
+    state.release()
     func change(to value: Int) {
-      #expect(state.tryEnter() == true)
+      #expect(state.tryAcquire() == true)
       state.change { $0 = value }
-      state.leave()
+      state.release()
     }
     // A reader stalls in the copy of each slot in turn; the owner always finds another one.
     for value in 1...20 {
@@ -61,12 +61,12 @@ import Testing
     let lifetimes = Lifetimes()
     do {
       let state = try OwnedState<LifetimeTracked>()
-      #expect(state.tryStart { lifetimes.track(0) } == true)
-      state.leave()
+      #expect(state.tryInitialize { lifetimes.track(0) } == true)
+      state.release()
       func change(to value: Int) {
-        #expect(state.tryEnter() == true)
+        #expect(state.tryAcquire() == true)
         state.change { $0 = lifetimes.track(value) }
-        state.leave()
+        state.release()
       }
       // A reader stays in each state.
       var pins: [SnapshotPin] = []
@@ -82,7 +82,7 @@ import Testing
         state.raw.unpin(pin)
       }
       #expect(state.wasHeldCount == 0)
-      #expect(state.wasWithheldCount == 0)
+      #expect(state.wasDeferredCount == 0)
       for value in 10..<13 {
         change(to: value)
         // The first change goes back to the first slots, and leaves the one that was shown until then.
@@ -101,22 +101,22 @@ import Testing
       let lifetimes = Lifetimes()
       do {
         let state = try OwnedState<State>()
-        #expect(state.tryStart { make(lifetimes.track(0)) } == true)
-        state.leave()
+        #expect(state.tryInitialize { make(lifetimes.track(0)) } == true)
+        state.release()
         func change(_ end: () -> Void) {
-          #expect(state.tryEnter() == true)
+          #expect(state.tryAcquire() == true)
           state.change { $0 = make(lifetimes.track(value($0) + 1)) }
           end()
         }
         var pins: [SnapshotPin] = []
         for _ in 1...snapshotSlotCount {
           pins.append(state.raw.pinShown())
-          change { state.leave() }
+          change { state.release() }
         }
         // Of the last change nobody knows but the next owner.
         let shown = snapshotSlotCount - 1
         #expect(state.withValue(value) == shown)
-        #expect(state.wasWithheldCount == 1)
+        #expect(state.wasDeferredCount == 1)
         change {
           #expect(value(state.current) == shown + 2)
           #expect(state.withValue(value) == shown + 2)
@@ -124,28 +124,28 @@ import Testing
           state.replace { make(lifetimes.track(value($0) + 1)) }
           state.reschedule()
         }
-        state.begin()
+        state.acquireScheduled()
         #expect(value(state.current) == shown + 3)
-        state.leave()
-        #expect(state.wasWithheldCount == 5 - 1)
+        state.release()
+        #expect(state.wasDeferredCount == 5 - 1)
         #expect(state.withValue(value) == shown)
         #expect(lifetimes.alive == snapshotSlotCount + 1)
         // With one slot free, the first who leaves shows it, without a change of its own.
         state.raw.unpin(pins.remove(at: 3))
         #expect(state.withValue(value) == shown)
-        #expect(state.tryEnter() == true)
-        state.leave()
+        #expect(state.tryAcquire() == true)
+        state.release()
         #expect(state.withValue(value) == shown + 3)
         #expect(state.wasHeldCount == snapshotSlotCount - 1)
-        #expect(state.wasWithheldCount == 4)
+        #expect(state.wasDeferredCount == 4)
         for pin in pins { state.raw.unpin(pin) }
-        change { state.leave() }
+        change { state.release() }
         #expect(state.withValue(value) == shown + 4)
         #expect(lifetimes.alive <= 2)
         // And again, to end with a state that was never shown.
         for _ in 1...snapshotSlotCount {
           _ = state.raw.pinShown()
-          change { state.leave() }
+          change { state.release() }
         }
         #expect(lifetimes.alive == snapshotSlotCount + 1)
       }

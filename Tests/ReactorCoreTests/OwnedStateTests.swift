@@ -20,11 +20,11 @@ import Testing
     let state = try OwnedState<Int>()
     #expect(state.hasStarted == false)
     #expect(state.read() == nil)
-    #expect(state.tryEnter() == false)
+    #expect(state.tryAcquire() == false)
     #expect(state.trySchedule() == false)
     #expect(state.wasBusy == false)
     var reads = 0
-    let isStarted = state.tryStart {
+    let isStarted = state.tryInitialize {
       reads += 1
       return 7
     }
@@ -33,13 +33,13 @@ import Testing
     #expect(state.isOwner == true)
     #expect(state.hasStarted == true)
     #expect(state.read() == 7)
-    let isStartedAgain = state.tryStart {
+    let isStartedAgain = state.tryInitialize {
       reads += 1
       return 8
     }
     #expect(!isStartedAgain)
     #expect(reads == 1)
-    state.leave()
+    state.release()
     #expect(state.read() == 7)
     #expect(state.wasBusy == false)
   }
@@ -51,11 +51,11 @@ import Testing
       let starters = Record<Int>()
       #expect(
         Threads.run(4) { index in
-          let isMine = state.value.tryStart {
+          let isMine = state.value.tryInitialize {
             starters.append(index)
             return index
           }
-          if isMine { state.value.leave() }
+          if isMine { state.value.release() }
         })
       #expect(starters.elements.count == 1)
       #expect(state.value.read() == starters.elements.first)
@@ -68,14 +68,14 @@ import Testing
     do {
       let state = Shared(try OwnedState<Counted>())
       let seen = Record<[Int]?>()
-      let isStarted = state.value.tryStart {
+      let isStarted = state.value.tryInitialize {
         seen.append(state.value.read()?.numbers)
         #expect(Threads.run(1) { _ in seen.append(state.value.read()?.numbers) })
         return Counted([1], lifetimes)
       }
       #expect(isStarted)
       #expect(seen.elements == [nil, nil])
-      state.value.leave()
+      state.value.release()
     }
     #expect(Threads.yield { lifetimes.alive == 0 })
   }
@@ -83,24 +83,24 @@ import Testing
   @Test
   func ownership() throws {
     let state = Shared(try OwnedState<Int>())
-    #expect(state.value.tryStart { 0 } == true)
+    #expect(state.value.tryInitialize { 0 } == true)
     #expect(state.value.wasBusy == true)
     #expect(state.value.wasOwner == CurrentCore.threadToken)
-    #expect(state.value.tryEnter() == false)
-    state.value.leave()
+    #expect(state.value.tryAcquire() == false)
+    state.value.release()
     #expect(state.value.wasOwner == 0)
     #expect(state.value.wasBusy == false)
     #expect(state.value.trySchedule() == true)
     #expect(state.value.wasBusy == true)
     #expect(state.value.isOwner == false)
-    #expect(state.value.tryEnter() == false)
+    #expect(state.value.tryAcquire() == false)
     let seen = Record<Bool>()
     #expect(
       Threads.run(1) { _ in
-        state.value.begin()
+        state.value.acquireScheduled()
         seen.append(state.value.isOwner)
         state.value.change { $0 = 5 }
-        state.value.leave()
+        state.value.release()
         seen.append(state.value.isOwner)
       })
     #expect(seen.elements == [true, false])
@@ -117,10 +117,10 @@ import Testing
         #expect(Threads.run(1) { _ in seen.append(state.value.read()?.numbers) })
         return seen.elements.first ?? nil
       }
-      #expect(state.value.tryStart { Counted([0], lifetimes) } == true)
-      state.value.leave()
+      #expect(state.value.tryInitialize { Counted([0], lifetimes) } == true)
+      state.value.release()
       #expect(others() == [0])
-      #expect(state.value.tryEnter() == true)
+      #expect(state.value.tryAcquire() == true)
       state.value.change { $0.numbers.append(1) }
       #expect(state.value.read()?.numbers == [0, 1])
       #expect(others() == [0])
@@ -132,12 +132,12 @@ import Testing
       state.value.change { $0.numbers.append(3) }
       #expect(state.value.read()?.numbers == [0, 1, 2, 3])
       #expect(others() == [0, 1])
-      state.value.leave()
+      state.value.release()
       #expect(others() == [0, 1, 2, 3])
       #expect(state.value.read()?.numbers == [0, 1, 2, 3])
       // Leaving without a change leaves what was shown.
-      #expect(state.value.tryEnter() == true)
-      state.value.leave()
+      #expect(state.value.tryAcquire() == true)
+      state.value.release()
       #expect(others() == [0, 1, 2, 3])
     }
     #expect(Threads.yield { lifetimes.alive == 0 })
@@ -148,7 +148,7 @@ import Testing
     let lifetimes = Lifetimes()
     do {
       let state = try OwnedState<Counted>()
-      #expect(state.tryStart { Counted([0], lifetimes) } == true)
+      #expect(state.tryInitialize { Counted([0], lifetimes) } == true)
       for turn in 1...5 {
         let before = state.read()?.numbers
         state.change {
@@ -164,8 +164,8 @@ import Testing
         if turn % 2 == 0 {
           state.publish()
         } else {
-          state.leave()
-          #expect(state.tryEnter() == true)
+          state.release()
+          #expect(state.tryAcquire() == true)
         }
       }
     }
@@ -190,8 +190,8 @@ import Testing
       #expect(Threads.yield { lifetimes.alive == 0 })
     }
     func readAndChange(_ state: Shared<OwnedState<Words>>, _ lifetimes: Lifetimes) throws {
-      #expect(state.value.tryStart { Words(0, lifetimes) } == true)
-      state.value.leave()
+      #expect(state.value.tryInitialize { Words(0, lifetimes) } == true)
+      state.value.release()
       let isDone = Gate()
       let torn = Record<Int>()
       let backwards = Record<Int>()
@@ -207,13 +207,13 @@ import Testing
         }
       }
       for index in 1...5000 {
-        guard state.value.tryEnter() else {
+        guard state.value.tryAcquire() else {
           Issue.record("readers took the ownership")
           break
         }
         state.value.change { $0 = Words(index, lifetimes) }
         if index % 3 == 0 { state.value.publish() }
-        state.value.leave()
+        state.value.release()
       }
       isDone.open()
       #expect(readers.wait())

@@ -5,7 +5,7 @@ import Testing
 /// The owner's own actions.
 @Suite struct OwnerQueueTests {
   @Test func firstInFirstOutWithStamps() {
-    let queue = OwnerQueue<Int>(limit: 100)
+    let queue = ReentrantQueue<Int>(limit: 100)
     #expect(queue.isEmpty == true)
     #expect(queue.firstStamp == nil)
     #expect(queue.removeFirst() == nil)
@@ -22,7 +22,7 @@ import Testing
 
   @Test(arguments: [1, 3, 16, 17, 100])
   func limitHolds(_ limit: Int) {
-    let queue = OwnerQueue<Int>(limit: limit)
+    let queue = ReentrantQueue<Int>(limit: limit)
     for round in 0..<3 {
       for index in 0..<limit { #expect(queue.tryAppend(round * 100 + index, stamp: 0) == true) }
       #expect(queue.tryAppend(-1, stamp: 0) == false)
@@ -38,7 +38,7 @@ import Testing
   @Test func growsWhereverItsElementsLie() {
     // The first element at each place of the first block, then growth to several times its size.
     for offset in 0..<16 {
-      let queue = OwnerQueue<Int>(limit: .max)
+      let queue = ReentrantQueue<Int>(limit: .max)
       for index in 0..<offset {
         #expect(queue.tryAppend(index, stamp: 0) == true)
         #expect(queue.removeFirst() == index)
@@ -54,7 +54,7 @@ import Testing
   @Test func elementsAreDestroyedOnce() {
     let lifetimes = Lifetimes()
     do {
-      let queue = OwnerQueue<LifetimeTracked>(limit: 64)
+      let queue = ReentrantQueue<LifetimeTracked>(limit: 64)
       for index in 0..<40 { #expect(queue.tryAppend(lifetimes.track(index), stamp: 0) == true) }
       for index in 0..<10 { #expect(queue.removeFirst()?.value == index) }
       #expect(lifetimes.alive == 30)

@@ -14,26 +14,26 @@ import Testing
     let trampoline = Shared(try Trampoline())
     #expect(trampoline.value.wasIdle == true)
     #expect(trampoline.value.isOwner == false)
-    #expect(trampoline.value.tryEnter() == true)
+    #expect(trampoline.value.tryAcquire() == true)
     #expect(trampoline.value.isOwner == true)
     #expect(trampoline.value.wasIdle == false)
     // Nor may the owner itself enter twice.
-    #expect(trampoline.value.tryEnter() == false)
+    #expect(trampoline.value.tryAcquire() == false)
     #expect(trampoline.value.trySchedule() == false)
     let refusals = Record<Bool>()
     #expect(
       Threads.run(1) { _ in
-        refusals.append(!trampoline.value.tryEnter())
+        refusals.append(!trampoline.value.tryAcquire())
         refusals.append(!trampoline.value.trySchedule())
         refusals.append(!trampoline.value.isOwner)
         refusals.append(!trampoline.value.wasIdle)
       })
     #expect(refusals.elements == [true, true, true, true])
-    trampoline.value.leave()
+    trampoline.value.release()
     #expect(trampoline.value.wasIdle == true)
     #expect(trampoline.value.isOwner == false)
-    #expect(trampoline.value.tryEnter() == true)
-    trampoline.value.leave()
+    #expect(trampoline.value.tryAcquire() == true)
+    trampoline.value.release()
   }
 
   @Test
@@ -41,21 +41,21 @@ import Testing
     let trampoline = Shared(try Trampoline())
     #expect(trampoline.value.trySchedule() == true)
     #expect(trampoline.value.trySchedule() == false)
-    #expect(trampoline.value.tryEnter() == false)
+    #expect(trampoline.value.tryAcquire() == false)
     #expect(trampoline.value.isOwner == false)
     #expect(trampoline.value.wasIdle == false)
     let seen = Record<Bool>()
     #expect(
       Threads.run(1) { _ in
-        trampoline.value.begin()
+        trampoline.value.acquireScheduled()
         seen.append(trampoline.value.isOwner)
-        trampoline.value.leave()
+        trampoline.value.release()
       })
     #expect(seen.elements == [true])
     #expect(trampoline.value.trySchedule() == true)
-    trampoline.value.begin()
+    trampoline.value.acquireScheduled()
     #expect(trampoline.value.isOwner == true)
-    trampoline.value.leave()
+    trampoline.value.release()
   }
 
   @Test
@@ -66,10 +66,10 @@ import Testing
     #expect(raw.slot == -1)
     #expect(raw.wasOwner == 0)
     // Nobody gets in before the start.
-    #expect(!raw.tryEnter(me))
+    #expect(!raw.tryAcquire(me))
     #expect(!raw.trySchedule())
-    #expect(raw.tryStart(me))
-    #expect(!raw.tryStart(me))
+    #expect(raw.tryInitialize(me))
+    #expect(!raw.tryInitialize(me))
     #expect(raw.isOwner(me))
     #expect(raw.wasOwner == me)
     #expect(raw.slot == -1)
@@ -78,19 +78,19 @@ import Testing
       #expect(raw.slot == slot)
       #expect(raw.isOwner(me))
     }
-    raw.leave(slot: 2)
+    raw.release(slot: 2)
     #expect(raw.slot == 2)
     #expect(raw.wasOwner == 0)
     #expect(raw.trySchedule())
     #expect(raw.wasOwner == 16)
     #expect(raw.slot == 2)
     #expect(!raw.isOwner(me))
-    raw.begin(me)
+    raw.acquireScheduled(me)
     #expect(raw.slot == 2)
     #expect(raw.wasOwner == me)
-    #expect(!raw.tryStart(me))
-    raw.leave(slot: 3)
-    #expect(raw.tryEnter(me))
+    #expect(!raw.tryInitialize(me))
+    raw.release(slot: 3)
+    #expect(raw.tryAcquire(me))
     #expect(raw.slot == 3)
   }
 
@@ -134,9 +134,9 @@ import Testing
     #expect(
       Threads.run(4) { _ in
         for _ in 0..<2000 {
-          while !trampoline.value.tryEnter() { DedicatedThread.yield() }
+          while !trampoline.value.tryAcquire() { DedicatedThread.yield() }
           guarded.count += 1
-          trampoline.value.leave()
+          trampoline.value.release()
         }
       })
     #expect(guarded.count == 8000)

@@ -9,11 +9,11 @@ import Testing
   /// A request, action 1, whose answers are brought by another thread, which stops inside of `map`.
   private final class Request: Sendable {
     let answers = PublishSubject<Int>()
-    let (isOnItsWay, mayGoOn) = (Gate(), Gate())
+    let (tryEnqueue, mayGoOn) = (Gate(), Gate())
 
     func stream(until end: some ObservableType & Sendable) -> Observable<Int> {
-      answers.take(until: end).map { [isOnItsWay, mayGoOn] answer in
-        isOnItsWay.open()
+      answers.take(until: end).map { [tryEnqueue, mayGoOn] answer in
+        tryEnqueue.open()
         #expect(mayGoOn.wait())
         return answer
       }
@@ -28,7 +28,7 @@ import Testing
     })
     reactor.send(1)
     let isBrought = Threads.start { request.answers.onNext(100) }
-    #expect(request.isOnItsWay.wait())
+    #expect(request.tryEnqueue.wait())
     reactor.send(2)
     #expect(reactor.currentState == [200])
     request.mayGoOn.open()
@@ -47,7 +47,7 @@ import Testing
     #expect(Threads.start { first.onNext(1) }.wait())
     #expect(reactor.currentState == [1])
     let isBrought = Threads.start { request.answers.onNext(100) }
-    #expect(request.isOnItsWay.wait())
+    #expect(request.tryEnqueue.wait())
     reactor.send(2)
     request.mayGoOn.open()
     #expect(isBrought.wait())
@@ -61,7 +61,7 @@ import Testing
     )
     reactor.send(1)
     let isBrought = Threads.start { request.answers.onNext(100) }
-    #expect(request.isOnItsWay.wait())
+    #expect(request.tryEnqueue.wait())
     end.onNext(0)
     reactor.send(2)
     request.mayGoOn.open()
@@ -146,7 +146,7 @@ import Testing
     })
     reactor.send(1)
     let isBrought = Threads.start { request.answers.onNext(100) }
-    #expect(request.isOnItsWay.wait())
+    #expect(request.tryEnqueue.wait())
     end.onNext(0)
     reactor.send(2)
     request.mayGoOn.open()

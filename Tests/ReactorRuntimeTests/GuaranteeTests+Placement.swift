@@ -88,13 +88,13 @@ extension GuaranteeTests {
     let (isInside, mayGoOn) = (Gate(), Gate())
     let failures = Record<String>()
     let reactor = Failing(on: stage.placement, failures, isInside, mayGoOn)
-    let isSent = Threads.start { reactor.send(0) }
+    let trySend = Threads.start { reactor.send(0) }
     #expect(isInside.wait())
     for action in 1...10 { reactor.send(action) }
     reactor.close()
     reactor.send(11)
     mayGoOn.open()
-    #expect(isSent.wait())
+    #expect(trySend.wait())
     #expect(reactor.waitUntilClosed(before: .now + .seconds(60)))
     #expect(stage.finish())
     let reported = failures.elements

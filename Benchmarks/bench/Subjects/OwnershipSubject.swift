@@ -10,8 +10,8 @@ final class OwnershipSubject<C: Core>: FanInSubject, @unchecked Sendable {
   init(_ setup: SubjectSetup) throws {
     trampoline = try C.Trampoline(payload: 0)
     tally = Tally(inspector: setup.inspector)
-    _ = trampoline.tryStart(C.threadToken)
-    trampoline.leave(slot: 0)
+    _ = trampoline.tryInitialize(C.threadToken)
+    trampoline.release(slot: 0)
   }
 
   deinit { trampoline.destroy() }
@@ -19,9 +19,9 @@ final class OwnershipSubject<C: Core>: FanInSubject, @unchecked Sendable {
   func produce(producer: Int, values: Range<UInt64>) {
     let token = C.threadToken
     for value in values {
-      while !trampoline.tryEnter(token) { FullWait.yield() }
+      while !trampoline.tryAcquire(token) { FullWait.yield() }
       tally.reduce(Item(producer: UInt64(producer), value: value))
-      trampoline.leave(slot: 0)
+      trampoline.release(slot: 0)
     }
   }
 

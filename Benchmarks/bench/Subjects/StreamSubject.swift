@@ -30,7 +30,7 @@ final class StreamSubject<Shape: StreamShape>: FanInSubject {
 
 /// What one observer has seen. Written by the reactor's owner, and read by the harness after the last turn.
 final class Seen: Sendable {
-  private let states = OwnerCell(0)
+  private let states = OwnerIsolated(0)
 
   var count: Int { states.value }
 

@@ -9,7 +9,7 @@
 public final class Lanes<Element: ~Copyable> {
   @usableFromInline let raw: CurrentCore.Lanes
   /// The lane that the next drain begins with, so that a limit does not favour the first. The consumer's.
-  @usableFromInline let next = OwnerCell(0)
+  @usableFromInline let next = OwnerIsolated(0)
   #if DEBUG
     @usableFromInline let drainGuard = OverlapGuard("drain")
   #endif

@@ -12,31 +12,31 @@ public struct Trampoline: ~Copyable {
   @inlinable
   public init() throws(CoreError) {
     raw = try CurrentCore.Trampoline(payload: 0)
-    _ = raw.tryStart(CurrentCore.threadToken)
-    raw.leave(slot: 0)
+    _ = raw.tryInitialize(CurrentCore.threadToken)
+    raw.release(slot: 0)
   }
 
   deinit { raw.destroy() }
 
   /// Makes the calling thread the owner, if nobody is. Any thread; lock-free.
   @inlinable
-  public func tryEnter() -> Bool { raw.tryEnter(CurrentCore.threadToken) }
+  public func tryAcquire() -> Bool { raw.tryAcquire(CurrentCore.threadToken) }
 
   /// Reserves the ownership, if nobody has it, and obliges the caller, if that succeeded, to see to it that
-  /// somebody calls ``begin()``. Any thread; lock-free.
+  /// somebody calls ``acquireScheduled()``. Any thread; lock-free.
   @inlinable
   public func trySchedule() -> Bool { raw.trySchedule() }
 
   /// Makes the calling thread the owner of what was scheduled, with a happens-before edge from the thread that
   /// did.
   @inlinable
-  public func begin() { raw.begin(CurrentCore.threadToken) }
+  public func acquireScheduled() { raw.acquireScheduled(CurrentCore.threadToken) }
 
   /// Gives the ownership up. The owner only. Look at the mailbox again afterwards.
   @inlinable
-  public func leave() {
+  public func release() {
     assert(isOwner, "only the owner may leave")
-    raw.leave(slot: 0)
+    raw.release(slot: 0)
   }
 
   /// Whether the calling thread is the owner. Any thread.

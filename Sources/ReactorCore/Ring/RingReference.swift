@@ -16,7 +16,7 @@ public struct RingReference: ~Copyable, Sendable {
   // Acquire: the other side of `follow`.
   @inlinable
   @inline(__always)
-  public func isSent<Element>(_ element: Element) -> Bool {
+  public func trySend<Element>(_ element: Element) -> Bool {
     guard let address = UnsafeRawPointer(bitPattern: address.load(ordering: .acquiring)) else { return false }
     return CurrentCore.Ring(at: address).trySend(element).isAccepted
   }

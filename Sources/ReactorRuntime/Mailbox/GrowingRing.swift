@@ -36,7 +36,7 @@ struct GrowingRing<Element: Sendable>: ~Copyable, Sendable {
   @usableFromInline
   enum Offer: Sendable { case accepted, full, closed, outOfMemory }
 
-  @usableFromInline let newest = LastingReference<Stage>()
+  @usableFromInline let newest = AtomicOnce<Stage>()
   /// Where senders try first: nearly always the newest.
   @usableFromInline let entrance = RingReference()
   @usableFromInline let capacity: Int
@@ -62,7 +62,7 @@ struct GrowingRing<Element: Sendable>: ~Copyable, Sendable {
   @inlinable
   @inline(__always)
   func offer(_ element: Element) -> Offer {
-    entrance.isSent(element) ? .accepted : offerSlowly(element)
+    entrance.trySend(element) ? .accepted : offerSlowly(element)
   }
 
   @inlinable
@@ -253,4 +253,16 @@ struct GrowingRing<Element: Sendable>: ~Copyable, Sendable {
     if newest.replace(stage, with: next), isClosed { next.ring.close() }
     return true
   }
+}
+
+/// Cursors wrap, so they are compared by their distance; bit 63 is not part of it.
+@usableFromInline
+enum Cursor {
+  @inlinable
+  static func distance(from first: UInt64, to second: UInt64) -> Int64 {
+    Int64(bitPattern: (second &- first) << 1) >> 1
+  }
+
+  @inlinable
+  static func isBefore(_ first: UInt64, _ second: UInt64) -> Bool { distance(from: second, to: first) < 0 }
 }

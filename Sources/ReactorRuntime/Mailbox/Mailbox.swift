@@ -11,13 +11,13 @@ import ReactorCore
 @usableFromInline
 struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   @usableFromInline let ring: GrowingRing<Work<Action>>
-  @usableFromInline let reentrant: OwnerQueue<Work<Action>>
+  @usableFromInline let reentrant: ReentrantQueue<Work<Action>>
   /// Made when the ring is full for the first time.
-  @usableFromInline let overflow = LastingReference<Overflow<Action>>()
+  @usableFromInline let overflow = AtomicOnce<Overflow<Action>>()
 
   init(capacity: Int, reentrantCapacity: Int) throws(CoreError) {
     ring = try GrowingRing(capacity: capacity)
-    reentrant = OwnerQueue(limit: reentrantCapacity)
+    reentrant = ReentrantQueue(limit: reentrantCapacity)
   }
 
   /// Frees everything. The holder, last of all.
@@ -30,7 +30,7 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
 
   /// Takes what the owner sends to itself; false at the limit.
   @inlinable
-  func appendAsOwner(_ work: Work<Action>) -> Bool {
+  func tryAppendReentrant(_ work: Work<Action>) -> Bool {
     if hasSpilled { takeSpilled() }
     return reentrant.tryAppend(work, stamp: ring.tail)
   }
@@ -65,7 +65,7 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   func drain(upTo limit: Int, _ body: (Work<Action>) -> Void) -> Int {
     var reentered = 0
     let received = ring.drain(
-      upTo: limit, after: { takesOver() },
+      upTo: limit, after: { tryTakeOverSpilled() },
       { work, cursor in
         if !reentrant.isEmpty { reentered += drainReentrant(before: cursor, upTo: .max, body) }
         body(work)
@@ -82,7 +82,7 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   func drain(upTo limit: Int, _ body: (Work<Action>) -> Void, orDrop drop: (Action) -> Void) -> Int {
     var reentered = 0
     let received = ring.drain(
-      upTo: limit, after: { takesOver() },
+      upTo: limit, after: { tryTakeOverSpilled() },
       { work, cursor in
         if !reentrant.isEmpty { reentered += drainReentrant(before: cursor, upTo: .max, body) }
         if case .action(let action) = work, overflow.use({ $0.isPushedOut(cursor) }) == true {
@@ -113,7 +113,7 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   /// the drain with it: behind a claim that is not yet published nothing could be processed of it, and what was
   /// taken over cannot give way any more.
   @inlinable
-  func takesOver() -> Bool {
+  func tryTakeOverSpilled() -> Bool {
     if !hasSpilled { return true }
     if !ring.isReady, !ring.isEmpty { return false }
     takeSpilled()
@@ -149,4 +149,32 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   /// Whether a quarter of the ring is free: senders that sleep are not woken for a slot each.
   @inlinable
   var hasRoom: Bool { ring.wasCount <= ring.capacity - max(1, ring.capacity / 4) }
+}
+
+/// What waits in a mailbox.
+@usableFromInline
+enum Work<Action: Sendable>: Sendable {
+  case action(Action)
+  case step(Step)
+
+  @inlinable var isAction: Bool { if case .action = self { true } else { false } }
+}
+
+/// Something other than an action that only the owner may do, in a turn: reducing a mutation that a stream
+/// emitted elsewhere, or adding an observer.
+///
+/// An object, so that it takes no more room in each slot of a mailbox than a small action does.
+@usableFromInline
+final class Step: Sendable {
+  @usableFromInline let run: @Sendable () -> Void
+  /// Called in place of `run` if the reactor does not accept it; without a reason if the reactor is gone.
+  @usableFromInline let lose: @Sendable (SendError?) -> Void
+
+  @usableFromInline
+  init(
+    _ run: @escaping @Sendable () -> Void, orLose lose: @escaping @Sendable (SendError?) -> Void = { _ in }
+  ) {
+    self.run = run
+    self.lose = lose
+  }
 }

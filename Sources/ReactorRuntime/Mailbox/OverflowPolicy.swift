@@ -16,3 +16,53 @@ public enum OverflowPolicy: Sendable, Hashable {
   /// more, so newer ones may have to. The newest one always stays.
   case dropOldest
 }
+
+/// Why something was not accepted by a reactor.
+public enum SendError: Error, Hashable, Sendable {
+  /// The mailbox is full, and the send was one that does not wait.
+  case full
+  /// The reactor is closed: by ``Reactor/close(_:)``, with its loop, or because one of its transforms has
+  /// ended.
+  case closed
+  /// The mailbox is full, and waiting for room would have waited for itself: the thread that must make the
+  /// room waits, directly or through others, for the sending thread. Not from inside of turns, which never
+  /// wait.
+  case deadlock
+  /// More was sent from inside turns, of this reactor, of others on its loop, or, while its mailbox is full,
+  /// of any other, than its ``Runtime`` was told to hold.
+  case reentrantOverflow
+  /// The mailbox is full, and the reactor's ``OverflowPolicy`` has dropped the action.
+  case dropped
+  /// There was no room before the deadline.
+  case timedOut
+  /// The task was cancelled before there was room.
+  case cancelled
+  /// There is no memory for the mailbox to grow.
+  case outOfMemory
+}
+
+extension SendError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .full: "the mailbox is full"
+    case .closed: "the reactor is closed: it or its loop was, or one of its transforms has ended"
+    case .deadlock: "the mailbox is full, and the thread that empties it waits for the sender"
+    case .dropped: "the mailbox is full, and its overflow policy drops actions"
+    case .timedOut: "there was no room in the mailbox before the deadline"
+    case .cancelled: "the task was cancelled before there was room in the mailbox"
+    case .outOfMemory: "there is no memory for the mailbox"
+    case .reentrantOverflow: "too many actions were sent from inside turns"
+    }
+  }
+}
+
+/// How long a sender is willing to wait for room.
+@usableFromInline
+enum Patience: Sendable {
+  /// As the reactor's ``OverflowPolicy`` says.
+  case asThePolicySays
+  /// Not at all.
+  case none
+  case until(ContinuousClock.Instant)
+  case unlimited
+}

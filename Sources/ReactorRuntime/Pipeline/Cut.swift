@@ -14,11 +14,11 @@ final class Cut: Sendable {
   private let signal = SingleAssignmentDisposable()
   /// What the signal is listened to for: the subscription, and each mutation that waits.
   private let listeners = Atomic(1)
-  private let cause = LastingReference<Announcement>()
+  private let cause = AtomicOnce<Announcement>()
   /// The stream that this is part of: the one that is being subscribed to when this is made; or, if it is
   /// made later, the one where the first element arrives. What passes it and then, by a subject, gets into
   /// another is not void.
-  private let stream = LastingReference<StreamIdentity>()
+  private let stream = AtomicOnce<StreamIdentity>()
 
   /// Where it is subscribed to.
   init() {

@@ -61,19 +61,19 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
 
   @usableFromInline let inlets: Inlets
   /// The observers of `action` and `state`.
-  @usableFromInline let actions: OwnerSource<Action>
-  @usableFromInline let states: OwnerSource<State>
+  @usableFromInline let actions: OwnerMulticast<Action>
+  @usableFromInline let states: OwnerMulticast<State>
   /// What the transforms are given.
-  @usableFromInline let actionPort: OwnerSource<Action>
-  @usableFromInline let mutationPort: OwnerSource<Mutation>
-  @usableFromInline let statePort: OwnerSource<State>
+  @usableFromInline let actionPort: OwnerMulticast<Action>
+  @usableFromInline let mutationPort: OwnerMulticast<Mutation>
+  @usableFromInline let statePort: OwnerMulticast<State>
   @usableFromInline let action: ActionSubject<Action>
   @usableFromInline let announcement = Announcement()
 
   // The owner's.
-  @usableFromInline let progress = OwnerCell(Progress())
+  @usableFromInline let progress = OwnerIsolated(Progress())
   /// What the transforms have answered, until it is subscribed to.
-  @usableFromInline let transformed = OwnerCell<TransformStreams<Action, Mutation, State>?>(nil)
+  @usableFromInline let transformed = OwnerIsolated<TransformStreams<Action, Mutation, State>?>(nil)
   @usableFromInline let untransformed: Untransformed<State>
   @usableFromInline let waiting = Waiting()
 
@@ -81,7 +81,7 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
   @usableFromInline let transforms = CompositeDisposable()
   /// The subscriptions to what mutate answered.
   private let streams = RunningStreams<Action>()
-  @usableFromInline let stubReference = LastingReference<StubCore<Action, State>>()
+  @usableFromInline let stubReference = AtomicOnce<StubCore<Action, State>>()
   /// Whether transform(state) has said anything, so that there is something to replay to who subscribes to
   /// `state`.
   @usableFromInline let hasState = Atomic(false)
@@ -92,18 +92,18 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
   @usableFromInline
   init(
     _ inlets: Inlets, latestState: @escaping @Sendable () -> State?,
-    onUse: @escaping @Sendable (Detours, Bool) -> Void
+    onUse: @escaping @Sendable (SlowPathReasons, Bool) -> Void
   ) {
     self.inlets = inlets
     let untransformed = Untransformed<State>()
     self.untransformed = untransformed
-    actions = OwnerSource(perform: inlets.perform, onUse: { onUse(.observedAction, $0) })
-    states = OwnerSource(
+    actions = OwnerMulticast(perform: inlets.perform, onUse: { onUse(.observedAction, $0) })
+    states = OwnerMulticast(
       perform: inlets.perform, latest: latestState, last: latestState,
       onUse: { onUse(.observedState, $0) })
-    actionPort = OwnerSource(perform: inlets.perform)
-    mutationPort = OwnerSource(perform: inlets.perform)
-    statePort = OwnerSource(perform: inlets.perform, latest: { untransformed.state.value })
+    actionPort = OwnerMulticast(perform: inlets.perform)
+    mutationPort = OwnerMulticast(perform: inlets.perform)
+    statePort = OwnerMulticast(perform: inlets.perform, latest: { untransformed.state.value })
     action = ActionSubject(send: inlets.send, stream: actions.observable)
   }
 
@@ -151,5 +151,72 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
 /// What reduce goes on from, if transform(state) makes something else of it; else nil. The owner's.
 @usableFromInline
 final class Untransformed<State: Sendable>: Sendable {
-  @usableFromInline let state = OwnerCell<State?>(nil)
+  @usableFromInline let state = OwnerIsolated<State?>(nil)
+}
+
+/// The streams that the three transforms are given, or answer.
+@usableFromInline
+struct TransformStreams<Action: Sendable, Mutation: Sendable, State: Sendable>: Sendable {
+  @usableFromInline let action: Observable<Action>
+  @usableFromInline let mutation: Observable<Mutation>
+  @usableFromInline let state: Observable<State>
+
+  @usableFromInline
+  init(action: Observable<Action>, mutation: Observable<Mutation>, state: Observable<State>) {
+    self.action = action
+    self.mutation = mutation
+    self.state = state
+  }
+}
+
+/// By which a stream is known that a transform was given.
+@usableFromInline
+final class PortIdentity: Sendable {
+  @usableFromInline init() {}
+}
+
+/// The streams of a reactor that have not ended.
+@usableFromInline
+final class RunningStreams<Action: Sendable>: Sendable {
+  private struct Members: Sendable {
+    var streams: [ObjectIdentifier: MutationStream<Action>] = [:]
+    var isDisposed = false
+  }
+
+  private let members = SystemMutex(Members())
+
+  /// Any thread.
+  func insert(_ stream: MutationStream<Action>) {
+    let isLate = members.withLock { members in
+      if !members.isDisposed { members.streams[ObjectIdentifier(stream)] = stream }
+      return members.isDisposed
+    }
+    if isLate { stream.dispose() }
+    // It may have ended on another thread meanwhile, when it was not yet there to be removed.
+    if stream.isDisposed { remove(stream) }
+  }
+
+  /// Any thread.
+  func remove(_ stream: MutationStream<Action>) {
+    let removed = members.withLock { $0.streams.removeValue(forKey: ObjectIdentifier(stream)) }
+    removed?.dispose()
+  }
+
+  /// Ends all, and what comes later.
+  func dispose() {
+    let ended = members.withLock { members in
+      members.isDisposed = true
+      defer { members.streams = [:] }
+      return members.streams
+    }
+    for stream in ended.values { stream.dispose() }
+  }
+}
+
+/// A reactor's telling the observers of `action` what comes next. One object for each reactor; a thread is
+/// inside of it (see `ThreadScope`) while it does so.
+@usableFromInline
+final class Announcement: Sendable {
+  /// That which the calling thread is inside of.
+  static var current: Announcement? { ThreadScope.innermost(Announcement.self) }
 }

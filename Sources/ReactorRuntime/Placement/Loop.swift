@@ -57,3 +57,102 @@ public final class Loop: Sendable {
   @inlinable
   public var isCurrent: Bool { state.isCurrent }
 }
+
+/// The end of a loop.
+extension Loop {
+  /// Refuses what other threads send from now on; runs what its reactors had accepted, what these send to
+  /// each other in doing so, and the jobs; and waits until the thread has ended. So it waits for ever for a
+  /// reactor that never stops sending to itself: ``shutdown(before:)`` does not.
+  ///
+  /// Any thread; calling it again does nothing. From inside a turn, a job or a timer of the loop it does not
+  /// wait: the loop ends after it. Nor does it wait for a loop whose rounds somebody else runs.
+  ///
+  /// An action can be accepted and refused afterwards: if its reactor was not yet handed to the loop when
+  /// this was called. Such actions reach the failure handler of the ``Runtime`` as ``SendError/closed``.
+  public func shutdown() {
+    state.intake.close()
+    if !state.runsTurnsHere { join() }
+  }
+
+  /// As ``shutdown()``, but does not wait longer than until that time. A loop that is stuck is left to itself.
+  ///
+  /// - Throws: ``ShutdownError/unfinished(_:)``, which says which reactors had something to do, and what;
+  ///   ``ShutdownError/insideItself(loop:)`` at once if it was called from inside the loop.
+  public func shutdown(before deadline: ContinuousClock.Instant) throws(ShutdownError) {
+    beginClosing()
+    if state.runsTurnsHere { throw .insideItself(loop: name) }
+    let unfinished = finishClosing(before: deadline)
+    if !unfinished.isEmpty { throw .unfinished(unfinished) }
+  }
+}
+
+extension Loop: Closeable {
+  public func beginClosing() { state.intake.close() }
+
+  public func finishClosing(before deadline: ContinuousClock.Instant) -> [Unfinished] {
+    if state.runsTurnsHere { return [Unfinished(name: "loop", loop: name, occupation: .closesItself)] }
+    guard state.ending.wait(until: deadline) else { return state.unfinished(isRunByOthers: thread == nil) }
+    // It has run its last turn, and only has to return.
+    join()
+    return []
+  }
+
+  private func join() {
+    // When the loop is over its thread still reports what was lost. Who gets the token of one that has ended
+    // need not wait either. Relaxed: nobody else finds its own token there.
+    if state.thread.load(ordering: .relaxed) != CurrentCore.threadToken { thread?.join() }
+  }
+}
+
+extension LoopState {
+  /// What has not ended, and what it is doing. Any thread.
+  func unfinished(isRunByOthers: Bool) -> [Unfinished] {
+    let time = Duration.nanoseconds(
+      max(0, MonotonicTime.now - monitor.heartbeat.load(ordering: .relaxed)))
+    let (running, job) = (wasRunning, UInt(1))
+    var found: [(reactor: any AnyObject.Type, occupation: Unfinished.Occupation)] = []
+    monitor.hosted.forEachLocked { scheduled in
+      let isRunning = running == UInt(bitPattern: scheduled.runtime)
+      found.append(
+        (
+          type(of: scheduled.reactor),
+          isRunning ? .busy(time) : .waiting(actions: scheduled.serve(.count))
+        ))
+    }
+    var unfinished = found.map {
+      Unfinished(name: String(reflecting: $0.reactor), loop: name, occupation: $0.occupation)
+    }
+    let waiting = intake.wasCounts
+    if waiting.reactors > 0 {
+      unfinished.append(
+        Unfinished(name: "reactors", loop: name, occupation: .waiting(actions: waiting.reactors)))
+    }
+    let jobs = waiting.jobs + monitor.tasksNow.load(ordering: .relaxed)
+    if running == job {
+      unfinished.append(Unfinished(name: "jobs", loop: name, occupation: .busy(time)))
+    } else if jobs > 0 {
+      unfinished.append(Unfinished(name: "jobs", loop: name, occupation: .waiting(actions: jobs)))
+    }
+    if unfinished.isEmpty || (isRunByOthers && running == 0) {
+      let occupation = isRunByOthers ? Unfinished.Occupation.notRun : .waiting(actions: 0)
+      unfinished.append(Unfinished(name: "loop", loop: name, occupation: occupation))
+    }
+    return unfinished
+  }
+}
+
+/// A thread that several threads may want to wait for; the first joins, the others wait for the first.
+@usableFromInline
+final class JoinOnce: Sendable {
+  private let thread: SystemMutex<DedicatedThread?>
+
+  @usableFromInline
+  init(_ thread: consuming sending DedicatedThread) { self.thread = SystemMutex(thread) }
+
+  @usableFromInline
+  func join() {
+    thread.withLock { thread in
+      if let running = thread.take() { running.join() }
+    }
+  }
+}

@@ -95,3 +95,93 @@ extension Reactor {
     return runtime.ending.wait(until: deadline)
   }
 }
+
+/// What happens when a transform ends: the reactor is closed, and what it was sent is reported.
+extension Runtime {
+  /// Any thread, with a reference to the reactor.
+  @usableFromInline
+  func breakDown(_ transform: Failure.Transform, _ error: (any Error)?) {
+    // What was accepted until now is refused by the owner, one by one.
+    insert(.broken)
+    closeMailbox()
+    pipelineReference.use { $0.endStreams() }
+    report(.transform(transform, error), nil)
+  }
+}
+
+/// What happens when nobody runs turns any more: actions that were accepted and then found the loop closed
+/// are destroyed, and each is reported.
+extension Runtime {
+  /// Nobody will process what is inside. Whoever scheduled, and was refused by the loop.
+  @usableFromInline
+  func discardMailbox() {
+    var discarded: [Work<Action>] = []
+    var hasAll = true
+    var isDone = false
+    state.acquireScheduled()
+    closeMailbox()
+    repeat {
+      // What the loop's thread sent from its turns is that thread's to touch, until it has run its last turn.
+      hasAll = loop?.ending.isOver != false
+      discarded += hasAll ? mailbox.removeAll() : mailbox.removeFromRing()
+      isDone = hasAll && mailbox.isEmpty
+      state.release()
+    } while tryReacquire()
+    // Not as the owner: the handler may send to this reactor again.
+    for work in discarded { lose(work, .closed) }
+    // Else who is on the way in comes here, too.
+    if isDone { end() }
+    if !hasAll {
+      loop?.ending.whenOver { [self] in
+        // Refused: somebody else discards, who comes here too if need be.
+        if state.trySchedule() { discardMailbox() }
+      }
+    }
+  }
+
+  /// Runs a step of a reactor that accepts nothing any more: its observers still come and go. Any thread.
+  @usableFromInline
+  func performAfterClose<R: Reactor<Action, Mutation, State>>(_ step: Step, of reactor: R) {
+    if let loop, loop.isClosed, !loop.ending.isOver {
+      // What was accepted is still processed.
+      return loop.ending.whenOver { [self] in performAfterClose(step, of: reactor) }
+    }
+    guard state.tryAcquire() else { return step.lose(.closed) }
+    TurnMark.enter()
+    step.run()
+    TurnMark.leave()
+    if loop == nil { return runTurns(of: reactor) }
+    state.release()
+    // Whoever found this thread to be the owner has left it something.
+    runOrSchedule(reactor)
+  }
+}
+
+extension Reactor {
+  /// The end of this reactor as a part of ``Shutdown/close(_:before:)``.
+  ///
+  /// ```swift
+  /// try Shutdown.close([orders.ending(), loop], before: .now + .seconds(10))
+  /// ```
+  ///
+  /// - Parameter closing: As that of ``close(_:)``.
+  public func ending(by closing: Closing = .drain) -> some Closeable {
+    ReactorEnding(reactor: self, closing: closing)
+  }
+}
+
+/// A reactor, and how it is to be closed.
+private struct ReactorEnding<R: Reactor>: Closeable {
+  let reactor: R
+  let closing: Closing
+
+  func beginClosing() { reactor.close(closing) }
+
+  func finishClosing(before deadline: ContinuousClock.Instant) -> [Unfinished] {
+    let name = String(reflecting: R.self)
+    if reactor.runtime.isRunHere { return [Unfinished(name: name, loop: nil, occupation: .closesItself)] }
+    if reactor.waitUntilClosed(before: deadline) { return [] }
+    let count = reactor.counters.waiting
+    return [Unfinished(name: name, loop: nil, occupation: .waiting(actions: count))]
+  }
+}

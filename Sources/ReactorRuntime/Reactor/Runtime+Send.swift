@@ -6,23 +6,23 @@ extension Runtime {
   @inline(__always)
   func send<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
     if loop == nil, !DedicatedThread.stackIsLow {
-      if state.tryEnter() {
+      if state.tryAcquire() {
         if mailbox.isIdle {
-          takeTurn(with: action, of: reactor)
+          runTurn(with: action, of: reactor)
         } else {
           runTurns(after: action, of: reactor)
         }
         return
       }
     }
-    if !state.isOwner, isOnItsWay(action, to: reactor) { return }
+    if !state.isOwner, tryEnqueue(action, to: reactor) { return }
     sendOrReport(action, to: reactor)
   }
 
   /// A turn of one action on the sender's thread. The owner, who is not afterwards.
   @inlinable
   @inline(__always)
-  func takeTurn<R: Reactor<Action, Mutation, State>>(with action: Action, of reactor: R) {
+  func runTurn<R: Reactor<Action, Mutation, State>>(with action: Action, of reactor: R) {
     TurnMark.enter()
     Tracepoint.beginTurn(self)
     process(action, of: reactor)
@@ -36,8 +36,8 @@ extension Runtime {
   /// that it specialises with what is around it: this is all that a send to a loop pays for.
   @inlinable
   @inline(__always)
-  func isOnItsWay<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) -> Bool {
-    guard mailbox.ring.entrance.isSent(Work.action(action)) else { return false }
+  func tryEnqueue<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) -> Bool {
+    guard mailbox.ring.entrance.trySend(Work.action(action)) else { return false }
     CurrentCore.lightFence()
     if !state.wasBusy { runOrSchedule(reactor) }
     return true
@@ -49,7 +49,7 @@ extension Runtime {
   func sendOrReport<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
     if loop == nil, !state.hasStarted, !DedicatedThread.stackIsLow, start(reactor) {
       // The first of all needs no mailbox either.
-      if mailbox.isIdle { takeTurn(with: action, of: reactor) } else { runTurns(after: action, of: reactor) }
+      if mailbox.isIdle { runTurn(with: action, of: reactor) } else { runTurns(after: action, of: reactor) }
     } else if !state.isOwner, mailbox.ring.offer(.action(action)) == .accepted {
       // The ring was not made yet, or was small.
       CurrentCore.lightFence()
@@ -65,8 +65,8 @@ extension Runtime {
   {
     // Found out otherwise only after the action was accepted.
     if let loop, loop.isClosed, !loop.runsTurnsHere { throw .closed }
-    if loop == nil, !DedicatedThread.stackIsLow, state.tryEnter() {
-      if mailbox.isIdle { return takeTurn(with: action, of: reactor) }
+    if loop == nil, !DedicatedThread.stackIsLow, state.tryAcquire() {
+      if mailbox.isIdle { return runTurn(with: action, of: reactor) }
       runTurns(of: reactor)
     }
     if let reason = deliver(.action(action), to: reactor, patience) { throw reason }
@@ -77,9 +77,9 @@ extension Runtime {
   @inline(__always)
   func finish<R: Reactor<Action, Mutation, State>>(of reactor: R) {
     if mailbox.reentrant.isEmpty {
-      state.leave()
+      state.release()
       // Both ends of the ring are at hand, so this look is all that an undisturbed send pays for.
-      if mailbox.isEmpty || !reenters() { return }
+      if mailbox.isEmpty || !tryReacquire() { return }
     }
     runTurns(of: reactor)
   }
@@ -88,7 +88,7 @@ extension Runtime {
   @inlinable
   @inline(never)
   func runTurns<R: Reactor<Action, Mutation, State>>(after action: Action, of reactor: R) {
-    let isTaken = !mailbox.ring.isClosed && mailbox.appendAsOwner(.action(action))
+    let isTaken = !mailbox.ring.isClosed && mailbox.tryAppendReentrant(.action(action))
     runTurns(of: reactor)
     // Closed; or at the limit of the owner's queue: that much was waiting for a claim that is not yet published.
     if !isTaken { sendOrReport(action, to: reactor) }
@@ -100,7 +100,7 @@ extension Runtime {
   func deliver<R: Reactor<Action, Mutation, State>>(_ work: Work<Action>, to reactor: R, _ patience: Patience)
     -> SendError?
   {
-    if isRunHere { return deliverAsOwner(work, to: reactor) }
+    if isRunHere { return enqueueReentrant(work, to: reactor) }
     var attempts = 0
     while true {
       switch mailbox.ring.offer(work) {
@@ -114,7 +114,7 @@ extension Runtime {
         return .outOfMemory
       case .full:
         if attempts == 0 { Tracepoint.full(self) }
-        switch findPlace(for: work, patience) {
+        switch resolveOverflow(for: work, patience) {
         case .found:
           if !state.wasBusy { runOrSchedule(reactor) }
           return nil
@@ -137,10 +137,11 @@ extension Runtime {
   /// What is sent from inside a turn: of this reactor, or of another on the same loop.
   @inlinable
   @inline(never)
-  func deliverAsOwner<R: Reactor<Action, Mutation, State>>(_ work: Work<Action>, to reactor: R) -> SendError?
+  func enqueueReentrant<R: Reactor<Action, Mutation, State>>(_ work: Work<Action>, to reactor: R)
+    -> SendError?
   {
-    if detours.contains(.broken) || (mailbox.ring.isClosed && refusesOwner) { return .closed }
-    if !mailbox.appendAsOwner(work) { return .reentrantOverflow }
+    if slowPathReasons.contains(.broken) || (mailbox.ring.isClosed && refusesOwner) { return .closed }
+    if !mailbox.tryAppendReentrant(work) { return .reentrantOverflow }
     if !state.wasBusy { runOrSchedule(reactor) }
     return nil
   }
@@ -152,15 +153,15 @@ extension Runtime {
     let hasStartedHere = !state.hasStarted && start(reactor)
     guard let loop else {
       if DedicatedThread.stackIsLow {
-        if hasStartedHere { state.leave() }
+        if hasStartedHere { state.release() }
         runElsewhere(reactor)
-      } else if hasStartedHere || state.tryEnter() {
+      } else if hasStartedHere || state.tryAcquire() {
         runTurns(of: reactor)
       }
       return
     }
-    if hasStartedHere { state.leave() }
-    if state.trySchedule(), !loop.submit(scheduled(reactor)) { discardAll() }
+    if hasStartedHere { state.release() }
+    if state.trySchedule(), !loop.submit(scheduled(reactor)) { discardMailbox() }
   }
 
   /// Turns of reactors that send to each other are nested on the stack of one thread. Before that is used up,
@@ -185,12 +186,12 @@ extension Runtime {
       Likely cause: it is a computed property.
       Remedy: store it: let runtime = Runtime<Action, Mutation, State>(on: …)
       """)
-    let isFirst = state.tryStart {
+    let isFirst = state.tryInitialize {
       // All of it before the state is shown: from then on other threads read it.
-      served.value.type = type(of: reactor)
-      if loop != nil { served.value.serve = makeServe(reactor) }
+      binding.value.type = type(of: reactor)
+      if loop != nil { binding.value.serve = makeServe(reactor) }
       #if DEBUG
-        served.value.reactor = ObjectIdentifier(reactor)
+        binding.value.reactor = ObjectIdentifier(reactor)
         beginChecks(of: reactor)
       #endif
       TurnMark.enter()
@@ -200,5 +201,95 @@ extension Runtime {
     guard isFirst else { return false }
     Tracepoint.start(self, type: String(reflecting: R.self))
     return true
+  }
+}
+
+/// Sending by who does not hold the reactor otherwise: what ``Reactor/action`` does.
+extension WeakOwner {
+  /// As ``Reactor/send(_:)``; but nothing happens if the reactor is gone, and one that goes away inside its
+  /// own `mutate` reduces nothing of what that answers.
+  @inlinable
+  @inline(never)
+  func send(_ action: Owner.Action)
+  where Owner: Reactor, Part == Runtime<Owner.Action, Owner.Mutation, Owner.State> {
+    guard var reactor = owner else { return }
+    let runtime = part(of: reactor)
+    if runtime.slowPathReasons.contains(.observedAction) {
+      // As on each detour. Without observers of `action` it ends nothing.
+      ThreadScope.outside { runtime.send(action, toHeld: &reactor) }
+    } else {
+      runtime.send(action, toHeld: &reactor)
+    }
+  }
+}
+
+extension Runtime {
+  /// - Parameter reactor: The caller's own reference, and maybe the last one.
+  @inlinable
+  func send<R: Reactor<Action, Mutation, State>>(_ action: Action, toHeld reactor: inout R) {
+    guard let answer = mutateNow(action, of: reactor) else { return }
+    if isKnownUniquelyReferenced(&reactor) {
+      // What others sent meanwhile is reported when the runtime goes away with it.
+      Tracepoint.endTurn(self, actions: 1)
+      state.release()
+    } else {
+      finish(answer, to: action, of: reactor)
+    }
+  }
+
+  /// Calls `mutate` if that is the next thing to do, and answers what that answers: then the calling thread
+  /// is the owner. Otherwise sends the action in the usual way, and answers nil.
+  @inlinable
+  func mutateNow<R: Reactor<Action, Mutation, State>>(_ action: Action, of reactor: R) -> Observable<
+    Mutation
+  >? {
+    guard canMutateNow else {
+      send(action, to: reactor)
+      return nil
+    }
+    #if DEBUG
+      let turn = beginTurn()
+      defer { endTurn(turn) }
+    #endif
+    Tracepoint.beginTurn(self)
+    TurnMark.enter()
+    defer { TurnMark.leave() }
+    if pipelineReference.use({ announce(action, $0) }) == false {
+      Tracepoint.endTurn(self, actions: 1)
+      finish(of: reactor)
+      return nil
+    }
+    #if DEBUG
+      checkThreadOfAction()
+    #endif
+    return reactor.mutate(action: action)
+  }
+
+  /// The rest of an action's way. The owner, who is not afterwards.
+  @inlinable
+  func finish<R: Reactor<Action, Mutation, State>>(
+    _ answer: Observable<Mutation>, to action: Action, of reactor: R
+  ) {
+    #if DEBUG
+      let turn = beginTurn()
+      defer { endTurn(turn) }
+    #endif
+    TurnMark.enter()
+    pipelineReference.use { apply(answer, to: action, of: reactor, $0) }
+    TurnMark.leave()
+    Tracepoint.endTurn(self, actions: 1)
+    turnCounters.count(.immediate)
+    finish(of: reactor)
+  }
+
+  /// Makes the calling thread the owner if the next thing to do is to call `mutate`; otherwise it is not the
+  /// owner, or was before.
+  @inlinable
+  var canMutateNow: Bool {
+    if loop != nil || state.isOwner || !slowPathReasons.isDisjoint(with: .beforeMutate) { return false }
+    if DedicatedThread.stackIsLow || !state.tryAcquire() { return false }
+    if mailbox.isIdle, slowPathReasons.isDisjoint(with: .beforeMutate) { return true }
+    state.release()
+    return false
   }
 }

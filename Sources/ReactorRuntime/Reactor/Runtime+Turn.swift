@@ -12,7 +12,7 @@ extension Runtime {
       let turn = beginTurn()
       defer { endTurn(turn) }
     #endif
-    if !detours.isEmpty { return processOnDetour(action, of: reactor) }
+    if !slowPathReasons.isEmpty { return processOnSlowPath(action, of: reactor) }
     #if DEBUG
       checkThreadOfAction()
     #endif
@@ -56,7 +56,7 @@ extension Runtime {
     #endif
     TurnMark.enter()
     defer { TurnMark.leave() }
-    if detours.contains(.unconnected), !detours.contains(.stubbed) { connect(reactor) }
+    if slowPathReasons.contains(.unconnected), !slowPathReasons.contains(.stubbed) { connect(reactor) }
     Tracepoint.beginTurn(self)
     var dropped = 0
     let processed =
@@ -91,8 +91,8 @@ extension Runtime {
           // Others are sending: a little patience here lets their actions come in bursts.
           if processed < turnLimit { pacer.wait(afterReceiving: processed) }
         }
-        state.leave()
-      } while reenters()
+        state.release()
+      } while tryReacquire()
     }
   }
 
@@ -101,13 +101,13 @@ extension Runtime {
   /// Nothing is forgotten when this answers false; the argument stands in `rr_trampoline.h`. A claim that is
   /// not yet published is waited for only briefly: then it is its producer who will find nobody here.
   @inlinable
-  func reenters() -> Bool {
+  func tryReacquire() -> Bool {
     var looks = 0
     while !mailbox.isEmpty {
-      guard state.tryEnter() else { return false }
+      guard state.tryAcquire() else { return false }
       if mailbox.isReady { return true }
       let claimed = mailbox.ring.oldest
-      state.leave()
+      state.release()
       looks += 1
       if looks < 32 {
         CurrentCore.pause()
@@ -120,5 +120,63 @@ extension Runtime {
       }
     }
     return false
+  }
+}
+
+/// What the thread of a loop calls.
+extension Runtime {
+  /// The only way from a loop to the reactor. Not retained: whoever calls it holds the reactor.
+  @inlinable
+  func makeServe<R: Reactor<Action, Mutation, State>>(_ reactor: R) -> @Sendable (LoopCall) -> Int {
+    let (runtime, reactor) = (UncountedReference(self), UncountedReference(reactor))
+    return { call in
+      runtime.use { runtime in
+        if call == .turn { return reactor.use { runtime.turnOnLoop(of: $0) } }
+        return runtime.serve(call)
+      }
+    }
+  }
+
+  /// Whoever took the schedule.
+  @inlinable
+  func scheduled(_ reactor: any AnyObject & Sendable) -> Scheduled {
+    Scheduled(ObjectIdentifier(self), of: reactor, binding.value.serve)
+  }
+
+  @inlinable
+  @inline(__always)
+  func turnOnLoop<R: Reactor<Action, Mutation, State>>(of reactor: R) -> Int {
+    loop?.setRunning(ObjectIdentifier(self))
+    defer { loop?.setRunning(nil) }
+    return turn(of: reactor)
+  }
+
+  @inlinable
+  func serve(_ call: LoopCall) -> Int {
+    switch call {
+    case .begin: state.acquireScheduled()
+    case .suspend: state.reschedule()
+    case .close: closeMailbox()
+    case .leave: return leaveLoop() ? 1 : 0
+    case .count: return counters.waiting
+    case .turn: preconditionFailure("a turn is run with the reactor")
+    }
+    return 0
+  }
+
+  @usableFromInline
+  func closeMailbox() {
+    if !mailbox.ring.isClosed { Tracepoint.close(self) }
+    mailbox.ring.close()
+    mailbox.overflow.use { $0.notifyAll() }
+  }
+
+  /// After a turn that was not cut short. The owner, who is not afterwards if it answers true.
+  @inlinable
+  func leaveLoop() -> Bool {
+    // Who was told of an end, or of a long turn, after the turn's last look may have sent.
+    if !mailbox.reentrant.isEmpty, mailbox.isEmpty { return false }
+    state.release()
+    return !tryReacquire()
   }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import ReactorCore
 
 /// What a sender does that found the mailbox full.
@@ -15,12 +16,12 @@ extension Runtime {
   /// What to do with something for which there was no room.
   @usableFromInline
   @inline(never)
-  func findPlace(for work: Work<Action>, _ patience: Patience) -> Place {
+  func resolveOverflow(for work: Work<Action>, _ patience: Patience) -> Place {
     guard let overflow = makeOverflow() else { return .none(.outOfMemory) }
     switch patience {
     case .none: return .none(.full)
     case .asThePolicySays:
-      if case .action(let action) = work, policy != .block { return overrule(action, in: overflow) }
+      if case .action(let action) = work, policy != .block { return applyPolicy(action, in: overflow) }
     case .until, .unlimited: break
     }
     // A turn must not wait: somebody may wait for it.
@@ -31,7 +32,7 @@ extension Runtime {
     return place(overflow.spill(work, besides: mailbox.ring, limit: mailbox.reentrant.limit))
   }
 
-  private func overrule(_ action: Action, in overflow: Overflow<Action>) -> Place {
+  private func applyPolicy(_ action: Action, in overflow: Overflow<Action>) -> Place {
     switch policy {
     case .block: .wait
     case .fail: .none(.full)
@@ -96,8 +97,8 @@ extension Runtime {
     guard let overflow = makeOverflow() else { return .outOfMemory }
     // Not retained, which would cost each wait an allocation more: the sender holds the reactor.
     let wait = WaitGraph.Wait(
-      thread: CurrentCore.threadToken, emptier: { [unowned self] in emptier },
-      isOver: { [unowned self] in canGoOn },
+      thread: CurrentCore.threadToken, emptier: { [unowned self] in drainingThread },
+      isOver: { [unowned self] in mayRetry },
       wake: { [unowned overflow] in overflow.notifyOutOfTurn() })
     guard WaitGraph.enter(wait) else { return .deadlock }
     defer { WaitGraph.leave(wait.thread) }
@@ -105,15 +106,77 @@ extension Runtime {
     var looks = 0
     _ = overflow.room.wait(timeoutNanoseconds: timeout) {
       looks += 1
-      return looks > 2 || canGoOn
+      return looks > 2 || mayRetry
     }
     return nil
   }
 
   /// The token of the thread that makes room.
-  private var emptier: UInt64 { loop?.emptier ?? state.wasOwner }
+  private var drainingThread: UInt64 { loop?.drainingThread ?? state.wasOwner }
 
   /// Whether a sender that found the ring full should try again.
   @usableFromInline
-  var canGoOn: Bool { mailbox.hasRoom || !state.wasBusy || mailbox.ring.isClosed }
+  var mayRetry: Bool { mailbox.hasRoom || !state.wasBusy || mailbox.ring.isClosed }
+}
+
+/// Sending by a task, which is suspended while there is no room.
+extension Runtime {
+  /// Any task.
+  @inlinable
+  func sendSuspending<R: Reactor<Action, Mutation, State>>(
+    _ action: Action, to reactor: R, before deadline: ContinuousClock.Instant?
+  ) async throws(SendError) {
+    // Only some are resumed at a time, so whoever is done, however that came, sees to the others.
+    defer { passRoomOn() }
+    while true {
+      if Task.isCancelled { throw .cancelled }
+      do {
+        try trySend(action, to: reactor, .none)
+        return
+      } catch .full {
+        // Its turns make room.
+        runOrSchedule(reactor)
+        try await suspendUntilRoom(before: deadline)
+      }
+    }
+  }
+
+  /// Returns when there may be room.
+  @usableFromInline
+  func suspendUntilRoom(before deadline: ContinuousClock.Instant?) async throws(SendError) {
+    guard let overflow = makeOverflow() else { throw .outOfMemory }
+    let ticket = RoomWaiters.Ticket()
+    let alarm = try deadline.map { (deadline) throws(SendError) in try Self.alarm(at: deadline, for: ticket) }
+    overflow.tasks.insert(ticket)
+    await withTaskCancellationHandler {
+      await ticket.wait {
+        // Only now is there something to resume.
+        if !overflow.room.arm(unless: { mayRetry }) { ticket.resume() }
+      }
+    } onCancel: {
+      ticket.resume()
+    }
+    alarm?.cancel()
+    overflow.tasks.remove(ticket)
+  }
+
+  private static func alarm(
+    at deadline: ContinuousClock.Instant, for ticket: RoomWaiters.Ticket
+  ) throws(SendError) -> DispatchWorkItem {
+    let left = ContinuousClock.now.duration(to: deadline)
+    if left <= .zero { throw .timedOut }
+    let item = DispatchWorkItem { ticket.resume() }
+    let alarm = DispatchTime.now() + left.dispatchInterval(atLeast: 0)
+    DispatchQueue.global().asyncAfter(deadline: alarm, execute: item)
+    return item
+  }
+
+  /// Resumes another one if there is room, or else makes the owner notify.
+  @usableFromInline
+  func passRoomOn() {
+    mailbox.overflow.use { overflow in
+      if overflow.tasks.isEmpty { return }
+      if !overflow.room.arm(unless: { mayRetry }) { overflow.tasks.resume(atMost: 1) }
+    }
+  }
 }

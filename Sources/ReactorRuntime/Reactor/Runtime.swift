@@ -12,7 +12,7 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
   /// Nil on placement ``Placement/caller``.
   @usableFromInline let loop: LoopState?
   /// What this serves; set at the start.
-  @usableFromInline let served = OwnerCell(Served())
+  @usableFromInline let binding = OwnerIsolated(ReactorBinding())
   @usableFromInline let turnCounters = TurnCounters()
   #if DEBUG
     @usableFromInline let checks = RuntimeChecks()
@@ -20,13 +20,13 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
   @usableFromInline let turnLimit: Int
   /// What is not empty sends actions another way than the shortest. Read relaxed on the shortest way: the
   /// owner sets most of it; who goes another way because of it first makes sure that it sees the pipeline.
-  @usableFromInline let detourBits = Atomic<UInt8>(0)
+  @usableFromInline let slowPathBits = Atomic<UInt8>(0)
   @usableFromInline let policy: OverflowPolicy
   /// Whether the reactor has ReactorKit's reduce. Relaxed: each thread may find out anew.
   @usableFromInline let reducesByValue = Atomic(false)
-  @usableFromInline let pipelineReference = LastingReference<Pipeline<Action, Mutation, State>>()
+  @usableFromInline let pipelineReference = AtomicOnce<Pipeline<Action, Mutation, State>>()
   /// Of a reactor that is closed; made when somebody closes it.
-  @usableFromInline let endingReference = LastingReference<Ending>()
+  @usableFromInline let endingReference = AtomicOnce<Ending>()
   private let onFailure: @Sendable (Failure) -> Void
   // A reactor without another reference to its loop keeps it running.
   private let placement: Placement
@@ -93,7 +93,7 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
   @usableFromInline
   @inline(never)
   func report(_ cause: Failure.Cause, _ action: Action?) {
-    onFailure(Failure(reactor: servedNow.name, cause: cause, action: action))
+    onFailure(Failure(reactor: bindingNow.name, cause: cause, action: action))
   }
 
   /// What is to be done about a mutation that is lost; does not retain the runtime, which may be going away.
@@ -115,16 +115,16 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
   private func loss(
     _ action: Action?, _ cause: @escaping @Sendable (SendError) -> Failure.Cause
   ) -> @Sendable (SendError?) -> Void {
-    let (onFailure, served) = (onFailure, servedNow)
+    let (onFailure, binding) = (onFailure, bindingNow)
     return { reason in
-      onFailure(Failure(reactor: served.name, cause: cause(reason ?? .closed), action: action))
+      onFailure(Failure(reactor: binding.name, cause: cause(reason ?? .closed), action: action))
     }
   }
 }
 
 /// What a runtime learns at the start of its reactor.
 @usableFromInline
-struct Served: Sendable {
+struct ReactorBinding: Sendable {
   /// What the loop's thread calls.
   @usableFromInline var serve: @Sendable (LoopCall) -> Int = { _ in 0 }
   /// For reports. The reactor itself may be gone.
@@ -141,19 +141,19 @@ struct Served: Sendable {
 
 extension Runtime {
   /// For reports. Any thread: before the start, which another thread may be in the middle of, it is empty.
-  var servedNow: Served { state.hasStarted || state.isOwner ? served.value : Served() }
+  var bindingNow: ReactorBinding { state.hasStarted || state.isOwner ? binding.value : ReactorBinding() }
 
-  var reactorType: any AnyObject.Type { servedNow.type ?? Runtime.self }
+  var reactorType: any AnyObject.Type { bindingNow.type ?? Runtime.self }
 
   @inlinable
-  var detours: Detours { Detours(rawValue: detourBits.load(ordering: .relaxed)) }
+  var slowPathReasons: SlowPathReasons { SlowPathReasons(rawValue: slowPathBits.load(ordering: .relaxed)) }
 
   // Release: the pipeline, and the stub in it, to who takes the detour.
   @usableFromInline
-  func insert(_ detour: Detours) { detourBits.bitwiseOr(detour.rawValue, ordering: .releasing) }
+  func insert(_ detour: SlowPathReasons) { slowPathBits.bitwiseOr(detour.rawValue, ordering: .releasing) }
 
   @usableFromInline
-  func remove(_ detour: Detours) { detourBits.bitwiseAnd(~detour.rawValue, ordering: .relaxed) }
+  func remove(_ detour: SlowPathReasons) { slowPathBits.bitwiseAnd(~detour.rawValue, ordering: .relaxed) }
 }
 
 #if DEBUG
@@ -162,7 +162,7 @@ extension Runtime {
     @usableFromInline
     func checkServes(_ reactor: some Reactor) {
       precondition(
-        served.value.reactor == ObjectIdentifier(reactor),
+        binding.value.reactor == ObjectIdentifier(reactor),
         """
         Problem: one Runtime serves two reactors of type \(type(of: reactor)).
         Likely cause: both were given the same object, or runtime is a static property.

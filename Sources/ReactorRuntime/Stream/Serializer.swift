@@ -23,13 +23,13 @@ final class Serializer<State: Sendable, Input: Sendable>: Disposable {
 
   private let queue = SystemMutex(Queue())
   /// The handler's; nil once that found it closed.
-  private let state: OwnerCell<State?>
+  private let state: OwnerIsolated<State?>
   private let handle: @Sendable (inout State, Input) -> Void
 
   /// - Parameter handle: Called with one input at a time; may be called on any thread that brings one.
   @usableFromInline
   init(_ state: State, handle: @escaping @Sendable (inout State, Input) -> Void) {
-    self.state = OwnerCell(state)
+    self.state = OwnerIsolated(state)
     self.handle = handle
   }
 

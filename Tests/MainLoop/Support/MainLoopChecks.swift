@@ -30,14 +30,14 @@ public struct MainLoopChecks: Sendable {
         _ = mayGoOn.wait()
       }
       findings.expect(isHeld.wait(), "the main queue runs")
-      let isSent = Threads.run(4) { thread in
+      let trySend = Threads.run(4) { thread in
         for index in 0..<50 {
           for reactor in reactors {
             reactor.send(Arrivals.Arrival(thread: thread, index: round * 50 + index))
           }
         }
       }
-      findings.expect(isSent, "senders do not wait for the main loop")
+      findings.expect(trySend, "senders do not wait for the main loop")
       mayGoOn.open()
       let isReduced = Threads.yield { reactors.allSatisfy { $0.currentState.count == 200 * round } }
       findings.expect(isReduced, "a burst is reduced")

@@ -127,9 +127,9 @@ import Testing
     let start = ContinuousClock.now
     #expect(throws: SendError.timedOut) { try reactor.send(2, before: start + .milliseconds(30)) }
     #expect(ContinuousClock.now >= start + .milliseconds(30))
-    let isSent = Threads.start { try? reactor.send(3, before: .now + .seconds(60)) }
+    let trySend = Threads.start { try? reactor.send(3, before: .now + .seconds(60)) }
     mayGoOn.open()
-    #expect(isSent.wait())
+    #expect(trySend.wait())
     #expect(isDone.wait())
     #expect(stage.finish { reactor.currentState.last == 3 })
     #expect(reactor.currentState == [0] + Array(repeating: 1, count: accepted) + [3])

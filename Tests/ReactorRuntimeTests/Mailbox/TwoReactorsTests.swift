@@ -37,10 +37,10 @@ import Testing
   ) -> (failed: Int, reduced: Int)? {
     first.set(second)
     second.set(first)
-    let isSent = Threads.run(2) { index in
+    let trySend = Threads.run(2) { index in
       for _ in 0..<chains { (index == 0 ? first : second).reactor.send(length) }
     }
-    guard isSent, finish() else { return nil }
+    guard trySend, finish() else { return nil }
     first.set(nil)
     second.set(nil)
     return (

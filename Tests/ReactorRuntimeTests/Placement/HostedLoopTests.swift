@@ -95,12 +95,12 @@ import Testing
     let hosted = try HostedLoop()
     let reactor = Script(on: hosted.placement, capacity: 64)
     let count = 3000
-    let isSent = Threads.start {
+    let trySend = Threads.start {
       _ = Threads.run(3) { _ in
         for index in 0..<count { reactor.send(index) }
       }
     }
-    #expect(Self.runUntil(hosted) { isSent.isOpen && !Self.isReadable(hosted) })
+    #expect(Self.runUntil(hosted) { trySend.isOpen && !Self.isReadable(hosted) })
     #expect(reactor.currentState.count == 3 * count)
     #expect(hosted.loop.counters.wakes <= hosted.loop.counters.parks + 1)
   }
@@ -174,14 +174,14 @@ import Testing
       hasEnded.open()
     }
     #expect(isInJob.wait())
-    let isSent = Threads.start {
+    let trySend = Threads.start {
       // It is the host from now on.
       hosted.run()
       mayGoOn.open()
       for action in 0..<3 { there.send(action) }
       while !hasEnded.isOpen { hosted.run() }
     }
-    #expect(isSent.wait())
+    #expect(trySend.wait())
     #expect(Threads.start { loop.shutdown() }.wait())
     #expect(failures.elements == [])
     hosted.shutdown()

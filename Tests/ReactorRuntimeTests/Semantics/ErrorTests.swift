@@ -66,11 +66,11 @@ import Testing
     }
     play.send(["listen"])
     #expect(play.settle())
-    let isSent = Threads.start {
+    let trySend = Threads.start {
       source.onNext("before")
       source.onError(Refusal())
     }
-    #expect(isSent.wait())
+    #expect(trySend.wait())
     play.send(["a"])
     #expect(stage.finish())
     #expect(play.currentState == ["before", "a"])

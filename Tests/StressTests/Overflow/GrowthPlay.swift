@@ -120,7 +120,7 @@ final class GrowthPlay {
 
   private func reenter() {
     let action = Work.action(recorder.payloads.track(Self.owner << 32 | next[Self.owner]))
-    log.sendAsOwner(Self.owner, next[Self.owner]) { _ = mailbox.appendAsOwner(action) }
+    log.sendAsOwner(Self.owner, next[Self.owner]) { _ = mailbox.tryAppendReentrant(action) }
     next[Self.owner] += 1
   }
 }

@@ -107,13 +107,13 @@ private final class Subject: Sendable {
 
   init(_ lifetimes: Lifetimes) {
     do { state = try OwnedState() } catch { fatalError("\(error)") }
-    _ = state.tryStart { Payload(0, lifetimes) }
-    state.leave()
+    _ = state.tryInitialize { Payload(0, lifetimes) }
+    state.release()
   }
 
   /// One turn. One thread at a time.
   func change(_ lifetimes: Lifetimes, _ way: Int) {
-    guard state.tryEnter() else { fatalError("readers took the ownership") }
+    guard state.tryAcquire() else { fatalError("readers took the ownership") }
     switch way {
     case 0: state.change { $0 = Payload($0.first + 1, lifetimes) }
     case 1: state.replace { Payload($0.first + 1, lifetimes) }
@@ -121,7 +121,7 @@ private final class Subject: Sendable {
       state.change { $0 = Payload($0.first + 1, lifetimes) }
       state.publish()
     }
-    state.leave()
+    state.release()
   }
 
   /// What is wrong with the state, looked at before and after `pause`.

@@ -154,7 +154,7 @@ struct SoakWorker {
 /// Sees that states are whole and that none is older than the one before.
 private final class StateWatch: Sendable {
   private let tally: ParcelTally
-  private let last = OwnerCell(0)
+  private let last = OwnerIsolated(0)
 
   init(_ tally: ParcelTally) { self.tally = tally }
 

@@ -112,10 +112,10 @@ private final class SharedRing: Sendable {
   /// finds itself: see `rr_trampoline.h`.
   func runTurns(_ disturbance: inout Disturbance) {
     var looks = 0
-    while !ring.isEmpty, trampoline.tryEnter() {
+    while !ring.isEmpty, trampoline.tryAcquire() {
       let isReady = ring.isReady
       if isReady { turn(&disturbance) }
-      trampoline.leave()
+      trampoline.release()
       if isReady {
         looks = 0
         continue

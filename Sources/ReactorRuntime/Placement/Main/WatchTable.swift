@@ -1,3 +1,4 @@
+import Dispatch
 import ReactorCore
 import Synchronization
 
@@ -71,5 +72,37 @@ final class WatchTable: Sendable {
         if isWatching { watch.body() }
       }
     }
+  }
+}
+
+/// Brings a block into the main queue, once until it is unrung: see ``MainLoopHost``.
+final class MainQueueSignal: Sendable {
+  private let isRung = Atomic(false)
+  /// Relaxed: a number.
+  private let count = Atomic<UInt32>(0)
+  /// Besides, where the main queue cannot be watched: readable when rung.
+  let event: EventDescriptor?
+
+  init() throws(CoreError) { event = MainQueue.descriptor == nil ? try EventDescriptor() : nil }
+
+  /// How often a block was brought because somebody rang.
+  var rings: UInt32 { count.load(ordering: .relaxed) }
+
+  /// Any thread.
+  func ring() {
+    if !tryTakeOverSpilled() { return }
+    count.add(1, ordering: .relaxed)
+    bringBlock()
+  }
+
+  /// Whether it was not rung, and the caller has rung it now.
+  func tryTakeOverSpilled() -> Bool { !isRung.exchange(true, ordering: .sequentiallyConsistent) }
+
+  /// The block, before it looks for the last time; answers whether it was rung.
+  func unring() -> Bool { isRung.exchange(false, ordering: .sequentiallyConsistent) }
+
+  func bringBlock() {
+    DispatchQueue.main.async { MainLoopHost.shared.runBlock() }
+    event?.signal()
   }
 }

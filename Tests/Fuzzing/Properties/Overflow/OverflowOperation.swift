@@ -11,7 +11,7 @@ enum SendWay: Sendable {
 /// An action that is to be sent, and what its reactor does when it processes it.
 struct Delivery: Sendable {
   let way: SendWay
-  let errands: [OverflowErrand]
+  let tasks: [OverflowErrand]
 }
 
 /// What may be done outside of turns, and in the turn of an action as well.
@@ -71,11 +71,11 @@ extension FuzzInput {
   /// - Parameter choice: From 0 to 31.
   private mutating func delivery(_ choice: Int, depth: Int) -> Delivery {
     let ways: [SendWay] = [.send, .send, .trySend, .sendBeforeNow]
-    var errands: [OverflowErrand] = []
+    var tasks: [OverflowErrand] = []
     if depth > 0 {
-      for _ in 0..<(choice / 4 % 4) { errands.append(errand(depth: depth - 1)) }
+      for _ in 0..<(choice / 4 % 4) { tasks.append(errand(depth: depth - 1)) }
     }
-    return Delivery(way: ways[choice % 4], errands: errands)
+    return Delivery(way: ways[choice % 4], tasks: tasks)
   }
 
   private mutating func deliveries(upTo limit: Int, depth: Int) -> [Delivery] {
@@ -90,7 +90,7 @@ extension FuzzInput {
     case 5, 6: return .courier(deliveries(upTo: 2, depth: 0))
     default:
       if byte >> 3 < 2 { return .close(byte >> 3 == 0 ? .drain : .discard) }
-      return .deliver(Delivery(way: .send, errands: []))
+      return .deliver(Delivery(way: .send, tasks: []))
     }
   }
 }
@@ -98,7 +98,7 @@ extension FuzzInput {
 // Short, so that a list of operations can be read.
 
 extension Delivery: CustomStringConvertible {
-  var description: String { errands.isEmpty ? "\(way)" : "\(way) \(errands)" }
+  var description: String { tasks.isEmpty ? "\(way)" : "\(way) \(tasks)" }
 }
 
 extension OverflowErrand: CustomStringConvertible {

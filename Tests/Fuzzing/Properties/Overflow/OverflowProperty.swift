@@ -66,7 +66,7 @@ private final class OverflowRun: OverflowWitness, @unchecked Sendable {
     switch operation {
     case .errand(let errand): perform(errand)
     case .sendMany(let count):
-      for _ in 0..<count { deliver(Delivery(way: .send, errands: [])) }
+      for _ in 0..<count { deliver(Delivery(way: .send, tasks: [])) }
     case .step: step()
     case .stepUntilEmpty: while mismatch == nil, step() > 0 {}
     }
@@ -98,7 +98,7 @@ private final class OverflowRun: OverflowWitness, @unchecked Sendable {
     failures = []
     var refusal: SendError?
     do throws(SendError) {
-      let parcel = Parcel(id: id, errands: delivery.errands, payload: lifetimes.track(id))
+      let parcel = Parcel(id: id, tasks: delivery.tasks, payload: lifetimes.track(id))
       try subject?.deliver(parcel, waitingForNobody(delivery.way))
     } catch { refusal = error }
     let reported = failures ?? []
@@ -146,7 +146,7 @@ private final class OverflowRun: OverflowWitness, @unchecked Sendable {
       try log.expect(model.process(), is: parcel.id, "the action whose turn it is (not \(parcel.id))")
     }
     sender = .ownTurn
-    for errand in parcel.errands { perform(errand) }
+    for errand in parcel.tasks { perform(errand) }
     sender = .outside
   }
 

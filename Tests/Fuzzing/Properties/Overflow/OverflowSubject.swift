@@ -19,7 +19,7 @@ public enum OverflowFault: Sendable, CaseIterable {
 /// An action.
 struct Parcel: Sendable {
   let id: Int
-  let errands: [OverflowErrand]
+  let tasks: [OverflowErrand]
   let payload: LifetimeTracked
 }
 
