@@ -27,7 +27,7 @@ struct AllocationTests {
       ("observedOnce", none), ("observedFourTimes", none), ("observedDistinct", none), ("byAction", none),
       ("transformed", none), ("attached", none),
     ])
-  func perAction(_ work: (name: String, expected: ClosedRange<Double>)) throws {
+  func `per action`(_ work: (name: String, expected: ClosedRange<Double>)) throws {
     let output = Pipe()
     let process = Process()
     // Built into the same folder as the tests.

@@ -3,12 +3,12 @@ import Testing
 @testable import BenchmarkSupport
 
 @Suite struct HistogramTests {
-  @Test func emptyHistogramIsZero() {
+  @Test func `empty histogram is zero`() {
     #expect(Histogram().percentile(0.5) == 0)
     #expect(Histogram().maximum == 0)
   }
 
-  @Test func smallValuesAreExact() {
+  @Test func `small values are exact`() {
     var histogram = Histogram()
     for value in UInt64(0)..<256 { histogram.record(value) }
     #expect(histogram.percentile(0) == 0)
@@ -17,7 +17,7 @@ import Testing
   }
 
   /// The middle of three is the second: ranks round up.
-  @Test func ranksRoundUp() {
+  @Test func `ranks round up`() {
     var histogram = Histogram()
     for value in [UInt64(10), 20, 30] { histogram.record(value) }
     #expect(histogram.percentile(0.5) == 20)
@@ -25,7 +25,7 @@ import Testing
   }
 
   /// Whatever a value is, its bucket ends at or above it and at most 1/128 higher.
-  @Test func bucketsHoldTheirValues() {
+  @Test func `buckets hold their values`() {
     for shift in 0..<64 {
       let power = UInt64(1) << UInt64(shift)
       let values = [power, power + power / 3, power - 1 + power]
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func bucketsAreContiguous() {
+  @Test func `buckets are contiguous`() {
     for index in 0..<7000 {
       let next = Histogram.highestValue(at: index) + 1
       #expect(Histogram.index(of: next) == index + 1)
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64(1), 42, 7_777])
-  func percentilesMatchTheExactOnes(seed: UInt64) {
+  func `percentiles match the exact ones`(seed: UInt64) {
     var state = seed
     var histogram = Histogram()
     var values: [UInt64] = []

@@ -18,7 +18,7 @@ import Testing
     return error.message
   }
 
-  @Test func defaultsTakeTheCoresIn() throws {
+  @Test func `defaults take the cores in`() throws {
     let options = try options()
     #expect(options.producers == [1, 2, 4, 6, 8])
     #expect(options.cases.isEmpty)
@@ -29,7 +29,7 @@ import Testing
     #expect(!options.quick)
   }
 
-  @Test func quickIsShortAndCanBeRefinedOnEitherSide() throws {
+  @Test func `quick is short and can be refined on either side`() throws {
     #expect(try options("--quick").producers == [1, 2])
     #expect(try options("--quick").repetitions == 3)
     for options in [
@@ -42,12 +42,12 @@ import Testing
     }
   }
 
-  @Test func casesAccumulateAndMayBePrefixes() throws {
+  @Test func `cases accumulate and may be prefixes`() throws {
     let cases = try options("--case", "ring,latency.busy", "--case=ring.single").cases
     #expect(cases == ["ring", "latency.busy", "ring.single"])
   }
 
-  @Test func unknownCaseIsRefusedWithTheKnownOnes() {
+  @Test func `unknown case is refused with the known ones`() {
     let message = refusal("--case", "rung")
     #expect(message?.contains("'rung'") == true)
     #expect(message?.contains("ring.single, ring.batch16") == true)
@@ -55,45 +55,45 @@ import Testing
     #expect(refusal("--case", "single") != nil)
   }
 
-  @Test func producersAreSortedAndUnique() throws {
+  @Test func `producers are sorted and unique`() throws {
     #expect(try options("--producers", "8,1,8,2").producers == [1, 2, 8])
   }
 
   @Test(arguments: ["0", "-1", "1.5", "two", "1,,2", "1025", "1, 2", "99999999999999999999"])
-  func impossibleProducersAreRefused(_ value: String) {
+  func `impossible producers are refused`(_ value: String) {
     #expect(refusal("--producers", value)?.contains("1 to 1024") == true)
   }
 
-  @Test func aMillionReactorsCanBeAskedFor() throws {
+  @Test func `a million reactors can be asked for`() throws {
     #expect(try options("--reactors", "1000000").reactors == 1_000_000)
     #expect(try options("--quick").reactors == 1000)
   }
 
   /// Fewer than the threads that visit them would leave threads without any.
   @Test(arguments: ["7", "0", "-1", "many", "1e6", "100000001"])
-  func impossibleReactorsAreRefused(_ value: String) {
+  func `impossible reactors are refused`(_ value: String) {
     #expect(refusal("--reactors", value)?.contains("8 to 100000000, not '\(value)'") == true)
   }
 
   @Test(arguments: ["0", "-0.5", "nan", "inf", "soon", "3601"])
-  func impossibleSecondsAreRefused(_ value: String) {
+  func `impossible seconds are refused`(_ value: String) {
     #expect(refusal("--seconds", value)?.contains("'\(value)'") == true)
   }
 
   @Test(arguments: ["--case", "--producers", "--seconds", "--reactors", "--json"])
-  func missingValuesAreRefused(_ name: String) {
+  func `missing values are refused`(_ name: String) {
     #expect(refusal(name) == "\(name) needs a value.")
     #expect(refusal("\(name)=") == "\(name) needs a value.")
   }
 
-  @Test func unknownOptionsAreRefused() {
+  @Test func `unknown options are refused`() {
     #expect(refusal("--fast")?.contains("'--fast'") == true)
     #expect(refusal("ring")?.contains("'ring'") == true)
     #expect(refusal("") != nil)
     #expect(refusal("--quick=yes") == "--quick takes no value.")
   }
 
-  @Test func helpAndListAreFound() throws {
+  @Test func `help and list are found`() throws {
     #expect(try parser.parse(["--help"]).get() == .help)
     #expect(try parser.parse(["--quick", "--list"]).get() == .list)
     #expect(try parser.parse(["--list", "--help"]).get() == .help)
@@ -101,7 +101,7 @@ import Testing
     #expect(refusal("--help", "--seconds", "0") != nil)
   }
 
-  @Test func pathsMayHoldEqualSigns() throws {
+  @Test func `paths may hold equal signs`() throws {
     #expect(try options("--json=a=b.json").json == "a=b.json")
   }
 }

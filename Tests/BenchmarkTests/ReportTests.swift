@@ -14,14 +14,14 @@ import Testing
       allocationsPerAction: allocations, placement: placement, verified: verified, shareOfLimit: share)
   }
 
-  @Test func figuresAreMedianAndBounds() throws {
+  @Test func `figures are median and bounds`() throws {
     let odd = try #require(Figure([5, 1, 3]))
     #expect((odd.min, odd.median, odd.max) == (1, 3, 5))
     #expect(Figure([4, 1, 2, 3])?.median == 2.5)
     #expect(Figure([]) == nil)
   }
 
-  @Test func sharesOfALimitReachOneAtIt() {
+  @Test func `shares of a limit reach one at it`() {
     #expect(FigureUnit.millionPerSecond.fraction(of: 200, reached: 50) == 0.25)
     #expect(FigureUnit.nanoseconds.fraction(of: 50, reached: 200) == 0.25)
     #expect(FigureUnit.millionPerSecond.fraction(of: 0, reached: 50) == nil)
@@ -32,11 +32,11 @@ import Testing
     (0.0, "0"), (0.0551, "0.055"), (0.1, "0.10"), (9.994, "9.99"), (9.996, "10.0"), (99.94, "99.9"),
     (99.96, "100"), (1234.4, "1234"),
   ])
-  func numbersHaveThreeDigits(_ value: Double, _ text: String) {
+  func `numbers have three digits`(_ value: Double, _ text: String) {
     #expect(FigureFormat.number(value) == text)
   }
 
-  @Test func longTimesChangeTheirUnit() {
+  @Test func `long times change their unit`() {
     #expect(FigureFormat.figure(Figure([70, 76, 81])!, .nanoseconds) == "76.0 (70.0–81.0)")
     #expect(FigureFormat.figure(Figure([9_000, 20_000, 30_000])!, .nanoseconds) == "20.0µs (9.00–30.0)")
     #expect(FigureFormat.figure(Figure([2_500_000])!, .nanoseconds) == "2.50ms (2.50–2.50)")
@@ -45,14 +45,14 @@ import Testing
     #expect(FigureFormat.figure(Figure([480])!, .bytes) == "480 (480–480)")
   }
 
-  @Test func smallAllocationCountsAreNoise() {
+  @Test func `small allocation counts are noise`() {
     #expect(FigureFormat.allocations(nil) == "n/a")
     #expect(FigureFormat.allocations(0.0009) == "0")
     #expect(FigureFormat.allocations(0.001) == "0.001")
     #expect(FigureFormat.allocations(3) == "3.00")
   }
 
-  @Test func tableAlignsLinesAndBreaksWhenTooWide() {
+  @Test func `table aligns lines and breaks when too wide`() {
     let table = Table(
       title: "t", labels: ["a", "long"],
       columns: [
@@ -84,7 +84,7 @@ import Testing
         """)
   }
 
-  @Test func textReportShowsRatioShareAndPlacement() {
+  @Test func `text report shows ratio share and placement`() {
     let outline = CaseOutline(name: "ring.single", kind: .throughput, limit: .init("limit.spsc"))
     let text = TextReport(
       [outline, CaseOutline(name: "limit.spsc", kind: .limit)],
@@ -103,7 +103,7 @@ import Testing
     #expect(text.contains("The machine's limits"))
   }
 
-  @Test func textReportCopesWithGaps() {
+  @Test func `text report copes with gaps`() {
     let outline = CaseOutline(name: "reactor.loop", kind: .throughput, limit: .init("limit.spsc"))
     let text = TextReport(
       [outline], [result("reactor.loop", "mutex", 1, [100]), result("reactor.loop", "actor", 2, [2])]
@@ -114,7 +114,7 @@ import Testing
     #expect(!text.contains("limits"))
   }
 
-  @Test func percentilesAreColumns() {
+  @Test func `percentiles are columns`() {
     let outline = CaseOutline(
       name: "latency.busy", kind: .latency, limit: .init("limit.roundtrip", scale: 0.5))
     let text = TextReport(
@@ -131,7 +131,7 @@ import Testing
   }
 
   /// Ratios of ratios say nothing, and a case without a limit has no share of one.
-  @Test func readersHaveATableForEachPart() {
+  @Test func `readers have a table for each part`() {
     let outline = CaseOutline(
       name: "readers", kind: .readers,
       parts: [
@@ -156,7 +156,7 @@ import Testing
     #expect(!text.contains("allocs"))
   }
 
-  @Test func partsOfManyAreColumns() {
+  @Test func `parts of many are columns`() {
     let outline = CaseOutline(
       name: "scale.idle", kind: .scale, parts: [.init("made", .bytes), .init("making", .nanoseconds)])
     let text = TextReport(
@@ -171,7 +171,7 @@ import Testing
     #expect(!text.contains("allocs"))
   }
 
-  @Test func aLimitWithPartsHasARowForEach() {
+  @Test func `a limit with parts has a row for each`() {
     let outline = CaseOutline(name: "limit.wakeup", kind: .limit, parts: CaseOutline.percentileParts)
     let text = TextReport(
       [outline],
@@ -184,7 +184,7 @@ import Testing
     #expect(text.contains("limit.wakeup.p99"))
   }
 
-  @Test func jsonHasTheAgreedShape() throws {
+  @Test func `json has the agreed shape`() throws {
     let run = RunDescription(
       machine: MachineDescription(
         cpu: "A CPU", cores: 2, kernel: "Linux 6", architecture: "x86_64", loadAverage: 0.5,

@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test(arguments: [8, 9, 1000, 999_983])
-  func eachRoundReachesEveryMemberOnce(count: Int) {
+  func `each round reaches every member once`(count: Int) {
     let rounds = count > 10_000 ? 1 : 10
     var seen = [Int](repeating: 0, count: count)
     for visit in visits(count, threads: 8, rounds: rounds) where visit.round == rounds - 1 {
@@ -22,20 +22,20 @@ import Testing
   }
 
   /// The step is a prime, which in a length of its own would come back at once.
-  @Test func aLengthOfThePrimeItselfIsReachedWhole() {
+  @Test func `a length of the prime itself is reached whole`() {
     let order = VisitingOrder(count: 1_000_003, threads: 1, thread: 0, rounds: 1)
     var seen = [Bool](repeating: false, count: 1_000_003)
     for visit in order { seen[visit.index] = true }
     #expect(seen.allSatisfy { $0 })
   }
 
-  @Test func aMemberIsVisitedByAnotherThreadEachRound() {
+  @Test func `a member is visited by another thread each round`() {
     let visitors = Dictionary(grouping: visits(100, threads: 8, rounds: 8), by: \.index)
     #expect(visitors.count == 100)
     for visits in visitors.values { #expect(Set(visits.map(\.thread)).count == 8) }
   }
 
-  @Test func roundsFollowEachOtherOnEachThread() {
+  @Test func `rounds follow each other on each thread`() {
     for thread in 0..<8 {
       let rounds = VisitingOrder(count: 80, threads: 8, thread: thread, rounds: 3).map(\.round)
       #expect(rounds == rounds.sorted())
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func nobodyGoesStraightThroughTheMemory() {
+  @Test func `nobody goes straight through the memory`() {
     let indices = VisitingOrder(count: 100_000, threads: 1, thread: 0, rounds: 1).map(\.index)
     let neighbours = zip(indices, indices.dropFirst()).count { abs($0 - $1) <= 1 }
     #expect(neighbours < 1000)

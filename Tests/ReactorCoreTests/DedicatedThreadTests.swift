@@ -5,7 +5,7 @@ import Testing
 
 /// Threads of one's own.
 @Suite struct DedicatedThreadTests {
-  @Test func runsOnAnotherThreadAndIsJoined() {
+  @Test func `runs on another thread and is joined`() {
     let tokens = Record<UInt64>()
     let lifetimes = Lifetimes()
     do {
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(arguments: [("short", "short"), ("a-name-of-more-than-15-bytes", "a-name-of-more-"), ("", "")])
-  func nameIsCutTo15Bytes(_ name: (given: String, shown: String)) {
+  func `name is cut to15 bytes`(_ name: (given: String, shown: String)) {
     let names = Record<String>()
     DedicatedThread(named: name.given) {
       names.append((try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)) ?? "?")
@@ -32,13 +32,13 @@ import Testing
     #expect(names.elements == [name.shown + "\n"])
   }
 
-  @Test func threadThatIsLetGoRunsToItsEnd() {
+  @Test func `thread that is let go runs to its end`() {
     let isDone = Gate()
     _ = DedicatedThread(named: "gone") { isDone.open() }
     #expect(isDone.wait())
   }
 
-  @Test func processors() {
+  @Test func `processors`() {
     let mayEnd = Gate()
     let thread = DedicatedThread(named: "placed") { _ = mayEnd.wait() }
     #expect(thread.run(on: 0) == true)
@@ -47,7 +47,7 @@ import Testing
     thread.join()
   }
 
-  @Test func isCurrentInItsOwnBody() {
+  @Test func `is current in its own body`() {
     final class Box: @unchecked Sendable {
       // Unchecked: written before the gate opens, read after.
       var thread: Shared<DedicatedThread>?

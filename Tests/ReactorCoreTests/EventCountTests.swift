@@ -9,7 +9,7 @@ import Testing
   static let kinds: [EventCountKind] = [.futex, .descriptor]
 
   @Test(arguments: kinds)
-  func conditionThatHoldsDoesNotSleep(_ kind: EventCountKind) throws {
+  func `condition that holds does not sleep`(_ kind: EventCountKind) throws {
     let event = try EventCount(kind)
     var looks = 0
     let holds = event.wait {
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: kinds)
-  func notifyBetweenPrepareAndWaitIsNotMissed(_ kind: EventCountKind) throws {
+  func `notify between prepare and wait is not missed`(_ kind: EventCountKind) throws {
     let event = try CurrentCore.EventCount(kind)
     defer { event.destroy() }
     for _ in 0..<10 {
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: kinds)
-  func timeRunsOut(_ kind: EventCountKind) throws {
+  func `time runs out`(_ kind: EventCountKind) throws {
     let event = try EventCount(kind)
     let start = ContinuousClock.now
     #expect(event.wait(timeoutNanoseconds: 3_000_000) { false } == false)
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: kinds)
-  func anotherThreadWakes(_ kind: EventCountKind) throws {
+  func `another thread wakes`(_ kind: EventCountKind) throws {
     let event = Shared(try EventCount(kind))
     let turn = Shared(Atomic(0))
     let rounds = 200
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test(arguments: kinds)
-  func allSleepersWake(_ kind: EventCountKind) throws {
+  func `all sleepers wake`(_ kind: EventCountKind) throws {
     for _ in 0..<10 {
       let event = Shared(try EventCount(kind))
       let isOpen = Shared(Atomic(false))
@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test
-  func veryLongTimeoutIsNoMistake() async throws {
+  func `very long timeout is no mistake`() async throws {
     let event = try EventCount()
     var looks = 0
     let holds = event.wait(timeoutNanoseconds: .max / 2) {

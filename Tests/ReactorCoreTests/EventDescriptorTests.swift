@@ -11,7 +11,7 @@ import Testing
   }
 
   @Test
-  func onlyThisKindHasADescriptor() throws {
+  func `only this kind has a descriptor`() throws {
     #expect(try EventCount(.futex).descriptor == nil)
     let event = try EventCount(.descriptor)
     let descriptor = try #require(event.descriptor as Int32?)
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test
-  func readableOnceNotifiedWhileArmed() throws {
+  func `readable once notified while armed`() throws {
     let event = try EventCount(.descriptor)
     let descriptor = try #require(event.descriptor as Int32?)
     // Nobody is armed: a notification costs no system call and leaves no trace.
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test
-  func armingIsRefusedWhenTheConditionHolds() throws {
+  func `arming is refused when the condition holds`() throws {
     let event = try EventCount(.descriptor)
     let descriptor = try #require(event.descriptor as Int32?)
     #expect(event.arm { true } == false)
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test
-  func pollWakesWhenAnotherThreadNotifies() throws {
+  func `poll wakes when another thread notifies`() throws {
     let event = Shared(try EventCount(.descriptor))
     let descriptor = try #require(event.value.descriptor as Int32?)
     for _ in 0..<50 {
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test
-  func descriptorsAreClosed() throws {
+  func `descriptors are closed`() throws {
     func openDescriptors() throws -> Int {
       let directory = try #require(opendir("/proc/self/fd"))
       defer { closedir(directory) }

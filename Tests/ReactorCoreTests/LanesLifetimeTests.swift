@@ -5,7 +5,7 @@ import Testing
 /// What is still inside when lanes go away.
 @Suite struct LanesLifetimeTests {
   @Test
-  func leftOversAreDestroyed() throws {
+  func `left overs are destroyed`() throws {
     let lifetimes = Lifetimes()
     do {
       let lanes = try Lanes<LifetimeTracked>(limit: 3, capacity: 8)
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test
-  func leftOversSentAfterTheLastLookAreDestroyed() throws {
+  func `left overs sent after the last look are destroyed`() throws {
     let lifetimes = Lifetimes()
     do {
       let lanes = try Lanes<LifetimeTracked>(limit: 1, capacity: 16)
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test
-  func moreLeftOversThanOneShareAreDestroyed() throws {
+  func `more left overs than one share are destroyed`() throws {
     let lifetimes = Lifetimes()
     do {
       let lanes = try Lanes<LifetimeTracked>(limit: 1, capacity: 8192)
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test
-  func producerKeepsTheLanes() throws {
+  func `producer keeps the lanes`() throws {
     let lifetimes = Lifetimes()
     func makeProducer() throws -> LaneProducer<LifetimeTracked> {
       try Lanes<LifetimeTracked>(limit: 1, capacity: 2).register()

@@ -5,7 +5,7 @@ import Testing
 /// Registration, order and the consumer's parameters.
 @Suite struct LanesTests {
   @Test
-  func invalidArguments() {
+  func `invalid arguments`() {
     func expect(_ error: CoreError, limit: Int, capacity: Int) {
       #expect(throws: error) { _ = try Lanes<Int>(limit: limit, capacity: capacity) }
     }
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 4, 64])
-  func fullIsTruthfulAndOrderIsKept(_ capacity: Int) throws {
+  func `full is truthful and order is kept`(_ capacity: Int) throws {
     let lanes = try Lanes<Int>(limit: 1, capacity: capacity)
     var producer = try lanes.register()
     for index in 0..<capacity { #expect(producer.trySend(index).isAccepted) }
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 64, 1024])
-  func registrationHasALimit(_ limit: Int) throws {
+  func `registration has a limit`(_ limit: Int) throws {
     /// Holds `count` registrations at once, then asks for one more.
     func exhaust(_ lanes: Lanes<Int>, _ count: Int) throws {
       if count == 0 {
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test
-  func handleThatGoesAwayFreesItsLaneOnceItIsEmpty() throws {
+  func `handle that goes away frees its lane once it is empty`() throws {
     let lanes = try Lanes<Int>(limit: 1, capacity: 4)
     for round in 0..<1000 {
       do {
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test
-  func lanesAreUsedAgainRatherThanAdded() throws {
+  func `lanes are used again rather than added`() throws {
     let lanes = try CurrentCore.Lanes(limit: 8, capacity: 2, size: 8, alignment: 8, startingAt: 0)
     defer { lanes.destroy() }
     var memory: Set<UnsafeMutableRawPointer> = []
@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test
-  func openLaneIsNotRecycled() throws {
+  func `open lane is not recycled`() throws {
     let lanes = try Lanes<Int>(limit: 1, capacity: 4)
     var producer = try lanes.register()
     for _ in 0..<3 { #expect(lanes.received() == []) }
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test
-  func shareAndLimit() throws {
+  func `share and limit`() throws {
     let lanes = try Lanes<Int>(limit: 3, capacity: 16)
     var first = try lanes.register()
     var second = try lanes.register()
@@ -134,7 +134,7 @@ import Testing
   }
 
   @Test
-  func eachProducersOrderIsKept() throws {
+  func `each producers order is kept`() throws {
     let lanes = try Lanes<Int>(limit: 4, capacity: 16)
     let each = 3000
     let isDone = Threads.start {

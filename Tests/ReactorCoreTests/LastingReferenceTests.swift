@@ -9,7 +9,7 @@ import Testing
     deinit { reference.letGo() }
   }
 
-  @Test func isSetOnceByWhoComesFirst() {
+  @Test func `is set once by who comes first`() {
     let lifetimes = Lifetimes()
     do {
       let holder = Holder()
@@ -31,7 +31,7 @@ import Testing
     #expect(Threads.yield { lifetimes.alive == 0 })
   }
 
-  @Test func weakOwnerKeepsNeitherOwnerNorPart() {
+  @Test func `weak owner keeps neither owner nor part`() {
     let lifetimes = Lifetimes()
     var owner: LifetimeTracked? = lifetimes.track(1)
     let part = lifetimes.track(2)

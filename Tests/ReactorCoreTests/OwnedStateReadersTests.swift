@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test
-  func aThreadKeepsOneStateUntilItReadsAgainOrEnds() throws {
+  func `a thread keeps one state until it reads again or ends`() throws {
     let subject = try Subject()
     let other = try Subject()
     let (hasRead, mayReadAgain, hasReadAgain, mayEnd) = (Gate(), Gate(), Gate(), Gate())
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test
-  func idleReadersDoNotKeepTheOwnerFromShowing() throws {
+  func `idle readers do not keep the owner from showing`() throws {
     let lifetimes: Lifetimes
     let mayEnd = Gate()
     var threads: [Gate] = []

@@ -6,7 +6,7 @@ import Testing
 /// The slots behind an owned state: how many states they keep, and what happens when readers pin them.
 @Suite struct OwnedStateSlotTests {
   @Test
-  func statesAreBoundedAndReleased() throws {
+  func `states are bounded and released`() throws {
     let lifetimes = Lifetimes()
     do {
       let state = try OwnedState<LifetimeTracked>()
@@ -28,12 +28,12 @@ import Testing
   }
 
   @Test
-  func stateThatNeverStartedLeavesNothing() throws {
+  func `state that never started leaves nothing`() throws {
     _ = try OwnedState<LifetimeTracked>()
   }
 
   @Test
-  func pinnedSlotsAreNotOverwritten() throws {
+  func `pinned slots are not overwritten`() throws {
     let state = try OwnedState<Int>()
     #expect(state.tryInitialize { 0 } == true)
     state.release()
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test
-  func readersHoldOneStateForEachSlotAndNoLonger() throws {
+  func `readers hold one state for each slot and no longer`() throws {
     let lifetimes = Lifetimes()
     do {
       let state = try OwnedState<LifetimeTracked>()
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func ownerGoesOnWhileEverySlotIsPinned(_ isLarge: Bool) throws {
+  func `owner goes on while every slot is pinned`(_ isLarge: Bool) throws {
     func body<State: Sendable>(
       _ make: @escaping @Sendable (LifetimeTracked) -> State,
       _ value: @escaping @Sendable (borrowing State) -> Int

@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test
-  func startsOnce() throws {
+  func `starts once`() throws {
     let state = try OwnedState<Int>()
     #expect(state.hasStarted == false)
     #expect(state.read() == nil)
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test
-  func oneOfManyStarts() throws {
+  func `one of many starts`() throws {
     for _ in 0..<50 {
       let state = Shared(try OwnedState<Int>())
       let starters = Record<Int>()
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test
-  func nobodyReadsWhileItStarts() throws {
+  func `nobody reads while it starts`() throws {
     let lifetimes = Lifetimes()
     do {
       let state = Shared(try OwnedState<Counted>())
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test
-  func ownership() throws {
+  func `ownership`() throws {
     let state = Shared(try OwnedState<Int>())
     #expect(state.value.tryInitialize { 0 } == true)
     #expect(state.value.wasBusy == true)
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test
-  func ownerSeesItsChangesAndOthersWhatIsShown() throws {
+  func `owner sees its changes and others what is shown`() throws {
     let lifetimes = Lifetimes()
     do {
       let state = Shared(try OwnedState<Counted>())
@@ -144,7 +144,7 @@ import Testing
   }
 
   @Test
-  func readInsideAChangeGivesWhatIsShown() throws {
+  func `read inside a change gives what is shown`() throws {
     let lifetimes = Lifetimes()
     do {
       let state = try OwnedState<Counted>()
@@ -173,7 +173,7 @@ import Testing
   }
 
   @Test
-  func readersNeverSeeATornState() throws {
+  func `readers never see a torn state`() throws {
     struct Words: Sendable {
       var a = 0
       var b = 0

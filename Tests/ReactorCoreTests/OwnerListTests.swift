@@ -10,7 +10,7 @@ import Testing
     return values
   }
 
-  @Test func keepsOrderAndObjects() {
+  @Test func `keeps order and objects`() {
     let lifetimes = Lifetimes()
     do {
       let list = OwnerList<LifetimeTracked>()
@@ -23,7 +23,7 @@ import Testing
     #expect(lifetimes.alive == 0)
   }
 
-  @Test func takesMoreWhileItIsGoneThrough() {
+  @Test func `takes more while it is gone through`() {
     let lifetimes = Lifetimes()
     let list = OwnerList<LifetimeTracked>()
     list.append(lifetimes.track(1))
@@ -37,7 +37,7 @@ import Testing
     #expect(list.count == 102)
   }
 
-  @Test func deinitOfARemovedObjectMayAdd() {
+  @Test func `deinit of a removed object may add`() {
     final class Adder: Sendable {
       let list: OwnerList<Adder>?
       init(to list: OwnerList<Adder>?) { self.list = list }

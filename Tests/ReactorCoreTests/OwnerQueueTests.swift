@@ -4,7 +4,7 @@ import Testing
 
 /// The owner's own actions.
 @Suite struct OwnerQueueTests {
-  @Test func firstInFirstOutWithStamps() {
+  @Test func `first in first out with stamps`() {
     let queue = ReentrantQueue<Int>(limit: 100)
     #expect(queue.isEmpty == true)
     #expect(queue.firstStamp == nil)
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: [1, 3, 16, 17, 100])
-  func limitHolds(_ limit: Int) {
+  func `limit holds`(_ limit: Int) {
     let queue = ReentrantQueue<Int>(limit: limit)
     for round in 0..<3 {
       for index in 0..<limit { #expect(queue.tryAppend(round * 100 + index, stamp: 0) == true) }
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func growsWhereverItsElementsLie() {
+  @Test func `grows wherever its elements lie`() {
     // The first element at each place of the first block, then growth to several times its size.
     for offset in 0..<16 {
       let queue = ReentrantQueue<Int>(limit: .max)
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func elementsAreDestroyedOnce() {
+  @Test func `elements are destroyed once`() {
     let lifetimes = Lifetimes()
     do {
       let queue = ReentrantQueue<LifetimeTracked>(limit: 64)

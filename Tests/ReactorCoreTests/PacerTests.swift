@@ -6,7 +6,7 @@ import Testing
 /// How long a consumer that caught up is patient.
 @Suite struct PacerTests {
   @Test
-  func waitsLongerWhileMuchComesAndLessWhileLittleDoes() {
+  func `waits longer while much comes and less while little does`() {
     var pacer = Pacer()
     #expect(pacer.pauses == 0)
     pacer.wait(afterReceiving: 1)

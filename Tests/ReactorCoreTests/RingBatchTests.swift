@@ -5,7 +5,7 @@ import Testing
 /// Several elements with one claim.
 @Suite struct RingBatchTests {
   @Test(arguments: [1, 16, 127, 128, 255, 300, 512])
-  func batchIsContiguous(_ count: Int) throws {
+  func `batch is contiguous`(_ count: Int) throws {
     let ring = try Ring<Int>(capacity: 512)
     // Four laps and more, so that batches lie across the end of the memory too.
     for round in 0..<(2048 / count + 5) {
@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(arguments: [0, -1, Int.min, 9, 16, Int.max])
-  func invalidCount(_ count: Int) throws {
+  func `invalid count`(_ count: Int) throws {
     let ring = try Ring<Int>(capacity: 8)
     var isCalled = false
     let make = { (index: Int) -> Int in
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test
-  func allOrNothing() throws {
+  func `all or nothing`() throws {
     let ring = try Ring<Int>(capacity: 8)
     #expect(ring.trySend(count: 5) { $0 } == .accepted)
     #expect(ring.trySend(count: 4) { $0 } == .full)
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test(arguments: [2, 127, 128, 300])
-  func drainStopsInTheMiddleOfARun(_ count: Int) throws {
+  func `drain stops in the middle of a run`(_ count: Int) throws {
     let ring = try Ring<Int>(capacity: 512)
     #expect(ring.trySend(count: count) { $0 } == .accepted)
     #expect(ring.trySend(-7).isAccepted)
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test
-  func readyIsSeenInTheMiddleOfARun() throws {
+  func `ready is seen in the middle of a run`() throws {
     let ring = try Ring<Int>(capacity: 8)
     #expect(ring.trySend(count: 4) { $0 } == .accepted)
     #expect(ring.received(upTo: 1) == [0])
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test
-  func batchesOfSeveralThreadsDoNotMix() throws {
+  func `batches of several threads do not mix`() throws {
     let ring = Shared(try Ring<Int>(capacity: 1024))
     let rounds = 300
     let batch = 150

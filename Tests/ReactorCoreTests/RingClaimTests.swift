@@ -5,7 +5,7 @@ import Testing
 /// Claims that are published late, out of order, or never: through the raw ring.
 @Suite struct RingClaimTests {
   @Test
-  func lateClaimStopsTheConsumerOnly() throws {
+  func `late claim stops the consumer only`() throws {
     let ring = try CurrentCore.Ring(capacity: 4, size: 8, alignment: 8, startingAt: 0)
     defer { ring.destroy() }
     #expect(ring.tryClaim(1) == .claimed(0))
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 127, 128, 254, 300])
-  func runsNameTheirLength(_ count: Int) throws {
+  func `runs name their length`(_ count: Int) throws {
     let ring = try CurrentCore.Ring(capacity: 512, size: 8, alignment: 8, startingAt: 0)
     defer { ring.destroy() }
     var start: UInt64 = 0
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test
-  func runLeftIsKept() throws {
+  func `run left is kept`() throws {
     let ring = try CurrentCore.Ring(capacity: 2, size: 8, alignment: 8, startingAt: 0)
     defer { ring.destroy() }
     #expect(ring.runLeft == 0)
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test
-  func closeBetweenClaimAndAbandon() throws {
+  func `close between claim and abandon`() throws {
     let ring = try CurrentCore.Ring(capacity: 4, size: 8, alignment: 8, startingAt: UInt64.max)
     defer { ring.destroy() }
     guard case .claimed(let cursor) = ring.tryClaim(3) else {
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test
-  func payloadsAreApartAndAligned() throws {
+  func `payloads are apart and aligned`() throws {
     for (size, alignment) in [(1, 1), (8, 8), (24, 8), (200, 8), (64, 64), (3, 128), (48, 16)] {
       let ring = try CurrentCore.Ring(capacity: 8, size: size, alignment: alignment, startingAt: 0)
       defer { ring.destroy() }

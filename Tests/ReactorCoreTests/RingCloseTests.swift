@@ -5,7 +5,7 @@ import Testing
 /// A closed ring accepts nothing, and still gives what is inside.
 @Suite struct RingCloseTests {
   @Test
-  func closedRefusesAndDrains() throws {
+  func `closed refuses and drains`() throws {
     let ring = try Ring<Int>(capacity: 4)
     #expect(ring.trySend(count: 3) { $0 } == .accepted)
     ring.close()
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test
-  func closedIsSaidOfAFullRingToo() throws {
+  func `closed is said of a full ring too`() throws {
     let ring = try Ring<Int>(capacity: 2)
     #expect(ring.trySend(count: 2) { $0 } == .accepted)
     ring.close()
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test
-  func claimBeforeTheCloseIsStillPublished() throws {
+  func `claim before the close is still published`() throws {
     let ring = try CurrentCore.Ring(capacity: 4, size: 8, alignment: 8, startingAt: 0)
     defer { ring.destroy() }
     #expect(ring.tryClaim(2) == .claimed(0))
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test
-  func everySendIsEitherReceivedOrRefused() throws {
+  func `every send is either received or refused`() throws {
     let ring = Shared(try Ring<Int>(capacity: 256))
     let accepted = Record<Int>()
     let halfway = Gate()

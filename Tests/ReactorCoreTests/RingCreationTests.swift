@@ -10,19 +10,19 @@ import Testing
       (3, .capacityIsNotAPowerOfTwo), (1023, .capacityIsNotAPowerOfTwo),
       (Int.max, .capacityIsNotAPowerOfTwo), (1 << 32, .capacityIsTooLarge), (1 << 62, .capacityIsTooLarge),
     ])
-  func invalidCapacity(_ expected: (capacity: Int, error: CoreError)) {
+  func `invalid capacity`(_ expected: (capacity: Int, error: CoreError)) {
     #expect(throws: expected.error) { _ = try Ring<Int>(capacity: expected.capacity) }
     #expect(!expected.error.description.isEmpty)
   }
 
   @Test
-  func elementOfMoreThanOneMebibyte() {
+  func `element of more than one mebibyte`() {
     #expect(throws: CoreError.elementIsTooLarge) {
       _ = try Ring<InlineArray<1_048_577, UInt8>>(capacity: 2)
     }
   }
 
-  @Test func everyErrorHasATextOfItsOwn() {
+  @Test func `every error has a text of its own`() {
     let errors: [CoreError] = [
       .capacityIsZero, .capacityIsNotAPowerOfTwo, .capacityIsTooLarge, .elementSizeIsZero,
       .elementIsTooLarge, .alignmentIsInvalid, .countIsInvalid, .outOfMemory, .lanesExhausted,
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: [Int.max, 127, 256, 0, -1])
-  func rawRingRefusesLayouts(_ alignment: Int) {
+  func `raw ring refuses layouts`(_ alignment: Int) {
     #expect(throws: CoreError.alignmentIsInvalid) {
       _ = try CurrentCore.Ring(capacity: 2, size: 8, alignment: alignment, startingAt: 0)
     }
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 4, 1024])
-  func capacityIsWhatWasAsked(_ capacity: Int) throws {
+  func `capacity is what was asked`(_ capacity: Int) throws {
     let ring = try Ring<Int>(capacity: capacity)
     #expect(ring.capacity == capacity)
     #expect(ring.wasCount == 0)

@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test
-  func values() throws {
+  func `values`() throws {
     try roundTrip({ _ in Nothing() }, ==)
     try roundTrip({ _ in () }, { _, _ in true })
     try roundTrip({ UInt8($0) }, ==)
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test
-  func existentialsAndClosures() throws {
+  func `existentials and closures`() throws {
     try roundTrip(
       { $0 % 2 == 0 ? Small(name: "\($0)") as any Named : Large("\($0)") }, { $0.name == $1.name })
     let lifetimes = Lifetimes()
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test
-  func objectsAreNotLeaked() throws {
+  func `objects are not leaked`() throws {
     let lifetimes = Lifetimes()
     do {
       let ring = try Ring<LifetimeTracked>(capacity: 8)
@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test
-  func uncopyableElementsAreMoved() throws {
+  func `uncopyable elements are moved`() throws {
     let lifetimes = Lifetimes()
     let destroyed = Record<Int>()
     do {

@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test
-  func producerThatStopsInItsClaim() throws {
+  func `producer that stops in its claim`() throws {
     let ring = Shared(try Ring<Int>(capacity: 4))
     let isInside = Gate()
     let mayPublish = Gate()
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: [1, 3, 127, 128, 300])
-  func abandonedClaimsArePassedOver(_ count: Int) throws {
+  func `abandoned claims are passed over`(_ count: Int) throws {
     let ring = try Ring<Int>(capacity: 512)
     for round in 0..<6 {
       #expect(ring.trySend(round).isAccepted)
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 3])
-  func whatLiesBehindAnUnpublishedClaimIsDestroyed(_ missing: Int) throws {
+  func `what lies behind an unpublished claim is destroyed`(_ missing: Int) throws {
     for start in [0, (1 << 56) - 5, (1 << 63) - 5, UInt64.max - 5] as [UInt64] {
       let lifetimes = Lifetimes()
       do {

@@ -5,7 +5,7 @@ import Testing
 /// First in, first out, and a `full` that is true.
 @Suite struct RingOrderTests {
   @Test(arguments: [1, 2, 4, 1024])
-  func firstInFirstOut(_ capacity: Int) throws {
+  func `first in first out`(_ capacity: Int) throws {
     let ring = try Ring<Int>(capacity: capacity)
     for lap in 0..<3 {
       for index in 0..<capacity { #expect(ring.trySend(lap * capacity + index).isAccepted) }
@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 4, 1024])
-  func fullIsTruthful(_ capacity: Int) throws {
+  func `full is truthful`(_ capacity: Int) throws {
     let ring = try Ring<Int>(capacity: capacity)
     for index in 0..<capacity { #expect(ring.trySend(index).isAccepted) }
     // Each slot that is released makes room for exactly one.
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: [1, 4, 16, 256])
-  func slotsComeBackWhileDraining(_ capacity: Int) throws {
+  func `slots come back while draining`(_ capacity: Int) throws {
     let ring = try Ring<Int>(capacity: capacity)
     for index in 0..<capacity { #expect(ring.trySend(index).isAccepted) }
     var received: [Int] = []
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test
-  func cursorsCountElements() throws {
+  func `cursors count elements`() throws {
     let ring = try Ring<Int>(capacity: 8)
     var cursors: [UInt64] = []
     for index in 0..<20 {
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test
-  func drainStopsAtItsLimit() throws {
+  func `drain stops at its limit`() throws {
     let ring = try Ring<Int>(capacity: 64)
     #expect(ring.received() == [])
     for index in 0..<64 { #expect(ring.trySend(index).isAccepted) }
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test
-  func eachProducersOrderIsKept() throws {
+  func `each producers order is kept`() throws {
     let ring = Shared(try Ring<Int>(capacity: 16))
     let producers = 4
     let each = 2000

@@ -7,7 +7,7 @@ import Testing
   private final class Room: Sendable {}
   private final class Box: Sendable {}
 
-  @Test func objectsComeInnermostFirstAndByType() {
+  @Test func `objects come innermost first and by type`() {
     let (outer, inner, box) = (Room(), Room(), Box())
     #expect(ThreadScope.objects(Room.self).isEmpty)
     ThreadScope.enter(outer) {
@@ -24,7 +24,7 @@ import Testing
     #expect(ThreadScope.innermost(Box.self) == nil)
   }
 
-  @Test func outsideThereIsNothingOfIt() {
+  @Test func `outside there is nothing of it`() {
     let (outer, inner) = (Room(), Room())
     ThreadScope.enter(outer) {
       ThreadScope.outside {
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func threadsDoNotShareIt() {
+  @Test func `threads do not share it`() {
     let room = Room()
     ThreadScope.enter(room) {
       let hasEnded = Threads.start { #expect(ThreadScope.objects(Room.self).isEmpty) }

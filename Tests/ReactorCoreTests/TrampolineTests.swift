@@ -10,7 +10,7 @@ import Testing
   }
 
   @Test
-  func oneOwnerAtATime() throws {
+  func `one owner at a time`() throws {
     let trampoline = Shared(try Trampoline())
     #expect(trampoline.value.wasIdle == true)
     #expect(trampoline.value.isOwner == false)
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test
-  func scheduleIsTakenOverByAnother() throws {
+  func `schedule is taken over by another`() throws {
     let trampoline = Shared(try Trampoline())
     #expect(trampoline.value.trySchedule() == true)
     #expect(trampoline.value.trySchedule() == false)
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test
-  func rawWordNamesOwnerAndSlot() throws {
+  func `raw word names owner and slot`() throws {
     let raw = try CurrentCore.Trampoline(payload: 0)
     defer { raw.destroy() }
     let me = CurrentCore.threadToken
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test
-  func pinsAreCountedPerSlot() throws {
+  func `pins are counted per slot`() throws {
     let raw = try CurrentCore.Trampoline(payload: 0)
     defer { raw.destroy() }
     for slot in 0..<snapshotSlotCount {
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test
-  func threadTokensDiffer() throws {
+  func `thread tokens differ`() throws {
     let tokens = Record<UInt64>()
     let mayEnd = Gate(count: 8)
     #expect(
@@ -128,7 +128,7 @@ import Testing
   }
 
   @Test
-  func ownersExcludeEachOther() throws {
+  func `owners exclude each other`() throws {
     let trampoline = Shared(try Trampoline())
     let guarded = Guarded()
     #expect(

@@ -9,7 +9,7 @@ import Testing
 
   /// The last turn processes as much as a turn may, so nothing is left for another one.
   @Test(arguments: PlacementUnderTest.allCases)
-  func aFullLastTurnIsFollowedByTheEnd(_ placement: PlacementUnderTest) throws {
+  func `a full last turn is followed by the end`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let (isInside, mayGoOn) = (Gate(), Gate())
     let reactor = Script.held(on: stage.placement, capacity: 2048, isInside: isInside, mayGoOn: mayGoOn)
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test
-  func closedAfterItsLoopItEndsToo() throws {
+  func `closed after its loop it ends too`() throws {
     let loop = try Loop()
     let isDisposed = Gate()
     let reactor = Script(
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test
-  func othersOnItsLoopAreRefusedAsEverybodyIs() throws {
+  func `others on its loop are refused as everybody is`() throws {
     let loop = try Loop()
     let failures = Record<SendError>()
     let closed = Script(on: .loop(loop), failures: failures)
@@ -63,7 +63,7 @@ import Testing
 
   /// An observer that comes too late is told the last state as the owner, and sends.
   @Test(arguments: PlacementUnderTest.allCases)
-  func whatALateObserverSendsIsRefused(_ placement: PlacementUnderTest) throws {
+  func `what a late observer sends is refused`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let failures = Record<SendError>()
     let reactor = Script(on: stage.placement, failures: failures)

@@ -9,7 +9,7 @@ import Testing
   private static let soon = Duration.seconds(60)
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func drainProcessesWhatWasAcceptedAndRefusesTheRest(
+  func `drain processes what was accepted and refuses the rest`(
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func discardReportsWhatWasAccepted(_ placement: PlacementUnderTest) throws {
+  func `discard reports what was accepted`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let (isInside, mayGoOn) = (Gate(), Gate())
     let failures = Record<SendError>()
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func anUntouchedReactorEndsAtOnce(_ placement: PlacementUnderTest) throws {
+  func `an untouched reactor ends at once`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let failures = Record<SendError>()
     let reactor = Script(on: stage.placement, failures: failures)
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func closedFromInsideATurnItFinishesThatTurn(_ placement: PlacementUnderTest) throws {
+  func `closed from inside a turn it finishes that turn`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let failures = Record<SendError>()
     let reactor = Script(
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func closingWhileOthersSendLosesNothing(_ placement: PlacementUnderTest) throws {
+  func `closing while others send loses nothing`(_ placement: PlacementUnderTest) throws {
     for _ in 0..<20 {
       let stage = try Stage(placement)
       let failures = Record<SendError>()
@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test
-  func aReactorEndsThoughItsLoopWasShutDownBefore() throws {
+  func `a reactor ends though its loop was shut down before`() throws {
     let loop = try Loop()
     let reactors = (0..<4).map { _ in Script(on: .loop(loop)) }
     for reactor in reactors.prefix(2) { reactor.send(1) }
@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func streamsAreDisposedAtTheEnd(_ placement: PlacementUnderTest) async throws {
+  func `streams are disposed at the end`(_ placement: PlacementUnderTest) async throws {
     let stage = try Stage(placement)
     let isDisposed = Gate()
     let started = Gate()
@@ -138,7 +138,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func oneThatDoesNotEndInTimeIsNamed(_ placement: PlacementUnderTest) throws {
+  func `one that does not end in time is named`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let (isInside, mayGoOn) = (Gate(), Gate())
     let stuck = Script.held(on: stage.placement, capacity: 64, isInside: isInside, mayGoOn: mayGoOn)

@@ -8,7 +8,7 @@ import Testing
   private struct Broken: Error {}
 
   @Test
-  func whatMutateAnsweredAfterTheEndIsReported() {
+  func `what mutate answered after the end is reported`() {
     let failures = Record<Failure>()
     let reactor = Streamed(
       failures: failures, mutate: { _, action in .of(action, action + 1, action + 2) },
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test
-  func theActionWhoseObserverEndsATransformIsReportedHoweverItWasSent() {
+  func `the action whose observer ends a transform is reported however it was sent`() {
     for weakly in [false, true] {
       let failures = Record<Failure>()
       let external = PublishSubject<Int>()
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test
-  func letsGoOfAnObserverThatIsDisposed() {
+  func `lets go of an observer that is disposed`() {
     let lifetimes = Lifetimes()
     let external = PublishSubject<Int>()
     let reactor = Streamed(mutation: { .merge($0, external.asObservable()) })
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test
-  func letsGoOfAnObserverThatIsDisposedAfterItsLoopHasEnded() throws {
+  func `lets go of an observer that is disposed after its loop has ended`() throws {
     let lifetimes = Lifetimes()
     let loop = try Loop()
     let reactor = Streamed(on: .loop(loop))
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test
-  func reportsWhatAnObserverSendsThatCameLate() {
+  func `reports what an observer sends that came late`() {
     let failures = Record<Failure>()
     let external = PublishSubject<Int>()
     let reactor = Streamed(failures: failures, mutation: { .merge($0, external.asObservable()) })
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test
-  func letsGoOfAnObserverThatIsDisposedWhileItsLoopGoesOn() throws {
+  func `lets go of an observer that is disposed while its loop goes on`() throws {
     let lifetimes = Lifetimes()
     let external = PublishSubject<Int>()
     let loop = try Loop()
@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test
-  func whoSubscribesWhileALoopEndsGetsTheLastState() throws {
+  func `who subscribes while a loop ends gets the last state`() throws {
     let (isMutating, mayGoOn) = (Gate(), Gate())
     let loop = try Loop()
     let reactor = Streamed(

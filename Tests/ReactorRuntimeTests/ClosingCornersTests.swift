@@ -8,7 +8,7 @@ import Testing
   private static let soon = Duration.seconds(10)
 
   @Test
-  func aReactorEndsAfterAFullTurn() throws {
+  func `a reactor ends after a full turn`() throws {
     let (isInside, mayGoOn) = (Gate(), Gate())
     let reactor = Script.held(
       on: .caller, capacity: 4096, reentrantCapacity: 4096, isInside: isInside, mayGoOn: mayGoOn)
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(arguments: [Closing.drain, .discard])
-  func aReactorWhoseLoopHasEndedEnds(_ closing: Closing) throws {
+  func `a reactor whose loop has ended ends`(_ closing: Closing) throws {
     let loop = try Loop()
     let (used, unused) = (Script(on: .loop(loop)), Script(on: .loop(loop)))
     used.send(1)
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test
-  func aLoopThatEndsEndsClosedReactors() throws {
+  func `a loop that ends ends closed reactors`() throws {
     let loop = try Loop()
     let (isInside, mayGoOn) = (Gate(), Gate())
     let reactor = Script.held(on: .loop(loop), capacity: 64, isInside: isInside, mayGoOn: mayGoOn)
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test
-  func aClosedReactorRefusesWhatOthersOnItsLoopSend() throws {
+  func `a closed reactor refuses what others on its loop send`() throws {
     let loop = try Loop()
     let failures = Record<SendError>()
     let closed = Script(on: .loop(loop), failures: failures)

@@ -6,7 +6,7 @@ import Testing
 /// What `currentState` shows, where, and when.
 @Suite struct CurrentStateTests {
   @Test
-  func synchronousSendIsVisibleAtOnce() throws {
+  func `synchronous send is visible at once`() throws {
     let reactor = Script(on: .caller)
     for index in 1...50 {
       if index % 2 == 0 { try reactor.trySend(index) } else { reactor.send(index) }
@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func mutateSeesEarlierActionsAndReduceTheTurnBefore(
+  func `mutate sees earlier actions and reduce the turn before`(
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)
@@ -61,14 +61,14 @@ import Testing
   }
 
   @Test
-  func reduceThatReturnsSeesTheOldState() throws {
+  func `reduce that returns sees the old state`() throws {
     let reactor = Returning(on: .caller)
     for action in 1...3 { reactor.send(action) }
     #expect(reactor.seen.elements == [[], [1], [1, 2]])
   }
 
   @Test
-  func turnIsShownAtItsEndToOthers() throws {
+  func `turn is shown at its end to others`() throws {
     let isInside = Gate()
     let mayGoOn = Gate()
     let reactor = Script(
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test
-  func loopShowsEachTurnWithoutLeaving() throws {
+  func `loop shows each turn without leaving`() throws {
     let loop = try Loop(turnLimit: 4)
     let mayEnd = Gate()
     // Never quiet, so the loop does not give it up until the gate opens.

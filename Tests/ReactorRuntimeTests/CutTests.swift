@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test
-  func answerThatIsInTheMiddleOfItsWayIsVoid() {
+  func `answer that is in the middle of its way is void`() {
     let request = Request()
     let reactor = Streamed(mutate: { reactor, action in
       action == 1 ? request.stream(until: reactor.action.filter { $0 == 2 }) : .just(200)
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test
-  func answerOfALaterStageIsVoidToo() {
+  func `answer of a later stage is void too`() {
     let (request, first) = (Request(), PublishSubject<Int>())
     let reactor = Streamed(mutate: { reactor, action in
       if action != 1 { return .just(200) }
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test
-  func endThatIsNoActionMakesNothingVoid() {
+  func `end that is no action makes nothing void`() {
     let (request, end) = (Request(), PublishSubject<Int>())
     let reactor = Streamed(mutate: { _, action in action == 1 ? request.stream(until: end) : .just(200) }
     )
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test
-  func whatGetsIntoAnotherStreamOnTheWayIsNotVoid() {
+  func `what gets into another stream on the way is not void`() {
     let (answers, other) = (PublishSubject<Int>(), PublishSubject<Int>())
     let (isMutating, mayMutate) = (Gate(), Gate())
     let reactor = Streamed(mutate: { reactor, action in
@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test
-  func answerThatStillWaitsWhenItsRequestHasCompletedIsVoidToo() {
+  func `answer that still waits when its request has completed is void too`() {
     let answers = PublishSubject<Int>()
     let supersede: (Streamed) -> Void = { reactor in
       reactor.send(2)
@@ -138,7 +138,7 @@ import Testing
   }
 
   @Test
-  func actionMakesVoidWhatAnotherSignalHasEndedBefore() {
+  func `action makes void what another signal has ended before`() {
     let (request, end) = (Request(), PublishSubject<Int>())
     let reactor = Streamed(mutate: { reactor, action in
       if action != 1 { return .just(200) }
@@ -155,7 +155,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func whatAnActionSendsThatCameThroughACutIsNotVoid(_ isByAction: Bool) {
+  func `what an action sends that came through a cut is not void`(_ isByAction: Bool) {
     let events = PublishSubject<Int>()
     let reactor = Streamed(mutate: { reactor, action in
       if action != 7 { return .just(200) }

@@ -12,7 +12,7 @@
 
   /// Mistakes that a debug build stops at.
   @Suite struct DebugCheckTests {
-    @Test func runtimeOfOtherTypesIsNotedAndNotSilentlyReplaced() async {
+    @Test func `runtime of other types is noted and not silently replaced`() async {
       await #expect(processExitsWith: .failure) {
         final class Mistaken: Reactor {
           typealias Action = Int
@@ -33,7 +33,7 @@
       }
     }
 
-    @Test func runtimeThatServesTwoReactorsIsNoted() async {
+    @Test func `runtime that serves two reactors is noted`() async {
       await #expect(processExitsWith: .failure) {
         let runtime = Runtime<Int, Int, Int>()
         let (first, second) = (Sharing(runtime), Sharing(runtime))

@@ -7,7 +7,7 @@ import Testing
 /// What one stream emits keeps its order, whether the owner or another thread emits it, and is never lost.
 @Suite struct EmissionOrderTests {
   @Test
-  func theStateThatWasTransformedLastIsTheOneThatStays() {
+  func `the state that was transformed last is the one that stays`() {
     let external = PublishSubject<Int>()
     let (isMutating, mayGoOn) = (Gate(), Gate())
     let reactor = Streamed(
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test
-  func mutationsOfOneStreamKeepTheirOrderInsideATurn() {
+  func `mutations of one stream keep their order inside a turn`() {
     let source = PublishSubject<Int>()
     let reactor = Streamed(mutate: { _, action in
       switch action {
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test
-  func mutationsOfOneStreamKeepTheirOrderBetweenThreads() {
+  func `mutations of one stream keep their order between threads`() {
     let source = PublishSubject<Int>()
     let (isMutating, mayGoOn) = (Gate(), Gate())
     let reactor = Streamed(mutate: { _, action in
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test
-  func aStreamThatEndsWithTheNextActionLosesNothingOfWhatItEmittedBefore() {
+  func `a stream that ends with the next action loses nothing of what it emitted before`() {
     let source = PublishSubject<Int>()
     let (isMutating, mayGoOn) = (Gate(), Gate())
     let reactor = Streamed(mutate: { reactor, action in
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test
-  func actionsThatTransformActionSaysKeepItsOrder() {
+  func `actions that transform action says keep its order`() {
     let external = PublishSubject<Int>()
     let (isMutating, mayGoOn) = (Gate(), Gate())
     let mutated = Record<Int>()
@@ -127,7 +127,7 @@ import Testing
   }
 
   @Test
-  func mutationsThatTransformMutationSaysKeepItsOrder() {
+  func `mutations that transform mutation says keep its order`() {
     let external = PublishSubject<Int>()
     let (isMutating, mayGoOn) = (Gate(), Gate())
     let reactor = Streamed(
@@ -147,7 +147,7 @@ import Testing
   }
 
   @Test
-  func anObserverIsNotCalledFromInsideItsFirstState() {
+  func `an observer is not called from inside its first state`() {
     let source = PublishSubject<Int>()
     let reactor = Streamed(mutate: { _, _ in source.asObservable() })
     reactor.send(1)

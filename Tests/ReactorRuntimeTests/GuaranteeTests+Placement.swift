@@ -7,10 +7,10 @@ import Testing
 extension GuaranteeTests {
   /// For the main loop there are programs, each of which runs its main thread in another way: `Tests/MainLoop`,
   /// run by `MainLoopTests`.
-  @Test(
-    "Work runs on the main loop, or on a loop of yours, where asked",
-    arguments: PlacementUnderTest.allCases.filter { $0 != .caller })
-  func whereAsked(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases.filter { $0 != .caller })
+  func `Work runs on the main loop, or on a loop of yours, where asked`(_ placement: PlacementUnderTest)
+    throws
+  {
     let stage = try Stage(placement)
     let workers = Record<pthread_t>()
     let senders = Record<pthread_t>()
@@ -37,8 +37,8 @@ extension GuaranteeTests {
     #expect(stage.finish())
   }
 
-  @Test("Work runs on the main loop, or on a loop of yours, where asked: the main loop")
-  func onTheMainLoop() async {
+  @Test
+  func `Work runs on the main loop, or on a loop of yours, where asked: the main loop`() async {
     let isThere = Record<Bool>()
     let reactor = Script(
       on: .main, capacity: 512,
@@ -80,10 +80,10 @@ extension GuaranteeTests {
     func reduce(into state: inout Int, mutation: Int) { state += 1 }
   }
 
-  @Test(
-    "No action is lost silently: overflow, closing and errors are reported",
-    arguments: PlacementUnderTest.allCases)
-  func nothingIsLostSilently(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `No action is lost silently: overflow, closing and errors are reported`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let (isInside, mayGoOn) = (Gate(), Gate())
     let failures = Record<String>()

@@ -5,10 +5,10 @@ import TestSupport
 import Testing
 
 extension GuaranteeTests {
-  @Test(
-    "Mutations that a stream emits on a foreign thread are reduced on the owner",
-    arguments: PlacementUnderTest.allCases)
-  func foreignMutations(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `Mutations that a stream emits on a foreign thread are reduced on the owner`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let answers = PublishSubject<Int>()
     let (isInside, mayGoOn) = (Gate(), Gate())

@@ -5,8 +5,8 @@ import Testing
 
 /// The README's table, a test for each row, named with the row's words.
 @Suite struct GuaranteeTests {
-  @Test("Actions may be sent from any thread", arguments: PlacementUnderTest.allCases)
-  func anyThread(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `Actions may be sent from any thread`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let reactor = Script(on: stage.placement)
     #expect(Threads.run(8) { thread in reactor.send(thread) })
@@ -21,9 +21,8 @@ import Testing
     var count = 0
   }
 
-  @Test(
-    "One action at a time goes through mutate and reduce", arguments: PlacementUnderTest.allCases)
-  func oneAtATime(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `One action at a time goes through mutate and reduce`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let busy = Busy()
     let reactor = Script(
@@ -43,9 +42,8 @@ import Testing
     #expect(busy.count == 8000)
   }
 
-  @Test(
-    "Actions of one thread keep their order", arguments: PlacementUnderTest.allCases)
-  func orderOfOneThread(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `Actions of one thread keep their order`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let reactor = Script(on: stage.placement, capacity: 16)
     #expect(Threads.run(4) { thread in for index in 0..<1000 { reactor.send(thread * 1000 + index) } })
@@ -56,9 +54,8 @@ import Testing
     }
   }
 
-  @Test(
-    "A send that returned before another began is reduced first", arguments: PlacementUnderTest.allCases)
-  func realTimeOrder(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `A send that returned before another began is reduced first`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let reactor = Script(on: stage.placement)
     // A relay: each thread sends only when the one before it has returned.
@@ -76,10 +73,12 @@ import Testing
     #expect(reactor.currentState == Array(0..<40))
   }
 
-  @Test(
-    "A re-entrant action waits for the running one, never recurses, never deadlocks (full mailbox included)",
-    arguments: PlacementUnderTest.allCases)
-  func reentrancy(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func
+    `A re-entrant action waits for the running one, never recurses, never deadlocks (full mailbox included)`(
+      _ placement: PlacementUnderTest
+    ) throws
+  {
     let stage = try Stage(placement)
     let depth = Busy()
     let reactor = Script(
@@ -113,9 +112,8 @@ import Testing
     }
   }
 
-  @Test(
-    "`currentState` from any thread is a whole state, never torn", arguments: PlacementUnderTest.allCases)
-  func wholeState(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `currentState from any thread is a whole state, never torn`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let reactor = Pairs(on: stage.placement)
     let isDone = Gate()
@@ -136,9 +134,10 @@ import Testing
     #expect(reactor.currentState.left == 5000)
   }
 
-  @Test(
-    "A synchronous send that returned is visible in `currentState` (placement `.caller`, no contention)")
-  func visibleAtOnce() throws {
+  @Test
+  func `A synchronous send that returned is visible in currentState (placement .caller, no contention)`()
+    throws
+  {
     let reactor = Script(on: .caller)
     for index in 0..<100 {
       reactor.send(index)
@@ -146,8 +145,8 @@ import Testing
     }
   }
 
-  @Test("Memory is bounded", arguments: PlacementUnderTest.allCases)
-  func boundedMemory(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `Memory is bounded`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let isInside = Gate()
     let mayGoOn = Gate()

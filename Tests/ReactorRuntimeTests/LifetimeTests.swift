@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func everythingIsFreed(_ placement: PlacementUnderTest) throws {
+  func `everything is freed`(_ placement: PlacementUnderTest) throws {
     for actions in [0, 1, 2, 100] {
       let lifetimes = Lifetimes()
       do {
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test
-  func reactorWithoutReferencesStillReducesWhatWasSent() throws {
+  func `reactor without references still reduces what was sent`() throws {
     let loop = try Loop()
     let lifetimes = Lifetimes()
     let reduced = Record<Int>()
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test
-  func reactorThatIsDroppedInItsOwnTurnEndsAfterIt() throws {
+  func `reactor that is dropped in its own turn ends after it`() throws {
     let lifetimes = Lifetimes()
     let slot = Owner()
     slot.held = Holder(on: .caller, lifetimes) { value in
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test
-  func whatAClosedLoopRefusesIsDestroyed() throws {
+  func `what a closed loop refuses is destroyed`() throws {
     let lifetimes = Lifetimes()
     do {
       let loop = try Loop()

@@ -12,7 +12,7 @@ import Testing
     return elements
   }
 
-  @Test func elementsComeInOrder() {
+  @Test func `elements come in order`() {
     #expect(elements(of: Observable<Int>.empty()) == [])
     #expect(elements(of: .just(1)) == [1])
     #expect(elements(of: .of(1, 2)) == [1, 2])
@@ -23,13 +23,13 @@ import Testing
     #expect(elements(of: .from(Array(0..<100))) == Array(0..<100))
   }
 
-  @Test func streamCanBeGoneThroughAgain() {
+  @Test func `stream can be gone through again`() {
     let stream = Observable.of("a", "b", "c")
     #expect(elements(of: stream) == ["a", "b", "c"])
     #expect(elements(of: stream) == ["a", "b", "c"])
   }
 
-  @Test func elementsAreReleased() {
+  @Test func `elements are released`() {
     let lifetimes = Lifetimes()
     do {
       let streams: [Observable<LifetimeTracked>] = [

@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func reduceThatReturnsTheState(_ placement: PlacementUnderTest) throws {
+  func `reduce that returns the state`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let reactor = Returning(on: stage.placement)
     for _ in 0..<5 { reactor.send(.increase) }
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func reduceInPlaceAndActionsThatAreMutations(
+  func `reduce in place and actions that are mutations`(
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func everyKindOfStream(_ placement: PlacementUnderTest) throws {
+  func `every kind of stream`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let reactor = Script(
       on: stage.placement,
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func initialStateIsReadOnceAndLate(_ placement: PlacementUnderTest) throws {
+  func `initial state is read once and late`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let reactor = Lazy(on: stage.placement)
     #expect(reactor.reads.elements == [])
@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func concurrentFirstSendsStartOnce(_ placement: PlacementUnderTest) throws {
+  func `concurrent first sends start once`(_ placement: PlacementUnderTest) throws {
     for _ in 0..<20 {
       let stage = try Stage(placement)
       let reactor = Lazy(on: stage.placement)

@@ -7,7 +7,7 @@ import Testing
 /// Actions that a reactor sends to itself from inside its own turns.
 @Suite struct ReentrancyTests {
   @Test(arguments: PlacementUnderTest.allCases)
-  func fromMutateTheyWaitForTheRunningAction(_ placement: PlacementUnderTest) throws {
+  func `from mutate they wait for the running action`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let order = Record<String>()
     let reactor = Script(
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func fromReduceTheyWaitToo(_ placement: PlacementUnderTest) throws {
+  func `from reduce they wait too`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let reactor = Script(
       on: stage.placement,
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func longChainDoesNotRecurse(_ placement: PlacementUnderTest) throws {
+  func `long chain does not recurse`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let reactor = Script(
       on: stage.placement, capacity: 2, reentrantCapacity: 1,
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func growingChainEndsAtTheLimit(_ placement: PlacementUnderTest) throws {
+  func `growing chain ends at the limit`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let refused = Record<SendError>()
     let pending = Shared(Atomic(1))
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test
-  func overflowOfSendReachesTheHandler() throws {
+  func `overflow of send reaches the handler`() throws {
     let failures = Record<SendError>()
     let reactor = Script(
       on: .caller, reentrantCapacity: 3, failures: failures,
@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func fullMailboxNeitherBlocksNorLoses(_ placement: PlacementUnderTest) throws {
+  func `full mailbox neither blocks nor loses`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let failures = Record<SendError>()
     let isInside = Gate()
@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func orderIsThatOfRealTime(_ placement: PlacementUnderTest) throws {
+  func `order is that of real time`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let isInside = Gate()
     let hasSent = Gate()

@@ -6,7 +6,7 @@ import Testing
 /// Observers whose reactor has no room to add them.
 @Suite struct RefusedObserverTests {
   @Test
-  func oneThatSubscribesInATurnOfAnotherReactorIsToldThatItWasRefused() throws {
+  func `one that subscribes in a turn of another reactor is told that it was refused`() throws {
     let loop = try Loop()
     let seen = Record<[Int]>()
     let refused = Record<SendError?>()

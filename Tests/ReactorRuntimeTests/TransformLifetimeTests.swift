@@ -6,7 +6,7 @@ import Testing
 /// What a transform has made of a stream goes away with the reactor.
 @Suite struct TransformLifetimeTests {
   @Test
-  func ofStreamsThatHoldTheOneTheyWereMadeOf() {
+  func `of streams that hold the one they were made of`() {
     let lifetimes = Lifetimes()
     do {
       let reactor = Streamed(

@@ -14,7 +14,7 @@ import Testing
 
   private struct Oops: Error {}
 
-  @Test func streamsFromScratch() {
+  @Test func `streams from scratch`() {
     #expect(elements(.just(1)) == [1])
     #expect(elements(Observable<Int>.empty()) == [])
     #expect(elements(Observable<Int>.never()) == [])
@@ -35,7 +35,7 @@ import Testing
     #expect(elements(.combineLatest(Observable.just(1), Observable.just(2)) { $0 + $1 }) == [3])
   }
 
-  @Test func operatorsOfOneStream() {
+  @Test func `operators of one stream`() {
     let numbers = Observable.of(1, 2, 2, 3)
     #expect(elements(numbers.map { $0 * 2 }) == [2, 4, 4, 6])
     #expect(elements(Observable.of("a", "bb").map(\.count)) == [1, 2])
@@ -59,7 +59,7 @@ import Testing
     #expect(elements(numbers.asObservable()) == [1, 2, 2, 3])
   }
 
-  @Test func timeIsVirtualWhereATestSaysSo() {
+  @Test func `time is virtual where a test says so`() {
     let scheduler = TestScheduler(initialClock: 0)
     let seen = Record<String>()
     let bag = DisposeBag()
@@ -84,7 +84,7 @@ import Testing
       ])
   }
 
-  @Test func subjectsAndBinding() throws {
+  @Test func `subjects and binding`() throws {
     let relay = StateRelay(value: 0)
     let behavior = BehaviorSubject(value: 0)
     let publish = PublishSubject<Int>()
@@ -100,7 +100,7 @@ import Testing
     #expect(actions.elements == [1])
   }
 
-  @Test func disposal() {
+  @Test func `disposal`() {
     let ended = Record<Int>()
     do {
       let bag = DisposeBag()
@@ -111,7 +111,7 @@ import Testing
     #expect(ended.elements == [1, 2])
   }
 
-  @Test func mainSchedulerIsAScheduler() {
+  @Test func `main scheduler is a scheduler`() {
     let scheduler: any SchedulerType = MainScheduler.instance
     #expect(scheduler.now >= .zero)
   }

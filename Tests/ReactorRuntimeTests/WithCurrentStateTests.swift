@@ -6,7 +6,7 @@ import Testing
 /// The state without a copy: `withCurrentState` shows what `currentState` would.
 @Suite struct WithCurrentStateTests {
   @Test
-  func showsWhatCurrentStateShows() throws {
+  func `shows what current state shows`() throws {
     let reactor = Script(on: .caller)
     // Before the first action: initialState.
     #expect(reactor.withCurrentState { $0.count } == 0)
@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test
-  func passesOnWhatTheBodyThrowsAndUnpins() throws {
+  func `passes on what the body throws and unpins`() throws {
     struct Refusal: Error, Equatable { let count: Int }
     let reactor = Script(on: .caller)
     for index in 1...20 {
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test
-  func whatTheBodySendsDoesNotChangeWhatItReads() throws {
+  func `what the body sends does not change what it reads`() throws {
     let reactor = Script(on: .caller)
     reactor.send(0)
     for round in 1...20 {
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func insideATurnTheOwnerReadsItsOwn(_ placement: PlacementUnderTest) throws {
+  func `inside a turn the owner reads its own`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let inMutate = Record<Int>()
     let inReduce = Record<Bool>()
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func whatAStreamBringsInsideTheBodyWaitsUntilItIsRead(_ isState: Bool) throws {
+  func `what a stream brings inside the body waits until it is read`(_ isState: Bool) throws {
     let seen = Record<[Int]>()
     let reactor = Merging(mergesStates: isState) { reactor, action in
       // The second action of a turn: by then the owner is in a slot that it changes in place.
@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test
-  func aStubStandsIn() throws {
+  func `a stub stands in`() throws {
     let reactor = Script(on: .caller)
     reactor.isStubEnabled = true
     reactor.stub.state.value = [4]

@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test
-  func nothingRunsBetweenSteps() throws {
+  func `nothing runs between steps`() throws {
     let loop = try SteppedLoop()
     let reactor = Adder(on: loop.placement)
     #expect(loop.step() == 0)
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test
-  func stepIsOneTurnOfEach() throws {
+  func `step is one turn of each`() throws {
     let loop = try SteppedLoop(turnLimit: 2)
     let (first, second) = (Adder(on: loop.placement), Adder(on: loop.placement))
     for _ in 0..<5 { first.send(1) }
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test
-  func anotherThreadMaySendAndStep() throws {
+  func `another thread may send and step`() throws {
     let loop = try SteppedLoop(turnLimit: 1)
     let reactor = Adder(on: loop.placement)
     // Stepped here first, so that the reactor is this thread's when the other goes on.
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test
-  func fullMailboxIsSaidAndNotWaitedFor() throws {
+  func `full mailbox is said and not waited for`() throws {
     let loop = try SteppedLoop()
     let reactor = Adder(on: loop.placement)
     for _ in 0..<16 { try reactor.trySend(1) }
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test
-  func shutdownRunsWhatWasSentAndRefusesTheRest() throws {
+  func `shutdown runs what was sent and refuses the rest`() throws {
     let loop = try SteppedLoop()
     let reactor = Adder(on: loop.placement)
     reactor.send(200)
@@ -86,7 +86,7 @@ import Testing
     #expect(throws: SendError.closed) { try reactor.trySend(1) }
   }
 
-  @Test func runGivesUpOnAReactorThatNeverEnds() throws {
+  @Test func `run gives up on a reactor that never ends`() throws {
     let loop = try SteppedLoop(turnLimit: 4)
     let reactor = Adder(on: loop.placement)
     reactor.send(100_000)

@@ -12,7 +12,7 @@ import Testing
   ]
 
   @Test(arguments: ringFaults.indices)
-  func ringFindsAFaultOfTheRing(_ index: Int) {
+  func `ring finds a fault of the ring`(_ index: Int) {
     func body<Fault: RingFault>(_: Fault.Type) {
       #expect(isFound(by: .ring(on: FaultyCore<Fault>.self)), "\(Fault.self) was not found")
     }
@@ -20,22 +20,22 @@ import Testing
   }
 
   @Test(arguments: OverflowFault.allCases)
-  func overflowFindsAFaultOfTheReactor(_ fault: OverflowFault) {
+  func `overflow finds a fault of the reactor`(_ fault: OverflowFault) {
     #expect(isFound(by: .overflow(fault)))
   }
 
   @Test(arguments: ReentranceFault.allCases)
-  func reentranceFindsAFaultOfTheReactor(_ fault: ReentranceFault) {
+  func `reentrance finds a fault of the reactor`(_ fault: ReentranceFault) {
     #expect(isFound(by: .reentrance(fault)))
   }
 
   @Test(arguments: StreamsFault.allCases)
-  func streamsFindsAFaultOfTheStream(_ fault: StreamsFault) {
+  func `streams finds a fault of the stream`(_ fault: StreamsFault) {
     #expect(isFound(by: .streams(fault)))
   }
 
   @Test(arguments: FuzzProperty.all)
-  func withoutAFaultTheSameInputsHold(_ property: FuzzProperty) {
+  func `without a fault the same inputs hold`(_ property: FuzzProperty) {
     #expect(!isFound(by: property))
   }
 

@@ -5,7 +5,7 @@ import Testing
 /// thousand random ones.
 @Suite struct FuzzingTests {
   @Test(arguments: FuzzProperty.all)
-  func everyInputOfTheCorpusHolds(_ property: FuzzProperty) throws {
+  func `every input of the corpus holds`(_ property: FuzzProperty) throws {
     let inputs = try Corpus.inputs(of: property)
     #expect(inputs.count > 10)
     for input in inputs {
@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(arguments: FuzzProperty.all)
-  func randomInputsHold(_ property: FuzzProperty) {
+  func `random inputs hold`(_ property: FuzzProperty) {
     let inputs = RandomInputs(1500)
     for bytes in inputs {
       guard let mismatch = property.mismatch(bytes) else { continue }

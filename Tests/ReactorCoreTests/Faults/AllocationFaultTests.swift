@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test
-  func creations() {
+  func `creations`() {
     #expect(failures { () throws(CoreError) in _ = try Ring<Int>(capacity: 8) } == 2)
     #expect(failures { () throws(CoreError) in _ = try Lanes<Int>(limit: 4, capacity: 8) } == 2)
     #expect(failures { () throws(CoreError) in _ = try EventCount(.futex) } == 1)
@@ -38,7 +38,7 @@ import Testing
 
   /// Each lane's memory comes with its first producer.
   @Test
-  func registrations() throws {
+  func `registrations`() throws {
     defer { faulty_reset() }
     let limit = 3
     let lanes = try Lanes<Int>(limit: limit, capacity: 4)
@@ -63,7 +63,7 @@ import Testing
   /// More than an address space holds: that is refused without a fault, so it also shows the other core,
   /// which asks the system by itself.
   @Test(.disabled(if: Build.isSanitized, "a sanitizer stops the program"))
-  func tooMuchMemoryIsAnError() throws {
+  func `too much memory is an error`() throws {
     #expect(throws: CoreError.outOfMemory) { _ = try Ring<Megabyte>(capacity: 1 << 31) }
     let lanes = try Lanes<Megabyte>(limit: 2, capacity: 1 << 31)
     // The lane is free again each time.

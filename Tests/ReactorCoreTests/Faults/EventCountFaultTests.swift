@@ -16,7 +16,7 @@ import Testing
   static let timeouts: [Int64?] = [nil, late]
 
   @Test(arguments: answers, timeouts)
-  func sleepsThatEndForNoReasonAreSleptAgain(_ error: Int32, _ timeout: Int64?) throws {
+  func `sleeps that end for no reason are slept again`(_ error: Int32, _ timeout: Int64?) throws {
     let event = Shared(try EventCount())
     let isOpen = Shared(Atomic(false))
     let looks = Shared(Atomic(0))
@@ -43,7 +43,7 @@ import Testing
 
   /// A sleep that is cut short does not shorten the time.
   @Test(arguments: answers)
-  func timeoutsAreNotEarly(_ error: Int32) throws {
+  func `timeouts are not early`(_ error: Int32) throws {
     faulty_reset()
     defer { faulty_reset() }
     let event = try EventCount()
@@ -55,7 +55,7 @@ import Testing
 
   /// The condition variable of the other core may wake for no reason as well.
   @Test
-  func parkingSpotSleepsAgain() throws {
+  func `parking spot sleeps again`() throws {
     let memory = try CacheLine.allocate(byteCount: ParkingSpot.lines * CacheLine.size)
     defer { free(memory) }
     try ParkingSpot.place(inLine: 0, of: memory)
@@ -90,7 +90,7 @@ import Testing
 
   /// The other core's descriptor is full long before a counter would be.
   @Test
-  func fullWakeSocketIsReadableAndIsEmptied() throws {
+  func `full wake socket is readable and is emptied`() throws {
     let socket = try WakeSocket()
     defer { socket.destroy() }
     for _ in 0..<3 {
@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test(arguments: EventCountTests.kinds, [EPERM, ENOSYS])
-  func whoIsRefusedDoesNotSleep(_ kind: EventCountKind, _ error: Int32) throws {
+  func `who is refused does not sleep`(_ kind: EventCountKind, _ error: Int32) throws {
     let event = Shared(try EventCount(kind))
     let isOpen = Shared(Atomic(false))
     whileRefused(error) { isRefused in
@@ -144,7 +144,7 @@ import Testing
   }
 
   @Test(arguments: EventCountTests.kinds, [EPERM, ENOSYS])
-  func whoSleepsElsewhereIsTold(_ kind: EventCountKind, _ error: Int32) throws {
+  func `who sleeps elsewhere is told`(_ kind: EventCountKind, _ error: Int32) throws {
     let event = try EventCount(kind)
     whileRefused(error) { isRefused in
       #expect(event.arm { false } == !isRefused)

@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(arguments: Point.allCases)
-  func delaysWhatIsClaimedLaterAndNothingElse(_ point: Point) throws {
+  func `delays what is claimed later and nothing else`(_ point: Point) throws {
     func body(_ count: Int, _ start: UInt64) throws {
       let ring = try Ring<Int>(capacity: Self.capacity, startingAt: start)
       for lap in 0..<3 {
@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test(arguments: Point.allCases)
-  func closedMeanwhileItIsStillReceived(_ point: Point) throws {
+  func `closed meanwhile it is still received`(_ point: Point) throws {
     func body(_ count: Int, _ start: UInt64) throws {
       let ring = try Ring<Int>(capacity: Self.capacity, startingAt: start)
       #expect(ring.trySend(0).isAccepted)
@@ -148,7 +148,7 @@ import Testing
 
   /// Instead of publishing, it gives its claim up: only before any of it is visible.
   @Test(arguments: [Point.claimed])
-  func givenUpItIsPassedOver(_ point: Point) throws {
+  func `given up it is passed over`(_ point: Point) throws {
     func body(_ count: Int, _ start: UInt64) throws {
       let ring = try Ring<Int>(capacity: Self.capacity, startingAt: start)
       let frozen = try #require(Frozen(count, in: ring.raw))
@@ -166,7 +166,7 @@ import Testing
 
   /// Several stop at different points; each delays what is behind it.
   @Test(arguments: Point.allCases)
-  func theOldestOneDecides(_ point: Point) throws {
+  func `the oldest one decides`(_ point: Point) throws {
     let ring = try Ring<Int>(capacity: 8)
     var first = try #require(Frozen(2, in: ring.raw))
     var second = try #require(Frozen(2, in: ring.raw))
@@ -183,7 +183,7 @@ import Testing
 
   /// In lanes nobody is behind it.
   @Test(arguments: [false, true])
-  func delaysNobodyElseInLanes(_ isWritten: Bool) throws {
+  func `delays nobody else in lanes`(_ isWritten: Bool) throws {
     let lanes = try Lanes<Int>(limit: 2, capacity: 4)
     var frozen = try lanes.raw.register()
     let claimed = frozen.tryClaim()

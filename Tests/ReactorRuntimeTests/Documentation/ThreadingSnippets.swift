@@ -154,8 +154,8 @@ private func service() throws -> MainLoop.Ending {
     #expect(book.currentState == [1])
   }
 
-  @Test("Mutations that a stream emits on a foreign thread are reduced on the owner")
-  func foreignThreads() throws {
+  @Test
+  func `Mutations that a stream emits on a foreign thread are reduced on the owner`() throws {
     let source = PublishSubject<Int>()
     let loop = try Loop()
     let ticker = Ticker(on: loop, source.asObservable())

@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  @Test func testIsLoading() {
+  @Test func `test is loading`() {
     // given
     let scheduler = TestScheduler(initialClock: 0)
     let reactor = MyReactor()

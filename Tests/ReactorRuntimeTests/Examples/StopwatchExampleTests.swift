@@ -37,7 +37,7 @@ import Testing
     func reduce(state: State, mutation: Mutation) -> State { state + mutation }
   }
 
-  @Test func testCancel() {
+  @Test func `test cancel`() {
     let scheduler = TestScheduler(initialClock: 0)
     let reactor = StopwatchReactor(scheduler: scheduler)
     let disposeBag = DisposeBag()

@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func testAction_refresh() {
+  @Test func `test action_refresh`() {
     // 1. prepare a stub reactor
     let reactor = MyReactor()
     reactor.isStubEnabled = true
@@ -49,7 +49,7 @@ import Testing
     #expect(reactor.currentState.isLoading == false)
   }
 
-  @Test func testState_isLoading() {
+  @Test func `test state_is loading`() {
     // 1. prepare a stub reactor
     let reactor = MyReactor()
     reactor.isStubEnabled = true

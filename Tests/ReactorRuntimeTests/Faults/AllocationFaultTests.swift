@@ -34,7 +34,7 @@ import Testing
 
   /// The mailbox's memory comes with the first action that has to wait, and more when there are many.
   @Test(arguments: PlacementUnderTest.allCases)
-  func mailboxThatGrows(_ placement: PlacementUnderTest) throws {
+  func `mailbox that grows`(_ placement: PlacementUnderTest) throws {
     defer { faulty_reset() }
     let stage = try Stage(placement)
     let (isInside, mayGoOn) = (Gate(), Gate())
@@ -72,7 +72,7 @@ import Testing
 
   /// Who sends without looking is told through the failure handler.
   @Test
-  func sendReportsIt() {
+  func `send reports it`() {
     defer { faulty_reset() }
     let (isInside, mayGoOn) = (Gate(), Gate())
     let failures = Record<SendError>()
@@ -93,7 +93,7 @@ import Testing
 
   /// What needs no mailbox needs no memory.
   @Test
-  func sendToAnIdleReactorNeedsNone() {
+  func `send to an idle reactor needs none`() {
     defer { faulty_reset() }
     let failures = Record<SendError>()
     let reactor = Script(on: .caller, failures: failures)
@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test
-  func loops() {
+  func `loops`() {
     func refusal(_ make: () throws(CoreError) -> Void) -> CoreError? {
       do {
         try make()

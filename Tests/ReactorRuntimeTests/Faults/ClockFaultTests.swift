@@ -9,7 +9,7 @@ import Testing
 @Suite struct ClockFaultTests {
   /// In steps: time passes only where the test says so.
   @Test
-  func timersFollowTheClock() throws {
+  func `timers follow the clock`() throws {
     defer { faulty_reset() }
     let hosted = try HostedLoop()
     let ran = Record<Int>()
@@ -34,7 +34,7 @@ import Testing
 
   /// The kernel's time goes on, and wakes the loop; by its own clock it is too early, so it sleeps again.
   @Test
-  func loopWhoseClockStandsStillSleepsOn() throws {
+  func `loop whose clock stands still sleeps on`() throws {
     let loop = try Loop(waiting: .parking(afterSpins: 1))
     let hasRun = Gate()
     let isSet = Gate()
@@ -65,7 +65,7 @@ import Testing
 
   /// After a jump the time to sleep is none, not a negative one, which would be for ever.
   @Test
-  func loopWhoseClockJumpsDoesNotSleepForEver() throws {
+  func `loop whose clock jumps does not sleep for ever`() throws {
     let loop = try Loop(waiting: .parking(afterSpins: 1))
     let hasRun = Gate()
     try loop.schedule(after: .seconds(3600)) { hasRun.open() }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct FrozenCloseTests {
   /// Everybody can see by then that it is closed, and the ring still takes what is sent.
   @Test(arguments: PlacementUnderTest.allCases)
-  func doesNotEndBeforeItRefuses(_ placement: PlacementUnderTest) throws {
+  func `does not end before it refuses`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let reactor = Script(on: stage.placement)
     reactor.send(1)

@@ -10,7 +10,7 @@ import Testing
   /// The owner takes over what is kept beside the ring, and cannot process it yet; so that must give way, too.
   /// Not on the pure-Swift core: without fences its owner waits for the publication.
   @Test(arguments: [1, 8])
-  func whatGivesWayIsBounded(_ capacity: Int) throws {
+  func `what gives way is bounded`(_ capacity: Int) throws {
     let loop = try SteppedLoop()
     let failures = Record<SendError>()
     let reactor = Script(

@@ -25,7 +25,7 @@ import Testing
   /// What it delays is what is sent later, and only until it publishes; and where there is no fence, the
   /// owner that would otherwise go away on the strength of a look that may have been too early.
   @Test(arguments: PlacementUnderTest.allCases)
-  func delaysLaterSendsOnly(_ placement: PlacementUnderTest) throws {
+  func `delays later sends only`(_ placement: PlacementUnderTest) throws {
     func body(_ point: SendPoint) throws {
       let stage = try Stage(placement)
       var (reactor, frozen) = try freeze(at: point, on: stage.placement)
@@ -61,7 +61,7 @@ import Testing
 
   /// Nobody else comes: then what it sent waits for its look, and for nothing else.
   @Test(arguments: PlacementUnderTest.allCases)
-  func isItsOwnOwnerInTheEnd(_ placement: PlacementUnderTest) throws {
+  func `is its own owner in the end`(_ placement: PlacementUnderTest) throws {
     func body(_ point: SendPoint) throws {
       let stage = try Stage(placement)
       var (reactor, frozen) = try freeze(at: point, on: stage.placement)
@@ -75,7 +75,7 @@ import Testing
 
   /// It has its place, so closing waits for it, and does with it what is done with all that was accepted.
   @Test(arguments: PlacementUnderTest.allCases)
-  func closingWaitsForIt(_ placement: PlacementUnderTest) throws {
+  func `closing waits for it`(_ placement: PlacementUnderTest) throws {
     func body(_ point: SendPoint, _ closing: Closing) throws {
       let stage = try Stage(placement)
       let failures = Record<SendError>()
@@ -111,7 +111,7 @@ import Testing
 
   /// Others on the same loop have their turns, however long it stops.
   @Test(arguments: points)
-  func othersOnTheLoopGoOn(_ point: SendPoint) throws {
+  func `others on the loop go on`(_ point: SendPoint) throws {
     let loop = try Loop()
     var (reactor, frozen) = try freeze(at: point, on: .loop(loop))
     reactor.send(3)
@@ -129,7 +129,7 @@ import Testing
   /// Refused the fence, an owner cannot know whether it was seen leaving; so it stays until the claim is
   /// published.
   @Test(arguments: points)
-  func withoutAFenceTheOwnerStays(_ point: SendPoint) throws {
+  func `without a fence the owner stays`(_ point: SendPoint) throws {
     var (reactor, frozen) = try freeze(at: point, on: Placement.caller)
     let isDone = Threads.start { [reactor] in
       faulty_fail(FAULTY_MEMBARRIER, -1, EPERM)

@@ -14,7 +14,7 @@ import Testing
 
   /// Without the fence, who sends may miss that the descriptor is waited for. So it is not waited for.
   @Test(arguments: [EPERM, ENOSYS])
-  func refusedFenceKeepsTheForeignLoopAwake(_ error: Int32) throws {
+  func `refused fence keeps the foreign loop awake`(_ error: Int32) throws {
     defer { faulty_reset() }
     let hosted = try HostedLoop()
     let reactor = Script(on: hosted.placement)
@@ -39,7 +39,7 @@ import Testing
   }
 
   /// Between its last round and the moment from which who comes wakes it.
-  @Test func closingJustBeforeItRestsIsNotMissed() throws {
+  @Test func `closing just before it rests is not missed`() throws {
     defer { faulty_reset() }
     let hosted = try HostedLoop()
     #expect(hosted.run() == 0)
@@ -58,7 +58,7 @@ import Testing
 
   /// Each descriptor that it needs, and each that it adds to another, may be refused.
   @Test(arguments: [FAULTY_EVENT_DESCRIPTOR, FAULTY_TIMER_DESCRIPTOR, FAULTY_POLLER_DESCRIPTOR])
-  func refusedDescriptorIsAnError(_ call: faulty_call) throws {
+  func `refused descriptor is an error`(_ call: faulty_call) throws {
     defer { faulty_reset() }
     let alive = faulty_alive_of_thread()
     faulty_fail(call, 1, EMFILE)
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: 0..<2)
-  func refusedWatchIsAnError(_ first: Int32) throws {
+  func `refused watch is an error`(_ first: Int32) throws {
     defer { faulty_reset() }
     let alive = faulty_alive_of_thread()
     faulty_fail_later(FAULTY_POLLER_CONTROL, first, 1, ENOSPC)

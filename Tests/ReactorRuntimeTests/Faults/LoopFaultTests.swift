@@ -9,7 +9,7 @@ import Testing
 @Suite struct LoopFaultTests {
   /// Whatever its sleeps end with, a loop does what comes and nothing twice.
   @Test(arguments: [0, EINTR, EAGAIN, ETIMEDOUT])
-  func loopThatSleepsBadly(_ error: Int32) throws {
+  func `loop that sleeps badly`(_ error: Int32) throws {
     let loop = try Loop(waiting: .parking(afterSpins: 1))
     let reactor = Script(on: .loop(loop), capacity: 1024)
     let isSet = Gate()
@@ -36,7 +36,7 @@ import Testing
 
   /// A loop whose kernel refuses membarrier looks instead of sleeping.
   @Test(arguments: [EPERM, ENOSYS])
-  func loopThatIsRefusedTheFence(_ error: Int32) throws {
+  func `loop that is refused the fence`(_ error: Int32) throws {
     let loop = try Loop(waiting: .parking(afterSpins: 1))
     let reactor = Script(on: .loop(loop), capacity: 1024)
     try loop.execute { faulty_fail(FAULTY_MEMBARRIER, -1, error) }
@@ -57,7 +57,7 @@ import Testing
   /// What a turn sends to a full mailbox is kept beside it, if the owner is sure to look there: refused the
   /// fence, it is not, and the action is reported as not delivered.
   @Test(arguments: [OverflowPolicy.block, .dropOldest])
-  func spillThatIsRefusedTheFence(_ policy: OverflowPolicy) {
+  func `spill that is refused the fence`(_ policy: OverflowPolicy) {
     let (isInside, mayGoOn) = (Gate(), Gate())
     let failures = Record<SendError>()
     let full = Script.held(

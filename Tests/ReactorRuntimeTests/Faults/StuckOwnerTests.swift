@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func othersReadSendAndClose(_ placement: PlacementUnderTest) throws {
+  func `others read send and close`(_ placement: PlacementUnderTest) throws {
     func body(_ policy: OverflowPolicy) throws {
       let stage = try Stage(placement)
       let (isInside, mayGoOn) = (Gate(), Gate())
@@ -92,7 +92,7 @@ import Testing
 
   /// A loop that has such an owner is named too, and ends when it can.
   @Test
-  func itsLoopDoesNotEndInTime() throws {
+  func `its loop does not end in time`() throws {
     let loop = try Loop(name: "stuck")
     let (isInside, mayGoOn) = (Gate(), Gate())
     let reactor = Script.held(on: .loop(loop), capacity: 8, isInside: isInside, mayGoOn: mayGoOn)

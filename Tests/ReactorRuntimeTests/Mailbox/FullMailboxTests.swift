@@ -6,7 +6,7 @@ import Testing
 /// What a sender gets while there is no room.
 @Suite struct FullMailboxTests {
   @Test(arguments: PlacementUnderTest.allCases)
-  func trySendSaysFullAndBlockingSendWaits(_ placement: PlacementUnderTest) throws {
+  func `try send says full and blocking send waits`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let isInside = Gate()
     let mayGoOn = Gate()
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func manySendersAndATinyMailbox(_ placement: PlacementUnderTest) throws {
+  func `many senders and a tiny mailbox`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let failures = Record<SendError>()
     let reactor = Script(on: stage.placement, capacity: 1, failures: failures)

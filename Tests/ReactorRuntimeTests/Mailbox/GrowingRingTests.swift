@@ -9,7 +9,7 @@ import Testing
   /// A claim that is not published keeps the first ring in use, while a second one, made in the middle of a
   /// drain, is filled.
   @Test
-  func whatSpillsComesBeforeWhatIsSentLater() throws {
+  func `what spills comes before what is sent later`() throws {
     let mailbox = try Mailbox<Int>(capacity: 64, reentrantCapacity: 1024)
     defer { mailbox.letGo() }
     let overflow = mailbox.overflow.setIfNil(try Overflow())
@@ -57,7 +57,7 @@ import Testing
 
   /// Somebody has closed a stage in order to grow, and has yet to put the next one behind it.
   @Test
-  func whatIsClosedDoesNotGrow() throws {
+  func `what is closed does not grow`() throws {
     typealias Ring = GrowingRing<Int>
     let ring = try Ring(capacity: 64)
     defer { ring.letGo() }
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test
-  func whoeverIsNotifiedWakesATask() throws {
+  func `whoever is notified wakes a task`() throws {
     let overflow = try Overflow<Int>()
     let ticket = RoomWaiters.Ticket()
     overflow.tasks.insert(ticket)

@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func failRefusesAndReports(_ placement: PlacementUnderTest) throws {
+  func `fail refuses and reports`(_ placement: PlacementUnderTest) throws {
     let (state, failures) = try flood(placement, .fail)
     // On a loop the action that is being processed may still have its slot.
     #expect(state == [0, 1, 2, 3, 4, 11] || state == [0, 1, 2, 3, 11])
@@ -36,21 +36,21 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func dropNewestKeepsTheOldest(_ placement: PlacementUnderTest) throws {
+  func `drop newest keeps the oldest`(_ placement: PlacementUnderTest) throws {
     let (state, failures) = try flood(placement, .dropNewest)
     #expect(state == [0, 1, 2, 3, 4, 11] || state == [0, 1, 2, 3, 11])
     #expect(failures.allSatisfy { $0 == .dropped })
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func dropOldestKeepsTheNewest(_ placement: PlacementUnderTest) throws {
+  func `drop oldest keeps the newest`(_ placement: PlacementUnderTest) throws {
     let (state, failures) = try flood(placement, .dropOldest)
     #expect(state == [0, 7, 8, 9, 10, 11] || state == [0, 8, 9, 10, 11])
     #expect(failures.allSatisfy { $0 == .dropped })
   }
 
   @Test
-  func dropOldestGoesOnWhenEverythingInTheRingWasPushedOut() throws {
+  func `drop oldest goes on when everything in the ring was pushed out`() throws {
     let (isInside, mayGoOn) = (Gate(), Gate())
     let failures = Record<SendError>()
     let reactor = Script.held(
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func blockFromInsideATurnKeepsTheActionsInOrder(
+  func `block from inside a turn keeps the actions in order`(
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test
-  func whatIsKeptBesideTheMailboxIsBounded() throws {
+  func `what is kept beside the mailbox is bounded`() throws {
     let (isInside, mayGoOn) = (Gate(), Gate())
     let failures = Record<SendError>()
     let full = Script.held(
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func aDeadlineEndsTheWait(_ placement: PlacementUnderTest) throws {
+  func `a deadline ends the wait`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let (isInside, mayGoOn) = (Gate(), Gate())
     let reactor = Script.held(on: stage.placement, capacity: 1, isInside: isInside, mayGoOn: mayGoOn)
@@ -136,7 +136,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func theMailboxGrowsToItsCapacityAndKeepsTheOrder(
+  func `the mailbox grows to its capacity and keeps the order`(
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)

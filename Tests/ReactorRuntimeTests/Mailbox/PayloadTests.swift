@@ -92,7 +92,7 @@ import Testing
 
   @Test(
     arguments: [OverflowPolicy.fail, .dropNewest, .dropOldest])
-  func whatIsRefusedOrDropped(_ policy: OverflowPolicy) throws {
+  func `what is refused or dropped`(_ policy: OverflowPolicy) throws {
     for placement in PlacementUnderTest.allCases {
       for capacity in [1, 8, 16] {
         try hold(placement, capacity: capacity, overflow: policy) { reactor, lifetimes in
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func whatWaitsWhileTheMailboxGrows(_ placement: PlacementUnderTest) throws {
+  func `what waits while the mailbox grows`(_ placement: PlacementUnderTest) throws {
     // Two rings are left behind.
     try hold(placement, capacity: 1024) { reactor, lifetimes in
       for index in 1...1000 { reactor.send(lifetimes.track(index)) }
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func whatIsKeptBesideTheMailbox(_ placement: PlacementUnderTest) throws {
+  func `what is kept beside the mailbox`(_ placement: PlacementUnderTest) throws {
     try hold(placement, capacity: 4) { reactor, lifetimes in
       let forwarder = Forwarder(to: reactor)
       for index in 1...100 { forwarder.send(lifetimes.track(index)) }
@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test(arguments: [Closing.drain, .discard])
-  func whatIsInsideOfAReactorThatIsClosed(_ closing: Closing) throws {
+  func `what is inside of a reactor that is closed`(_ closing: Closing) throws {
     for placement in PlacementUnderTest.allCases {
       try hold(placement, capacity: 16) { reactor, lifetimes in
         for index in 1...8 { reactor.send(lifetimes.track(index)) }
@@ -133,7 +133,7 @@ import Testing
   }
 
   @Test
-  func whatSuspendedTasksHold() async throws {
+  func `what suspended tasks hold`() async throws {
     let lifetimes = Lifetimes()
     let failures = Record<SendError>()
     let told = Record<SendError>()

@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test
-  func aTransformsSubscription() {
+  func `a transforms subscription`() {
     withFull { full in
       let reactor = Streamed(mutation: { mutations in
         .merge(
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test
-  func anObserverOfAction() {
+  func `an observer of action`() {
     withFull { full in
       let reactor = Streamed()
       let subscription = reactor.action.subscribe(onNext: { _ in full.send(2) })
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test
-  func anObserverThatComesTooLate() {
+  func `an observer that comes too late`() {
     withFull { full in
       let reactor = Streamed()
       reactor.close()
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test
-  func aDisposalAtTheEnd() {
+  func `a disposal at the end`() {
     withFull { full in
       let reactor = Streamed(mutate: { _, _ in .create { _ in Disposables.create { full.send(2) } } })
       reactor.send(1)

@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test
-  func aTaskIsSuspendedUntilThereIsRoom() async throws {
+  func `a task is suspended until there is room`() async throws {
     let (isInside, mayGoOn) = (Gate(), Gate())
     let (reactor, isDone) = try full(isInside, mayGoOn)
     // More than there are threads in the pool: none of them is blocked.
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test
-  func cancellingEndsTheWaitAndSendsNothing() async throws {
+  func `cancelling ends the wait and sends nothing`() async throws {
     let (isInside, mayGoOn) = (Gate(), Gate())
     let (reactor, isDone) = try full(isInside, mayGoOn)
     let cancelled = Task { try await reactor.sendSuspending(9) }
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test
-  func aDeadlineEndsTheWait() async throws {
+  func `a deadline ends the wait`() async throws {
     let (isInside, mayGoOn) = (Gate(), Gate())
     let (reactor, isDone) = try full(isInside, mayGoOn)
     await #expect(throws: SendError.timedOut) {
@@ -58,7 +58,7 @@ import Testing
 
   /// The only one that is resumed finds the room taken again, and gives up: then the next must be resumed.
   @Test
-  func whoGivesUpLeavesTheRoomToTheNext() async throws {
+  func `who gives up leaves the room to the next`() async throws {
     for _ in 0..<20 {
       let reactor = Script(on: .caller, capacity: 1)
       let tasks = (0..<64).map { action in
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test
-  func closingEndsTheWait() async throws {
+  func `closing ends the wait`() async throws {
     let (isInside, mayGoOn) = (Gate(), Gate())
     let (reactor, isDone) = try full(isInside, mayGoOn)
     let task = Task { try await reactor.sendSuspending(9) }

@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test
-  func onCallerTheyNeverDeadlock() throws {
+  func `on caller they never deadlock`() throws {
     let first = Peer(on: .caller, capacity: 4096)
     let second = Peer(on: .caller, capacity: 4096)
     let result = try #require(run(first, second, chains: 200, length: 9) { true })
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test
-  func onOneLoop() throws {
+  func `on one loop`() throws {
     let loop = try Loop()
     let first = Peer(on: .loop(loop), capacity: 2)
     let second = Peer(on: .loop(loop), capacity: 2)
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test
-  func fullInBothDirectionsIsRefusedNotHungUp() throws {
+  func `full in both directions is refused not hung up`() throws {
     // Each thread is inside one reactor, the mailboxes of both are full, and each sends to the other one.
     let inside = Gate(count: 2)
     let isFull = Gate()
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test
-  func tinyMailboxesNeitherHangNorLose() throws {
+  func `tiny mailboxes neither hang nor lose`() throws {
     for _ in 0..<5 {
       let first = Peer(on: .caller, capacity: 1)
       let second = Peer(on: .caller, capacity: 1)
@@ -124,7 +124,7 @@ import Testing
   }
 
   @Test
-  func callerAndLoopWithTinyMailboxes() throws {
+  func `caller and loop with tiny mailboxes`() throws {
     let loop = try Loop()
     let first = Peer(on: .caller, capacity: 1)
     let second = Peer(on: .loop(loop), capacity: 1)

@@ -15,7 +15,7 @@ import Testing
   /// A sender sleeps for room that comes up in the middle of a turn, before that turn announces it; and the
   /// same turn then waits for the sender.
   @Test
-  func roomInTheMiddleOfATurnWakesASender() throws {
+  func `room in the middle of a turn wakes a sender`() throws {
     let reactors = Reactors()
     let failures = Record<SendError>()
     let isInside = Gate()

@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test
-  func turnsRunWhereTheForeignLoopSays() throws {
+  func `turns run where the foreign loop says`() throws {
     let hosted = try HostedLoop()
     let reactor = Script(
       on: hosted.placement,
@@ -44,7 +44,7 @@ import Testing
 
   /// However many send, and however much.
   @Test
-  func oneWakePerSleep() throws {
+  func `one wake per sleep`() throws {
     let hosted = try HostedLoop()
     let reactors = (0..<4).map { _ in Script(on: hosted.placement, capacity: 4096) }
     for round in 1...10 {
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test
-  func whatIsLeftKeepsItReadable() throws {
+  func `what is left keeps it readable`() throws {
     let hosted = try HostedLoop(turnLimit: 2)
     let reactor = Script(on: hosted.placement)
     for index in 0..<7 { reactor.send(index) }
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test
-  func timersAndJobsMakeItReadable() throws {
+  func `timers and jobs make it readable`() throws {
     let hosted = try HostedLoop()
     let ran = Record<String>()
     try hosted.loop.execute { ran.append("job") }
@@ -91,7 +91,7 @@ import Testing
 
   /// The foreign loop runs while others send: nothing is forgotten.
   @Test
-  func nothingIsForgotten() throws {
+  func `nothing is forgotten`() throws {
     let hosted = try HostedLoop()
     let reactor = Script(on: hosted.placement, capacity: 64)
     let count = 3000
@@ -107,7 +107,7 @@ import Testing
 
   /// The hosting thread itself sends more than fits, between rounds.
   @Test
-  func hostingThreadNeverWaitsForItself() throws {
+  func `hosting thread never waits for itself`() throws {
     let hosted = try HostedLoop()
     let reactor = Script(on: hosted.placement, capacity: 4)
     #expect(
@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test
-  func shutdown() throws {
+  func `shutdown`() throws {
     let hosted = try HostedLoop(name: "mine")
     let reactor = Script(on: hosted.placement, failures: Record())
     reactor.send(1)
@@ -138,7 +138,7 @@ import Testing
   }
 
   @Test
-  func foreignLoopBringsAClosedLoopToItsEnd() throws {
+  func `foreign loop brings a closed loop to its end`() throws {
     let hosted = try HostedLoop()
     let reactor = Script(on: hosted.placement)
     reactor.send(1)
@@ -149,7 +149,7 @@ import Testing
     #expect(reactor.currentState == [1])
   }
 
-  @Test func enteredFromInsideItselfIsAnError() async {
+  @Test func `entered from inside itself is an error`() async {
     await #expect(processExitsWith: .failure) {
       let hosted = try HostedLoop()
       try hosted.loop.execute { hosted.run() }
@@ -159,7 +159,7 @@ import Testing
 
   /// The hosting thread waits between two rounds for another loop, whose job waits for the hosted one.
   @Test
-  func aJobDoesNotWaitForAHostThatWaitsForIt() throws {
+  func `a job does not wait for a host that waits for it`() throws {
     let hosted = try HostedLoop()
     let loop = try Loop()
     let failures = Record<SendError>()

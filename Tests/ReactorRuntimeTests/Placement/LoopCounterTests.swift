@@ -6,7 +6,7 @@ import Testing
 /// What a loop says of itself, and its limits.
 @Suite struct LoopCounterTests {
   @Test
-  func countersCount() throws {
+  func `counters count`() throws {
     let loop = try Loop(name: "orders")
     let isInside = Gate()
     let mayGoOn = Gate()
@@ -45,7 +45,7 @@ import Testing
 
   /// However much is sent to a loop that sleeps, it is woken once; one that is awake is not woken.
   @Test
-  func oneWakePerSleep() throws {
+  func `one wake per sleep`() throws {
     let loop = try Loop()
     let isInside = Shared(Record<Int>())
     let mayGoOn = Shared(Record<Int>())
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test
-  func strategiesWithLimits() throws {
+  func `strategies with limits`() throws {
     let strategies: [WaitStrategy] = [
       .spinning(beforeYield: 1), .spinning(beforeYield: .max), .parking(afterSpins: 1),
       .parking(afterSpins: 100_000),
@@ -100,13 +100,13 @@ import Testing
     }
   }
 
-  @Test func strategiesAreValues() {
+  @Test func `strategies are values`() {
     #expect(WaitStrategy.parking == .parking(afterSpins: 256))
     #expect(WaitStrategy.spinning != .spinning(beforeYield: 255))
     #expect("\(WaitStrategy.busy), \(WaitStrategy.parking(afterSpins: 7))" == "busy, parking(afterSpins: 7)")
   }
 
-  @Test func impossibleLimitsStopTheProgram() async {
+  @Test func `impossible limits stop the program`() async {
     await #expect(processExitsWith: .failure) { _ = WaitStrategy.spinning(beforeYield: 0) }
     await #expect(processExitsWith: .failure) { _ = WaitStrategy.parking(afterSpins: -1) }
     await #expect(processExitsWith: .failure) { _ = try Loop(turnLimit: 0) }

@@ -6,7 +6,7 @@ import Testing
 /// The end of loops under a deadline: it says what did not end.
 @Suite struct LoopDeadlineTests {
   @Test
-  func endsInTime() throws {
+  func `ends in time`() throws {
     let loop = try Loop()
     let reactor = Script(on: .loop(loop))
     for index in 0..<50 { reactor.send(index) }
@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test
-  func saysWhoIsInATurnAndWhoWaits() throws {
+  func `says who is in a turn and who waits`() throws {
     let loop = try Loop(name: "orders")
     let isInside = Gate()
     let mayGoOn = Gate()
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test
-  func saysThatJobsAndReactorsWait() throws {
+  func `says that jobs and reactors wait`() throws {
     let loop = try Loop(name: "orders")
     let isInside = Gate()
     let mayGoOn = Gate()
@@ -90,7 +90,7 @@ import Testing
 
   /// Nothing is lost, nobody waits for himself.
   @Test(arguments: [false, true])
-  func fromInsideItself(_ hasDeadline: Bool) throws {
+  func `from inside itself`(_ hasDeadline: Bool) throws {
     let loop = try Loop(name: "orders")
     let errors = Record<ShutdownError>()
     let reactor = Script(
@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test
-  func severalThreadsAtOnce() throws {
+  func `several threads at once`() throws {
     let loop = try Loop()
     let isInside = Gate()
     let mayGoOn = Gate()
@@ -140,7 +140,7 @@ import Testing
   }
 
   @Test
-  func severalPartsUnderOneDeadline() throws {
+  func `several parts under one deadline`() throws {
     let group = try LoopGroup(name: "group", count: 2)
     let (first, second) = (try Loop(name: "first"), try Loop(name: "second"))
     let isInside = Gate(count: 2)
@@ -168,7 +168,7 @@ import Testing
   }
 
   @Test
-  func groupFromInsideOneOfItsLoops() throws {
+  func `group from inside one of its loops`() throws {
     let group = try LoopGroup(name: "group", count: 3)
     let errors = Record<ShutdownError>()
     let isDone = Gate()

@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test
-  func actorRunsOnTheLoop() async throws {
+  func `actor runs on the loop`() async throws {
     let loop = try Loop()
     let ledger = Ledger(on: loop)
     await withTaskGroup(of: Void.self) { group in
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test
-  func turnsJobsAndTimersAreInsideOfTheActor() async throws {
+  func `turns jobs and timers are inside of the actor`() async throws {
     let loop = try Loop()
     let ledger = Ledger(on: loop)
     let reactor = Script(
@@ -70,7 +70,7 @@ import Testing
 
   /// A task cannot be refused: so it ends although its loop has.
   @Test
-  func actorGoesOnWhenItsLoopIsOver() async throws {
+  func `actor goes on when its loop is over`() async throws {
     let loop = try Loop()
     let ledger = Ledger(on: loop)
     await ledger.append(-1)
@@ -85,7 +85,7 @@ import Testing
 
   /// Nobody would process it.
   @Test
-  func whatALateJobSendsToAReactorOfItsLoopIsRefused() async throws {
+  func `what a late job sends to a reactor of its loop is refused`() async throws {
     let lifetimes = Lifetimes()
     let loop = try Loop()
     let ledger = Ledger(on: loop)
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test
-  func tasksAroundTheShutdownAllEnd() async throws {
+  func `tasks around the shutdown all end`() async throws {
     for _ in 0..<10 {
       let loop = try Loop()
       let ledger = Ledger(on: loop)
@@ -127,7 +127,7 @@ import Testing
   private static func assumeElsewhere(_ ledger: Ledger) { ledger.assumeIsolated { _ in } }
 
   #if DEBUG
-    @Test func actorElsewhereIsAnError() async {
+    @Test func `actor elsewhere is an error`() async {
       await #expect(processExitsWith: .failure) {
         Self.assumeElsewhere(Ledger(on: try Loop()))
       }

@@ -9,7 +9,7 @@ import Testing
   private struct Place: Hashable { let x: Int, y: Int }
 
   @Test
-  func sameKeySameLoop() throws {
+  func `same key same loop`() throws {
     let group = try LoopGroup(name: "group", count: 5)
     #expect(group.map(\.name) == ["group-0", "group-1", "group-2", "group-3", "group-4"])
     for key in 0..<200 {
@@ -28,7 +28,7 @@ import Testing
   }
 
   /// Also between runs and versions: these numbers were written down.
-  @Test func loopOfAKeyIsForGood() throws {
+  @Test func `loop of a key is for good`() throws {
     let group = try LoopGroup(count: 8)
     func indices(_ keys: [some Hashable & Sendable]) -> [Int?] {
       keys.map { key in group.firstIndex { $0 === group.loop(for: key) } }
@@ -38,7 +38,7 @@ import Testing
     #expect(Threads.start { group.shutdown() }.wait())
   }
 
-  @Test func keysAreSpread() throws {
+  @Test func `keys are spread`() throws {
     let group = try LoopGroup(count: 4)
     for keys in [(0..<4000).map { "\($0)" as any Hashable & Sendable }, (0..<4000).map { $0 * 1024 }] {
       let counts = keys.reduce(into: [ObjectIdentifier: Int]()) {
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test
-  func reactorsRunOnTheLoopOfTheirKey() throws {
+  func `reactors run on the loop of their key`() throws {
     let group = try LoopGroup(count: 3)
     let wrong = Record<Int>()
     let reactors = (0..<300).map { key in
@@ -73,7 +73,7 @@ import Testing
     group.shutdown()
   }
 
-  @Test func asManyAsProcessors() throws {
+  @Test func `as many as processors`() throws {
     let group = try LoopGroup()
     #expect(group.count == DedicatedThread.processorCount)
     #expect(Threads.start { group.shutdown() }.wait())
@@ -82,13 +82,13 @@ import Testing
     #expect(Threads.start { placed.shutdown() }.wait())
   }
 
-  @Test func impossibleProcessorsAreAnError() {
+  @Test func `impossible processors are an error`() {
     for processors in [[0, 9999], [-1], [0, 0, .max]] {
       #expect(throws: CoreError.processorIsInvalid) { _ = try LoopGroup(processors: processors) }
     }
   }
 
-  @Test func impossibleCountsStopTheProgram() async {
+  @Test func `impossible counts stop the program`() async {
     await #expect(processExitsWith: .failure) { _ = try LoopGroup(count: 0) }
     await #expect(processExitsWith: .failure) { _ = try LoopGroup(processors: []) }
     await #expect(processExitsWith: .failure) { _ = try LoopGroup(count: 2, processors: [0]) }

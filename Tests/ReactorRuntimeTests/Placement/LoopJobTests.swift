@@ -6,7 +6,7 @@ import Testing
 /// What a loop runs besides reactors: jobs.
 @Suite struct LoopJobTests {
   @Test
-  func jobsRunOnTheLoopInTheOrderOfEachThread() throws {
+  func `jobs run on the loop in the order of each thread`() throws {
     let loop = try Loop()
     let ran = Record<Int>()
     #expect(
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test
-  func jobFromInsideATurnRunsAfterIt() throws {
+  func `job from inside a turn runs after it`() throws {
     let loop = try Loop()
     let steps = Record<String>()
     let isDone = Gate()
@@ -48,7 +48,7 @@ import Testing
 
   /// Neither keeps the other waiting for ever.
   @Test
-  func jobsAndReactorsTakeTurns() throws {
+  func `jobs and reactors take turns`() throws {
     let loop = try Loop(turnLimit: 4)
     let hasTurn = Gate()
     let hasJob = Gate()
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test
-  func acceptedJobsRunBeforeTheEndAndLaterOnesAreRefused() throws {
+  func `accepted jobs run before the end and later ones are refused`() throws {
     let loop = try Loop()
     let isInside = Gate()
     let mayGoOn = Gate()
@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test
-  func everyJobAroundTheShutdownIsRunOrRefused() throws {
+  func `every job around the shutdown is run or refused`() throws {
     for _ in 0..<30 {
       let loop = try Loop()
       let (ran, refused) = (Record<Int>(), Record<Int>())
@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test
-  func moreThanTheCapacityIsRefused() throws {
+  func `more than the capacity is refused`() throws {
     let loop = try Loop(jobCapacity: 3)
     let isInside = Gate()
     let mayGoOn = Gate()
@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test
-  func jobsAreLetGoOnceTheyHaveRun() throws {
+  func `jobs are let go once they have run`() throws {
     let loop = try Loop()
     let lifetimes = Lifetimes()
     let isHeld = Gate()

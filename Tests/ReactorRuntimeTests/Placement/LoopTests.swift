@@ -8,7 +8,7 @@ import Testing
   static let strategies: [WaitStrategy] = [.busy, .spinning, .parking]
 
   @Test(arguments: strategies)
-  func actionsRunOnTheLoop(_ waiting: WaitStrategy) throws {
+  func `actions run on the loop`(_ waiting: WaitStrategy) throws {
     let loop = try Loop(waiting: waiting)
     let places = Record<Bool>()
     let reactor = Script(
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test
-  func parkedLoopIsWoken() throws {
+  func `parked loop is woken`() throws {
     let loop = try Loop()
     let reactor = Script(on: .loop(loop))
     // After each, the loop gives the reactor up and goes to sleep, sooner or later.
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test
-  func patienceWithoutLimitIsSharedByManyReactors() throws {
+  func `patience without limit is shared by many reactors`() throws {
     let loop = try Loop(waiting: .parking(afterSpins: .max))
     let reactors = (0..<40).map { _ in Script(on: .loop(loop)) }
     for reactor in reactors { reactor.send(1) }
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test
-  func manyReactorsOnOneLoop() throws {
+  func `many reactors on one loop`() throws {
     let loop = try Loop()
     let reactors = (0..<2000).map { _ in Script(on: .loop(loop), capacity: 8) }
     #expect(
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test
-  func everyReactorGetsItsTurn() throws {
+  func `every reactor gets its turn`() throws {
     let loop = try Loop(turnLimit: 4)
     let isDone = Gate()
     let other = Script(
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test
-  func processors() throws {
+  func `processors`() throws {
     let loop = try Loop(processor: 0)
     let reactor = Script(on: .loop(loop))
     reactor.send(1)

@@ -6,7 +6,7 @@ import Testing
 /// What a loop runs besides reactors: timers.
 @Suite struct LoopTimerTests {
   @Test(arguments: LoopTests.strategies)
-  func timersRunInTheOrderOfTheirTimesAndNotEarly(_ waiting: WaitStrategy) throws {
+  func `timers run in the order of their times and not early`(_ waiting: WaitStrategy) throws {
     let loop = try Loop(waiting: waiting)
     let ran = Record<Int>()
     let early = Record<Int>()
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test
-  func parkedLoopWakesForItsTimer() throws {
+  func `parked loop wakes for its timer`() throws {
     let loop = try Loop()
     let isDone = Gate()
     try loop.schedule(after: .milliseconds(40)) { isDone.open() }
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test
-  func cancelledTimersDoNotRun() throws {
+  func `cancelled timers do not run`() throws {
     let loop = try Loop()
     let lifetimes = Lifetimes()
     let ran = Record<String>()
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test
-  func cancelledTimersDoNotPileUp() throws {
+  func `cancelled timers do not pile up`() throws {
     let loop = try Loop(jobCapacity: 1000)
     let isDone = Gate()
     // While it does not look, and then while it does.
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test
-  func shutdownDropsWhatIsNotDue() throws {
+  func `shutdown drops what is not due`() throws {
     let loop = try Loop()
     let lifetimes = Lifetimes()
     let timer = try loop.schedule(after: .seconds(3600)) { [tracked = lifetimes.track()] in
@@ -101,7 +101,7 @@ import Testing
     #expect(loop.counters.waitingJobs == 0)
   }
 
-  @Test func delaysOfAnyLengthAreTaken() throws {
+  @Test func `delays of any length are taken`() throws {
     let loop = try Loop()
     let isDone = Gate()
     for delay in [Duration.seconds(Int64.max), .seconds(Int64.min), .zero, .nanoseconds(-1)] {

@@ -9,7 +9,7 @@ import Testing
 /// has one main thread: see Tests/MainLoop. The tests' own is an asynchronous main.
 @Suite struct MainLoopTests {
   @Test(arguments: ["main-run-loop", "main-dispatch", "main-async", "main-run"])
-  func worksHoweverTheMainThreadIsRun(_ program: String) async throws {
+  func `works however the main thread is run`(_ program: String) async throws {
     let process = Process()
     // Built into the same folder as the tests.
     process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -29,7 +29,7 @@ import Testing
     #expect(process.terminationStatus == 0)
   }
 
-  @Test func reactorInTheTestsOwnProcess() async {
+  @Test func `reactor in the tests own process`() async {
     let wrong = Record<Int>()
     let reactor = Script(
       on: .main,
@@ -44,7 +44,7 @@ import Testing
     #expect(wrong.elements == [])
   }
 
-  @Test func runElsewhereIsAnError() {
+  @Test func `run elsewhere is an error`() {
     #expect(throws: MainLoopError.notTheMainThread) { _ = try MainLoop.run() }
   }
 }

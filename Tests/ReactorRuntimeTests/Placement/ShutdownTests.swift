@@ -6,7 +6,7 @@ import Testing
 /// The end of a loop: everything sent before is reduced, everything later is refused, nothing is silent.
 @Suite struct ShutdownTests {
   @Test
-  func drainsWhatWasSentThenRefuses() throws {
+  func `drains what was sent then refuses`() throws {
     let loop = try Loop()
     let failures = Record<SendError>()
     let isInside = Gate()
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test
-  func firstTrySendAfterwardsThrows() throws {
+  func `first try send afterwards throws`() throws {
     for hasRun in [false, true] {
       let loop = try Loop()
       let failures = Record<SendError>()
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test
-  func againAndFromSeveralThreads() throws {
+  func `again and from several threads`() throws {
     for _ in 0..<20 {
       let loop = try Loop()
       let reactor = Script(on: .loop(loop))
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test
-  func loopThatGoesAwayDoesTheSame() throws {
+  func `loop that goes away does the same`() throws {
     let lifetimes = Lifetimes()
     let reduced = Record<Int>()
     for _ in 0..<10 {
@@ -89,12 +89,12 @@ import Testing
   }
 
   @Test
-  func emptyLoopGoesAway() throws {
+  func `empty loop goes away`() throws {
     for _ in 0..<20 { _ = try Loop() }
   }
 
   @Test
-  func everySendAroundTheShutdownIsReducedOrReported() throws {
+  func `every send around the shutdown is reduced or reported`() throws {
     for round in 0..<20 {
       let loop = try Loop(waiting: round % 2 == 0 ? .parking : .spinning)
       let failures = Record<SendError>()
@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test
-  func whatATurnSendsDuringTheDrainIsReducedOrReported() throws {
+  func `what a turn sends during the drain is reduced or reported`() throws {
     let loop = try Loop()
     let failures = Record<SendError>()
     let isInside = Gate()
@@ -149,7 +149,7 @@ import Testing
   }
 
   @Test
-  func endedLoopIsNobodysThread() throws {
+  func `ended loop is nobodys thread`() throws {
     let loop = try Loop()
     #expect(Threads.start { loop.shutdown() }.wait())
     // The system gives the memory of a thread that ended to the next ones, and with it its token.

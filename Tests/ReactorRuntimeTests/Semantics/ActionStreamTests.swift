@@ -5,10 +5,12 @@ import Testing
 
 /// What observes `action`.
 @Suite struct ActionStreamTests {
-  @Test(
-    "14a. A stream that subscribes to action inside mutate does not see the running action, but every later one first",
-    arguments: PlacementUnderTest.allCases)
-  func insideMutate(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func
+    `14a. A stream that subscribes to action inside mutate does not see the running action, but every later one first`(
+      _ placement: PlacementUnderTest
+    ) throws
+  {
     let stage = try Stage(placement)
     let log = Record<String>()
     let play = Play(on: stage.placement) {
@@ -24,10 +26,12 @@ import Testing
     #expect(play.currentState == ["a sees b", "a sees c", "b sees c"])
   }
 
-  @Test(
-    "14a. Observers of action are called before that action's mutate, in the order in which they subscribed",
-    arguments: PlacementUnderTest.allCases)
-  func beforeMutate(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func
+    `14a. Observers of action are called before that action's mutate, in the order in which they subscribed`(
+      _ placement: PlacementUnderTest
+    ) throws
+  {
     func body(transforms: Bool) throws {
       let stage = try Stage(placement)
       let log = Record<String>()
@@ -52,10 +56,12 @@ import Testing
     for transforms in [true, false] { try body(transforms: transforms) }
   }
 
-  @Test(
-    "14a. take(until: action) ends the older request before the newer one starts, whichever thread sends it",
-    arguments: PlacementUnderTest.allCases)
-  func takeUntil(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func
+    `14a. take(until: action) ends the older request before the newer one starts, whichever thread sends it`(
+      _ placement: PlacementUnderTest
+    ) throws
+  {
     let stage = try Stage(placement)
     let log = Record<String>()
     let responses = PublishSubject<String>()
@@ -110,10 +116,10 @@ import Testing
     return play
   }
 
-  @Test(
-    "14a. What the older request sent and still waits is void once take(until: action) has ended it",
-    arguments: PlacementUnderTest.allCases)
-  func waitingIsVoid(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `14a. What the older request sent and still waits is void once take(until: action) has ended it`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let play = answerWhileBusy(on: stage.placement) { play, responses in
       responses.take(until: play.action.filter { $0 == "new" })
@@ -123,10 +129,10 @@ import Testing
     #expect(play.reports == [])
   }
 
-  @Test(
-    "14a. That is so where the older request has more to it and goes on",
-    arguments: PlacementUnderTest.allCases)
-  func waitingIsVoidOfPart(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `14a. That is so where the older request has more to it and goes on`(_ placement: PlacementUnderTest)
+    throws
+  {
     let stage = try Stage(placement)
     let play = answerWhileBusy(on: stage.placement) { play, responses in
       .merge(responses.take(until: play.action.filter { $0 == "new" }).map { $0 }, .never())
@@ -135,10 +141,10 @@ import Testing
     #expect(play.currentState == ["new"])
   }
 
-  @Test(
-    "14a. What another signal than an action has ended is reduced, if it was sent before",
-    arguments: PlacementUnderTest.allCases)
-  func waitingCounts(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `14a. What another signal than an action has ended is reduced, if it was sent before`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let play = answerWhileBusy(on: stage.placement) { play, responses in
       let end = PublishSubject<Void>()
@@ -148,10 +154,10 @@ import Testing
     #expect(play.currentState == ["new", "stale"])
   }
 
-  @Test(
-    "14a. What is under way on another thread when the older request is ended is void too",
-    arguments: PlacementUnderTest.allCases)
-  func underWayIsVoid(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `14a. What is under way on another thread when the older request is ended is void too`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let responses = PublishSubject<String>()
     let (isInside, mayGoOn) = (Gate(), Gate())
@@ -180,10 +186,12 @@ import Testing
     #expect(Set(play.currentState) == ["new", "after"])
   }
 
-  @Test(
-    "14a. What the older request still has to say after take(until: action) comes before the newer one starts",
-    arguments: PlacementUnderTest.allCases)
-  func lastWords(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func
+    `14a. What the older request still has to say after take(until: action) comes before the newer one starts`(
+      _ placement: PlacementUnderTest
+    ) throws
+  {
     let stage = try Stage(placement)
     let play = answerWhileBusy(on: stage.placement) { play, responses in
       .concat(
@@ -193,10 +201,10 @@ import Testing
     #expect(play.currentState == ["loading", "not loading", "new"])
   }
 
-  @Test(
-    "14a. Actions of several threads are observed in the order in which they are processed",
-    arguments: PlacementUnderTest.allCases)
-  func orderOfProcessing(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `14a. Actions of several threads are observed in the order in which they are processed`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let observed = Record<String>()
     let play = Play(on: stage.placement)

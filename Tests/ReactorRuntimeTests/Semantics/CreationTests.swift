@@ -28,10 +28,10 @@ import Testing
     }
   }
 
-  @Test(
-    "1. The first touch of action or state builds the pipeline, once; currentState alone does not",
-    arguments: PlacementUnderTest.allCases)
-  func lazily(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `1. The first touch of action or state builds the pipeline, once; currentState alone does not`(
+    _ placement: PlacementUnderTest
+  ) throws {
     for touchesStateFirst in [true, false] {
       let stage = try Stage(placement)
       let log = Record<String>()
@@ -56,13 +56,12 @@ import Testing
     }
   }
 
-  @Test(
-    """
-    2. In order: transform(action), transform(mutation), initialState, transform(state), connecting; initialState is \
-    not read per action
-    """,
-    arguments: PlacementUnderTest.allCases)
-  func order(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func
+    `2. In order: transform(action), transform(mutation), initialState, transform(state), connecting; initialState is not read per action`(
+      _ placement: PlacementUnderTest
+    ) throws
+  {
     let stage = try Stage(placement)
     let log = Record<String>()
     let play = logged(log, on: stage.placement)
@@ -75,10 +74,10 @@ import Testing
     #expect(play.currentState == ["initial", "a", "b", "c"])
   }
 
-  @Test(
-    "3. self.state and self.action inside each transform are the reactor's own streams",
-    arguments: PlacementUnderTest.allCases)
-  func touchInsideTransforms(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `3. self.state and self.action inside each transform are the reactor's own streams`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let (states, actions) = (Record<[String]>(), Record<String>())
     let subjects = Record<ObjectIdentifier>()
@@ -109,10 +108,10 @@ import Testing
     #expect(states.elements == [[], ["a"], ["a", "after a"]].flatMap { [$0, $0, $0] })
   }
 
-  @Test(
-    "3. An action sent inside a transform is processed once the pipeline is there",
-    arguments: PlacementUnderTest.allCases)
-  func sendInsideTransforms(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `3. An action sent inside a transform is processed once the pipeline is there`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let play = Play(on: stage.placement) {
       $0.transformAction = { play, action in
@@ -134,10 +133,10 @@ import Testing
     #expect(play.reports == [])
   }
 
-  @Test(
-    "4. startWith in transform(action) is reduced during creation; later subscribers see only the result",
-    arguments: PlacementUnderTest.allCases)
-  func startWith(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `4. startWith in transform(action) is reduced during creation; later subscribers see only the result`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let seen = Record<[String]>()
     let play = Play(on: stage.placement) { $0.transformAction = { $1.startWith("load") } }
@@ -148,17 +147,17 @@ import Testing
     #expect(play.currentState == ["load"])
   }
 
-  @Test("4. On the caller that is so when the first touch returns")
-  func startWithOnTheCaller() throws {
+  @Test
+  func `4. On the caller that is so when the first touch returns`() throws {
     let play = Play(on: .caller) { $0.transformMutation = { $1.startWith("x", "y") } }
     _ = play.action
     #expect(play.currentState == ["x", "y"])
   }
 
-  @Test(
-    "5. A concurrent first touch builds exactly one pipeline and loses no action",
-    arguments: PlacementUnderTest.allCases)
-  func concurrently(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `5. A concurrent first touch builds exactly one pipeline and loses no action`(
+    _ placement: PlacementUnderTest
+  ) throws {
     for _ in 0..<50 {
       let stage = try Stage(placement)
       let log = Record<String>()

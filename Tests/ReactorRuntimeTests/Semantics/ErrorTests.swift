@@ -7,10 +7,8 @@ import Testing
 @Suite struct ErrorTests {
   private struct Refusal: Error, CustomStringConvertible { var description: String { "refused" } }
 
-  @Test(
-    "15. action ignores error and completed events",
-    arguments: PlacementUnderTest.allCases)
-  func stopEventsOfAction(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `15. action ignores error and completed events`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let observed = Record<Event<String>>()
     let play = Play(on: stage.placement)
@@ -26,10 +24,12 @@ import Testing
     #expect(play.reports == [])
   }
 
-  @Test(
-    "16. An error in one mutate stream ends that stream only, what it sent before counts, and it is reported",
-    arguments: PlacementUnderTest.allCases)
-  func errorOfMutate(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func
+    `16. An error in one mutate stream ends that stream only, what it sent before counts, and it is reported`(
+      _ placement: PlacementUnderTest
+    ) throws
+  {
     let stage = try Stage(placement)
     let other = PublishSubject<String>()
     let events = Record<Event<[String]>>()
@@ -55,10 +55,8 @@ import Testing
     #expect(events.elements.allSatisfy { !$0.isStopEvent })
   }
 
-  @Test(
-    "16. So it is with an error from another thread",
-    arguments: PlacementUnderTest.allCases)
-  func errorFromElsewhere(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `16. So it is with an error from another thread`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let source = PublishSubject<String>()
     let play = Play(on: stage.placement) {
@@ -113,13 +111,12 @@ import Testing
     ]
   }
 
-  @Test(
-    """
-    17. When a transform ends that is reported, the last state stays and is replayed, the reactor says that it is \
-    closed, and later actions are reported
-    """,
-    arguments: PlacementUnderTest.allCases)
-  func endOfTransform(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func
+    `17. When a transform ends that is reported, the last state stays and is replayed, the reactor says that it is closed, and later actions are reported`(
+      _ placement: PlacementUnderTest
+    ) throws
+  {
     for (report, change) in Self.endings() {
       let stage = try Stage(placement)
       let (early, late) = (Record<Event<[String]>>(), Record<Event<[String]>>())
@@ -142,10 +139,10 @@ import Testing
     }
   }
 
-  @Test(
-    "17. A transform that ends at once closes the reactor with its initial state",
-    arguments: PlacementUnderTest.allCases)
-  func endAtOnce(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `17. A transform that ends at once closes the reactor with its initial state`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let seen = Record<[String]>()
     let play = Play(on: stage.placement) {
@@ -161,10 +158,10 @@ import Testing
     #expect(seen.elements == [["initial"]])
   }
 
-  @Test(
-    "17. What was accepted before and what streams bring afterwards is reported",
-    arguments: PlacementUnderTest.allCases)
-  func acceptedBefore(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `17. What was accepted before and what streams bring afterwards is reported`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let source = PublishSubject<String>()
     let (isInside, mayGoOn) = (Gate(), Gate())
@@ -196,10 +193,9 @@ import Testing
     #expect(play.currentState == ["busy"])
   }
 
-  @Test(
-    "17. An action whose announcement ends a transform is reported",
-    arguments: PlacementUnderTest.allCases)
-  func endWhileAnnounced(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `17. An action whose announcement ends a transform is reported`(_ placement: PlacementUnderTest) throws
+  {
     for mapsActions in [false, true] {
       let stage = try Stage(placement)
       let play = Play(on: stage.placement) {

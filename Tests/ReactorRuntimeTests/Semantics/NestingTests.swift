@@ -5,9 +5,8 @@ import Testing
 
 /// Reactors that send to one another from inside their turns.
 @Suite struct NestingTests {
-  @Test(
-    "13. On the caller a send to an idle reactor from a subscriber of another runs at once")
-  func atOnce() throws {
+  @Test
+  func `13. On the caller a send to an idle reactor from a subscriber of another runs at once`() throws {
     let log = Record<String>()
     let (first, second) = (Play(on: .caller), Play(on: .caller))
     second.state.skip(1).subscribe(onNext: { log.append("second \($0)") })
@@ -21,10 +20,12 @@ import Testing
     #expect(log.elements == [#"first begins ["a"]"#, #"second ["from first"]"#, "first ends"])
   }
 
-  @Test(
-    "13. Reactors that send to one another in a ring, from several threads, never deadlock and lose nothing",
-    arguments: PlacementUnderTest.allCases)
-  func ring(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func
+    `13. Reactors that send to one another in a ring, from several threads, never deadlock and lose nothing`(
+      _ placement: PlacementUnderTest
+    ) throws
+  {
     let (count, hops) = (3, 30)
     let stages = try (0..<count).map { _ in try Stage(placement) }
     let ring = stages.map { Play(on: $0.placement, capacity: 4096) }
@@ -42,9 +43,8 @@ import Testing
     #expect(ring.flatMap(\.reports) == [])
   }
 
-  @Test(
-    "13. The depth of nesting is bounded: a long chain of reactors runs to its end")
-  func longChain() throws {
+  @Test
+  func `13. The depth of nesting is bounded: a long chain of reactors runs to its end`() throws {
     // Each reactor is new, or not, and sends by `send`, or by `action`.
     for isNew in [true, false] {
       let chain = (0..<10_000).map { _ in Link() }
@@ -56,9 +56,8 @@ import Testing
     }
   }
 
-  @Test(
-    "13. Two reactors that answer each other do not nest deeper and deeper")
-  func pingPong() throws {
+  @Test
+  func `13. Two reactors that answer each other do not nest deeper and deeper`() throws {
     let depth = Box((now: 0, most: 0))
     let players = Box<[Play]>([])
     players.value = (0..<2).map { index in

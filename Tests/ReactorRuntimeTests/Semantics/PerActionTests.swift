@@ -5,13 +5,12 @@ import Testing
 
 /// The way of one action.
 @Suite struct PerActionTests {
-  @Test(
-    """
-    6. transform(action), mutate, transform(mutation), reduce, transform(state), then the subscribers in the order in \
-    which they subscribed
-    """,
-    arguments: PlacementUnderTest.allCases)
-  func order(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func
+    `6. transform(action), mutate, transform(mutation), reduce, transform(state), then the subscribers in the order in which they subscribed`(
+      _ placement: PlacementUnderTest
+    ) throws
+  {
     let stage = try Stage(placement)
     let log = Record<String>()
     let play = Play(on: stage.placement) {
@@ -41,10 +40,10 @@ import Testing
     #expect(log.elements == expected)
   }
 
-  @Test(
-    "6. The order of subscribers stays when some leave and others come",
-    arguments: PlacementUnderTest.allCases)
-  func orderOfSubscribers(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `6. The order of subscribers stays when some leave and others come`(_ placement: PlacementUnderTest)
+    throws
+  {
     let stage = try Stage(placement)
     let log = Record<Int>()
     let play = Play(on: stage.placement)
@@ -58,10 +57,12 @@ import Testing
     #expect(log.elements == (0..<20).filter { $0 % 3 != 0 } + Array(20..<25))
   }
 
-  @Test(
-    "7. currentState is old inside reduce and transform(state), new inside subscribers and for all threads then",
-    arguments: PlacementUnderTest.allCases)
-  func currentState(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func
+    `7. currentState is old inside reduce and transform(state), new inside subscribers and for all threads then`(
+      _ placement: PlacementUnderTest
+    ) throws
+  {
     func body(transforms: Bool) throws {
       let stage = try Stage(placement)
       let (inReduce, inTransform) = (Record<[String]>(), Record<[String]>())
@@ -94,10 +95,10 @@ import Testing
     for transforms in [true, false] { try body(transforms: transforms) }
   }
 
-  @Test(
-    "7. What a late subscriber is replayed is in currentState for all threads",
-    arguments: PlacementUnderTest.allCases)
-  func replayedState(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `7. What a late subscriber is replayed is in currentState for all threads`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let elsewhere = Record<[String]>()
     let (isInside, mayGoOn) = (Gate(), Gate())
@@ -123,10 +124,10 @@ import Testing
     #expect(elsewhere.elements == [["block", "a"]])
   }
 
-  @Test(
-    "8. currentState is the transformed state; reduce goes on from the untransformed one",
-    arguments: PlacementUnderTest.allCases)
-  func transformedState(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `8. currentState is the transformed state; reduce goes on from the untransformed one`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let (reduced, seen) = (Record<[String]>(), Record<[String]>())
     let play = Play(on: stage.placement) {
@@ -148,10 +149,10 @@ import Testing
     #expect(seen.elements == [["0", "!"], ["0", "a", "!"], ["0", "a", "b", "!"]])
   }
 
-  @Test(
-    "8. A state that transform(state) leaves out is not seen, and reduce goes on from it",
-    arguments: PlacementUnderTest.allCases)
-  func filteredState(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `8. A state that transform(state) leaves out is not seen, and reduce goes on from it`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let seen = Record<[String]>()
     let play = Play(on: stage.placement) { $0.transformState = { $1.filter { $0.count % 2 == 0 } } }
@@ -162,10 +163,10 @@ import Testing
     #expect(play.currentState == ["a", "b"])
   }
 
-  @Test(
-    "9. A late subscriber gets exactly the last state, equal ones come again, and nobody need subscribe",
-    arguments: PlacementUnderTest.allCases)
-  func replay(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `9. A late subscriber gets exactly the last state, equal ones come again, and nobody need subscribe`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let (early, late) = (Record<[String]>(), Record<[String]>())
     let play = Play(on: stage.placement) { $0.reduce = { [$2] + $1.prefix(0) } }
@@ -179,10 +180,10 @@ import Testing
     #expect(late.elements == [["c"], ["c"]])
   }
 
-  @Test(
-    "9. Who subscribes while a state is delivered gets that one once",
-    arguments: PlacementUnderTest.allCases)
-  func replayInside(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `9. Who subscribes while a state is delivered gets that one once`(_ placement: PlacementUnderTest)
+    throws
+  {
     let stage = try Stage(placement)
     let late = Record<[String]>()
     let play = Play(on: stage.placement)
@@ -194,10 +195,10 @@ import Testing
     #expect(late.elements == [["a"], ["a", "b"]])
   }
 
-  @Test(
-    "10. Each mutation is reduced and visible before the next inner stream of the action starts",
-    arguments: PlacementUnderTest.allCases)
-  func concat(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `10. Each mutation is reduced and visible before the next inner stream of the action starts`(
+    _ placement: PlacementUnderTest
+  ) throws {
     func body(transforms: Bool) throws {
       let stage = try Stage(placement)
       let play = Play(on: stage.placement) {

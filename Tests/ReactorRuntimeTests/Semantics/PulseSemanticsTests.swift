@@ -39,10 +39,10 @@ import Testing
     }
   }
 
-  @Test(
-    "21. pulse emits on subscription and then only when the counter changed, for equal values too",
-    arguments: PlacementUnderTest.allCases)
-  func emits(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `21. pulse emits on subscription and then only when the counter changed, for equal values too`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let (messages, late) = (Record<String?>(), Record<String?>())
     let alarm = Alarm(on: stage.placement)
@@ -60,10 +60,8 @@ import Testing
     #expect(alarm.currentState.count == 2)
   }
 
-  @Test(
-    "21. The counter rises on a change in place as well",
-    arguments: PlacementUnderTest.allCases)
-  func inPlace(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `21. The counter rises on a change in place as well`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let histories = Record<[String]>()
     let alarm = Alarm(on: stage.placement)

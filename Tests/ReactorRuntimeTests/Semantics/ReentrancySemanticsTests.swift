@@ -8,10 +8,12 @@ import Testing
   /// From where the action is sent.
   enum Origin: CaseIterable, Sendable { case mutate, reduce, subscriber, actionObserver }
 
-  @Test(
-    "11. An action sent from inside is queued, first in first out, and currentState is unchanged on return",
-    arguments: PlacementUnderTest.allCases)
-  func queued(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func
+    `11. An action sent from inside is queued, first in first out, and currentState is unchanged on return`(
+      _ placement: PlacementUnderTest
+    ) throws
+  {
     func body(origin: Origin) throws {
       let stage = try Stage(placement)
       @Sendable func send(_ play: Play, _ source: Origin, _ isTime: Bool) {
@@ -39,10 +41,8 @@ import Testing
     for origin in Origin.allCases { try body(origin: origin) }
   }
 
-  @Test(
-    "11. Every subscriber gets state n before any gets n+1",
-    arguments: PlacementUnderTest.allCases)
-  func oneStateAfterTheOther(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `11. Every subscriber gets state n before any gets n+1`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let log = Record<[Int]>()
     let play = Play(on: stage.placement)
@@ -61,10 +61,10 @@ import Testing
     #expect(states.last == 1 + 19 * 3)
   }
 
-  @Test(
-    "12. The synchronous part of an action finishes before the next starts",
-    arguments: PlacementUnderTest.allCases)
-  func notInterleaved(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `12. The synchronous part of an action finishes before the next starts`(
+    _ placement: PlacementUnderTest
+  ) throws {
     func body(kind: String) throws {
       let stage = try Stage(placement)
       let log = Record<String>()
@@ -94,10 +94,10 @@ import Testing
     for kind in ["known", "created", "concat"] { try body(kind: kind) }
   }
 
-  @Test(
-    "14. An action sent in the first replayed callback of a subscription reaches that same subscriber",
-    arguments: PlacementUnderTest.allCases)
-  func sentInReplay(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `14. An action sent in the first replayed callback of a subscription reaches that same subscriber`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let seen = Record<[String]>()
     let play = Play(on: stage.placement)

@@ -17,10 +17,10 @@ import Testing
     #expect(isDone.wait())
   }
 
-  @Test(
-    "6. What a source sends elsewhere and then inside a turn is reduced in that order",
-    arguments: PlacementUnderTest.allCases)
-  func ofMutate(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `6. What a source sends elsewhere and then inside a turn is reduced in that order`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let source = PublishSubject<String>()
     let (isInside, mayGoOn) = (Gate(), Gate())
@@ -41,10 +41,10 @@ import Testing
     #expect(play.currentState.count == 3)
   }
 
-  @Test(
-    "6. What a subscriber makes a source send is reduced before what that sends after it",
-    arguments: PlacementUnderTest.allCases)
-  func fromSubscriber(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `6. What a subscriber makes a source send is reduced before what that sends after it`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let source = PublishSubject<String>()
     let play = Play(on: stage.placement) {
@@ -63,10 +63,8 @@ import Testing
     #expect(play.currentState == ["go", "first", "second"])
   }
 
-  @Test(
-    "6. What transform(mutation) merges in keeps its order",
-    arguments: PlacementUnderTest.allCases)
-  func ofTransformMutation(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `6. What transform(mutation) merges in keeps its order`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let user = BehaviorSubject(value: "nobody")
     let (isInside, mayGoOn) = (Gate(), Gate())
@@ -85,10 +83,8 @@ import Testing
     #expect(play.currentState == ["nobody", "first", "second"])
   }
 
-  @Test(
-    "6. What transform(action) merges in keeps its order",
-    arguments: PlacementUnderTest.allCases)
-  func ofTransformAction(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `6. What transform(action) merges in keeps its order`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let (isInside, mayGoOn) = (Gate(), Gate())
     let source = PublishSubject<String>()
@@ -111,10 +107,10 @@ import Testing
     #expect(play.currentState.count == 3)
   }
 
-  @Test(
-    "6. What transform(state) combines is shown in its order: the newest state stays",
-    arguments: PlacementUnderTest.allCases)
-  func ofTransformState(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `6. What transform(state) combines is shown in its order: the newest state stays`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let theme = BehaviorSubject(value: "light")
     let (isInside, mayGoOn) = (Gate(), Gate())

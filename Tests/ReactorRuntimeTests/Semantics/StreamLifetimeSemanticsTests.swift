@@ -5,10 +5,12 @@ import Testing
 
 /// What keeps a reactor, what it keeps, and what ends with it.
 @Suite struct StreamLifetimeSemanticsTests {
-  @Test(
-    "18. Subscriptions do not retain the reactor; at its deinit no stop event is sent and running streams are disposed",
-    arguments: PlacementUnderTest.allCases)
-  func notRetained(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func
+    `18. Subscriptions do not retain the reactor; at its deinit no stop event is sent and running streams are disposed`(
+      _ placement: PlacementUnderTest
+    ) throws
+  {
     let stage = try Stage(placement)
     let lifetimes = Lifetimes()
     let (events, log) = (Record<Event<[String]>>(), Record<String>())
@@ -47,8 +49,8 @@ import Testing
   }
 
   /// On a loop, the loop holds the reactor as long as it processes its actions.
-  @Test("18. A reactor freed inside its own mutate produces no reduce")
-  func freedInMutate() throws {
+  @Test
+  func `18. A reactor freed inside its own mutate produces no reduce`() throws {
     func body(isStream: Bool) throws {
       let (reduced, seen) = (Record<String>(), Record<[String]>())
       let holder = Box<Play?>(nil)
@@ -75,10 +77,10 @@ import Testing
     for isStream in [true, false] { try body(isStream: isStream) }
   }
 
-  @Test(
-    "18. A reactor freed by a subscriber, an observer of action or a stream of its own ends in peace",
-    arguments: PlacementUnderTest.allCases)
-  func freedInside(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `18. A reactor freed by a subscriber, an observer of action or a stream of its own ends in peace`(
+    _ placement: PlacementUnderTest
+  ) throws {
     func body(_ place: String) throws {
       let stage = try Stage(placement)
       let lifetimes = Lifetimes()
@@ -105,10 +107,10 @@ import Testing
     for place in ["subscriber", "observer", "stream"] { try body(place) }
   }
 
-  @Test(
-    "19. After the last reference is gone, action and what state kept are gone too",
-    arguments: PlacementUnderTest.allCases)
-  func nothingLeft(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `19. After the last reference is gone, action and what state kept are gone too`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let lifetimes = Lifetimes()
     weak var action: ActionSubject<String>?

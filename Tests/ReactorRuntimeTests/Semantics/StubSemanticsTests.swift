@@ -24,10 +24,10 @@ import Testing
     }
   }
 
-  @Test(
-    "20. An enabled stub takes the actions and records them; transforms, mutate and reduce do not run",
-    arguments: PlacementUnderTest.allCases)
-  func actions(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `20. An enabled stub takes the actions and records them; transforms, mutate and reduce do not run`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let (log, observed) = (Record<String>(), Record<String>())
     let play = logged(log, on: stage.placement)
@@ -46,10 +46,10 @@ import Testing
     #expect(play.currentState == ["initial"])
   }
 
-  @Test(
-    "20. stub.state.value sets currentState at once, and state emits it",
-    arguments: PlacementUnderTest.allCases)
-  func state(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `20. stub.state.value sets currentState at once, and state emits it`(_ placement: PlacementUnderTest)
+    throws
+  {
     let stage = try Stage(placement)
     let seen = Record<[String]>()
     let play = logged(Record(), on: stage.placement)
@@ -63,10 +63,10 @@ import Testing
     #expect(stage.finish())
   }
 
-  @Test(
-    "20. Disabling gives the same real subject back, and the real reactor goes on where it was",
-    arguments: PlacementUnderTest.allCases)
-  func disabling(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `20. Disabling gives the same real subject back, and the real reactor goes on where it was`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let (log, seen) = (Record<String>(), Record<[String]>())
     let play = logged(log, on: stage.placement)
@@ -89,10 +89,10 @@ import Testing
     #expect(log.elements == ["transform action", "mutate a", "reduce a", "mutate b", "reduce b"])
   }
 
-  @Test(
-    "20. A stub enabled before the first touch and disabled later leaves a whole reactor",
-    arguments: PlacementUnderTest.allCases)
-  func disablingAfterFirstTouch(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `20. A stub enabled before the first touch and disabled later leaves a whole reactor`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let (log, seen) = (Record<String>(), Record<[String]>())
     let play = logged(log, on: stage.placement)
@@ -108,10 +108,10 @@ import Testing
     #expect(seen.elements == [["initial"], ["initial", "a"]])
   }
 
-  @Test(
-    "20. Touching stub changes nothing: neither currentState nor where actions go",
-    arguments: PlacementUnderTest.allCases)
-  func touching(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `20. Touching stub changes nothing: neither currentState nor where actions go`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let log = Record<String>()
     let play = logged(log, on: stage.placement)
@@ -125,10 +125,8 @@ import Testing
     #expect(stage.finish())
   }
 
-  @Test(
-    "20. Enabling the stub does not reset currentState",
-    arguments: PlacementUnderTest.allCases)
-  func enabling(_ placement: PlacementUnderTest) throws {
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `20. Enabling the stub does not reset currentState`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let play = logged(Record(), on: stage.placement)
     play.send(["a"])
