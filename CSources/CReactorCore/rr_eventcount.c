@@ -61,7 +61,7 @@ static void signal_descriptor(rr_eventcount *ec) {
   }
 }
 
-void rr_eventcount_wake(rr_eventcount *ec, uint32_t word) {
+void rr_eventcount_notify_slow(rr_eventcount *ec, uint32_t word) {
   /* One of several notifiers wins; the losers find the word disarmed, or armed under a later
    * epoch by a sleeper that looks at its condition after it armed. */
   while ((word & 1) != 0) {

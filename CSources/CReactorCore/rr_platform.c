@@ -90,3 +90,5 @@ const rr_platform rr_platform_system = {
 };
 
 const rr_platform *rr_platform_in_use = &rr_platform_system;
+
+int64_t rr_clock_ns(void) { return rr_platform_in_use->clock_ns(); }

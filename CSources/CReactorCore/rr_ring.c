@@ -27,12 +27,12 @@ rr_status rr_ring_create(rr_ring **out, uint64_t capacity, size_t size, size_t a
   ring->capacity = capacity;
   ring->mask = capacity - 1;
   ring->run_left = 0;
-  rr_ring_restart(ring, start, start);
+  rr_ring_reset(ring, start, start);
   *out = ring;
   return RR_OK;
 }
 
-void rr_ring_restart(rr_ring *ring, uint64_t head, uint64_t tail) {
+void rr_ring_reset(rr_ring *ring, uint64_t head, uint64_t tail) {
   head &= UINT64_MAX >> 1;
   atomic_init(&ring->tail, tail * 2);
   atomic_init(&ring->head, head);

@@ -20,7 +20,7 @@ static void send(rr_lane_producer *producer, uint64_t value) {
 
 /* Receives what is in the lane, gives it back when it is closed, and answers how many that were. */
 static uint64_t empty(rr_lane *lane) {
-  const uint64_t ready = rr_lane_ready(lane);
+  const uint64_t ready = rr_lane_poll(lane);
   rr_lane_release(lane, rr_lane_head(lane) + ready);
   rr_lane_recycle(lane);
   return ready;
@@ -90,8 +90,8 @@ static void *read_without_memory(void *trampoline) {
 static void test_readers_records(void) {
   rr_trampoline *t = NULL;
   CHECK(rr_trampoline_create(&t, 0) == RR_OK);
-  CHECK(rr_trampoline_try_start(t, rr_thread_token()));
-  rr_trampoline_leave(t, 0);
+  CHECK(rr_trampoline_try_initialize(t, rr_thread_token()));
+  rr_trampoline_release(t, 0);
   pthread_t thread;
   CHECK(pthread_create(&thread, NULL, read_without_memory, t) == 0);
   pthread_join(thread, NULL);

@@ -73,8 +73,8 @@ static void keeps_no_pins(void) {
   faulty_fail(FAULTY_MEMBARRIER, -1, ENOSYS);
   rr_trampoline *t = NULL;
   CHECK(rr_trampoline_create(&t, 0) == RR_OK);
-  CHECK(rr_trampoline_try_start(t, rr_thread_token()));
-  rr_trampoline_leave(t, 0);
+  CHECK(rr_trampoline_try_initialize(t, rr_thread_token()));
+  rr_trampoline_release(t, 0);
   for (int i = 0; i < 100; i++) {
     rr_readers_unpin(t, rr_readers_pin(t));
     CHECK(rr_pins_is_free(t, 0));
@@ -124,8 +124,8 @@ static void test_sleeper(rr_eventcount_kind kind, int error) {
 static rr_trampoline *started(void) {
   rr_trampoline *t = NULL;
   CHECK(rr_trampoline_create(&t, 0) == RR_OK);
-  CHECK(rr_trampoline_try_start(t, rr_thread_token()));
-  rr_trampoline_leave(t, 0);
+  CHECK(rr_trampoline_try_initialize(t, rr_thread_token()));
+  rr_trampoline_release(t, 0);
   return t;
 }
 
@@ -137,10 +137,10 @@ static void test_revoking(int error) {
   rr_reader *const readers[] = {idle, reads_again};
   for (int i = 0; i < 2; i++) {
     rr_pins_pin(t, 0);
-    CHECK(rr_reader_keep(readers[i], t, 0));
+    CHECK(rr_reader_try_keep(readers[i], t, 0));
   }
-  CHECK(rr_trampoline_try_enter(t, rr_thread_token()));
-  rr_trampoline_leave(t, 1);
+  CHECK(rr_trampoline_try_acquire(t, rr_thread_token()));
+  rr_trampoline_release(t, 1);
 
   faulty_reset();
   faulty_fail(FAULTY_MEMBARRIER, -1, error);
@@ -148,8 +148,8 @@ static void test_revoking(int error) {
   CHECK(t->pins[0] == 2);
   /* Who reads again finds that it is wanted, and gives it back. */
   rr_pin pin;
-  CHECK(!rr_reader_try_enter(reads_again, t, &pin));
-  rr_reader_give_back(reads_again);
+  CHECK(!rr_reader_try_begin_read(reads_again, t, &pin));
+  rr_reader_unpin_kept(reads_again);
   CHECK(t->pins[0] == 1);
   CHECK(!rr_readers_revoke(t));
   CHECK(t->pins[0] == 1);

@@ -11,7 +11,7 @@ static void send(rr_lane_producer *producer, uint64_t value) {
 }
 
 static void receive(rr_lane *lane, uint64_t value) {
-  CHECK(rr_lane_ready(lane) > 0);
+  CHECK(rr_lane_poll(lane) > 0);
   const uint64_t head = rr_lane_head(lane);
   CHECK(*(uint64_t *)rr_lane_payload(lane, head) == value);
   rr_lane_release(lane, head + 1);
@@ -23,17 +23,17 @@ static void test_order_and_full(uint64_t start) {
   CHECK(rr_lanes_create(&lanes, 2, 4, 8, 8, start) == RR_OK);
   CHECK(rr_lanes_register(lanes, &producer) == RR_OK);
   rr_lane *lane = rr_lanes_at(lanes, 0);
-  CHECK(rr_lane_ready(lane) == 0);
+  CHECK(rr_lane_poll(lane) == 0);
   for (uint64_t lap = 0; lap < 5; lap++) {
     for (uint64_t i = 0; i < 4; i++) send(&producer, lap * 4 + i);
     CHECK(rr_lane_try_claim(&producer) == NULL);
-    CHECK(rr_lane_ready(lane) == 4);
+    CHECK(rr_lane_poll(lane) == 4);
     receive(lane, lap * 4);
     /* A claim that is not published is seen by nobody. */
     CHECK(rr_lane_try_claim(&producer) != NULL);
-    CHECK(rr_lane_ready(lane) == 3);
+    CHECK(rr_lane_poll(lane) == 3);
     for (uint64_t i = 1; i < 4; i++) receive(lane, lap * 4 + i);
-    CHECK(rr_lane_ready(lane) == 0);
+    CHECK(rr_lane_poll(lane) == 0);
   }
   rr_lanes_destroy(lanes);
 }

@@ -24,9 +24,9 @@ typedef struct subject {
 
 static void start(subject *all) {
   CHECK(rr_trampoline_create(&all->trampoline, 0) == RR_OK);
-  CHECK(rr_trampoline_try_start(all->trampoline, rr_thread_token()));
+  CHECK(rr_trampoline_try_initialize(all->trampoline, rr_thread_token()));
   all->states[0][0] = all->states[0][1] = 0;
-  rr_trampoline_leave(all->trampoline, 0);
+  rr_trampoline_release(all->trampoline, 0);
 }
 
 /* A slot to write to, or -1. */
@@ -38,17 +38,17 @@ static int free_slot(subject *all, int shown) {
 }
 
 static void turn(subject *all, long value) {
-  const int shown = rr_trampoline_slot(all->trampoline);
+  const int shown = rr_trampoline_published_slot(all->trampoline);
   int slot = free_slot(all, shown);
   if (slot < 0 && rr_readers_revoke(all->trampoline)) {
     all->revoked++;
     slot = free_slot(all, shown);
   }
   if (slot < 0) return;
-  CHECK(rr_trampoline_try_enter(all->trampoline, rr_thread_token()));
+  CHECK(rr_trampoline_try_acquire(all->trampoline, rr_thread_token()));
   all->states[slot][0] = value;
   all->states[slot][1] = value;
-  rr_trampoline_leave(all->trampoline, (uint64_t)slot);
+  rr_trampoline_release(all->trampoline, (uint64_t)slot);
 }
 
 static long read_once(subject *all, long newest) {
@@ -116,7 +116,7 @@ static void *read_and_keep(void *argument) {
   rr_reader *reader = rr_reader_create();
   rr_pins_pin(both->all.trampoline, 0);
   const bool is_whole = both->all.states[0][0] == both->all.states[0][1];
-  const bool is_kept = rr_reader_keep(reader, both->all.trampoline, 0);
+  const bool is_kept = rr_reader_try_keep(reader, both->all.trampoline, 0);
   rr_store_relaxed(&both->step, 1);
   wait_for(both, 2);
   CHECK(is_whole && is_kept);
@@ -129,11 +129,11 @@ static void *keep_and_read(void *argument) {
   handover *both = argument;
   rr_reader *reader = rr_reader_create();
   rr_pins_pin(both->all.trampoline, 0);
-  CHECK(rr_reader_keep(reader, both->all.trampoline, 0));
+  CHECK(rr_reader_try_keep(reader, both->all.trampoline, 0));
   rr_pin pin;
-  const bool is_inside = rr_reader_try_enter(reader, both->all.trampoline, &pin);
+  const bool is_inside = rr_reader_try_begin_read(reader, both->all.trampoline, &pin);
   const bool is_whole = both->all.states[0][0] == both->all.states[0][1];
-  rr_reader_leave(reader, pin.depth);
+  rr_reader_end_read(reader, pin.depth);
   rr_store_relaxed(&both->step, 1);
   wait_for(both, 2);
   CHECK(is_whole && is_inside);
@@ -147,8 +147,8 @@ static void test_handover(void *(*read)(void *)) {
   pthread_t thread;
   CHECK(pthread_create(&thread, NULL, read, &both) == 0);
   wait_for(&both, 1);
-  rr_trampoline_try_enter(both.all.trampoline, rr_thread_token());
-  rr_trampoline_leave(both.all.trampoline, 1);
+  rr_trampoline_try_acquire(both.all.trampoline, rr_thread_token());
+  rr_trampoline_release(both.all.trampoline, 1);
   const bool is_revoked = rr_readers_revoke(both.all.trampoline);
   const bool is_free = rr_pins_is_free(both.all.trampoline, 0);
   if (is_free) both.all.states[0][0] = both.all.states[0][1] = 1;
@@ -186,8 +186,8 @@ static void test_readers_and_destroyer(void) {
   for (int life = 0; life < LIVES; life++) {
     rr_trampoline **mine = &both.trampolines[life % 2];
     CHECK(rr_trampoline_create(mine, 0) == RR_OK);
-    CHECK(rr_trampoline_try_start(*mine, rr_thread_token()));
-    rr_trampoline_leave(*mine, 0);
+    CHECK(rr_trampoline_try_initialize(*mine, rr_thread_token()));
+    rr_trampoline_release(*mine, 0);
     pthread_barrier_wait(&both.barrier);
     /* Nobody reads the one before any more; but its pins are kept. */
     rr_trampoline_destroy(both.trampolines[1 - life % 2]);

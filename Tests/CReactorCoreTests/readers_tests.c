@@ -10,14 +10,14 @@
 static rr_trampoline *started(void) {
   rr_trampoline *t = NULL;
   CHECK(rr_trampoline_create(&t, 0) == RR_OK);
-  CHECK(rr_trampoline_try_start(t, rr_thread_token()));
-  rr_trampoline_leave(t, 0);
+  CHECK(rr_trampoline_try_initialize(t, rr_thread_token()));
+  rr_trampoline_release(t, 0);
   return t;
 }
 
 static void show(rr_trampoline *t, int slot) {
-  CHECK(rr_trampoline_try_enter(t, rr_thread_token()));
-  rr_trampoline_leave(t, (uint64_t)slot);
+  CHECK(rr_trampoline_try_acquire(t, rr_thread_token()));
+  rr_trampoline_release(t, (uint64_t)slot);
 }
 
 /* A record that has kept the pin of `slot`. */
@@ -25,7 +25,7 @@ static rr_reader *keeper(rr_trampoline *t, int slot) {
   rr_reader *reader = rr_reader_create();
   CHECK(reader != NULL);
   rr_pins_pin(t, slot);
-  CHECK(rr_reader_keep(reader, t, slot));
+  CHECK(rr_reader_try_keep(reader, t, slot));
   CHECK(!rr_pins_is_free(t, slot));
   return reader;
 }
@@ -35,21 +35,21 @@ static void test_reading_by_a_kept_pin(void) {
   rr_reader *reader = keeper(t, 0);
   rr_pin pin;
   for (int i = 0; i < 3; i++) {
-    CHECK(rr_reader_try_enter(reader, t, &pin));
+    CHECK(rr_reader_try_begin_read(reader, t, &pin));
     CHECK(pin.slot == 0 && pin.reader == reader && pin.depth == 0);
-    rr_reader_leave(reader, pin.depth);
+    rr_reader_end_read(reader, pin.depth);
   }
   CHECK(reader->uses == 3);
   CHECK(t->pins[0] == 1);
   /* It serves no other snapshot, and no other trampoline. */
   rr_trampoline *other = started();
-  CHECK(!rr_reader_try_enter(reader, other, &pin));
+  CHECK(!rr_reader_try_begin_read(reader, other, &pin));
   show(t, 1);
-  CHECK(!rr_reader_try_enter(reader, t, &pin));
+  CHECK(!rr_reader_try_begin_read(reader, t, &pin));
   CHECK(!rr_pins_is_free(t, 0));
-  rr_reader_give_back(reader);
+  rr_reader_unpin_kept(reader);
   CHECK(rr_pins_is_free(t, 0));
-  rr_reader_give_back(reader);
+  rr_reader_unpin_kept(reader);
   CHECK(rr_pins_is_free(t, 0));
   rr_reader_destroy(reader);
   rr_trampoline_destroy(other);
@@ -61,18 +61,18 @@ static void test_one_pin_at_most(void) {
   rr_trampoline *other = started();
   rr_reader *reader = keeper(t, 0);
   rr_pins_pin(other, 0);
-  CHECK(rr_reader_keep(reader, other, 0));
+  CHECK(rr_reader_try_keep(reader, other, 0));
   CHECK(rr_pins_is_free(t, 0));
   CHECK(!rr_pins_is_free(other, 0));
   /* Not while it is in use. */
   rr_pin pin;
-  CHECK(rr_reader_try_enter(reader, other, &pin));
+  CHECK(rr_reader_try_begin_read(reader, other, &pin));
   rr_pins_pin(t, 0);
-  CHECK(!rr_reader_keep(reader, t, 0));
-  rr_reader_give_back(reader);
+  CHECK(!rr_reader_try_keep(reader, t, 0));
+  rr_reader_unpin_kept(reader);
   CHECK(!rr_pins_is_free(other, 0));
   rr_pins_unpin(t, 0);
-  rr_reader_leave(reader, pin.depth);
+  rr_reader_end_read(reader, pin.depth);
   rr_reader_destroy(reader);
   CHECK(rr_pins_is_free(other, 0));
   rr_trampoline_destroy(other);
@@ -87,8 +87,8 @@ static void test_revoking(void) {
   rr_reader *current = keeper(t, 1);
   rr_reader *elsewhere = keeper(other, 0);
   rr_pin pin, inner;
-  CHECK(rr_reader_try_enter(busy, t, &pin));
-  CHECK(rr_reader_try_enter(busy, t, &inner));
+  CHECK(rr_reader_try_begin_read(busy, t, &pin));
+  CHECK(rr_reader_try_begin_read(busy, t, &inner));
   CHECK(inner.depth == 1);
   show(t, 1);
   CHECK(rr_readers_revoke(t));
@@ -101,14 +101,14 @@ static void test_revoking(void) {
   /* Who is inside of it does not begin again by it, and gives it back at the outermost end. */
   rr_pin again;
   show(t, 0);
-  CHECK(!rr_reader_try_enter(busy, t, &again));
+  CHECK(!rr_reader_try_begin_read(busy, t, &again));
   show(t, 1);
-  rr_reader_leave(busy, inner.depth);
+  rr_reader_end_read(busy, inner.depth);
   CHECK(t->pins[0] == 1);
-  rr_reader_leave(busy, pin.depth);
+  rr_reader_end_read(busy, pin.depth);
   CHECK(rr_pins_is_free(t, 0));
-  CHECK(rr_reader_try_enter(current, t, &pin));
-  rr_reader_leave(current, pin.depth);
+  CHECK(rr_reader_try_begin_read(current, t, &pin));
+  rr_reader_end_read(current, pin.depth);
   rr_reader_destroy(idle);
   rr_reader_destroy(busy);
   rr_reader_destroy(current);
@@ -127,14 +127,14 @@ static void test_revoked_on_the_way_in(void) {
   reader->depth = 1;
   show(t, 1);
   CHECK(!rr_readers_revoke(t));
-  CHECK(reader->kept == (rr_reader_pin(t, 0) | RR_READER_REVOKED));
+  CHECK(reader->kept == (rr_reader_encode_pin(t, 0) | RR_READER_REVOKED));
   reader->depth = 0;
   rr_pin pin;
   show(t, 0);
-  CHECK(!rr_reader_try_enter(reader, t, &pin));
+  CHECK(!rr_reader_try_begin_read(reader, t, &pin));
   CHECK(reader->depth == 0);
   CHECK(t->pins[0] == 1);
-  rr_reader_give_back(reader);
+  rr_reader_unpin_kept(reader);
   CHECK(rr_pins_is_free(t, 0));
   rr_reader_destroy(reader);
   rr_trampoline_destroy(t);
@@ -166,7 +166,7 @@ static void test_forgetting_what_is_being_given_back(void) {
   rr_trampoline *t = started();
   rr_reader *reader = keeper(t, 0);
   has_forgotten = 0;
-  atomic_store(&reader->kept, rr_reader_pin(t, 0) | RR_READER_GIVEN);
+  atomic_store(&reader->kept, rr_reader_encode_pin(t, 0) | RR_READER_UNPINNING);
   pthread_t thread;
   CHECK(pthread_create(&thread, NULL, destroy, t) == 0);
   for (int i = 0; i < 1000; i++) sched_yield();

@@ -95,7 +95,7 @@ static uint64_t drain_lanes(rr_lanes *lanes, tally *counts) {
   const uint32_t count = rr_lanes_count(lanes);
   for (uint32_t i = 0; i < count; i++) {
     rr_lane *lane = rr_lanes_at(lanes, i);
-    const uint64_t ready = rr_lane_ready(lane);
+    const uint64_t ready = rr_lane_poll(lane);
     const uint64_t head = rr_lane_head(lane);
     for (uint64_t k = 0; k < ready; k++) {
       take(counts, *(uint64_t *)rr_lane_payload(lane, head + k));
@@ -142,9 +142,9 @@ typedef struct guarded {
 static void *count_as_owner(void *argument) {
   guarded *shared_count = argument;
   for (int i = 0; i < EACH; i++) {
-    while (!rr_trampoline_try_enter(shared_count->trampoline, rr_thread_token())) sched_yield();
+    while (!rr_trampoline_try_acquire(shared_count->trampoline, rr_thread_token())) sched_yield();
     shared_count->count++;
-    rr_trampoline_leave(shared_count->trampoline, 0);
+    rr_trampoline_release(shared_count->trampoline, 0);
   }
   return NULL;
 }
@@ -152,8 +152,8 @@ static void *count_as_owner(void *argument) {
 static void test_ownership(void) {
   guarded shared_count = {NULL, 0};
   CHECK(rr_trampoline_create(&shared_count.trampoline, 0) == RR_OK);
-  CHECK(rr_trampoline_try_start(shared_count.trampoline, rr_thread_token()));
-  rr_trampoline_leave(shared_count.trampoline, 0);
+  CHECK(rr_trampoline_try_initialize(shared_count.trampoline, rr_thread_token()));
+  rr_trampoline_release(shared_count.trampoline, 0);
   pthread_t threads[PRODUCERS];
   for (int i = 0; i < PRODUCERS; i++) {
     CHECK(pthread_create(&threads[i], NULL, count_as_owner, &shared_count) == 0);

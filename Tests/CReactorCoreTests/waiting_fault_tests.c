@@ -39,7 +39,7 @@ static void test_futex_answers(void) {
     CHECK(!rr_eventcount_was_armed(ec));
     CHECK(rr_eventcount_wait(ec, key, LONG_NS));
   }
-  CHECK(rr_eventcount_wakes(ec) == 4);
+  CHECK(rr_eventcount_wake_count(ec) == 4);
   rr_eventcount_destroy(ec);
 }
 

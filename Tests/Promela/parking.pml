@@ -4,7 +4,7 @@
  *   here               mirrors
  *   ────               ───────
  *   Producer           what a notifier does: make the condition true, then rr_eventcount_notify
- *   wake()             rr_eventcount_wake
+ *   wake()             rr_eventcount_notify_slow
  *   Sleeper            EventCountOn.wait: look, prepare, look again, wait
  *   prepare()          rr_eventcount_prepare
  *   heavy_fence()      rr_fence_heavy, by membarrier

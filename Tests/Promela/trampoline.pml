@@ -5,9 +5,9 @@
  *   ────                 ───────
  *   Thread               a thread that sends, RuntimeOn.send; on placement .caller it runs turns, too
  *   Loop                 the thread of a loop: LoopHosting.accept and runTurns, RuntimeOn.leaveLoop
- *   try_start()          rr_trampoline_try_start, and the publish that ends NEW
- *   try_take()           rr_trampoline_try_enter, rr_trampoline_try_schedule
- *   leave()              rr_trampoline_leave
+ *   try_start()          rr_trampoline_try_initialize, and the publish that ends NEW
+ *   try_take()           rr_trampoline_try_acquire, rr_trampoline_try_schedule
+ *   leave()              rr_trampoline_release
  *   claim(), publish()   rr_ring_try_claim, rr_ring_publish
  *   is_empty(), …        RingOn.isEmpty, isReady, wasReady
  *   run_turns()          RuntimeOn.runTurns, turn and finish; choose(): MailboxOn.drain, drainReentrant
@@ -20,7 +20,7 @@
  * Memory is that of x86 (TSO). A publication waits in the thread's store buffer while the thread goes on
  * and loads; a read-modify-write (claim, enter, schedule, leave) empties the buffer first. What an owner
  * stores is in memory once it has left, by that exchange, so it is stored there at once; and so is SCHEDULED
- * turning into the loop's token (rr_trampoline_begin), between which nobody else makes a difference. A
+ * turning into the loop's token (rr_trampoline_acquire_scheduled), between which nobody else makes a difference. A
  * slot is cleared when it is released, where the ring's words say which lap they are of.
  *
  * Threads go on for ever or stop at any moment: an action that only the next send would bring to light is
@@ -486,7 +486,7 @@ proctype Loop() {
 end:
   do
   :: intake ? _ ->
-    /* rr_trampoline_begin: a store, since nobody else writes SCHEDULED. */
+    /* rr_trampoline_acquire_scheduled: a store, since nobody else writes SCHEDULED. */
     d_step { assert(word == SCHEDULED); word = TOKEN(self) };
     run_turns()
 #ifdef JOBS

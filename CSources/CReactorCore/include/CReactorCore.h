@@ -6,11 +6,9 @@
 #define CREACTORCORE_H
 
 #include "rr_atomic.h"
-#include "rr_clock.h"
 #include "rr_eventcount.h"
 #include "rr_fence.h"
 #include "rr_lanes.h"
-#include "rr_main_queue.h"
 #include "rr_pins.h"
 #include "rr_platform.h"
 #include "rr_poller.h"

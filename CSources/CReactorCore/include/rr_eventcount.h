@@ -71,13 +71,13 @@ int rr_eventcount_descriptor(const rr_eventcount *ec);
 void rr_eventcount_acknowledge(rr_eventcount *ec);
 
 /* The slow half of notify: somebody is armed. */
-void rr_eventcount_wake(rr_eventcount *ec, uint32_t word);
+void rr_eventcount_notify_slow(rr_eventcount *ec, uint32_t word);
 
 /* Wakes everybody who prepared before the caller's condition came true. */
 static inline void rr_eventcount_notify(rr_eventcount *ec) {
   rr_fence_light();
   const uint32_t word = rr_load_relaxed(&ec->word);
-  if (__builtin_expect((word & 1) != 0, 0)) rr_eventcount_wake(ec, word);
+  if (__builtin_expect((word & 1) != 0, 0)) rr_eventcount_notify_slow(ec, word);
 }
 
 /* The first half of notify: whether anybody prepared who may not have seen what the caller wrote
@@ -88,7 +88,7 @@ static inline bool rr_eventcount_must_notify(const rr_eventcount *ec) {
 }
 
 /* How many notifications found somebody armed, and cost system calls; modulo 2^31. Any thread. */
-static inline uint32_t rr_eventcount_wakes(const rr_eventcount *ec) {
+static inline uint32_t rr_eventcount_wake_count(const rr_eventcount *ec) {
   return rr_load_relaxed(&ec->word) >> 1;
 }
 

@@ -119,7 +119,7 @@ static inline uint64_t rr_lane_head(const rr_lane *lane) { return rr_load_relaxe
 
 /* How many payloads are ready from head on; looks at the producer's cursor only when none of
  * those seen before is left. Consumer. Wait-free. */
-static inline uint64_t rr_lane_ready(rr_lane *lane) {
+static inline uint64_t rr_lane_poll(rr_lane *lane) {
   const uint64_t head = rr_load_relaxed(&lane->head);
   if (lane->tail_seen == head) lane->tail_seen = rr_load_acquire(RR_EDGE_LANE_ITEM, &lane->tail);
   return lane->tail_seen - head;
@@ -135,7 +135,7 @@ static inline void rr_lane_recycle(rr_lane *lane) {
   /* First the state, then the cursor: closed is the producer's last word, so a cursor read after
    * it is final. */
   if (rr_load_acquire(RR_EDGE_LANE_STATE, &lane->state) != RR_LANE_CLOSED) return;
-  if (rr_lane_ready(lane) != 0) return;
+  if (rr_lane_poll(lane) != 0) return;
   rr_store_release(RR_EDGE_LANE_STATE, &lane->state, RR_LANE_FREE);
 }
 

@@ -42,13 +42,13 @@ static inline bool rr_pins_is_free(const rr_trampoline *t, int slot) {
 }
 
 /* Notes that there was no slot to show the changes in. Owner. */
-static inline void rr_pins_note_withheld(rr_trampoline *t) {
-  rr_store_relaxed(&t->withheld, rr_load_relaxed(&t->withheld) + 1);
+static inline void rr_pins_note_deferred(rr_trampoline *t) {
+  rr_store_relaxed(&t->deferred_count, rr_load_relaxed(&t->deferred_count) + 1);
 }
 
 /* How often that was. Any thread. */
-static inline uint64_t rr_pins_was_withheld(const rr_trampoline *t) {
-  return rr_load_relaxed(&t->withheld);
+static inline uint64_t rr_pins_was_deferred_count(const rr_trampoline *t) {
+  return rr_load_relaxed(&t->deferred_count);
 }
 
 #endif

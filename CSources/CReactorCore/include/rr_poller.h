@@ -39,4 +39,14 @@ void rr_event_signal(int event);
 /* Makes a timer or an event unreadable again. */
 void rr_descriptor_acknowledge(int descriptor);
 
+/* Runs the main queue of Dispatch on the first thread, as Foundation's run loop does. Dispatch
+ * exports two functions for that run loop. They are linked weakly, so a process without Dispatch,
+ * or with one that lacks them, has no descriptor. */
+
+/* Returns the descriptor that becomes readable when work waits in the main queue, or -1. It belongs
+ * to Dispatch. */
+int rr_main_queue_descriptor(void);
+/* Makes the descriptor unreadable, and runs the work that waits. First thread only. */
+void rr_main_queue_run(void);
+
 #endif

@@ -54,7 +54,7 @@
 
 /* In `kept`: the trampoline's address, which leaves the low bits free, and the slot. */
 #define RR_READER_REVOKED ((uintptr_t)8)
-#define RR_READER_GIVEN ((uintptr_t)16)
+#define RR_READER_UNPINNING ((uintptr_t)16)
 #define RR_READER_FLAGS ((uintptr_t)(RR_TRAMPOLINE_LINE - 1))
 
 /* Of one thread. On lines of its own. */
@@ -89,24 +89,25 @@ void rr_reader_destroy(rr_reader *reader);
 /* How many there are. Any thread. */
 uint64_t rr_readers_count(void);
 
-static inline uintptr_t rr_reader_pin(const rr_trampoline *t, uint64_t slot) {
+static inline uintptr_t rr_reader_encode_pin(const rr_trampoline *t, uint64_t slot) {
   return (uintptr_t)t | (uintptr_t)slot;
 }
 
 /* Keeps a pin that the caller has, instead of unpinning; false if that is not possible. The
  * record's thread. */
-bool rr_reader_keep(rr_reader *reader, rr_trampoline *t, int slot);
+bool rr_reader_try_keep(rr_reader *reader, rr_trampoline *t, int slot);
 /* Gives back what is kept, unless it is in use or somebody else has taken it. The record's thread.
  */
-void rr_reader_give_back(rr_reader *reader);
+void rr_reader_unpin_kept(rr_reader *reader);
 
 /* Begins a read by the kept pin, if that is one of the slot that the word names. The record's
  * thread. */
-static inline bool rr_reader_try_enter(rr_reader *reader, const rr_trampoline *t, rr_pin *pin) {
+static inline bool rr_reader_try_begin_read(rr_reader *reader, const rr_trampoline *t,
+                                            rr_pin *pin) {
   /* Relaxed: what is in the slot was taken over when it was pinned, and has not changed since. */
   const uint64_t word = rr_load_relaxed(&t->word);
   const uint64_t slot = word & RR_TRAMPOLINE_SLOT_MASK;
-  const uintptr_t kept = rr_reader_pin(t, slot);
+  const uintptr_t kept = rr_reader_encode_pin(t, slot);
   if (rr_load_relaxed(&reader->kept) != kept) return false;
   const uint32_t depth = rr_load_relaxed(&reader->depth);
   rr_store_relaxed(&reader->depth, depth + 1);
@@ -121,33 +122,33 @@ static inline bool rr_reader_try_enter(rr_reader *reader, const rr_trampoline *t
   return true;
 }
 
-/* Ends a read that rr_reader_try_enter began. The record's thread. */
-static inline void rr_reader_leave(rr_reader *reader, uint32_t depth) {
+/* Ends a read that rr_reader_try_begin_read began. The record's thread. */
+static inline void rr_reader_end_read(rr_reader *reader, uint32_t depth) {
   rr_store_release(RR_EDGE_PIN_USE, &reader->depth, depth);
   rr_compiler_fence(RR_EDGE_PIN_USE);
   if (__builtin_expect((rr_load_relaxed(&reader->kept) & RR_READER_REVOKED) != 0, 0)) {
-    rr_reader_give_back(reader);
+    rr_reader_unpin_kept(reader);
   }
 }
 
-rr_pin rr_readers_pin_slowly(rr_trampoline *t, rr_reader *reader);
-void rr_readers_unpin_slowly(rr_trampoline *t, int slot);
+rr_pin rr_readers_pin_slow(rr_trampoline *t, rr_reader *reader);
+void rr_readers_unpin_slow(rr_trampoline *t, int slot);
 
 /* Pins the shown slot: from now on, and until it is unpinned, what is in it stays as it is. Any
  * thread; lock-free, and repeated only if a newer snapshot came in between. */
 static inline rr_pin rr_readers_pin(rr_trampoline *t) {
   rr_reader *reader = rr_reader_of_thread();
   rr_pin pin;
-  if (reader != NULL && rr_reader_try_enter(reader, t, &pin)) return pin;
-  return rr_readers_pin_slowly(t, reader);
+  if (reader != NULL && rr_reader_try_begin_read(reader, t, &pin)) return pin;
+  return rr_readers_pin_slow(t, reader);
 }
 
 /* The thread that pinned, the innermost pin first. */
 static inline void rr_readers_unpin(rr_trampoline *t, rr_pin pin) {
   if (__builtin_expect(pin.reader != NULL, 1)) {
-    rr_reader_leave(pin.reader, pin.depth);
+    rr_reader_end_read(pin.reader, pin.depth);
   } else {
-    rr_readers_unpin_slowly(t, pin.slot);
+    rr_readers_unpin_slow(t, pin.slot);
   }
 }
 
@@ -156,6 +157,6 @@ static inline void rr_readers_unpin(rr_trampoline *t, rr_pin pin) {
 bool rr_readers_revoke(rr_trampoline *t);
 
 /* Takes back the kept pins of a trampoline that goes away. Nobody else may use it any more. */
-void rr_readers_forget(rr_trampoline *t);
+void rr_readers_revoke_all(rr_trampoline *t);
 
 #endif

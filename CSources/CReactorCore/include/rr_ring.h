@@ -81,7 +81,7 @@ rr_status rr_ring_create(rr_ring **out, uint64_t capacity, size_t size, size_t a
                          uint64_t start);
 /* Makes `tail` the first cursor of a ring that nobody has used yet, and lets the slots from `head`
  * on count as taken until they are released. Nobody else may use it. */
-void rr_ring_restart(rr_ring *ring, uint64_t head, uint64_t tail);
+void rr_ring_reset(rr_ring *ring, uint64_t head, uint64_t tail);
 /* Frees the ring; payloads still inside are the caller's to take out before. NULL is allowed. */
 void rr_ring_destroy(rr_ring *ring);
 

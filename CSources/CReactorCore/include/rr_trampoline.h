@@ -72,7 +72,7 @@ typedef struct rr_trampoline {
   _Alignas(RR_TRAMPOLINE_LINE) _Atomic uint32_t pins[RR_TRAMPOLINE_SLOTS];
   unsigned char slot_fields[24];
   /* How often the owner could not show its changes. */
-  _Atomic uint64_t withheld;
+  _Atomic uint64_t deferred_count;
 } rr_trampoline;
 
 /* Where the typed owner finds what is its own. */
@@ -105,13 +105,13 @@ static inline uint64_t rr_thread_token(void) {
 }
 
 /* NEW -> OWNED. False if somebody was first. Any thread. */
-static inline bool rr_trampoline_try_start(rr_trampoline *t, uint64_t token) {
+static inline bool rr_trampoline_try_initialize(rr_trampoline *t, uint64_t token) {
   uint64_t expected = RR_TRAMPOLINE_NEW;
   /* Relaxed: there is nothing to take over, and what it gives, it gives when it shows the state. */
   return rr_cas_relaxed(&t->word, &expected, RR_TRAMPOLINE_NEW | token);
 }
 
-static inline bool rr_trampoline_try_take(rr_trampoline *t, uint64_t owner) {
+static inline bool rr_trampoline_try_set_owner(rr_trampoline *t, uint64_t owner) {
   /* Sequentially consistent: finding it busy is one of the looks that must not miss the leaving. */
   uint64_t word = rr_load_seq_cst(RR_EDGE_OWNERSHIP, &t->word);
   while ((word & ~RR_TRAMPOLINE_SLOT_MASK) == 0) {
@@ -122,18 +122,18 @@ static inline bool rr_trampoline_try_take(rr_trampoline *t, uint64_t owner) {
 }
 
 /* IDLE -> OWNED. Any thread. Lock-free. */
-static inline bool rr_trampoline_try_enter(rr_trampoline *t, uint64_t token) {
-  return rr_trampoline_try_take(t, token);
+static inline bool rr_trampoline_try_acquire(rr_trampoline *t, uint64_t token) {
+  return rr_trampoline_try_set_owner(t, token);
 }
 
 /* IDLE -> SCHEDULED. Any thread. True obliges the caller to see to it that somebody begins. */
 static inline bool rr_trampoline_try_schedule(rr_trampoline *t) {
-  return rr_trampoline_try_take(t, RR_TRAMPOLINE_SCHEDULED);
+  return rr_trampoline_try_set_owner(t, RR_TRAMPOLINE_SCHEDULED);
 }
 
 /* SCHEDULED -> OWNED. Whoever took the schedule over, with a happens-before edge from the thread
  * that scheduled. */
-static inline void rr_trampoline_begin(rr_trampoline *t, uint64_t token) {
+static inline void rr_trampoline_acquire_scheduled(rr_trampoline *t, uint64_t token) {
   /* Relaxed: the edge from the thread that scheduled carries what that one took over. */
   const uint64_t word = rr_load_relaxed(&t->word);
   rr_store_release(RR_EDGE_OWNERSHIP, &t->word, (word & RR_TRAMPOLINE_SLOT_MASK) | token);
@@ -146,7 +146,7 @@ static inline void rr_trampoline_publish(rr_trampoline *t, uint64_t token, uint6
 }
 
 /* OWNED -> IDLE, showing the snapshot in `slot`. Owner. */
-static inline void rr_trampoline_leave(rr_trampoline *t, uint64_t slot) {
+static inline void rr_trampoline_release(rr_trampoline *t, uint64_t slot) {
   rr_exchange_seq_cst(RR_EDGE_OWNERSHIP, &t->word, slot);
 }
 
@@ -162,7 +162,7 @@ static inline uint64_t rr_trampoline_was_owner(const rr_trampoline *t) {
 }
 
 /* The snapshot slot that readers may copy, or -1 while the trampoline is NEW. Any thread. */
-static inline int rr_trampoline_slot(const rr_trampoline *t) {
+static inline int rr_trampoline_published_slot(const rr_trampoline *t) {
   const uint64_t word = rr_load_seq_cst(RR_EDGE_OWNERSHIP, &t->word);
   return (word & RR_TRAMPOLINE_NEW) != 0 ? -1 : (int)(word & RR_TRAMPOLINE_SLOT_MASK);
 }

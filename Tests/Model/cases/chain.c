@@ -87,7 +87,7 @@ static bool grow(stage *s) {
     free_stage(next);
     return true;
   }
-  rr_ring_restart(next->ring, rr_ring_head(s->ring), rr_ring_tail(s->ring));
+  rr_ring_reset(next->ring, rr_ring_head(s->ring), rr_ring_tail(s->ring));
   if (replace(s, next) && was_closed()) rr_ring_close(next->ring);
   return true;
 }
@@ -120,7 +120,7 @@ rr_status chain_offer(uint64_t item) {
 static bool seal(stage *s) {
   stage *last = make_stage(rr_ring_capacity(s->ring), s);
   if (last == NULL) return true;
-  rr_ring_restart(last->ring, rr_ring_head(s->ring), rr_ring_tail(s->ring));
+  rr_ring_reset(last->ring, rr_ring_head(s->ring), rr_ring_tail(s->ring));
   rr_ring_close(last->ring);
   return replace(s, last);
 }

@@ -15,7 +15,7 @@ static void set_up(uint32_t limit, uint64_t capacity) {
 
 /* As LanesOn.drain (Sources/ReactorCore/Lanes/Lanes.swift). */
 static int drain_lane(rr_lane *lane) {
-  const uint64_t ready = rr_lane_ready(lane);
+  const uint64_t ready = rr_lane_poll(lane);
   if (ready == 0) {
     rr_lane_recycle(lane);
     return 0;

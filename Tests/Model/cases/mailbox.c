@@ -57,8 +57,8 @@ void mailbox_make(void) {
 
 void mailbox_make_idle(void) {
   mailbox_make();
-  model_check(rr_trampoline_try_start(trampoline, token()));
-  rr_trampoline_leave(trampoline, 0);
+  model_check(rr_trampoline_try_initialize(trampoline, token()));
+  rr_trampoline_release(trampoline, 0);
 }
 
 void mailbox_put_on_loop(void (*submit_to_loop)(void)) { submit = submit_to_loop; }
@@ -176,9 +176,9 @@ static int turn(void) {
 
 static bool reenters(void) {
   for (int looks = 0; !is_empty(); looks++) {
-    if (!rr_trampoline_try_enter(trampoline, token())) return false;
+    if (!rr_trampoline_try_acquire(trampoline, token())) return false;
     if (is_ready()) return true;
-    rr_trampoline_leave(trampoline, 0);
+    rr_trampoline_release(trampoline, 0);
     if (looks < 1) continue;
     if (!rr_fence_heavy()) {
       model_pause();
@@ -193,15 +193,15 @@ static void run_turns(void) {
   do {
     while (turn() > 0) {
     }
-    rr_trampoline_leave(trampoline, 0);
+    rr_trampoline_release(trampoline, 0);
   } while (reenters());
 }
 
 /* MARK: whoever sends */
 
 static bool start(void) {
-  if (rr_trampoline_slot(trampoline) >= 0) return false;
-  if (!rr_trampoline_try_start(trampoline, token())) return false;
+  if (rr_trampoline_published_slot(trampoline) >= 0) return false;
+  if (!rr_trampoline_try_initialize(trampoline, token())) return false;
   own->processed = 0;
   rr_trampoline_publish(trampoline, token(), 0);
   return true;
@@ -210,10 +210,10 @@ static bool start(void) {
 static void run_or_schedule(void) {
   const bool started = start();
   if (submit == NULL) {
-    if (started || rr_trampoline_try_enter(trampoline, token())) run_turns();
+    if (started || rr_trampoline_try_acquire(trampoline, token())) run_turns();
     return;
   }
-  if (started) rr_trampoline_leave(trampoline, 0);
+  if (started) rr_trampoline_release(trampoline, 0);
   if (rr_trampoline_try_schedule(trampoline)) submit();
 }
 
@@ -236,7 +236,7 @@ void mailbox_send_and_enter(uint64_t item) {
   began[item] = ++clock_now;
   model_check(ring_try_send(ring, item, 1) == RR_OK);
   rr_fence_light();
-  if (rr_trampoline_try_enter(trampoline, token())) run_turns();
+  if (rr_trampoline_try_acquire(trampoline, token())) run_turns();
   ended[item] = ++clock_now;
 }
 
@@ -245,7 +245,7 @@ void mailbox_send_and_enter(uint64_t item) {
 static void take_turn(uint64_t item) {
   process(item);
   if (!has_own()) {
-    rr_trampoline_leave(trampoline, 0);
+    rr_trampoline_release(trampoline, 0);
     if (is_empty() || !reenters()) return;
   }
   run_turns();
@@ -260,7 +260,7 @@ static bool run_turns_after(uint64_t item) {
 }
 
 static rr_status send(uint64_t item) {
-  if (submit == NULL && rr_trampoline_try_enter(trampoline, token())) {
+  if (submit == NULL && rr_trampoline_try_acquire(trampoline, token())) {
     if (rr_ring_is_idle(ring) && !is_raised()) {
       take_turn(item);
       return RR_OK;
@@ -289,7 +289,7 @@ void mailbox_close(void) {
 
 void mailbox_begin(void) {
   model_check(rr_trampoline_is_owner(trampoline, RR_TRAMPOLINE_SCHEDULED));
-  rr_trampoline_begin(trampoline, token());
+  rr_trampoline_acquire_scheduled(trampoline, token());
 }
 
 int mailbox_turn(void) { return turn(); }
@@ -297,7 +297,7 @@ int mailbox_turn(void) { return turn(); }
 /* As RuntimeOn.leaveLoop. */
 bool mailbox_leave(void) {
   if (has_own() && is_empty()) return false;
-  rr_trampoline_leave(trampoline, 0);
+  rr_trampoline_release(trampoline, 0);
   return !reenters();
 }
 

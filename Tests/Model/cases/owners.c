@@ -13,7 +13,7 @@ static void set_up_schedule(void) {
 
 static void change_and_schedule(void) {
   states_change(2);
-  rr_trampoline_leave(states.trampoline, (uint64_t)states.own->shown);
+  rr_trampoline_release(states.trampoline, (uint64_t)states.own->shown);
   model_check(rr_trampoline_try_schedule(states.trampoline));
   rr_store_release(MODEL_OF_THE_CASE, &scheduled->is_set, 1);
 }
@@ -21,13 +21,13 @@ static void change_and_schedule(void) {
 /* As another thread, with a token of its own. */
 static void begin_and_leave(void) {
   while (rr_load_acquire(MODEL_OF_THE_CASE, &scheduled->is_set) == 0) model_pause();
-  rr_trampoline_begin(states.trampoline, 64);
-  rr_trampoline_leave(states.trampoline, (uint64_t)states.own->shown);
+  rr_trampoline_acquire_scheduled(states.trampoline, 64);
+  rr_trampoline_release(states.trampoline, (uint64_t)states.own->shown);
 }
 
 static void finish_schedule(void) {
   model_release(scheduled);
-  model_check(rr_trampoline_try_enter(states.trampoline, STATES_TOKEN));
+  model_check(rr_trampoline_try_acquire(states.trampoline, STATES_TOKEN));
   states_finish();
 }
 
@@ -50,7 +50,7 @@ static void set_up_two_states(void) {
   states_set_up(2);
   done = model_allocate(sizeof *done);
   model_check(rr_trampoline_create(&other, 0) == RR_OK);
-  model_check(rr_trampoline_try_start(other, STATES_TOKEN));
+  model_check(rr_trampoline_try_initialize(other, STATES_TOKEN));
   rr_trampoline_publish(other, STATES_TOKEN, 0);
 }
 
@@ -100,12 +100,12 @@ static int turns;
 static void set_up_turns(void) {
   states_set_up(2);
   turns = 0;
-  rr_trampoline_leave(states.trampoline, (uint64_t)states.own->shown);
+  rr_trampoline_release(states.trampoline, (uint64_t)states.own->shown);
 }
 
 /* As a send that finds nobody there; what another one showed is still being read. */
 static void enter_and_change(uint64_t by) {
-  if (!rr_trampoline_try_enter(states.trampoline, by)) return;
+  if (!rr_trampoline_try_acquire(states.trampoline, by)) return;
   const int slot = states_free_slot();
   if (slot >= 0) {
     turns++;
@@ -113,7 +113,7 @@ static void enter_and_change(uint64_t by) {
     states.own->slots[slot] = (state){states.last_shown, states.last_shown};
     states.own->shown = slot;
   }
-  rr_trampoline_leave(states.trampoline, (uint64_t)states.own->shown);
+  rr_trampoline_release(states.trampoline, (uint64_t)states.own->shown);
 }
 
 static void enter_1(void) { enter_and_change(32); }
@@ -121,7 +121,7 @@ static void enter_2(void) { enter_and_change(64); }
 
 static void finish_turns(void) {
   model_check(turns > 0);
-  model_check(rr_trampoline_try_enter(states.trampoline, STATES_TOKEN));
+  model_check(rr_trampoline_try_acquire(states.trampoline, STATES_TOKEN));
   states_finish();
 }
 
@@ -149,7 +149,7 @@ static void set_up_start(void) {
 /* As RuntimeOn.start (Sources/ReactorRuntime/Reactor/Runtime+Send.swift) and OwnedStateOn.tryStart;
  * who is not the first enters, if that one has left. */
 static void start_or_enter(uint64_t by) {
-  if (!rr_trampoline_try_start(states.trampoline, by)) {
+  if (!rr_trampoline_try_initialize(states.trampoline, by)) {
     enter_and_change(by);
     return;
   }
@@ -158,14 +158,14 @@ static void start_or_enter(uint64_t by) {
   rr_trampoline_publish(states.trampoline, by, 0);
   states.last_shown = 1;
   starts++;
-  rr_trampoline_leave(states.trampoline, 0);
+  rr_trampoline_release(states.trampoline, 0);
 }
 
 static void start_1(void) { start_or_enter(32); }
 /* As a send, which starts it if it cannot enter. */
 static void enter_or_start_2(void) {
   enter_and_change(64);
-  if (rr_trampoline_slot(states.trampoline) < 0) start_or_enter(64);
+  if (rr_trampoline_published_slot(states.trampoline) < 0) start_or_enter(64);
 }
 
 /* A whole state, or none: only if none was shown, nor found before. */
@@ -184,7 +184,7 @@ static void read_before_start(void) {
 
 static void finish_start(void) {
   model_check(starts == 1);
-  model_check(rr_trampoline_try_enter(states.trampoline, STATES_TOKEN));
+  model_check(rr_trampoline_try_acquire(states.trampoline, STATES_TOKEN));
   states_finish();
 }
 

@@ -21,7 +21,7 @@ void states_change(uint64_t value) {
   int slot = states_free_slot();
   if (slot < 0 && rr_readers_revoke(states.trampoline)) slot = states_free_slot();
   if (slot < 0) {
-    states.withheld++;
+    states.deferred++;
   } else {
     states_show(value, slot);
   }
@@ -35,7 +35,7 @@ void states_make(int slot_count) {
 
 void states_set_up(int slot_count) {
   states_make(slot_count);
-  model_check(rr_trampoline_try_start(states.trampoline, STATES_TOKEN));
+  model_check(rr_trampoline_try_initialize(states.trampoline, STATES_TOKEN));
   states_show(1, 0);
 }
 
@@ -70,9 +70,9 @@ void states_check_no_pins(void) {
 
 void states_finish(void) {
   states_check_no_pins();
-  const int before = states.withheld;
+  const int before = states.deferred;
   states_change(9);
-  model_check(states.withheld == before && states.last_shown == 9);
+  model_check(states.deferred == before && states.last_shown == 9);
   model_check(rr_readers_count() == 0);
   model_release(states.own);
   rr_trampoline_destroy(states.trampoline);

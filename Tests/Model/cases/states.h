@@ -23,7 +23,7 @@ extern struct states {
   owned *own;
   int slot_count;
   /* For the checks. */
-  int last_shown, withheld;
+  int last_shown, deferred;
 } states;
 
 #define STATES_TOKEN UINT64_C(32)
