@@ -32,7 +32,7 @@ static int64_t clock_ns(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Not aligned_alloc, which wants whole units of the alignment. */
+/* Not aligned_alloc, which requires the size to be a multiple of the alignment. */
 static void *allocate(size_t alignment, size_t size) {
   void *block = NULL;
   return posix_memalign(&block, alignment, size) == 0 ? block : NULL;

@@ -7,25 +7,26 @@
 #include "rr_platform.h"
 
 #ifdef RR_MODEL
-/* At once, so that cases of a few reads come to what is to be checked. */
+/* At once, so that cases with a few reads reach the code that is checked. */
 #define READS_UNTIL_KEPT 1
 #define USES_WORTH_IT 1
 #else
-/* So many reads of one slot in a row, each with a pin of its own, and the last pin is kept. */
+/* After this many reads of one slot in a row, each with a pin of its own, the last pin is kept. */
 #define READS_UNTIL_KEPT 8
-/* A kept pin that was used so often was worth it: the next one is kept at once. */
+/* A kept pin that was used this often was worth keeping: the next pin of the same trampoline is
+ * kept at once. */
 #define USES_WORTH_IT 16
 #endif
 
 /* What a thread knows about its own reads. */
 typedef struct habit {
   rr_reader *reader;
-  /* Which slot it pinned last, and how often in a row. */
+  /* The slot that it pinned last, and how often in a row. */
   uintptr_t last;
   uint32_t streak;
-  /* It is ending, and begins no new record. */
+  /* The thread is ending, and creates no new record. */
   bool has_ended;
-  /* Of which trampoline the last kept pin was worth it. */
+  /* The trampoline whose last kept pin was worth keeping. */
   const rr_trampoline *keep_at_once;
 } habit;
 
@@ -86,7 +87,7 @@ uint64_t rr_readers_count(void) {
   return count;
 }
 
-/* The calling thread's record, made now if need be. */
+/* Returns the calling thread's record; creates it if the thread has none. NULL without memory. */
 static rr_reader *reader_of_thread_or_new(void) {
   if (mine.reader != NULL || mine.has_ended) return mine.reader;
   pthread_once(&once, make_key);
@@ -103,7 +104,7 @@ static rr_reader *reader_of_thread_or_new(void) {
 
 /* MARK: keeping a pin */
 
-/* Somebody is at it already. */
+/* Either flag. */
 #define RR_READER_FLAGGED (RR_READER_REVOKED | RR_READER_UNPINNING)
 
 static rr_trampoline *trampoline_of(uintptr_t kept) {
@@ -115,7 +116,8 @@ static int slot_of(uintptr_t kept) { return (int)(kept & RR_TRAMPOLINE_SLOT_MASK
 bool rr_reader_try_keep(rr_reader *reader, rr_trampoline *t, int slot) {
   if (rr_load_relaxed(&rr_fence_symmetric)) return false;
   if (rr_load_relaxed(&reader->depth) != 0) return false;
-  /* Of another trampoline, or of this one in a read inside of this read. */
+  /* Unpins what was kept before: a pin of another trampoline, or one of this trampoline that a
+   * nested read kept. */
   rr_reader_unpin_kept(reader);
   reader->uses = 0;
   rr_store_release(RR_EDGE_PIN_KEEP, &reader->kept, rr_reader_encode_pin(t, (uint64_t)slot));
@@ -126,7 +128,7 @@ void rr_reader_unpin_kept(rr_reader *reader) {
   const uintptr_t kept = rr_load_relaxed(&reader->kept);
   if (kept == 0 || rr_load_relaxed(&reader->depth) != 0) return;
   const uintptr_t given = (kept & ~RR_READER_REVOKED) | RR_READER_UNPINNING;
-  /* Relaxed: it settles who unpins, and carries nothing. */
+  /* Relaxed: the exchange only decides which thread unpins, and carries no data. */
   if (rr_exchange_relaxed(&reader->kept, given) != 0) {
     rr_pins_unpin(trampoline_of(kept), slot_of(kept));
   }
@@ -137,7 +139,7 @@ void rr_reader_unpin_kept(rr_reader *reader) {
 
 rr_pin rr_readers_pin_slow(rr_trampoline *t, rr_reader *reader) {
   if (reader != NULL && trampoline_of(rr_load_relaxed(&reader->kept)) == t) {
-    /* A newer snapshot is shown. */
+    /* A newer snapshot was published. */
     mine.keep_at_once = reader->uses >= USES_WORTH_IT ? t : NULL;
     rr_reader_unpin_kept(reader);
   }
@@ -146,13 +148,15 @@ rr_pin rr_readers_pin_slow(rr_trampoline *t, rr_reader *reader) {
     const rr_pin pin = {.reader = NULL, .slot = slot, .depth = 0};
     if (slot < 0) return pin;
     rr_pins_pin(t, slot);
-    /* Pinned too late if the word names another slot by now: the owner may be writing this one. */
+    /* The pin came too late if the word names another slot by now: the owner may be writing to this
+     * one. */
     if (rr_trampoline_published_slot(t) == slot) return pin;
     rr_pins_unpin(t, slot);
   }
 }
 
-/* Whether the calling thread reads that slot often enough to keep its pin. */
+/* Counts a read of that slot, and returns whether the calling thread reads it often enough to keep
+ * its pin. */
 static bool note_read(rr_trampoline *t, int slot) {
   const uintptr_t pin = rr_reader_encode_pin(t, (uint64_t)slot);
   mine.streak = mine.last == pin ? mine.streak + 1 : 1;
@@ -171,8 +175,8 @@ void rr_readers_unpin_slow(rr_trampoline *t, int slot) {
 
 /* MARK: taking pins back */
 
-/* Marks the kept pins that the owner could use; whether there are any whose thread is not known to
- * be reading. Under the lock. */
+/* Marks the kept pins of slots that the owner could use. Returns whether there is a pin whose
+ * thread is not known to be reading. Under the lock. */
 static bool mark_for_revocation(const rr_trampoline *t, int shown) {
   bool found = false;
   for (rr_reader *reader = first; reader != NULL; reader = reader->next) {
@@ -180,10 +184,11 @@ static bool mark_for_revocation(const rr_trampoline *t, int shown) {
     if (trampoline_of(kept) != t || slot_of(kept) == shown || (kept & RR_READER_UNPINNING) != 0)
       continue;
     if ((kept & RR_READER_REVOKED) != 0) {
-      /* Marked before, and not taken: its thread was reading then, and gives it back when it finds
-       * the mark; or the fence was refused. Looked at again behind the fence. */
+      /* Marked before, but not taken. Either its thread was reading then, and unpins when it finds
+       * the mark; or the kernel refused the fence. The caller loads the depth again after the
+       * fence. */
       if (rr_load_relaxed(&reader->depth) == 0) found = true;
-      /* Relaxed: the heavy fence behind it orders it. */
+      /* Relaxed: the heavy fence after it orders it. */
     } else if (rr_cas_relaxed(&reader->kept, &kept, kept | RR_READER_REVOKED)) {
       found = true;
     }
@@ -191,7 +196,7 @@ static bool mark_for_revocation(const rr_trampoline *t, int shown) {
   return found;
 }
 
-/* Takes the pin of a record that is kept as `kept`; false if its thread was first. */
+/* Takes and unpins the pin in `kept`. Returns false if the record's thread was first. */
 static bool try_take_pin(rr_reader *reader, uintptr_t kept) {
   if (!rr_cas_acquire(RR_EDGE_PIN_KEEP, &reader->kept, &kept, (uintptr_t)0)) return false;
   rr_pins_unpin(trampoline_of(kept), slot_of(kept));
@@ -201,7 +206,8 @@ static bool try_take_pin(rr_reader *reader, uintptr_t kept) {
 bool rr_readers_revoke(rr_trampoline *t) {
   bool taken = false;
   pthread_mutex_lock(&lock);
-  /* Refused the fence, it takes nothing; who reads again finds the mark, and gives the pin back. */
+  /* If the kernel refuses the fence, nothing is taken; the threads find the marks at their next
+   * reads, and unpin. */
   if (mark_for_revocation(t, rr_trampoline_published_slot(t)) && rr_fence_heavy()) {
     for (rr_reader *reader = first; reader != NULL; reader = reader->next) {
       const uintptr_t kept = rr_load_relaxed(&reader->kept);
@@ -222,14 +228,15 @@ static bool is_pinned(const rr_trampoline *t) {
 }
 
 void rr_readers_revoke_all(rr_trampoline *t) {
-  /* Whoever kept a pin did so before the last reference to the trampoline was given up. */
+  /* A pin that is still kept was stored before the last reference to the trampoline was released,
+   * so it is visible here. */
   if (!is_pinned(t)) return;
   pthread_mutex_lock(&lock);
   for (rr_reader *reader = first; reader != NULL; reader = reader->next) {
     uintptr_t kept;
     while (trampoline_of(kept = rr_load_acquire(RR_EDGE_PIN_KEEP, &reader->kept)) == t) {
       if ((kept & RR_READER_UNPINNING) == 0 && try_take_pin(reader, kept)) break;
-      /* Its thread is in the middle of giving it back: a few instructions. */
+      /* The record's thread is unpinning at this moment, which takes a few instructions. */
       sched_yield();
     }
   }

@@ -8,7 +8,8 @@
 rr_status rr_trampoline_create(rr_trampoline **out, size_t payload) {
   *out = NULL;
   if (payload > RR_MAX_PAYLOAD) return RR_STRIDE_TOO_LARGE;
-  /* Not rounded up to whole lines: with the allocator's own 16 bytes these would be one more. */
+  /* The size is not rounded up to whole lines: with the allocator's own 16 bytes that would cost
+   * one more line. */
   rr_trampoline *trampoline =
       rr_platform_in_use->allocate(RR_TRAMPOLINE_LINE, sizeof(rr_trampoline) + payload);
   if (trampoline == NULL) return RR_OUT_OF_MEMORY;

@@ -140,7 +140,7 @@ static void test_revoked_on_the_way_in(void) {
   rr_trampoline_destroy(t);
 }
 
-static void test_forgetting(void) {
+static void test_revoking_all(void) {
   rr_trampoline *t = started();
   rr_trampoline *other = started();
   rr_reader *readers[3] = {keeper(t, 0), keeper(t, 5), keeper(other, 0)};
@@ -162,7 +162,7 @@ static void *destroy(void *trampoline) {
 }
 
 /* Who destroys a trampoline waits for a thread that has taken its pin out, and not unpinned yet. */
-static void test_forgetting_what_is_being_given_back(void) {
+static void test_revoking_all_waits_for_an_unpin(void) {
   rr_trampoline *t = started();
   rr_reader *reader = keeper(t, 0);
   has_forgotten = 0;
@@ -276,8 +276,8 @@ void test_readers(void) {
   test_one_pin_at_most();
   test_revoking();
   test_revoked_on_the_way_in();
-  test_forgetting();
-  test_forgetting_what_is_being_given_back();
+  test_revoking_all();
+  test_revoking_all_waits_for_an_unpin();
   test_a_thread();
   test_two_alternately();
 }

@@ -1,7 +1,6 @@
-/* CReactorCore.h: the lock-free core of the reactor runtime. C11, no policy, no thread of its own,
- * no allocator but malloc; rr_platform.h is all that it asks of the system. Read rr_ring.h first;
- * MEMORY_MODEL.md lists every happens-before edge.
- */
+/* CReactorCore.h: the lock-free core of the reactor runtime. C11, without policy, without threads
+ * of its own, with malloc as the only allocator. rr_platform.h lists what it needs from the system.
+ * Read rr_ring.h first. MEMORY_MODEL.md lists every happens-before edge. */
 #ifndef CREACTORCORE_H
 #define CREACTORCORE_H
 
