@@ -8,10 +8,10 @@ typedef struct kept {
   uint64_t item, stamp;
 } kept;
 
-/* What only the owner may touch. */
+/* Only the owner accesses it. */
 typedef struct owned {
   uint64_t processed;
-  /* What it sent to itself: processed before what is claimed later. */
+  /* What the owner sent to itself. It is processed before items that are claimed later. */
   kept queue[MOST_KEPT];
   int queue_first, queue_end;
   bool has_ended;
@@ -21,13 +21,13 @@ static rr_trampoline *trampoline;
 static rr_ring *ring;
 static owned *own;
 static received got;
-/* Of each item, when its sending began and ended. */
+/* For each item, the times at which its send began and ended. */
 static int clock_now, began[100], ended[100];
-/* On a loop: what who takes the schedule calls. */
+/* With a loop: called by the thread that scheduled. */
 static void (*submit)(void);
 static uint64_t sends_again;
 
-/* As Overflow, without what it keeps: makes the owner look. */
+/* As Overflow, without the items that it holds: it makes the owner check. */
 static struct {
   _Atomic uint32_t is_raised;
   /* Under the lock. */
@@ -100,8 +100,9 @@ static bool is_ring_ready(void) { return rr_ring_peek(ring, rr_ring_head(ring)) 
 
 static bool is_ready(void) { return is_ring_ready() || (is_raised() && is_ring_empty()); }
 
-/* Behind a claim that is not yet published it has to wait. */
-static bool takes_over(void) {
+/* Returns false if a claim is not yet published; the items that Overflow holds must wait behind it.
+ */
+static bool try_take_over(void) {
   if (!is_raised()) return true;
   if (!is_ring_ready() && !is_ring_empty()) return false;
   lower();
@@ -123,7 +124,7 @@ static void process(uint64_t item) {
   model_check(!own->has_ended);
   received_add(&got, item);
   own->processed++;
-  /* Item 1x sends item 3x from inside. */
+  /* Item 1x sends item 3x while it is processed. */
   if (sends_again > 0 && item / 10 == 1) {
     sends_again--;
     const uint64_t next = 30 + item % 10;
@@ -145,7 +146,8 @@ static int process_own(uint64_t before) {
   return count;
 }
 
-/* As MailboxOn.drain: what the owner sent to itself, in its place among the others. */
+/* As Mailbox.drain: what the owner sent to itself is processed at its place among the other items.
+ */
 static int drain(void) {
   int count = 0;
   uint64_t cursor = rr_ring_head(ring);
@@ -168,18 +170,18 @@ static void end_if_done(void) {
 }
 
 static int turn(void) {
-  int count = takes_over() ? drain() : 0;
+  int count = try_take_over() ? drain() : 0;
   count += process_own(rr_ring_head(ring));
   if (was_closed()) end_if_done();
   return count;
 }
 
-static bool reenters(void) {
-  for (int looks = 0; !is_empty(); looks++) {
+static bool try_reacquire(void) {
+  for (int attempts = 0; !is_empty(); attempts++) {
     if (!rr_trampoline_try_acquire(trampoline, token())) return false;
     if (is_ready()) return true;
     rr_trampoline_release(trampoline, 0);
-    if (looks < 1) continue;
+    if (attempts < 1) continue;
     if (!rr_fence_heavy()) {
       model_pause();
     } else if (!is_ring_ready() && !is_ring_empty()) {
@@ -194,12 +196,12 @@ static void run_turns(void) {
     while (turn() > 0) {
     }
     rr_trampoline_release(trampoline, 0);
-  } while (reenters());
+  } while (try_reacquire());
 }
 
-/* MARK: whoever sends */
+/* MARK: senders */
 
-static bool start(void) {
+static bool try_initialize(void) {
   if (rr_trampoline_published_slot(trampoline) >= 0) return false;
   if (!rr_trampoline_try_initialize(trampoline, token())) return false;
   own->processed = 0;
@@ -208,7 +210,7 @@ static bool start(void) {
 }
 
 static void run_or_schedule(void) {
-  const bool started = start();
+  const bool started = try_initialize();
   if (submit == NULL) {
     if (started || rr_trampoline_try_acquire(trampoline, token())) run_turns();
     return;
@@ -232,7 +234,7 @@ rr_status mailbox_send_through_ring(uint64_t item) {
   return status;
 }
 
-void mailbox_send_and_enter(uint64_t item) {
+void mailbox_send_and_acquire(uint64_t item) {
   began[item] = ++clock_now;
   model_check(ring_try_send(ring, item, 1) == RR_OK);
   rr_fence_light();
@@ -240,18 +242,18 @@ void mailbox_send_and_enter(uint64_t item) {
   ended[item] = ++clock_now;
 }
 
-/* The shortest way, for one who finds nobody there and nothing waiting. The owner, who is not
- * afterwards. */
+/* The fast path, for an owner that found the mailbox empty. Releases the ownership before it
+ * returns. */
 static void take_turn(uint64_t item) {
   process(item);
   if (!has_own()) {
     rr_trampoline_release(trampoline, 0);
-    if (is_empty() || !reenters()) return;
+    if (is_empty() || !try_reacquire()) return;
   }
   run_turns();
 }
 
-/* Others were first. False if it was closed meanwhile. */
+/* For an owner that found other items first. Returns false if the mailbox was closed meanwhile. */
 static bool run_turns_after(uint64_t item) {
   const bool is_taken = !was_closed();
   if (is_taken) append(item);
@@ -287,22 +289,22 @@ void mailbox_close(void) {
 
 /* MARK: for a loop */
 
-void mailbox_begin(void) {
+void mailbox_acquire_scheduled(void) {
   model_check(rr_trampoline_is_owner(trampoline, RR_TRAMPOLINE_SCHEDULED));
   rr_trampoline_acquire_scheduled(trampoline, token());
 }
 
 int mailbox_turn(void) { return turn(); }
 
-/* As RuntimeOn.leaveLoop. */
-bool mailbox_leave(void) {
+/* As Runtime.leaveLoop. */
+bool mailbox_try_release(void) {
   if (has_own() && is_empty()) return false;
   rr_trampoline_release(trampoline, 0);
-  return !reenters();
+  return !try_reacquire();
 }
 
 /* As OwnedState.reschedule. */
-void mailbox_give_back(void) { rr_trampoline_publish(trampoline, RR_TRAMPOLINE_SCHEDULED, 0); }
+void mailbox_reschedule(void) { rr_trampoline_publish(trampoline, RR_TRAMPOLINE_SCHEDULED, 0); }
 
 int mailbox_processed(void) { return got.count; }
 
@@ -312,7 +314,7 @@ bool mailbox_is_scheduled(void) {
 
 /* MARK: what must hold */
 
-/* What was sent before another one's sending began, is processed before it. */
+/* An item whose send returned before another send began is processed before that other item. */
 static void check_real_time_order(void) {
   for (int i = 0; i < got.count; i++) {
     for (int j = i + 1; j < got.count; j++) {
