@@ -177,11 +177,11 @@ void rr_readers_unpin_slow(rr_trampoline *t, int slot) {
 
 /* Marks the kept pins of slots that the owner could use. Returns whether there is a pin whose
  * thread is not known to be reading. Under the lock. */
-static bool mark_for_revocation(const rr_trampoline *t, int shown) {
+static bool mark_for_revocation(const rr_trampoline *t, int published) {
   bool found = false;
   for (rr_reader *reader = first; reader != NULL; reader = reader->next) {
     uintptr_t kept = rr_load_relaxed(&reader->kept);
-    if (trampoline_of(kept) != t || slot_of(kept) == shown || (kept & RR_READER_UNPINNING) != 0)
+    if (trampoline_of(kept) != t || slot_of(kept) == published || (kept & RR_READER_UNPINNING) != 0)
       continue;
     if ((kept & RR_READER_REVOKED) != 0) {
       /* Marked before, but not taken. Either its thread was reading then, and unpins when it finds

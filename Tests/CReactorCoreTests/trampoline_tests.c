@@ -9,7 +9,7 @@ static void test_transitions(void) {
   CHECK((me & 15) == 0);
   const uint64_t other = me + 16;
 
-  /* NEW: only a start. */
+  /* NEW: only try_initialize succeeds. */
   CHECK(rr_trampoline_published_slot(t) == -1);
   CHECK(rr_trampoline_was_owner(t) == 0);
   CHECK(!rr_trampoline_try_acquire(t, me));
@@ -70,7 +70,7 @@ static void test_pins(void) {
   CHECK(rr_pins_was_deferred_count(t) == 0);
   rr_pins_note_deferred(t);
   CHECK(rr_pins_was_deferred_count(t) == 1);
-  /* What is still pinned, without a thread that has kept it, holds up nobody. */
+  /* A pin that is left and that no thread keeps does not block the destruction. */
   rr_pins_pin(t, 3);
   rr_trampoline_destroy(t);
 }
