@@ -9,13 +9,13 @@
 #ifdef RR_MODEL
 /* At once, so that cases with a few reads reach the code that is checked. */
 #define READS_UNTIL_KEPT 1
-#define USES_WORTH_IT 1
+#define USES_WORTH_KEEPING 1
 #else
 /* After this many reads of one slot in a row, each with a pin of its own, the last pin is kept. */
 #define READS_UNTIL_KEPT 8
 /* A kept pin that was used this often was worth keeping: the next pin of the same trampoline is
  * kept at once. */
-#define USES_WORTH_IT 16
+#define USES_WORTH_KEEPING 16
 #endif
 
 /* What a thread knows about its own reads. */
@@ -140,7 +140,7 @@ void rr_reader_unpin_kept(rr_reader *reader) {
 rr_pin rr_readers_pin_slow(rr_trampoline *t, rr_reader *reader) {
   if (reader != NULL && trampoline_of(rr_load_relaxed(&reader->kept)) == t) {
     /* A newer snapshot was published. */
-    mine.keep_at_once = reader->uses >= USES_WORTH_IT ? t : NULL;
+    mine.keep_at_once = reader->uses >= USES_WORTH_KEEPING ? t : NULL;
     rr_reader_unpin_kept(reader);
   }
   for (;;) {

@@ -133,14 +133,14 @@ static inline rr_status rr_ring_try_claim(rr_ring *ring, uint64_t count, uint64_
   uint64_t tail = rr_load_relaxed(&ring->tail);
   const uint64_t after = tail + count * 2;
   const uint64_t seen = rr_load_acquire(RR_EDGE_RING_SPACE, &ring->head_seen);
-  const bool is_plain =
+  const bool may_claim =
       (tail & 1) == 0 && !rr_ring_lacks_room(ring, after, seen) && count - 1 < ring->capacity;
-  if (__builtin_expect(is_plain, 1) &&
+  if (__builtin_expect(may_claim, 1) &&
       __builtin_expect(rr_cas_seq_cst(RR_EDGE_RING_CLAIM, &ring->tail, &tail, after), 1)) {
     *cursor = tail >> 1;
     return RR_OK;
   }
-  const rr_claim claim = rr_ring_try_claim_slow(ring, count, is_plain);
+  const rr_claim claim = rr_ring_try_claim_slow(ring, count, may_claim);
   *cursor = claim.cursor;
   return claim.status;
 }
