@@ -88,7 +88,7 @@ uint64_t rr_readers_count(void) {
 }
 
 /* Returns the calling thread's record; creates it if the thread has none. NULL without memory. */
-static rr_reader *reader_of_thread_or_new(void) {
+static rr_reader *get_or_create_reader(void) {
   if (mine.reader != NULL || mine.has_ended) return mine.reader;
   pthread_once(&once, make_key);
   if (!has_key) return NULL;
@@ -127,9 +127,9 @@ bool rr_reader_try_keep(rr_reader *reader, rr_trampoline *t, int slot) {
 void rr_reader_unpin_kept(rr_reader *reader) {
   const uintptr_t kept = rr_load_relaxed(&reader->kept);
   if (kept == 0 || rr_load_relaxed(&reader->depth) != 0) return;
-  const uintptr_t given = (kept & ~RR_READER_REVOKED) | RR_READER_UNPINNING;
+  const uintptr_t unpinning = (kept & ~RR_READER_REVOKED) | RR_READER_UNPINNING;
   /* Relaxed: the exchange only decides which thread unpins, and carries no data. */
-  if (rr_exchange_relaxed(&reader->kept, given) != 0) {
+  if (rr_exchange_relaxed(&reader->kept, unpinning) != 0) {
     rr_pins_unpin(trampoline_of(kept), slot_of(kept));
   }
   rr_store_release(RR_EDGE_PIN_KEEP, &reader->kept, (uintptr_t)0);
@@ -167,7 +167,7 @@ static bool note_read(rr_trampoline *t, int slot) {
 
 void rr_readers_unpin_slow(rr_trampoline *t, int slot) {
   if (note_read(t, slot)) {
-    rr_reader *reader = reader_of_thread_or_new();
+    rr_reader *reader = get_or_create_reader();
     if (reader != NULL && rr_reader_try_keep(reader, t, slot)) return;
   }
   rr_pins_unpin(t, slot);

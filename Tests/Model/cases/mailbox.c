@@ -2,17 +2,17 @@
 #include "mailbox.h"
 #include "rr_fence.h"
 
-#define MOST_KEPT 4
+#define MOST_OWN 4
 
-typedef struct kept {
+typedef struct own_item {
   uint64_t item, stamp;
-} kept;
+} own_item;
 
 /* Only the owner accesses it. */
 typedef struct owned {
   uint64_t processed;
   /* What the owner sent to itself. It is processed before items that are claimed later. */
-  kept queue[MOST_KEPT];
+  own_item queue[MOST_OWN];
   int queue_first, queue_end;
   bool has_ended;
 } owned;
@@ -112,9 +112,9 @@ static bool try_take_over(void) {
 static bool has_own(void) { return own->queue_first < own->queue_end; }
 
 static void append(uint64_t item) {
-  model_check(own->queue_end < MOST_KEPT);
+  model_check(own->queue_end < MOST_OWN);
   if (is_raised()) lower();
-  own->queue[own->queue_end++] = (kept){item, rr_ring_tail(ring)};
+  own->queue[own->queue_end++] = (own_item){item, rr_ring_tail(ring)};
 }
 
 /* MARK: the owner */
@@ -137,10 +137,10 @@ static void process(uint64_t item) {
 static int process_own(uint64_t before) {
   int count = 0;
   while (has_own()) {
-    const kept k = own->queue[own->queue_first];
-    if (rr_ring_distance(k.stamp, before) < 0) break;
+    const own_item next = own->queue[own->queue_first];
+    if (rr_ring_distance(next.stamp, before) < 0) break;
     own->queue_first++;
-    process(k.item);
+    process(next.item);
     count++;
   }
   return count;
@@ -255,10 +255,10 @@ static void take_turn(uint64_t item) {
 
 /* For an owner that found other items first. Returns false if the mailbox was closed meanwhile. */
 static bool run_turns_after(uint64_t item) {
-  const bool is_taken = !was_closed();
-  if (is_taken) append(item);
+  const bool is_accepted = !was_closed();
+  if (is_accepted) append(item);
   run_turns();
-  return is_taken;
+  return is_accepted;
 }
 
 static rr_status send(uint64_t item) {

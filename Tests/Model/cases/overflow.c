@@ -4,7 +4,7 @@
 #include "chain.h"
 #include "rr_fence.h"
 
-#define MOST_KEPT 6
+#define MOST_HELD 6
 
 typedef struct entry {
   uint64_t item, stamp;
@@ -15,13 +15,13 @@ typedef struct overflow {
   /* Under the lock. */
   bool was_raised;
   int count;
-  entry works[MOST_KEPT];
+  entry held[MOST_HELD];
 } overflow;
 
 /* Only the owner accesses it. */
 typedef struct owned {
   int first, end;
-  entry queue[MOST_KEPT];
+  entry queue[MOST_HELD];
 } owned;
 
 static overflow *over;
@@ -56,8 +56,8 @@ static bool try_spill(uint64_t item) {
   model_check(try_raise());
   uint64_t head, tail;
   if (chain_was_full(&head, &tail)) {
-    model_check(over->count < MOST_KEPT);
-    over->works[over->count++] = (entry){item, tail};
+    model_check(over->count < MOST_HELD);
+    over->held[over->count++] = (entry){item, tail};
     is_taken = true;
   }
   model_mutex_unlock(over);
@@ -72,8 +72,8 @@ static void send(uint64_t item) {
 
 static void take(void) {
   model_mutex_lock(over);
-  model_check(own->end + over->count <= MOST_KEPT);
-  for (int i = 0; i < over->count; i++) own->queue[own->end++] = over->works[i];
+  model_check(own->end + over->count <= MOST_HELD);
+  for (int i = 0; i < over->count; i++) own->queue[own->end++] = over->held[i];
   over->count = 0;
   over->was_raised = false;
   rr_store_relaxed(&over->is_raised, 0);
