@@ -55,7 +55,7 @@ static void *run_side(void *argument) {
   return NULL;
 }
 
-/* Runs both sides to their end; false if they could not be started or pinned. */
+/* Runs both sides until they end. Returns false if a thread could not be started or pinned. */
 static bool run_pair(pair *shared, side first, side second) {
   pthread_t threads[2];
   first.shared = second.shared = shared;
@@ -64,7 +64,7 @@ static bool run_pair(pair *shared, side first, side second) {
   atomic_init(&shared->failed, false);
   if (pthread_create(&threads[0], NULL, run_side, &first) != 0) return false;
   if (pthread_create(&threads[1], NULL, run_side, &second) != 0) {
-    /* Stands in for the one that is missing, so that the first can leave. */
+    /* Counts as the second thread, so that the first one does not wait forever. */
     atomic_store(&shared->failed, true);
     atomic_fetch_add(&shared->arrived, 1);
     pthread_join(threads[0], NULL);

@@ -12,7 +12,7 @@ struct bl_reference {
   _Alignas(BL_LINE) _Atomic(uintptr_t) word;
 };
 
-/* Of the Swift runtime, which every executable of this package links. */
+/* Functions of the Swift runtime, which every executable of this package links. */
 extern void *swift_retain(void *object);
 extern void swift_release(void *object);
 
@@ -27,17 +27,17 @@ void bl_reference_destroy(bl_reference *reference) {
   free(reference);
 }
 
-/* Returns the word without the bit. */
+/* Takes the spin lock, and returns the word without the lock bit. */
 static inline uintptr_t lock(bl_reference *reference) {
-  for (unsigned looks = 1;; looks++) {
+  for (unsigned attempts = 1;; attempts++) {
     uintptr_t word = atomic_load_explicit(&reference->word, memory_order_relaxed);
     if ((word & 1) == 0 &&
         atomic_compare_exchange_weak_explicit(&reference->word, &word, word | 1,
                                               memory_order_acquire, memory_order_relaxed))
       return word;
     bl_pause();
-    /* Who has it may have been stopped. */
-    if (looks % 256 == 0) sched_yield();
+    /* The thread that holds the lock may have been preempted. */
+    if (attempts % 256 == 0) sched_yield();
   }
 }
 

@@ -37,7 +37,7 @@ bool bl_sleeper_receive(bl_sleeper *sleeper, bl_item *item) {
   const struct timespec second = {.tv_sec = 1};
   while (atomic_load_explicit(&sleeper->is_full, memory_order_acquire) == 0) {
     long result = syscall(SYS_futex, &sleeper->is_full, FUTEX_WAIT_PRIVATE, 0, &second, NULL, 0);
-    /* EAGAIN: the item came before the sleep. EINTR: a signal did. */
+    /* EAGAIN: the item came before the sleep. EINTR: a signal interrupted the sleep. */
     if (result != 0 && errno == ETIMEDOUT) return false;
   }
   *item = sleeper->item;

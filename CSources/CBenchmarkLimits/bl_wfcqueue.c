@@ -15,7 +15,7 @@ typedef struct node {
 struct bl_wfcqueue {
   _Alignas(LINE) struct cds_wfcq_tail tail;
   _Alignas(LINE) struct cds_wfcq_head head;
-  /* What the consumer has spliced off and not yet handed out. */
+  /* The items that the consumer has spliced off and not yet returned. */
   _Alignas(LINE) struct cds_wfcq_tail local_tail;
   struct cds_wfcq_head local_head;
 };

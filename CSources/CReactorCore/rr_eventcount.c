@@ -30,9 +30,10 @@ void rr_eventcount_destroy(rr_eventcount *ec) {
 }
 
 uint32_t rr_eventcount_prepare(rr_eventcount *ec) {
-  /* Relaxed: the fence behind it orders it. */
+  /* Relaxed: the heavy fence after it orders it. */
   const uint32_t key = rr_fetch_or_relaxed(&ec->word, 1u) | 1u;
-  /* Refused the fence, the sleeper must not sleep: the key of another epoch makes wait return. */
+  /* If the kernel refused the fence, the sleeper must not sleep. The key of another epoch makes
+   * wait return at once. */
   return rr_fence_heavy() ? key : key - 2u;
 }
 
@@ -40,7 +41,8 @@ bool rr_eventcount_wait(rr_eventcount *ec, uint32_t key, int64_t timeout_ns) {
   const struct timespec limit = {.tv_sec = timeout_ns / 1000000000,
                                  .tv_nsec = timeout_ns % 1000000000};
   const struct timespec *timeout = timeout_ns < 0 ? NULL : &limit;
-  /* EAGAIN: notified before it slept. EINTR: the caller looks again, as after any return. */
+  /* EAGAIN: notified before it slept. EINTR: the caller checks its condition again, as after any
+   * return. */
   return rr_platform_in_use->futex_wait(&ec->word, key, timeout) != -ETIMEDOUT;
 }
 
@@ -49,23 +51,23 @@ int rr_eventcount_descriptor(const rr_eventcount *ec) { return ec->descriptor; }
 void rr_eventcount_acknowledge(rr_eventcount *ec) {
   uint64_t count;
   if (ec->descriptor < 0) return;
-  /* One read empties an eventfd; it does not block, and empty is no error. */
+  /* One read empties an eventfd. It does not block, and an empty eventfd is not an error. */
   while (rr_platform_in_use->read(ec->descriptor, &count, sizeof count) == -EINTR) {
   }
 }
 
 static void signal_descriptor(rr_eventcount *ec) {
   const uint64_t one = 1;
-  /* EAGAIN means that the counter is at its maximum, so the descriptor is readable already. */
+  /* EAGAIN means that the counter is at its maximum, so the descriptor is already readable. */
   while (rr_platform_in_use->write(ec->descriptor, &one, sizeof one) == -EINTR) {
   }
 }
 
-void rr_eventcount_wake(rr_eventcount *ec, uint32_t word) {
-  /* One of several notifiers wins; the losers find the word disarmed, or armed under a later
-   * epoch by a sleeper that looks at its condition after it armed. */
+void rr_eventcount_notify_slow(rr_eventcount *ec, uint32_t word) {
+  /* One of several notifiers succeeds. The others find the word disarmed, or armed in a later epoch
+   * by a sleeper that checks its condition after it armed. */
   while ((word & 1) != 0) {
-    /* Relaxed: who is woken looks again, behind a fence of its own. */
+    /* Relaxed: a woken sleeper checks its condition again, after a fence of its own. */
     if (!rr_cas_relaxed(&ec->word, &word, (word & ~1u) + 2u)) continue;
     rr_platform_in_use->futex_wake(&ec->word);
     if (ec->descriptor >= 0) signal_descriptor(ec);

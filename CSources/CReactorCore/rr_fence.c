@@ -11,7 +11,7 @@ static _Atomic int fence_is_set_up = 0;
 
 void rr_fence_setup(void) {
   if (rr_load_acquire(RR_EDGE_FENCE_SETUP, &fence_is_set_up)) return;
-  /* Two threads that come here at once do the same, with the same result. */
+  /* Two threads that run this at the same time do the same with the same result. */
   int asymmetric = getenv("RR_NO_MEMBARRIER") == NULL &&
                    rr_platform_in_use->membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
   rr_store_relaxed(&rr_fence_symmetric, !asymmetric);
@@ -20,7 +20,7 @@ void rr_fence_setup(void) {
 
 bool rr_fence_heavy(void) {
   rr_full_fence(RR_EDGE_WAKE);
-  /* The second command is slow (milliseconds), and needs neither registration nor memory. */
+  /* The second command is slow (milliseconds), but it needs neither registration nor memory. */
   return rr_load_relaxed(&rr_fence_symmetric) ||
          rr_platform_in_use->membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0 ||
          rr_platform_in_use->membarrier(MEMBARRIER_CMD_GLOBAL) == 0;

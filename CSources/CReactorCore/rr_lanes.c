@@ -41,14 +41,15 @@ void rr_lanes_destroy(rr_lanes *lanes) {
   rr_platform_in_use->release(lanes);
 }
 
-/* Tells the consumer to poll `index` too. Relaxed: what it finds there is carried by the lane. */
-static void extend(rr_lanes *lanes, uint32_t index) {
+/* Makes the consumer poll the lane `index` too. Relaxed: the edges of the lane itself carry what
+ * the consumer finds there. */
+static void raise_count(rr_lanes *lanes, uint32_t index) {
   uint32_t count = rr_load_relaxed(&lanes->count);
   while (count <= index && !rr_cas_relaxed(&lanes->count, &count, index + 1)) {
   }
 }
 
-static bool take(rr_lane *lane) {
+static bool try_take_lane(rr_lane *lane) {
   uint32_t expected = RR_LANE_FREE;
   return rr_load_relaxed(&lane->state) == RR_LANE_FREE &&
          rr_cas_acquire(RR_EDGE_LANE_STATE, &lane->state, &expected, RR_LANE_TAKEN);
@@ -58,14 +59,15 @@ rr_status rr_lanes_register(rr_lanes *lanes, rr_lane_producer *out) {
   out->lane = NULL;
   for (uint32_t i = 0; i < lanes->limit; i++) {
     rr_lane *lane = &lanes->lanes[i];
-    if (!take(lane)) continue;
+    if (!try_take_lane(lane)) continue;
     if (lane->slots == NULL) lane->slots = rr_slots_allocate(lanes->capacity, lanes->stride);
     if (lane->slots == NULL) {
-      /* Not through CLOSED: the consumer may not poll this lane yet. */
+      /* Not by way of CLOSED: the consumer may not poll this lane yet, so nobody would recycle it.
+       */
       rr_store_release(RR_EDGE_LANE_STATE, &lane->state, RR_LANE_FREE);
       return RR_OUT_OF_MEMORY;
     }
-    extend(lanes, i);
+    raise_count(lanes, i);
     *out = (rr_lane_producer){
         .lane = lane,
         .slots = lane->slots,

@@ -32,7 +32,7 @@ static int64_t clock_ns(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Not aligned_alloc, which wants whole units of the alignment. */
+/* Not aligned_alloc, which requires the size to be a multiple of the alignment. */
 static void *allocate(size_t alignment, size_t size) {
   void *block = NULL;
   return posix_memalign(&block, alignment, size) == 0 ? block : NULL;
@@ -90,3 +90,5 @@ const rr_platform rr_platform_system = {
 };
 
 const rr_platform *rr_platform_in_use = &rr_platform_system;
+
+int64_t rr_clock_ns(void) { return rr_platform_in_use->clock_ns(); }

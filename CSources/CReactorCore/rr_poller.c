@@ -11,7 +11,7 @@
 
 enum { MOST_EVENTS = 64 };
 
-/* -1, and errno says why. */
+/* Converts -errno to -1 with errno set. */
 static int or_minus_one(long result) {
   if (result >= 0) return (int)result;
   errno = (int)-result;
@@ -50,7 +50,7 @@ int rr_poller_wait(int poller, rr_poll_event *events, int capacity, int timeout_
     uint32_t ready = 0;
     if (bits & EPOLLIN) ready |= RR_POLL_READABLE;
     if (bits & EPOLLOUT) ready |= RR_POLL_WRITABLE;
-    /* Reading and writing then say what is wrong. */
+    /* The caller's next read or write then returns the error. */
     if (bits & (EPOLLERR | EPOLLHUP)) ready |= RR_POLL_READABLE | RR_POLL_WRITABLE;
     events[index] = (rr_poll_event){.tag = found[index].data.u64, .ready = ready};
   }
@@ -69,14 +69,32 @@ int rr_event_create(void) { return or_minus_one(rr_platform_in_use->event_descri
 
 void rr_event_signal(int event) {
   const uint64_t one = 1;
-  /* EAGAIN means that the counter is at its maximum, so the descriptor is readable already. */
+  /* EAGAIN means that the counter is at its maximum, so the descriptor is already readable. */
   while (rr_platform_in_use->write(event, &one, sizeof one) == -EINTR) {
   }
 }
 
 void rr_descriptor_acknowledge(int descriptor) {
   uint64_t count;
-  /* One read empties it; that nothing was there is no error. */
+  /* One read empties the descriptor. An empty one is not an error. */
   while (rr_platform_in_use->read(descriptor, &count, sizeof count) == -EINTR) {
   }
+}
+
+/* MARK: Dispatch */
+
+extern int _dispatch_get_main_queue_handle_4CF(void) __attribute__((weak));
+extern void _dispatch_main_queue_callback_4CF(void *message) __attribute__((weak));
+
+int rr_main_queue_descriptor(void) {
+  if (_dispatch_get_main_queue_handle_4CF == NULL || _dispatch_main_queue_callback_4CF == NULL)
+    return -1;
+  return _dispatch_get_main_queue_handle_4CF();
+}
+
+void rr_main_queue_run(void) {
+  const int descriptor = rr_main_queue_descriptor();
+  if (descriptor < 0) return;
+  rr_descriptor_acknowledge(descriptor);
+  _dispatch_main_queue_callback_4CF(NULL);
 }

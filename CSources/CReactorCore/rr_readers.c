@@ -7,26 +7,27 @@
 #include "rr_platform.h"
 
 #ifdef RR_MODEL
-/* At once, so that cases of a few reads come to what is to be checked. */
+/* At once, so that cases with a few reads reach the code that is checked. */
 #define READS_UNTIL_KEPT 1
-#define USES_WORTH_IT 1
+#define USES_WORTH_KEEPING 1
 #else
-/* So many reads of one slot in a row, each with a pin of its own, and the last pin is kept. */
+/* After this many reads of one slot in a row, each with a pin of its own, the last pin is kept. */
 #define READS_UNTIL_KEPT 8
-/* A kept pin that was used so often was worth it: the next one is kept at once. */
-#define USES_WORTH_IT 16
+/* A kept pin that was used this often was worth keeping: the next pin of the same trampoline is
+ * kept at once. */
+#define USES_WORTH_KEEPING 16
 #endif
 
 /* What a thread knows about its own reads. */
 typedef struct habit {
   rr_reader *reader;
-  /* Which slot it pinned last, and how often in a row. */
+  /* The slot that it pinned last, and how often in a row. */
   uintptr_t last;
   uint32_t streak;
-  /* It is ending, and begins no new record. */
+  /* The thread is ending, and creates no new record. */
   bool has_ended;
-  /* Of which trampoline the last kept pin was worth it. */
-  const rr_trampoline *frequent;
+  /* The trampoline whose last kept pin was worth keeping. */
+  const rr_trampoline *keep_at_once;
 } habit;
 
 static _Thread_local habit mine;
@@ -66,7 +67,7 @@ rr_reader *rr_reader_create(void) {
 
 void rr_reader_destroy(rr_reader *reader) {
   rr_store_release(RR_EDGE_PIN_USE, &reader->depth, 0);
-  rr_reader_give_back(reader);
+  rr_reader_unpin_kept(reader);
   pthread_mutex_lock(&lock);
   if (reader->next != NULL) reader->next->previous = reader->previous;
   if (reader->previous != NULL) {
@@ -86,8 +87,8 @@ uint64_t rr_readers_count(void) {
   return count;
 }
 
-/* The calling thread's record, made now if need be. */
-static rr_reader *reader_of_thread_or_new(void) {
+/* Returns the calling thread's record; creates it if the thread has none. NULL without memory. */
+static rr_reader *get_or_create_reader(void) {
   if (mine.reader != NULL || mine.has_ended) return mine.reader;
   pthread_once(&once, make_key);
   if (!has_key) return NULL;
@@ -103,8 +104,8 @@ static rr_reader *reader_of_thread_or_new(void) {
 
 /* MARK: keeping a pin */
 
-/* Somebody is at it already. */
-#define RR_READER_TAKEN (RR_READER_REVOKED | RR_READER_GIVEN)
+/* Either flag. */
+#define RR_READER_FLAGGED (RR_READER_REVOKED | RR_READER_UNPINNING)
 
 static rr_trampoline *trampoline_of(uintptr_t kept) {
   return (rr_trampoline *)(kept & ~RR_READER_FLAGS);
@@ -112,22 +113,23 @@ static rr_trampoline *trampoline_of(uintptr_t kept) {
 
 static int slot_of(uintptr_t kept) { return (int)(kept & RR_TRAMPOLINE_SLOT_MASK); }
 
-bool rr_reader_keep(rr_reader *reader, rr_trampoline *t, int slot) {
+bool rr_reader_try_keep(rr_reader *reader, rr_trampoline *t, int slot) {
   if (rr_load_relaxed(&rr_fence_symmetric)) return false;
   if (rr_load_relaxed(&reader->depth) != 0) return false;
-  /* Of another trampoline, or of this one in a read inside of this read. */
-  rr_reader_give_back(reader);
+  /* Unpins what was kept before: a pin of another trampoline, or one of this trampoline that a
+   * nested read kept. */
+  rr_reader_unpin_kept(reader);
   reader->uses = 0;
-  rr_store_release(RR_EDGE_PIN_KEEP, &reader->kept, rr_reader_pin(t, (uint64_t)slot));
+  rr_store_release(RR_EDGE_PIN_KEEP, &reader->kept, rr_reader_encode_pin(t, (uint64_t)slot));
   return true;
 }
 
-void rr_reader_give_back(rr_reader *reader) {
+void rr_reader_unpin_kept(rr_reader *reader) {
   const uintptr_t kept = rr_load_relaxed(&reader->kept);
   if (kept == 0 || rr_load_relaxed(&reader->depth) != 0) return;
-  const uintptr_t given = (kept & ~RR_READER_REVOKED) | RR_READER_GIVEN;
-  /* Relaxed: it settles who unpins, and carries nothing. */
-  if (rr_exchange_relaxed(&reader->kept, given) != 0) {
+  const uintptr_t unpinning = (kept & ~RR_READER_REVOKED) | RR_READER_UNPINNING;
+  /* Relaxed: the exchange only decides which thread unpins, and carries no data. */
+  if (rr_exchange_relaxed(&reader->kept, unpinning) != 0) {
     rr_pins_unpin(trampoline_of(kept), slot_of(kept));
   }
   rr_store_release(RR_EDGE_PIN_KEEP, &reader->kept, (uintptr_t)0);
@@ -135,54 +137,58 @@ void rr_reader_give_back(rr_reader *reader) {
 
 /* MARK: reading */
 
-rr_pin rr_readers_pin_slowly(rr_trampoline *t, rr_reader *reader) {
+rr_pin rr_readers_pin_slow(rr_trampoline *t, rr_reader *reader) {
   if (reader != NULL && trampoline_of(rr_load_relaxed(&reader->kept)) == t) {
-    /* A newer snapshot is shown. */
-    mine.frequent = reader->uses >= USES_WORTH_IT ? t : NULL;
-    rr_reader_give_back(reader);
+    /* A newer snapshot was published. */
+    mine.keep_at_once = reader->uses >= USES_WORTH_KEEPING ? t : NULL;
+    rr_reader_unpin_kept(reader);
   }
   for (;;) {
-    const int slot = rr_trampoline_slot(t);
+    const int slot = rr_trampoline_published_slot(t);
     const rr_pin pin = {.reader = NULL, .slot = slot, .depth = 0};
     if (slot < 0) return pin;
     rr_pins_pin(t, slot);
-    /* Pinned too late if the word names another slot by now: the owner may be writing this one. */
-    if (rr_trampoline_slot(t) == slot) return pin;
+    /* The pin came too late if the word names another slot by now: the owner may be writing to this
+     * one. */
+    if (rr_trampoline_published_slot(t) == slot) return pin;
     rr_pins_unpin(t, slot);
   }
 }
 
-/* Whether the calling thread reads that slot often enough to keep its pin. */
-static bool is_frequent(rr_trampoline *t, int slot) {
-  const uintptr_t pin = rr_reader_pin(t, (uint64_t)slot);
+/* Counts a read of that slot, and returns whether the calling thread reads it often enough to keep
+ * its pin. */
+static bool note_read(rr_trampoline *t, int slot) {
+  const uintptr_t pin = rr_reader_encode_pin(t, (uint64_t)slot);
   mine.streak = mine.last == pin ? mine.streak + 1 : 1;
   mine.last = pin;
-  return (mine.streak >= READS_UNTIL_KEPT || mine.frequent == t) && rr_trampoline_slot(t) == slot;
+  return (mine.streak >= READS_UNTIL_KEPT || mine.keep_at_once == t) &&
+         rr_trampoline_published_slot(t) == slot;
 }
 
-void rr_readers_unpin_slowly(rr_trampoline *t, int slot) {
-  if (is_frequent(t, slot)) {
-    rr_reader *reader = reader_of_thread_or_new();
-    if (reader != NULL && rr_reader_keep(reader, t, slot)) return;
+void rr_readers_unpin_slow(rr_trampoline *t, int slot) {
+  if (note_read(t, slot)) {
+    rr_reader *reader = get_or_create_reader();
+    if (reader != NULL && rr_reader_try_keep(reader, t, slot)) return;
   }
   rr_pins_unpin(t, slot);
 }
 
 /* MARK: taking pins back */
 
-/* Marks the kept pins that the owner could use; whether there are any whose thread is not known to
- * be reading. Under the lock. */
-static bool mark(const rr_trampoline *t, int shown) {
+/* Marks the kept pins of slots that the owner could use. Returns whether there is a pin whose
+ * thread is not known to be reading. Under the lock. */
+static bool mark_for_revocation(const rr_trampoline *t, int published) {
   bool found = false;
   for (rr_reader *reader = first; reader != NULL; reader = reader->next) {
     uintptr_t kept = rr_load_relaxed(&reader->kept);
-    if (trampoline_of(kept) != t || slot_of(kept) == shown || (kept & RR_READER_GIVEN) != 0)
+    if (trampoline_of(kept) != t || slot_of(kept) == published || (kept & RR_READER_UNPINNING) != 0)
       continue;
     if ((kept & RR_READER_REVOKED) != 0) {
-      /* Marked before, and not taken: its thread was reading then, and gives it back when it finds
-       * the mark; or the fence was refused. Looked at again behind the fence. */
+      /* Marked before, but not taken. Either its thread was reading then, and unpins when it finds
+       * the mark; or the kernel refused the fence. The caller loads the depth again after the
+       * fence. */
       if (rr_load_relaxed(&reader->depth) == 0) found = true;
-      /* Relaxed: the heavy fence behind it orders it. */
+      /* Relaxed: the heavy fence after it orders it. */
     } else if (rr_cas_relaxed(&reader->kept, &kept, kept | RR_READER_REVOKED)) {
       found = true;
     }
@@ -190,8 +196,8 @@ static bool mark(const rr_trampoline *t, int shown) {
   return found;
 }
 
-/* Takes the pin of a record that is kept as `kept`; false if its thread was first. */
-static bool take(rr_reader *reader, uintptr_t kept) {
+/* Takes and unpins the pin in `kept`. Returns false if the record's thread was first. */
+static bool try_take_pin(rr_reader *reader, uintptr_t kept) {
   if (!rr_cas_acquire(RR_EDGE_PIN_KEEP, &reader->kept, &kept, (uintptr_t)0)) return false;
   rr_pins_unpin(trampoline_of(kept), slot_of(kept));
   return true;
@@ -200,13 +206,14 @@ static bool take(rr_reader *reader, uintptr_t kept) {
 bool rr_readers_revoke(rr_trampoline *t) {
   bool taken = false;
   pthread_mutex_lock(&lock);
-  /* Refused the fence, it takes nothing; who reads again finds the mark, and gives the pin back. */
-  if (mark(t, rr_trampoline_slot(t)) && rr_fence_heavy()) {
+  /* If the kernel refuses the fence, nothing is taken; the threads find the marks at their next
+   * reads, and unpin. */
+  if (mark_for_revocation(t, rr_trampoline_published_slot(t)) && rr_fence_heavy()) {
     for (rr_reader *reader = first; reader != NULL; reader = reader->next) {
       const uintptr_t kept = rr_load_relaxed(&reader->kept);
-      if (trampoline_of(kept) != t || (kept & RR_READER_TAKEN) != RR_READER_REVOKED) continue;
+      if (trampoline_of(kept) != t || (kept & RR_READER_FLAGGED) != RR_READER_REVOKED) continue;
       if (rr_load_acquire(RR_EDGE_PIN_USE, &reader->depth) != 0) continue;
-      if (take(reader, kept)) taken = true;
+      if (try_take_pin(reader, kept)) taken = true;
     }
   }
   pthread_mutex_unlock(&lock);
@@ -220,15 +227,16 @@ static bool is_pinned(const rr_trampoline *t) {
   return false;
 }
 
-void rr_readers_forget(rr_trampoline *t) {
-  /* Whoever kept a pin did so before the last reference to the trampoline was given up. */
+void rr_readers_revoke_all(rr_trampoline *t) {
+  /* A pin that is still kept was stored before the last reference to the trampoline was released,
+   * so it is visible here. */
   if (!is_pinned(t)) return;
   pthread_mutex_lock(&lock);
   for (rr_reader *reader = first; reader != NULL; reader = reader->next) {
     uintptr_t kept;
     while (trampoline_of(kept = rr_load_acquire(RR_EDGE_PIN_KEEP, &reader->kept)) == t) {
-      if ((kept & RR_READER_GIVEN) == 0 && take(reader, kept)) break;
-      /* Its thread is in the middle of giving it back: a few instructions. */
+      if ((kept & RR_READER_UNPINNING) == 0 && try_take_pin(reader, kept)) break;
+      /* The record's thread is unpinning at this moment, which takes a few instructions. */
       sched_yield();
     }
   }

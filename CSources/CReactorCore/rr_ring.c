@@ -12,10 +12,11 @@ rr_status rr_ring_create(rr_ring **out, uint64_t capacity, size_t size, size_t a
   if (ring == NULL) return RR_OUT_OF_MEMORY;
 
   ring->payload_offset = alignment > sizeof(uint64_t) ? alignment : sizeof(uint64_t);
-  /* A multiple of 16: a slot of up to 64 bytes whose stride divides a line never straddles two. */
+  /* A multiple of 16, so that a slot of up to 64 bytes whose stride divides a cache line never
+   * crosses a line boundary. */
   const size_t unit = alignment > 16 ? alignment : 16;
   ring->stride = rr_round_up(ring->payload_offset + size, unit);
-  /* Zeros: a word with run 0, which is never published, so "nothing yet", at whatever cursor. */
+  /* Zeros are a word with run 0, which is never published: "nothing yet", whatever the cursor. */
   ring->memory =
       rr_platform_in_use->allocate_zeroed(rr_slots_size(capacity, ring->stride) + RR_CACHE_LINE);
   if (ring->memory == NULL) {
@@ -27,12 +28,12 @@ rr_status rr_ring_create(rr_ring **out, uint64_t capacity, size_t size, size_t a
   ring->capacity = capacity;
   ring->mask = capacity - 1;
   ring->run_left = 0;
-  rr_ring_restart(ring, start, start);
+  rr_ring_reset(ring, start, start);
   *out = ring;
   return RR_OK;
 }
 
-void rr_ring_restart(rr_ring *ring, uint64_t head, uint64_t tail) {
+void rr_ring_reset(rr_ring *ring, uint64_t head, uint64_t tail) {
   head &= UINT64_MAX >> 1;
   atomic_init(&ring->tail, tail * 2);
   atomic_init(&ring->head, head);
@@ -46,7 +47,7 @@ void rr_ring_destroy(rr_ring *ring) {
 }
 
 #ifdef RR_MODEL
-/* One pause lets somebody else run; more of them do nothing new. */
+/* One pause lets another thread run; more pauses add no new executions. */
 #define FIRST_PAUSES 1
 #define MOST_PAUSES 1
 #else
@@ -54,7 +55,8 @@ void rr_ring_destroy(rr_ring *ring) {
 #define MOST_PAUSES 64
 #endif
 
-/* After a lost compare-and-swap: first about 200 ns, then doubling up to about 1.5 us. */
+/* Backs off after a failed compare-and-swap: about 200 ns at first, then doubling up to about 1.5
+ * us. */
 static void back_off(uint32_t *pauses) {
   for (uint32_t i = 0; i < *pauses; i++) rr_pause();
   if (*pauses < MOST_PAUSES) *pauses *= 2;
@@ -64,15 +66,17 @@ rr_claim rr_ring_try_claim_slow(rr_ring *ring, uint64_t count, bool lost) {
   if (count == 0 || count > ring->capacity) return (rr_claim){RR_COUNT_INVALID, 0};
   for (uint32_t pauses = FIRST_PAUSES;; lost = true) {
     if (lost) back_off(&pauses);
-    /* Not a head from before this tail: with both it could seem full, which it never was. */
+    /* Acquire: the heads loaded below must not be older than this tail. A new tail with an old head
+     * could look full although the ring never was. */
     uint64_t tail = rr_load_acquire(RR_EDGE_RING_CLAIM, &ring->tail);
     if ((tail & 1) != 0) return (rr_claim){RR_CLOSED, 0};
     const uint64_t after = tail + count * 2;
     if (rr_ring_lacks_room(ring, after, rr_load_acquire(RR_EDGE_RING_SPACE, &ring->head_seen))) {
       const uint64_t head = rr_load_acquire(RR_EDGE_RING_SPACE, &ring->head);
       if (rr_ring_lacks_room(ring, after, head)) return (rr_claim){RR_FULL, 0};
-      /* Handed on: who reads it must see the slots as emptied, hence release. An older value may
-       * overwrite a newer one; that costs a second look, nothing else. */
+      /* Release, although this thread did not write the value first: another producer that loads it
+       * must see the slots as emptied. An older value may overwrite a newer one; that costs one
+       * more load of head, nothing else. */
       rr_store_release(RR_EDGE_RING_SPACE, &ring->head_seen, head);
     }
     if (rr_cas_seq_cst(RR_EDGE_RING_CLAIM, &ring->tail, &tail, after)) {

@@ -23,7 +23,8 @@ struct rr_signals {
   } caught[];
 };
 
-/* In a thread that does not block it. The first thread has the number of the process. */
+/* Runs in a thread that does not block the signal, and forwards it to the first thread, whose
+ * thread id is the process id. */
 static void pass_on(int number) {
   const int error = errno;
   syscall(SYS_tgkill, getpid(), getpid(), number);
@@ -31,7 +32,7 @@ static void pass_on(int number) {
 }
 
 static void restore_handlers(const rr_signals *signals) {
-  /* Backwards: of a number that was named twice, the first one has the handler of before. */
+  /* In reverse order: if a number was given twice, its first entry has the original handler. */
   for (int index = signals->count - 1; index >= 0; index--)
     sigaction(signals->caught[index].number, &signals->caught[index].before, NULL);
 }
@@ -46,7 +47,8 @@ rr_signals *rr_signals_catch(const int *numbers, int count) {
   for (int index = 0; index < count; index++) sigaddset(&set, numbers[index]);
   signals->count = 0;
   signals->descriptor = -1;
-  /* Blocked before the handler is there: it would pass the signal on to this thread for ever. */
+  /* Blocked before the handler is installed. Otherwise the handler would forward the signal to this
+   * thread forever. */
   pthread_sigmask(SIG_BLOCK, &set, &signals->mask_before);
   if (count > 0) signals->descriptor = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   struct sigaction passing = {.sa_handler = pass_on, .sa_flags = SA_RESTART};

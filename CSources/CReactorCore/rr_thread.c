@@ -30,7 +30,7 @@ bool rr_thread_run_on(pthread_t thread, int processor) {
 int rr_thread_processor_count(void) {
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return CPU_COUNT(&allowed);
-  /* More processors than fit into the set. */
+  /* There are more processors than fit into the set. */
   const long online = sysconf(_SC_NPROCESSORS_ONLN);
   return online > 0 ? (int)online : 1;
 }
@@ -41,7 +41,8 @@ uintptr_t rr_thread_stack_middle(void) {
   pthread_attr_t attributes;
   void *lowest = NULL;
   size_t size = 0;
-  /* On failure: an address that nobody is below of, but not 0, which would ask again each time. */
+  /* On failure: an address below every stack, but not 0, which would make the caller ask again each
+   * time. */
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 1;
   if (pthread_attr_getstack(&attributes, &lowest, &size) != 0) size = 0;
   pthread_attr_destroy(&attributes);

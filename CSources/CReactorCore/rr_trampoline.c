@@ -8,13 +8,14 @@
 rr_status rr_trampoline_create(rr_trampoline **out, size_t payload) {
   *out = NULL;
   if (payload > RR_MAX_PAYLOAD) return RR_STRIDE_TOO_LARGE;
-  /* Not rounded up to whole lines: with the allocator's own 16 bytes these would be one more. */
+  /* The size is not rounded up to whole lines: with the allocator's own 16 bytes that would cost
+   * one more line. */
   rr_trampoline *trampoline =
       rr_platform_in_use->allocate(RR_TRAMPOLINE_LINE, sizeof(rr_trampoline) + payload);
   if (trampoline == NULL) return RR_OUT_OF_MEMORY;
   atomic_init(&trampoline->word, RR_TRAMPOLINE_NEW);
   for (int slot = 0; slot < RR_TRAMPOLINE_SLOTS; slot++) atomic_init(&trampoline->pins[slot], 0);
-  atomic_init(&trampoline->withheld, 0);
+  atomic_init(&trampoline->deferred_count, 0);
   rr_fence_setup();
   *out = trampoline;
   return RR_OK;
@@ -22,6 +23,6 @@ rr_status rr_trampoline_create(rr_trampoline **out, size_t payload) {
 
 void rr_trampoline_destroy(rr_trampoline *trampoline) {
   if (trampoline == NULL) return;
-  rr_readers_forget(trampoline);
+  rr_readers_revoke_all(trampoline);
   rr_platform_in_use->release(trampoline);
 }

@@ -65,7 +65,7 @@ public enum TrampolineLayout {
   @inlinable
   public static var slotFields: Int { 96 }
   @inlinable
-  public static var withheld: Int { 120 }
+  public static var deferredCount: Int { 120 }
   @inlinable
   public static var payload: Int { 128 }
 }

@@ -8,7 +8,7 @@
 #include "check.h"
 #include "faulty_platform.h"
 
-/* Creations are in creation_tests.c; these are the allocations of what is in use already. */
+/* Allocations of objects that are already in use. Those of creations are in creation_tests.c. */
 
 static void send(rr_lane_producer *producer, uint64_t value) {
   uint64_t *slot = rr_lane_try_claim(producer);
@@ -18,15 +18,16 @@ static void send(rr_lane_producer *producer, uint64_t value) {
   rr_lane_publish(producer);
 }
 
-/* Receives what is in the lane, gives it back when it is closed, and answers how many that were. */
+/* Receives what is in the lane, and recycles the lane if it is closed. Returns how many payloads
+ * were received. */
 static uint64_t empty(rr_lane *lane) {
-  const uint64_t ready = rr_lane_ready(lane);
+  const uint64_t ready = rr_lane_poll(lane);
   rr_lane_release(lane, rr_lane_head(lane) + ready);
   rr_lane_recycle(lane);
   return ready;
 }
 
-/* A lane without memory is free again, whatever the others are at. */
+/* A lane without memory is free again, whatever the states of the other lanes. */
 static void test_registration(void) {
   enum { LIMIT = 3 };
   const long before = faulty_alive_of_thread();
@@ -49,7 +50,7 @@ static void test_registration(void) {
     CHECK(rr_lanes_count(lanes) == taken + 1);
     for (uint32_t i = 0; i <= taken; i++) send(&producers[i], i);
   }
-  /* From here on there is memory enough, since a lane keeps its own. */
+  /* From here on no memory is needed, since a lane keeps its own. */
   faulty_fail_allocations_after(0);
   rr_lane_producer another;
   CHECK(rr_lanes_register(lanes, &another) == RR_LANES_EXHAUSTED);
@@ -64,7 +65,7 @@ static void test_registration(void) {
   CHECK(faulty_alive_of_thread() == before);
 }
 
-/* A thread without memory for a record of its own reads all the same, and keeps nothing. */
+/* A thread without memory for a record of its own can still read, and keeps no pin. */
 static void *read_without_memory(void *trampoline) {
   rr_trampoline *t = trampoline;
   const uint64_t before = rr_readers_count();
@@ -79,7 +80,7 @@ static void *read_without_memory(void *trampoline) {
   CHECK(rr_reader_create() == NULL);
   CHECK(rr_readers_count() == before);
   CHECK(faulty_alive_of_thread() == 0);
-  /* As soon as there is memory, it keeps, if there is a fence to take it back. */
+  /* As soon as there is memory, it keeps its pin, if there is a fence that can take it back. */
   faulty_fail_allocations_after(-1);
   for (int i = 0; i < 100; i++) rr_readers_unpin(t, rr_readers_pin(t));
   CHECK(rr_reader_of_thread() != NULL);
@@ -90,8 +91,8 @@ static void *read_without_memory(void *trampoline) {
 static void test_readers_records(void) {
   rr_trampoline *t = NULL;
   CHECK(rr_trampoline_create(&t, 0) == RR_OK);
-  CHECK(rr_trampoline_try_start(t, rr_thread_token()));
-  rr_trampoline_leave(t, 0);
+  CHECK(rr_trampoline_try_initialize(t, rr_thread_token()));
+  rr_trampoline_release(t, 0);
   pthread_t thread;
   CHECK(pthread_create(&thread, NULL, read_without_memory, t) == 0);
   pthread_join(thread, NULL);
@@ -99,7 +100,7 @@ static void test_readers_records(void) {
   rr_trampoline_destroy(t);
 }
 
-/* No signal is blocked, and no handler is in place. */
+/* After a failure no signal is blocked, and no handler is installed. */
 static void test_signals(void) {
   const int numbers[] = {SIGUSR2};
   const long alive = faulty_alive_of_thread();

@@ -1,4 +1,4 @@
-/* check.h: counts what passed and what failed, and fails loudly. */
+/* check.h: counts the checks that passed and that failed, and prints each failure. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -18,7 +18,7 @@ extern _Atomic long checks_failed;
     }                                                                                              \
   } while (0)
 
-/* At least one for each file of tests. */
+/* At least one function for each file of tests. */
 void test_status(void);
 void test_creation(void);
 void test_ring(void);

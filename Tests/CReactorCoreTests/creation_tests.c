@@ -8,7 +8,7 @@
 #include "check.h"
 #include "faulty_platform.h"
 
-/* Arguments that ring and lanes refuse in the same way, with the same code. */
+/* Arguments that the ring and the lanes refuse in the same way, with the same code. */
 static const struct refusal {
   rr_status status;
   uint64_t capacity;
@@ -73,7 +73,7 @@ static void test_limits(void) {
   CHECK(faulty_alive() == 0);
 }
 
-/* Fails each allocation of a creation in turn, until all of them succeed. */
+/* Fails each allocation of a creation in turn, until the creation succeeds. */
 #define CHECK_EACH_ALLOCATION(type, creation, destroy, allocations)                                \
   do {                                                                                             \
     int failures = 0;                                                                              \
@@ -107,7 +107,7 @@ static void test_allocation_failures(void) {
                         rr_eventcount_destroy, 1);
 }
 
-/* A lane's memory comes with its first registration; one that failed can be tried again. */
+/* A lane's memory is allocated at its first registration; one that failed can be tried again. */
 static void test_registration_failure(void) {
   rr_lanes *lanes = NULL;
   CHECK(rr_lanes_create(&lanes, 1, 8, 8, 8, 0) == RR_OK);
@@ -124,7 +124,7 @@ static void test_registration_failure(void) {
   CHECK(faulty_alive() == 0);
 }
 
-/* No descriptor to be had: the kernel says so, and nothing is leaked. */
+/* The process has no descriptor left: creating one fails, and nothing is leaked. */
 static void test_descriptor_failure(void) {
   struct rlimit before;
   CHECK(getrlimit(RLIMIT_NOFILE, &before) == 0);

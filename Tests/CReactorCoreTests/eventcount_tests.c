@@ -10,7 +10,7 @@ static bool is_readable(int descriptor) {
   return poll(&watched, 1, 0) == 1 && (watched.revents & POLLIN) != 0;
 }
 
-static void test_kind(rr_eventcount_kind kind) {
+static void test_wait_and_notify(rr_eventcount_kind kind) {
   rr_eventcount *ec = NULL;
   CHECK(rr_eventcount_create(&ec, kind) == RR_OK);
   CHECK((rr_eventcount_descriptor(ec) >= 0) == (kind == RR_EVENTCOUNT_DESCRIPTOR));
@@ -18,14 +18,14 @@ static void test_kind(rr_eventcount_kind kind) {
   rr_eventcount_notify(ec);
   CHECK(!rr_eventcount_was_armed(ec));
 
-  /* Nobody notifies: the time runs out, and the word stays armed. */
+  /* No thread notifies: the time runs out, and the word stays armed. */
   uint32_t key = rr_eventcount_prepare(ec);
   CHECK(rr_eventcount_was_armed(ec));
   CHECK(!rr_eventcount_wait(ec, key, 1000000));
   CHECK(!rr_eventcount_wait(ec, key, 0));
   CHECK(rr_eventcount_was_armed(ec));
 
-  /* Notified between prepare and wait: no sleep, however long it might be. */
+  /* Notified between prepare and wait: no sleep, whatever the timeout. */
   for (int i = 0; i < 10; i++) {
     key = rr_eventcount_prepare(ec);
     rr_eventcount_notify(ec);
@@ -33,7 +33,7 @@ static void test_kind(rr_eventcount_kind kind) {
     CHECK(rr_eventcount_wait(ec, key, -1));
   }
 
-  /* A key of an earlier epoch does not sleep under a later one. */
+  /* wait returns at once for a key of an earlier epoch. */
   key = rr_eventcount_prepare(ec);
   rr_eventcount_notify(ec);
   const uint32_t later = rr_eventcount_prepare(ec);
@@ -63,14 +63,14 @@ static void test_descriptor(void) {
   rr_eventcount_destroy(ec);
   CHECK(fcntl(descriptor, F_GETFD) < 0);
 
-  /* Nothing to empty. */
+  /* There is nothing to empty. */
   CHECK(rr_eventcount_create(&ec, RR_EVENTCOUNT_FUTEX) == RR_OK);
   rr_eventcount_acknowledge(ec);
   rr_eventcount_destroy(ec);
 }
 
 void test_eventcount(void) {
-  test_kind(RR_EVENTCOUNT_FUTEX);
-  test_kind(RR_EVENTCOUNT_DESCRIPTOR);
+  test_wait_and_notify(RR_EVENTCOUNT_FUTEX);
+  test_wait_and_notify(RR_EVENTCOUNT_DESCRIPTOR);
   test_descriptor();
 }

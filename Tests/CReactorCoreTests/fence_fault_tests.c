@@ -11,10 +11,11 @@
 #include "check.h"
 #include "faulty_platform.h"
 
-/* Far longer than a test takes: what sleeps until then has failed. */
+/* Far longer than a test takes: a thread that sleeps this long has missed its wake-up. */
 #define LONG_NS 20000000000
 
-/* The choice of fence is made once per process, so each of these needs one of its own. */
+/* The choice of fence is made once per process, so each of these tests runs in a process of its
+ * own. */
 static void test_in_child(void (*body)(void)) {
   const pid_t child = fork();
   if (child == 0) {
@@ -30,7 +31,7 @@ static void test_in_child(void (*body)(void)) {
 static void check_symmetric(void) {
   rr_fence_setup();
   CHECK(rr_fence_symmetric);
-  /* Asked once at most; a fence of the processor does the rest. */
+  /* membarrier was called at most once; a fence of the processor does the rest. */
   const long calls = faulty_calls(FAULTY_MEMBARRIER);
   CHECK(calls <= 1);
   rr_fence_setup();
@@ -61,20 +62,20 @@ static void with_membarrier_forbidden(void) {
   check_symmetric();
 }
 
-static void told_not_to_use_it(void) {
+static void with_membarrier_disabled(void) {
   setenv("RR_NO_MEMBARRIER", "1", 1);
   check_symmetric();
   CHECK(faulty_calls(FAULTY_MEMBARRIER) == 0);
 }
 
-/* Pins are kept only where there is a heavy fence to take them back. */
-static void keeps_no_pins(void) {
+/* Pins are kept only where there is a heavy fence that can take them back. */
+static void without_kept_pins(void) {
   unsetenv("RR_NO_MEMBARRIER");
   faulty_fail(FAULTY_MEMBARRIER, -1, ENOSYS);
   rr_trampoline *t = NULL;
   CHECK(rr_trampoline_create(&t, 0) == RR_OK);
-  CHECK(rr_trampoline_try_start(t, rr_thread_token()));
-  rr_trampoline_leave(t, 0);
+  CHECK(rr_trampoline_try_initialize(t, rr_thread_token()));
+  rr_trampoline_release(t, 0);
   for (int i = 0; i < 100; i++) {
     rr_readers_unpin(t, rr_readers_pin(t));
     CHECK(rr_pins_is_free(t, 0));
@@ -82,15 +83,15 @@ static void keeps_no_pins(void) {
   rr_trampoline_destroy(t);
 }
 
-/* Before anything else of the library is used. */
+/* Runs before any other use of the library. */
 void test_fence_setup_faults(void) {
   test_in_child(without_membarrier);
   test_in_child(with_membarrier_forbidden);
-  test_in_child(told_not_to_use_it);
-  test_in_child(keeps_no_pins);
+  test_in_child(with_membarrier_disabled);
+  test_in_child(without_kept_pins);
 }
 
-/* The cheap command is refused; the slow one does it, where the kernel has that. */
+/* The cheap command is refused; the slow one succeeds, if the kernel has it. */
 static void test_second_command(void) {
   faulty_fail(FAULTY_MEMBARRIER, 1, EPERM);
   const bool has_global = rr_platform_system.membarrier(MEMBARRIER_CMD_GLOBAL) == 0;
@@ -105,12 +106,13 @@ static void test_sleeper(rr_eventcount_kind kind, int error) {
   faulty_fail(FAULTY_MEMBARRIER, -1, error);
   CHECK(!rr_fence_heavy());
   CHECK(faulty_calls(FAULTY_MEMBARRIER) == 2);
-  /* A notifier may have missed that it is armed: it must not sleep, there or elsewhere. */
+  /* A notifier may have missed that the word is armed: the sleeper must not sleep, on the word or
+   * elsewhere. */
   uint32_t key = rr_eventcount_prepare(ec);
   CHECK(!rr_eventcount_may_sleep(ec, key));
   CHECK(rr_eventcount_wait(ec, key, LONG_NS));
   CHECK(rr_eventcount_was_armed(ec));
-  /* Once it is granted again, it may. */
+  /* It may sleep once the fence is granted again. */
   faulty_reset();
   key = rr_eventcount_prepare(ec);
   CHECK(rr_eventcount_may_sleep(ec, key));
@@ -124,12 +126,12 @@ static void test_sleeper(rr_eventcount_kind kind, int error) {
 static rr_trampoline *started(void) {
   rr_trampoline *t = NULL;
   CHECK(rr_trampoline_create(&t, 0) == RR_OK);
-  CHECK(rr_trampoline_try_start(t, rr_thread_token()));
-  rr_trampoline_leave(t, 0);
+  CHECK(rr_trampoline_try_initialize(t, rr_thread_token()));
+  rr_trampoline_release(t, 0);
   return t;
 }
 
-/* Nothing is taken from a reader of whom nobody knows whether it is inside. */
+/* No pin is taken from a reader if the owner cannot know whether the reader is inside of a read. */
 static void test_revoking(int error) {
   rr_trampoline *t = started();
   rr_reader *idle = rr_reader_create();
@@ -137,23 +139,23 @@ static void test_revoking(int error) {
   rr_reader *const readers[] = {idle, reads_again};
   for (int i = 0; i < 2; i++) {
     rr_pins_pin(t, 0);
-    CHECK(rr_reader_keep(readers[i], t, 0));
+    CHECK(rr_reader_try_keep(readers[i], t, 0));
   }
-  CHECK(rr_trampoline_try_enter(t, rr_thread_token()));
-  rr_trampoline_leave(t, 1);
+  CHECK(rr_trampoline_try_acquire(t, rr_thread_token()));
+  rr_trampoline_release(t, 1);
 
   faulty_reset();
   faulty_fail(FAULTY_MEMBARRIER, -1, error);
   CHECK(!rr_readers_revoke(t));
   CHECK(t->pins[0] == 2);
-  /* Who reads again finds that it is wanted, and gives it back. */
+  /* A thread that reads again finds the mark, and unpins. */
   rr_pin pin;
-  CHECK(!rr_reader_try_enter(reads_again, t, &pin));
-  rr_reader_give_back(reads_again);
+  CHECK(!rr_reader_try_begin_read(reads_again, t, &pin));
+  rr_reader_unpin_kept(reads_again);
   CHECK(t->pins[0] == 1);
   CHECK(!rr_readers_revoke(t));
   CHECK(t->pins[0] == 1);
-  /* Who never reads again does not hold it for ever. */
+  /* A thread that never reads again does not hold the pin forever. */
   faulty_reset();
   CHECK(rr_readers_revoke(t));
   CHECK(rr_pins_is_free(t, 0));

@@ -11,7 +11,7 @@ static void send(rr_lane_producer *producer, uint64_t value) {
 }
 
 static void receive(rr_lane *lane, uint64_t value) {
-  CHECK(rr_lane_ready(lane) > 0);
+  CHECK(rr_lane_poll(lane) > 0);
   const uint64_t head = rr_lane_head(lane);
   CHECK(*(uint64_t *)rr_lane_payload(lane, head) == value);
   rr_lane_release(lane, head + 1);
@@ -23,17 +23,17 @@ static void test_order_and_full(uint64_t start) {
   CHECK(rr_lanes_create(&lanes, 2, 4, 8, 8, start) == RR_OK);
   CHECK(rr_lanes_register(lanes, &producer) == RR_OK);
   rr_lane *lane = rr_lanes_at(lanes, 0);
-  CHECK(rr_lane_ready(lane) == 0);
+  CHECK(rr_lane_poll(lane) == 0);
   for (uint64_t lap = 0; lap < 5; lap++) {
     for (uint64_t i = 0; i < 4; i++) send(&producer, lap * 4 + i);
     CHECK(rr_lane_try_claim(&producer) == NULL);
-    CHECK(rr_lane_ready(lane) == 4);
+    CHECK(rr_lane_poll(lane) == 4);
     receive(lane, lap * 4);
-    /* A claim that is not published is seen by nobody. */
+    /* The consumer does not see a claim that is not published. */
     CHECK(rr_lane_try_claim(&producer) != NULL);
-    CHECK(rr_lane_ready(lane) == 3);
+    CHECK(rr_lane_poll(lane) == 3);
     for (uint64_t i = 1; i < 4; i++) receive(lane, lap * 4 + i);
-    CHECK(rr_lane_ready(lane) == 0);
+    CHECK(rr_lane_poll(lane) == 0);
   }
   rr_lanes_destroy(lanes);
 }
@@ -54,7 +54,7 @@ static void test_registration(void) {
   CHECK(none.lane == NULL);
   const long alive = faulty_alive();
 
-  /* An open lane is not recycled, nor is a closed one with something inside. */
+  /* rr_lane_recycle changes neither an open lane nor a closed one with a payload inside. */
   rr_lane *lane = rr_lanes_at(lanes, 1);
   receive(lane, 1);
   rr_lane_recycle(lane);
@@ -66,7 +66,7 @@ static void test_registration(void) {
   receive(lane, 7);
   rr_lane_recycle(lane);
 
-  /* The same lane, with the same memory, as often as one likes. */
+  /* The same lane can be taken any number of times, with the same memory. */
   for (uint64_t round = 0; round < 100; round++) {
     rr_lane_producer again;
     CHECK(rr_lanes_register(lanes, &again) == RR_OK);

@@ -6,8 +6,8 @@ _Atomic long checks_failed = 0;
 
 static void test_leaks(void) { CHECK(faulty_alive() == 0); }
 
-/* The first one needs a process that has not used the library; the last one looks at what the
- * others left behind. */
+/* The first test needs a process that has not used the library; the last one checks what the others
+ * have left allocated. */
 static void (*const tests[])(void) = {
     test_fence_setup_faults,
     test_status,

@@ -7,14 +7,15 @@
 #include "CReactorCore.h"
 #include "check.h"
 
-/* Few slots, so that the owner often has to revoke what is kept. */
+/* Few slots, so that the owner often has to revoke kept pins. */
 enum { READERS = 4, SLOTS = 3, TURNS = 20000, REVOKED = 20, LIVES = 40 };
 
-/* A state of two words that say the same, in each slot. Not atomic: what orders them is tested. */
+/* A state of two equal words in each slot. The words are not atomic, because their order is what is
+ * tested. */
 typedef struct subject {
   rr_trampoline *trampoline;
   long states[SLOTS][2];
-  /* How many turns there were. Relaxed: it orders nothing. */
+  /* The number of turns so far. Relaxed: it orders nothing. */
   _Atomic long turns;
   _Atomic bool is_over;
   _Atomic long revoked;
@@ -24,31 +25,31 @@ typedef struct subject {
 
 static void start(subject *all) {
   CHECK(rr_trampoline_create(&all->trampoline, 0) == RR_OK);
-  CHECK(rr_trampoline_try_start(all->trampoline, rr_thread_token()));
+  CHECK(rr_trampoline_try_initialize(all->trampoline, rr_thread_token()));
   all->states[0][0] = all->states[0][1] = 0;
-  rr_trampoline_leave(all->trampoline, 0);
+  rr_trampoline_release(all->trampoline, 0);
 }
 
-/* A slot to write to, or -1. */
-static int free_slot(subject *all, int shown) {
+/* Returns a slot to write to, or -1. */
+static int free_slot(subject *all, int published) {
   for (int slot = 0; slot < SLOTS; slot++) {
-    if (slot != shown && rr_pins_is_free(all->trampoline, slot)) return slot;
+    if (slot != published && rr_pins_is_free(all->trampoline, slot)) return slot;
   }
   return -1;
 }
 
 static void turn(subject *all, long value) {
-  const int shown = rr_trampoline_slot(all->trampoline);
-  int slot = free_slot(all, shown);
+  const int published = rr_trampoline_published_slot(all->trampoline);
+  int slot = free_slot(all, published);
   if (slot < 0 && rr_readers_revoke(all->trampoline)) {
     all->revoked++;
-    slot = free_slot(all, shown);
+    slot = free_slot(all, published);
   }
   if (slot < 0) return;
-  CHECK(rr_trampoline_try_enter(all->trampoline, rr_thread_token()));
+  CHECK(rr_trampoline_try_acquire(all->trampoline, rr_thread_token()));
   all->states[slot][0] = value;
   all->states[slot][1] = value;
-  rr_trampoline_leave(all->trampoline, (uint64_t)slot);
+  rr_trampoline_release(all->trampoline, (uint64_t)slot);
 }
 
 static long read_once(subject *all, long newest) {
@@ -68,7 +69,7 @@ static void *read_until_over(void *argument) {
   for (unsigned i = 1; !all->is_over; i++) {
     newest = read_once(all, newest);
     if (i % 64 != 0) continue;
-    /* Idle for some turns, with what it has kept. */
+    /* Idle for some turns, with a kept pin. */
     const long until = rr_load_relaxed(&all->turns) + 200;
     while (rr_load_relaxed(&all->turns) < until && !all->is_over) sched_yield();
   }
@@ -84,7 +85,7 @@ static void test_readers_and_owner(void) {
   }
   const long enough = rr_fence_symmetric ? 0 : REVOKED;
   for (long i = 1; i <= TURNS || (all.revoked < enough && i <= 1000 * TURNS); i++) {
-    /* Long enough now and then that a pin is kept. */
+    /* Sometimes long enough for a pin to be kept. */
     for (int k = 0; k < (i % 16 == 0 ? 200 : 0); k++) rr_pause();
     if (i % 64 == 0) sched_yield();
     turn(&all, i);
@@ -99,8 +100,8 @@ static void test_readers_and_owner(void) {
   rr_trampoline_destroy(all.trampoline);
 }
 
-/* Nothing but the taken pin may order the owner after the read. So the flags here are relaxed, and
- * nothing is checked between: the counts of the checks order threads. */
+/* Only the taken pin may order the owner after the read. So the flags here are relaxed, and there
+ * is no CHECK in between, because its atomic counts would order the threads. */
 typedef struct handover {
   subject all;
   _Atomic int step;
@@ -110,13 +111,13 @@ static void wait_for(handover *both, int step) {
   while (rr_load_relaxed(&both->step) < step) sched_yield();
 }
 
-/* Reads by a pin of its own, keeps that, and reads no more until the owner has taken it. */
+/* Reads by a pin of its own, keeps the pin, and reads no more until the owner has taken it. */
 static void *read_and_keep(void *argument) {
   handover *both = argument;
   rr_reader *reader = rr_reader_create();
   rr_pins_pin(both->all.trampoline, 0);
   const bool is_whole = both->all.states[0][0] == both->all.states[0][1];
-  const bool is_kept = rr_reader_keep(reader, both->all.trampoline, 0);
+  const bool is_kept = rr_reader_try_keep(reader, both->all.trampoline, 0);
   rr_store_relaxed(&both->step, 1);
   wait_for(both, 2);
   CHECK(is_whole && is_kept);
@@ -124,16 +125,16 @@ static void *read_and_keep(void *argument) {
   return NULL;
 }
 
-/* Likewise, and reads once by the kept pin. */
+/* The same, with one read by the kept pin. */
 static void *keep_and_read(void *argument) {
   handover *both = argument;
   rr_reader *reader = rr_reader_create();
   rr_pins_pin(both->all.trampoline, 0);
-  CHECK(rr_reader_keep(reader, both->all.trampoline, 0));
+  CHECK(rr_reader_try_keep(reader, both->all.trampoline, 0));
   rr_pin pin;
-  const bool is_inside = rr_reader_try_enter(reader, both->all.trampoline, &pin);
+  const bool is_inside = rr_reader_try_begin_read(reader, both->all.trampoline, &pin);
   const bool is_whole = both->all.states[0][0] == both->all.states[0][1];
-  rr_reader_leave(reader, pin.depth);
+  rr_reader_end_read(reader, pin.depth);
   rr_store_relaxed(&both->step, 1);
   wait_for(both, 2);
   CHECK(is_whole && is_inside);
@@ -147,8 +148,8 @@ static void test_handover(void *(*read)(void *)) {
   pthread_t thread;
   CHECK(pthread_create(&thread, NULL, read, &both) == 0);
   wait_for(&both, 1);
-  rr_trampoline_try_enter(both.all.trampoline, rr_thread_token());
-  rr_trampoline_leave(both.all.trampoline, 1);
+  rr_trampoline_try_acquire(both.all.trampoline, rr_thread_token());
+  rr_trampoline_release(both.all.trampoline, 1);
   const bool is_revoked = rr_readers_revoke(both.all.trampoline);
   const bool is_free = rr_pins_is_free(both.all.trampoline, 0);
   if (is_free) both.all.states[0][0] = both.all.states[0][1] = 1;
@@ -158,7 +159,7 @@ static void test_handover(void *(*read)(void *)) {
   rr_trampoline_destroy(both.all.trampoline);
 }
 
-/* Trampolines that go away while threads have kept pins of them, and are giving them back. */
+/* Trampolines that are destroyed while threads keep pins of them, or are unpinning. */
 typedef struct pair {
   rr_trampoline *trampolines[2];
   pthread_barrier_t barrier;
@@ -168,7 +169,7 @@ static void *read_the_newer(void *argument) {
   pair *both = argument;
   for (int life = 0; life < LIVES; life++) {
     pthread_barrier_wait(&both->barrier);
-    /* What it kept of the one before, it gives back in here. */
+    /* In here it unpins what it kept of the trampoline before. */
     for (int i = 0; i < 30; i++) {
       rr_readers_unpin(both->trampolines[life % 2], rr_readers_pin(both->trampolines[life % 2]));
     }
@@ -186,10 +187,10 @@ static void test_readers_and_destroyer(void) {
   for (int life = 0; life < LIVES; life++) {
     rr_trampoline **mine = &both.trampolines[life % 2];
     CHECK(rr_trampoline_create(mine, 0) == RR_OK);
-    CHECK(rr_trampoline_try_start(*mine, rr_thread_token()));
-    rr_trampoline_leave(*mine, 0);
+    CHECK(rr_trampoline_try_initialize(*mine, rr_thread_token()));
+    rr_trampoline_release(*mine, 0);
     pthread_barrier_wait(&both.barrier);
-    /* Nobody reads the one before any more; but its pins are kept. */
+    /* No thread reads the trampoline before any more, but its pins are still kept. */
     rr_trampoline_destroy(both.trampolines[1 - life % 2]);
     both.trampolines[1 - life % 2] = NULL;
   }

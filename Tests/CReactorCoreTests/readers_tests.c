@@ -5,51 +5,51 @@
 #include "CReactorCore.h"
 #include "check.h"
 
-/* Several records in one thread, so that each interleaving can be played by hand. */
+/* Several records in one thread, so that each interleaving can be executed step by step. */
 
 static rr_trampoline *started(void) {
   rr_trampoline *t = NULL;
   CHECK(rr_trampoline_create(&t, 0) == RR_OK);
-  CHECK(rr_trampoline_try_start(t, rr_thread_token()));
-  rr_trampoline_leave(t, 0);
+  CHECK(rr_trampoline_try_initialize(t, rr_thread_token()));
+  rr_trampoline_release(t, 0);
   return t;
 }
 
-static void show(rr_trampoline *t, int slot) {
-  CHECK(rr_trampoline_try_enter(t, rr_thread_token()));
-  rr_trampoline_leave(t, (uint64_t)slot);
+static void publish(rr_trampoline *t, int slot) {
+  CHECK(rr_trampoline_try_acquire(t, rr_thread_token()));
+  rr_trampoline_release(t, (uint64_t)slot);
 }
 
-/* A record that has kept the pin of `slot`. */
-static rr_reader *keeper(rr_trampoline *t, int slot) {
+/* Creates a record that keeps the pin of `slot`. */
+static rr_reader *reader_that_keeps(rr_trampoline *t, int slot) {
   rr_reader *reader = rr_reader_create();
   CHECK(reader != NULL);
   rr_pins_pin(t, slot);
-  CHECK(rr_reader_keep(reader, t, slot));
+  CHECK(rr_reader_try_keep(reader, t, slot));
   CHECK(!rr_pins_is_free(t, slot));
   return reader;
 }
 
 static void test_reading_by_a_kept_pin(void) {
   rr_trampoline *t = started();
-  rr_reader *reader = keeper(t, 0);
+  rr_reader *reader = reader_that_keeps(t, 0);
   rr_pin pin;
   for (int i = 0; i < 3; i++) {
-    CHECK(rr_reader_try_enter(reader, t, &pin));
+    CHECK(rr_reader_try_begin_read(reader, t, &pin));
     CHECK(pin.slot == 0 && pin.reader == reader && pin.depth == 0);
-    rr_reader_leave(reader, pin.depth);
+    rr_reader_end_read(reader, pin.depth);
   }
   CHECK(reader->uses == 3);
   CHECK(t->pins[0] == 1);
-  /* It serves no other snapshot, and no other trampoline. */
+  /* The pin is valid for no other snapshot, and for no other trampoline. */
   rr_trampoline *other = started();
-  CHECK(!rr_reader_try_enter(reader, other, &pin));
-  show(t, 1);
-  CHECK(!rr_reader_try_enter(reader, t, &pin));
+  CHECK(!rr_reader_try_begin_read(reader, other, &pin));
+  publish(t, 1);
+  CHECK(!rr_reader_try_begin_read(reader, t, &pin));
   CHECK(!rr_pins_is_free(t, 0));
-  rr_reader_give_back(reader);
+  rr_reader_unpin_kept(reader);
   CHECK(rr_pins_is_free(t, 0));
-  rr_reader_give_back(reader);
+  rr_reader_unpin_kept(reader);
   CHECK(rr_pins_is_free(t, 0));
   rr_reader_destroy(reader);
   rr_trampoline_destroy(other);
@@ -59,20 +59,20 @@ static void test_reading_by_a_kept_pin(void) {
 static void test_one_pin_at_most(void) {
   rr_trampoline *t = started();
   rr_trampoline *other = started();
-  rr_reader *reader = keeper(t, 0);
+  rr_reader *reader = reader_that_keeps(t, 0);
   rr_pins_pin(other, 0);
-  CHECK(rr_reader_keep(reader, other, 0));
+  CHECK(rr_reader_try_keep(reader, other, 0));
   CHECK(rr_pins_is_free(t, 0));
   CHECK(!rr_pins_is_free(other, 0));
-  /* Not while it is in use. */
+  /* Not while the kept pin is in use. */
   rr_pin pin;
-  CHECK(rr_reader_try_enter(reader, other, &pin));
+  CHECK(rr_reader_try_begin_read(reader, other, &pin));
   rr_pins_pin(t, 0);
-  CHECK(!rr_reader_keep(reader, t, 0));
-  rr_reader_give_back(reader);
+  CHECK(!rr_reader_try_keep(reader, t, 0));
+  rr_reader_unpin_kept(reader);
   CHECK(!rr_pins_is_free(other, 0));
   rr_pins_unpin(t, 0);
-  rr_reader_leave(reader, pin.depth);
+  rr_reader_end_read(reader, pin.depth);
   rr_reader_destroy(reader);
   CHECK(rr_pins_is_free(other, 0));
   rr_trampoline_destroy(other);
@@ -82,33 +82,34 @@ static void test_one_pin_at_most(void) {
 static void test_revoking(void) {
   rr_trampoline *t = started();
   rr_trampoline *other = started();
-  rr_reader *idle = keeper(t, 0);
-  rr_reader *busy = keeper(t, 0);
-  rr_reader *current = keeper(t, 1);
-  rr_reader *elsewhere = keeper(other, 0);
+  rr_reader *idle = reader_that_keeps(t, 0);
+  rr_reader *busy = reader_that_keeps(t, 0);
+  rr_reader *current = reader_that_keeps(t, 1);
+  rr_reader *elsewhere = reader_that_keeps(other, 0);
   rr_pin pin, inner;
-  CHECK(rr_reader_try_enter(busy, t, &pin));
-  CHECK(rr_reader_try_enter(busy, t, &inner));
+  CHECK(rr_reader_try_begin_read(busy, t, &pin));
+  CHECK(rr_reader_try_begin_read(busy, t, &inner));
   CHECK(inner.depth == 1);
-  show(t, 1);
+  publish(t, 1);
   CHECK(rr_readers_revoke(t));
-  /* Only of what is not shown, and not in use. */
+  /* Only pins of a slot that is not published, and only if they are not in use. */
   CHECK(t->pins[0] == 1);
   CHECK(t->pins[1] == 1);
   CHECK(other->pins[0] == 1);
   CHECK(idle->kept == 0);
   CHECK(!rr_readers_revoke(t));
-  /* Who is inside of it does not begin again by it, and gives it back at the outermost end. */
+  /* A thread inside of a read cannot begin another read by the pin, and unpins at the end of the
+   * outermost read. */
   rr_pin again;
-  show(t, 0);
-  CHECK(!rr_reader_try_enter(busy, t, &again));
-  show(t, 1);
-  rr_reader_leave(busy, inner.depth);
+  publish(t, 0);
+  CHECK(!rr_reader_try_begin_read(busy, t, &again));
+  publish(t, 1);
+  rr_reader_end_read(busy, inner.depth);
   CHECK(t->pins[0] == 1);
-  rr_reader_leave(busy, pin.depth);
+  rr_reader_end_read(busy, pin.depth);
   CHECK(rr_pins_is_free(t, 0));
-  CHECK(rr_reader_try_enter(current, t, &pin));
-  rr_reader_leave(current, pin.depth);
+  CHECK(rr_reader_try_begin_read(current, t, &pin));
+  rr_reader_end_read(current, pin.depth);
   rr_reader_destroy(idle);
   rr_reader_destroy(busy);
   rr_reader_destroy(current);
@@ -119,31 +120,32 @@ static void test_revoking(void) {
   rr_trampoline_destroy(t);
 }
 
-/* Between the thread's first look at its record and the second. */
+/* The owner revokes between the thread's first load of `kept` and the second. */
 static void test_revoked_on_the_way_in(void) {
   rr_trampoline *t = started();
-  rr_reader *reader = keeper(t, 0);
-  /* The owner has marked it, and has found the thread's depth. */
+  rr_reader *reader = reader_that_keeps(t, 0);
+  /* The owner has marked the pin, and has seen the thread's depth. */
   reader->depth = 1;
-  show(t, 1);
+  publish(t, 1);
   CHECK(!rr_readers_revoke(t));
-  CHECK(reader->kept == (rr_reader_pin(t, 0) | RR_READER_REVOKED));
+  CHECK(reader->kept == (rr_reader_encode_pin(t, 0) | RR_READER_REVOKED));
   reader->depth = 0;
   rr_pin pin;
-  show(t, 0);
-  CHECK(!rr_reader_try_enter(reader, t, &pin));
+  publish(t, 0);
+  CHECK(!rr_reader_try_begin_read(reader, t, &pin));
   CHECK(reader->depth == 0);
   CHECK(t->pins[0] == 1);
-  rr_reader_give_back(reader);
+  rr_reader_unpin_kept(reader);
   CHECK(rr_pins_is_free(t, 0));
   rr_reader_destroy(reader);
   rr_trampoline_destroy(t);
 }
 
-static void test_forgetting(void) {
+static void test_revoking_all(void) {
   rr_trampoline *t = started();
   rr_trampoline *other = started();
-  rr_reader *readers[3] = {keeper(t, 0), keeper(t, 5), keeper(other, 0)};
+  rr_reader *readers[3] = {reader_that_keeps(t, 0), reader_that_keeps(t, 5),
+                           reader_that_keeps(other, 0)};
   rr_trampoline_destroy(t);
   CHECK(readers[0]->kept == 0);
   CHECK(readers[1]->kept == 0);
@@ -161,12 +163,13 @@ static void *destroy(void *trampoline) {
   return NULL;
 }
 
-/* Who destroys a trampoline waits for a thread that has taken its pin out, and not unpinned yet. */
-static void test_forgetting_what_is_being_given_back(void) {
+/* The thread that destroys a trampoline waits for a thread that has taken its own pin out of the
+ * record, but has not unpinned yet. */
+static void test_revoking_all_waits_for_an_unpin(void) {
   rr_trampoline *t = started();
-  rr_reader *reader = keeper(t, 0);
+  rr_reader *reader = reader_that_keeps(t, 0);
   has_forgotten = 0;
-  atomic_store(&reader->kept, rr_reader_pin(t, 0) | RR_READER_GIVEN);
+  atomic_store(&reader->kept, rr_reader_encode_pin(t, 0) | RR_READER_UNPINNING);
   pthread_t thread;
   CHECK(pthread_create(&thread, NULL, destroy, t) == 0);
   for (int i = 0; i < 1000; i++) sched_yield();
@@ -185,7 +188,7 @@ static void read_often(rr_trampoline *t) {
 static void *read_as_a_thread(void *trampoline) {
   rr_trampoline *t = trampoline;
   CHECK(rr_reader_of_thread() == NULL);
-  /* A few reads keep nothing. */
+  /* After a few reads no pin is kept. */
   for (int i = 0; i < 3; i++) {
     const rr_pin pin = rr_readers_pin(t);
     CHECK(pin.slot == 0 && !rr_pins_is_free(t, 0));
@@ -196,16 +199,16 @@ static void *read_as_a_thread(void *trampoline) {
   read_often(t);
   CHECK(rr_reader_of_thread() != NULL);
   CHECK(t->pins[0] == 1);
-  /* A newer snapshot: the pin moves on, and is kept at once, since the last one was worth it. */
-  show(t, 1);
+  /* A newer snapshot: its pin is kept at once, since the last one was worth keeping. */
+  publish(t, 1);
   rr_readers_unpin(t, rr_readers_pin(t));
   CHECK(rr_pins_is_free(t, 0));
   CHECK(t->pins[1] == 1);
-  /* But it was used only once or twice. */
+  /* But this one was used only once or twice. */
   const rr_pin outer = rr_readers_pin(t);
   CHECK(outer.reader != NULL);
-  show(t, 2);
-  /* In the middle of a read it stays, and a newer one is pinned for itself. */
+  publish(t, 2);
+  /* Inside of a read the pin stays kept, and a nested read pins the newer slot for itself. */
   const rr_pin inner = rr_readers_pin(t);
   CHECK(inner.reader == NULL && inner.slot == 2);
   rr_readers_unpin(t, inner);
@@ -220,13 +223,13 @@ static void *read_as_a_thread(void *trampoline) {
   return NULL;
 }
 
-static void test_a_thread(void) {
+static void test_pins_of_a_thread(void) {
   rr_trampoline *t = started();
   const uint64_t before = rr_readers_count();
   pthread_t thread;
   CHECK(pthread_create(&thread, NULL, read_as_a_thread, t) == 0);
   pthread_join(thread, NULL);
-  /* With the thread goes its record, and what it had kept. */
+  /* The end of the thread destroys its record, and unpins what it kept. */
   CHECK(rr_readers_count() == before);
   CHECK(rr_pins_is_free(t, 2));
   rr_trampoline_destroy(t);
@@ -241,7 +244,7 @@ static void *read_of_two(void *argument) {
   return NULL;
 }
 
-static void test_two_alternately(void) {
+static void test_reading_two_states_alternately(void) {
   rr_trampoline *both[2] = {started(), started()};
   pthread_t thread;
   CHECK(pthread_create(&thread, NULL, read_of_two, both) == 0);
@@ -257,7 +260,7 @@ static void *read_without_keeping(void *trampoline) {
   return NULL;
 }
 
-static void test_nothing_is_kept(void) {
+static void test_symmetric_fence_keeps_no_pin(void) {
   rr_trampoline *t = started();
   pthread_t thread;
   CHECK(pthread_create(&thread, NULL, read_without_keeping, t) == 0);
@@ -269,15 +272,15 @@ static void test_nothing_is_kept(void) {
 void test_readers(void) {
   rr_fence_setup();
   if (rr_fence_symmetric) {
-    test_nothing_is_kept();
+    test_symmetric_fence_keeps_no_pin();
     return;
   }
   test_reading_by_a_kept_pin();
   test_one_pin_at_most();
   test_revoking();
   test_revoked_on_the_way_in();
-  test_forgetting();
-  test_forgetting_what_is_being_given_back();
-  test_a_thread();
-  test_two_alternately();
+  test_revoking_all();
+  test_revoking_all_waits_for_an_unpin();
+  test_pins_of_a_thread();
+  test_reading_two_states_alternately();
 }

@@ -40,7 +40,7 @@ static void test_full_and_order(uint64_t capacity) {
   rr_ring_destroy(ring);
 }
 
-static void test_counts(void) {
+static void test_claim_counts(void) {
   rr_ring *ring = make(8, 0);
   uint64_t cursor = 0;
   CHECK(rr_ring_try_claim(ring, 0, &cursor) == RR_COUNT_INVALID);
@@ -61,7 +61,7 @@ static void test_counts(void) {
   rr_ring_destroy(ring);
 }
 
-/* Published or abandoned runs of every length around the longest one, at several places. */
+/* Runs of every length around the longest one, published or abandoned, at several cursors. */
 static void test_runs(uint64_t start) {
   static const uint64_t lengths[] = {1, 2, 126, 127, 128, 253, 254, 255, 300, 512};
   rr_ring *ring = make(512, start);
@@ -178,7 +178,7 @@ static void test_layout(void) {
 
 void test_ring(void) {
   for (uint64_t capacity = 1; capacity <= 1024; capacity *= 2) test_full_and_order(capacity);
-  test_counts();
+  test_claim_counts();
   test_late_publication();
   test_close();
   test_layout();

@@ -3,7 +3,7 @@
 #include "CReactorCore.h"
 #include "check.h"
 
-/* Each code has a sentence of its own, and what is no code has one too. */
+/* Each code has a text of its own, and a number that is no code has one too. */
 void test_status(void) {
   for (int code = RR_OK; code <= RR_DESCRIPTOR_FAILED; code++) {
     const char *text = rr_status_text((rr_status)code);

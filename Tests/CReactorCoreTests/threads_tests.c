@@ -7,7 +7,7 @@
 
 enum { PRODUCERS = 4, EACH = 20000 };
 
-/* What producers and consumer share: either the ring or the lanes are used. */
+/* What producers and consumer share. Either the ring or the lanes are used. */
 typedef struct shared {
   rr_ring *ring;
   rr_lanes *lanes;
@@ -31,7 +31,7 @@ static void *send_through_ring(void *argument) {
     rr_ring_publish(all->ring, cursor, count);
     rr_eventcount_notify(all->wake);
     i += count;
-    /* Now and then a claim is given up. */
+    /* Sometimes a claim is abandoned. */
     if (i % 7 == 0 && rr_ring_try_claim(all->ring, 2, &cursor) == RR_OK) {
       rr_ring_abandon(all->ring, cursor, 2);
       rr_eventcount_notify(all->wake);
@@ -95,7 +95,7 @@ static uint64_t drain_lanes(rr_lanes *lanes, tally *counts) {
   const uint32_t count = rr_lanes_count(lanes);
   for (uint32_t i = 0; i < count; i++) {
     rr_lane *lane = rr_lanes_at(lanes, i);
-    const uint64_t ready = rr_lane_ready(lane);
+    const uint64_t ready = rr_lane_poll(lane);
     const uint64_t head = rr_lane_head(lane);
     for (uint64_t k = 0; k < ready; k++) {
       take(counts, *(uint64_t *)rr_lane_payload(lane, head + k));
@@ -111,7 +111,7 @@ static uint64_t drain(shared *all, tally *counts) {
   return all->ring != NULL ? drain_ring(all->ring, counts) : drain_lanes(all->lanes, counts);
 }
 
-/* Four producers; the consumer sleeps whenever it finds nothing. */
+/* Four producers; the consumer sleeps whenever there is nothing to receive. */
 static void test_parked_consumer(shared *all, void *(*send)(void *)) {
   pthread_t threads[PRODUCERS];
   tally counts = {{0}, 0, 0};
@@ -121,7 +121,7 @@ static void test_parked_consumer(shared *all, void *(*send)(void *)) {
     if (drain(all, &counts) > 0) continue;
     const uint32_t key = rr_eventcount_prepare(all->wake);
     if (drain(all, &counts) > 0) continue;
-    /* A wake-up that is lost is found out after a time, and counts as a failure. */
+    /* A lost wake-up is detected by a timeout, and counts as a failure. */
     if (!rr_eventcount_wait(all->wake, key, INT64_C(20000000000))) {
       CHECK(!"the consumer was not woken");
       abort();
@@ -133,7 +133,7 @@ static void test_parked_consumer(shared *all, void *(*send)(void *)) {
   CHECK(counts.received == PRODUCERS * EACH);
 }
 
-/* Whoever finds the word idle is alone with the count until it leaves. */
+/* A thread that acquires the word is the only one that changes the count until it releases. */
 typedef struct guarded {
   rr_trampoline *trampoline;
   long count;
@@ -142,9 +142,9 @@ typedef struct guarded {
 static void *count_as_owner(void *argument) {
   guarded *shared_count = argument;
   for (int i = 0; i < EACH; i++) {
-    while (!rr_trampoline_try_enter(shared_count->trampoline, rr_thread_token())) sched_yield();
+    while (!rr_trampoline_try_acquire(shared_count->trampoline, rr_thread_token())) sched_yield();
     shared_count->count++;
-    rr_trampoline_leave(shared_count->trampoline, 0);
+    rr_trampoline_release(shared_count->trampoline, 0);
   }
   return NULL;
 }
@@ -152,8 +152,8 @@ static void *count_as_owner(void *argument) {
 static void test_ownership(void) {
   guarded shared_count = {NULL, 0};
   CHECK(rr_trampoline_create(&shared_count.trampoline, 0) == RR_OK);
-  CHECK(rr_trampoline_try_start(shared_count.trampoline, rr_thread_token()));
-  rr_trampoline_leave(shared_count.trampoline, 0);
+  CHECK(rr_trampoline_try_initialize(shared_count.trampoline, rr_thread_token()));
+  rr_trampoline_release(shared_count.trampoline, 0);
   pthread_t threads[PRODUCERS];
   for (int i = 0; i < PRODUCERS; i++) {
     CHECK(pthread_create(&threads[i], NULL, count_as_owner, &shared_count) == 0);

@@ -9,47 +9,47 @@ static void test_transitions(void) {
   CHECK((me & 15) == 0);
   const uint64_t other = me + 16;
 
-  /* NEW: only a start. */
-  CHECK(rr_trampoline_slot(t) == -1);
+  /* NEW: only try_initialize succeeds. */
+  CHECK(rr_trampoline_published_slot(t) == -1);
   CHECK(rr_trampoline_was_owner(t) == 0);
-  CHECK(!rr_trampoline_try_enter(t, me));
+  CHECK(!rr_trampoline_try_acquire(t, me));
   CHECK(!rr_trampoline_try_schedule(t));
-  CHECK(rr_trampoline_try_start(t, me));
+  CHECK(rr_trampoline_try_initialize(t, me));
 
   /* OWNED, without a snapshot. */
-  CHECK(!rr_trampoline_try_start(t, other));
+  CHECK(!rr_trampoline_try_initialize(t, other));
   CHECK(rr_trampoline_is_owner(t, me));
   CHECK(!rr_trampoline_is_owner(t, other));
-  CHECK(rr_trampoline_slot(t) == -1);
+  CHECK(rr_trampoline_published_slot(t) == -1);
 
   /* OWNED, with each snapshot. */
   for (uint64_t slot = 0; slot < RR_TRAMPOLINE_SLOTS; slot++) {
     rr_trampoline_publish(t, me, slot);
-    CHECK(rr_trampoline_slot(t) == (int)slot);
+    CHECK(rr_trampoline_published_slot(t) == (int)slot);
     CHECK(rr_trampoline_was_owner(t) == me);
-    CHECK(!rr_trampoline_try_enter(t, other));
+    CHECK(!rr_trampoline_try_acquire(t, other));
     CHECK(!rr_trampoline_try_schedule(t));
   }
 
   /* IDLE, OWNED, IDLE, SCHEDULED, OWNED: the snapshot stays. */
-  rr_trampoline_leave(t, 2);
+  rr_trampoline_release(t, 2);
   CHECK(rr_trampoline_was_owner(t) == 0);
-  CHECK(rr_trampoline_try_enter(t, other));
-  CHECK(rr_trampoline_slot(t) == 2);
+  CHECK(rr_trampoline_try_acquire(t, other));
+  CHECK(rr_trampoline_published_slot(t) == 2);
   CHECK(rr_trampoline_is_owner(t, other));
-  rr_trampoline_leave(t, 1);
+  rr_trampoline_release(t, 1);
   CHECK(rr_trampoline_try_schedule(t));
   CHECK(!rr_trampoline_try_schedule(t));
-  CHECK(!rr_trampoline_try_enter(t, me));
+  CHECK(!rr_trampoline_try_acquire(t, me));
   CHECK(rr_trampoline_was_owner(t) == RR_TRAMPOLINE_SCHEDULED);
-  CHECK(rr_trampoline_slot(t) == 1);
-  rr_trampoline_begin(t, me);
+  CHECK(rr_trampoline_published_slot(t) == 1);
+  rr_trampoline_acquire_scheduled(t, me);
   CHECK(rr_trampoline_is_owner(t, me));
-  CHECK(rr_trampoline_slot(t) == 1);
-  CHECK(!rr_trampoline_try_start(t, me));
-  rr_trampoline_leave(t, 0);
+  CHECK(rr_trampoline_published_slot(t) == 1);
+  CHECK(!rr_trampoline_try_initialize(t, me));
+  rr_trampoline_release(t, 0);
   CHECK(rr_trampoline_was_owner(t) == 0);
-  CHECK(rr_trampoline_slot(t) == 0);
+  CHECK(rr_trampoline_published_slot(t) == 0);
   rr_trampoline_destroy(t);
 }
 
@@ -67,10 +67,10 @@ static void test_pins(void) {
     rr_pins_unpin(t, slot);
     CHECK(rr_pins_is_free(t, slot));
   }
-  CHECK(rr_pins_was_withheld(t) == 0);
-  rr_pins_note_withheld(t);
-  CHECK(rr_pins_was_withheld(t) == 1);
-  /* What is still pinned, without a thread that has kept it, holds up nobody. */
+  CHECK(rr_pins_was_deferred_count(t) == 0);
+  rr_pins_note_deferred(t);
+  CHECK(rr_pins_was_deferred_count(t) == 1);
+  /* A pin that is left and that no thread keeps does not block the destruction. */
   rr_pins_pin(t, 3);
   rr_trampoline_destroy(t);
 }

@@ -20,26 +20,27 @@ static bool is_readable(int descriptor) {
 
 /* MARK: futex */
 
-/* Whatever the kernel answers: only "the time ran out" is false, and the word is as it was. */
-static void test_futex_answers(void) {
+/* Whatever the kernel returns, wait returns false only if the time ran out, and the word is
+ * unchanged. */
+static void test_futex_results(void) {
   static const struct {
     int error;
     bool holds;
-  } answers[] = {{0, true}, {EINTR, true}, {EAGAIN, true}, {ETIMEDOUT, false}};
+  } results[] = {{0, true}, {EINTR, true}, {EAGAIN, true}, {ETIMEDOUT, false}};
   rr_eventcount *ec = NULL;
   CHECK(rr_eventcount_create(&ec, RR_EVENTCOUNT_FUTEX) == RR_OK);
-  for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+  for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
     const uint32_t key = rr_eventcount_prepare(ec);
-    faulty_fail(FAULTY_FUTEX_WAIT, 1, answers[i].error);
-    CHECK(rr_eventcount_wait(ec, key, LONG_NS) == answers[i].holds);
+    faulty_fail(FAULTY_FUTEX_WAIT, 1, results[i].error);
+    CHECK(rr_eventcount_wait(ec, key, LONG_NS) == results[i].holds);
     CHECK(rr_eventcount_was_armed(ec));
-    /* The next one is a sleep again. */
+    /* The next wait sleeps again. */
     CHECK(!rr_eventcount_wait(ec, key, 1000000));
     rr_eventcount_notify(ec);
     CHECK(!rr_eventcount_was_armed(ec));
     CHECK(rr_eventcount_wait(ec, key, LONG_NS));
   }
-  CHECK(rr_eventcount_wakes(ec) == 4);
+  CHECK(rr_eventcount_wake_count(ec) == 4);
   rr_eventcount_destroy(ec);
 }
 
@@ -50,8 +51,8 @@ typedef struct sleeper {
   int error;
 } sleeper;
 
-/* Every second sleep of its ends without a reason. */
-static void *sleep_badly(void *argument) {
+/* Every second sleep ends without a reason. */
+static void *sleep_and_wake_early(void *argument) {
   sleeper *mine = argument;
   while (!rr_load_acquire(RR_EDGE_WAKE, &mine->condition)) {
     const uint32_t key = rr_eventcount_prepare(mine->ec);
@@ -64,14 +65,15 @@ static void *sleep_badly(void *argument) {
   return NULL;
 }
 
-/* Woken for no reason, it sleeps again, and is then woken by who has one. */
-static void test_bad_sleep(int error) {
+/* A sleeper that wakes for no reason sleeps again, until a notifier makes its condition true. */
+static void test_sleeps_that_end_early(int error) {
   sleeper mine = {.condition = 0, .sleeps = 0, .error = error};
   CHECK(rr_eventcount_create(&mine.ec, RR_EVENTCOUNT_FUTEX) == RR_OK);
   pthread_t thread;
-  CHECK(pthread_create(&thread, NULL, sleep_badly, &mine) == 0);
+  CHECK(pthread_create(&thread, NULL, sleep_and_wake_early, &mine) == 0);
   while (rr_load_relaxed(&mine.sleeps) < 2) sched_yield();
-  /* Nothing has come, so it looks and sleeps: notifications for nothing. */
+  /* The condition is still false, so the sleeper checks it and sleeps again: unnecessary
+   * notifications. */
   for (int i = 0; i < 20; i++) {
     rr_eventcount_notify(mine.ec);
     sched_yield();
@@ -80,7 +82,7 @@ static void test_bad_sleep(int error) {
   rr_store_release(RR_EDGE_WAKE, &mine.condition, 1);
   rr_eventcount_notify(mine.ec);
   CHECK(pthread_join(thread, NULL) == 0);
-  /* Woken, not at the end of its time. */
+  /* It was woken, and did not sleep until the timeout. */
   CHECK(rr_clock_ns() - start < LONG_NS / 2);
   rr_eventcount_destroy(mine.ec);
 }
@@ -111,7 +113,7 @@ static void test_no_descriptor(void) {
   }
 }
 
-/* What is interrupted is done again, until it is done. */
+/* An interrupted read or write is repeated until it succeeds. */
 static void test_interrupted_descriptors(void) {
   rr_eventcount *ec = NULL;
   CHECK(rr_eventcount_create(&ec, RR_EVENTCOUNT_DESCRIPTOR) == RR_OK);
@@ -137,7 +139,8 @@ static void test_interrupted_descriptors(void) {
   rr_eventcount_destroy(ec);
 }
 
-/* A full counter and an empty one answer EAGAIN, which is no reason to try again, nor an error. */
+/* A full counter and an empty one return EAGAIN, which is neither an error nor a reason to try
+ * again. */
 static void test_full_and_empty_descriptors(void) {
   rr_eventcount *ec = NULL;
   CHECK(rr_eventcount_create(&ec, RR_EVENTCOUNT_DESCRIPTOR) == RR_OK);
@@ -204,9 +207,9 @@ static void test_clock(void) {
 }
 
 void test_waiting_faults(void) {
-  test_futex_answers();
+  test_futex_results();
   static const int errors[] = {0, EINTR, EAGAIN, ETIMEDOUT};
-  for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) test_bad_sleep(errors[i]);
+  for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) test_sleeps_that_end_early(errors[i]);
   test_no_descriptor();
   test_interrupted_descriptors();
   test_full_and_empty_descriptors();

@@ -5,7 +5,7 @@
 
 #include "rr_platform.h"
 
-/* What the calling thread ordered, and what it did. */
+/* The faults that the calling thread has requested, and its calls so far. */
 static _Thread_local struct {
   struct {
     int first;
@@ -22,10 +22,10 @@ static _Thread_local struct {
 } mine;
 
 static _Thread_local long alive_of_thread = 0;
-/* Relaxed everywhere: it must not order what the code under test forgets to order. */
+/* Relaxed everywhere: these counts must not add an order that the code under test lacks. */
 static _Atomic long alive = 0;
 
-/* MARK: orders */
+/* MARK: requests */
 
 void faulty_fail(faulty_call call, int times, int error) {
   faulty_fail_later(call, 0, times, error);
@@ -70,8 +70,8 @@ void faulty_reset(void) {
 
 /* MARK: the table */
 
-/* Whether this call is one that must fail. */
-static bool fails(faulty_call call) {
+/* Counts a call, runs its hook, and returns whether the call must fail. */
+static bool take_fault(faulty_call call) {
   mine.calls[call].calls++;
   void (*const hook)(void *argument) = mine.calls[call].hook;
   if (hook != NULL) {
@@ -87,7 +87,7 @@ static bool fails(faulty_call call) {
   return true;
 }
 
-#define FAIL_OR(call, real) (fails(call) ? -mine.calls[call].error : (real))
+#define FAIL_OR(call, real) (take_fault(call) ? -mine.calls[call].error : (real))
 
 static long futex_wait(_Atomic uint32_t *word, uint32_t key, const struct timespec *timeout) {
   return FAIL_OR(FAULTY_FUTEX_WAIT, rr_platform_system.futex_wait(word, key, timeout));
@@ -106,7 +106,7 @@ static void count(long blocks) {
   alive_of_thread += blocks;
 }
 
-static bool may_allocate(void) {
+static bool take_allocation(void) {
   if (!mine.counts_allocations) return true;
   if (mine.allocations_left == 0) return false;
   mine.allocations_left--;
@@ -119,11 +119,11 @@ static void *counted(void *block) {
 }
 
 static void *allocate(size_t alignment, size_t size) {
-  return may_allocate() ? counted(rr_platform_system.allocate(alignment, size)) : NULL;
+  return take_allocation() ? counted(rr_platform_system.allocate(alignment, size)) : NULL;
 }
 
 static void *allocate_zeroed(size_t size) {
-  return may_allocate() ? counted(rr_platform_system.allocate_zeroed(size)) : NULL;
+  return take_allocation() ? counted(rr_platform_system.allocate_zeroed(size)) : NULL;
 }
 
 static void release(void *block) {
@@ -161,7 +161,7 @@ static long poller_wait(int poller, struct epoll_event *events, int capacity, in
                  rr_platform_system.poller_wait(poller, events, capacity, timeout_ms));
 }
 
-/* Before main, so before anybody uses the library. */
+/* Runs before main, so before any use of the library. */
 __attribute__((constructor)) static void install(void) {
   static rr_platform faulty;
   faulty = rr_platform_system;

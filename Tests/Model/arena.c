@@ -1,10 +1,12 @@
-/* Memory for the cases, at the same addresses in each execution, and what is wrong with plain
- * accesses to it: races, uses after it was freed, leaks.
+/* Memory for the cases, at the same addresses in each execution, and the detection of faulty plain
+ * accesses: races, uses after free, leaks.
  *
- * The sources are compiled as for ThreadSanitizer, so that each plain access calls a function
- * below, but linked without its runtime. Each four bytes have a cell that says who wrote there
- * last, and who has read since; an access that did not happen after that is a race, whether or not
- * it did harm in this execution. Memory that is freed is not used again in the same execution. */
+ * The sources are compiled as for ThreadSanitizer, so each plain access calls one of the functions
+ * below, but they are linked without its runtime. Each four bytes have a cell that records which
+ * thread wrote there last and which threads have read since. An access that is not ordered after
+ * them by happens-before is a race, whether or not it did harm in this execution. Freed memory is
+ * not used again in the same execution.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +17,7 @@
 
 typedef struct cell {
   uint16_t written_at;
-  uint16_t read_at[MODEL_EVERYBODY];
+  uint16_t read_at[MODEL_ALL_THREADS];
   uint8_t written_by;
   uint8_t is_freed;
 } cell;
@@ -43,7 +45,7 @@ bool model_arena_holds(const void *address) {
          (const unsigned char *)address < arena + ARENA_SIZE;
 }
 
-/* Two lines apart, and as aligned as anybody asks for. */
+/* The blocks begin two cache lines apart, which is enough for every alignment. */
 void *model_allocate(size_t size) {
   const size_t whole = (size + 127) / 128 * 128;
   if (block_count == 64 || used + whole > ARENA_SIZE) model_fail("the arena is too small");
@@ -63,7 +65,8 @@ static block *block_of(const void *address) {
 void model_release(void *memory) {
   if (memory == NULL) return;
   block *b = block_of(memory);
-  if (b == NULL || b->is_freed) model_fail("what is freed was not allocated, or freed before");
+  if (b == NULL || b->is_freed)
+    model_fail("the block to free was not allocated, or was freed before");
   model_arena_note_plain(memory, b->size, true);
   model_memory_forget(memory, b->size);
   b->is_freed = true;
@@ -82,7 +85,7 @@ static cell *cell_of(const void *address) {
   return &cells[(size_t)((const unsigned char *)address - arena) / GRAIN];
 }
 
-__attribute__((noreturn)) static void complain(const char *what, const void *address, int other) {
+__attribute__((noreturn)) static void report(const char *what, const void *address, int other) {
   const block *b = block_of(address);
   const size_t offset = (size_t)((const unsigned char *)address - arena);
   model_fail("%s at byte %zu of block %d, by thread %d and thread %d", what,
@@ -92,8 +95,8 @@ __attribute__((noreturn)) static void complain(const char *what, const void *add
 
 static void check_grain(const void *address, cell *c) {
   const model_view *view = model_view_of(model_running);
-  if (c->is_freed) complain("use after it was freed", address, c->written_by);
-  if (c->written_at > view->clock[c->written_by]) complain("race", address, c->written_by);
+  if (c->is_freed) report("use after it was freed", address, c->written_by);
+  if (c->written_at > view->clock[c->written_by]) report("race", address, c->written_by);
 }
 
 void model_arena_note_plain(const void *address, size_t size, bool writes) {
@@ -109,8 +112,8 @@ void model_arena_note_plain(const void *address, size_t size, bool writes) {
       c->read_at[model_running] = now;
       continue;
     }
-    for (int i = 0; i < MODEL_EVERYBODY; i++) {
-      if (c->read_at[i] > view->clock[i]) complain("race of a write with a read", at, i);
+    for (int i = 0; i < MODEL_ALL_THREADS; i++) {
+      if (c->read_at[i] > view->clock[i]) report("race of a write with a read", at, i);
       c->read_at[i] = 0;
     }
     c->written_at = now;
@@ -123,7 +126,8 @@ void model_arena_check_atomic(const void *address, size_t size) {
   for (size_t i = 0; i < size; i += GRAIN) {
     const unsigned char *at = (const unsigned char *)address + i;
     check_grain(at, cell_of(at));
-    /* For who frees it: to a plain write an atomic access is as good as a read. */
+    /* For the thread that frees the block: against a plain write an atomic access counts as a read.
+     */
     cell_of(at)->read_at[model_running] = model_view_of(model_running)->clock[model_running];
   }
 }

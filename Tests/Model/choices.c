@@ -1,11 +1,11 @@
-/* The choices of an execution, in order. The next execution repeats all but the last one that has
- * another way left, and takes that way: depth first. */
+/* The choices of an execution, in order. The next execution repeats all choices but the last one
+ * that has an alternative left, and takes that alternative: depth first. */
 #include <stdio.h>
 #include <string.h>
 
 #include "model.h"
 
-/* An execution that takes more of them does not end. */
+/* An execution with more choices is considered endless. */
 #define MOST_CHOICES 4096
 
 typedef struct choice {
@@ -16,7 +16,7 @@ static choice trail[MOST_CHOICES];
 static size_t length, position;
 static bool is_random;
 static uint64_t random_state;
-/* In this execution, what is unusual happens once in 2^rarity times. */
+/* In this execution, interruptions and stale values happen once in 2^rarity times. */
 static unsigned rarity;
 
 void model_choices_restart(void) {
@@ -42,8 +42,8 @@ void model_choices_at_random(uint64_t seed) {
 
 static uint8_t any_of(unsigned count) { return (uint8_t)(next_random() % count); }
 
-/* Some executions are full of interruptions and stale values, and some are nearly without: there
- * need not be a bound, and it is not used up at once. */
+/* Some executions are full of interruptions and stale values, and some have almost none. So no
+ * bound is needed, and a bound that exists is not used up at once. */
 static uint8_t any_unusual(unsigned count) {
   const uint64_t mask = (UINT64_C(1) << rarity) - 1;
   return (next_random() & mask) != 0 ? 0 : (uint8_t)(1 + any_of(count - 1));
@@ -51,12 +51,13 @@ static uint8_t any_unusual(unsigned count) {
 
 static unsigned choose(unsigned count, uint8_t (*any)(unsigned count)) {
   if (count <= 1) return 0;
-  if (position == MOST_CHOICES) model_fail("more than %d choices: it does not end", MOST_CHOICES);
+  if (position == MOST_CHOICES)
+    model_fail("more than %d choices: the execution does not end", MOST_CHOICES);
   if (position == length) {
     trail[length++] = (choice){.taken = is_random ? any(count) : 0, .count = (uint8_t)count};
   } else {
     trail[position].count = (uint8_t)count;
-    if (trail[position].taken >= count) model_fail("this is no replay string of this case");
+    if (trail[position].taken >= count) model_fail("this is not a replay string of this case");
   }
   return trail[position++].taken;
 }
@@ -69,7 +70,7 @@ unsigned model_choose_within(uint8_t *left, unsigned count) {
   return taken;
 }
 
-bool model_may_fail(void) { return model_choose_within(&model_left.faults, 2) != 0; }
+bool model_choose_fault(void) { return model_choose_within(&model_left.faults, 2) != 0; }
 
 bool model_choices_advance(void) {
   length = position;

@@ -1,4 +1,4 @@
-/* rr_fence.c, with its two flags as they are at the beginning of a case. */
+/* rr_fence.c, with a function that sets its two flags at the beginning of a case. */
 #include "core.h"
 #include "rr_fence.c"
 

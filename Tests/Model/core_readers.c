@@ -1,4 +1,4 @@
-/* rr_readers.c on the checker's mutex, with thread-local variables for each fiber. */
+/* rr_readers.c on the checker's mutex, with a copy of the thread-local variables for each fiber. */
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #define sched_yield model_yield
 #include "rr_readers.c"
 
-static habit of_fiber[MODEL_EVERYBODY];
+static habit of_fiber[MODEL_ALL_THREADS];
 
 void model_readers_reset(void) {
   memset(of_fiber, 0, sizeof of_fiber);

@@ -1,4 +1,4 @@
-/* One execution of a case. */
+/* Runs a case once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ void model_fail(const char *format, ...) {
   longjmp(failure, 1);
 }
 
-/* The body of a fiber. */
+/* The function that each fiber runs. */
 static void run_thread(void) {
   current->threads[model_running - 1]();
   model_schedule_end_thread();
@@ -51,11 +51,11 @@ static void run(const model_case *which) {
   model_platform_reset(which);
   which->setup();
   for (int i = 1; i <= count; i++) {
-    model_memory_pass(0, i);
+    model_memory_synchronize(0, i);
     model_fiber_prepare(i, run_thread);
   }
   model_schedule_run();
-  for (int i = 1; i <= count; i++) model_memory_pass(i, 0);
+  for (int i = 1; i <= count; i++) model_memory_synchronize(i, 0);
   if (which->finish != NULL) which->finish();
   model_arena_check_leaks();
 }

@@ -1,5 +1,5 @@
-/* Stacks for the threads of a case. Begun by ucontext, then by setjmp, which makes no system call.
- */
+/* Stacks for the threads of a case. The first switch to a fiber uses ucontext, all later ones use
+ * setjmp, which makes no system call. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <ucontext.h>
@@ -8,10 +8,10 @@
 
 #define STACK_SIZE (64 * 1024)
 
-static _Alignas(64) unsigned char stacks[MODEL_EVERYBODY][STACK_SIZE];
-static jmp_buf places[MODEL_EVERYBODY];
-static ucontext_t beginnings[MODEL_EVERYBODY];
-static void (*bodies[MODEL_EVERYBODY])(void);
+static _Alignas(64) unsigned char stacks[MODEL_ALL_THREADS][STACK_SIZE];
+static jmp_buf places[MODEL_ALL_THREADS];
+static ucontext_t beginnings[MODEL_ALL_THREADS];
+static void (*bodies[MODEL_ALL_THREADS])(void);
 static int current;
 
 static void begin(void) {

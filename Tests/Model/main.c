@@ -1,4 +1,4 @@
-/* The command. Scripts/model builds and calls it. */
+/* The command line. Scripts/model builds and calls it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,16 +7,16 @@
 #include "model.h"
 
 static const char usage[] =
-    "usage: model [option…] [case…]      all cases if none is named\n"
-    "  --list            the cases, and what they are about\n"
-    "  --sites           every atomic operation in the sources: "
+    "usage: model [option…] [case…]      all cases if none is given\n"
+    "  --list            lists the cases, with what each is about\n"
+    "  --sites           lists every atomic operation in the sources: "
     "function|operation|object|edge|order\n"
     "  --long            wider bounds\n"
     "  --bounds P,S,F    preemptions, stale loads, faults\n"
-    "  --random N        N executions with random choices, as many preemptions and stale loads as "
-    "come\n"
-    "  --seed S          of the random choices\n"
-    "  --replay STRING   one execution, step by step; the bounds as in the failure\n"
+    "  --random N        N executions with random choices, without bounds on preemptions and stale "
+    "loads\n"
+    "  --seed S          the seed of the random choices\n"
+    "  --replay STRING   repeats one execution, step by step; needs the bounds of the failure\n"
     "  --weaken S=ORDER  S is function|operation|object; ORDER none, relaxed, acquire, release, "
     "acq_rel\n";
 
@@ -58,7 +58,7 @@ static bool weaken(const char *text) {
     if (!is_called(s, text, (size_t)(order - text))) continue;
     s->order = (model_order)found;
     any = true;
-    if (strcmp(s->operation, "compiler fence") == 0) model_memory_let_loads_pass();
+    if (strcmp(s->operation, "compiler fence") == 0) model_memory_allow_early_loads();
   }
   return any;
 }
@@ -71,12 +71,13 @@ static double now(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* More than an execution comes to. */
+/* More than any execution reaches. */
 #define NO_BOUND UINT8_MAX
 
 static model_bounds bounds_of(const model_case *c) {
   if (options.bounds != NULL) return *options.bounds;
-  /* Within the far bounds there is nothing left to find. The faults are what a case is made for. */
+  /* Within the far bounds nothing is left to find, so random choices have no bounds. Only the bound
+   * of the faults stays, because the case is made for that number of faults. */
   if (options.executions > 0) {
     return (model_bounds){NO_BOUND, c->far.stale > 0 ? NO_BOUND : 0, c->far.faults};
   }
@@ -85,7 +86,7 @@ static model_bounds bounds_of(const model_case *c) {
 
 static void explain(const model_case *c, const model_outcome *outcome) {
   if (!outcome->failed) {
-    printf("  FAILED: it holds, although it must not\n");
+    printf("  FAILED: every execution holds, although one must fail\n");
     return;
   }
   static char replay[4100];
@@ -103,25 +104,25 @@ static void explain(const model_case *c, const model_outcome *outcome) {
   printf("  %s\n", again.text);
 }
 
-/* Whether it came out as it should. */
-static bool is_right(const model_case *c, const model_outcome *outcome) {
+/* Whether the outcome is the expected one. */
+static bool is_expected(const model_case *c, const model_outcome *outcome) {
   if (c->must_fail == NULL) return !outcome->failed;
   const bool is_random = options.executions > 0;
   if (outcome->failed) {
     const bool is_beyond = is_random || options.bounds != NULL;
     return strstr(outcome->text, c->must_fail) != NULL && (is_beyond || !c->only_at_random);
   }
-  /* Random choices may miss what is within the bounds. */
+  /* Random choices may miss a failure that lies within the bounds. */
   return is_random != c->only_at_random;
 }
 
 static const char *in_words(const model_case *c, const model_outcome *outcome) {
-  if (!is_right(c, outcome)) return "FAILED";
+  if (!is_expected(c, outcome)) return "FAILED";
   if (outcome->failed) return "is found";
   return options.executions > 0 ? "held, at random" : "holds";
 }
 
-/* One execution after the other until one fails, or there are no more. How many. */
+/* Runs executions until one fails or none is left. Returns their number. */
 static uint64_t execute_all(const model_case *c, model_outcome *outcome) {
   uint64_t executions = 0;
   model_choices_restart();
@@ -144,9 +145,9 @@ static bool explore(const model_case *c) {
   printf("%-36s %12llu executions %8.2f s  bounds %d,%d,%d  %s\n", c->name,
          (unsigned long long)executions, now() - start, b.preemptions, b.stale, b.faults,
          in_words(c, &outcome));
-  if (!is_right(c, &outcome)) explain(c, &outcome);
+  if (!is_expected(c, &outcome)) explain(c, &outcome);
   fflush(stdout);
-  return is_right(c, &outcome);
+  return is_expected(c, &outcome);
 }
 
 static bool replay(const model_case *c) {
@@ -155,7 +156,7 @@ static bool replay(const model_case *c) {
   model_is_tracing = true;
   model_execute(c, bounds_of(c), &outcome);
   printf("%s: %s\n", c->name, outcome.failed ? outcome.text : "holds");
-  return is_right(c, &outcome);
+  return is_expected(c, &outcome);
 }
 
 static const model_case *case_named(const char *name) {
@@ -183,7 +184,7 @@ static bool parse_bounds(const char *text) {
   return true;
 }
 
-/* An option with a value. */
+/* Parses an option that has a value. */
 static bool parse_value(const char *name, const char *value) {
   if (value == NULL) return false;
   if (strcmp(name, "--replay") == 0) {

@@ -1,23 +1,25 @@
-/* What a load may read: the C11 memory model as an operational one, by views.
+/* Which values a load may read: the C11 memory model as an operational model, by views.
  *
- * Each location has the list of its messages: the values stored, oldest first. A thread's view says
- * of each location which message it has seen; it may read that one or any newer one. A message
- * that was released carries its writer's view, and who acquires it joins that to its own. The view
- * also holds a vector clock, by which arena.c finds races.
+ * Each location has a list of messages: the values stored to it, oldest first. A thread's view says
+ * for each location which message the thread has seen; it may read that message or any newer one. A
+ * message stored with release carries its writer's view, and a thread that acquires the message
+ * joins that view to its own. The view also holds a vector clock, by which arena.c finds races.
  *
- * Sequentially consistent operations take their places in S as they are executed. `all` is what
- * every fence so far, and every such store, has in it: a fence joins it both ways; a sequentially
- * consistent load may not read what is older than it in that one location.
+ * Sequentially consistent operations are ordered in S as they are executed. `all` is the join of
+ * the views of every fence so far, and holds every sequentially consistent store. A fence joins it
+ * both ways. A sequentially consistent load may not read a message that is older than `all` says
+ * for that one location.
  *
  * After J. Kang et al., "A promising semantics for relaxed-memory concurrency" (POPL 2017), without
- * promises: a store is always the newest of its location when it is executed. */
+ * promises: a store is always the newest of its location when it is executed.
+ */
 #include <string.h>
 
 #include "model.h"
 #include "rr_model_atomic.h"
 
 #define MOST_MESSAGES 100
-/* One choice has so many ways: as a digit of a replay string. */
+/* The maximum number of alternatives of one choice: one digit of a replay string. */
 #define MOST_WAYS 36
 
 typedef struct message {
@@ -34,19 +36,19 @@ typedef struct location {
 
 typedef struct thread_memory {
   model_view view;
-  /* The view at the last full fence: what a relaxed store behind it releases. */
+  /* The view at the last full fence, which a relaxed store after the fence releases. */
   model_view fenced;
-  /* What relaxed loads would have brought: joined at the next full fence. */
+  /* The views of relaxed loads. The next full fence joins them. */
   model_view pending;
-  /* What could not be read any more after the last operation, and after the one before; not what
-   * membarrier added since. Kept only if a compiler fence is left out. */
+  /* Which messages could not be read any more after the last operation, and after the one before
+   * it, without what membarrier has added since. Recorded only if a compiler fence is left out. */
   model_view last, before_last;
   bool reads_early;
 } thread_memory;
 
 static location locations[MODEL_LOCATIONS];
 static unsigned location_count;
-static thread_memory threads[MODEL_EVERYBODY];
+static thread_memory threads[MODEL_ALL_THREADS];
 static model_view all;
 static bool keeps_last;
 
@@ -58,7 +60,7 @@ static void join_seen(model_view *into, const model_view *from) {
 
 void model_view_join(model_view *into, const model_view *from) {
   join_seen(into, from);
-  for (int i = 0; i < MODEL_EVERYBODY; i++) {
+  for (int i = 0; i < MODEL_ALL_THREADS; i++) {
     if (from->clock[i] > into->clock[i]) into->clock[i] = from->clock[i];
   }
 }
@@ -69,10 +71,10 @@ void model_memory_reset(void) {
   location_count = 0;
   memset(threads, 0, sizeof threads);
   memset(&all, 0, sizeof all);
-  for (int i = 0; i < MODEL_EVERYBODY; i++) threads[i].view.clock[i] = 1;
+  for (int i = 0; i < MODEL_ALL_THREADS; i++) threads[i].view.clock[i] = 1;
 }
 
-void model_memory_pass(int from, int to) {
+void model_memory_synchronize(int from, int to) {
   model_view_join(&threads[to].view, &threads[from].view);
   threads[from].view.clock[from]++;
 }
@@ -91,8 +93,8 @@ static location *location_at(const void *address, size_t size) {
   }
   if (location_count == MODEL_LOCATIONS) model_fail("more than %d locations", MODEL_LOCATIONS);
   location *new = &locations[location_count++];
-  /* What was there before the first operation: whoever comes here has it by another way, or
-   * model_arena_check_atomic() has complained. */
+  /* The value before the first operation. A thread that comes here either has it by another edge,
+   * or model_arena_check_atomic() has failed. */
   new->address = address;
   new->size = size;
   new->count = 1;
@@ -137,7 +139,7 @@ static thread_memory *begin(const void *address, size_t size) {
 }
 
 static void end(thread_memory *self, const void *address) {
-  /* The flag that says which kind a fence is belongs to the fence. */
+  /* The flag that holds the kind of the fence belongs to the fence, so it does not count. */
   if (!keeps_last || !model_arena_holds(address)) return;
   self->before_last = self->last;
   self->last = self->view;
@@ -166,7 +168,7 @@ static unsigned oldest(const thread_memory *self, const location *l, model_order
   return index;
 }
 
-/* How far back the message is, of so many ways, or 0. */
+/* Chooses how many messages back to read, out of `ways`; 0 is the newest. */
 static unsigned choose_older(unsigned ways) {
   if (model_left.stale > 0 && ways > MOST_WAYS)
     model_fail("more than %d values for one load", MOST_WAYS);
@@ -186,8 +188,8 @@ uint64_t model_load(const model_site *site, const volatile void *address, size_t
   return value;
 }
 
-/* Writes `value`; `continued` is the message that a read-modify-write read, whose release sequence
- * it continues. */
+/* Writes `value`. `continued` is the message that a read-modify-write has read; the new message
+ * continues its release sequence. */
 static void write_message(thread_memory *self, location *l, uint64_t value, model_order order,
                           const message *continued) {
   message *new = append(l, value);
@@ -197,7 +199,7 @@ static void write_message(thread_memory *self, location *l, uint64_t value, mode
   new->view.seen[number] = (uint8_t)(l->count - 1);
   if (continued != NULL) model_view_join(&new->view, &continued->view);
   if (order == MODEL_SEQ_CST) all.seen[number] = (uint8_t)(l->count - 1);
-  /* What the thread does from here on is not what the message carries. */
+  /* The message does not carry what the thread does from here on. */
   self->view.clock[model_running]++;
   model_note_progress();
 }
@@ -225,9 +227,9 @@ uint64_t model_modify(const model_site *site, volatile void *address, size_t siz
   return value;
 }
 
-/* How far back the message is that a compare-and-swap reads: 0, the newest, if it succeeds. One
- * that fails is a relaxed load. It may read anything else than what is expected, although that may
- * be there by now. */
+/* Chooses how many messages back a compare-and-swap reads: 0, the newest, if it succeeds. One that
+ * fails is a relaxed load. It may read any value other than the expected one, even if the location
+ * holds the expected value by now. */
 static unsigned choose_to_fail(const thread_memory *self, const location *l, uint64_t expected) {
   const unsigned newest = l->count - 1, most = newest - oldest(self, l, MODEL_RELAXED);
   unsigned others[MOST_MESSAGES], count = 0;
@@ -265,9 +267,9 @@ void model_initialize(volatile void *address, size_t size, uint64_t value) {
 
 /* MARK: fences */
 
-/* What may be read is ordered by fences; what happened before is not, although C11 says so if a
- * relaxed store behind one is read by a relaxed load before another: ThreadSanitizer does not see
- * that, so payloads must have edges of their own. */
+/* Fences order which values may be read. They add no happens-before relation, although C11 does so
+ * if a relaxed load before a fence reads a relaxed store after another fence. ThreadSanitizer does
+ * not see that relation either, so payloads must have edges of their own. */
 static void fence_against(thread_memory *self, const model_view *before) {
   join_seen(&self->view, &self->pending);
   join_seen(&self->view, before);
@@ -288,19 +290,20 @@ void model_full_fence(const model_site *site) {
   fence(self);
 }
 
-/* Keeps the compiler from executing the next load before the last store. Every thread executes its
- * operations in order here, so there is nothing to do, unless it is left out: then the next load
- * may read what it could have read before the last operation, even across a membarrier. */
+/* Keeps the compiler from running the next load before the last store. The checker runs the
+ * operations of a thread in order, so it does nothing here unless the fence is left out. Then the
+ * next load may read what it could have read before the last operation, even across a membarrier.
+ */
 void model_compiler_fence(const model_site *site) {
   if (site->order == MODEL_NONE) threads[model_running].reads_early = true;
 }
 
-void model_memory_let_loads_pass(void) { keeps_last = true; }
+void model_memory_allow_early_loads(void) { keeps_last = true; }
 
 void model_memory_barrier_everywhere(void) {
-  /* In no order among the others: none of them learns what another one wrote. */
+  /* The threads are in no order among each other: none of them learns what another one wrote. */
   const model_view before = all;
-  for (int i = 1; i < MODEL_EVERYBODY; i++) {
+  for (int i = 1; i < MODEL_ALL_THREADS; i++) {
     join_seen(&all, &threads[i].view);
     fence_against(&threads[i], &before);
   }

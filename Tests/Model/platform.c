@@ -1,5 +1,5 @@
-/* The system, as the core asks for it (rr_platform.h): sleeping, membarrier, memory, the clock; and
- * what rr_readers.c asks for directly: a mutex. */
+/* The system, with the functions that the core calls: those of rr_platform.h (futex, membarrier,
+ * memory, the clock), and a mutex, which rr_readers.c calls directly. */
 #include "rr_platform.h"
 
 #include <errno.h>
@@ -26,18 +26,18 @@ void model_platform_reset(const model_case *which) {
 
 int64_t model_clock_ns(void) { return now; }
 
-/* The kernel compares and begins to sleep in one step, under a lock of its own. That lock is no
- * edge: neither here nor in the C11 model is anything ordered by it. */
+/* The kernel compares and begins to sleep in one step, under a lock of its own. That lock is not an
+ * edge: it orders nothing, neither here nor in the C11 model. */
 static long futex_wait(_Atomic uint32_t *word, uint32_t key, const struct timespec *timeout) {
   model_step();
-  if (model_may_fail()) {
+  if (model_choose_fault()) {
     if (model_is_tracing) model_trace("futex_wait: returns for no reason");
     return -EINTR;
   }
   const uint32_t found = model_memory_newest(word);
   if (model_is_tracing) model_trace("futex_wait: for 0x%x, finds 0x%x", key, found);
   if (found != key) return -EAGAIN;
-  if (timeout != NULL && model_may_fail()) {
+  if (timeout != NULL && model_choose_fault()) {
     now += (int64_t)timeout->tv_sec * 1000000000 + timeout->tv_nsec;
     return -ETIMEDOUT;
   }
@@ -57,17 +57,17 @@ static long membarrier(int command) {
   const model_site *site = MODEL_SITE("RR_EDGE_WAKE", "membarrier", "", MODEL_SEQ_CST);
   if (site->order == MODEL_NONE) return 0;
   model_step();
-  /* Granted at last: at the end of a case. */
-  if (model_running != 0 && model_may_fail()) return -EPERM;
+  /* Never refused at the end of a case. */
+  if (model_running != 0 && model_choose_fault()) return -EPERM;
   if (model_is_tracing) model_trace("membarrier");
   model_memory_barrier_everywhere();
   return 0;
 }
 
-/* The arena aligns as anybody asks for. */
+/* The arena's blocks have every alignment. */
 static void *allocate(size_t alignment, size_t size) {
   (void)alignment;
-  return model_running != 0 && model_may_fail() ? NULL : model_allocate(size);
+  return model_running != 0 && model_choose_fault() ? NULL : model_allocate(size);
 }
 
 static const rr_platform platform = {
@@ -81,11 +81,11 @@ static const rr_platform platform = {
 };
 const rr_platform *rr_platform_in_use = &platform;
 
-/* MARK: one mutex is enough */
+/* MARK: one mutex is enough for all cases */
 
 static const char mutex;
 static bool is_locked;
-/* What its last holder knew when it unlocked it. */
+/* What the last holder knew when it unlocked the mutex. */
 static model_view handed_on;
 
 static void reset_mutex(void) {

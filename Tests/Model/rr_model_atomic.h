@@ -10,7 +10,7 @@ uint64_t model_modify(const model_site *site, volatile void *address, size_t siz
                       uint64_t (*modified)(uint64_t, uint64_t), uint64_t operand);
 bool model_compare_and_swap(const model_site *site, volatile void *address, size_t size,
                             uint64_t *expected, uint64_t value);
-/* A plain write, before others know the location. */
+/* A plain write, before other threads know the location. */
 void model_initialize(volatile void *address, size_t size, uint64_t value);
 void model_full_fence(const model_site *site);
 void model_compiler_fence(const model_site *site);
@@ -23,7 +23,7 @@ static inline uint64_t model_swapped(uint64_t value, uint64_t operand) {
   return operand;
 }
 
-/* Each site describes itself in a section of its own, where `--sites` and `--weaken` find it. */
+/* Each site describes itself in a linker section, where `--sites` and `--weaken` find it. */
 #define MODEL_SITE(of_edge, name, of_object, with_order)                                           \
   ({                                                                                               \
     static model_site site __attribute__((section("model_sites"), used)) = {.edge = of_edge,       \
@@ -70,7 +70,7 @@ static inline uint64_t model_swapped(uint64_t value, uint64_t operand) {
 #define rr_fetch_or_seq_cst(edge, x, v)                                                            \
   MODEL_MODIFY(#edge, "fetch-or", x, v, model_or, MODEL_SEQ_CST)
 #define rr_cas_acquire(edge, x, expected, v) MODEL_SWAP(#edge, x, expected, v, MODEL_ACQUIRE)
-/* Of the Swift layers only. */
+/* Used only by the cases that repeat the Swift layers. */
 #define rr_store_seq_cst(edge, x, v) MODEL_STORE(#edge, x, v, MODEL_SEQ_CST)
 #define rr_cas_release(edge, x, expected, v) MODEL_SWAP(#edge, x, expected, v, MODEL_RELEASE)
 #define rr_cas_seq_cst(edge, x, expected, v) MODEL_SWAP(#edge, x, expected, v, MODEL_SEQ_CST)

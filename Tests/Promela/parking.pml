@@ -1,42 +1,43 @@
-/* parking.pml: sleeping until a condition that others make true without a lock. The protocol of
- * rr_eventcount.h, for liveness: no wake-up is lost.
+/* parking.pml: lets threads sleep until a condition is true that other threads make true without a lock.
+ * The protocol of rr_eventcount.h, checked for liveness: no wake-up is lost.
  *
- *   here               mirrors
- *   ────               ───────
- *   Producer           what a notifier does: make the condition true, then rr_eventcount_notify
- *   wake()             rr_eventcount_wake
- *   Sleeper            EventCountOn.wait: look, prepare, look again, wait
- *   prepare()          rr_eventcount_prepare
- *   heavy_fence()      rr_fence_heavy, by membarrier
- *   light_fence()      rr_fence_light
- *   StoreBuffer        the processor of a producer: its stores reach memory late
- *   Signals            FUTEX_WAIT that returns for no reason, and timeouts, which look the same
+ *  here               repeats
+ *  ────               ───────
+ *  Producer           a notifier: makes the condition true, then rr_eventcount_notify
+ *  wake()             rr_eventcount_notify_slow
+ *  Sleeper            EventCount.wait: check, prepare, check again, wait
+ *  prepare()          rr_eventcount_prepare
+ *  heavy_fence()      rr_fence_heavy, by membarrier
+ *  light_fence()      rr_fence_light
+ *  StoreBuffer        the processor of a producer: its stores reach memory late
+ *  Signals            FUTEX_WAIT that returns for no reason, and timeouts, which have the same effect
  *
- * Memory is that of x86 (TSO). A producer's store waits in its store buffer while the producer goes on
- * and loads; a read-modify-write empties the buffer first. So a look at the word may come before
- * the publication that stands before it in the program, and only a fence prevents it: without the
- * heavy fence this model has a lost wake-up. What a sleeper stores (that it has taken an item) is
- * visible at once; nothing here depends on it. What the compiler may reorder, and weaker
- * memory than TSO, are not covered.
+ * The memory is that of x86 (TSO). A producer's store waits in its store buffer while the producer
+ * continues and loads; a read-modify-write empties the buffer first. So the producer may load the word
+ * before its publication, which is earlier in the program, has reached memory. Only a fence prevents that:
+ * without the heavy fence this model loses a wake-up. What a sleeper stores (that it has taken an item) is
+ * visible at once; nothing here depends on that. What the compiler may reorder, and memory weaker than TSO,
+ * are not covered.
  *
- * Producers go on for ever or stop at any moment: an item that only the next send would bring to light
- * is lost. Weak fairness: what can always go on goes on at some time, store buffers too. Signals may
- * stop, or else they would wake whom nobody woke.
+ * Producers continue forever or stop at any moment, so an item that only the next send would make visible
+ * counts as lost. Fairness is weak: a step that stays possible is eventually taken, also by store buffers.
+ * Signals may stop; otherwise they would wake a sleeper that no notifier has woken.
  *
- * The epoch is counted modulo EPOCHS, not 2^31. A single sleeper needs no more than two: only it arms,
- * so between its look and its sleep the epoch changes once at most. With several, one that is held up
- * until the epoch has come round oversleeps, which rr_eventcount.h says; so there the producers send
- * ITEMS each and EPOCHS is more than all notifications. The run short-epoch of Scripts/spin shows that.
+ * The epoch is counted modulo EPOCHS, not 2^31. One sleeper needs no more than two epochs: only this
+ * sleeper arms, so the epoch changes at most once between its check and its sleep. With several sleepers,
+ * one that is delayed until the epoch has come round again misses a wake-up, as rr_eventcount.h says. So
+ * with several sleepers the producers send ITEMS each, and EPOCHS is more than the number of all
+ * notifications. The run short-epoch of Scripts/spin shows why.
  *
  * Not covered either: DESCRIPTOR (the same word, and an eventfd that stays readable until it is
- * acknowledged), notify(if:), the condition variable of the pure-Swift core, and what happens
- * between the items of one producer, which is the rings' affair.
+ * acknowledged), notify(if:), the condition variable of the pure-Swift core, and the order between the
+ * items of one producer, which is a property of the rings.
  *
  * -D…   PRODUCERS (1 to 3)   SLEEPERS (1 or 2)   ITEMS (each; else no end)   WINDOW   EPOCHS
  *       SHARED      all sleepers wait for the same condition, not each for its own
  *       SYMMETRIC   no membarrier: full fences on both sides
  *       REFUSED     the kernel may refuse the heavy fence
- * Defects: see Scripts/spin.
+ * The defects are listed in Scripts/spin.
  */
 #ifndef PRODUCERS
 #define PRODUCERS 2
@@ -62,14 +63,15 @@
 /* The key of another epoch. */
 #define NO_KEY 255
 
-/* The epoch, doubled, and in bit 0 whether somebody sleeps or is about to. */
+/* The epoch, doubled, and in bit 0 whether a thread sleeps or is about to. */
 byte word = 0;
-/* Of each producer: how many of its items are in memory, and how many in its store buffer. */
+/* For each producer: how many of its items are in memory, and how many in its store buffer. */
 byte items[PRODUCERS];
 byte buffered[PRODUCERS];
 bool asleep[SLEEPERS];
 
-/* What nobody of them can see. How many items were sent and not taken; changes as one is taken. */
+/* What no thread can see: how many items were sent and not taken; and a bit that changes when an item is
+ * taken. */
 byte outstanding[PRODUCERS];
 bit taken[PRODUCERS];
 
@@ -95,7 +97,7 @@ inline light_fence() {
 #endif
 }
 
-/* FUTEX_WAKE: whoever is in the kernel by now. */
+/* FUTEX_WAKE: wakes the sleepers that are in the kernel by now. */
 inline futex_wake() {
   d_step {
 #if SLEEPERS > 1 && !defined(WAKES_ONE)
@@ -125,7 +127,7 @@ inline wake() {
   do
   :: (seen & 1) == 0 -> break
   :: else ->
-    /* The compare-and-swap; who loses goes on with what it found. */
+    /* The compare-and-swap. If it fails, it continues with the value that it found. */
     atomic {
       empty_buffer(self);
       if
@@ -188,7 +190,8 @@ proctype Producer(byte self) {
    (CONCERNS(2, self) && items[2] > 0))
 #endif
 
-/* One item of each producer: who is served must not depend on who else sends. */
+/* Takes one item of each producer: whether a producer's item is taken must not depend on the other
+ * producers. */
 inline take(p) {
   if
   :: CONCERNS(p, self) && items[p] > 0 ->
@@ -230,7 +233,7 @@ inline prepare() {
 #endif
 }
 
-/* FUTEX_WAIT: the comparison and the falling asleep are one step. */
+/* FUTEX_WAIT: the comparison and falling asleep are one step. */
 inline futex_wait() {
 #ifdef NO_COMPARISON
   asleep[self] = true;
@@ -303,7 +306,7 @@ init {
   }
 }
 
-/* Each item that was sent is taken. Those of one producer are taken one after the other, so none waits for
- * ever if the next one does not. */
-#define LEAVES(p, b) ((outstanding[p] > 0 && taken[p] == b) -> (<> (taken[p] != b)))
-ltl taken_at_last { [] (LEAVES(WATCHED, 0) && LEAVES(WATCHED, 1)) }
+/* Each item that was sent is taken. Items of one producer are taken one after the other, so none waits
+ * forever if the next one does not. */
+#define IS_DONE_LATER(p, b) ((outstanding[p] > 0 && taken[p] == b) -> (<> (taken[p] != b)))
+ltl taken_at_last { [] (IS_DONE_LATER(WATCHED, 0) && IS_DONE_LATER(WATCHED, 1)) }

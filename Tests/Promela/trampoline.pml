@@ -1,49 +1,51 @@
-/* trampoline.pml: "run here if idle, else hand over". The ownership word of rr_trampoline.h between a
- * mailbox and those who use it, for liveness: every action that was accepted is processed at some time.
+/* trampoline.pml: "run here if idle, else hand over". The protocol between the ownership word of
+ * rr_trampoline.h, a mailbox and the threads that use them, checked for liveness: every accepted action is
+ * eventually processed.
  *
- *   here                 mirrors
- *   ────                 ───────
- *   Thread               a thread that sends, RuntimeOn.send; on placement .caller it runs turns, too
- *   Loop                 the thread of a loop: LoopHosting.accept and runTurns, RuntimeOn.leaveLoop
- *   try_start()          rr_trampoline_try_start, and the publish that ends NEW
- *   try_take()           rr_trampoline_try_enter, rr_trampoline_try_schedule
- *   leave()              rr_trampoline_leave
- *   claim(), publish()   rr_ring_try_claim, rr_ring_publish
- *   is_empty(), …        RingOn.isEmpty, isReady, wasReady
- *   run_turns()          RuntimeOn.runTurns, turn and finish; choose(): MailboxOn.drain, drainReentrant
- *   process()            RuntimeOn.process, of an action that may send another one here: deliverAsOwner
- *   reenters()           RuntimeOn.reenters; MEMORY_MODEL.md, "Claim and leave"
- *   run_or_schedule()    RuntimeOn.runOrSchedule, of a loop
- *   heavy_fence()        rr_fence_heavy, by membarrier; light_fence(): rr_fence_light
- *   StoreBuffer          the processor of a thread: its stores reach memory late
+ *  here                 repeats
+ *  ────                 ───────
+ *  Thread               a thread that sends, Runtime.send; on placement .caller it also runs turns
+ *  Loop                 the thread of a loop: ScheduledReactors.accept and runTurns, Runtime.leaveLoop
+ *  try_initialize()     rr_trampoline_try_initialize, and the publish that ends NEW
+ *  try_set_owner()      rr_trampoline_try_acquire, rr_trampoline_try_schedule
+ *  release()            rr_trampoline_release
+ *  claim(), publish()   rr_ring_try_claim, rr_ring_publish
+ *  is_empty(), …        Ring.isEmpty, isReady, wasReady
+ *  run_turns()          Runtime.runTurns, turn and finish; choose(): Mailbox.drain, drainReentrant
+ *  process()            Runtime.process, for an action that may send another one here: deliverAsOwner
+ *  try_reacquire()      Runtime.tryReacquire; MEMORY_MODEL.md, "Claim and release"
+ *  run_or_schedule()    Runtime.runOrSchedule, with a loop
+ *  heavy_fence()        rr_fence_heavy, by membarrier; light_fence(): rr_fence_light
+ *  StoreBuffer          the processor of a thread: its stores reach memory late
  *
- * Memory is that of x86 (TSO). A publication waits in the thread's store buffer while the thread goes on
- * and loads; a read-modify-write (claim, enter, schedule, leave) empties the buffer first. What an owner
- * stores is in memory once it has left, by that exchange, so it is stored there at once; and so is SCHEDULED
- * turning into the loop's token (rr_trampoline_begin), between which nobody else makes a difference. A
- * slot is cleared when it is released, where the ring's words say which lap they are of.
+ * The memory is that of x86 (TSO). A publication waits in the thread's store buffer while the thread
+ * continues and loads. A read-modify-write (claim, acquire, release, schedule) empties the buffer first.
+ * What an owner stores is in memory once it has released, because of that exchange; so the model stores it
+ * there at once. The same holds for SCHEDULED changing into the loop's token
+ * (rr_trampoline_acquire_scheduled), because no other thread acts differently between the two. Here a slot
+ * is cleared when it is released; in the ring, the words say instead to which lap they belong.
  *
- * Threads go on for ever or stop at any moment: an action that only the next send would bring to light is
- * lost. Weak fairness: what can always go on goes on at some time, store buffers too. The owner may leave
- * after any action, as at the turn's limit, unless its own actions wait.
+ * Threads continue forever or stop at any moment, so an action that only the next send would make visible
+ * counts as lost. Fairness is weak: a step that stays possible is eventually taken, also by store buffers.
+ * The owner may release after any action, as at the turn's limit, unless its own actions wait.
  *
- * Checked besides: one owner at a time in a turn, nothing processed twice, each sender's order, and that what
- * the owner sends itself comes before what is claimed later.
+ * Checked as well: there is one owner at a time in a turn, no action is processed twice, each sender's
+ * order is kept, and what the owner sends to itself is processed before what is claimed later.
  *
- * Not covered: the ring itself (it has room for all that may be on its way, so nobody waits for room),
- * batches, abandoned claims, overflow, closing, the snapshot slots and their readers, the loop's own ring and
- * its sleep (a channel here; see parking.pml), loops that are stepped, reactors that nest on one stack,
- * memory weaker than TSO, and what the compiler may reorder.
+ * Not covered: the ring itself (it has room for all actions that may be on their way, so no thread waits
+ * for room), batches, abandoned claims, overflow, closing, the snapshot slots and their readers, the loop's
+ * own ring and its sleep (a channel here; see parking.pml), loops that are stepped, reactors that nest on
+ * one stack, memory weaker than TSO, and what the compiler may reorder.
  *
- * -D…   LOOP           turns are run by a loop, else by who sends (placement .caller)
+ * -D…   LOOP           a loop runs the turns; otherwise the thread that sends does (placement .caller)
  *       JOBS           the loop's thread also sends while it does not own the reactor
  *       SYMMETRIC      no membarrier: full fences on both sides
  *       NO_FENCES      the pure-Swift core: no fences, the owner waits for a publication
  *       WINDOW         how many actions of thread 0 are on their way at most (2, at most 2)
- *       OTHER_WINDOW   the same of thread 1 (1)
- *       OWN            how many the owner has sent itself (1)
- *       WATCHED        whose actions the liveness is about
- * Defects: see Scripts/spin.
+ *       OTHER_WINDOW   the same for thread 1 (1)
+ *       OWN            how many actions the owner has sent to itself at most (1)
+ *       WATCHED        the sender whose actions the liveness formula is about
+ * The defects are listed in Scripts/spin.
  */
 #define THREADS 2
 #ifndef WINDOW
@@ -59,14 +61,14 @@
 #ifndef WATCHED
 #define WATCHED 0
 #endif
-/* How often the owner enters again in vain before it asks for the fence: 32 looks in the library. More of
- * them are repetitions. */
-#define LOOKS 2
+/* How many unsuccessful attempts the owner makes before it runs the fence: 32 in the library. More attempts
+ * only repeat the same steps. */
+#define ATTEMPTS 2
 
-/* Room for all that may be on its way, and one more, so that full is not empty. */
+/* Room for all actions that may be on their way, and one slot more, so that full differs from empty. */
 #define CURSORS (WINDOW + OTHER_WINDOW + 1)
 
-/* The word: the owner's number, and NEW. */
+/* The values of the word: the owner's number, and NEW. */
 #define IDLE 0
 #define SCHEDULED 7
 #define NEW 8
@@ -75,7 +77,7 @@
 #define EMPTY 255
 #define NOTHING 254
 #define ACTION(thread, number) (2 * (thread) + (number))
-/* Who sends what the owner sends. */
+/* The sender number of the actions that the owner sends to itself. */
 #define SELF THREADS
 #define LOOP_THREAD THREADS
 
@@ -84,22 +86,23 @@ byte word = NEW;
 byte tail = 0;
 byte head = 0;
 byte slots[CURSORS] = EMPTY;
-/* Of each thread: the publication that is not in memory yet. A claim empties the buffer, so there is one. */
+/* For each thread: the publication that is not in memory yet. A claim empties the buffer, so there is at
+ * most one. */
 byte buffered[THREADS + 1] = NOTHING;
 byte buffered_cursor[THREADS + 1];
-#ifdef LEAVES_BY_STORE
-bool leaving[THREADS + 1];
+#ifdef RELEASES_BY_STORE
+bool releasing[THREADS + 1];
 #endif
 /* The owner's queue: the action, and the ring's tail when it was sent. */
 chan own = [OWN + CURSORS] of { byte, byte };
 #ifdef LOOP
-/* The loop's ring. A runtime is in it once at most. */
+/* The loop's ring. It contains a runtime at most once. */
 chan intake = [1] of { bit };
 #endif
 
-/* What nobody of them can see: how many actions were accepted and not processed, the number of the next one
- * to be processed, and of the next one to be sent. Numbers are modulo 2, which is enough to tell one from
- * the next; and only the watched ones have any, which leaves fewer states. */
+/* What no thread can see: how many actions were accepted and not processed, the number of the next action
+ * to be processed, and of the next one to be sent. Numbers are modulo 2, which is enough to tell one action
+ * from the next. Only the watched sender has numbers, which keeps the number of states small. */
 #define AFTER(t, number) ((t) == WATCHED -> 1 - (number) : 0)
 byte outstanding[THREADS + 1];
 bit expected[THREADS + 1];
@@ -114,24 +117,24 @@ inline empty_buffer(t) {
     buffered_cursor[t] = 0
   :: else
   fi;
-#ifdef LEAVES_BY_STORE
+#ifdef RELEASES_BY_STORE
   if
-  :: leaving[t] -> leaving[t] = false; word = IDLE
+  :: releasing[t] -> releasing[t] = false; word = IDLE
   :: else
   fi
 #endif
 }
 
-#ifdef LEAVES_BY_STORE
-#define HOLDS_BACK(t) (buffered[t] != NOTHING || leaving[t])
+#ifdef RELEASES_BY_STORE
+#define HAS_BUFFERED(t) (buffered[t] != NOTHING || releasing[t])
 #else
-#define HOLDS_BACK(t) (buffered[t] != NOTHING)
+#define HAS_BUFFERED(t) (buffered[t] != NOTHING)
 #endif
 
 proctype StoreBuffer(byte t) {
 end:
   do
-  :: d_step { HOLDS_BACK(t) -> empty_buffer(t) }
+  :: d_step { HAS_BUFFERED(t) -> empty_buffer(t) }
   od
 }
 
@@ -156,7 +159,7 @@ inline heavy_fence() {
 
 /* The word. */
 
-inline try_take(state) {
+inline try_set_owner(state) {
 #ifdef TAKES_IN_TWO_STEPS
   got = (word == IDLE);
   if
@@ -173,7 +176,7 @@ inline try_take(state) {
 #endif
 }
 
-inline try_start() {
+inline try_initialize() {
   d_step {
     if
     :: word == NEW -> empty_buffer(self); word = NEW + TOKEN(self); got = true
@@ -186,9 +189,9 @@ inline try_start() {
   fi
 }
 
-inline leave() {
-#ifdef LEAVES_BY_STORE
-  leaving[self] = true
+inline release() {
+#ifdef RELEASES_BY_STORE
+  releasing[self] = true
 #else
   d_step { empty_buffer(self); word = IDLE }
 #endif
@@ -214,7 +217,7 @@ inline publish() {
   }
 }
 
-/* The two ends are read one after the other. */
+/* The two cursors are loaded one after the other. */
 inline is_empty() {
   seen = tail;
   d_step { got = (seen == head); seen = 0 }
@@ -237,7 +240,7 @@ inline accept(t) {
   }
 }
 
-/* mutate and reduce, in which the reactor may send itself something. */
+/* mutate and reduce, in which the reactor may send itself an action. */
 inline process() {
   d_step {
     assert(!in_turn);
@@ -262,7 +265,7 @@ inline send_self() {
   d_step {
     own ! ACTION(SELF, sent[SELF]), tail;
 #ifdef OWN_NEWEST_FIRST
-    /* Those that were there go behind it. */
+    /* The actions that were in the queue before go behind it. */
     if
     :: len(own) == 2 -> own ? other, stamp; own ! other, stamp; other = 0; stamp = 0
     :: else
@@ -273,10 +276,10 @@ inline send_self() {
   }
 }
 
-/* Whether the first of the owner's queue stands before the slot at the head. */
+/* Whether the first action of the owner's queue comes before the slot at the head. */
 #define IS_DUE (len(own) > 0 && stamp == head)
 
-/* What comes next, or NOTHING. */
+/* Takes the next action, or NOTHING. */
 inline choose() {
   d_step {
     if
@@ -303,12 +306,12 @@ inline choose() {
 }
 
 #ifdef FORGETS_OWN
-#define MAY_LEAVE true
+#define MAY_RELEASE true
 #else
-#define MAY_LEAVE (len(own) == 0)
+#define MAY_RELEASE (len(own) == 0)
 #endif
 
-/* The owner, with an action at hand or without; afterwards somebody else may be the owner. */
+/* Run by the owner, with or without an action taken already. Afterwards another thread may be the owner. */
 inline run_turns() {
 again:
   do
@@ -321,29 +324,29 @@ again:
   :: else ->
     process();
     if
-    :: MAY_LEAVE -> break
+    :: MAY_RELEASE -> break
     :: true
     fi
   od;
-#ifdef LOOKS_BEFORE_LEAVING
+#ifdef CHECKS_BEFORE_RELEASE
   is_empty();
-  leave();
+  release();
   if
   :: got -> got = false; goto done
   :: else
   fi;
 #else
-  leave();
+  release();
 #endif
-#ifdef LEAVES_WITHOUT_LOOK
+#ifdef RELEASES_WITHOUT_CHECK
   goto done;
 #endif
-  reenters();
+  try_reacquire();
 done:
-  looks = 0
+  attempts = 0
 }
 
-inline reenters() {
+inline try_reacquire() {
   do
   :: true ->
     is_empty();
@@ -351,20 +354,20 @@ inline reenters() {
     :: got -> got = false; break
     :: else
     fi;
-    try_take(TOKEN(self));
+    try_set_owner(TOKEN(self));
     if
     :: got -> got = false
     :: else -> break
     fi;
     if
-    :: IS_READY -> looks = 0; goto again
-    :: else -> leave()
+    :: IS_READY -> attempts = 0; goto again
+    :: else -> release()
     fi;
 #ifdef GIVES_UP_AT_ONCE
     break;
 #endif
     if
-    :: looks < LOOKS -> looks++
+    :: attempts < ATTEMPTS -> attempts++
     :: else ->
 #ifndef NO_FENCES
       heavy_fence();
@@ -383,18 +386,18 @@ inline reenters() {
 }
 
 #ifdef LOOP
-/* Whether a runtime was started here does not matter: it is left at once. */
+/* If this thread has initialized the runtime, it releases it at once, so that changes nothing. */
 inline run_or_schedule() {
   if
   :: word == NEW ->
-    try_start();
+    try_initialize();
     if
-    :: got -> leave()
+    :: got -> release()
     :: else
     fi
   :: else
   fi;
-  try_take(SCHEDULED);
+  try_set_owner(SCHEDULED);
   if
   :: got ->
     got = false;
@@ -404,10 +407,10 @@ inline run_or_schedule() {
   fi
 }
 #else
-inline enter_or_start() {
-  try_take(TOKEN(self));
+inline acquire_or_initialize() {
+  try_set_owner(TOKEN(self));
   if
-  :: !got && word == NEW -> try_start()
+  :: !got && word == NEW -> try_initialize()
   :: else
   fi
 }
@@ -415,7 +418,7 @@ inline enter_or_start() {
 
 proctype Thread(byte self) {
   byte action = NOTHING;
-  byte cursor, seen, looks, stamp;
+  byte cursor, seen, attempts, stamp;
 #ifdef OWN_NEWEST_FIRST
   byte other;
 #endif
@@ -424,14 +427,14 @@ proctype Thread(byte self) {
   :: outstanding[self] < (self == 0 -> WINDOW : OTHER_WINDOW) ->
     accept(self);
 #ifndef LOOP
-    enter_or_start();
+    acquire_or_initialize();
     if
     :: got ->
       got = false;
-#ifndef DOES_NOT_LOOK_FIRST
+#ifndef DOES_NOT_CHECK_FIRST
       if
       :: tail == head -> assert(len(own) == 0)
-      /* Others were first. */
+      /* Other actions were first. */
       :: else -> d_step { own ! action, tail; action = NOTHING }
       fi;
 #endif
@@ -440,7 +443,7 @@ proctype Thread(byte self) {
     fi;
 #endif
     claim();
-#ifdef LOOKS_TOO_EARLY
+#ifdef CHECKS_TOO_EARLY
     got = IS_BUSY;
     publish();
 #else
@@ -455,8 +458,8 @@ proctype Thread(byte self) {
 #ifdef LOOP
       run_or_schedule()
 #else
-      /* Started it is by now. */
-      try_take(TOKEN(self));
+      /* It is initialized by now. */
+      try_set_owner(TOKEN(self));
       if
       :: got -> got = false; goto turns
       :: else
@@ -478,7 +481,7 @@ sent_it:
 proctype Loop() {
   byte self = LOOP_THREAD;
   byte action = NOTHING;
-  byte seen, looks, stamp;
+  byte seen, attempts, stamp;
 #ifdef OWN_NEWEST_FIRST
   byte other;
 #endif
@@ -486,11 +489,11 @@ proctype Loop() {
 end:
   do
   :: intake ? _ ->
-    /* rr_trampoline_begin: a store, since nobody else writes SCHEDULED. */
+    /* rr_trampoline_acquire_scheduled: a store, since no other thread writes while it is SCHEDULED. */
     d_step { assert(word == SCHEDULED); word = TOKEN(self) };
     run_turns()
 #ifdef JOBS
-  /* A job, or another reactor's turn, sends: not the owner, but the thread that runs the turns. */
+  /* A job, or another reactor's turn, sends: not as the owner, but on the thread that runs the turns. */
   :: outstanding[SELF] < OWN ->
     send_self();
     if
@@ -514,7 +517,7 @@ init {
   }
 }
 
-/* Each action that was accepted is processed. Those of one sender are processed one after the other, so none
- * waits for ever if the next one does not. */
-#define LEAVES(t, n) ((outstanding[t] > 0 && expected[t] == n) -> (<> (expected[t] != n)))
-ltl processed_at_last { [] (LEAVES(WATCHED, 0) && LEAVES(WATCHED, 1)) }
+/* Each accepted action is processed. Actions of one sender are processed one after the other, so none waits
+ * forever if the next one does not. */
+#define IS_DONE_LATER(t, n) ((outstanding[t] > 0 && expected[t] == n) -> (<> (expected[t] != n)))
+ltl processed_at_last { [] (IS_DONE_LATER(WATCHED, 0) && IS_DONE_LATER(WATCHED, 1)) }

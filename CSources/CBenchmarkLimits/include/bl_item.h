@@ -1,4 +1,4 @@
-/* The 16 bytes that every queue of the benchmark carries. */
+/* The 16 bytes that every queue of the benchmark transports. */
 #ifndef BL_ITEM_H
 #define BL_ITEM_H
 

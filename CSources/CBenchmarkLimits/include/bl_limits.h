@@ -1,6 +1,6 @@
 /*
- * What this machine can do at best. Functions that take two CPUs run one pinned thread on each and
- * return a negative number when that cannot be done.
+ * Measures the limits of this machine. Functions that take two CPUs run one pinned thread on each,
+ * and return a negative number if that fails.
  */
 #ifndef BL_LIMITS_H
 #define BL_LIMITS_H
@@ -9,10 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The first `capacity` CPUs that this process may run on; returns how many there are. */
+/* Writes the first `capacity` CPUs that this process may use, and returns the number of all. */
 size_t bl_allowed_cpus(int *cpus, size_t capacity);
 
-/* Confines the calling thread to `cpus`; false if the system refuses. */
+/* Restricts the calling thread to `cpus`. Returns false if the system refuses. */
 bool bl_confine(const int *cpus, size_t count);
 
 /*
@@ -24,10 +24,10 @@ double bl_round_trip_ns(int first_cpu, int second_cpu, size_t batches, size_t ba
 /* Nanoseconds that `count` uncontended fetch-and-adds take; negative if the sum came out wrong. */
 double bl_fetch_add_ns(uint64_t count);
 
-/* The same with two threads on one word, `count` fetch-and-adds in all. */
+/* The same with two threads on one word and `count` fetch-and-adds in total. */
 double bl_fetch_add_contended_ns(int first_cpu, int second_cpu, uint64_t count);
 
-/* Nanoseconds that `count` futex wakes take while nobody waits; negative if one failed. */
+/* Nanoseconds that `count` futex wakes take while no thread waits; negative if one failed. */
 double bl_futex_wake_ns(uint64_t count);
 
 #endif

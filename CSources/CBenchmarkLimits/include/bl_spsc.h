@@ -1,8 +1,8 @@
 /*
  * The textbook single-producer, single-consumer ring (after rigtorp's SPSCQueue): each side keeps a
- * copy of the other's index and looks at the original only when the copy says full or empty. Every
- * item is published by a release store of its own and released by another, with no batching and no
- * pacing: what a queue between two cores can reach while it hands over each item at once.
+ * copy of the other's index and loads the original only when the copy says full or empty. Every
+ * item is published by a release store of its own and released by another one, without batching or
+ * pacing: the limit for a queue between two cores that hands over each item at once.
  */
 #ifndef BL_SPSC_H
 #define BL_SPSC_H
@@ -19,17 +19,17 @@ enum { BL_LINE = 128 }; /* two lines: the prefetcher fetches them in pairs */
 typedef struct bl_spsc {
   _Alignas(BL_LINE) bl_item *items;
   size_t mask;
-  _Alignas(BL_LINE) _Atomic(size_t) tail; /* next to write; the producer's */
+  _Alignas(BL_LINE) _Atomic(size_t) tail; /* next to write; written by the producer */
   size_t head_copy;                       /* the producer's copy of head */
-  _Alignas(BL_LINE) _Atomic(size_t) head; /* next to read; the consumer's */
+  _Alignas(BL_LINE) _Atomic(size_t) head; /* next to read; written by the consumer */
   size_t tail_copy;                       /* the consumer's copy of tail */
 } bl_spsc;
 
-/* NULL when memory is short or the capacity is no power of two. */
+/* Returns NULL if there is no memory or the capacity is not a power of two. */
 bl_spsc *bl_spsc_create(size_t capacity);
 void bl_spsc_destroy(bl_spsc *queue);
 
-/* Producer only; false when full. */
+/* Producer only. Returns false if the queue is full. */
 static inline bool bl_spsc_push(bl_spsc *queue, bl_item item) {
   size_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
   if (tail - queue->head_copy > queue->mask) {
@@ -41,7 +41,7 @@ static inline bool bl_spsc_push(bl_spsc *queue, bl_item item) {
   return true;
 }
 
-/* Consumer only; false when empty. */
+/* Consumer only. Returns false if the queue is empty. */
 static inline bool bl_spsc_pop(bl_spsc *queue, bl_item *item) {
   size_t head = atomic_load_explicit(&queue->head, memory_order_relaxed);
   if (head == queue->tail_copy) {

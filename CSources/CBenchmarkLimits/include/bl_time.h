@@ -1,4 +1,4 @@
-/* Clocks, and the instructions that Swift has no name for. */
+/* Clocks, and instructions that Swift does not offer. */
 #ifndef BL_TIME_H
 #define BL_TIME_H
 
@@ -39,10 +39,10 @@ static inline void bl_pause(void) {
 #endif
 }
 
-/* Does nothing, and no optimiser can know it. */
+/* Does nothing, but the optimiser must assume that it changes memory. */
 void bl_opaque(void);
 
-/* The same for what `pointer` points to: it has to be there. */
+/* The same, and what `pointer` points to must be in memory. */
 void bl_use(const void *pointer);
 
 #endif

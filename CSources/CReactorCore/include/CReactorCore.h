@@ -1,16 +1,13 @@
-/* CReactorCore.h: the lock-free core of the reactor runtime. C11, no policy, no thread of its own,
- * no allocator but malloc; rr_platform.h is all that it asks of the system. Read rr_ring.h first;
- * MEMORY_MODEL.md lists every happens-before edge.
- */
+/* CReactorCore.h: the lock-free core of the reactor runtime. C11, without policy, without threads
+ * of its own, with malloc as the only allocator. rr_platform.h lists what it needs from the system.
+ * Read rr_ring.h first. MEMORY_MODEL.md lists every happens-before edge. */
 #ifndef CREACTORCORE_H
 #define CREACTORCORE_H
 
 #include "rr_atomic.h"
-#include "rr_clock.h"
 #include "rr_eventcount.h"
 #include "rr_fence.h"
 #include "rr_lanes.h"
-#include "rr_main_queue.h"
 #include "rr_pins.h"
 #include "rr_platform.h"
 #include "rr_poller.h"

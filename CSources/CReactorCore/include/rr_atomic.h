@@ -1,11 +1,11 @@
 /* rr_atomic.h: the only file that names a memory order.
  *
- * Every other file names an edge. The first argument of each operation is the identifier of the
- * happens-before edge it takes part in, spelled as in MEMORY_MODEL.md, which says for each edge
- * what it carries and what breaks without it. The identifier is checked: it must be a member of
- * enum rr_edge, so a site cannot name an edge that does not exist.
+ * Every other file names an edge. The first argument of each operation is the happens-before edge
+ * that the operation belongs to, spelled as in MEMORY_MODEL.md. That page says for each edge what
+ * it carries and what breaks without it. The argument must be a member of enum rr_edge, so a site
+ * cannot name an edge that does not exist.
  *
- * Operations without an edge are the relaxed ones; their name says so.
+ * Operations without an edge are relaxed, and their names say so.
  */
 #ifndef RR_ATOMIC_H
 #define RR_ATOMIC_H
@@ -14,29 +14,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Two lines: the adjacent-line prefetcher of x86 moves lines in pairs. */
+/* Two cache lines, because the adjacent-line prefetcher of x86 loads lines in pairs. */
 #define RR_CACHE_LINE 128
 
 /* The happens-before edges of the core, in the order of MEMORY_MODEL.md. */
 enum rr_edge {
-  RR_EDGE_RING_ITEM,    /* publish -> poll: the slot's payload */
+  RR_EDGE_RING_ITEM,    /* publish -> peek: the payload of the slot */
   RR_EDGE_RING_SPACE,   /* release -> claim: the emptied slot */
-  RR_EDGE_RING_CLAIM,   /* claim -> the owner's last look: "somebody is on the way" */
-  RR_EDGE_RING_CLOSE,   /* close -> who finds it closed: what was written before */
+  RR_EDGE_RING_CLAIM,   /* claim -> the owner's last check: "a producer has claimed" */
+  RR_EDGE_RING_CLOSE,   /* close -> a thread that finds it closed: what was written before */
   RR_EDGE_LANE_ITEM,    /* lane publish -> drain: the payload */
   RR_EDGE_LANE_SPACE,   /* lane release -> claim: the emptied slot */
-  RR_EDGE_LANE_STATE,   /* register, close, recycle: the lane's ownership */
-  RR_EDGE_OWNERSHIP,    /* leave -> enter: everything the owner wrote */
+  RR_EDGE_LANE_STATE,   /* register, close, recycle: the ownership of the lane */
+  RR_EDGE_OWNERSHIP,    /* release -> acquire: everything the owner wrote */
   RR_EDGE_SNAPSHOT_PIN, /* unpin -> the owner's choice of a slot to overwrite */
-  RR_EDGE_PIN_KEEP,     /* keep -> whoever takes a kept pin: the reads before */
+  RR_EDGE_PIN_KEEP,     /* keep -> the thread that takes the kept pin: the reads before */
   RR_EDGE_PIN_USE,      /* the end of a read by a kept pin -> the owner that revokes it */
-  RR_EDGE_WAKE,         /* prepare -> notify: "somebody sleeps" */
+  RR_EDGE_WAKE,         /* prepare -> notify: "a thread sleeps" */
   RR_EDGE_FENCE_SETUP,  /* the process-wide choice of fence */
   RR_EDGE_COUNT,
 };
 
 #ifdef RR_MODEL
-/* Each operation is a step of the model checker: Tests/Model. */
+/* Each operation is a step of the model checker: see Tests/Model. */
 #include "rr_model_atomic.h"
 #else
 
@@ -55,8 +55,8 @@ enum rr_edge {
 #define rr_store_release(edge, x, v)                                                               \
   (RR_EDGE_CHECK(edge), atomic_store_explicit((x), (v), memory_order_release))
 
-/* Sequentially consistent: for edges of the form "I wrote mine, then I look at yours", where both
- * sides must not miss each other. */
+/* Sequentially consistent: for edges of the form "I write mine, then I read yours", where at least
+ * one side must see the other. */
 #define rr_load_seq_cst(edge, x)                                                                   \
   (RR_EDGE_CHECK(edge), atomic_load_explicit((x), memory_order_seq_cst))
 #define rr_exchange_seq_cst(edge, x, v)                                                            \
@@ -67,7 +67,7 @@ enum rr_edge {
   (RR_EDGE_CHECK(edge), atomic_fetch_sub_explicit((x), (v), memory_order_release))
 #define rr_fetch_or_seq_cst(edge, x, v)                                                            \
   (RR_EDGE_CHECK(edge), atomic_fetch_or_explicit((x), (v), memory_order_seq_cst))
-/* A failed compare-and-swap only reports what it saw; nothing is read through it. */
+/* A failed compare-and-swap only returns the value that it found; nothing is read through it. */
 #define rr_cas_acquire(edge, x, expected, v)                                                       \
   (RR_EDGE_CHECK(edge),                                                                            \
    atomic_compare_exchange_strong_explicit((x), (expected), (v), memory_order_acquire,             \
@@ -78,7 +78,7 @@ enum rr_edge {
                                            memory_order_relaxed))
 
 #define rr_full_fence(edge) (RR_EDGE_CHECK(edge), atomic_thread_fence(memory_order_seq_cst))
-/* Keeps the compiler from moving accesses; the processor is dealt with by the other side. */
+/* Keeps the compiler from reordering accesses. The other side of the fence orders the processor. */
 #define rr_compiler_fence(edge) (RR_EDGE_CHECK(edge), atomic_signal_fence(memory_order_seq_cst))
 
 /* Tells the processor that this is a spin loop. 20 to 60 ns on x86-64. */

@@ -1,12 +1,13 @@
 /* rr_fence.h: an asymmetric full fence.
  *
- * "I wrote mine, then I look at yours" needs a full fence on both sides. Here the frequent side
- * pays nothing but a compiler fence, because the rare side asks the kernel to run a full fence on
+ * The pattern "I write mine, then I read yours" needs a full fence on both sides. Here the frequent
+ * side pays only a compiler fence, because the rare side asks the kernel to run a full fence on
  * every thread of the process (membarrier, private expedited: about 9 us). Where the kernel has no
- * membarrier, or RR_NO_MEMBARRIER is set in the environment, both sides run a full fence.
+ * membarrier, or RR_NO_MEMBARRIER is set in the environment, the fence is symmetric: both sides run
+ * a full fence.
  *
- * The choice is made once, by whoever first creates an object of this library, before any light
- * fence can run; rr_fence_setup() is idempotent.
+ * The choice is made once, when a thread creates the first object of this library that needs a
+ * fence, before any light fence can run.
  */
 #ifndef RR_FENCE_H
 #define RR_FENCE_H
@@ -15,10 +16,10 @@
 
 extern _Atomic int rr_fence_symmetric;
 
-/* Chooses the kind of fence. Any thread, any number of times. */
+/* Chooses the kind of fence. Any thread. Idempotent. */
 void rr_fence_setup(void);
-/* The rare side. Any thread. False if the kernel refused, which it has no reason to: then nothing
- * is ordered but the calling thread, and the caller must wait for the other side. */
+/* The rare side. Any thread. Returns false if the kernel refused, which it has no reason to do.
+ * Then only the calling thread is ordered, and the caller must wait for the other side. */
 bool rr_fence_heavy(void);
 
 /* The frequent side. Any thread. Relaxed: the object whose creation ran rr_fence_setup() reached

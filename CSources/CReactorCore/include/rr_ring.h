@@ -1,42 +1,43 @@
 /* rr_ring.h: bounded multi-producer single-consumer ring of fixed-size slots.
  *
- * A cursor is a free-running count of slots (63 bits, wrapping); cursor & mask is the slot's
- * index. Producers claim cursors from `tail`, write the payload, and publish. The one consumer
+ * A cursor is a free-running count of slots (63 bits, wrapping). cursor & mask is the index of the
+ * slot. Producers claim cursors from `tail`, write the payload, and publish. The one consumer
  * peeks, reads the payload, and releases. Each slot begins with a word that says what was last
  * published there:
  *
- *     63                                        8   7    6        0
- *    +-------------------------------------------+------+----------+
- *    | the cursor's low 56 bits                  | skip |   run    |
- *    +-------------------------------------------+------+----------+
+ *    63                                        8   7    6        0
+ *   +-------------------------------------------+------+----------+
+ *   | the cursor's low 56 bits                  | skip |   run    |
+ *   +-------------------------------------------+------+----------+
  *
- * run = how many slots, from this one on, were published together (1 to 127). A claim of n is
- * published by one store to its first slot, so a batch costs one edge, not n; the words of the
- * other slots of the run keep older cursors and are never looked at. skip = the run was abandoned
- * and holds no payload. A word of another lap has another cursor, so the consumer never needs to
- * clear a slot. (A word would be mistaken only if its slot was not the first of any run for
- * exactly a multiple of 2^56 cursors: two years at a thousand million items a second.)
+ * run is the number of slots, from this one on, that were published together (1 to 127). One store
+ * to the first slot publishes the whole claim, so a batch of n costs one edge, not n. The words of
+ * the other slots of the run keep older cursors; the consumer never reads them. skip means that the
+ * run was abandoned and holds no payload. A word from another lap has another cursor, so the
+ * consumer never needs to clear a slot. (A stale word could be taken for a current one only if its
+ * slot was not the first of any run for exactly a multiple of 2^56 cursors: two years at a thousand
+ * million items per second.)
  *
- * tail holds the claim cursor, doubled, and in bit 0 whether the ring is closed; so one
- * compare-and-swap both claims and notices the closing, and no claim succeeds after close().
- * A fetch-and-add could not be refused: it overshoots. A compare-and-swap that lost backs off, so
- * that one producer runs alone for a while instead of two sharing the line; that is faster under
- * contention than the fetch-and-add is.
+ * tail holds the claim cursor, doubled, and the closed flag in bit 0. So one compare-and-swap both
+ * claims and detects that the ring was closed, and no claim succeeds after close(). A fetch-and-add
+ * is not used because it cannot be refused: it overshoots. A producer whose compare-and-swap failed
+ * backs off, so one producer runs alone for a while instead of two sharing the cache line. Under
+ * contention this is faster than a fetch-and-add.
  *
  * What a producer that stops between claim and publish delays: the consumer stops at its slot, so
  * everything claimed later waits, and at last the ring is full. Nothing is lost or overwritten.
- * What it does not delay: other producers, who claim and publish beyond it while there is room.
- * A claim that is given up must be abandoned (rr_ring_abandon), or it delays for ever.
+ * What it does not delay: other producers can claim and publish behind it while there is room. A
+ * claim that is given up must be abandoned (rr_ring_abandon), or it blocks the consumer forever.
  *
- *   operation                        threads
- *   claim, publish, abandon          any
- *   close, was_*                     any
- *   peek, payload (polled), release  the consumer: one thread at a time, and the role is handed
- *                                    over only with a happens-before edge of the caller's
- *   create, destroy                  nobody else may use the ring meanwhile
+ *  operation                        threads
+ *  claim, publish, abandon          any
+ *  close, was_*                     any
+ *  peek, payload (polled), release  the consumer: one thread at a time; the role passes to another
+ *                                   thread only with a happens-before edge of the caller's
+ *  create, reset, destroy           no other thread may use the ring meanwhile
  *
- * After D. Vyukov's bounded queue (a sequence in the slot), with the consumer's cursor taken out
- * of the slots as in the LMAX Disruptor.
+ * After D. Vyukov's bounded queue (a sequence number in the slot), with the consumer's cursor kept
+ * outside of the slots as in the LMAX Disruptor.
  */
 #ifndef RR_RING_H
 #define RR_RING_H
@@ -50,7 +51,7 @@
 #define RR_MAX_PAYLOAD ((size_t)1 << 20)
 #define RR_MAX_ALIGNMENT ((size_t)128)
 #ifdef RR_MODEL
-/* So that a batch of three is published as two runs. */
+/* Small, so that the model checker publishes a batch of three as two runs. */
 #define RR_RING_MAX_RUN 2
 #else
 #define RR_RING_MAX_RUN 127
@@ -62,33 +63,34 @@ typedef struct rr_ring {
   _Alignas(RR_CACHE_LINE) unsigned char *slots;
   uint64_t mask;
   uint64_t capacity;
-  size_t stride;         /* bytes from slot to slot, the word included */
-  size_t payload_offset; /* bytes from the slot's start to its payload */
-  void *memory;          /* what `slots` lies in */
-  /* Producers. */
+  size_t stride;         /* distance from slot to slot in bytes, the word included */
+  size_t payload_offset; /* distance from the slot's start to its payload in bytes */
+  void *memory;          /* the block that contains `slots` */
+  /* Written by producers. */
   _Alignas(RR_CACHE_LINE) _Atomic uint64_t tail; /* claim cursor * 2 + closed */
-  _Atomic uint64_t head_seen;                    /* some recent head: spares the consumer's line */
-  /* Consumer. */
-  _Alignas(RR_CACHE_LINE) _Atomic uint64_t head; /* everything before it is released */
-  uint32_t run_left; /* slots at head that a peeked run still holds: only its first has the word */
+  _Atomic uint64_t head_seen; /* a recent head: spares producers the consumer's line */
+  /* Written by the consumer. */
+  _Alignas(RR_CACHE_LINE) _Atomic uint64_t head; /* every slot before it is released */
+  uint32_t run_left; /* slots at head that belong to a run already peeked: only the first slot of a
+                        run has the word */
 } rr_ring;
 
-/* Creates a ring of `capacity` slots for payloads of `size` bytes aligned to `alignment`, whose
- * first cursor is `start` (0, but for tests of wrap-around). On failure *out is NULL, nothing is
- * leaked and the status says what was wrong. The system gives the memory of a large ring only as
- * it is used. */
+/* Creates a ring of `capacity` slots for payloads of `size` bytes aligned to `alignment`. `start`
+ * is the first cursor: 0, except in tests of wrap-around. On failure *out is NULL, nothing is
+ * leaked, and the status says which argument was wrong. The system provides the memory of a large
+ * ring only as it is used. */
 rr_status rr_ring_create(rr_ring **out, uint64_t capacity, size_t size, size_t alignment,
                          uint64_t start);
-/* Makes `tail` the first cursor of a ring that nobody has used yet, and lets the slots from `head`
- * on count as taken until they are released. Nobody else may use it. */
-void rr_ring_restart(rr_ring *ring, uint64_t head, uint64_t tail);
-/* Frees the ring; payloads still inside are the caller's to take out before. NULL is allowed. */
+/* Makes `tail` the first cursor of a ring that was not used yet. The slots from `head` to `tail`
+ * count as taken until they are released. No other thread may use the ring. */
+void rr_ring_reset(rr_ring *ring, uint64_t head, uint64_t tail);
+/* Frees the ring. The caller must have moved all payloads out before. NULL is allowed. */
 void rr_ring_destroy(rr_ring *ring);
 
 static inline uint64_t rr_ring_capacity(const rr_ring *ring) { return ring->capacity; }
 static inline size_t rr_ring_stride(const rr_ring *ring) { return ring->stride; }
 
-/* The smallest difference of two cursors is taken modulo 2^63, as a signed number. */
+/* Returns to - from, modulo 2^63, as a signed number. */
 static inline int64_t rr_ring_distance(uint64_t from, uint64_t to) {
   return (int64_t)((to - from) << 1) >> 1;
 }
@@ -97,8 +99,8 @@ static inline unsigned char *rr_ring_slot(const rr_ring *ring, uint64_t cursor) 
   return ring->slots + (cursor & ring->mask) * ring->stride;
 }
 
-/* The payload of a slot that the caller claimed, or peeked. (The attribute spares Swift a check for
- * null at each use.) */
+/* The payload of a slot that the caller claimed or peeked. (The attribute spares Swift a null check
+ * at each use.) */
 __attribute__((returns_nonnull)) static inline void *rr_ring_payload(const rr_ring *ring,
                                                                      uint64_t cursor) {
   return rr_ring_slot(ring, cursor) + ring->payload_offset;
@@ -109,12 +111,13 @@ typedef struct rr_claim {
   uint64_t cursor;
 } rr_claim;
 
-/* What rr_ring_try_claim() leaves over: no room at first sight, closed, contended, a bad count. By
- * value: an address that leaves the inlined code would keep the cursor in memory. */
+/* The rest of rr_ring_try_claim(): no room at first sight, closed, contended, or an invalid count.
+ * `lost` means that the caller's compare-and-swap has just failed. The result is returned by value:
+ * if the inlined code passed an address, the compiler would keep the cursor in memory. */
 rr_claim rr_ring_try_claim_slow(rr_ring *ring, uint64_t count, bool lost);
 
-/* Whether `head` leaves no room up to `after` (doubled). Signed, because the head may already be
- * beyond a tail that is stale. */
+/* Whether `head` leaves no room up to `after` (doubled). The difference is signed because the head
+ * may already be beyond a stale tail. */
 static inline bool rr_ring_lacks_room(const rr_ring *ring, uint64_t after, uint64_t head) {
   return (int64_t)(after - head * 2) > (int64_t)(ring->capacity * 2);
 }
@@ -122,21 +125,22 @@ static inline bool rr_ring_lacks_room(const rr_ring *ring, uint64_t after, uint6
 /* Claims `count` consecutive cursors, all or none. Any thread. RR_FULL is truthful: at the moment
  * at which the consumer's cursor was read there was no room for `count`. Lock-free; O(1).
  *
- * Inline is only the first attempt. It sees its room in head_seen, which another producer may have
- * stored: acquire, so that the consumer's reads of the emptied slots happen before this claim's
- * writes. */
+ * Only the first attempt is inline. It takes the free room from head_seen, which another producer
+ * may have stored. Hence acquire: the consumer's reads of the emptied slots happen before this
+ * producer's writes.
+ */
 static inline rr_status rr_ring_try_claim(rr_ring *ring, uint64_t count, uint64_t *cursor) {
   uint64_t tail = rr_load_relaxed(&ring->tail);
   const uint64_t after = tail + count * 2;
   const uint64_t seen = rr_load_acquire(RR_EDGE_RING_SPACE, &ring->head_seen);
-  const bool is_plain =
+  const bool may_claim =
       (tail & 1) == 0 && !rr_ring_lacks_room(ring, after, seen) && count - 1 < ring->capacity;
-  if (__builtin_expect(is_plain, 1) &&
+  if (__builtin_expect(may_claim, 1) &&
       __builtin_expect(rr_cas_seq_cst(RR_EDGE_RING_CLAIM, &ring->tail, &tail, after), 1)) {
     *cursor = tail >> 1;
     return RR_OK;
   }
-  const rr_claim claim = rr_ring_try_claim_slow(ring, count, is_plain);
+  const rr_claim claim = rr_ring_try_claim_slow(ring, count, may_claim);
   *cursor = claim.cursor;
   return claim.status;
 }
@@ -155,18 +159,21 @@ static inline void rr_ring_publish_flagged(rr_ring *ring, uint64_t cursor, uint6
   rr_ring_publish_word(ring, cursor, count | flag);
 }
 
-/* Publishes a claim, all of whose payloads are written. The claimant; once. Wait-free. */
+/* Publishes a claim whose payloads are all written. Called once, by the producer that claimed.
+ * Wait-free. */
 static inline void rr_ring_publish(rr_ring *ring, uint64_t cursor, uint64_t count) {
   rr_ring_publish_flagged(ring, cursor, count, 0);
 }
 
-/* Gives a claim up: the consumer passes over it. The claimant, instead of publish. Wait-free. */
+/* Gives up a claim: the consumer skips it. Called instead of publish, by the producer that claimed.
+ * Wait-free. */
 static inline void rr_ring_abandon(rr_ring *ring, uint64_t cursor, uint64_t count) {
   rr_ring_publish_flagged(ring, cursor, count, RR_RING_SKIP);
 }
 
-/* What is published at `cursor`: 0 = nothing yet; run = that many payloads; RR_RING_SKIP + run =
- * that many slots to pass over. Consumer; `cursor` must be the first slot of a run. Wait-free. */
+/* Returns what is published at `cursor`: 0 if nothing is yet, run for that many payloads,
+ * RR_RING_SKIP + run for that many slots to skip. Consumer; `cursor` must be the first slot of a
+ * run. Wait-free. */
 static inline uint32_t rr_ring_peek(const rr_ring *ring, uint64_t cursor) {
   const _Atomic uint64_t *word = (const _Atomic uint64_t *)(const void *)rr_ring_slot(ring, cursor);
   const uint64_t found = rr_load_acquire(RR_EDGE_RING_ITEM, word) ^ (cursor << 8);
@@ -176,12 +183,13 @@ static inline uint32_t rr_ring_peek(const rr_ring *ring, uint64_t cursor) {
 /* The consumer's own cursor. Consumer. */
 static inline uint64_t rr_ring_head(const rr_ring *ring) { return rr_load_relaxed(&ring->head); }
 
-/* Gives every slot before `cursor` back to the producers. Consumer. Wait-free. */
+/* Returns every slot before `cursor` to the producers. Consumer. Wait-free. */
 static inline void rr_ring_release(rr_ring *ring, uint64_t cursor) {
   rr_store_release(RR_EDGE_RING_SPACE, &ring->head, cursor);
 }
 
-/* Remembers between two drains that `left` slots at head belong to a run already peeked. */
+/* Remembers between two drains that `left` slots at head belong to a run already peeked. Consumer.
+ */
 static inline uint32_t rr_ring_run_left(const rr_ring *ring) { return ring->run_left; }
 static inline void rr_ring_set_run_left(rr_ring *ring, uint32_t left) { ring->run_left = left; }
 
@@ -190,26 +198,26 @@ static inline void rr_ring_close(rr_ring *ring) {
   rr_fetch_or_seq_cst(RR_EDGE_RING_CLOSE, &ring->tail, 1);
 }
 
-/* Any thread. Who finds it closed sees what the closer wrote before. Sequentially consistent, as
- * the closing: who closes and then looks at a flag, and who sets the flag and then looks here, do
- * not both miss. */
+/* Any thread. A thread that finds the ring closed also sees what the closing thread wrote before.
+ * Sequentially consistent, like the close: one thread closes and then reads a flag, another one
+ * sets the flag and then calls this; at least one of them sees the other's write. */
 static inline bool rr_ring_is_closed(const rr_ring *ring) {
   return (rr_load_seq_cst(RR_EDGE_RING_CLOSE, &ring->tail) & 1) != 0;
 }
 
-/* The claim cursor: every claim that is complete is below it. Any thread. */
+/* The claim cursor. Every claim that has returned is below it. Any thread. */
 static inline uint64_t rr_ring_tail(const rr_ring *ring) {
   return rr_load_seq_cst(RR_EDGE_RING_CLAIM, &ring->tail) >> 1;
 }
 
 /* Whether the ring is open and nothing is claimed beyond head. Consumer. The load is one half of
- * the pair "claim, then look whether somebody owns" / "leave, then look whether somebody
- * claimed": if a claimant missed the leaving, this does not miss the claim. */
+ * the pair "claim, then check for an owner" / "release, then check for a claim": if the claiming
+ * producer missed the release, this load does not miss the claim. */
 static inline bool rr_ring_is_idle(const rr_ring *ring) {
   return rr_load_seq_cst(RR_EDGE_RING_CLAIM, &ring->tail) == rr_load_relaxed(&ring->head) << 1;
 }
 
-/* How many slots were claimed and not released; may be stale at once. Any thread. */
+/* How many slots are claimed and not released. May be stale at once. Any thread. */
 static inline uint64_t rr_ring_was_count(const rr_ring *ring) {
   const uint64_t head = rr_load_acquire(RR_EDGE_RING_SPACE, &ring->head);
   const int64_t count = rr_ring_distance(head, rr_load_relaxed(&ring->tail) >> 1);

@@ -1,23 +1,26 @@
-/* rr_signals.h: signals as something to read, instead of a handler that interrupts.
+/* rr_signals.h: receives signals from a descriptor instead of in a handler that interrupts.
  *
- * They are blocked in the calling thread and read there from a signalfd. Other threads may have
- * been started before, and do not block them: to these a handler is given that only passes the
- * signal on to the calling thread. Everything is as before after rr_signals_restore.
+ * The signals are blocked in the calling thread, which reads them from a signalfd. Threads that
+ * were started before do not block them; for these threads a handler is installed that only
+ * forwards the signal to the calling thread. rr_signals_restore undoes everything.
  *
- * One thread at a time in the process, and the same one for all calls; it must be the first thread.
+ * One thread at a time in the process, and the same thread for all calls; it must be the first
+ * thread.
  */
 #ifndef RR_SIGNALS_H
 #define RR_SIGNALS_H
 
 typedef struct rr_signals rr_signals;
 
-/* NULL if a number is no signal that can be caught, if there is no memory, or no descriptor. */
+/* Returns NULL if a number is not a signal that can be caught, or if there is no memory or no
+ * descriptor. */
 rr_signals *rr_signals_catch(const int *numbers, int count);
-/* Becomes readable when one of them came. -1 if the list is empty. */
+/* The descriptor that becomes readable when one of the signals arrives. -1 if the list is empty. */
 int rr_signals_descriptor(const rr_signals *signals);
-/* The next one that came, or 0. */
+/* Returns the number of the next signal that arrived, or 0. */
 int rr_signals_take(rr_signals *signals);
-/* What came and was not taken has its usual effect then. NULL is allowed. */
+/* Restores the handlers and the signal mask. Signals that arrived and were not taken have their
+ * usual effect then. NULL is allowed. */
 void rr_signals_restore(rr_signals *signals);
 
 #endif

@@ -1,11 +1,11 @@
-/* rr_status.h: what can go wrong, as a code with a text. */
+/* rr_status.h: the result codes of the core, each with a text. */
 #ifndef RR_STATUS_H
 #define RR_STATUS_H
 
 typedef enum rr_status {
   RR_OK = 0,
   RR_FULL = 1,   /* no room now; try again after the consumer released */
-  RR_CLOSED = 2, /* closed for producers, for good */
+  RR_CLOSED = 2, /* closed for producers, permanently */
   RR_CAPACITY_ZERO = 3,
   RR_CAPACITY_NOT_POWER_OF_TWO = 4,
   RR_CAPACITY_TOO_LARGE = 5,
@@ -19,7 +19,7 @@ typedef enum rr_status {
   RR_DESCRIPTOR_FAILED = 13,
 } rr_status;
 
-/* A sentence in English. Any thread; never NULL; static storage. */
+/* Returns an English sentence, never NULL, in static storage. Any thread. */
 const char *rr_status_text(rr_status status);
 
 #endif

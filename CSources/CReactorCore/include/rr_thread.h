@@ -1,4 +1,4 @@
-/* rr_thread.h: what Swift's Glibc module does not offer of POSIX threads on Linux. */
+/* rr_thread.h: the functions of POSIX threads on Linux that Swift's Glibc module does not offer. */
 #ifndef RR_THREAD_H
 #define RR_THREAD_H
 
@@ -6,22 +6,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Names the calling thread; the kernel keeps the first 15 bytes. */
+/* Names the calling thread. The kernel keeps the first 15 bytes. */
 void rr_thread_set_name(const char *name);
-/* The calling thread's name, as the kernel has it, cut to 15 bytes. */
+/* The calling thread's name as the kernel knows it, at most 15 bytes. */
 struct rr_thread_name {
   char bytes[16];
 };
 struct rr_thread_name rr_thread_get_name(void);
-/* The calling thread's number, as the system's tools show it. */
+/* The calling thread's number, as the system's tools display it. */
 int rr_thread_number(void);
-/* Lets `thread` run on that processor only. False if this process may not use it. Any thread. */
+/* Restricts `thread` to that processor. Returns false if this process may not use it. Any thread.
+ */
 bool rr_thread_run_on(pthread_t thread, int processor);
-/* How many processors the calling thread may use. */
+/* The number of processors that the calling thread may use. */
 int rr_thread_processor_count(void);
-/* Whether the calling thread is the first one of the process. */
+/* Whether the calling thread is the first thread of the process. */
 bool rr_thread_is_first(void);
-/* Where half of the calling thread's stack is used: below that address less than half is left. */
+/* The address at which half of the calling thread's stack is used. Below it less than half is left.
+ */
 uintptr_t rr_thread_stack_middle(void);
 
 /* Whether the calling thread has used more than half of its stack. */
@@ -31,16 +33,18 @@ static inline bool rr_thread_stack_is_low(void) {
   return (uintptr_t)__builtin_frame_address(0) < middle;
 }
 
-/* How many turns the calling thread is inside of. Initial-exec: one load or store, with no call. */
+/* How many turns the calling thread is inside of. Initial-exec: one load or store, without a call.
+ */
 extern _Thread_local uint32_t rr_thread_turn_depth __attribute__((tls_model("initial-exec")));
 
 static inline void rr_thread_enter_turn(void) { rr_thread_turn_depth++; }
 static inline void rr_thread_leave_turn(void) { rr_thread_turn_depth--; }
 static inline bool rr_thread_is_in_turn(void) { return rr_thread_turn_depth != 0; }
 
-/* A word of the calling thread's own, NULL at first: what it is inside of, innermost first. */
+/* A word that belongs to the calling thread, NULL at first: the innermost scope that the thread is
+ * inside of. */
 void **rr_thread_scope(void);
-/* Another one, NULL at first: the turn that it runs, which debug builds note. */
+/* Another such word, NULL at first: the turn that the thread runs, which debug builds record. */
 void **rr_thread_turn(void);
 
 #endif

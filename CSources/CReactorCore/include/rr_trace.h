@@ -1,18 +1,20 @@
 /* rr_trace.h: static tracepoints (USDT) of the reactor runtime, of the provider "reactor".
  *
- * They exist if RR_TRACEPOINTS is defined, which the package trait Tracepoints does; then
- * <sys/sdt.h> (systemtap-sdt-dev) is needed to compile rr_trace.c. Otherwise nothing is defined
- * here and nobody calls it. One that nobody traces is a call of a function with a nop in it.
+ * They exist if RR_TRACEPOINTS is defined, which the package trait Tracepoints does. Then
+ * rr_trace.c needs <sys/sdt.h> (systemtap-sdt-dev). Otherwise these functions are not defined, and
+ * no caller is compiled. A tracepoint that is not traced costs a call of a function that contains a
+ * nop.
  *
- *   start       reactor, name of its type      it takes its first action, or is first observed
- *   turn_begin  reactor
- *   turn_end    reactor, actions processed
- *   full        reactor                        a send found no room
- *   close       reactor                        it accepts nothing any more
- *   park        loop                           the loop's thread is about to sleep
- *   wake        loop                           it goes on
+ *  start       reactor, name of its type      it takes its first action, or is first observed
+ *  turn_begin  reactor
+ *  turn_end    reactor, actions processed
+ *  full        reactor                        a send found no room
+ *  close       reactor                        it accepts no more actions
+ *  park        loop                           the loop's thread is about to sleep
+ *  wake        loop                           the loop's thread continues
  *
- * A reactor is named by the address of its runtime, a loop by that of its state. Any thread.
+ * A reactor is identified by the address of its runtime, a loop by the address of its state. Any
+ * thread.
  */
 #ifndef RR_TRACE_H
 #define RR_TRACE_H

@@ -33,7 +33,7 @@ public struct CEventCount: RawEventCount, @unchecked Sendable {
   @inlinable
   public var wasArmed: Bool { rr_eventcount_was_armed(pointer) }
 
-  public var wakes: UInt32 { rr_eventcount_wakes(pointer) }
+  public var wakes: UInt32 { rr_eventcount_wake_count(pointer) }
 
   public var descriptor: Int32 { rr_eventcount_descriptor(pointer) }
 

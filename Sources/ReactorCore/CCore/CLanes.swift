@@ -73,7 +73,7 @@ public struct CLane: RawLane, @unchecked Sendable {
   public var head: UInt64 { rr_lane_head(pointer) }
 
   @inlinable
-  public func ready() -> Int { Int(rr_lane_ready(pointer)) }
+  public func ready() -> Int { Int(rr_lane_poll(pointer)) }
 
   @inlinable
   public func release(_ cursor: UInt64) { rr_lane_release(pointer, cursor) }

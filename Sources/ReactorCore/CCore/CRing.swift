@@ -19,7 +19,7 @@ public struct CRing: RawRing, @unchecked Sendable {
   @inlinable
   public init(at address: UnsafeRawPointer) { pointer = OpaquePointer(address) }
 
-  public func restart(head: UInt64, tail: UInt64) { rr_ring_restart(pointer, head, tail) }
+  public func restart(head: UInt64, tail: UInt64) { rr_ring_reset(pointer, head, tail) }
 
   public func destroy() { rr_ring_destroy(pointer) }
 

@@ -17,10 +17,10 @@ public struct CTrampoline: RawTrampoline, @unchecked Sendable {
   public var memory: UnsafeMutableRawPointer { UnsafeMutableRawPointer(word) }
 
   @inlinable
-  public func tryInitialize(_ token: UInt64) -> Bool { rr_trampoline_try_start(word, token) }
+  public func tryInitialize(_ token: UInt64) -> Bool { rr_trampoline_try_initialize(word, token) }
 
   @inlinable
-  public func tryAcquire(_ token: UInt64) -> Bool { rr_trampoline_try_enter(word, token) }
+  public func tryAcquire(_ token: UInt64) -> Bool { rr_trampoline_try_acquire(word, token) }
 
   @inlinable
   public func trySchedule() -> Bool { rr_trampoline_try_schedule(word) }
@@ -32,7 +32,7 @@ public struct CTrampoline: RawTrampoline, @unchecked Sendable {
   public var wasOwner: UInt64 { rr_trampoline_was_owner(word) }
 
   @inlinable
-  public func acquireScheduled(_ token: UInt64) { rr_trampoline_begin(word, token) }
+  public func acquireScheduled(_ token: UInt64) { rr_trampoline_acquire_scheduled(word, token) }
 
   @inlinable
   public func publish(_ token: UInt64, slot: Int) {
@@ -40,16 +40,16 @@ public struct CTrampoline: RawTrampoline, @unchecked Sendable {
   }
 
   @inlinable
-  public func release(slot: Int) { rr_trampoline_leave(word, UInt64(truncatingIfNeeded: slot)) }
+  public func release(slot: Int) { rr_trampoline_release(word, UInt64(truncatingIfNeeded: slot)) }
 
   @inlinable
   public func isFree(slot: Int) -> Bool { rr_pins_is_free(word, Int32(truncatingIfNeeded: slot)) }
 
   public func revokeKeptPins() -> Bool { rr_readers_revoke(word) }
 
-  public func noteDeferred() { rr_pins_note_withheld(word) }
+  public func noteDeferred() { rr_pins_note_deferred(word) }
 
-  public var wasDeferred: Int { Int(rr_pins_was_withheld(word)) }
+  public var wasDeferred: Int { Int(rr_pins_was_deferred_count(word)) }
 
   @inlinable
   public var slot: Int { Int(rr_trampoline_slot(word)) }

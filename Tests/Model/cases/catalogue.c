@@ -1,4 +1,4 @@
-/* All cases, in the order in which they are run. */
+/* All cases, in the order in which they run. */
 #include "model.h"
 
 #define CASES(X)                                                                                   \
@@ -65,9 +65,9 @@
   X(ownership_three_senders)                                                                       \
   X(ownership_symmetric)                                                                           \
   X(ownership_refused)                                                                             \
-  X(ownership_claim_and_leave)                                                                     \
-  X(ownership_enter_or_go)                                                                         \
-  X(ownership_enter_symmetric)                                                                     \
+  X(ownership_claim_and_release)                                                                   \
+  X(ownership_try_acquire)                                                                         \
+  X(ownership_try_acquire_symmetric)                                                               \
   X(ownership_starting)                                                                            \
   X(ownership_reentrance)                                                                          \
   X(ownership_closing)                                                                             \
@@ -87,7 +87,7 @@
   X(snapshot_kept_long)                                                                            \
   X(snapshot_two_keepers)                                                                          \
   X(snapshot_nested)                                                                               \
-  X(snapshot_begun)                                                                                \
+  X(snapshot_acquired_scheduled)                                                                   \
   X(snapshot_refused)                                                                              \
   X(snapshot_two_owners)                                                                           \
   X(snapshot_starting)                                                                             \

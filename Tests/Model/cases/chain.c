@@ -1,16 +1,16 @@
-/* A mailbox's ring that grows: see chain.h. */
+/* The ring of a mailbox that grows: see chain.h. */
 #include "chain.h"
 
 typedef struct stage {
   rr_ring *ring;
   struct stage *previous;
-  /* Whether earlier stages may hold something. The consumer's. */
+  /* Whether earlier stages may hold items. Only the consumer accesses it. */
   bool has_previous;
 } stage;
 
 static struct {
   _Atomic uintptr_t newest;
-  /* As RingReference: the ring that is tried first. */
+  /* As RingReference: the ring that a send tries first. */
   _Atomic uintptr_t entrance;
   _Alignas(64) _Atomic uint32_t was_closed;
   _Alignas(64) _Atomic uint32_t is_sealed;
@@ -20,7 +20,7 @@ static uint64_t smallest, capacity;
 static stage *newest(void) { return (stage *)rr_load_seq_cst(MODEL_OF_THE_CASE, &chain->newest); }
 static bool was_closed(void) { return rr_load_seq_cst(MODEL_OF_THE_CASE, &chain->was_closed) != 0; }
 
-/* NULL without memory. */
+/* Returns NULL without memory. */
 static stage *make_stage(uint64_t stage_capacity, stage *previous) {
   rr_ring *ring;
   if (rr_ring_create(&ring, stage_capacity, sizeof(uint64_t), 8, 0) != RR_OK) return NULL;
@@ -54,7 +54,7 @@ void chain_free(void) {
 
 /* MARK: any thread */
 
-static bool replace(stage *old, stage *new) {
+static bool try_replace(stage *old, stage *new) {
   uintptr_t expected = (uintptr_t)old;
   const bool is_set = rr_cas_seq_cst(MODEL_OF_THE_CASE, &chain->newest, &expected, (uintptr_t) new);
   if (!is_set) free_stage(new);
@@ -65,7 +65,7 @@ static stage *set_if_none(stage *first) {
   uintptr_t none = 0;
   if (rr_cas_seq_cst(MODEL_OF_THE_CASE, &chain->newest, &none, (uintptr_t)first)) return first;
   free_stage(first);
-  /* In C what fails is relaxed; in Swift it is as strong as what succeeds. */
+  /* In C a failed compare-and-swap is relaxed; in Swift it is as strong as a successful one. */
   return newest();
 }
 
@@ -77,8 +77,8 @@ static stage *make_first(void) {
   return s;
 }
 
-/* False without memory. */
-static bool grow(stage *s) {
+/* Returns false without memory. */
+static bool try_grow(stage *s) {
   if (rr_ring_capacity(s->ring) == capacity) return true;
   stage *next = make_stage(2 * rr_ring_capacity(s->ring), s);
   if (next == NULL) return false;
@@ -87,8 +87,8 @@ static bool grow(stage *s) {
     free_stage(next);
     return true;
   }
-  rr_ring_restart(next->ring, rr_ring_head(s->ring), rr_ring_tail(s->ring));
-  if (replace(s, next) && was_closed()) rr_ring_close(next->ring);
+  rr_ring_reset(next->ring, rr_ring_head(s->ring), rr_ring_tail(s->ring));
+  if (try_replace(s, next) && was_closed()) rr_ring_close(next->ring);
   return true;
 }
 
@@ -112,20 +112,21 @@ rr_status chain_offer(uint64_t item) {
     }
     if (status == RR_FULL && rr_ring_capacity(s->ring) == capacity) return status;
     if (status == RR_CLOSED && was_closed()) return status;
-    if (!grow(s)) return RR_OUT_OF_MEMORY;
+    if (!try_grow(s)) return RR_OUT_OF_MEMORY;
   }
 }
 
-/* Without memory it is left to who puts the larger one there to close it. */
+/* Returns false if another thread has replaced the stage meanwhile. Without memory this does
+ * nothing: the thread that puts the larger stage in place closes it. */
 static bool seal(stage *s) {
   stage *last = make_stage(rr_ring_capacity(s->ring), s);
   if (last == NULL) return true;
-  rr_ring_restart(last->ring, rr_ring_head(s->ring), rr_ring_tail(s->ring));
+  rr_ring_reset(last->ring, rr_ring_head(s->ring), rr_ring_tail(s->ring));
   rr_ring_close(last->ring);
-  return replace(s, last);
+  return try_replace(s, last);
 }
 
-/* Whether it puts the first stage in place, closed. */
+/* Returns whether this thread has put the first stage in place, closed. */
 static bool seal_empty(void) {
   stage *first = make_stage(smallest, NULL);
   if (first == NULL) return false;
@@ -215,7 +216,7 @@ static void mirror(const stage *first, stage *last) {
   }
 }
 
-/* As RingOn.drain, of items that were claimed one by one. */
+/* As Ring.drain, for items that were claimed one by one. */
 static int drain_stage(stage *s, int limit, void (*body)(uint64_t item, uint64_t cursor)) {
   uint64_t cursor = rr_ring_head(s->ring);
   int count = 0;
@@ -227,16 +228,16 @@ static int drain_stage(stage *s, int limit, void (*body)(uint64_t item, uint64_t
   return count;
 }
 
-int chain_drain(bool (*look)(void), void (*body)(uint64_t item, uint64_t cursor)) {
+int chain_drain(bool (*check)(void), void (*body)(uint64_t item, uint64_t cursor)) {
   stage *last = newest();
   if (last == NULL) {
-    look();
+    check();
     return 0;
   }
   const int limit = (int)rr_ring_capacity(last->ring);
   const bool has_grown = last->has_previous;
   if (has_grown) mirror(oldest_before(last), last);
-  if (!look()) return 0;
+  if (!check()) return 0;
   if (!has_grown) return drain_stage(last, limit, body);
   int count = 0;
   while (count < limit) {

@@ -1,4 +1,4 @@
-/* The ring at its end: closing, and a producer that stops for good. */
+/* The end of a ring: closing it, and a producer that stops permanently. */
 #include "cases.h"
 
 static rr_ring *ring;
@@ -21,7 +21,7 @@ static void close_ring(void) {
   is_closed = true;
 }
 
-/* Refused if the closing ended before this began. */
+/* The send must be refused if the close returned before the send began. */
 static void send_or_find_closed(uint64_t item) {
   const bool was_closed = is_closed;
   const rr_status status = ring_send(ring, item, 1);
@@ -38,7 +38,7 @@ static void set_up_closing(void) {
   is_closed = false;
 }
 
-/* Receives until it is closed and empty, as an owner that ends does. */
+/* Receives until the ring is closed and empty, as an owner does that ends. */
 static void receive_until_closed(void) {
   for (;;) {
     if (ring_drain(ring, &got, 4, 1) > 0) continue;
@@ -56,7 +56,7 @@ static void finish_closed(void) {
 
 const model_case ring_closing = {
     .name = "ring.closing",
-    .about = "closed while two send: what is accepted is received, nothing is accepted later",
+    .about = "closed while two threads send: accepted items are received, later sends are refused",
     .setup = set_up_closing,
     .threads = {send_1_or_not, send_2_or_not, close_ring, receive_until_closed},
     .finish = finish_closed,
@@ -64,7 +64,7 @@ const model_case ring_closing = {
     .far = {3, 2, 0},
 };
 
-/* Why it was closed: known to who finds it closed. */
+/* Why the ring was closed: a thread that finds it closed must see the reason. */
 static uint64_t *reason;
 
 static void set_up_reason(void) {
@@ -91,7 +91,8 @@ static void finish_reason(void) {
 
 const model_case ring_closed_because = {
     .name = "ring.closed-because",
-    .about = "who finds it closed sees what the closer wrote before, a claim in between or not",
+    .about =
+        "a thread that finds the ring closed sees the reason, with or without a claim in between",
     .setup = set_up_reason,
     .threads = {close_for_a_reason, try_to_send, find_closed},
     .finish = finish_reason,
@@ -99,14 +100,14 @@ const model_case ring_closed_because = {
     .far = {6, 4, 0},
 };
 
-/* MARK: a producer that stops for good */
+/* MARK: a producer that stops permanently */
 
 static void set_up_frozen(void) { set_up(4); }
 
 static void send_fragile(void) {
-  model_fragile(true);
+  model_set_fragile(true);
   ring_try_send(ring, 10, 1);
-  model_fragile(false);
+  model_set_fragile(false);
 }
 
 static void send_2_beside(void) {
@@ -117,7 +118,8 @@ static void receive_some(void) {
   for (int i = 0; i < 2; i++) ring_drain(ring, &got, 4, 1);
 }
 
-/* Behind the one that stopped, nothing is received, nothing is lost, and all is still there. */
+/* Behind the claim of the stopped producer nothing is received, but nothing is lost either: every
+ * item is still in the ring. */
 static void finish_frozen(void) {
   ring_drain(ring, &got, 4, 1);
   const uint64_t claimed = (uint64_t)rr_ring_distance(RING_NEAR_THE_END, rr_ring_tail(ring));
@@ -128,7 +130,7 @@ static void finish_frozen(void) {
     model_check(received_of(&got, 2) == 2);
   } else {
     model_check(rr_ring_peek(ring, rr_ring_head(ring)) == 0);
-    /* As if it went on. */
+    /* As if the producer continued. */
     rr_ring_abandon(ring, rr_ring_head(ring), 1);
     ring_drain(ring, &got, 4, 1);
     model_check(received_of(&got, 2) == 2);
@@ -138,7 +140,7 @@ static void finish_frozen(void) {
 
 const model_case ring_frozen = {
     .name = "ring.frozen",
-    .about = "a producer stops for good anywhere in its send; others and the consumer go on",
+    .about = "a producer stops permanently anywhere in its send; the other threads continue",
     .setup = set_up_frozen,
     .threads = {send_fragile, send_2_beside, receive_some},
     .finish = finish_frozen,

@@ -1,4 +1,4 @@
-/* The choice of fence. */
+/* The choice between the two kinds of fence. */
 #include "cases.h"
 #include "rr_fence.h"
 
@@ -13,8 +13,8 @@ static void set_up(void) {
   pair = model_allocate(sizeof *pair);
 }
 
-/* "I wrote mine, then I look at yours", from both sides; each makes sure first that there is a
- * choice, as who creates an object does. */
+/* "I write mine, then I read yours", from both sides. Each side first runs the setup, as a thread
+ * does that creates an object. */
 static void frequent_side(void) {
   rr_fence_setup();
   rr_store_relaxed(&pair->mine, 1);
@@ -36,7 +36,7 @@ static void finish(void) {
 
 const model_case fence_setup_symmetric = {
     .name = "fence.setup-symmetric",
-    .about = "two threads that choose at once use the same kind, where there is no membarrier",
+    .about = "two threads that choose at the same time choose the same kind, without membarrier",
     .setup = set_up,
     .threads = {frequent_side, rare_side},
     .finish = finish,
@@ -48,7 +48,7 @@ const model_case fence_setup_symmetric = {
 
 const model_case fence_setup_asymmetric = {
     .name = "fence.setup-asymmetric",
-    .about = "two threads that choose at once use the same kind, where there is a membarrier",
+    .about = "two threads that choose at the same time choose the same kind, with membarrier",
     .setup = set_up,
     .threads = {frequent_side, rare_side},
     .finish = finish,

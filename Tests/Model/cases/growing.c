@@ -1,4 +1,4 @@
-/* A mailbox's ring that grows while others send, receive and close. */
+/* The ring of a mailbox that grows while other threads send, receive and close. */
 #include "chain.h"
 
 static int most_inside;
@@ -49,8 +49,7 @@ static void finish_closed(void) {
 
 const model_case ring_closed_while_growing = {
     .name = "ring.closed-while-growing",
-    .about =
-        "closed while another sends and so puts a larger stage behind: nothing is accepted later",
+    .about = "closed while a send puts a larger stage behind: later sends are refused",
     .setup = set_up_2,
     .threads = {send_2, close_then_send},
     .finish = finish_closed,
@@ -67,7 +66,7 @@ static void send_2_if_possible(void) {
 
 const model_case ring_closed_without_memory = {
     .name = "ring.closed-without-memory",
-    .about = "closed while another sends, and there is no memory for a stage: closed in the end",
+    .about = "closed while another thread sends, without memory for a stage: closed in the end",
     .setup = set_up_2,
     .threads = {send_2_if_possible, chain_close},
     .finish = finish_closed,
@@ -75,7 +74,7 @@ const model_case ring_closed_without_memory = {
     .far = {4, 1, 2},
 };
 
-/* As RuntimeOn.endIfDone: the end of who was closed. */
+/* As Runtime.endIfDone: how a closed reactor ends. */
 static void receive_until_sealed(void) {
   for (;;) {
     if (chain_drain(always, process) > 0) continue;
@@ -92,7 +91,7 @@ static void finish_ended(void) {
 
 const model_case ring_ended_while_growing = {
     .name = "ring.ended-while-growing",
-    .about = "as that, beside a consumer that ends when it is sealed and empty: nothing is lost",
+    .about = "the same with a consumer that ends when it is sealed and empty: nothing is lost",
     .setup = set_up_2,
     .threads = {send_2, close_then_send, receive_until_sealed},
     .finish = finish_ended,
@@ -108,7 +107,7 @@ static void receive_4(void) {
   }
 }
 
-/* All stages together hold no more than the largest may. */
+/* All stages together hold no more items than the largest may. */
 static void send(uint64_t item) {
   while (chain_offer(item) == RR_FULL) model_pause();
   accepted++;
@@ -128,8 +127,7 @@ static void finish(void) {
 
 const model_case ring_received_while_growing = {
     .name = "ring.received-while-growing",
-    .about =
-        "received while two send and so put larger stages behind: nothing is lost, and in order",
+    .about = "received while two sends put larger stages behind: nothing is lost, order is kept",
     .setup = set_up_4,
     .threads = {send_3_of_1, send_1_of_2, receive_4},
     .finish = finish,
@@ -139,7 +137,7 @@ const model_case ring_received_while_growing = {
 
 const model_case ring_full_while_growing = {
     .name = "ring.full-while-growing",
-    .about = "as that, with room for two in all: no more are inside",
+    .about = "the same with room for two items in all: there are never more inside",
     .setup = set_up_2,
     .threads = {send_3_of_1, send_1_of_2, receive_4},
     .finish = finish,

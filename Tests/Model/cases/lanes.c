@@ -1,4 +1,4 @@
-/* Lanes: wrap-around, full and empty, registering and unregistering, parking. */
+/* Lanes: wrap-around, full and empty, registering and closing, parking. */
 #include "cases.h"
 
 #define NEAR_THE_END (UINT64_MAX - 1)
@@ -13,9 +13,9 @@ static void set_up(uint32_t limit, uint64_t capacity) {
   model_check(rr_lanes_create(&lanes, limit, capacity, sizeof(uint64_t), 8, NEAR_THE_END) == RR_OK);
 }
 
-/* As LanesOn.drain (Sources/ReactorCore/Lanes/Lanes.swift). */
+/* As Lanes.drain (Sources/ReactorCore/Lanes/Lanes.swift). */
 static int drain_lane(rr_lane *lane) {
-  const uint64_t ready = rr_lane_ready(lane);
+  const uint64_t ready = rr_lane_poll(lane);
   if (ready == 0) {
     rr_lane_recycle(lane);
     return 0;
@@ -70,7 +70,7 @@ static void receive_2(void) { receive(2); }
 static void receive_3(void) { receive(3); }
 static void receive_4(void) { receive(4); }
 
-/* All lanes have ended: they can all be taken again, and their cursors fit. */
+/* All lanes are closed: every lane can be taken again, and its cursors are consistent. */
 static void finish(void) {
   received_check_order(&got);
   model_check(got.count == sent);
@@ -110,7 +110,8 @@ const model_case lanes_one_slot = {
 
 const model_case lanes_handed_on = {
     .name = "lanes.handed-on",
-    .about = "one lane, two producers: the second waits until the first one's is closed and empty",
+    .about =
+        "one lane, two producers: the second waits until the first one's lane is closed and empty",
     .setup = set_up_1_1,
     .threads = {send_1_of_1, send_1_of_2, receive_2},
     .finish = finish,
@@ -120,7 +121,7 @@ const model_case lanes_handed_on = {
 
 const model_case lanes_registering = {
     .name = "lanes.registering",
-    .about = "three producers come and go, on two lanes",
+    .about = "three producers register and close, on two lanes",
     .setup = set_up_2_1,
     .threads = {send_1_of_1, send_1_of_2, send_1_of_3, receive_3},
     .finish = finish,
@@ -130,7 +131,7 @@ const model_case lanes_registering = {
 
 const model_case lanes_first_taken = {
     .name = "lanes.first-taken",
-    .about = "two producers register at once while the consumer polls lanes that nobody had yet",
+    .about = "two producers register at the same time while the consumer polls unused lanes",
     .setup = set_up_2_1,
     .threads = {send_1_of_1, send_1_of_2, receive_2},
     .finish = finish,
@@ -140,7 +141,7 @@ const model_case lanes_first_taken = {
 
 const model_case lanes_without_memory = {
     .name = "lanes.without-memory",
-    .about = "a producer that gets no memory for its lane leaves it to the other",
+    .about = "a producer that gets no memory for its lane leaves the lane to the other one",
     .setup = set_up_1_1,
     .threads = {send_1_of_1, send_1_of_2, receive_2},
     .finish = finish,
@@ -180,7 +181,7 @@ static void finish_parking(void) {
 
 const model_case lanes_parked = {
     .name = "lanes.parked",
-    .about = "two producers register and send while the consumer of no lane yet parks",
+    .about = "two producers register and send while the consumer, which has no lane yet, parks",
     .setup = set_up_parking,
     .threads = {notify_of_1, notify_of_2, receive_parked},
     .finish = finish_parking,

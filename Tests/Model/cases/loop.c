@@ -3,7 +3,8 @@
 
 static rr_ring *scheduled;
 static rr_eventcount *waiting;
-/* Of a hosted loop: whose round it is, and what the host needs to know in it. */
+/* Of a loop that other threads step: which thread runs the next round, and whether the loop holds
+ * the reactor. */
 static struct {
   _Atomic uint32_t turn;
   bool serves;
@@ -21,11 +22,11 @@ void loop_make(void) {
   mailbox_put_on_loop(submit);
 }
 
-/* Somebody may have scheduled it again for nothing. */
+/* The mailbox may have been scheduled once more with nothing left to do. */
 void loop_finish(void) {
   if (mailbox_is_scheduled()) {
-    mailbox_begin();
-    model_check(mailbox_turn() == 0 && mailbox_leave());
+    mailbox_acquire_scheduled();
+    model_check(mailbox_turn() == 0 && mailbox_try_release());
   }
   rr_ring_destroy(scheduled);
   rr_eventcount_destroy(waiting);
@@ -46,18 +47,18 @@ void loop_serve(int count) {
       if (take_scheduled()) break;
       rr_eventcount_wait(waiting, key, -1);
     }
-    mailbox_begin();
+    mailbox_acquire_scheduled();
     do {
       mailbox_turn();
-    } while (!mailbox_leave());
+    } while (!mailbox_try_release());
   }
 }
 
-/* As LoopStepper and LoopHosting. */
+/* As LoopStepper and ScheduledReactors. */
 static void run_round(void) {
-  mailbox_begin();
-  if (mailbox_turn() > 0 || !mailbox_leave()) {
-    mailbox_give_back();
+  mailbox_acquire_scheduled();
+  if (mailbox_turn() > 0 || !mailbox_try_release()) {
+    mailbox_reschedule();
   } else {
     hosting->serves = false;
   }

@@ -1,5 +1,5 @@
-/* loop.h: a loop that serves the mailbox (mailbox.h): who is scheduled, in the order of the
- * scheduling, and the thread or threads that serve. */
+/* loop.h: a loop that runs the mailbox (mailbox.h): the queue of schedules, in their order, and the
+ * thread or threads that run them. */
 #ifndef MODEL_LOOP_H
 #define MODEL_LOOP_H
 
@@ -7,14 +7,15 @@
 
 /* Puts the mailbox on a loop. */
 void loop_make(void);
-/* At the end, before the mailbox is finished. */
+/* Called at the end, before the mailbox is finished. */
 void loop_finish(void);
 
-/* The thread of a loop, which parks while nobody is scheduled. Until so many were processed. */
-void loop_serve(int count);
-/* One of two threads, 0 and 1, that run a loop's rounds in turn, and go on with what the other has
- * given back: what has had something to do is served for one more round. Until so many were
+/* The thread of a loop. It parks while nothing is scheduled, and returns after `count` items were
  * processed. */
+void loop_serve(int count);
+/* One of two threads, 0 and 1, that run the rounds of a loop in turn. Each continues with what the
+ * other has returned to the schedule; a reactor that had something to do is run for one more round.
+ * Returns after `count` items were processed. */
 void loop_host(unsigned number, int count);
 
 #endif

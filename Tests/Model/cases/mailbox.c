@@ -2,17 +2,17 @@
 #include "mailbox.h"
 #include "rr_fence.h"
 
-#define MOST_KEPT 4
+#define MOST_OWN 4
 
-typedef struct kept {
+typedef struct own_item {
   uint64_t item, stamp;
-} kept;
+} own_item;
 
-/* What only the owner may touch. */
+/* Only the owner accesses it. */
 typedef struct owned {
   uint64_t processed;
-  /* What it sent to itself: processed before what is claimed later. */
-  kept queue[MOST_KEPT];
+  /* What the owner sent to itself. It is processed before items that are claimed later. */
+  own_item queue[MOST_OWN];
   int queue_first, queue_end;
   bool has_ended;
 } owned;
@@ -21,13 +21,13 @@ static rr_trampoline *trampoline;
 static rr_ring *ring;
 static owned *own;
 static received got;
-/* Of each item, when its sending began and ended. */
+/* For each item, the times at which its send began and ended. */
 static int clock_now, began[100], ended[100];
-/* On a loop: what who takes the schedule calls. */
+/* With a loop: called by the thread that scheduled. */
 static void (*submit)(void);
 static uint64_t sends_again;
 
-/* As Overflow, without what it keeps: makes the owner look. */
+/* As Overflow, without the items that it holds: it makes the owner check. */
 static struct {
   _Atomic uint32_t is_raised;
   /* Under the lock. */
@@ -57,8 +57,8 @@ void mailbox_make(void) {
 
 void mailbox_make_idle(void) {
   mailbox_make();
-  model_check(rr_trampoline_try_start(trampoline, token()));
-  rr_trampoline_leave(trampoline, 0);
+  model_check(rr_trampoline_try_initialize(trampoline, token()));
+  rr_trampoline_release(trampoline, 0);
 }
 
 void mailbox_put_on_loop(void (*submit_to_loop)(void)) { submit = submit_to_loop; }
@@ -100,8 +100,9 @@ static bool is_ring_ready(void) { return rr_ring_peek(ring, rr_ring_head(ring)) 
 
 static bool is_ready(void) { return is_ring_ready() || (is_raised() && is_ring_empty()); }
 
-/* Behind a claim that is not yet published it has to wait. */
-static bool takes_over(void) {
+/* Returns false if a claim is not yet published; the items that Overflow holds must wait behind it.
+ */
+static bool try_take_over(void) {
   if (!is_raised()) return true;
   if (!is_ring_ready() && !is_ring_empty()) return false;
   lower();
@@ -111,9 +112,9 @@ static bool takes_over(void) {
 static bool has_own(void) { return own->queue_first < own->queue_end; }
 
 static void append(uint64_t item) {
-  model_check(own->queue_end < MOST_KEPT);
+  model_check(own->queue_end < MOST_OWN);
   if (is_raised()) lower();
-  own->queue[own->queue_end++] = (kept){item, rr_ring_tail(ring)};
+  own->queue[own->queue_end++] = (own_item){item, rr_ring_tail(ring)};
 }
 
 /* MARK: the owner */
@@ -123,7 +124,7 @@ static void process(uint64_t item) {
   model_check(!own->has_ended);
   received_add(&got, item);
   own->processed++;
-  /* Item 1x sends item 3x from inside. */
+  /* Item 1x sends item 3x while it is processed. */
   if (sends_again > 0 && item / 10 == 1) {
     sends_again--;
     const uint64_t next = 30 + item % 10;
@@ -136,16 +137,17 @@ static void process(uint64_t item) {
 static int process_own(uint64_t before) {
   int count = 0;
   while (has_own()) {
-    const kept k = own->queue[own->queue_first];
-    if (rr_ring_distance(k.stamp, before) < 0) break;
+    const own_item next = own->queue[own->queue_first];
+    if (rr_ring_distance(next.stamp, before) < 0) break;
     own->queue_first++;
-    process(k.item);
+    process(next.item);
     count++;
   }
   return count;
 }
 
-/* As MailboxOn.drain: what the owner sent to itself, in its place among the others. */
+/* As Mailbox.drain: what the owner sent to itself is processed at its place among the other items.
+ */
 static int drain(void) {
   int count = 0;
   uint64_t cursor = rr_ring_head(ring);
@@ -168,18 +170,18 @@ static void end_if_done(void) {
 }
 
 static int turn(void) {
-  int count = takes_over() ? drain() : 0;
+  int count = try_take_over() ? drain() : 0;
   count += process_own(rr_ring_head(ring));
   if (was_closed()) end_if_done();
   return count;
 }
 
-static bool reenters(void) {
-  for (int looks = 0; !is_empty(); looks++) {
-    if (!rr_trampoline_try_enter(trampoline, token())) return false;
+static bool try_reacquire(void) {
+  for (int attempts = 0; !is_empty(); attempts++) {
+    if (!rr_trampoline_try_acquire(trampoline, token())) return false;
     if (is_ready()) return true;
-    rr_trampoline_leave(trampoline, 0);
-    if (looks < 1) continue;
+    rr_trampoline_release(trampoline, 0);
+    if (attempts < 1) continue;
     if (!rr_fence_heavy()) {
       model_pause();
     } else if (!is_ring_ready() && !is_ring_empty()) {
@@ -193,27 +195,27 @@ static void run_turns(void) {
   do {
     while (turn() > 0) {
     }
-    rr_trampoline_leave(trampoline, 0);
-  } while (reenters());
+    rr_trampoline_release(trampoline, 0);
+  } while (try_reacquire());
 }
 
-/* MARK: whoever sends */
+/* MARK: senders */
 
-static bool start(void) {
-  if (rr_trampoline_slot(trampoline) >= 0) return false;
-  if (!rr_trampoline_try_start(trampoline, token())) return false;
+static bool try_initialize(void) {
+  if (rr_trampoline_published_slot(trampoline) >= 0) return false;
+  if (!rr_trampoline_try_initialize(trampoline, token())) return false;
   own->processed = 0;
   rr_trampoline_publish(trampoline, token(), 0);
   return true;
 }
 
 static void run_or_schedule(void) {
-  const bool started = start();
+  const bool started = try_initialize();
   if (submit == NULL) {
-    if (started || rr_trampoline_try_enter(trampoline, token())) run_turns();
+    if (started || rr_trampoline_try_acquire(trampoline, token())) run_turns();
     return;
   }
-  if (started) rr_trampoline_leave(trampoline, 0);
+  if (started) rr_trampoline_release(trampoline, 0);
   if (rr_trampoline_try_schedule(trampoline)) submit();
 }
 
@@ -232,35 +234,35 @@ rr_status mailbox_send_through_ring(uint64_t item) {
   return status;
 }
 
-void mailbox_send_and_enter(uint64_t item) {
+void mailbox_send_and_acquire(uint64_t item) {
   began[item] = ++clock_now;
   model_check(ring_try_send(ring, item, 1) == RR_OK);
   rr_fence_light();
-  if (rr_trampoline_try_enter(trampoline, token())) run_turns();
+  if (rr_trampoline_try_acquire(trampoline, token())) run_turns();
   ended[item] = ++clock_now;
 }
 
-/* The shortest way, for one who finds nobody there and nothing waiting. The owner, who is not
- * afterwards. */
+/* The fast path, for an owner that found the mailbox empty. Releases the ownership before it
+ * returns. */
 static void take_turn(uint64_t item) {
   process(item);
   if (!has_own()) {
-    rr_trampoline_leave(trampoline, 0);
-    if (is_empty() || !reenters()) return;
+    rr_trampoline_release(trampoline, 0);
+    if (is_empty() || !try_reacquire()) return;
   }
   run_turns();
 }
 
-/* Others were first. False if it was closed meanwhile. */
+/* For an owner that found other items first. Returns false if the mailbox was closed meanwhile. */
 static bool run_turns_after(uint64_t item) {
-  const bool is_taken = !was_closed();
-  if (is_taken) append(item);
+  const bool is_accepted = !was_closed();
+  if (is_accepted) append(item);
   run_turns();
-  return is_taken;
+  return is_accepted;
 }
 
 static rr_status send(uint64_t item) {
-  if (submit == NULL && rr_trampoline_try_enter(trampoline, token())) {
+  if (submit == NULL && rr_trampoline_try_acquire(trampoline, token())) {
     if (rr_ring_is_idle(ring) && !is_raised()) {
       take_turn(item);
       return RR_OK;
@@ -287,22 +289,22 @@ void mailbox_close(void) {
 
 /* MARK: for a loop */
 
-void mailbox_begin(void) {
+void mailbox_acquire_scheduled(void) {
   model_check(rr_trampoline_is_owner(trampoline, RR_TRAMPOLINE_SCHEDULED));
-  rr_trampoline_begin(trampoline, token());
+  rr_trampoline_acquire_scheduled(trampoline, token());
 }
 
 int mailbox_turn(void) { return turn(); }
 
-/* As RuntimeOn.leaveLoop. */
-bool mailbox_leave(void) {
+/* As Runtime.leaveLoop. */
+bool mailbox_try_release(void) {
   if (has_own() && is_empty()) return false;
-  rr_trampoline_leave(trampoline, 0);
-  return !reenters();
+  rr_trampoline_release(trampoline, 0);
+  return !try_reacquire();
 }
 
 /* As OwnedState.reschedule. */
-void mailbox_give_back(void) { rr_trampoline_publish(trampoline, RR_TRAMPOLINE_SCHEDULED, 0); }
+void mailbox_reschedule(void) { rr_trampoline_publish(trampoline, RR_TRAMPOLINE_SCHEDULED, 0); }
 
 int mailbox_processed(void) { return got.count; }
 
@@ -312,7 +314,7 @@ bool mailbox_is_scheduled(void) {
 
 /* MARK: what must hold */
 
-/* What was sent before another one's sending began, is processed before it. */
+/* An item whose send returned before another send began is processed before that other item. */
 static void check_real_time_order(void) {
   for (int i = 0; i < got.count; i++) {
     for (int j = i + 1; j < got.count; j++) {

@@ -1,10 +1,10 @@
-/* What is kept beside a full mailbox, and its place among what is in its ring. As Overflow and
- * MailboxOn.drain do (Sources/ReactorRuntime/Mailbox/Overflow.swift, Mailbox.swift), with room for
- * two. */
+/* The items that are held beside a full mailbox, and their order among the items in its ring. As
+ * Overflow and Mailbox.drain do (Sources/ReactorRuntime/Mailbox/Overflow.swift, Mailbox.swift),
+ * with a ring of two slots. */
 #include "chain.h"
 #include "rr_fence.h"
 
-#define MOST_KEPT 6
+#define MOST_HELD 6
 
 typedef struct entry {
   uint64_t item, stamp;
@@ -15,13 +15,13 @@ typedef struct overflow {
   /* Under the lock. */
   bool was_raised;
   int count;
-  entry works[MOST_KEPT];
+  entry held[MOST_HELD];
 } overflow;
 
-/* The owner's. */
+/* Only the owner accesses it. */
 typedef struct owned {
   int first, end;
-  entry queue[MOST_KEPT];
+  entry queue[MOST_HELD];
 } owned;
 
 static overflow *over;
@@ -42,22 +42,22 @@ static bool has_spilled(void) {
   return rr_load_seq_cst(MODEL_OF_THE_CASE, &over->is_raised) != 0;
 }
 
-static bool raise(void) {
+static bool try_raise(void) {
   if (over->was_raised) return true;
   rr_exchange_seq_cst(MODEL_OF_THE_CASE, &over->is_raised, 1u);
   over->was_raised = rr_fence_heavy();
   return over->was_raised;
 }
 
-/* False if the ring has room. */
-static bool spill(uint64_t item) {
+/* Returns false if the ring has room. */
+static bool try_spill(uint64_t item) {
   bool is_taken = false;
   model_mutex_lock(over);
-  model_check(raise());
+  model_check(try_raise());
   uint64_t head, tail;
   if (chain_was_full(&head, &tail)) {
-    model_check(over->count < MOST_KEPT);
-    over->works[over->count++] = (entry){item, tail};
+    model_check(over->count < MOST_HELD);
+    over->held[over->count++] = (entry){item, tail};
     is_taken = true;
   }
   model_mutex_unlock(over);
@@ -66,14 +66,14 @@ static bool spill(uint64_t item) {
 
 static void send(uint64_t item) {
   while (chain_offer(item) == RR_FULL) {
-    if (spill(item)) return;
+    if (try_spill(item)) return;
   }
 }
 
 static void take(void) {
   model_mutex_lock(over);
-  model_check(own->end + over->count <= MOST_KEPT);
-  for (int i = 0; i < over->count; i++) own->queue[own->end++] = over->works[i];
+  model_check(own->end + over->count <= MOST_HELD);
+  for (int i = 0; i < over->count; i++) own->queue[own->end++] = over->held[i];
   over->count = 0;
   over->was_raised = false;
   rr_store_relaxed(&over->is_raised, 0);
@@ -86,8 +86,8 @@ static void process_own(uint64_t before) {
   }
 }
 
-/* Behind a claim that is not yet published it has to wait. */
-static bool takes_over(void) {
+/* Returns false if a claim is not yet published; the items held beside must wait behind it. */
+static bool try_take_over(void) {
   if (!has_spilled()) return true;
   if (!chain_is_ready() && !chain_is_empty()) return false;
   take();
@@ -100,7 +100,7 @@ static void process(uint64_t item, uint64_t cursor) {
 }
 
 static void drain(void) {
-  chain_drain(takes_over, process);
+  chain_drain(try_take_over, process);
   process_own(chain_head());
 }
 
@@ -132,8 +132,7 @@ static void finish(void) {
 
 const model_case overflow_one_producer = {
     .name = "overflow.one-producer",
-    .about =
-        "four items of one producer through two slots, with what does not fit beside: in order",
+    .about = "four items of one producer, two slots, the rest held beside the ring: order is kept",
     .setup = set_up,
     .threads = {send_4_of_1, receive_4},
     .finish = finish,
@@ -143,7 +142,7 @@ const model_case overflow_one_producer = {
 
 const model_case overflow_two_producers = {
     .name = "overflow.two-producers",
-    .about = "two producers spill beside a ring of two slots: each one's items in order",
+    .about = "two producers overflow a ring of two slots: each producer's order is kept",
     .setup = set_up,
     .threads = {send_3_of_1, send_2_of_2, receive_5},
     .finish = finish,
@@ -158,11 +157,11 @@ static void process_and_send(uint64_t item, uint64_t cursor) {
   process(item, cursor);
 }
 
-/* It grows in the middle of a drain: the new stage begins with a head that is stale at once. */
+/* It grows in the middle of a drain, so the head of the new stage is stale at once. */
 static void set_up_grown(void) {
   set_up_from(1);
   model_check(chain_offer(10) == RR_OK);
-  model_check(chain_drain(takes_over, process_and_send) == 1);
+  model_check(chain_drain(try_take_over, process_and_send) == 1);
 }
 
 static void send_2_more(void) {
@@ -172,7 +171,7 @@ static void send_2_more(void) {
 
 const model_case overflow_grown = {
     .name = "overflow.grown",
-    .about = "two items spill beside a mailbox that has grown in the middle of a drain: in order",
+    .about = "two items overflow a mailbox that has grown in the middle of a drain: order is kept",
     .setup = set_up_grown,
     .threads = {send_2_more, receive_4},
     .finish = finish,
@@ -182,7 +181,7 @@ const model_case overflow_grown = {
 
 const model_case overflow_symmetric = {
     .name = "overflow.symmetric",
-    .about = "as that, where the kernel has no membarrier",
+    .about = "the same without membarrier",
     .setup = set_up_grown,
     .threads = {send_2_more, receive_4},
     .finish = finish,

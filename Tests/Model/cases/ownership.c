@@ -1,4 +1,4 @@
-/* The ownership word with a mailbox: one owner at a time, nothing left behind. */
+/* The ownership word with a mailbox: one owner at a time, and no item is left behind. */
 #include "loop.h"
 
 static void send_1_of_1(void) { model_check(mailbox_send(10) == RR_OK); }
@@ -19,7 +19,7 @@ static void finish_4(void) { mailbox_finish(4); }
 
 const model_case ownership_two_senders = {
     .name = "ownership.two-senders",
-    .about = "two threads send two each: one owner at a time, nothing left behind",
+    .about = "two threads send two items each: one owner at a time, nothing is left behind",
     .setup = mailbox_make_idle,
     .threads = {send_2_of_1, send_2_of_2},
     .finish = finish_4,
@@ -29,7 +29,7 @@ const model_case ownership_two_senders = {
 
 const model_case ownership_three_senders = {
     .name = "ownership.three-senders",
-    .about = "three threads send one each",
+    .about = "three threads send one item each",
     .setup = mailbox_make_idle,
     .threads = {send_1_of_1, send_1_of_2, send_1_of_4},
     .finish = finish_3,
@@ -39,7 +39,7 @@ const model_case ownership_three_senders = {
 
 const model_case ownership_symmetric = {
     .name = "ownership.symmetric",
-    .about = "two threads send two and one, where the kernel has no membarrier",
+    .about = "two threads send two items and one, without membarrier",
     .setup = mailbox_make_idle,
     .threads = {send_2_of_1, send_1_of_2},
     .finish = finish_3,
@@ -61,9 +61,9 @@ const model_case ownership_refused = {
 static void through_ring_1(void) { model_check(mailbox_send_through_ring(10) == RR_OK); }
 static void through_ring_2(void) { model_check(mailbox_send_through_ring(20) == RR_OK); }
 
-const model_case ownership_claim_and_leave = {
-    .name = "ownership.claim-and-leave",
-    .about = "two threads claim, publish and look, while one of them leaves",
+const model_case ownership_claim_and_release = {
+    .name = "ownership.claim-and-release",
+    .about = "two threads claim, publish and load the word, while one of them releases",
     .setup = mailbox_make_idle,
     .threads = {through_ring_1, through_ring_2},
     .finish = finish_2,
@@ -71,24 +71,24 @@ const model_case ownership_claim_and_leave = {
     .far = {5, 3, 0},
 };
 
-static void enter_after_1(void) { mailbox_send_and_enter(10); }
-static void enter_after_2(void) { mailbox_send_and_enter(20); }
+static void send_and_acquire_1(void) { mailbox_send_and_acquire(10); }
+static void send_and_acquire_2(void) { mailbox_send_and_acquire(20); }
 
-const model_case ownership_enter_or_go = {
-    .name = "ownership.enter-or-go",
-    .about = "two threads claim, publish and enter, or go if somebody is there, who then looks",
+const model_case ownership_try_acquire = {
+    .name = "ownership.try-acquire",
+    .about = "two threads claim, publish and try to acquire; an owner checks after its release",
     .setup = mailbox_make_idle,
-    .threads = {enter_after_1, enter_after_2},
+    .threads = {send_and_acquire_1, send_and_acquire_2},
     .finish = finish_2,
     .bounds = {4, 3, 0},
     .far = {6, 4, 0},
 };
 
-const model_case ownership_enter_symmetric = {
-    .name = "ownership.enter-symmetric",
-    .about = "as that, where the kernel has no membarrier",
+const model_case ownership_try_acquire_symmetric = {
+    .name = "ownership.try-acquire-symmetric",
+    .about = "the same without membarrier",
     .setup = mailbox_make_idle,
-    .threads = {enter_after_1, enter_after_2},
+    .threads = {send_and_acquire_1, send_and_acquire_2},
     .finish = finish_2,
     .is_symmetric = true,
     .bounds = {4, 3, 0},
@@ -97,7 +97,7 @@ const model_case ownership_enter_symmetric = {
 
 const model_case ownership_starting = {
     .name = "ownership.starting",
-    .about = "two threads start it at once and send",
+    .about = "two threads initialize the mailbox at the same time, and send",
     .setup = mailbox_make,
     .threads = {through_ring_1, through_ring_2},
     .finish = finish_2,
@@ -112,7 +112,7 @@ static void set_up_reentrant(void) {
 
 const model_case ownership_reentrance = {
     .name = "ownership.reentrance",
-    .about = "an action sends another from inside, while a second thread sends two",
+    .about = "an item sends another one while it is processed, and a second thread sends two",
     .setup = set_up_reentrant,
     .threads = {send_1_of_1, send_2_of_2},
     .finish = finish_4,
@@ -144,7 +144,7 @@ static void finish_closed(void) {
 
 const model_case ownership_closing = {
     .name = "ownership.closing",
-    .about = "closed while another sends: what was accepted is processed, and then it ends",
+    .about = "closed while another thread sends: accepted items are processed, then it ends",
     .setup = set_up_closing,
     .threads = {mailbox_close, through_ring_or_not},
     .finish = finish_closed,
@@ -154,7 +154,8 @@ const model_case ownership_closing = {
 
 const model_case ownership_closing_a_turn = {
     .name = "ownership.closing-a-turn",
-    .about = "closed while another takes a turn at once, and a third sends past it",
+    .about =
+        "closed while a second thread runs a turn on the fast path and a third sends to the ring",
     .setup = set_up_closing,
     .threads = {mailbox_close, send_or_not, through_ring_or_not},
     .finish = finish_closed,
@@ -164,7 +165,7 @@ const model_case ownership_closing_a_turn = {
 
 const model_case ownership_closing_symmetric = {
     .name = "ownership.closing-symmetric",
-    .about = "as the first, where the kernel has no membarrier",
+    .about = "as ownership.closing, without membarrier",
     .setup = set_up_closing,
     .threads = {mailbox_close, through_ring_or_not},
     .finish = finish_closed,
@@ -198,7 +199,7 @@ static void serve_3(void) { loop_serve(3); }
 
 const model_case ownership_loop = {
     .name = "ownership.loop",
-    .about = "two threads schedule it on a loop that parks",
+    .about = "two threads schedule the mailbox on a loop that parks",
     .setup = set_up_loop,
     .threads = {send_1_of_1, send_1_of_2, serve_2},
     .finish = finish_loop_2,
@@ -208,7 +209,7 @@ const model_case ownership_loop = {
 
 const model_case ownership_loop_starting = {
     .name = "ownership.loop-starting",
-    .about = "two threads start it at once and schedule it on a loop that parks",
+    .about = "two threads initialize the mailbox and schedule it on a loop that parks",
     .setup = set_up_new_on_loop,
     .threads = {send_1_of_1, send_1_of_2, serve_2},
     .finish = finish_loop_2,
@@ -221,7 +222,8 @@ static void host_second(void) { loop_host(1, 2); }
 
 const model_case ownership_handed_round = {
     .name = "ownership.handed-round",
-    .about = "two threads run a loop's rounds in turn, each gives back what the other goes on with",
+    .about =
+        "two threads run a loop's rounds in turn, and continue with what the other rescheduled",
     .setup = set_up_loop,
     .threads = {send_2_of_1, host_first, host_second},
     .finish = finish_loop_2,
@@ -236,7 +238,7 @@ static void set_up_reentrant_loop(void) {
 
 const model_case ownership_loop_again = {
     .name = "ownership.loop-again",
-    .about = "one thread schedules it on a loop twice; an action sends another from inside",
+    .about = "one thread schedules the mailbox on a loop twice; an item sends another one",
     .setup = set_up_reentrant_loop,
     .threads = {send_2_of_1, serve_3},
     .finish = finish_loop_3,

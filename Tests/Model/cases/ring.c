@@ -1,4 +1,4 @@
-/* The ring: wrap-around, full and empty, batches, claims given up. Its end: see ending.c. */
+/* The ring: wrap-around, full and empty, batches, abandoned claims. Its end is in ending.c. */
 #include "cases.h"
 
 static rr_ring *ring;
@@ -43,7 +43,7 @@ static void set_up_2_at_the_end(void) { set_up(2, RING_NEAR_THE_END); }
 
 const model_case ring_wrap = {
     .name = "ring.wrap",
-    .about = "one producer, four items through two slots, across the last cursor",
+    .about = "one producer sends four items through two slots, across the last cursor",
     .setup = set_up_2_at_the_end,
     .threads = {send_4_of_1, receive_4},
     .finish = finish,
@@ -53,7 +53,7 @@ const model_case ring_wrap = {
 
 const model_case ring_two_producers = {
     .name = "ring.two-producers",
-    .about = "two producers send two each through two slots, across the last cursor",
+    .about = "two producers send two items each through two slots, across the last cursor",
     .setup = set_up_2_at_the_end,
     .threads = {send_2_of_1, send_2_of_2, receive_4},
     .finish = finish,
@@ -65,7 +65,7 @@ static void set_up_1(void) { set_up(1, 0); }
 
 const model_case ring_one_slot = {
     .name = "ring.one-slot",
-    .about = "two producers take turns at one slot: full, empty, and the room handed on",
+    .about = "two producers take turns at one slot: full, empty, and free room that is passed on",
     .setup = set_up_1,
     .threads = {send_2_of_1, send_1_of_2, receive_3},
     .finish = finish,
@@ -75,7 +75,7 @@ const model_case ring_one_slot = {
 
 const model_case ring_three_producers = {
     .name = "ring.three-producers",
-    .about = "three producers, one item each, through two slots",
+    .about = "three producers send one item each through two slots",
     .setup = set_up_2,
     .threads = {send_1_of_1, send_1_of_2, send_1_of_3, receive_3},
     .finish = finish,
@@ -97,7 +97,7 @@ static void finish_without_refusal(void) {
 
 const model_case ring_room_for_both = {
     .name = "ring.room-for-both",
-    .about = "two slots, two producers: nobody is told that it is full",
+    .about = "two slots, two producers: no producer finds the ring full",
     .setup = set_up_2,
     .threads = {try_1, try_2},
     .finish = finish_without_refusal,
@@ -113,7 +113,7 @@ static void finish_with_one_refusal(void) {
 
 const model_case ring_room_for_one = {
     .name = "ring.room-for-one",
-    .about = "one slot, two producers, no consumer: exactly one is refused",
+    .about = "one slot, two producers, no consumer: exactly one producer is refused",
     .setup = set_up_1,
     .threads = {try_1, try_2},
     .finish = finish_with_one_refusal,
@@ -121,7 +121,7 @@ const model_case ring_room_for_one = {
     .far = {8, 6, 0},
 };
 
-/* Tells the others by an edge that is not the ring's. */
+/* Signals the other thread by an edge that does not belong to the ring. */
 static struct { _Atomic uint32_t is_set; } * signal;
 
 static void set_up_emptied(void) {
@@ -149,7 +149,7 @@ static void finish_emptied(void) {
 
 const model_case ring_room_that_is_known = {
     .name = "ring.room-that-is-known",
-    .about = "who knows that the slot was emptied is not told that it is full",
+    .about = "a producer that knows that the slot was emptied does not find the ring full",
     .setup = set_up_emptied,
     .threads = {empty_and_signal, send_after_signal},
     .finish = finish_emptied,
@@ -157,7 +157,7 @@ const model_case ring_room_that_is_known = {
     .far = {6, 6, 0},
 };
 
-/* Four slots; one producer has three items inside at most, the other one. */
+/* Four slots. One producer has at most three items inside, the other one has one. */
 static struct { _Atomic uint32_t count; } * taken;
 
 static void set_up_taken(void) {
@@ -165,7 +165,7 @@ static void set_up_taken(void) {
   taken = model_allocate(sizeof *taken);
 }
 
-/* It knows by an edge of the case that its own have left. */
+/* The producer knows by an edge of the case that its own items have been taken. */
 static void send_threes(void) {
   for (uint32_t i = 0; i < 9; i += 3) {
     while (rr_load_acquire(MODEL_OF_THE_CASE, &taken->count) < i) model_pause();
@@ -190,7 +190,7 @@ static void finish_taken(void) {
 const model_case ring_never_full = {
     .name = "ring.never-full",
     .about =
-        "ten items through four slots, with room for each claim: nobody is told that it is full",
+        "ten items through four slots, with room for each claim: no producer finds the ring full",
     .setup = set_up_taken,
     .threads = {send_threes, try_2_now, receive_10},
     .finish = finish_taken,
@@ -198,14 +198,14 @@ const model_case ring_never_full = {
     .far = {2, 2, 0},
 };
 
-/* MARK: batches and claims given up */
+/* MARK: batches and abandoned claims */
 
 static void set_up_4(void) { set_up(4, RING_NEAR_THE_END); }
 static void send_batch(void) { model_check(ring_send(ring, 10, 3) == RR_OK); }
 
 const model_case ring_batches = {
     .name = "ring.batches",
-    .about = "a claim of three, which takes two runs, beside single ones, through four slots",
+    .about = "a claim of three, which takes two runs, and single claims, through four slots",
     .setup = set_up_4,
     .threads = {send_batch, send_1_of_2, receive_4},
     .finish = finish,
@@ -213,7 +213,7 @@ const model_case ring_batches = {
     .far = {4, 3, 0},
 };
 
-/* As a batch: all of its slots come one after the other. */
+/* As a batch: all items of one claim are received in a row. */
 static void finish_batches(void) {
   for (int i = 0; i + 1 < got.count; i++) {
     if (got.items[i] / 10 == got.items[i + 1] / 10) continue;
@@ -227,7 +227,7 @@ static void send_pair_of_2(void) { model_check(ring_send(ring, 20, 2) == RR_OK);
 
 const model_case ring_pairs = {
     .name = "ring.pairs",
-    .about = "two claims of two through two slots: each is whole",
+    .about = "two claims of two through two slots: the items of a claim stay together",
     .setup = set_up_2,
     .threads = {send_pair_of_1, send_pair_of_2, receive_4},
     .finish = finish_batches,
@@ -245,7 +245,7 @@ static void abandon_then_send(void) {
 
 const model_case ring_abandoned = {
     .name = "ring.abandoned",
-    .about = "a claim of two that is given up is passed over, and its slots are used again",
+    .about = "an abandoned claim of two is skipped, and its slots are used again",
     .setup = set_up_2,
     .threads = {abandon_then_send, send_1_of_2, receive_2},
     .finish = finish,
@@ -255,7 +255,8 @@ const model_case ring_abandoned = {
 
 /* MARK: figures */
 
-/* One item inside; another one is sent before the first is received: it is never empty. */
+/* One item is inside, and another one is sent before the first is received: the ring is never
+ * empty. */
 static void set_up_count(void) {
   set_up(2, 0);
   model_check(ring_try_send(ring, 10, 1) == RR_OK);
@@ -280,7 +281,7 @@ static void finish_count(void) {
 
 const model_case ring_count = {
     .name = "ring.count",
-    .about = "the figure of a third thread is never empty if the ring never is",
+    .about = "the count that a third thread reads is never 0 if the ring is never empty",
     .setup = set_up_count,
     .threads = {send_second, receive_first_after_second, count},
     .finish = finish_count,

@@ -1,5 +1,5 @@
-/* Snapshots: an owner that stays the owner and shows states, threads that read them, with pins that
- * are given back at once and with pins that are kept. */
+/* Snapshots: an owner that stays the owner and publishes states, and threads that read them, with
+ * pins that are released at once and with pins that are kept. */
 #include "states.h"
 
 static void set_up_3(void) { states_set_up(3); }
@@ -19,7 +19,7 @@ static void read_3(void) {
   model_readers_end_thread();
 }
 
-/* A read inside of a read, of the same state. */
+/* A read nested in another read of the same state. */
 static void read_nested(void) {
   const uint64_t first = states_read_after(1);
   const rr_pin pin = rr_readers_pin(states.trampoline);
@@ -34,7 +34,7 @@ static void read_nested(void) {
 
 const model_case snapshot_pins = {
     .name = "snapshot.pins",
-    .about = "a reader reads twice while the owner shows two states; pins are given back at once",
+    .about = "a reader reads twice while the owner publishes two states; pins are released at once",
     .setup = states_set_up_2,
     .threads = {change_2, states_read_2},
     .finish = states_finish,
@@ -45,7 +45,7 @@ const model_case snapshot_pins = {
 
 const model_case snapshot_two_readers = {
     .name = "snapshot.two-readers",
-    .about = "two readers and an owner that shows two states; pins are given back at once",
+    .about = "two readers, and an owner that publishes two states; pins are released at once",
     .setup = states_set_up_2,
     .threads = {change_2, states_read_1, states_read_1},
     .finish = states_finish,
@@ -56,7 +56,7 @@ const model_case snapshot_two_readers = {
 
 const model_case snapshot_kept = {
     .name = "snapshot.kept",
-    .about = "a reader keeps its pin; an owner with two slots shows two states, and revokes",
+    .about = "a reader keeps its pin; an owner with two slots publishes two states, and revokes",
     .setup = states_set_up_2,
     .threads = {change_2, states_read_2},
     .finish = states_finish,
@@ -66,7 +66,7 @@ const model_case snapshot_kept = {
 
 const model_case snapshot_kept_twice = {
     .name = "snapshot.kept-twice",
-    .about = "a reader keeps pins of two states; an owner with two slots shows three",
+    .about = "a reader keeps pins of two states; an owner with two slots publishes three",
     .setup = states_set_up_2,
     .threads = {change_3, states_read_2},
     .finish = states_finish,
@@ -76,7 +76,7 @@ const model_case snapshot_kept_twice = {
 
 const model_case snapshot_revoked_on_the_way_in = {
     .name = "snapshot.revoked-on-the-way-in",
-    .about = "a reader finds its pin revoked after it has read by it",
+    .about = "a reader finds its pin revoked when it begins a read by it",
     .setup = states_set_up_2,
     .threads = {change_2, read_3},
     .finish = states_finish,
@@ -84,28 +84,29 @@ const model_case snapshot_revoked_on_the_way_in = {
     .far = {4, 2, 0},
 };
 
-/* Goes on living, and reads no more. */
+/* The thread stays alive, but reads no more. */
 static void read_2_and_live(void) { states_read_after(states_read_after(1)); }
 
-/* What it keeps is taken by the owner; its record goes at last. */
+/* The owner takes the pin that the thread keeps; the thread's record is destroyed at the end. */
 static void finish_when_granted(void) {
   for (uint64_t value = 5; value < 8; value++) {
     states_change(value);
-    model_check(states.last_shown == (int)value);
+    model_check(states.last_published == (int)value);
   }
   model_readers_end_of(1);
   states_finish();
 }
 
 static void finish_while_it_lives(void) {
-  /* Whoever was later, the reader that left or the owner that revoked, has seen to it. */
+  /* The later one of the two, the reader that ended its read or the owner that revoked, has removed
+   * the pin. */
   model_check(!model_readers_is_marked(1));
   finish_when_granted();
 }
 
 const model_case snapshot_none_forgotten = {
     .name = "snapshot.none-forgotten",
-    .about = "the pin of a thread that reads no more is taken by an owner that needs the slot",
+    .about = "an owner that needs the slot takes the pin of a thread that reads no more",
     .setup = states_set_up_2,
     .threads = {read_2_and_live, change_2},
     .finish = finish_while_it_lives,
@@ -113,8 +114,8 @@ const model_case snapshot_none_forgotten = {
     .far = {5, 2, 0},
 };
 
-/* As pthread_exit() inside of a read: nobody unpins. Only what a thread keeps is known when it
- * ends. */
+/* As pthread_exit() inside of a read: no code unpins. At the end of a thread only its kept pin is
+ * known. */
 static void read_and_end_inside(void) {
   const uint64_t first = states_read_after(1);
   const rr_pin pin = rr_readers_pin(states.trampoline);
@@ -129,7 +130,7 @@ static void read_and_end_inside(void) {
 
 const model_case snapshot_ended_inside = {
     .name = "snapshot.ended-inside",
-    .about = "a thread ends inside of a read by a kept pin, which is given back",
+    .about = "a thread ends inside of a read by a kept pin, and the pin is unpinned",
     .setup = states_set_up_2,
     .threads = {change_2, read_and_end_inside},
     .finish = states_finish,
@@ -140,7 +141,7 @@ const model_case snapshot_ended_inside = {
 const model_case snapshot_kept_long = {
     .name = "snapshot.kept-long",
     .about =
-        "a reader reads three times by kept pins; an owner with three slots shows three states",
+        "a reader reads three times by kept pins; an owner with three slots publishes three states",
     .setup = set_up_3,
     .threads = {change_3, read_3},
     .finish = states_finish,
@@ -150,7 +151,7 @@ const model_case snapshot_kept_long = {
 
 const model_case snapshot_two_keepers = {
     .name = "snapshot.two-keepers",
-    .about = "two readers keep their pins; an owner with two slots shows two states",
+    .about = "two readers keep their pins; an owner with two slots publishes two states",
     .setup = states_set_up_2,
     .threads = {change_2, states_read_2, states_read_1},
     .finish = states_finish,
@@ -160,7 +161,7 @@ const model_case snapshot_two_keepers = {
 
 const model_case snapshot_nested = {
     .name = "snapshot.nested",
-    .about = "a read inside of a read by a kept pin, while the owner shows two states",
+    .about = "a read nested in a read by a kept pin, while the owner publishes two states",
     .setup = states_set_up_2,
     .threads = {change_2, read_nested},
     .finish = states_finish,
@@ -170,7 +171,7 @@ const model_case snapshot_nested = {
 
 const model_case snapshot_refused = {
     .name = "snapshot.refused",
-    .about = "the kernel refuses membarrier: the owner takes no pins back, until it is granted",
+    .about = "the kernel refuses membarrier: the owner takes no pins until it is granted",
     .setup = states_set_up_2,
     .threads = {read_2_and_live, change_2},
     .finish = finish_when_granted,

@@ -1,18 +1,18 @@
-/* States that are shown and read: see states.h. */
+/* States that are published and read: see states.h. */
 #include "states.h"
 
 struct states states;
 
-static void states_show(uint64_t value, int slot) {
+static void states_publish(uint64_t value, int slot) {
   states.own->slots[slot] = (state){value, value};
-  states.own->shown = slot;
+  states.own->published = slot;
   rr_trampoline_publish(states.trampoline, STATES_TOKEN, (uint64_t)slot);
-  states.last_shown = (int)value;
+  states.last_published = (int)value;
 }
 
 int states_free_slot(void) {
   for (int i = 0; i < states.slot_count; i++) {
-    if (i != states.own->shown && rr_pins_is_free(states.trampoline, i)) return i;
+    if (i != states.own->published && rr_pins_is_free(states.trampoline, i)) return i;
   }
   return -1;
 }
@@ -21,9 +21,9 @@ void states_change(uint64_t value) {
   int slot = states_free_slot();
   if (slot < 0 && rr_readers_revoke(states.trampoline)) slot = states_free_slot();
   if (slot < 0) {
-    states.withheld++;
+    states.deferred++;
   } else {
-    states_show(value, slot);
+    states_publish(value, slot);
   }
 }
 
@@ -35,8 +35,8 @@ void states_make(int slot_count) {
 
 void states_set_up(int slot_count) {
   states_make(slot_count);
-  model_check(rr_trampoline_try_start(states.trampoline, STATES_TOKEN));
-  states_show(1, 0);
+  model_check(rr_trampoline_try_initialize(states.trampoline, STATES_TOKEN));
+  states_publish(1, 0);
 }
 
 void states_set_up_2(void) { states_set_up(2); }
@@ -70,9 +70,9 @@ void states_check_no_pins(void) {
 
 void states_finish(void) {
   states_check_no_pins();
-  const int before = states.withheld;
+  const int before = states.deferred;
   states_change(9);
-  model_check(states.withheld == before && states.last_shown == 9);
+  model_check(states.deferred == before && states.last_published == 9);
   model_check(rr_readers_count() == 0);
   model_release(states.own);
   rr_trampoline_destroy(states.trampoline);

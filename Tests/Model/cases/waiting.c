@@ -1,4 +1,5 @@
-/* The event count: no wake-up is lost, whoever comes in between, whatever the kernel answers. */
+/* The event count: no wake-up is lost, whatever the order of the threads and the results of the
+ * kernel. */
 #include "cases.h"
 
 static rr_ring *ring;
@@ -18,7 +19,7 @@ static void send(uint64_t item) {
 
 static bool is_ready(void) { return rr_ring_peek(ring, rr_ring_head(ring)) != 0; }
 
-/* As EventCountOn.wait (Sources/ReactorCore/Waiting/EventCount.swift). */
+/* As EventCount.wait (Sources/ReactorCore/Waiting/EventCount.swift). */
 static void wait_until_ready(void) {
   while (!is_ready()) {
     const uint32_t key = rr_eventcount_prepare(waiting);
@@ -83,7 +84,7 @@ const model_case waiting_three_producers = {
 
 const model_case waiting_symmetric = {
     .name = "waiting.symmetric",
-    .about = "the same where the kernel has no membarrier: both fences are full",
+    .about = "the same without membarrier: both fences are full fences",
     .setup = set_up,
     .threads = {send_2_of_1, receive_2},
     .finish = finish,
@@ -111,7 +112,7 @@ static void set_up_sleepers(void) {
   for (int i = 0; i < 2; i++) conditions[i] = model_allocate(sizeof *conditions[i]);
 }
 
-/* The conditions are no objects of the core; their edge is any one. */
+/* The conditions are not objects of the core, so they use an edge of the case. */
 static void sleep_until(int i) {
   while (rr_load_acquire(MODEL_OF_THE_CASE, &conditions[i]->is_set) == 0) {
     const uint32_t key = rr_eventcount_prepare(waiting);
@@ -141,7 +142,7 @@ static void finish_sleepers(void) {
 
 const model_case waiting_two_sleepers = {
     .name = "waiting.two-sleepers",
-    .about = "two sleep on one event count, each for a condition of its own",
+    .about = "two threads sleep on one event count, each for a condition of its own",
     .setup = set_up_sleepers,
     .threads = {sleep_until_0, sleep_until_1, make_both_true},
     .finish = finish_sleepers,
@@ -151,7 +152,7 @@ const model_case waiting_two_sleepers = {
 
 const model_case waiting_two_notifiers = {
     .name = "waiting.two-notifiers",
-    .about = "two sleepers and two notifiers, who may find the same word armed",
+    .about = "two sleepers and two notifiers, which may find the same word armed",
     .setup = set_up_sleepers,
     .threads = {sleep_until_0, sleep_until_1, make_0_true, make_1_true},
     .finish = finish_sleepers,
@@ -159,10 +160,10 @@ const model_case waiting_two_notifiers = {
     .far = {3, 2, 0},
 };
 
-/* MARK: a wake-up put off */
+/* MARK: a postponed wake-up */
 
-/* As Overflow.notifyRoom (Sources/ReactorRuntime/Mailbox/Overflow.swift): nothing is remembered of
- * a wake-up that was not worth it; the next look finds the word as it was. */
+/* As Overflow.notifyRoom (Sources/ReactorRuntime/Mailbox/Overflow.swift): a wake-up that was not
+ * worth it is not remembered, because the next check finds the word unchanged. */
 static void send_two_and_look_again(void) {
   model_check(ring_try_send(ring, 10, 1) == RR_OK);
   (void)rr_eventcount_must_notify(waiting);
@@ -172,7 +173,7 @@ static void send_two_and_look_again(void) {
 
 const model_case waiting_put_off = {
     .name = "waiting.put-off",
-    .about = "a producer that puts a wake-up off until after its second item",
+    .about = "a producer postpones a wake-up until after its second item",
     .setup = set_up,
     .threads = {send_two_and_look_again, receive_1},
     .finish = finish,
@@ -182,7 +183,7 @@ const model_case waiting_put_off = {
 
 const model_case waiting_put_off_symmetric = {
     .name = "waiting.put-off-symmetric",
-    .about = "the same where the kernel has no membarrier: the look has a full fence",
+    .about = "the same without membarrier: the check has a full fence",
     .setup = set_up,
     .threads = {send_two_and_look_again, receive_1},
     .finish = finish,
@@ -191,8 +192,8 @@ const model_case waiting_put_off_symmetric = {
     .far = {5, 4, 0},
 };
 
-/* As rr_eventcount_must_notify() says: who finds somebody armed owes a wake-up, and nobody else
- * does. */
+/* As rr_eventcount_must_notify() says: a thread that finds the word armed must notify later; other
+ * threads need not. */
 static void send_two_and_pay(void) {
   model_check(ring_try_send(ring, 10, 1) == RR_OK);
   const bool owes = rr_eventcount_must_notify(waiting);
@@ -202,7 +203,8 @@ static void send_two_and_pay(void) {
 
 const model_case waiting_owed = {
     .name = "waiting.owed",
-    .about = "a producer that looks once, and wakes after its second item if it owes it",
+    .about =
+        "a producer checks once, and wakes after its second item if the check found the word armed",
     .setup = set_up,
     .threads = {send_two_and_pay, receive_1},
     .finish = finish,
