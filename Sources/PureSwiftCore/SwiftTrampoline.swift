@@ -15,7 +15,7 @@ public struct SwiftTrampoline: RawTrampoline, @unchecked Sendable {
     let memory = try CacheLine.allocate(byteCount: TrampolineLayout.payload + payload)
     word = CacheLine.place(Atomic(Self.newBit), inLine: 0, of: memory)
     for slot in 0..<snapshotSlotCount { pins(slot).initialize(to: Atomic(0)) }
-    withheld.initialize(to: Atomic(0))
+    deferredCount.initialize(to: Atomic(0))
   }
 
   @inlinable
@@ -152,17 +152,17 @@ extension SwiftTrampoline {
 
   // Relaxed: the owner alone writes it.
   public func noteDeferred() {
-    withheld.pointee.store(withheld.pointee.load(ordering: .relaxed) + 1, ordering: .relaxed)
+    deferredCount.pointee.store(deferredCount.pointee.load(ordering: .relaxed) + 1, ordering: .relaxed)
   }
 
-  public var wasDeferred: Int { withheld.pointee.load(ordering: .relaxed) }
+  public var wasDeferred: Int { deferredCount.pointee.load(ordering: .relaxed) }
 
   @inlinable
   func pins(_ slot: Int) -> UnsafeMutablePointer<Atomic<UInt32>> {
     (memory + TrampolineLayout.pins).assumingMemoryBound(to: Atomic<UInt32>.self) + slot
   }
 
-  private var withheld: UnsafeMutablePointer<Atomic<Int>> {
-    (memory + TrampolineLayout.withheld).assumingMemoryBound(to: Atomic<Int>.self)
+  private var deferredCount: UnsafeMutablePointer<Atomic<Int>> {
+    (memory + TrampolineLayout.deferredCount).assumingMemoryBound(to: Atomic<Int>.self)
   }
 }

@@ -52,7 +52,7 @@ public struct CTrampoline: RawTrampoline, @unchecked Sendable {
   public var wasDeferred: Int { Int(rr_pins_was_deferred_count(word)) }
 
   @inlinable
-  public var slot: Int { Int(rr_trampoline_slot(word)) }
+  public var slot: Int { Int(rr_trampoline_published_slot(word)) }
 
   @inlinable
   public func pin(slot: Int) { rr_pins_pin(word, Int32(truncatingIfNeeded: slot)) }

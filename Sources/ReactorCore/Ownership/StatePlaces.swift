@@ -79,7 +79,7 @@ enum StatePlaces<State> {
 
   @usableFromInline
   static func prepare(_ block: UnsafeMutableRawPointer) {
-    precondition(MemoryLayout<SlotFields>.size <= TrampolineLayout.withheld - TrampolineLayout.slotFields)
+    precondition(MemoryLayout<SlotFields>.size <= TrampolineLayout.deferredCount - TrampolineLayout.slotFields)
     owner(in: block).initialize(to: OwnerFields(place: block))
     slots(in: block).initialize(to: SlotFields(place: block))
   }

@@ -18,7 +18,7 @@ public struct ReactorCounters: Sendable, Hashable, CustomStringConvertible {
   /// Earlier states that are alive because somebody reads them.
   public var heldStates = 0
   /// How often a state was not shown at once because readers held every slot.
-  public var withheldStates = 0
+  public var deferredStates = 0
 
   /// What was sent and not refused: what was processed, waits, or was dropped. (Senders themselves count nothing:
   /// that would be a line of memory that all of them write.)
@@ -27,7 +27,7 @@ public struct ReactorCounters: Sendable, Hashable, CustomStringConvertible {
   public var description: String {
     """
     sent \(sent), waiting \(waiting), processed \(processed), dropped \(dropped), turns \(turns), largest turn \(largestTurn), \
-    held states \(heldStates), withheld states \(withheldStates)
+    held states \(heldStates), deferred states \(deferredStates)
     """
   }
 }
@@ -47,7 +47,7 @@ extension Runtime {
       dropped: mailbox.overflow.use { $0.dropped.load(ordering: .relaxed) } ?? 0,
       turns: immediate + turnCounters.was(.turns),
       largestTurn: max(immediate == 0 ? 0 : 1, turnCounters.was(.largest)),
-      heldStates: state.wasHeldCount, withheldStates: state.wasDeferredCount)
+      heldStates: state.wasHeldCount, deferredStates: state.wasDeferredCount)
   }
 }
 
