@@ -1,7 +1,7 @@
 import CReactorCore
 
-/// The static tracepoints of the package trait `Tracepoints`; `rr_trace.h` says what each means. Without the
-/// trait these do nothing, and leave nothing in the code that calls them. Any thread.
+/// The static tracepoints of the package trait `Tracepoints`. Their meaning is documented in `rr_trace.h`. Without the
+/// trait these functions do nothing, and leave no instruction in the code that calls them. Any thread.
 public enum Tracepoint {
   @inlinable
   @inline(__always)

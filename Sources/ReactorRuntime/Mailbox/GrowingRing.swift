@@ -53,7 +53,7 @@ struct GrowingRing<Element: Sendable>: ~Copyable, Sendable {
   }
 
   /// Frees all stages. The holder, last of all.
-  func letGo() { newest.letGo() }
+  func letGo() { newest.releaseObject() }
 
   // MARK: Any thread
 

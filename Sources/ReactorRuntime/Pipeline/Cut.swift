@@ -26,8 +26,8 @@ final class Cut: Sendable {
   }
 
   deinit {
-    cause.letGo()
-    stream.letGo()
+    cause.releaseObject()
+    stream.releaseObject()
   }
 
   /// An observer to which elements come through this.

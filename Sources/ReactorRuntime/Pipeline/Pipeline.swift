@@ -107,7 +107,7 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
     action = ActionSubject(send: inlets.send, stream: actions.observable)
   }
 
-  deinit { stubReference.letGo() }
+  deinit { stubReference.releaseObject() }
 
   /// Tells the observers of `action` what comes next. The owner.
   @inlinable

@@ -28,7 +28,7 @@ extension Runtime {
     process(action, of: reactor)
     Tracepoint.endTurn(self, actions: 1)
     TurnMark.leave()
-    turnCounters.count(.immediate)
+    turnCounters.countImmediate()
     finish(of: reactor)
   }
 
@@ -278,7 +278,7 @@ extension Runtime {
     pipelineReference.use { apply(answer, to: action, of: reactor, $0) }
     TurnMark.leave()
     Tracepoint.endTurn(self, actions: 1)
-    turnCounters.count(.immediate)
+    turnCounters.countImmediate()
     finish(of: reactor)
   }
 
