@@ -5,7 +5,7 @@ extension OwnedState {
   @inlinable
   public func publish() {
     if owner.pointee.isPublished || !markPublished() { return }
-    raw.publish(CurrentCore.threadToken, slot: Int(slots.pointee.shown))
+    raw.publish(CurrentCore.threadToken, slot: Int(slots.pointee.published))
   }
 
   /// Publishes the owner's changes and releases the ownership. The owner; it must check the mailbox again afterwards.
@@ -15,7 +15,7 @@ extension OwnedState {
   public func release() {
     assert(isOwner, "only the owner may release the ownership")
     _ = markPublished()
-    raw.release(slot: Int(slots.pointee.shown))
+    raw.release(slot: Int(slots.pointee.published))
   }
 
   /// Publishes the owner's changes and turns the ownership into a reservation: the caller must make sure that one thread
@@ -24,7 +24,7 @@ extension OwnedState {
   public func reschedule() {
     assert(isOwner, "only the owner may reschedule")
     _ = markPublished()
-    raw.publish(scheduledToken, slot: Int(slots.pointee.shown))
+    raw.publish(scheduledToken, slot: Int(slots.pointee.published))
   }
 
   /// Marks the slot with the owner's changes as the published one; the caller then stores its number in the word. Returns
