@@ -15,7 +15,7 @@ import Testing
     let overflow = mailbox.overflow.setIfNil(try Overflow())
     for action in 0..<7 { _ = mailbox.ring.offer(.action(action)) }
     let raw = try #require(mailbox.ring.newest.use { $0.ring.raw })
-    guard case .claimed(let late) = raw.tryClaim(1) else { throw CoreError.countIsInvalid }
+    guard case .claimed(let late) = raw.tryClaim(1) else { throw CancellationError() }
     var next = 8
     func fill() {
       while mailbox.ring.offer(.action(next)) == .accepted { next += 1 }
