@@ -24,7 +24,7 @@ extension DeferredReactorView {
   /// As ``ReactorView/reactor``, but nothing is bound before the view is ready; the last one set is bound
   /// then.
   public var reactor: Reactor? {
-    get { ViewBinding.of(self)?.reactor as? Reactor }
+    get { ViewBinding.reactor(of: self) as? Reactor }
     set {
       ViewBinding.set(newValue, of: self)
       bindIfReady()
@@ -37,9 +37,6 @@ extension DeferredReactorView {
   }
 
   private func bindIfReady() {
-    guard let binding = ViewBinding.of(self), binding.isReady, let reactor = binding.reactor as? Reactor,
-      binding.takeTurnToBind()
-    else { return }
-    bind(reactor: reactor)
+    if let reactor = ViewBinding.takeReactorToBind(of: self) as? Reactor { bind(reactor: reactor) }
   }
 }
