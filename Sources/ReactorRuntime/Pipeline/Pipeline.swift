@@ -68,7 +68,7 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
   @usableFromInline let mutationPort: OwnerSource<Mutation>
   @usableFromInline let statePort: OwnerSource<State>
   @usableFromInline let action: ActionSubject<Action>
-  @usableFromInline let announcement = Announcement()
+  @usableFromInline let announcement = SupersedeCause()
 
   // The owner's.
   @usableFromInline let progress = OwnerCell(Progress())

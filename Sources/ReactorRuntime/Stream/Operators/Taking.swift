@@ -45,15 +45,15 @@ extension ObservableType {
     let source = asObservable()
     let signal = other.asObservable()
     return Observable { observer in
-      let cut = Cut()
-      let funnel = Funnel(cut.marking(observer))
+      let scope = SupersedeScope()
+      let funnel = Funnel(scope.wrap(observer))
       funnel.sources.insert(
-        cut.hold(
+        scope.hold(
           signal.run(
             AnyObserver { event in
               switch event {
               // Once: while an element is being delivered, the end waits.
-              case .next: if cut.end() { funnel.on(.completed) }
+              case .next: if scope.end() { funnel.on(.completed) }
               case .error(let error): funnel.on(.error(error))
               case .completed: break
               }
