@@ -4,7 +4,7 @@ struct Junction<State: Sendable, Input: Sendable, Element: Sendable>: Sendable {
   let sink: Sink<Element>
   /// What ends with the subscription.
   let sources = CompositeDisposable()
-  private let serializer: Serializer<State, Input>
+  private let drain: StatefulDrain<State, Input>
 
   /// - Parameter handle: Called with one input at a time, on any of the threads that bring them, until the
   ///   end.
@@ -14,14 +14,14 @@ struct Junction<State: Sendable, Input: Sendable, Element: Sendable>: Sendable {
   ) {
     let sink = Sink(observer)
     self.sink = sink
-    serializer = Serializer(state) { state, input in if !sink.isOver { handle(sink, &state, input) } }
+    drain = StatefulDrain(state) { state, input in if !sink.isOver { handle(sink, &state, input) } }
     // First, so that whoever sleeps in `submit` is awake when a source that waits for it is ended.
-    sources.insert(serializer)
+    sources.insert(drain)
     sink.hold(sources)
   }
 
   /// Brings an input. Any thread.
-  func submit(_ input: Input) { serializer.submit(input) }
+  func submit(_ input: Input) { drain.submit(input) }
 
   /// Subscribes to a source, unless all is over; its subscription ends with it, or with this one.
   func add<Source: Sendable>(

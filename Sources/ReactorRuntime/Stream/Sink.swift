@@ -3,7 +3,7 @@ import Synchronization
 /// One subscription of an operator: passes events on to its observer until a stop event or its disposal, and
 /// then ends the subscription that it stands on.
 ///
-/// Its source calls it serially, so it only passes on; see ``Serializer`` for operators with several sources.
+/// Its source calls it serially, so it only passes on; see ``StatefulDrain`` for operators with several sources.
 @usableFromInline
 class Sink<Element: Sendable>: SingleAssignmentDisposable, @unchecked Sendable {
   // Unchecked: as the class above; what is added is constant.

@@ -20,7 +20,7 @@ extension TimedOperation {
 
 /// One subscription of an operator with a source and a timer.
 ///
-/// Source and timer run on different threads; a ``Serializer`` makes one sequence of them, so no lock is held
+/// Source and timer run on different threads; a ``StatefulDrain`` makes one sequence of them, so no lock is held
 /// while an observer runs. When the subscription ends, the timer is cancelled, and the operation with
 /// whatever elements it holds is destroyed.
 final class TimedSubscription<Operation: TimedOperation>: Sendable {
@@ -38,7 +38,7 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
 
   let sink: Sink<Operation.Element>
   private let scheduler: any SchedulerType
-  private let serializer: Serializer<Operation, Input>
+  private let drain: StatefulDrain<Operation, Input>
   private let source = SerialDisposable()
   private let timer = SerialDisposable()
   /// Tells the timer's firing from that of one before, which may be on its way when that is cancelled.
@@ -48,7 +48,7 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
   private init(_ operation: Operation, _ scheduler: any SchedulerType, _ sink: Sink<Operation.Element>) {
     self.sink = sink
     self.scheduler = scheduler
-    serializer = Serializer(operation) { operation, input in
+    drain = StatefulDrain(operation) { operation, input in
       input.subscription.handle(input.signal, &operation)
     }
   }
@@ -63,7 +63,7 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
       // Before the source is asked, which may be long in answering: then the end of the sink ends the timer
       // as well.
       sink.hold(
-        Disposables.create(subscription.source, subscription.timer, subscription.serializer))
+        Disposables.create(subscription.source, subscription.timer, subscription.drain))
       // Its place is taken before it is there: the operation may replace it while it is being made.
       let first = SingleAssignmentDisposable()
       subscription.source.disposable = first
@@ -88,7 +88,7 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
   }
 
   private func submit(_ signal: Signal) {
-    if !sink.isOver { serializer.submit(Input(signal: signal, subscription: self)) }
+    if !sink.isOver { drain.submit(Input(signal: signal, subscription: self)) }
   }
 
   private func handle(_ signal: Signal, _ operation: inout Operation) {

@@ -37,7 +37,7 @@ extension Observable where Element: FixedWidthInteger {
       }
       // Schedulers do not run the action twice at once; this also orders the runs, on whatever threads they
       // are.
-      let counter = Serializer<Element, Void>(0) { number, _ in
+      let counter = StatefulDrain<Element, Void>(0) { number, _ in
         sink.next(number)
         number &+= 1
       }
