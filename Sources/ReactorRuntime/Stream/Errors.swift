@@ -1,5 +1,36 @@
 import ReactorCore
 
+/// An error of a stream itself.
+public enum RxError: Error, Equatable, Sendable {
+  /// An error without a known cause.
+  case unknown
+  /// A number does not fit.
+  case overflow
+  /// An argument is out of range, such as an index that no element has.
+  case argumentOutOfRange
+  /// The stream completed without an element where one was expected.
+  case noElements
+  /// The stream had a second element where one was expected.
+  case moreThanOneElement
+  /// No element came in time.
+  case timeout
+}
+
+extension RxError: CustomStringConvertible, CustomDebugStringConvertible {
+  public var description: String {
+    switch self {
+    case .unknown: "an unknown error"
+    case .overflow: "a number does not fit"
+    case .argumentOutOfRange: "an argument is out of range"
+    case .noElements: "the stream has no elements"
+    case .moreThanOneElement: "the stream has more than one element"
+    case .timeout: "no element came in time"
+    }
+  }
+
+  public var debugDescription: String { description }
+}
+
 /// What is done where a program has not said what to do.
 public enum Hooks {
   private static let errorHandler = SystemMutex<@Sendable (any Error) -> Void>(printToStandardError)
