@@ -64,6 +64,7 @@ extension Observable {
   /// passes on one event at a time, and none after a stop event or the disposal. The disposable that
   /// `subscribe` returns is disposed of after either. A thread that brings events faster than the observer
   /// handles them blocks while more than 1024 wait, unless blocking would deadlock.
+  @inlinable
   public static func create(
     _ subscribe: @escaping @Sendable (AnyObserver<Element>) -> any Disposable
   ) -> Observable {

@@ -39,35 +39,29 @@ import ReactorCore
 /// belongs to an input, such as its number, changes in the same step; handles inputs after the lock; and waits,
 /// and wakes who waits, after the lock. Whatever leaves the queue is handed out, because destroying an input
 /// may run foreign code, which must not run under the lock.
+@usableFromInline
 struct SerialDrain<Input: Sendable>: Sendable {
-  /// What has become of an input, and what the thread that brought it must do.
-  enum Submission: Sendable {
-    /// Nothing: the input was refused because of ``SerialDrain/close()``.
-    case refused
-    /// The thread handles the input, or, after ``SerialDrain/enqueue(_:on:)``, starts a drain.
-    case becameDrainer
-    /// The input is left to the drainer. The thread waits for room if `mustWait`.
-    case queued(mustWait: Bool)
-  }
-
-  private var queue: [Input] = []
+  @usableFromInline var queue: [Input] = []
   /// Whether somebody drains or is going to.
-  private(set) var isActive = false
+  @usableFromInline var isActive = false
   /// The token of the thread that drains; 0 if none does, or if it is not known.
-  private(set) var drainer: UInt64 = 0
-  private(set) var isClosed = false
+  @usableFromInline var drainer: UInt64 = 0
+  @usableFromInline var isClosed = false
 
+  @inlinable
   init() {}
 
   /// Accepts an input. Idle → draining, by the calling thread, which handles the input; otherwise it is queued.
-  mutating func submit(_ input: Input, on thread: UInt64) -> Submission {
+  @inlinable
+  mutating func submit(_ input: Input, on thread: UInt64) -> DrainSubmission {
     if isClosed { return .refused }
     if tryAcquire(on: thread) { return .becameDrainer }
     return append(input, on: thread)
   }
 
   /// Queues an input. Idle → scheduled: then the caller starts a drain.
-  mutating func enqueue(_ input: Input, on thread: UInt64) -> Submission {
+  @inlinable
+  mutating func enqueue(_ input: Input, on thread: UInt64) -> DrainSubmission {
     if isClosed { return .refused }
     let queued = append(input, on: thread)
     if isActive { return queued }
@@ -76,6 +70,7 @@ struct SerialDrain<Input: Sendable>: Sendable {
   }
 
   /// Idle → draining, without an input. False if another drain is scheduled or running, or this is closed.
+  @inlinable
   mutating func tryAcquire(on thread: UInt64) -> Bool {
     if isActive || isClosed { return false }
     isActive = true
@@ -84,12 +79,14 @@ struct SerialDrain<Input: Sendable>: Sendable {
   }
 
   /// Scheduled → draining. Returns what is queued.
+  @inlinable
   mutating func begin(on thread: UInt64) -> [Input] {
     drainer = thread
     return takeAll()
   }
 
   /// Returns what is queued, for the drainer to handle. Draining → idle if that is nothing.
+  @inlinable
   mutating func takeBatch() -> [Input] {
     if queue.isEmpty { release() }
     return takeAll()
@@ -98,6 +95,7 @@ struct SerialDrain<Input: Sendable>: Sendable {
   /// Gives the drain up after one batch: draining → idle, or → scheduled if more is queued.
   ///
   /// - Returns: How many inputs are queued. If there are any, the caller starts a drain.
+  @inlinable
   mutating func finish() -> Int {
     release()
     isActive = !queue.isEmpty
@@ -108,6 +106,7 @@ struct SerialDrain<Input: Sendable>: Sendable {
   ///
   /// - Returns: What was queued, and whether nobody drains, so that the caller may destroy what only the
   ///   drainer touches. Otherwise the drainer finds this closed when it takes its next batch.
+  @inlinable
   mutating func close() -> (forgotten: [Input], wasIdle: Bool) {
     let wasIdle = !isActive && !isClosed
     isClosed = true
@@ -115,22 +114,26 @@ struct SerialDrain<Input: Sendable>: Sendable {
   }
 
   /// Whether a thread that was told to wait may go on.
+  @inlinable
   var hasRoom: Bool { drainer == 0 || queue.count <= Backpressure.limit }
 
-  private mutating func append(_ input: Input, on thread: UInt64) -> Submission {
+  @inlinable
+  mutating func append(_ input: Input, on thread: UInt64) -> DrainSubmission {
     queue.append(input)
     // The drainer would wait for itself, and before a drain has begun there is no thread to wait for: the
     // scheduler may need the very thread that calls.
     return .queued(mustWait: queue.count > Backpressure.limit && drainer != 0 && drainer != thread)
   }
 
-  private mutating func takeAll() -> [Input] {
+  @inlinable
+  mutating func takeAll() -> [Input] {
     var all: [Input] = []
     swap(&all, &queue)
     return all
   }
 
-  private mutating func release() {
+  @inlinable
+  mutating func release() {
     isActive = false
     drainer = 0
   }
@@ -142,6 +145,7 @@ extension SerialDrain {
   /// - Parameters:
   ///   - takeBatch: Calls ``takeBatch()`` under the lock.
   ///   - handle: Called with each input, after the lock.
+  @inlinable
   static func drain(takeBatch: () -> [Input], handle: (Input) -> Void) {
     while true {
       let batch = takeBatch()
@@ -152,21 +156,38 @@ extension SerialDrain {
   }
 }
 
+/// What has become of an input that was brought to a ``SerialDrain``, and what the thread that brought it must do.
+@usableFromInline
+enum DrainSubmission: Sendable {
+  /// Nothing: the input was refused because of ``SerialDrain/close()``.
+  case refused
+  /// The thread handles the input, or, after ``SerialDrain/enqueue(_:on:)``, starts a drain.
+  case becameDrainer
+  /// The input is left to the drainer. The thread waits for room if `mustWait`.
+  case queued(mustWait: Bool)
+}
+
 /// How threads wait that bring more than a drainer has handled.
 ///
 /// All drainers of the process share one place to wait, because waiting is rare.
+@usableFromInline
 enum Backpressure {
   private static let room: EventCount = {
     do { return try EventCount() } catch { fatalError("no memory for an event count: \(error)") }
   }()
 
   /// How many inputs may be queued before the next thread that brings one waits.
-  static let limit = 1024
+  @inlinable
+  static var limit: Int { 1024 }
 
   /// Wakes the threads that wait, after so many inputs were taken from a queue. Any thread.
+  @inlinable
   static func notifyRoom(afterTaking count: Int) {
-    if count > limit { room.notify() }
+    if count > limit { wakeAll() }
   }
+
+  @usableFromInline
+  static func wakeAll() { room.notify() }
 
   /// Blocks until there is room. Returns at once if the drainer waits, directly or through others, for this
   /// thread (see `WaitGraph`): then the queue grows beyond the limit by one, since the alternatives are a
@@ -176,6 +197,7 @@ enum Backpressure {
   ///   - thread: The token of the calling thread.
   ///   - drainer: Returns the token of the thread that drains; 0 if there is none.
   ///   - hasRoom: Returns ``SerialDrain/hasRoom``.
+  @usableFromInline
   static func wait(
     _ thread: UInt64, drainer: @escaping @Sendable () -> UInt64, hasRoom: @escaping @Sendable () -> Bool
   ) {
@@ -190,13 +212,15 @@ enum Backpressure {
 /// several sources knows.
 ///
 /// Disposing of it destroys the state and what is queued, and lets threads go on that wait for room.
+@usableFromInline
 final class StatefulDrain<State: Sendable, Input: Sendable>: Disposable {
-  private let queue = SystemMutex(SerialDrain<Input>())
+  @usableFromInline let queue = SystemMutex(SerialDrain<Input>())
   /// The drainer's. Nil once this was disposed of.
-  private let state: OwnerCell<State?>
-  private let handle: @Sendable (inout State, Input) -> Void
+  @usableFromInline let state: OwnerCell<State?>
+  @usableFromInline let handle: @Sendable (inout State, Input) -> Void
 
   /// - Parameter handle: Called with one input at a time, on any of the threads that bring them.
+  @inlinable
   init(_ state: State, handle: @escaping @Sendable (inout State, Input) -> Void) {
     self.state = OwnerCell(state)
     self.handle = handle
@@ -204,6 +228,7 @@ final class StatefulDrain<State: Sendable, Input: Sendable>: Disposable {
 
   /// Handles an input, or leaves it to the thread that is handling another. Blocks as ``Backpressure`` says.
   /// Any thread.
+  @inlinable
   func submit(_ input: Input) {
     let me = CCore.threadToken
     switch queue.withLock({ $0.submit(input, on: me) }) {
@@ -214,6 +239,7 @@ final class StatefulDrain<State: Sendable, Input: Sendable>: Disposable {
   }
 
   /// Refuses what comes from now on, and forgets what is queued. Any thread, also while it handles an input.
+  @inlinable
   func dispose() {
     let (forgotten, wasIdle) = queue.withLock { $0.close() }
     Backpressure.notifyRoom(afterTaking: forgotten.count)
@@ -221,7 +247,8 @@ final class StatefulDrain<State: Sendable, Input: Sendable>: Disposable {
     if wasIdle { state.value = nil }
   }
 
-  private func drain(_ first: Input) {
+  @inlinable
+  func drain(_ first: Input) {
     handle(&state.value!, first)
     SerialDrain.drain(
       takeBatch: {
@@ -233,9 +260,11 @@ final class StatefulDrain<State: Sendable, Input: Sendable>: Disposable {
       handle: { input in if !isClosed { handle(&state.value!, input) } })
   }
 
-  private var isClosed: Bool { queue.withLock { $0.isClosed } }
+  @inlinable
+  var isClosed: Bool { queue.withLock { $0.isClosed } }
 
-  private func waitForRoom(_ me: UInt64) {
+  @inlinable
+  func waitForRoom(_ me: UInt64) {
     Backpressure.wait(
       me, drainer: { [self] in queue.withLock { $0.drainer } },
       hasRoom: { [self] in queue.withLock { $0.hasRoom } })

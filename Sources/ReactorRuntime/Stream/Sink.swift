@@ -97,14 +97,16 @@ extension ObservableType {
 
 /// One subscription of an operator with several sources: handles what they send one input at a time, in the
 /// order of arrival, with a state that nothing else touches.
+@usableFromInline
 struct MultiSourceSink<State: Sendable, Input: Sendable, Element: Sendable>: Sendable {
-  let sink: Sink<Element>
+  @usableFromInline let sink: Sink<Element>
   /// What ends with the subscription.
-  let sources = CompositeDisposable()
-  private let drain: StatefulDrain<State, Input>
+  @usableFromInline let sources = CompositeDisposable()
+  @usableFromInline let drain: StatefulDrain<State, Input>
 
   /// - Parameter handle: Called with one input at a time, on any of the threads that bring them, until the
   ///   subscription is over.
+  @inlinable
   init(
     _ observer: AnyObserver<Element>, _ state: State,
     handle: @escaping @Sendable (Sink<Element>, inout State, Input) -> Void
@@ -119,9 +121,11 @@ struct MultiSourceSink<State: Sendable, Input: Sendable, Element: Sendable>: Sen
   }
 
   /// Handles an input, or leaves it to the thread that is handling another. Any thread.
+  @inlinable
   func submit(_ input: Input) { drain.submit(input) }
 
   /// Subscribes to a source, unless the subscription is over. Each ends with the other.
+  @inlinable
   func add<Source: Sendable>(
     _ source: Observable<Source>, _ input: @escaping @Sendable (Event<Source>) -> Input
   ) {
@@ -132,19 +136,24 @@ struct MultiSourceSink<State: Sendable, Input: Sendable, Element: Sendable>: Sen
 
 /// One subscription that receives its events from several threads or sources, and passes them on one at a time,
 /// in the order of arrival.
+@usableFromInline
 struct SerializedSink<Element: Sendable>: Sendable {
-  private let inputs: MultiSourceSink<Void, Event<Element>, Element>
+  @usableFromInline let inputs: MultiSourceSink<Void, Event<Element>, Element>
 
+  @inlinable
   init(_ observer: AnyObserver<Element>) {
     inputs = MultiSourceSink(observer, ()) { sink, _, event in sink.on(event) }
   }
 
+  @inlinable
   var sink: Sink<Element> { inputs.sink }
 
   /// What ends with the subscription: everything that calls ``on(_:)``.
+  @inlinable
   var sources: CompositeDisposable { inputs.sources }
 
   /// Passes an event on, or leaves that to the thread that is passing on another. Any thread.
+  @inlinable
   func on(_ event: Event<Element>) {
     if !sink.isOver { inputs.submit(event) }
   }

@@ -24,6 +24,7 @@ import Synchronization
 ///
 /// A scope concerns one stream only, the one that `take(until:)` is part of. An element that passes and then
 /// gets into another stream, through a subject, is not superseded there.
+@usableFromInline
 final class SupersedeScope: Sendable {
   private let hasEnded = Atomic(false)
   private let signal = SingleAssignmentDisposable()
@@ -35,6 +36,7 @@ final class SupersedeScope: Sendable {
   private let stream = LastingReference<StreamIdentity>()
 
   /// Call it where `take(until:)` is subscribed to.
+  @usableFromInline
   init() {
     if let stream = ThreadScope.innermost(StreamIdentity.self) { _ = self.stream.setIfNil(stream) }
   }
@@ -45,6 +47,7 @@ final class SupersedeScope: Sendable {
   }
 
   /// Returns an observer that passes each event on, and each element inside of this scope.
+  @inlinable
   func wrap<Element>(_ observer: AnyObserver<Element>) -> AnyObserver<Element> {
     AnyObserver { [self] event in
       if case .next = event { ThreadScope.enter(self) { observer.on(event) } } else { observer.on(event) }
@@ -55,6 +58,7 @@ final class SupersedeScope: Sendable {
   /// ``SupersedeCause``. Any thread.
   ///
   /// - Returns: Whether the caller must end the stream; false if the signal had come before.
+  @usableFromInline
   func end() -> Bool {
     if let current = ThreadScope.innermost(SupersedeCause.self) { _ = cause.setIfNil(current) }
     // Relaxed: it only chooses the one caller that ends the stream, and publishes nothing.
@@ -65,6 +69,7 @@ final class SupersedeScope: Sendable {
   ///
   /// - Returns: What the stream disposes of when it ends. The signal itself is disposed of when nobody needs it
   ///   any more.
+  @usableFromInline
   func hold(_ signal: any Disposable) -> any Disposable {
     self.signal.hold(signal)
     return Disposables.create { [self] in releaseSignal() }

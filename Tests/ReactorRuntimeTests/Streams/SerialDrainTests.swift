@@ -7,15 +7,15 @@ import Testing
 
 /// The state machine that makes one sequence of the inputs of several threads, and its bound.
 @Suite struct SerialDrainTests {
-  private func becameDrainer<Input>(_ submission: SerialDrain<Input>.Submission) -> Bool {
+  private func becameDrainer(_ submission: DrainSubmission) -> Bool {
     if case .becameDrainer = submission { true } else { false }
   }
 
-  private func mustWait<Input>(_ submission: SerialDrain<Input>.Submission) -> Bool? {
+  private func mustWait(_ submission: DrainSubmission) -> Bool? {
     if case .queued(let mustWait) = submission { mustWait } else { nil }
   }
 
-  private func isRefused<Input>(_ submission: SerialDrain<Input>.Submission) -> Bool {
+  private func isRefused(_ submission: DrainSubmission) -> Bool {
     if case .refused = submission { true } else { false }
   }
 

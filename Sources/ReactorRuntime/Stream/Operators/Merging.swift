@@ -7,6 +7,7 @@ extension ObservableType {
   /// Elements that come on several threads are passed on one at a time; a thread that brings too many blocks as
   /// ``Observable/create(_:)`` describes. Completes when this stream and all of the others have completed.
   /// Fails as soon as one fails or `selector` throws.
+  @inlinable
   public func flatMap<Inner: ObservableType>(
     _ selector: @escaping @Sendable (Element) throws -> Inner
   ) -> Observable<Inner.Element> {
@@ -15,6 +16,7 @@ extension ObservableType {
 
   /// As ``flatMap(_:)``, but ignores elements that come while a stream of `selector` is running, without a call
   /// of `selector`.
+  @inlinable
   public func flatMapFirst<Inner: ObservableType>(
     _ selector: @escaping @Sendable (Element) throws -> Inner
   ) -> Observable<Inner.Element> {
@@ -22,9 +24,11 @@ extension ObservableType {
   }
 
   /// Merges all streams that this stream sends; see ``flatMap(_:)``.
+  @inlinable
   public func merge() -> Observable<Element.Element> where Element: ObservableType { flatMap { $0 } }
 
-  private func merged<Inner: ObservableType>(
+  @inlinable
+  func merged<Inner: ObservableType>(
     isExclusive: Bool, _ selector: @escaping @Sendable (Element) throws -> Inner
   ) -> Observable<Inner.Element> {
     let source = asObservable()
@@ -47,11 +51,13 @@ extension ObservableType {
 
 extension Observable {
   /// Merges the streams. Completes when all have completed. Fails as soon as one fails.
+  @inlinable
   public static func merge(_ sources: Observable<Element>...) -> Observable<Element> {
     Observable.merge(sources)
   }
 
   /// Merges the streams. Completes when all have completed. Fails as soon as one fails.
+  @inlinable
   public static func merge(_ sources: some Collection<Observable<Element>>) -> Observable<Element> {
     if sources.count == 1, let only = sources.first { return only }
     return Observable<Observable<Element>>.from(Array(sources)).merge()
@@ -60,17 +66,20 @@ extension Observable {
 
 /// One subscription of `merge` or `flatMap`. The outer stream adds streams one at a time. These may send on any
 /// thread.
-private final class Merger<Element: Sendable>: Sendable {
-  private let serialized: SerializedSink<Element>
+@usableFromInline
+final class Merger<Element: Sendable>: Sendable {
+  @usableFromInline let serialized: SerializedSink<Element>
   /// How many streams have not completed: the inner ones, and the outer one.
-  private let running = Atomic(1)
-  private let isExclusive: Bool
+  @usableFromInline let running = Atomic(1)
+  @usableFromInline let isExclusive: Bool
 
+  @inlinable
   init(_ serialized: SerializedSink<Element>, isExclusive: Bool) {
     self.serialized = serialized
     self.isExclusive = isExclusive
   }
 
+  @inlinable
   func hold(_ outer: any Disposable) -> any Disposable {
     serialized.sources.insert(outer)
     return serialized.sink
@@ -78,10 +87,12 @@ private final class Merger<Element: Sendable>: Sendable {
 
   /// Whether the outer stream may add another stream.
   // Acquire: what a completed stream has sent comes before what the next one sends.
+  @inlinable
   var takesMore: Bool {
     !serialized.sink.isOver && !(isExclusive && running.load(ordering: .acquiring) > 1)
   }
 
+  @inlinable
   func add(_ stream: Observable<Element>) {
     if stream.isKnown { return stream.deliver { serialized.on(.next($0)) } }
     let subscription = SingleAssignmentDisposable()
@@ -97,10 +108,12 @@ private final class Merger<Element: Sendable>: Sendable {
         }))
   }
 
+  @inlinable
   func fail(_ error: any Error) { serialized.on(.error(error)) }
 
   /// Notes that one stream has completed. The last one completes the result.
   // Acquire and release: the last one comes after all that the others have sent.
+  @inlinable
   func completeOne() {
     if running.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 {
       serialized.on(.completed)

@@ -7,6 +7,7 @@ extension ObservableType {
   ///
   /// Completes when this stream and the last inner stream have completed. Fails as soon as one fails or
   /// `selector` throws.
+  @inlinable
   public func flatMapLatest<Inner: ObservableType>(
     _ selector: @escaping @Sendable (Element) throws -> Inner
   ) -> Observable<Inner.Element> {
@@ -28,33 +29,47 @@ extension ObservableType {
   }
 
   /// Passes on the last stream that this stream has sent; see ``flatMapLatest(_:)``.
+  @inlinable
   public func switchLatest() -> Observable<Element.Element> where Element: ObservableType {
     flatMapLatest { $0 }
   }
 }
 
 /// One subscription of `flatMapLatest`. The outer stream switches one stream at a time.
-private final class Switcher<Element: Sendable>: Sendable {
-  private enum Input: Sendable {
+@usableFromInline
+final class Switcher<Element: Sendable>: Sendable {
+  @usableFromInline
+  enum Input: Sendable {
     /// An event of the inner stream of that number.
     case inner(UInt64, Event<Element>)
     case outerCompleted
     case failed(any Error)
   }
 
-  private struct Progress: Sendable {
-    var outerHasCompleted = false
+  @usableFromInline
+  struct Progress: Sendable {
+    @usableFromInline var outerHasCompleted = false
     /// The number of the last inner stream that has completed.
-    var completed: UInt64 = 0
+    @usableFromInline var completed: UInt64 = 0
+
+    @inlinable
+    init() {}
   }
 
   /// The number of the inner stream that may send, from 1 on.
-  private final class Number: Sendable { let current = Atomic<UInt64>(0) }
+  @usableFromInline
+  final class Number: Sendable {
+    @usableFromInline let current = Atomic<UInt64>(0)
 
-  private let inner = SerialDisposable()
-  private let number: Number
-  private let inputs: MultiSourceSink<Progress, Input, Element>
+    @inlinable
+    init() {}
+  }
 
+  @usableFromInline let inner = SerialDisposable()
+  @usableFromInline let number: Number
+  @usableFromInline let inputs: MultiSourceSink<Progress, Input, Element>
+
+  @inlinable
   init(_ observer: AnyObserver<Element>) {
     let number = Number()
     self.number = number
@@ -75,13 +90,16 @@ private final class Switcher<Element: Sendable>: Sendable {
     inputs.sources.insert(inner)
   }
 
+  @inlinable
   var isOver: Bool { inputs.sink.isOver }
 
+  @inlinable
   func hold(_ outer: any Disposable) -> any Disposable {
     inputs.sources.insert(outer)
     return inputs.sink
   }
 
+  @inlinable
   func switchTo(_ stream: Observable<Element>) {
     // Release: a thread that reads the new number sees what was done before the switch. Only the outer stream
     // adds, so there is nothing to acquire.
@@ -97,7 +115,9 @@ private final class Switcher<Element: Sendable>: Sendable {
         }))
   }
 
+  @inlinable
   func fail(_ error: any Error) { inputs.submit(.failed(error)) }
 
+  @inlinable
   func completeOuter() { inputs.submit(.outerCompleted) }
 }

@@ -12,6 +12,7 @@ public enum TakeBehavior: Sendable {
 extension ObservableType {
   /// Passes on the first `count` elements, and completes with the last of them. With a count of 0 or less the
   /// result is empty, and this stream is not subscribed to.
+  @inlinable
   public func take(_ count: Int) -> Observable<Element> {
     if count <= 0 { return .empty() }
     return lift(count) { sink, element in
@@ -23,6 +24,7 @@ extension ObservableType {
 
   /// Passes on the elements up to the first for which `predicate` returns false, and completes there. Fails if
   /// it throws.
+  @inlinable
   public func take(
     while predicate: @escaping @Sendable (Element) throws -> Bool, behavior: TakeBehavior = .exclusive
   ) -> Observable<Element> {
@@ -31,6 +33,7 @@ extension ObservableType {
 
   /// Passes on the elements up to the first for which `predicate` returns true, and completes there. Fails if
   /// it throws.
+  @inlinable
   public func take(
     until predicate: @escaping @Sendable (Element) throws -> Bool, behavior: TakeBehavior = .exclusive
   ) -> Observable<Element> {
@@ -45,6 +48,7 @@ extension ObservableType {
   /// before that send returns; or, if an element of this stream is being delivered, right after that.
   ///
   /// `other` is subscribed to first. The result fails if `other` fails, and goes on if `other` completes.
+  @inlinable
   public func take(until other: some ObservableType) -> Observable<Element> {
     let source = asObservable()
     let signal = other.asObservable()
@@ -71,6 +75,7 @@ extension ObservableType {
 /// A stream without its beginning.
 extension ObservableType {
   /// Leaves out the first `count` elements.
+  @inlinable
   public func skip(_ count: Int) -> Observable<Element> {
     if count <= 0 { return asObservable() }
     return lift(count) { sink, element in
@@ -80,6 +85,7 @@ extension ObservableType {
 
   /// Leaves out the elements before the first for which `predicate` returns false. Afterwards it is not called.
   /// Fails if it throws.
+  @inlinable
   public func skip(
     while predicate: @escaping @Sendable (Element) throws -> Bool
   ) -> Observable<Element> {
@@ -91,6 +97,7 @@ extension ObservableType {
 
   /// Leaves out the elements that come before `other` has sent one. Fails if either stream fails, `other` only
   /// before its first element. Completes with this stream.
+  @inlinable
   public func skip(until other: some ObservableType) -> Observable<Element> {
     let source = asObservable()
     let signal = other.asObservable()
@@ -121,12 +128,18 @@ extension ObservableType {
 }
 
 /// A flag that is set once.
-private final class OneWayFlag: Sendable {
-  private let flag = Atomic(false)
+@usableFromInline
+final class OneWayFlag: Sendable {
+  @usableFromInline let flag = Atomic(false)
+
+  @inlinable
+  init() {}
 
   /// Acquire: what the thread that set it did before happens before what follows.
+  @inlinable
   var isSet: Bool { flag.load(ordering: .acquiring) }
 
   /// Release: the other side of `isSet`.
+  @inlinable
   func set() { flag.store(true, ordering: .releasing) }
 }

@@ -12,55 +12,84 @@ import ReactorCore
 /// effect of the earlier ones is in what it was replayed, even if they have not been delivered yet.
 ///
 /// Memory is bounded by ``Backpressure``.
+///
+/// Inlinable throughout, as ``SerialDrain`` is, so that it is specialised for the element. Otherwise looking the
+/// generic types up takes twenty times as long as the delivery itself.
+@usableFromInline
 final class SubjectCore<Element: Sendable>: Sendable {
-  fileprivate struct Accepted: Sendable {
-    let event: Event<Element>
-    let number: UInt64
+  @usableFromInline
+  struct Accepted: Sendable {
+    @usableFromInline let event: Event<Element>
+    @usableFromInline let number: UInt64
+
+    @inlinable
+    init(event: Event<Element>, number: UInt64) {
+      self.event = event
+      self.number = number
+    }
   }
 
-  fileprivate struct Member: Sendable {
-    let key: UInt64
+  @usableFromInline
+  struct Member: Sendable {
+    @usableFromInline let key: UInt64
     /// The number of the last event that it does not receive.
-    let since: UInt64
-    let observer: AnyObserver<Element>
+    @usableFromInline let since: UInt64
+    @usableFromInline let observer: AnyObserver<Element>
+
+    @inlinable
+    init(key: UInt64, since: UInt64, observer: AnyObserver<Element>) {
+      self.key = key
+      self.since = since
+      self.observer = observer
+    }
   }
 
   /// What the lock guards. Destroying a user's element or observer may call this subject, so whatever leaves
   /// this is handed out, and destroyed after the lock.
-  fileprivate struct State: Sendable {
+  @usableFromInline
+  struct State: Sendable {
     /// In the order of subscription, and so of the keys.
-    var members: [Member] = []
-    var drain = SerialDrain<Accepted>()
-    var lastNumber: UInt64 = 0
-    var lastKey: UInt64 = 0
-    var recent: RecentElements<Element>
-    var stopEvent: Event<Element>?
+    @usableFromInline var members: [Member] = []
+    @usableFromInline var drain = SerialDrain<Accepted>()
+    @usableFromInline var lastNumber: UInt64 = 0
+    @usableFromInline var lastKey: UInt64 = 0
+    @usableFromInline var recent: RecentElements<Element>
+    @usableFromInline var stopEvent: Event<Element>?
+
+    @inlinable
+    init(recent: RecentElements<Element>) { self.recent = recent }
   }
 
-  private let state: SystemMutex<State>
+  @usableFromInline let state: SystemMutex<State>
   /// Whether a subscriber after the end is replayed the recent elements, and not only the end.
-  private let replaysAfterEnd: Bool
+  @usableFromInline let replaysAfterEnd: Bool
 
+  @inlinable
   init(_ recent: RecentElements<Element>, replaysAfterEnd: Bool = false) {
     state = SystemMutex(State(recent: recent))
     self.replaysAfterEnd = replaysAfterEnd
   }
 
   /// Any thread; may be stale at once.
+  @inlinable
   var hasObservers: Bool { state.withLock { !$0.members.isEmpty } }
 
   /// The last element that was accepted. Any thread.
+  @inlinable
   var last: Element? { state.withLock { $0.recent.last } }
 
   /// The stop event, if one was accepted. Any thread.
+  @inlinable
   var stopEvent: Event<Element>? { state.withLock { $0.stopEvent } }
 
   /// The last element and the stop event, if they were accepted; of the same moment. Any thread.
+  @inlinable
   var lastAndStopEvent: (Element?, Event<Element>?) {
     state.withLock { ($0.recent.last, $0.stopEvent) }
   }
 
   /// A stream of what is accepted from each subscription on. It retains this; its subscriptions do not.
+  @inlinable
   var stream: Observable<Element> { Observable(identity: self) { self.subscribe($0) } }
 
   // MARK: Delivering
@@ -68,6 +97,7 @@ final class SubjectCore<Element: Sendable>: Sendable {
   /// Accepts an event, and delivers it or leaves that to the thread that is delivering another. Any thread.
   ///
   /// O(n) in the number of observers.
+  @inlinable
   func on(_ event: Event<Element>) {
     let me = CCore.threadToken
     switch state.withLock({ $0.accept(event, on: me) }) {
@@ -81,17 +111,20 @@ final class SubjectCore<Element: Sendable>: Sendable {
   }
 
   /// Delivers what was queued for this thread, the drainer.
-  private func drain() {
+  @inlinable
+  func drain() {
     SerialDrain.drain(
       takeBatch: { state.withLock { $0.drain.takeBatch() } },
       handle: { accepted in deliver(accepted, to: state.withLock { $0.members(for: accepted) }) })
   }
 
-  private func deliver(_ accepted: Accepted, to members: [Member]) {
+  @inlinable
+  func deliver(_ accepted: Accepted, to members: [Member]) {
     for member in members where member.since < accepted.number { member.observer.on(accepted.event) }
   }
 
-  private func waitForRoom(_ me: UInt64) {
+  @inlinable
+  func waitForRoom(_ me: UInt64) {
     Backpressure.wait(
       me, drainer: { [self] in state.withLock { $0.drain.drainer } },
       hasRoom: { [self] in state.withLock { $0.drain.hasRoom } })
@@ -99,14 +132,22 @@ final class SubjectCore<Element: Sendable>: Sendable {
 
   // MARK: Subscribing
 
-  private struct Admission: Sendable {
+  @usableFromInline
+  struct Admission: Sendable {
     /// Nil if there is nothing to dispose of.
-    let key: UInt64?
-    let replay: [Event<Element>]
-    var isDrainer = false
+    @usableFromInline let key: UInt64?
+    @usableFromInline let replay: [Event<Element>]
+    @usableFromInline var isDrainer = false
+
+    @inlinable
+    init(key: UInt64?, replay: [Event<Element>]) {
+      self.key = key
+      self.replay = replay
+    }
   }
 
-  private enum Arrival: Sendable {
+  @usableFromInline
+  enum Arrival: Sendable {
     case first(@Sendable () -> [Event<Element>])
     case event(Event<Element>)
   }
@@ -123,6 +164,7 @@ final class SubjectCore<Element: Sendable>: Sendable {
   ///    Neither thread waits for the other.
   ///
   /// The result does not retain this subject: an observer that is never disposed of goes away with its subject.
+  @inlinable
   func subscribe(_ observer: AnyObserver<Element>) -> any Disposable {
     let me = CCore.threadToken
     let admission: Admission? = state.withLock { state in
@@ -140,7 +182,8 @@ final class SubjectCore<Element: Sendable>: Sendable {
     return subscription(admission.key)
   }
 
-  private func subscribeDuringDelivery(_ observer: AnyObserver<Element>) -> any Disposable {
+  @inlinable
+  func subscribeDuringDelivery(_ observer: AnyObserver<Element>) -> any Disposable {
     let subscription = SingleAssignmentDisposable()
     let order = StatefulDrain<Void, Arrival>(()) { _, arrival in
       switch arrival {
@@ -162,7 +205,8 @@ final class SubjectCore<Element: Sendable>: Sendable {
     return subscription
   }
 
-  private func admit(_ observer: AnyObserver<Element>, to state: inout State) -> Admission {
+  @inlinable
+  func admit(_ observer: AnyObserver<Element>, to state: inout State) -> Admission {
     if let stopEvent = state.stopEvent {
       let recent = replaysAfterEnd ? state.recent.all : []
       return Admission(key: nil, replay: recent.map { .next($0) } + [stopEvent])
@@ -172,13 +216,15 @@ final class SubjectCore<Element: Sendable>: Sendable {
     return Admission(key: state.lastKey, replay: state.recent.all.map { .next($0) })
   }
 
-  private func subscription(_ key: UInt64?) -> any Disposable {
+  @inlinable
+  func subscription(_ key: UInt64?) -> any Disposable {
     guard let key else { return Disposables.create() }
     return Disposables.create { [weak self] in self?.remove(key) }
   }
 
   /// O(n) in the number of observers.
-  private func remove(_ key: UInt64) {
+  @inlinable
+  func remove(_ key: UInt64) {
     let removed: Member? = state.withLock { state in
       guard let index = state.index(of: key) else { return nil }
       return state.members.remove(at: index)
@@ -189,7 +235,8 @@ final class SubjectCore<Element: Sendable>: Sendable {
 }
 
 extension SubjectCore.State {
-  fileprivate enum Acceptance: Sendable {
+  @usableFromInline
+  enum Acceptance: Sendable {
     /// There was a stop event before.
     case refused
     /// The caller is the drainer now.
@@ -198,7 +245,8 @@ extension SubjectCore.State {
     case queued(mustWait: Bool, displaced: Element?)
   }
 
-  fileprivate mutating func accept(_ event: Event<Element>, on thread: UInt64) -> Acceptance {
+  @inlinable
+  mutating func accept(_ event: Event<Element>, on thread: UInt64) -> Acceptance {
     if stopEvent != nil { return .refused }
     var displaced: Element?
     if case .next(let element) = event { displaced = recent.append(element) } else { stopEvent = event }
@@ -212,13 +260,15 @@ extension SubjectCore.State {
   }
 
   /// The observers of an event that is delivered now. Those of a stop event are forgotten here.
-  fileprivate mutating func members(for accepted: SubjectCore.Accepted) -> [SubjectCore.Member] {
+  @inlinable
+  mutating func members(for accepted: SubjectCore.Accepted) -> [SubjectCore.Member] {
     defer { if accepted.event.isStopEvent { members = [] } }
     return members
   }
 
   /// Where the member of that key is; nil if it is no longer there. O(log n).
-  fileprivate func index(of key: UInt64) -> Int? {
+  @inlinable
+  func index(of key: UInt64) -> Int? {
     var (low, high) = (0, members.count)
     while low < high {
       let middle = (low + high) / 2
@@ -229,31 +279,37 @@ extension SubjectCore.State {
 }
 
 /// The last elements of a stream, up to a limit: a ring buffer.
+@usableFromInline
 struct RecentElements<Element: Sendable>: Sendable {
-  private let limit: Int
+  @usableFromInline let limit: Int
   // Once this is full, `oldest` goes round in it.
-  private var kept: [Element]
-  private var oldest = 0
+  @usableFromInline var kept: [Element]
+  @usableFromInline var oldest = 0
 
+  @inlinable
   init(limit: Int, _ first: [Element] = []) {
     precondition(limit >= 0 && first.count <= limit)
     self.limit = limit
     kept = first
   }
 
+  @inlinable
   var isEmpty: Bool { kept.isEmpty }
 
+  @inlinable
   var last: Element? {
     if kept.isEmpty { return nil }
     return kept[oldest == 0 ? kept.count - 1 : oldest - 1]
   }
 
   /// From the oldest to the newest.
+  @inlinable
   var all: [Element] { Array(kept[oldest...] + kept[..<oldest]) }
 
   /// Adds an element.
   ///
   /// - Returns: The element that it replaces, so that the caller chooses where that is destroyed.
+  @inlinable
   mutating func append(_ element: Element) -> Element? {
     if limit == 0 { return nil }
     if kept.count < limit {
