@@ -2,8 +2,8 @@ import Glibc
 
 /// A value behind a mutex of the system; for what is rare.
 ///
-/// Inlinable, because a generic caller in another module would otherwise look types up at each call, which takes
-/// longer than the mutex.
+/// Inlinable, because a generic caller in another module would otherwise look types up at each call, which
+/// takes longer than the mutex.
 ///
 /// Not `Synchronization.Mutex`: on Linux that hands over through a priority-inheritance futex, which
 /// collapses when threads outnumber cores, and through which ThreadSanitizer does not see.

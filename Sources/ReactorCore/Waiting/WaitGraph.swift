@@ -1,14 +1,14 @@
 /// Finds deadlocks before they happen: which sleeping thread waits for which other thread.
 ///
 /// A thread that is about to sleep until another thread has made room enters this graph. If the other thread
-/// waits, directly or through others, for the first one, the sleep would never end; ``enter(_:)`` then returns
-/// false, and the thread must do something else, such as exceed a limit or fail. A thread that finds room does
-/// not come here, so the graph costs nothing on the usual path.
+/// waits, directly or through others, for the first one, the sleep would never end; ``enter(_:)`` then
+/// returns false, and the thread must do something else, such as exceed a limit or fail. A thread that finds
+/// room does not come here, so the graph costs nothing on the usual path.
 ///
 /// Each cycle is found. A sleeping thread keeps what it owns, so an edge of the graph does not change until
 /// that thread wakes. The thread that would close a cycle is the last one to enter it, and it searches under
-/// the lock. A thread whose wait is over, because there is room by now, still stands in the graph until it has
-/// woken; it waits for nobody, so the search ends there.
+/// the lock. A thread whose wait is over, because there is room by now, still stands in the graph until it
+/// has woken; it waits for nobody, so the search ends there.
 ///
 /// Any thread may call these functions. They take a lock of the whole process, and call the closures of a
 /// ``Wait`` under it.

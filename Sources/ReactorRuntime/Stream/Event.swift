@@ -52,9 +52,9 @@ extension Event: CustomStringConvertible {
 
 /// A receiver of events.
 ///
-/// A conforming type documents which threads may call ``on(_:)``. Subjects and ``Observable/create(_:)`` accept
-/// events from any number of threads and pass them on one at a time. An observer that an operator passes to its
-/// source relies on the source to do so.
+/// A conforming type documents which threads may call ``on(_:)``. Subjects and ``Observable/create(_:)``
+/// accept events from any number of threads and pass them on one at a time. An observer that an operator
+/// passes to its source relies on the source to do so.
 public protocol ObserverType<Element>: Sendable {
   associatedtype Element: Sendable
 

@@ -57,8 +57,8 @@ extension Observable {
   @inlinable
   public static func error(_ error: any Error) -> Observable { Observable(.failure(error)) }
 
-  /// Returns a stream of the events that `subscribe` sends to the observer that it is given. Each subscription
-  /// calls `subscribe` anew.
+  /// Returns a stream of the events that `subscribe` sends to the observer that it is given. Each
+  /// subscription calls `subscribe` anew.
   ///
   /// Any threads may call the observer, also several at the same time, and also from inside of a delivery: it
   /// passes on one event at a time, and none after a stop event or the disposal. The disposable that

@@ -1,7 +1,7 @@
 /// A stream of elements, in Rx's words.
 ///
-/// Nothing happens until somebody subscribes. Events follow the grammar of ``Event``. They are delivered on the
-/// threads on which the stream receives them.
+/// Nothing happens until somebody subscribes. Events follow the grammar of ``Event``. They are delivered on
+/// the threads on which the stream receives them.
 ///
 /// Up to four elements that are known at once are a value, not an object: making such a stream and iterating
 /// over it allocates nothing.
@@ -27,8 +27,8 @@ public struct Observable<Element: Sendable>: ObservableType {
   @inlinable
   init(_ source: Source) { self.source = source }
 
-  /// Creates a stream that calls `run` at each subscription. `run` must call the observer serially, and should
-  /// not call it after the disposal.
+  /// Creates a stream that calls `run` at each subscription. `run` must call the observer serially, and
+  /// should not call it after the disposal.
   @inlinable
   init(identity: (any AnyObject & Sendable)? = nil, run: @escaping Run) {
     source = .stream(run, identity: identity)
@@ -101,8 +101,8 @@ extension Observable {
     deliver(to: body, orStream: { _ in preconditionFailure("not a stream of known elements") })
   }
 
-  /// Calls `body` with each element, in order, before it returns; or, if the stream is not known, `other` once,
-  /// with this stream.
+  /// Calls `body` with each element, in order, before it returns; or, if the stream is not known, `other`
+  /// once, with this stream.
   ///
   /// One switch over the stream does both, so that the compiler can remove the stream where the function that
   /// makes it is inlined.

@@ -2,9 +2,9 @@ import ReactorCore
 
 /// Makes one sequence of what several threads bring: the state machine of a queue-drain loop.
 ///
-/// The rule: a thread that brings an input while no other thread is at work becomes the *drainer*. It handles
-/// its input, then what other threads have queued meanwhile, and gives the work up when nothing is queued. The
-/// other threads do not wait for it.
+/// The rule: a thread that brings an input while no other thread is at work becomes the *drainer*. It
+/// handles its input, then what other threads have queued meanwhile, and gives the work up when nothing is
+/// queued. The other threads do not wait for it.
 ///
 ///                submit, tryAcquire
 ///           ┌──────────────────────────────┐
@@ -18,27 +18,27 @@ import ReactorCore
 ///
 /// From this follows, as long as only the drainer handles inputs:
 ///
-/// - One input is handled at a time, in the order in which they were accepted. What the drainer brings while it
-///   handles an input is queued like any other, so nothing recurses.
-/// - No lock is held while an input is handled, so an observer may bring further inputs, and threads that have
-///   nothing to do with each other do not wait for each other.
+/// - One input is handled at a time, in the order in which they were accepted. What the drainer brings while
+///   it handles an input is queued like any other, so nothing recurses.
+/// - No lock is held while an input is handled, so an observer may bring further inputs, and threads that
+///   have nothing to do with each other do not wait for each other.
 /// - Nothing is forgotten. The drainer gives up in the same step in which it finds the queue empty, and an
-///   input is queued only in a step that finds a drainer. As both steps happen under one lock, whoever queues
-///   an input leaves it to a drainer that will look again.
+///   input is queued only in a step that finds a drainer. As both steps happen under one lock, an input that
+///   is queued has a drainer that will look again.
 /// - Handling one input happens before handling the next, whatever threads do so: the lock orders them.
 ///
 /// There are two ways to become the drainer. By ``submit(_:on:)`` the calling thread is it at once; its input
 /// is not queued, so a sequence without contention allocates nothing. By ``enqueue(_:on:)`` the caller has to
 /// start a drain elsewhere, such as on a scheduler; nobody drains until that has begun.
 ///
-/// Memory is bounded by ``Backpressure``: a thread whose input was queued behind ``Backpressure/limit`` others
-/// is told to wait until the drainer has taken them. A drainer that never names its thread by
+/// Memory is bounded by ``Backpressure``: a thread whose input was queued behind ``Backpressure/limit``
+/// others is told to wait until the drainer has taken them. A drainer that never names its thread by
 /// ``begin(on:)`` is not waited for, and what is queued for it is not bounded.
 ///
-/// This is a plain value without a lock or a thread. Its user keeps it in a ``SystemMutex``, so that what else
-/// belongs to an input, such as its number, changes in the same step; handles inputs after the lock; and waits,
-/// and wakes who waits, after the lock. Whatever leaves the queue is handed out, because destroying an input
-/// may run foreign code, which must not run under the lock.
+/// This is a plain value without a lock or a thread. Its user keeps it in a `SystemMutex`, so that what
+/// else belongs to an input, such as its number, changes in the same step; handles inputs after the lock;
+/// and waits, and wakes waiting threads, after the lock. Whatever leaves the queue is handed out, because
+/// destroying an input may run foreign code, which must not run under the lock.
 @usableFromInline
 struct SerialDrain<Input: Sendable>: Sendable {
   @usableFromInline var queue: [Input] = []
@@ -51,7 +51,8 @@ struct SerialDrain<Input: Sendable>: Sendable {
   @inlinable
   init() {}
 
-  /// Accepts an input. Idle → draining, by the calling thread, which handles the input; otherwise it is queued.
+  /// Accepts an input. Idle → draining, by the calling thread, which handles the input; otherwise it is
+  /// queued.
   @inlinable
   mutating func submit(_ input: Input, on thread: UInt64) -> DrainSubmission {
     if isClosed { return .refused }
@@ -156,7 +157,8 @@ extension SerialDrain {
   }
 }
 
-/// What has become of an input that was brought to a ``SerialDrain``, and what the thread that brought it must do.
+/// What has become of an input that was brought to a ``SerialDrain``, and what the thread that brought it
+/// must do.
 @usableFromInline
 enum DrainSubmission: Sendable {
   /// Nothing: the input was refused because of ``SerialDrain/close()``.

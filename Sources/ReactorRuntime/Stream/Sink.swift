@@ -3,8 +3,8 @@ import Synchronization
 // What operators are made of. An operator with one source is a `Sink`, or `lift(_:_:)` if it only concerns
 // elements. An operator with several sources is a `MultiSourceSink`.
 
-/// One subscription of an operator with one source: passes events on to its observer until a stop event or its
-/// disposal, and then disposes of the subscription to the source.
+/// One subscription of an operator with one source: passes events on to its observer until a stop event or
+/// its disposal, and then disposes of the subscription to the source.
 ///
 /// The source calls it serially, so there is nothing to protect.
 @usableFromInline
@@ -24,8 +24,8 @@ class Sink<Element: Sendable>: SingleAssignmentDisposable, @unchecked Sendable {
     if !isOver { observer.on(.next(element)) }
   }
 
-  /// Passes a stop event on, unless there was one, and disposes of the subscription to the source. Never called
-  /// with an element.
+  /// Passes a stop event on, unless there was one, and disposes of the subscription to the source. Never
+  /// called with an element.
   @inlinable
   final func stop(_ event: Event<Element>) {
     pass(stop: event)
@@ -69,8 +69,8 @@ extension ObservableType {
   ///
   /// - Parameters:
   ///   - initial: The state of each new subscription.
-  ///   - next: Called with each element, and with the sink to which to pass on what becomes of it. If it throws,
-  ///     the result fails with that error. Stop events are passed on.
+  ///   - next: Called with each element, and with the sink to which to pass on what becomes of it. If it
+  ///     throws, the result fails with that error. Stop events are passed on.
   @inlinable
   @inline(__always)
   func lift<Result, State>(
@@ -134,8 +134,8 @@ struct MultiSourceSink<State: Sendable, Input: Sendable, Element: Sendable>: Sen
   }
 }
 
-/// One subscription that receives its events from several threads or sources, and passes them on one at a time,
-/// in the order of arrival.
+/// One subscription that receives its events from several threads or sources, and passes them on one at a
+/// time, in the order of arrival.
 @usableFromInline
 struct SerializedSink<Element: Sendable>: Sendable {
   @usableFromInline let inputs: MultiSourceSink<Void, Event<Element>, Element>

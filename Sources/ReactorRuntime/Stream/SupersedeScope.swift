@@ -1,8 +1,8 @@
 import ReactorCore
 import Synchronization
 
-/// Decides which elements of one subscription of `take(until:)` are superseded: they passed it, have not taken
-/// effect yet, and must not take effect any more.
+/// Decides which elements of one subscription of `take(until:)` are superseded: they passed it, have not
+/// taken effect yet, and must not take effect any more.
 ///
 /// The problem: `take(until:)` ends its stream in order, which is after the element that another thread is
 /// bringing through it at this moment. For a request that a newer one replaces, that is too late: the old
@@ -11,16 +11,17 @@ import Synchronization
 /// The protocol has three parts.
 ///
 /// 1. *Passing.* A thread that brings an element through `take(until:)` is inside of this scope (see
-///    `ThreadScope`) until the element has been delivered. If the element has to wait for something, such as a
-///    mailbox, the code that makes it wait remembers the scopes that the thread is inside of: ``current(of:)``.
-/// 2. *Superseding.* A signal that comes while the thread is inside of a ``SupersedeCause`` supersedes what has
-///    passed: at once and for good, whatever other threads are doing. Signals that come otherwise end the
-///    stream, but supersede nothing.
-/// 3. *Checking.* Before a waiting element takes effect, the code that made it wait asks each remembered scope:
-///    ``isSuperseded(by:)``.
+///    `ThreadScope`) until the element has been delivered. If the element has to wait for something, such as
+///    a mailbox, the code that makes it wait remembers the scopes that the thread is inside of:
+///    ``current(of:)``.
+/// 2. *Superseding.* A signal that comes while the thread is inside of a ``SupersedeCause`` supersedes what
+///    has passed: at once and for good, whatever other threads are doing. Signals that come otherwise end
+///    the stream, but supersede nothing.
+/// 3. *Checking.* Before a waiting element takes effect, the code that made it wait asks each remembered
+///    scope: ``isSuperseded(by:)``.
 ///
-/// A stream may end while an element that passed still waits; a request with one answer nearly always does. So
-/// the signal stays subscribed to as long as anything waits: ``retainSignal()`` and ``releaseSignal()``.
+/// A stream may end while an element that passed still waits; a request with one answer nearly always does.
+/// So the signal stays subscribed to as long as anything waits: ``retainSignal()`` and ``releaseSignal()``.
 ///
 /// A scope concerns one stream only, the one that `take(until:)` is part of. An element that passes and then
 /// gets into another stream, through a subject, is not superseded there.
@@ -67,8 +68,8 @@ final class SupersedeScope: Sendable {
 
   /// Holds the subscription to the signal. Once.
   ///
-  /// - Returns: What the stream disposes of when it ends. The signal itself is disposed of when nobody needs it
-  ///   any more.
+  /// - Returns: What the stream disposes of when it ends. The signal itself is disposed of when nobody needs
+  ///   it any more.
   @usableFromInline
   func hold(_ signal: any Disposable) -> any Disposable {
     self.signal.hold(signal)

@@ -2,8 +2,8 @@ import Dispatch
 import ReactorCore
 
 /// Runs the pieces of tasks that a loop receives after it has ended. They cannot be refused, because a task
-/// that is refused a piece never ends. So a thread of Dispatch runs them in the place of the loop's thread: one
-/// at a time, in order.
+/// that is refused a piece never ends. So a thread of Dispatch runs them in the place of the loop's thread:
+/// one at a time, in order.
 ///
 /// A ``SerialDrain`` whose drainer is not named: nobody waits for it, and what is queued is not bounded.
 final class LateJobs: Sendable {
@@ -17,8 +17,8 @@ final class LateJobs: Sendable {
   }
 
   private func run<C>(in loop: LoopState<C>) {
-    // The thread stands for the loop's only while it runs a job: when there is none left, another thread may be
-    // the drainer before this one returns.
+    // The thread stands for the loop's only while it runs a job: when there is none left, another thread may
+    // be the drainer before this one returns.
     SerialDrain.drain(
       takeBatch: { jobs.withLock { $0.takeBatch() } }, handle: { job in loop.asCurrent { job.run() } })
   }

@@ -2,12 +2,12 @@ import ReactorCore
 
 /// Streams of what asynchronous code brings.
 extension Observable {
-  /// Creates a stream of the elements of an asynchronous sequence. Each subscription iterates over it in a task
-  /// of its own.
+  /// Creates a stream of the elements of an asynchronous sequence. Each subscription iterates over it in a
+  /// task of its own.
   ///
   /// The task begins at the subscription and has the subscriber's priority and task-local values. Disposal
-  /// cancels it; nothing is delivered afterwards, whatever the sequence still returns or throws. Otherwise what
-  /// the sequence throws is the failure of the stream.
+  /// cancels it; nothing is delivered afterwards, whatever the sequence still returns or throws. Otherwise
+  /// what the sequence throws is the failure of the stream.
   public init<Sequence: AsyncSequence & Sendable>(_ sequence: Sequence) where Sequence.Element == Element {
     self.init { observer in
       TaskSubscription.start(observer) { subscription in

@@ -4,9 +4,9 @@ import Synchronization
 extension ObservableType {
   /// The elements, for `for await`: the newest 1024 that have not been read yet.
   ///
-  /// Each loop is a subscription. It begins with the loop and ends with it: when the loop is left, its task is
-  /// cancelled, or its iterator is destroyed. A failure of the stream ends the loop, after what was received
-  /// before, and is passed to ``Hooks/defaultErrorHandler``.
+  /// Each loop is a subscription. It begins with the loop and ends with it: when the loop is left, its task
+  /// is cancelled, or its iterator is destroyed. A failure of the stream ends the loop, after what was
+  /// received before, and is passed to ``Hooks/defaultErrorHandler``.
   ///
   /// A loop that falls more than 1024 elements behind misses the oldest ones, and so always gets to the last
   /// state. That is reported to ``Hooks/defaultErrorHandler``, as ``ValuesOverflow``, at the 1st, 2nd, 4th,
@@ -32,8 +32,8 @@ extension ObservableType {
   /// The elements, for `for try await`: every one of them, in order, or an error.
   ///
   /// As ``values``, but the loop throws a failure of the stream, after what was received before. A loop that
-  /// falls more than 1024 elements behind receives those 1024, and then throws ``ValuesOverflow``, because the
-  /// next one was lost.
+  /// falls more than 1024 elements behind receives those 1024, and then throws ``ValuesOverflow``, because
+  /// the next one was lost.
   public var throwingValues: AsyncThrowingValues<Element> {
     AsyncThrowingValues(asObservable(), .oldest(ValuesOverflow.defaultCapacity), onDropped: nil)
   }

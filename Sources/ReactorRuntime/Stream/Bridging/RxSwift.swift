@@ -1,8 +1,8 @@
 #if RxSwift
   public import RxSwift
 
-  /// Conversions between the streams and observers of this package and those of RxSwift. They need the package
-  /// trait `RxSwift`.
+  /// Conversions between the streams and observers of this package and those of RxSwift. They need the
+  /// package trait `RxSwift`.
   ///
   /// Both modules have an `Observable`. A file that imports both writes `ReactorRuntime.Observable` and
   /// `RxSwift.Observable`, or imports one name: `import class RxSwift.PublishSubject`.

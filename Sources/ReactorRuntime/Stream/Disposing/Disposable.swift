@@ -5,7 +5,8 @@ import Synchronization
 public protocol Disposable: Sendable {
   /// Ends it. Any thread, also from inside what it ends; further calls do nothing.
   ///
-  /// After this has returned no delivery begins. A delivery that another thread has begun may still be running.
+  /// After this has returned no delivery begins. A delivery that another thread has begun may still be
+  /// running.
   func dispose()
 }
 
@@ -66,9 +67,9 @@ final class ActionDisposable: Disposable {
 /// afterwards is disposed of at once. Also keeps the grammar of events: it notes the first stop event.
 @usableFromInline
 class SingleAssignmentDisposable: Disposable, @unchecked Sendable {
-  // Unchecked: `held` is written before HELD is set. It is read by one thread only: the one that finds HELD set
-  // when it sets DISPOSED, or that finds DISPOSED set when it sets HELD. Both are read-modify-writes of one
-  // variable that acquire and release, so the later one sees what came before the earlier one.
+  // Unchecked: `held` is written before HELD is set. It is read by one thread only: the one that finds HELD
+  // set when it sets DISPOSED, or that finds DISPOSED set when it sets HELD. Both are read-modify-writes of
+  // one variable that acquire and release, so the later one sees what came before the earlier one.
   private var held: (any Disposable)?
   @usableFromInline let flags = Atomic<UInt8>(0)
 

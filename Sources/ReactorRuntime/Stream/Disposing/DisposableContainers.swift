@@ -61,8 +61,8 @@ public final class CompositeDisposable: Disposable {
   }
 }
 
-/// Holds one disposable at a time. Setting another disposes of the one before; after the disposal, what is set
-/// is disposed of at once.
+/// Holds one disposable at a time. Setting another disposes of the one before; after the disposal, what is
+/// set is disposed of at once.
 public final class SerialDisposable: Disposable {
   private struct Slot: Sendable {
     var current: (any Disposable)?

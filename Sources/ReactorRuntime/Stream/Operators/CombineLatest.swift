@@ -72,8 +72,8 @@ extension Observable {
     combineLatest(source1, source2, source3, source4, resultSelector: { ($0, $1, $2, $3) })
   }
 
-  /// Sends what `resultSelector` returns for the newest elements, in the order of the streams. Without streams
-  /// it sends one result, and completes.
+  /// Sends what `resultSelector` returns for the newest elements, in the order of the streams. Without
+  /// streams it sends one result, and completes.
   ///
   /// - Complexity: O(n) for each element, in the number of streams.
   public static func combineLatest<Sources: Collection>(
@@ -96,11 +96,11 @@ extension Observable {
 
 /// The newest elements of another stream, one for each element of this one.
 extension ObservableType {
-  /// Sends what `resultSelector` returns for each element and the newest element of `second`. Elements that come
-  /// before `second` has sent one are left out.
+  /// Sends what `resultSelector` returns for each element and the newest element of `second`. Elements that
+  /// come before `second` has sent one are left out.
   ///
-  /// `second` is subscribed to first. When it completes, the result goes on. Completes with this stream. Fails
-  /// as soon as either fails or `resultSelector` throws.
+  /// `second` is subscribed to first. When it completes, the result goes on. Completes with this stream.
+  /// Fails as soon as either fails or `resultSelector` throws.
   public func withLatestFrom<Second: ObservableType, Result>(
     _ second: Second, resultSelector: @escaping @Sendable (Element, Second.Element) throws -> Result
   ) -> Observable<Result> {

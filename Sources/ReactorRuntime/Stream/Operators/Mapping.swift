@@ -1,4 +1,5 @@
-// Operators with one source that handle each element by itself, or with what the elements before it have left.
+// Operators with one source that handle each element by itself, or with what the elements before it have
+// left.
 
 /// Elements that are transformed or left out one by one.
 extension ObservableType {
@@ -71,8 +72,8 @@ extension ObservableType {
     distinctUntilChanged(keySelector, comparer: { $0 == $1 })
   }
 
-  /// Leaves out elements for which `comparer` returns true, called with the last element that was sent and this
-  /// one. Fails if it throws.
+  /// Leaves out elements for which `comparer` returns true, called with the last element that was sent and
+  /// this one. Fails if it throws.
   @inlinable
   public func distinctUntilChanged(
     _ comparer: @escaping @Sendable (Element, Element) throws -> Bool

@@ -4,9 +4,9 @@ import Synchronization
 extension ObservableType {
   /// Merges the streams that `selector` returns for the elements. Each is subscribed to at once.
   ///
-  /// Elements that come on several threads are passed on one at a time; a thread that brings too many blocks as
-  /// ``Observable/create(_:)`` describes. Completes when this stream and all of the others have completed.
-  /// Fails as soon as one fails or `selector` throws.
+  /// Elements that come on several threads are passed on one at a time; a thread that brings too many blocks
+  /// as ``Observable/create(_:)`` describes. Completes when this stream and all of the others have
+  /// completed. Fails as soon as one fails or `selector` throws.
   @inlinable
   public func flatMap<Inner: ObservableType>(
     _ selector: @escaping @Sendable (Element) throws -> Inner
@@ -14,8 +14,8 @@ extension ObservableType {
     merged(isExclusive: false, selector)
   }
 
-  /// As ``flatMap(_:)``, but ignores elements that come while a stream of `selector` is running, without a call
-  /// of `selector`.
+  /// As ``flatMap(_:)``, but ignores elements that come while a stream of `selector` is running, without a
+  /// call of `selector`.
   @inlinable
   public func flatMapFirst<Inner: ObservableType>(
     _ selector: @escaping @Sendable (Element) throws -> Inner
@@ -64,8 +64,8 @@ extension Observable {
   }
 }
 
-/// One subscription of `merge` or `flatMap`. The outer stream adds streams one at a time. These may send on any
-/// thread.
+/// One subscription of `merge` or `flatMap`. The outer stream adds streams one at a time. These may send on
+/// any thread.
 @usableFromInline
 final class Merger<Element: Sendable>: Sendable {
   @usableFromInline let serialized: SerializedSink<Element>

@@ -5,10 +5,10 @@ extension ObservableType {
   /// Delivers the same events on a scheduler, in order and one at a time, whether or not the scheduler runs
   /// several actions at once. A stop event comes after the elements before it.
   ///
-  /// Elements that wait for the scheduler are held in memory. A source that is faster than the observer blocks
-  /// while 1024 of them wait and the scheduler is delivering on another thread. It does not block before the
-  /// scheduler has begun to deliver, nor if blocking would deadlock, because the scheduler may need the source's
-  /// thread; then more than 1024 are held.
+  /// Elements that wait for the scheduler are held in memory. A source that is faster than the observer
+  /// blocks while 1024 of them wait and the scheduler is delivering on another thread. It does not block
+  /// before the scheduler has begun to deliver, nor if blocking would deadlock, because the scheduler may
+  /// need the source's thread; then more than 1024 are held.
   ///
   /// - Parameter scheduler: Where the events are delivered. Each of its actions delivers the events that have
   ///   come before it begins.
@@ -92,7 +92,8 @@ private final class ScheduledDelivery<Element: Sendable>: Sendable {
 
   private func schedule(_ number: Int) {
     let action = scheduler.schedule { self.deliver() }
-    // The action may have run by now, and the next one may be scheduled; then nobody needs to cancel this one.
+    // The action may have run by now, and the next one may be scheduled; then nobody needs to cancel this
+    // one.
     let isClosed = queue.withLock { queue in
       if queue.drain.isActive, queue.number == number, !queue.drain.isClosed { queue.action = action }
       return queue.drain.isClosed

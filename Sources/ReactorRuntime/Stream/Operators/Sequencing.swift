@@ -24,15 +24,15 @@ extension ObservableType {
 }
 
 extension Observable {
-  /// Sends the streams one after the other. Each is subscribed to when the one before has completed and all of
-  /// its elements were delivered. Fails as soon as one fails.
+  /// Sends the streams one after the other. Each is subscribed to when the one before has completed and all
+  /// of its elements were delivered. Fails as soon as one fails.
   @inlinable
   public static func concat(_ sources: Observable<Element>...) -> Observable<Element> {
     Observable.concat(sources)
   }
 
-  /// Sends the streams one after the other. Each is subscribed to when the one before has completed and all of
-  /// its elements were delivered. Fails as soon as one fails.
+  /// Sends the streams one after the other. Each is subscribed to when the one before has completed and all
+  /// of its elements were delivered. Fails as soon as one fails.
   @inlinable
   public static func concat(_ sources: some Sequence<Observable<Element>>) -> Observable<Element> {
     let streams = Array(sources)
@@ -81,7 +81,8 @@ extension ObservableType {
   /// Sends this stream; if it fails, then the stream that `handler` returns for the error. Fails if `handler`
   /// throws.
   ///
-  /// The failed subscription is disposed of after the next one has begun. So a source that both share goes on.
+  /// The failed subscription is disposed of after the next one has begun. So a source that both share goes
+  /// on.
   @inlinable
   public func `catch`(
     _ handler: @escaping @Sendable (any Error) throws -> Observable<Element>
@@ -135,13 +136,13 @@ extension ObservableType {
 /// One subscription of an operator that subscribes to streams one after the other.
 ///
 /// A loop subscribes to one stream after the other. A stream that ends inside of its own subscription only
-/// counts `turns` up, and the loop that subscribed goes on to the next one; so streams that end at once take no
-/// more stack than one, however many there are. A stream that ends later runs the loop on its own thread.
+/// counts `turns` up, and the loop that subscribed goes on to the next one; so streams that end at once take
+/// no more stack than one, however many there are. A stream that ends later runs the loop on its own thread.
 @usableFromInline
 final class SequentialSubscription<Element: Sendable, Position: Sendable>: Sink<Element>, @unchecked Sendable
 {
-  // Unchecked: two threads touch `position` and `ending`: that of the running stream's stop event, and that of
-  // the loop, before it subscribes to the next stream. `turns` orders one after the other.
+  // Unchecked: two threads touch `position` and `ending`: that of the running stream's stop event, and that
+  // of the loop, before it subscribes to the next stream. `turns` orders one after the other.
 
   /// Returns the stream that follows a stop event; nil if the result ends with that event.
   @usableFromInline
@@ -153,8 +154,8 @@ final class SequentialSubscription<Element: Sendable, Position: Sendable>: Sink<
   /// Whether a stream's subscription is disposed of before the next stream is subscribed to, or afterwards.
   /// Streams that share a source can tell.
   @usableFromInline let endsFirst: Bool
-  /// How many streams have begun or ended that the loop has not dealt with. The thread that raises it from 0 is
-  /// the loop.
+  /// How many streams have begun or ended that the loop has not dealt with. The thread that raises it from 0
+  /// is the loop.
   @usableFromInline let turns = Atomic(0)
   @usableFromInline let current = SerialDisposable()
 

@@ -18,8 +18,8 @@ extension ObservableType {
     }
   }
 
-  /// Returns a stream that delivers one subscription of this stream to all its observers. The subscription begins
-  /// with ``ConnectableObservable/connect()``.
+  /// Returns a stream that delivers one subscription of this stream to all its observers. The subscription
+  /// begins with ``ConnectableObservable/connect()``.
   public func publish() -> ConnectableObservable<Element> { replay(0) }
 
   /// As ``publish()``, but further observers first receive the last `bufferSize` elements.
@@ -32,10 +32,11 @@ extension ObservableType {
 
 /// How long ``ObservableType/share(replay:scope:)`` keeps what it replays.
 public enum SubjectLifetimeScope: Sendable {
-  /// Until the shared subscription ends. The next observer begins a new one, and receives nothing of the old one.
+  /// Until the shared subscription ends. The next observer begins a new one, and receives nothing of the old
+  /// one.
   case whileConnected
-  /// As long as the stream exists. Once the source has ended, every observer receives its last elements and its
-  /// stop event.
+  /// As long as the stream exists. Once the source has ended, every observer receives its last elements and
+  /// its stop event.
   case forever
 }
 

@@ -4,8 +4,9 @@ import Glibc
 extension ObservableType {
   /// Calls closures as the events of this stream pass, on the thread that delivers them.
   ///
-  /// An error that one of them throws replaces the event, and ends the stream. After a stop event nothing is left
-  /// that could fail: what `afterError` or `afterCompleted` throws is passed to ``Hooks/defaultErrorHandler``.
+  /// An error that one of them throws replaces the event, and ends the stream. After a stop event nothing is
+  /// left that could fail: what `afterError` or `afterCompleted` throws is passed to
+  /// ``Hooks/defaultErrorHandler``.
   ///
   /// - Parameters:
   ///   - onNext: Called with each element before it is passed on.
@@ -16,8 +17,8 @@ extension ObservableType {
   ///   - afterCompleted: Called after the completion was passed on.
   ///   - onSubscribe: Called at each subscription, before this stream is subscribed to.
   ///   - onSubscribed: Called at each subscription, after this stream was subscribed to.
-  ///   - onDispose: Called once for each subscription, when it is over for any reason. After a stop event that
-  ///     may be as soon as the event was passed on, before `afterError` or `afterCompleted`.
+  ///   - onDispose: Called once for each subscription, when it is over for any reason. After a stop event
+  ///     that may be as soon as the event was passed on, before `afterError` or `afterCompleted`.
   @inlinable
   public func `do`(
     onNext: (@Sendable (Element) throws -> Void)? = nil,

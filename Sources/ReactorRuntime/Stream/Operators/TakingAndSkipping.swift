@@ -22,8 +22,8 @@ extension ObservableType {
     }
   }
 
-  /// Passes on the elements up to the first for which `predicate` returns false, and completes there. Fails if
-  /// it throws.
+  /// Passes on the elements up to the first for which `predicate` returns false, and completes there. Fails
+  /// if it throws.
   @inlinable
   public func take(
     while predicate: @escaping @Sendable (Element) throws -> Bool, behavior: TakeBehavior = .exclusive
@@ -44,8 +44,8 @@ extension ObservableType {
     }
   }
 
-  /// Passes this stream on until `other` sends an element, and then completes: on the thread that sends it and
-  /// before that send returns; or, if an element of this stream is being delivered, right after that.
+  /// Passes this stream on until `other` sends an element, and then completes: on the thread that sends it
+  /// and before that send returns; or, if an element of this stream is being delivered, right after that.
   ///
   /// `other` is subscribed to first. The result fails if `other` fails, and goes on if `other` completes.
   @inlinable
@@ -83,8 +83,8 @@ extension ObservableType {
     }
   }
 
-  /// Leaves out the elements before the first for which `predicate` returns false. Afterwards it is not called.
-  /// Fails if it throws.
+  /// Leaves out the elements before the first for which `predicate` returns false. Afterwards it is not
+  /// called. Fails if it throws.
   @inlinable
   public func skip(
     while predicate: @escaping @Sendable (Element) throws -> Bool
@@ -95,8 +95,8 @@ extension ObservableType {
     }
   }
 
-  /// Leaves out the elements that come before `other` has sent one. Fails if either stream fails, `other` only
-  /// before its first element. Completes with this stream.
+  /// Leaves out the elements that come before `other` has sent one. Fails if either stream fails, `other`
+  /// only before its first element. Completes with this stream.
   @inlinable
   public func skip(until other: some ObservableType) -> Observable<Element> {
     let source = asObservable()
@@ -116,8 +116,8 @@ extension ObservableType {
             case .next:
               hasStarted.set()
               waiting.dispose()
-            // Not after its first element: if that comes during the subscription, the disposal does not end the
-            // signal before the subscription has returned.
+            // Not after its first element: if that comes during the subscription, the disposal does not end
+            // the signal before the subscription has returned.
             case .error(let error): if !hasStarted.isSet { serialized.on(.error(error)) }
             case .completed: break
             }

@@ -21,9 +21,9 @@ extension TimedOperation {
 
 /// One subscription of an operator with a source and a timer.
 ///
-/// The source and the timer run on different threads. A ``StatefulDrain`` makes one sequence of their signals,
-/// so no lock is held while an observer runs. When the subscription ends, the timer is cancelled, and the
-/// operation is destroyed with whatever elements it holds.
+/// The source and the timer run on different threads. A ``StatefulDrain`` makes one sequence of their
+/// signals, so no lock is held while an observer runs. When the subscription ends, the timer is cancelled,
+/// and the operation is destroyed with whatever elements it holds.
 final class TimedSubscription<Operation: TimedOperation>: Sendable {
   private enum Signal: Sendable {
     case begin
@@ -42,8 +42,8 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
   private let drain: StatefulDrain<Operation, Input>
   private let source = SerialDisposable()
   private let timer = SerialDisposable()
-  /// The number of the newest timer. It tells that timer from an earlier one that was cancelled while it fired.
-  /// Relaxed: only the drainer touches it, and the drain orders one drainer after the other.
+  /// The number of the newest timer. It tells that timer from an earlier one that was cancelled while it
+  /// fired. Relaxed: only the drainer touches it, and the drain orders one drainer after the other.
   private let timers = Atomic(0)
 
   private init(_ operation: Operation, _ scheduler: any SchedulerType, _ sink: Sink<Operation.Element>) {
@@ -61,7 +61,8 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
     Observable { observer in
       let sink = Sink(observer)
       let subscription = TimedSubscription(operation, scheduler, sink)
-      // Before the source is subscribed to, which may take long: if the sink ends meanwhile, so does the timer.
+      // Before the source is subscribed to, which may take long: if the sink ends meanwhile, so does the
+      // timer.
       sink.hold(Disposables.create(subscription.source, subscription.timer, subscription.drain))
       // Its place is taken before it is there: the operation may replace it while it is being made.
       let first = SingleAssignmentDisposable()

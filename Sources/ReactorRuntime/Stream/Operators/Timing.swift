@@ -55,8 +55,8 @@ extension Observable where Element: FixedWidthInteger {
 // MARK: delay
 
 extension ObservableType {
-  /// Delivers the same events, each a time later, in order. An error is not delayed, and discards the elements
-  /// that are being delayed.
+  /// Delivers the same events, each a time later, in order. An error is not delayed, and discards the
+  /// elements that are being delayed.
   ///
   /// These are held in memory: as many elements as the source emits in that time.
   ///
@@ -138,10 +138,11 @@ private struct Delay<Element: Sendable>: TimedOperation {
 // MARK: debounce
 
 extension ObservableType {
-  /// Delivers the elements that are not followed by another one within a time, each when that time has passed.
+  /// Delivers the elements that are not followed by another one within a time, each when that time has
+  /// passed.
   ///
-  /// When the source completes, the last element is delivered at once. An error discards it. Holds one element
-  /// and one timer, however fast the source is.
+  /// When the source completes, the last element is delivered at once. An error discards it. Holds one
+  /// element and one timer, however fast the source is.
   ///
   /// - Parameters:
   ///   - dueTime: How long no other element must come.
@@ -205,8 +206,8 @@ extension ObservableType {
   /// Delivers at most one element in a time: the first one at once, then, if `latest`, the last of those that
   /// came meanwhile when the time has passed.
   ///
-  /// If an element waits when the source completes, it is still delivered, and the completion after it. An error
-  /// discards it. Holds one element.
+  /// If an element waits when the source completes, it is still delivered, and the completion after it. An
+  /// error discards it. Holds one element.
   ///
   /// - Parameters:
   ///   - dueTime: The time in which no second element is delivered.
@@ -269,8 +270,8 @@ extension ObservableType {
   /// Delivers the same stream, and fails with ``RxError/timeout`` if an element does not come in time.
   ///
   /// - Parameters:
-  ///   - dueTime: How long after the subscription, or after the element before, an element or a stop event must
-  ///     come.
+  ///   - dueTime: How long after the subscription, or after the element before, an element or a stop event
+  ///     must come.
   ///   - scheduler: Where the failure is delivered.
   public func timeout(
     _ dueTime: RxTimeInterval, scheduler: any SchedulerType = Schedulers.timing
@@ -281,8 +282,8 @@ extension ObservableType {
   /// Delivers the same stream, and goes on with another one if an element does not come in time.
   ///
   /// - Parameters:
-  ///   - dueTime: How long after the subscription, or after the element before, an element or a stop event must
-  ///     come.
+  ///   - dueTime: How long after the subscription, or after the element before, an element or a stop event
+  ///     must come.
   ///   - other: The stream that follows then.
   ///   - scheduler: Where that is subscribed to.
   public func timeout(

@@ -4,8 +4,8 @@ import Synchronization
 
 /// Runs actions on a queue of the system, several at the same time if the queue does.
 ///
-/// Operators that use this scheduler still deliver one event at a time, in order. A periodic action whose queue
-/// is late runs once for all the periods that it missed.
+/// Operators that use this scheduler still deliver one event at a time, in order. A periodic action whose
+/// queue is late runs once for all the periods that it missed.
 public struct ConcurrentDispatchQueueScheduler: SchedulerType {
   /// The scheduler of the system's global queue.
   public static let shared = ConcurrentDispatchQueueScheduler(queue: .global())
@@ -52,7 +52,8 @@ public struct SerialDispatchQueueScheduler: SchedulerType {
     self.init(serialQueue: DispatchQueue(label: internalSerialQueueName, target: queue))
   }
 
-  /// Creates a scheduler that runs one action at a time on the system's global queue of that quality of service.
+  /// Creates a scheduler that runs one action at a time on the system's global queue of that quality of
+  /// service.
   public init(qos: DispatchQoS, internalSerialQueueName: String = "rx.global_dispatch_queue.serial") {
     self.init(queue: .global(qos: qos.qosClass), internalSerialQueueName: internalSerialQueueName)
   }
@@ -75,8 +76,9 @@ public struct SerialDispatchQueueScheduler: SchedulerType {
 /// Runs actions on the system's main queue. The program must run that queue: by `dispatchMain()`, by
 /// `RunLoop.main.run()`, or by an asynchronous `main`.
 ///
-/// ``instance`` runs an action at once if the caller is on the main queue and no earlier action is outstanding,
-/// so that the order is kept. Otherwise it leaves the action to the queue, as ``asyncInstance`` always does.
+/// ``instance`` runs an action at once if the caller is on the main queue and no earlier action is
+/// outstanding, so that the order is kept. Otherwise it leaves the action to the queue, as ``asyncInstance``
+/// always does.
 public final class MainScheduler: SchedulerType {
   /// The scheduler that runs actions at once where it can.
   public static let instance = MainScheduler()
@@ -159,8 +161,8 @@ private struct DispatchQueueScheduling: Sendable {
 /// A timer of the system: fires once or periodically, until it is disposed of.
 ///
 /// The timer's handler retains this object and this object the timer, so it lives until it is over even if
-/// nothing else retains it. The system releases the handler of a cancelled timer some time later, on its queue.
-/// What the action captures must be released at once, so it is kept here and not in the handler.
+/// nothing else retains it. The system releases the handler of a cancelled timer some time later, on its
+/// queue. What the action captures must be released at once, so it is kept here and not in the handler.
 final class DispatchTimer: Disposable {
   private struct Parts: @unchecked Sendable {
     // Unchecked: the system's sources may be used on any thread.

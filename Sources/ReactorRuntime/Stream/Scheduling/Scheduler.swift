@@ -7,7 +7,8 @@ public protocol ImmediateSchedulerType: Sendable {
   /// Most schedulers run it later, after this has returned. ``MainScheduler/instance`` and
   /// ``CurrentThreadScheduler`` may run it at once.
   ///
-  /// - Returns: A disposable that prevents the action unless it has begun, and then releases what it captures.
+  /// - Returns: A disposable that prevents the action unless it has begun, and then releases what it
+  ///   captures.
   func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable
 }
 
@@ -38,15 +39,15 @@ public typealias RxTimeInterval = Duration
 
 /// The scheduler of operators that are given none.
 public enum Schedulers {
-  /// What `delay`, `interval` and the like use that are made on a thread or in a task while this is set there.
-  /// Tests set virtual time.
+  /// What `delay`, `interval` and the like use that are made on a thread or in a task while this is set
+  /// there. Tests set virtual time.
   @TaskLocal public static var timing: any SchedulerType = ConcurrentDispatchQueueScheduler.shared
 }
 
 /// An action that is to run once, unless it is disposed of before.
 ///
-/// Running and disposing both take the closure out, and the first one gets it. So a queue may keep this object,
-/// empty, for as long as it likes.
+/// Running and disposing both take the closure out, and the first one gets it. So a queue may keep this
+/// object, empty, for as long as it likes.
 final class PendingAction: Disposable {
   private let action: SystemMutex<(@Sendable () -> Void)?>
 
@@ -67,8 +68,8 @@ public struct CurrentThreadScheduler: ImmediateSchedulerType {
 
   /// What waits on one thread, while an action runs there.
   private final class ThreadQueue: @unchecked Sendable {
-    // Unchecked: only `thread` touches the variables. Tasks that an action starts inherit the task-local value
-    // and may run on other threads, but check `thread` first.
+    // Unchecked: only `thread` touches the variables. Tasks that an action starts inherit the task-local
+    // value and may run on other threads, but check `thread` first.
     let thread: UInt64
     var waiting: [PendingAction] = []
     var isOver = false

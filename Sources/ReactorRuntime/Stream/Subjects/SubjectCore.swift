@@ -13,8 +13,8 @@ import ReactorCore
 ///
 /// Memory is bounded by ``Backpressure``.
 ///
-/// Inlinable throughout, as ``SerialDrain`` is, so that it is specialised for the element. Otherwise looking the
-/// generic types up takes twenty times as long as the delivery itself.
+/// Inlinable throughout, as ``SerialDrain`` is, so that it is specialised for the element. Otherwise looking
+/// the generic types up takes twenty times as long as the delivery itself.
 @usableFromInline
 final class SubjectCore<Element: Sendable>: Sendable {
   @usableFromInline
@@ -154,16 +154,17 @@ final class SubjectCore<Element: Sendable>: Sendable {
 
   /// Starts a subscription, which may race with deliveries. Any thread.
   ///
-  /// The observer is replayed what there is before this returns, and receives nothing else meanwhile. There are
-  /// three cases:
+  /// The observer is replayed what there is before this returns, and receives nothing else meanwhile. There
+  /// are three cases:
   ///
   /// 1. Nobody delivers. The subscribing thread becomes the drainer, so the events of others queue up behind
   ///    the replay.
   /// 2. The subscribing thread is the drainer, because an observer subscribes. Then nobody else delivers.
-  /// 3. Another thread delivers. Then the new observer gets a drain of its own, in which the replay comes first.
-  ///    Neither thread waits for the other.
+  /// 3. Another thread delivers. Then the new observer gets a drain of its own, in which the replay comes
+  ///    first. Neither thread waits for the other.
   ///
-  /// The result does not retain this subject: an observer that is never disposed of goes away with its subject.
+  /// The result does not retain this subject: an observer that is never disposed of goes away with its
+  /// subject.
   @inlinable
   func subscribe(_ observer: AnyObserver<Element>) -> any Disposable {
     let me = CCore.threadToken

@@ -29,9 +29,9 @@ public final class PublishSubject<Element: Sendable>: ObservableType, ObserverTy
 
 /// A subject with a value: its last element, which a new observer receives first.
 ///
-/// Any thread may call ``on(_:)``, read the value, subscribe and dispose; see ``PublishSubject`` for the order
-/// of events. A new observer receives the value before the subscription returns, and then each later element,
-/// none of them twice and none left out, whatever other threads do.
+/// Any thread may call ``on(_:)``, read the value, subscribe and dispose; see ``PublishSubject`` for the
+/// order of events. A new observer receives the value before the subscription returns, and then each later
+/// element, none of them twice and none left out, whatever other threads do.
 ///
 /// After a stop event further events are ignored, and a new observer receives only the stop event.
 public final class BehaviorSubject<Element: Sendable>: ObservableType, ObserverType {

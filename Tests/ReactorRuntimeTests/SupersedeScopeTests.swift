@@ -3,10 +3,10 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// What `take(until: action…)` makes void: what came through it and is still on its way when the next action
-/// is announced, and nothing else.
-@Suite struct CutTests {
-  /// A request, action 1, whose answers are brought by another thread, which stops inside of `map`.
+/// What `take(until: action…)` supersedes: the elements that have passed it and have not taken effect when
+/// the action is announced, and nothing else.
+@Suite struct SupersedeScopeTests {
+  /// A request, action 1. Another thread brings its answers, and stops inside of `map`.
   private final class Request: Sendable {
     let answers = PublishSubject<Int>()
     let (isOnItsWay, mayGoOn) = (Gate(), Gate())
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: CoreUnderTest.allCases)
-  func answerThatIsInTheMiddleOfItsWayIsVoid(_ core: CoreUnderTest) {
+  func `an answer that another thread is bringing is superseded`(_ core: CoreUnderTest) {
     func body<C: Core>(_: C.Type) {
       let request = Request()
       let reactor = Streamed<C>(mutate: { reactor, action in
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: CoreUnderTest.allCases)
-  func answerOfALaterStageIsVoidToo(_ core: CoreUnderTest) {
+  func `an answer of a later stage is superseded too`(_ core: CoreUnderTest) {
     func body<C: Core>(_: C.Type) {
       let (request, first) = (Request(), PublishSubject<Int>())
       let reactor = Streamed<C>(mutate: { reactor, action in
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: CoreUnderTest.allCases)
-  func endThatIsNoActionMakesNothingVoid(_ core: CoreUnderTest) {
+  func `an end that is not an action supersedes nothing`(_ core: CoreUnderTest) {
     func body<C: Core>(_: C.Type) {
       let (request, end) = (Request(), PublishSubject<Int>())
       let reactor = Streamed<C>(mutate: { _, action in action == 1 ? request.stream(until: end) : .just(200) }
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test(arguments: CoreUnderTest.allCases)
-  func whatGetsIntoAnotherStreamOnTheWayIsNotVoid(_ core: CoreUnderTest) {
+  func `an element that gets into another stream is not superseded there`(_ core: CoreUnderTest) {
     func body<C: Core>(_: C.Type) {
       let (answers, other) = (PublishSubject<Int>(), PublishSubject<Int>())
       let (isMutating, mayMutate) = (Gate(), Gate())
@@ -100,7 +100,7 @@ import Testing
       })
       reactor.send(0)
       reactor.send(1)
-      // While another thread is the owner, both wait in the mailbox, behind action 2.
+      // While another thread is the owner, both mutations wait in the mailbox, behind action 2.
       let isOwner = Threads.start { reactor.send(5) }
       #expect(isMutating.wait())
       reactor.send(2)
@@ -112,8 +112,8 @@ import Testing
     body(core.type)
   }
 
-  /// The states of a reactor after `whileBusy`, which runs while action 5 is inside of `mutate`; action 1 is
-  /// answered by `request`.
+  /// Returns the states of a reactor after `whileBusy`, which runs while action 5 is inside of `mutate`. For
+  /// action 1, `mutate` returns `request`.
   private func states<C: Core>(
     of request: @escaping @Sendable (Streamed<C>) -> Observable<Int>, whileBusy: (Streamed<C>) -> Void
   ) -> [Int] {
@@ -135,7 +135,7 @@ import Testing
   }
 
   @Test(arguments: CoreUnderTest.allCases)
-  func answerThatStillWaitsWhenItsRequestHasCompletedIsVoidToo(_ core: CoreUnderTest) {
+  func `an answer that still waits when its request has completed is superseded too`(_ core: CoreUnderTest) {
     func body<C: Core>(_: C.Type) {
       let answers = PublishSubject<Int>()
       let supersede: (Streamed<C>) -> Void = { reactor in
@@ -153,7 +153,7 @@ import Testing
   }
 
   @Test(arguments: CoreUnderTest.allCases)
-  func actionMakesVoidWhatAnotherSignalHasEndedBefore(_ core: CoreUnderTest) {
+  func `an action supersedes what another signal has ended before`(_ core: CoreUnderTest) {
     func body<C: Core>(_: C.Type) {
       let (request, end) = (Request(), PublishSubject<Int>())
       let reactor = Streamed<C>(mutate: { reactor, action in
@@ -173,13 +173,15 @@ import Testing
   }
 
   @Test(arguments: CoreUnderTest.allCases, [false, true])
-  func whatAnActionSendsThatCameThroughACutIsNotVoid(_ core: CoreUnderTest, _ isByAction: Bool) {
+  func `an action that is sent from inside of a scope is not superseded`(
+    _ core: CoreUnderTest, _ isByAction: Bool
+  ) {
     func body<C: Core>(_: C.Type) {
       let events = PublishSubject<Int>()
       let reactor = Streamed<C>(mutate: { reactor, action in
         if action != 7 { return .just(200) }
         reactor.send(2)
-        // Sent inside of an observer's first state, so it waits, behind action 2.
+        // It is sent while an observer receives its first state, so it waits, behind action 2.
         return reactor.state.map { _ in 70 }.take(1)
       })
       events.take(until: reactor.action.filter { $0 == 2 }).subscribe(onNext: { _ in
