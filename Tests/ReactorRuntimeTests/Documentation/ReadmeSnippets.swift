@@ -36,12 +36,12 @@ final class Inventory: Reactor {
 @Suite struct ReadmeSnippets {
   @Test func `an inventory reserves what it has, and shows each state`() {
     let printed = Record<Int>()
-    func print(_ stock: Int) { printed.append(stock) }
+    @Sendable func print(_ stock: Int) { printed.append(stock) }
 
     let inventory = Inventory(on: .caller)
     let bag = DisposeBag()
     inventory.state.map(\.stock).distinctUntilChanged()
-      .subscribe(onNext: { stock in printed.append(stock) })
+      .subscribe(onNext: { stock in print(stock) })
       .disposed(by: bag)
     inventory.send(.restock(10))
     inventory.send(.reserve(3))
