@@ -2,14 +2,18 @@ import Glibc
 
 /// A value behind a mutex of the system. For operations that are rare.
 ///
+/// It is inlinable, because a generic caller in another module would otherwise look up types at each call, which takes
+/// longer than the mutex.
+///
 /// It does not use `Synchronization.Mutex`: on Linux that is a priority-inheritance futex, which becomes very slow when
 /// there are more threads than cores, and which ThreadSanitizer does not understand.
 public final class SystemMutex<Value: ~Copyable> {
   // One allocation: the mutex, then the value.
-  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-  private let value: UnsafeMutablePointer<Value>
+  @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  @usableFromInline let value: UnsafeMutablePointer<Value>
 
   /// Creates an unlocked mutex with a value.
+  @inlinable
   public init(_ value: consuming sending Value) {
     let alignment = max(MemoryLayout<pthread_mutex_t>.alignment, MemoryLayout<Value>.alignment)
     let offset = (MemoryLayout<pthread_mutex_t>.size + alignment - 1) & ~(alignment - 1)
@@ -21,6 +25,7 @@ public final class SystemMutex<Value: ~Copyable> {
     self.value.initialize(to: value)
   }
 
+  @inlinable
   deinit {
     value.deinitialize(count: 1)
     pthread_mutex_destroy(mutex)
@@ -28,6 +33,7 @@ public final class SystemMutex<Value: ~Copyable> {
   }
 
   /// Calls `body` with the value while no other thread accesses it. Any thread, but not inside of another call.
+  @inlinable
   public func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
