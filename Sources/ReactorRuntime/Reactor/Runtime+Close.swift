@@ -87,14 +87,6 @@ extension Runtime {
   }
 }
 
-/// What becomes of what a reactor holds that is closed.
-public enum Closing: Sendable, Hashable {
-  /// It is processed, and what it sends to itself in doing so.
-  case drain
-  /// It is destroyed, and each action is reported as ``SendError/closed``.
-  case discard
-}
-
 extension Reactor {
   /// Refuses what is sent from now on, and ends the reactor when what it holds was processed or discarded.
   /// Any thread, from inside its turns too; waits for nobody, but on placement ``Placement/caller`` it may

@@ -180,3 +180,11 @@ struct Lifecycle: ~Copyable, Sendable {
     }
   }
 }
+
+/// What becomes of what a reactor holds that is closed.
+public enum Closing: Sendable, Hashable {
+  /// It is processed, and what it sends to itself in doing so.
+  case drain
+  /// It is destroyed, and each action is reported as ``SendError/closed``.
+  case discard
+}
