@@ -70,7 +70,7 @@ extension Runtime {
       mailbox.notifyRoom()
     }
     // Now, for it may be the last one: who has reached the limit leaves, if there is nothing more.
-    if mailbox.ring.isClosed { endIfDone() }
+    if mailbox.ring.lifecycle.isClosed { tryEnd() }
     return processed
   }
 
@@ -156,19 +156,12 @@ extension Runtime {
     switch call {
     case .begin: state.acquireScheduled()
     case .suspend: state.reschedule()
-    case .close: closeMailbox()
+    case .close: closeByLoop()
     case .leave: return leaveLoop() ? 1 : 0
     case .count: return counters.waiting
     case .turn: preconditionFailure("a turn is run with the reactor")
     }
     return 0
-  }
-
-  @usableFromInline
-  func closeMailbox() {
-    if !mailbox.ring.isClosed { Tracepoint.close(self) }
-    mailbox.ring.close()
-    mailbox.overflow.use { $0.notifyAll() }
   }
 
   /// After a turn that was not cut short. The owner, who is not afterwards if it answers true.
