@@ -101,25 +101,18 @@ struct LoopLifecycle: ~Copyable, Sendable {
 }
 
 /// What waits for the end of a loop or a reactor: actions that run then, and threads that sleep until then.
+///
+/// Whether the end has come is known to the life cycle, not to this list.
 @usableFromInline
 final class Termination: Sendable {
   /// Nil once they were run.
   private let actions = SystemMutex<[@Sendable () -> Void]?>([])
-  private let hasFinished = Atomic(false)
-  /// Of a reactor: whether `close` was called for itself, and not only for its loop. Relaxed: a thread that reads it
-  /// while another one closes the reactor may come before or after that.
-  @usableFromInline let isWanted = Atomic(false)
 
   @usableFromInline
   init() {}
 
-  /// Whether the end has come. Any thread.
-  // Acquire: what the turns wrote happens before a thread takes over what belonged to their owner alone.
-  @usableFromInline
-  var isOver: Bool { hasFinished.load(ordering: .acquiring) }
-
-  /// Runs `action` once the end has come: on the thread that calls ``finish(_:)``, or at once if it is too late for
-  /// that. Any thread.
+  /// Runs `action` after the end: on the thread that calls ``finish()``, or at once if it is too late for that. Any
+  /// thread. What was done before `finish()` happens before the action: both take the lock.
   @usableFromInline
   func whenOver(_ action: @escaping @Sendable () -> Void) {
     let isLate = actions.withLock { actions in
@@ -129,20 +122,16 @@ final class Termination: Sendable {
     if isLate { action() }
   }
 
-  /// The end has come: runs the actions and wakes the threads that wait. The thread of the last turn; calling it again
-  /// runs nothing but `last`.
-  ///
-  /// - Parameter last: What is done when ``isOver`` is true already, and before the actions.
+  /// Runs the actions, in the order in which they came, and wakes the threads that wait. The thread that has made the
+  /// transition to the end; calling it again does nothing.
   @usableFromInline
-  func finish(_ last: () -> Void = {}) {
-    // Release: pairs with `isOver`.
-    hasFinished.store(true, ordering: .releasing)
-    last()
+  func finish() {
     let waiting = actions.withLock { $0.take() }
+    // Not under the lock: an action may add one.
     for action in waiting ?? [] { action() }
   }
 
-  /// Waits until the end has come; returns false if that takes longer. Any thread that is not needed for the end.
+  /// Waits until ``finish()`` is called; returns false if that takes longer. Any thread that is not needed for the end.
   @usableFromInline
   func wait(until deadline: ContinuousClock.Instant) -> Bool {
     let isOver = DispatchSemaphore(value: 0)
