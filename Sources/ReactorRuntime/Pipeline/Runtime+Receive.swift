@@ -11,7 +11,7 @@ extension Runtime {
   /// Runs a step as the owner: at once, if this is the owner in a turn; else in its turn.
   @inlinable
   func perform<R: Reactor<Action, Mutation, State>>(_ step: Step, of reactor: R, waits: Bool) {
-    if isInTurn { return step.run() }
+    if isInTurn { return run(step, of: reactor) }
     let weakly = WeakReactor(reactor, part: self)
     let work = Step(
       step.run,

@@ -45,7 +45,7 @@ extension Runtime {
     // relaxed look that has led here is not.
     _ = slowPathBits.load(ordering: .acquiring)
     pipelineReference.use { pipeline in
-      // What the sending thread brings through a cut, a mutation that this action causes has not passed.
+      // What the sending thread brings through a supersede scope, a mutation that this action causes has not passed.
       ThreadScope.outside { process(action, of: reactor, pipeline) }
     }
   }

@@ -27,8 +27,17 @@ extension Runtime {
   func process<R: Reactor<Action, Mutation, State>>(_ work: Work<Action>, of reactor: R) {
     switch work {
     case .action(let action): process(action, of: reactor)
-    case .step(let step): step.run()
+    case .step(let step): run(step, of: reactor)
     }
+  }
+
+  /// Something other than an action. The owner, in a turn.
+  @inlinable
+  func run<R: Reactor<Action, Mutation, State>>(_ step: Step, of reactor: R) {
+    // The stub may have been disabled after this turn began. An observer that came before the transforms are connected
+    // would be told the first state now, and once more when they are.
+    if slowPathReasons.contains(.unconnected), !slowPathReasons.contains(.stubbed) { connect(reactor) }
+    step.run()
   }
 
   /// Applies a mutation to the state. The owner.

@@ -3,17 +3,17 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// What `take(until: action…)` makes void: what came through it and is still on its way when the next action
-/// is announced, and nothing else.
-@Suite struct CutTests {
-  /// A request, action 1, whose answers are brought by another thread, which stops inside of `map`.
+/// What `take(until: action…)` supersedes: the elements that have passed it and have not taken effect when
+/// the action is announced, and nothing else.
+@Suite struct SupersedeScopeTests {
+  /// A request, action 1. Another thread brings its answers, and stops inside of `map`.
   private final class Request: Sendable {
     let answers = PublishSubject<Int>()
-    let (tryEnqueue, mayGoOn) = (Gate(), Gate())
+    let (isOnItsWay, mayGoOn) = (Gate(), Gate())
 
     func stream(until end: some ObservableType & Sendable) -> Observable<Int> {
-      answers.take(until: end).map { [tryEnqueue, mayGoOn] answer in
-        tryEnqueue.open()
+      answers.take(until: end).map { [isOnItsWay, mayGoOn] answer in
+        isOnItsWay.open()
         #expect(mayGoOn.wait())
         return answer
       }
@@ -21,14 +21,14 @@ import Testing
   }
 
   @Test
-  func `answer that is in the middle of its way is void`() {
+  func `an answer that another thread is bringing is superseded`() {
     let request = Request()
     let reactor = Streamed(mutate: { reactor, action in
       action == 1 ? request.stream(until: reactor.action.filter { $0 == 2 }) : .just(200)
     })
     reactor.send(1)
     let isBrought = Threads.start { request.answers.onNext(100) }
-    #expect(request.tryEnqueue.wait())
+    #expect(request.isOnItsWay.wait())
     reactor.send(2)
     #expect(reactor.currentState == [200])
     request.mayGoOn.open()
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test
-  func `answer of a later stage is void too`() {
+  func `an answer of a later stage is superseded too`() {
     let (request, first) = (Request(), PublishSubject<Int>())
     let reactor = Streamed(mutate: { reactor, action in
       if action != 1 { return .just(200) }
@@ -47,7 +47,7 @@ import Testing
     #expect(Threads.start { first.onNext(1) }.wait())
     #expect(reactor.currentState == [1])
     let isBrought = Threads.start { request.answers.onNext(100) }
-    #expect(request.tryEnqueue.wait())
+    #expect(request.isOnItsWay.wait())
     reactor.send(2)
     request.mayGoOn.open()
     #expect(isBrought.wait())
@@ -55,13 +55,13 @@ import Testing
   }
 
   @Test
-  func `end that is no action makes nothing void`() {
+  func `an end that is not an action supersedes nothing`() {
     let (request, end) = (Request(), PublishSubject<Int>())
     let reactor = Streamed(mutate: { _, action in action == 1 ? request.stream(until: end) : .just(200) }
     )
     reactor.send(1)
     let isBrought = Threads.start { request.answers.onNext(100) }
-    #expect(request.tryEnqueue.wait())
+    #expect(request.isOnItsWay.wait())
     end.onNext(0)
     reactor.send(2)
     request.mayGoOn.open()
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test
-  func `what gets into another stream on the way is not void`() {
+  func `an element that gets into another stream is not superseded there`() {
     let (answers, other) = (PublishSubject<Int>(), PublishSubject<Int>())
     let (isMutating, mayMutate) = (Gate(), Gate())
     let reactor = Streamed(mutate: { reactor, action in
@@ -90,7 +90,7 @@ import Testing
     })
     reactor.send(0)
     reactor.send(1)
-    // While another thread is the owner, both wait in the mailbox, behind action 2.
+    // While another thread is the owner, both mutations wait in the mailbox, behind action 2.
     let isOwner = Threads.start { reactor.send(5) }
     #expect(isMutating.wait())
     reactor.send(2)
@@ -100,8 +100,8 @@ import Testing
     #expect(reactor.currentState == [5, 200, 101])
   }
 
-  /// The states of a reactor after `whileBusy`, which runs while action 5 is inside of `mutate`; action 1 is
-  /// answered by `request`.
+  /// Returns the states of a reactor after `whileBusy`, which runs while action 5 is inside of `mutate`. For
+  /// action 1, `mutate` returns `request`.
   private func states(
     of request: @escaping @Sendable (Streamed) -> Observable<Int>, whileBusy: (Streamed) -> Void
   ) -> [Int] {
@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test
-  func `answer that still waits when its request has completed is void too`() {
+  func `an answer that still waits when its request has completed is superseded too`() {
     let answers = PublishSubject<Int>()
     let supersede: (Streamed) -> Void = { reactor in
       reactor.send(2)
@@ -138,7 +138,7 @@ import Testing
   }
 
   @Test
-  func `action makes void what another signal has ended before`() {
+  func `an action supersedes what another signal has ended before`() {
     let (request, end) = (Request(), PublishSubject<Int>())
     let reactor = Streamed(mutate: { reactor, action in
       if action != 1 { return .just(200) }
@@ -146,7 +146,7 @@ import Testing
     })
     reactor.send(1)
     let isBrought = Threads.start { request.answers.onNext(100) }
-    #expect(request.tryEnqueue.wait())
+    #expect(request.isOnItsWay.wait())
     end.onNext(0)
     reactor.send(2)
     request.mayGoOn.open()
@@ -155,12 +155,14 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `what an action sends that came through a cut is not void`(_ isByAction: Bool) {
+  func `an action that is sent from inside of a scope is not superseded`(
+    _ isByAction: Bool
+  ) {
     let events = PublishSubject<Int>()
     let reactor = Streamed(mutate: { reactor, action in
       if action != 7 { return .just(200) }
       reactor.send(2)
-      // Sent inside of an observer's first state, so it waits, behind action 2.
+      // It is sent while an observer receives its first state, so it waits, behind action 2.
       return reactor.state.map { _ in 70 }.take(1)
     })
     events.take(until: reactor.action.filter { $0 == 2 }).subscribe(onNext: { _ in
