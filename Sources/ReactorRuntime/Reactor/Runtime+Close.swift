@@ -67,7 +67,7 @@ extension Runtime {
 
   /// What waits for the end. Made by the first thread that closes or waits.
   @usableFromInline
-  var ending: Ending { endingReference.use { $0 } ?? endingReference.setIfNil(Ending()) }
+  var ending: Termination { endingReference.use { $0 } ?? endingReference.setIfNil(Termination()) }
 
   /// Ends the reactor if it is sealed and nothing is left. The owner, after each turn of a reactor that is closed.
   @usableFromInline
@@ -131,7 +131,7 @@ extension Runtime {
     closeByLoop()
     repeat {
       // What the loop's thread sent from its turns is that thread's to touch, until it has run its last turn.
-      hasAll = loop?.ending.isOver != false
+      hasAll = loop?.hasEnded != false
       discarded += hasAll ? mailbox.removeAll() : mailbox.removeFromRing()
       isDone = hasAll && mailbox.isEmpty
       state.release()
@@ -141,7 +141,7 @@ extension Runtime {
     // Else who is on the way in comes here, too.
     if isDone { end() }
     if !hasAll {
-      loop?.ending.whenOver { [self] in
+      loop?.whenEnded { [self] in
         // Refused: somebody else discards, who comes here too if need be.
         if state.trySchedule() { discardMailbox() }
       }
@@ -151,9 +151,9 @@ extension Runtime {
   /// Runs a step of a reactor that accepts nothing any more: its observers still come and go. Any thread.
   @usableFromInline
   func performAfterClose<R: Reactor<Action, Mutation, State>>(_ step: Step, of reactor: R) {
-    if let loop, loop.isClosed, !loop.ending.isOver {
+    if let loop, loop.isClosed, !loop.hasEnded {
       // What was accepted is still processed.
-      return loop.ending.whenOver { [self] in performAfterClose(step, of: reactor) }
+      return loop.whenEnded { [self] in performAfterClose(step, of: reactor) }
     }
     guard state.tryAcquire() else { return step.lose(.closed) }
     TurnMark.enter()

@@ -148,8 +148,8 @@ extension Runtime {
 
   /// Whoever took the schedule.
   @inlinable
-  func scheduled(_ reactor: any AnyObject & Sendable) -> Scheduled {
-    Scheduled(ObjectIdentifier(self), of: reactor, binding.value.serve)
+  func scheduled(_ reactor: any AnyObject & Sendable) -> ScheduledReactor {
+    ScheduledReactor(ObjectIdentifier(self), of: reactor, binding.value.serve)
   }
 
   @inlinable

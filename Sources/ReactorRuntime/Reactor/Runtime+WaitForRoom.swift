@@ -88,7 +88,7 @@ extension Runtime {
       return nil
     }
     // The caller may be the one who is to run the loop's rounds, between two of them.
-    if let roundHere = loop?.roundHere, roundHere() { return nil }
+    if let runRoundHere = loop?.runRoundHere, runRoundHere() { return nil }
     if attempts <= 512 {
       DedicatedThread.yield()
       return nil

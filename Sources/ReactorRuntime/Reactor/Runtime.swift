@@ -26,7 +26,7 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
   @usableFromInline let reducesByValue = Atomic(false)
   @usableFromInline let pipelineReference = AtomicOnce<Pipeline<Action, Mutation, State>>()
   /// Of a reactor that is closed; made when somebody closes it.
-  @usableFromInline let endingReference = AtomicOnce<Ending>()
+  @usableFromInline let endingReference = AtomicOnce<Termination>()
   private let onFailure: @Sendable (Failure) -> Void
   // A reactor without another reference to its loop keeps it running.
   private let placement: Placement
