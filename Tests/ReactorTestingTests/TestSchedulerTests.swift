@@ -137,7 +137,7 @@ import Testing
     let periodic = TestScheduler(initialClock: 0, actionLimit: 1000, onRunaway: messages.append)
     _ = periodic.schedulePeriodic(after: .seconds(1), every: .seconds(1)) {}
     periodic.start()
-    #expect(messages.elements.last?.contains("periodic is never disposed") == true)
+    #expect(messages.elements.last?.contains("a periodic action is never disposed") == true)
     // The limit is that of one run, and a run that just reaches it is fine.
     periodic.advanceBy(1000)
     #expect(messages.elements.count == 2)
