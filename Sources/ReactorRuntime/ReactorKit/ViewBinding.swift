@@ -1,12 +1,12 @@
 import ReactorCore
 import Synchronization
 
-/// What a view without properties of its own for it has: its reactor.
+/// The reactor of a view that does not declare a property for it. Kept in a table beside the view.
 final class ViewBinding: Sendable {
   let reactor: (any AnyObject & Sendable)?
-  /// Of a deferred view: whether it may be bound.
+  /// Whether a deferred view is ready to be bound.
   let isReady: Bool
-  // Relaxed everywhere: a view is used by one thread at a time.
+  // Relaxed everywhere, since one thread at a time uses a view.
   private let isBound = Atomic(false)
 
   init(to reactor: (any AnyObject & Sendable)?, isReady: Bool) {
@@ -14,14 +14,14 @@ final class ViewBinding: Sendable {
     self.isReady = isReady
   }
 
-  /// Whether it was not bound before; it is afterwards.
-  func takeTurnToBind() -> Bool { !isBound.exchange(true, ordering: .relaxed) }
+  /// Marks the reactor as bound. Returns false if it was already.
+  func tryMarkBound() -> Bool { !isBound.exchange(true, ordering: .relaxed) }
 
   private static let table = AttachmentTable<ViewBinding>()
 
   static func of(_ view: some AnyObject) -> ViewBinding? { table.value(of: view) }
 
-  /// Gives the view another reactor, or none, and a new bag.
+  /// Sets the view's reactor, and replaces its bag by a new one.
   static func set(_ reactor: (any AnyObject & Sendable)?, of view: some ReactorView) {
     let isReady = of(view)?.isReady ?? false
     if reactor == nil, !isReady {
@@ -33,15 +33,16 @@ final class ViewBinding: Sendable {
     endWithBag(of: view)
   }
 
-  /// From now on the view may be bound.
-  static func becomeReady(_ view: some ReactorView) {
+  /// Marks a deferred view as ready to be bound.
+  static func markReady(_ view: some ReactorView) {
     let binding = of(view)
     if binding?.isReady == true { return }
     table.replace(ViewBinding(to: binding?.reactor, isReady: true), of: view)
   }
 
-  /// The bag usually goes away with the view, and then so does the reactor, at once unless look-ups are under
-  /// way. If it goes away before, the view is still alive, and the table finds out later by itself.
+  /// Makes the view's bag remove the table's entry when it is freed. The bag is usually freed with the view; then
+  /// the reactor is released at once, unless other threads are reading the table. If the bag is freed earlier, the
+  /// entry stays, because the view is alive, and the table's periodic sweep removes it later.
   private static func endWithBag(of view: some ReactorView) {
     let identity = ObjectIdentifier(view)
     view.disposeBag.insert(Disposables.create { table.sweep(identity) })

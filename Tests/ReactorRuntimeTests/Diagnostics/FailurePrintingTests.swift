@@ -27,6 +27,6 @@ import Testing
     let sums = lines.filter { $0.contains("more times within a second") }
     #expect(sums.count == 1)
     #expect(
-      sums.first?.contains("as before, 15 more times within a second: an action was not delivered") == true)
+      sums.first?.contains("15 more times within a second: an action was not delivered") == true)
   }
 }

@@ -12,7 +12,7 @@ private final class Intervals: Sendable {
   func limit(_ limit: Int) -> RateLimit<String> {
     RateLimit(
       limit, after: { [ends] _, end in ends.withLock { $0.append(end) } },
-      tellingLeftOut: { [told] site, count in told.append("\(count) of \(site)") })
+      reportSuppressed: { [told] site, count in told.append("\(count) of \(site)") })
   }
 
   /// Ends those that have begun; answers how many.
@@ -31,7 +31,7 @@ private final class Intervals: Sendable {
 
   @Test func `so many of a site are admitted, the others counted, and the count is told at the end`() {
     let limit = intervals.limit(2)
-    #expect((0..<5).map { _ in limit.admits("a") } == [true, true, false, false, false])
+    #expect((0..<5).map { _ in limit.admit("a") } == [true, true, false, false, false])
     #expect(intervals.told.elements == [])
     #expect(intervals.end() == 1)
     #expect(intervals.told.elements == ["3 of a"])
@@ -39,32 +39,32 @@ private final class Intervals: Sendable {
 
   @Test func `sites do not take from each other`() {
     let limit = intervals.limit(1)
-    #expect(limit.admits("a"))
-    #expect(limit.admits("b"))
-    #expect(!limit.admits("a"))
+    #expect(limit.admit("a"))
+    #expect(limit.admit("b"))
+    #expect(!limit.admit("a"))
     #expect(intervals.end() == 2)
     #expect(intervals.told.elements == ["1 of a"])
   }
 
   @Test func `while it goes on only counts are told, and after a quiet interval it begins anew`() {
     let limit = intervals.limit(2)
-    for _ in 0..<3 { _ = limit.admits("a") }
+    for _ in 0..<3 { _ = limit.admit("a") }
     _ = intervals.end()
-    #expect(!limit.admits("a"))
-    #expect(!limit.admits("a"))
+    #expect(!limit.admit("a"))
+    #expect(!limit.admit("a"))
     _ = intervals.end()
     #expect(intervals.told.elements == ["1 of a", "2 of a"])
     #expect(intervals.end() == 1)
     #expect(intervals.end() == 0)
-    #expect(limit.admits("a"))
+    #expect(limit.admit("a"))
     #expect(intervals.told.elements.count == 2)
   }
 
   @Test func `what is left out when the process ends is told, and not again`() {
     let limit = intervals.limit(1)
-    for _ in 0..<3 { _ = limit.admits("a") }
-    limit.tellAll()
-    limit.tellAll()
+    for _ in 0..<3 { _ = limit.admit("a") }
+    limit.flush()
+    limit.flush()
     _ = intervals.end()
     #expect(intervals.told.elements == ["2 of a"])
   }
@@ -74,7 +74,7 @@ private final class Intervals: Sendable {
     let admitted = Record<Int>()
     #expect(
       Threads.run(4) { _ in
-        admitted.append((0..<1000).reduce(0) { count, _ in count + (limit.admits("a") ? 1 : 0) })
+        admitted.append((0..<1000).reduce(0) { count, _ in count + (limit.admit("a") ? 1 : 0) })
       })
     #expect(admitted.elements.reduce(0, +) == 10)
     _ = intervals.end()
