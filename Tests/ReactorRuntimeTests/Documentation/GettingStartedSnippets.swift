@@ -111,7 +111,7 @@ private final class OrderBook: Reactor {
     let loop = try Loop(name: "orders", waiting: .parking)
     let book = OrderBook(on: loop) { failure in failures.append(failure) }
     for order in 1...3 { book.send(.place(order)) }
-    loop.shutdown()  // runs what was sent, then ends the thread
+    loop.shutdown()  // processes what was sent, then ends the thread
     #expect(book.currentState.orders == [1, 2, 3])
 
     book.send(.place(4))

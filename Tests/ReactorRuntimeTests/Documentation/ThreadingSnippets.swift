@@ -116,7 +116,7 @@ private func service() throws -> MainLoop.Ending {
     let group = try LoopGroup(name: "accounts")  // a loop per processor
     let book = Ledger(Runtime(on: .loop(loop), capacity: 16_384))
     let account = Ledger(Runtime(on: .group(group, key: 4711)))  // the same key, the same loop
-    try loop.schedule(after: .milliseconds(5)) { book.send(1) }  // answers what cancels it
+    try loop.schedule(after: .milliseconds(5)) { book.send(1) }  // returns a Disposable that cancels it
     try loop.execute { account.send(2) }
     #expect(Threads.yield { book.currentState == [1] && account.currentState == [2] })
     try Shutdown.close([group, loop], before: .now + .seconds(10))
@@ -125,10 +125,10 @@ private func service() throws -> MainLoop.Ending {
 
   @Test func `ways to send, with and without room`() async throws {
     let prices = Ledger(Runtime(capacity: 1024, overflow: .dropOldest))
-    prices.send(1)  // as the policy says
+    prices.send(1)  // follows the policy
     try prices.trySend(2)  // does not wait: throws SendError.full
-    try prices.send(3, before: .now + .milliseconds(5))  // waits, but not longer
-    try await prices.sendSuspending(4)  // suspends the task; ends with its cancellation
+    try prices.send(3, before: .now + .milliseconds(5))  // waits until the deadline
+    try await prices.sendSuspending(4)  // suspends the task; ends when the task is cancelled
     #expect(prices.currentState == [1, 2, 3, 4])
   }
 
