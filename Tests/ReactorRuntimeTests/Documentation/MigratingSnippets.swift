@@ -85,12 +85,12 @@ private final class DeferredProfileView: DeferredReactorView {
   private(set) var isBound = false
 
   func open() {
-    // … what has to be there before the view can be bound …
+    // … prepare what the binding needs …
     performBinding()
   }
 
   func bind(reactor: ProfileViewReactor) {
-    // this is called after the view says that it is ready
+    // this is called after the view has called performBinding()
     isBound = true
   }
 }
