@@ -3,17 +3,17 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// What `take(until: action…)` makes void: what came through it and is still on its way when the next action
-/// is announced, and nothing else.
-@Suite struct CutTests {
-  /// A request, action 1, whose answers are brought by another thread, which stops inside of `map`.
+/// Tests of `take(until: action…)`. The next action discards the elements that have passed through it and are not yet
+/// reduced, and nothing else.
+@Suite struct SupersedeTests {
+  /// The request of action 1. Another thread emits its responses, and stops inside of `map`.
   private final class Request: Sendable {
     let answers = PublishSubject<Int>()
-    let (tryEnqueue, mayGoOn) = (Gate(), Gate())
+    let (isInside, mayGoOn) = (Gate(), Gate())
 
     func stream(until end: some ObservableType & Sendable) -> Observable<Int> {
-      answers.take(until: end).map { [tryEnqueue, mayGoOn] answer in
-        tryEnqueue.open()
+      answers.take(until: end).map { [isInside, mayGoOn] answer in
+        isInside.open()
         #expect(mayGoOn.wait())
         return answer
       }
@@ -21,23 +21,23 @@ import Testing
   }
 
   @Test
-  func `answer that is in the middle of its way is void`() {
+  func `a response that another thread is just emitting is discarded`() {
     let request = Request()
     let reactor = Streamed(mutate: { reactor, action in
       action == 1 ? request.stream(until: reactor.action.filter { $0 == 2 }) : .just(200)
     })
     reactor.send(1)
-    let isBrought = Threads.start { request.answers.onNext(100) }
-    #expect(request.tryEnqueue.wait())
+    let isEmitted = Threads.start { request.answers.onNext(100) }
+    #expect(request.isInside.wait())
     reactor.send(2)
     #expect(reactor.currentState == [200])
     request.mayGoOn.open()
-    #expect(isBrought.wait())
+    #expect(isEmitted.wait())
     #expect(reactor.currentState == [200])
   }
 
   @Test
-  func `answer of a later stage is void too`() {
+  func `a response of a later stream of the request is discarded`() {
     let (request, first) = (Request(), PublishSubject<Int>())
     let reactor = Streamed(mutate: { reactor, action in
       if action != 1 { return .just(200) }
@@ -46,31 +46,31 @@ import Testing
     reactor.send(1)
     #expect(Threads.start { first.onNext(1) }.wait())
     #expect(reactor.currentState == [1])
-    let isBrought = Threads.start { request.answers.onNext(100) }
-    #expect(request.tryEnqueue.wait())
+    let isEmitted = Threads.start { request.answers.onNext(100) }
+    #expect(request.isInside.wait())
     reactor.send(2)
     request.mayGoOn.open()
-    #expect(isBrought.wait())
+    #expect(isEmitted.wait())
     #expect(reactor.currentState == [1, 200])
   }
 
   @Test
-  func `end that is no action makes nothing void`() {
+  func `a signal that is not an action discards nothing`() {
     let (request, end) = (Request(), PublishSubject<Int>())
     let reactor = Streamed(mutate: { _, action in action == 1 ? request.stream(until: end) : .just(200) }
     )
     reactor.send(1)
-    let isBrought = Threads.start { request.answers.onNext(100) }
-    #expect(request.tryEnqueue.wait())
+    let isEmitted = Threads.start { request.answers.onNext(100) }
+    #expect(request.isInside.wait())
     end.onNext(0)
     reactor.send(2)
     request.mayGoOn.open()
-    #expect(isBrought.wait())
+    #expect(isEmitted.wait())
     #expect(reactor.currentState == [200, 100])
   }
 
   @Test
-  func `what gets into another stream on the way is not void`() {
+  func `an element that passes into another stream on the way is kept there`() {
     let (answers, other) = (PublishSubject<Int>(), PublishSubject<Int>())
     let (isMutating, mayMutate) = (Gate(), Gate())
     let reactor = Streamed(mutate: { reactor, action in
@@ -90,7 +90,7 @@ import Testing
     })
     reactor.send(0)
     reactor.send(1)
-    // While another thread is the owner, both wait in the mailbox, behind action 2.
+    // Another thread is the owner, so both mutations wait in the mailbox behind action 2.
     let isOwner = Threads.start { reactor.send(5) }
     #expect(isMutating.wait())
     reactor.send(2)
@@ -100,8 +100,8 @@ import Testing
     #expect(reactor.currentState == [5, 200, 101])
   }
 
-  /// The states of a reactor after `whileBusy`, which runs while action 5 is inside of `mutate`; action 1 is
-  /// answered by `request`.
+  /// Returns the state of a reactor after `whileBusy`, which runs while action 5 is inside of `mutate`. For action 1,
+  /// `mutate` returns `request`.
   private func states(
     of request: @escaping @Sendable (Streamed) -> Observable<Int>, whileBusy: (Streamed) -> Void
   ) -> [Int] {
@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test
-  func `answer that still waits when its request has completed is void too`() {
+  func `a response that waits in the mailbox is discarded even if its request has completed`() {
     let answers = PublishSubject<Int>()
     let supersede: (Streamed) -> Void = { reactor in
       reactor.send(2)
@@ -138,29 +138,29 @@ import Testing
   }
 
   @Test
-  func `action makes void what another signal has ended before`() {
+  func `an action discards a response whose request another signal has already ended`() {
     let (request, end) = (Request(), PublishSubject<Int>())
     let reactor = Streamed(mutate: { reactor, action in
       if action != 1 { return .just(200) }
       return request.stream(until: Observable.merge(end.asObservable(), reactor.action.filter { $0 == 2 }))
     })
     reactor.send(1)
-    let isBrought = Threads.start { request.answers.onNext(100) }
-    #expect(request.tryEnqueue.wait())
+    let isEmitted = Threads.start { request.answers.onNext(100) }
+    #expect(request.isInside.wait())
     end.onNext(0)
     reactor.send(2)
     request.mayGoOn.open()
-    #expect(isBrought.wait())
+    #expect(isEmitted.wait())
     #expect(reactor.currentState == [200])
   }
 
   @Test(arguments: [false, true])
-  func `what an action sends that came through a cut is not void`(_ isByAction: Bool) {
+  func `actions that are sent through take(until:) are kept`(_ isByAction: Bool) {
     let events = PublishSubject<Int>()
     let reactor = Streamed(mutate: { reactor, action in
       if action != 7 { return .just(200) }
       reactor.send(2)
-      // Sent inside of an observer's first state, so it waits, behind action 2.
+      // This mutation is emitted inside of an observer's first state, so it waits behind action 2.
       return reactor.state.map { _ in 70 }.take(1)
     })
     events.take(until: reactor.action.filter { $0 == 2 }).subscribe(onNext: { _ in
