@@ -20,7 +20,7 @@ extension OwnedState {
   }
 
   /// Shows what changed to readers and gives the ownership back to the schedule: somebody must call
-  /// ``begin()`` again. The owner.
+  /// ``acquireScheduled()`` again. The owner.
   @unsafe
   public func reschedule() {
     assert(isOwner, "only the owner may give the ownership back")

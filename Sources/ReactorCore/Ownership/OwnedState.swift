@@ -90,7 +90,7 @@ extension OwnedState {
   public var isOwner: Bool { raw.isOwner(CurrentCore.threadToken) }
 
   /// Whether somebody was the owner a moment ago, or it was scheduled. Any thread. This look and the one at
-  /// the mailbox after ``leave()`` do not both miss; see `rr_trampoline.h`.
+  /// the mailbox after ``release()`` do not both miss; see `rr_trampoline.h`.
   @inlinable
   public var wasBusy: Bool { raw.wasOwner != 0 }
 

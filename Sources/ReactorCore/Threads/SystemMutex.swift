@@ -2,13 +2,17 @@ import Glibc
 
 /// A value behind a mutex of the system; for what is rare.
 ///
+/// Inlinable, because a generic caller in another module would otherwise look types up at each call, which
+/// takes longer than the mutex.
+///
 /// Not `Synchronization.Mutex`: on Linux that hands over through a priority-inheritance futex, which
 /// collapses when threads outnumber cores, and through which ThreadSanitizer does not see.
 public final class SystemMutex<Value: ~Copyable> {
   // Both in one allocation, the value behind the mutex.
-  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-  private let value: UnsafeMutablePointer<Value>
+  @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  @usableFromInline let value: UnsafeMutablePointer<Value>
 
+  @inlinable
   public init(_ value: consuming sending Value) {
     let alignment = max(MemoryLayout<pthread_mutex_t>.alignment, MemoryLayout<Value>.alignment)
     let offset = (MemoryLayout<pthread_mutex_t>.size + alignment - 1) & ~(alignment - 1)
@@ -20,6 +24,7 @@ public final class SystemMutex<Value: ~Copyable> {
     self.value.initialize(to: value)
   }
 
+  @inlinable
   deinit {
     value.deinitialize(count: 1)
     pthread_mutex_destroy(mutex)
@@ -27,6 +32,7 @@ public final class SystemMutex<Value: ~Copyable> {
   }
 
   /// Calls `body` while nobody else has the value. Any thread; not from inside another call.
+  @inlinable
   public func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }

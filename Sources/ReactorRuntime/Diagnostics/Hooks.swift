@@ -1,35 +1,15 @@
 import ReactorCore
 import Synchronization
 
-/// The handlers for errors, failures and warnings that the program handles nowhere else.
-public enum Hooks {
-  private static let errorHandler = SystemMutex<@Sendable (any Error) -> Void>(printToStandardError)
-
-  /// Called with the error of a stream whose subscription has no `onError`, and with ``ValuesOverflow``, on the
-  /// thread that reports it. The default writes to standard error. May be set and read on any thread.
-  public static var defaultErrorHandler: @Sendable (any Error) -> Void {
-    get { errorHandler.withLock { $0 } }
-    set { errorHandler.withLock { $0 = newValue } }
-  }
-
+extension Hooks {
   private static let failureHandler = SystemMutex<@Sendable (Failure) -> Void>(Failure.printToStandardError)
 
-  /// Called with each ``Failure`` of a reactor whose runtime has no `onFailure`, as that of a reactor without a
-  /// stored runtime, on the thread that reports it. The default writes to standard error. May be set and read
-  /// on any thread.
+  /// Called with each ``Failure`` of a reactor whose runtime has no `onFailure`, such as the runtime of a reactor that
+  /// stores none, on the thread that reports it. The default writes to standard error. May be set and read on any
+  /// thread.
   public static var defaultFailureHandler: @Sendable (Failure) -> Void {
     get { failureHandler.withLock { $0 } }
     set { failureHandler.withLock { $0 = newValue } }
-  }
-
-  private static let printToStandardError: @Sendable (any Error) -> Void = { error in
-    if let overflow = error as? ValuesOverflow { return StandardError.write("\(overflow)\n") }
-    StandardError.write(
-      """
-      Problem: a stream failed, and nothing handled its error: \(error).
-      Likely cause: the subscription has no onError.
-      Remedy: handle the error in onError, or before the subscription with catch or catchAndReturn.\n
-      """)
   }
 }
 

@@ -68,7 +68,7 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
   @usableFromInline let mutationPort: OwnerMulticast<Mutation>
   @usableFromInline let statePort: OwnerMulticast<State>
   @usableFromInline let action: ActionSubject<Action>
-  @usableFromInline let announcement = Announcement()
+  @usableFromInline let announcement = SupersedeCause()
 
   // The owner's.
   @usableFromInline let progress = OwnerIsolated(Progress())

@@ -140,7 +140,11 @@ extension Runtime {
   func enqueueReentrant<R: Reactor<Action, Mutation, State>>(_ work: Work<Action>, to reactor: R)
     -> SendError?
   {
-    if slowPathReasons.contains(.broken) || (mailbox.ring.isClosed && refusesOwner) { return .closed }
+    if slowPathReasons.contains(.discarding)
+      || (mailbox.ring.isClosed && mailbox.ring.lifecycle.refusesOwner(inTurn: isInTurn))
+    {
+      return .closed
+    }
     if !mailbox.tryAppendReentrant(work) { return .reentrantOverflow }
     if !state.wasBusy { runOrSchedule(reactor) }
     return nil

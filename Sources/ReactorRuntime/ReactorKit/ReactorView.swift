@@ -18,8 +18,8 @@
 ///
 /// The view retains its reactor. The reactor does not retain the view, unless closures in ``bind(reactor:)`` capture
 /// it strongly. When the view is freed, its ``disposeBag`` releases the reactor. If the view replaced the bag, or
-/// other objects retain it too, the reactor is released up to a second later, or when another view gets a reactor.
-/// In that case the view's memory is freed on another thread, and its deinit may run there.
+/// other objects retain it too, the reactor is released up to a second later. In that case the view's memory is freed
+/// on another thread, and its deinit may run there.
 public protocol ReactorView: AnyObject {
   /// The type of the view's reactor, inferred from ``bind(reactor:)``.
   associatedtype Reactor: ReactorRuntime.Reactor
@@ -41,7 +41,7 @@ public protocol ReactorView: AnyObject {
 
 extension ReactorView {
   public var reactor: Reactor? {
-    get { ViewBinding.of(self)?.reactor as? Reactor }
+    get { ViewBinding.reactor(of: self) as? Reactor }
     set {
       ViewBinding.set(newValue, of: self)
       if let newValue { bind(reactor: newValue) }
@@ -75,7 +75,7 @@ extension DeferredReactorView {
   /// Like ``ReactorView/reactor``, but nothing is bound before the view is ready. When it is, the reactor that was set
   /// last is bound.
   public var reactor: Reactor? {
-    get { ViewBinding.of(self)?.reactor as? Reactor }
+    get { ViewBinding.reactor(of: self) as? Reactor }
     set {
       ViewBinding.set(newValue, of: self)
       bindIfReady()
@@ -88,10 +88,7 @@ extension DeferredReactorView {
   }
 
   private func bindIfReady() {
-    guard let binding = ViewBinding.of(self), binding.isReady, let reactor = binding.reactor as? Reactor,
-      binding.tryMarkBound()
-    else { return }
-    bind(reactor: reactor)
+    if let reactor = ViewBinding.takeReactorToBind(of: self) as? Reactor { bind(reactor: reactor) }
   }
 }
 

@@ -1,50 +1,67 @@
 import ReactorCore
-import Synchronization
 
 /// The reactor of a view that does not declare a property for it. Kept in a table beside the view.
 final class ViewBinding: Sendable {
-  let reactor: (any AnyObject & Sendable)?
-  /// Whether a deferred view is ready to be bound.
-  let isReady: Bool
-  // Relaxed everywhere, since one thread at a time uses a view.
-  private let isBound = Atomic(false)
-
-  init(to reactor: (any AnyObject & Sendable)?, isReady: Bool) {
-    self.reactor = reactor
-    self.isReady = isReady
+  private struct Fields: Sendable {
+    var reactor: (any AnyObject & Sendable)?
+    /// Whether a deferred view is ready to be bound.
+    var isReady = false
+    var isBound = false
   }
 
-  /// Marks the reactor as bound. Returns false if it was already.
-  func tryMarkBound() -> Bool { !isBound.exchange(true, ordering: .relaxed) }
+  private static let table = AttachmentTable()
 
-  private static let table = AttachmentTable<ViewBinding>()
+  private let fields = SystemMutex(Fields())
 
-  static func of(_ view: some AnyObject) -> ViewBinding? { table.value(of: view) }
+  private init() {}
+
+  /// Returns the view's reactor. Any thread.
+  static func reactor(of view: some AnyObject) -> (any AnyObject & Sendable)? {
+    existing(of: view)?.fields.withLock { $0.reactor }
+  }
 
   /// Sets the view's reactor, and replaces its bag by a new one.
   static func set(_ reactor: (any AnyObject & Sendable)?, of view: some ReactorView) {
-    let isReady = of(view)?.isReady ?? false
-    if reactor == nil, !isReady {
-      table.detach(from: view)
-    } else {
-      table.replace(ViewBinding(to: reactor, isReady: isReady), of: view)
+    // The old reactor is released after the mutex, because its deinit may use the view.
+    var old = reactor
+    attached(to: view).fields.withLock { fields in
+      swap(&old, &fields.reactor)
+      fields.isBound = false
     }
+    old = nil
     view.disposeBag = DisposeBag()
-    endWithBag(of: view)
+    releaseWithBag(of: view)
   }
 
   /// Marks a deferred view as ready to be bound.
   static func markReady(_ view: some ReactorView) {
-    let binding = of(view)
-    if binding?.isReady == true { return }
-    table.replace(ViewBinding(to: binding?.reactor, isReady: true), of: view)
+    attached(to: view).fields.withLock { $0.isReady = true }
+  }
+
+  /// Returns the view's reactor and marks it as bound. Returns nil if the view is not ready, has no reactor, or is
+  /// already bound to it.
+  static func takeReactorToBind(of view: some AnyObject) -> (any AnyObject & Sendable)? {
+    existing(of: view)?.fields.withLock { fields in
+      guard fields.isReady, !fields.isBound, let reactor = fields.reactor else { return nil }
+      fields.isBound = true
+      return reactor
+    }
+  }
+
+  // The table contains no objects of other types.
+  private static func existing(of view: some AnyObject) -> ViewBinding? {
+    table.value(of: view, as: ViewBinding.self)
+  }
+
+  private static func attached(to view: some AnyObject) -> ViewBinding {
+    table.value(of: view, as: ViewBinding.self) { ViewBinding() }
   }
 
   /// Makes the view's bag remove the table's entry when it is freed. The bag is usually freed with the view; then
-  /// the reactor is released at once, unless other threads are reading the table. If the bag is freed earlier, the
-  /// entry stays, because the view is alive, and the table's periodic sweep removes it later.
-  private static func endWithBag(of view: some ReactorView) {
+  /// the reactor is released at once. If the bag is freed earlier, the view is still alive, and a later sweep of the
+  /// table releases the reactor.
+  private static func releaseWithBag(of view: some ReactorView) {
     let identity = ObjectIdentifier(view)
-    view.disposeBag.insert(Disposables.create { table.sweep(identity) })
+    view.disposeBag.insert(Disposables.create { table.removeIfDead(identity) })
   }
 }

@@ -5,7 +5,7 @@ import ReactorTesting
 import TestSupport
 import Testing
 
-// The code of the article "Getting started" and of the README. Keep all three in step.
+// The code of the article "Getting started". Keep both in step.
 
 private final class Counter: Reactor {
   enum Action: Sendable { case increase, decrease }

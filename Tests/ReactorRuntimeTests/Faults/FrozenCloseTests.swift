@@ -13,14 +13,15 @@ import Testing
     let reactor = Script(on: stage.placement)
     reactor.send(1)
     #expect(Threads.yield { reactor.currentState == [1] })
-    reactor.runtime.ending.isWanted.store(true, ordering: .relaxed)
-    reactor.runtime.mailbox.ring.wasClosed.store(true, ordering: .sequentiallyConsistent)
+    let next = reactor.runtime.mailbox.ring.lifecycle.openToClosing(by: .reactor(.drain))
+    #expect(next == .seal)
     // A turn, after which nothing is left, and one more.
     for action in 2...3 {
       reactor.send(action)
       #expect(Threads.yield { reactor.currentState.count == action })
       #expect(Threads.yield { !reactor.runtime.state.wasBusy })
-      #expect(!reactor.runtime.ending.isOver)
+      let hasEnded = reactor.runtime.mailbox.ring.lifecycle.hasEnded
+      #expect(!hasEnded)
     }
     reactor.close()
     #expect(reactor.waitUntilClosed(before: .now + .seconds(120)))
