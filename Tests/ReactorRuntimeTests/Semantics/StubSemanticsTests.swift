@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `20. An observer that subscribes after the stub was disabled in the same turn gets the first state once`(
+  func `20. An observer that subscribes after the stub was disabled gets the first state once`(
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)
