@@ -84,10 +84,10 @@ private struct Unreachable: Error {}
 
   @Test func `the times of a cold stream are relative to its subscription`() {
     let scheduler = TestScheduler(initialClock: 0)
-    let answers = scheduler.createColdObservable([.next(10, ["news"]), .completed(20)])
-    let observer = scheduler.start { answers }
+    let responses = scheduler.createColdObservable([.next(10, ["news"]), .completed(20)])
+    let observer = scheduler.start { responses }
     #expect(observer.difference(from: [.next(210, ["news"]), .completed(220)]) == nil)
-    #expect(answers.subscriptions == [Subscription(200, 220)])
+    #expect(responses.subscriptions == [Subscription(200, 220)])
   }
 
   @Test func `a recorder waits for states from another thread`() async throws {
