@@ -51,7 +51,7 @@
       reactor.send(-7)
       let line = try #require(record.elements.first)
       #expect(line.level == .error)
-      #expect(line.message == "a stream that mutate answered has failed")
+      #expect(line.message == "a stream that mutate returned has failed")
       #expect(line.metadata["reactor"] == "\(String(reflecting: Client.self))")
       #expect(line.metadata["cause"] == "mutate(\(String(reflecting: Unreachable())))")
       #expect(line.metadata["action"] == "-7")
@@ -80,7 +80,7 @@
       let lines = record.elements
       #expect(
         lines.filter { $0.level == .error }.map(\.message) == [
-          "a stream that mutate answered has failed", "a stream failed, and nobody handled that",
+          "a stream that mutate returned has failed", "a stream failed, and nothing handled its error",
         ])
       if !Build.isOptimized {
         let warning = try #require(lines.first { $0.level == .warning })
