@@ -2,27 +2,44 @@ import ReactorCore
 import Synchronization
 
 extension Hooks {
-  private static let failureHandler = SystemMutex<@Sendable (Failure) -> Void>(Failure.printToStandardError)
+  // An object, for the reason that `ErrorHandler` gives.
+  private final class FailureHandler: Sendable {
+    let call: @Sendable (Failure) -> Void
+    init(_ call: @escaping @Sendable (Failure) -> Void) { self.call = call }
+  }
+
+  private static let failureHandler = SystemMutex(FailureHandler(Failure.printToStandardError))
 
   /// Called with each ``Failure`` of a reactor whose runtime has no `onFailure`, such as the runtime of a reactor that
   /// stores none, on the thread that reports it. The default writes to standard error. May be set and read on any
   /// thread.
   public static var defaultFailureHandler: @Sendable (Failure) -> Void {
-    get { failureHandler.withLock { $0 } }
-    set { failureHandler.withLock { $0 = newValue } }
+    get { failureHandler.withLock { $0 }.call }
+    set {
+      let new = FailureHandler(newValue)
+      failureHandler.withLock { $0 = new }
+    }
   }
 }
 
 /// The settings of the checks of debug builds. Release builds contain no checks, so there these have no effect.
 extension Hooks {
-  private static let handler = SystemMutex<@Sendable (Warning) -> Void>(Warning.printToStandardError)
+  private final class WarningHandler: Sendable {
+    let call: @Sendable (Warning) -> Void
+    init(_ call: @escaping @Sendable (Warning) -> Void) { self.call = call }
+  }
+
+  private static let handler = SystemMutex(WarningHandler(Warning.printToStandardError))
 
   /// Called with each ``Warning``, on the thread that noticed it, which may be inside of a turn. A warning that
   /// repeats for the same type of reactor is reported once a second, with a count, on any thread. The default
   /// writes to standard error. May be set and read on any thread.
   public static var warningHandler: @Sendable (Warning) -> Void {
-    get { handler.withLock { $0 } }
-    set { handler.withLock { $0 = newValue } }
+    get { handler.withLock { $0 }.call }
+    set {
+      let new = WarningHandler(newValue)
+      handler.withLock { $0 = new }
+    }
   }
 
   /// In nanoseconds. Relaxed, since no other memory is read depending on it.

@@ -33,13 +33,23 @@ extension RxError: CustomStringConvertible, CustomDebugStringConvertible {
 
 /// The handlers for errors, failures and warnings that the program handles nowhere else.
 public enum Hooks {
-  private static let errorHandler = SystemMutex<@Sendable (any Error) -> Void>(printToStandardError)
+  /// A handler is kept in an object of its own. A closure that is the value of a generic type, such as a mutex, is
+  /// wrapped in a thunk at each access, and the one behind `withLock` would keep all of these.
+  private final class ErrorHandler: Sendable {
+    let call: @Sendable (any Error) -> Void
+    init(_ call: @escaping @Sendable (any Error) -> Void) { self.call = call }
+  }
+
+  private static let errorHandler = SystemMutex(ErrorHandler(printToStandardError))
 
   /// Called with the error of a stream whose subscription has no `onError`, and with ``ValuesOverflow``, on the
   /// thread that reports it. The default writes to standard error. May be set and read on any thread.
   public static var defaultErrorHandler: @Sendable (any Error) -> Void {
-    get { errorHandler.withLock { $0 } }
-    set { errorHandler.withLock { $0 = newValue } }
+    get { errorHandler.withLock { $0 }.call }
+    set {
+      let new = ErrorHandler(newValue)
+      errorHandler.withLock { $0 = new }
+    }
   }
 
   private static let printToStandardError: @Sendable (any Error) -> Void = { error in
