@@ -14,7 +14,8 @@ public protocol RawEventCount: RawObject {
 
   // MARK: Any thread
 
-  /// Arms the event count. The caller checks its condition afterwards, and passes the key to ``wait``.
+  /// Arms the event count. The caller checks its condition afterwards, and passes the key to
+  /// ``wait(_:timeoutNanoseconds:)``.
   func prepare() -> UInt32
   /// Sleeps until a notification that follows the ``prepare()`` that returned `key`, or until the timeout (negative:
   /// without limit). Returns false if the time ran out. May wake for no reason.
