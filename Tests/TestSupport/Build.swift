@@ -1,4 +1,5 @@
 import Glibc
+import ReactorCore
 
 /// How the tests were built.
 public enum Build {
@@ -10,7 +11,13 @@ public enum Build {
     #endif
   }
 
-  /// Whether the runtime of a sanitizer is in the process.
+  /// Whether this build is based on the C core, not on its pure-Swift twin.
+  ///
+  /// Only the C core asks the system through the functions of `rr_platform.h`, which FaultyPlatform replaces, and only
+  /// the C core has an asymmetric fence. A test of a fault of those is enabled by this.
+  public static var isOnCCore: Bool { CurrentCore.self == CCore.self }
+
+  /// Whether the process contains the runtime of a sanitizer.
   public static var isSanitized: Bool {
     dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
   }

@@ -4,18 +4,18 @@ import Testing
 @testable import ReactorCore
 @testable import ReactorRuntime
 
-/// Who closes a reactor, and stops for a while in the middle of that.
+/// A thread that closes a reactor stops for a while in the middle of closing it.
 @Suite struct FrozenCloseTests {
-  /// Everybody can see by then that it is closed, and the ring still takes what is sent.
+  /// At that point the reactor is already marked as closed, but its ring still accepts actions.
   @Test(arguments: PlacementUnderTest.allCases)
-  func `does not end before it refuses`(_ placement: PlacementUnderTest) throws {
+  func `a reactor does not end before it refuses actions`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let reactor = Script(on: stage.placement)
     reactor.send(1)
     #expect(Threads.yield { reactor.currentState == [1] })
     reactor.runtime.ending.isWanted.store(true, ordering: .relaxed)
     reactor.runtime.mailbox.ring.wasClosed.store(true, ordering: .sequentiallyConsistent)
-    // A turn, after which nothing is left, and one more.
+    // Twice a turn after which nothing is left.
     for action in 2...3 {
       reactor.send(action)
       #expect(Threads.yield { reactor.currentState.count == action })

@@ -4,26 +4,26 @@ import Testing
 @testable import ReactorCore
 @testable import ReactorRuntime
 
-/// How far a sender has come.
+/// How far a send has come.
 enum SendPoint: Int, CaseIterable, Sendable {
   case claimed
   case written
   case published
-  /// After the light fence, and before the look whether somebody is the owner.
+  /// After the light fence, before the check whether there is an owner.
   case fenced
   case sent
 }
 
-/// A send that is made in steps: those of `deliver`.
+/// A send that a test makes step by step, as `Runtime.deliver` does it in one go.
 struct FrozenSend {
   private let reactor: Script
-  // Keeps the ring.
+  // Keeps the ring alive.
   private let stage: GrowingRing<Work<Int>>.Stage
   private let cursor: UInt64
   private let action: Int
   private var point = SendPoint.claimed
 
-  /// Claims a slot; nil if there is none.
+  /// Claims a slot. Returns nil if there is no room.
   init?(_ action: Int, to reactor: Script) {
     let newest = reactor.runtime.mailbox.ring.newest.use { $0 }
     guard let stage = newest ?? reactor.runtime.mailbox.ring.makeFirst(),
@@ -32,7 +32,7 @@ struct FrozenSend {
     (self.reactor, self.stage, self.cursor, self.action) = (reactor, stage, cursor, action)
   }
 
-  /// Goes on up to there.
+  /// Makes the steps up to `end`.
   mutating func go(to end: SendPoint) {
     while point.rawValue < end.rawValue {
       switch point {
@@ -46,6 +46,6 @@ struct FrozenSend {
     }
   }
 
-  /// Whether others can go on with what comes later.
+  /// Whether the owner can process this action and those that were sent later.
   var isVisible: Bool { point.rawValue >= SendPoint.published.rawValue }
 }

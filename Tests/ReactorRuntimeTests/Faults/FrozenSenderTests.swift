@@ -6,11 +6,11 @@ import Testing
 @testable import ReactorCore
 @testable import ReactorRuntime
 
-/// A sender that stops for a while, at each point between its claim in the mailbox and its look at the owner.
+/// A sender stops for a while, at each point between its claim in the mailbox and its check for an owner.
 @Suite struct FrozenSenderTests {
   static let points = SendPoint.allCases.filter { $0 != .sent }
 
-  /// Freezes a send of 2 behind one of 1 that was processed.
+  /// Stops a send of action 2 at `point`, after action 1 was processed.
   private func freeze(
     at point: SendPoint, on placement: Placement, failures: Record<SendError> = Record()
   ) throws -> (Script, FrozenSend) {
@@ -22,10 +22,11 @@ import Testing
     return (reactor, frozen)
   }
 
-  /// What it delays is what is sent later, and only until it publishes; and where there is no fence, the
-  /// owner that would otherwise go away on the strength of a look that may have been too early.
+  /// The stopped sender delays actions that are sent later, and only until it publishes. Where there is no fence it also
+  /// delays the owner: an owner that finds an unpublished claim must not leave, since its last check may have been too
+  /// early.
   @Test(arguments: PlacementUnderTest.allCases)
-  func `delays later sends only`(_ placement: PlacementUnderTest) throws {
+  func `a stopped sender delays later actions only`(_ placement: PlacementUnderTest) throws {
     func body(_ point: SendPoint) throws {
       let stage = try Stage(placement)
       var (reactor, frozen) = try freeze(at: point, on: stage.placement)
@@ -37,11 +38,11 @@ import Testing
         #expect(isDone.wait())
         #expect(Threads.yield { reactor.currentState == [1, 2, 3, 4, 5] })
       } else if CurrentCore.hasFences || placement != .caller {
-        // Who sends goes on, and the mailbox holds what it holds.
+        // Senders do not wait, and the mailbox accepts as much as its capacity allows.
         #expect(isDone.wait())
         while (try? reactor.trySend(last + 1)) != nil { last += 1 }
         #expect(throws: SendError.full) { try reactor.trySend(-1) }
-        // On the caller what was sent first is kept beside the ring, by who came as its owner.
+        // On the caller the thread that came as the owner keeps what was sent first beside the ring.
         #expect(last == (placement == .caller ? 12 : 9))
         #expect(reactor.currentState == [1])
       } else {
@@ -59,9 +60,9 @@ import Testing
     for point in Self.points { try body(point) }
   }
 
-  /// Nobody else comes: then what it sent waits for its look, and for nothing else.
+  /// If no other thread comes, the stopped sender itself becomes the owner when it goes on.
   @Test(arguments: PlacementUnderTest.allCases)
-  func `is its own owner in the end`(_ placement: PlacementUnderTest) throws {
+  func `a stopped sender processes its own action in the end`(_ placement: PlacementUnderTest) throws {
     func body(_ point: SendPoint) throws {
       let stage = try Stage(placement)
       var (reactor, frozen) = try freeze(at: point, on: stage.placement)
@@ -73,9 +74,10 @@ import Testing
     for point in Self.points { try body(point) }
   }
 
-  /// It has its place, so closing waits for it, and does with it what is done with all that was accepted.
+  /// Its action was accepted with the claim. So closing waits for the publication, and then processes or reports the
+  /// action like every other one.
   @Test(arguments: PlacementUnderTest.allCases)
-  func `closing waits for it`(_ placement: PlacementUnderTest) throws {
+  func `closing waits for a stopped sender`(_ placement: PlacementUnderTest) throws {
     func body(_ point: SendPoint, _ closing: Closing) throws {
       let stage = try Stage(placement)
       let failures = Record<SendError>()
@@ -87,14 +89,14 @@ import Testing
       } else {
         #expect(!reactor.waitUntilClosed(before: .now + .milliseconds(5)))
       }
-      // Without fences, on the caller, it would become the owner, and wait.
+      // Without fences a sender on the caller would become the owner, and wait.
       if frozen.isVisible || CurrentCore.hasFences || placement != .caller {
         #expect(throws: SendError.closed) { try reactor.trySend(3) }
       }
       frozen.go(to: .sent)
       #expect(isDone.wait())
       #expect(reactor.waitUntilClosed(before: .now + .seconds(patience)))
-      // A loop may already have been at it when it was told to discard.
+      // A loop may already have been processing it when it was told to discard.
       if closing == .drain || reactor.currentState == [1, 2] {
         #expect(reactor.currentState == [1, 2])
         #expect(failures.elements == [])
@@ -109,9 +111,9 @@ import Testing
     }
   }
 
-  /// Others on the same loop have their turns, however long it stops.
+  /// Other reactors on the same loop have their turns, however long the sender stops.
   @Test(arguments: points)
-  func `others on the loop go on`(_ point: SendPoint) throws {
+  func `other reactors on the loop go on beside a stopped sender`(_ point: SendPoint) throws {
     let loop = try Loop()
     var (reactor, frozen) = try freeze(at: point, on: .loop(loop))
     reactor.send(3)
@@ -126,10 +128,10 @@ import Testing
     #expect(Threads.start { loop.shutdown() }.wait())
   }
 
-  /// Refused the fence, an owner cannot know whether it was seen leaving; so it stays until the claim is
-  /// published.
+  /// If the kernel refuses the fence, an owner cannot know whether the sender sees it leave. So it stays until the claim
+  /// is published.
   @Test(arguments: points)
-  func `without a fence the owner stays`(_ point: SendPoint) throws {
+  func `an owner that is refused the fence stays until the claim is published`(_ point: SendPoint) throws {
     var (reactor, frozen) = try freeze(at: point, on: Placement.caller)
     let isDone = Threads.start { [reactor] in
       faulty_fail(FAULTY_MEMBARRIER, -1, EPERM)
@@ -146,7 +148,7 @@ import Testing
     #expect(reactor.currentState == [1, 2, 3])
   }
 
-  /// Not where no membarrier is used at all.
+  /// Whether the heavy fence fails when the kernel refuses membarrier. It does not where membarrier is not used at all.
   private var isRefused: Bool {
     faulty_fail(FAULTY_MEMBARRIER, -1, EPERM)
     defer { faulty_reset() }
