@@ -1,10 +1,57 @@
 import FaultyPlatform
 import Glibc
+import ReactorTesting
 import TestSupport
 import Testing
 
 @testable import ReactorCore
 @testable import ReactorRuntime
+
+/// How far a send has come.
+enum SendPoint: Int, CaseIterable, Sendable {
+  case claimed
+  case written
+  case published
+  /// After the light fence, before the check whether there is an owner.
+  case fenced
+  case sent
+}
+
+/// A send that a test makes step by step, as `Runtime.deliver` does it in one go.
+struct FrozenSend {
+  private let reactor: Script
+  // Keeps the ring alive.
+  private let stage: GrowingRing<Work<Int>>.Stage
+  private let cursor: UInt64
+  private let action: Int
+  private var point = SendPoint.claimed
+
+  /// Claims a slot. Returns nil if there is no room.
+  init?(_ action: Int, to reactor: Script) {
+    let newest = reactor.runtime.mailbox.ring.newest.use { $0 }
+    guard let stage = newest ?? reactor.runtime.mailbox.ring.makeFirst(),
+      case .claimed(let cursor) = stage.ring.raw.tryClaim(1)
+    else { return nil }
+    (self.reactor, self.stage, self.cursor, self.action) = (reactor, stage, cursor, action)
+  }
+
+  /// Makes the steps up to `end`.
+  mutating func go(to end: SendPoint) {
+    while point.rawValue < end.rawValue {
+      switch point {
+      case .claimed: stage.ring.raw.slots.payload(cursor, as: Work<Int>.self).initialize(to: .action(action))
+      case .written: stage.ring.raw.publish(cursor, count: 1)
+      case .published: CurrentCore.lightFence()
+      case .fenced: if !reactor.runtime.state.wasBusy { reactor.runtime.runOrSchedule(reactor) }
+      case .sent: return
+      }
+      point = SendPoint(rawValue: point.rawValue + 1)!
+    }
+  }
+
+  /// Whether the owner can process this action and those that were sent later.
+  var isVisible: Bool { point.rawValue >= SendPoint.published.rawValue }
+}
 
 /// A sender stops for a while, at each point between its claim in the mailbox and its check for an owner.
 @Suite struct FrozenSenderTests {
@@ -153,5 +200,57 @@ import Testing
     faulty_fail(FAULTY_MEMBARRIER, -1, EPERM)
     defer { faulty_reset() }
     return !CurrentCore.heavyFence()
+  }
+}
+
+/// A sender stops between claim and publication while newer actions push older ones out.
+@Suite struct FrozenOverflowTests {
+  /// The owner takes over the actions that are kept beside the ring, and cannot process them yet. So they must give way
+  /// to newer ones, too, or else their number would grow without bound.
+  @Test(
+    .enabled(if: Build.isOnCCore, "without a fence the owner waits for the publication"), arguments: [1, 8])
+  func `memory stays bounded while the oldest give way behind an unpublished claim`(_ capacity: Int) throws {
+    let loop = try SteppedLoop()
+    let failures = Record<SendError>()
+    let reactor = Script(
+      on: loop.placement, capacity: capacity, overflow: .dropOldest, failures: failures)
+    reactor.send(0)
+    loop.step()
+    var frozen = try #require(FrozenSend(1, to: reactor))
+    for action in 2...1000 {
+      reactor.send(action)
+      loop.step()
+    }
+    #expect(failures.elements.count >= 1000 - 4 * capacity)
+    frozen.go(to: .sent)
+    loop.run()
+    #expect(reactor.currentState.last == 1000)
+    #expect(reactor.currentState.count <= 1 + 4 * capacity)
+    #expect(reactor.currentState.count + failures.elements.count == 1001)
+  }
+}
+
+/// A thread that closes a reactor stops for a while in the middle of closing it.
+@Suite struct FrozenCloseTests {
+  /// At that point the reactor is already marked as closed, but its ring still accepts actions.
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `a reactor does not end before it refuses actions`(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let reactor = Script(on: stage.placement)
+    reactor.send(1)
+    #expect(Threads.yield { reactor.currentState == [1] })
+    reactor.runtime.ending.isWanted.store(true, ordering: .relaxed)
+    reactor.runtime.mailbox.ring.wasClosed.store(true, ordering: .sequentiallyConsistent)
+    // Twice a turn after which nothing is left.
+    for action in 2...3 {
+      reactor.send(action)
+      #expect(Threads.yield { reactor.currentState.count == action })
+      #expect(Threads.yield { !reactor.runtime.state.wasBusy })
+      #expect(!reactor.runtime.ending.isOver)
+    }
+    reactor.close()
+    #expect(reactor.waitUntilClosed(before: .now + .seconds(120)))
+    #expect(stage.finish())
+    #expect(reactor.currentState == [1, 2, 3])
   }
 }

@@ -1,6 +1,12 @@
 import ReactorCore
 import TestSupport
 
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
 /// One run of a stress test with given parameters: it has a name, a seed of its own, and a time limit.
 ///
 /// The seed follows from the name and from `STRESS_SEED`, so a scenario makes the same choices whether it
@@ -51,4 +57,93 @@ extension SplitMix64 {
     var generator = SplitMix64(seed: seed)
     return generator.next()
   }
+}
+
+/// How much the stress tests do: `STRESS_MODE=short` (the default: about a minute in all), `long` (many minutes),
+/// or `brief`, for builds that are very slow.
+enum StressMode: String {
+  case brief
+  case short
+  case long
+
+  static let current: StressMode = {
+    guard let name = environment("STRESS_MODE") else { return .short }
+    guard let mode = StressMode(rawValue: name) else {
+      fatalError("STRESS_MODE is \(name); it must be brief, short or long")
+    }
+    return mode
+  }()
+
+  /// So many rounds in the short mode; 20 times as many in the long one, and an eighth in the brief one, but at
+  /// least one.
+  static func rounds(_ count: Int) -> Int {
+    switch current {
+    case .brief: max(1, count / 8)
+    case .short: count
+    case .long: count * 20
+    }
+  }
+
+  /// How much one thread does in one round, where there is one round at least whatever the mode: so many, and an
+  /// eighth in the brief mode.
+  static func perRound(_ count: Int) -> Int { current == .brief ? max(1, count / 8) : count }
+
+  /// Of a scenario's time limit, or of the time that it takes: the brief mode is for what is slow.
+  static func seconds(_ count: Int) -> Int { current == .long ? count * 20 : count }
+
+  static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+}
+
+/// Ends the process, loudly, when a scenario takes too long: a lost wake-up must fail the run, not hang it.
+enum Watchdog {
+  private struct Watch {
+    let id: Int
+    let scenario: Scenario
+    let deadline: ContinuousClock.Instant
+  }
+
+  private struct Watches {
+    var running: [Watch] = []
+    var nextID = 0
+    var hasThread = false
+  }
+
+  private static let watches = Guarded(Watches())
+
+  static func start(_ scenario: Scenario, seconds: Int) -> Int {
+    watches.with { watches in
+      if !watches.hasThread {
+        watches.hasThread = true
+        _ = DedicatedThread(named: "watchdog") { watch() }
+      }
+      watches.nextID += 1
+      let deadline = ContinuousClock.now + .seconds(seconds)
+      watches.running.append(Watch(id: watches.nextID, scenario: scenario, deadline: deadline))
+      return watches.nextID
+    }
+  }
+
+  static func stop(_ id: Int) { watches.with { $0.running.removeAll { $0.id == id } } }
+
+  private static func watch() {
+    while true {
+      usleep(200_000)
+      let late = watches.with { watches in watches.running.first { $0.deadline < .now } }
+      guard let late else { continue }
+      writeToStandardError(
+        """
+        Problem: the stress scenario \(late.scenario) did not end in time.
+        Likely cause: a lost wake-up, a lost action, or a deadlock.
+        Remedy: run it again with this seed; the core file, or a debugger, shows who waits for whom.
+
+        """)
+      abort()
+    }
+  }
+}
+
+/// One write, so that two threads' messages do not mix.
+func writeToStandardError(_ text: String) {
+  var text = text
+  text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
 }

@@ -15,7 +15,7 @@ extension StressTests {
     @Test
     func `reactors with a runtime get one pipeline each, and lose nothing`() {
       Scenario.announce("first touch, stored")
-      Scenario("first touch, stored, ").run(withinSeconds: 120) { scenario in
+      Scenario("first touch, stored").run(withinSeconds: 120) { scenario in
         touch(scenario, reactors: 50_000) { StoredTouched($0) }
       }
     }

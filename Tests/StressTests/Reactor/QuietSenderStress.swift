@@ -71,7 +71,7 @@ extension StressTests {
     @Test
     func `a loop takes more reactors than it can be told of at once`() {
       Scenario.announce("crowd")
-      Scenario("crowd, ").run { crowd($0) }
+      Scenario("crowd").run { crowd($0) }
     }
 
     private func crowd(_ scenario: Scenario) {

@@ -12,7 +12,6 @@ extension StressTests {
       for (frequent, slow, changes) in [(1, 0, 60_000), (3, 0, 40_000), (2, 10, 10_000), (12, 0, 10_000)] {
         let parameters = "\(frequent) frequent, \(slow) slow, \(changes) changes"
         Scenario("readers who stay, \(parameters)").run {
-          // Not `core.type`: then nothing is specialised, and ThreadSanitizer does not see the reading.
           stay(frequent, slow, StressMode.rounds(changes), $0)
         }
       }

@@ -2,6 +2,38 @@ import ReactorCore
 import ReactorRuntime
 import TestSupport
 
+/// The parameters of a scenario in which many threads send to one reactor.
+struct ReactorLoad: Sendable, CustomStringConvertible {
+  var place: Place
+  var capacity: Int
+  var producers: Int
+  var turnLimit = 1024
+  /// Of each producer.
+  var actions: Int
+  /// So many actions the reactor sends itself for each, one after the other.
+  var reentries = 0
+  var isRecorded: Bool
+
+  var description: String {
+    "\(place), capacity \(capacity), \(producers) producers, turn limit \(turnLimit), "
+      + "\(reentries) re-entries" + (isRecorded ? ", recorded" : "")
+  }
+}
+
+/// Counts what a runtime reports as not delivered.
+final class FailureCounter: Sendable {
+  private let counts = Guarded<[SendError: Int]>([:])
+
+  func note(_ failure: Failure) {
+    guard let reason = failure.sendError else { preconditionFailure("\(failure)") }
+    counts.with { $0[reason, default: 0] += 1 }
+  }
+
+  func count(_ reason: SendError) -> Int { counts.with { $0[reason, default: 0] } }
+
+  var total: Int { counts.with { $0.values.reduce(0, +) } }
+}
+
 /// A reactor that writes down what it reduces, in a place that nothing guards but the runtime's promise that
 /// one action at a time is processed: ThreadSanitizer sees it broken.
 final class RecordingReactor: Reactor {
@@ -73,4 +105,21 @@ final class RecordingReactor: Reactor {
     isReducing = false
     log.endTurn()
   }
+}
+
+/// Sends what it gets on, from inside its turns.
+final class TurnSender: Reactor {
+  typealias Action = RecordingReactor.Action
+  let initialState = 0
+  let runtime = Runtime<Action, Action, Int>()
+  private let target: RecordingReactor
+
+  init(to target: RecordingReactor) { self.target = target }
+
+  func mutate(action: Action) -> Observable<Action> {
+    target.send(action)
+    return .empty()
+  }
+
+  func reduce(into state: inout Int, mutation: Action) {}
 }

@@ -17,7 +17,6 @@ extension StressTests {
       for (writers, readers, changes) in [(1, 1, 6000), (1, 6, 100_000), (3, 2, 6000)] {
         let parameters = "\(place), \(writers) writers, \(readers) readers, \(changes) changes"
         Scenario("readers, \(parameters)").run {
-          // Not `core.type`: then nothing is specialised, and ThreadSanitizer does not see the copying.
           read(place, writers, readers, changes, $0)
         }
       }

@@ -28,10 +28,7 @@ extension StressTests {
           for isRecorded in [true, false] {
             let load = Load(
               capacity: capacity, threads: threads, turnLimit: turnLimit, isRecorded: isRecorded)
-            Scenario("trampoline, \(load)").run { scenario in
-              // Not `core.type`: then nothing is specialised, and ThreadSanitizer does not see the moving.
-              share(load, scenario)
-            }
+            Scenario("trampoline, \(load)").run { share(load, $0) }
           }
         }
       }

@@ -8,6 +8,51 @@ import TestSupport
   import Musl
 #endif
 
+/// Where the reactor of a scenario runs its turns.
+enum Place: CaseIterable, Sendable, CustomStringConvertible {
+  case caller, parkingLoop, spinningLoop, busyLoop
+  /// One loop of several.
+  case group
+  /// A foreign loop.
+  case hosted
+
+  /// Of a loop with a thread of its own.
+  private var waiting: WaitStrategy? {
+    switch self {
+    case .caller, .group, .hosted: nil
+    case .parkingLoop: .parking
+    case .spinningLoop: .spinning
+    case .busyLoop: .busy
+    }
+  }
+
+  var description: String {
+    switch self {
+    case .caller: "the caller"
+    case .parkingLoop, .spinningLoop, .busyLoop: "a \(waiting ?? .parking) loop"
+    case .group: "a group"
+    case .hosted: "a hosted loop"
+    }
+  }
+
+  /// A loop of its own, or nil for the caller. The others are made by ``makeSite(on:turnLimit:)``.
+  func makeLoop(turnLimit: Int = 1024) -> Loop? {
+    guard let waiting else {
+      precondition(self == .caller, "\(self) is more than a loop")
+      return nil
+    }
+    do {
+      return try Loop(name: "stress-loop", waiting: waiting, turnLimit: turnLimit)
+    } catch {
+      fatalError("no loop: \(error)")
+    }
+  }
+}
+
+extension Placement {
+  init(_ loop: Loop?) { self = loop.map { .loop($0) } ?? .caller }
+}
+
 /// What runs the turns of one scenario's reactors: made for it, and ended after it.
 struct Site {
   let placement: Placement
