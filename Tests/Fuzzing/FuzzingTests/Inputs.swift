@@ -2,8 +2,8 @@ import Foundation
 import FuzzProperties
 import TestSupport
 
-/// The inputs that are kept: those that libFuzzer has found to reach different code, and those that once found a
-/// bug. `Scripts/fuzz` begins with them.
+/// The committed inputs: those with which libFuzzer reached different code, and those that once found a bug.
+/// `Scripts/fuzz` begins with them.
 enum Corpus {
   static func inputs(of property: FuzzProperty) throws -> [(name: String, bytes: [UInt8])] {
     let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -14,7 +14,7 @@ enum Corpus {
   }
 }
 
-/// Random byte strings, from a seed that a failure names: `FUZZ_SEED` repeats them, `FUZZ_MODE=long` makes a
+/// Random byte strings from a seed, which a failure prints. `FUZZ_SEED` repeats them, `FUZZ_MODE=long` makes a
 /// hundred times as many.
 struct RandomInputs: Sequence {
   let seed: UInt64

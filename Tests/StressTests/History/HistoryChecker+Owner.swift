@@ -1,11 +1,11 @@
 /// One owner at a time.
 extension HistoryChecker {
-  /// No two turns overlap, each reception is inside of a turn of its own thread, and, where that is promised,
-  /// all turns are on one thread.
+  /// No two turns overlap, and each reception is inside a turn of its own thread. Where that is promised, all turns
+  /// are on one thread.
   func wrongTurns(_ turns: [History.Turn], _ receptions: [History.Reception]) -> [Violation] {
     let turns = turns.sorted { $0.begin < $1.begin }
     var found: [Violation] = []
-    // With the one that ends last, which is not always the one before.
+    // Compared with the turn that ends last, which is not always the previous one.
     var longest: History.Turn?
     for turn in turns {
       if let longest, turn.begin <= longest.end { found.append(.overlap(longest, turn)) }
@@ -22,7 +22,8 @@ extension HistoryChecker {
 }
 
 extension [History.Turn] {
-  /// Whether one of them, which are in the order of their beginnings and do not overlap, holds the reception.
+  /// Whether the reception is inside one of these turns, which must not overlap, and be in the order of their
+  /// beginnings.
   fileprivate func hasOne(around reception: History.Reception) -> Bool {
     var low = 0
     var high = count
@@ -36,12 +37,12 @@ extension [History.Turn] {
   }
 }
 
-/// Closing: who is refused, what is thrown away, and when it is over.
+/// Closing: which sends are refused, what is discarded, and when it is over.
 extension HistoryChecker {
-  /// - Refused as closed: not before somebody began to close.
+  /// - Refused as closed: not before a call to close began.
   /// - Accepted: not if the send began after a closing had returned.
-  /// - Thrown away, though accepted: not before somebody began to close who wanted that.
-  /// - Received: not after somebody was told that all is over.
+  /// - Discarded, though accepted: not before a call to close that discards began.
+  /// - Received: not after a thread knew that everything had ended.
   func wrongClosing(_ history: History, _ accepted: [History.Send]) -> [Violation] {
     let firstBegin = history.closes.map(\.begin).min()
     let firstEnd = history.closes.map(\.end).min()

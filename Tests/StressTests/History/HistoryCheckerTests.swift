@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Hand-made histories, good and bad. A checker that never complains would pass every stress test.
+/// Hand-made histories, good and bad. A checker that finds nothing would pass every stress test.
 @Suite struct HistoryCheckerTests {
   private typealias Send = History.Send
 
@@ -9,7 +9,7 @@ import Testing
     History.ElementID(producer: producer, sequence: sequence)
   }
 
-  /// Receptions of these elements, after everything else.
+  /// Returns receptions of these elements, later than everything else.
   private static func receptions(_ elements: [(Int, Int)], from time: UInt64 = 1000) -> [History.Reception] {
     elements.enumerated().map { index, element in
       History.Reception(element: id(element.0, element.1), time: time + UInt64(index))
@@ -104,12 +104,12 @@ import Testing
     #expect(Self.capacityViolations(capacity: 4) == [.untruthfulFull(Self.full)])
   }
 
-  @Test func `a refusal after a slot was given back is found`() {
+  @Test func `a refusal after a slot was released is found`() {
     let found = Self.capacityViolations(received: 5, releases: [History.Release(time: 7, released: 1)])
     #expect(found == [.untruthfulFull(Self.full)])
   }
 
-  @Test func `a slot that was perhaps given back too late explains a refusal`() {
+  @Test func `a slot that was perhaps released too late explains a refusal`() {
     let found = Self.capacityViolations(received: 5, releases: [History.Release(time: 12, released: 1)])
     #expect(found == [])
   }
@@ -147,7 +147,7 @@ import Testing
   }
 
   @Test(arguments: HistoryRule.all)
-  func `a history that just breaks it is found, and for that alone`(rule: HistoryRule) {
+  func `a history that just breaks a rule violates that rule alone`(rule: HistoryRule) {
     let found = rule.checker.violations(in: rule.bad)
     #expect(Set(found.map(String.init(describing:))) == Set(rule.violations.map(String.init(describing:))))
     #expect(found.count == rule.violations.count)
@@ -158,7 +158,7 @@ import Testing
     #expect(shown == HistoryChecker.Violation.rules)
   }
 
-  @Test func `what is split by producers keeps each one's order and slots`() {
+  @Test func `splitting a history by producers keeps each one's order and slots`() {
     var history = History(
       sends: [HistoryRule.send(0, 0, 1, 2), HistoryRule.send(1, 0, 3, 4), HistoryRule.send(1, 1, 5, 6)],
       receptions: [
@@ -179,7 +179,7 @@ import Testing
 }
 
 @Suite struct HistoryRecorderTests {
-  @Test func `what a thread reports during a send may have given way since that send's beginning`() {
+  @Test func `an element that a thread reports during a send may have given way since the send began`() {
     let recorder = HistoryRecorder()
     @Sendable func note(_ sequence: Int) {
       recorder.noteRefusal(of: HistoryRule.element(0, sequence), .dropped)

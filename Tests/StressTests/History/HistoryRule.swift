@@ -1,14 +1,14 @@
-/// A rule of the checker, shown by two histories that differ in one point: one that just keeps it, and one
-/// that just breaks it.
+/// A rule of the checker with two histories that differ in one point: one that just keeps the rule, and one that just
+/// breaks it.
 struct HistoryRule: Sendable, CustomStringConvertible {
   let description: String
   let checker: HistoryChecker
   let good: History
   let bad: History
-  /// What the checker must say of the bad one, and nothing else.
+  /// The only violation that the checker must find in the bad history.
   let violations: [HistoryChecker.Violation]
 
-  /// - Parameter differing: Changes one thing in the good history.
+  /// - Parameter differing: Makes the bad history by changing one thing in the good one.
   init(
     _ description: String, _ good: History, checker: HistoryChecker = HistoryChecker(),
     differing: (inout History) -> Void, is violations: HistoryChecker.Violation...
@@ -24,7 +24,7 @@ struct HistoryRule: Sendable, CustomStringConvertible {
 
   static var all: [HistoryRule] { ofElements + ofOrder + ofRoom + ofDrops + ofTurns + ofClosing }
 
-  // What the examples are written with.
+  // Helpers to write the examples.
 
   static func send(
     _ producer: Int, _ sequence: Int, _ begin: UInt64, _ end: UInt64, count: Int = 1,
@@ -53,10 +53,10 @@ struct HistoryRule: Sendable, CustomStringConvertible {
 }
 
 extension HistoryChecker.Violation {
-  /// Its name, without what it is about.
+  /// Its name without its associated values.
   var rule: String { String("\(self)".prefix { $0 != "(" }) }
 
-  /// All rules that there are. A test sees to it that each has an example.
+  /// All rules. A test checks that each has an example.
   static let rules: Set<String> = [
     "lost", "duplicated", "reportedTwice", "receivedAndReported", "unknown", "tooEarly", "reordered",
     "overtaken", "tornBatch", "untruthfulFull", "untruthfulDrop", "droppedTooSoon", "overrun", "overlap",
@@ -131,7 +131,7 @@ extension HistoryRule {
   }
 }
 
-/// Room: who is refused, and what gives way.
+/// Room: which sends are refused, and which elements give way.
 extension HistoryRule {
   /// Two elements in a ring of two, and a refusal from 6 to 9. One slot is given back in the middle of that.
   private static func full(_ outcome: History.Send.Outcome = .full) -> History {
@@ -184,12 +184,12 @@ extension HistoryRule {
       receptions: [reception(0, 1, at: 10), reception(0, 2, at: 11)],
       reports: [report(0, 0, .dropped, at: 9)],
       releases: [History.Release(time: 7, released: 1)])
-    // Which of the first two is older cannot be told.
+    // It is unknown which of the first two is older.
     let overlapping = History(
       sends: [send(0, 0, 1, 4), send(1, 0, 3, 5), send(1, 1, 6, 7)],
       receptions: [reception(0, 0, at: 10), reception(1, 1, at: 11)], reports: [report(1, 0, .dropped, at: 9)]
     )
-    // Whoever pushes the first one out is held up before it says so, and meanwhile another comes.
+    // The thread that pushes the first one out is delayed before it reports it, and meanwhile another one comes.
     let heldUp = History(
       sends: [send(0, 0, 1, 2), send(0, 1, 3, 4), send(0, 2, 6, 7), send(1, 0, 5, 10)],
       receptions: [reception(0, 1, at: 8), reception(0, 2, at: 11), reception(1, 0, at: 12)],

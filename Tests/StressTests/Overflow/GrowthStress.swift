@@ -5,11 +5,11 @@ import Testing
 @testable import ReactorRuntime
 
 extension StressTests {
-  /// Mailboxes that grow while everybody sends, from inside turns as well: each grows only a few times in its life,
-  /// so there are many of them.
+  /// Mailboxes that grow while many threads send, also from inside turns. A mailbox grows only a few times in its
+  /// life, so there are many of them.
   @Suite struct GrowthStress {
     @Test
-    func `a mailbox that grows is one order, whatever its parts are in the middle of`() {
+    func `a mailbox that grows keeps one order, whatever its parts are doing`() {
       Scenario.announce("growth, step by step")
       for capacity in [16, 64, 1024] {
         Scenario("growth, step by step, capacity \(capacity)").run { scenario in
@@ -33,7 +33,7 @@ extension StressTests {
       }
     }
 
-    /// One reactor after the other, each of which is flooded from outside and from inside of turns.
+    /// One reactor after the other is flooded from outside and from inside turns.
     private func grow(_ place: Place, _ capacity: Int, _ scenario: Scenario) {
       let site = place.makeSite(turnLimit: 5)
       for round in 0..<StressMode.rounds(60) {
@@ -74,10 +74,9 @@ extension StressTests {
   }
 }
 
-/// A mailbox in which one thread plays all parts, in an order that a seed decides: senders, some of which have
-/// stopped between claim and publication, others that find it full, from inside of turns, and the owner, in the
-/// middle of whose drains the others go on. So each meeting of growing, spilling and draining comes about, and
-/// comes about again with the same seed.
+/// A mailbox with one thread that plays all parts, in an order that a seed decides: senders that stop between claim
+/// and publication, senders inside turns that find it full, and the owner. The senders go on in the middle of the
+/// owner's drains. So growing, spilling and draining overlap in every way, and in the same way with the same seed.
 final class GrowthPlay {
   private struct Stopped {
     let stage: GrowingRing<Work<LifetimeTracked>>.Stage
@@ -88,14 +87,14 @@ final class GrowthPlay {
   }
 
   private static var producers: Int { 5 }
-  /// The owner, when it sends to itself.
+  /// The producer number of the owner, when it sends to itself.
   private static var owner: Int { producers }
 
   private let mailbox: Mailbox<LifetimeTracked>
   private let overflow: Overflow<LifetimeTracked>
   private let recorder = HistoryRecorder()
   private var generator: SplitMix64
-  /// Then nobody sends any more.
+  /// Set when no thread sends any more.
   private var stepsLeft: Int
   private var log: OwnerLog
   private var sends: [History.Send] = []
@@ -114,7 +113,7 @@ final class GrowthPlay {
     log = OwnerLog(recorder)
   }
 
-  /// What is wrong with what came of it.
+  /// Returns what is wrong with the result, or nil.
   func run() -> String? {
     while stepsLeft > 0 {
       if generator.happens(onceIn: 16) { drain(upTo: 1 + generator.below(24)) } else { step() }
@@ -130,7 +129,7 @@ final class GrowthPlay {
   private func step() {
     stepsLeft -= 1
     let producer = generator.below(Self.producers)
-    // Who has stopped goes on before it does anything else.
+    // A sender that has stopped finishes its send before it does anything else.
     if let index = stopped.firstIndex(where: { $0.producer == producer }) {
       if generator.happens(onceIn: 6) { publish(stopped.remove(at: index)) }
     } else if generator.happens(onceIn: 12) {
@@ -140,12 +139,12 @@ final class GrowthPlay {
     }
   }
 
-  /// Into the ring, or, as a turn does, beside it.
+  /// Sends into the ring, or, as a turn does, beside it.
   private func send(_ producer: Int) {
     let action = Work.action(recorder.payloads.track(producer << 32 | next[producer]))
     let record = recorder.send(producer, next[producer]) {
       if mailbox.ring.offer(action) == .accepted { return .accepted }
-      // Nobody else runs, so it is still full.
+      // No other thread runs, so the ring is still full.
       guard case .taken = overflow.spill(action, besides: mailbox.ring, limit: .max) else {
         preconditionFailure("a mailbox says that it is full, and that it is not")
       }
@@ -155,7 +154,7 @@ final class GrowthPlay {
     next[producer] += 1
   }
 
-  /// Claims, and goes no further.
+  /// Claims a slot, and stops there.
   private func stop(_ producer: Int) {
     guard let stage = mailbox.ring.newest.use({ $0 }) else { return }
     let begin = recorder.clock.now()

@@ -16,7 +16,7 @@ enum Place: CaseIterable, Sendable, CustomStringConvertible {
   /// A foreign loop.
   case hosted
 
-  /// Of a loop with a thread of its own.
+  /// The wait strategy of a loop with its own thread.
   private var waiting: WaitStrategy? {
     switch self {
     case .caller, .group, .hosted: nil
@@ -35,7 +35,7 @@ enum Place: CaseIterable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// A loop of its own, or nil for the caller. The others are made by ``makeSite(on:turnLimit:)``.
+  /// Returns a new loop, or nil for the caller. ``makeSite(turnLimit:)`` makes the other places.
   func makeLoop(turnLimit: Int = 1024) -> Loop? {
     guard let waiting else {
       precondition(self == .caller, "\(self) is more than a loop")
@@ -53,10 +53,10 @@ extension Placement {
   init(_ loop: Loop?) { self = loop.map { .loop($0) } ?? .caller }
 }
 
-/// What runs the turns of one scenario's reactors: made for it, and ended after it.
+/// Runs the turns of one scenario's reactors. It is made for the scenario, and ended after it.
 struct Site {
   let placement: Placement
-  /// Does what was sent, and ends the threads. On the caller everything is done by then.
+  /// Processes everything that was sent, and ends the threads. On the caller everything has been processed before.
   let end: () -> Void
 }
 

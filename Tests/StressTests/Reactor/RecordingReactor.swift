@@ -8,9 +8,9 @@ struct ReactorLoad: Sendable, CustomStringConvertible {
   var capacity: Int
   var producers: Int
   var turnLimit = 1024
-  /// Of each producer.
+  /// The number for each producer.
   var actions: Int
-  /// So many actions the reactor sends itself for each, one after the other.
+  /// How many actions the reactor sends to itself for each action, one after the other.
   var reentries = 0
   var isRecorded: Bool
 
@@ -34,12 +34,12 @@ final class FailureCounter: Sendable {
   var total: Int { counts.with { $0.values.reduce(0, +) } }
 }
 
-/// A reactor that writes down what it reduces, in a place that nothing guards but the runtime's promise that
-/// one action at a time is processed: ThreadSanitizer sees it broken.
+/// A reactor that records what it reduces. Only the runtime's guarantee that one action at a time is processed guards
+/// the record, so ThreadSanitizer reports a race if the guarantee is broken.
 final class RecordingReactor: Reactor {
   struct Action: Sendable {
     var item: Item
-    /// How many more actions are to follow from this one, sent by the reactor itself.
+    /// How many more actions follow from this one, which the reactor sends to itself.
     var reentries = 0
   }
 
@@ -53,7 +53,7 @@ final class RecordingReactor: Reactor {
   let runtime: Runtime<Action, Action, State>
   private let recorder: HistoryRecorder?
   private let keepsSequence: Bool
-  /// The number under which the reactor itself sends.
+  /// The producer number of the reactor itself.
   private let ownProducer: Int
 
   // Owner only.
@@ -65,7 +65,7 @@ final class RecordingReactor: Reactor {
 
   /// - Parameters:
   ///   - keepsSequence: Whether nothing is refused, so that each producer's numbers have no gap.
-  ///   - recorder: Nil: nothing is recorded.
+  ///   - recorder: If nil, nothing is recorded.
   init(
     on placement: Placement, capacity: Int, overflow: OverflowPolicy = .block, producers: Int,
     keepsSequence: Bool = true, recorder: HistoryRecorder?, failures: FailureCounter
@@ -86,7 +86,7 @@ final class RecordingReactor: Reactor {
     checker = SequenceChecker(producers: producers + 1)
   }
 
-  /// Its turn, for the record, is from here to the end of `reduce`: more of the turn is not seen here.
+  /// The recorded turn is from here to the end of `reduce`. The rest of the turn cannot be seen here.
   func mutate(action: Action) -> Observable<Action> {
     log.beginTurn()
     guard action.reentries > 0 else { return .just(action) }
@@ -107,7 +107,7 @@ final class RecordingReactor: Reactor {
   }
 }
 
-/// Sends what it gets on, from inside its turns.
+/// Forwards its actions to another reactor, from inside its turns.
 final class TurnSender: Reactor {
   typealias Action = RecordingReactor.Action
   let initialState = 0

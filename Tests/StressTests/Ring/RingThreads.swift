@@ -1,10 +1,10 @@
 import ReactorCore
 
-/// One producer of a ring's scenario.
+/// One producer in a scenario with a ring.
 struct RingProducer {
   let index: Int
   let load: RingLoad
-  /// Nil: nothing is recorded.
+  /// If nil, nothing is recorded.
   let recorder: HistoryRecorder?
   var disturbance: Disturbance
   private var sequence = 0
@@ -17,7 +17,7 @@ struct RingProducer {
     self.disturbance = disturbance
   }
 
-  /// Sends all its elements, and calls `notify` after each send; tries again when the ring is full.
+  /// Sends all its elements, and calls `notify` after each send. Retries when the ring is full.
   mutating func run(_ ring: borrowing Ring<Item>, notifying notify: () -> Void = {}) {
     while sequence < load.elements {
       disturbance.step()
@@ -54,7 +54,8 @@ struct RingProducer {
     ring.trySend(count: count) { item(sequence + $0) } == .accepted
   }
 
-  /// 0 for a single send, else the size of a batch: up to more than one slot's word can name.
+  /// Returns 0 for a single send, or else the size of a batch, which may be longer than the run that one slot's word
+  /// can hold.
   private mutating func nextCount() -> Int {
     let limit = min(load.capacity, load.elements - sequence, 300)
     switch load.sending {
@@ -65,14 +66,14 @@ struct RingProducer {
   }
 }
 
-/// The consumer of a ring's scenario.
+/// The consumer in a scenario with a ring.
 struct RingConsumer {
   let load: RingLoad
   var disturbance: Disturbance
   private(set) var checker: SequenceChecker
   private(set) var log: OwnerLog
 
-  /// - Parameter recorder: Nil: nothing is recorded.
+  /// - Parameter recorder: If nil, nothing is recorded.
   init(load: RingLoad, recorder: HistoryRecorder?, disturbance: Disturbance) {
     self.load = load
     log = OwnerLog(recorder)
@@ -80,7 +81,7 @@ struct RingConsumer {
     checker = SequenceChecker(producers: load.producers)
   }
 
-  /// Receives until nothing is left and `areProducersFinished` was true before the last look.
+  /// Receives until nothing is left and `areProducersFinished` was true before the last drain.
   mutating func run(_ ring: borrowing Ring<Item>, until areProducersFinished: () -> Bool) {
     while true {
       let wasLast = areProducersFinished()
@@ -96,7 +97,7 @@ struct RingConsumer {
     }
   }
 
-  /// At most a few elements, or all; so that runs are left in the middle, too.
+  /// Drains a few elements or all, so that some drains end in the middle of a run.
   private mutating func drainOnce(_ ring: borrowing Ring<Item>) -> Int {
     let limit = disturbance.happens(onceIn: 4) ? Int.max : 1 + disturbance.below(2 * load.capacity)
     log.beginTurn()

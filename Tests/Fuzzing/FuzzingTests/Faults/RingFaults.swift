@@ -1,6 +1,6 @@
 import ReactorCore
 
-/// A ring that does something wrong: each fault is a type of its own, and what it does not say is right.
+/// A ring with a fault. Each fault is a type of its own, and what it does not define is correct.
 protocol RingFault: Sendable {
   static func tryClaim(_ ring: CRing, _ count: Int) -> RawClaim
   static func publish(_ ring: CRing, _ cursor: UInt64, _ count: Int)
@@ -21,7 +21,7 @@ extension RingFault {
   static func peek(_ ring: CRing, _ cursor: UInt64) -> RawSlot { ring.peek(cursor) }
 }
 
-/// The C core, but for its ring.
+/// The C core with a faulty ring.
 enum FaultyCore<Fault: RingFault>: Core {
   typealias Ring = FaultyRing<Fault>
   typealias Lanes = CLanes
@@ -69,7 +69,7 @@ struct FaultyRing<Fault: RingFault>: RawRing {
   func release(_ cursor: UInt64) { Fault.release(ring, cursor) }
 }
 
-// Each of them a bug that a ring could have.
+// Each fault is a bug that a ring could have.
 
 enum SaysFullTooEarly: RingFault {
   static func tryClaim(_ ring: CRing, _ count: Int) -> RawClaim {
@@ -120,7 +120,7 @@ enum IsIdleWhileClosed: RingFault {
   static func isIdle(_ ring: CRing) -> Bool { ring.wasCount == 0 }
 }
 
-/// Two elements at once seem not ready: as if the comparison with the cursor were of too few bits.
+/// Two elements at once seem not to be ready, as if too few bits of the cursor were compared.
 enum OverlooksALap: RingFault {
   static func peek(_ ring: CRing, _ cursor: UInt64) -> RawSlot {
     cursor & 31 == 31 ? .notReady : ring.peek(cursor)
