@@ -173,7 +173,8 @@ import Testing
     #expect(parts.map { $0.sends.map(\.sequence) } == [[0], [0, 1]])
     #expect(parts.map { $0.receptions.map(\.time) } == [[9], [7, 10]])
     #expect(
-      parts.map { $0.releases.map(\.time) } == [[11], [8, 12]], "only who got a slot back is told of it")
+      parts.map { $0.releases.map(\.time) } == [[11], [8, 12]],
+      "a release counts only for the producer whose slot it is")
     #expect(parts.map { $0.releases.map(\.released) } == [[1], [1, 2]])
   }
 }

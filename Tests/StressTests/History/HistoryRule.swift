@@ -94,11 +94,11 @@ extension HistoryRule {
         "what is reported was accepted", told, differing: { $0.sends[0].outcome = .dropped },
         is: .unknown(element(0, 0))),
       HistoryRule(
-        "it is received after its send began, though maybe before that returned",
+        "an element is received after its send began, maybe before the send returned",
         History(sends: [send(0, 0, 2, 4)], receptions: [reception(0, 0, at: 3)]),
         differing: { $0.receptions[0].time = 1 }, is: .tooEarly(element(0, 0))),
       HistoryRule(
-        "it is reported after its send began",
+        "an element is reported after its send began",
         History(sends: [send(0, 0, 2, 4)], reports: [report(0, 0, .dropped, at: 3)]),
         differing: { $0.reports[0].time = 1 }, is: .tooEarly(element(0, 0))),
     ]
@@ -120,7 +120,7 @@ extension HistoryRule {
         "one producer's elements keep their order", own, differing: { $0.receptions.swapAt(0, 1) },
         is: .reordered(element(0, 0), after: element(0, 1))),
       HistoryRule(
-        "sends that overlap are received in either order; those that do not, in theirs", both,
+        "sends that overlap are received in either order, others in the order of the sends", both,
         // The first one returns one moment before the other begins.
         differing: { $0.sends[1].begin = 4 },
         is: .overtaken(element(0, 0), by: element(1, 0))),
@@ -155,13 +155,13 @@ extension HistoryRule {
     let tooEarly: (inout History) -> Void = { $0.releases[0].time = 5 }
     return [
       HistoryRule(
-        "full is said if every slot is taken at some moment", full(), checker: ring,
+        "a send finds the ring full only if every slot is taken at some moment", full(), checker: ring,
         differing: tooEarly, is: .untruthfulFull(full().sends[2])),
       HistoryRule(
-        "a policy that drops the newest does it if there is no room", full(.dropped), checker: ring,
+        "a policy that drops the newest does so only if there is no room", full(.dropped), checker: ring,
         differing: tooEarly, is: .untruthfulFull(full(.dropped).sends[2])),
       HistoryRule(
-        "who waits in vain has found no room at some moment", full(.timedOut), checker: ring,
+        "a send that times out has found no room at some moment", full(.timedOut), checker: ring,
         differing: tooEarly, is: .untruthfulFull(full(.timedOut).sends[2])),
       HistoryRule(
         "a batch is refused if a part of it does not fit", batch, checker: ring,
@@ -171,7 +171,8 @@ extension HistoryRule {
         // The refusal ends one moment before the other begins.
         differing: { $0.sends[2].end = 5 }, is: .untruthfulFull(send(1, 0, 4, 5, .full))),
       HistoryRule(
-        "no more are inside than fit", three, checker: ring, differing: { $0.receptions[0].time = 8 },
+        "no more elements are inside than fit", three, checker: ring,
+        differing: { $0.receptions[0].time = 8 },
         is: .overrun(by: 1, atEndOf: three.sends[2])),
     ]
   }
@@ -196,11 +197,11 @@ extension HistoryRule {
       reports: [report(0, 0, .dropped, at: 9, since: 5)])
     return [
       HistoryRule(
-        "what gives way during a send is outside from its beginning", heldUp,
+        "an element that gives way during a send counts as gone since the send began", heldUp,
         checker: HistoryChecker(capacity: 2), differing: { $0.reports[0].earliest = 8 },
         is: .overrun(by: 1, atEndOf: heldUp.sends[2])),
       HistoryRule(
-        "an element gives way if there is one for which there is no room", pushed, checker: ring,
+        "an element gives way only if there is no room for another one", pushed, checker: ring,
         differing: { $0.releases[0].time = 4 }, is: .untruthfulDrop(element(0, 0))),
       HistoryRule(
         "an element gives way to as many newer ones as fit", overlapping, checker: ring,
@@ -242,7 +243,7 @@ extension HistoryRule {
         "an element is received by the thread that has the turn", turns,
         differing: { $0.receptions[0].thread = 2 }, is: .outsideOfTurns(element(0, 0))),
       HistoryRule(
-        "where turns are recorded, what is received without one is found", loop,
+        "where turns are recorded, an element received outside of them is a violation", loop,
         differing: { $0.turns = [] }, is: .outsideOfTurns(element(0, 0))),
       HistoryRule(
         "a loop's turns are on one thread", loop, checker: HistoryChecker(hasOneThread: true),
@@ -265,19 +266,20 @@ extension HistoryRule {
       closes: [History.Close(begin: 3, end: 4), History.Close(begin: 5, end: 8, discards: true)])
     return [
       HistoryRule(
-        "closed is said after somebody has begun to close", closed, differing: { $0.sends[2].end = 2 },
+        "a send is refused as closed only after a call to close has begun", closed,
+        differing: { $0.sends[2].end = 2 },
         is: .untruthfulClosed(send(1, 0, 1, 2, .closed))),
       HistoryRule(
-        "closed is said only if somebody closes", closed, differing: { $0.closes = [] },
+        "a send is refused as closed only if there is a call to close", closed, differing: { $0.closes = [] },
         is: .untruthfulClosed(send(1, 0, 1, 8, .closed))),
       HistoryRule(
-        "nothing is accepted whose send begins after the closing has returned", closed,
+        "no element is accepted whose send begins after the call to close has returned", closed,
         differing: { $0.sends[1].begin = 6 }, is: .acceptedAfterClose(send(0, 1, 6, 7))),
       HistoryRule(
-        "nothing is thrown away if what is inside is kept", discarded,
+        "nothing is discarded if the call to close keeps what is inside", discarded,
         differing: { $0.closes[0].discards = false }, is: .discardedTooEarly(element(0, 0))),
       HistoryRule(
-        "nothing is thrown away before somebody has begun to ask for it", overruled,
+        "nothing is discarded before a call that discards has begun", overruled,
         differing: { $0.closes[1].begin = 7 }, is: .discardedTooEarly(element(0, 0))),
       HistoryRule(
         "nothing is received after the end", closed, differing: { $0.end = 10 },

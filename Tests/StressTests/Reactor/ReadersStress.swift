@@ -8,10 +8,10 @@ extension StressTests {
   @Suite struct ReadersStress {
     @Test
     func `lasting readers see whole states, and delay no other thread`() {
-      Scenario.announce("readers who stay")
+      Scenario.announce("lasting readers")
       for (frequent, slow, changes) in [(1, 0, 60_000), (3, 0, 40_000), (2, 10, 10_000), (12, 0, 10_000)] {
         let parameters = "\(frequent) frequent, \(slow) slow, \(changes) changes"
-        Scenario("readers who stay, \(parameters)").run {
+        Scenario("lasting readers, \(parameters)").run {
           stay(frequent, slow, StressMode.rounds(changes), $0)
         }
       }

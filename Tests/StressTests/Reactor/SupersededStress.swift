@@ -127,8 +127,8 @@ private final class SearchReactor: Reactor {
     let answers = request.answers
       .take(until: self.action.filter { if case .search = $0 { true } else { false } })
       .map { Mutation.answer($0) }
-    // The last of the three to be subscribed to: who answers finds the request listened to. It ends at once,
-    // so that the request ends with its answers.
+    // This stream is subscribed to after the other two, so a thread that sends results finds the request subscribed
+    // to. It ends at once, so that the whole stream ends with the request's results.
     let published = Observable<Mutation>.deferred { [newest] in
       newest.with { $0 = request }
       return .empty()
