@@ -102,14 +102,47 @@ import Testing
     #expect(zip(views, reactors).allSatisfy { $0.reactor === $1 })
   }
 
-  @Test func `a reactor goes away with its view`() {
-    do {
-      let view = View()
-      view.reactor = Tally(lifetimes.track())
-      #expect(lifetimes.alive == 1)
+  @Test func `a reactor goes away at once with its view`() {
+    var remained = 0
+    for _ in 0..<100 {
+      do {
+        let view = View()
+        view.reactor = Tally(lifetimes.track())
+        #expect(lifetimes.alive > 0)
+      }
+      remained += lifetimes.alive
     }
-    // Not sooner than look-ups of other views that are under way.
+    // A background sweep may hold one for a moment.
+    #expect(remained < 50)
     #expect(Threads.yield { lifetimes.alive == 0 })
+  }
+
+  /// Released under a mutex, the old reactor would block its thread forever here.
+  @Test func `the deinit of a view's old reactor may use the view`() {
+    final class Owner: Sendable {
+      let ended: @Sendable () -> Void
+      init(_ ended: @escaping @Sendable () -> Void) { self.ended = ended }
+      deinit { ended() }
+    }
+    final class Holder: Reactor {
+      typealias Action = Int
+      let initialState = 0
+      let owner: Owner
+      init(_ owner: Owner) { self.owner = owner }
+    }
+    final class HolderView: ReactorView {
+      var disposeBag = DisposeBag()
+      func bind(reactor: Holder) {}
+    }
+    let seen = Record<Bool>()
+    let isDone = Threads.start {
+      nonisolated(unsafe) let view = HolderView()
+      let next = Holder(Owner {})
+      view.reactor = Holder(Owner { seen.append(view.reactor === next) })
+      view.reactor = next
+    }
+    #expect(isDone.wait())
+    #expect(seen.elements == [true])
   }
 
   @Test func `a reactor goes away soon if its view exchanged the bag`() {

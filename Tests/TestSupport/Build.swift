@@ -11,11 +11,11 @@ public enum Build {
     #endif
   }
 
-  /// Whether this build is based on the C core, not on its pure-Swift twin.
+  /// Whether this build is based on the pure-Swift twin, by the trait `PureSwiftCore`.
   ///
-  /// Only the C core asks the system through the functions of `rr_platform.h`, which FaultyPlatform replaces, and only
-  /// the C core has an asymmetric fence. A test of a fault of those is enabled by this.
-  public static var isOnCCore: Bool { CurrentCore.self == CCore.self }
+  /// The twin does not ask the system through the functions of `rr_platform.h`, which FaultyPlatform replaces, and it has no
+  /// asymmetric fence. Tests of faults of those are disabled by this.
+  public static var isPureSwift: Bool { CurrentCore.name == "Swift" }
 
   /// Whether the process contains the runtime of a sanitizer.
   public static var isSanitized: Bool {

@@ -1,110 +1,85 @@
-import Synchronization
+/// One object and its value. Constant.
+final class AttachmentEntry: @unchecked Sendable {
+  // Unchecked: all properties are constants, and of the object, which need not be Sendable, only the reference
+  // counts are used.
+  let identity: ObjectIdentifier
+  private weak let object: AnyObject?
+  /// Never read. As long as it exists, the object's memory is not freed, so its address stays its own.
+  private unowned let address: AnyObject
+  let value: any AnyObject & Sendable
 
-/// The slots of one shard, in one generation: its size never changes, what is in its slots does.
+  init(_ object: AnyObject, _ value: any AnyObject & Sendable) {
+    identity = ObjectIdentifier(object)
+    self.object = object
+    address = object
+    self.value = value
+  }
+
+  /// Whether the object's deinit has begun; true is final.
+  ///
+  /// Not to be called under a mutex: this retains the object for a moment, and if all other references go away
+  /// in that moment, the object's deinit runs here.
+  var isDead: Bool { object == nil }
+}
+
+/// The entries of one shard: a hash table with linear probing, at most half full.
 ///
-/// Slots refer to entries; the references are counted as those of the shard, so an index that was replaced
-/// owns nothing.
-final class AttachmentIndex: Sendable {
-  enum Slot {
-    static var empty: UInt { 0 }
-    /// No entry lies at an odd address.
-    static var removed: UInt { 1 }
+/// A plain value: a copy shares its memory until one of the two is changed. Single entries are not removed, so
+/// there are no marks for removed ones: a sweep makes a new index of the entries that stay.
+struct AttachmentIndex: Sendable {
+  private var slots: ContiguousArray<AttachmentEntry?>
+  private(set) var count = 0
+
+  /// An index of these entries, at most a quarter full. O(entries).
+  init(_ entries: [AttachmentEntry]) {
+    var capacity = 8
+    while capacity < entries.count * 4 { capacity *= 2 }
+    slots = ContiguousArray(repeating: nil, count: capacity)
+    for entry in entries { put(entry) }
   }
 
-  /// Behind the place that a hash says, so many slots may hold its entry.
-  static var reach: Int { 32 }
-  static var smallestCapacity: Int { 8 }
+  /// All entries, in no order. O(slots).
+  var entries: [AttachmentEntry] { slots.compactMap { $0 } }
 
-  // Atomics; the memory goes away with this.
-  private nonisolated(unsafe) let slots: UnsafeMutablePointer<Atomic<UInt>>
-  private let mask: Int
-  private let shift: UInt64
-  private let reach: Int
-
-  /// - Parameter capacity: A power of two.
-  private init(capacity: Int) {
-    slots = .allocate(capacity: capacity)
-    for slot in 0..<capacity { (slots + slot).initialize(to: Atomic(Slot.empty)) }
-    mask = capacity - 1
-    shift = UInt64(64 - capacity.trailingZeroBitCount)
-    reach = min(capacity, Self.reach)
-  }
-
-  deinit { slots.deallocate() }
-
-  /// One with these entries: from a quarter to half full; less if one of them found no room.
-  static func holding(_ entries: [Unmanaged<AttachmentEntry>]) -> AttachmentIndex {
-    var capacity = smallestCapacity
-    while capacity < entries.count * 2 { capacity *= 2 }
-    while true {
-      let index = AttachmentIndex(capacity: capacity)
-      if entries.allSatisfy({ index.put($0) }) { return index }
-      capacity *= 2
-    }
-  }
-
-  private func put(_ entry: Unmanaged<AttachmentEntry>) -> Bool {
-    let identity = entry._withUnsafeGuaranteedRef { $0.identity }
-    guard let slot = freeSlot(for: AttachmentHash.hash(identity)) else { return false }
-    set(Self.word(entry), in: slot)
-    return true
-  }
-
-  var capacity: Int { mask + 1 }
-
-  /// Where the slots begin that an entry with this hash may be in.
+  /// The entry of the object with this identity. O(1) on average.
   @inline(__always)
-  private func home(of hash: UInt64) -> Int {
-    // The uppermost bits have chosen the shard.
-    Int(truncatingIfNeeded: (hash &<< AttachmentHash.shardBits) &>> shift)
-  }
-
-  /// What is in a slot: an entry's address, or a mark.
-  @inline(__always)
-  func word(in slot: Int) -> UInt {
-    // ENTRY: what the entry holds, from who linked it. PIN: after the pin.
-    slots[slot].load(ordering: .sequentiallyConsistent)
-  }
-
-  /// The shard's mutex.
-  func set(_ word: UInt, in slot: Int) {
-    // ENTRY: what the entry holds, to who finds it. PIN: before the look at the pins, if something is
-    // unlinked.
-    slots[slot].store(word, ordering: .sequentiallyConsistent)
-  }
-
-  /// Where the object's entry is; nil if nowhere. Pinned, or under the shard's mutex.
-  @inline(__always)
-  func find(_ identity: ObjectIdentifier, _ hash: UInt64) -> (slot: Int, entry: Unmanaged<AttachmentEntry>)? {
-    let home = home(of: hash)
-    for step in 0..<reach {
-      let slot = (home &+ step) & mask
-      let word = word(in: slot)
-      if word == Slot.empty { return nil }
-      if let entry = Self.entry(word), entry._withUnsafeGuaranteedRef({ $0.identity == identity }) {
-        return (slot, entry)
-      }
+  func entry(of identity: ObjectIdentifier) -> AttachmentEntry? {
+    var slot = home(of: identity)
+    while let entry = slots[slot] {
+      if entry.identity == identity { return entry }
+      slot = next(slot)
     }
     return nil
   }
 
-  /// The first slot that an entry with this hash can be put into; nil if there is none. The shard's mutex.
-  func freeSlot(for hash: UInt64) -> Int? {
-    let home = home(of: hash)
-    return (home..<(home + reach)).lazy.map { [mask] in $0 & mask }.first { Self.entry(word(in: $0)) == nil }
+  /// Adds an entry of an object that has none, and doubles the capacity first if the index is half full. O(1)
+  /// amortised.
+  ///
+  /// - Returns: Whether it doubled the capacity.
+  mutating func insert(_ entry: AttachmentEntry) -> Bool {
+    let isFull = count * 2 >= slots.count
+    if isFull { self = AttachmentIndex(entries) }
+    put(entry)
+    return isFull
   }
 
-  /// Some of the entries that are linked: those in `count` slots from `first` on, around the end. Pinned, or
-  /// under the shard's mutex.
-  func entries(from first: Int, count: Int) -> some Sequence<Unmanaged<AttachmentEntry>> {
-    (first..<(first + min(count, capacity))).lazy.compactMap { [self] in Self.entry(word(in: $0 & mask)) }
+  private mutating func put(_ entry: AttachmentEntry) {
+    var slot = home(of: entry.identity)
+    while slots[slot] != nil { slot = next(slot) }
+    slots[slot] = entry
+    count += 1
   }
 
   @inline(__always)
-  static func entry(_ word: UInt) -> Unmanaged<AttachmentEntry>? {
-    if word <= Slot.removed { return nil }
-    return UnsafeRawPointer(bitPattern: word).map(Unmanaged.fromOpaque)
-  }
+  private func home(of identity: ObjectIdentifier) -> Int { Self.hash(identity) & (slots.count - 1) }
 
-  static func word(_ entry: Unmanaged<AttachmentEntry>) -> UInt { UInt(bitPattern: entry.toOpaque()) }
+  @inline(__always)
+  private func next(_ slot: Int) -> Int { (slot + 1) & (slots.count - 1) }
+
+  /// A cheap hash of an address, without the lowest bits, which are the same in all addresses. The lower half
+  /// chooses a slot, the upper bits choose a shard.
+  @inline(__always)
+  static func hash(_ identity: ObjectIdentifier) -> Int {
+    Int(truncatingIfNeeded: (UInt64(UInt(bitPattern: identity)) &* 0x9e37_79b9_7f4a_7c15) &>> 32)
+  }
 }

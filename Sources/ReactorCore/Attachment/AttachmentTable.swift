@@ -1,138 +1,171 @@
-// The side table: what belongs to an object that has no property for it.
-//
-// A table is 16 shards, chosen by the hash of the object's address. A shard is an index, an array of slots
-// that is probed linearly, and a mutex for those who change it. A slot holds nothing, the mark of what was
-// removed, or an entry: address, object, value. An entry never changes; to replace a value is to replace the
-// entry.
-//
-// Look-up. Pin, load the shard's index, go through at most 32 slots, take a reference to the value, unpin. No
-// lock and no repetition: its steps are bounded, whatever others do. (What Swift does to count a reference is
-// its own, a compare-and-exchange that repeats if another thread counts the same object's at that moment.)
-//
-// Nothing that a look-up may touch is freed under it. What is taken out, an entry or a whole index, is first
-// unlinked, then kept until every look-up that may have found it has ended: see GracePeriods.swift. So a
-// look-up in an index that was replaced meanwhile is as good as one that took place just before.
-//
-// A look-up does not miss what was attached before it began:
-// - A slot goes from empty to an entry, and from then on between entries and marks; it is empty again only in
-//   another index. So what was put behind a slot is not hidden by that slot's becoming empty.
-// - An entry lies at most 32 slots behind the place that its hash says. Where there is no room, the index is
-//   replaced by a larger one. The hash maps different addresses to different numbers, so that comes to an
-//   end.
-// - The index that replaces another holds all its entries before it is published, under the shard's mutex.
-//
-// One value for each object: who attaches looks again under the mutex.
-//
-// No mix-up. The address of an object may be given to another one when the first is freed. An entry holds its
-// object `weak`, which tells whether it lives, and also `unowned`, which keeps nothing alive but the address:
-// Swift frees the memory of an object, and with it gives the address away, only after the last unowned
-// reference is gone; otherwise it could not trap on a use of one. So while an entry can be found, its address
-// is that of its own object, living or dead, and comparing addresses is enough. (Loading the weak reference
-// at each look-up would about double what that costs.) `AttachmentTableTests` watch that it is so.
-//
-// No leak. An entry whose object is dead is removed by sweeping: some slots at each insertion, all on
-// `sweep()`, and all now and then in the background while the table is not empty. That a weak reference is
-// nil is final, so it is looked at without the mutex: the reference that the look yields may turn out to be
-// the last one to an object, whose deinit then runs there and may do whatever it likes. For the same reason
-// values are let go, and made, outside every mutex.
-//
-// The edges, named at both sites:
-// - ENTRY: what an entry holds, from who links it (the store to a slot or of an index) to who finds it there.
-// - PIN: "I have pinned" before the loads of a look-up, against "I have unlinked" before the look at the
-//   pins; all sequentially consistent, so that not both miss. And "I have read it", from the unpinning to who
-//   frees.
-// - SWEEPER: "there is something" before the look whether the sweeper runs, against "it does not run any
-//   more" before its last look whether there is something; all sequentially consistent, so that not both
-//   miss.
+import Dispatch
+import Synchronization
 
-/// Attaches values to objects from outside: one for each object, gone soon after the object is.
+// A side table: values that belong to objects which have no property for them.
+//
+// The table has 64 shards. The hash of an object's address chooses the shard. A shard is a mutex and an index,
+// which maps the address of an object to its entry: the object, weakly, and its value.
+//
+// Look-up. Lock the shard, search the index, retain the value, unlock. The mutex is held for a few nanoseconds.
+// Two threads meet at it only if they look up the same object or objects of the same shard.
+//
+// One value per object. A thread that finds no value makes one without the mutex, then locks the shard and
+// searches again. If another thread was first, its value is returned, and the new one is released. A value is
+// never replaced.
+//
+// No mix-up of two objects. When an object is freed, its address may be given to a new object. So an entry also
+// has an unowned reference to its object. That reference does not keep the object alive, but Swift frees the
+// memory of an object only after the last unowned reference is gone. So while an entry exists, its address
+// belongs to its own object, living or dead, and a look-up only compares addresses. It does not load the weak
+// reference, which would cost as much as the mutex. `AttachmentTableTests` check that Swift does this.
+//
+// No leak. A sweep removes the entries whose objects are dead, which a weak reference tells. A shard is swept
+// - by an insertion that finds it half full, so that dead entries stay in proportion to living ones;
+// - by `removeIfDead`, for callers who know when an object may have died;
+// - in the background, once a second until the table is empty.
+//
+// No foreign code under a mutex. Foreign code is what makes a value, the deinit of a value and the deinit of an
+// object; all may use the table. A sweep therefore has three steps:
+// 1. Under the mutex, copy the index. The copy shares its memory with the original, so this costs O(1).
+// 2. Without the mutex, find the dead entries in the copy. To load a weak reference is to retain the object for
+//    a moment, so this may release the last reference to an object and run its deinit.
+// 3. Under the mutex, replace the index by one without the dead entries. The copy still has them, so nothing is
+//    released until the copy goes away, after the mutex is unlocked. The copy also keeps the addresses of the
+//    dead objects from being used again, so step 3 cannot remove an entry of a new object.
+//
+// Inside its own deinit an object counts as dead. It finds its value until a sweep removes the entry. A value
+// that it attaches then is returned but not stored, since no later sweep could tell when to remove it.
+
+/// Attaches values to objects from outside: one value per object, for as long as the object lives.
 ///
-/// Any thread may call anything, also from inside `make` and from the deinit of a value or of an object. The
-/// caller holds the object during a call. The table holds no object, and each value until it is detached or
-/// replaced, or its object is dead and the table is swept. Until then it also keeps the memory of the dead
-/// object itself, though nothing that the object referred to.
+/// Any thread may call any method, also from inside `make` and from the deinit of a value or of an object. The
+/// caller holds the object during a call. The table does not keep objects alive. A value and the memory of a
+/// dead object, though nothing that the object referred to, are kept until a sweep finds that the object is
+/// dead: at most about a second.
 ///
-/// Inside its own deinit an object is dead. It still finds what was attached, until somebody sweeps; what it
-/// attaches is not kept.
+/// An object inside its own deinit is dead. It finds its value unless a sweep has removed it already; a value
+/// that it attaches is not kept.
 ///
-/// An object with an attached value counts its references in a side allocation, as every object that was ever
-/// referenced weakly does, which makes that somewhat slower and costs 32 bytes or so.
+/// An object with a value counts its references in a side allocation, like every object that was ever
+/// referenced weakly. This makes counting somewhat slower and costs about 32 bytes.
 ///
-/// Objects need not be `Sendable`, but a sweep holds each for a moment to see whether it lives. If its last
+/// Objects need not be `Sendable`, but a sweep retains each for a moment to see whether it lives. If its last
 /// other reference goes away in that moment, its deinit runs on the sweeping thread, as for any object that
 /// another thread refers to weakly.
-public final class AttachmentTable<Value: AnyObject & Sendable>: Sendable {
-  @usableFromInline let store: AttachmentStore
+public final class AttachmentTable: Sendable {
+  private typealias Shard = SystemMutex<AttachmentIndex>
 
-  /// An empty table. It has no memory for entries until there are some.
+  private static var shardCount: Int { 64 }
+
+  private let shards = (0..<shardCount).map { _ in Shard(AttachmentIndex([])) }
+  private let sweepInterval: DispatchTimeInterval
+  private let isSweepScheduled = Atomic(false)
+
+  /// Creates an empty table.
+  public convenience init() { self.init(sweepInterval: .seconds(1)) }
+
+  /// - Parameter sweepInterval: The pause before each background sweep. Tests choose a short one, or `.never`.
+  init(sweepInterval: DispatchTimeInterval) { self.sweepInterval = sweepInterval }
+
+  // MARK: Values
+
+  /// Returns the value that is attached to `object`, or nil.
   ///
-  /// - Parameter sweepsInBackground: Whether it looks for dead objects by itself while it is not empty: every
-  ///   50 ms, more and more rarely, down to once a second, while there are neither new entries nor dead
-  ///   objects.
-  public init(sweepsInBackground: Bool = true) {
-    store = AttachmentStore(sweepsInBackground: sweepsInBackground)
-  }
-
-  /// The value that is attached to `object`, or nil. Wait-free.
-  @inlinable
-  public func value(of object: some AnyObject) -> Value? {
-    guard let value = store.value(at: ObjectIdentifier(object)) else { return nil }
-    // Only values of this type are put in.
-    return unsafeDowncast(value, to: Value.self)
-  }
-
-  /// The value that is attached to `object`; if there is none, what `make` answers is attached first.
-  ///
-  /// `make` runs without a lock. Several threads that are first at the same time may each make one; one of
-  /// those is attached and returned to all, the others are let go before anybody saw them.
-  ///
-  /// - Complexity: wait-free if there is a value; otherwise amortised O(1), under the mutex of a 16th of the
-  ///   table.
-  @inlinable
-  public func value(of object: some AnyObject, orAttach make: () -> Value) -> Value {
-    if let value = value(of: object) { return value }
-    return unsafeDowncast(store.attach(make(), to: object, replacing: false), to: Value.self)
-  }
-
-  /// As ``value(of:orAttach:)``, for a table of values of several types: nothing of another type than `type`
-  /// may ever be attached to that object.
+  /// Unsafe: the value must be of the type that is named. Any thread; O(1) on average, under the mutex of a
+  /// shard.
   @unsafe
   @inlinable
-  public func value<Specific: AnyObject & Sendable>(
-    of object: some AnyObject, as type: Specific.Type, orAttach make: () -> Specific
-  ) -> Specific {
-    if let value = store.value(at: ObjectIdentifier(object)) { return unsafeDowncast(value, to: type) }
-    return unsafeDowncast(store.attach(make(), to: object, replacing: false), to: type)
+  public func value<Value: AnyObject & Sendable>(of object: some AnyObject, as type: Value.Type) -> Value? {
+    guard let value = value(at: ObjectIdentifier(object)) else { return nil }
+    return unsafeDowncast(value, to: type)
   }
 
-  /// Attaches `value` to `object` instead of what was attached.
+  /// Returns the value that is attached to `object`; if there is none, attaches what `make` returns.
   ///
-  /// What was attached is let go when no look-up is under way that may have found it: normally before this
-  /// returns. Amortised O(1).
+  /// `make` runs without a mutex. Several threads that are first at the same time may each make a value; one of
+  /// those is attached and returned to all, the others are released.
+  ///
+  /// Unsafe: the value must be of the type that is named. Any thread; O(1) on average, amortised if a value is
+  /// attached.
+  @unsafe
   @inlinable
-  public func replace(_ value: Value, of object: some AnyObject) {
-    _ = store.attach(value, to: object, replacing: true)
+  public func value<Value: AnyObject & Sendable>(
+    of object: some AnyObject, as type: Value.Type, orAttach make: () -> Value
+  ) -> Value {
+    unsafeDowncast(value(at: ObjectIdentifier(object)) ?? attach(make(), to: object), to: type)
   }
 
-  /// Takes the value of `object` away, if there is one.
-  ///
-  /// It is let go as in ``replace(_:of:)``. Amortised O(1).
-  @inlinable
-  public func detach(from object: some AnyObject) { store.detach(ObjectIdentifier(object), ifDead: false) }
+  @usableFromInline
+  func value(at identity: ObjectIdentifier) -> (any AnyObject & Sendable)? {
+    shard(of: identity).withLock { $0.entry(of: identity)?.value }
+  }
 
-  /// Takes away the value of the object that has or had this identity, if that object is dead.
-  ///
-  /// For who learns that it may be; inside its deinit it is. Amortised O(1).
-  @inlinable
-  public func sweep(_ object: ObjectIdentifier) { store.detach(object, ifDead: true) }
+  /// Returns what is attached afterwards.
+  @usableFromInline
+  func attach(_ value: any AnyObject & Sendable, to object: AnyObject) -> any AnyObject & Sendable {
+    let entry = AttachmentEntry(object, value)
+    // Only inside the object's own deinit.
+    if entry.isDead { return value }
+    let shard = shard(of: entry.identity)
+    let (attached, isSweepDue) = shard.withLock { index in
+      if let first = index.entry(of: entry.identity) { return (first.value, false) }
+      return (value, index.insert(entry))
+    }
+    // An entry that was not inserted is released here, not under the mutex.
+    withExtendedLifetime(entry) {}
+    if isSweepDue { sweep(shard) }
+    scheduleSweep()
+    return attached
+  }
 
-  /// Takes away the values of all objects that are dead, and lets them go as in ``replace(_:of:)``.
-  ///
-  /// - Complexity: O(entries).
-  @inlinable
-  public func sweep() { store.sweep() }
+  @inline(__always)
+  private func shard(of identity: ObjectIdentifier) -> Shard {
+    // The upper six bits of the 32 bits of the hash.
+    shards[AttachmentIndex.hash(identity) &>> 26]
+  }
 
-  /// How many values are attached, to living objects and to dead ones. May be stale.
-  @inlinable
-  public var count: Int { store.wasCount }
+  /// Whether a background sweep has still to begin. May be stale.
+  var wasSweepScheduled: Bool { isSweepScheduled.load(ordering: .relaxed) }
+
+  /// How many values are attached, to living objects and to dead ones that are not swept yet. May be stale.
+  var wasCount: Int { shards.reduce(0) { $0 + $1.withLock { $0.count } } }
+
+  // MARK: Sweeping
+
+  /// Releases the value of the object that has or had this identity, if that object is dead.
+  ///
+  /// For callers who know when an object may have died, and do not want to wait for the next sweep. Any thread.
+  /// It sweeps the object's shard: O(entries / 64) on average.
+  public func removeIfDead(_ object: ObjectIdentifier) { sweep(shard(of: object)) }
+
+  /// Releases the values of all objects that are dead.
+  func sweep() { for shard in shards { sweep(shard) } }
+
+  private func sweep(_ shard: Shard) {
+    let copy = shard.withLock { $0 }
+    let dead = Set(copy.entries.filter { $0.isDead }.map { $0.identity })
+    if dead.isEmpty { return }
+    shard.withLock { index in
+      index = AttachmentIndex(index.entries.filter { !dead.contains($0.identity) })
+    }
+    // The dead entries are released here, not under the mutex.
+    withExtendedLifetime(copy) {}
+  }
+
+  /// Sees to it that a sweep begins after this call. Called after an insertion, without a mutex.
+  private func scheduleSweep() {
+    // Acquiring and releasing, like the exchange in the sweep: if this finds true, that exchange comes later,
+    // so the sweep sees what this thread inserted.
+    if isSweepScheduled.exchange(true, ordering: .acquiringAndReleasing) { return }
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + sweepInterval) { [weak self] in
+      self?.sweepInBackground()
+    }
+  }
+
+  private func sweepInBackground() {
+    // Before the sweep: an insertion that the sweep does not see schedules another one.
+    _ = isSweepScheduled.exchange(false, ordering: .acquiringAndReleasing)
+    sweep()
+    if wasCount > 0 { scheduleSweep() }
+  }
 }

@@ -1,14 +1,19 @@
 import Glibc
 
-/// A value behind a mutex of the system; for what is rare.
+/// A value behind a mutex of the system. For operations that are rare.
 ///
-/// Not `Synchronization.Mutex`: on Linux that hands over through a priority-inheritance futex, which
-/// collapses when threads outnumber cores, and through which ThreadSanitizer does not see.
+/// It is inlinable, because a generic caller in another module would otherwise look up types at each call, which takes
+/// longer than the mutex.
+///
+/// It does not use `Synchronization.Mutex`: on Linux that is a priority-inheritance futex, which becomes very slow when
+/// there are more threads than cores, and which ThreadSanitizer does not understand.
 public final class SystemMutex<Value: ~Copyable> {
-  // Both in one allocation, the value behind the mutex.
-  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-  private let value: UnsafeMutablePointer<Value>
+  // One allocation: the mutex, then the value.
+  @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  @usableFromInline let value: UnsafeMutablePointer<Value>
 
+  /// Creates an unlocked mutex with a value.
+  @inlinable
   public init(_ value: consuming sending Value) {
     let alignment = max(MemoryLayout<pthread_mutex_t>.alignment, MemoryLayout<Value>.alignment)
     let offset = (MemoryLayout<pthread_mutex_t>.size + alignment - 1) & ~(alignment - 1)
@@ -20,13 +25,15 @@ public final class SystemMutex<Value: ~Copyable> {
     self.value.initialize(to: value)
   }
 
+  @inlinable
   deinit {
     value.deinitialize(count: 1)
     pthread_mutex_destroy(mutex)
     UnsafeMutableRawPointer(mutex).deallocate()
   }
 
-  /// Calls `body` while nobody else has the value. Any thread; not from inside another call.
+  /// Calls `body` with the value while no other thread accesses it. Any thread, but not inside of another call.
+  @inlinable
   public func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -34,5 +41,5 @@ public final class SystemMutex<Value: ~Copyable> {
   }
 }
 
-// Unchecked: the value is touched under the mutex only, and was sent here.
+// Unchecked: the value is accessed only under the mutex, and the initializer takes it with `sending`.
 extension SystemMutex: @unchecked Sendable where Value: Sendable & ~Copyable {}

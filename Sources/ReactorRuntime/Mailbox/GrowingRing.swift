@@ -40,10 +40,8 @@ struct GrowingRing<Element: Sendable>: ~Copyable, Sendable {
   /// Where senders try first: nearly always the newest.
   @usableFromInline let entrance = RingReference()
   @usableFromInline let capacity: Int
-  /// Set first of all by ``close()``, while the stages still take elements.
-  let wasClosed = Atomic(false)
-  /// Whether ``close()`` has done what it does.
-  private let isSealed = Atomic(false)
+  /// The ring is where closing takes effect, so it holds the life cycle of its reactor.
+  @usableFromInline let lifecycle = Lifecycle()
 
   /// - Parameter capacity: How many elements fit in the end; a power of two.
   @usableFromInline
@@ -53,7 +51,7 @@ struct GrowingRing<Element: Sendable>: ~Copyable, Sendable {
   }
 
   /// Frees all stages. The holder, last of all.
-  func letGo() { newest.letGo() }
+  func letGo() { newest.releaseObject() }
 
   // MARK: Any thread
 
@@ -84,13 +82,11 @@ struct GrowingRing<Element: Sendable>: ~Copyable, Sendable {
     }
   }
 
-  /// Refuses everything from now on. Any thread.
+  /// Closes every stage, once the life cycle is closing, and makes it sealed. Any thread.
   @usableFromInline
-  func close() {
-    if isSealed.load(ordering: .sequentiallyConsistent) { return }
-    // In this order: who puts a stage in place looks at the flag afterwards. So does who closes a stage in order
-    // to grow: either it finds the flag, and does not; or it has closed the stage before it is looked at here.
-    wasClosed.store(true, ordering: .sequentiallyConsistent)
+  func seal() {
+    // The life cycle became closing first: a sender that puts a stage in place, or closes one in order to grow, reads
+    // it afterwards. Either that sender finds it closing and stops growing, or its stage is found here.
     if newest.isSet || !sealEmpty() {
       while let stage = newest.use({ $0 }) {
         let isGrowing = stage.ring.isClosed && stage.ring.capacity < capacity
@@ -98,7 +94,7 @@ struct GrowingRing<Element: Sendable>: ~Copyable, Sendable {
         if !isGrowing || seal(beyond: stage) { break }
       }
     }
-    isSealed.store(true, ordering: .sequentiallyConsistent)
+    _ = lifecycle.closingToSealed()
   }
 
   /// Puts the first stage in place, closed. False if there is one already.
@@ -117,11 +113,8 @@ struct GrowingRing<Element: Sendable>: ~Copyable, Sendable {
     return newest.replace(stage, with: last)
   }
 
-  /// Whether nothing is accepted any more: ``close()`` has closed the stages, too.
-  var wasSealed: Bool { isSealed.load(ordering: .sequentiallyConsistent) }
-
-  /// Whether it is being closed. Something may still be accepted, until ``wasSealed``.
-  @usableFromInline var isClosed: Bool { wasClosed.load(ordering: .sequentiallyConsistent) }
+  /// Whether it is being closed. Something may still be accepted until the life cycle is sealed.
+  @usableFromInline var isClosed: Bool { lifecycle.isClosed }
 
   /// The cursor that the next element gets: everything that was accepted has a smaller one.
   @inlinable var tail: UInt64 { newest.use { $0.ring.tail } ?? 0 }
@@ -247,7 +240,7 @@ struct GrowingRing<Element: Sendable>: ~Copyable, Sendable {
       return stage.ring.capacity == capacity
     }
     stage.ring.close()
-    // Then it is the last one; see `close()`.
+    // Then it is the last one; see `seal()`.
     if isClosed { return true }
     next.ring.restart(head: stage.ring.head, tail: stage.ring.tail)
     if newest.replace(stage, with: next), isClosed { next.ring.close() }

@@ -23,7 +23,7 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   /// Frees everything. The holder, last of all.
   func letGo() {
     ring.letGo()
-    overflow.letGo()
+    overflow.releaseObject()
   }
 
   // MARK: The owner

@@ -22,7 +22,7 @@ final class MutationStream<Action: Sendable>: SingleAssignmentDisposable, @unche
   /// on at once. Where it is sent.
   @usableFromInline
   func wait() -> WaitingMutation {
-    let mutation = WaitingMutation(cuts: Cut.passed(in: identity))
+    let mutation = WaitingMutation(scopes: SupersedeScope.current(of: identity))
     waitingCount.wrappingAdd(1, ordering: .relaxed)
     waiting.withLock { $0.append(mutation) }
     return mutation
@@ -41,7 +41,7 @@ final class MutationStream<Action: Sendable>: SingleAssignmentDisposable, @unche
 
   /// Whether nothing that it has sent before has to come first. Where it sends.
   @usableFromInline
-  func isNext(after announcement: Announcement) -> Bool {
+  func isNext(after announcement: SupersedeCause) -> Bool {
     waitingCount.load(ordering: .relaxed) == 0
       || waiting.withLock { $0.allSatisfy { $0.isVoid(after: announcement) } }
   }
@@ -50,19 +50,21 @@ final class MutationStream<Action: Sendable>: SingleAssignmentDisposable, @unche
 /// A mutation that waits in the mailbox.
 @usableFromInline
 final class WaitingMutation: Sendable {
-  private let cuts: [Cut]
+  private let scopes: [SupersedeScope]
 
-  init(cuts: [Cut]) {
-    self.cuts = cuts
-    for cut in cuts { cut.listen() }
+  init(scopes: [SupersedeScope]) {
+    self.scopes = scopes
+    for scope in scopes { scope.retainSignal() }
   }
 
   /// It waits no longer. Any thread, once.
   func goOn() {
-    for cut in cuts { cut.ignore() }
+    for scope in scopes { scope.releaseSignal() }
   }
 
   /// Whether an action of that reactor has ended what it came through. Any thread.
   @usableFromInline
-  func isVoid(after announcement: Announcement) -> Bool { cuts.contains { $0.isMade(by: announcement) } }
+  func isVoid(after announcement: SupersedeCause) -> Bool {
+    scopes.contains { $0.isSuperseded(by: announcement) }
+  }
 }

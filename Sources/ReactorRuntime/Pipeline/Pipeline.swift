@@ -68,7 +68,7 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
   @usableFromInline let mutationPort: OwnerMulticast<Mutation>
   @usableFromInline let statePort: OwnerMulticast<State>
   @usableFromInline let action: ActionSubject<Action>
-  @usableFromInline let announcement = Announcement()
+  @usableFromInline let announcement = SupersedeCause()
 
   // The owner's.
   @usableFromInline let progress = OwnerIsolated(Progress())
@@ -107,7 +107,7 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
     action = ActionSubject(send: inlets.send, stream: actions.observable)
   }
 
-  deinit { stubReference.letGo() }
+  deinit { stubReference.releaseObject() }
 
   /// Tells the observers of `action` what comes next. The owner.
   @inlinable

@@ -11,7 +11,7 @@ extension Runtime {
   /// Runs a step as the owner: at once, if this is the owner in a turn; else in its turn.
   @inlinable
   func perform<R: Reactor<Action, Mutation, State>>(_ step: Step, of reactor: R, waits: Bool) {
-    if isInTurn { return step.run() }
+    if isInTurn { return run(step, of: reactor) }
     let weakly = WeakReactor(reactor, part: self)
     let work = Step(
       step.run,
@@ -76,7 +76,7 @@ extension Runtime {
   /// Whether a mutation need not wait for what the owner is in the middle of.
   @inlinable
   func canAccept(_ pipeline: Pipeline<Action, Mutation, State>) -> Bool {
-    canCommit(pipeline) && !pipeline.mutationPort.isDelivering && !slowPathReasons.contains(.broken)
+    canCommit(pipeline) && !pipeline.mutationPort.isDelivering && !slowPathReasons.contains(.discarding)
   }
 
   /// As ``canAccept(_:)``, of one that came through transform(mutation). An observer of `state` may be inside
@@ -94,7 +94,7 @@ extension Runtime {
       checkThreadOfSource()
     #endif
     let pipeline = pipeline(of: reactor)
-    guard case .next(let action) = event else { return breakDown(.action, event.error) }
+    guard case .next(let action) = event else { return breakDown(.action, event.error, of: reactor) }
     if isInTurn, pipeline.progress.value.acceptsActions,
       pipeline.waiting.actions.load(ordering: .relaxed) == 0
     {
@@ -119,7 +119,7 @@ extension Runtime {
       checkThreadOfSource()
     #endif
     let pipeline = pipeline(of: reactor)
-    guard case .next(let mutation) = event else { return breakDown(.mutation, event.error) }
+    guard case .next(let mutation) = event else { return breakDown(.mutation, event.error, of: reactor) }
     if isInTurn, canCommit(pipeline), pipeline.waiting.mutations.load(ordering: .relaxed) == 0 {
       return commit(mutation, of: reactor, pipeline)
     }
@@ -138,7 +138,7 @@ extension Runtime {
       checkThreadOfSource()
     #endif
     let pipeline = pipeline(of: reactor)
-    guard case .next(let state) = event else { return breakDown(.state, event.error) }
+    guard case .next(let state) = event else { return breakDown(.state, event.error, of: reactor) }
     if isInTurn, !self.state.isChanging, !pipeline.states.isDelivering,
       pipeline.waiting.states.load(ordering: .relaxed) == 0
     {

@@ -2,14 +2,15 @@ import ReactorCore
 
 /// The runtimes of reactors that store none.
 @usableFromInline
-let attachedRuntimes = AttachmentTable<any AnyObject & Sendable>()
+let attachedRuntimes = AttachmentTable()
 
 extension Reactor {
   /// The runtime of a reactor that does not store one: made at the first touch, with placement
   /// ``Placement/caller``, and kept beside the object until shortly after that is gone.
   ///
   /// Its mailbox holds 1024 actions. To be found costs each send a look-up, and the runtime's end comes up to
-  /// a second after the reactor's. A stored runtime costs neither. Any thread; the look-up is wait-free.
+  /// a second after the reactor's. A stored runtime costs neither. Any thread; the look-up takes a mutex for
+  /// a moment.
   @inlinable
   public var runtime: Runtime<Action, Mutation, State> {
     // Nothing else is attached to a reactor, whose type does not change.

@@ -40,46 +40,15 @@ extension Reactor {
 extension Runtime {
   /// What the reactor has done so far. Any thread; stops nobody.
   public var counters: ReactorCounters {
-    let immediate = turnCounters.was(.immediate)
+    let immediate = turnCounters.wasImmediate
     return ReactorCounters(
       waiting: mailbox.ring.wasCount + (mailbox.overflow.use { $0.wasCount } ?? 0),
-      processed: immediate + turnCounters.was(.processed),
+      processed: immediate + turnCounters.wasProcessed,
       dropped: mailbox.overflow.use { $0.dropped.load(ordering: .relaxed) } ?? 0,
-      turns: immediate + turnCounters.was(.turns),
-      largestTurn: max(immediate == 0 ? 0 : 1, turnCounters.was(.largest)),
+      turns: immediate + turnCounters.wasTurns,
+      largestTurn: max(immediate == 0 ? 0 : 1, turnCounters.wasLargest),
       heldStates: state.wasHeldCount, deferredStates: state.wasDeferredCount)
   }
 }
 
 /// What the owner of a reactor counts.
-@usableFromInline
-struct TurnCounters: ~Copyable, Sendable {
-  @usableFromInline
-  enum Counter: Int {
-    /// Turns of one action, on the thread that sent it.
-    case immediate
-    /// Turns that emptied the mailbox.
-    case turns
-    /// What was processed in those: actions and other steps.
-    case processed
-    /// The most that one of them processed.
-    case largest
-  }
-
-  @usableFromInline let counters = OwnerCounters(4)
-
-  @usableFromInline init() {}
-
-  @inlinable
-  @inline(__always)
-  func count(_ counter: Counter) { counters.add(1, to: counter.rawValue) }
-
-  @inlinable
-  func count(turnOf processed: Int) {
-    counters.add(1, to: Counter.turns.rawValue)
-    counters.add(processed, to: Counter.processed.rawValue)
-    counters.raise(Counter.largest.rawValue, to: processed)
-  }
-
-  func was(_ counter: Counter) -> Int { counters.was(counter.rawValue) }
-}

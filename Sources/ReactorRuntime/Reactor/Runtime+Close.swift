@@ -1,59 +1,89 @@
 import ReactorCore
 import Synchronization
 
-/// The end of a reactor.
+/// How a reactor is closed, and how it ends. The states and who moves between them: ``Lifecycle``.
 extension Runtime {
   /// Any thread, with a reference to the reactor.
   @inlinable
   func close<R: Reactor<Action, Mutation, State>>(_ closing: Closing, of reactor: R) {
-    ending.isWanted.store(true, ordering: .relaxed)
-    if closing == .discard {
-      // Who finds the reactor broken looks for the pipeline.
-      _ = pipeline(of: reactor)
-      insert(.broken)
-    }
-    refuseSends()
-    if !state.wasBusy { runOrSchedule(reactor) }
+    if beginClosing(closing, of: reactor), !state.wasBusy { runOrSchedule(reactor) }
   }
 
-  /// Refuses what is sent from now on, and makes the owner look once more.
+  /// Refuses what is sent from now on.
+  ///
+  /// - Returns: Whether the owner must check the mailbox once more. An owner that is in a turn does so anyway.
+  @inlinable
+  func beginClosing<R: Reactor<Action, Mutation, State>>(_ closing: Closing, of reactor: R) -> Bool {
+    // Made before the state changes, so that the thread that ends the reactor finds it.
+    _ = ending
+    let next = mailbox.ring.lifecycle.openToClosing(by: .reactor(closing))
+    if closing == .discard {
+      // The slow path looks for the pipeline.
+      _ = pipeline(of: reactor)
+      insert(.discarding)
+    }
+    switch next {
+    case .nothing: return false
+    case .seal: mailbox.ring.seal()
+    case .notifyOwner: break
+    }
+    notifyOwnerOfClosing()
+    return true
+  }
+
+  /// Makes an owner that is about to release check once more, and ends the waits of senders.
   @usableFromInline
-  func refuseSends() {
-    mailbox.ring.close()
+  func notifyOwnerOfClosing() {
     guard let overflow = makeOverflow() else { fatalError("a reactor cannot be closed: out of memory") }
     overflow.raise()
     overflow.notifyAll()
   }
 
-  /// Whether and when the reactor has been closed.
+  /// Refuses what other threads send from now on: the loop was shut down. The loop, in each of its rounds from then on;
+  /// or the thread that it has refused.
+  @usableFromInline
+  func closeByLoop() {
+    switch mailbox.ring.lifecycle.openToClosing(by: .loop) {
+    case .seal:
+      Tracepoint.close(self)
+      mailbox.ring.seal()
+    case .notifyOwner, .nothing: break
+    }
+    mailbox.overflow.use { $0.notifyAll() }
+  }
+
+  /// A transform has ended: the reactor is closed, and reports what it holds. Any thread.
+  @inlinable
+  @inline(never)
+  func breakDown<R: Reactor<Action, Mutation, State>>(
+    _ transform: Failure.Transform, _ error: (any Error)?, of reactor: R
+  ) {
+    let ownerMustCheck = beginClosing(.discard, of: reactor)
+    pipelineReference.use { $0.endStreams() }
+    // Before what is discarded because of it.
+    report(.transform(transform, error), nil)
+    if ownerMustCheck, !state.wasBusy { runOrSchedule(reactor) }
+  }
+
+  /// What waits for the end. Made by the first thread that closes or waits.
   @usableFromInline
   var ending: Ending { endingReference.use { $0 } ?? endingReference.setIfNil(Ending()) }
 
-  /// After a turn of a reactor that is closed. The owner.
+  /// Ends the reactor if it is sealed and nothing is left. The owner, after each turn of a reactor that is closed.
   @usableFromInline
-  func endIfDone() {
-    // Sealed, before it is found empty: else something could be accepted after the end. Who closes makes the owner
-    // look again after that: see `refuseSends()`.
-    guard endingReference.isSet, mailbox.ring.wasSealed, mailbox.isEmpty, mailbox.reentrant.isEmpty else {
-      return
-    }
+  func tryEnd() {
+    // In this order: a mailbox that is empty after it was sealed stays empty. If it is sealed after this check, the
+    // closer makes the owner check again.
+    guard mailbox.ring.lifecycle.mayEnd, mailbox.isEmpty, mailbox.reentrant.isEmpty else { return }
     end()
   }
 
-  /// Nothing is left to be done. Any thread, once it has seen that as the owner.
+  /// Ends the reactor, unless it has ended or only its loop was shut down. The owner, or the thread that discards.
   func end() {
-    endingReference.use { ending in
-      if ending.isOver { return }
-      // Over before that: what a disposal sends here comes too late.
-      ending.finish { pipelineReference.use { $0.endStreams() } }
-    }
-  }
-
-  /// Whether the thread that runs this reactor's turns must not send to it: it was told to close, and this is not
-  /// one of the turns in which it does what it had accepted.
-  @usableFromInline
-  var refusesOwner: Bool {
-    endingReference.use { $0.isWanted.load(ordering: .relaxed) && ($0.isOver || !isInTurn) } ?? false
+    guard mailbox.ring.lifecycle.sealedToEnded() else { return }
+    // After the transition: what a disposal sends here comes too late.
+    pipelineReference.use { $0.endStreams() }
+    endingReference.use { $0.finish() }
   }
 }
 
@@ -96,19 +126,6 @@ extension Reactor {
   }
 }
 
-/// What happens when a transform ends: the reactor is closed, and what it was sent is reported.
-extension Runtime {
-  /// Any thread, with a reference to the reactor.
-  @usableFromInline
-  func breakDown(_ transform: Failure.Transform, _ error: (any Error)?) {
-    // What was accepted until now is refused by the owner, one by one.
-    insert(.broken)
-    closeMailbox()
-    pipelineReference.use { $0.endStreams() }
-    report(.transform(transform, error), nil)
-  }
-}
-
 /// What happens when nobody runs turns any more: actions that were accepted and then found the loop closed
 /// are destroyed, and each is reported.
 extension Runtime {
@@ -119,7 +136,7 @@ extension Runtime {
     var hasAll = true
     var isDone = false
     state.acquireScheduled()
-    closeMailbox()
+    closeByLoop()
     repeat {
       // What the loop's thread sent from its turns is that thread's to touch, until it has run its last turn.
       hasAll = loop?.ending.isOver != false

@@ -28,7 +28,7 @@ extension Runtime {
     process(action, of: reactor)
     Tracepoint.endTurn(self, actions: 1)
     TurnMark.leave()
-    turnCounters.count(.immediate)
+    turnCounters.countImmediate()
     finish(of: reactor)
   }
 
@@ -140,7 +140,11 @@ extension Runtime {
   func enqueueReentrant<R: Reactor<Action, Mutation, State>>(_ work: Work<Action>, to reactor: R)
     -> SendError?
   {
-    if slowPathReasons.contains(.broken) || (mailbox.ring.isClosed && refusesOwner) { return .closed }
+    if slowPathReasons.contains(.discarding)
+      || (mailbox.ring.isClosed && mailbox.ring.lifecycle.refusesOwner(inTurn: isInTurn))
+    {
+      return .closed
+    }
     if !mailbox.tryAppendReentrant(work) { return .reentrantOverflow }
     if !state.wasBusy { runOrSchedule(reactor) }
     return nil
@@ -278,7 +282,7 @@ extension Runtime {
     pipelineReference.use { apply(answer, to: action, of: reactor, $0) }
     TurnMark.leave()
     Tracepoint.endTurn(self, actions: 1)
-    turnCounters.count(.immediate)
+    turnCounters.countImmediate()
     finish(of: reactor)
   }
 

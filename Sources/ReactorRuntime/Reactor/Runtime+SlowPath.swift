@@ -20,14 +20,15 @@ struct SlowPathReasons: OptionSet, Sendable {
   @inlinable static var transformedState: SlowPathReasons { SlowPathReasons(rawValue: 16) }
   /// The transforms' streams are not yet subscribed to.
   @inlinable static var unconnected: SlowPathReasons { SlowPathReasons(rawValue: 32) }
-  /// A transform has ended: nothing is processed any more.
-  @inlinable static var broken: SlowPathReasons { SlowPathReasons(rawValue: 64) }
+  /// What is left is reported instead of processed: the mark `discards` of the ``Lifecycle``, where the shortest way
+  /// sees it.
+  @inlinable static var discarding: SlowPathReasons { SlowPathReasons(rawValue: 64) }
   /// The stub takes the actions.
   @inlinable static var stubbed: SlowPathReasons { SlowPathReasons(rawValue: 128) }
 
   /// Where an action goes elsewhere than from its observers to `mutate`.
   @inlinable static var beforeMutate: SlowPathReasons {
-    [.transformedAction, .unconnected, .broken, .stubbed]
+    [.transformedAction, .unconnected, .discarding, .stubbed]
   }
   @inlinable static var transformed: SlowPathReasons {
     [.transformedAction, .transformedMutation, .transformedState]
@@ -44,7 +45,7 @@ extension Runtime {
     // relaxed look that has led here is not.
     _ = slowPathBits.load(ordering: .acquiring)
     pipelineReference.use { pipeline in
-      // What the sending thread brings through a cut, a mutation that this action causes has not passed.
+      // What the sending thread brings through a supersede scope, a mutation that this action causes has not passed.
       ThreadScope.outside { process(action, of: reactor, pipeline) }
     }
   }
@@ -55,7 +56,7 @@ extension Runtime {
   ) {
     if slowPathReasons.contains(.stubbed) { return pipeline.takeAsStub(action) }
     if slowPathReasons.contains(.unconnected) { connect(reactor) }
-    if slowPathReasons.contains(.broken) { return report(.actionNotDelivered(.closed), action) }
+    if slowPathReasons.contains(.discarding) { return report(.actionNotDelivered(.closed), action) }
     guard announce(action, pipeline) else { return }
     if slowPathReasons.contains(.transformedAction) {
       pipeline.progress.value.acceptsActions = true
@@ -71,7 +72,7 @@ extension Runtime {
   func announce(_ action: Action, _ pipeline: Pipeline<Action, Mutation, State>) -> Bool {
     guard slowPathReasons.contains(.observedAction) else { return true }
     pipeline.announce(action)
-    guard slowPathReasons.contains(.broken) else { return true }
+    guard slowPathReasons.contains(.discarding) else { return true }
     report(.actionNotDelivered(.closed), action)
     return false
   }
@@ -81,7 +82,7 @@ extension Runtime {
   func mutate<R: Reactor<Action, Mutation, State>>(
     _ action: Action, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>
   ) {
-    if slowPathReasons.contains(.broken) { return report(.actionNotDelivered(.closed), action) }
+    if slowPathReasons.contains(.discarding) { return report(.actionNotDelivered(.closed), action) }
     #if DEBUG
       checkThreadOfAction()
     #endif
@@ -105,7 +106,7 @@ extension Runtime {
     _ mutation: Mutation, for action: Action, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>
   ) {
     // The mutation before it may have ended a transform.
-    if slowPathReasons.contains(.broken) { return report(.mutationNotDelivered(.closed), action) }
+    if slowPathReasons.contains(.discarding) { return report(.mutationNotDelivered(.closed), action) }
     if slowPathReasons.contains(.transformedMutation) {
       pipeline.mutationPort.deliver(mutation)
     } else {

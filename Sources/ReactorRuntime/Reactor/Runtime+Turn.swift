@@ -27,8 +27,17 @@ extension Runtime {
   func process<R: Reactor<Action, Mutation, State>>(_ work: Work<Action>, of reactor: R) {
     switch work {
     case .action(let action): process(action, of: reactor)
-    case .step(let step): step.run()
+    case .step(let step): run(step, of: reactor)
     }
+  }
+
+  /// Something other than an action. The owner, in a turn.
+  @inlinable
+  func run<R: Reactor<Action, Mutation, State>>(_ step: Step, of reactor: R) {
+    // The stub may have been disabled after this turn began. An observer that came before the transforms are connected
+    // would be told the first state now, and once more when they are.
+    if slowPathReasons.contains(.unconnected), !slowPathReasons.contains(.stubbed) { connect(reactor) }
+    step.run()
   }
 
   /// Applies a mutation to the state. The owner.
@@ -70,7 +79,7 @@ extension Runtime {
       mailbox.notifyRoom()
     }
     // Now, for it may be the last one: who has reached the limit leaves, if there is nothing more.
-    if mailbox.ring.isClosed { endIfDone() }
+    if mailbox.ring.lifecycle.isClosed { tryEnd() }
     return processed
   }
 
@@ -156,19 +165,12 @@ extension Runtime {
     switch call {
     case .begin: state.acquireScheduled()
     case .suspend: state.reschedule()
-    case .close: closeMailbox()
+    case .close: closeByLoop()
     case .leave: return leaveLoop() ? 1 : 0
     case .count: return counters.waiting
     case .turn: preconditionFailure("a turn is run with the reactor")
     }
     return 0
-  }
-
-  @usableFromInline
-  func closeMailbox() {
-    if !mailbox.ring.isClosed { Tracepoint.close(self) }
-    mailbox.ring.close()
-    mailbox.overflow.use { $0.notifyAll() }
   }
 
   /// After a turn that was not cut short. The owner, who is not afterwards if it answers true.

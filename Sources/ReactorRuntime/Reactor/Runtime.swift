@@ -73,12 +73,12 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
 
   deinit {
     pipelineReference.use { $0.dispose() }
-    pipelineReference.letGo()
+    pipelineReference.releaseObject()
     // Left behind only by a loop that was shut down while others were sending.
     for work in mailbox.removeAll() { lose(work, nil) }
     mailbox.letGo()
     endingReference.use { $0.finish() }
-    endingReference.letGo()
+    endingReference.releaseObject()
   }
 
   /// Reports what was accepted and will not be done. Without a reason if the reactor is gone.

@@ -19,8 +19,8 @@
 ///
 /// The view keeps its reactor alive, and not the other way round unless ``bind(reactor:)`` captures the view.
 /// A view that goes away lets its reactor go with its ``disposeBag``. If the bag was exchanged or is held by
-/// others too, that can take until a second later, or until the next view gets a reactor; the view's own
-/// memory is then freed, and its deinit may run, on another thread.
+/// others too, that can take until a second later; the view's own memory is then freed, and its deinit may run,
+/// on another thread.
 public protocol ReactorView: AnyObject {
   /// The type of the view's reactor; it follows from ``bind(reactor:)``.
   associatedtype Reactor: ReactorRuntime.Reactor
@@ -41,7 +41,7 @@ public protocol ReactorView: AnyObject {
 
 extension ReactorView {
   public var reactor: Reactor? {
-    get { ViewBinding.of(self)?.reactor as? Reactor }
+    get { ViewBinding.reactor(of: self) as? Reactor }
     set {
       ViewBinding.set(newValue, of: self)
       if let newValue { bind(reactor: newValue) }
@@ -75,7 +75,7 @@ extension DeferredReactorView {
   /// As ``ReactorView/reactor``, but nothing is bound before the view is ready; the last one set is bound
   /// then.
   public var reactor: Reactor? {
-    get { ViewBinding.of(self)?.reactor as? Reactor }
+    get { ViewBinding.reactor(of: self) as? Reactor }
     set {
       ViewBinding.set(newValue, of: self)
       bindIfReady()
@@ -88,10 +88,7 @@ extension DeferredReactorView {
   }
 
   private func bindIfReady() {
-    guard let binding = ViewBinding.of(self), binding.isReady, let reactor = binding.reactor as? Reactor,
-      binding.takeTurnToBind()
-    else { return }
-    bind(reactor: reactor)
+    if let reactor = ViewBinding.takeReactorToBind(of: self) as? Reactor { bind(reactor: reactor) }
   }
 }
 

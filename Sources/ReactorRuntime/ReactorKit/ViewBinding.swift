@@ -1,49 +1,66 @@
 import ReactorCore
-import Synchronization
 
-/// What a view without properties of its own for it has: its reactor.
+/// The reactor of a view that has no property for it.
 final class ViewBinding: Sendable {
-  let reactor: (any AnyObject & Sendable)?
-  /// Of a deferred view: whether it may be bound.
-  let isReady: Bool
-  // Relaxed everywhere: a view is used by one thread at a time.
-  private let isBound = Atomic(false)
-
-  init(to reactor: (any AnyObject & Sendable)?, isReady: Bool) {
-    self.reactor = reactor
-    self.isReady = isReady
+  private struct Fields: Sendable {
+    var reactor: (any AnyObject & Sendable)?
+    /// Of a deferred view: whether it may be bound.
+    var isReady = false
+    var isBound = false
   }
 
-  /// Whether it was not bound before; it is afterwards.
-  func takeTurnToBind() -> Bool { !isBound.exchange(true, ordering: .relaxed) }
+  private static let table = AttachmentTable()
 
-  private static let table = AttachmentTable<ViewBinding>()
+  private let fields = SystemMutex(Fields())
 
-  static func of(_ view: some AnyObject) -> ViewBinding? { table.value(of: view) }
+  private init() {}
+
+  /// The view's reactor. Any thread.
+  static func reactor(of view: some AnyObject) -> (any AnyObject & Sendable)? {
+    existing(of: view)?.fields.withLock { $0.reactor }
+  }
 
   /// Gives the view another reactor, or none, and a new bag.
   static func set(_ reactor: (any AnyObject & Sendable)?, of view: some ReactorView) {
-    let isReady = of(view)?.isReady ?? false
-    if reactor == nil, !isReady {
-      table.detach(from: view)
-    } else {
-      table.replace(ViewBinding(to: reactor, isReady: isReady), of: view)
+    // The old reactor is released here, not under the mutex.
+    var old = reactor
+    attached(to: view).fields.withLock { fields in
+      swap(&old, &fields.reactor)
+      fields.isBound = false
     }
+    old = nil
     view.disposeBag = DisposeBag()
-    endWithBag(of: view)
+    releaseWithBag(of: view)
   }
 
   /// From now on the view may be bound.
   static func becomeReady(_ view: some ReactorView) {
-    let binding = of(view)
-    if binding?.isReady == true { return }
-    table.replace(ViewBinding(to: binding?.reactor, isReady: true), of: view)
+    attached(to: view).fields.withLock { $0.isReady = true }
   }
 
-  /// The bag usually goes away with the view, and then so does the reactor, at once unless look-ups are under
-  /// way. If it goes away before, the view is still alive, and the table finds out later by itself.
-  private static func endWithBag(of view: some ReactorView) {
+  /// Returns the view's reactor if the view is ready and was not bound to that reactor; it counts as bound
+  /// afterwards.
+  static func takeReactorToBind(of view: some AnyObject) -> (any AnyObject & Sendable)? {
+    existing(of: view)?.fields.withLock { fields in
+      guard fields.isReady, !fields.isBound, let reactor = fields.reactor else { return nil }
+      fields.isBound = true
+      return reactor
+    }
+  }
+
+  // Nothing else is in the table.
+  private static func existing(of view: some AnyObject) -> ViewBinding? {
+    table.value(of: view, as: ViewBinding.self)
+  }
+
+  private static func attached(to view: some AnyObject) -> ViewBinding {
+    table.value(of: view, as: ViewBinding.self) { ViewBinding() }
+  }
+
+  /// The bag usually goes away with the view, and then so does the reactor, at once. If the bag goes away
+  /// earlier, the view is still alive, and a later sweep of the table releases the reactor.
+  private static func releaseWithBag(of view: some ReactorView) {
     let identity = ObjectIdentifier(view)
-    view.disposeBag.insert(Disposables.create { table.sweep(identity) })
+    view.disposeBag.insert(Disposables.create { table.removeIfDead(identity) })
   }
 }

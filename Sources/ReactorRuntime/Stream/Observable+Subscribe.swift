@@ -1,8 +1,10 @@
 /// Subscriptions.
 extension ObservableType {
-  /// Sends the events to an observer, until a stop event or until the answer is disposed.
+  /// Delivers the events to an observer, until a stop event or the disposal of the result.
   ///
-  /// What is known at once arrives before this returns.
+  /// Elements that are known at once arrive before this returns.
+  ///
+  /// - Returns: The subscription. It need not be kept: a stream goes on until it is disposed of.
   @inlinable
   @discardableResult
   public func subscribe(_ observer: some ObserverType<Element>) -> any Disposable {
@@ -24,12 +26,12 @@ extension ObservableType {
     subscribe(AnyObserver(eventHandler: on))
   }
 
-  /// Calls closures with what the stream says.
+  /// Calls closures with what the stream delivers, one at a time, on the threads on which it delivers.
   ///
   /// - Parameters:
   ///   - onNext: Called with each element.
-  ///   - onError: Called if the stream fails. Without it, ``Hooks/defaultErrorHandler`` is.
-  ///   - onCompleted: Called when the stream has ended well.
+  ///   - onError: Called if the stream fails. Without it, ``Hooks/defaultErrorHandler`` is called.
+  ///   - onCompleted: Called when the stream has completed.
   ///   - onDisposed: Called once at the end of any kind, last of all.
   @inlinable
   @discardableResult
@@ -39,7 +41,7 @@ extension ObservableType {
   ) -> any Disposable {
     let ending = onDisposed.map { ActionDisposable($0) }
     let subscription = SingleAssignmentDisposable()
-    // In one closure, not by way of an observer: this is where most elements end.
+    // One closure, not one that calls an observer: most elements end here.
     subscription.hold(
       asObservable().run(
         AnyObserver { event in
@@ -59,7 +61,7 @@ extension ObservableType {
   }
 
   /// As ``subscribe(onNext:onError:onCompleted:onDisposed:)``, with an object that the subscription does not
-  /// retain: nothing is called once it is gone.
+  /// retain. After the object is destroyed, no closure is called.
   @inlinable
   @discardableResult
   public func subscribe<Object: AnyObject & Sendable>(
@@ -79,7 +81,7 @@ extension ObservableType {
       onDisposed: { [weak object] in if let object { onDisposed?(object) } })
   }
 
-  /// Passes the elements on to observers: a subject, or ``Reactor/action``.
+  /// Passes the events on to observers, such as subjects.
   @inlinable
   @discardableResult
   public func bind(to observers: any ObserverType<Element>...) -> any Disposable {

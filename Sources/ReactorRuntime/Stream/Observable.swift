@@ -1,16 +1,14 @@
-/// A stream of elements, in Rx's words: what ``Reactor/mutate(action:)`` answers, and what ``Reactor/state``
-/// is.
+/// A stream of elements, in Rx's words.
 ///
-/// Nothing happens until somebody subscribes. Events follow the grammar of ``Event``, from whatever threads
-/// the stream gets them.
+/// Nothing happens until somebody subscribes. Events follow the grammar of ``Event``. They are delivered on
+/// the threads on which the stream receives them.
 ///
-/// Up to four elements that are known at once are a value, not an object: making such a stream and going
-/// through it allocates nothing.
+/// Up to four elements that are known at once are a value, not an object: making such a stream and iterating
+/// over it allocates nothing.
 public struct Observable<Element: Sendable>: ObservableType {
   /// Starts a subscription. The observer relies on being called serially.
   @usableFromInline typealias Run = @Sendable (AnyObserver<Element>) -> any Disposable
 
-  /// Grows with the kinds of streams; not meant to be matched outside the runtime.
   @usableFromInline
   enum Source: Sendable {
     case none
@@ -20,7 +18,7 @@ public struct Observable<Element: Sendable>: ObservableType {
     case four(Element, Element, Element, Element)
     case sequence([Element])
     case failure(any Error)
-    /// The identity says whether two streams are the same one; nil if nobody needs to know.
+    /// The identity tells whether two streams are the same one; nil if nobody needs to know.
     case stream(Run, identity: (any AnyObject & Sendable)?)
   }
 
@@ -29,8 +27,8 @@ public struct Observable<Element: Sendable>: ObservableType {
   @inlinable
   init(_ source: Source) { self.source = source }
 
-  /// A stream of whatever `run` does at each subscription. It must call the observer serially, and should not
-  /// after it was disposed.
+  /// Creates a stream that calls `run` at each subscription. `run` must call the observer serially, and
+  /// should not call it after the disposal.
   @inlinable
   init(identity: (any AnyObject & Sendable)? = nil, run: @escaping Run) {
     source = .stream(run, identity: identity)
@@ -39,7 +37,7 @@ public struct Observable<Element: Sendable>: ObservableType {
   @inlinable
   public func asObservable() -> Observable { self }
 
-  /// Whether both are streams of one identity.
+  /// Whether both are streams of the same identity.
   @inlinable
   func isIdentical(to other: Observable) -> Bool {
     if case .stream(_, let mine?) = source, case .stream(_, let its?) = other.source {
@@ -49,8 +47,8 @@ public struct Observable<Element: Sendable>: ObservableType {
     }
   }
 
-  /// Starts a subscription for an observer that keeps the grammar itself. What is known at once is delivered
-  /// before this returns.
+  /// Starts a subscription for an observer that keeps the grammar itself. Elements that are known at once are
+  /// delivered before this returns.
   @inlinable
   func run(_ observer: AnyObserver<Element>) -> any Disposable {
     switch source {
@@ -64,13 +62,76 @@ public struct Observable<Element: Sendable>: ObservableType {
   }
 }
 
-/// Whatever has elements to observe: streams and subjects. All operators are methods of it.
+/// A type with elements to observe: streams and subjects. All operators are methods of this protocol.
 public protocol ObservableType<Element>: Sendable {
   associatedtype Element: Sendable
 
-  /// This as a stream.
+  /// Returns this as a stream.
   func asObservable() -> Observable<Element>
 }
 
 /// RxSwift's name for what can be made a stream.
 public typealias ObservableConvertibleType = ObservableType
+
+// MARK: Known elements
+
+/// Access to elements that are known at once, without a subscription.
+extension Observable {
+  /// Whether this stream is a number of known elements, and then completes.
+  @inlinable
+  var isKnown: Bool { knownCount != nil }
+
+  /// How many elements there are; nil if that is not known.
+  @inlinable
+  var knownCount: Int? {
+    switch source {
+    case .failure, .stream: nil
+    case .none: 0
+    case .one: 1
+    case .two: 2
+    case .three: 3
+    case .four: 4
+    case .sequence(let elements): elements.count
+    }
+  }
+
+  /// Calls `body` with each element, in order, before it returns. The stream must be known.
+  @inlinable
+  func deliver(to body: (Element) -> Void) {
+    deliver(to: body, orStream: { _ in preconditionFailure("not a stream of known elements") })
+  }
+
+  /// Calls `body` with each element, in order, before it returns; or, if the stream is not known, `other`
+  /// once, with this stream.
+  ///
+  /// One switch over the stream does both, so that the compiler can remove the stream where the function that
+  /// makes it is inlined.
+  @inlinable
+  @inline(__always)
+  func deliver(to body: (Element) -> Void, orStream other: (Observable) -> Void) {
+    switch source {
+    case .none:
+      break
+    case .one(let only):
+      body(only)
+    case .two(let first, let second):
+      body(first)
+      body(second)
+    case .three(let first, let second, let third):
+      body(first)
+      body(second)
+      body(third)
+    case .four(let first, let second, let third, let fourth):
+      body(first)
+      body(second)
+      body(third)
+      body(fourth)
+    case .sequence(let elements):
+      for element in elements { body(element) }
+    case .failure(let error):
+      other(Observable(.failure(error)))
+    case .stream(let run, let identity):
+      other(Observable(.stream(run, identity: identity)))
+    }
+  }
+}

@@ -1,9 +1,12 @@
 import Synchronization
 
-/// One subscription of an operator: passes events on to its observer until a stop event or its disposal, and
-/// then ends the subscription that it stands on.
+// What operators are made of. An operator with one source is a `Sink`, or `lift(_:_:)` if it only concerns
+// elements. An operator with several sources is a `MultiSourceSink`.
+
+/// One subscription of an operator with one source: passes events on to its observer until a stop event or
+/// its disposal, and then disposes of the subscription to the source.
 ///
-/// Its source calls it serially, so it only passes on; see ``Serializer`` for operators with several sources.
+/// The source calls it serially, so there is nothing to protect.
 @usableFromInline
 class Sink<Element: Sendable>: SingleAssignmentDisposable, @unchecked Sendable {
   // Unchecked: as the class above; what is added is constant.
@@ -15,19 +18,21 @@ class Sink<Element: Sendable>: SingleAssignmentDisposable, @unchecked Sendable {
     super.init()
   }
 
+  /// Passes an element on, unless this subscription is over.
   @inlinable
   final func next(_ element: Element) {
     if !isOver { observer.on(.next(element)) }
   }
 
-  /// Passes the stop event on, unless there was one, and ends the subscription. Never runs for an element.
+  /// Passes a stop event on, unless there was one, and disposes of the subscription to the source. Never
+  /// called with an element.
   @inlinable
   final func stop(_ event: Event<Element>) {
     pass(stop: event)
     dispose()
   }
 
-  /// Passes the stop event on, unless there was one, and leaves it to the caller to end the subscription.
+  /// Passes a stop event on, unless there was one, and leaves the disposal to the caller.
   @inlinable
   final func pass(stop event: Event<Element>) {
     if admits(event) { observer.on(event) }
@@ -45,16 +50,111 @@ class Sink<Element: Sendable>: SingleAssignmentDisposable, @unchecked Sendable {
   }
 }
 
-/// A sink that keeps something from element to element.
+/// A sink that keeps a state from element to element.
 @usableFromInline
 final class StatefulSink<Element: Sendable, State: Sendable>: Sink<Element>, @unchecked Sendable {
-  // Unchecked: only the source's calls touch `state`, and they come one after the other.
-  // No check of exclusive access, for the same reason.
+  // Unchecked: only the source's calls touch `state`, and they come one after the other. For the same reason
+  // there is no check of exclusive access.
   @exclusivity(unchecked) @usableFromInline var state: State
 
   @inlinable
   init(_ observer: AnyObserver<Element>, _ state: State) {
     self.state = state
     super.init(observer)
+  }
+}
+
+extension ObservableType {
+  /// Makes an operator with one source that only concerns elements.
+  ///
+  /// - Parameters:
+  ///   - initial: The state of each new subscription.
+  ///   - next: Called with each element, and with the sink to which to pass on what becomes of it. If it
+  ///     throws, the result fails with that error. Stop events are passed on.
+  @inlinable
+  @inline(__always)
+  func lift<Result, State>(
+    _ initial: State, _ next: @escaping @Sendable (StatefulSink<Result, State>, Element) throws -> Void
+  ) -> Observable<Result> {
+    let source = asObservable()
+    return Observable<Result> { observer in
+      let sink = StatefulSink<Result, State>(observer, initial)
+      sink.hold(
+        source.run(
+          AnyObserver { event in
+            switch event {
+            case .next(let element):
+              if sink.isOver { return }
+              do { try next(sink, element) } catch { sink.fail(error) }
+            case .error(let error): sink.fail(error)
+            case .completed: sink.complete()
+            }
+          }))
+      return sink
+    }
+  }
+}
+
+/// One subscription of an operator with several sources: handles what they send one input at a time, in the
+/// order of arrival, with a state that nothing else touches.
+@usableFromInline
+struct MultiSourceSink<State: Sendable, Input: Sendable, Element: Sendable>: Sendable {
+  @usableFromInline let sink: Sink<Element>
+  /// What ends with the subscription.
+  @usableFromInline let sources = CompositeDisposable()
+  @usableFromInline let drain: StatefulDrain<State, Input>
+
+  /// - Parameter handle: Called with one input at a time, on any of the threads that bring them, until the
+  ///   subscription is over.
+  @inlinable
+  init(
+    _ observer: AnyObserver<Element>, _ state: State,
+    handle: @escaping @Sendable (Sink<Element>, inout State, Input) -> Void
+  ) {
+    let sink = Sink(observer)
+    self.sink = sink
+    drain = StatefulDrain(state) { state, input in if !sink.isOver { handle(sink, &state, input) } }
+    // First, so that a thread that blocks in `submit` has been let go when the source that waits for this
+    // thread is disposed of.
+    sources.insert(drain)
+    sink.hold(sources)
+  }
+
+  /// Handles an input, or leaves it to the thread that is handling another. Any thread.
+  @inlinable
+  func submit(_ input: Input) { drain.submit(input) }
+
+  /// Subscribes to a source, unless the subscription is over. Each ends with the other.
+  @inlinable
+  func add<Source: Sendable>(
+    _ source: Observable<Source>, _ input: @escaping @Sendable (Event<Source>) -> Input
+  ) {
+    if sink.isOver { return }
+    sources.insert(source.run(AnyObserver { submit(input($0)) }))
+  }
+}
+
+/// One subscription that receives its events from several threads or sources, and passes them on one at a
+/// time, in the order of arrival.
+@usableFromInline
+struct SerializedSink<Element: Sendable>: Sendable {
+  @usableFromInline let inputs: MultiSourceSink<Void, Event<Element>, Element>
+
+  @inlinable
+  init(_ observer: AnyObserver<Element>) {
+    inputs = MultiSourceSink(observer, ()) { sink, _, event in sink.on(event) }
+  }
+
+  @inlinable
+  var sink: Sink<Element> { inputs.sink }
+
+  /// What ends with the subscription: everything that calls ``on(_:)``.
+  @inlinable
+  var sources: CompositeDisposable { inputs.sources }
+
+  /// Passes an event on, or leaves that to the thread that is passing on another. Any thread.
+  @inlinable
+  func on(_ event: Event<Element>) {
+    if !sink.isOver { inputs.submit(event) }
   }
 }

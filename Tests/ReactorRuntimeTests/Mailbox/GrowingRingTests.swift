@@ -15,7 +15,7 @@ import Testing
     let overflow = mailbox.overflow.setIfNil(try Overflow())
     for action in 0..<7 { _ = mailbox.ring.offer(.action(action)) }
     let raw = try #require(mailbox.ring.newest.use { $0.ring.raw })
-    guard case .claimed(let late) = raw.tryClaim(1) else { throw CoreError.countIsInvalid }
+    guard case .claimed(let late) = raw.tryClaim(1) else { throw CancellationError() }
     var next = 8
     func fill() {
       while mailbox.ring.offer(.action(next)) == .accepted { next += 1 }
@@ -66,7 +66,9 @@ import Testing
     first.ring.close()
     let late = try Ring.Stage(capacity: 64, after: first)
     late.ring.restart(head: first.ring.head, tail: first.ring.tail)
-    ring.close()
+    let next = ring.lifecycle.openToClosing(by: .reactor(.drain))
+    #expect(next == .seal)
+    ring.seal()
     let isReplaced = ring.newest.replace(first, with: late)
     #expect(!isReplaced)
     let offer = ring.offer(3)

@@ -109,6 +109,26 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
+  func `20. An observer that comes after the stub was disabled in the same turn is told the first state once`(
+    _ placement: PlacementUnderTest
+  ) throws {
+    let stage = try Stage(placement)
+    let (log, seen) = (Record<String>(), Record<[String]>())
+    let play = logged(log, on: stage.placement)
+    play.isStubEnabled = true
+    // The stub's observers are called inside the turn.
+    play.stub.action.subscribe(onNext: { [unowned play] _ in
+      play.isStubEnabled = false
+      play.state.subscribe(onNext: { seen.append($0) })
+    })
+    play.send("stubbed")
+    #expect(Threads.yield { !seen.elements.isEmpty })
+    play.send(["a"])
+    #expect(stage.finish())
+    #expect(seen.elements == [["initial"], ["initial", "a"]])
+  }
+
+  @Test(arguments: PlacementUnderTest.allCases)
   func `20. Touching stub changes nothing: neither currentState nor where actions go`(
     _ placement: PlacementUnderTest
   ) throws {

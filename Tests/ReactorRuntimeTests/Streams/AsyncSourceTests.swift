@@ -12,7 +12,7 @@ import Testing
       onCompleted: { record.append("completed") })
   }
 
-  /// The elements, each time it is gone through, and then the failure if there is one.
+  /// Sends the elements at each iteration, and then throws the failure if there is one.
   private struct Elements: AsyncSequence, Sendable {
     let elements: [Int]
     var failure: (any Error)?
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `an asynchronous sequence is a stream of its elements, and of its end`() async {
+  @Test func `an asynchronous sequence is a stream of its elements and then completes`() async {
     for stream in [Observable(Elements(elements: [1, 2])), Elements(elements: [1, 2]).asObservable()] {
       let record = Record<String>()
       _ = note(stream, in: record)
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `each subscription goes through the sequence`() async {
+  @Test func `each subscription iterates over the sequence anew`() async {
     let stream = Elements(elements: [1]).asObservable()
     for _ in 0..<2 {
       let record = Record<String>()
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `what the sequence throws is the failure, even its own cancellation`() async {
+  @Test func `an error that the sequence throws is the failure, even its own cancellation`() async {
     for failure in [Failed(), CancellationError()] as [any Error] {
       let record = Record<String>()
       _ = note(Elements(elements: [1], failure: failure).asObservable(), in: record)
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `disposing ends the task that goes through the sequence`() async {
+  @Test func `disposal cancels the task that iterates over the sequence`() async {
     let ended = Gate()
     let (sequence, continuation) = AsyncStream<Int>.makeStream()
     continuation.onTermination = { reason in if case .cancelled = reason { ended.open() } }
@@ -64,7 +64,7 @@ import Testing
     #expect(record.elements == ["1"])
   }
 
-  @Test func `an observer that disposes in the first element is told no more`() async {
+  @Test func `an observer that disposes in the first element receives no more`() async {
     let record = Record<Int>()
     let subscription = SerialDisposable()
     let ended = Gate()
@@ -77,7 +77,7 @@ import Testing
     #expect(record.elements.count <= 1)
   }
 
-  @Test func `a call is a stream of its answer and the end, anew for each subscription`() async {
+  @Test func `a call is a stream of its result, anew for each subscription`() async {
     let calls = Shared(Atomic(0))
     let stream = Observable.task {
       await Task.yield()
@@ -103,7 +103,7 @@ import Testing
     #expect(await eventually { record.elements == [.background] })
   }
 
-  @Test func `disposing cancels the call, whose cancellation is told nobody`() async {
+  @Test func `disposal cancels the call, and its cancellation is not delivered`() async {
     let record = Record<String>()
     let began = Gate()
     let ended = Gate()
@@ -121,14 +121,16 @@ import Testing
     #expect(record.elements == [])
   }
 
-  @Test func `a call that ignores its cancellation keeps no observer, and its answer is told nobody`() async {
+  @Test func `a call that ignores its cancellation retains no observer, and its result is not delivered`()
+    async
+  {
     let lifetimes = Lifetimes()
     let record = Record<Int>()
     let began = Gate()
     let (answers, answer) = AsyncStream<Int>.makeStream()
     let stream = Observable<Int>.task {
       began.open()
-      // A task of its own does not see the cancellation.
+      // Another task does not see the cancellation.
       return await Task.detached { await answers.first { _ in true } ?? 0 }.value
     }
     let subscription = stream.subscribe(

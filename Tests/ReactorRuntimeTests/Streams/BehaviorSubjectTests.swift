@@ -9,7 +9,8 @@ import Testing
     subject.subscribe(onNext: { record.append($0) })
   }
 
-  @Test func `who subscribes is told the value before that returns, and then each later element`() {
+  @Test
+  func `a new observer receives the value before the subscription returns, and then each later element`() {
     let subject = BehaviorSubject(value: 1)
     let record = Record<Int>()
     _ = note(subject, in: record)
@@ -23,8 +24,7 @@ import Testing
     #expect(late.elements == [2, 3])
   }
 
-  @Test func `its value is the last element, its failure, or after a good end still the last element`() throws
-  {
+  @Test func `the value is the last element, also after the completion, or the failure is thrown`() throws {
     let subject = BehaviorSubject(value: 1)
     #expect(try subject.value() == 1)
     subject.onNext(2)
@@ -37,7 +37,7 @@ import Testing
     #expect(throws: Failed.self) { try failing.value() }
   }
 
-  @Test func `who subscribes after the end is told the end only`() {
+  @Test func `an observer after the end receives only the stop event`() {
     let subject = BehaviorSubject(value: 1)
     subject.onCompleted()
     let record = Record<String>()
@@ -45,7 +45,7 @@ import Testing
     #expect(record.elements == ["completed"])
   }
 
-  @Test func `the value is set before observers are called, and what an observer brings at once`() throws {
+  @Test func `the value is set before observers are called, also by an observer`() throws {
     let subject = BehaviorSubject(value: 0)
     let record = Record<Int>()
     _ = subject.subscribe(onNext: { element in
@@ -59,7 +59,8 @@ import Testing
     #expect(record.elements == [0, 1, 2, 2])
   }
 
-  @Test func `who subscribes in a delivery is told the newest value at once, and nothing twice`() {
+  @Test
+  func `an observer that subscribes in a delivery receives the newest value at once, and nothing twice`() {
     let subject = BehaviorSubject(value: 0)
     let outer = Record<Int>()
     let inner = Record<Int>()
@@ -77,7 +78,7 @@ import Testing
     #expect(inner.elements == [2, 3])
   }
 
-  @Test func `what is brought while somebody is told the value comes after it`() {
+  @Test func `an element brought while an observer receives the value comes after it`() {
     let subject = BehaviorSubject(value: 0)
     let other = Record<Int>()
     _ = note(subject, in: other)
@@ -90,7 +91,7 @@ import Testing
     #expect(other.elements == [0, 1])
   }
 
-  /// A subject in whose delivery of the element 1 another thread is stopped.
+  /// A subject whose delivery of the element 1, on another thread, is stopped in the middle.
   private final class Stopped: Sendable {
     let subject = BehaviorSubject(value: 0)
     let mayGoOn = Gate()
@@ -113,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func `who subscribes while another thread delivers waits for nobody, and is told nothing twice`() {
+  @Test func `a subscription while another thread delivers does not wait, and receives nothing twice`() {
     let stopped = Stopped()
     let record = Record<Int>()
     stopped.subject.onNext(2)
@@ -126,7 +127,7 @@ import Testing
     #expect(record.elements == [2, 3, 4])
   }
 
-  @Test func `who is still told the value is told nothing else meanwhile`() {
+  @Test func `an observer that is receiving the value receives nothing else meanwhile`() {
     let stopped = Stopped()
     let record = Record<String>()
     let isReplaying = Gate()
@@ -143,7 +144,7 @@ import Testing
     }
     #expect(isReplaying.wait())
     stopped.goOn()
-    // On this thread, which nobody keeps from delivering now.
+    // On this thread, because no other thread delivers now.
     stopped.subject.onNext(2)
     #expect(record.elements == ["begin 1"])
     mayReplay.open()
@@ -151,7 +152,8 @@ import Testing
     #expect(record.elements == ["begin 1", "end 1", "begin 2", "end 2"])
   }
 
-  @Test func `a subscription made while another thread delivers can be disposed, and then keeps nothing`() {
+  @Test
+  func `a subscription made while another thread delivers can be disposed of, and then retains nothing`() {
     let lifetimes = Lifetimes()
     let stopped = Stopped()
     let record = Record<Int>()
@@ -165,7 +167,7 @@ import Testing
     #expect(record.elements == [1])
   }
 
-  @Test func `a subscription made while another thread delivers goes away with the subject`() {
+  @Test func `a subscription made while another thread delivers is released with the subject`() {
     let lifetimes = Lifetimes()
     do {
       let stopped = Stopped()
@@ -175,7 +177,7 @@ import Testing
     #expect(Threads.yield { lifetimes.alive == 0 })
   }
 
-  @Test func `an element whose destruction comes back to the subject does not hang`() throws {
+  @Test func `an element whose destruction calls the subject does not deadlock`() throws {
     final class Element: Sendable {
       let number: Int
       let atTheEnd: @Sendable () -> Void

@@ -7,7 +7,7 @@ import Testing
   private let feeds = (0..<4).map { _ in Feed<Int>() }
   private let record = Record<String>()
 
-  /// All forms, each combining streams of the given number into text.
+  /// All forms. Each combines the given number of streams into text.
   private static let forms: [(Int, @Sendable ([Observable<Int>]) -> Observable<String>)] = [
     (2, { .combineLatest($0[0], $0[1]) { "\($0)\($1)" } }),
     (2, { Observable.combineLatest($0[0], $0[1]).map { "\($0.0)\($0.1)" } }),
@@ -25,7 +25,7 @@ import Testing
   ]
 
   @Test(arguments: forms.indices)
-  func theNewestOfEachAreCombined(form: Int) {
+  func `the newest elements of all streams are combined`(form: Int) {
     let (count, combine) = Self.forms[form]
     let subscription = record.observe(combine(feeds.map(\.stream)))
     for index in 0..<count {
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: forms.indices)
-  func aFailureOfOneEndsAll(form: Int) {
+  func `a failure of one stream ends all of them`(form: Int) {
     let (count, combine) = Self.forms[form]
     let subscription = record.observe(combine(feeds.map(\.stream)))
     feeds[count - 1].fail()
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: forms.indices)
-  func itEndsWhenNoCombinationCanCome(form: Int) {
+  func `the result completes when no further combination can come`(form: Int) {
     let (count, combine) = Self.forms[form]
     let subscription = record.observe(combine(feeds.map(\.stream)))
     for feed in feeds[1..<count] { feed.complete() }
@@ -64,12 +64,12 @@ import Testing
     subscription.dispose()
   }
 
-  @Test func nothingIsOneCombination() {
+  @Test func `without streams there is one combination`() {
     #expect(
       events(of: Observable<Int>.combineLatest([Observable<Int>]()) { $0.count }) == ["next(0)", "completed"])
   }
 
-  @Test func optionalElementsAreElements() {
+  @Test func `an optional element that is nil is an element`() {
     let stream = Observable<Int?>.combineLatest(Observable<Int?>.just(nil), Observable<Int?>.just(nil)) {
       $1 ?? $0
     }
@@ -80,7 +80,7 @@ import Testing
     #expect(events(of: list) == ["next(1)", "completed"])
   }
 
-  @Test func whatAResultCausesIsCombinedAfterIt() {
+  @Test func `an element that a result causes is combined after that result`() {
     let subscription = Observable.combineLatest(feeds[0].stream, feeds[1].stream) { $0 * 10 + $1 }
       .subscribe { [record, feeds] event in
         record.append("\(event)")
@@ -95,7 +95,7 @@ import Testing
     subscription.dispose()
   }
 
-  @Test func withLatestFromFollowsTheFirst() {
+  @Test func `withLatestFrom sends for each element of the first stream and completes with it`() {
     let subscription = record.observe(feeds[0].stream.withLatestFrom(feeds[1].stream) { $0 * 10 + $1 })
     feeds[0].next(1)
     feeds[1].next(1)
@@ -109,7 +109,7 @@ import Testing
     #expect(events(of: Observable.of(1, 2).withLatestFrom(Observable.just("x"))).count == 3)
   }
 
-  @Test func withLatestFromFailsWithEither() {
+  @Test func `withLatestFrom fails if either stream fails`() {
     for index in 0..<2 {
       let feeds = (0..<2).map { _ in Feed<Int>() }
       let record = Record<String>()

@@ -3,11 +3,12 @@ import Testing
 
 @testable import ReactorRuntime
 
-/// Operators over a source that goes on after its end: it neither hears the disposal nor keeps the grammar.
+/// Operators over a source that goes on after its end: it ignores the disposal and breaks the grammar of
+/// events.
 @Suite struct DeafSourceTests {
   typealias Build = @Sendable (Observable<Int>, @escaping @Sendable (Int) -> Int) -> Observable<Int>
 
-  /// Operators that pass everything on, with a closure that they call for each element.
+  /// Operators that pass everything on, and call a closure for each element.
   private static let builders: [(String, Build)] = [
     ("map", { $0.map($1) }),
     ("compactMap", { source, note in source.compactMap { note($0) } }),
@@ -39,7 +40,7 @@ import Testing
   private let noted = Record<Int>()
   private let record = Record<String>()
 
-  /// Run as an operator does, so that no subscription's own sink stands before the observer.
+  /// Subscribes as an operator does, without the sink that `subscribe` puts before the observer.
   private func run(_ index: Int) -> (source: AnyObserver<Int>, subscription: any Disposable) {
     let source = Observable<Int> { [observers, disposals] observer in
       observers.append(observer)
@@ -54,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: builders.indices)
-  func nothingIsHeardAfterTheDisposal(index: Int) {
+  func `nothing is delivered after the disposal`(index: Int) {
     let (source, subscription) = run(index)
     source.onNext(1)
     subscription.dispose()
@@ -68,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: builders.indices)
-  func nothingIsHeardAfterAStopEventAndTheSourceIsEnded(index: Int) {
+  func `nothing is delivered after a stop event, and the source is disposed of`(index: Int) {
     let (source, _) = run(index)
     source.onNext(1)
     source.onError(TestFailure())

@@ -2,11 +2,11 @@ import ReactorCore
 import ReactorRuntime
 import TestSupport
 
-/// Records those errors that reach the default handler and are of this test; the others go where they went
-/// before.
+/// Records the errors of this test that reach the default handler. The others are passed to the handler that
+/// was there before.
 ///
-/// The handler is one for the whole process, and tests run at the same time: so each adds itself to those
-/// that are asked, and only the first sets the handler.
+/// The process has one handler, and tests run at the same time. So each test adds itself to a list, and only
+/// the first one sets the handler.
 final class HookedErrors: Sendable {
   private struct Listener: Sendable {
     let isMine: @Sendable (any Error) -> Bool
@@ -32,7 +32,7 @@ final class HookedErrors: Sendable {
 
   var errors: [any Error] { record.elements }
 
-  /// Stops listening.
+  /// Stops recording.
   func stop() -> [any Error] {
     Self.listeners.withLock { [record] in $0.removeAll { $0.record === record } }
     return record.elements

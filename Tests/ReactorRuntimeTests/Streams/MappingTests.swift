@@ -11,13 +11,13 @@ import Testing
     case clear
   }
 
-  @Test func elementsAreChangedOneByOne() {
+  @Test func `map transforms elements one by one`() {
     #expect(events(of: Observable.of(1, 2).map { $0 * 10 }) == ["next(10)", "next(20)", "completed"])
     #expect(events(of: Observable<Int>.error(TestFailure()).map { $0 }) == ["error(failure)"])
     #expect(events(of: Observable<Int>.empty().map { $0 }) == ["completed"])
   }
 
-  @Test func keyPathsAndCaseConstructorsAreTransforms() {
+  @Test func `map takes key paths and case constructors`() {
     let users = Observable.just(User(name: "Ada"))
     #expect(events(of: users.map(\.name)) == ["next(Ada)", "completed"])
     let mutations = Record<Mutation>()
@@ -26,7 +26,7 @@ import Testing
     #expect(user.name == "Ada")
   }
 
-  @Test func nilAndWhatIsNotWantedIsLeftOut() {
+  @Test func `compactMap leaves out nil and filter what does not match`() {
     #expect(
       events(of: Observable.of("1", "x", "3").compactMap { Int($0) }) == ["next(1)", "next(3)", "completed"])
     #expect(
@@ -36,7 +36,7 @@ import Testing
     #expect(events(of: Observable<Int>.error(TestFailure()).ignoreElements()) == ["error(failure)"])
   }
 
-  @Test func scanSendsEachResultButNotTheSeed() {
+  @Test func `scan sends each result but not the seed`() {
     #expect(
       events(of: Observable.of(1, 2, 3).scan(10) { $0 + $1 })
         == ["next(11)", "next(13)", "next(16)", "completed"])
@@ -45,7 +45,7 @@ import Testing
         == ["next([0, 1])", "next([0, 1, 2])", "completed"])
   }
 
-  @Test func eachSubscriptionScansFromTheSeed() {
+  @Test func `each subscription of scan begins with the seed`() {
     let sums = Observable.of(1, 2).scan(0) { $0 + $1 }
     #expect(events(of: sums) == events(of: sums))
   }
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(arguments: throwing.indices)
-  func aClosureThatThrowsFailsTheStreamAndEndsTheSource(index: Int) {
+  func `a closure that throws fails the stream and disposes of the source`(index: Int) {
     let (name, build) = Self.throwing[index]
     let feed = Feed<Int>()
     let record = Record<String>()

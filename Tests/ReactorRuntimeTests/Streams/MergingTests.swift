@@ -9,7 +9,7 @@ import Testing
   private let outer = Feed<Int>()
   private let record = Record<String>()
 
-  @Test func mergedStreamsSendInTheirOrder() {
+  @Test func `merge keeps the order of each stream`() {
     let subscription = record.observe(.merge(feeds.map(\.stream)))
     feeds[0].next(1)
     feeds[2].next(2)
@@ -25,7 +25,7 @@ import Testing
     #expect(events(of: Observable<Int>.merge()) == ["completed"])
   }
 
-  @Test func oneFailureEndsTheMerger() {
+  @Test func `a failure of one stream ends merge`() {
     let subscription = record.observe(.merge(feeds[0].stream, feeds[1].stream))
     feeds[1].fail()
     #expect(record.elements == ["error(failure)"])
@@ -33,7 +33,7 @@ import Testing
     subscription.dispose()
   }
 
-  @Test func flatMapEndsWithTheLastOfItsStreams() {
+  @Test func `flatMap completes with the last of its streams`() {
     let subscription = record.observe(outer.stream.flatMap { [feeds] in feeds[$0].stream })
     outer.next(0)
     outer.next(1)
@@ -48,7 +48,7 @@ import Testing
     subscription.dispose()
   }
 
-  @Test func whatAnInnerStreamCausesComesAfterIt() {
+  @Test func `an element that an inner stream causes comes after its cause`() {
     let subscription = outer.stream.flatMap { Observable.of($0, $0 + 1) }.subscribe { [outer, record] in
       record.append("\($0)")
       if $0.element == 1 { outer.next(10) }
@@ -58,7 +58,7 @@ import Testing
     subscription.dispose()
   }
 
-  @Test func flatMapFirstIgnoresWhatComesMeanwhile() {
+  @Test func `flatMapFirst ignores elements while an inner stream is running`() {
     let asked = Record<Int>()
     let subscription = record.observe(
       outer.stream.flatMapFirst { [feeds] in
@@ -78,7 +78,7 @@ import Testing
     subscription.dispose()
   }
 
-  @Test func flatMapLatestEndsTheStreamBefore() {
+  @Test func `flatMapLatest disposes of the stream before`() {
     let subscription = record.observe(outer.stream.flatMapLatest { [feeds] in feeds[$0].stream })
     outer.next(0)
     feeds[0].next(1)
@@ -93,7 +93,7 @@ import Testing
     subscription.dispose()
   }
 
-  @Test func flatMapLatestWaitsForMoreAfterAnInnerEnd() {
+  @Test func `flatMapLatest goes on after an inner stream has completed`() {
     let subscription = record.observe(outer.stream.flatMapLatest { Observable.just($0) })
     outer.next(1)
     outer.next(2)
@@ -103,8 +103,8 @@ import Testing
     subscription.dispose()
   }
 
-  /// The older stream does not hear that it was ended: what it sends late must not get through.
-  @Test func nothingOfTheOlderStreamComesAfterTheSwitch() {
+  /// The older stream ignores its disposal. What it sends afterwards must not be delivered.
+  @Test func `nothing of the older stream is delivered after the switch`() {
     let kept = Record<AnyObserver<Int>>()
     let deaf = Observable<Int> { observer in
       kept.append(observer)
@@ -113,7 +113,7 @@ import Testing
     let subscription = outer.stream.flatMapLatest { [feeds] in $0 == 0 ? deaf : feeds[$0].stream }
       .subscribe { [outer, record] event in
         record.append("\(event)")
-        // The switch is made while an older element is waiting behind this one.
+        // The switch is made while an older element is queued behind this one.
         if event.element == 1 {
           kept.elements[0].onNext(2)
           outer.next(1)
@@ -129,8 +129,8 @@ import Testing
     subscription.dispose()
   }
 
-  /// Streams that have ended must not add up while others go on.
-  @Test func whatHasEndedIsNotKept() {
+  /// Streams that have ended must not accumulate while others go on.
+  @Test func `streams that have ended are released while others go on`() {
     let lifetimes = Lifetimes()
     let inner = { @Sendable [feeds] (_: Int) in
       let tracked = lifetimes.track()
@@ -149,14 +149,14 @@ import Testing
     }
   }
 
-  /// Unlike those of the runtime it keeps what it has after its end.
+  /// Unlike the disposables of the runtime, it retains what it holds after its end.
   private struct Keeping: Disposable {
     let tracked: LifetimeTracked
     let source: any Disposable
     func dispose() { source.dispose() }
   }
 
-  @Test func switchLatestFollowsTheNewest() {
+  @Test func `switchLatest delivers the newest stream`() {
     let streams = Feed<Observable<Int>>()
     let subscription = record.observe(streams.stream.switchLatest())
     streams.next(feeds[0].stream)

@@ -17,7 +17,7 @@ import Testing
 
   // MARK: observe(on:)
 
-  @Test func `events come on the scheduler, in order, one at a time, the stop event last`() {
+  @Test func `events are delivered on the scheduler, in order, one at a time, the stop event last`() {
     let scheduler = ConcurrentDispatchQueueScheduler(queue: markedQueue(7, attributes: .concurrent))
     let record = Record<Event<Int>>()
     let inside = Shared(Atomic(0))
@@ -42,7 +42,7 @@ import Testing
     #expect(observer.events == [.next(211, 1), .next(211, 2), .error(211, RxError.unknown)])
   }
 
-  @Test func `a turn leaves to the next what comes meanwhile`() {
+  @Test func `an action of the scheduler leaves later events to the next action`() {
     let scheduler = TestScheduler(initialClock: 0, simulateProcessingDelay: false)
     let observers = Record<AnyObserver<String>>()
     let record = Record<String>()
@@ -64,7 +64,7 @@ import Testing
     #expect(record.elements == ["1", "2", "other", "3"])
   }
 
-  @Test func `the disposal ends it at once and releases what waits`() {
+  @Test func `disposal ends the delivery at once and releases what waits`() {
     let lifetimes = Lifetimes()
     let scheduler = TestScheduler(initialClock: 0)
     let record = Record<Int>()
@@ -82,11 +82,11 @@ import Testing
     #expect(lifetimes.alive == 0)
     scheduler.start()
     #expect(record.elements.isEmpty)
-    // The turn was cancelled.
+    // The scheduled action was cancelled.
     #expect(scheduler.clock == 0)
   }
 
-  @Test func `a fast source waits while the scheduler is busy elsewhere`() {
+  @Test func `a fast source blocks while the scheduler is delivering on another thread`() {
     let entered = Gate()
     let mayGoOn = Gate()
     let done = Gate()
@@ -113,7 +113,7 @@ import Testing
         }, onCompleted: { done.open() })
     }
     #expect(Threads.yield { emitted.value.load(ordering: .sequentiallyConsistent) >= 1024 })
-    // It is in the send of the 1025th, and stays there.
+    // It blocks in the send of the 1025th.
     #expect(!ended.wait(seconds: 0))
     #expect(emitted.value.load(ordering: .sequentiallyConsistent) == 1024)
     mayGoOn.open()
@@ -163,7 +163,7 @@ import Testing
     #expect(places.elements == ["subscribed at 3", "disposed at 3"])
   }
 
-  @Test func `what was disposed before is not subscribed to`() {
+  @Test func `a source is not subscribed to after the disposal`() {
     let scheduler = TestScheduler(initialClock: 0)
     let source = scheduler.createHotObservable([.next(210, 1)])
     source.subscribe(on: scheduler).subscribe().dispose()

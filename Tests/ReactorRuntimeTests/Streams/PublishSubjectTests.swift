@@ -7,7 +7,7 @@ import Testing
 @Suite struct PublishSubjectTests {
   private struct Failed: Error {}
 
-  /// "next 1" and so on, as an observer is told them.
+  /// Notes the events as an observer receives them.
   private func note(_ subject: some ObservableType<Int>, in record: Record<String>, as name: String = "")
     -> any Disposable
   {
@@ -25,7 +25,7 @@ import Testing
     #expect(record.elements == ["a1", "b1", "c1", "d1", "a2", "b2", "c2", "d2"])
   }
 
-  @Test func `the order of observers survives that one in the middle leaves`() {
+  @Test func `the order of observers stays the same when one in the middle leaves`() {
     let subject = PublishSubject<Int>()
     let record = Record<String>()
     let subscriptions = ["a", "b", "c", "d"].map { note(subject, in: record, as: $0) }
@@ -36,7 +36,7 @@ import Testing
     #expect(record.elements == ["a1", "c1", "d1", "e1"])
   }
 
-  @Test func `who subscribes late is told later elements only`() {
+  @Test func `a late observer receives only later elements`() {
     let subject = PublishSubject<Int>()
     let record = Record<String>()
     subject.onNext(1)
@@ -45,7 +45,7 @@ import Testing
     #expect(record.elements == ["2"])
   }
 
-  @Test func `nothing is told after the end, and a late subscriber is told the end`() {
+  @Test func `nothing is delivered after the end, and a late observer receives the stop event`() {
     let completed = PublishSubject<Int>()
     let failed = PublishSubject<Int>()
     let record = Record<String>()
@@ -62,7 +62,7 @@ import Testing
     #expect(!completed.hasObservers)
   }
 
-  @Test func `what an observer brings comes after the running event, for every observer`() {
+  @Test func `an event that an observer brings comes after the running event, for every observer`() {
     let subject = PublishSubject<Int>()
     let record = Record<String>()
     _ = subject.subscribe(onNext: { element in
@@ -74,7 +74,7 @@ import Testing
     #expect(record.elements == ["a1", "b1", "a2", "b2", "a3", "b3"])
   }
 
-  @Test func `what another thread brings during a delivery does not wait for it, and comes after it`() {
+  @Test func `a thread that brings an event during a delivery does not wait, and the event comes after it`() {
     let subject = PublishSubject<Int>()
     let record = Record<String>()
     let isInside = Gate()
@@ -96,12 +96,12 @@ import Testing
     #expect(record.elements == ["1", "2", "3"])
   }
 
-  @Test func `who subscribes in a delivery is told later events only`() {
+  @Test func `an observer that subscribes in a delivery receives only later events`() {
     let subject = PublishSubject<Int>()
     let record = Record<String>()
     let bag = DisposeBag()
     _ = subject.subscribe(onNext: { element in
-      // Accepted before the subscription, though delivered after it.
+      // Accepted before the subscription, although delivered after it.
       subject.on(element == 1 ? .next(2) : .completed)
       if element == 1 { bag.insert(note(subject, in: record, as: "inner ")) }
     })
@@ -109,7 +109,7 @@ import Testing
     #expect(record.elements == ["inner completed"])
   }
 
-  @Test func `an observer that an earlier one ends is not told the running event`() {
+  @Test func `an observer that an earlier observer disposes of does not receive the running event`() {
     let subject = PublishSubject<Int>()
     let record = Record<String>()
     let later = SerialDisposable()
@@ -119,7 +119,7 @@ import Testing
     #expect(record.elements == [])
   }
 
-  @Test func `it knows whether it has observers`() {
+  @Test func `hasObservers tells whether there are observers`() {
     let subject = PublishSubject<Int>()
     #expect(!subject.hasObservers)
     let subscription = subject.subscribe(onNext: { _ in })
@@ -128,7 +128,7 @@ import Testing
     #expect(!subject.hasObservers)
   }
 
-  @Test func `a disposed subscription lets go of its observer, though nothing is told any more`() {
+  @Test func `a disposed subscription releases its observer, although nothing is delivered any more`() {
     let lifetimes = Lifetimes()
     let subject = PublishSubject<Int>()
     let subscription = subject.subscribe(onNext: { [kept = lifetimes.track()] _ in _ = kept })
@@ -138,10 +138,10 @@ import Testing
     withExtendedLifetime((subject, subscription)) {}
   }
 
-  @Test func `the end lets go of the observers, though nobody disposes their subscriptions`() {
+  @Test func `the stop event releases the observers, although nobody disposes of their subscriptions`() {
     let lifetimes = Lifetimes()
     let subject = PublishSubject<Int>()
-    // Raw: what subscribe puts between would dispose.
+    // Without `subscribe`, whose sink would dispose.
     let subscription = subject.asObservable().run(AnyObserver { [kept = lifetimes.track()] _ in _ = kept })
     #expect(lifetimes.alive == 1)
     subject.onCompleted()
@@ -149,7 +149,8 @@ import Testing
     withExtendedLifetime((subject, subscription)) {}
   }
 
-  @Test func `a subscription retains neither the subject nor, once that is gone, the observer`() {
+  @Test func `a subscription retains neither the subject nor, after the subject is destroyed, the observer`()
+  {
     let lifetimes = Lifetimes()
     weak var weakSubject: PublishSubject<LifetimeTracked>?
     do {
@@ -163,14 +164,14 @@ import Testing
     #expect(lifetimes.alive == 0)
   }
 
-  @Test func `an observer whose destruction comes back to the subject does not hang`() {
+  @Test func `an observer whose destruction calls the subject does not deadlock`() {
     let subject = PublishSubject<Int>()
     let record = Record<String>()
     _ = note(subject, in: record)
     let subscription = SerialDisposable()
     do {
       let speaking = SpeaksAtTheEnd { subject.onNext(7) }
-      // Raw: so that the subject has the only reference to the observer.
+      // Without `subscribe`, so that the subject has the only reference to the observer.
       subscription.disposable = subject.asObservable().run(AnyObserver { _ in _ = speaking })
     }
     let ended = Threads.start { subscription.dispose() }
@@ -178,7 +179,7 @@ import Testing
     #expect(record.elements == ["7"])
   }
 
-  @Test func `who brings too much during a delivery waits for room`() {
+  @Test func `a thread that brings too much during a delivery blocks until there is room`() {
     let subject = PublishSubject<Int>()
     let record = Record<Int>()
     let brought = Record<Int>()
@@ -200,7 +201,7 @@ import Testing
       }
     }
     #expect(Threads.yield { brought.elements.count == 1024 })
-    // So that it most likely sleeps, and must be woken. What is expected holds either way.
+    // So that the thread most likely sleeps, and must be woken. The expectations hold either way.
     for _ in 0..<1000 { DedicatedThread.yield() }
     mayGoOn.open()
     #expect(bringing.wait())

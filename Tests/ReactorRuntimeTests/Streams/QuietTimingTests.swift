@@ -42,7 +42,7 @@ import Testing
     #expect(events == [.error(230, RxError.unknown)])
   }
 
-  @Test func `debounce of an element at the very moment goes on waiting`() {
+  @Test func `debounce goes on waiting if an element comes at the very moment`() {
     let events = events(of: [.next(210, 1), .next(230, 2), .next(250, 3)]) {
       $0.debounce(.seconds(20), scheduler: $1)
     }
@@ -76,7 +76,7 @@ import Testing
     .next(210, 1), .next(220, 2), .next(230, 3), .next(290, 4), .next(330, 5), .next(600, 6), .completed(700),
   ]
 
-  @Test func `throttle emits the first at once and then the latest`() {
+  @Test func `throttle emits the first element at once and then the latest`() {
     let events = events(of: burst) { $0.throttle(.seconds(50), scheduler: $1) }
     #expect(
       events == [
@@ -133,7 +133,7 @@ import Testing
 
   // MARK: timeout
 
-  @Test func `timeout ignores what the source says when the other one has been subscribed to`() {
+  @Test func `timeout ignores the source after the other stream has been subscribed to`() {
     let observers = Record<AnyObserver<Int>>()
     let source = Observable<Int>.create { observer in
       observers.append(observer)
@@ -220,7 +220,7 @@ private final class CountingScheduler: SchedulerType {
   ) -> any Disposable { scheduler.schedulePeriodic(after: delay, every: period, action) }
 }
 
-/// Has the time that it is told, and lets nobody cancel anything: as if each timer were firing when it is
+/// A scheduler whose time the test sets. Disposal cancels nothing, as if each timer were firing when it is
 /// cancelled.
 private final class StubbornScheduler: SchedulerType {
   let time = Record<Duration>()

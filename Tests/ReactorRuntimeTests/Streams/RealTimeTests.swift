@@ -31,7 +31,7 @@ import Testing
     #expect(failed.wait())
   }
 
-  @Test func `interval counts without a gap and lets go at the disposal`() {
+  @Test func `interval counts without a gap and releases its observer at the disposal`() {
     let lifetimes = Lifetimes()
     let record = Record<Int>()
     let done = Gate(count: 5)
@@ -46,7 +46,7 @@ import Testing
     #expect(Array(record.elements.prefix(5)) == [0, 1, 2, 3, 4])
   }
 
-  @Test func `a disposed delay lets go of its elements although the timer is far away`() {
+  @Test func `a disposed delay releases its elements although its timer is not due for long`() {
     let lifetimes = Lifetimes()
     let subscription = Observable.just(lifetimes.track()).delay(.seconds(1000)).subscribe()
     #expect(lifetimes.alive == 1)

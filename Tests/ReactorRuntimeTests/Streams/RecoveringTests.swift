@@ -5,7 +5,7 @@ import Testing
 
 /// catch, catchAndReturn and retry.
 @Suite struct RecoveringTests {
-  @Test func theHandlersStreamComesAfterAFailure() {
+  @Test func `the stream of the handler follows a failure`() {
     let feeds = (0..<2).map { _ in Feed<String>() }
     let record = Record<String>()
     let subscription = record.observe(
@@ -19,7 +19,7 @@ import Testing
     subscription.dispose()
   }
 
-  @Test func aStreamThatEndsWellIsNotHandled() {
+  @Test func `a stream that completes does not call the handler`() {
     let feed = Feed<Int>()
     let record = Record<String>()
     let subscription = record.observe(feed.stream.catch { _ in .just(99) })
@@ -29,19 +29,19 @@ import Testing
     subscription.dispose()
   }
 
-  @Test func aHandlerMayThrow() {
+  @Test func `an error that the handler throws is the failure`() {
     let stream = Observable<Int>.error(TestFailure()).catch { _ in throw TestFailure("handler") }
     #expect(events(of: stream) == ["error(handler)"])
   }
 
-  @Test func anElementMayStandForTheFailure() {
+  @Test func `catchAndReturn replaces a failure by an element`() {
     let stream = Observable.of(1, 2).map { if $0 == 2 { throw TestFailure() } else { $0 } }
     #expect(events(of: stream.catchAndReturn(0)) == ["next(1)", "next(0)", "completed"])
     #expect(events(of: Observable<Int>.error(TestFailure()).catchAndReturn(0)) == ["next(0)", "completed"])
     #expect(events(of: Observable.of(1, 2).catchAndReturn(0)) == ["next(1)", "next(2)", "completed"])
   }
 
-  @Test func retryCountsAttempts() {
+  @Test func `retry subscribes at most as often as it was asked to`() {
     for (count, attempts) in [(-1, 0), (0, 0), (1, 1), (3, 3)] {
       let tried = Record<Int>()
       let failing = Observable<Int>.deferred {
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func retryGoesOnUntilItSucceeds() {
+  @Test func `retry without a count goes on until the stream completes`() {
     let tried = Record<Int>()
     // As many as would overflow the stack if they were nested.
     let stream = Observable<Int>.deferred {
@@ -63,7 +63,7 @@ import Testing
     #expect(events(of: stream.retry()) == ["next(7)", "completed"])
   }
 
-  @Test func disposalEndsAStreamThatFailsAtOnceEachTime() {
+  @Test func `disposal ends a retried stream that fails at once each time`() {
     let feed = Feed<Int>()
     let tried = Record<Int>()
     let subscription = SerialDisposable()
@@ -82,7 +82,7 @@ import Testing
     #expect(tried.elements.count == 10)
   }
 
-  @Test func disposalEndsRetrying() {
+  @Test func `disposal ends retry between two attempts`() {
     let feed = Feed<Int>()
     let subscription = feed.stream.retry().subscribe()
     feed.fail()
@@ -94,8 +94,9 @@ import Testing
     #expect(feed.subscriptions == 0)
   }
 
-  /// Otherwise it would be told again what it failed at, by the sharing that is still going on for it alone.
-  @Test func whatIsSharedBeginsAnewForWhoTriesAgain() {
+  /// Otherwise the shared source, which still goes on for this subscriber alone, would replay the element at
+  /// which it failed.
+  @Test func `a shared source begins anew for retry`() {
     let feed = Feed<Int>()
     let record = Record<String>()
     let stream = feed.stream.share(replay: 1).map { if $0 == 0 { throw TestFailure() } else { $0 } }
@@ -109,7 +110,7 @@ import Testing
     #expect(feed.subscriptions == 0)
   }
 
-  @Test func whatIsSharedGoesOnForWhoHandlesAFailure() {
+  @Test func `a shared source goes on for catch`() {
     let feed = Feed<Int>()
     let record = Record<String>()
     let shared = feed.stream.share(replay: 1)

@@ -14,7 +14,7 @@ import Testing
   ]
 
   @Test(arguments: timed.indices)
-  func `an action runs, whether or not somebody holds the answer`(index: Int) {
+  func `an action runs whether or not its disposable is kept`(index: Int) {
     let scheduler = Self.timed[index]
     let done = Gate(count: 2)
     _ = scheduler.schedule { done.open() }
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: timed.indices)
-  func `a disposed action is gone at once and does not run`(index: Int) {
+  func `a disposed action is released at once and does not run`(index: Int) {
     let scheduler = Self.timed[index]
     let lifetimes = Lifetimes()
     let record = Record<Int>()
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: timed.indices)
-  func `a fired timer lets go of its action`(index: Int) {
+  func `a fired timer releases its action`(index: Int) {
     let scheduler = Self.timed[index]
     let lifetimes = Lifetimes()
     let done = Gate()
@@ -127,7 +127,7 @@ import Testing
     #expect(record.elements.prefix(4) == ["1", "2", "after", "3"])
   }
 
-  @Test func `the main scheduler goes over the queue from elsewhere`() {
+  @Test func `the main scheduler uses the queue from other threads`() {
     let done = Gate()
     let disposed = Record<Int>()
     let ended = Threads.start {
@@ -142,7 +142,7 @@ import Testing
     #expect(disposed.elements.count <= 1)
   }
 
-  @Test func `the current thread's scheduler runs at once, and one after the other`() {
+  @Test func `the current thread's scheduler runs actions at once, one after the other`() {
     let record = Record<Int>()
     let scheduler = CurrentThreadScheduler.instance
     _ = scheduler.schedule {
@@ -159,15 +159,15 @@ import Testing
     #expect(record.elements == [1, 2, 3, 4, 5, 6])
   }
 
-  @Test func `a task that an action starts does not wait in the line of that thread`() async {
+  @Test func `a task that an action starts does not wait in the queue of that thread`() async {
     let done = Gate()
     let scheduler = CurrentThreadScheduler.instance
-    // On a thread of its own: what blocks must not keep the task from its thread.
+    // On its own thread, because blocking must not occupy a thread of the task pool.
     let hasRun = await withCheckedContinuation { continuation in
       _ = Threads.start {
         _ = scheduler.schedule {
           Task { _ = scheduler.schedule { done.open() } }
-          // The line is still there: who waited in it would wait for this.
+          // The queue of that thread still exists; an action in it would wait for this one.
           continuation.resume(returning: done.wait())
         }
       }

@@ -5,7 +5,7 @@ import Testing
 
 /// startWith and concat.
 @Suite struct SequencingTests {
-  @Test func startWithComesFirst() {
+  @Test func `startWith sends its elements first`() {
     #expect(events(of: Observable.of(3).startWith(1, 2)) == ["next(1)", "next(2)", "next(3)", "completed"])
     let feed = Feed<Int>()
     let record = Record<String>()
@@ -16,7 +16,7 @@ import Testing
     subscription.dispose()
   }
 
-  @Test func aFewKnownElementsStayAValue() {
+  @Test func `up to four known elements stay a value`() {
     #expect(Observable.of(3, 4).startWith(1, 2).isKnown)
     #expect(Observable.concat([.just(1), .empty(), .of(2, 3), .just(4)]).isKnown)
     #expect(Observable.just(1).concat(Observable.just(2)).isKnown)
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func theNextStreamIsSubscribedToWhenTheOneBeforeHasEnded() {
+  @Test func `concat subscribes to the next stream when the one before has completed`() {
     let feeds = (0..<3).map { _ in Feed<Int>() }
     let record = Record<String>()
     let subscription = record.observe(Observable.concat(feeds.map(\.stream)))
@@ -45,7 +45,7 @@ import Testing
     subscription.dispose()
   }
 
-  @Test func eachElementIsDeliveredBeforeTheNextSubscription() {
+  @Test func `each element is delivered before the next subscription`() {
     let record = Record<String>()
     let stream = { (number: Int) in
       Observable<Int>.create { observer in
@@ -60,13 +60,13 @@ import Testing
       record.elements == ["subscribe 1", "next(1)", "next(2)", "subscribe 3", "next(3)", "completed"])
   }
 
-  @Test func aFailureEndsAllOfThem() {
+  @Test func `a failure of one stream ends concat`() {
     let feed = Feed<Int>()
     #expect(events(of: Observable.error(TestFailure()).concat(feed.stream)) == ["error(failure)"])
     #expect(feed.totalSubscriptions == 0)
   }
 
-  @Test func manyStreamsThatEndAtOnceTakeNoStack() {
+  @Test func `many streams that end at once take no more stack than one`() {
     let one = Observable<Int>.create { observer in
       observer.onNext(1)
       observer.onCompleted()
@@ -79,7 +79,7 @@ import Testing
     #expect(sum.elements == [count])
   }
 
-  @Test func aStreamThatEndsOnAnotherThreadDuringItsSubscriptionIsFollowed() {
+  @Test func `a stream that completes on another thread during its subscription is followed by the next`() {
     let elsewhere = Observable<Int>.create { observer in
       let ended = Threads.start {
         observer.onNext(1)
@@ -92,7 +92,7 @@ import Testing
       events(of: .concat(elsewhere, elsewhere, .just(2))) == ["next(1)", "next(1)", "next(2)", "completed"])
   }
 
-  @Test func disposalEndsTheRunningStreamAndStartsNoOther() {
+  @Test func `disposal ends the running stream and starts no other`() {
     let feeds = (0..<2).map { _ in Feed<Int>() }
     let subscription = Observable.concat(feeds.map(\.stream)).subscribe()
     subscription.dispose()

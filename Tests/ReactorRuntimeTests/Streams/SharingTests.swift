@@ -6,8 +6,8 @@ import Testing
 @Suite struct SharingTests {
   private struct Failed: Error {}
 
-  /// A stream that notes when it is subscribed to and disposed, and that tells what its current subject is
-  /// told.
+  /// A stream that notes its subscriptions and disposals, and that delivers the events of its current
+  /// subject.
   private final class Source: Sendable {
     let log = Record<String>()
     let subjects = Record<PublishSubject<Int>>()
@@ -34,7 +34,7 @@ import Testing
       onCompleted: { record.append("completed") })
   }
 
-  @Test func `shared, it is subscribed to with the first observer and disposed with the last`() {
+  @Test func `share subscribes with the first observer and disposes with the last`() {
     let source = Source()
     let shared = source.stream.share()
     let (first, second) = (Record<String>(), Record<String>())
@@ -52,13 +52,13 @@ import Testing
     #expect(second.elements == ["1", "2"])
   }
 
-  @Test func `shared, a stream that emits at once tells the first observer all of it`() {
+  @Test func `share delivers a stream that emits at once to the first observer`() {
     let record = Record<String>()
     _ = note(Observable.of(1, 2, 3).share(), in: record)
     #expect(record.elements == ["1", "2", "3", "completed"])
   }
 
-  @Test func `shared while connected, the next observer after the end subscribes anew`() {
+  @Test func `share while connected subscribes anew for the next observer after the end`() {
     for replay in [0, 1, 2] {
       let source = Source()
       let shared = source.stream.share(replay: replay)
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `shared while connected, an observer that subscribes because of the end subscribes anew`() {
+  @Test func `share while connected subscribes anew for an observer that subscribes because of the end`() {
     let source = Source()
     let shared = source.stream.share()
     let record = Record<String>()
@@ -86,7 +86,7 @@ import Testing
     #expect(source.subjects.elements.count == 2)
   }
 
-  @Test func `shared with replay, a further observer is told the last elements first`() {
+  @Test func `share with replay delivers the last elements to a further observer first`() {
     for scope in [SubjectLifetimeScope.whileConnected, .forever] {
       let source = Source()
       let shared = source.stream.share(replay: 2, scope: scope)
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func `shared while connected, nothing is kept from one connection to the next`() {
+  @Test func `share while connected keeps nothing from one connection to the next`() {
     let source = Source()
     let shared = source.stream.share(replay: 1)
     note(shared, in: Record()).dispose()
@@ -113,7 +113,7 @@ import Testing
     #expect(record.elements == ["2"])
   }
 
-  @Test func `shared forever, the last elements are kept from one connection to the next`() {
+  @Test func `share forever keeps the last elements from one connection to the next`() {
     let source = Source()
     let shared = source.stream.share(replay: 1, scope: .forever)
     let first = note(shared, in: Record())
@@ -126,7 +126,7 @@ import Testing
     #expect(source.log.elements == ["subscribed", "disposed", "subscribed"])
   }
 
-  @Test func `shared forever, the end is told to all later observers, and nothing is subscribed to again`() {
+  @Test func `share forever delivers the end to all later observers and does not subscribe again`() {
     let source = Source()
     let shared = source.stream.share(replay: 1, scope: .forever)
     _ = note(shared, in: Record())
@@ -139,7 +139,7 @@ import Testing
     #expect(source.log.elements == ["subscribed", "disposed"])
   }
 
-  @Test func `a source that has ended is disposed, also one that does not see to that itself`() {
+  @Test func `share disposes of a source that has ended, also one that does not do so itself`() {
     let record = Record<String>()
     let source = Observable<Int> { observer in
       observer.on(.completed)
@@ -149,7 +149,7 @@ import Testing
     #expect(record.elements == ["disposed"])
   }
 
-  @Test func `published, it is subscribed to when it is connected, once`() {
+  @Test func `publish subscribes once, at the connection`() {
     let source = Source()
     let published = source.stream.publish()
     let record = Record<String>()
@@ -165,7 +165,7 @@ import Testing
     #expect(source.log.elements == ["subscribed", "disposed", "subscribed"])
   }
 
-  @Test func `replayed, an observer after the connection is told the last elements`() {
+  @Test func `replay delivers the last elements to an observer after the connection`() {
     let source = Source()
     let replayed = source.stream.replay(1)
     replayed.connect()
@@ -176,7 +176,7 @@ import Testing
     #expect(record.elements == ["2"])
   }
 
-  @Test func `a replay subject keeps its last elements, also past its end`() {
+  @Test func `a replay subject keeps its last elements, also after its end`() {
     for limit in 0...3 {
       let subject = ReplaySubject<Int>.create(bufferSize: limit)
       let early = Record<String>()
@@ -190,7 +190,7 @@ import Testing
     }
   }
 
-  @Test func `a shared subscription that ended or was disposed keeps nothing`() {
+  @Test func `a shared subscription that has ended or was disposed of retains nothing`() {
     let lifetimes = Lifetimes()
     for ends in [true, false] {
       for replay in [0, 1] {

@@ -14,7 +14,7 @@ import Testing
       onDispose: { record.append("onDispose") })
   }
 
-  @Test func closuresSurroundTheEvents() {
+  @Test func `the closures of do are called before and after each event`() {
     let record = Record<String>()
     let feed = Feed<Int>()
     let subscription = record.observe(noting(record, feed.stream))
@@ -28,7 +28,7 @@ import Testing
       ])
   }
 
-  @Test func aStreamThatEndsAtOnceIsDisposedAfterItsSubscription() {
+  @Test func `a stream that ends at once calls onDispose after onSubscribed`() {
     let record = Record<String>()
     let subscription = record.observe(noting(record, .error(TestFailure())))
     subscription.dispose()
@@ -38,7 +38,7 @@ import Testing
       ])
   }
 
-  @Test func disposalIsNotedOnce() {
+  @Test func `onDispose is called once`() {
     let record = Record<String>()
     let feed = Feed<Int>()
     let subscription = record.observe(noting(record, feed.stream))
@@ -48,7 +48,7 @@ import Testing
     #expect(record.elements == ["onSubscribe", "onSubscribed", "onDispose"])
   }
 
-  @Test func aClosureThatThrowsAtAStopEventReplacesIt() {
+  @Test func `an error that a closure throws at a stop event replaces the event`() {
     let failed = Observable<Int>.error(TestFailure()).do(onError: { _ in throw TestFailure("other") })
     #expect(events(of: failed) == ["error(other)"])
     let ended = Observable<Int>.empty().do(onCompleted: { throw TestFailure("other") })
@@ -57,7 +57,7 @@ import Testing
     #expect(events(of: after) == ["next(1)", "error(after)"])
   }
 
-  @Test func whatIsThrownAfterAStopEventIsReported() {
+  @Test func `an error that is thrown after a stop event is passed to the hook`() {
     let reported = Record<String>()
     let before = Hooks.defaultErrorHandler
     Hooks.defaultErrorHandler = { reported.append("\($0)") }
@@ -67,7 +67,7 @@ import Testing
     #expect(reported.elements.contains("too late"))
   }
 
-  @Test func debugPrintsWhatRxSwiftPrints() {
+  @Test func `debug prints what RxSwift prints`() {
     let lines = Record<String>()
     let stream = Observable.of("a", String(repeating: "b", count: 40))
     _ = events(of: stream.debug("name", trimOutput: true) { lines.append($0) })
@@ -80,7 +80,7 @@ import Testing
     #expect(events(of: Observable.just(1).debug()) == ["next(1)", "completed"])
   }
 
-  @Test func timesAreForPeople() throws {
+  @Test func `the time is printed as date, time and milliseconds`() throws {
     let time = WallClock.now()
     #expect(time.wholeMatch(of: /20\d\d-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}/) != nil, "\(time)")
   }

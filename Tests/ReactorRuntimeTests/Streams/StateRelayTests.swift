@@ -7,7 +7,7 @@ import Testing
     relay.subscribe(onNext: { record.append($0) })
   }
 
-  @Test func `its value can be read, set and accepted, and observers are told each time`() {
+  @Test func `observers of a relay receive each value that was set`() {
     let relay = StateRelay(value: 1)
     let record = Record<Int>()
     _ = note(relay, in: record)
@@ -19,7 +19,7 @@ import Testing
     #expect(record.elements == [1, 2, 2, 3])
   }
 
-  @Test func `who subscribes is told the value first`() {
+  @Test func `a new observer of a relay receives the value first`() {
     let relay = StateRelay(value: 1)
     relay.accept(2)
     let record = Record<Int>()
@@ -39,7 +39,7 @@ import Testing
     #expect(record.elements == [0, 1, 2, 3, 4])
   }
 
-  @Test func `a stream can be bound to it, whose end it ignores`() {
+  @Test func `a relay ignores the completion of a stream that is bound to it`() {
     let relay = StateRelay(value: 0)
     let source = PublishSubject<Int>()
     _ = source.bind(to: relay)
@@ -52,7 +52,7 @@ import Testing
     #expect(record.elements == [1, 2])
   }
 
-  @Test func `a failure of what is bound to it is reported, and does not end it`() {
+  @Test func `a failure of a stream bound to a relay is passed to the hook, and does not end the relay`() {
     struct Failed: Error {}
     let relay = StateRelay(value: 0)
     let errors = HookedErrors { error in error is Failed }
@@ -62,7 +62,7 @@ import Testing
     #expect(relay.value == 1)
   }
 
-  @Test func `it knows whether it has observers, and goes away with them`() {
+  @Test func `a relay knows whether it has observers, and releases them`() {
     let lifetimes = Lifetimes()
     do {
       let relay = StateRelay(value: lifetimes.track())

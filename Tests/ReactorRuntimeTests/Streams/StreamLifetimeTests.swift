@@ -2,7 +2,7 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// What any stream keeps alive: nothing once it is over.
+/// No stream keeps anything alive after its end.
 @Suite struct StreamLifetimeTests {
   /// Ways in which a subscription ends.
   enum End: CaseIterable, Sendable {
@@ -19,15 +19,15 @@ import Testing
   }
 
   @Test(arguments: StreamCase.all, End.allCases)
-  func nothingIsKeptByASubscriptionThatIsOver(row: StreamCase, end: End) {
+  func `a subscription that is over retains nothing`(row: StreamCase, end: End) {
     let lifetimes = Lifetimes()
     var (feeds, subscription) = subscribe(to: row, lifetimes)
     for number in 0..<12 { feeds[number % 3].next(lifetimes.track(number)) }
     end.bring(about: subscription, feeds)
-    // What never ends, and what tries again without an end, must be disposed.
+    // Streams that never end or that retry for ever must be disposed of.
     if row.name == "never" || row.name == "retry" { subscription.dispose() }
     #expect(feeds.map(\.subscriptions) == [0, 0, 0])
-    // Both the subscription and the sources are still there.
+    // Both the subscription and the sources still exist.
     #expect(lifetimes.alive == 0)
     withExtendedLifetime((feeds, subscription)) {}
     feeds = []
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: StreamCase.all)
-  func disposalInsideADeliveryIsTheEnd(row: StreamCase) {
+  func `nothing is delivered after a disposal inside of a delivery`(row: StreamCase) {
     let lifetimes = Lifetimes()
     do {
       let sources = StreamCase.Sources(lifetimes)
@@ -48,14 +48,14 @@ import Testing
       let atOnce = delivered.elements.count
       for number in 1..<24 { sources.feeds[number % 3].next(lifetimes.track(number)) }
       subscription.dispose()
-      // What comes before `subscribe` has answered cannot be prevented by the answer.
+      // Events that come before `subscribe` has returned cannot be prevented by what it returns.
       #expect(delivered.elements.count <= max(1, atOnce))
       #expect(sources.feeds.map(\.subscriptions) == [0, 0, 0])
     }
     #expect(lifetimes.alive == 0)
   }
 
-  /// A function of its own, so that no variable keeps what only the stream may.
+  /// A separate function, so that no variable retains what only the stream may retain.
   private func subscribe(
     to row: StreamCase, _ lifetimes: Lifetimes
   ) -> (feeds: [Feed<LifetimeTracked>], subscription: any Disposable) {

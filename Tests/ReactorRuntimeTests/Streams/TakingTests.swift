@@ -12,7 +12,7 @@ import Testing
 
   private let five = Observable.of(1, 2, 3, 4, 5)
 
-  @Test func takeSendsTheFirst() {
+  @Test func `take sends the first elements and completes with the last of them`() {
     #expect(numbers(five.take(2)) == ["1", "2"])
     #expect(numbers(five.take(9)) == ["1", "2", "3", "4", "5"])
     #expect(numbers(five.take(0)) == [])
@@ -23,21 +23,21 @@ import Testing
     subscription.dispose()
   }
 
-  @Test func predicatesEndAStream() {
+  @Test func `take with a predicate completes at the element that it selects`() {
     #expect(numbers(five.take(while: { $0 < 3 })) == ["1", "2"])
     #expect(numbers(five.take(while: { $0 < 3 }, behavior: .inclusive)) == ["1", "2", "3"])
     #expect(numbers(five.take(until: { $0 == 3 })) == ["1", "2"])
     #expect(numbers(five.take(until: { $0 == 3 }, behavior: .inclusive)) == ["1", "2", "3"])
   }
 
-  @Test func skipLeavesTheFirstOut() {
+  @Test func `skip leaves out the first elements`() {
     #expect(numbers(five.skip(2)) == ["3", "4", "5"])
     #expect(numbers(five.skip(0)).count == 5)
     #expect(numbers(five.skip(9)) == [])
     #expect(numbers(Observable.of(1, 3, 2).skip(while: { $0 < 3 })) == ["3", "2"])
   }
 
-  @Test func anotherStreamEndsThisOneBeforeItsSendReturns() {
+  @Test func `an element of the other stream completes take before its send returns`() {
     let source = Feed<Int>()
     let signal = Feed<String>()
     let record = Record<String>()
@@ -49,7 +49,7 @@ import Testing
     subscription.dispose()
   }
 
-  @Test func theOtherStreamIsSubscribedToFirst() {
+  @Test func `take subscribes to the other stream first`() {
     let order = Record<String>()
     let source = Feed<Int>()
     let signal = Feed<Int>()
@@ -60,7 +60,7 @@ import Testing
     #expect(source.totalSubscriptions == 1)
   }
 
-  @Test func theOtherStreamsEndChangesNothingAndItsFailureEverything() {
+  @Test func `take goes on when the other stream completes and fails when it fails`() {
     let source = Feed<Int>()
     #expect(events(of: Observable.of(1, 2).take(until: Observable<Int>.empty())).count == 3)
     let record = Record<String>()
@@ -72,7 +72,7 @@ import Testing
     subscription.dispose()
   }
 
-  @Test func aSignalFromInsideADeliveryComesAfterIt() {
+  @Test func `an element of the other stream sent inside of a delivery completes take after that delivery`() {
     let source = Feed<Int>()
     let signal = Feed<Int>()
     let record = Record<String>()
@@ -89,7 +89,7 @@ import Testing
     subscription.dispose()
   }
 
-  @Test func skipUntilOpensAtTheSignal() {
+  @Test func `skip passes elements on from the first element of the other stream on`() {
     let source = Feed<Int>()
     let signal = Feed<Int>()
     let record = Record<String>()
@@ -103,9 +103,9 @@ import Testing
     subscription.dispose()
   }
 
-  @Test func skipUntilHearsNothingOfTheSignalAfterItsFirstElement() {
+  @Test func `skip ignores the other stream after its first element`() {
     let source = Feed<Int>()
-    // All of it comes before there is a subscription to end.
+    // All events come before there is a subscription to dispose of.
     let signal = Observable.concat([.just(0), .error(TestFailure())])
     let record = Record<String>()
     let subscription = record.observe(source.stream.skip(until: signal))

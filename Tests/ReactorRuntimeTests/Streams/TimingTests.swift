@@ -28,18 +28,18 @@ import Testing
     #expect(observer.events == [.next(260, 1), .next(260, 2), .next(260, 3), .completed(260)])
   }
 
-  @Test func `delay passes an error on at once and discards what is under way`() {
+  @Test func `delay passes an error on at once and discards the delayed elements`() {
     let source = hot([.next(210, 1), .next(250, 2), .error(270, RxError.unknown)])
     let observer = scheduler.start { [scheduler] in source.delay(.seconds(50), scheduler: scheduler) }
     #expect(observer.events == [.next(260, 1), .error(270, RxError.unknown)])
     #expect(source.subscriptions == [Subscription(200, 270)])
   }
 
-  @Test func `delay passes on nothing after the disposal and releases what is under way at once`() {
+  @Test func `delay delivers nothing after the disposal and releases the delayed elements at once`() {
     let lifetimes = Lifetimes()
     let source = scheduler.createHotObservable([.next(210, lifetimes.track()), .next(220, lifetimes.track())])
     let record = Record<Int>()
-    // Known by the source, and the observer of it, for as long as the test runs.
+    // The source and its observer retain these as long as the test runs.
     let observers = Record<AnyObserver<LifetimeTracked>>()
     let stream = Observable<LifetimeTracked>.create { observer in
       observers.append(observer)
@@ -56,12 +56,12 @@ import Testing
     withExtendedLifetime(source) {}
   }
 
-  @Test func `a slow observer makes nothing come out of order`() {
+  @Test func `delay keeps the order with a slow observer`() {
     let scheduler = scheduler
     let source = hot((210..<260).map { .next($0, $0) } + [.completed(260)])
     let observer = scheduler.createObserver(Int.self)
     source.delay(.seconds(10), scheduler: scheduler).subscribe { event in
-      // Time goes by while it runs.
+      // Time passes while it runs.
       scheduler.sleep(7)
       observer.on(event)
     }
@@ -110,7 +110,7 @@ import Testing
       })
     scheduler.start()
     #expect(scheduler.clock == 130)
-    // It wraps around.
+    // The counter wraps around.
     #expect(record.elements.suffix(4) == [126, 127, -128, -127])
     #expect(lifetimes.alive == 0)
   }
@@ -129,7 +129,7 @@ import Testing
     #expect(observer.events == [.next(250, 0), .next(550, 1), .next(850, 2)])
   }
 
-  @Test func `timer that was disposed of does not emit`() {
+  @Test func `a disposed timer does not emit`() {
     let observer = scheduler.start(disposed: 240) { [scheduler] in
       Observable<Int>.timer(.seconds(50), scheduler: scheduler)
     }

@@ -12,7 +12,7 @@ import Testing
     #expect(read == [1, 2, 3, 4])
   }
 
-  @Test func `a failure ends the loop after what came before, and is reported`() async {
+  @Test func `a failure ends the loop after the elements before it, and is passed to the hook`() async {
     let errors = HookedErrors { $0 as? Failed == Failed(id: 1) }
     let stream = Observable<Int>.create { observer in
       observer.onNext(1)
@@ -25,7 +25,7 @@ import Testing
     #expect(errors.stop().count == 1)
   }
 
-  @Test func `a loop that throws throws the failure after what came before`() async {
+  @Test func `a throwing loop throws the failure after the elements before it`() async {
     let stream = Observable<Int>.create { observer in
       observer.onNext(1)
       observer.onError(Failed(id: 2))
@@ -54,7 +54,7 @@ import Testing
     #expect((try? await iterator.next()) == 1)
   }
 
-  @Test func `an iterator that goes away disposes`() async {
+  @Test func `destroying the iterator disposes of the subscription`() async {
     let subject = PublishSubject<Int>()
     func iterate() async {
       let iterator = subject.values.makeAsyncIterator()
@@ -66,7 +66,7 @@ import Testing
     #expect(!subject.hasObservers)
   }
 
-  @Test func `cancelling the task ends the loop and disposes`() async {
+  @Test func `cancelling the task ends the loop and disposes of the subscription`() async {
     let subject = PublishSubject<Int>()
     let loops = [
       Task { for await _ in subject.values {} },
@@ -80,9 +80,8 @@ import Testing
     #expect(!subject.hasObservers)
   }
 
-  @Test func `a slow loop keeps the newest elements, and what it misses is reported ever more rarely`() async
-  {
-    // One test only makes such an error with that number.
+  @Test func `a slow loop keeps the newest elements, and its losses are reported at powers of two`() async {
+    // Only this test makes an error with that number.
     let errors = HookedErrors { $0 is ValuesOverflow }
     var iterator = Observable.from(Array(1...2000)).values.makeAsyncIterator()
     var read: [Int] = []
@@ -92,7 +91,7 @@ import Testing
     #expect(reported == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512])
   }
 
-  @Test func `a slow loop that throws is told what fits, and then that something was lost`() async {
+  @Test func `a slow throwing loop receives what fits, and then throws the loss`() async {
     let read = Record<Int>()
     let subject = PublishSubject<Int>()
     var iterator = subject.throwingValues.makeAsyncIterator()
@@ -106,7 +105,7 @@ import Testing
     #expect(read.elements == Array(1...1024))
   }
 
-  @Test func `a loop keeps what it is told to keep, and hands out what it drops`() async throws {
+  @Test func `a loop keeps what it was asked to keep, and passes on what it drops`() async throws {
     let stream = Observable.from(Array(1...3000))
     let expectations: [(ValuesBuffering, [Int], [Int])] = [
       (.unbounded, Array(1...3000), []),
@@ -127,7 +126,7 @@ import Testing
     }
   }
 
-  @Test func `a loop that is left keeps nothing`() async {
+  @Test func `a loop that is left retains nothing`() async {
     let lifetimes = Lifetimes()
     let subject = BehaviorSubject(value: lifetimes.track())
     for await _ in subject.values { break }

@@ -1,35 +1,25 @@
 import Dispatch
 import ReactorCore
 
-/// Pieces of tasks that a loop gets when it is over. Nobody may refuse them: a task would never end. So they
-/// are run one at a time, in order, on a thread of Dispatch's in the place of the loop's.
+/// Runs the pieces of tasks that a loop receives after it has ended. They cannot be refused, because a task
+/// that is refused a piece never ends. So a thread of Dispatch runs them in the place of the loop's thread:
+/// one at a time, in order.
+///
+/// A ``SerialDrain`` whose drainer is not named: nobody waits for it, and what is queued is not bounded.
 final class LateJobs: Sendable {
-  private struct Waiting: Sendable {
-    var jobs: [LoopJob] = []
-    var isRunning = false
-  }
+  private let jobs = SystemMutex(SerialDrain<LoopJob>())
 
-  private let waiting = SystemMutex(Waiting())
-
-  /// Once the loop is over. Any thread.
+  /// Runs a job soon. Call it once the loop has ended. Any thread.
   func submit(_ job: LoopJob, to loop: LoopState) {
-    let isFirst = waiting.withLock { waiting in
-      waiting.jobs.append(job)
-      defer { waiting.isRunning = true }
-      return !waiting.isRunning
-    }
-    if isFirst { DispatchQueue.global().async { self.run(in: loop) } }
+    let submission = jobs.withLock { $0.enqueue(job, on: 0) }
+    guard case .becameDrainer = submission else { return }
+    DispatchQueue.global().async { self.run(in: loop) }
   }
 
   private func run(in loop: LoopState) {
-    while true {
-      let jobs = waiting.withLock { waiting in
-        defer { waiting.jobs = [] }
-        waiting.isRunning = !waiting.jobs.isEmpty
-        return waiting.jobs
-      }
-      if jobs.isEmpty { return }
-      loop.asCurrent { for job in jobs { job.run() } }
-    }
+    // The thread stands for the loop's only while it runs a job: when there is none left, another thread may
+    // be the drainer before this one returns.
+    SerialDrain.drain(
+      takeBatch: { jobs.withLock { $0.takeBatch() } }, handle: { job in loop.asCurrent { job.run() } })
   }
 }

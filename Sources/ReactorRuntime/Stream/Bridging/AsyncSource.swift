@@ -2,11 +2,12 @@ import ReactorCore
 
 /// Streams of what asynchronous code brings.
 extension Observable {
-  /// The elements of an asynchronous sequence, which each subscription goes through in a task of its own.
+  /// Creates a stream of the elements of an asynchronous sequence. Each subscription iterates over it in a
+  /// task of its own.
   ///
-  /// The task begins at the subscription and has its priority and its task-local values. It is cancelled at
-  /// the disposal, after which nothing is told, whatever the sequence still brings or throws. Otherwise what
-  /// the sequence throws is the failure of the stream.
+  /// The task begins at the subscription and has the subscriber's priority and task-local values. Disposal
+  /// cancels it; nothing is delivered afterwards, whatever the sequence still returns or throws. Otherwise
+  /// what the sequence throws is the failure of the stream.
   public init<Sequence: AsyncSequence & Sendable>(_ sequence: Sequence) where Sequence.Element == Element {
     self.init { observer in
       TaskSubscription.start(observer) { subscription in
@@ -17,13 +18,13 @@ extension Observable {
     }
   }
 
-  /// What one asynchronous call answers, then the end; its error, if it throws.
+  /// Returns a stream of the result of one asynchronous call, then the end; of its error, if it throws.
   ///
-  /// Each subscription makes the call, in a task of its own that is cancelled at the disposal. What it
-  /// answers or throws after that, a `CancellationError` included, is told nobody.
+  /// Each subscription makes the call, in a task of its own, which disposal cancels. What the call returns or
+  /// throws after that, a `CancellationError` included, is not delivered.
   ///
   /// - Parameters:
-  ///   - priority: That of the task; nil for that of the subscriber.
+  ///   - priority: The task's priority; nil for that of the subscriber.
   ///   - operation: The call.
   public static func task(
     priority: TaskPriority? = nil, _ operation: @escaping @Sendable () async throws -> Element
@@ -37,13 +38,13 @@ extension Observable {
 }
 
 extension AsyncSequence where Self: Sendable, Element: Sendable {
-  /// This sequence as a stream: see ``Observable/init(_:)``.
+  /// Returns this sequence as a stream: see ``Observable/init(_:)``.
   public func asObservable() -> Observable<Element> { Observable(self) }
 }
 
 /// One subscription that a task serves.
 ///
-/// The task may ignore that it is cancelled, and live on; so it does not hold the observer, but asks for it.
+/// The task may ignore its cancellation and live on. So it does not retain the observer, but asks for it.
 private final class TaskSubscription<Element: Sendable>: Disposable {
   private struct State: Sendable {
     /// Nil once the subscription is over.
@@ -55,7 +56,7 @@ private final class TaskSubscription<Element: Sendable>: Disposable {
 
   private init(_ observer: AnyObserver<Element>) { state = SystemMutex(State(observer: observer)) }
 
-  /// Starts the task: what `body` passes on, and then the end that follows from how it ends.
+  /// Starts a task that runs `body`, and then delivers the stop event that follows from how `body` has ended.
   static func start(
     _ observer: AnyObserver<Element>, priority: TaskPriority? = nil,
     _ body: @escaping @Sendable (TaskSubscription) async throws -> Void
@@ -73,14 +74,14 @@ private final class TaskSubscription<Element: Sendable>: Disposable {
     return subscription
   }
 
-  /// The task only. False once the subscription is over.
+  /// Delivers an element. Called by the task only. False once the subscription is over.
   func next(_ element: Element) -> Bool {
     guard let observer = state.withLock({ $0.observer }) else { return false }
     observer.on(.next(element))
     return true
   }
 
-  /// The task only.
+  /// Delivers the stop event. Called by the task only.
   func stop(_ event: Event<Element>) {
     let observer = state.withLock { state in
       state.task = nil
@@ -92,11 +93,11 @@ private final class TaskSubscription<Element: Sendable>: Disposable {
   func dispose() {
     let (task, observer) = state.withLock { ($0.task.take(), $0.observer.take()) }
     task?.cancel()
-    // The last reference to what the observer captures may go here, after the lock.
+    // This may be the last reference to what the observer captures: it is destroyed after the lock.
     _ = consume observer
   }
 
-  /// Before anybody else knows this; but the task may have ended by now.
+  /// Keeps the task, so that disposal can cancel it; unless the task has ended by now.
   private func hold(_ task: Task<Void, Never>) {
     state.withLock { state in
       if state.observer != nil { state.task = task }

@@ -1,16 +1,15 @@
 #if RxSwift
   public import RxSwift
 
-  /// Streams and observers of this package as RxSwift's, and the other way round: with the package trait
-  /// `RxSwift`.
+  /// Conversions between the streams and observers of this package and those of RxSwift. They need the
+  /// package trait `RxSwift`.
   ///
   /// Both modules have an `Observable`. A file that imports both writes `ReactorRuntime.Observable` and
   /// `RxSwift.Observable`, or imports one name: `import class RxSwift.PublishSubject`.
   extension ObservableType {
-    /// This stream as RxSwift's.
+    /// Returns this stream as one of RxSwift.
     ///
-    /// Its events come from the threads from which they come here. They keep RxSwift's contract: one at a
-    /// time.
+    /// Its events come on the threads on which they come here. They keep RxSwift's contract: one at a time.
     public func asRxObservable() -> RxSwift.Observable<Element> {
       let stream = asObservable()
       return RxSwift.Observable.create { observer in
@@ -22,10 +21,10 @@
   }
 
   extension RxSwift.ObservableConvertibleType where Element: Sendable {
-    /// This stream of RxSwift's as one of this package.
+    /// Returns this stream as one of this package.
     ///
-    /// It may break RxSwift's contract and emit from several threads at once: what comes at once is brought
-    /// into an order. It is subscribed to on the thread that subscribes.
+    /// It may break RxSwift's contract and emit on several threads at the same time: the events are then
+    /// delivered one at a time. It is subscribed to on the thread that subscribes.
     public func asReactorObservable() -> Observable<Element> {
       let stream = RxBox(asObservable())
       return .create { observer in
@@ -36,17 +35,16 @@
   }
 
   extension ObserverType {
-    /// This observer as RxSwift's: so that a stream of RxSwift's can be bound to ``Reactor/action`` or to a
-    /// subject.
+    /// Returns this observer as one of RxSwift, so that a stream of RxSwift can be bound to it.
     public func asRxObserver() -> RxSwift.AnyObserver<Element> {
       RxSwift.AnyObserver { on($0.asReactorEvent()) }
     }
   }
 
   extension RxSwift.ObserverType where Element: Sendable {
-    /// This observer of RxSwift's as one of this package.
+    /// Returns this observer as one of this package.
     ///
-    /// It is called on the threads that bring the events, and by one at a time only if they come one at a
+    /// It is called on the threads that bring the events, and one at a time only if the events come one at a
     /// time.
     public func asReactorObserver() -> AnyObserver<Element> {
       let observer = RxBox(asObserver())
@@ -74,8 +72,8 @@
     }
   }
 
-  // Unchecked: RxSwift does not say so by types, but by contract: its streams may be subscribed to, its
-  // observers told one event at a time, and its subscriptions disposed, on any thread.
+  // Unchecked: RxSwift's types do not say so, but its contract does: any thread may subscribe to its streams,
+  // call its observers with one event at a time, and dispose of its subscriptions.
   private struct RxBox<Value>: @unchecked Sendable {
     let value: Value
 

@@ -1,32 +1,39 @@
 import Synchronization
 
-/// Several streams at once, their elements in the order in which they come.
+/// Several streams at the same time, their elements in the order of arrival.
 extension ObservableType {
-  /// The elements of the streams that `selector` makes of the elements. Each is subscribed to at once. Ends
-  /// well when this stream and all of those have; fails as soon as one fails or `selector` throws.
+  /// Merges the streams that `selector` returns for the elements. Each is subscribed to at once.
+  ///
+  /// Elements that come on several threads are passed on one at a time; a thread that brings too many blocks
+  /// as ``Observable/create(_:)`` describes. Completes when this stream and all of the others have
+  /// completed. Fails as soon as one fails or `selector` throws.
+  @inlinable
   public func flatMap<Inner: ObservableType>(
     _ selector: @escaping @Sendable (Element) throws -> Inner
   ) -> Observable<Inner.Element> {
     merged(isExclusive: false, selector)
   }
 
-  /// As ``flatMap(_:)``, but elements that come while such a stream is running are ignored, without a call of
-  /// `selector`.
+  /// As ``flatMap(_:)``, but ignores elements that come while a stream of `selector` is running, without a
+  /// call of `selector`.
+  @inlinable
   public func flatMapFirst<Inner: ObservableType>(
     _ selector: @escaping @Sendable (Element) throws -> Inner
   ) -> Observable<Inner.Element> {
     merged(isExclusive: true, selector)
   }
 
-  /// The elements of all streams that this stream sends; see ``flatMap(_:)``.
+  /// Merges all streams that this stream sends; see ``flatMap(_:)``.
+  @inlinable
   public func merge() -> Observable<Element.Element> where Element: ObservableType { flatMap { $0 } }
 
-  private func merged<Inner: ObservableType>(
+  @inlinable
+  func merged<Inner: ObservableType>(
     isExclusive: Bool, _ selector: @escaping @Sendable (Element) throws -> Inner
   ) -> Observable<Inner.Element> {
     let source = asObservable()
     return Observable<Inner.Element> { observer in
-      let merger = Merger(Funnel(observer), isExclusive: isExclusive)
+      let merger = Merger(SerializedSink(observer), isExclusive: isExclusive)
       let outer = source.run(
         AnyObserver { event in
           switch event {
@@ -34,7 +41,7 @@ extension ObservableType {
             if !merger.takesMore { return }
             do { merger.add(try selector(element).asObservable()) } catch { merger.fail(error) }
           case .error(let error): merger.fail(error)
-          case .completed: merger.oneEnded()
+          case .completed: merger.completeOne()
           }
         })
       return merger.hold(outer)
@@ -43,60 +50,73 @@ extension ObservableType {
 }
 
 extension Observable {
-  /// The elements of all the streams. Ends well when all have; fails as soon as one fails.
+  /// Merges the streams. Completes when all have completed. Fails as soon as one fails.
+  @inlinable
   public static func merge(_ sources: Observable<Element>...) -> Observable<Element> {
     Observable.merge(sources)
   }
 
-  /// The elements of all the streams. Ends well when all have; fails as soon as one fails.
+  /// Merges the streams. Completes when all have completed. Fails as soon as one fails.
+  @inlinable
   public static func merge(_ sources: some Collection<Observable<Element>>) -> Observable<Element> {
     if sources.count == 1, let only = sources.first { return only }
     return Observable<Observable<Element>>.from(Array(sources)).merge()
   }
 }
 
-/// One subscription of `merge` or `flatMap`. What adds streams does so one at a time; they may send from any
-/// thread.
-private final class Merger<Element: Sendable>: Sendable {
-  private let funnel: Funnel<Element>
-  /// The streams that have not ended well, and one for that which adds them.
-  private let running = Atomic(1)
-  private let isExclusive: Bool
+/// One subscription of `merge` or `flatMap`. The outer stream adds streams one at a time. These may send on
+/// any thread.
+@usableFromInline
+final class Merger<Element: Sendable>: Sendable {
+  @usableFromInline let serialized: SerializedSink<Element>
+  /// How many streams have not completed: the inner ones, and the outer one.
+  @usableFromInline let running = Atomic(1)
+  @usableFromInline let isExclusive: Bool
 
-  init(_ funnel: Funnel<Element>, isExclusive: Bool) {
-    self.funnel = funnel
+  @inlinable
+  init(_ serialized: SerializedSink<Element>, isExclusive: Bool) {
+    self.serialized = serialized
     self.isExclusive = isExclusive
   }
 
+  @inlinable
   func hold(_ outer: any Disposable) -> any Disposable {
-    funnel.sources.insert(outer)
-    return funnel.sink
+    serialized.sources.insert(outer)
+    return serialized.sink
   }
 
-  /// Acquire: what an ended stream has sent comes before what the next one sends.
+  /// Whether the outer stream may add another stream.
+  // Acquire: what a completed stream has sent comes before what the next one sends.
+  @inlinable
   var takesMore: Bool {
-    !funnel.sink.isOver && !(isExclusive && running.load(ordering: .acquiring) > 1)
+    !serialized.sink.isOver && !(isExclusive && running.load(ordering: .acquiring) > 1)
   }
 
+  @inlinable
   func add(_ stream: Observable<Element>) {
-    if stream.isKnown { return stream.deliver { funnel.on(.next($0)) } }
+    if stream.isKnown { return stream.deliver { serialized.on(.next($0)) } }
     let subscription = SingleAssignmentDisposable()
-    guard let key = funnel.sources.insert(subscription) else { return }
-    // Relaxed: `running` is above 0 as long as streams are added.
+    guard let key = serialized.sources.insert(subscription) else { return }
+    // Relaxed: `running` is above 0 as long as streams are added, so nobody waits for this count.
     running.wrappingAdd(1, ordering: .relaxed)
     subscription.hold(
       stream.run(
         AnyObserver { [self] event in
-          guard event.isCompleted else { return funnel.on(event) }
-          funnel.sources.remove(for: key)
-          oneEnded()
+          guard event.isCompleted else { return serialized.on(event) }
+          serialized.sources.remove(for: key)
+          completeOne()
         }))
   }
 
-  func fail(_ error: any Error) { funnel.on(.error(error)) }
+  @inlinable
+  func fail(_ error: any Error) { serialized.on(.error(error)) }
 
-  /// Acquire and release: the last to end comes after all that the others have sent.
-  func oneEnded() {
-    if running.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 { funnel.on(.completed) }
+  /// Notes that one stream has completed. The last one completes the result.
+  // Acquire and release: the last one comes after all that the others have sent.
+  @inlinable
+  func completeOne() {
+    if running.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 {
+      serialized.on(.completed)
+    }
   }
 }

@@ -1,49 +1,62 @@
 import ReactorCore
 
+/// Where a stream is subscribed to, and where its events are delivered.
 extension ObservableType {
-  /// The same events, in order and one at a time, delivered on a scheduler, whether or not that runs several
-  /// things at once. Stop events come after the elements before them.
+  /// Delivers the same events on a scheduler, in order and one at a time, whether or not the scheduler runs
+  /// several actions at once. A stop event comes after the elements before it.
   ///
-  /// Elements wait in memory. A source that is faster than the observer sleeps while 1024 of them wait and
-  /// the scheduler is at work on another thread. It does not sleep before the scheduler has begun, nor if
-  /// that would wait for itself, because then the scheduler may need the source's thread: rather more memory
-  /// than a deadlock or a loss.
+  /// Elements that wait for the scheduler are held in memory. A source that is faster than the observer
+  /// blocks while 1024 of them wait and the scheduler is delivering on another thread. It does not block
+  /// before the scheduler has begun to deliver, nor if blocking would deadlock, because the scheduler may
+  /// need the source's thread; then more than 1024 are held.
+  ///
+  /// - Parameter scheduler: Where the events are delivered. Each of its actions delivers the events that have
+  ///   come before it begins.
   public func observe(on scheduler: any ImmediateSchedulerType) -> Observable<Element> {
     let source = asObservable()
     return Observable { observer in
       let sink = Sink(observer)
-      let line = DeliveryLine(sink, scheduler)
+      let delivery = ScheduledDelivery(sink, scheduler)
       let subscription = SingleAssignmentDisposable()
-      sink.hold(Disposables.create(subscription, Disposables.create(with: line.close)))
-      subscription.hold(source.run(AnyObserver { line.submit($0) }))
+      sink.hold(Disposables.create(subscription, Disposables.create(with: delivery.close)))
+      subscription.hold(source.run(AnyObserver { delivery.submit($0) }))
+      return sink
+    }
+  }
+
+  /// The same stream, subscribed to on a scheduler. Its subscription is disposed of there as well.
+  ///
+  /// This does not say where events are delivered: ``observe(on:)`` does. After the disposal nothing is
+  /// delivered, even while the source has not been told of it yet.
+  ///
+  /// - Parameter scheduler: Where the stream is subscribed to.
+  public func subscribe(on scheduler: any ImmediateSchedulerType) -> Observable<Element> {
+    let source = asObservable()
+    return Observable { observer in
+      let sink = Sink(observer)
+      let subscription = SingleAssignmentDisposable()
+      let start = scheduler.schedule {
+        let running = source.run(AnyObserver { sink.on($0) })
+        subscription.hold(Disposables.create { _ = scheduler.schedule(running.dispose) })
+      }
+      sink.hold(Disposables.create(start, subscription))
       return sink
     }
   }
 }
 
-/// Events on their way to a scheduler.
+/// One subscription of `observe(on:)`: a ``SerialDrain`` that is drained by actions of a scheduler.
 ///
-/// While any wait there is one action scheduled, a turn, which delivers what waits when it begins. What comes
-/// meanwhile is left to the next turn, so that others get their turns as well.
-private final class DeliveryLine<Element: Sendable>: Sendable {
+/// While any event is queued, one action is scheduled or running. It delivers one batch, what was queued when
+/// it began. What comes meanwhile is left to a further action, so that other actions of the scheduler get
+/// their turn.
+private final class ScheduledDelivery<Element: Sendable>: Sendable {
   private struct Queue: Sendable {
-    var waiting: [Event<Element>] = []
-    /// A turn is scheduled or running.
-    var hasTurn = false
-    /// How many turns there were; the present one's number.
-    var turns = 0
-    /// What cancels the present turn.
-    var turn: (any Disposable)?
-    /// The token of the thread whose turn is running; 0 if none is.
-    var runner: UInt64 = 0
-    var isClosed = false
-
-    /// Notes that a turn is to be scheduled, and answers its number.
-    mutating func beginTurn() -> Int {
-      hasTurn = true
-      turns += 1
-      return turns
-    }
+    var drain = SerialDrain<Event<Element>>()
+    /// The number of the newest action.
+    var number = 0
+    /// Cancels the newest action, unless that has begun.
+    var action: (any Disposable)?
   }
 
   private let queue = SystemMutex(Queue())
@@ -55,70 +68,60 @@ private final class DeliveryLine<Element: Sendable>: Sendable {
     self.scheduler = scheduler
   }
 
-  /// Takes an event. One thread at a time.
+  /// Queues an event. One thread at a time.
   func submit(_ event: Event<Element>) {
     let me = CurrentCore.threadToken
-    var mustWait = false
-    let turn: Int? = queue.withLock { queue in
-      if queue.isClosed { return nil }
-      queue.waiting.append(event)
-      mustWait = queue.waiting.count > Crowd.limit && queue.runner != 0 && queue.runner != me
-      if queue.hasTurn { return nil }
-      return queue.beginTurn()
+    let (submission, number) = queue.withLock { queue in
+      let submission = queue.drain.enqueue(event, on: me)
+      if case .becameDrainer = submission { queue.number += 1 }
+      return (submission, queue.number)
     }
-    if let turn { schedule(turn) }
-    if mustWait { waitForRoom(me) }
+    switch submission {
+    case .refused: break
+    case .becameDrainer: schedule(number)
+    case .queued(let mustWait): if mustWait { waitForRoom(me) }
+    }
   }
 
-  /// Forgets what waits and what comes. Any thread.
+  /// Forgets what is queued, and refuses what comes. Any thread.
   func close() {
-    let (forgotten, turn) = queue.withLock { queue in
-      queue.isClosed = true
-      defer {
-        queue.waiting = []
-        queue.turn = nil
-      }
-      return (queue.waiting, queue.turn)
-    }
-    turn?.dispose()
-    if forgotten.count > Crowd.limit { Crowd.notify() }
+    let (forgotten, action) = queue.withLock { ($0.drain.close().forgotten, $0.action.take()) }
+    action?.dispose()
+    Backpressure.notifyRoom(afterTaking: forgotten.count)
   }
 
   private func schedule(_ number: Int) {
-    let turn = scheduler.schedule { self.run() }
-    // It may have run by now, and the next one may be scheduled: then nobody needs to cancel it.
+    let action = scheduler.schedule { self.deliver() }
+    // The action may have run by now, and the next one may be scheduled; then nobody needs to cancel this
+    // one.
     let isClosed = queue.withLock { queue in
-      if queue.hasTurn, queue.turns == number, !queue.isClosed { queue.turn = turn }
-      return queue.isClosed
+      if queue.drain.isActive, queue.number == number, !queue.drain.isClosed { queue.action = action }
+      return queue.drain.isClosed
     }
-    if isClosed { turn.dispose() }
+    if isClosed { action.dispose() }
   }
 
-  private func run() {
+  private func deliver() {
     let me = CurrentCore.threadToken
     let batch = queue.withLock { queue in
-      queue.runner = me
-      queue.turn = nil
-      defer { queue.waiting = [] }
-      return queue.waiting
+      queue.action = nil
+      return queue.drain.begin(on: me)
     }
-    if batch.count > Crowd.limit { Crowd.notify() }
+    Backpressure.notifyRoom(afterTaking: batch.count)
     for event in batch where !sink.isOver { sink.on(event) }
-    var isCrowded = false
-    let next: Int? = queue.withLock { queue in
-      queue.runner = 0
-      isCrowded = queue.waiting.count > Crowd.limit
-      queue.hasTurn = false
-      return queue.waiting.isEmpty ? nil : queue.beginTurn()
+    let (queued, number) = queue.withLock { queue in
+      let queued = queue.drain.finish()
+      if queued > 0 { queue.number += 1 }
+      return (queued, queue.number)
     }
-    // Who sleeps does so only during a turn.
-    if isCrowded { Crowd.notify() }
-    if let next { schedule(next) }
+    // No source blocks while an action is only scheduled: see `SerialDrain.hasRoom`.
+    Backpressure.notifyRoom(afterTaking: queued)
+    if queued > 0 { schedule(number) }
   }
 
-  private var hasRoom: Bool { queue.withLock { $0.runner == 0 || $0.waiting.count <= Crowd.limit } }
-
   private func waitForRoom(_ me: UInt64) {
-    Crowd.wait(me, handler: { [self] in queue.withLock { $0.runner } }, hasRoom: { [self] in hasRoom })
+    Backpressure.wait(
+      me, drainer: { [self] in queue.withLock { $0.drain.drainer } },
+      hasRoom: { [self] in queue.withLock { $0.drain.hasRoom } })
   }
 }

@@ -1,6 +1,10 @@
+import Synchronization
+
+// One stream after the other: `concat`, `catch` and `retry`, and the loop that they share.
+
 /// One stream after the other.
 extension ObservableType {
-  /// The given elements, then this stream.
+  /// Sends the given elements, then this stream.
   @inlinable
   public func startWith(_ elements: Element...) -> Observable<Element> {
     let source = asObservable()
@@ -12,7 +16,7 @@ extension ObservableType {
     }
   }
 
-  /// This stream, then `second` when this has ended well, and its subscription with it.
+  /// Sends this stream, then `second` when this stream has completed and its subscription was disposed of.
   @inlinable
   public func concat(_ second: some ObservableType<Element>) -> Observable<Element> {
     Observable.concat([asObservable(), second.asObservable()])
@@ -20,28 +24,28 @@ extension ObservableType {
 }
 
 extension Observable {
-  /// The streams one after the other; each is subscribed to when the one before has ended well, and all that
-  /// it said was delivered. Fails as soon as one fails.
+  /// Sends the streams one after the other. Each is subscribed to when the one before has completed and all
+  /// of its elements were delivered. Fails as soon as one fails.
   @inlinable
   public static func concat(_ sources: Observable<Element>...) -> Observable<Element> {
     Observable.concat(sources)
   }
 
-  /// The streams one after the other; each is subscribed to when the one before has ended well, and all that
-  /// it said was delivered. Fails as soon as one fails.
+  /// Sends the streams one after the other. Each is subscribed to when the one before has completed and all
+  /// of its elements were delivered. Fails as soon as one fails.
   @inlinable
   public static func concat(_ sources: some Sequence<Observable<Element>>) -> Observable<Element> {
     let streams = Array(sources)
     if let joined = Observable.joined(streams) { return joined }
     if streams.count == 1 { return streams[0] }
-    return Succession.stream(streams[0], from: 1) { index, event in
+    return SequentialSubscription.stream(streams[0], from: 1) { index, event in
       guard event.isCompleted, index < streams.count else { return nil }
       defer { index += 1 }
       return streams[index]
     }
   }
 
-  /// The streams one after the other as a value, if they are known and have four elements at most.
+  /// Returns the streams one after the other as a value, if they are known and have at most four elements.
   @inlinable
   static func joined(_ streams: [Observable]) -> Observable? {
     var count = 0
@@ -69,5 +73,167 @@ extension Observable {
     guard let third else { return .of(first, second) }
     guard let fourth else { return .of(first, second, third) }
     return .of(first, second, third, fourth)
+  }
+}
+
+/// Going on after a failure.
+extension ObservableType {
+  /// Sends this stream; if it fails, then the stream that `handler` returns for the error. Fails if `handler`
+  /// throws.
+  ///
+  /// The failed subscription is disposed of after the next one has begun. So a source that both share goes
+  /// on.
+  @inlinable
+  public func `catch`(
+    _ handler: @escaping @Sendable (any Error) throws -> Observable<Element>
+  ) -> Observable<Element> {
+    let source = asObservable()
+    if source.isKnown { return source }
+    return SequentialSubscription.stream(source, from: false, endsFirst: false) { wasCaught, event in
+      guard !wasCaught, let error = event.error else { return nil }
+      wasCaught = true
+      return try handler(error)
+    }
+  }
+
+  /// Sends this stream; if it fails, sends `element` and completes.
+  @inlinable
+  public func catchAndReturn(_ element: Element) -> Observable<Element> {
+    if case .failure = asObservable().source { return .just(element) }
+    return `catch` { _ in .just(element) }
+  }
+
+  /// Subscribes to this stream again whenever it fails. A stream that fails at once each time keeps the
+  /// subscriber's thread busy until the subscription is disposed of.
+  ///
+  /// The failed subscription is disposed of before the next one begins. So a shared source that has no other
+  /// subscriber begins anew.
+  @inlinable
+  public func retry() -> Observable<Element> {
+    let source = asObservable()
+    if source.isKnown { return source }
+    return SequentialSubscription.stream(source, from: ()) { _, event in event.isCompleted ? nil : source }
+  }
+
+  /// Subscribes to this stream again when it fails, at most `maxAttemptCount` times in all; `retry(2)` tries
+  /// again once. With a count of 0 or less the result is empty.
+  ///
+  /// The failed subscription is disposed of before the next one begins. So a shared source that has no other
+  /// subscriber begins anew.
+  @inlinable
+  public func retry(_ maxAttemptCount: Int) -> Observable<Element> {
+    let source = asObservable()
+    if maxAttemptCount <= 0 { return .empty() }
+    if source.isKnown || maxAttemptCount == 1 { return source }
+    return SequentialSubscription.stream(source, from: maxAttemptCount - 1) { left, event in
+      if event.isCompleted || left == 0 { return nil }
+      left -= 1
+      return source
+    }
+  }
+}
+
+/// One subscription of an operator that subscribes to streams one after the other.
+///
+/// A loop subscribes to one stream after the other. A stream that ends inside of its own subscription only
+/// counts `turns` up, and the loop that subscribed goes on to the next one; so streams that end at once take
+/// no more stack than one, however many there are. A stream that ends later runs the loop on its own thread.
+@usableFromInline
+final class SequentialSubscription<Element: Sendable, Position: Sendable>: Sink<Element>, @unchecked Sendable
+{
+  // Unchecked: two threads touch `position` and `ending`: that of the running stream's stop event, and that
+  // of the loop, before it subscribes to the next stream. `turns` orders one after the other.
+
+  /// Returns the stream that follows a stop event; nil if the result ends with that event.
+  @usableFromInline
+  typealias Follow = @Sendable (inout Position, Event<Element>) throws -> Observable<Element>?
+
+  @exclusivity(unchecked) @usableFromInline var position: Position
+  @exclusivity(unchecked) @usableFromInline var ending: Event<Element>?
+  @usableFromInline let follow: Follow
+  /// Whether a stream's subscription is disposed of before the next stream is subscribed to, or afterwards.
+  /// Streams that share a source can tell.
+  @usableFromInline let endsFirst: Bool
+  /// How many streams have begun or ended that the loop has not dealt with. The thread that raises it from 0
+  /// is the loop.
+  @usableFromInline let turns = Atomic(0)
+  @usableFromInline let current = SerialDisposable()
+
+  @inlinable
+  init(_ observer: AnyObserver<Element>, _ position: Position, endsFirst: Bool, _ follow: @escaping Follow) {
+    self.position = position
+    self.endsFirst = endsFirst
+    self.follow = follow
+    super.init(observer)
+  }
+
+  /// Returns a stream that begins with `first` and goes on with what `follow` returns.
+  @inlinable
+  static func stream(
+    _ first: Observable<Element>, from position: Position, endsFirst: Bool = true, follow: @escaping Follow
+  ) -> Observable<Element> {
+    Observable { observer in
+      let subscription = SequentialSubscription(observer, position, endsFirst: endsFirst, follow)
+      subscription.hold(subscription.current)
+      // Relaxed: no other thread knows the object yet.
+      subscription.turns.store(1, ordering: .relaxed)
+      subscription.runLoop(from: first)
+      return subscription
+    }
+  }
+
+  /// Notes that the current stream has ended, and runs the loop unless that is running.
+  @inlinable
+  func noteEnd(_ event: Event<Element>) {
+    ending = event
+    // Acquire and release: the thread that goes on with the loop sees `ending`, and what the loop did before.
+    if turns.wrappingAdd(1, ordering: .acquiringAndReleasing).oldValue == 0 { runLoop(from: nil) }
+  }
+
+  /// The loop. When it returns early, the subscription is over; `turns` then stays above 0, so that no thread
+  /// starts it again.
+  @inlinable
+  func runLoop(from first: Observable<Element>?) {
+    var next = first
+    repeat {
+      guard !isOver, let stream = next.take() ?? takeSuccessor() else { return }
+      subscribe(to: stream)
+      // Acquire and release: as above.
+    } while turns.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue > 0
+  }
+
+  /// Ends the stream that has ended, and returns the next one; nil if the subscription is over.
+  @inlinable
+  func takeSuccessor() -> Observable<Element>? {
+    guard let event = ending.take() else { preconditionFailure("a stream follows one that has not ended") }
+    // Not `&position`: a position without a size has no place of its own in the object, and in debug builds
+    // ThreadSanitizer takes the change for one of the object's first word, which every thread reads.
+    var next = position
+    do {
+      defer { position = next }
+      guard let stream = try follow(&next, event) else {
+        stop(event)
+        return nil
+      }
+      if endsFirst { current.disposable = nil }
+      // That may have run an observer's code, which may have disposed of this.
+      return isOver ? nil : stream
+    } catch {
+      fail(error)
+      return nil
+    }
+  }
+
+  @inlinable
+  func subscribe(to stream: Observable<Element>) {
+    if stream.isKnown {
+      stream.deliver { next($0) }
+      return noteEnd(.completed)
+    }
+    // If it ends before this returns, on whatever thread, the loop goes on only afterwards.
+    current.disposable = stream.run(
+      AnyObserver { [self] event in
+        if case .next(let element) = event { next(element) } else { noteEnd(event) }
+      })
   }
 }

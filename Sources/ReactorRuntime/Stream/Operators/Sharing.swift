@@ -1,9 +1,12 @@
+import ReactorCore
+
 /// One subscription of a source for many observers.
 extension ObservableType {
-  /// Shares one subscription of this stream: it begins with the first observer and ends with the last.
+  /// Shares one subscription of this stream among all observers. It begins with the first observer and ends
+  /// with the last.
   ///
   /// - Parameters:
-  ///   - replay: How many of the last elements each further observer is told first.
+  ///   - replay: How many of the last elements each further observer receives first.
   ///   - scope: Whether what is kept outlives the shared subscription.
   /// - Precondition: `replay` is not negative.
   public func share(
@@ -15,11 +18,11 @@ extension ObservableType {
     }
   }
 
-  /// A stream that tells all its observers what one subscription of this brings, from
-  /// ``ConnectableObservable/connect()`` on.
+  /// Returns a stream that delivers one subscription of this stream to all its observers. The subscription
+  /// begins with ``ConnectableObservable/connect()``.
   public func publish() -> ConnectableObservable<Element> { replay(0) }
 
-  /// As ``publish()``; and further observers are first told the last `bufferSize` elements.
+  /// As ``publish()``, but further observers first receive the last `bufferSize` elements.
   ///
   /// - Precondition: `bufferSize` is not negative.
   public func replay(_ bufferSize: Int) -> ConnectableObservable<Element> {
@@ -29,13 +32,15 @@ extension ObservableType {
 
 /// How long ``ObservableType/share(replay:scope:)`` keeps what it replays.
 public enum SubjectLifetimeScope: Sendable {
-  /// Until the shared subscription ends. The next observer begins a new one, and sees nothing of the old.
+  /// Until the shared subscription ends. The next observer begins a new one, and receives nothing of the old
+  /// one.
   case whileConnected
-  /// As long as the stream. Once the source has ended, every observer is told its last elements and its end.
+  /// As long as the stream exists. Once the source has ended, every observer receives its last elements and
+  /// its stop event.
   case forever
 }
 
-/// A stream that subscribes to its source when it is told to, once for all its observers.
+/// A stream that subscribes to its source when ``connect()`` is called, once for all its observers.
 public struct ConnectableObservable<Element: Sendable>: ObservableType {
   private let multicast: Multicast<Element>
 
@@ -43,11 +48,12 @@ public struct ConnectableObservable<Element: Sendable>: ObservableType {
 
   /// Begins the shared subscription, unless there is one. Any thread.
   ///
-  /// - Returns: What ends it. Its observers are told nothing more; later ones wait for the next.
+  /// - Returns: A disposable that ends the shared subscription. Its observers receive nothing more; later
+  ///   observers wait for the next connection.
   @discardableResult
   public func connect() -> any Disposable { multicast.connect() }
 
-  /// A stream that connects with its first observer, and disconnects with its last.
+  /// Returns a stream that connects with its first observer, and disconnects with its last.
   public func refCount() -> Observable<Element> {
     let multicast = multicast
     return Observable { multicast.subscribeCounted($0) }
@@ -56,5 +62,117 @@ public struct ConnectableObservable<Element: Sendable>: ObservableType {
   public func asObservable() -> Observable<Element> {
     let multicast = multicast
     return Observable { multicast.subscribe($0) }
+  }
+}
+
+/// Delivers one subscription of a source to any number of observers.
+///
+/// Each *connection* has one subject, and at most one subscription of the source. It is over when that
+/// subscription ends. The next observer opens the next connection.
+final class Multicast<Element: Sendable>: Sendable {
+  /// Its identity tells connections apart.
+  private final class Connection: Sendable {
+    let subject: SubjectCore<Element>
+    let subscription = SingleAssignmentDisposable()
+
+    init(_ subject: SubjectCore<Element>) { self.subject = subject }
+  }
+
+  private struct State: Sendable {
+    var connection: Connection?
+    /// Whether the source of that connection is or was subscribed to.
+    var isConnected = false
+    /// How many observers that connection has that count.
+    var counted = 0
+  }
+
+  private let source: Observable<Element>
+  private let bufferSize: Int
+  /// The subject of all connections, if they share one.
+  private let sharedSubject: SubjectCore<Element>?
+  private let state = SystemMutex(State())
+
+  init(_ source: some ObservableType<Element>, keeping bufferSize: Int, forever: Bool) {
+    precondition(bufferSize >= 0, "no negative number of elements can be replayed")
+    self.source = source.asObservable()
+    self.bufferSize = bufferSize
+    sharedSubject = forever ? Self.makeSubject(bufferSize) : nil
+  }
+
+  private static func makeSubject(_ bufferSize: Int) -> SubjectCore<Element> {
+    SubjectCore(RecentElements(limit: bufferSize), replaysAfterEnd: true)
+  }
+
+  func subscribe(_ observer: AnyObserver<Element>) -> any Disposable {
+    join(counted: false).connection.subject.subscribe(observer)
+  }
+
+  /// Subscribes an observer that counts: the first one connects, and the last one to leave disconnects.
+  func subscribeCounted(_ observer: AnyObserver<Element>) -> any Disposable {
+    let (connection, isFirst) = join(counted: true)
+    let subscription = connection.subject.subscribe(observer)
+    if isFirst, connection.subject.stopEvent == nil { connect(connection) }
+    return Disposables.create { [self] in
+      subscription.dispose()
+      if leave(connection) { connection.subscription.dispose() }
+    }
+  }
+
+  func connect() -> any Disposable {
+    let connection = join(counted: false).connection
+    connect(connection)
+    return Disposables.create { [self] in end(connection) }
+  }
+
+  private func join(counted: Bool) -> (connection: Connection, isFirst: Bool) {
+    state.withLock { state in
+      let connection = state.connection ?? Connection(sharedSubject ?? Self.makeSubject(bufferSize))
+      state.connection = connection
+      if counted { state.counted += 1 }
+      return (connection, counted && state.counted == 1)
+    }
+  }
+
+  /// Counts an observer out. In one step, so that no observer can join in between.
+  ///
+  /// - Returns: Whether the connection is over, because that was the last one that counted.
+  private func leave(_ connection: Connection) -> Bool {
+    state.withLock { state in
+      guard state.connection === connection else { return false }
+      state.counted -= 1
+      if state.counted > 0 { return false }
+      state = State()
+      return true
+    }
+  }
+
+  private func connect(_ connection: Connection) {
+    let isMine = state.withLock { state in
+      guard state.connection === connection, !state.isConnected else { return false }
+      state.isConnected = true
+      return true
+    }
+    guard isMine else { return }
+    let subscription = source.run(
+      AnyObserver { [self] event in
+        if connection.subscription.isDisposed { return }
+        // First, so that an observer that subscribes again because of the stop event opens a new connection.
+        if event.isStopEvent { close(connection) }
+        connection.subject.on(event)
+        if event.isStopEvent { connection.subscription.dispose() }
+      })
+    connection.subscription.hold(subscription)
+  }
+
+  private func end(_ connection: Connection) {
+    close(connection)
+    connection.subscription.dispose()
+  }
+
+  private func close(_ connection: Connection) {
+    state.withLock { state in
+      // The caller retains the connection, so no object of a user is destroyed under the lock.
+      if state.connection === connection { state = State() }
+    }
   }
 }

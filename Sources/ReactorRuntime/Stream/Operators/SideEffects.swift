@@ -1,23 +1,24 @@
-/// Looking at a stream without changing it.
+import Glibc
+
+/// Observing a stream in passing, without changing it.
 extension ObservableType {
-  /// This stream, with closures that are called as its events come by.
+  /// Calls closures as the events of this stream pass, on the thread that delivers them.
   ///
-  /// An error that one of them throws takes the place of the event, and ends the stream. After a stop event
-  /// there is nothing left to fail: ``Hooks/defaultErrorHandler`` gets what `afterError` or `afterCompleted`
-  /// throws.
+  /// An error that one of them throws replaces the event, and ends the stream. After a stop event nothing is
+  /// left that could fail: what `afterError` or `afterCompleted` throws is passed to
+  /// ``Hooks/defaultErrorHandler``.
   ///
   /// - Parameters:
   ///   - onNext: Called with each element before it is passed on.
   ///   - afterNext: Called with each element after it was passed on.
   ///   - onError: Called before a failure is passed on.
   ///   - afterError: Called after a failure was passed on.
-  ///   - onCompleted: Called before the good end is passed on.
-  ///   - afterCompleted: Called after the good end was passed on.
+  ///   - onCompleted: Called before the completion is passed on.
+  ///   - afterCompleted: Called after the completion was passed on.
   ///   - onSubscribe: Called at each subscription, before this stream is subscribed to.
   ///   - onSubscribed: Called at each subscription, after this stream was subscribed to.
   ///   - onDispose: Called once for each subscription, when it is over for any reason. After a stop event
-  ///     that may be
-  ///     as soon as it was passed on, before `afterError` or `afterCompleted`.
+  ///     that may be as soon as the event was passed on, before `afterError` or `afterCompleted`.
   @inlinable
   public func `do`(
     onNext: (@Sendable (Element) throws -> Void)? = nil,
@@ -62,15 +63,14 @@ extension ObservableType {
     }
   }
 
-  /// This stream; each subscription, event and end of a subscription is printed to standard output, with the
-  /// time.
+  /// Prints each subscription, event and end of a subscription to standard output, with the time.
   ///
   /// - Parameters:
-  ///   - identifier: Stands in each line; without it, the place in the source code does.
+  ///   - identifier: Printed in each line. Without it, the place in the source code is printed.
   ///   - trimOutput: Whether events are cut to about 40 characters.
-  ///   - file: The file that the lines name; that of the call.
-  ///   - line: The line that they name; that of the call.
-  ///   - function: The function that they name; that of the call.
+  ///   - file: The file that is printed without an identifier; by default that of the call.
+  ///   - line: The line that is printed without an identifier; by default that of the call.
+  ///   - function: The function that is printed without an identifier; by default that of the call.
   public func debug(
     _ identifier: String? = nil, trimOutput: Bool = false, file: String = #file, line: UInt = #line,
     function: String = #function
@@ -79,7 +79,7 @@ extension ObservableType {
     return debug(identifier ?? place, trimOutput: trimOutput) { print("\(WallClock.now()): \($0)") }
   }
 
-  /// As the public one, with lines that have no time, and somebody else to print them.
+  /// As the public function, with lines that have no time, and with a function of the caller's to print them.
   func debug(
     _ identifier: String, trimOutput: Bool, print: @escaping @Sendable (String) -> Void
   ) -> Observable<Element> {
@@ -92,5 +92,25 @@ extension ObservableType {
       onNext: { note(.next($0)) }, onError: { note(.error($0)) }, onCompleted: { note(.completed) },
       onSubscribe: { print("\(identifier) -> subscribed") },
       onDispose: { print("\(identifier) -> isDisposed") })
+  }
+}
+
+/// The local time of day, for people to read.
+enum WallClock {
+  /// Returns the time as `2026-05-31 23:59:59.123`.
+  static func now() -> String {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    var parts = tm()
+    localtime_r(&time.tv_sec, &parts)
+    let date = [padded(parts.tm_year + 1900, 4), padded(parts.tm_mon + 1, 2), padded(parts.tm_mday, 2)]
+    let clock = [padded(parts.tm_hour, 2), padded(parts.tm_min, 2), padded(parts.tm_sec, 2)]
+    let milliseconds = padded(Int32(time.tv_nsec / 1_000_000), 3)
+    return "\(date.joined(separator: "-")) \(clock.joined(separator: ":")).\(milliseconds)"
+  }
+
+  private static func padded(_ number: Int32, _ width: Int) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: max(0, width - digits.count)) + digits
   }
 }

@@ -2,10 +2,12 @@ import Synchronization
 
 /// The newest of several streams.
 extension ObservableType {
-  /// The elements of the stream that `selector` has made of the last element: the one before is ended. Once
-  /// the switch is made, nothing of an older stream is sent any more.
+  /// Passes on the stream that `selector` has returned for the last element, and disposes of the one before.
+  /// Once the switch is made, nothing of an older stream is passed on.
   ///
-  /// Ends well when this stream and the last of those have; fails as soon as one fails or `selector` throws.
+  /// Completes when this stream and the last inner stream have completed. Fails as soon as one fails or
+  /// `selector` throws.
+  @inlinable
   public func flatMapLatest<Inner: ObservableType>(
     _ selector: @escaping @Sendable (Element) throws -> Inner
   ) -> Observable<Inner.Element> {
@@ -17,48 +19,63 @@ extension ObservableType {
           switch event {
           case .next(let element):
             if switcher.isOver { return }
-            do { switcher.go(to: try selector(element).asObservable()) } catch { switcher.fail(error) }
+            do { switcher.switchTo(try selector(element).asObservable()) } catch { switcher.fail(error) }
           case .error(let error): switcher.fail(error)
-          case .completed: switcher.outerCompleted()
+          case .completed: switcher.completeOuter()
           }
         })
       return switcher.hold(outer)
     }
   }
 
-  /// The elements of the last stream that this stream has sent; see ``flatMapLatest(_:)``.
+  /// Passes on the last stream that this stream has sent; see ``flatMapLatest(_:)``.
+  @inlinable
   public func switchLatest() -> Observable<Element.Element> where Element: ObservableType {
     flatMapLatest { $0 }
   }
 }
 
-/// One subscription of `flatMapLatest`. What sends the streams does so one at a time.
-private final class Switcher<Element: Sendable>: Sendable {
-  private enum Input: Sendable {
-    /// What the stream of that number says.
+/// One subscription of `flatMapLatest`. The outer stream switches one stream at a time.
+@usableFromInline
+final class Switcher<Element: Sendable>: Sendable {
+  @usableFromInline
+  enum Input: Sendable {
+    /// An event of the inner stream of that number.
     case inner(UInt64, Event<Element>)
     case outerCompleted
     case failed(any Error)
   }
 
-  private struct Progress: Sendable {
-    var outerHasCompleted = false
-    /// The number of the last stream that has completed.
-    var completed: UInt64 = 0
+  @usableFromInline
+  struct Progress: Sendable {
+    @usableFromInline var outerHasCompleted = false
+    /// The number of the last inner stream that has completed.
+    @usableFromInline var completed: UInt64 = 0
+
+    @inlinable
+    init() {}
   }
 
-  /// The number of the stream that may send, from 1 on.
-  private final class Number: Sendable { let current = Atomic<UInt64>(0) }
+  /// The number of the inner stream that may send, from 1 on.
+  @usableFromInline
+  final class Number: Sendable {
+    @usableFromInline let current = Atomic<UInt64>(0)
 
-  private let inner = SerialDisposable()
-  private let number: Number
-  private let junction: Junction<Progress, Input, Element>
+    @inlinable
+    init() {}
+  }
 
+  @usableFromInline let inner = SerialDisposable()
+  @usableFromInline let number: Number
+  @usableFromInline let inputs: MultiSourceSink<Progress, Input, Element>
+
+  @inlinable
   init(_ observer: AnyObserver<Element>) {
     let number = Number()
     self.number = number
-    junction = Junction(observer, Progress()) { sink, progress, input in
-      // Asked here and not when it was sent: it may have been waiting during the switch. Acquire: as in `go`.
+    inputs = MultiSourceSink(observer, Progress()) { sink, progress, input in
+      // Read here and not when the event was sent: the event may have been queued during the switch. Acquire:
+      // see `switchTo`.
       let current = number.current.load(ordering: .acquiring)
       switch input {
       case .inner(let sender, let event):
@@ -70,31 +87,37 @@ private final class Switcher<Element: Sendable>: Sendable {
       }
       if progress.outerHasCompleted, progress.completed == current { sink.complete() }
     }
-    junction.sources.insert(inner)
+    inputs.sources.insert(inner)
   }
 
-  var isOver: Bool { junction.sink.isOver }
+  @inlinable
+  var isOver: Bool { inputs.sink.isOver }
 
+  @inlinable
   func hold(_ outer: any Disposable) -> any Disposable {
-    junction.sources.insert(outer)
-    return junction.sink
+    inputs.sources.insert(outer)
+    return inputs.sink
   }
 
-  func go(to stream: Observable<Element>) {
-    // Release: who sees the new number sees what was done before the switch. Only this thread adds now.
+  @inlinable
+  func switchTo(_ stream: Observable<Element>) {
+    // Release: a thread that reads the new number sees what was done before the switch. Only the outer stream
+    // adds, so there is nothing to acquire.
     let mine = number.current.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue
     let subscription = SingleAssignmentDisposable()
     inner.disposable = subscription
     subscription.hold(
       stream.run(
-        AnyObserver { [junction] event in
-          junction.submit(.inner(mine, event))
-          // What has ended need not be kept until the next switch.
+        AnyObserver { [inputs] event in
+          inputs.submit(.inner(mine, event))
+          // Releases what has ended now, and not at the next switch.
           if event.isStopEvent { subscription.dispose() }
         }))
   }
 
-  func fail(_ error: any Error) { junction.submit(.failed(error)) }
+  @inlinable
+  func fail(_ error: any Error) { inputs.submit(.failed(error)) }
 
-  func outerCompleted() { junction.submit(.outerCompleted) }
+  @inlinable
+  func completeOuter() { inputs.submit(.outerCompleted) }
 }

@@ -2,15 +2,16 @@ import Synchronization
 
 /// What an operator with a source and a timer does: a state, and what happens to it.
 ///
-/// One call at a time; `subscription` passes events on and has the timer.
+/// The functions are called one at a time. They pass events on to `subscription.sink`, and start the timer by
+/// `subscription.startTimer(after:)`.
 protocol TimedOperation<Element>: Sendable {
   associatedtype Element: Sendable
 
-  /// When somebody subscribes, before the source is subscribed to.
+  /// Called at the subscription, before the source is subscribed to.
   mutating func begin(_ subscription: TimedSubscription<Self>)
-  /// The source says something.
+  /// Called with each event of the source.
   mutating func receive(_ event: Event<Element>, _ subscription: TimedSubscription<Self>)
-  /// The timer that was started last has fired.
+  /// Called when the timer has fired that was started last.
   mutating func timerFired(_ subscription: TimedSubscription<Self>)
 }
 
@@ -20,9 +21,9 @@ extension TimedOperation {
 
 /// One subscription of an operator with a source and a timer.
 ///
-/// Source and timer run on different threads; a ``Serializer`` makes one sequence of them, so no lock is held
-/// while an observer runs. When the subscription ends, the timer is cancelled, and the operation with
-/// whatever elements it holds is destroyed.
+/// The source and the timer run on different threads. A ``StatefulDrain`` makes one sequence of their
+/// signals, so no lock is held while an observer runs. When the subscription ends, the timer is cancelled,
+/// and the operation is destroyed with whatever elements it holds.
 final class TimedSubscription<Operation: TimedOperation>: Sendable {
   private enum Signal: Sendable {
     case begin
@@ -30,7 +31,7 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
     case timer(Int)
   }
 
-  /// A signal and whom it concerns: so the serializer needs no reference to who owns it.
+  /// A signal with the subscription that it concerns, so that the drain need not retain its owner.
   private struct Input: Sendable {
     let signal: Signal
     let subscription: TimedSubscription
@@ -38,32 +39,31 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
 
   let sink: Sink<Operation.Element>
   private let scheduler: any SchedulerType
-  private let serializer: Serializer<Operation, Input>
+  private let drain: StatefulDrain<Operation, Input>
   private let source = SerialDisposable()
   private let timer = SerialDisposable()
-  /// Tells the timer's firing from that of one before, which may be on its way when that is cancelled.
-  /// Relaxed: only the one who handles touches it.
+  /// The number of the newest timer. It tells that timer from an earlier one that was cancelled while it
+  /// fired. Relaxed: only the drainer touches it, and the drain orders one drainer after the other.
   private let timers = Atomic(0)
 
   private init(_ operation: Operation, _ scheduler: any SchedulerType, _ sink: Sink<Operation.Element>) {
     self.sink = sink
     self.scheduler = scheduler
-    serializer = Serializer(operation) { operation, input in
+    drain = StatefulDrain(operation) { operation, input in
       input.subscription.handle(input.signal, &operation)
     }
   }
 
-  /// The stream of what `operation` makes of a source.
+  /// Returns the stream that `operation` makes of a source.
   static func stream(
     _ operation: Operation, of source: Observable<Operation.Element>, on scheduler: any SchedulerType
   ) -> Observable<Operation.Element> {
     Observable { observer in
       let sink = Sink(observer)
       let subscription = TimedSubscription(operation, scheduler, sink)
-      // Before the source is asked, which may be long in answering: then the end of the sink ends the timer
-      // as well.
-      sink.hold(
-        Disposables.create(subscription.source, subscription.timer, subscription.serializer))
+      // Before the source is subscribed to, which may take long: if the sink ends meanwhile, so does the
+      // timer.
+      sink.hold(Disposables.create(subscription.source, subscription.timer, subscription.drain))
       // Its place is taken before it is there: the operation may replace it while it is being made.
       let first = SingleAssignmentDisposable()
       subscription.source.disposable = first
@@ -76,19 +76,19 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
   /// The scheduler's time.
   var now: Duration { scheduler.now }
 
-  /// Starts the timer, instead of the one that may be running.
+  /// Starts the timer, in the place of one that may be running. Called by the operation.
   func startTimer(after delay: Duration) {
     let number = timers.wrappingAdd(1, ordering: .relaxed).newValue
     timer.disposable = scheduler.schedule(after: max(delay, .zero)) { self.submit(.timer(number)) }
   }
 
-  /// Stands on another source from now on.
+  /// Disposes of the source and subscribes to another one. Called by the operation.
   func replaceSource(by other: Observable<Operation.Element>, _ observer: AnyObserver<Operation.Element>) {
     source.disposable = other.run(observer)
   }
 
   private func submit(_ signal: Signal) {
-    if !sink.isOver { serializer.submit(Input(signal: signal, subscription: self)) }
+    if !sink.isOver { drain.submit(Input(signal: signal, subscription: self)) }
   }
 
   private func handle(_ signal: Signal, _ operation: inout Operation) {

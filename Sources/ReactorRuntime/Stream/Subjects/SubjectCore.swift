@@ -1,135 +1,325 @@
 import ReactorCore
 
-/// What all subjects are: accepts events from any threads, and tells them to each observer in one order.
+/// The implementation of all subjects: accepts events from any threads, and delivers them to each observer in
+/// one order.
 ///
-/// An event is accepted under the lock: there it gets its number, and what later subscribers are told
-/// changes. It is delivered afterwards, with no lock held, by one thread at a time, the handler: whoever
-/// found none, and then also what others brought meanwhile, who do not wait. So whoever brought an event
-/// reads what he wrote, also from inside an observer, and never recurses.
+/// An event is *accepted* under the lock: there it gets its number, and what later subscribers are replayed
+/// changes. It is *delivered* afterwards, with no lock held, by one thread at a time: the drainer of a
+/// ``SerialDrain``. So a thread that has brought an event reads what it wrote, also from inside an observer,
+/// and deliveries do not nest.
 ///
-/// An observer is told the events with numbers after that of its subscription; the effect of those before is
-/// in what it was replayed, even if they are not delivered yet.
+/// An observer receives the events whose numbers are greater than the last number at its subscription. The
+/// effect of the earlier ones is in what it was replayed, even if they have not been delivered yet.
 ///
-/// Memory is bounded: who brings an event while ``Crowd/limit`` others wait sleeps until there are fewer, as
-/// with ``Serializer``.
+/// Memory is bounded by ``Backpressure``.
+///
+/// Inlinable throughout, as ``SerialDrain`` is, so that it is specialised for the element. Otherwise looking
+/// the generic types up takes twenty times as long as the delivery itself.
+@usableFromInline
 final class SubjectCore<Element: Sendable>: Sendable {
+  @usableFromInline
   struct Accepted: Sendable {
-    let event: Event<Element>
-    let number: UInt64
+    @usableFromInline let event: Event<Element>
+    @usableFromInline let number: UInt64
+
+    @inlinable
+    init(event: Event<Element>, number: UInt64) {
+      self.event = event
+      self.number = number
+    }
   }
 
+  @usableFromInline
   struct Member: Sendable {
-    let key: UInt64
-    /// The number of the last event that it is not told.
-    let since: UInt64
-    let observer: AnyObserver<Element>
+    @usableFromInline let key: UInt64
+    /// The number of the last event that it does not receive.
+    @usableFromInline let since: UInt64
+    @usableFromInline let observer: AnyObserver<Element>
+
+    @inlinable
+    init(key: UInt64, since: UInt64, observer: AnyObserver<Element>) {
+      self.key = key
+      self.since = since
+      self.observer = observer
+    }
   }
 
-  /// Nothing of a user's may be destroyed while the lock is held: it could come back here. So whatever leaves
-  /// this is handed out.
+  /// What the lock guards. Destroying a user's element or observer may call this subject, so whatever leaves
+  /// this is handed out, and destroyed after the lock.
+  @usableFromInline
   struct State: Sendable {
     /// In the order of subscription, and so of the keys.
-    var members: [Member] = []
-    var waiting: [Accepted] = []
-    /// The token of the thread that delivers; 0 if none does.
-    var handler: UInt64 = 0
-    var lastNumber: UInt64 = 0
-    var lastKey: UInt64 = 0
-    var recent: RecentElements<Element>
-    var stopEvent: Event<Element>?
+    @usableFromInline var members: [Member] = []
+    @usableFromInline var drain = SerialDrain<Accepted>()
+    @usableFromInline var lastNumber: UInt64 = 0
+    @usableFromInline var lastKey: UInt64 = 0
+    @usableFromInline var recent: RecentElements<Element>
+    @usableFromInline var stopEvent: Event<Element>?
+
+    @inlinable
+    init(recent: RecentElements<Element>) { self.recent = recent }
   }
 
-  let state: SystemMutex<State>
-  /// Whether who subscribes after the end is told the recent elements, and not the end only.
-  let replaysAfterEnd: Bool
+  @usableFromInline let state: SystemMutex<State>
+  /// Whether a subscriber after the end is replayed the recent elements, and not only the end.
+  @usableFromInline let replaysAfterEnd: Bool
 
+  @inlinable
   init(_ recent: RecentElements<Element>, replaysAfterEnd: Bool = false) {
     state = SystemMutex(State(recent: recent))
     self.replaysAfterEnd = replaysAfterEnd
   }
 
   /// Any thread; may be stale at once.
+  @inlinable
   var hasObservers: Bool { state.withLock { !$0.members.isEmpty } }
 
   /// The last element that was accepted. Any thread.
+  @inlinable
   var last: Element? { state.withLock { $0.recent.last } }
 
-  /// The end, if it was accepted. Any thread.
+  /// The stop event, if one was accepted. Any thread.
+  @inlinable
   var stopEvent: Event<Element>? { state.withLock { $0.stopEvent } }
 
-  /// The last element, and the end, if they were accepted; of the same moment. Any thread.
+  /// The last element and the stop event, if they were accepted; of the same moment. Any thread.
+  @inlinable
   var lastAndStopEvent: (Element?, Event<Element>?) {
     state.withLock { ($0.recent.last, $0.stopEvent) }
   }
 
-  /// A stream of what is accepted from each subscription on. It keeps this alive; its subscriptions do not.
+  /// A stream of what is accepted from each subscription on. It retains this; its subscriptions do not.
+  @inlinable
   var stream: Observable<Element> { Observable(identity: self) { self.subscribe($0) } }
 
+  // MARK: Delivering
+
   /// Accepts an event, and delivers it or leaves that to the thread that is delivering another. Any thread.
+  ///
+  /// O(n) in the number of observers.
+  @inlinable
   func on(_ event: Event<Element>) {
     let me = CurrentCore.threadToken
-    switch state.withLock({ $0.accept(event, from: me) }) {
-    case .isOver: break
+    switch state.withLock({ $0.accept(event, on: me) }) {
+    case .refused: break
     case .deliver(let accepted, let members, _):
       deliver(accepted, to: members)
       drain()
-    case .left(let isCrowded, _):
-      if isCrowded { waitForRoom(me) }
+    case .queued(let mustWait, _):
+      if mustWait { waitForRoom(me) }
     }
   }
 
-  /// Delivers what was left to this thread, which is the handler, and then no longer is.
+  /// Delivers what was queued for this thread, the drainer.
+  @inlinable
   func drain() {
-    while true {
-      let batch: [Accepted] = state.withLock { state in
-        if state.waiting.isEmpty { state.handler = 0 }
-        defer { state.waiting = [] }
-        return state.waiting
-      }
-      if batch.isEmpty { return }
-      if batch.count > Crowd.limit { Crowd.notify() }
-      for accepted in batch { deliver(accepted, to: state.withLock { $0.members(for: accepted) }) }
-    }
+    SerialDrain.drain(
+      takeBatch: { state.withLock { $0.drain.takeBatch() } },
+      handle: { accepted in deliver(accepted, to: state.withLock { $0.members(for: accepted) }) })
   }
 
-  private func deliver(_ accepted: Accepted, to members: [Member]) {
+  @inlinable
+  func deliver(_ accepted: Accepted, to members: [Member]) {
     for member in members where member.since < accepted.number { member.observer.on(accepted.event) }
   }
 
-  private func waitForRoom(_ me: UInt64) {
-    Crowd.wait(
-      me, handler: { [self] in state.withLock { $0.handler } },
-      hasRoom: { [self] in state.withLock { $0.handler == 0 || $0.waiting.count <= Crowd.limit } })
+  @inlinable
+  func waitForRoom(_ me: UInt64) {
+    Backpressure.wait(
+      me, drainer: { [self] in state.withLock { $0.drain.drainer } },
+      hasRoom: { [self] in state.withLock { $0.drain.hasRoom } })
+  }
+
+  // MARK: Subscribing
+
+  @usableFromInline
+  struct Admission: Sendable {
+    /// Nil if there is nothing to dispose of.
+    @usableFromInline let key: UInt64?
+    @usableFromInline let replay: [Event<Element>]
+    @usableFromInline var isDrainer = false
+
+    @inlinable
+    init(key: UInt64?, replay: [Event<Element>]) {
+      self.key = key
+      self.replay = replay
+    }
+  }
+
+  @usableFromInline
+  enum Arrival: Sendable {
+    case first(@Sendable () -> [Event<Element>])
+    case event(Event<Element>)
+  }
+
+  /// Starts a subscription, which may race with deliveries. Any thread.
+  ///
+  /// The observer is replayed what there is before this returns, and receives nothing else meanwhile. There
+  /// are three cases:
+  ///
+  /// 1. Nobody delivers. The subscribing thread becomes the drainer, so the events of others queue up behind
+  ///    the replay.
+  /// 2. The subscribing thread is the drainer, because an observer subscribes. Then nobody else delivers.
+  /// 3. Another thread delivers. Then the new observer gets a drain of its own, in which the replay comes
+  ///    first. Neither thread waits for the other.
+  ///
+  /// The result does not retain this subject: an observer that is never disposed of goes away with its
+  /// subject.
+  @inlinable
+  func subscribe(_ observer: AnyObserver<Element>) -> any Disposable {
+    let me = CurrentCore.threadToken
+    let admission: Admission? = state.withLock { state in
+      let othersDeliver = state.drain.isActive && state.drain.drainer != me
+      if othersDeliver, state.stopEvent == nil, !state.recent.isEmpty { return nil }
+      var admission = admit(observer, to: &state)
+      if admission.key != nil, !admission.replay.isEmpty {
+        admission.isDrainer = state.drain.tryAcquire(on: me)
+      }
+      return admission
+    }
+    guard let admission else { return subscribeDuringDelivery(observer) }
+    for event in admission.replay { observer.on(event) }
+    if admission.isDrainer { drain() }
+    return subscription(admission.key)
+  }
+
+  @inlinable
+  func subscribeDuringDelivery(_ observer: AnyObserver<Element>) -> any Disposable {
+    let subscription = SingleAssignmentDisposable()
+    let order = StatefulDrain<Void, Arrival>(()) { _, arrival in
+      switch arrival {
+      case .first(let admit): for event in admit() { observer.on(event) }
+      case .event(let event): observer.on(event)
+      }
+    }
+    // Nobody else knows the drain yet, so this thread handles this input now, and what comes meanwhile is
+    // queued in it.
+    order.submit(
+      .first { [self] in
+        let serialized = AnyObserver<Element> { order.submit(.event($0)) }
+        let admission = state.withLock { admit(serialized, to: &$0) }
+        // Weak, because the observer may hold the subscription.
+        let closing = Disposables.create { [weak order] in order?.dispose() }
+        subscription.hold(Disposables.create(self.subscription(admission.key), closing))
+        return admission.replay
+      })
+    return subscription
+  }
+
+  @inlinable
+  func admit(_ observer: AnyObserver<Element>, to state: inout State) -> Admission {
+    if let stopEvent = state.stopEvent {
+      let recent = replaysAfterEnd ? state.recent.all : []
+      return Admission(key: nil, replay: recent.map { .next($0) } + [stopEvent])
+    }
+    state.lastKey += 1
+    state.members.append(Member(key: state.lastKey, since: state.lastNumber, observer: observer))
+    return Admission(key: state.lastKey, replay: state.recent.all.map { .next($0) })
+  }
+
+  @inlinable
+  func subscription(_ key: UInt64?) -> any Disposable {
+    guard let key else { return Disposables.create() }
+    return Disposables.create { [weak self] in self?.remove(key) }
+  }
+
+  /// O(n) in the number of observers.
+  @inlinable
+  func remove(_ key: UInt64) {
+    let removed: Member? = state.withLock { state in
+      guard let index = state.index(of: key) else { return nil }
+      return state.members.remove(at: index)
+    }
+    // Its observer, maybe the last reference to what that captures, is destroyed here, after the lock.
+    _ = consume removed
   }
 }
 
 extension SubjectCore.State {
+  @usableFromInline
   enum Acceptance: Sendable {
-    /// Nothing is accepted after a stop event.
-    case isOver
-    /// The caller is the handler now.
+    /// There was a stop event before.
+    case refused
+    /// The caller is the drainer now.
     case deliver(SubjectCore.Accepted, to: [SubjectCore.Member], displaced: Element?)
-    /// To the handler.
-    case left(isCrowded: Bool, displaced: Element?)
+    /// Left to the drainer.
+    case queued(mustWait: Bool, displaced: Element?)
   }
 
-  mutating func accept(_ event: Event<Element>, from thread: UInt64) -> Acceptance {
-    if stopEvent != nil { return .isOver }
+  @inlinable
+  mutating func accept(_ event: Event<Element>, on thread: UInt64) -> Acceptance {
+    if stopEvent != nil { return .refused }
     var displaced: Element?
     if case .next(let element) = event { displaced = recent.append(element) } else { stopEvent = event }
     lastNumber += 1
     let accepted = SubjectCore.Accepted(event: event, number: lastNumber)
-    if handler == 0 {
-      handler = thread
-      return .deliver(accepted, to: members(for: accepted), displaced: displaced)
+    return switch drain.submit(accepted, on: thread) {
+    case .becameDrainer: .deliver(accepted, to: members(for: accepted), displaced: displaced)
+    case .queued(let mustWait): .queued(mustWait: mustWait, displaced: displaced)
+    case .refused: preconditionFailure("the drain of a subject is never closed")
     }
-    waiting.append(accepted)
-    return .left(isCrowded: waiting.count > Crowd.limit && handler != thread, displaced: displaced)
   }
 
-  /// Whom to tell an event that is delivered now. Whom a stop event is told is forgotten.
+  /// The observers of an event that is delivered now. Those of a stop event are forgotten here.
+  @inlinable
   mutating func members(for accepted: SubjectCore.Accepted) -> [SubjectCore.Member] {
     defer { if accepted.event.isStopEvent { members = [] } }
     return members
+  }
+
+  /// Where the member of that key is; nil if it is no longer there. O(log n).
+  @inlinable
+  func index(of key: UInt64) -> Int? {
+    var (low, high) = (0, members.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if members[middle].key < key { low = middle + 1 } else { high = middle }
+    }
+    return low < members.count && members[low].key == key ? low : nil
+  }
+}
+
+/// The last elements of a stream, up to a limit: a ring buffer.
+@usableFromInline
+struct RecentElements<Element: Sendable>: Sendable {
+  @usableFromInline let limit: Int
+  // Once this is full, `oldest` goes round in it.
+  @usableFromInline var kept: [Element]
+  @usableFromInline var oldest = 0
+
+  @inlinable
+  init(limit: Int, _ first: [Element] = []) {
+    precondition(limit >= 0 && first.count <= limit)
+    self.limit = limit
+    kept = first
+  }
+
+  @inlinable
+  var isEmpty: Bool { kept.isEmpty }
+
+  @inlinable
+  var last: Element? {
+    if kept.isEmpty { return nil }
+    return kept[oldest == 0 ? kept.count - 1 : oldest - 1]
+  }
+
+  /// From the oldest to the newest.
+  @inlinable
+  var all: [Element] { Array(kept[oldest...] + kept[..<oldest]) }
+
+  /// Adds an element.
+  ///
+  /// - Returns: The element that it replaces, so that the caller chooses where that is destroyed.
+  @inlinable
+  mutating func append(_ element: Element) -> Element? {
+    if limit == 0 { return nil }
+    if kept.count < limit {
+      kept.append(element)
+      return nil
+    }
+    var displaced = element
+    swap(&kept[oldest], &displaced)
+    oldest = oldest + 1 == limit ? 0 : oldest + 1
+    return displaced
   }
 }

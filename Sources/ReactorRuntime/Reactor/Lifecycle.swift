@@ -1,0 +1,182 @@
+import Synchronization
+
+/// The life of a reactor in one word: whether it still accepts what is sent, and what becomes of what it holds.
+///
+/// ```
+///   open ── openToClosing ──▶ closing ── closingToSealed ──▶ sealed ── sealedToEnded ──▶ ended
+/// ```
+///
+/// - **open**: the mailbox accepts.
+/// - **closing**: sends are about to be refused. The stages of the mailbox are being closed; until the last one is, a
+///   send may still be accepted.
+/// - **sealed**: every stage is closed. Nothing is accepted any more, so a mailbox that the owner now finds empty
+///   stays empty.
+/// - **ended**: everything that was accepted has been processed or reported. The streams are disposed of, and what
+///   waits for the end is told.
+///
+/// Two marks stand beside the phase, and neither changes after the end:
+///
+/// - **discards**: what the reactor holds is reported instead of processed. It comes with `close(.discard)` and when a
+///   transform ends. A drain can become a discard, never the other way round.
+/// - **isClosedByLoopOnly**: only the loop was shut down, and nobody has closed the reactor itself. Other threads are
+///   refused; turns and jobs of the loop may still send while it winds down. Such a reactor does not end, until it is
+///   closed itself.
+///
+/// Each phase only goes forward, so what a thread has learnt from a query stays true, except "open".
+///
+/// All accesses are sequentially consistent. What depends on it are three pairs, in each of which one side writes the
+/// word and then reads something else, while the other side does the reverse:
+///
+/// - A closer makes the word closing and then closes the stages that it finds. A sender that grows the mailbox puts a
+///   stage in place and then reads the word. Either the closer finds that stage, or the sender closes it itself.
+/// - A closer makes the word sealed and then makes the owner check once more. An owner that finds the mailbox empty
+///   reads the word before. Either it finds it sealed, or it checks once more.
+/// - The owner makes the word ended and then tells what waits. A waiter registers under the lock that telling takes.
+@usableFromInline
+struct Lifecycle: ~Copyable, Sendable {
+  @usableFromInline
+  enum Phase: UInt8, Comparable, Sendable {
+    case open, closing, sealed, ended
+
+    @usableFromInline
+    static func < (one: Phase, other: Phase) -> Bool { one.rawValue < other.rawValue }
+  }
+
+  /// Who closes.
+  @usableFromInline
+  enum Closer: Sendable {
+    case reactor(Closing)
+    /// The reactor's loop, which was shut down.
+    case loop
+  }
+
+  /// What the thread that closes must do next.
+  @usableFromInline
+  enum AfterClosing: Sendable {
+    /// Close the stages of the mailbox and call ``closingToSealed()``, then make the owner check once more. Several
+    /// threads that close at the same time all do so: each can be stopped in the middle.
+    case seal
+    /// Make the owner check once more: the mailbox is sealed, but this call has changed what becomes of its contents.
+    case notifyOwner
+    /// It has been done before.
+    case nothing
+  }
+
+  /// A value of the word: the phase in the low two bits, then the marks.
+  @usableFromInline
+  struct Word: Equatable, Sendable {
+    var phase: Phase
+    var discards = false
+    var isClosedByLoopOnly = false
+
+    @usableFromInline
+    init(_ rawValue: UInt8) {
+      // Two bits, and all four values are phases.
+      phase = Phase(rawValue: rawValue & 3).unsafelyUnwrapped
+      discards = rawValue & 4 != 0
+      isClosedByLoopOnly = rawValue & 8 != 0
+    }
+
+    var rawValue: UInt8 { phase.rawValue | (discards ? 4 : 0) | (isClosedByLoopOnly ? 8 : 0) }
+  }
+
+  @usableFromInline let word = Atomic<UInt8>(0)
+
+  @usableFromInline init() {}
+
+  // MARK: Transitions
+
+  /// Refuses what is sent from now on, or says more precisely what becomes of what is inside. Any thread.
+  @usableFromInline
+  func openToClosing(by closer: Closer) -> AfterClosing {
+    let change = update { word in
+      if word.phase == .ended { return nil }
+      var next = word
+      if word.phase == .open { next.phase = .closing }
+      switch closer {
+      case .loop: if word.phase == .open { next.isClosedByLoopOnly = true }
+      case .reactor(let closing):
+        next.isClosedByLoopOnly = false
+        if closing == .discard { next.discards = true }
+      }
+      return next
+    }
+    guard let change else { return .nothing }
+    if change.to.phase == .closing { return .seal }
+    return change.from == change.to ? .nothing : .notifyOwner
+  }
+
+  /// Every stage of the mailbox is closed. Any thread that has closed them.
+  ///
+  /// - Returns: Whether it was this call that sealed it.
+  @usableFromInline
+  func closingToSealed() -> Bool {
+    update { word in
+      if word.phase != .closing { return nil }
+      var next = word
+      next.phase = .sealed
+      return next
+    } != nil
+  }
+
+  /// Everything that was accepted is done. The owner, once it has found the mailbox empty after ``mayEnd``; or the
+  /// thread that has discarded what was inside.
+  ///
+  /// - Returns: Whether it was this call that ended it: then the caller disposes of the streams and tells what waits.
+  @usableFromInline
+  func sealedToEnded() -> Bool {
+    update { word in
+      if word.phase != .sealed || word.isClosedByLoopOnly { return nil }
+      var next = word
+      next.phase = .ended
+      return next
+    } != nil
+  }
+
+  /// Changes the word to what `transition` returns, unless that is nil; repeats while other threads change it.
+  private func update(_ transition: (Word) -> Word?) -> (from: Word, to: Word)? {
+    var found = word.load(ordering: .sequentiallyConsistent)
+    while true {
+      let from = Word(found)
+      guard let to = transition(from) else { return nil }
+      if from == to { return (from, to) }
+      let (isChanged, current) = word.compareExchange(
+        expected: found, desired: to.rawValue, ordering: .sequentiallyConsistent)
+      if isChanged { return (from, to) }
+      found = current
+    }
+  }
+
+  // MARK: Queries, any thread
+
+  @usableFromInline
+  var current: Word { Word(word.load(ordering: .sequentiallyConsistent)) }
+
+  /// Whether sends are refused, or are about to be.
+  @inlinable
+  var isClosed: Bool { word.load(ordering: .sequentiallyConsistent) != 0 }
+
+  /// Whether the mailbox is sealed.
+  @usableFromInline
+  var isSealed: Bool { current.phase >= .sealed }
+
+  /// Whether the reactor ends as soon as the owner finds the mailbox empty. To be checked before the mailbox.
+  @usableFromInline
+  var mayEnd: Bool { current.phase == .sealed && !current.isClosedByLoopOnly }
+
+  /// Whether everything is done.
+  @usableFromInline
+  var hasEnded: Bool { current.phase == .ended }
+
+  /// Whether the thread that runs the reactor's turns is refused like every other thread: the reactor itself was
+  /// closed, and the send does not come from one of its own turns, in which it processes what it had accepted.
+  @usableFromInline
+  func refusesOwner(inTurn: Bool) -> Bool {
+    let word = current
+    switch word.phase {
+    case .open: return false
+    case .closing, .sealed: return !word.isClosedByLoopOnly && !inTurn
+    case .ended: return true
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import ReactorCore
+
+/// An error of a stream itself.
+public enum RxError: Error, Equatable, Sendable {
+  /// An error without a known cause.
+  case unknown
+  /// A number does not fit.
+  case overflow
+  /// An argument is out of range, such as an index that no element has.
+  case argumentOutOfRange
+  /// The stream completed without an element where one was expected.
+  case noElements
+  /// The stream had a second element where one was expected.
+  case moreThanOneElement
+  /// No element came in time.
+  case timeout
+}
+
+extension RxError: CustomStringConvertible, CustomDebugStringConvertible {
+  public var description: String {
+    switch self {
+    case .unknown: "an unknown error"
+    case .overflow: "a number does not fit"
+    case .argumentOutOfRange: "an argument is out of range"
+    case .noElements: "the stream has no elements"
+    case .moreThanOneElement: "the stream has more than one element"
+    case .timeout: "no element came in time"
+    }
+  }
+
+  public var debugDescription: String { description }
+}
+
+/// What is done where a program has not said what to do.
+public enum Hooks {
+  private static let errorHandler = SystemMutex<@Sendable (any Error) -> Void>(printToStandardError)
+
+  /// Called with the error of a stream that was subscribed to without a handler for errors, and with
+  /// ``ValuesOverflow``, on the thread that reports it. Writes to standard error unless it is replaced. Any
+  /// thread may read and set it.
+  public static var defaultErrorHandler: @Sendable (any Error) -> Void {
+    get { errorHandler.withLock { $0 } }
+    set { errorHandler.withLock { $0 = newValue } }
+  }
+
+  private static let printToStandardError: @Sendable (any Error) -> Void = { error in
+    if let overflow = error as? ValuesOverflow { return StandardError.write("\(overflow)\n") }
+    StandardError.write(
+      """
+      Problem: a stream failed, and nobody handled that: \(error).
+      Likely cause: it was subscribed to without onError.
+      Remedy: handle the error in onError, or before by catch or catchAndReturn.\n
+      """)
+  }
+}

@@ -1,0 +1,216 @@
+import Dispatch
+import ReactorCore
+import Synchronization
+
+/// Runs actions on a queue of the system, several at the same time if the queue does.
+///
+/// Operators that use this scheduler still deliver one event at a time, in order. A periodic action whose
+/// queue is late runs once for all the periods that it missed.
+public struct ConcurrentDispatchQueueScheduler: SchedulerType {
+  /// The scheduler of the system's global queue.
+  public static let shared = ConcurrentDispatchQueueScheduler(queue: .global())
+
+  private let scheduling: DispatchQueueScheduling
+
+  /// Creates a scheduler that runs actions on `queue`.
+  public init(queue: DispatchQueue) { scheduling = DispatchQueueScheduling(queue: queue) }
+
+  /// Creates a scheduler that runs actions on the system's global queue of that quality of service.
+  public init(qos: DispatchQoS) { self.init(queue: .global(qos: qos.qosClass)) }
+
+  public var now: RxTimeInterval { DispatchQueueScheduling.now }
+
+  public func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
+    scheduling.schedule(action)
+  }
+
+  public func schedule(
+    after delay: RxTimeInterval, _ action: @escaping @Sendable () -> Void
+  ) -> any Disposable { scheduling.schedule(after: delay, action) }
+
+  public func schedulePeriodic(
+    after delay: RxTimeInterval, every period: RxTimeInterval, _ action: @escaping @Sendable () -> Void
+  ) -> any Disposable { scheduling.schedulePeriodic(after: delay, every: period, action) }
+}
+
+/// Runs actions on a queue of the system, one at a time, in the order in which they were scheduled.
+///
+/// Makes a serial queue of its own, in front of the one that it is given, which may be concurrent.
+public struct SerialDispatchQueueScheduler: SchedulerType {
+  private let scheduling: DispatchQueueScheduling
+
+  /// Creates a scheduler that runs actions on `queue` itself, which is serial.
+  init(serialQueue queue: DispatchQueue) { scheduling = DispatchQueueScheduling(queue: queue) }
+
+  /// Creates a scheduler with a serial queue of its own.
+  public init(internalSerialQueueName: String) {
+    self.init(serialQueue: DispatchQueue(label: internalSerialQueueName))
+  }
+
+  /// Creates a scheduler that runs one action at a time on `queue`, which may be concurrent.
+  public init(queue: DispatchQueue, internalSerialQueueName: String = "rx.global_dispatch_queue.serial") {
+    self.init(serialQueue: DispatchQueue(label: internalSerialQueueName, target: queue))
+  }
+
+  /// Creates a scheduler that runs one action at a time on the system's global queue of that quality of
+  /// service.
+  public init(qos: DispatchQoS, internalSerialQueueName: String = "rx.global_dispatch_queue.serial") {
+    self.init(queue: .global(qos: qos.qosClass), internalSerialQueueName: internalSerialQueueName)
+  }
+
+  public var now: RxTimeInterval { DispatchQueueScheduling.now }
+
+  public func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
+    scheduling.schedule(action)
+  }
+
+  public func schedule(
+    after delay: RxTimeInterval, _ action: @escaping @Sendable () -> Void
+  ) -> any Disposable { scheduling.schedule(after: delay, action) }
+
+  public func schedulePeriodic(
+    after delay: RxTimeInterval, every period: RxTimeInterval, _ action: @escaping @Sendable () -> Void
+  ) -> any Disposable { scheduling.schedulePeriodic(after: delay, every: period, action) }
+}
+
+/// Runs actions on the system's main queue. The program must run that queue: by `dispatchMain()`, by
+/// `RunLoop.main.run()`, or by an asynchronous `main`.
+///
+/// ``instance`` runs an action at once if the caller is on the main queue and no earlier action is
+/// outstanding, so that the order is kept. Otherwise it leaves the action to the queue, as ``asyncInstance``
+/// always does.
+public final class MainScheduler: SchedulerType {
+  /// The scheduler that runs actions at once where it can.
+  public static let instance = MainScheduler()
+
+  /// The scheduler that always leaves actions to the queue.
+  public static let asyncInstance = SerialDispatchQueueScheduler(serialQueue: .main)
+
+  private static let mark: DispatchSpecificKey<Bool> = {
+    let key = DispatchSpecificKey<Bool>()
+    DispatchQueue.main.setSpecific(key: key, value: true)
+    return key
+  }()
+
+  private let scheduling = DispatchQueueScheduling(queue: .main)
+  /// Actions of ``schedule(_:)`` that have not ended. Relaxed: it only chooses the path. A caller on the main
+  /// queue sees what it has added itself, and what others add at the same time has no order.
+  private let outstanding = Atomic(0)
+
+  private init() {}
+
+  /// Whether the caller is on the main queue.
+  static var isCurrent: Bool { DispatchQueue.getSpecific(key: mark) ?? false }
+
+  /// Stops the program unless the caller is on the main queue.
+  public static func ensureExecutingOnScheduler(errorMessage: String? = nil) {
+    if isCurrent { return }
+    fatalError(errorMessage ?? "not on the main queue; use observe(on: MainScheduler.instance)")
+  }
+
+  public var now: RxTimeInterval { DispatchQueueScheduling.now }
+
+  public func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
+    let before = outstanding.wrappingAdd(1, ordering: .relaxed).oldValue
+    if before == 0, Self.isCurrent {
+      action()
+      outstanding.wrappingSubtract(1, ordering: .relaxed)
+      return Disposables.create()
+    }
+    let pending = PendingAction(action)
+    scheduling.queue.async {
+      pending.run()
+      self.outstanding.wrappingSubtract(1, ordering: .relaxed)
+    }
+    return pending
+  }
+
+  public func schedule(
+    after delay: RxTimeInterval, _ action: @escaping @Sendable () -> Void
+  ) -> any Disposable { scheduling.schedule(after: delay, action) }
+
+  public func schedulePeriodic(
+    after delay: RxTimeInterval, every period: RxTimeInterval, _ action: @escaping @Sendable () -> Void
+  ) -> any Disposable { scheduling.schedulePeriodic(after: delay, every: period, action) }
+}
+
+/// What the schedulers on the system's queues have in common.
+private struct DispatchQueueScheduling: Sendable {
+  let queue: DispatchQueue
+
+  /// The system's monotonic clock, which stops while the machine sleeps.
+  static var now: Duration { .nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds)) }
+
+  func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
+    let pending = PendingAction(action)
+    queue.async(execute: pending.run)
+    return pending
+  }
+
+  func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> any Disposable {
+    DispatchTimer(on: queue, after: delay, every: nil, action)
+  }
+
+  func schedulePeriodic(
+    after delay: Duration, every period: Duration, _ action: @escaping @Sendable () -> Void
+  ) -> any Disposable {
+    DispatchTimer(on: queue, after: delay, every: period, action)
+  }
+}
+
+/// A timer of the system: fires once or periodically, until it is disposed of.
+///
+/// The timer's handler retains this object and this object the timer, so it lives until it is over even if
+/// nothing else retains it. The system releases the handler of a cancelled timer some time later, on its
+/// queue. What the action captures must be released at once, so it is kept here and not in the handler.
+final class DispatchTimer: Disposable {
+  private struct Parts: @unchecked Sendable {
+    // Unchecked: the system's sources may be used on any thread.
+    var source: (any DispatchSourceTimer)?
+    var action: (@Sendable () -> Void)?
+  }
+
+  private let parts = SystemMutex(Parts())
+
+  init(
+    on queue: DispatchQueue, after delay: Duration, every period: Duration?,
+    _ action: @escaping @Sendable () -> Void
+  ) {
+    let source = DispatchSource.makeTimerSource(queue: queue)
+    let deadline = DispatchTime.now() + delay.dispatchInterval(atLeast: 0)
+    if let period {
+      let interval = period.dispatchInterval(atLeast: 1)
+      source.schedule(deadline: deadline, repeating: interval, leeway: .nanoseconds(0))
+      source.setEventHandler(handler: fireAgain)
+    } else {
+      source.schedule(deadline: deadline, leeway: .nanoseconds(0))
+      source.setEventHandler(handler: fireOnce)
+    }
+    parts.withLock { $0 = Parts(source: source, action: action) }
+    source.resume()
+  }
+
+  func dispose() { _ = end() }
+
+  @Sendable private func fireOnce() { end()?() }
+
+  @Sendable private func fireAgain() { parts.withLock { $0.action }?() }
+
+  /// Ends the timer. Returns the action, if this is the first end.
+  private func end() -> (@Sendable () -> Void)? {
+    let parts = parts.withLock { parts in
+      defer { parts = Parts() }
+      return parts
+    }
+    parts.source?.cancel()
+    return parts.action
+  }
+}
+
+extension Duration {
+  /// In whole nanoseconds, limited to what a queue of the system can wait for: from `least` to centuries.
+  func dispatchInterval(atLeast least: Int64) -> DispatchTimeInterval {
+    // Half of what fits, so that adding the present does not overflow.
+    .nanoseconds(Int(min(max(nanoseconds, least), .max / 2)))
+  }
+}
