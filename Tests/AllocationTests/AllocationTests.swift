@@ -2,22 +2,22 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What an action allocates, counted by the allocator, with a bound from below and one from above: an
-/// improvement must be written down here, and a regression is found.
+/// How many allocations an action makes, as the allocator counts them. There is an upper bound, which finds a
+/// regression, and a lower one, so that an improvement must be recorded here.
 ///
-/// The executable `allocations` measures, one process for each: see there why.
+/// The executable `allocations` measures, in one process for each kind of work; its comments say why.
 @Suite(
   .serialized,
   .enabled(if: Build.isOptimized, "without optimisation the generic code is not specialised, and allocates"),
   .enabled(if: !Build.isSanitized, "a sanitizer brings an allocator of its own, which does not count"))
 struct AllocationTests {
-  /// So many a measurement may make for itself, above all for its threads, spread over its actions.
+  /// The allocations of a measurement itself, above all for its threads, per action.
   static let none = 0...0.005
   static let one = 0.99...1.05
 
   @Test(
     arguments: [
-      // The control: one object for each action, which must be found.
+      // The control: one object for each action, which must be counted.
       ("oneObjectPerAction", one),
       ("ringSingle", none), ("ringBatch", none), ("lane", none),
       ("callerSynchronous", none), ("callerFanIn", none), ("loopFanIn", none), ("reentrant", none),
@@ -27,10 +27,12 @@ struct AllocationTests {
       ("observedOnce", none), ("observedFourTimes", none), ("observedDistinct", none), ("byAction", none),
       ("transformed", none), ("attached", none),
     ])
-  func `per action`(_ work: (name: String, expected: ClosedRange<Double>)) throws {
+  func `an action allocates as much as recorded here`(_ work: (name: String, expected: ClosedRange<Double>))
+    throws
+  {
     let output = Pipe()
     let process = Process()
-    // Built into the same folder as the tests.
+    // The executable is built into the same folder as the tests.
     process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
       .deletingLastPathComponent().appendingPathComponent("allocations")
     process.arguments = [work.name]

@@ -4,7 +4,7 @@
   import TestSupport
   import Testing
 
-  /// Streams of this package as RxSwift's, and back.
+  /// Conversions between streams of this package and RxSwift's.
   @Suite struct ConversionTests {
     private struct Failed: Error {}
 
@@ -23,14 +23,14 @@
         onCompleted: { record.append("completed") })
     }
 
-    @Test func `a stream of ours tells RxSwift's observers its elements and its end`() {
+    @Test func `a stream of this package sends its elements and its end to RxSwift's observers`() {
       let record = Record<String>()
       _ = note(ReactorRuntime.Observable.of(1, 2).asRxObservable().map { $0 * 10 }, in: record)
       _ = note(ReactorRuntime.Observable<Int>.error(Failed()).asRxObservable(), in: record)
       #expect(record.elements == ["10", "20", "completed", "Failed()"])
     }
 
-    @Test func `a stream of RxSwift's tells our observers its elements and its end`() {
+    @Test func `a stream of RxSwift's sends its elements and its end to observers of this package`() {
       let record = Record<String>()
       _ = note(RxSwift.Observable.of(1, 2).map { $0 * 10 }.asReactorObservable(), in: record)
       _ = note(RxSwift.Observable<Int>.error(Failed()).asReactorObservable(), in: record)
@@ -38,7 +38,7 @@
       #expect(record.elements == ["10", "20", "completed", "Failed()", "3", "completed"])
     }
 
-    @Test func `disposing what RxSwift subscribed disposes our subscription`() {
+    @Test func `disposing a subscription of RxSwift's disposes the subscription to our stream`() {
       let subject = ReactorRuntime.PublishSubject<Int>()
       let record = Record<String>()
       let subscription = note(subject.asRxObservable(), in: record)
@@ -49,7 +49,7 @@
       #expect(record.elements == ["1"])
     }
 
-    @Test func `disposing what we subscribed disposes RxSwift's subscription`() {
+    @Test func `disposing our subscription disposes the subscription to RxSwift's stream`() {
       let subject = RxSwift.PublishSubject<Int>()
       let record = Record<String>()
       let subscription = note(subject.asReactorObservable(), in: record)
@@ -79,8 +79,8 @@
       #expect((try? subject.value()) == 6)
     }
 
-    // RxSwift warns of this in debug builds, rightly: its contract leaves it to the user.
-    @Test func `what RxSwift emits on several threads at once comes one at a time`() {
+    // RxSwift warns about this in debug builds, because its contract makes the user responsible.
+    @Test func `elements that RxSwift emits on several threads at once arrive one at a time`() {
       let subject = RxSwift.PublishSubject<Int>()
       let onAnyThread = subject.asReactorObserver()
       let record = Record<String>()
@@ -103,7 +103,7 @@
       subscription.dispose()
     }
 
-    @Test func `conversions keep nothing after the disposal`() {
+    @Test func `conversions hold no objects after the disposal`() {
       let lifetimes = Lifetimes()
       let ours = ReactorRuntime.PublishSubject<Int>()
       let theirs = RxSwift.PublishSubject<Int>()

@@ -1,6 +1,6 @@
 import Testing
 
-/// Many threads against one another, in every family of scenarios; see README.md.
+/// Many threads against one another, in several families of scenarios; see README.md.
 ///
-/// One after the other: each scenario wants the processors for itself.
+/// They run one after the other, because each scenario needs all processors.
 @Suite(.serialized) struct StressTests {}

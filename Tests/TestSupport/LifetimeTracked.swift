@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts the instances that it made and that are alive.
+/// Counts the objects that it has made, and those of them that are alive.
 public final class Lifetimes: Sendable {
   private let living = Atomic(0)
   private let made = Atomic(0)
@@ -20,7 +20,7 @@ public final class Lifetimes: Sendable {
   fileprivate func end() { living.subtract(1, ordering: .sequentiallyConsistent) }
 }
 
-/// An object that is missed when it leaks, or when it is destroyed twice.
+/// An object whose ``Lifetimes`` notices if it leaks or is destroyed twice.
 public final class LifetimeTracked: Sendable {
   public let value: Int
   private let lifetimes: Lifetimes

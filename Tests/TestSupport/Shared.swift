@@ -1,17 +1,17 @@
 import Glibc
 
-/// Lets several threads hold something that cannot be copied.
+/// Lets several threads hold a value that cannot be copied.
 public final class Shared<Value: ~Copyable & Sendable>: Sendable {
   public let value: Value
 
   public init(_ value: consuming Value) { self.value = value }
 }
 
-/// What several threads write down, in the order in which they did.
+/// A list to which several threads append.
 ///
-/// A mutex of the system, which ThreadSanitizer knows; it does not see through that of the standard library.
+/// Uses the system's mutex, which ThreadSanitizer understands; it does not understand the standard library's.
 public final class Record<Element: Sendable>: @unchecked Sendable {
-  // Unchecked: `written` is touched under the mutex only.
+  // Unchecked: `written` is accessed under the mutex only.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private var written: [Element] = []
 

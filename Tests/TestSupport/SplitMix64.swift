@@ -1,4 +1,4 @@
-/// The generator from which every random choice of a test comes: small, fast, and repeatable.
+/// The random generator of all tests: small, fast and repeatable.
 ///
 /// After G. Steele, D. Lea and C. Flood, "Fast splittable pseudorandom number generators" (2014).
 public struct SplitMix64: RandomNumberGenerator, Sendable {
@@ -14,9 +14,9 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
     return mixed ^ (mixed &>> 31)
   }
 
-  /// True once in `count` times.
+  /// Returns true once in `count` times on average.
   public mutating func happens(onceIn count: UInt64) -> Bool { next() % count == 0 }
 
-  /// A number from 0 to `limit` - 1. The bias does not matter here, the speed does.
+  /// Returns a number from 0 to `limit` - 1. It is slightly biased, which does not matter here; speed does.
   public mutating func below(_ limit: Int) -> Int { Int(truncatingIfNeeded: next() % UInt64(limit)) }
 }

@@ -1,9 +1,10 @@
+import Glibc
 import ReactorCore
 
-/// Threads of a test's own, so that what blocks does not block the pool that runs the tests.
+/// Threads that belong to a test. If one blocks, it does not block the thread pool that runs the tests.
 public enum Threads {
-  /// Runs `body` on so many threads at once and waits for all; false if they did not end in time. Those
-  /// go on then, and the test has failed.
+  /// Runs `body` on `count` threads at once and waits for all of them. Returns false if they did not end in time:
+  /// then they go on, and the test should fail.
   public static func run(
     _ count: Int, seconds: Int = patience, _ body: @escaping @Sendable (Int) -> Void
   ) -> Bool {
@@ -20,7 +21,7 @@ public enum Threads {
     return finished.wait(seconds: seconds)
   }
 
-  /// Starts one thread and answers the gate that opens when it has ended.
+  /// Starts one thread. Returns a gate that opens when the thread has ended.
   public static func start(_ body: @escaping @Sendable () -> Void) -> Gate {
     let finished = Gate()
     _ = DedicatedThread(named: "test") {
@@ -30,7 +31,7 @@ public enum Threads {
     return finished
   }
 
-  /// Yields until `condition` holds; false if it did not in time.
+  /// Yields until `condition` holds. Returns false if it did not hold in time.
   public static func yield(seconds: Int = patience, until condition: () -> Bool) -> Bool {
     let deadline = ContinuousClock.now + .seconds(seconds)
     while !condition() {
@@ -38,5 +39,58 @@ public enum Threads {
       DedicatedThread.yield()
     }
     return true
+  }
+}
+
+/// How many seconds a test waits for something that must happen before it fails.
+public let patience = 300
+
+/// Opens after `count` calls of `open()`, and stays open. Waiting has a time limit, so that a test of something that
+/// hangs fails instead of hanging too.
+///
+/// Uses the system's mutex and condition variable, which ThreadSanitizer understands.
+public final class Gate: @unchecked Sendable {
+  // Unchecked: `missing` is accessed under the mutex only.
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  private var missing: Int
+
+  public init(count: Int = 1) {
+    missing = count
+    pthread_mutex_init(mutex, nil)
+    pthread_cond_init(condition, nil)
+  }
+
+  deinit {
+    pthread_cond_destroy(condition)
+    pthread_mutex_destroy(mutex)
+    condition.deallocate()
+    mutex.deallocate()
+  }
+
+  public func open() {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    missing -= 1
+    if missing <= 0 { pthread_cond_broadcast(condition) }
+  }
+
+  /// Waits until the gate is open. Returns false if it did not open in time.
+  public func wait(seconds: Int = patience) -> Bool {
+    var deadline = timespec()
+    clock_gettime(CLOCK_REALTIME, &deadline)
+    deadline.tv_sec += seconds
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    while missing > 0 {
+      if pthread_cond_timedwait(condition, mutex, &deadline) == ETIMEDOUT { return missing <= 0 }
+    }
+    return true
+  }
+
+  public var isOpen: Bool {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return missing <= 0
   }
 }

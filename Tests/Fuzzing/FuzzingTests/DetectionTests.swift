@@ -2,8 +2,7 @@ import FuzzProperties
 import ReactorCore
 import Testing
 
-/// A property that finds nothing in a broken subject is no property: each of these faults must be found by
-/// some random inputs.
+/// A property must find faults: some random inputs must find each of these.
 @Suite struct DetectionTests {
   static let ringFaults: [any RingFault.Type] = [
     SaysFullTooEarly.self, ForgetsThatItIsClosed.self, SaysFullWhereClosed.self, AcceptsEmptyClaims.self,
@@ -12,7 +11,7 @@ import Testing
   ]
 
   @Test(arguments: ringFaults.indices)
-  func `ring finds a fault of the ring`(_ index: Int) {
+  func `the ring property finds each fault of a ring`(_ index: Int) {
     func body<Fault: RingFault>(_: Fault.Type) {
       #expect(isFound(by: .ring(on: FaultyCore<Fault>.self)), "\(Fault.self) was not found")
     }
@@ -20,22 +19,22 @@ import Testing
   }
 
   @Test(arguments: OverflowFault.allCases)
-  func `overflow finds a fault of the reactor`(_ fault: OverflowFault) {
+  func `the overflow property finds each fault of a reactor`(_ fault: OverflowFault) {
     #expect(isFound(by: .overflow(fault)))
   }
 
   @Test(arguments: ReentranceFault.allCases)
-  func `reentrance finds a fault of the reactor`(_ fault: ReentranceFault) {
+  func `the reentrance property finds each fault of a reactor`(_ fault: ReentranceFault) {
     #expect(isFound(by: .reentrance(fault)))
   }
 
   @Test(arguments: StreamsFault.allCases)
-  func `streams finds a fault of the stream`(_ fault: StreamsFault) {
+  func `the streams property finds each fault of a stream`(_ fault: StreamsFault) {
     #expect(isFound(by: .streams(fault)))
   }
 
   @Test(arguments: FuzzProperty.all)
-  func `without a fault the same inputs hold`(_ property: FuzzProperty) {
+  func `without a fault the same inputs find nothing`(_ property: FuzzProperty) {
     #expect(!isFound(by: property))
   }
 

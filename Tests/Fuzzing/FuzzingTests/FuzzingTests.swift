@@ -1,11 +1,10 @@
 import FuzzProperties
 import Testing
 
-/// What libFuzzer looks for is looked for here, too, without it: with the inputs that it has found, and with a few
-/// thousand random ones.
+/// Checks the properties without libFuzzer: with the inputs that it has found, and with a few thousand random ones.
 @Suite struct FuzzingTests {
   @Test(arguments: FuzzProperty.all)
-  func `every input of the corpus holds`(_ property: FuzzProperty) throws {
+  func `each property holds for every input of the corpus`(_ property: FuzzProperty) throws {
     let inputs = try Corpus.inputs(of: property)
     #expect(inputs.count > 10)
     for input in inputs {
@@ -16,7 +15,7 @@ import Testing
   }
 
   @Test(arguments: FuzzProperty.all)
-  func `random inputs hold`(_ property: FuzzProperty) {
+  func `each property holds for random inputs`(_ property: FuzzProperty) {
     let inputs = RandomInputs(1500)
     for bytes in inputs {
       guard let mismatch = property.mismatch(bytes) else { continue }

@@ -1,4 +1,4 @@
-/// A reactor's state: what was reduced, in what order, as short as three numbers.
+/// A reactor's state: a digest of what was reduced, in which order, in three numbers.
 struct Digest: Equatable, Sendable, CustomStringConvertible {
   private(set) var count = 0
   private(set) var last = 0

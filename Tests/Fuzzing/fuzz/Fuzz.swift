@@ -1,11 +1,11 @@
 import FuzzProperties
 
-// With libFuzzer, that has the entry point.
+// In a build with libFuzzer, libFuzzer has the entry point.
 #if !LIBFUZZER
   @main
   struct Fuzz {
     static func main() {
-      print("This needs libFuzzer: Scripts/fuzz builds it so. Its properties:")
+      print("This program needs libFuzzer: Scripts/fuzz builds it with that. The properties:")
       for property in FuzzProperty.all { print("  \(property)") }
     }
   }

@@ -5,11 +5,11 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// A clock that stands still, or jumps forward.
+/// Timers and sleeping loops when the clock stands still or jumps forward.
 @Suite struct ClockFaultTests {
-  /// In steps: time passes only where the test says so.
+  /// The clock stands still, but for the steps that the test makes.
   @Test
-  func `timers follow the clock`() throws {
+  func `timers fire neither early nor late when the clock jumps`() throws {
     defer { faulty_reset() }
     let hosted = try HostedLoop()
     let ran = Record<Int>()
@@ -21,24 +21,24 @@ import Testing
     for _ in 0..<5 { #expect(hosted.run() == 0) }
     faulty_stop_clock(start + 10_000_000_000 - 1)
     #expect(hosted.run() == 0)
-    // Due at the very moment, and not before.
+    // A timer fires at the moment when it is due, and not before.
     faulty_stop_clock(start + 10_000_000_000)
     #expect(hosted.run() == 1)
     #expect(ran.elements == [10])
-    // A jump over several: all of them, in their order.
+    // A jump past several timers fires all of them, in their order.
     faulty_stop_clock(start + 100 * 3_600_000_000_000)
     #expect(hosted.run() == 2)
     #expect(ran.elements == [10, 20, 3600])
     #expect(hosted.run() == 0)
   }
 
-  /// The kernel's time goes on, and wakes the loop; by its own clock it is too early, so it sleeps again.
+  /// The kernel's time passes and wakes the loop. By its own clock that is too early, so the loop sleeps again.
   @Test
-  func `loop whose clock stands still sleeps on`() throws {
+  func `a loop whose clock stands still goes on sleeping`() throws {
     let loop = try Loop(waiting: .parking(afterSpins: 1))
     let hasRun = Gate()
     let isSet = Gate()
-    // The clock of the loop's thread.
+    // Only the clock of the loop's thread stops.
     try loop.execute {
       let now = MonotonicTime.now
       faulty_stop_clock(now)
@@ -53,7 +53,7 @@ import Testing
     let before = loop.counters.parks
     #expect(Threads.yield { loop.counters.parks >= before + 5 })
     #expect(!hasRun.isOpen)
-    // It is not deaf meanwhile.
+    // Meanwhile it still processes what it is sent.
     let reactor = Script(on: .loop(loop))
     reactor.send(1)
     #expect(Threads.yield { reactor.currentState == [1] })
@@ -63,13 +63,13 @@ import Testing
     #expect(Threads.start { loop.shutdown() }.wait())
   }
 
-  /// After a jump the time to sleep is none, not a negative one, which would be for ever.
+  /// After a jump the time left to sleep is zero. A negative one would mean to sleep for ever.
   @Test
-  func `loop whose clock jumps does not sleep for ever`() throws {
+  func `a loop whose clock jumps does not sleep for ever`() throws {
     let loop = try Loop(waiting: .parking(afterSpins: 1))
     let hasRun = Gate()
     try loop.schedule(after: .seconds(3600)) { hasRun.open() }
-    // The timer is known to the loop, which is about to sleep for an hour.
+    // The loop knows of the timer, and is about to sleep for an hour.
     #expect(Threads.yield { loop.counters.parks >= 1 })
     #expect(!hasRun.isOpen)
     try loop.execute { faulty_stop_clock(.max / 2) }

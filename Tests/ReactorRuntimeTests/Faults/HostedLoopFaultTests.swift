@@ -5,21 +5,28 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// A hosted loop on a system that refuses.
+/// A hosted loop whose calls to the system fail.
 @Suite struct HostedLoopFaultTests {
+  /// The poller is the C core's on both cores; the event count of the pure-Swift core wakes through a pair of sockets.
+  static let descriptors =
+    [FAULTY_TIMER_DESCRIPTOR, FAULTY_POLLER_DESCRIPTOR] + (Build.isPureSwift ? [] : [FAULTY_EVENT_DESCRIPTOR])
+
   private static func isReadable(_ hosted: HostedLoop) -> Bool {
     var watched = pollfd(fd: hosted.descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&watched, 1, 0) == 1
   }
 
-  /// Without the fence, who sends may miss that the descriptor is waited for. So it is not waited for.
-  @Test(arguments: [EPERM, ENOSYS])
-  func `refused fence keeps the foreign loop awake`(_ error: Int32) throws {
+  /// Without the fence a sender may not see that the foreign loop is about to wait for the descriptor. So the descriptor
+  /// stays readable.
+  @Test(
+    .disabled(if: Build.isPureSwift, "the pure-Swift core does not use membarrier"),
+    arguments: [EPERM, ENOSYS])
+  func `a refused fence keeps the foreign loop awake`(_ error: Int32) throws {
     defer { faulty_reset() }
     let hosted = try HostedLoop()
     let reactor = Script(on: hosted.placement)
     faulty_fail(FAULTY_MEMBARRIER, -1, error)
-    // Not where no membarrier is used at all.
+    // It is not refused where membarrier is not used at all.
     let isRefused = !CurrentCore.heavyFence()
     reactor.send(1)
     #expect(hosted.run() == 1)
@@ -38,8 +45,9 @@ import Testing
     #expect(reactor.currentState == [1, 2, 3])
   }
 
-  /// Between its last round and the moment from which who comes wakes it.
-  @Test func `closing just before it rests is not missed`() throws {
+  /// The loop is closed after its last round and before the event count is armed.
+  @Test(.disabled(if: Build.isPureSwift, "the pure-Swift core does not read through the platform's table"))
+  func `closing a hosted loop just before it rests is not missed`() throws {
     defer { faulty_reset() }
     let hosted = try HostedLoop()
     #expect(hosted.run() == 0)
@@ -56,9 +64,9 @@ import Testing
     #expect(!Self.isReadable(hosted))
   }
 
-  /// Each descriptor that it needs, and each that it adds to another, may be refused.
-  @Test(arguments: [FAULTY_EVENT_DESCRIPTOR, FAULTY_TIMER_DESCRIPTOR, FAULTY_POLLER_DESCRIPTOR])
-  func `refused descriptor is an error`(_ call: faulty_call) throws {
+  /// The system may refuse each descriptor that the loop needs.
+  @Test(arguments: descriptors)
+  func `a refused descriptor is an error`(_ call: faulty_call) throws {
     defer { faulty_reset() }
     let alive = faulty_alive_of_thread()
     faulty_fail(call, 1, EMFILE)
@@ -68,8 +76,9 @@ import Testing
     #expect(faulty_alive_of_thread() == alive)
   }
 
+  /// The system may refuse each addition of a descriptor to the poller.
   @Test(arguments: 0..<2)
-  func `refused watch is an error`(_ first: Int32) throws {
+  func `a refused watch is an error`(_ first: Int32) throws {
     defer { faulty_reset() }
     let alive = faulty_alive_of_thread()
     faulty_fail_later(FAULTY_POLLER_CONTROL, first, 1, ENOSPC)

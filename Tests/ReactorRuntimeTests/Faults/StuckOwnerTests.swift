@@ -4,12 +4,12 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// An owner that stops in the middle of a turn: what it holds up, and what goes on.
+/// An owner stops in the middle of a turn: what it delays, and what goes on.
 @Suite struct StuckOwnerTests {
   private static let capacity = 8
   private static let each = 20
 
-  /// What senders find while it is stuck, and how an action of theirs is lost in the end.
+  /// The error with which an action for which there is no room is reported in the end.
   private static func reason(of policy: OverflowPolicy) -> SendError {
     switch policy {
     case .block: .closed
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `others read send and close`(_ placement: PlacementUnderTest) throws {
+  func `others can read, send and close while the owner is stuck`(_ placement: PlacementUnderTest) throws {
     func body(_ policy: OverflowPolicy) throws {
       let stage = try Stage(placement)
       let (isInside, mayGoOn) = (Gate(), Gate())
@@ -30,7 +30,7 @@ import Testing
       let isDone = Threads.start { reactor.send(0) }
       #expect(isInside.wait())
 
-      // Readers do not wait, and find what was shown last.
+      // Readers do not wait, and get the state that was published last.
       let isOver = Shared(Atomic(false))
       let reads = Shared(Atomic(0))
       let haveRead = Threads.start {
@@ -41,7 +41,7 @@ import Testing
         }
       }
 
-      // Senders do not either, but where they are told to.
+      // Senders do not wait either, unless the policy says so.
       let haveSent = Threads.start {
         #expect(
           Threads.run(3) { thread in for index in 1...Self.each { reactor.send(thread * 100 + index) } })
@@ -53,11 +53,11 @@ import Testing
       }
       #expect(throws: SendError.full) { try reactor.trySend(1000) }
       #expect(throws: SendError.timedOut) { try reactor.send(1000, before: .now + .milliseconds(5)) }
-      // On a loop the action that it is stuck in may still have its place.
+      // On a loop the action that the owner is stuck in may still have its slot.
       let waiting = reactor.counters.waiting
       #expect((Self.capacity - 1...Self.capacity * (policy == .dropOldest ? 2 : 1)).contains(waiting))
 
-      // It can be closed, which wakes who waits for room; but it has not ended in time, and is named.
+      // It can be closed, which wakes the senders that wait for room. It does not end in time, and the error names it.
       reactor.close()
       #expect(haveSent.wait())
       #expect(throws: SendError.closed) { try reactor.trySend(1000) }
@@ -70,7 +70,7 @@ import Testing
       isOver.value.store(true, ordering: .relaxed)
       #expect(haveRead.wait())
 
-      // It goes on: everything that was accepted is processed, in each sender's order; the rest was reported.
+      // When the owner goes on, it processes everything that was accepted, in each sender's order. The rest was reported.
       mayGoOn.open()
       #expect(isDone.wait())
       #expect(reactor.waitUntilClosed(before: .now + .seconds(patience)))
@@ -90,9 +90,9 @@ import Testing
     for policy in [OverflowPolicy.block, .fail, .dropNewest, .dropOldest] { try body(policy) }
   }
 
-  /// A loop that has such an owner is named too, and ends when it can.
+  /// The error names the loop as well, which ends when it can.
   @Test
-  func `its loop does not end in time`() throws {
+  func `a loop with a stuck owner does not end in time`() throws {
     let loop = try Loop(name: "stuck")
     let (isInside, mayGoOn) = (Gate(), Gate())
     let reactor = Script.held(on: .loop(loop), capacity: 8, isInside: isInside, mayGoOn: mayGoOn)

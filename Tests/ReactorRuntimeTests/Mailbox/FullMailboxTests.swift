@@ -3,10 +3,12 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// What a sender gets while there is no room.
+/// What a send does while there is no room.
 @Suite struct FullMailboxTests {
   @Test(arguments: PlacementUnderTest.allCases)
-  func `try send says full and blocking send waits`(_ placement: PlacementUnderTest) throws {
+  func `trySend throws full and a blocking send waits while there is no room`(_ placement: PlacementUnderTest)
+    throws
+  {
     let stage = try Stage(placement)
     let isInside = Gate()
     let mayGoOn = Gate()
@@ -19,7 +21,7 @@ import Testing
     #expect(throws: SendError.full) { try reactor.trySend(1000) }
     let last = 1 + accepted
     let hasSent = Threads.start { reactor.send(last) }
-    // Nothing but the owner makes room, and the owner is held.
+    // Only the owner makes room, and the owner is held.
     for _ in 0..<2000 { DedicatedThread.yield() }
     #expect(!hasSent.isOpen)
     mayGoOn.open()
@@ -30,7 +32,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `many senders and a tiny mailbox`(_ placement: PlacementUnderTest) throws {
+  func `many senders to a tiny mailbox lose no action`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let failures = Record<SendError>()
     let reactor = Script(on: stage.placement, capacity: 1, failures: failures)

@@ -4,12 +4,12 @@ import Testing
 @testable import ReactorCore
 @testable import ReactorRuntime
 
-/// The chain of rings while it grows.
+/// The chain of rings of a mailbox while it grows.
 @Suite struct GrowingRingTests {
-  /// A claim that is not published keeps the first ring in use, while a second one, made in the middle of a
+  /// A claim that is not published keeps the first ring in use while a second one, which was made in the middle of a
   /// drain, is filled.
   @Test
-  func `what spills comes before what is sent later`() throws {
+  func `actions that spill come before those that are sent later`() throws {
     let mailbox = try Mailbox<Int>(capacity: 64, reentrantCapacity: 1024)
     defer { mailbox.letGo() }
     let overflow = mailbox.overflow.setIfNil(try Overflow())
@@ -55,9 +55,9 @@ import Testing
     #expect(received == Array(0..<next))
   }
 
-  /// Somebody has closed a stage in order to grow, and has yet to put the next one behind it.
+  /// A thread has closed a ring in order to grow, and has not linked the next one yet.
   @Test
-  func `what is closed does not grow`() throws {
+  func `a closed ring does not grow`() throws {
     typealias Ring = GrowingRing<Int>
     let ring = try Ring(capacity: 64)
     defer { ring.letGo() }
@@ -81,13 +81,13 @@ import Testing
   }
 
   @Test
-  func `whoever is notified wakes a task`() throws {
+  func `a thread that is notified wakes a suspended task`() throws {
     let overflow = try Overflow<Int>()
     let ticket = RoomWaiters.Ticket()
     overflow.tasks.insert(ticket)
     let isArmed = overflow.room.arm(unless: { false })
     #expect(isArmed)
-    // A thread that waits is woken out of turn, as by the graph of waits.
+    // Wakes a waiting thread out of turn, as the graph of waits does.
     overflow.notifyOutOfTurn()
     overflow.notifyRoom(if: { true }, atMost: 1)
     #expect(overflow.tasks.isEmpty)

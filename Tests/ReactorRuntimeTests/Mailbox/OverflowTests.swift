@@ -3,7 +3,7 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// What becomes of actions for which there is no room.
+/// What happens to actions for which there is no room.
 @Suite struct OverflowTests {
   /// Sends 1...10 to a reactor that is held in action 0 and has room for four, and lets it go on.
   private func flood(
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `fail refuses and reports`(_ placement: PlacementUnderTest) throws {
+  func `the policy fail refuses and reports new actions`(_ placement: PlacementUnderTest) throws {
     let (state, failures) = try flood(placement, .fail)
     // On a loop the action that is being processed may still have its slot.
     #expect(state == [0, 1, 2, 3, 4, 11] || state == [0, 1, 2, 3, 11])
@@ -36,21 +36,21 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `drop newest keeps the oldest`(_ placement: PlacementUnderTest) throws {
+  func `the policy dropNewest keeps the oldest actions`(_ placement: PlacementUnderTest) throws {
     let (state, failures) = try flood(placement, .dropNewest)
     #expect(state == [0, 1, 2, 3, 4, 11] || state == [0, 1, 2, 3, 11])
     #expect(failures.allSatisfy { $0 == .dropped })
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `drop oldest keeps the newest`(_ placement: PlacementUnderTest) throws {
+  func `the policy dropOldest keeps the newest actions`(_ placement: PlacementUnderTest) throws {
     let (state, failures) = try flood(placement, .dropOldest)
     #expect(state == [0, 7, 8, 9, 10, 11] || state == [0, 8, 9, 10, 11])
     #expect(failures.allSatisfy { $0 == .dropped })
   }
 
   @Test
-  func `drop oldest goes on when everything in the ring was pushed out`() throws {
+  func `the policy dropOldest goes on when everything in the ring was pushed out`() throws {
     let (isInside, mayGoOn) = (Gate(), Gate())
     let failures = Record<SendError>()
     let reactor = Script.held(
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `block from inside a turn keeps the actions in order`(
+  func `sends from inside a turn keep their order where the policy is block`(
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test
-  func `what is kept beside the mailbox is bounded`() throws {
+  func `the number of actions beside the mailbox is bounded`() throws {
     let (isInside, mayGoOn) = (Gate(), Gate())
     let failures = Record<SendError>()
     let full = Script.held(

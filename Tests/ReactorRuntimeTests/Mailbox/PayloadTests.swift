@@ -3,9 +3,9 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// Actions that are objects, on each way through a mailbox and out of it: each is destroyed once.
+/// Actions that are objects, on each path through a mailbox and out of it: each is destroyed once.
 @Suite struct PayloadTests {
-  /// A reactor whose owner is held inside of its first action.
+  /// A reactor whose owner is held inside its first action.
   private final class Carrier: Reactor {
     typealias Action = LifetimeTracked
 
@@ -60,8 +60,8 @@ import Testing
     func reduce(into state: inout Int, mutation: Never) {}
   }
 
-  /// Holds a reactor in its first action, lets `play` send to it, and lets it go on. Everything that was sent was
-  /// reduced or reported, and is gone with the reactor.
+  /// Holds a reactor in its first action, lets `play` send to it, and lets it go on. Everything that was sent must be
+  /// reduced or reported, and destroyed with the reactor.
   private func hold(
     _ placement: PlacementUnderTest, capacity: Int, overflow: OverflowPolicy = .block,
     _ play: (Carrier, Lifetimes) throws -> Void
@@ -72,7 +72,7 @@ import Testing
       let stage = try Stage(placement)
       let reactor = Carrier(
         on: stage.placement, capacity: capacity, overflow: overflow, failures: failures)
-      // Starts it: the action that starts a reactor would take a slot.
+      // Starts the reactor, since the action that starts it would take a slot.
       _ = reactor.state
       let isDone = Threads.start { reactor.send(lifetimes.track(0)) }
       #expect(reactor.isInside.wait())
@@ -83,7 +83,7 @@ import Testing
         reactor.currentState.reduced + failures.elements.count == lifetimes.total
       }
       #expect(isComplete, "\(reactor.currentState.reduced) reduced, \(failures.elements.count) reported")
-      // The states that readers may still look at keep one each.
+      // Each state that readers may still read keeps one action.
       #expect(lifetimes.alive <= 8)
     }
     // The thread that sent the first one may still hold the reactor.
@@ -92,7 +92,7 @@ import Testing
 
   @Test(
     arguments: [OverflowPolicy.fail, .dropNewest, .dropOldest])
-  func `what is refused or dropped`(_ policy: OverflowPolicy) throws {
+  func `actions that are refused or dropped are destroyed once`(_ policy: OverflowPolicy) throws {
     for placement in PlacementUnderTest.allCases {
       for capacity in [1, 8, 16] {
         try hold(placement, capacity: capacity, overflow: policy) { reactor, lifetimes in
@@ -103,7 +103,8 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `what waits while the mailbox grows`(_ placement: PlacementUnderTest) throws {
+  func `actions that wait while the mailbox grows are destroyed once`(_ placement: PlacementUnderTest) throws
+  {
     // Two rings are left behind.
     try hold(placement, capacity: 1024) { reactor, lifetimes in
       for index in 1...1000 { reactor.send(lifetimes.track(index)) }
@@ -111,7 +112,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `what is kept beside the mailbox`(_ placement: PlacementUnderTest) throws {
+  func `actions that are kept beside the mailbox are destroyed once`(_ placement: PlacementUnderTest) throws {
     try hold(placement, capacity: 4) { reactor, lifetimes in
       let forwarder = Forwarder(to: reactor)
       for index in 1...100 { forwarder.send(lifetimes.track(index)) }
@@ -119,7 +120,7 @@ import Testing
   }
 
   @Test(arguments: [Closing.drain, .discard])
-  func `what is inside of a reactor that is closed`(_ closing: Closing) throws {
+  func `actions inside a reactor that is closed are destroyed once`(_ closing: Closing) throws {
     for placement in PlacementUnderTest.allCases {
       try hold(placement, capacity: 16) { reactor, lifetimes in
         for index in 1...8 { reactor.send(lifetimes.track(index)) }
@@ -133,7 +134,7 @@ import Testing
   }
 
   @Test
-  func `what suspended tasks hold`() async throws {
+  func `actions of suspended tasks are destroyed once`() async throws {
     let lifetimes = Lifetimes()
     let failures = Record<SendError>()
     let told = Record<SendError>()
@@ -167,7 +168,7 @@ import Testing
     #expect(lifetimes.total == 62)
   }
 
-  /// As `Threads.yield`, by a task.
+  /// Like `Threads.yield`, for a task.
   private static func yield(until condition: () -> Bool) async -> Bool {
     let deadline = ContinuousClock.now + .seconds(patience)
     while !condition() {

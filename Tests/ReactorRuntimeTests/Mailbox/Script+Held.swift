@@ -18,7 +18,7 @@ extension Script {
         }
         return .just(action)
       })
-    // Starts it: the action that starts a reactor would take a slot.
+    // Starts the reactor, since the action that starts it would take a slot.
     _ = reactor.state
     return reactor
   }

@@ -3,9 +3,9 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// What is called by a reactor's owner never waits for room elsewhere, whatever it is.
+/// Code that a reactor's owner calls never waits for room elsewhere.
 @Suite struct SendsInsideTests {
-  /// Runs `body` with a reactor that has no room and makes none, and expects it to return.
+  /// Runs `body` with a reactor that has no room and makes none, and expects `body` to return.
   private func withFull(_ body: @escaping @Sendable (Script) -> Void) {
     let (isInside, mayGoOn) = (Gate(), Gate())
     let full = Script.held(on: .caller, capacity: 1, isInside: isInside, mayGoOn: mayGoOn)
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test
-  func `a transforms subscription`() {
+  func `a send from the subscription of transform does not wait`() {
     withFull { full in
       let reactor = Streamed(mutation: { mutations in
         .merge(
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test
-  func `an observer of action`() {
+  func `a send from an observer of action does not wait`() {
     withFull { full in
       let reactor = Streamed()
       let subscription = reactor.action.subscribe(onNext: { _ in full.send(2) })
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test
-  func `an observer that comes too late`() {
+  func `a send from an observer that subscribes too late does not wait`() {
     withFull { full in
       let reactor = Streamed()
       reactor.close()
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test
-  func `a disposal at the end`() {
+  func `a send from a disposal at the end does not wait`() {
     withFull { full in
       let reactor = Streamed(mutate: { _, _ in .create { _ in Disposables.create { full.send(2) } } })
       reactor.send(1)

@@ -17,7 +17,7 @@ import Testing
   func `a task is suspended until there is room`() async throws {
     let (isInside, mayGoOn) = (Gate(), Gate())
     let (reactor, isDone) = try full(isInside, mayGoOn)
-    // More than there are threads in the pool: none of them is blocked.
+    // There are more tasks than threads in the pool, so a task that blocked its thread would block the test.
     let tasks = (10..<74).map { action in
       Task { try await reactor.sendSuspending(action) }
     }
@@ -56,9 +56,9 @@ import Testing
     #expect(reactor.currentState == [0, 1, 2])
   }
 
-  /// The only one that is resumed finds the room taken again, and gives up: then the next must be resumed.
+  /// The only task that is resumed finds the room taken again, and gives up. Then the next task must be resumed.
   @Test
-  func `who gives up leaves the room to the next`() async throws {
+  func `a task that gives up leaves the room to the next one`() async throws {
     for _ in 0..<20 {
       let reactor = Script(on: .caller, capacity: 1)
       let tasks = (0..<64).map { action in

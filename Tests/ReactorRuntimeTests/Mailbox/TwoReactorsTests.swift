@@ -5,14 +5,14 @@ import Testing
 
 /// Reactors that send to each other, from inside their turns.
 @Suite struct TwoReactorsTests {
-  /// Sends what it gets to its peer, less one.
+  /// Sends each action minus one to its peer.
   private final class Peer: Sendable {
     let reactor: Script
     let failures = Record<SendError>()
     private let peer: Slot
 
     private final class Slot: @unchecked Sendable {
-      // Unchecked: set before the first action, and unset after the last.
+      // Unchecked: it is set before the first action, and unset after the last.
       var peer: Script?
     }
 
@@ -30,7 +30,7 @@ import Testing
     func set(_ other: Peer?) { peer.peer = other?.reactor }
   }
 
-  /// Two threads start chains of `length` in both directions; answers how many actions failed and how many
+  /// Two threads start chains of `length` actions in both directions. Returns how many actions failed and how many
   /// were reduced, or nil if it took too long.
   private func run(
     _ first: Peer, _ second: Peer, chains: Int, length: Int, finish: () -> Bool
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test
-  func `on caller they never deadlock`() throws {
+  func `two reactors on the caller never deadlock`() throws {
     let first = Peer(on: .caller, capacity: 4096)
     let second = Peer(on: .caller, capacity: 4096)
     let result = try #require(run(first, second, chains: 200, length: 9) { true })
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test
-  func `on one loop`() throws {
+  func `two reactors on one loop process everything`() throws {
     let loop = try Loop()
     let first = Peer(on: .loop(loop), capacity: 2)
     let second = Peer(on: .loop(loop), capacity: 2)
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test
-  func `full in both directions is refused not hung up`() throws {
+  func `a send is refused when both mailboxes are full`() throws {
     // Each thread is inside one reactor, the mailboxes of both are full, and each sends to the other one.
     let inside = Gate(count: 2)
     let isFull = Gate()
@@ -92,7 +92,7 @@ import Testing
         })
     }
     peers.reactors = reactors
-    // Started before, so that action 0 is run at once, and takes no slot of the mailbox.
+    // Starts the reactors before, so that action 0 runs at once, and takes no slot of the mailbox.
     for reactor in reactors { reactor.send(5) }
     let isDone = Threads.start {
       _ = Threads.run(2) { index in reactors[index].send(0) }
@@ -108,12 +108,12 @@ import Testing
   }
 
   private final class Slots: @unchecked Sendable {
-    // Unchecked: set before the first action, and unset after the last.
+    // Unchecked: it is set before the first action, and unset after the last.
     var reactors: [Script] = []
   }
 
   @Test
-  func `tiny mailboxes neither hang nor lose`() throws {
+  func `two reactors with tiny mailboxes neither hang nor lose actions`() throws {
     for _ in 0..<5 {
       let first = Peer(on: .caller, capacity: 1)
       let second = Peer(on: .caller, capacity: 1)
@@ -124,7 +124,7 @@ import Testing
   }
 
   @Test
-  func `caller and loop with tiny mailboxes`() throws {
+  func `a reactor on the caller and one on a loop neither hang nor lose actions`() throws {
     let loop = try Loop()
     let first = Peer(on: .caller, capacity: 1)
     let second = Peer(on: .loop(loop), capacity: 1)

@@ -4,18 +4,18 @@ import Testing
 
 @testable import ReactorRuntime
 
-/// Who waits for whom.
+/// The graph of reactors that wait for one another.
 @Suite struct WaitGraphTests {
   private final class Reactors: @unchecked Sendable {
-    // Unchecked: set before the first action, and unset after the last.
+    // Unchecked: it is set before the first action, and unset after the last.
     var caller: Script?
     var looped: Script?
   }
 
-  /// A sender sleeps for room that comes up in the middle of a turn, before that turn announces it; and the
-  /// same turn then waits for the sender.
+  /// A sender sleeps until there is room, which comes up in the middle of a turn that has not announced it yet. Then
+  /// the same turn waits for the sender.
   @Test
-  func `room in the middle of a turn wakes a sender`() throws {
+  func `a sender is woken when a turn waits for it`() throws {
     let reactors = Reactors()
     let failures = Record<SendError>()
     let isInside = Gate()
@@ -46,7 +46,7 @@ import Testing
     reactors.caller = caller
     reactors.looped = looped
     caller.send(0)
-    // The loop is held in its first action, with the second one behind it: no room.
+    // The loop is held in its first action, with the second one behind it, so there is no room.
     looped.send(1)
     #expect(isInside.wait())
     looped.send(2)

@@ -4,11 +4,11 @@ import TestSupport
 import Testing
 
 extension StressTests {
-  /// Sleepers and notifiers. A wake-up that is lost shows as a sleep that only its timeout ended.
+  /// Sleepers and notifiers. A lost wake-up shows as a sleep that only its timeout ended.
   @Suite struct EventCountStress {
     private static let patience: Int64 = 10_000_000_000
 
-    /// Sleeps until the condition holds; false if nobody woke the sleeper.
+    /// Sleeps until the condition holds. Returns false if only the timeout ended the sleep.
     private static func wasWoken(
       by eventCount: borrowing EventCount, until condition: () -> Bool
     ) -> Bool {
@@ -25,8 +25,8 @@ extension StressTests {
       Scenario("parked consumer, \(kind)").run { oneInFlight(kind, $0) }
     }
 
-    /// The producer sends the next item only after the last one arrived, so no later wake-up makes up for one
-    /// that was lost; and it sends at about the time at which the consumer goes to sleep.
+    /// The producer sends the next item only after the last one has arrived, so no later wake-up makes up for a lost
+    /// one. And it sends at about the time at which the consumer goes to sleep.
     private func oneInFlight(_ kind: EventCountKind, _ scenario: Scenario) {
       guard let made = try? Ring<Item>(capacity: 2), let ec = try? EventCount(kind) else {
         Issue.record("no ring or no event count: \(scenario)")
@@ -43,7 +43,7 @@ extension StressTests {
           CurrentCore.pause(times: generator.below(generator.happens(onceIn: 16) ? 1000 : 64))
           _ = ring.value.trySend(Item(producer: 0, sequence: sequence))
           eventCount.value.notify()
-          // Mostly spins: a yield takes longer than going to sleep.
+          // Mostly spins, since a yield takes longer than going to sleep.
           var looks = 0
           while arrived.value.load(ordering: .acquiring) <= sequence {
             if isOver.value.load(ordering: .relaxed) { return }

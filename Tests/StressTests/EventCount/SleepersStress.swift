@@ -10,8 +10,8 @@ import Testing
 #endif
 
 extension StressTests {
-  /// Several sleepers on one event count, each with a condition of its own; one of them at a time is to wake.
-  /// The others wake in vain, and prepare again while that one may still be on its way to sleep.
+  /// Several sleepers on one event count, each with its own condition. One of them at a time is to wake. The others
+  /// wake in vain, and prepare again while that one may still be about to sleep.
   @Suite struct SleepersStress {
     /// A condition: how often it was made true, and how often its sleeper noticed.
     private struct Bell: ~Copyable, Sendable {
@@ -20,7 +20,7 @@ extension StressTests {
     }
 
     private static let patience: Int64 = 10_000_000_000
-    /// Rung for the last time.
+    /// Set before the last notification.
     private static let over = Int.max
 
     @Test
@@ -60,7 +60,7 @@ extension StressTests {
         let start = ContinuousClock.now
         _ = eventCount.value.wait(timeoutNanoseconds: patience) {
           let isTrue = bell.value.rung.load(ordering: .acquiring) > heard
-          // Between the look and the sleep is where the notifier comes, and others prepare.
+          // Between the check and the sleep the notifier notifies and others prepare.
           if !isTrue, generator.happens(onceIn: 4) {
             usleep(UInt32(truncatingIfNeeded: generator.next() % 300))
           }
@@ -69,7 +69,7 @@ extension StressTests {
         heard = bell.value.rung.load(ordering: .acquiring)
         if heard == over { return nil }
         bell.value.heard.store(heard, ordering: .releasing)
-        // Not rung for all that time is the notifier's complaint.
+        // If it was not rung for all that time, the notifier has failed already.
         if start.duration(to: .now) >= .nanoseconds(patience) { return "a sleeper was not woken" }
       }
     }

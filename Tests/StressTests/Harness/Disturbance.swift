@@ -7,13 +7,13 @@ import TestSupport
   import Musl
 #endif
 
-/// What makes the threads of a scenario meet in different ways: random pauses, yields and short sleeps.
+/// Random pauses, yields and short sleeps, so that the threads of a scenario meet in different ways.
 struct Disturbance: Sendable {
   private(set) var generator: SplitMix64
 
   init(_ generator: SplitMix64) { self.generator = generator }
 
-  /// Mostly does nothing.
+  /// Pauses, yields or sleeps now and then; mostly does nothing.
   mutating func step() {
     let choice = generator.next() % 1024
     if choice < 960 { return }
@@ -22,14 +22,14 @@ struct Disturbance: Sendable {
     usleep(UInt32(truncatingIfNeeded: generator.next() % 100))
   }
 
-  /// Now and then stops for as long as others need to fill a small ring.
+  /// Now and then stops for as long as other threads need to fill a small ring.
   mutating func stop() {
     let choice = generator.next() % 128
     if choice == 0 { usleep(UInt32(truncatingIfNeeded: generator.next() % 1000)) }
     if choice < 8 { DedicatedThread.yield() }
   }
 
-  /// For who has nothing to do until another thread gets on.
+  /// To be called by a thread that has nothing to do until another thread makes progress.
   mutating func idle() {
     if generator.happens(onceIn: 4) { CurrentCore.pause(times: 8) } else { DedicatedThread.yield() }
   }

@@ -4,10 +4,10 @@
   import Musl
 #endif
 
-/// A value behind a mutex of the system: ThreadSanitizer knows that one. What the standard library's mutex
-/// does when it is contended happens in the kernel, where ThreadSanitizer does not see it.
+/// A value behind the system's mutex, which ThreadSanitizer understands. When the standard library's mutex is
+/// contended it is handed over in the kernel, where ThreadSanitizer does not see it.
 final class Guarded<Value: Sendable>: @unchecked Sendable {
-  // Unchecked: `value` is touched under the mutex only.
+  // Unchecked: `value` is accessed under the mutex only.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private var value: Value
 

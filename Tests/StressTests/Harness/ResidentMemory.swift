@@ -1,10 +1,10 @@
 import Glibc
 
-/// How much memory of the process is in use.
+/// The memory that the process uses.
 enum ResidentMemory {
-  /// As the system counts it, after the allocator has given back what it keeps for later.
+  /// The resident bytes as the system counts them, after the allocator has returned unused memory.
   static func bytes() -> Int {
-    // Not in Swift's module of the C library; an allocator that has no such function keeps what it has.
+    // The function is not in Swift's module of the C library. An allocator without it keeps its unused memory.
     typealias Trim = @convention(c) (Int) -> Int32
     if let trim = dlsym(nil, "malloc_trim") { _ = unsafeBitCast(trim, to: Trim.self)(0) }
     let file = open("/proc/self/statm", O_RDONLY)

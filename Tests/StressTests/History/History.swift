@@ -1,86 +1,88 @@
-/// What producers and an owner did, with the times of a clock that all of them share.
+/// What producers and an owner did, with times from a clock that all of them share.
 ///
-/// The times are those of ``LogicalClock``: each is used once, and if one operation ended before another
-/// began then its end is the smaller number.
+/// The times are those of ``LogicalClock``. Each is used once, and if one operation ended before another began, the
+/// first one's end is the smaller number.
 struct History: Sendable {
   /// One send of an element, or of a batch.
   struct Send: Sendable, Equatable {
-    /// What the sender knew when the send was over.
+    /// The result of the send as the sender saw it.
     enum Outcome: Sendable {
       case accepted
       /// Refused for lack of room: at once, by a policy that drops the newest, or after a wait.
       case full, dropped, timedOut
       case closed
-      /// The sender gave up. Says nothing of the other side.
+      /// The sender gave up. That says nothing about the mailbox.
       case cancelled
     }
 
     var producer: Int
-    /// Of its first element. A producer numbers its elements upwards from 0; one that was refused may use the
-    /// number again.
+    /// The number of the first element. A producer numbers its elements upwards from 0, and may use the number of a
+    /// refused one again.
     var sequence: Int
     var count = 1
     var begin: UInt64
     var end: UInt64
     var outcome = Outcome.accepted
-    /// Sent by the owner to itself, in a turn: it takes no room, and is accepted as long as there are turns.
+    /// Whether the owner sent it to itself, in a turn. Such an element takes no room, and is accepted as long as
+    /// there are turns.
     var isReentrant = false
-    /// Whose send it was, if that was written down.
+    /// The sending thread, if it was recorded.
     var thread: UInt = 0
   }
 
-  /// What tells an element from all others.
+  /// Identifies an element.
   struct ElementID: Hashable, Sendable {
     var producer: Int
     var sequence: Int
   }
 
-  /// The owner got an element. Its slot cannot have been given back before that.
+  /// The owner received an element. Its slot cannot have been released before that.
   struct Reception: Sendable, Equatable {
     var element: ElementID
     var time: UInt64
     var thread: UInt = 0
   }
 
-  /// An element that was accepted, and that somebody was told of in the end: it will not be received.
+  /// An element was accepted, and later reported as not delivered: it will not be received.
   struct Report: Sendable, Equatable {
     enum Reason: Sendable {
       /// A newer one took its place.
       case dropped
-      /// Thrown away, since all was.
+      /// It was discarded with everything else when the mailbox was closed.
       case closed
     }
 
     var element: ElementID
     var reason: Reason
     var time: UInt64
-    /// When it gave way, at the earliest, if that is known: its reporter may have been held up before `time`.
+    /// The earliest time at which it can have given way, if that is known: the reporting thread may have been delayed
+    /// before `time`.
     var earliest: UInt64?
   }
 
-  /// At that time, at the latest, so many slots had been given back: those of elements that were received, or
+  /// By this time at the latest this number of slots had been released: those of elements that were received or
   /// reported.
   struct Release: Sendable, Equatable {
     var time: UInt64
     var released: Int
   }
 
-  /// One stint of ownership, or what its recorder sees of one: at least from `begin` to `end`.
+  /// One turn of an owner, at least from `begin` to `end`; the recorder may not see all of it.
   struct Turn: Sendable, Equatable {
     var begin: UInt64
     var end: UInt64
     var thread: UInt = 0
   }
 
-  /// Somebody closed it.
+  /// A call that closed the subject.
   struct Close: Sendable, Equatable {
     var begin: UInt64
     var end: UInt64
-    /// Whether what is inside is thrown away.
+    /// Whether what is inside is discarded.
     var discards = false
   }
 
-  /// In any order; but those of one producer in the order in which it did them.
+  /// In any order, but those of one producer in the order in which it made them.
   var sends: [Send] = []
   /// In the order of reception.
   var receptions: [Reception] = []
@@ -92,13 +94,13 @@ struct History: Sendable {
   var turns: [Turn]?
   /// In any order.
   var closes: [Close] = []
-  /// When somebody was told that it has ended.
+  /// The time by which a thread knew that it had ended.
   var end: UInt64?
 }
 
 extension History {
-  /// What each producer and the owner did with one another, as if each producer had had an owner of its own:
-  /// lanes are rings of one producer each. Turns, closes and the end are not taken over.
+  /// Splits the history into one for each producer, as if each producer had its own owner: lanes are rings of one
+  /// producer each. Turns, closes and the end are left out.
   var byProducer: [History] {
     var parts: [Int: History] = [:]
     for send in sends { parts[send.producer, default: History()].sends.append(send) }
@@ -130,6 +132,47 @@ extension History.Send {
     (sequence..<sequence + count).map { History.ElementID(producer: producer, sequence: $0) }
   }
 
-  /// Whether it says that there was no room.
+  /// Whether the outcome implies that there was no room.
   var foundNoRoom: Bool { outcome == .full || outcome == .dropped || outcome == .timedOut }
+}
+
+/// The slots of a mailbox. From outside it cannot be seen when they are released.
+extension History {
+  /// Fills in ``releases`` for a mailbox of this capacity: when the owner receives an element, the slots of all but a
+  /// few of the earlier elements have been released.
+  ///
+  /// How few: a drain releases slots each time that a quarter of the ring is free, or 64 slots (`Ring.drain`). A ring
+  /// that the mailbox has grown to learns what was received from the ring before it only when that one's drain is
+  /// over (`GrowingRing.drainGrown`), which is at most one capacity later. The first ring of a mailbox has 8 slots,
+  /// and each next one eight times as many.
+  mutating func noteReleases(ofMailboxWith capacity: Int) {
+    var earlier = 0
+    var ring = min(8, capacity)
+    while ring < capacity {
+      earlier = ring
+      ring = min(ring * 8, capacity)
+    }
+    let late = max(min(64, max(1, capacity / 4)) - 1, earlier)
+    let own = Set(sends.lazy.filter(\.isReentrant).flatMap(\.elements))
+    let reports = self.reports.map(\.time).sorted()
+    var (received, reported) = (0, 0)
+    releases = []
+    for reception in receptions where !own.contains(reception.element) {
+      while reported < reports.count, reports[reported] < reception.time { reported += 1 }
+      releases.append(Release(time: reception.time, released: max(0, received + reported - late)))
+      received += 1
+    }
+  }
+}
+
+extension HistoryChecker {
+  /// Checks the history of a reactor's mailbox.
+  ///
+  /// On the caller more than the capacity can be inside. While a producer is stopped between its claim and its
+  /// publication, another sender becomes the owner, can process nothing, and leaves its action in the owner's queue.
+  /// That queue takes no room of the mailbox, and has its own limit.
+  init(ofMailboxWith capacity: Int, at place: Place) {
+    self.init(
+      capacity: capacity, mostInside: place == .caller ? .max : nil, hasOneThread: place.hasOneThread)
+  }
 }

@@ -1,5 +1,5 @@
-/// What follows for the number of elements inside. How many slots are taken at a time is not recorded; what
-/// is recorded bounds it from both sides.
+/// The number of elements inside. How many slots are taken at a time is not recorded, but what is recorded bounds it
+/// from both sides.
 extension HistoryChecker {
   /// A refusal of n elements is truthful if at some moment t during it
   /// claimed(t) - released(t) + n > capacity.
@@ -45,9 +45,9 @@ extension HistoryChecker {
     return found
   }
 
-  /// The other way round: elements whose sends had ended by t, and that had not been received or given way by t,
-  /// are inside at t, and may never be more than fit. Who pushes an element out reports it a moment later, and may
-  /// be held up between; so what is reported during a send counts as gone since that send's beginning.
+  /// Conversely, elements whose sends had ended by t, and that had not been received or given way by t, are inside at
+  /// t, and may never be more than fit. A thread that pushes an element out reports it a moment later, and may be
+  /// delayed in between. So an element that is reported during a send counts as gone since that send's beginning.
   func overruns(
     _ history: History, _ accepted: [History.Send], _ sendOf: [History.ElementID: History.Send],
     _ mostInside: Int
@@ -56,7 +56,7 @@ extension HistoryChecker {
     let fates =
       history.receptions.map { ($0.element, $0.time) }
       + history.reports.map { ($0.element, $0.earliest ?? $0.time) }
-    // Not before its own send's end: until then it is not counted.
+    // Not before the end of its own send, since it is not counted until then.
     let gone = Steps(
       fates.compactMap { element, time in
         guard let send = sendOf[element], !send.isReentrant else { return nil }
@@ -112,7 +112,8 @@ private struct Steps {
 }
 
 extension Array {
-  /// The first index whose element satisfies `isBehind`, which all later ones do as well: a binary search.
+  /// Returns the first index whose element satisfies `isBehind`, by binary search. All later elements must satisfy
+  /// it, too.
   func partition(where isBehind: (Element) -> Bool) -> Int {
     var low = 0
     var high = count

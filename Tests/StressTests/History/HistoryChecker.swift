@@ -1,7 +1,7 @@
-/// Says what is wrong with a ``History``.
+/// Finds what is wrong with a ``History``.
 ///
-/// A pure function of the history, so it is tested with hand-made ones. Each check reports only what the
-/// history proves: what might be explained by an order of events between two recorded times is no violation.
+/// It is a pure function of the history, so it is tested with hand-made ones. Each check reports only what the
+/// history proves: what some order of events between two recorded times could explain is no violation.
 struct HistoryChecker {
   enum Violation: Equatable, Sendable {
     /// Accepted, but neither received nor reported.
@@ -27,36 +27,36 @@ struct HistoryChecker {
     case untruthfulFull(History.Send)
     /// Gave way although there was room all the time.
     case untruthfulDrop(History.ElementID)
-    /// Gave way although there were not enough newer ones.
+    /// Gave way although too few newer elements had been sent.
     case droppedTooSoon(History.ElementID)
-    /// So many elements more than fit were inside for certain.
+    /// By how many elements the contents certainly exceeded what fits.
     case overrun(by: Int, atEndOf: History.Send)
 
-    /// Two owners at once.
+    /// There were two owners at once.
     case overlap(History.Turn, History.Turn)
-    /// Received by somebody who was not the owner.
+    /// Received by a thread that was not the owner.
     case outsideOfTurns(History.ElementID)
-    /// A turn on another thread than the one that has all of them.
+    /// A turn on another thread than the only one that may have turns.
     case onAnotherThread(History.Turn)
 
-    /// Refused as closed before anybody began to close.
+    /// Refused as closed before a call to close began.
     case untruthfulClosed(History.Send)
-    /// Accepted although the closing had returned before it began.
+    /// Accepted although a call to close had returned before the send began.
     case acceptedAfterClose(History.Send)
-    /// Thrown away although nobody had asked for that.
+    /// Discarded although no call to close that discards had begun.
     case discardedTooEarly(History.ElementID)
-    /// Received although somebody had been told that all is over.
+    /// Received although a thread knew already that everything had ended.
     case receivedAfterEnd(History.ElementID)
   }
 
-  /// Of the ring or the mailbox; nil if the history is of something else, whose `full` and overruns cannot be
-  /// judged.
+  /// The capacity of the ring or mailbox. Nil if the history is of something else, for which room cannot be checked.
   var capacity: Int?
   /// How many elements can be inside, if that is not the capacity.
   var mostInside: Int?
-  /// To how many newer ones at least an element gives way, if that is not the capacity.
+  /// For how many newer elements at least an element gives way, if that is not the capacity.
   var fewestNewer: Int?
-  /// Whether a send that returned before another began must be received first, whoever sent.
+  /// Whether an element whose send returned before another send began must be received first, also if another thread
+  /// sent it.
   var keepsRealTimeOrder = true
   /// Whether all turns are on one thread.
   var hasOneThread = false
@@ -79,7 +79,7 @@ struct HistoryChecker {
     return found + wrongClosing(history, accepted)
   }
 
-  /// For a test's message: how many, and the first ones; nil if there are none.
+  /// A message for the test with the number of violations and the first ones. Nil if there are none.
   func complaint(about history: History) -> String? {
     let found = violations(in: history)
     return found.isEmpty ? nil : "\(found.count) violations, \(found.prefix(3))"

@@ -1,6 +1,7 @@
+import TestSupport
 import Testing
 
-/// Hand-made histories, good and bad. A checker that never complains would pass every stress test.
+/// Hand-made histories, good and bad. A checker that finds nothing would pass every stress test.
 @Suite struct HistoryCheckerTests {
   private typealias Send = History.Send
 
@@ -8,7 +9,7 @@ import Testing
     History.ElementID(producer: producer, sequence: sequence)
   }
 
-  /// Receptions of these elements, after everything else.
+  /// Returns receptions of these elements, later than everything else.
   private static func receptions(_ elements: [(Int, Int)], from time: UInt64 = 1000) -> [History.Reception] {
     elements.enumerated().map { index, element in
       History.Reception(element: id(element.0, element.1), time: time + UInt64(index))
@@ -103,12 +104,12 @@ import Testing
     #expect(Self.capacityViolations(capacity: 4) == [.untruthfulFull(Self.full)])
   }
 
-  @Test func `a refusal after a slot was given back is found`() {
+  @Test func `a refusal after a slot was released is found`() {
     let found = Self.capacityViolations(received: 5, releases: [History.Release(time: 7, released: 1)])
     #expect(found == [.untruthfulFull(Self.full)])
   }
 
-  @Test func `a slot that was perhaps given back too late explains a refusal`() {
+  @Test func `a slot that was perhaps released too late explains a refusal`() {
     let found = Self.capacityViolations(received: 5, releases: [History.Release(time: 12, released: 1)])
     #expect(found == [])
   }
@@ -135,5 +136,63 @@ import Testing
     let history = History(sends: Self.twoSends, receptions: Self.receptions([(0, 0), (0, 1)]))
     let found = HistoryChecker(capacity: 1).violations(in: history)
     #expect(found == [.overrun(by: 1, atEndOf: Self.twoSends[1])])
+  }
+}
+
+/// Each rule of the checker on two histories that differ in one point.
+@Suite struct HistoryRuleTests {
+  @Test(arguments: HistoryRule.all)
+  func `a history that just keeps a rule passes`(rule: HistoryRule) {
+    #expect(rule.checker.violations(in: rule.good) == [])
+  }
+
+  @Test(arguments: HistoryRule.all)
+  func `a history that just breaks a rule violates that rule alone`(rule: HistoryRule) {
+    let found = rule.checker.violations(in: rule.bad)
+    #expect(Set(found.map(String.init(describing:))) == Set(rule.violations.map(String.init(describing:))))
+    #expect(found.count == rule.violations.count)
+  }
+
+  @Test func `each rule has an example`() {
+    let shown = Set(HistoryRule.all.flatMap(\.violations).map(\.rule))
+    #expect(shown == HistoryChecker.Violation.rules)
+  }
+
+  @Test func `splitting a history by producers keeps each one's order and slots`() {
+    var history = History(
+      sends: [HistoryRule.send(0, 0, 1, 2), HistoryRule.send(1, 0, 3, 4), HistoryRule.send(1, 1, 5, 6)],
+      receptions: [
+        HistoryRule.reception(1, 0, at: 7), HistoryRule.reception(0, 0, at: 9),
+        HistoryRule.reception(1, 1, at: 10),
+      ])
+    history.releases = [
+      History.Release(time: 8, released: 1), History.Release(time: 11, released: 2),
+      History.Release(time: 12, released: 3),
+    ]
+    let parts = history.byProducer
+    #expect(parts.map { $0.sends.map(\.sequence) } == [[0], [0, 1]])
+    #expect(parts.map { $0.receptions.map(\.time) } == [[9], [7, 10]])
+    #expect(
+      parts.map { $0.releases.map(\.time) } == [[11], [8, 12]],
+      "a release counts only for the producer whose slot it is")
+    #expect(parts.map { $0.releases.map(\.released) } == [[1], [1, 2]])
+  }
+}
+
+@Suite struct HistoryRecorderTests {
+  @Test func `an element that a thread reports during a send may have given way since the send began`() {
+    let recorder = HistoryRecorder()
+    @Sendable func note(_ sequence: Int) {
+      recorder.noteRefusal(of: HistoryRule.element(0, sequence), .dropped)
+    }
+    let send = recorder.reportedSend(1, 0, ignoring: .dropped) {
+      note(0)
+      #expect(Threads.start { note(1) }.wait())
+    }
+    note(2)
+    let reports = recorder.history(OwnerLog(recorder), [send]).reports.sorted { $0.time < $1.time }
+    #expect(send.outcome == .accepted)
+    #expect(reports.map(\.element.sequence) == [0, 1, 2])
+    #expect(reports.map(\.earliest) == [send.begin, nil, nil])
   }
 }

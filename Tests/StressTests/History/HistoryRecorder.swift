@@ -1,4 +1,5 @@
 import ReactorRuntime
+import Synchronization
 import TestSupport
 
 #if canImport(Glibc)
@@ -7,7 +8,17 @@ import TestSupport
   import Musl
 #endif
 
-/// Writes a scenario's history down, and counts its payloads. Any thread.
+/// A clock that only counts. It is sequentially consistent, so its numbers agree with the real order of events.
+///
+/// Reading it synchronises the threads with each other. That can hide a missing happens-before edge from
+/// ThreadSanitizer, and a reordering from every check. So each scenario that runs with it must also run without it.
+final class LogicalClock: Sendable {
+  private let time = Atomic<UInt64>(0)
+
+  func now() -> UInt64 { time.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue }
+}
+
+/// Records a scenario's history, and counts its payloads. Any thread.
 final class HistoryRecorder: Sendable {
   private struct Refusal: Sendable {
     let reason: SendError
@@ -16,12 +27,12 @@ final class HistoryRecorder: Sendable {
   }
 
   let clock = LogicalClock()
-  /// Of the objects that the elements carry.
+  /// Counts the objects that the elements carry.
   let payloads = Lifetimes()
   private let refusals = Guarded<[History.ElementID: [Refusal]]>([:])
   private let closes = Guarded<[History.Close]>([])
 
-  /// What tells the calling thread from all others that run.
+  /// Identifies the calling thread among all that run.
   static var thread: UInt { UInt(pthread_self()) }
 
   // MARK: Sending
@@ -35,10 +46,10 @@ final class HistoryRecorder: Sendable {
       producer: producer, sequence: sequence, count: count, begin: begin, end: clock.now(), outcome: outcome)
   }
 
-  /// A send whose refusal only the failure handler is told of: see ``noteRefusal(of:_:)``.
+  /// Records a send of which only the failure handler learns that it was refused: see ``noteRefusal(of:_:)``.
   ///
-  /// - Parameter ignoring: A reason for which others take an element out again that was accepted; then it is
-  ///   no outcome of the send, whoever happened to notice.
+  /// - Parameter ignoring: A reason with which an element that was accepted may be taken out again. It is no outcome
+  ///   of the send, even if the sending thread reports it.
   func reportedSend(
     _ producer: Int, _ sequence: Int, ignoring: SendError? = nil, _ send: () -> Void
   ) -> History.Send {
@@ -60,7 +71,7 @@ final class HistoryRecorder: Sendable {
 
   // MARK: Being refused, and closing
 
-  /// The failure handler was told of it.
+  /// Records that the failure handler was called for this element.
   func noteRefusal(of element: History.ElementID, _ reason: SendError) {
     let refusal = Refusal(reason: reason, time: clock.now(), thread: Self.thread)
     refusals.with { $0[element, default: []].append(refusal) }
@@ -75,7 +86,7 @@ final class HistoryRecorder: Sendable {
 
   // MARK: Afterwards
 
-  /// Everything that was written down, once all threads are done.
+  /// Returns everything that was recorded. To be called when all threads are done.
   func history(_ owner: OwnerLog, _ sends: [History.Send]) -> History {
     var history = owner.history
     history.sends += sends
@@ -91,7 +102,7 @@ final class HistoryRecorder: Sendable {
     return history
   }
 
-  /// Of the send during which it was noted, if it was during one.
+  /// Returns the beginning of the send during which the refusal was recorded, or nil if it was not during one.
   private static func beginning(of refusal: Refusal, in sends: [History.Send]) -> UInt64? {
     let next = sends.partition { $0.begin > refusal.time }
     guard next > 0, sends[next - 1].end > refusal.time else { return nil }
@@ -119,5 +130,53 @@ extension History.Report.Reason {
     case .closed: self = .closed
     default: fatalError("an element that was accepted was refused: \(reason)")
     }
+  }
+}
+
+/// What an owner records; nothing without a recorder.
+///
+/// Only the guarantee of one owner at a time guards this value, so ThreadSanitizer reports a race if there are two.
+struct OwnerLog: Sendable {
+  private(set) var history = History()
+  private let recorder: HistoryRecorder?
+  private var turnBegin: UInt64 = 0
+
+  init(_ recorder: HistoryRecorder?) {
+    self.recorder = recorder
+    if recorder != nil { history.turns = [] }
+  }
+
+  mutating func beginTurn() {
+    guard let recorder else { return }
+    turnBegin = recorder.clock.now()
+  }
+
+  mutating func endTurn() {
+    guard let recorder else { return }
+    history.turns?.append(
+      History.Turn(begin: turnBegin, end: recorder.clock.now(), thread: HistoryRecorder.thread))
+  }
+
+  mutating func receive(_ element: History.ElementID) {
+    guard let recorder else { return }
+    history.receptions.append(
+      History.Reception(element: element, time: recorder.clock.now(), thread: HistoryRecorder.thread))
+  }
+
+  /// Records that the slots of everything received so far have been released.
+  mutating func noteReleased() {
+    guard let recorder else { return }
+    history.releases.append(History.Release(time: recorder.clock.now(), released: history.receptions.count))
+  }
+
+  /// Records a send of the owner to itself.
+  mutating func sendAsOwner(_ producer: Int, _ sequence: Int, _ send: () -> Void) {
+    guard let recorder else { return send() }
+    var record = recorder.send(producer, sequence) {
+      send()
+      return .accepted
+    }
+    record.isReentrant = true
+    history.sends.append(record)
   }
 }

@@ -12,7 +12,7 @@ extension StressTests {
       let threads: Int
       let start: RingLoad.Start
       let isRecorded: Bool
-      /// So many registrations for each thread, each with up to so many elements.
+      /// The number of registrations of each thread, and the most elements that are sent in one of them.
       let registrations = StressMode.rounds(30)
       let elements = 40
 
@@ -86,7 +86,7 @@ extension StressTests {
       #expect(recorder?.payloads.alive ?? 0 == 0, "\(scenario)")
     }
 
-    /// Among several lanes only each producer's order is promised; a lane by itself is a ring, with its room.
+    /// Among several lanes only each producer's order is guaranteed. A single lane is a ring with its own room.
     private func judge(_ history: History, _ load: Load, _ scenario: Scenario) {
       let together = HistoryChecker(keepsRealTimeOrder: false, hasOneThread: true)
       let complaint = together.complaint(about: history)
@@ -98,7 +98,8 @@ extension StressTests {
       #expect(complaints.isEmpty, "\(scenario): \(complaints.prefix(3))")
     }
 
-    /// Sends some elements through a lane of its own; nil if there is none. Answers at least the last send.
+    /// Registers a lane and sends some elements through it. Returns the sends, at least the last one, or nil if no
+    /// lane was free.
     private static func register(
       with lanes: Lanes<Item>, as producer: Int, _ load: Load, _ recorder: HistoryRecorder?,
       _ disturbance: inout Disturbance

@@ -5,11 +5,11 @@ import TestSupport
 import Testing
 
 extension StressTests {
-  /// Mailboxes that are always full: what waits beside the ring, what gives way, and tasks that are suspended.
+  /// Mailboxes that are always full: actions that wait beside the ring, actions that give way, and suspended tasks.
   @Suite struct FullMailboxStress {
     /// Threads that send from outside, and reactors that send from inside their turns, into one tiny mailbox.
     @Test(arguments: [Place.caller, .parkingLoop])
-    func `ring and spill are one order`(place: Place) {
+    func `the ring and what is kept beside it are one order`(place: Place) {
       Scenario.announce("spill, \(place)")
       for capacity in [1, 2, 4] {
         for isRecorded in [true, false] {
@@ -32,7 +32,7 @@ extension StressTests {
         on: site.placement, capacity: capacity, producers: threads, recorder: recorder, failures: failures)
       let crew = Crew(of: threads) { thread in
         var disturbance = Disturbance(scenario.generator(thread))
-        // Every other thread sends from inside the turns of a reactor of its own.
+        // Every other thread sends from inside the turns of its own reactor.
         let relay = thread % 2 == 0 ? nil : TurnSender(to: target)
         var sends: [History.Send] = []
         for sequence in 0..<actions {
@@ -55,7 +55,8 @@ extension StressTests {
       #expect(target.checker.complaint == nil, "\(scenario): \(target.checker.complaint ?? "")")
       #expect(target.checker.next.reduce(0, +) == threads * actions, "\(scenario)")
       guard let recorder else { return }
-      // What a turn sends is kept beside a full mailbox, so how much is inside is not judged here.
+      // Actions that a turn sends are kept beside a full mailbox, so the number of actions inside is not checked
+      // here.
       let checker = HistoryChecker(hasOneThread: place.hasOneThread)
       let complaint = checker.complaint(about: recorder.history(target.log, sends))
       #expect(complaint == nil, "\(scenario): \(complaint ?? "")")
@@ -64,7 +65,7 @@ extension StressTests {
     }
 
     @Test(arguments: [Place.caller, .parkingLoop])
-    func `what is reduced while the oldest give way is in order, and the rest is reported`(
+    func `while the oldest give way, actions are reduced in order, and the rest is reported`(
       place: Place
     ) {
       Scenario.announce("drop oldest, \(place)")
@@ -98,8 +99,8 @@ extension StressTests {
       #expect(tally.reordered.load(ordering: .relaxed) == 0, "\(scenario)")
     }
 
-    /// Thousands of tasks on one tiny mailbox, some of which are cancelled, or have no patience, while threads
-    /// take the room from them.
+    /// Thousands of tasks with one tiny mailbox. Some of them are cancelled or have a deadline, and threads take the
+    /// room from them.
     @Test(arguments: [Place.caller, .parkingLoop])
     func `no suspended sender is lost or forgotten`(place: Place) {
       Scenario.announce("suspended senders, \(place)")
@@ -161,7 +162,7 @@ extension StressTests {
   }
 }
 
-/// Checks each sender's order, and takes its time.
+/// A slow reactor that checks each sender's order.
 private final class Slow: Reactor {
   typealias Action = Parcel
   let initialState = 0

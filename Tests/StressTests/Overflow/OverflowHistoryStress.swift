@@ -15,10 +15,10 @@ extension StressTests {
 
       var description: String { "\(place), \(policy), capacity \(capacity)" }
 
-      /// With `.dropOldest` others are kept beside the mailbox, at most twice as many as its capacity. What the owner
-      /// has taken over from there, to process it in this turn or the next ones, does not give way any more: so
-      /// newer ones may have to, and there may be as many again. With the mailbox itself that is five times its
-      /// capacity.
+      /// With `.dropOldest` other actions are kept beside the mailbox, at most twice its capacity. The actions that
+      /// the owner has taken over from there, to process them in this turn or the next ones, no longer give way. So
+      /// newer ones may have to, and there may be as many again. Together with the mailbox itself that is five times
+      /// its capacity.
       var checker: HistoryChecker {
         var checker = HistoryChecker(ofMailboxWith: capacity, at: place)
         if policy == .dropOldest {
@@ -31,7 +31,7 @@ extension StressTests {
 
     @Test(
       arguments: [OverflowPolicy.block, .fail, .dropNewest, .dropOldest])
-    func `what is refused or dropped found no room, and everything else is processed in order`(
+    func `refused and dropped actions found no room, and all others are processed in order`(
       policy: OverflowPolicy
     ) {
       Scenario.announce("overflow history, \(policy)")
@@ -55,7 +55,7 @@ extension StressTests {
         return (0..<load.actions).map { sequence in
           disturbance.step()
           let item = Item(producer: thread, sequence: sequence, countedBy: recorder.payloads)
-          // Who was pushed out had been accepted.
+          // An action that was pushed out had been accepted.
           let ignored: SendError? = load.policy == .dropOldest ? .dropped : nil
           return recorder.reportedSend(thread, sequence, ignoring: ignored) {
             target.send(RecordingReactor.Action(item: item))
@@ -76,7 +76,7 @@ extension StressTests {
     }
 
     @Test(arguments: [Place.caller, .parkingLoop, .group, .hosted])
-    func `tasks that are suspended for lack of room are processed in order, or told why not`(
+    func `actions of suspended tasks are processed in order, or their tasks get an error`(
       place: Place
     ) {
       Scenario.announce("suspended history, \(place)")
@@ -88,7 +88,7 @@ extension StressTests {
       }
     }
 
-    /// Many tasks with a few actions each; some have no patience, or are cancelled.
+    /// Many tasks with a few actions each. Some have a deadline, or are cancelled.
     private func suspend(_ load: Load, _ scenario: Scenario) {
       let (tasks, actions) = (100, 4)
       let recorder = HistoryRecorder()

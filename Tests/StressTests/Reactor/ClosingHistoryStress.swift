@@ -15,7 +15,7 @@ extension StressTests {
   @Suite struct ClosingHistoryStress {
     private struct Load: CustomStringConvertible, Sendable {
       let place: Place
-      /// One after the other; the later one overrules the earlier.
+      /// The calls to close, one after the other. The later one overrules the earlier.
       let closings: [Closing]
       let capacity: Int
       let reentries: Int
@@ -28,7 +28,7 @@ extension StressTests {
     }
 
     @Test(arguments: [Place.caller, .parkingLoop, .group, .hosted])
-    func `closing is truthful, and what was accepted is processed or reported`(
+    func `closing is truthful, and accepted actions are processed or reported`(
       place: Place
     ) {
       Scenario.announce("closing history, \(place)")

@@ -6,7 +6,7 @@ import Testing
 extension StressTests {
   /// Reactors that send to one another from inside their turns, with mailboxes that are mostly full.
   @Suite struct CrossSendStress {
-    /// Where the reactors are.
+    /// The placements of the two reactors.
     enum Arrangement: CaseIterable, Sendable {
       case callers, oneLoop, twoLoops, loopAndCaller
     }
@@ -59,8 +59,8 @@ extension StressTests {
       let forwarded = states.map(\.forwarded).reduce(0, +)
       #expect(reduced + failures.total == threads * rounds + forwarded, "\(scenario)")
       #expect(!reactors.contains { $0.wasEnteredTwice }, "\(scenario)")
-      // Only who may be in a circle of waiting reactors is refused for that; and a loop that ends refuses
-      // what its reactors send to one another.
+      // A send is refused as a deadlock only where reactors may wait in a circle. And a loop that ends refuses what
+      // its reactors send to one another.
       if arrangement == .oneLoop { #expect(failures.total == failures.count(.closed), "\(scenario)") }
       if arrangement == .callers && threads == 1 { #expect(failures.total == 0, "\(scenario)") }
       // The two refer to each other.
@@ -82,7 +82,7 @@ private final class Relay: Reactor {
     var forwarded = 0
   }
 
-  /// Set before anybody sends.
+  /// Set before the first send.
   final class Link: @unchecked Sendable {
     var value: Relay?
   }

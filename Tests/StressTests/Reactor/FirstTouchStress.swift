@@ -9,18 +9,18 @@ extension StressTests {
   /// Sixteen threads that are the first to touch a reactor, over and over.
   @Suite struct FirstTouchStress {
     static let threads = 16
-    /// Reactors that are touched before all are let go: the mailbox of a runtime takes 100 kB.
+    /// How many reactors are touched before all are let go. The mailbox of a runtime takes 100 kB.
     static let wave = 500
 
     @Test
     func `reactors with a runtime get one pipeline each, and lose nothing`() {
       Scenario.announce("first touch, stored")
-      Scenario("first touch, stored, ").run(withinSeconds: 120) { scenario in
+      Scenario("first touch, stored").run(withinSeconds: 120) { scenario in
         touch(scenario, reactors: 50_000) { StoredTouched($0) }
       }
     }
 
-    @Test func `reactors without a runtime get one each, which go when they are gone`() {
+    @Test func `reactors without a runtime get one each, which ends with the reactor`() {
       Scenario.announce("first touch, attached")
       Scenario("first touch, attached").run(withinSeconds: 120) { scenario in
         attachedRuntimes.sweep()
@@ -40,8 +40,7 @@ extension StressTests {
       let count = StressMode.rounds(reactors) / (Build.isSanitized ? 10 : 1)
       for number in 0..<(count / Self.wave) {
         touchWave(scenario, number, lifetimes, make)
-        // Without this it would take up to a second; and the sweep in the background may be in the middle of
-        // it.
+        // Without this sweep it would take up to a second. The sweep in the background may be under way.
         let isGone = Threads.yield {
           attachedRuntimes.sweep()
           return lifetimes.alive == 0
@@ -49,8 +48,8 @@ extension StressTests {
         #expect(isGone, "\(scenario), wave \(number): \(lifetimes.alive) alive")
         resident.append(ResidentMemory.bytes())
       }
-      // One look says little: what the allocator holds goes up and down by tens of megabytes. A leak would
-      // lift the last looks above all the first.
+      // A single measurement proves little: the memory that the allocator holds varies by tens of megabytes. A leak
+      // would lift all of the last measurements above all of the first.
       guard let most = resident.prefix(20).max(), let least = resident.suffix(20).min() else { return }
       #expect(least - most < 8 << 20, "\(scenario): \((least - most) >> 20) MiB more than before")
     }
@@ -62,7 +61,7 @@ extension StressTests {
       let reactors = (0..<Self.wave).map { _ in make(TouchTally(lifetimes.track())) }
       Crew(of: Self.threads) { thread in
         var generator = scenario.generator(number * Self.threads + thread)
-        // All go through them from the same end, so that they meet again and again.
+        // All threads go through the reactors in the same order, so that they meet again and again.
         for reactor in reactors { reactor.touch(UInt32(thread), &generator) }
       }.join()
       for reactor in reactors {
@@ -109,7 +108,7 @@ private final class TouchObserver: Sendable {
 }
 
 extension Touched {
-  /// What a thread does with a reactor that it may be the first to touch.
+  /// What a thread does to a reactor that it may be the first to touch.
   fileprivate func touch(_ number: UInt32, _ generator: inout SplitMix64) {
     switch generator.below(4) {
     case 0:
@@ -126,7 +125,7 @@ extension Touched {
     action.onNext(number)
   }
 
-  /// What is wrong with it, after all threads have been joined.
+  /// Returns what is wrong with it. To be called after all threads have been joined.
   fileprivate var complaint: String? {
     let calls = (
       tally.actionTransforms.load(ordering: .relaxed), tally.mutationTransforms.load(ordering: .relaxed),

@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 extension StressTests {
-  /// Streams that `mutate` has answered and that send from threads of their own, while others send, subscribe
-  /// and dispose.
+  /// Streams that `mutate` has returned, and that emit on their own threads while others send, subscribe and dispose.
   @Suite struct ForeignStreamStress {
     @Test(arguments: [Place.caller, .parkingLoop])
     func `every mutation is reduced once, in its source's order, and every state is seen once`(
@@ -33,7 +32,7 @@ extension StressTests {
       #expect(payloads.total == sent, "\(scenario)")
     }
 
-    /// Answers how many items were sent. The reactor is gone when this returns.
+    /// Returns how many items were sent. The reactor is gone when this returns.
     private func mix(
       _ place: Place, _ capacity: Int, _ transforms: Bool, _ payloads: Lifetimes,
       _ scenario: Scenario
@@ -46,7 +45,7 @@ extension StressTests {
       let observer = StateChain()
       let subscription = reactor.state.subscribe(onNext: { observer.see($0) })
       for source in 0..<sources { reactor.action.onNext(.listen(source)) }
-      // So that nothing is sent before it is listened to.
+      // So that no item is sent before the reactor has subscribed.
       while reactor.currentState.listening < sources { DedicatedThread.yield() }
       Crew(of: sources + senders + 1) { thread in
         var disturbance = Disturbance(scenario.generator(thread))
@@ -73,7 +72,7 @@ extension StressTests {
       return expected
     }
 
-    /// Subscribes to this and that, and disposes of it again: each sees states without a gap.
+    /// Subscribes and disposes, again and again. Each observer must see states without a gap.
     private func churn(
       _ reactor: ForeignReactor, _ disturbance: inout Disturbance, _ count: Int
     ) {
@@ -93,7 +92,7 @@ extension StressTests {
     }
 
     @Test(arguments: [Place.caller, .parkingLoop])
-    func `a reactor that is let go while its streams send ends in peace`(place: Place) {
+    func `a reactor that is released while its streams send ends without an error`(place: Place) {
       Scenario.announce("streams of a reactor that is let go, \(place)")
       Scenario("let go with streams, \(place)").run { scenario in
         letGo(place, scenario)
@@ -105,8 +104,8 @@ extension StressTests {
       let loop = place.makeLoop(turnLimit: 4)
       let sources = (0..<2).map { _ in PublishSubject<Item>() }
       let isOver = Shared(Atomic(false))
-      // How many items a source may have sent by now: if it sent without end, it could keep who lets go as the owner
-      // for as long.
+      // How many items a source may have sent by now. If it sent without end, the thread that lets the reactor go
+      // could be kept as the owner for as long.
       let most = Shared(Atomic(0))
       let crew = Crew(of: sources.count) { thread in
         var disturbance = Disturbance(scenario.generator(thread))
@@ -141,8 +140,7 @@ extension StressTests {
   }
 }
 
-/// Whether one observer of a ``ForeignReactor`` sees each state once. Called by the owner only; read
-/// afterwards.
+/// Checks that one observer of a ``ForeignReactor`` sees each state once. Called by the owner only; read afterwards.
 final class StateChain: Sendable {
   // Relaxed: see above.
   private let newest = Atomic(-1)
@@ -162,7 +160,7 @@ final class StateChain: Sendable {
 }
 
 struct ForeignState: Sendable {
-  /// One more with each mutation.
+  /// Grows by one with each mutation.
   var version = 0
   var listening = 0
   var reduced = 0
@@ -186,7 +184,7 @@ final class ForeignReactor: Reactor {
   private let transforms: Bool
   private let token: LifetimeTracked?
 
-  // Owner only: ThreadSanitizer sees it if not.
+  // Accessed by the owner only; ThreadSanitizer reports a race if not.
   nonisolated(unsafe) private(set) var checker: SequenceChecker
 
   init(

@@ -10,8 +10,8 @@ import Testing
 #endif
 
 extension StressTests {
-  /// Senders that become quiet and come back, so that the loop gives the reactor up and goes to sleep in
-  /// between, over and over. Each waits for its action, so no later wake-up makes up for a lost one.
+  /// Senders that pause again and again, so that the loop removes the reactor from its list and goes to sleep in
+  /// between. Each sender waits for its action, so no later wake-up makes up for a lost one.
   @Suite struct QuietSenderStress {
     @Test(arguments: [Place.caller, .parkingLoop, .spinningLoop])
     func `an action that is sent after a silence is processed`(place: Place) {
@@ -50,7 +50,7 @@ extension StressTests {
       #expect(reduced == senders * rounds, "\(scenario)")
     }
 
-    /// Some about as long as a parking loop's patience, some longer, some not at all.
+    /// Pauses for about as long as a parking loop spins, for longer, or not at all.
     private static func beQuiet(_ generator: inout SplitMix64) {
       switch generator.below(8) {
       case 0: usleep(UInt32(truncatingIfNeeded: generator.next() % 300))
@@ -69,9 +69,9 @@ extension StressTests {
     }
 
     @Test
-    func `a loop takes more reactors than it can be told of at once`() {
+    func `a loop serves more reactors than its inbox has room for`() {
       Scenario.announce("crowd")
-      Scenario("crowd, ").run { crowd($0) }
+      Scenario("crowd").run { crowd($0) }
     }
 
     private func crowd(_ scenario: Scenario) {

@@ -26,7 +26,7 @@ extension StressTests {
       }
     }
 
-    /// Fewer for loops that never sleep: such a loop takes a processor for itself.
+    /// There are fewer for loops that never sleep, since such a loop occupies a processor.
     private static func loads(
       _ place: Place, actions: Int, isRecorded: Bool
     ) -> [ReactorLoad] {
@@ -89,7 +89,7 @@ extension StressTests {
       #expect(recorder.payloads.total == expected, "\(scenario)")
     }
 
-    /// Once. Whether it was accepted, and what is written down.
+    /// Sends once. Returns whether the action was accepted, and the record of the send.
     private static func send(
       _ action: RecordingReactor.Action, to reactor: RecordingReactor, waits: Bool,
       _ recorder: HistoryRecorder?

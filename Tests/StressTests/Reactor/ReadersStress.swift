@@ -4,15 +4,14 @@ import TestSupport
 import Testing
 
 extension StressTests {
-  /// Threads that read states without copying them: often, slowly, or no more.
+  /// Threads that read states without copying them: often, slowly, or only for a while.
   @Suite struct ReadersStress {
     @Test
-    func `readers who stay see whole states, and hold up nobody`() {
-      Scenario.announce("readers who stay")
+    func `lasting readers see whole states, and delay no other thread`() {
+      Scenario.announce("lasting readers")
       for (frequent, slow, changes) in [(1, 0, 60_000), (3, 0, 40_000), (2, 10, 10_000), (12, 0, 10_000)] {
         let parameters = "\(frequent) frequent, \(slow) slow, \(changes) changes"
-        Scenario("readers who stay, \(parameters)").run {
-          // Not `core.type`: then nothing is specialised, and ThreadSanitizer does not see the reading.
+        Scenario("lasting readers, \(parameters)").run {
           stay(frequent, slow, StressMode.rounds(changes), $0)
         }
       }
@@ -29,7 +28,7 @@ extension StressTests {
           var disturbance = Disturbance(scenario.generator(index))
           if index == 0 {
             for _ in 0..<changes {
-              // Now and then long enough for a reader to come to the same state again.
+              // Now and then the pause is long enough for a reader to read the same state again.
               if disturbance.happens(onceIn: 4) { CurrentCore.pause(times: disturbance.below(64)) }
               disturbance.step()
               subject.change(lifetimes, disturbance.below(3))
@@ -42,13 +41,13 @@ extension StressTests {
             let isSlow = index > frequent && disturbance.happens(onceIn: 4)
             let complaint = subject.read(&newest) { if isSlow { DedicatedThread.yield() } }
             if let complaint { return complaint }
-            // Frequent readers become idle ones for a while, with what they have kept.
+            // Frequent readers become idle for a while, and hold the pins that they keep.
             if index > 2, disturbance.happens(onceIn: 64) { disturbance.stop() }
           }
           return nil
         }
         for complaint in crew.join().compactMap({ $0 }) { Issue.record("\(complaint): \(scenario)") }
-        // All threads have ended, and with them what they had kept.
+        // All threads have ended, and have released the pins that they kept.
         #expect(subject.state.wasHeldCount == 0, "\(scenario)")
         subject.change(lifetimes, 0)
         var newest = changes
@@ -89,7 +88,7 @@ extension StressTests {
   }
 }
 
-/// A state of several words, which all say the same.
+/// A state of several words that must all be equal.
 private struct Payload: Sendable {
   var first: Int
   let tracked: LifetimeTracked
@@ -111,7 +110,7 @@ private final class Subject: Sendable {
     state.release()
   }
 
-  /// One turn. One thread at a time.
+  /// Makes one turn. One thread at a time.
   func change(_ lifetimes: Lifetimes, _ way: Int) {
     guard state.tryAcquire() else { fatalError("readers took the ownership") }
     switch way {
@@ -124,7 +123,7 @@ private final class Subject: Sendable {
     state.release()
   }
 
-  /// What is wrong with the state, looked at before and after `pause`.
+  /// Reads the state before and after `pause`, and returns what is wrong with it, or nil.
   func read(_ newest: inout Int, _ pause: () -> Void) -> String? {
     let seen: (first: Int, tracked: Int, last: Int, after: Int)? = state.withValue { payload in
       let first = payload.first
@@ -141,7 +140,7 @@ private final class Subject: Sendable {
   }
 }
 
-/// The subject that is read now.
+/// Holds the subject that is read at the moment.
 private final class Stage: Sendable {
   private let subject: SystemMutex<Subject>
   private let isOpen = Atomic(true)
@@ -150,7 +149,7 @@ private final class Stage: Sendable {
 
   private var current: Subject { subject.withLock { $0 } }
 
-  /// The owner. Whoever lets a subject go last, destroys it.
+  /// Replaces the subject. Called by the owner; the thread that releases a subject last destroys it.
   func replaceSubjects(_ count: Int, _ lifetimes: Lifetimes, _ disturbance: inout Disturbance) -> String? {
     for _ in 0..<count {
       let next = Subject(lifetimes)
@@ -164,7 +163,7 @@ private final class Stage: Sendable {
     return nil
   }
 
-  /// Threads that read for a while, and end with what they have kept.
+  /// Threads that read for a while, and end while they keep pins.
   func sendThreads(_ scenario: Scenario, _ disturbance: inout Disturbance) -> String? {
     while isOpen.load(ordering: .relaxed) {
       let visit = disturbance
@@ -188,7 +187,7 @@ private final class Stage: Sendable {
     return nil
   }
 
-  /// Often enough to keep a pin; now and then of two subjects, one read inside the other.
+  /// Reads often enough to keep a pin. Now and then it reads two subjects, one inside the other.
   private func readForAWhile(_ disturbance: inout Disturbance) -> String? {
     let (outer, inner) = (current, current)
     var newest = 0

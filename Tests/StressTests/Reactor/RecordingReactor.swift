@@ -2,12 +2,44 @@ import ReactorCore
 import ReactorRuntime
 import TestSupport
 
-/// A reactor that writes down what it reduces, in a place that nothing guards but the runtime's promise that
-/// one action at a time is processed: ThreadSanitizer sees it broken.
+/// The parameters of a scenario in which many threads send to one reactor.
+struct ReactorLoad: Sendable, CustomStringConvertible {
+  var place: Place
+  var capacity: Int
+  var producers: Int
+  var turnLimit = 1024
+  /// The number for each producer.
+  var actions: Int
+  /// How many actions the reactor sends to itself for each action, one after the other.
+  var reentries = 0
+  var isRecorded: Bool
+
+  var description: String {
+    "\(place), capacity \(capacity), \(producers) producers, turn limit \(turnLimit), "
+      + "\(reentries) re-entries" + (isRecorded ? ", recorded" : "")
+  }
+}
+
+/// Counts what a runtime reports as not delivered.
+final class FailureCounter: Sendable {
+  private let counts = Guarded<[SendError: Int]>([:])
+
+  func note(_ failure: Failure) {
+    guard let reason = failure.sendError else { preconditionFailure("\(failure)") }
+    counts.with { $0[reason, default: 0] += 1 }
+  }
+
+  func count(_ reason: SendError) -> Int { counts.with { $0[reason, default: 0] } }
+
+  var total: Int { counts.with { $0.values.reduce(0, +) } }
+}
+
+/// A reactor that records what it reduces. Only the runtime's guarantee that one action at a time is processed guards
+/// the record, so ThreadSanitizer reports a race if the guarantee is broken.
 final class RecordingReactor: Reactor {
   struct Action: Sendable {
     var item: Item
-    /// How many more actions are to follow from this one, sent by the reactor itself.
+    /// How many more actions follow from this one, which the reactor sends to itself.
     var reentries = 0
   }
 
@@ -21,7 +53,7 @@ final class RecordingReactor: Reactor {
   let runtime: Runtime<Action, Action, State>
   private let recorder: HistoryRecorder?
   private let keepsSequence: Bool
-  /// The number under which the reactor itself sends.
+  /// The producer number of the reactor itself.
   private let ownProducer: Int
 
   // Owner only.
@@ -33,7 +65,7 @@ final class RecordingReactor: Reactor {
 
   /// - Parameters:
   ///   - keepsSequence: Whether nothing is refused, so that each producer's numbers have no gap.
-  ///   - recorder: Nil: nothing is recorded.
+  ///   - recorder: If nil, nothing is recorded.
   init(
     on placement: Placement, capacity: Int, overflow: OverflowPolicy = .block, producers: Int,
     keepsSequence: Bool = true, recorder: HistoryRecorder?, failures: FailureCounter
@@ -54,7 +86,7 @@ final class RecordingReactor: Reactor {
     checker = SequenceChecker(producers: producers + 1)
   }
 
-  /// Its turn, for the record, is from here to the end of `reduce`: more of the turn is not seen here.
+  /// The recorded turn is from here to the end of `reduce`. The rest of the turn cannot be seen here.
   func mutate(action: Action) -> Observable<Action> {
     log.beginTurn()
     guard action.reentries > 0 else { return .just(action) }
@@ -73,4 +105,21 @@ final class RecordingReactor: Reactor {
     isReducing = false
     log.endTurn()
   }
+}
+
+/// Forwards its actions to another reactor, from inside its turns.
+final class TurnSender: Reactor {
+  typealias Action = RecordingReactor.Action
+  let initialState = 0
+  let runtime = Runtime<Action, Action, Int>()
+  private let target: RecordingReactor
+
+  init(to target: RecordingReactor) { self.target = target }
+
+  func mutate(action: Action) -> Observable<Action> {
+    target.send(action)
+    return .empty()
+  }
+
+  func reduce(into state: inout Int, mutation: Action) {}
 }

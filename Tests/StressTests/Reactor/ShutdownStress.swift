@@ -13,11 +13,11 @@ import Testing
 extension StressTests {
   /// Loops that end, and reactors that are let go, while others send.
   @Suite struct ShutdownStress {
-    /// What became of a thread's sends.
+    /// The results of a thread's sends.
     private struct Sent: Sendable {
-      /// Through `send(_:)`: what was not delivered is reported.
+      /// Sent with `send(_:)`, which reports what is not delivered.
       var sent = 0
-      /// Through `trySend(_:)`: returned without an error.
+      /// Sent with `trySend(_:)` without an error.
       var accepted = 0
     }
 
@@ -42,7 +42,7 @@ extension StressTests {
       let lifetimes = Lifetimes()
       let reduced = Shared(Atomic(0))
       let sent = sendUntilClosed(capacity, threads, failures, lifetimes, reduced, scenario)
-      // The reactor is gone by now, and has reported what its loop left inside.
+      // The reactor is gone by now, and has reported the actions that its loop left unprocessed.
       let total = sent.map { $0.sent + $0.accepted }.reduce(0, +)
       let done = reduced.value.load(ordering: .relaxed)
       #expect(done + failures.total == total, "\(scenario): \(done) reduced, \(failures.total) reported")
@@ -86,7 +86,7 @@ extension StressTests {
     }
 
     @Test
-    func `what a reactor's last holder sent is still processed, then the reactor ends`() {
+    func `actions of a reactor's last holder are processed, then the reactor ends`() {
       Scenario.announce("let go")
       for place in [Place.parkingLoop, .spinningLoop] {
         for senders in [1, 4] {

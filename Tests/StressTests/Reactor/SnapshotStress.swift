@@ -12,12 +12,11 @@ extension StressTests {
       place: Place
     ) {
       Scenario.announce("readers, \(place)")
-      // Many changes without a break, and more threads than processors: then a reader is now and then
-      // suspended after it saw which slot to copy and before it pins that slot.
+      // With many changes without a break, and more threads than processors, a reader is now and then suspended after
+      // it has loaded which slot to copy and before it pins that slot.
       for (writers, readers, changes) in [(1, 1, 6000), (1, 6, 100_000), (3, 2, 6000)] {
         let parameters = "\(place), \(writers) writers, \(readers) readers, \(changes) changes"
         Scenario("readers, \(parameters)").run {
-          // Not `core.type`: then nothing is specialised, and ThreadSanitizer does not see the copying.
           read(place, writers, readers, changes, $0)
         }
       }
@@ -78,7 +77,7 @@ extension StressTests {
       }
     }
 
-    /// Each thread has a reactor of its own, so there is no contention but from a reader of all of them.
+    /// Each thread has its own reactor, so there is no contention but from a reader of all of them.
     private func sendAndLook(_ threads: Int, _ scenario: Scenario) {
       let lifetimes = Lifetimes()
       let reactors = (0..<threads).map { _ in WideReactor(on: .caller, lifetimes) }
@@ -101,13 +100,13 @@ extension StressTests {
         return nil
       }
       for complaint in crew.join().compactMap({ $0 }) { Issue.record("\(complaint): \(scenario)") }
-      // Each reactor keeps those of the states that are shown, or were shown last.
+      // Each reactor keeps the objects of the states that are published, or were published last.
       #expect(lifetimes.alive <= threads * (snapshotSlotCount + 1), "\(scenario): \(lifetimes.alive) alive")
     }
   }
 }
 
-/// A reactor whose state has several words and a reference, all of which say the same.
+/// A reactor whose state has several words and a reference, which must all agree.
 private final class WideReactor: Reactor {
   typealias Action = Int
   typealias Mutation = Int
@@ -136,7 +135,7 @@ private final class WideReactor: Reactor {
   }
 
   func mutate(action: Int) -> Observable<Int> {
-    // The owner sees everything that it reduced, at once.
+    // The owner sees everything that it has reduced immediately.
     if complaint == nil, currentState.first != reduced || !currentState.isWhole {
       complaint = "the owner saw \(currentState) after \(reduced)"
     }

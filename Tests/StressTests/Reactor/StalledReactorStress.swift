@@ -4,11 +4,11 @@ import TestSupport
 import Testing
 
 extension StressTests {
-  /// A reactor that is stuck in `mutate` for a while: its mailbox fills, senders are refused or wait, and go
-  /// on afterwards.
+  /// A reactor is stuck in `mutate` for a while: its mailbox fills, and senders are refused or wait, and go on
+  /// afterwards.
   @Suite struct StalledReactorStress {
     @Test(arguments: [Place.caller, .parkingLoop])
-    func `a stalled owner's mailbox takes what it holds, and blocked senders go on`(
+    func `a stalled owner's mailbox accepts its capacity, and blocked senders go on`(
       place: Place
     ) {
       Scenario.announce("stalled owner, \(place)")
@@ -30,14 +30,14 @@ extension StressTests {
       let loop = place.makeLoop()
       let failures = FailureCounter()
       let reactor = Gated(on: Placement(loop), capacity: capacity, failures: failures)
-      // The first action of all starts the state, and goes through the mailbox everywhere.
+      // The very first action starts the state, and goes through the mailbox in every place.
       reactor.send(1)
       #expect(Threads.yield { reactor.currentState == 1 }, "\(scenario)")
       let owner = Crew(of: 1) { _ in reactor.send(0) }
       #expect(reactor.isInside.wait(), "\(scenario)")
 
-      // As many as there is room for, and not one more. A loop holds the slot of the action that it is
-      // stuck in; on the caller that action never was in the mailbox.
+      // Exactly as many actions as there is room for. A loop still holds the slot of the action that it is stuck in;
+      // on the caller that action was never in the mailbox.
       let accepted = Crew(of: senders) { _ in
         var accepted = 0
         while (try? reactor.trySend(1)) != nil { accepted += 1 }
@@ -45,7 +45,7 @@ extension StressTests {
       }.join().reduce(0, +)
       #expect(accepted == (loop == nil ? capacity : capacity - 1), "\(scenario)")
 
-      // These find it full: some spin, some sleep by the time at which the owner goes on.
+      // These senders find the mailbox full. When the owner goes on, some of them spin and some sleep.
       let actions = 50
       let blocked = Crew(of: senders) { _ in
         for _ in 0..<actions { reactor.send(1) }
@@ -63,7 +63,7 @@ extension StressTests {
   }
 }
 
-/// Waits at a gate in the middle of its first action; its state is the sum of the actions.
+/// A reactor that waits at a gate in its first action. Its state is the sum of the actions.
 private final class Gated: Reactor {
   typealias Action = Int
   typealias Mutation = Int

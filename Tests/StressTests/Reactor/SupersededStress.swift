@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension StressTests {
-  /// Requests that end the one before by `take(until: action…)`, answered by other threads.
+  /// Requests that end the previous one with `take(until: action…)`, while other threads send their results.
   @Suite struct SupersededStress {
     @Test(arguments: [Place.caller, .parkingLoop])
     func `nothing of an older request is reduced after the first of a newer one`(
@@ -52,7 +52,7 @@ extension StressTests {
           }
         }
       }.join()
-      // The last one stays: it is answered in any case.
+      // The last request is not superseded, so its results arrive in any case.
       while reactor.newest.with({ $0?.number }) != searchers * requests { DedicatedThread.yield() }
       var disturbance = Disturbance(scenario.generator(-1))
       reactor.newest.with { $0 }?.answer(&disturbance)
@@ -67,7 +67,7 @@ extension StressTests {
   }
 }
 
-/// A request, whose answers come from any thread, one at a time; it may complete with them.
+/// A request. Its results come from any thread, one at a time, and it may complete with them.
 private final class Request: Sendable {
   let number: Int
   let answers = PublishSubject<Int>()
@@ -79,7 +79,7 @@ private final class Request: Sendable {
     token = lifetimes.track(number)
   }
 
-  /// Answers, unless somebody else does.
+  /// Sends a result, unless another thread is sending one.
   func answer(_ disturbance: inout Disturbance) {
     if isAnswering.exchange(true, ordering: .acquiring) { return }
     for _ in 0...disturbance.below(3) { answers.onNext(number) }
@@ -99,7 +99,7 @@ private final class SearchReactor: Reactor {
   struct Log: Sendable {
     var requests = 0
     var answers = 0
-    /// Of an older request.
+    /// Results of an older request that arrived after the newer one.
     var stale = 0
   }
 
@@ -109,7 +109,7 @@ private final class SearchReactor: Reactor {
   let failures: FailureCounter
   private let lifetimes: Lifetimes
 
-  // The owner's.
+  // Accessed by the owner only.
   nonisolated(unsafe) private(set) var log = Log()
   nonisolated(unsafe) private var current = 0
 
@@ -127,8 +127,8 @@ private final class SearchReactor: Reactor {
     let answers = request.answers
       .take(until: self.action.filter { if case .search = $0 { true } else { false } })
       .map { Mutation.answer($0) }
-    // The last of the three to be subscribed to: who answers finds the request listened to. It ends at once,
-    // so that the request ends with its answers.
+    // This stream is subscribed to after the other two, so a thread that sends results finds the request subscribed
+    // to. It ends at once, so that the whole stream ends with the request's results.
     let published = Observable<Mutation>.deferred { [newest] in
       newest.with { $0 = request }
       return .empty()

@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 extension StressTests {
-  /// Threads that each send once, at about the same time, and then all stop. So nobody comes later who would
-  /// process what an owner that was just leaving had missed.
+  /// Threads that each send once, at about the same time, and then all stop. So no later sender processes an action
+  /// that an owner missed when it left.
   @Suite struct VolleyStress {
     @Test(arguments: [Place.caller, .parkingLoop])
     func `after a volley nothing is left behind`(place: Place) {
@@ -25,7 +25,7 @@ extension StressTests {
     ) {
       let loop = place.makeLoop()
       let reactor = Sum(on: Placement(loop), capacity: capacity)
-      // More threads than processors wait for one another much longer.
+      // If there are more threads than processors they wait for one another much longer.
       let volleys = StressMode.rounds(threads == 2 ? 20_000 : 2000)
       let line = Shared(StartingLine(threads: threads))
       let crew = Crew(of: threads) { index -> String? in
@@ -42,7 +42,7 @@ extension StressTests {
             ? reactor.currentState == expected
             : Threads.yield(seconds: 10) { reactor.currentState == expected }
           if !isDone { line.value.giveUp() }
-          // Nobody sends before all have looked, and all stop together.
+          // No thread sends before all have checked, and all stop together.
           line.value.meet()
           if line.value.isGivenUp { return isDone ? nil : "\(reactor.currentState) of \(expected) reduced" }
         }

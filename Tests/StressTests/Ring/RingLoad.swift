@@ -1,13 +1,13 @@
 import TestSupport
 
-/// The parameters of a ring's scenario.
+/// The parameters of a scenario with a ring.
 struct RingLoad: Sendable, CustomStringConvertible {
   /// How a producer sends.
   enum Sending: String, CaseIterable, Sendable {
     case singles, batches, mixed
   }
 
-  /// Where the cursors start, so that they pass a boundary about in the middle of the run.
+  /// Where the cursors start. They pass a boundary about in the middle of the scenario.
   enum Start: String, CaseIterable, Sendable {
     case zero
     /// The word in a slot keeps 56 bits of the cursor.
@@ -29,7 +29,7 @@ struct RingLoad: Sendable, CustomStringConvertible {
   var producers: Int
   var start = Start.zero
   var sending = Sending.singles
-  /// Of each producer.
+  /// The number for each producer.
   var elements: Int
   var isRecorded: Bool
 
@@ -40,8 +40,8 @@ struct RingLoad: Sendable, CustomStringConvertible {
       + (isRecorded ? ", recorded" : "")
   }
 
-  /// Every capacity with every number of producers and every start. The short mode takes one way of sending
-  /// with each, in turn; the long mode takes all.
+  /// Every capacity with every number of producers and every start. The short mode combines each with one way of
+  /// sending, in turn; the long mode with all of them.
   static func all(elements: Int, isRecorded: Bool) -> [RingLoad] {
     var loads: [RingLoad] = []
     for capacity in [2, 4, 64, 4096] {
@@ -62,7 +62,7 @@ struct RingLoad: Sendable, CustomStringConvertible {
   }
 }
 
-/// What goes through a ring or a lane: words that belong together, and an object if payloads are counted.
+/// An element of a ring or a lane: words that belong together, and an object if payloads are counted.
 struct Item: Sendable {
   let producer: Int
   let sequence: Int
@@ -76,7 +76,7 @@ struct Item: Sendable {
     check = producer &* 31 &+ ~sequence
   }
 
-  /// False if the words are not those of one element.
+  /// Whether the words are those of one element.
   var isWhole: Bool {
     check == producer &* 31 &+ ~sequence && (payload == nil || payload?.value == sequence)
   }
@@ -84,10 +84,10 @@ struct Item: Sendable {
   var id: History.ElementID { History.ElementID(producer: producer, sequence: sequence) }
 }
 
-/// Checks without a record that each producer's elements come whole, once and in order.
+/// Checks, without a recorded history, that each producer's elements arrive whole, once and in order.
 struct SequenceChecker {
   private(set) var next: [Int]
-  /// The first thing that was wrong.
+  /// The first violation.
   private(set) var complaint: String?
 
   init(producers: Int) { next = Array(repeating: 0, count: producers) }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension StressTests {
-  /// Elements that own something, in rings that are closed, or go away, while others send.
+  /// Elements that own an object, in rings that are closed or destroyed while others send.
   @Suite struct RingReferenceStress {
     @Test
     func `no element leaks or is destroyed twice`() {
@@ -20,7 +20,8 @@ extension StressTests {
       }
     }
 
-    /// The consumer closes the ring in the middle, and leaves some elements inside, to be destroyed with it.
+    /// The consumer closes the ring in the middle, and leaves some elements inside, which are destroyed with the
+    /// ring.
     private func closeWhileSending(
       _ capacity: Int, _ producers: Int, _ scenario: Scenario
     ) {

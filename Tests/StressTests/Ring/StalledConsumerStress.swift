@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension StressTests {
-  /// A consumer that does nothing for a while: the ring takes exactly what it holds, then refuses.
+  /// A consumer that stops for a while: the ring accepts exactly its capacity, and then refuses.
   @Suite struct StalledConsumerStress {
     @Test
     func `without a consumer, exactly the capacity is accepted`() {
@@ -21,8 +21,8 @@ extension StressTests {
       }
     }
 
-    /// Producers fill the ring until each of them was refused once; then everything is received. Some rounds,
-    /// from different places in the ring.
+    /// Producers fill the ring until each of them was refused once; then everything is received. The rounds begin at
+    /// different places in the ring.
     private func fillAndDrain(
       _ capacity: Int, _ producers: Int, _ start: RingLoad.Start, _ scenario: Scenario
     ) {
@@ -45,7 +45,7 @@ extension StressTests {
         let accepted = crew.join()
         #expect(accepted.reduce(0, +) == capacity, "\(scenario), round \(round)")
         #expect(ring.value.wasCount == capacity, "\(scenario), round \(round)")
-        // Those that were refused are gone.
+        // The refused elements were destroyed.
         #expect(payloads.alive == capacity, "\(scenario), round \(round)")
 
         var checker = SequenceChecker(producers: producers)
@@ -53,7 +53,7 @@ extension StressTests {
         #expect(checker.complaint == nil, "\(scenario), round \(round)")
         #expect(checker.next == accepted, "\(scenario), round \(round)")
         #expect(payloads.alive == 0, "\(scenario), round \(round)")
-        // So that the next round begins elsewhere.
+        // Makes the next round begin at another slot.
         _ = ring.value.trySend(Item(producer: 0, sequence: 0))
         _ = ring.value.drain { item in _ = item }
       }

@@ -4,13 +4,13 @@ import TestSupport
 import Testing
 
 extension StressTests {
-  /// Producers that stop between claim and publish. Through the raw ring: the typed one gives nobody a
-  /// chance to stop there, but the system does.
+  /// Producers that stop between claim and publication. They use the raw ring, since code outside of the typed one
+  /// cannot stop there; the system can stop a thread there.
   @Suite struct StoppedProducerStress {
     private static let capacities = [2, 4, 64]
 
     @Test
-    func `what is claimed later waits for a stopped producer, and is not lost`() {
+    func `elements that are claimed later wait for a stopped producer, and are not lost`() {
       Scenario.announce("stopped producer, step by step")
       for capacity in Self.capacities {
         for start in RingLoad.Start.allCases {
@@ -21,7 +21,7 @@ extension StressTests {
       }
     }
 
-    /// One thread plays all parts, so what must be seen at each step is known.
+    /// One thread plays all parts, so it is known what each step must return.
     private func stopOnce(
       _ capacity: Int, _ start: RingLoad.Start, _ scenario: Scenario
     ) {
@@ -103,7 +103,7 @@ extension StressTests {
   }
 }
 
-/// A raw ring of items; elements are sent in the three steps of which a send is made.
+/// A raw ring of items, with the three steps of a send.
 private struct RawItemRing: Sendable {
   let raw: CurrentCore.Ring
   private let payloads: Lifetimes
@@ -119,7 +119,7 @@ private struct RawItemRing: Sendable {
     }
   }
 
-  /// Gives two slots up, if there is room for them.
+  /// Claims two slots, if there is room, and abandons them.
   func abandon(stopping stop: () -> Void) {
     guard case .claimed(let cursor) = raw.tryClaim(2) else { return }
     stop()

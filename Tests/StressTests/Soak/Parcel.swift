@@ -1,24 +1,24 @@
 import ReactorRuntime
 import Synchronization
 
-/// What the soak sends. When it goes away, exactly one thing must have become of it: it was reduced, or it was
-/// reported, or its sender was told.
+/// An action of the soak. When it is destroyed, exactly one of three things must have happened to it: it was reduced,
+/// it was reported, or its sender received an error.
 final class Parcel: Sendable {
   enum Order: Sendable {
     case reduce
-    /// Answered by a stream that emits later, elsewhere, if it is still there then.
+    /// The reactor returns a stream that emits later, on another thread, if it was not disposed of by then.
     case echo
     case close(Closing)
   }
 
   let sender: Int
-  /// Grows with each parcel of one sender.
+  /// The number of the parcel among those of its sender.
   let sequence: Int
   let order: Order
-  /// So many more parcels follow from this one, sent from inside turns.
+  /// How many more parcels follow from this one, sent from inside turns.
   let hops: Int
   private let tally: ParcelTally
-  /// Relaxed: what was noted comes before the end of this object.
+  /// Relaxed: what was recorded happens before the end of this object.
   private let notes = Atomic(0)
 
   init(from sender: Int, _ sequence: Int, _ order: Order = .reduce, hops: Int = 0, by tally: ParcelTally) {
@@ -35,7 +35,7 @@ final class Parcel: Sendable {
     tally.reduced.add(1, ordering: .relaxed)
   }
 
-  /// It was not accepted, or will not be reduced after all; the failure handler or the sender was told why.
+  /// Records that it will not be reduced, and that the failure handler or the sender received the reason.
   func noteRefused(_ reason: SendError) {
     notes.add(1, ordering: .relaxed)
     tally.note(reason)
@@ -51,7 +51,7 @@ final class Parcel: Sendable {
   }
 }
 
-/// What became of the parcels of one round. Relaxed: read when all threads are done.
+/// Counts what happened to the parcels of one round. Relaxed: it is read when all threads are done.
 final class ParcelTally: Sendable {
   let made = Atomic(0)
   let gone = Atomic(0)
@@ -60,7 +60,7 @@ final class ParcelTally: Sendable {
   let twice = Atomic(0)
   /// Reduced after a later one of the same sender.
   let reordered = Atomic(0)
-  /// States that were not whole, or older than one that was seen before.
+  /// States that were torn, or older than one that was read before.
   let torn = Atomic(0)
   /// Two threads inside one reactor.
   let overlaps = Atomic(0)
@@ -76,7 +76,7 @@ final class ParcelTally: Sendable {
     made.load(ordering: .sequentiallyConsistent) - gone.load(ordering: .sequentiallyConsistent)
   }
 
-  /// What is wrong, once everything is over; nil if nothing is.
+  /// What is wrong when everything is over, or nil.
   var complaint: String? {
     let total = reduced.load(ordering: .relaxed) + refused.values.reduce(0, +)
     var wrong: [String] = []

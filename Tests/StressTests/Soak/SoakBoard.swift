@@ -4,7 +4,7 @@ import ReactorRuntime
 import Synchronization
 import TestSupport
 
-/// One round's loops, and the reactors that its threads find.
+/// The loops of one round, and the reactors that its threads use.
 final class SoakBoard: Sendable {
   let tally = ParcelTally()
   let reactors = Lifetimes()
@@ -66,7 +66,7 @@ final class SoakBoard: Sendable {
     return all[generator.below(all.count)]
   }
 
-  /// Puts a reactor in the place of another one, which is answered, and maybe held by nobody else.
+  /// Replaces a reactor with a new one, and returns the old one. The caller may hold the last reference to it.
   func replace(_ generator: inout SplitMix64) -> SoakedReactor? {
     let reactor = open(&generator)
     let number = generator.next()
@@ -78,7 +78,7 @@ final class SoakBoard: Sendable {
     }
   }
 
-  /// The foreign loop of the hosted one, which sends between the rounds, too. Until it is told.
+  /// Runs the hosted loop as a foreign loop does, and sends between the rounds, too.
   func runHosted(_ generator: SplitMix64, until isOver: () -> Bool) {
     var generator = generator
     let number = number()
@@ -102,7 +102,7 @@ final class SoakBoard: Sendable {
     _ = consume old
   }
 
-  /// Ends all loops; nobody runs the hosted one any more. Answers what has not ended.
+  /// Ends all loops. No other thread runs the hosted one by then. Returns what has not ended.
   func shutDown() -> String? {
     hosted.shutdown()
     do {
@@ -114,9 +114,9 @@ final class SoakBoard: Sendable {
   }
 }
 
-/// A weak reference to what holds the reactors.
+/// A weak reference to the board, which holds the reactors.
 final class WeakBoard: @unchecked Sendable {
-  // Unchecked: written once, before others see it; loading a weak reference is atomic.
+  // Unchecked: it is written once, before other threads have it, and loading a weak reference is atomic.
   private(set) weak var board: SoakBoard?
 
   init(_ board: SoakBoard) { self.board = board }

@@ -5,15 +5,14 @@ import TestSupport
 import Testing
 
 extension StressTests {
-  /// Everything at once, for a while: 20 seconds, or ten minutes in the long mode, half of it on each core.
+  /// Everything at once for a while: ten seconds, or five minutes in the long mode.
   @Suite struct SoakStress {
     static let workers = 4
 
     @Test
     func `whatever happens, nothing is lost, nothing leaks, and nothing hangs`() {
       Scenario.announce("soak")
-      func body() { soak(Scenario("soak, ")) }
-      body()
+      soak(Scenario("soak"))
     }
 
     private func soak(_ scenario: Scenario) {
@@ -22,7 +21,7 @@ extension StressTests {
       var number = 0
       var parcels = 0
       while .now < end {
-        // Each round has to end for itself: one that hangs is found at once.
+        // Each round has its own time limit, so that one that hangs is found early.
         let watch = Watchdog.start(scenario, seconds: 120)
         parcels += round(number, scenario)
         Watchdog.stop(watch)
@@ -30,14 +29,14 @@ extension StressTests {
         number += 1
       }
       writeToStandardError("stress: \(scenario): \(number) rounds, \(parcels) actions\n")
-      // What a sanitizer keeps for itself grows.
+      // The memory of a sanitizer grows.
       if Build.isSanitized { return }
-      // As in the stress of first touches: the last looks all above the first ones would be a leak.
+      // As in `FirstTouchStress`, it is a leak if the last measurements all exceed the first ones.
       guard let most = resident.prefix(20).max(), let least = resident.suffix(20).min() else { return }
       #expect(least - most < 8 << 20, "\(scenario): \((least - most) >> 20) MiB more than before")
     }
 
-    /// Answers how many actions were sent.
+    /// Plays one round. Returns how many actions were sent.
     private func round(_ number: Int, _ scenario: Scenario) -> Int {
       let streams = number * 16
       var generator = scenario.generator(streams)
@@ -57,7 +56,7 @@ extension StressTests {
       return tally.made.load(ordering: .relaxed)
     }
 
-    /// Lets the workers work, then ends everything, in one of several orders. Answers what did not end.
+    /// Runs the workers, then ends everything in one of several orders. Returns what did not end.
     private func play(
       _ board: SoakBoard, _ streams: Int, _ generator: inout SplitMix64, _ scenario: Scenario
     ) -> String? {
@@ -69,11 +68,11 @@ extension StressTests {
         var worker = SoakWorker(board, scenario.generator(streams + 2 + index))
         worker.run(steps: 150)
       }
-      // Now and then a loop ends while everybody still sends.
+      // Now and then a loop ends while the workers still send.
       if generator.happens(onceIn: 4) { end(board.pickLoop(&generator), &generator) }
       crew.join()
       if generator.happens(onceIn: 2) { board.clear() }
-      // Acquiring: what the tasks did.
+      // Acquiring: makes visible what the tasks did.
       let areTasksOver = Threads.yield(seconds: 60) { board.tasks.load(ordering: .acquiring) == 0 }
       #expect(areTasksOver, "\(scenario): \(board.tasks.load(ordering: .relaxed)) tasks wait for ever")
       isOver.open()
@@ -83,7 +82,7 @@ extension StressTests {
       return unfinished
     }
 
-    /// From outside, or from inside itself.
+    /// Ends a loop from outside, or from inside itself.
     private func end(_ loop: Loop, _ generator: inout SplitMix64) {
       switch generator.below(3) {
       case 0: loop.beginClosing()

@@ -2,7 +2,7 @@ import ReactorCore
 import ReactorRuntime
 import TestSupport
 
-/// One thread of the soak: does one thing after the other, as its generator says.
+/// One thread of the soak. It does one random thing after the other.
 struct SoakWorker {
   let board: SoakBoard
   private let number: Int
@@ -69,7 +69,7 @@ struct SoakWorker {
           withExtendedLifetime(token) { watch.see(state.reduced, isWhole: state.isWhole) }
         }))
     }
-    // Nobody will dispose of it: it ends with its reactor.
+    // This subscription is not disposed of; it ends with its reactor.
     if generator.happens(onceIn: 8) { subscriptions.removeLast() }
   }
 
@@ -146,12 +146,12 @@ struct SoakWorker {
 
   private mutating func replaceOne() {
     guard let old = board.replace(&generator) else { return }
-    // Otherwise it goes away as it is, with what waits in it.
+    // Otherwise it is destroyed as it is, with the actions that wait in it.
     if generator.happens(onceIn: 2) { close(old) }
   }
 }
 
-/// Sees that states are whole and that none is older than the one before.
+/// Checks that states are whole, and that none is older than the previous one.
 private final class StateWatch: Sendable {
   private let tally: ParcelTally
   private let last = OwnerIsolated(0)

@@ -3,7 +3,7 @@ import ReactorRuntime
 import Synchronization
 import TestSupport
 
-/// A reactor of the soak: checks what it gets, and sends to others from inside its turns.
+/// A reactor of the soak. It checks its actions, and sends to others from inside its turns.
 final class SoakedReactor: Reactor {
   typealias Action = Parcel
 
@@ -25,11 +25,12 @@ final class SoakedReactor: Reactor {
   let runtime: Runtime<Parcel, Mutation, State>
   private let number: Int
   private let tally: ParcelTally
-  /// Where the other reactors are found. Weak: it holds the reactors.
+  /// Has the other reactors. Weak, because the board holds the reactors.
   private let board: WeakBoard
   private let token: LifetimeTracked
 
-  // Owner only, guarded by nothing but the runtime's promise, so that ThreadSanitizer sees it broken.
+  // Accessed by the owner only. Only the runtime's guarantee guards it, so that ThreadSanitizer reports a race if
+  // that is broken.
   nonisolated(unsafe) private var newest: [Int: Int] = [:]
   nonisolated(unsafe) private var generator: SplitMix64
   nonisolated(unsafe) private var sent = 0
@@ -53,7 +54,7 @@ final class SoakedReactor: Reactor {
     guard let parcel = failure.action as? Parcel, let reason = failure.sendError else {
       preconditionFailure("\(failure)")
     }
-    // An echo was noted when `mutate` got it: its mutation is one more thing.
+    // An echo was recorded when `mutate` received it. Its mutation is not counted again.
     if case .mutationNotDelivered = failure.cause, case .echo = parcel.order { return }
     parcel.noteRefused(reason)
   }
@@ -86,7 +87,7 @@ final class SoakedReactor: Reactor {
     Sending.fromATurn(&generator).send(parcel, to: other)
   }
 
-  /// A stream that emits from a loop's job, or from another thread, and may be disposed of before.
+  /// Returns a stream that emits from a loop's job, or from another thread, and may be disposed of before that.
   private func echo(of parcel: Parcel) -> Observable<Mutation> {
     let loop = board.board?.pickLoop(&generator)
     return .create { observer in
@@ -113,7 +114,7 @@ enum Sending: CaseIterable {
 
   static func random(_ generator: inout SplitMix64) -> Sending { allCases[generator.below(allCases.count)] }
 
-  /// Mostly `send`, which never waits there.
+  /// Mostly `send`, which never waits inside a turn.
   static func fromATurn(_ generator: inout SplitMix64) -> Sending {
     generator.happens(onceIn: 4) ? random(&generator) : .send
   }

@@ -1,16 +1,17 @@
 import ReactorCore
+import Synchronization
 import TestSupport
 import Testing
 
 @testable import ReactorRuntime
 
 extension StressTests {
-  /// Every kind of stream, with sources that send, end and fail on several threads at once, and disposal
-  /// meanwhile.
+  /// Every kind of stream, with sources that send, end and fail on several threads at once, while the subscription is
+  /// disposed of.
   @Suite struct GrammarStress {
     private typealias Element = StreamCase.Element
 
-    /// Who disposes of the subscription.
+    /// Which thread disposes of the subscription.
     private enum Disposal: CaseIterable {
       case fromOutside, insideADelivery, atTheEnd
     }
@@ -19,12 +20,12 @@ extension StressTests {
     private enum Subscribing: CaseIterable {
       /// As users do.
       case subscribe
-      /// As operators do, without the sink of a subscription that would hide what the stream does.
+      /// As operators do, without the sink of a subscription, which would hide violations of the stream.
       case run
     }
 
     @Test(arguments: StreamCase.all)
-    func `observers see the grammar whatever the sources do, and nothing is leaked`(row: StreamCase) {
+    func `observers see the grammar whatever the sources do, and nothing leaks`(row: StreamCase) {
       Scenario.announce("grammar, \(row)")
       for disposal in Disposal.allCases {
         for subscribing in Subscribing.allCases {
@@ -41,7 +42,7 @@ extension StressTests {
       }
     }
 
-    /// - Returns: What was wrong.
+    /// - Returns: The violations.
     private func play(
       _ row: StreamCase, _ disposal: Disposal, _ subscribing: Subscribing, _ scenario: Scenario,
       _ round: Int, _ lifetimes: Lifetimes
@@ -55,7 +56,7 @@ extension StressTests {
         if number == reentrantCall {
           for feed in sources.feeds { feed.next(lifetimes.track(number)) }
         }
-        // Nil while the stream sends what it knows at once.
+        // Nil while the stream sends what it has at the subscription.
         guard number == disposingCall, let disposable = subscription.with({ $0 }) else { return false }
         disposable.dispose()
         return true
@@ -92,7 +93,7 @@ extension StressTests {
       return checker.verdict(lateCallsAllowed: disposal == .fromOutside ? 1 : 0) + after + kept
     }
 
-    /// Mostly an element; the more `stops`, the more often a stop event.
+    /// Returns mostly an element. The larger `stops`, the more often a stop event.
     private func event(
       number: Int, stops: Int, _ disturbance: inout Disturbance, _ lifetimes: Lifetimes
     ) -> Event<Element> {
@@ -100,4 +101,50 @@ extension StressTests {
       return disturbance.happens(onceIn: 2) ? .completed : .error(TestFailure())
     }
   }
+}
+
+/// An observer that records every violation of the grammar of events: calls that overlap, events after a stop event,
+/// and deliveries that begin after the disposal.
+///
+/// Its own atomics are relaxed and so order nothing: ThreadSanitizer reports successive calls that are not ordered.
+final class GrammarChecker<Element: Sendable>: @unchecked Sendable {
+  // Unchecked: the grammar allows one thread at a time to access `calls` and `hasStopped`, which is what is tested.
+  private var calls = 0
+  private var hasStopped = false
+  private let inside = Atomic(0)
+  private let isDisposed = Atomic(false)
+  private let lateCalls = Atomic(0)
+  private let breaches = Guarded<[String]>([])
+  private let during: @Sendable (Int) -> Bool
+
+  /// - Parameter during: Called inside each delivery, with its number from 1 on. Returns whether it disposed of the
+  ///   subscription.
+  init(during: @escaping @Sendable (Int) -> Bool) { self.during = during }
+
+  /// To be called after the subscription's `dispose()` has returned.
+  func noteDisposal() { isDisposed.store(true, ordering: .relaxed) }
+
+  func on(_ event: Event<Element>) {
+    if isDisposed.load(ordering: .relaxed) { lateCalls.wrappingAdd(1, ordering: .relaxed) }
+    if inside.wrappingAdd(1, ordering: .relaxed).oldValue != 0 { breach("an overlap at \(event)") }
+    if hasStopped { breach("\(event) after a stop event") }
+    calls += 1
+    if event.isStopEvent { hasStopped = true }
+    if during(calls) { noteDisposal() }
+    inside.wrappingSubtract(1, ordering: .relaxed)
+  }
+
+  /// The number of deliveries. To be read when nothing runs any more.
+  var count: Int { calls }
+
+  /// The violations. To be read when nothing runs any more.
+  ///
+  /// - Parameter lateCallsAllowed: A delivery that another thread had begun before the disposal, but which had not
+  ///   arrived here yet, is no violation. Since deliveries come one at a time there is at most one.
+  func verdict(lateCallsAllowed: Int) -> [String] {
+    let late = lateCalls.load(ordering: .relaxed)
+    return breaches.with { $0 } + (late > lateCallsAllowed ? ["\(late) deliveries after the disposal"] : [])
+  }
+
+  private func breach(_ text: String) { breaches.with { if $0.count < 10 { $0.append(text) } } }
 }

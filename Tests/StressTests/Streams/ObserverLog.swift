@@ -1,10 +1,10 @@
 import ReactorRuntime
 import Synchronization
 
-/// What one observer was told, written down without a lock: if two deliveries overlapped, or one were not
-/// ordered after the other, ThreadSanitizer would see it here, and numbers would be missing.
+/// The events of one observer, recorded without a lock. If two deliveries overlapped, or one were not ordered after
+/// the other, ThreadSanitizer would report a race here, and numbers would be missing.
 final class ObserverLog: @unchecked Sendable {
-  // Unchecked: written by one delivery at a time, each after the one before; read when no more can come.
+  // Unchecked: one delivery at a time writes it, each after the previous one. It is read when no more can come.
   private(set) var elements: [Int] = []
   private(set) var ends = 0
   private(set) var elementsAfterTheEnd = 0
@@ -25,13 +25,13 @@ final class ObserverLog: @unchecked Sendable {
     leave()
   }
 
-  /// Whether it was told anything yet. Any thread.
+  /// Whether there was an event yet. Any thread.
   var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
 
-  /// How often it was told something while it was being told something else.
+  /// How many deliveries began while another one was under way.
   var overlapCount: Int { overlaps.load(ordering: .relaxed) }
 
-  // Relaxed: these must not order the deliveries, for that is what is tested.
+  // Relaxed: these must not order the deliveries, because their order is what is tested.
   private func enter() {
     if isBusy.exchange(true, ordering: .relaxed) { overlaps.wrappingAdd(1, ordering: .relaxed) }
     count.wrappingAdd(1, ordering: .relaxed)
@@ -41,8 +41,8 @@ final class ObserverLog: @unchecked Sendable {
 }
 
 extension ObserverLog {
-  /// What is wrong with the elements if they should be a part of `order` without gaps, from its position
-  /// `from` or a later one, and to its end if `toTheEnd`; nil if nothing is.
+  /// Checks that the elements are a part of `order` without gaps that begins at its position `from` or a later one,
+  /// and reaches its end if `toTheEnd`. Returns what is wrong, or nil.
   func complaint(against order: [Int], positions: [Int: Int], from: Int, toTheEnd: Bool) -> String? {
     if overlapCount > 0 { return "\(overlapCount) deliveries overlapped" }
     guard let first = elements.first else { return "nothing was replayed" }

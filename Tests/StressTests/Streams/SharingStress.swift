@@ -6,7 +6,7 @@ import Testing
 extension StressTests {
   /// Observers of a shared stream that come and go while it emits.
   @Suite struct SharingStress {
-    @Test func `every observer of a shared stream is told it without gaps, and the last one ends it`() {
+    @Test func `every observer of a shared stream sees it without gaps, and the last one ends it`() {
       Scenario.announce("sharing")
       for replay in [0, 1, 3] {
         for threads in [2, 3] {

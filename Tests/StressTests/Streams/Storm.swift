@@ -2,7 +2,7 @@ import ReactorRuntime
 import Synchronization
 import TestSupport
 
-/// One round: two emitters, two threads that run the timers, and one that ends it.
+/// One round: two threads that emit, two that run the timers, and one that ends the round.
 struct Storm<Element: Sendable> {
   private static var emitters: Int { 2 }
   private static var elements: Int { 150 }
@@ -15,9 +15,9 @@ struct Storm<Element: Sendable> {
   private let audience = Guarded(Audience())
 
   private struct Audience: Sendable {
-    /// Those who have subscribed to the source.
+    /// The observers of the source.
     var observers: [AnyObserver<Element>] = []
-    /// How it ended, for those who come later.
+    /// How the source ended, for observers that subscribe later.
     var stop: Event<Element>?
   }
 
@@ -28,10 +28,10 @@ struct Storm<Element: Sendable> {
     self.scheduler = scheduler
   }
 
-  /// How many elements there are.
+  /// The number of elements.
   var total: Int { Self.emitters * Self.elements }
 
-  /// Emits to whoever is subscribed, from both emitters at once.
+  /// Emits to the present observers, from both emitting threads at once.
   var source: Observable<Element> {
     .create { [audience] observer in
       let stop = audience.with { audience in
@@ -43,7 +43,7 @@ struct Storm<Element: Sendable> {
     }
   }
 
-  /// - Parameter emit: Makes an element of its number; nil if the stream has no source.
+  /// - Parameter emit: Makes an element from its number. Nil if the stream has no source.
   func run(
     _ stream: Observable<Element>, _ place: @escaping @Sendable (Element) -> (emitter: Int, number: Int),
     emit: (@Sendable (Int) -> Element)?
@@ -77,10 +77,10 @@ struct Storm<Element: Sendable> {
       }
     }.join()
     subscription.dispose()
-    // A subscription that ends on the scheduler needs it once more.
+    // A subscription that ends on the scheduler needs the scheduler once more.
     var disturbance = Disturbance(scenario.generator(round))
     while scheduler.runOne(&disturbance) {}
-    // Destroyed outside of the lock.
+    // The closures are destroyed outside of the lock.
     _ = audience.with { audience in
       defer { audience = Audience() }
       return audience
@@ -103,8 +103,8 @@ struct Storm<Element: Sendable> {
     tell { stop }
   }
 
-  /// Tells those who are there when it begins, one after the other: ThreadSanitizer does not see how copies
-  /// of an array share their memory.
+  /// Calls the observers that are present at its beginning, one after the other. It does not copy the array, because
+  /// ThreadSanitizer does not understand how copies of an array share their memory.
   private func tell(_ event: () -> Event<Element>) {
     for index in 0..<audience.with({ $0.observers.count }) {
       audience.with { $0.observers[index] }.on(event())
@@ -112,7 +112,7 @@ struct Storm<Element: Sendable> {
   }
 
   private func end(_ subscription: SerialDisposable, hasSource: Bool, _ disturbance: inout Disturbance) {
-    // Not both at once: a second disposal may return while the first is under way.
+    // Only one thread disposes: a second disposal may return while the first is under way.
     if ending == .disposed || (!hasSource && !ending.isDisposal) {
       for _ in 0..<disturbance.below(400) { disturbance.step() }
       subscription.dispose()
@@ -121,4 +121,91 @@ struct Storm<Element: Sendable> {
       probe.complain("neither stopped nor was disposed of")
     }
   }
+}
+
+/// A scheduler that keeps times, but no order: actions that are due run in random order, on the threads that call
+/// ``runOne(_:)``.
+final class StormScheduler: SchedulerType {
+  private struct Entry: Sendable {
+    let number: Int
+    var due: Duration
+    let period: Duration?
+    let action: @Sendable () -> Void
+  }
+
+  private struct Entries: Sendable {
+    var waiting: [Entry] = []
+    /// The periodic actions that run at the moment and must go on.
+    var running: Set<Int> = []
+    var told = 0
+  }
+
+  private let entries = Guarded(Entries())
+  private let begin = ContinuousClock.now
+
+  var now: Duration { begin.duration(to: .now) }
+
+  func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable { add(.zero, nil, action) }
+
+  func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> any Disposable {
+    add(delay, nil, action)
+  }
+
+  func schedulePeriodic(
+    after delay: Duration, every period: Duration, _ action: @escaping @Sendable () -> Void
+  ) -> any Disposable { add(delay, period, action) }
+
+  private func add(
+    _ delay: Duration, _ period: Duration?, _ action: @escaping @Sendable () -> Void
+  ) -> any Disposable {
+    let due = now + delay
+    let number = entries.with { entries in
+      entries.told += 1
+      entries.waiting.append(Entry(number: entries.told, due: due, period: period, action: action))
+      return entries.told
+    }
+    return Disposables.create { [weak self] in self?.remove(number) }
+  }
+
+  private func remove(_ number: Int) {
+    // The closures are destroyed outside of the lock.
+    _ = entries.with { entries in
+      entries.running.remove(number)
+      return entries.waiting.firstIndex { $0.number == number }.map { entries.waiting.remove(at: $0) }
+    }
+  }
+
+  /// Runs an action that is due. Returns false if there is none. Any thread.
+  func runOne(_ disturbance: inout Disturbance) -> Bool {
+    let now = now
+    let choice = disturbance.below(1 << 16)
+    let entry: Entry? = entries.with { entries in
+      let due = entries.waiting.indices.filter { entries.waiting[$0].due <= now }
+      if due.isEmpty { return nil }
+      let entry = entries.waiting.remove(at: due[choice % due.count])
+      if entry.period != nil { entries.running.insert(entry.number) }
+      return entry
+    }
+    guard var entry else { return false }
+    disturbance.step()
+    entry.action()
+    if let period = entry.period {
+      entry.due += period
+      let next = entry
+      entries.with { entries in
+        if entries.running.remove(next.number) != nil { entries.waiting.append(next) }
+      }
+    }
+    return true
+  }
+
+  /// Drops everything that waits.
+  func clear() {
+    _ = entries.with { entries in
+      defer { entries.waiting = [] }
+      return entries.waiting
+    }
+  }
+
+  var isEmpty: Bool { entries.with { $0.waiting.isEmpty } }
 }

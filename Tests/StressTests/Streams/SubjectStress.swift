@@ -5,10 +5,9 @@ import TestSupport
 import Testing
 
 extension StressTests {
-  /// Threads that bring, subscribe and dispose at the same time.
+  /// Threads that send events to a subject, subscribe and dispose at the same time.
   @Suite struct SubjectStress {
-    @Test func `all observers are told the same in the same order, and each thread's elements in its order`()
-    {
+    @Test func `all observers see the same order, which keeps each thread's order`() {
       Scenario.announce("subject order")
       for threads in [2, 4] {
         for round in 0..<StressMode.rounds(4) {
@@ -22,7 +21,7 @@ extension StressTests {
       let subject = PublishSubject<Int>()
       let logs = (0..<3).map { _ in ObserverLog() }
       for log in logs { _ = subject.subscribe(onNext: log.next) }
-      // What an observer brings is the negative of what it was told.
+      // An observer sends the negative of the element that it received.
       _ = subject.subscribe(onNext: { element in
         if element > 0, element % 16 == 0 { subject.onNext(-element) }
       })
@@ -46,7 +45,7 @@ extension StressTests {
       }
     }
 
-    @Test func `who subscribes late is told the last element, and then each later one, once`() {
+    @Test func `a late observer receives the last element, and then each later one, once`() {
       Scenario.announce("late subscribers")
       for (bringing, subscribing) in [(1, 1), (2, 2), (1, 3), (3, 1)] {
         for round in 0..<StressMode.rounds(2) {
@@ -87,7 +86,7 @@ extension StressTests {
           return []
         }
         late = crew.join().flatMap { $0 }
-        // Only the value: nothing of what was queued is left.
+        // Only the subject's value is left, and nothing that was queued.
         #expect(lifetimes.alive == 1, "\(scenario)")
       }
       #expect(lifetimes.alive == 0, "\(scenario)")
@@ -110,7 +109,7 @@ extension StressTests {
       while !isOver(), late.count < 2000 {
         let log = ObserverLog()
         let before = relay.value.value
-        // Slow in being told the value, so that others deliver later elements meanwhile.
+        // This observer is slow to process the value, so that others deliver later elements meanwhile.
         let pause = disturbance.below(400)
         let subscription = relay.subscribe(onNext: {
           if log.isEmpty { CurrentCore.pause(times: pause) }
@@ -126,7 +125,7 @@ extension StressTests {
       return late
     }
 
-    @Test func `whoever subscribes around the end is told it once, and last`() {
+    @Test func `an observer that subscribes around the end receives the end once, and last`() {
       Scenario.announce("subject end")
       Scenario("subject end").run { scenario in
         let subjects = (0..<StressMode.rounds(3000)).map { BehaviorSubject(value: $0) }

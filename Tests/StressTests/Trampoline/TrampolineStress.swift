@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 extension StressTests {
-  /// A ring whose consumer is whoever enters the trampoline: a mailbox with nothing around it, so that turns are
-  /// recorded from their first moment to their last.
+  /// A ring whose consumer is the thread that acquires the trampoline: a mailbox with nothing around it, so that
+  /// turns are recorded from their first moment to their last.
   @Suite struct TrampolineStress {
     private struct Load: CustomStringConvertible, Sendable {
       let capacity: Int
@@ -21,17 +21,14 @@ extension StressTests {
     }
 
     @Test
-    func `the ring has one consumer at a time, and none leaves with something inside`() {
+    func `the ring has one consumer at a time, and none leaves while an element is inside`() {
       Scenario.announce("trampoline")
       for capacity in [2, 4, 64] {
         for (threads, turnLimit) in [(1, 3), (2, 1), (2, 1024), (4, 3), (8, 1024)] {
           for isRecorded in [true, false] {
             let load = Load(
               capacity: capacity, threads: threads, turnLimit: turnLimit, isRecorded: isRecorded)
-            Scenario("trampoline, \(load)").run { scenario in
-              // Not `core.type`: then nothing is specialised, and ThreadSanitizer does not see the moving.
-              share(load, scenario)
-            }
+            Scenario("trampoline, \(load)").run { share(load, $0) }
           }
         }
       }
@@ -66,7 +63,7 @@ extension StressTests {
         return sends
       }
       let sends = crew.join().flatMap { $0 }
-      // All have looked after their last sends, so nothing is left to do.
+      // Every thread has checked the ring after its last send, so nothing is left to do.
       let left = made.ring.wasCount
       #expect(left == 0, "\(scenario)")
       let isIdle = made.trampoline.tryAcquire()
@@ -85,13 +82,13 @@ extension StressTests {
   }
 }
 
-/// The protocol of a mailbox: send, then see to it that somebody processes what was sent.
+/// The protocol of a mailbox: send, then make sure that an owner processes what was sent.
 private final class SharedRing: Sendable {
   let ring: Ring<Item>
   let trampoline: Trampoline
   private let turnLimit: Int
 
-  // Owner only: ThreadSanitizer sees it if not.
+  // Accessed by the owner only; ThreadSanitizer reports a race if not.
   nonisolated(unsafe) private(set) var checker: SequenceChecker
   nonisolated(unsafe) private(set) var log: OwnerLog
 
@@ -108,8 +105,8 @@ private final class SharedRing: Sendable {
     return ring.trySend(item).isAccepted
   }
 
-  /// Becomes the owner, if nobody is, until nothing is left. What another owner is about to leave behind it
-  /// finds itself: see `rr_trampoline.h`.
+  /// Becomes the owner, if there is none, until nothing is left. If another thread is about to leave, that one finds
+  /// what was sent: see `rr_trampoline.h`.
   func runTurns(_ disturbance: inout Disturbance) {
     var looks = 0
     while !ring.isEmpty, trampoline.tryAcquire() {
@@ -120,7 +117,7 @@ private final class SharedRing: Sendable {
         looks = 0
         continue
       }
-      // Claimed, and not published yet. Without a fence, its publication is waited for.
+      // There is a claim that is not published yet. Without a fence the owner must wait for its publication.
       looks += 1
       if looks < 32 {
         CurrentCore.pause()

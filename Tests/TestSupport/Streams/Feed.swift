@@ -1,9 +1,9 @@
 import ReactorCore
 import ReactorRuntime
 
-/// A stream that a test feeds by hand, from any threads, also from several at once.
+/// A stream whose events a test sends by hand, from any threads, also from several at once.
 ///
-/// Whoever subscribes gets what is sent from then on.
+/// An observer receives the events that are sent after it has subscribed.
 public final class Feed<Element: Sendable>: Sendable {
   private struct Observers: Sendable {
     var present: [Int: AnyObserver<Element>] = [:]
@@ -29,7 +29,7 @@ public final class Feed<Element: Sendable>: Sendable {
     }
   }
 
-  /// Calls the observers that are there, in the order in which they came.
+  /// Calls the present observers, in the order of their subscriptions.
   public func send(_ event: Event<Element>) {
     let present = observers.withLock { $0.present }
     for (_, observer) in present.sorted(by: { $0.key < $1.key }) { observer.on(event) }
@@ -41,10 +41,10 @@ public final class Feed<Element: Sendable>: Sendable {
 
   public func complete() { send(.completed) }
 
-  /// How many subscriptions there are.
+  /// The number of present subscriptions.
   public var subscriptions: Int { observers.withLock { $0.present.count } }
 
-  /// How many there have been.
+  /// The number of all subscriptions so far.
   public var totalSubscriptions: Int { observers.withLock { $0.total } }
 }
 
@@ -57,7 +57,7 @@ public struct TestFailure: Error, CustomStringConvertible {
   public var description: String { name }
 }
 
-/// What the stream says until it ends or this returns, as text.
+/// The events that the stream emits until it ends or this returns, as text.
 public func events<Element>(of stream: Observable<Element>) -> [String] {
   let record = Record<String>()
   stream.subscribe { record.append("\($0)") }.dispose()
@@ -65,7 +65,7 @@ public func events<Element>(of stream: Observable<Element>) -> [String] {
 }
 
 extension Record<String> {
-  /// Subscribes, and writes each event down as text.
+  /// Subscribes, and records each event as text.
   public func observe<Value>(_ stream: Observable<Value>) -> any Disposable {
     stream.subscribe { self.append("\($0)") }
   }

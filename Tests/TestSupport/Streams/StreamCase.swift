@@ -7,10 +7,10 @@ import ReactorRuntime
 public struct StreamCase: Sendable, CustomStringConvertible {
   public typealias Element = LifetimeTracked
 
-  /// What a row is made of.
+  /// The parts that a row is made of.
   public struct Sources: Sendable {
     public let feeds: [Feed<Element>]
-    /// For closures to capture, so that one that leaks is missed.
+    /// Closures capture this, so that a closure that leaks is noticed.
     public let captured: LifetimeTracked
 
     public init(_ lifetimes: Lifetimes) {
@@ -151,7 +151,7 @@ extension StreamCase {
     StreamCase("skip(until:)") { $0.first.skip(until: $0.second) },
   ]
 
-  // What the closures of the rows do; all of them capture what must be released.
+  // The bodies of the rows' closures. All of them capture an object that must be released.
 
   static func keeping(_ sources: Sources, _ element: Element) -> Element {
     withExtendedLifetime(sources.captured) { element }

@@ -1,8 +1,8 @@
 import ReactorRuntime
 
-/// What a mailbox is, written plainly: one list of the actions that wait, in the order in which they were sent.
+/// A plain mailbox: one list of the actions that wait, in the order in which they were sent.
 struct OverflowModel {
-  /// Where an action waits; it says only against which limit it counts.
+  /// Where an action waits, which decides only the limit that it counts against.
   enum Place {
     case ring
     /// Sent while the ring was full.
@@ -14,16 +14,16 @@ struct OverflowModel {
   struct Waiting {
     let id: Int
     var place: Place
-    /// A newer one has taken its place: it is dropped when its turn comes.
+    /// A newer action has taken its place: it is dropped when its turn comes.
     var isPushedOut = false
   }
 
   enum Sender { case outside, turnOfAnother, ownTurn }
 
-  /// What must become of a send.
+  /// The required outcome of a send.
   struct Expectation {
     var refusal: SendError?
-    /// The action that is dropped at once in its favour.
+    /// The action that is dropped at once to make room.
     var dropped: Int?
   }
 
@@ -64,7 +64,7 @@ struct OverflowModel {
   }
 
   private mutating func sendToItself(_ id: Int) -> Expectation {
-    // What is in the middle of closing still sends to itself.
+    // A reactor that is closing can still send to itself.
     if closing == .discard { return Expectation(refusal: .closed) }
     takeOver()
     if count(.atTheOwner) >= reentrantCapacity { return Expectation(refusal: .reentrantOverflow) }
@@ -94,21 +94,21 @@ struct OverflowModel {
 
   // MARK: The owner
 
-  /// What was kept beside the ring is the owner's from the beginning of its next turn on.
+  /// The owner takes over what is kept beside the ring at the beginning of its next turn.
   mutating func takeOver() {
     for index in waiting.indices where waiting[index].place == .besideTheRing {
       waiting[index].place = .atTheOwner
     }
   }
 
-  /// The next action is processed; answers which that must be.
+  /// Processes the next action, and returns which one that must be.
   mutating func process() -> Int? {
     guard let first = waiting.first, !first.isPushedOut, closing != .discard else { return nil }
     state.append(first.id)
     return waiting.removeFirst().id
   }
 
-  /// The next action is not processed; answers which that must be, and why.
+  /// Drops the next action, and returns which one that must be, and the reason.
   mutating func passOver() -> (id: Int, reason: SendError)? {
     guard let first = waiting.first, first.isPushedOut || closing == .discard else { return nil }
     if first.isPushedOut { droppedCount += 1 }

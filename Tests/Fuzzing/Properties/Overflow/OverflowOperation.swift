@@ -4,17 +4,17 @@ import ReactorRuntime
 enum SendWay: Sendable {
   case send
   case trySend
-  /// With a deadline that has passed, so that it waits for nothing.
+  /// With a deadline that has passed, so that it does not wait.
   case sendBeforeNow
 }
 
-/// An action that is to be sent, and what its reactor does when it processes it.
+/// An action to be sent, and what its reactor does when it processes it.
 struct Delivery: Sendable {
   let way: SendWay
   let tasks: [OverflowErrand]
 }
 
-/// What may be done outside of turns, and in the turn of an action as well.
+/// An operation that is possible outside of turns and inside the turn of an action.
 enum OverflowErrand: Sendable {
   case deliver(Delivery)
   /// Sends from inside a turn of another reactor.
@@ -29,7 +29,7 @@ enum OverflowOperation {
   case stepUntilEmpty
 }
 
-/// A reactor on a stepped loop, and what is done with it.
+/// A reactor on a stepped loop, and the operations on it.
 struct OverflowCase {
   let policy: OverflowPolicy
   let capacity: Int
@@ -40,7 +40,7 @@ struct OverflowCase {
   init(_ bytes: [UInt8]) {
     var input = FuzzInput(bytes)
     policy = input.choice([.block, .fail, .dropNewest, .dropOldest])
-    // Of the last two the mailbox begins smaller, and grows.
+    // With the last two capacities the mailbox begins smaller, and grows.
     capacity = input.choice([1, 2, 4, 8, 16, 128])
     reentrantCapacity = input.choice([1, 2, 3, 7, 1000])
     turnLimit = input.choice([1, 2, 3, 7, 1024])
@@ -59,7 +59,7 @@ extension FuzzInput {
     case 4: return .sendMany(Int(byte >> 3) + 1)
     case 5, 6: return .step
     default:
-      // Rarely, since little comes afterwards.
+      // Rare, since little can happen after it.
       switch byte >> 3 {
       case 0: return .errand(.close(.drain))
       case 1: return .errand(.close(.discard))

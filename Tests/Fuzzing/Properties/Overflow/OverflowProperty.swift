@@ -4,8 +4,8 @@ import ReactorTesting
 import TestSupport
 
 extension FuzzProperty {
-  /// A mailbox does what a list does, with every overflow policy: order, what is refused and why, what is dropped,
-  /// closing; each action is processed, or reported once, or refused with an error, and destroyed.
+  /// With every overflow policy a mailbox does what a list does: the order, what is refused and why, what is dropped,
+  /// and closing. Each action is processed, reported once or refused with an error, and then destroyed.
   public static let overflow = overflow(nil)
 
   public static func overflow(_ fault: OverflowFault?) -> FuzzProperty {
@@ -17,7 +17,7 @@ extension FuzzProperty {
 
 /// One reactor beside its model.
 private final class OverflowRun: OverflowWitness, @unchecked Sendable {
-  // Unchecked: one thread does everything.
+  // Unchecked: there is only one thread.
   private let loop: SteppedLoop
   private let turnLimit: Int
   private let lifetimes = Lifetimes()
@@ -25,13 +25,13 @@ private final class OverflowRun: OverflowWitness, @unchecked Sendable {
   private var courier: OverflowCourier?
   private var model: OverflowModel
   private var log = FuzzLog<OverflowOperation>()
-  /// The first; closures of a reactor cannot throw.
+  /// The first difference. It is kept here because the closures of a reactor cannot throw.
   private var mismatch: Mismatch?
   private var lastID = 0
   private var sender = OverflowModel.Sender.outside
-  /// What was reported during the send that is going on; nil while none is.
+  /// The reports during the present send; nil outside of sends.
   private var failures: [(id: Int, reason: SendError?)]?
-  /// How many actions this step has processed or passed over.
+  /// How many actions this step has processed or dropped.
   private var stepCount = 0
 
   private init(_ overflowCase: OverflowCase) {
@@ -117,7 +117,7 @@ private final class OverflowRun: OverflowWitness, @unchecked Sendable {
     }
   }
 
-  /// A send that would wait for the only thread there is has a deadline instead.
+  /// A send that would wait for ever, since there is only one thread, has a deadline instead.
   private func waitingForNobody(_ way: SendWay) -> SendWay {
     model.policy == .block && way == .send && sender == .outside ? .sendBeforeNow : way
   }

@@ -2,7 +2,7 @@ import ReactorCore
 import ReactorRuntime
 import TestSupport
 
-/// What a subject of the overflow property may do wrong, for the test that this is found.
+/// A fault of a subject of the overflow property, for the test that each is found.
 public enum OverflowFault: Sendable, CaseIterable {
   case dropsTheNewestForTheOldest
   case refusesWhereItShouldDrop
@@ -23,14 +23,14 @@ struct Parcel: Sendable {
   let payload: LifetimeTracked
 }
 
-/// What a subject reports to.
+/// The callbacks of a subject.
 protocol OverflowWitness: AnyObject, Sendable {
   func processes(_ parcel: Parcel)
   func fails(_ failure: Failure)
   func carries(_ deliveries: [Delivery])
 }
 
-/// The reactor with the mailbox. Its state is what it has processed.
+/// The reactor with the mailbox. Its state is a digest of what it has processed.
 final class OverflowSubject: Reactor {
   let runtime: Runtime<Parcel, Int, Digest>
   let initialState = Digest()
@@ -83,7 +83,7 @@ final class OverflowSubject: Reactor {
   func end(_ closing: Closing) { close(fault == .drainsWhereItShouldDiscard ? .drain : closing) }
 }
 
-/// The reactor from whose turns things are sent to the other.
+/// A reactor that sends to the other one from inside its turns.
 final class OverflowCourier: Reactor {
   typealias Action = [Delivery]
   typealias State = Int

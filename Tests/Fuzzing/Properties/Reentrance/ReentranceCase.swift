@@ -1,6 +1,6 @@
-/// An action: what its reactor answers, and what it does on the way.
+/// An action: what `mutate` returns for it, and what is done in its turn.
 struct Plan: Sendable {
-  /// How `mutate` answers. The elements of a stream come later, when somebody emits them.
+  /// What `mutate` returns. The elements of a stream come later, when an operation emits them.
   enum Answer: Sendable {
     case known(Int)
     case stream(Int, count: Int)
@@ -13,7 +13,7 @@ struct Plan: Sendable {
   func deeds(at moment: Deed.Moment) -> [Deed] { deeds.filter { $0.moment == moment } }
 }
 
-/// What is done inside of a turn.
+/// What is done inside a turn.
 struct Deed: Sendable {
   enum Moment: CaseIterable { case observingAction, mutating, reducing, observingState }
 
@@ -21,14 +21,14 @@ struct Deed: Sendable {
   let errand: Errand
 }
 
-/// What is done, inside of a turn or outside.
+/// An operation, inside a turn or outside.
 enum Errand: Sendable {
   enum Way { case send, trySend, onNext }
 
   indirect case send(Plan, to: Int, Way)
-  /// Tells the streams of that number, of whatever reactors, an element.
+  /// Emits an element from the streams with that number, of all reactors.
   case emit(Int)
-  /// Ends an observer of that reactor's state.
+  /// Disposes of an observer of that reactor's state.
   case dispose(of: Int, observer: Int)
 }
 
@@ -37,10 +37,10 @@ enum ReentranceOperation {
   case step(loop: Int)
 }
 
-/// A few reactors that send to each other, and to themselves.
+/// A few reactors that send to one another and to themselves.
 struct ReentranceCase {
   struct Member {
-    /// The loop; nil on placement `.caller`.
+    /// The number of the loop; nil for the placement `.caller`.
     let loop: Int?
     let stateObservers: Int
     let isActionObserved: Bool
@@ -68,7 +68,7 @@ struct ReentranceCase {
   }
 }
 
-// Zeros, which is what is read beyond the end, mean as little as possible.
+// Zeros, which are read beyond the end of the input, mean as little as possible.
 extension FuzzInput {
   fileprivate mutating func reentranceOperation() -> ReentranceOperation {
     let byte = byte()

@@ -1,5 +1,5 @@
-/// What a reactor must do, written plainly: a queue of actions, the mutations of the running one, what each stream
-/// has emitted, and the observers that are to be told.
+/// A plain reactor: a queue of actions, the mutations of the running one, the emissions of each stream, and the
+/// observers that must be notified.
 struct ReentranceModel {
   struct Stream {
     let id: Int
@@ -13,9 +13,9 @@ struct ReentranceModel {
   private(set) var mutations: [Int] = []
   private(set) var streams: [Stream] = []
   private(set) var state = Digest()
-  /// By number, whether each observer of the state has not been disposed of.
+  /// For each observer of the state, by number, whether it is still subscribed.
   private(set) var observers: [Bool]
-  /// Those that must be told the state before anything else happens.
+  /// The observers that must be notified of the state before anything else happens.
   private(set) var owed: [Int] = []
 
   init(stateObservers: Int) { observers = Array(repeating: true, count: stateObservers) }
@@ -24,15 +24,15 @@ struct ReentranceModel {
     actions.isEmpty && mutations.isEmpty && owedNow.isEmpty && streams.allSatisfy(\.pending.isEmpty)
   }
 
-  /// How many streams go on, each of which keeps its action.
+  /// How many streams have not ended. Each of them keeps its action.
   var runningStreamCount: Int { streams.count { $0.left > 0 } }
 
-  /// Whoever was disposed of meanwhile need not be told.
+  /// An observer that was disposed of meanwhile need not be notified.
   var owedNow: [Int] { owed.filter { observers[$0] } }
 
   mutating func send(_ action: Int) { actions.append(action) }
 
-  /// Nil if no action's turn it is: the one before is not over.
+  /// Returns the action that must come next, or nil if the previous one is not over.
   mutating func begin() -> Int? {
     guard mutations.isEmpty, owedNow.isEmpty, !actions.isEmpty else { return nil }
     return actions.removeFirst()
@@ -51,7 +51,7 @@ struct ReentranceModel {
     }
   }
 
-  /// The mutation that must come next of those that are known; or of a stream.
+  /// Returns the mutation that must come next, of those that are known or of a stream.
   mutating func reduce(of stream: Int?) -> Int? {
     guard owedNow.isEmpty else { return nil }
     guard let stream else { return mutations.isEmpty ? nil : mutations.removeFirst() }
@@ -65,7 +65,7 @@ struct ReentranceModel {
     owed = observers.indices.filter { observers[$0] }
   }
 
-  /// The observer that must be told next.
+  /// Returns the observer that must be notified next.
   mutating func observe() -> Int? {
     let next = owedNow.first
     if let next { owed.removeAll { $0 <= next } }

@@ -4,9 +4,9 @@ import ReactorTesting
 import TestSupport
 
 extension FuzzProperty {
-  /// Reactors that send to themselves and to one another, from `mutate`, `reduce` and observers, on the sender's
-  /// thread and on loops: one action at a time, in the order of the sends, never nested; mutations in order, each
-  /// state shown once; nothing is lost, doubled or leaked.
+  /// Reactors send to themselves and to one another, from `mutate`, `reduce` and observers, on the sender's thread
+  /// and on loops. One action at a time is processed, in the order of the sends, and never nested. Mutations keep
+  /// their order, each state is published once, and nothing is lost, duplicated or leaked.
   public static let reentrance = reentrance(nil)
 
   public static func reentrance(_ fault: ReentranceFault?) -> FuzzProperty {
@@ -16,10 +16,10 @@ extension FuzzProperty {
   }
 }
 
-/// A few reactors, each beside its model. What is to come is known when it is sent, so the models go along with the
-/// callbacks.
+/// A few reactors, each beside its model. What must come next is known when it is sent, so the models advance with
+/// the callbacks.
 private final class ReentranceRun: ReentranceWitness, @unchecked Sendable {
-  // Unchecked: one thread does everything.
+  // Unchecked: there is only one thread.
   private let members: [ReentranceCase.Member]
   private let loops: [SteppedLoop]
   private let fault: ReentranceFault?
@@ -28,9 +28,9 @@ private final class ReentranceRun: ReentranceWitness, @unchecked Sendable {
   private var models: [ReentranceModel]
   private var subjects = (0..<ReentranceCase.streamCount).map { _ in PublishSubject<Int>() }
   private var observers: [[any Disposable]] = []
-  /// Of each reactor, which of its callbacks are running, from the outermost to the innermost.
+  /// For each reactor, the callbacks that are running, from the outermost to the innermost.
   private var callbacks: [[Deed.Moment]]
-  /// Of each reactor, what its observers of the state are to do.
+  /// For each reactor, what its observers of the state must do.
   private var observerDeeds: [[Deed]]
   private var log = FuzzLog<ReentranceOperation>()
   private var mismatch: Mismatch?
@@ -71,7 +71,7 @@ private final class ReentranceRun: ReentranceWitness, @unchecked Sendable {
       reactors.append(reactor)
       var disposables: [any Disposable] = []
       for observer in 0..<member.stateObservers {
-        // Without the state at the subscription, which comes on a loop later.
+        // Skips the state at the subscription, which comes later on a loop.
         disposables.append(
           reactor.state.skip(1).subscribe(onNext: { [unowned self] in observes(number, $0, observer) }))
       }
@@ -84,7 +84,7 @@ private final class ReentranceRun: ReentranceWitness, @unchecked Sendable {
     for loop in loops { loop.run() }
   }
 
-  /// The reactors hold this, and this them.
+  /// Breaks the cycle: the reactors hold this, and this holds the reactors.
   private func breakUp() {
     for disposables in observers { for observer in disposables { observer.dispose() } }
     for loop in loops { loop.run() }
@@ -104,7 +104,7 @@ private final class ReentranceRun: ReentranceWitness, @unchecked Sendable {
     }
   }
 
-  /// Does something inside of a callback of a reactor.
+  /// Does something inside a callback of a reactor.
   private func run(_ deeds: [Deed], in reactor: Int, _ moment: Deed.Moment) {
     callbacks[reactor].append(moment)
     for deed in deeds where deed.moment == moment { perform(deed.errand) }
@@ -273,7 +273,7 @@ private final class ReentranceRun: ReentranceWitness, @unchecked Sendable {
   }
 
   private func finish() throws(Mismatch) {
-    // Several times, since one sends to the other.
+    // Several times, since one reactor sends to the other.
     for _ in 0..<1000 where loops.reduce(0, { $0 + $1.step() }) == 0 { break }
     compare()
     for number in models.indices {

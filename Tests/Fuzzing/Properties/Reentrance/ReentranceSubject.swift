@@ -2,7 +2,7 @@ import ReactorCore
 import ReactorRuntime
 import TestSupport
 
-/// What a subject of the re-entrance property may do wrong, for the test that this is found.
+/// A fault of a subject of the re-entrance property, for the test that each is found.
 public enum ReentranceFault: Sendable, CaseIterable {
   case turnsNestedSendsAround
   case losesNestedSends
@@ -29,7 +29,7 @@ struct PlannedMutation: Sendable {
   let payload: LifetimeTracked
 }
 
-/// What the reactors report to, each with its number.
+/// The callbacks of the reactors, each with the reactor's number.
 protocol ReentranceWitness: AnyObject, Sendable {
   func mutates(_ reactor: Int, _ action: PlannedAction) -> Observable<PlannedMutation>
   func reduces(_ reactor: Int, _ state: Digest, _ mutation: PlannedMutation)

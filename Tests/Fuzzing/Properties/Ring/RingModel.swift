@@ -1,10 +1,10 @@
 import ReactorCore
 
-/// What a ring is, written plainly: an array of the slots from the consumer's cursor on.
+/// A plain ring: an array of the slots from the consumer's cursor on.
 struct RingModel {
   enum Slot: Equatable {
     case claimed
-    /// Whether it is the first of what was published together, which alone has a word.
+    /// Whether it is the first element of a run. Only that one has a word in its slot.
     case element(Int, isFirst: Bool)
     case abandoned(isFirst: Bool)
   }
@@ -18,9 +18,9 @@ struct RingModel {
   let start: UInt64
   private(set) var slots: [Slot] = []
   private(set) var isClosed = false
-  /// How many slots were taken before those.
+  /// How many slots were taken before these.
   private(set) var head = 0
-  /// How many of these were given back to the producers.
+  /// How many of these were released to the producers.
   private(set) var released = 0
 
   init(capacity: Int, start: UInt64) {
@@ -58,7 +58,7 @@ struct RingModel {
 
   // MARK: The consumer
 
-  /// The next element, and its cursor; nil if it is not published yet.
+  /// Returns the next element and its cursor, or nil if it is not published yet.
   mutating func receive() -> (value: Int, cursor: UInt64)? {
     passAbandoned()
     guard case .element(let value, _)? = slots.first else { return nil }
@@ -66,7 +66,7 @@ struct RingModel {
     return (value, cursor(head))
   }
 
-  /// In the middle of a drain, after an element was dealt with.
+  /// To be called in the middle of a drain, after each element.
   mutating func releaseIfDue() {
     if head - released >= max(1, capacity / 4) { released = head }
   }
@@ -86,10 +86,10 @@ struct RingModel {
     head += 1
   }
 
-  /// Whether something can be taken from the front.
+  /// Whether an element can be received.
   var isReady: Bool { slots.first.map { $0 != .claimed } ?? false }
 
-  /// Whether the slot at the front has a word that says so.
+  /// Whether the word of the slot at the front says that it is published.
   var isReadyByItsWord: Bool {
     switch slots.first {
     case .element(_, let isFirst)?, .abandoned(let isFirst)?: isFirst

@@ -1,19 +1,19 @@
-/// What a thread may do with a ring. One thread plays all producers, and the consumer.
+/// An operation on a ring. One thread plays all producers, and the consumer.
 enum RingOperation {
-  /// Claims so many slots, and publishes nothing yet.
+  /// Claims this number of slots, and publishes nothing yet.
   case claim(Int)
-  /// Publishes one of the claims that are open.
+  /// Publishes one of the open claims.
   case publish(Int)
-  /// Gives one of them up.
+  /// Abandons one of the open claims.
   case abandon(Int)
   case send
   case sendBatch(Int)
   case drain(upTo: Int)
-  /// Sends an element for each that it receives.
+  /// Drains, and sends an element for each one received.
   case drainSending(upTo: Int)
   case close
 
-  /// One byte each, so that a byte that is left out or doubled is an operation that is.
+  /// Each operation is one byte, so that leaving out or doubling a byte leaves out or doubles an operation.
   init(_ byte: UInt8) {
     let operand = Int(byte & 15)
     switch byte >> 4 {
@@ -32,7 +32,7 @@ enum RingOperation {
   }
 }
 
-/// A ring and what is done with it.
+/// A ring and the operations on it.
 struct RingCase {
   let capacity: Int
   /// The first cursor.
@@ -43,7 +43,7 @@ struct RingCase {
     var input = FuzzInput(bytes)
     let kind = input.byte()
     capacity = 1 << (kind % 5)
-    // Where cursors wrap, and where they outgrow what a slot's word keeps of them.
+    // The places where cursors wrap, and where they exceed the bits that a slot's word keeps.
     let edges: [UInt64] = [0, 1 << 56, 1 << 63, 1 << 31]
     start = edges[Int(kind / 5 % 4)] &- UInt64(input.byte() % 40)
     var operations: [RingOperation] = []

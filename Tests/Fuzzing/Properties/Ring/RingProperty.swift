@@ -2,8 +2,8 @@ import ReactorCore
 import TestSupport
 
 extension FuzzProperty {
-  /// A ring does what an array does: claims that are published in any order or given up, batches, drains that
-  /// are cut short, closing, cursors that wrap; `full` is truthful, and each element is destroyed once.
+  /// A ring does what an array does: claims that are published in any order or abandoned, batches, drains that end
+  /// early, closing, and cursors that wrap. `full` is truthful, and each element is destroyed once.
   public static func ring<C: Core>(on _: C.Type) -> FuzzProperty {
     FuzzProperty("ring") { bytes throws(Mismatch) in try RingProperty<C>.run(RingCase(bytes)) }
   }
@@ -50,7 +50,7 @@ private final class RingRun<C: Core> {
         try run.compare()
       }
     } catch {
-      // Leaked: a ring that is wrong about what it holds would destroy an element twice.
+      // Leaks the ring, since a ring with wrong contents would destroy an element twice.
       _ = Unmanaged.passRetained(run)
       throw error
     }
@@ -167,7 +167,7 @@ private final class RingRun<C: Core> {
     try log.expect(cursor << 1, is: expected.cursor << 1, "its cursor, doubled,")
   }
 
-  /// What everybody may ask a ring.
+  /// Compares what any thread can query.
   private func compare() throws(Mismatch) {
     try log.expect(ring.head << 1, is: model.cursor(model.head) << 1, "the head, doubled,")
     try log.expect(ring.tail << 1, is: model.cursor(model.tail) << 1, "the tail, doubled,")

@@ -2,7 +2,7 @@ import ReactorRuntime
 import ReactorTesting
 import TestSupport
 
-/// Makes streams of the package of pipes.
+/// Makes streams of this package from pipes.
 struct ObservableMaker: Sendable {
   typealias Element = LifetimeTracked
 

@@ -1,11 +1,11 @@
 /// A stream, put together from sources and operators.
 indirect enum Pipe: Sendable {
   case subject(Int)
-  /// So many elements that are known at once, then the good end.
+  /// This number of elements at the subscription, then completion.
   case known(Int)
   case never
   case failure
-  /// So many elements, one after each period.
+  /// This number of elements, one after each period.
   case ticks(Int, every: Int)
   case one(OneStreamOperator, Pipe)
   case two(TwoStreamOperator, Pipe, Pipe)
@@ -31,11 +31,11 @@ enum OneStreamOperator: Sendable {
 
 enum TwoStreamOperator: CaseIterable, Sendable {
   case merge, concat, combineLatest, combineLatestOfAList, withLatestFrom, takeUntil, skipUntil, `catch`
-  /// The second stream is among those that the elements of the first become.
+  /// The elements of the first stream become streams, one of which is the second stream.
   case flatMap, flatMapFirst, flatMapLatest
 }
 
-/// What the closures of the operators do, in the subject and in the reference.
+/// The closures of the operators, for the subject and the reference.
 enum PipeFunction {
   static func map(_ value: Int) -> Int { (value * 3 + 1) & 63 }
   static func isChosen(_ value: Int) -> Bool { value % 3 != 0 }
@@ -55,16 +55,16 @@ enum PipeFunction {
   }
 }
 
-/// What may still be in a pipe.
+/// The operators that may still be added to a pipe.
 struct PipeBudget {
-  /// One operator of time at most: what two of them do at the same time may come in either order.
+  /// At most one operator with timers, since the effects of two of them at the same time may come in either order.
   var mayTakeTime = true
-  /// Each multiplies the work.
+  /// At most a few of these, since each multiplies the work.
   var flatMaps = 2
 }
 
 extension FuzzInput {
-  /// - Parameter depth: How many operators stand on one another at most.
+  /// - Parameter depth: The most operators that depend on one another.
   mutating func pipe(depth: Int, _ budget: inout PipeBudget) -> Pipe {
     let byte = Int(byte())
     if depth == 0 || byte % 8 == 0 { return source(byte / 8, &budget) }

@@ -91,7 +91,7 @@ extension ReferenceMaker {
     }
   }
 
-  /// One stream after the other: what `follow` answers comes after a stop event.
+  /// One stream after the other: the one that `follow` returns comes after a stop event.
   ///
   /// The next one is subscribed to when the subscription to the one before has returned, and was ended if that comes
   /// first.
@@ -135,7 +135,7 @@ extension ReferenceMaker {
   }
 }
 
-/// One subscription of the source, for all who share it.
+/// One subscription to the source, for all observers that share it.
 final class ReferenceShare {
   private final class Round {
     let subject: ReferenceSubject

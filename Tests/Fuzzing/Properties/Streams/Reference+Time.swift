@@ -1,4 +1,4 @@
-/// Makes plain streams of pipes.
+/// Makes reference streams from pipes.
 struct ReferenceMaker {
   let subjects: [ReferenceSubject]
   let clock: ReferenceClock
@@ -20,9 +20,9 @@ struct ReferenceMaker {
   var failure: ReferenceStream { ReferenceSink.stream { $0.on(.error) } }
 }
 
-/// The operators of time, written plainly. Each subscription has one timer at a time, which finds when it fires that
-/// it has to begin again, as in the library: what is due at the same moment comes in the order in which the timers
-/// were started, and streams that share a source can tell.
+/// The operators with timers, written plainly. As in the library, each subscription has one timer at a time, which
+/// starts again when it fires too early. Timers that are due at the same moment fire in the order in which they were
+/// started, and streams that share a source make that order visible.
 extension ReferenceMaker {
   private func ticks(_ count: Int, every period: Int) -> ReferenceStream {
     ReferenceSink.stream { sink in
@@ -141,7 +141,7 @@ extension ReferenceMaker {
     }
   }
 
-  /// Then one element, 2, and the good end.
+  /// Then one element, 2, and completion.
   private func timeout(_ source: @escaping ReferenceStream, _ time: Int) -> ReferenceStream {
     ReferenceSink.stream { sink in
       var due = clock.now + time

@@ -56,7 +56,7 @@ extension ReferenceMaker {
               if let first = latest[0], let second = latest[1] {
                 sink.next(PipeFunction.combine(first, second))
               } else if running == 1 {
-                // The other one has ended without an element.
+                // The other stream has ended without an element.
                 sink.on(.completed)
               }
             case .error: sink.on(.error)
@@ -125,7 +125,7 @@ extension ReferenceMaker {
     }
   }
 
-  /// The stream that an element becomes; nil if that throws.
+  /// Returns the stream that an element becomes, or nil if the closure throws.
   private func inner(_ element: Int, _ second: @escaping ReferenceStream) -> ReferenceStream? {
     switch PipeFunction.inner(element) {
     case .second: second

@@ -1,5 +1,5 @@
-/// Streams written plainly, to compare with: closures that call closures, on one thread, with whole numbers for
-/// elements and virtual time.
+/// Plain streams as the reference: closures that call closures, on one thread, with whole numbers as elements and
+/// virtual time.
 enum ReferenceEvent: Equatable {
   case next(Int)
   case error
@@ -18,12 +18,13 @@ extension ReferenceEvent: CustomStringConvertible {
   }
 }
 
-/// Subscribes, and answers what ends the subscription.
+/// Subscribes, and returns a closure that ends the subscription.
 typealias ReferenceStream = (@escaping (ReferenceEvent) -> Void) -> () -> Void
 
-/// One subscription: tells nothing after a stop event or the disposal, and then ends what it stands on.
+/// One subscription. After a stop event or the disposal it sends nothing, and ends the subscriptions that it depends
+/// on.
 final class ReferenceSink {
-  /// Nil once all is over: what a closure holds may hold this.
+  /// Nil when everything is over, because what a closure holds may hold this.
   private var tell: ((ReferenceEvent) -> Void)?
   private var ends: [() -> Void] = []
   private(set) var isOver = false
@@ -44,7 +45,7 @@ final class ReferenceSink {
     end()
   }
 
-  /// Adds something to be ended, at once if all is over.
+  /// Adds a closure to be called at the end, or calls it at once if everything is over.
   func own(_ end: @escaping () -> Void) { if isOver { end() } else { ends.append(end) } }
 
   private func end() {
@@ -63,7 +64,7 @@ final class ReferenceSink {
     }
   }
 
-  /// What most operators of one stream are: `next` gets each element, stop events are passed on.
+  /// The shape of most operators of one stream: `next` receives each element, and stop events are forwarded.
   static func lift(
     _ source: @escaping ReferenceStream, _ makeNext: @escaping (ReferenceSink) -> (Int) -> Void
   ) -> ReferenceStream {
@@ -78,16 +79,16 @@ final class ReferenceSink {
   }
 }
 
-/// Tells every observer what it is told, and new ones the last elements first.
+/// Forwards its events to every observer, and sends the last elements to new ones first.
 final class ReferenceSubject {
   private let limit: Int
-  /// Whether who comes after the end is told the last elements, too.
+  /// Whether an observer that subscribes after the end receives the last elements, too.
   private let replaysAfterEnd: Bool
   private var recent: [Int]
   private(set) var stop: ReferenceEvent?
   private var observers: [(key: Int, tell: (ReferenceEvent) -> Void)] = []
   private var lastKey = 0
-  /// How many events observers were told in all.
+  /// The number of events that were sent to observers in all.
   private(set) var toldCount = 0
 
   init(limit: Int, replaysAfterEnd: Bool = false, _ recent: [Int] = []) {
@@ -99,7 +100,7 @@ final class ReferenceSubject {
   func on(_ event: ReferenceEvent) {
     if stop != nil { return }
     if case .next(let element) = event { recent = (recent + [element]).suffix(limit) } else { stop = event }
-    // Whoever comes while they are told is not.
+    // An observer that subscribes during the delivery does not receive this event.
     let told = observers
     if stop != nil { observers = [] }
     toldCount += told.count

@@ -1,16 +1,17 @@
-/// What is done with a stream and its sources.
+/// The operations on a stream and its sources.
 enum StreamsOperation {
   case next(Int, to: Int)
   case error(to: Int)
   case complete(Int)
   case advance(Int)
-  /// - Parameter limit: After how many elements the observer disposes of its subscription; nil if it does not.
+  /// - Parameter limit: The number of elements after which the observer disposes of its subscription. Nil if it does
+  ///   not.
   case subscribe(limit: Int?)
   case dispose(Int)
 }
 
 struct StreamsCase {
-  /// Publish, publish, behavior, and replay.
+  /// Two publish subjects, a behavior subject and a replay subject.
   static let subjectCount = 4
 
   let pipe: Pipe

@@ -3,7 +3,7 @@ import ReactorRuntime
 import ReactorTesting
 import TestSupport
 
-/// What a stream may do wrong, for the test that this is found.
+/// A fault of a stream, for the test that each is found.
 public enum StreamsFault: Sendable, CaseIterable {
   case goesOnAfterItsEnd
   case endsTwice
@@ -16,9 +16,9 @@ public enum StreamsFault: Sendable, CaseIterable {
 }
 
 extension FuzzProperty {
-  /// Streams of random operators say what plain closures say, in virtual time: the same events in the same order,
-  /// nothing after a stop event or the disposal; a disposed subscription leaves no observer behind, and no element
-  /// outlives the streams.
+  /// In virtual time, streams of random operators send what plain closures send: the same events in the same order,
+  /// and nothing after a stop event or the disposal. A disposed subscription leaves no observer behind, and no
+  /// element outlives the streams.
   public static let streams = streams(nil)
 
   public static func streams(_ fault: StreamsFault?) -> FuzzProperty {
@@ -32,9 +32,9 @@ extension FuzzProperty {
   }
 }
 
-/// What one observer was told.
+/// The events that one observer received.
 private final class StreamsObserver: @unchecked Sendable {
-  // Unchecked: one thread does everything.
+  // Unchecked: there is only one thread.
   var told: [ReferenceEvent] = []
   var expected: [ReferenceEvent] = []
   var end: () -> Void = {}
@@ -43,7 +43,7 @@ private final class StreamsObserver: @unchecked Sendable {
 
 /// One stream beside its reference.
 private final class StreamsRun: @unchecked Sendable {
-  // Unchecked: one thread does everything.
+  // Unchecked: there is only one thread.
   private let lifetimes: Lifetimes
   private let scheduler = TestScheduler(initialClock: 0)
   private let clock = ReferenceClock()
@@ -53,7 +53,7 @@ private final class StreamsRun: @unchecked Sendable {
   private let reference: ReferenceStream
   private var observers: [StreamsObserver] = []
   private let pipe: Pipe
-  /// Elements that a fault keeps.
+  /// Elements that a fault leaks.
   private let kept: Record<LifetimeTracked>
   private let fault: StreamsFault?
   private var log = FuzzLog<String>()
@@ -99,8 +99,8 @@ private final class StreamsRun: @unchecked Sendable {
     return run.log
   }
 
-  /// Each element of a `flatMap` may subscribe to the subjects once more, so work may grow beyond all bounds, and shows
-  /// nothing new.
+  /// Each element of a `flatMap` may subscribe to the subjects once more, so the work may grow without bound, and
+  /// without showing anything new.
   private var isExhausted: Bool { references.reduce(0) { $0 + $1.toldCount } > 1000 }
 
   private func perform(_ operation: StreamsOperation) {
@@ -123,7 +123,7 @@ private final class StreamsRun: @unchecked Sendable {
   }
 
   private func subscribe(limit: Int?) {
-    // A handful shows as much as many.
+    // A few show as much as many.
     if observers.count == 5 { return }
     let observer = StreamsObserver()
     observers.append(observer)
@@ -142,7 +142,7 @@ private final class StreamsRun: @unchecked Sendable {
     }
     isSubscribing = false
     sink.own(end)
-    // What is told before there is a subscription cannot be stopped by its disposal.
+    // The disposal cannot stop events that are sent before the subscription has returned.
     if let limit, observer.expected.count >= limit { sink.dispose() }
   }
 
@@ -161,7 +161,7 @@ private final class StreamsRun: @unchecked Sendable {
 
   // MARK: Faults
 
-  /// What an observer hears of an event.
+  /// Returns what an observer receives of an event.
   private func heard(_ event: Event<LifetimeTracked>, after count: Int) -> [ReferenceEvent] {
     let event: ReferenceEvent =
       switch event {

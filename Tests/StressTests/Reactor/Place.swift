@@ -8,10 +8,55 @@ import TestSupport
   import Musl
 #endif
 
-/// What runs the turns of one scenario's reactors: made for it, and ended after it.
+/// Where the reactor of a scenario runs its turns.
+enum Place: CaseIterable, Sendable, CustomStringConvertible {
+  case caller, parkingLoop, spinningLoop, busyLoop
+  /// One loop of several.
+  case group
+  /// A foreign loop.
+  case hosted
+
+  /// The wait strategy of a loop with its own thread.
+  private var waiting: WaitStrategy? {
+    switch self {
+    case .caller, .group, .hosted: nil
+    case .parkingLoop: .parking
+    case .spinningLoop: .spinning
+    case .busyLoop: .busy
+    }
+  }
+
+  var description: String {
+    switch self {
+    case .caller: "the caller"
+    case .parkingLoop, .spinningLoop, .busyLoop: "a \(waiting ?? .parking) loop"
+    case .group: "a group"
+    case .hosted: "a hosted loop"
+    }
+  }
+
+  /// Returns a new loop, or nil for the caller. ``makeSite(turnLimit:)`` makes the other places.
+  func makeLoop(turnLimit: Int = 1024) -> Loop? {
+    guard let waiting else {
+      precondition(self == .caller, "\(self) is more than a loop")
+      return nil
+    }
+    do {
+      return try Loop(name: "stress-loop", waiting: waiting, turnLimit: turnLimit)
+    } catch {
+      fatalError("no loop: \(error)")
+    }
+  }
+}
+
+extension Placement {
+  init(_ loop: Loop?) { self = loop.map { .loop($0) } ?? .caller }
+}
+
+/// Runs the turns of one scenario's reactors. It is made for the scenario, and ended after it.
 struct Site {
   let placement: Placement
-  /// Does what was sent, and ends the threads. On the caller everything is done by then.
+  /// Processes everything that was sent, and ends the threads. On the caller everything has been processed before.
   let end: () -> Void
 }
 

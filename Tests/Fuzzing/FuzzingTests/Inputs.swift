@@ -1,7 +1,20 @@
 import Foundation
+import FuzzProperties
 import TestSupport
 
-/// Random byte strings, from a seed that a failure names: `FUZZ_SEED` repeats them, `FUZZ_MODE=long` makes a
+/// The committed inputs: those with which libFuzzer reached different code, and those that once found a bug.
+/// `Scripts/fuzz` begins with them.
+enum Corpus {
+  static func inputs(of property: FuzzProperty) throws -> [(name: String, bytes: [UInt8])] {
+    let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .appending(components: "Corpus", property.name)
+    return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+      .sorted { $0.lastPathComponent < $1.lastPathComponent }
+      .map { (name: $0.lastPathComponent, bytes: [UInt8](try Data(contentsOf: $0))) }
+  }
+}
+
+/// Random byte strings from a seed, which a failure prints. `FUZZ_SEED` repeats them, `FUZZ_MODE=long` makes a
 /// hundred times as many.
 struct RandomInputs: Sequence {
   let seed: UInt64
