@@ -136,14 +136,14 @@ public struct Ring<Element: ~Copyable>: ~Copyable {
   @inlinable
   public var isReady: Bool { raw.isReady }
 
-  // MARK: Succession
+  // MARK: Continuing another ring
 
   /// Lets a ring that no thread has used yet continue another one: its first cursor is `tail`, and the elements of the
-  /// other ring, from `head` on, count as inside until ``pass(to:)``.
+  /// other ring, from `head` on, count as inside until ``advanceHead(to:)``.
   public func restart(head: UInt64, tail: UInt64) { raw.restart(head: head, tail: tail) }
 
-  /// Notes that everything before that cursor was received from the ring that this one continues. Consumer.
-  public func pass(to cursor: UInt64) { raw.release(cursor) }
+  /// Notes that everything before the cursor was received from the ring that this one continues. Consumer.
+  public func advanceHead(to cursor: UInt64) { raw.release(cursor) }
 }
 
 // Unchecked: the raw ring is made for threads, and hands each element from exactly one to exactly one.

@@ -75,7 +75,7 @@ final class GrowthPlay {
     let record = recorder.send(producer, next[producer]) {
       if mailbox.ring.offer(action) == .accepted { return .accepted }
       // Nobody else runs, so it is still full.
-      guard case .taken = overflow.spill(action, besides: mailbox.ring, limit: .max) else {
+      guard case .kept = overflow.spill(action, besides: mailbox.ring, limit: .max) else {
         preconditionFailure("a mailbox says that it is full, and that it is not")
       }
       return .accepted
