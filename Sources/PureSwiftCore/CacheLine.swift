@@ -1,28 +1,29 @@
 import Glibc
 import RawCore
 
-/// Memory laid out by hand, so that what different threads write lies in different cache lines. Swift
-/// cannot align a stored property, so each object of this core is a few lines of raw memory, and each line
-/// is bound to a struct of its own.
+/// Memory with a layout by hand, so that fields that different threads write are in different cache lines. Swift cannot
+/// align a stored property, so each object of this core consists of a few lines of raw memory, and each line is bound to
+/// a struct of its own.
 @usableFromInline
 enum CacheLine {
   @inlinable
   static var size: Int { cacheLineSize }
 
+  /// The smallest multiple of `unit` that is not less than `value`.
   static func roundUp(_ value: Int, to unit: Int) -> Int { (value + unit - 1) / unit * unit }
 
-  /// At least `byteCount` bytes, beginning at a line. Free them with `free`.
+  /// Allocates at least `byteCount` bytes that begin at a line. Free them with `free`.
   ///
-  /// Not `UnsafeMutableRawPointer.allocate`, which stops the program when there is no memory.
+  /// Does not use `UnsafeMutableRawPointer.allocate`, which stops the program if there is no memory.
   static func allocate(byteCount: Int) throws(CoreError) -> UnsafeMutableRawPointer {
     guard let memory = aligned_alloc(size, roundUp(byteCount, to: size)) else { throw .outOfMemory }
     return memory
   }
 
-  /// Puts `value` at the beginning of the line number `line` of `memory`.
+  /// Initializes the beginning of line number `line` of `memory` with `value`.
   ///
-  /// Nothing that lives in such a line has a deinitializer that does anything, so the memory is later freed
-  /// as it stands.
+  /// No value in such a line has a deinitializer that does anything, so the memory is later freed without deinitializing
+  /// it.
   @discardableResult
   static func place<Value: ~Copyable>(
     _ value: consuming Value, inLine line: Int, of memory: UnsafeMutableRawPointer
@@ -35,7 +36,7 @@ enum CacheLine {
 }
 
 extension UnsafeMutablePointer where Pointee: ~Copyable {
-  /// What was placed `lines` lines after this.
+  /// The value that was placed `lines` lines after this one.
   @inlinable
   @inline(__always)
   func afterLines<Value: ~Copyable>(_ lines: Int, as type: Value.Type) -> UnsafeMutablePointer<Value> {

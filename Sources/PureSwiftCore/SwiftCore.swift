@@ -1,25 +1,23 @@
 import Glibc
 import RawCore
 
-/// The core written in Swift alone: `Synchronization` atomics in raw memory, and Glibc for what needs the
-/// system. It is there to be compared with ``CCore``, by the same tests and in the same benchmark; nothing
-/// else should use it.
+/// The core written in Swift alone, with `Synchronization` atomics in raw memory, and Glibc for the system calls. It
+/// exists to be compared with the C core, by the same tests and in the same benchmark. Nothing else should use it.
 ///
-/// The algorithms, the layout in memory and the limits are those of the C core, whose headers are the place
-/// to read about them. It differs in what Swift cannot say:
+/// The algorithms, the memory layout and the limits are those of the C core, and are documented in its headers. The
+/// differences are due to what Swift cannot express:
 ///
-/// - **No membarrier.** It is a system call with a variable number of arguments, which Swift does not
-///   import. There is no asymmetric fence at all: ``lightFence()`` does nothing, and ``heavyFence()`` says
-///   so. An owner that finds a claim which is not yet published must therefore wait for its
-///   publication. The claim itself it cannot miss: the claim is a sequentially consistent
-///   read-modify-write, and so is the leaving. Sending needs no fence; ``SwiftEventCount/notify()`` has
-///   one, and ``SwiftEventCount/prepare()`` has its counterpart.
+/// - **No membarrier.** It is a system call with a variable number of arguments, which Swift does not import. So there is
+///   no asymmetric fence: ``lightFence()`` does nothing, and ``heavyFence()`` returns false. An owner that finds a claim
+///   that is not yet published must therefore wait for its publication. It cannot miss the claim itself, because the claim
+///   and the release of the ownership are both sequentially consistent read-modify-writes. Sending needs no fence.
+///   ``SwiftEventCount/notify()`` has a full fence, and ``SwiftEventCount/prepare()`` has its counterpart.
 /// - **No pause instruction.** ``pause()`` reads the clock instead.
-/// - **No futex.** ``SwiftEventCount`` parks on a mutex and a condition variable, around the same word. A
-///   notifier that finds nobody asleep does not touch them.
+/// - **No futex.** ``SwiftEventCount`` parks threads on a mutex and a condition variable, around the same word. A notifier
+///   that finds no thread asleep does not touch them.
 /// - **No eventfd.** The descriptor is one end of a pair of sockets.
-/// - **No thread pointer.** ``threadToken`` calls `pthread_self()`, which the compiler takes for a constant
-///   of the function; so this core must not be used from `async` functions, which change threads.
+/// - **No thread pointer.** ``threadToken`` calls `pthread_self()`. The compiler assumes that its result is constant in a
+///   function, so this core must not be used in `async` functions, which may change threads.
 public enum SwiftCore: Core {
   public typealias Ring = SwiftRing
   public typealias Lanes = SwiftLanes
@@ -28,14 +26,14 @@ public enum SwiftCore: Core {
 
   public static var name: String { "Swift" }
 
-  /// Glibc's handle of a thread is the address of its control block: unique among living threads and
-  /// aligned to 64 bytes.
+  /// Glibc's handle of a thread. It is the address of the thread's control block, so it is unique among living threads
+  /// and aligned to 64 bytes.
   @inlinable
   public static var threadToken: UInt64 { UInt64(pthread_self()) }
 
-  /// Reads the monotonic clock, without a system call: 21 ns where the pause instruction takes 23. It writes
-  /// to nobody's memory, leaves the pipeline to the other thread of the physical core while it waits for the
-  /// counter, and cannot be optimised away. A full fence can: the compiler makes one of several in a row.
+  /// Reads the monotonic clock, without a system call: 21 ns where the pause instruction takes 23. This writes to no
+  /// shared memory, leaves the pipeline to the other thread of the physical core while it waits for the counter, and is
+  /// not optimised away. A full fence is: the compiler merges several in a row into one.
   @inlinable
   public static func pause() {
     var ignored = timespec()

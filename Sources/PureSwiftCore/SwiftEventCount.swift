@@ -2,26 +2,25 @@ import Glibc
 import RawCore
 import Synchronization
 
-/// The event count of the pure-Swift core: the word and the protocol of `rr_eventcount.h`, with a full fence
-/// on both sides, since Swift reaches no membarrier.
+/// The event count of the pure-Swift core. It has the word and the protocol of `rr_eventcount.h`, with a full fence on
+/// both sides, because Swift cannot call membarrier.
 ///
-/// It sleeps on a condition variable instead of a futex, and its descriptor is a socket instead of an
-/// eventfd.
+/// Threads sleep on a condition variable instead of a futex, and the descriptor is a socket instead of an eventfd.
 @frozen
 public struct SwiftEventCount: RawEventCount, @unchecked Sendable {
-  // Unchecked: behind the pointer are an atomic, constants, and a parking spot, which is made for threads.
+  // Unchecked: the pointee consists of an atomic, constants, and a parking spot, which any thread may use.
   @usableFromInline let shared: UnsafeMutablePointer<Shared>
 
   @frozen
   @usableFromInline
   struct Shared: ~Copyable {
-    /// An epoch, doubled, and in bit 0 whether somebody sleeps or is about to.
+    /// An epoch, doubled, and in bit 0 the flag "armed": a thread sleeps or is about to.
     @usableFromInline let word: Atomic<UInt32>
     @usableFromInline let socket: WakeSocket?
   }
 
   public init(_ kind: EventCountKind) throws(CoreError) {
-    // The parking spot has lines of its own: who parks must not disturb who only looks at the word.
+    // The parking spot has lines of its own: a thread that parks must not disturb notifiers, which only load the word.
     let memory = try CacheLine.allocate(byteCount: (1 + ParkingSpot.lines) * CacheLine.size)
     let socket: WakeSocket?
     do {
@@ -60,21 +59,21 @@ public struct SwiftEventCount: RawEventCount, @unchecked Sendable {
 
 extension SwiftEventCount {
   public func prepare() -> UInt32 {
-    // "Somebody sleeps." Relaxed: the fence behind it orders it.
+    // Arms the word. Relaxed: the fence after it orders it.
     let key = shared.pointee.word.bitwiseOr(1, ordering: .relaxed).newValue
-    // WAKE: the sleeper's half of the pair of fences; the condition may be read with any ordering.
+    // WAKE: the sleeper's half of the pair of fences. The condition may be loaded with any ordering.
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     return key
   }
 
-  // Relaxed: a later notification finds the word armed, and signals the descriptor.
+  // Relaxed: if the word changes later, the notification that changes it finds it armed and signals the descriptor.
   public func maySleep(_ key: UInt32) -> Bool { shared.pointee.word.load(ordering: .relaxed) == key }
 
   public func acknowledge() { shared.pointee.socket?.empty() }
 
   public func wait(_ key: UInt32, timeoutNanoseconds: Int64) -> Bool {
-    // Relaxed: the look is taken under the spot's lock, and a notifier changes the word before it takes that
-    // lock. So either the look finds the change, or the notifier finds the sleeper parked.
+    // Relaxed: the word is loaded under the spot's lock, and a notifier changes the word before it takes that lock. So
+    // either this load sees the change, or the notifier finds the sleeper parked.
     return parkingSpot.park(timeoutNanoseconds: timeoutNanoseconds) {
       shared.pointee.word.load(ordering: .relaxed) == key
     }
@@ -86,8 +85,8 @@ extension SwiftEventCount {
 extension SwiftEventCount {
   @inlinable
   public func notify() {
-    // WAKE: the notifier's half of the pair of fences, after the condition became true. Either the sleeper
-    // sees the condition, or this look sees the word armed.
+    // WAKE: the notifier's half of the pair of fences, after the condition became true. Either the sleeper sees the
+    // condition, or the next load sees the word armed.
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     let word = shared.pointee.word.load(ordering: .relaxed)
     if word & 1 != 0 { wake(word) }
@@ -100,13 +99,13 @@ extension SwiftEventCount {
     return shared.pointee.word.load(ordering: .relaxed) & 1 != 0
   }
 
-  /// The slow half of ``notify()``: somebody is armed.
+  /// The rest of ``notify()``: the word was armed.
   @usableFromInline
   func wake(_ seen: UInt32) {
     var word = seen
     while word & 1 != 0 {
-      // One of several notifiers wins; the losers find the word disarmed, or armed under a later epoch by a
-      // sleeper that looks at its condition after it armed. Relaxed: who is woken looks again, behind a fence.
+      // One of several notifiers succeeds. The others find the word disarmed, or armed in a later epoch by a sleeper that
+      // checks its condition after arming. Relaxed: a woken sleeper checks its condition again, after a fence.
       let (isMine, current) = shared.pointee.word.compareExchange(
         expected: word, desired: (word & ~1) &+ 2, ordering: .relaxed)
       if isMine {
@@ -119,21 +118,23 @@ extension SwiftEventCount {
   }
 }
 
-/// Where threads sleep while a word has a value: a futex made of a mutex and a condition variable, since a
-/// system call with a variable number of arguments cannot be made from Swift.
+/// Lets threads sleep while a word has a value. It is a futex made of a mutex and a condition variable, because Swift
+/// cannot make a system call with a variable number of arguments.
 struct ParkingSpot {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
 
+  /// How many cache lines it takes.
   static var lines: Int { 2 }
 
-  /// The parking spot that was placed there.
+  /// Refers to the parking spot that was placed there.
   init(inLine line: Int, of memory: UnsafeMutableRawPointer) {
     let first = memory.advanced(by: line * CacheLine.size)
     mutex = first.assumingMemoryBound(to: pthread_mutex_t.self)
     condition = first.advanced(by: CacheLine.size).assumingMemoryBound(to: pthread_cond_t.self)
   }
 
+  /// Creates a parking spot in ``lines`` lines of `memory`.
   static func place(inLine line: Int, of memory: UnsafeMutableRawPointer) throws(CoreError) {
     let mutex = CacheLine.place(pthread_mutex_t(), inLine: line, of: memory)
     let condition = CacheLine.place(pthread_cond_t(), inLine: line + 1, of: memory)
@@ -144,7 +145,7 @@ struct ParkingSpot {
       throw .outOfMemory
     }
     defer { pthread_condattr_destroy(&attributes) }
-    // A timeout must not depend on who sets the clock.
+    // A timeout must not change when the system's clock is set.
     guard pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0,
       pthread_cond_init(condition, &attributes) == 0
     else {
@@ -158,7 +159,8 @@ struct ParkingSpot {
     pthread_mutex_destroy(mutex)
   }
 
-  /// Sleeps while `mustSleep`, at most so many nanoseconds (negative: for ever); false if they ran out.
+  /// Sleeps while `mustSleep` returns true, at most that many nanoseconds (negative: without limit). Returns false if the
+  /// time ran out.
   func park(timeoutNanoseconds: Int64, while mustSleep: () -> Bool) -> Bool {
     let isForEver = timeoutNanoseconds < 0
     var deadline = isForEver ? timespec() : timespec.now(plus: timeoutNanoseconds)
@@ -174,17 +176,17 @@ struct ParkingSpot {
     return true
   }
 
-  /// Wakes everybody. Whatever made `mustSleep` false must have happened before.
+  /// Wakes all sleepers. The caller must have made `mustSleep` false before.
   func unparkAll() {
     pthread_mutex_lock(mutex)
-    // Under the lock: a sleeper that looked before it was taken is asleep by now.
+    // Under the lock: a sleeper that called `mustSleep` before the lock was taken is asleep by now.
     pthread_cond_broadcast(condition)
     pthread_mutex_unlock(mutex)
   }
 }
 
 extension timespec {
-  /// So many nanoseconds from now, on the clock that only goes forward.
+  /// The time that many nanoseconds from now, on the monotonic clock.
   fileprivate static func now(plus nanoseconds: Int64) -> timespec {
     let second = 1_000_000_000
     var time = timespec()
@@ -201,12 +203,12 @@ extension timespec {
 
 /// A descriptor that becomes readable when signalled: an eventfd made of a pair of sockets.
 ///
-/// Glibc's module for Swift has no `eventfd`, and of `pipe` only the form that leaves a moment in which a
-/// fork inherits the descriptors.
+/// Glibc's module for Swift has no `eventfd`. It has `pipe`, but not `pipe2`: with `pipe`, a fork at the wrong moment
+/// inherits the descriptors.
 @frozen
 @usableFromInline
 struct WakeSocket {
-  /// The end to watch, and to read from.
+  /// The end to watch and to read from.
   let watched: Int32
   private let signalled: Int32
 
@@ -225,13 +227,14 @@ struct WakeSocket {
     close(signalled)
   }
 
+  /// Makes the watched end readable.
   func signal() {
     var one: UInt8 = 1
     // EAGAIN means that the buffer is full, so the descriptor is readable already.
     while write(signalled, &one, 1) < 0 && errno == EINTR {}
   }
 
-  /// Reads until nothing is left; that nothing was there is no error.
+  /// Reads until nothing is left. It is no error if nothing was there.
   func empty() {
     withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { buffer in
       while true {

@@ -2,11 +2,11 @@ import Glibc
 import RawCore
 import Synchronization
 
-/// The lanes of the pure-Swift core: `rr_lanes.h` written with `Synchronization` atomics. What they promise
-/// and which thread may call what stand in that file.
+/// The lanes of the pure-Swift core: `rr_lanes.h` written with `Synchronization` atomics. The guarantees, and the threads
+/// that may call each operation, are documented in that file.
 @frozen
 public struct SwiftLanes: RawLanes, @unchecked Sendable {
-  // Unchecked: behind the pointer are constants and an atomic.
+  // Unchecked: the pointee consists of constants and an atomic.
   @usableFromInline let constants: UnsafeMutablePointer<Constants>
 
   @frozen
@@ -51,13 +51,13 @@ public struct SwiftLanes: RawLanes, @unchecked Sendable {
   public func register() throws(CoreError) -> SwiftLaneProducer {
     for index in 0..<constants.pointee.limit {
       let lane = lane(index)
-      guard lane.take() else { continue }
+      guard lane.tryTake() else { continue }
       return SwiftLaneProducer(lane, slots: try slots(of: lane, index))
     }
     throw .lanesExhausted
   }
 
-  /// The slots of a lane that the caller took; allocated if it is the first who did.
+  /// Returns the slots of a lane that the caller took. Allocates them if this is the first producer of the lane.
   private func slots(of lane: SwiftLane, _ index: Int) throws(CoreError) -> UnsafeMutableRawPointer {
     if lane.shared.pointee.slots == nil {
       do {
@@ -68,15 +68,15 @@ public struct SwiftLanes: RawLanes, @unchecked Sendable {
         throw error
       }
     }
-    extend(to: UInt32(index))
-    // Allocated above, if not before.
+    raiseCount(toInclude: UInt32(index))
+    // Not nil: allocated above, or by an earlier producer.
     return lane.shared.pointee.slots.unsafelyUnwrapped
   }
 
   @inlinable
   public var count: Int {
-    // Relaxed: what is found in the lanes is carried by them.
-    Int(truncatingIfNeeded: wasTaken.pointee.load(ordering: .relaxed))
+    // Relaxed: the count only says how many lanes to poll. LANE_ITEM carries what the consumer finds in them.
+    Int(truncatingIfNeeded: takenCount.pointee.load(ordering: .relaxed))
   }
 
   @inlinable
@@ -86,50 +86,50 @@ public struct SwiftLanes: RawLanes, @unchecked Sendable {
       constants.pointee.lanes.advanced(by: offset).assumingMemoryBound(to: SwiftLane.Shared.self))
   }
 
-  /// How many lanes were ever taken: the consumer polls these.
+  /// How many lanes were ever taken. The consumer polls these.
   @inlinable
-  var wasTaken: UnsafeMutablePointer<Atomic<UInt32>> { constants.afterLines(1, as: Atomic<UInt32>.self) }
+  var takenCount: UnsafeMutablePointer<Atomic<UInt32>> { constants.afterLines(1, as: Atomic<UInt32>.self) }
 
-  /// Tells the consumer to poll `index` too.
-  private func extend(to index: UInt32) {
-    var count = wasTaken.pointee.load(ordering: .relaxed)
+  /// Makes the consumer poll the lane `index` too.
+  private func raiseCount(toInclude index: UInt32) {
+    var count = takenCount.pointee.load(ordering: .relaxed)
     while count <= index {
-      // Relaxed: likewise.
-      let (isExtended, current) = wasTaken.pointee.compareExchange(
+      // Relaxed: as in ``count``.
+      let (isRaised, current) = takenCount.pointee.compareExchange(
         expected: count, desired: index + 1, ordering: .relaxed)
-      if isExtended { return }
+      if isRaised { return }
       count = current
     }
   }
 }
 
 extension SwiftLane {
-  /// Free → taken. Any thread; the first one wins.
-  fileprivate func take() -> Bool {
-    // Relaxed: a first look, so that a lane that is taken costs no read-modify-write.
+  /// Free → taken. Any thread; the first one succeeds.
+  fileprivate func tryTake() -> Bool {
+    // Relaxed: the compare-and-swap repeats this load, which avoids a read-modify-write for a lane that is taken.
     guard shared.pointee.state.load(ordering: .relaxed) == Self.stateFree else { return false }
-    // LANE_STATE: what the producer before left behind, from the consumer's recycling.
+    // LANE_STATE: what the previous producer wrote, from the consumer's recycling.
     return shared.pointee.state.compareExchange(
       expected: Self.stateFree, desired: Self.stateTaken, successOrdering: .acquiring,
       failureOrdering: .relaxed
     ).exchanged
   }
 
-  /// Taken → free, when there was no memory for the slots. Not through closed: the consumer may not poll
+  /// Taken → free, when there is no memory for the slots. Does not go through closed, because the consumer may not poll
   /// this lane yet.
   fileprivate func giveBack() {
-    // LANE_STATE: to the next who takes it.
+    // LANE_STATE: to the next producer that takes the lane.
     shared.pointee.state.store(Self.stateFree, ordering: .releasing)
   }
 }
 
-/// One lane of ``SwiftLanes``: `rr_lane` of `rr_lanes.h`, where its states are drawn.
+/// One lane of ``SwiftLanes``: `rr_lane` of `rr_lanes.h`, which has a diagram of its states.
 ///
-/// Three cache lines (constants and state, producer, consumer), and the slots apart from them.
+/// It has three cache lines (constants and state, producer, consumer); the slots are a separate allocation.
 @frozen
 public struct SwiftLane: RawLane, @unchecked Sendable {
-  // Unchecked: behind the pointer are atomics, and fields that belong to one side each. `slots` is written
-  // by the lane's first producer before its first publication.
+  // Unchecked: the pointee consists of atomics, and of fields that belong to one side each. The lane's first producer
+  // writes `slots` before its first publication.
   @usableFromInline let shared: UnsafeMutablePointer<Shared>
 
   @inlinable
@@ -182,13 +182,13 @@ public struct SwiftLane: RawLane, @unchecked Sendable {
 
   @inlinable
   public var slots: RawSlots {
-    // Whoever asks has registered, or has seen a publication of who did.
+    // Not nil: the caller has registered, or has seen a publication of a producer that has.
     RawSlots(
       base: shared.pointee.slots.unsafelyUnwrapped, mask: shared.pointee.mask, stride: shared.pointee.stride)
   }
 }
 
-// The consumer: one thread at a time.
+// MARK: The consumer, one thread at a time
 extension SwiftLane {
   @inlinable
   public var head: UInt64 { consumer.pointee.head.load(ordering: .relaxed) }
@@ -198,7 +198,7 @@ extension SwiftLane {
     let head = consumer.pointee.head.load(ordering: .relaxed)
     var tail = consumer.pointee.tailSeen
     if tail == head {
-      // LANE_ITEM: the payloads before it, from the producer's publication.
+      // LANE_ITEM: the payloads before that tail, from the producer's publication.
       tail = self.tail.pointee.load(ordering: .acquiring)
       consumer.pointee.tailSeen = tail
     }
@@ -213,7 +213,7 @@ extension SwiftLane {
 
   @inlinable
   public func recycle() {
-    // LANE_STATE: first the state, then the cursor: closed is the producer's last word.
+    // LANE_STATE: the state before the cursor, because a tail that is loaded after "closed" is final.
     guard shared.pointee.state.load(ordering: .acquiring) == Self.stateClosed else { return }
     guard ready() == 0 else { return }
     // LANE_STATE: the consumer's fields and the emptied slots, to the next producer.
@@ -221,10 +221,10 @@ extension SwiftLane {
   }
 }
 
-/// The producer's side of a ``SwiftLane``, by value: a loop that sends keeps it in registers.
+/// The producer's side of a ``SwiftLane``. It is a value, so that a loop that sends keeps it in registers.
 @frozen
 public struct SwiftLaneProducer: RawLaneProducer, @unchecked Sendable {
-  // Unchecked: behind the pointers are atomics, and slots that are the producer's until it publishes them.
+  // Unchecked: the pointees are atomics, and slots that belong to the producer until it publishes them.
   @usableFromInline let lane: SwiftLane
   @usableFromInline let slots: UnsafeMutableRawPointer
   @usableFromInline let mask: UInt64
@@ -232,21 +232,21 @@ public struct SwiftLaneProducer: RawLaneProducer, @unchecked Sendable {
   @usableFromInline var tail: UInt64
   @usableFromInline var headSeen: UInt64
 
-  /// - Parameter lane: Taken by the caller, and with slots.
+  /// - Parameter lane: A lane that the caller took and that has slots.
   init(_ lane: SwiftLane, slots: UnsafeMutableRawPointer) {
     self.lane = lane
     self.slots = slots
     mask = lane.shared.pointee.mask
     stride = lane.shared.pointee.stride
     tail = lane.tail.pointee.load(ordering: .relaxed)
-    // Relaxed: LANE_STATE has carried it, with the emptied slots.
+    // Relaxed: LANE_STATE has carried the head, with the emptied slots.
     headSeen = lane.consumer.pointee.head.load(ordering: .relaxed)
   }
 
   @inlinable
   public mutating func tryClaim() -> UnsafeMutableRawPointer? {
     if tail &- headSeen > mask {
-      // LANE_SPACE: the slots before it are emptied, from the consumer's release.
+      // LANE_SPACE: the slots before that head are emptied, from the consumer's release.
       headSeen = lane.consumer.pointee.head.load(ordering: .acquiring)
       if tail &- headSeen > mask { return nil }
     }
@@ -256,13 +256,13 @@ public struct SwiftLaneProducer: RawLaneProducer, @unchecked Sendable {
   @inlinable
   public mutating func publish() {
     tail &+= 1
-    // LANE_ITEM: the payload, to the consumer's look at the tail.
+    // LANE_ITEM: the payload, to the consumer's load of the tail.
     lane.tail.pointee.store(tail, ordering: .releasing)
   }
 
   @inlinable
   public func close() {
-    // LANE_STATE: the producer's last word: a tail that is read after it is final.
+    // LANE_STATE: the producer's last store: a tail that is loaded after it is final.
     lane.shared.pointee.state.store(SwiftLane.stateClosed, ordering: .releasing)
   }
 }

@@ -2,13 +2,13 @@ import Glibc
 import RawCore
 import Synchronization
 
-/// The ring of the pure-Swift core: `rr_ring.h` written with `Synchronization` atomics. What it promises,
-/// which thread may call what, and the picture of a slot's word stand in that file.
+/// The ring of the pure-Swift core: `rr_ring.h` written with `Synchronization` atomics. The guarantees, the threads that
+/// may call each operation, and a picture of a slot's word are documented in that file.
 ///
-/// Three cache lines (constants, producers, consumer), and the slots apart from them.
+/// It has three cache lines (constants, producers, consumer); the slots are a separate allocation.
 @frozen
 public struct SwiftRing: RawRing, @unchecked Sendable {
-  // Unchecked: behind the pointer are constants, atomics, and `runLeft`, which only the consumer uses.
+  // Unchecked: the pointee consists of constants, atomics, and `runLeft`, which only the consumer uses.
   @usableFromInline let constants: UnsafeMutablePointer<Constants>
 
   @frozen
@@ -17,9 +17,9 @@ public struct SwiftRing: RawRing, @unchecked Sendable {
     @usableFromInline let slots: UnsafeMutableRawPointer
     @usableFromInline let mask: UInt64
     @usableFromInline let capacity: UInt64
-    /// Bytes from slot to slot, the word included.
+    /// The number of bytes from slot to slot, the word included.
     @usableFromInline let stride: Int
-    /// Bytes from the slot's start to its payload.
+    /// The number of bytes from the slot's start to its payload.
     @usableFromInline let payloadOffset: Int
   }
 
@@ -28,16 +28,17 @@ public struct SwiftRing: RawRing, @unchecked Sendable {
   struct Producers: ~Copyable {
     /// The claim cursor, doubled, and in bit 0 whether the ring is closed.
     @usableFromInline let tail: Atomic<UInt64>
-    /// Some recent head: spares the consumer's line.
+    /// A recent head: spares producers the consumer's line.
     @usableFromInline let headSeen: Atomic<UInt64>
   }
 
   @frozen
   @usableFromInline
   struct Consumer: ~Copyable {
-    /// Everything before it is released.
+    /// Every slot before it is released.
     @usableFromInline let head: Atomic<UInt64>
-    /// Slots at head that a peeked run still holds: only the run's first slot has its word.
+    /// The number of slots at the head that belong to a run that was peeked already. Only the run's first slot has the
+    /// word.
     @usableFromInline var runLeft: UInt32
   }
 
@@ -81,7 +82,7 @@ public struct SwiftRing: RawRing, @unchecked Sendable {
 
   public func restart(head: UInt64, tail: UInt64) {
     let first = head & (UInt64.max >> 1)
-    // Relaxed: nobody else knows the ring yet.
+    // Relaxed: no other thread uses the ring yet.
     producers.pointee.tail.store(tail &* 2, ordering: .relaxed)
     producers.pointee.headSeen.store(first, ordering: .relaxed)
     consumer.pointee.head.store(first, ordering: .relaxed)
@@ -118,7 +119,7 @@ extension SwiftRing {
     return constants.pointee.slots.advanced(by: index &* constants.pointee.stride)
   }
 
-  /// The word of the slot at `cursor`. A pointer, because an atomic that is returned would be moved.
+  /// The word of the slot at `cursor`. A pointer, because returning an atomic would move it.
   @inlinable
   func word(_ cursor: UInt64) -> UnsafeMutablePointer<Atomic<UInt64>> {
     slot(cursor).assumingMemoryBound(to: Atomic<UInt64>.self)
@@ -128,60 +129,64 @@ extension SwiftRing {
   @inlinable
   static var longestRun: UInt64 { 127 }
 
-  /// Set in a word whose run was abandoned.
+  /// The flag of a word whose run was abandoned.
   @inlinable
   static var skipFlag: UInt64 { 128 }
 }
 
-// Any thread.
+// MARK: Any thread
+
 extension SwiftRing {
   @inlinable
   @inline(__always)
   public func tryClaim(_ count: Int) -> RawClaim {
     let capacity = constants.pointee.capacity
+    // Relaxed: the compare-and-swap repeats the load. With a stale tail it only fails.
     let tail = producers.pointee.tail.load(ordering: .relaxed)
     let after = tail &+ UInt64(truncatingIfNeeded: count) &* 2
-    // RING_SPACE: with the release of whoever handed this head on, the slots before it are emptied.
+    // RING_SPACE: the slots before that head are emptied, from the release of the thread that stored it.
     let seen = producers.pointee.headSeen.load(ordering: .acquiring)
-    // What nearly every claim comes to stands here, to be inlined at each send: the count makes sense, there
-    // is room even by a head that was seen before, and the ring is open. (A count of zero wraps around to
-    // the largest number, and a negative one is large.)
+    // The case of nearly every claim is here, to be inlined at each send: the count is valid, there is room even with
+    // a head that was loaded earlier, and the ring is open. (A count of zero wraps around to the largest number, and a
+    // negative one is large.)
     guard UInt64(truncatingIfNeeded: count) &- 1 < capacity, Self.hasRoom(capacity, from: seen, to: after),
       tail & 1 == 0
-    else { return claimWithCare(count, hasLost: false) }
-    // RING_CLAIM: in one order with the owner's leaving and its last look at the tail. A failed exchange
-    // only reports what it saw; nothing is read through it.
+    else { return tryClaimSlow(count, hasLost: false) }
+    // RING_CLAIM: in one order with the owner's release and its last load of the tail. Relaxed on failure: the exchange
+    // only returns the value that it found, and nothing is read through that.
     let (isClaimed, _) = producers.pointee.tail.compareExchange(
       expected: tail, desired: after, successOrdering: .sequentiallyConsistent, failureOrdering: .relaxed)
-    return isClaimed ? .claimed(tail &>> 1) : claimWithCare(count, hasLost: true)
+    return isClaimed ? .claimed(tail &>> 1) : tryClaimSlow(count, hasLost: true)
   }
 
-  /// The whole of ``tryClaim(_:)``, with what is rare: reading the consumer's cursor, saying no, and backing
-  /// off after a compare-and-swap that was lost.
+  /// The rest of ``tryClaim(_:)``: no room according to ``Producers/headSeen``, closed, contended, or an invalid count.
+  ///
+  /// - Parameter hasLost: Whether the caller's compare-and-swap has just failed.
   @usableFromInline
   @inline(never)
-  func claimWithCare(_ count: Int, hasLost: Bool) -> RawClaim {
+  func tryClaimSlow(_ count: Int, hasLost: Bool) -> RawClaim {
     let count = UInt64(truncatingIfNeeded: count)
     let capacity = constants.pointee.capacity
     if count &- 1 >= capacity { return .invalidCount }
     var pauses = 8
     if hasLost { Self.backOff(&pauses) }
     while true {
-      // RING_CLAIM: not a head from before this tail; with both it could seem full, which it never was.
+      // RING_CLAIM: the heads below are loaded after this tail. An older head with a newer tail could report "full"
+      // although the ring never was.
       let tail = producers.pointee.tail.load(ordering: .acquiring)
       if tail & 1 != 0 { return .closed }
       let after = tail &+ count &* 2
-      // RING_SPACE: as above.
+      // RING_SPACE: as in ``tryClaim(_:)``.
       let seen = producers.pointee.headSeen.load(ordering: .acquiring)
       if !Self.hasRoom(capacity, from: seen, to: after) {
-        // RING_SPACE: with the consumer's release.
+        // RING_SPACE: the slots before that head are emptied, from the consumer's release.
         let head = consumer.pointee.head.load(ordering: .acquiring)
         if !Self.hasRoom(capacity, from: head, to: after) { return .full }
-        // RING_SPACE: who reads it must see the slots as emptied, hence release. An older value may
-        // overwrite a newer one; that costs a second look, nothing else.
+        // RING_SPACE: a producer that loads this head must see the slots as emptied, hence release. An older value may
+        // overwrite a newer one, which costs no more than another load of the consumer's cursor.
         producers.pointee.headSeen.store(head, ordering: .releasing)
       }
-      // RING_CLAIM: as above.
+      // RING_CLAIM: as in ``tryClaim(_:)``.
       let (isClaimed, _) = producers.pointee.tail.compareExchange(
         expected: tail, desired: after, successOrdering: .sequentiallyConsistent,
         failureOrdering: .relaxed)
@@ -190,16 +195,16 @@ extension SwiftRing {
     }
   }
 
-  /// Whether the slots from the cursor `head` to the doubled cursor `after` are no more than `capacity`.
-  /// Signed, because the head may already be beyond a tail that is stale.
+  /// Whether there are at most `capacity` slots from the cursor `head` to the doubled cursor `after`. The difference is
+  /// signed because the head may already be beyond a stale tail.
   @inlinable
   @inline(__always)
   static func hasRoom(_ capacity: UInt64, from head: UInt64, to after: UInt64) -> Bool {
     Int64(bitPattern: after &- head &* 2) <= Int64(bitPattern: capacity &* 2)
   }
 
-  /// First about 200 ns, then doubling up to about 1.5 µs, so that one producer runs alone for a while
-  /// instead of two sharing the line.
+  /// Pauses about 200 ns at first, then twice as long each time, up to about 1.5 µs. So one producer runs alone for a
+  /// while, instead of two that take the line from each other.
   private static func backOff(_ pauses: inout Int) {
     SwiftCore.pause(times: pauses)
     if pauses < 64 { pauses *= 2 }
@@ -215,7 +220,7 @@ extension SwiftRing {
     publish(cursor, count: count, flag: Self.skipFlag)
   }
 
-  /// One word for each 127 slots, oldest first.
+  /// Stores one word for each 127 slots, oldest first.
   @inlinable
   @inline(__always)
   func publish(_ cursor: UInt64, count: Int, flag: UInt64) {
@@ -238,41 +243,43 @@ extension SwiftRing {
 
   @inlinable
   public func close() {
-    // RING_CLOSE: why, to who finds it closed; with a place in S, for a mailbox that grows. Being one word, every
-    // claim is before it or refused.
+    // RING_CLOSE: what the closer wrote before, to a thread that finds the ring closed. Sequentially consistent for a
+    // mailbox that grows: a thread closes and then loads a flag, another one sets the flag and then loads this word.
+    // Since the flag is in the tail's word, every claim is before it or fails.
     producers.pointee.tail.bitwiseOr(1, ordering: .sequentiallyConsistent)
   }
 
   @inlinable
   public var isClosed: Bool {
-    // RING_CLOSE: what the closer wrote before; in one order with the closing.
+    // RING_CLOSE: what the closer wrote before; in one order with the close.
     producers.pointee.tail.load(ordering: .sequentiallyConsistent) & 1 != 0
   }
 
   @inlinable
   public var tail: UInt64 {
-    // RING_CLAIM: every claim that is complete is below it.
+    // RING_CLAIM: every claim that has returned is below it.
     producers.pointee.tail.load(ordering: .sequentiallyConsistent) &>> 1
   }
 
   @inlinable
   public var wasCount: Int {
-    // RING_SPACE: a head that is read before the tail cannot be beyond it.
+    // RING_SPACE: a head that is loaded before the tail is not beyond it.
     let head = consumer.pointee.head.load(ordering: .acquiring)
     let tail = producers.pointee.tail.load(ordering: .relaxed) &>> 1
-    // Cursors have 63 bits, so their distance is taken modulo 2^63, as a signed number.
+    // Cursors have 63 bits, so this is their distance modulo 2^63, as a signed number.
     let count = Int(truncatingIfNeeded: Int64(bitPattern: (tail &- head) &<< 1) &>> 1)
     return min(max(count, 0), capacity)
   }
 }
 
-// The consumer: one thread at a time.
+// MARK: The consumer, one thread at a time
+
 extension SwiftRing {
   @inlinable
   public func peek(_ cursor: UInt64) -> RawSlot {
     // RING_ITEM: the payloads of the run, from the claimant's publication.
     let found = word(cursor).pointee.load(ordering: .acquiring) ^ (cursor &<< 8)
-    // A word of another lap differs in the cursor's bits, so it is 256 or more.
+    // A word of another lap differs in the bits of the cursor, so the result is 256 or more.
     if found == 0 || found >= 256 { return .notReady }
     if found < Self.skipFlag { return .run(UInt32(truncatingIfNeeded: found)) }
     return .skip(UInt32(truncatingIfNeeded: found &- Self.skipFlag))
@@ -295,8 +302,8 @@ extension SwiftRing {
 
   @inlinable
   public var isIdle: Bool {
-    // RING_CLAIM: the owner left, then looks here; if a claimant missed the leaving, this does not miss the
-    // claim. A closed ring is not idle.
+    // RING_CLAIM: the owner released the ownership before this load. If a producer that claimed missed the release, this
+    // load does not miss the claim. A closed ring is not idle.
     producers.pointee.tail.load(ordering: .sequentiallyConsistent)
       == consumer.pointee.head.load(ordering: .relaxed) &<< 1
   }

@@ -3,12 +3,12 @@ import RawCore
 import Synchronization
 
 /// The trampoline of the pure-Swift core: `rr_trampoline.h` and `rr_pins.h` written with `Synchronization`
-/// atomics. The picture of the word, the diagram of its states, and why nothing is lost stand there.
+/// atomics. Those files document the word, the diagram of its states, and why nothing is lost.
 ///
-/// No thread keeps a pin (`rr_readers.h`): that needs an asymmetric fence.
+/// No thread keeps a pin between its reads, as `rr_readers.h` does: that needs an asymmetric fence.
 @frozen
 public struct SwiftTrampoline: RawTrampoline, @unchecked Sendable {
-  // Unchecked: behind the pointer are atomics, and what the owner alone touches.
+  // Unchecked: the pointee consists of atomics, and of memory that only the owner accesses.
   @usableFromInline let word: UnsafeMutablePointer<Atomic<UInt64>>
 
   public init(payload: Int) throws(CoreError) {
@@ -38,8 +38,8 @@ public struct SwiftTrampoline: RawTrampoline, @unchecked Sendable {
 extension SwiftTrampoline {
   @inlinable
   public func tryInitialize(_ token: UInt64) -> Bool {
-    // New → owned, the first one wins. Relaxed: there is nothing to take over yet, and what is given is given
-    // when the state is shown.
+    // Relaxed: there is nothing to take over from an earlier owner. What this thread writes is released later, when it
+    // publishes the state.
     word.pointee.compareExchange(
       expected: Self.newBit, desired: Self.newBit | token, ordering: .relaxed
     ).exchanged
@@ -54,14 +54,13 @@ extension SwiftTrampoline {
   @inlinable
   @inline(__always)
   func tryTake(for owner: UInt64) -> Bool {
-    // OWNERSHIP: sequentially consistent although it only looks. This is the producer's "then looks at the
-    // word": whoever finds it busy goes away on the strength of this one load, so it must stand in one order
-    // with the claim before it and with the owner's leaving. (It is a plain load on x86.)
+    // OWNERSHIP: sequentially consistent, because a producer that finds the word busy does nothing more. So this load
+    // must be in one order with the claim before it and with the owner's release. (It is a plain load on x86.)
     var found = word.pointee.load(ordering: .sequentiallyConsistent)
     while found & ~Self.slotMask == 0 {
-      // OWNERSHIP: idle → owned or scheduled; what the owner before wrote, from its leaving. Fails only
-      // because another took it or published. Then it may be relaxed: what it saw is newer than what the
-      // load above saw, so another entered after the claim, and that one looks at the mailbox when it leaves.
+      // OWNERSHIP: what the previous owner wrote, from its release. Fails only if another thread acquired, scheduled or
+      // published. Relaxed then: the value is newer than the one that the load above found, so another owner acquired
+      // after the claim, and that owner loads the mailbox's tail after its release.
       let (isTaken, current) = word.pointee.compareExchange(
         expected: found, desired: found | owner, successOrdering: .sequentiallyConsistent,
         failureOrdering: .relaxed)
@@ -73,34 +72,35 @@ extension SwiftTrampoline {
 
   @inlinable
   public func acquireScheduled(_ token: UInt64) {
-    // Relaxed: who scheduled has taken over what the last owner wrote, and hands it on.
+    // Relaxed: the thread that scheduled has acquired what the last owner wrote, and there is a happens-before edge from
+    // that thread to this one.
     let found = word.pointee.load(ordering: .relaxed)
-    // OWNERSHIP: the snapshot, to readers. Nobody else writes a scheduled word, so a store will do.
+    // OWNERSHIP: the snapshot, to readers. A store suffices, because no other thread writes a scheduled word.
     word.pointee.store((found & Self.slotMask) | token, ordering: .releasing)
   }
 
   @inlinable
   public func publish(_ token: UInt64, slot: Int) {
-    // OWNERSHIP: the snapshot in `slot`, to readers; before the next look at the pins.
+    // OWNERSHIP: the snapshot in `slot`, to readers; before the next load of the pins.
     _ = word.pointee.exchange(
       token | UInt64(truncatingIfNeeded: slot), ordering: .sequentiallyConsistent)
   }
 
   @inlinable
   public func release(slot: Int) {
-    // OWNERSHIP: everything the owner wrote, to the next owner; before the owner's last look at the mailbox.
+    // OWNERSHIP: everything that the owner wrote, to the next owner; before the owner's last load of the mailbox's tail.
     _ = word.pointee.exchange(UInt64(truncatingIfNeeded: slot), ordering: .sequentiallyConsistent)
   }
 
   @inlinable
   public func isOwner(_ token: UInt64) -> Bool {
-    // Relaxed: only the caller itself can have written its own token, or taken it away.
+    // Relaxed: only the calling thread writes or removes its own token.
     word.pointee.load(ordering: .relaxed) & Self.ownerMask == token
   }
 
   @inlinable
   public var wasOwner: UInt64 {
-    // OWNERSHIP.
+    // OWNERSHIP: a producer that finds the word busy does nothing more; as in `tryTake(for:)`.
     word.pointee.load(ordering: .sequentiallyConsistent) & Self.ownerMask
   }
 }
@@ -109,7 +109,7 @@ extension SwiftTrampoline {
 
 extension SwiftTrampoline {
   @inlinable
-  public var slot: Int {
+  public var publishedSlot: Int {
     // OWNERSHIP: the snapshot in that slot, from the owner's publication; after the reader's pin.
     let found = word.pointee.load(ordering: .sequentiallyConsistent)
     return found & Self.newBit != 0 ? -1 : Int(truncatingIfNeeded: found & Self.slotMask)
@@ -117,30 +117,30 @@ extension SwiftTrampoline {
 
   @inlinable
   public func pin(slot: Int) {
-    // SNAPSHOT_PIN: before the reader's second look at the word.
+    // SNAPSHOT_PIN: before the reader's second load of the word.
     pins(slot).pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
   }
 
   @inlinable
   public func unpin(slot: Int) {
-    // SNAPSHOT_PIN: "I have read it", to the owner that overwrites the slot.
+    // SNAPSHOT_PIN: "I have finished reading", to the owner that overwrites the slot.
     pins(slot).pointee.wrappingSubtract(1, ordering: .releasing)
   }
 
   @inlinable
   public func isFree(slot: Int) -> Bool {
-    // SNAPSHOT_PIN: from the readers that unpinned; after the naming of another slot.
+    // SNAPSHOT_PIN: the end of the reads, from the readers that unpinned; after the publication of another slot.
     pins(slot).pointee.load(ordering: .sequentiallyConsistent) == 0
   }
 
   @inlinable
-  public func pinShown() -> SnapshotPin {
+  public func pinPublished() -> SnapshotPin {
     while true {
-      let slot = slot
+      let slot = publishedSlot
       if slot < 0 { return SnapshotPin(slot: slot) }
       pin(slot: slot)
-      // Pinned too late if the word names another slot by now: the owner may be writing this one.
-      if self.slot == slot { return SnapshotPin(slot: slot) }
+      // Too late if the word names another slot by now: the owner may be writing this one.
+      if publishedSlot == slot { return SnapshotPin(slot: slot) }
       unpin(slot: slot)
     }
   }
@@ -150,11 +150,12 @@ extension SwiftTrampoline {
 
   public func revokeKeptPins() -> Bool { false }
 
-  // Relaxed: the owner alone writes it.
+  // Relaxed: only the owner writes it.
   public func noteDeferred() {
     deferredCount.pointee.store(deferredCount.pointee.load(ordering: .relaxed) + 1, ordering: .relaxed)
   }
 
+  // Relaxed: a statistic that may be stale.
   public var wasDeferred: Int { deferredCount.pointee.load(ordering: .relaxed) }
 
   @inlinable

@@ -1,22 +1,28 @@
-/// Why a part of the core could not be made, or an operation was refused because of its arguments.
+/// The reason why a part of the core could not be created, or why an operation failed.
 public enum CoreError: Error, Equatable, Sendable {
+  /// The capacity is zero or negative.
   case capacityIsZero
+  /// The capacity is not a power of two.
   case capacityIsNotAPowerOfTwo
+  /// The capacity is larger than ``SlotLimits/capacity``.
   case capacityIsTooLarge
-  /// Of raw memory only: no Swift type has a stride of zero.
+  /// The size of an element is zero. Only raw memory can have this error: no Swift type has a stride of zero.
   case elementSizeIsZero
+  /// An element is larger than ``SlotLimits/payload``.
   case elementIsTooLarge
+  /// The alignment is not a power of two, or larger than ``SlotLimits/alignment``.
   case alignmentIsInvalid
-  case countIsInvalid
+  /// An allocation failed.
   case outOfMemory
   /// Every lane is taken by another producer.
   case lanesExhausted
+  /// The number of lanes is not between 1 and 1024.
   case laneCountIsInvalid
-  /// The kernel gave no descriptor.
+  /// The kernel refused a descriptor.
   case noDescriptor
-  /// There is no such processor, or the process may not use it.
+  /// The processor does not exist, or the process may not use it.
   case processorIsInvalid
-  /// There is no such signal, or it cannot be caught.
+  /// The signal does not exist, or it cannot be caught.
   case signalIsInvalid
 }
 
@@ -29,7 +35,6 @@ extension CoreError: CustomStringConvertible {
     case .elementSizeIsZero: "the size of an element is zero"
     case .elementIsTooLarge: "an element is larger than 1 MiB; send a reference to it instead"
     case .alignmentIsInvalid: "the element's alignment is larger than 128 bytes"
-    case .countIsInvalid: "the count is zero, negative, or larger than the capacity"
     case .outOfMemory: "out of memory"
     case .lanesExhausted: "every lane is taken by another producer"
     case .laneCountIsInvalid: "the number of lanes is not between 1 and 1024"

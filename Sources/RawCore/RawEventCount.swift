@@ -1,27 +1,36 @@
 /// What an event count wakes.
 public enum EventCountKind: Sendable {
-  /// Threads that sleep in `wait`: on a futex (the pure-Swift core: on a condition variable).
+  /// Threads that sleep in `wait`: on a futex, or on a condition variable in the pure-Swift core.
   case futex
-  /// Those, and a descriptor that becomes readable, for a loop that also watches other descriptors.
+  /// The same threads, and a descriptor that becomes readable. For a loop that also watches other descriptors.
   case descriptor
 }
 
-/// Sleeping until a condition that others make true without a lock; the protocol stands in
-/// `rr_eventcount.h`.
+/// Lets threads sleep until a condition is true that other threads make true without a lock. The protocol is
+/// documented in `rr_eventcount.h`.
 public protocol RawEventCount: RawObject {
+  /// Creates an event count that no thread has armed.
   init(_ kind: EventCountKind) throws(CoreError)
 
-  // Any thread.
+  // MARK: Any thread
+
+  /// Arms the event count. The caller checks its condition afterwards, and passes the key to ``wait``.
   func prepare() -> UInt32
+  /// Sleeps until a notification that follows the ``prepare()`` that returned `key`, or until the timeout (negative:
+  /// without limit). Returns false if the time ran out. May wake for no reason.
   func wait(_ key: UInt32, timeoutNanoseconds: Int64) -> Bool
-  /// Whether ``wait(_:timeoutNanoseconds:)`` would sleep: for who sleeps elsewhere.
+  /// Whether ``wait(_:timeoutNanoseconds:)`` would sleep. For a caller that sleeps on the ``descriptor`` instead.
   func maySleep(_ key: UInt32) -> Bool
+  /// Wakes all sleepers, if the event count is armed. The caller has made the condition true before.
   func notify()
+  /// Whether ``notify()`` would find the event count armed; with the same fence.
   var mustNotify: Bool { get }
+  /// Whether a thread slept or was about to, a moment ago.
   var wasArmed: Bool { get }
-  /// How many notifications found somebody armed, modulo 2^31.
+  /// The number of notifications that found the event count armed, modulo 2^31.
   var wakes: UInt32 { get }
-  /// -1 without one.
+  /// The descriptor of the kind ``EventCountKind/descriptor``; -1 for the other kind.
   var descriptor: Int32 { get }
+  /// Makes the descriptor unreadable again. One thread at a time.
   func acknowledge()
 }

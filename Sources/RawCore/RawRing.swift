@@ -1,68 +1,96 @@
-/// What a claim of cursors came to.
+/// The result of a claim.
 @frozen
 public enum RawClaim: Equatable, Sendable {
-  /// The first of the claimed cursors.
+  /// The claim succeeded; the value is the first of the claimed cursors.
   case claimed(UInt64)
+  /// Not enough slots were free.
   case full
+  /// The ring is closed.
   case closed
+  /// The count is zero, negative, or larger than the capacity.
   case invalidCount
 }
 
-/// What the slot at a cursor holds, as the consumer sees it.
+/// What the consumer finds in the slot at a cursor.
 @frozen
 public enum RawSlot: Equatable, Sendable {
+  /// The slot is not claimed, or its claim is not published yet.
   case notReady
-  /// This and the following slots, so many in all, were published together.
+  /// This many slots, beginning with this one, were published together.
   case run(UInt32)
-  /// So many slots were abandoned.
+  /// This many slots, beginning with this one, were abandoned.
   case skip(UInt32)
 }
 
 /// A bounded multi-producer single-consumer ring of fixed-size slots of raw memory.
 ///
-/// The contract of each operation, with the threads that may call it, stands in `rr_ring.h`.
+/// The contract of each operation is documented in `rr_ring.h`.
 public protocol RawRing: RawObject {
+  /// Creates a ring of `capacity` slots for payloads of `size` bytes. `start` is the first cursor: 0, except in tests of
+  /// wrap-around.
   init(capacity: Int, size: Int, alignment: Int, startingAt start: UInt64) throws(CoreError)
 
-  /// Makes `tail` the first cursor, and the slots from `head` on taken. Nobody has used it yet.
+  /// Makes `tail` the first cursor of a ring that no thread has used yet. The slots from `head` to `tail` count as taken
+  /// until they are released.
   func restart(head: UInt64, tail: UInt64)
 
-  /// Where it lies: enough to use it.
+  /// The address of the ring, which is enough to use it.
   var address: UnsafeRawPointer { get }
+  /// Refers to the ring at an ``address``.
   init(at address: UnsafeRawPointer)
 
+  /// The number of slots.
   var capacity: Int { get }
+  /// The memory of the payloads.
   var slots: RawSlots { get }
 
-  // Any thread.
+  // MARK: Any thread
+
+  /// Claims `count` slots that follow each other, all or none. Lock-free.
   func tryClaim(_ count: Int) -> RawClaim
+  /// Publishes slots that the caller claimed and filled. Wait-free.
   func publish(_ cursor: UInt64, count: Int)
+  /// Gives up slots that the caller claimed and did not fill: the consumer skips them. Wait-free.
   func abandon(_ cursor: UInt64, count: Int)
+  /// Makes every later claim fail with ``RawClaim/closed``. Wait-free.
   func close()
+  /// Whether ``close()`` was called.
   var isClosed: Bool { get }
+  /// The next cursor to claim: every claim that returned before is below it.
   var tail: UInt64 { get }
+  /// The number of slots that were taken a moment ago, claims that are not published included.
   var wasCount: Int { get }
 
-  // The consumer.
+  // MARK: The consumer
+
+  /// The cursor of the next slot to receive.
   var head: UInt64 { get }
+  /// The number of slots at the head that belong to a run that was peeked already. Only the first slot of a run has a
+  /// word that says so.
   var runLeft: UInt32 { get nonmutating set }
+  /// Whether the ring is open and every claim was released.
   var isIdle: Bool { get }
+  /// Looks up what the slot at `cursor` holds.
   func peek(_ cursor: UInt64) -> RawSlot
+  /// Gives every slot before `cursor` back to the producers.
   func release(_ cursor: UInt64)
 }
 
 extension RawRing {
-  /// The payload of a slot that the caller claimed, or peeked.
+  /// The payload of a slot that the caller claimed or peeked.
   @inlinable
   public func payload(_ cursor: UInt64) -> UnsafeMutableRawPointer { slots.payload(cursor) }
 }
 
-/// Where the payloads of a ring or a lane lie: constants, taken by value before a loop, so that the compiler
-/// keeps them in registers; read through the ring, they would be loaded anew after every store to a slot.
+/// The memory of the payloads of a ring or a lane. Take it by value before a loop: these are constants, which the
+/// compiler then keeps in registers. Read through the ring, they would be loaded again after every store to a slot.
 @frozen
 public struct RawSlots {
+  /// The payload of the slot with index 0.
   public let base: UnsafeMutableRawPointer
+  /// The number of slots, minus one.
   public let mask: UInt64
+  /// The number of bytes from slot to slot.
   public let stride: Int
 
   /// - Parameter base: The payload of the slot with index 0.
@@ -73,13 +101,14 @@ public struct RawSlots {
     self.stride = stride
   }
 
-  /// The payload of the slot of a cursor.
+  /// The payload of the slot at a cursor.
   @inlinable
   @inline(__always)
   public func payload(_ cursor: UInt64) -> UnsafeMutableRawPointer {
     base.advanced(by: Int(truncatingIfNeeded: cursor & mask) &* stride)
   }
 
+  /// The same, for a slot whose memory holds or will hold an `Element`.
   @inlinable
   @inline(__always)
   public func payload<Element: ~Copyable>(_ cursor: UInt64, as _: Element.Type) -> UnsafeMutablePointer<
@@ -89,17 +118,17 @@ public struct RawSlots {
   }
 }
 
-/// The limits of a ring and of a lane, the same for both cores.
+/// The limits of rings and lanes, the same for both cores.
 public enum SlotLimits {
-  /// 2^31 slots.
+  /// The largest number of slots: 2^31.
   public static var capacity: Int { 1 << 31 }
-  /// 1 MiB for each element.
+  /// The largest size of an element: 1 MiB.
   public static var payload: Int { 1 << 20 }
-  /// 128 bytes.
+  /// The largest alignment of an element: 128 bytes.
   public static var alignment: Int { 128 }
 
-  /// Throws what is wrong with the arguments of a creation. Checks in the same order as the C core, so both cores
-  /// report the same error for the same arguments.
+  /// Throws if the arguments of a creation are invalid. Checks in the same order as the C core, so both cores throw the
+  /// same error for the same arguments.
   public static func check(capacity: Int, size: Int, alignment: Int) throws(CoreError) {
     guard capacity > 0 else { throw .capacityIsZero }
     guard isPowerOfTwo(capacity) else { throw .capacityIsNotAPowerOfTwo }
@@ -111,6 +140,6 @@ public enum SlotLimits {
     }
   }
 
-  /// For `value` > 0.
+  /// Requires that `value` is positive.
   private static func isPowerOfTwo(_ value: Int) -> Bool { value & (value - 1) == 0 }
 }

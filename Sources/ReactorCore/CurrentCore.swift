@@ -1,13 +1,13 @@
-// Exported: what these modules declare appears in inlinable code of ReactorCore and of the modules above it, and as
-// errors and parameters in its public API.
+// Exported: inlinable code of ReactorCore, and of the modules above it, uses declarations of these modules. They also
+// appear in the public API, as errors and parameters.
 @_exported import RawCore
 
 #if PureSwiftCore
   @_exported import PureSwiftCore
 
-  /// The core that this build is based on: the pure-Swift twin, since the trait `PureSwiftCore` is on.
+  /// The core of this build: the pure-Swift twin, because the trait `PureSwiftCore` is on.
   public typealias CurrentCore = SwiftCore
 #else
-  /// The core that this build is based on: the C core, unless the trait `PureSwiftCore` is on.
+  /// The core of this build: the C core, unless the trait `PureSwiftCore` is on.
   public typealias CurrentCore = CCore
 #endif

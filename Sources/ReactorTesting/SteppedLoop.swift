@@ -1,7 +1,7 @@
 import ReactorCore
 import ReactorRuntime
 
-/// A loop without a thread: its reactors' turns run when a test says so, on the test's thread.
+/// A loop without a thread: it runs its reactors' turns when a test calls ``step()``, on the test's thread.
 ///
 /// ```swift
 /// let loop = try SteppedLoop()
@@ -12,37 +12,37 @@ import ReactorRuntime
 /// #expect(counter.currentState.value == 1)
 /// ```
 ///
-/// Whoever sends more than a mailbox holds between two steps waits for room as ever, so a test that would
-/// wait for its own next step must use `trySend`. Any thread may step, one at a time, and send.
+/// A send to a full mailbox waits for room, as on any loop. A test that both sends and steps would wait for its
+/// own next step, so it must use `trySend` there. Any thread may send; any thread may step, one at a time.
 public final class SteppedLoop: Sendable {
   private let stepper: LoopStepper
 
-  /// - Parameter turnLimit: How many actions of one reactor a step processes at most.
+  /// - Parameter turnLimit: The most actions of one reactor that a step processes.
   /// - Throws: `CoreError.outOfMemory`.
   public init(turnLimit: Int = 1024) throws(CoreError) {
     stepper = try LoopStepper(turnLimit: turnLimit)
   }
 
-  /// Where a reactor is to be placed so that its turns run here.
+  /// The placement for reactors whose turns this loop runs.
   public var placement: Placement { .loop(stepper.loop) }
 
-  /// Runs one turn of each reactor that has something to do.
+  /// Runs one turn of each reactor that has work.
   ///
-  /// - Returns: How many actions, and mutations that came from elsewhere, that were.
+  /// - Returns: The number of items processed: actions, and mutations that streams emitted outside of turns.
   @discardableResult
   public func step() -> Int { stepper.step() }
 
-  /// Steps until nothing is left to do.
+  /// Steps until no reactor has work.
   ///
-  /// - Parameter limit: After how many steps it gives up: a reactor that goes on sending to itself never
-  ///   ends.
-  /// - Returns: Whether nothing is left.
+  /// - Parameter limit: The number of steps after which it gives up, because a reactor that keeps sending to
+  ///   itself always has work.
+  /// - Returns: Whether no work is left.
   @discardableResult
   public func run(limit: Int = 10_000) -> Bool {
     for _ in 0..<limit where stepper.step() == 0 { return true }
     return false
   }
 
-  /// Refuses what is sent from now on, and runs what was accepted. It also happens when this goes away.
+  /// Refuses what is sent from now on, and runs what was accepted. Freeing the loop does the same.
   public func shutdown() { stepper.shutdown() }
 }

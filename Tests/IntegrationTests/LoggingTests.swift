@@ -41,7 +41,7 @@
     func mutate(action: Int) -> Observable<Int> { action < 0 ? .error(Unreachable()) : .just(action) }
   }
 
-  /// One after the other: the hooks are the process's.
+  /// The tests run one after the other, because the hooks belong to the process.
   @Suite(.serialized) struct LoggingTests {
     private let record = Record<Line>()
     private var logger: Logger { Logger(label: "test") { [record] _ in Lines(record: record) } }
@@ -51,13 +51,13 @@
       reactor.send(-7)
       let line = try #require(record.elements.first)
       #expect(line.level == .error)
-      #expect(line.message == "a stream that mutate answered has failed")
+      #expect(line.message == "a stream that mutate returned has failed")
       #expect(line.metadata["reactor"] == "\(String(reflecting: Client.self))")
       #expect(line.metadata["cause"] == "mutate(\(String(reflecting: Unreachable())))")
       #expect(line.metadata["action"] == "-7")
     }
 
-    @Test func `of many failures some are logged and the others are counted`() throws {
+    @Test func `some of many failures are logged and the others are counted`() throws {
       let loop = try Loop()
       let reactor = Client(on: .loop(loop), onFailure: Failure.log(to: logger))
       loop.shutdown()
@@ -71,7 +71,7 @@
       #expect(record.elements.count < 25)
     }
 
-    @Test func `what has no other handler is logged, too: failures, errors of streams, warnings`() throws {
+    @Test func `failures and errors of streams and warnings that have no other handler are logged`() throws {
       let before = (Hooks.defaultFailureHandler, Hooks.defaultErrorHandler, Hooks.warningHandler)
       defer { (Hooks.defaultFailureHandler, Hooks.defaultErrorHandler, Hooks.warningHandler) = before }
       Hooks.log(to: logger)
@@ -80,7 +80,7 @@
       let lines = record.elements
       #expect(
         lines.filter { $0.level == .error }.map(\.message) == [
-          "a stream that mutate answered has failed", "a stream failed, and nobody handled that",
+          "a stream that mutate returned has failed", "a stream failed, and nothing handled its error",
         ])
       if !Build.isOptimized {
         let warning = try #require(lines.first { $0.level == .warning })

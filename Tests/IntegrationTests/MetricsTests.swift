@@ -16,7 +16,7 @@
   @Suite struct MetricsTests {
     private let metrics = TestMetrics()
 
-    @Test func `each number is a meter of its own, and is set each time`() throws {
+    @Test func `each number is a meter of its own and is set each time`() throws {
       let counters = SystemMutex(Counters(turns: 3, longestTurn: .milliseconds(250)))
       let meters = CounterMeters(factory: metrics)
       meters.add("orders", dimensions: [("loop", "a")]) { counters.withLock { $0 } }
@@ -29,7 +29,7 @@
       #expect(try metrics.expectMeter("orders_turns", [("loop", "a")]).values == [3, 5])
     }
 
-    @Test func `what is gone is forgotten, and its meters with it`() throws {
+    @Test func `a source that is gone is forgotten with its meters`() throws {
       let isThere = SystemMutex(true)
       let reads = Record<Bool>()
       let meters = CounterMeters(factory: metrics)
@@ -46,7 +46,7 @@
       #expect(metrics.meters.isEmpty)
     }
 
-    @Test func `periodically, until disposed`() throws {
+    @Test func `meters are set periodically until the recording is disposed of`() throws {
       let meters = CounterMeters(factory: metrics)
       let reads = Record<Void>()
       meters.add("loop") {

@@ -15,7 +15,7 @@
   }
 
   @Suite struct ServiceLifecycleTests {
-    @Test func `a graceful shutdown ends the loop, and what was accepted is done`() async throws {
+    @Test func `a graceful shutdown ends the loop after what was accepted`() async throws {
       let loop = try Loop()
       let reactor = Summing(on: loop)
       let service = ReactorService(within: .seconds(60)) { _ in loop.shutdown() }
@@ -31,7 +31,7 @@
       #expect(throws: SendError.closed) { try reactor.trySend(1) }
     }
 
-    @Test func `so does cancelling it`() async throws {
+    @Test func `cancelling the service ends the loop after what was accepted`() async throws {
       let loop = try Loop()
       let reactor = Summing(on: loop)
       reactor.send(1)
@@ -44,7 +44,7 @@
       #expect(throws: SendError.closed) { try reactor.trySend(1) }
     }
 
-    @Test func `what does not end in time is thrown, and the deadline is so far away`() async throws {
+    @Test func `a part that does not end by the deadline is an error`() async throws {
       struct Unfinished: Error, Equatable {}
       let deadlines = Record<ContinuousClock.Instant>()
       let service = ReactorService(within: .seconds(3600)) { deadline in

@@ -3,9 +3,9 @@ import ReactorCore
 import TestSupport
 import Testing
 
-/// Threads of one's own.
+/// Starting, joining, naming and placing a dedicated thread.
 @Suite struct DedicatedThreadTests {
-  @Test func `runs on another thread and is joined`() {
+  @Test func `the body runs on another thread and is released with it`() {
     let tokens = Record<UInt64>()
     let lifetimes = Lifetimes()
     do {
@@ -19,12 +19,12 @@ import Testing
     }
     #expect(tokens.elements.count == 1)
     #expect(tokens.elements.first != CurrentCore.threadToken)
-    // The closure went with its thread.
+    // The thread has released its closure.
     #expect(lifetimes.alive == 0)
   }
 
   @Test(arguments: [("short", "short"), ("a-name-of-more-than-15-bytes", "a-name-of-more-"), ("", "")])
-  func `name is cut to15 bytes`(_ name: (given: String, shown: String)) {
+  func `a thread's name is cut to 15 bytes`(_ name: (given: String, shown: String)) {
     let names = Record<String>()
     DedicatedThread(named: name.given) {
       names.append((try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)) ?? "?")
@@ -32,13 +32,13 @@ import Testing
     #expect(names.elements == [name.shown + "\n"])
   }
 
-  @Test func `thread that is let go runs to its end`() {
+  @Test func `a detached thread runs to its end`() {
     let isDone = Gate()
     _ = DedicatedThread(named: "gone") { isDone.open() }
     #expect(isDone.wait())
   }
 
-  @Test func `processors`() {
+  @Test func `a thread is bound only to a processor that exists`() {
     let mayEnd = Gate()
     let thread = DedicatedThread(named: "placed") { _ = mayEnd.wait() }
     #expect(thread.run(on: 0) == true)
@@ -47,7 +47,7 @@ import Testing
     thread.join()
   }
 
-  @Test func `is current in its own body`() {
+  @Test func `a thread is current in its own body`() {
     final class Box: @unchecked Sendable {
       // Unchecked: written before the gate opens, read after.
       var thread: Shared<DedicatedThread>?

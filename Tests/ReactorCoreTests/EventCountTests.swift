@@ -4,12 +4,12 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Sleeping until notified, of both kinds.
+/// Sleeping and waking with both kinds of event counts.
 @Suite struct EventCountTests {
   static let kinds: [EventCountKind] = [.futex, .descriptor]
 
   @Test(arguments: kinds)
-  func `condition that holds does not sleep`(_ kind: EventCountKind) throws {
+  func `a condition that holds ends the wait without a sleep`(_ kind: EventCountKind) throws {
     let event = try EventCount(kind)
     var looks = 0
     let holds = event.wait {
@@ -19,7 +19,7 @@ import Testing
     #expect(holds)
     #expect(looks == 1)
     #expect(event.wasArmed == false)
-    // The second look is the one after arming.
+    // The second check is the one after arming.
     looks = 0
     let holdsThen = event.wait {
       looks += 1
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: kinds)
-  func `notify between prepare and wait is not missed`(_ kind: EventCountKind) throws {
+  func `a notification between prepare and wait is not missed`(_ kind: EventCountKind) throws {
     let event = try CurrentCore.EventCount(kind)
     defer { event.destroy() }
     for _ in 0..<10 {
@@ -38,13 +38,13 @@ import Testing
       #expect(event.wasArmed == true)
       event.notify()
       #expect(event.wasArmed == false)
-      // Would sleep for ever otherwise.
+      // Otherwise this would sleep forever.
       #expect(event.wait(key, timeoutNanoseconds: -1) == true)
     }
   }
 
   @Test(arguments: kinds)
-  func `time runs out`(_ kind: EventCountKind) throws {
+  func `a wait ends when its time has passed`(_ kind: EventCountKind) throws {
     let event = try EventCount(kind)
     let start = ContinuousClock.now
     #expect(event.wait(timeoutNanoseconds: 3_000_000) { false } == false)
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: kinds)
-  func `another thread wakes`(_ kind: EventCountKind) throws {
+  func `a notification of another thread ends a sleep`(_ kind: EventCountKind) throws {
     let event = Shared(try EventCount(kind))
     let turn = Shared(Atomic(0))
     let rounds = 200
@@ -72,7 +72,7 @@ import Testing
       }
     }
     for round in 0..<rounds {
-      // Every second time it is really asleep, or about to be.
+      // In every second round, the other thread sleeps or is about to.
       if round % 2 == 0 { #expect(Threads.yield { event.value.wasArmed }) }
       turn.value.store(2 * round + 1, ordering: .relaxed)
       event.value.notify()
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test(arguments: kinds)
-  func `all sleepers wake`(_ kind: EventCountKind) throws {
+  func `a notification wakes all sleepers`(_ kind: EventCountKind) throws {
     for _ in 0..<10 {
       let event = Shared(try EventCount(kind))
       let isOpen = Shared(Atomic(false))
@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test
-  func `very long timeout is no mistake`() async throws {
+  func `a very long timeout is valid`() async throws {
     let event = try EventCount()
     var looks = 0
     let holds = event.wait(timeoutNanoseconds: .max / 2) {

@@ -3,7 +3,7 @@ import ReactorCore
 import TestSupport
 import Testing
 
-/// The kind that a foreign loop watches.
+/// The kind of event count that has a descriptor for a foreign loop.
 @Suite struct EventDescriptorTests {
   private func isReadable(_ descriptor: Int32) -> Bool {
     var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -11,7 +11,7 @@ import Testing
   }
 
   @Test
-  func `only this kind has a descriptor`() throws {
+  func `only this kind of event count has a descriptor`() throws {
     #expect(try EventCount(.futex).descriptor == nil)
     let event = try EventCount(.descriptor)
     let descriptor = try #require(event.descriptor as Int32?)
@@ -21,10 +21,10 @@ import Testing
   }
 
   @Test
-  func `readable once notified while armed`() throws {
+  func `a notification makes the descriptor of an armed event count readable`() throws {
     let event = try EventCount(.descriptor)
     let descriptor = try #require(event.descriptor as Int32?)
-    // Nobody is armed: a notification costs no system call and leaves no trace.
+    // Not armed: a notification makes no system call and changes nothing.
     event.notify()
     #expect(!isReadable(descriptor))
     for _ in 0..<3 {
@@ -41,12 +41,12 @@ import Testing
   }
 
   @Test
-  func `arming is refused when the condition holds`() throws {
+  func `arm returns false if the condition holds`() throws {
     let event = try EventCount(.descriptor)
     let descriptor = try #require(event.descriptor as Int32?)
     #expect(event.arm { true } == false)
     #expect(!isReadable(descriptor))
-    // A notification in between may have been for another one who armed it, so it stays.
+    // A notification in between may have been for another thread that armed it, so the descriptor stays readable.
     let isArmed = event.arm {
       event.notify()
       return true
@@ -54,12 +54,12 @@ import Testing
     #expect(!isArmed)
     event.acknowledge()
     #expect(!isReadable(descriptor))
-    // The event count, and with it the descriptor, lives until its last use.
+    // This use keeps the event count, and so the descriptor, alive until here.
     #expect(event.descriptor == descriptor)
   }
 
   @Test
-  func `poll wakes when another thread notifies`() throws {
+  func `poll returns when another thread notifies`() throws {
     let event = Shared(try EventCount(.descriptor))
     let descriptor = try #require(event.value.descriptor as Int32?)
     for _ in 0..<50 {
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test
-  func `descriptors are closed`() throws {
+  func `an event count closes its descriptor`() throws {
     func openDescriptors() throws -> Int {
       let directory = try #require(opendir("/proc/self/fd"))
       defer { closedir(directory) }
@@ -86,7 +86,7 @@ import Testing
       let event = try EventCount(.descriptor)
       event.notify()
     }
-    // Other tests may have some open meanwhile, but not a thousand.
+    // Other tests may open some descriptors at the same time, but not a thousand.
     #expect(try openDescriptors() < before + 500)
   }
 }

@@ -2,10 +2,10 @@ import ReactorCore
 import TestSupport
 import Testing
 
-/// What is still inside when lanes go away.
+/// Elements that are still inside when the lanes are destroyed.
 @Suite struct LanesLifetimeTests {
   @Test
-  func `left overs are destroyed`() throws {
+  func `elements that were not received are destroyed with the lanes`() throws {
     let lifetimes = Lifetimes()
     do {
       let lanes = try Lanes<LifetimeTracked>(limit: 3, capacity: 8)
@@ -22,13 +22,13 @@ import Testing
   }
 
   @Test
-  func `left overs sent after the last look are destroyed`() throws {
+  func `elements sent after the last drain are destroyed with the lanes`() throws {
     let lifetimes = Lifetimes()
     do {
       let lanes = try Lanes<LifetimeTracked>(limit: 1, capacity: 16)
       var producer = try lanes.register()
       for index in 0..<5 { #expect(producer.trySend(lifetimes.track(index)).isAccepted) }
-      // The consumer has seen five and taken two; then three more come.
+      // The consumer has seen five elements and received two; then three more are sent.
       #expect(lanes.received(upTo: 2).count == 2)
       for index in 5..<8 { #expect(producer.trySend(lifetimes.track(index)).isAccepted) }
       #expect(lifetimes.alive == 6)
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test
-  func `more left overs than one share are destroyed`() throws {
+  func `more elements than one share are destroyed with the lanes`() throws {
     let lifetimes = Lifetimes()
     do {
       let lanes = try Lanes<LifetimeTracked>(limit: 1, capacity: 8192)
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test
-  func `producer keeps the lanes`() throws {
+  func `a producer keeps the lanes alive`() throws {
     let lifetimes = Lifetimes()
     func makeProducer() throws -> LaneProducer<LifetimeTracked> {
       try Lanes<LifetimeTracked>(limit: 1, capacity: 2).register()

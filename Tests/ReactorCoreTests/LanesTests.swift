@@ -2,10 +2,10 @@ import ReactorCore
 import TestSupport
 import Testing
 
-/// Registration, order and the consumer's parameters.
+/// Registration, order, and the parameters of a drain.
 @Suite struct LanesTests {
   @Test
-  func `invalid arguments`() {
+  func `invalid arguments throw the error that names them`() {
     func expect(_ error: CoreError, limit: Int, capacity: Int) {
       #expect(throws: error) { _ = try Lanes<Int>(limit: limit, capacity: capacity) }
     }
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 4, 64])
-  func `full is truthful and order is kept`(_ capacity: Int) throws {
+  func `a lane reports full truthfully and keeps the order`(_ capacity: Int) throws {
     let lanes = try Lanes<Int>(limit: 1, capacity: capacity)
     var producer = try lanes.register()
     for index in 0..<capacity { #expect(producer.trySend(index).isAccepted) }
@@ -41,8 +41,8 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 64, 1024])
-  func `registration has a limit`(_ limit: Int) throws {
-    /// Holds `count` registrations at once, then asks for one more.
+  func `no more producers than the limit are registered`(_ limit: Int) throws {
+    /// Holds `count` registrations at the same time, then tries one more.
     func exhaust(_ lanes: Lanes<Int>, _ count: Int) throws {
       if count == 0 {
         #expect(throws: CoreError.lanesExhausted) { _ = try lanes.register() }
@@ -54,7 +54,7 @@ import Testing
     }
     let lanes = try Lanes<Int>(limit: limit, capacity: 2)
     try exhaust(lanes, limit)
-    // All handles are gone, but nothing was received yet: no lane is free.
+    // All handles are destroyed, but nothing was received yet, so no lane is free.
     #expect(throws: CoreError.lanesExhausted) { _ = try lanes.register() }
     #expect(lanes.received() == Array((1...limit).reversed()))
     #expect(lanes.received() == [])
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test
-  func `handle that goes away frees its lane once it is empty`() throws {
+  func `the lane of a destroyed handle becomes free once it is empty`() throws {
     let lanes = try Lanes<Int>(limit: 1, capacity: 4)
     for round in 0..<1000 {
       do {
@@ -74,13 +74,13 @@ import Testing
       #expect(throws: CoreError.lanesExhausted) { _ = try lanes.register() }
       let left = round % 2 == 0 ? [round * 2 + 1] : [round * 2, round * 2 + 1]
       #expect(lanes.received() == left)
-      // The visit that finds the lane closed and empty makes it free.
+      // The drain that finds the lane closed and empty frees it.
       #expect(lanes.received() == [])
     }
   }
 
   @Test
-  func `lanes are used again rather than added`() throws {
+  func `a free lane is used again before a new one is added`() throws {
     let lanes = try CurrentCore.Lanes(limit: 8, capacity: 2, size: 8, alignment: 8, startingAt: 0)
     defer { lanes.destroy() }
     var memory: Set<UnsafeMutableRawPointer> = []
@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test
-  func `open lane is not recycled`() throws {
+  func `an open lane is not recycled`() throws {
     let lanes = try Lanes<Int>(limit: 1, capacity: 4)
     var producer = try lanes.register()
     for _ in 0..<3 { #expect(lanes.received() == []) }
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test
-  func `share and limit`() throws {
+  func `a drain visits the lanes in turn within its share and limit`() throws {
     let lanes = try Lanes<Int>(limit: 3, capacity: 16)
     var first = try lanes.register()
     var second = try lanes.register()
@@ -124,17 +124,17 @@ import Testing
     #expect(lanes.received(upTo: 0) == [])
     #expect(lanes.received(upTo: -1) == [])
     #expect(lanes.received(share: 0) == [])
-    // At most so many of each before the next; round after round, up to the limit.
+    // At most `share` elements of each lane before the next, round after round, up to the limit.
     #expect(lanes.received(upTo: 5, share: 2) == [10, 11, 20, 21, 30])
     #expect(lanes.received(upTo: 3, share: 1) == [12, 22, 31])
     #expect(lanes.received(upTo: 1) == [13])
-    // A drain goes on with the lane after the one at which the last one stopped.
+    // A drain continues with the lane after the one at which the last drain stopped.
     #expect(lanes.received() == [23, 24, 32, 33, 34, 14])
     #expect(lanes.received(share: 1) == [])
   }
 
   @Test
-  func `each producers order is kept`() throws {
+  func `the order of each producer is kept`() throws {
     let lanes = try Lanes<Int>(limit: 4, capacity: 16)
     let each = 3000
     let isDone = Threads.start {

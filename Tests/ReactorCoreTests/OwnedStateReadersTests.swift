@@ -4,9 +4,9 @@ import Testing
 
 @testable import ReactorCore
 
-/// What frequent readers hold, and for how long.
+/// The states that frequent readers keep pinned, and for how long.
 @Suite struct OwnedStateReadersTests {
-  /// Whether a thread keeps what it reads often.
+  /// Whether a thread keeps the pin of a state that it reads often.
   static func keepsPins() -> Bool { CurrentCore.hasFences && getenv("RR_NO_MEMBARRIER") == nil }
 
   private final class Subject: Sendable {
@@ -50,11 +50,11 @@ import Testing
       subject.change(to: value)
       #expect(subject.state.wasHeldCount == held)
     }
-    // The shown one, the one before, and what is kept.
+    // The published state, the one before it, and the one that is kept.
     #expect(subject.lifetimes.alive == 2 + held)
     mayReadAgain.open()
     #expect(hasReadAgain.wait())
-    // Now it keeps the other's.
+    // Now it keeps a state of the other subject.
     #expect(subject.state.wasHeldCount == 0)
     other.change(to: 1)
     #expect(other.state.wasHeldCount == held)
@@ -64,14 +64,14 @@ import Testing
   }
 
   @Test
-  func `idle readers do not keep the owner from showing`() throws {
+  func `idle readers do not prevent the owner from publishing`() throws {
     let lifetimes: Lifetimes
     let mayEnd = Gate()
     var threads: [Gate] = []
     do {
       let subject = try Subject()
       lifetimes = subject.lifetimes
-      // Each keeps another state, more of them than there are slots.
+      // Each thread keeps a different state, and there are more threads than slots.
       for value in 1...3 * snapshotSlotCount {
         let hasRead = Gate()
         threads.append(
@@ -86,7 +86,7 @@ import Testing
       }
       #expect(subject.state.wasDeferredCount == 0)
     }
-    // It is gone, though some threads have kept states of it until then.
+    // It is destroyed, although some threads kept its states until then.
     #expect(Threads.yield { lifetimes.alive == 0 })
     mayEnd.open()
     for thread in threads { #expect(thread.wait()) }

@@ -3,10 +3,10 @@ import Testing
 
 @testable import ReactorCore
 
-/// The slots behind an owned state: how many states they keep, and what happens when readers pin them.
+/// The slots of an owned state: how many states they keep alive, and what happens when readers pin them.
 @Suite struct OwnedStateSlotTests {
   @Test
-  func `states are bounded and released`() throws {
+  func `at most two states are alive without readers`() throws {
     let lifetimes = Lifetimes()
     do {
       let state = try OwnedState<LifetimeTracked>()
@@ -18,7 +18,7 @@ import Testing
         state.change { $0 = lifetimes.track(index) }
         state.release()
         #expect(state.read()?.value == index)
-        // The shown one, and the one before it.
+        // The published state, and the one before it.
         #expect(lifetimes.alive <= 2)
       }
       #expect(lifetimes.alive >= 1)
@@ -28,12 +28,12 @@ import Testing
   }
 
   @Test
-  func `state that never started leaves nothing`() throws {
+  func `a state that never started destroys nothing`() throws {
     _ = try OwnedState<LifetimeTracked>()
   }
 
   @Test
-  func `pinned slots are not overwritten`() throws {
+  func `a pinned slot is not overwritten`() throws {
     let state = try OwnedState<Int>()
     #expect(state.tryInitialize { 0 } == true)
     state.release()
@@ -42,13 +42,13 @@ import Testing
       state.change { $0 = value }
       state.release()
     }
-    // A reader stalls in the copy of each slot in turn; the owner always finds another one.
+    // A reader stops while it reads each slot in turn. The owner always finds another slot.
     for value in 1...20 {
-      let pinned = state.raw.slot
+      let pinned = state.raw.publishedSlot
       let before = state.place(of: pinned).pointee
       state.raw.pin(slot: pinned)
       change(to: value * 10)
-      #expect(state.raw.slot != pinned)
+      #expect(state.raw.publishedSlot != pinned)
       change(to: value * 10 + 1)
       #expect(state.place(of: pinned).pointee == before)
       #expect(state.read() == value * 10 + 1)
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test
-  func `readers hold one state for each slot and no longer`() throws {
+  func `readers keep at most one state for each slot alive and only while they pin it`() throws {
     let lifetimes = Lifetimes()
     do {
       let state = try OwnedState<LifetimeTracked>()
@@ -71,7 +71,7 @@ import Testing
       // A reader stays in each state.
       var pins: [SnapshotPin] = []
       for value in 1..<snapshotSlotCount {
-        pins.append(state.raw.pinShown())
+        pins.append(state.raw.pinPublished())
         change(to: value)
         #expect(state.wasHeldCount == value)
         #expect(state.read()?.value == value)
@@ -85,7 +85,7 @@ import Testing
       #expect(state.wasDeferredCount == 0)
       for value in 10..<13 {
         change(to: value)
-        // The first change goes back to the first slots, and leaves the one that was shown until then.
+        // The first change returns to the first slots, and leaves the one that was published until then.
         #expect(lifetimes.alive <= (value == 10 ? 3 : 2))
       }
     }
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `owner goes on while every slot is pinned`(_ isLarge: Bool) throws {
+  func `the owner continues in its private slot while every slot is pinned`(_ isLarge: Bool) throws {
     func body<State: Sendable>(
       _ make: @escaping @Sendable (LifetimeTracked) -> State,
       _ value: @escaping @Sendable (borrowing State) -> Int
@@ -110,10 +110,10 @@ import Testing
         }
         var pins: [SnapshotPin] = []
         for _ in 1...snapshotSlotCount {
-          pins.append(state.raw.pinShown())
+          pins.append(state.raw.pinPublished())
           change { state.release() }
         }
-        // Of the last change nobody knows but the next owner.
+        // Only the next owner sees the last change.
         let shown = snapshotSlotCount - 1
         #expect(state.withValue(value) == shown)
         #expect(state.wasDeferredCount == 1)
@@ -130,7 +130,7 @@ import Testing
         #expect(state.wasDeferredCount == 5 - 1)
         #expect(state.withValue(value) == shown)
         #expect(lifetimes.alive == snapshotSlotCount + 1)
-        // With one slot free, the first who leaves shows it, without a change of its own.
+        // With one free slot, the first owner that releases publishes it, without a change of its own.
         state.raw.unpin(pins.remove(at: 3))
         #expect(state.withValue(value) == shown)
         #expect(state.tryAcquire() == true)
@@ -142,9 +142,9 @@ import Testing
         change { state.release() }
         #expect(state.withValue(value) == shown + 4)
         #expect(lifetimes.alive <= 2)
-        // And again, to end with a state that was never shown.
+        // Again, to end with a state that was never published.
         for _ in 1...snapshotSlotCount {
-          _ = state.raw.pinShown()
+          _ = state.raw.pinPublished()
           change { state.release() }
         }
         #expect(lifetimes.alive == snapshotSlotCount + 1)

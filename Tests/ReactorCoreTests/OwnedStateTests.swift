@@ -2,9 +2,9 @@ import ReactorCore
 import TestSupport
 import Testing
 
-/// Starting, owning and showing a state.
+/// Starting, owning and publishing a state.
 @Suite struct OwnedStateTests {
-  /// Numbers with an object that is missed if a copy of the state leaks, or is destroyed twice.
+  /// Numbers with an object that is counted, so that a copy of the state that leaks or is destroyed twice is noticed.
   private struct Counted: Sendable {
     var numbers: [Int]
     let payload: LifetimeTracked
@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test
-  func `starts once`() throws {
+  func `a state starts once`() throws {
     let state = try OwnedState<Int>()
     #expect(state.hasStarted == false)
     #expect(state.read() == nil)
@@ -29,7 +29,7 @@ import Testing
       return 7
     }
     #expect(isStarted)
-    // Who started is the owner; readers have the state already.
+    // The thread that started the state is its owner. Readers see the state already.
     #expect(state.isOwner == true)
     #expect(state.hasStarted == true)
     #expect(state.read() == 7)
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test
-  func `one of many starts`() throws {
+  func `exactly one of several threads starts the state`() throws {
     for _ in 0..<50 {
       let state = Shared(try OwnedState<Int>())
       let starters = Record<Int>()
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test
-  func `nobody reads while it starts`() throws {
+  func `no thread reads a state while it starts`() throws {
     let lifetimes = Lifetimes()
     do {
       let state = Shared(try OwnedState<Counted>())
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test
-  func `ownership`() throws {
+  func `at most one thread owns the state or has it scheduled`() throws {
     let state = Shared(try OwnedState<Int>())
     #expect(state.value.tryInitialize { 0 } == true)
     #expect(state.value.wasBusy == true)
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test
-  func `owner sees its changes and others what is shown`() throws {
+  func `the owner sees its changes at once and other threads see what was published`() throws {
     let lifetimes = Lifetimes()
     do {
       let state = Shared(try OwnedState<Counted>())
@@ -126,7 +126,7 @@ import Testing
       #expect(others() == [0])
       state.value.publish()
       #expect(others() == [0, 1])
-      // Published twice is shown once; and after it, the owner goes on in another slot.
+      // A second publication does nothing, and the owner then continues in another slot.
       state.value.publish()
       state.value.change { $0.numbers.append(2) }
       state.value.change { $0.numbers.append(3) }
@@ -135,7 +135,7 @@ import Testing
       state.value.release()
       #expect(others() == [0, 1, 2, 3])
       #expect(state.value.read()?.numbers == [0, 1, 2, 3])
-      // Leaving without a change leaves what was shown.
+      // A release without a change publishes nothing new.
       #expect(state.value.tryAcquire() == true)
       state.value.release()
       #expect(others() == [0, 1, 2, 3])
@@ -144,7 +144,7 @@ import Testing
   }
 
   @Test
-  func `read inside a change gives what is shown`() throws {
+  func `a read inside of a change returns the published state`() throws {
     let lifetimes = Lifetimes()
     do {
       let state = try OwnedState<Counted>()
@@ -155,7 +155,7 @@ import Testing
           $0.numbers.append(turn)
           #expect(state.read()?.numbers == before)
         }
-        // The second change of the same turn: still what readers see, not what the first one left.
+        // The second change of the same turn: still the published state, not the result of the first change.
         state.change {
           $0.numbers.append(-turn)
           #expect(state.read()?.numbers == before)
@@ -208,7 +208,7 @@ import Testing
       }
       for index in 1...5000 {
         guard state.value.tryAcquire() else {
-          Issue.record("readers took the ownership")
+          Issue.record("a reader took the ownership")
           break
         }
         state.value.change { $0 = Words(index, lifetimes) }

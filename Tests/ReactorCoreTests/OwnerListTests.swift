@@ -2,7 +2,7 @@ import ReactorCore
 import TestSupport
 import Testing
 
-/// The list that its owner goes through without counting references.
+/// The list that its owner iterates without counting references.
 @Suite struct OwnerListTests {
   private func values(_ list: OwnerList<LifetimeTracked>) -> [Int] {
     var values: [Int] = []
@@ -10,7 +10,7 @@ import Testing
     return values
   }
 
-  @Test func `keeps order and objects`() {
+  @Test func `a list keeps the order and retains its objects`() {
     let lifetimes = Lifetimes()
     do {
       let list = OwnerList<LifetimeTracked>()
@@ -23,7 +23,7 @@ import Testing
     #expect(lifetimes.alive == 0)
   }
 
-  @Test func `takes more while it is gone through`() {
+  @Test func `objects may be added during an iteration`() {
     let lifetimes = Lifetimes()
     let list = OwnerList<LifetimeTracked>()
     list.append(lifetimes.track(1))
@@ -37,7 +37,7 @@ import Testing
     #expect(list.count == 102)
   }
 
-  @Test func `deinit of a removed object may add`() {
+  @Test func `the deinit of a removed object may add to the list`() {
     final class Adder: Sendable {
       let list: OwnerList<Adder>?
       init(to list: OwnerList<Adder>?) { self.list = list }

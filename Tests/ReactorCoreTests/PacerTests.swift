@@ -3,10 +3,10 @@ import Testing
 
 @testable import ReactorCore
 
-/// How long a consumer that caught up is patient.
+/// How long a consumer that has caught up waits.
 @Suite struct PacerTests {
   @Test
-  func `waits longer while much comes and less while little does`() {
+  func `the wait grows while drains receive many elements and shrinks while they receive few`() {
     var pacer = Pacer()
     #expect(pacer.pauses == 0)
     pacer.wait(afterReceiving: 1)
@@ -18,7 +18,7 @@ import Testing
       last = pacer.pauses
     }
     #expect(pacer.pauses == Pacer.longest)
-    // Neither much nor little: it stays.
+    // Neither many nor few: the wait does not change.
     pacer.wait(afterReceiving: 8)
     #expect(pacer.pauses == Pacer.longest)
     for _ in 0..<10 {

@@ -2,12 +2,12 @@ import ReactorCore
 import TestSupport
 import Testing
 
-/// Several elements with one claim.
+/// Sending several elements with one claim.
 @Suite struct RingBatchTests {
   @Test(arguments: [1, 16, 127, 128, 255, 300, 512])
-  func `batch is contiguous`(_ count: Int) throws {
+  func `a batch is received without a gap`(_ count: Int) throws {
     let ring = try Ring<Int>(capacity: 512)
-    // Four laps and more, so that batches lie across the end of the memory too.
+    // More than four laps, so that some batches lie across the end of the memory.
     for round in 0..<(2048 / count + 5) {
       #expect(ring.trySend(count: count) { round * 1000 + $0 } == .accepted)
       #expect(ring.wasCount == count)
@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(arguments: [0, -1, Int.min, 9, 16, Int.max])
-  func `invalid count`(_ count: Int) throws {
+  func `a batch with an invalid count is refused`(_ count: Int) throws {
     let ring = try Ring<Int>(capacity: 8)
     var isCalled = false
     let make = { (index: Int) -> Int in
@@ -26,14 +26,14 @@ import Testing
     #expect(ring.trySend(count: count, make) == .invalidCount)
     #expect(!isCalled)
     #expect(ring.wasCount == 0)
-    // It is the count that is wrong, however full the ring is.
+    // The error is the count, no matter how full the ring is.
     #expect(ring.trySend(count: 8) { $0 } == .accepted)
     #expect(ring.trySend(count: count, make) == .invalidCount)
     #expect(ring.received() == Array(0..<8))
   }
 
   @Test
-  func `all or nothing`() throws {
+  func `a batch is sent as a whole or not at all`() throws {
     let ring = try Ring<Int>(capacity: 8)
     #expect(ring.trySend(count: 5) { $0 } == .accepted)
     #expect(ring.trySend(count: 4) { $0 } == .full)
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test(arguments: [2, 127, 128, 300])
-  func `drain stops in the middle of a run`(_ count: Int) throws {
+  func `a drain may stop in the middle of a batch`(_ count: Int) throws {
     let ring = try Ring<Int>(capacity: 512)
     #expect(ring.trySend(count: count) { $0 } == .accepted)
     #expect(ring.trySend(-7).isAccepted)
@@ -64,12 +64,12 @@ import Testing
   }
 
   @Test
-  func `ready is seen in the middle of a run`() throws {
+  func `isReady is true in the middle of a batch`() throws {
     let ring = try Ring<Int>(capacity: 8)
     #expect(ring.trySend(count: 4) { $0 } == .accepted)
     #expect(ring.received(upTo: 1) == [0])
     #expect(ring.isReady == true)
-    // It looks at the word of the head's slot, and only a run's first slot has one.
+    // `wasReady` loads the word of the slot at the head, and only the first slot of a run has one.
     #expect(ring.wasReady == false)
     #expect(ring.received() == [1, 2, 3])
     #expect(ring.trySend(4).isAccepted)

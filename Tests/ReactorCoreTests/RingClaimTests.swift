@@ -2,14 +2,14 @@ import ReactorCore
 import TestSupport
 import Testing
 
-/// Claims that are published late, out of order, or never: through the raw ring.
+/// Claims that are published late, out of order, or never, with the raw ring.
 @Suite struct RingClaimTests {
   @Test
-  func `late claim stops the consumer only`() throws {
+  func `a late claim stops the consumer but not other producers`() throws {
     let ring = try CurrentCore.Ring(capacity: 4, size: 8, alignment: 8, startingAt: 0)
     defer { ring.destroy() }
     #expect(ring.tryClaim(1) == .claimed(0))
-    // Others go on beyond it while there is room.
+    // Others continue behind it while there is room.
     for cursor in 1...3 as ClosedRange<UInt64> {
       #expect(ring.tryClaim(1) == .claimed(cursor))
       ring.publish(cursor, count: 1)
@@ -19,7 +19,7 @@ import Testing
     #expect(ring.isIdle == false)
     #expect(ring.wasCount == 4)
     #expect(ring.tryClaim(1) == .full)
-    // And it recovers.
+    // It recovers once the claim is published.
     ring.publish(0, count: 1)
     for cursor in 0...3 as ClosedRange<UInt64> { #expect(ring.peek(cursor) == .run(1)) }
     ring.release(4)
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 127, 128, 254, 300])
-  func `runs name their length`(_ count: Int) throws {
+  func `the words of a run say how many slots it has`(_ count: Int) throws {
     let ring = try CurrentCore.Ring(capacity: 512, size: 8, alignment: 8, startingAt: 0)
     defer { ring.destroy() }
     var start: UInt64 = 0
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test
-  func `run left is kept`() throws {
+  func `the ring remembers the rest of a run`() throws {
     let ring = try CurrentCore.Ring(capacity: 2, size: 8, alignment: 8, startingAt: 0)
     defer { ring.destroy() }
     #expect(ring.runLeft == 0)
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test
-  func `close between claim and abandon`() throws {
+  func `a claim may be abandoned after a close`() throws {
     let ring = try CurrentCore.Ring(capacity: 4, size: 8, alignment: 8, startingAt: UInt64.max)
     defer { ring.destroy() }
     guard case .claimed(let cursor) = ring.tryClaim(3) else {
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test
-  func `payloads are apart and aligned`() throws {
+  func `payloads do not overlap and are aligned`() throws {
     for (size, alignment) in [(1, 1), (8, 8), (24, 8), (200, 8), (64, 64), (3, 128), (48, 16)] {
       let ring = try CurrentCore.Ring(capacity: 8, size: size, alignment: alignment, startingAt: 0)
       defer { ring.destroy() }

@@ -2,10 +2,10 @@ import ReactorCore
 import TestSupport
 import Testing
 
-/// A closed ring accepts nothing, and still gives what is inside.
+/// A closed ring accepts nothing, but its elements are still received.
 @Suite struct RingCloseTests {
   @Test
-  func `closed refuses and drains`() throws {
+  func `a closed ring refuses sends and can be drained`() throws {
     let ring = try Ring<Int>(capacity: 4)
     #expect(ring.trySend(count: 3) { $0 } == .accepted)
     ring.close()
@@ -20,27 +20,27 @@ import Testing
     #expect(ring.isIdle == false)
     #expect(ring.received() == [0, 1, 2])
     #expect(ring.isEmpty == true)
-    // Not idle: nobody may take the way of an open ring.
+    // Not idle: no sender may use the fast path of an open ring.
     #expect(ring.isIdle == false)
     ring.close()
     #expect(ring.isClosed == true)
   }
 
   @Test
-  func `closed is said of a full ring too`() throws {
+  func `a full ring that is closed reports closed`() throws {
     let ring = try Ring<Int>(capacity: 2)
     #expect(ring.trySend(count: 2) { $0 } == .accepted)
     ring.close()
     guard case .closed = ring.trySend(1) else {
-      Issue.record("a closed ring that is full says otherwise")
+      Issue.record("a full ring that is closed reports something else")
       return
     }
-    // A count that would never be accepted is the caller's mistake, open or closed.
+    // A count that is never accepted is the caller's error, whether the ring is open or closed.
     #expect(ring.trySend(count: 3) { $0 } == .invalidCount)
   }
 
   @Test
-  func `claim before the close is still published`() throws {
+  func `a claim before the close may still be published`() throws {
     let ring = try CurrentCore.Ring(capacity: 4, size: 8, alignment: 8, startingAt: 0)
     defer { ring.destroy() }
     #expect(ring.tryClaim(2) == .claimed(0))
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test
-  func `every send is either received or refused`() throws {
+  func `every send during a close is either received or refused`() throws {
     let ring = Shared(try Ring<Int>(capacity: 256))
     let accepted = Record<Int>()
     let halfway = Gate()
@@ -81,7 +81,7 @@ import Testing
     }
     var received = 0
     let isOpen = Threads.yield {
-      // Limited: a drain goes on for as long as the producers keep up with it.
+      // Limited, because a drain continues for as long as the producers keep pace.
       received += ring.value.received(upTo: 256).count
       return halfway.isOpen
     }

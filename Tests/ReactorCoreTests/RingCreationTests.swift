@@ -2,7 +2,7 @@ import ReactorCore
 import TestSupport
 import Testing
 
-/// What a ring refuses to be made of.
+/// The arguments with which a ring is not created.
 @Suite struct RingCreationTests {
   @Test(
     arguments: [
@@ -10,13 +10,13 @@ import Testing
       (3, .capacityIsNotAPowerOfTwo), (1023, .capacityIsNotAPowerOfTwo),
       (Int.max, .capacityIsNotAPowerOfTwo), (1 << 32, .capacityIsTooLarge), (1 << 62, .capacityIsTooLarge),
     ])
-  func `invalid capacity`(_ expected: (capacity: Int, error: CoreError)) {
+  func `an invalid capacity throws the error that names it`(_ expected: (capacity: Int, error: CoreError)) {
     #expect(throws: expected.error) { _ = try Ring<Int>(capacity: expected.capacity) }
     #expect(!expected.error.description.isEmpty)
   }
 
   @Test
-  func `element of more than one mebibyte`() {
+  func `an element of more than one mebibyte is refused`() {
     #expect(throws: CoreError.elementIsTooLarge) {
       _ = try Ring<InlineArray<1_048_577, UInt8>>(capacity: 2)
     }
@@ -25,9 +25,8 @@ import Testing
   @Test func `every error has a text of its own`() {
     let errors: [CoreError] = [
       .capacityIsZero, .capacityIsNotAPowerOfTwo, .capacityIsTooLarge, .elementSizeIsZero,
-      .elementIsTooLarge, .alignmentIsInvalid, .countIsInvalid, .outOfMemory, .lanesExhausted,
-      .laneCountIsInvalid,
-      .noDescriptor, .processorIsInvalid,
+      .elementIsTooLarge, .alignmentIsInvalid, .outOfMemory, .lanesExhausted, .laneCountIsInvalid,
+      .noDescriptor, .processorIsInvalid, .signalIsInvalid,
     ]
     let texts = Set(errors.map(\.description))
     #expect(texts.count == errors.count)
@@ -35,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: [Int.max, 127, 256, 0, -1])
-  func `raw ring refuses layouts`(_ alignment: Int) {
+  func `a raw ring refuses an invalid size or alignment`(_ alignment: Int) {
     #expect(throws: CoreError.alignmentIsInvalid) {
       _ = try CurrentCore.Ring(capacity: 2, size: 8, alignment: alignment, startingAt: 0)
     }
@@ -45,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 4, 1024])
-  func `capacity is what was asked`(_ capacity: Int) throws {
+  func `a ring has the capacity that was requested`(_ capacity: Int) throws {
     let ring = try Ring<Int>(capacity: capacity)
     #expect(ring.capacity == capacity)
     #expect(ring.wasCount == 0)

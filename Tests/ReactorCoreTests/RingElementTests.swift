@@ -2,7 +2,7 @@ import ReactorCore
 import TestSupport
 import Testing
 
-/// Elements of every kind go through the slots, and each is destroyed exactly once.
+/// Elements of every kind are moved through the slots, and each is destroyed exactly once.
 @Suite struct RingElementTests {
   struct Unique: ~Copyable {
     let tracked: LifetimeTracked
@@ -30,13 +30,13 @@ import Testing
     init(_ name: String) { self.name = name }
   }
 
-  /// An element with an object that is missed if the element leaks, or is destroyed twice.
+  /// An element with an object that is counted, so that an element that leaks or is destroyed twice is noticed.
   struct Carried<Element> {
     let element: Element
     let payload: LifetimeTracked
   }
 
-  /// Sends three laps and expects the same back: the elements by themselves, then each with an object.
+  /// Sends three laps of elements and expects to receive the same: the elements alone, then each with an object.
   private func roundTrip<Element>(
     _ make: (Int) -> Element, _ isEqual: (Element, Element) -> Bool
   ) throws {
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test
-  func `values`() throws {
+  func `values of any layout are received as they were sent`() throws {
     try roundTrip({ _ in Nothing() }, ==)
     try roundTrip({ _ in () }, { _, _ in true })
     try roundTrip({ UInt8($0) }, ==)
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test
-  func `existentials and closures`() throws {
+  func `existentials and closures are received as they were sent`() throws {
     try roundTrip(
       { $0 % 2 == 0 ? Small(name: "\($0)") as any Named : Large("\($0)") }, { $0.name == $1.name })
     let lifetimes = Lifetimes()
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test
-  func `objects are not leaked`() throws {
+  func `no object leaks`() throws {
     let lifetimes = Lifetimes()
     do {
       let ring = try Ring<LifetimeTracked>(capacity: 8)
@@ -103,12 +103,12 @@ import Testing
         #expect(ring.received().map(\.value) == [index])
         #expect(lifetimes.alive == 0)
       }
-      // Refused elements come back, and go.
+      // Elements that are refused are returned, and destroyed here.
       #expect(ring.trySend(count: 8) { lifetimes.track($0) } == .accepted)
       #expect(ring.trySend(lifetimes.track()).isAccepted == false)
       #expect(ring.trySend(count: 2) { lifetimes.track($0) } == .full)
       #expect(lifetimes.alive == 8)
-      // What is left over goes with the ring, from the middle of a run on.
+      // The rest of the run is destroyed with the ring.
       #expect(ring.received(upTo: 3).map(\.value) == [0, 1, 2])
       #expect(lifetimes.alive == 5)
     }
@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test
-  func `uncopyable elements are moved`() throws {
+  func `noncopyable elements are moved`() throws {
     let lifetimes = Lifetimes()
     let destroyed = Record<Int>()
     do {
@@ -130,7 +130,7 @@ import Testing
       switch ring.trySend(Unique(tracked: lifetimes.track(4), log: destroyed)) {
       case .full(let refused): #expect(refused.tracked.value == 4)
       case .accepted: Issue.record("a full ring accepted")
-      case .closed: Issue.record("an open ring says closed")
+      case .closed: Issue.record("an open ring reported closed")
       }
       #expect(destroyed.elements == [4])
       _ = ring.drain(upTo: 1) { (element: consuming Unique) in #expect(element.tracked.value == 0) }

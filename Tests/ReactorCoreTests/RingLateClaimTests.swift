@@ -3,18 +3,18 @@ import Testing
 
 @testable import ReactorCore
 
-/// A typed ring with claims that are given up, late, or never published.
+/// Claims of a typed ring that are abandoned, published late, or never published.
 @Suite struct RingLateClaimTests {
   struct Refused: Error {}
 
-  /// Claims in `ring` and hands the cursor out, as a producer does that stops there.
+  /// Claims in `ring` and returns the cursor, like a producer that stops after its claim.
   private func claim<Element>(_ count: Int, in ring: borrowing Ring<Element>) throws -> UInt64 {
     guard case .claimed(let cursor) = ring.raw.tryClaim(count) else { throw Refused() }
     return cursor
   }
 
   @Test
-  func `producer that stops in its claim`() throws {
+  func `a producer that stops in its claim delays only later elements`() throws {
     let ring = Shared(try Ring<Int>(capacity: 4))
     let isInside = Gate()
     let mayPublish = Gate()
@@ -27,7 +27,7 @@ import Testing
       }
     }
     #expect(isInside.wait())
-    // The consumer gets what is before it, and others send behind it until the ring is full.
+    // The consumer receives what was claimed before, and others send behind the claim until the ring is full.
     #expect(ring.value.received() == [0])
     for index in 2...4 { #expect(ring.value.trySend(index).isAccepted) }
     #expect(ring.value.received() == [])
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: [1, 3, 127, 128, 300])
-  func `abandoned claims are passed over`(_ count: Int) throws {
+  func `abandoned claims are skipped`(_ count: Int) throws {
     let ring = try Ring<Int>(capacity: 512)
     for round in 0..<6 {
       #expect(ring.trySend(round).isAccepted)
@@ -53,7 +53,7 @@ import Testing
       #expect(ring.received(upTo: 3) == [round, 0, 1])
       #expect(ring.received() == Array(2..<130))
       #expect(ring.isIdle == true)
-      // Abandoned slots at the end are given back as well, though nothing is received.
+      // Abandoned slots at the end are released too, although nothing is received.
       let last = try claim(count, in: ring)
       ring.raw.abandon(last, count: count)
       #expect(ring.isReady == true)
@@ -64,12 +64,12 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 3])
-  func `what lies behind an unpublished claim is destroyed`(_ missing: Int) throws {
+  func `elements behind an unpublished claim are destroyed with the ring`(_ missing: Int) throws {
     for start in [0, (1 << 56) - 5, (1 << 63) - 5, UInt64.max - 5] as [UInt64] {
       let lifetimes = Lifetimes()
       do {
         let ring = try Ring<LifetimeTracked>(capacity: 16, startingAt: start)
-        // A lap before, so that the slots hold old words.
+        // One lap before, so that the slots contain old words.
         #expect(ring.trySend(count: 16) { lifetimes.track($0) } == .accepted)
         #expect(ring.received().count == 16)
         #expect(ring.trySend(count: 2) { lifetimes.track($0) } == .accepted)

@@ -2,10 +2,10 @@ import ReactorCore
 import TestSupport
 import Testing
 
-/// First in, first out, and a `full` that is true.
+/// First in, first out, and a truthful `full`.
 @Suite struct RingOrderTests {
   @Test(arguments: [1, 2, 4, 1024])
-  func `first in first out`(_ capacity: Int) throws {
+  func `elements are received in the order in which they were sent`(_ capacity: Int) throws {
     let ring = try Ring<Int>(capacity: capacity)
     for lap in 0..<3 {
       for index in 0..<capacity { #expect(ring.trySend(lap * capacity + index).isAccepted) }
@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 4, 1024])
-  func `full is truthful`(_ capacity: Int) throws {
+  func `full is reported only while every slot is taken`(_ capacity: Int) throws {
     let ring = try Ring<Int>(capacity: capacity)
     for index in 0..<capacity { #expect(ring.trySend(index).isAccepted) }
     // Each slot that is released makes room for exactly one.
@@ -34,12 +34,12 @@ import Testing
   }
 
   @Test(arguments: [1, 4, 16, 256])
-  func `slots come back while draining`(_ capacity: Int) throws {
+  func `slots are released during a drain`(_ capacity: Int) throws {
     let ring = try Ring<Int>(capacity: capacity)
     for index in 0..<capacity { #expect(ring.trySend(index).isAccepted) }
     var received: [Int] = []
     var next = capacity
-    // The body sends whenever there is room; at least every 64 elements there must be some.
+    // The body sends whenever there is room. There must be room at least after every 64 elements.
     _ = ring.drain(upTo: capacity * 4) { (element: consuming Int) in
       received.append(element)
       while next < capacity * 4, ring.trySend(next).isAccepted { next += 1 }
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test
-  func `cursors count elements`() throws {
+  func `cursors count the elements`() throws {
     let ring = try Ring<Int>(capacity: 8)
     var cursors: [UInt64] = []
     for index in 0..<20 {
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test
-  func `drain stops at its limit`() throws {
+  func `a drain stops at its limit`() throws {
     let ring = try Ring<Int>(capacity: 64)
     #expect(ring.received() == [])
     for index in 0..<64 { #expect(ring.trySend(index).isAccepted) }
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test
-  func `each producers order is kept`() throws {
+  func `the order of each producer is kept`() throws {
     let ring = Shared(try Ring<Int>(capacity: 16))
     let producers = 4
     let each = 2000

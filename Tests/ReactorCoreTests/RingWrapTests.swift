@@ -2,13 +2,13 @@ import ReactorCore
 import TestSupport
 import Testing
 
-/// Cursors that are about to wrap: at 2^56, where a slot's word forgets the upper bits; at 2^63, where the
-/// cursor itself begins anew; and around the largest number that fits.
+/// Cursors that are about to wrap: at 2^56, where a slot's word loses the upper bits; at 2^63, where the cursor itself
+/// starts again; and around the largest number that fits.
 @Suite struct RingWrapTests {
   static let edges: [UInt64] = [1 << 32, 1 << 55, 1 << 56, 1 << 62, 1 << 63, 0]
 
   @Test(arguments: edges)
-  func `single sends`(_ edge: UInt64) throws {
+  func `single sends work when the cursor wraps`(_ edge: UInt64) throws {
     for before in [1, 5, 8, 17] as [UInt64] {
       let ring = try Ring<Int>(capacity: 8, startingAt: edge &- before)
       for lap in 0..<6 {
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(arguments: edges)
-  func `batches`(_ edge: UInt64) throws {
+  func `batches work when the cursor wraps`(_ edge: UInt64) throws {
     let ring = try Ring<Int>(capacity: 256, startingAt: edge &- 300)
     for lap in 0..<12 {
       #expect(ring.trySend(count: 150) { lap * 150 + $0 } == .accepted)
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: edges)
-  func `closing and leavings`(_ edge: UInt64) throws {
+  func `a closed ring destroys its elements when the cursor wraps`(_ edge: UInt64) throws {
     let lifetimes = Lifetimes()
     do {
       let ring = try Ring<LifetimeTracked>(capacity: 8, startingAt: edge &- 4)
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: edges)
-  func `cursors keep their distance`(_ edge: UInt64) throws {
+  func `cursors stay consecutive when they wrap`(_ edge: UInt64) throws {
     let ring = try Ring<Int>(capacity: 4, startingAt: edge &- 6)
     for index in 0..<12 {
       let tail = ring.tail
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(arguments: edges)
-  func `lanes`(_ edge: UInt64) throws {
+  func `lanes work when the cursor wraps`(_ edge: UInt64) throws {
     let lanes = try Lanes<Int>(limit: 1, capacity: 8, startingAt: edge &- 11)
     var producer = try lanes.register()
     for lap in 0..<6 {

@@ -2,12 +2,12 @@ import ReactorCore
 import TestSupport
 import Testing
 
-/// What a thread is inside of.
+/// The objects that a thread is inside of.
 @Suite struct ThreadScopeTests {
   private final class Room: Sendable {}
   private final class Box: Sendable {}
 
-  @Test func `objects come innermost first and by type`() {
+  @Test func `objects are found by type with the innermost first`() {
     let (outer, inner, box) = (Room(), Room(), Box())
     #expect(ThreadScope.objects(Room.self).isEmpty)
     ThreadScope.enter(outer) {
@@ -24,7 +24,7 @@ import Testing
     #expect(ThreadScope.innermost(Box.self) == nil)
   }
 
-  @Test func `outside there is nothing of it`() {
+  @Test func `no object is found inside of outside`() {
     let (outer, inner) = (Room(), Room())
     ThreadScope.enter(outer) {
       ThreadScope.outside {
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `threads do not share it`() {
+  @Test func `threads do not share their scopes`() {
     let room = Room()
     ThreadScope.enter(room) {
       let hasEnded = Threads.start { #expect(ThreadScope.objects(Room.self).isEmpty) }

@@ -1,23 +1,24 @@
-import ReactorCore
 import TestSupport
 import Testing
 
-/// The ownership word: who may take it, and who is told no.
+@testable import ReactorCore
+
+/// The transitions of the ownership word.
 @Suite struct TrampolineTests {
   final class Guarded: @unchecked Sendable {
-    // Unchecked: that the trampoline guards it is what is tested.
+    // Unchecked: the test checks that the trampoline guards it.
     var count = 0
   }
 
   @Test
-  func `one owner at a time`() throws {
+  func `there is one owner at a time`() throws {
     let trampoline = Shared(try Trampoline())
-    #expect(trampoline.value.wasIdle == true)
+    #expect(trampoline.value.raw.wasOwner == 0)
     #expect(trampoline.value.isOwner == false)
     #expect(trampoline.value.tryAcquire() == true)
     #expect(trampoline.value.isOwner == true)
-    #expect(trampoline.value.wasIdle == false)
-    // Nor may the owner itself enter twice.
+    #expect(trampoline.value.raw.wasOwner != 0)
+    // The owner itself cannot acquire a second time either.
     #expect(trampoline.value.tryAcquire() == false)
     #expect(trampoline.value.trySchedule() == false)
     let refusals = Record<Bool>()
@@ -26,24 +27,24 @@ import Testing
         refusals.append(!trampoline.value.tryAcquire())
         refusals.append(!trampoline.value.trySchedule())
         refusals.append(!trampoline.value.isOwner)
-        refusals.append(!trampoline.value.wasIdle)
+        refusals.append(trampoline.value.raw.wasOwner != 0)
       })
     #expect(refusals.elements == [true, true, true, true])
     trampoline.value.release()
-    #expect(trampoline.value.wasIdle == true)
+    #expect(trampoline.value.raw.wasOwner == 0)
     #expect(trampoline.value.isOwner == false)
     #expect(trampoline.value.tryAcquire() == true)
     trampoline.value.release()
   }
 
   @Test
-  func `schedule is taken over by another`() throws {
+  func `another thread acquires what was scheduled`() throws {
     let trampoline = Shared(try Trampoline())
     #expect(trampoline.value.trySchedule() == true)
     #expect(trampoline.value.trySchedule() == false)
     #expect(trampoline.value.tryAcquire() == false)
     #expect(trampoline.value.isOwner == false)
-    #expect(trampoline.value.wasIdle == false)
+    #expect(trampoline.value.raw.wasOwner != 0)
     let seen = Record<Bool>()
     #expect(
       Threads.run(1) { _ in
@@ -59,43 +60,43 @@ import Testing
   }
 
   @Test
-  func `raw word names owner and slot`() throws {
+  func `the raw word names the owner and the published slot`() throws {
     let raw = try CurrentCore.Trampoline(payload: 0)
     defer { raw.destroy() }
     let me = CurrentCore.threadToken
-    #expect(raw.slot == -1)
+    #expect(raw.publishedSlot == -1)
     #expect(raw.wasOwner == 0)
-    // Nobody gets in before the start.
+    // No thread can acquire or schedule before the start.
     #expect(!raw.tryAcquire(me))
     #expect(!raw.trySchedule())
     #expect(raw.tryInitialize(me))
     #expect(!raw.tryInitialize(me))
     #expect(raw.isOwner(me))
     #expect(raw.wasOwner == me)
-    #expect(raw.slot == -1)
+    #expect(raw.publishedSlot == -1)
     for slot in 0..<snapshotSlotCount {
       raw.publish(me, slot: slot)
-      #expect(raw.slot == slot)
+      #expect(raw.publishedSlot == slot)
       #expect(raw.isOwner(me))
     }
     raw.release(slot: 2)
-    #expect(raw.slot == 2)
+    #expect(raw.publishedSlot == 2)
     #expect(raw.wasOwner == 0)
     #expect(raw.trySchedule())
     #expect(raw.wasOwner == 16)
-    #expect(raw.slot == 2)
+    #expect(raw.publishedSlot == 2)
     #expect(!raw.isOwner(me))
     raw.acquireScheduled(me)
-    #expect(raw.slot == 2)
+    #expect(raw.publishedSlot == 2)
     #expect(raw.wasOwner == me)
     #expect(!raw.tryInitialize(me))
     raw.release(slot: 3)
     #expect(raw.tryAcquire(me))
-    #expect(raw.slot == 3)
+    #expect(raw.publishedSlot == 3)
   }
 
   @Test
-  func `pins are counted per slot`() throws {
+  func `pins are counted for each slot`() throws {
     let raw = try CurrentCore.Trampoline(payload: 0)
     defer { raw.destroy() }
     for slot in 0..<snapshotSlotCount {
@@ -111,13 +112,13 @@ import Testing
   }
 
   @Test
-  func `thread tokens differ`() throws {
+  func `living threads have different tokens`() throws {
     let tokens = Record<UInt64>()
     let mayEnd = Gate(count: 8)
     #expect(
       Threads.run(8) { _ in
         tokens.append(CurrentCore.threadToken)
-        // Living threads only have tokens of their own.
+        // Only living threads have unique tokens, so all must live until all have appended theirs.
         mayEnd.open()
         _ = mayEnd.wait()
       })

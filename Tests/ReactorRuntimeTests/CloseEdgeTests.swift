@@ -3,13 +3,13 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// The end of a reactor where it is easily missed.
+/// Tests of a reactor's end in cases where it is easily missed, or where something else ends or sends at the same time.
 @Suite struct CloseEdgeTests {
   private static let soon = Duration.seconds(20)
 
-  /// The last turn processes as much as a turn may, so nothing is left for another one.
+  /// The last turn processes as many actions as a turn may, so none is left that would cause another turn.
   @Test(arguments: PlacementUnderTest.allCases)
-  func `a full last turn is followed by the end`(_ placement: PlacementUnderTest) throws {
+  func `a reactor ends after a last turn that reaches its limit`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let (isInside, mayGoOn) = (Gate(), Gate())
     let reactor = Script.held(on: stage.placement, capacity: 2048, isInside: isInside, mayGoOn: mayGoOn)
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test
-  func `closed after its loop it ends too`() throws {
+  func `a reactor that is closed after its loop ends and disposes its streams`() throws {
     let loop = try Loop()
     let isDisposed = Gate()
     let reactor = Script(
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test
-  func `others on its loop are refused as everybody is`() throws {
+  func `a closed reactor refuses actions of other reactors on its loop, on either way of sending`() throws {
     let loop = try Loop()
     let failures = Record<SendError>()
     let closed = Script(on: .loop(loop), failures: failures)
@@ -61,9 +61,9 @@ import Testing
     #expect(errors.elements == [.closed])
   }
 
-  /// An observer that comes too late is told the last state as the owner, and sends.
+  /// The closed reactor calls a late observer with the last state as the owner, and the observer sends.
   @Test(arguments: PlacementUnderTest.allCases)
-  func `what a late observer sends is refused`(_ placement: PlacementUnderTest) throws {
+  func `a closed reactor refuses actions of a late observer`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let failures = Record<SendError>()
     let reactor = Script(on: stage.placement, failures: failures)
@@ -81,5 +81,71 @@ import Testing
     #expect(failures.elements == [.closed])
     #expect(reactor.currentState == [1])
     subscription.dispose()
+  }
+
+  @Test
+  func `a reactor on the caller ends after a turn that reaches its limit`() throws {
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let reactor = Script.held(
+      on: .caller, capacity: 4096, reentrantCapacity: 4096, isInside: isInside, mayGoOn: mayGoOn)
+    let isDone = Threads.start { reactor.send(0) }
+    #expect(isInside.wait())
+    // As many as the limit of a turn.
+    for action in 1...1024 { reactor.send(action) }
+    reactor.close()
+    mayGoOn.open()
+    #expect(reactor.waitUntilClosed(before: .now + Self.soon))
+    #expect(reactor.currentState == Array(0...1024))
+    #expect(isDone.wait())
+  }
+
+  @Test(arguments: [Closing.drain, .discard])
+  func `a reactor whose loop has ended can be closed, whether it was used or not`(_ closing: Closing) throws {
+    let loop = try Loop()
+    let (used, unused) = (Script(on: .loop(loop)), Script(on: .loop(loop)))
+    used.send(1)
+    loop.shutdown()
+    for reactor in [used, unused] {
+      reactor.close(closing)
+      #expect(reactor.waitUntilClosed(before: .now + Self.soon))
+    }
+    #expect(used.currentState == [1])
+  }
+
+  @Test
+  func `the shutdown of a loop ends reactors that were closed meanwhile`() throws {
+    let loop = try Loop()
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let reactor = Script.held(on: .loop(loop), capacity: 64, isInside: isInside, mayGoOn: mayGoOn)
+    reactor.send(0)
+    #expect(isInside.wait())
+    reactor.send(1)
+    let isOver = Threads.start { loop.shutdown() }
+    reactor.close()
+    mayGoOn.open()
+    #expect(isOver.wait())
+    #expect(reactor.waitUntilClosed(before: .now + Self.soon))
+    #expect(reactor.currentState == [0, 1])
+  }
+
+  @Test
+  func `a closed reactor refuses actions of other reactors on its loop`() throws {
+    let loop = try Loop()
+    let failures = Record<SendError>()
+    let closed = Script(on: .loop(loop), failures: failures)
+    let other = Script(
+      on: .loop(loop),
+      mutate: { _, action in
+        closed.send(action)
+        return .just(action)
+      })
+    closed.send(1)
+    closed.close()
+    #expect(closed.waitUntilClosed(before: .now + Self.soon))
+    other.send(2)
+    #expect(Threads.start { loop.shutdown() }.wait())
+    #expect(other.currentState == [2])
+    #expect(closed.currentState == [1])
+    #expect(failures.elements == [.closed])
   }
 }

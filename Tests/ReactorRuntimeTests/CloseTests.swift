@@ -4,12 +4,12 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The end of a reactor.
+/// Tests of closing a reactor.
 @Suite struct CloseTests {
   private static let soon = Duration.seconds(60)
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `drain processes what was accepted and refuses the rest`(
+  func `drain processes accepted actions and refuses later ones`(
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `discard reports what was accepted`(_ placement: PlacementUnderTest) throws {
+  func `discard reports accepted actions`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let (isInside, mayGoOn) = (Gate(), Gate())
     let failures = Record<SendError>()
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `an untouched reactor ends at once`(_ placement: PlacementUnderTest) throws {
+  func `a reactor that was never used ends at once`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let failures = Record<SendError>()
     let reactor = Script(on: stage.placement, failures: failures)
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `closed from inside a turn it finishes that turn`(_ placement: PlacementUnderTest) throws {
+  func `a reactor that is closed inside its turn finishes that turn`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let failures = Record<SendError>()
     let reactor = Script(
@@ -74,7 +74,7 @@ import Testing
       mutate: { reactor, action in
         if action == 1 {
           reactor.close()
-          // Its own consequences are still processed.
+          // Actions that the reactor sends to itself are still accepted.
           reactor.send(2)
         }
         return .just(action)
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `closing while others send loses nothing`(_ placement: PlacementUnderTest) throws {
+  func `closing while other threads send loses no action`(_ placement: PlacementUnderTest) throws {
     for _ in 0..<20 {
       let stage = try Stage(placement)
       let failures = Record<SendError>()
@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test
-  func `a reactor ends though its loop was shut down before`() throws {
+  func `a reactor ends when it is closed after the shutdown of its loop`() throws {
     let loop = try Loop()
     let reactors = (0..<4).map { _ in Script(on: .loop(loop)) }
     for reactor in reactors.prefix(2) { reactor.send(1) }
@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `streams are disposed at the end`(_ placement: PlacementUnderTest) async throws {
+  func `closing disposes the streams of mutate`(_ placement: PlacementUnderTest) async throws {
     let stage = try Stage(placement)
     let isDisposed = Gate()
     let started = Gate()
@@ -138,7 +138,9 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `one that does not end in time is named`(_ placement: PlacementUnderTest) throws {
+  func `Shutdown names a reactor that does not end before the deadline`(_ placement: PlacementUnderTest)
+    throws
+  {
     let stage = try Stage(placement)
     let (isInside, mayGoOn) = (Gate(), Gate())
     let stuck = Script.held(on: stage.placement, capacity: 64, isInside: isInside, mayGoOn: mayGoOn)

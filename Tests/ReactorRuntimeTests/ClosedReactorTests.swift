@@ -3,12 +3,12 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// A reactor that is closed: one of its transforms, or its loop, has ended.
+/// Tests of a reactor that is closed because one of its transforms or its loop has ended.
 @Suite struct ClosedReactorTests {
   private struct Broken: Error {}
 
   @Test
-  func `what mutate answered after the end is reported`() {
+  func `mutations after the end of a transform are reported`() {
     let failures = Record<Failure>()
     let reactor = Streamed(
       failures: failures, mutate: { _, action in .of(action, action + 1, action + 2) },
@@ -16,12 +16,12 @@ import Testing
     reactor.send(1)
     #expect(reactor.currentState == [1])
     #expect(reactor.isClosed)
-    // The two mutations that could not be reduced; the end itself is one more.
+    // The two mutations that could not be reduced. The end itself is a further failure without a SendError.
     #expect(failures.elements.compactMap(\.sendError) == [.closed, .closed])
   }
 
   @Test
-  func `the action whose observer ends a transform is reported however it was sent`() {
+  func `an action whose observer ends a transform is reported on either way of sending`() {
     for weakly in [false, true] {
       let failures = Record<Failure>()
       let external = PublishSubject<Int>()
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test
-  func `lets go of an observer that is disposed`() {
+  func `a closed reactor releases a disposed observer`() {
     let lifetimes = Lifetimes()
     let external = PublishSubject<Int>()
     let reactor = Streamed(mutation: { .merge($0, external.asObservable()) })
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test
-  func `lets go of an observer that is disposed after its loop has ended`() throws {
+  func `a reactor whose loop has ended releases a disposed observer`() throws {
     let lifetimes = Lifetimes()
     let loop = try Loop()
     let reactor = Streamed(on: .loop(loop))
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test
-  func `reports what an observer sends that came late`() {
+  func `actions that a late observer sends are reported`() {
     let failures = Record<Failure>()
     let external = PublishSubject<Int>()
     let reactor = Streamed(failures: failures, mutation: { .merge($0, external.asObservable()) })
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test
-  func `lets go of an observer that is disposed while its loop goes on`() throws {
+  func `a closed reactor on a running loop releases a disposed observer`() throws {
     let lifetimes = Lifetimes()
     let external = PublishSubject<Int>()
     let loop = try Loop()
@@ -108,7 +108,7 @@ import Testing
     #expect(isThere.wait())
     external.onError(Broken())
     subscription.dispose()
-    // Right after it was at work the loop may still have it.
+    // The loop may still retain the reactor's items for a moment.
     #expect(
       Threads.yield {
         reactor.state.subscribe(onNext: { _ in }).dispose()
@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test
-  func `who subscribes while a loop ends gets the last state`() throws {
+  func `an observer that subscribes while a loop ends gets the last state`() throws {
     let (isMutating, mayGoOn) = (Gate(), Gate())
     let loop = try Loop()
     let reactor = Streamed(

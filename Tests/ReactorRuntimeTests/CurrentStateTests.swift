@@ -3,10 +3,10 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// What `currentState` shows, where, and when.
+/// Tests of what `currentState` returns, on which thread and when.
 @Suite struct CurrentStateTests {
   @Test
-  func `synchronous send is visible at once`() throws {
+  func `currentState contains an action when its synchronous send returns`() throws {
     let reactor = Script(on: .caller)
     for index in 1...50 {
       if index % 2 == 0 { try reactor.trySend(index) } else { reactor.send(index) }
@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `mutate sees earlier actions and reduce the turn before`(
+  func `mutate reads a state with all earlier actions, and reduce the last published one`(
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)
@@ -37,7 +37,7 @@ import Testing
     for action in [10, 20, 30] { reactor.send(action) }
     #expect(stage.finish())
     #expect(inMutate.elements == [[], [10, 11], [10, 11, 20, 21]])
-    // In reduce: some whole state from before the running action, never the one in pieces.
+    // In reduce, it is a whole state from before the running action, never a partly changed one.
     for (old, shown) in inReduce.elements {
       #expect(shown == Array(old.prefix(shown.count)))
       #expect(shown.count % 2 == 0)
@@ -61,14 +61,14 @@ import Testing
   }
 
   @Test
-  func `reduce that returns sees the old state`() throws {
+  func `a reduce that returns the state reads the state before its mutation`() throws {
     let reactor = Returning(on: .caller)
     for action in 1...3 { reactor.send(action) }
     #expect(reactor.seen.elements == [[], [1], [1, 2]])
   }
 
   @Test
-  func `turn is shown at its end to others`() throws {
+  func `other threads see the states of a turn at its end`() throws {
     let isInside = Gate()
     let mayGoOn = Gate()
     let reactor = Script(
@@ -84,7 +84,7 @@ import Testing
     let isDone = Threads.start { reactor.send(2) }
     #expect(isInside.wait())
     #expect(reactor.currentState == [1])
-    // Busy: handed over, and not run here.
+    // The reactor is busy, so this thread leaves the action to the owner.
     reactor.send(3)
     #expect(reactor.currentState == [1])
     mayGoOn.open()
@@ -93,10 +93,10 @@ import Testing
   }
 
   @Test
-  func `loop shows each turn without leaving`() throws {
+  func `a loop publishes the state of each turn while the reactor stays busy`() throws {
     let loop = try Loop(turnLimit: 4)
     let mayEnd = Gate()
-    // Never quiet, so the loop does not give it up until the gate opens.
+    // The reactor is never idle, so the loop keeps its ownership until the gate opens.
     let reactor = Script(
       on: .loop(loop),
       mutate: { reactor, action in

@@ -10,9 +10,9 @@
     init(_ runtime: Runtime<Int, Int, Int>) { self.runtime = runtime }
   }
 
-  /// Mistakes that a debug build stops at.
+  /// Tests of mistakes at which a debug build stops.
   @Suite struct DebugCheckTests {
-    @Test func `runtime of other types is noted and not silently replaced`() async {
+    @Test func `a runtime of other types stops the program`() async {
       await #expect(processExitsWith: .failure) {
         final class Mistaken: Reactor {
           typealias Action = Int
@@ -33,7 +33,7 @@
       }
     }
 
-    @Test func `runtime that serves two reactors is noted`() async {
+    @Test func `a runtime of two reactors stops the program`() async {
       await #expect(processExitsWith: .failure) {
         let runtime = Runtime<Int, Int, Int>()
         let (first, second) = (Sharing(runtime), Sharing(runtime))

@@ -4,10 +4,11 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What one stream emits keeps its order, whether the owner or another thread emits it, and is never lost.
+/// Tests that the elements of one stream keep their order and are not lost, whether the owner or another thread emits
+/// them.
 @Suite struct EmissionOrderTests {
   @Test
-  func `the state that was transformed last is the one that stays`() {
+  func `the state that was transformed last is the current one`() {
     let external = PublishSubject<Int>()
     let (isMutating, mayGoOn) = (Gate(), Gate())
     let reactor = Streamed(
@@ -23,7 +24,7 @@ import Testing
     #expect(reactor.currentState == [0])
     let sent = Threads.start { reactor.send(1) }
     #expect(isMutating.wait())
-    // Transforms the state before, which must not come after the one that the running action makes.
+    // This transforms the earlier state. The result must not replace the state of the running action.
     external.onNext(100)
     mayGoOn.open()
     #expect(sent.wait())
@@ -74,7 +75,7 @@ import Testing
   }
 
   @Test
-  func `a stream that ends with the next action loses nothing of what it emitted before`() {
+  func `a stream that ends with the next action loses no earlier mutation`() {
     let source = PublishSubject<Int>()
     let (isMutating, mayGoOn) = (Gate(), Gate())
     let reactor = Streamed(mutate: { reactor, action in
@@ -100,7 +101,7 @@ import Testing
   }
 
   @Test
-  func `actions that transform action says keep its order`() {
+  func `actions keep the order in which transform(action:) emits them`() {
     let external = PublishSubject<Int>()
     let (isMutating, mayGoOn) = (Gate(), Gate())
     let mutated = Record<Int>()
@@ -113,7 +114,7 @@ import Testing
         }
         return .just(action)
       },
-      // Numbers what it says: 1, 2, 3, …
+      // It replaces the actions by their numbers: 1, 2, 3, …
       action: { action in .merge(action, external.asObservable()).scan(0) { count, _ in count + 1 } })
     _ = reactor.state
     let sent = Threads.start { reactor.send(100) }
@@ -127,7 +128,7 @@ import Testing
   }
 
   @Test
-  func `mutations that transform mutation says keep its order`() {
+  func `mutations keep the order in which transform(mutation:) emits them`() {
     let external = PublishSubject<Int>()
     let (isMutating, mayGoOn) = (Gate(), Gate())
     let reactor = Streamed(
@@ -147,7 +148,7 @@ import Testing
   }
 
   @Test
-  func `an observer is not called from inside its first state`() {
+  func `an observer is not called while it handles its first state`() {
     let source = PublishSubject<Int>()
     let reactor = Streamed(mutate: { _, _ in source.asObservable() })
     reactor.send(1)

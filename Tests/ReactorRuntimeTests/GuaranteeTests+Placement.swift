@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 
 extension GuaranteeTests {
-  /// For the main loop there are programs, each of which runs its main thread in another way: `Tests/MainLoop`,
-  /// run by `MainLoopTests`.
+  /// For the main loop, `MainLoopTests` runs the programs in `Tests/MainLoop`, each of which runs its main thread in a
+  /// different way.
   @Test(arguments: PlacementUnderTest.allCases.filter { $0 != .caller })
   func `Work runs on the main loop, or on a loop of yours, where asked`(_ placement: PlacementUnderTest)
     throws
@@ -54,7 +54,7 @@ extension GuaranteeTests {
 
   private struct Broken: Error {}
 
-  /// Fails in the stream of action 1.
+  /// A reactor whose stream of action 1 fails.
   private final class Failing: Reactor {
     typealias Action = Int
     let initialState = 0
@@ -88,13 +88,13 @@ extension GuaranteeTests {
     let (isInside, mayGoOn) = (Gate(), Gate())
     let failures = Record<String>()
     let reactor = Failing(on: stage.placement, failures, isInside, mayGoOn)
-    let trySend = Threads.start { reactor.send(0) }
+    let isSent = Threads.start { reactor.send(0) }
     #expect(isInside.wait())
     for action in 1...10 { reactor.send(action) }
     reactor.close()
     reactor.send(11)
     mayGoOn.open()
-    #expect(trySend.wait())
+    #expect(isSent.wait())
     #expect(reactor.waitUntilClosed(before: .now + .seconds(60)))
     #expect(stage.finish())
     let reported = failures.elements

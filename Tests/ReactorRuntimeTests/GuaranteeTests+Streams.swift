@@ -28,13 +28,13 @@ extension GuaranteeTests {
         state.append(mutation)
       })
     reactor.send(1)
-    let trySend = Threads.start { reactor.send(2) }
+    let isSent = Threads.start { reactor.send(2) }
     #expect(isInside.wait())
-    // Neither here nor on those threads: the owner is in the middle of an action.
+    // Neither this thread nor those threads reduce, because the owner is processing an action.
     #expect(Threads.run(4) { answers.onNext(10 + $0) })
     #expect(reducers.elements.isEmpty)
     mayGoOn.open()
-    #expect(trySend.wait())
+    #expect(isSent.wait())
     #expect(stage.finish { reactor.currentState.count == 5 })
     #expect(reactor.currentState.first == 2)
     #expect(reactor.currentState.dropFirst().sorted() == [10, 11, 12, 13])

@@ -3,7 +3,7 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// The README's table, a test for each row, named with the row's words.
+/// A test for each row of the README's table of guarantees, with the words of the row as its name.
 @Suite struct GuaranteeTests {
   @Test(arguments: PlacementUnderTest.allCases)
   func `Actions may be sent from any thread`(_ placement: PlacementUnderTest) throws {
@@ -15,7 +15,7 @@ import Testing
   }
 
   private final class Busy: @unchecked Sendable {
-    // Unchecked: that one action at a time gets here is what is tested.
+    // Unchecked, because the test checks that only one action at a time accesses it.
     var isInside = false
     var overlaps = 0
     var count = 0
@@ -58,7 +58,7 @@ import Testing
   func `A send that returned before another began is reduced first`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let reactor = Script(on: stage.placement)
-    // A relay: each thread sends only when the one before it has returned.
+    // Each thread sends only after the send of the previous thread has returned.
     let turns = (0...40).map { _ in Gate() }
     turns[0].open()
     #expect(

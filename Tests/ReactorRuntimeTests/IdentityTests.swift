@@ -1,7 +1,7 @@
 import ReactorRuntime
 import Testing
 
-/// Objects that are compared by identity.
+/// Tests of objects that are compared by identity.
 @Suite struct IdentityTests {
   final class Tally: Reactor, IdentityHashable {
     typealias Action = Int
@@ -14,14 +14,14 @@ import Testing
     init(_ text: String) { self.text = text }
   }
 
-  @Test func `only the same object is equal`() {
+  @Test func `an object is equal to itself only`() {
     let note = Note("a")
     let same = note
     #expect(note == same)
     #expect(note != Note("a"))
   }
 
-  @Test func `reactors are elements of a set by identity`() {
+  @Test func `a set distinguishes reactors by identity`() {
     let (one, other) = (Tally(), Tally())
     let same = one
     #expect(one.hashValue == same.hashValue)

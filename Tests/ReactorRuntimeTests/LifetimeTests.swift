@@ -3,7 +3,7 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// Reactors, their runtimes and their states go away.
+/// Tests that reactors, their runtimes, states and streams are freed.
 @Suite struct LifetimeTests {
   final class Holder: Reactor {
     typealias Action = LifetimeTracked
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `everything is freed`(_ placement: PlacementUnderTest) throws {
+  func `a reactor and its states are freed`(_ placement: PlacementUnderTest) throws {
     for actions in [0, 1, 2, 100] {
       let lifetimes = Lifetimes()
       do {
@@ -38,7 +38,7 @@ import Testing
         let reactor = Holder(on: stage.placement, lifetimes)
         for index in 0..<actions { reactor.send(lifetimes.track(index)) }
         #expect(stage.finish())
-        // The state, those of the turns before, and the reactor's own two.
+        // The current state, those of earlier turns, and the reactor's own two.
         #expect(lifetimes.alive <= 2 + 4)
       }
       #expect(lifetimes.alive == 0)
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test
-  func `reactor without references still reduces what was sent`() throws {
+  func `a reactor on a loop processes what was sent before its last reference is released`() throws {
     let loop = try Loop()
     let lifetimes = Lifetimes()
     let reduced = Record<Int>()
@@ -65,14 +65,14 @@ import Testing
     }
     #expect(lifetimes.alive > 0)
     mayGoOn.open()
-    // The loop lets it go once it is quiet.
+    // The loop releases the reactor once it is idle.
     #expect(Threads.yield { lifetimes.alive == 0 })
     #expect(reduced.elements == Array(0..<20))
     #expect(Threads.start { loop.shutdown() }.wait())
   }
 
   @Test
-  func `reactor that is dropped in its own turn ends after it`() throws {
+  func `a reactor whose last reference is released in its turn is freed after it`() throws {
     let lifetimes = Lifetimes()
     let slot = Owner()
     slot.held = Holder(on: .caller, lifetimes) { value in
@@ -85,12 +85,12 @@ import Testing
   }
 
   private final class Owner: @unchecked Sendable {
-    // Unchecked: one thread uses it.
+    // Unchecked, because only one thread uses it.
     var held: Holder?
   }
 
   @Test
-  func `what a closed loop refuses is destroyed`() throws {
+  func `actions that a closed loop refuses are destroyed`() throws {
     let lifetimes = Lifetimes()
     do {
       let loop = try Loop()
@@ -98,6 +98,28 @@ import Testing
       loop.shutdown()
       for index in 0..<5 { try? reactor.trySend(lifetimes.track(index)) }
       #expect(lifetimes.alive <= 3)
+    }
+    #expect(lifetimes.alive == 0)
+  }
+
+  @Test
+  func `the streams of transforms are freed with the reactor, even if they retain the given stream`() {
+    let lifetimes = Lifetimes()
+    do {
+      let reactor = Streamed(
+        action: { action in
+          action.concat(Observable.never()).do(onNext: { [tracked = lifetimes.track()] _ in _ = tracked })
+        },
+        mutation: { mutation in
+          mutation.flatMap { [tracked = lifetimes.track()] element in
+            _ = tracked
+            return Observable.just(element).take(until: mutation.filter { _ in false })
+          }
+        },
+        state: { state in state.retry().do(onNext: { [tracked = lifetimes.track()] _ in _ = tracked }) })
+      reactor.send(1)
+      #expect(reactor.currentState == [1])
+      #expect(lifetimes.alive == 3)
     }
     #expect(lifetimes.alive == 0)
   }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReactorRuntime
 
-/// The small streams that `mutate` answers.
+/// Tests of the streams of known elements that `mutate` returns.
 @Suite struct ObservableTests {
   private func elements<Element>(of stream: Observable<Element>) -> [Element] {
     var elements: [Element] = []
@@ -12,7 +12,7 @@ import Testing
     return elements
   }
 
-  @Test func `elements come in order`() {
+  @Test func `known elements are emitted in order`() {
     #expect(elements(of: Observable<Int>.empty()) == [])
     #expect(elements(of: .just(1)) == [1])
     #expect(elements(of: .of(1, 2)) == [1, 2])
@@ -23,13 +23,13 @@ import Testing
     #expect(elements(of: .from(Array(0..<100))) == Array(0..<100))
   }
 
-  @Test func `stream can be gone through again`() {
+  @Test func `a stream of known elements can be read again`() {
     let stream = Observable.of("a", "b", "c")
     #expect(elements(of: stream) == ["a", "b", "c"])
     #expect(elements(of: stream) == ["a", "b", "c"])
   }
 
-  @Test func `elements are released`() {
+  @Test func `a stream releases its known elements`() {
     let lifetimes = Lifetimes()
     do {
       let streams: [Observable<LifetimeTracked>] = [

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReactorRuntime
 
-/// The count of a pulse rises whenever something is assigned.
+/// Tests that the count of a pulse rises with each assignment.
 @Suite struct PulseTests {
   struct State: Sendable {
     @Pulse var value = 0
@@ -11,7 +11,7 @@ import Testing
 
   struct Refusal: Error {}
 
-  @Test func `each assignment counts, of an equal value as well`() {
+  @Test func `each assignment counts, even of an equal value`() {
     var state = State()
     #expect(state.$value.valueUpdatedCount == 0)
     for (count, value) in [10, 20, 20, 20, 30, 30].enumerated() {
@@ -53,7 +53,7 @@ import Testing
     #expect(state.items.withUnsafeBufferPointer { $0.baseAddress } == address)
   }
 
-  @Test func `a change in place that fails counts`() {
+  @Test func `a change in place that throws counts`() {
     func fail(_ items: inout [Int]) throws {
       items.append(1)
       throw Refusal()
@@ -67,7 +67,7 @@ import Testing
     #expect(pulse.valueUpdatedCount == 1)
   }
 
-  @Test func `after the largest count comes zero`() {
+  @Test func `the count wraps around to zero`() {
     var pulse = Pulse(wrappedValue: 0)
     pulse.valueUpdatedCount = .max
     pulse.value = 1

@@ -2,7 +2,7 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// When a view is bound, and what becomes of its bag and its reactor.
+/// Tests of when a view is bound, and of the lifetimes of its bag and its reactor.
 @Suite struct ReactorViewTests {
   final class Tally: Reactor {
     typealias Action = Int
@@ -46,7 +46,7 @@ import Testing
 
   let lifetimes = Lifetimes()
 
-  @Test func `each reactor that is set is bound`() {
+  @Test func `setting a reactor binds it`() {
     let view = View()
     #expect(view.reactor == nil)
     let reactors = [Tally(), Tally()]
@@ -58,7 +58,7 @@ import Testing
     #expect(view.bound == [0, 1, 1].map { ObjectIdentifier(reactors[$0]) })
   }
 
-  @Test func `the same, another and no reactor renew the bag`() {
+  @Test func `setting the same, another or no reactor replaces the bag`() {
     let view = View()
     let reactor = Tally()
     for (count, next) in [reactor, reactor, Tally(), nil, nil].enumerated() {
@@ -67,12 +67,12 @@ import Testing
       view.disposeBag.insert(Disposables.create { withExtendedLifetime(ended) { _ = lifetimes.track() } })
       view.reactor = next
       #expect(ObjectIdentifier(view.disposeBag) != old)
-      // The one that was tracked while it was disposed.
+      // The disposal of the old bag has tracked one more object.
       #expect(lifetimes.total == 2 * (count + 1))
     }
   }
 
-  @Test func `binding finds the reactor set and a bag that stays`() {
+  @Test func `in bind, the reactor is set and the bag is the final one`() {
     let view = View()
     let seen = Record<Bool>()
     view.onBind = { view, reactor in
@@ -85,7 +85,7 @@ import Testing
     #expect(seen.elements == [true, false])
   }
 
-  @Test func `no reactor is not bound`() {
+  @Test func `setting nil does not call bind`() {
     let view = View()
     view.reactor = Tally(lifetimes.track())
     #expect(lifetimes.alive == 1)
@@ -95,14 +95,14 @@ import Testing
     #expect(Threads.yield { lifetimes.alive == 0 })
   }
 
-  @Test func `views have reactors of their own`() {
+  @Test func `each view has its own reactor`() {
     let views = (0..<20).map { _ in View() }
     let reactors = views.map { _ in Tally() }
     for (view, reactor) in zip(views, reactors) { view.reactor = reactor }
     #expect(zip(views, reactors).allSatisfy { $0.reactor === $1 })
   }
 
-  @Test func `a reactor goes away at once with its view`() {
+  @Test func `a reactor is freed at once with its view`() {
     var remained = 0
     for _ in 0..<100 {
       do {
@@ -112,12 +112,12 @@ import Testing
       }
       remained += lifetimes.alive
     }
-    // A background sweep may hold one for a moment.
+    // A background sweep may retain one for a moment.
     #expect(remained < 50)
     #expect(Threads.yield { lifetimes.alive == 0 })
   }
 
-  /// Released under a mutex, the old reactor would block its thread forever here.
+  /// If the old reactor were released under a mutex, its deinit would block its thread forever.
   @Test func `the deinit of a view's old reactor may use the view`() {
     final class Owner: Sendable {
       let ended: @Sendable () -> Void
@@ -145,7 +145,7 @@ import Testing
     #expect(seen.elements == [true])
   }
 
-  @Test func `a reactor goes away soon if its view exchanged the bag`() {
+  @Test func `a reactor is freed soon if its view replaced the bag`() {
     do {
       let view = View()
       view.reactor = Tally(lifetimes.track())
@@ -155,7 +155,7 @@ import Testing
     #expect(Threads.yield { lifetimes.alive == 0 })
   }
 
-  @Test func `a reactor set while another is bound is the last`() {
+  @Test func `a reactor that is set inside of bind replaces the one being bound`() {
     let view = View()
     let (first, second) = (Tally(), Tally())
     view.onBind = { view, reactor in if reactor === first { view.reactor = second } }
@@ -164,7 +164,7 @@ import Testing
     #expect(view.bound == [ObjectIdentifier(first), ObjectIdentifier(second)])
   }
 
-  // MARK: Deferred
+  // MARK: Deferred views
 
   @Test func `a deferred view is bound when it is ready`() {
     let view = DeferredView()
@@ -193,7 +193,7 @@ import Testing
     #expect(view.bound.count == 2)
   }
 
-  @Test func `setting a deferred view's reactor renews the bag each time`() {
+  @Test func `setting the reactor of a deferred view replaces the bag each time`() {
     let view = DeferredView()
     for next in [Tally(), nil, Tally()] {
       let old = ObjectIdentifier(view.disposeBag)
@@ -202,7 +202,7 @@ import Testing
     }
   }
 
-  @Test func `a deferred view that says it is ready while it is bound is bound once`() {
+  @Test func `a deferred view that calls performBinding inside of bind is bound once`() {
     let view = DeferredView()
     view.onBind = { $0.performBinding() }
     view.reactor = Tally()
@@ -210,7 +210,7 @@ import Testing
     #expect(view.bound.count == 1)
   }
 
-  @Test func `a deferred view that is never ready goes away with its reactor`() {
+  @Test func `a deferred view that is never ready is freed with its reactor`() {
     for isReady in [false, true] {
       do {
         let view = DeferredView()
@@ -222,9 +222,9 @@ import Testing
     }
   }
 
-  // MARK: On an actor
+  // MARK: Views on an actor
 
-  @MainActor @Test func `a view may belong to the main actor`() {
+  @MainActor @Test func `a view may be isolated to the main actor`() {
     let screen = Screen()
     screen.reactor = Tally()
     screen.reactor = Tally()

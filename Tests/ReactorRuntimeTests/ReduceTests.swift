@@ -3,9 +3,9 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// From an action to the state: what a reactor's author writes.
+/// Tests of the methods that a reactor implements, from an action to the state.
 @Suite struct ReduceTests {
-  /// ReactorKit's form: the state in, the state out.
+  /// A reactor with ReactorKit's form of reduce, which returns the state.
   final class Returning: Reactor {
     enum Action { case increase, decrease }
     enum Mutation { case add(Int) }
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  /// No `mutate`: actions are mutations.
+  /// A reactor without `mutate`, whose actions are mutations.
   final class Plain: Reactor {
     typealias Action = Int
     let initialState = 5
@@ -35,7 +35,7 @@ import Testing
     func reduce(into state: inout Int, mutation: Int) { state += mutation }
   }
 
-  /// Nothing but types: no action has an effect.
+  /// A reactor without `mutate` and `reduce`, whose actions have no effect.
   final class Inert: Reactor {
     typealias Action = Int
     typealias Mutation = String
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `reduce that returns the state`(_ placement: PlacementUnderTest) throws {
+  func `a reduce that returns the state is applied to each action`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let reactor = Returning(on: stage.placement)
     for _ in 0..<5 { reactor.send(.increase) }
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `reduce in place and actions that are mutations`(
+  func `without mutate, actions of the mutation type are reduced, and others have no effect`(
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)
@@ -71,7 +71,8 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `every kind of stream`(_ placement: PlacementUnderTest) throws {
+  func `mutations of every kind of known stream are reduced in order`(_ placement: PlacementUnderTest) throws
+  {
     let stage = try Stage(placement)
     let reactor = Script(
       on: stage.placement,
@@ -93,11 +94,11 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `initial state is read once and late`(_ placement: PlacementUnderTest) throws {
+  func `initialState is read when the reactor starts, and once`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let reactor = Lazy(on: stage.placement)
     #expect(reactor.reads.elements == [])
-    // Alone it does not start the reactor: it answers what the reactor would start with.
+    // currentState alone does not start the reactor. It returns the state with which the reactor would start.
     #expect(reactor.currentState == 7)
     #expect(reactor.currentState == 7)
     let before = reactor.reads.elements.count
@@ -120,7 +121,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `concurrent first sends start once`(_ placement: PlacementUnderTest) throws {
+  func `concurrent first sends start the reactor once`(_ placement: PlacementUnderTest) throws {
     for _ in 0..<20 {
       let stage = try Stage(placement)
       let reactor = Lazy(on: stage.placement)

@@ -4,10 +4,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Actions that a reactor sends to itself from inside its own turns.
+/// Tests of actions that a reactor sends to itself from inside its turns.
 @Suite struct ReentrancyTests {
   @Test(arguments: PlacementUnderTest.allCases)
-  func `from mutate they wait for the running action`(_ placement: PlacementUnderTest) throws {
+  func `actions that mutate sends wait for the running action`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let order = Record<String>()
     let reactor = Script(
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `from reduce they wait too`(_ placement: PlacementUnderTest) throws {
+  func `actions that reduce sends wait for the running action`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let reactor = Script(
       on: stage.placement,
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `long chain does not recurse`(_ placement: PlacementUnderTest) throws {
+  func `a long chain of re-entrant actions does not recurse`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let reactor = Script(
       on: stage.placement, capacity: 2, reentrantCapacity: 1,
@@ -70,11 +70,11 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `growing chain ends at the limit`(_ placement: PlacementUnderTest) throws {
+  func `a growing chain of re-entrant actions ends at the limit`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let refused = Record<SendError>()
     let pending = Shared(Atomic(1))
-    // Each action of depth n sends two of depth n - 1: with 64 waiting, one of the two finds no place.
+    // Each action of depth n sends two of depth n - 1. Once 64 actions wait, one of the two is refused.
     let reactor = Script(
       on: stage.placement, reentrantCapacity: 64,
       mutate: { reactor, depth in
@@ -93,14 +93,14 @@ import Testing
     #expect(stage.finish { pending.value.load(ordering: .relaxed) == 0 })
     #expect(!refused.elements.isEmpty)
     #expect(refused.elements.allSatisfy { $0 == .reentrantOverflow })
-    // Nothing is missing but what was refused: every action was sent by one that was processed.
+    // Only the refused actions are missing, because each action was sent by one that was processed.
     let processed = reactor.currentState
     let sent = processed.count { $0 > 0 } * 2 + 1
     #expect(processed.count == sent - refused.elements.count)
   }
 
   @Test
-  func `overflow of send reaches the handler`() throws {
+  func `a re-entrant send beyond the limit is reported`() throws {
     let failures = Record<SendError>()
     let reactor = Script(
       on: .caller, reentrantCapacity: 3, failures: failures,
@@ -114,7 +114,9 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `full mailbox neither blocks nor loses`(_ placement: PlacementUnderTest) throws {
+  func `a re-entrant send to a full mailbox neither blocks nor loses the action`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let failures = Record<SendError>()
     let isInside = Gate()
@@ -132,7 +134,7 @@ import Testing
     let isDone = Threads.start { reactor.send(0) }
     #expect(isInside.wait())
     // Another thread fills the mailbox while the owner is inside mutate. On a loop, the slot of the
-    // running action may not have been given back yet.
+    // running action may not have been released yet.
     var accepted = 0
     while accepted < 2, (try? reactor.trySend(1 + accepted)) != nil { accepted += 1 }
     #expect(accepted >= 1)
@@ -140,13 +142,15 @@ import Testing
     mayGoOn.open()
     #expect(isDone.wait())
     #expect(stage.finish())
-    // What the others sent had returned before the re-entrant sends began, so it comes first.
+    // The sends of the other thread had returned before the re-entrant sends began, so their actions come first.
     #expect(reactor.currentState == [0] + (0..<accepted).map { 1 + $0 } + Array(100..<110))
     #expect(failures.elements == [])
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `order is that of real time`(_ placement: PlacementUnderTest) throws {
+  func `re-entrant actions and those of other threads keep their real-time order`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let isInside = Gate()
     let hasSent = Gate()

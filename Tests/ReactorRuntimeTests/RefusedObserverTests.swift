@@ -3,10 +3,10 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// Observers whose reactor has no room to add them.
+/// Tests of observers that a reactor has no room to add.
 @Suite struct RefusedObserverTests {
   @Test
-  func `one that subscribes in a turn of another reactor is told that it was refused`() throws {
+  func `an observer that subscribes in a turn of another reactor gets an error if there is no room`() throws {
     let loop = try Loop()
     let seen = Record<[Int]>()
     let refused = Record<SendError?>()
@@ -16,7 +16,7 @@ import Testing
       on: .loop(loop),
       mutate: { _, action in
         for _ in 1...3 { other.send(action) }
-        // Never disposed: it ends with `other`.
+        // It is never disposed, and ends with `other`.
         other.state.subscribe(
           onNext: { seen.append($0) }, onError: { refused.append($0 as? SendError) })
         isDone.open()

@@ -2,7 +2,7 @@ import ReactorCore
 import ReactorRuntime
 import TestSupport
 
-/// A reactor whose `mutate` and `reduce` are closures, and whose state is what was reduced so far.
+/// A reactor whose `mutate` and `reduce` are closures. By default its state is the list of its mutations.
 final class Script: Reactor {
   typealias Action = Int
   typealias Mutation = Int

@@ -3,17 +3,17 @@ import ReactorCore
 import ReactorRuntime
 import TestSupport
 
-/// Where the tested reactor runs.
+/// The placements that the tests cover.
 enum PlacementUnderTest: CaseIterable, Sendable {
   case caller
   case loop
-  /// On one loop of several.
+  /// On one loop of a group.
   case group
-  /// On a loop without a thread; a thread of the test's runs its rounds.
+  /// On a hosted loop; a thread of the test runs its rounds.
   case hosted
 }
 
-/// A placement, with the loop that it may need.
+/// A placement, and the loop that it may need.
 struct Stage: Sendable {
   let placement: Placement
   private let shutDown: (@Sendable () -> Void)?
@@ -38,16 +38,17 @@ struct Stage: Sendable {
     }
   }
 
-  /// Returns when everything that was sent was reduced; false if that took too long. The last thing to do.
+  /// Waits until everything that was sent is reduced, and shuts down the loop. Returns false if this takes too long.
+  /// Nothing may be sent afterwards.
   ///
-  /// - Parameter isDone: What must hold before the loop is shut down, which also refuses what turns send.
+  /// - Parameter isDone: The condition to wait for before the shutdown, which also refuses actions that turns send.
   func finish(after isDone: () -> Bool = { true }) -> Bool {
     guard let shutDown else { return isDone() }
     return Threads.yield(until: isDone) && Threads.start { shutDown() }.wait()
   }
 }
 
-/// A thread that polls for a hosted loop, and runs its rounds.
+/// A thread that polls the descriptor of a hosted loop, and runs its rounds.
 private final class ForeignLoop: Sendable {
   let hosted: HostedLoop
   private let isOver = Gate()

@@ -2,7 +2,7 @@ import ReactorCore
 import ReactorRuntime
 import TestSupport
 
-/// A reactor of integers whose `mutate` and transforms are closures; its state is the list of its mutations.
+/// A reactor of integers whose `mutate` and transforms are closures. Its state is the list of its mutations.
 final class Streamed: Reactor {
   typealias Action = Int
   typealias Mutation = Int

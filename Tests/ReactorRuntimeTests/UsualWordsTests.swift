@@ -3,8 +3,8 @@ import ReactorTesting
 import TestSupport
 import Testing
 
-/// The words that code written for ReactorKit and RxSwift uses are there, and do what they say. What each
-/// does in detail is tested with its family.
+/// Tests that the names that code for ReactorKit and RxSwift commonly uses exist and work. The tests of each family of
+/// operators cover the details.
 @Suite struct UsualWordsTests {
   private func elements<Element: Sendable>(_ stream: Observable<Element>) -> [Element] {
     let seen = Record<Element>()
@@ -14,7 +14,7 @@ import Testing
 
   private struct Oops: Error {}
 
-  @Test func `streams from scratch`() {
+  @Test func `the functions that create streams emit the expected elements`() {
     #expect(elements(.just(1)) == [1])
     #expect(elements(Observable<Int>.empty()) == [])
     #expect(elements(Observable<Int>.never()) == [])
@@ -35,7 +35,7 @@ import Testing
     #expect(elements(.combineLatest(Observable.just(1), Observable.just(2)) { $0 + $1 }) == [3])
   }
 
-  @Test func `operators of one stream`() {
+  @Test func `the operators of one stream emit the expected elements`() {
     let numbers = Observable.of(1, 2, 2, 3)
     #expect(elements(numbers.map { $0 * 2 }) == [2, 4, 4, 6])
     #expect(elements(Observable.of("a", "bb").map(\.count)) == [1, 2])
@@ -59,7 +59,7 @@ import Testing
     #expect(elements(numbers.asObservable()) == [1, 2, 2, 3])
   }
 
-  @Test func `time is virtual where a test says so`() {
+  @Test func `operators with timers run in virtual time`() {
     let scheduler = TestScheduler(initialClock: 0)
     let seen = Record<String>()
     let bag = DisposeBag()
@@ -84,7 +84,7 @@ import Testing
       ])
   }
 
-  @Test func `subjects and binding`() throws {
+  @Test func `subjects can be bound to each other`() throws {
     let relay = StateRelay(value: 0)
     let behavior = BehaviorSubject(value: 0)
     let publish = PublishSubject<Int>()
@@ -100,7 +100,7 @@ import Testing
     #expect(actions.elements == [1])
   }
 
-  @Test func `disposal`() {
+  @Test func `a bag disposes its contents in order`() {
     let ended = Record<Int>()
     do {
       let bag = DisposeBag()
@@ -111,7 +111,7 @@ import Testing
     #expect(ended.elements == [1, 2])
   }
 
-  @Test func `main scheduler is a scheduler`() {
+  @Test func `the main scheduler has a current time`() {
     let scheduler: any SchedulerType = MainScheduler.instance
     #expect(scheduler.now >= .zero)
   }

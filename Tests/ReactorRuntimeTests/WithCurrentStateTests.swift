@@ -3,12 +3,12 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// The state without a copy: `withCurrentState` shows what `currentState` would.
+/// Tests of `withCurrentState`, which passes the state of `currentState` without a copy.
 @Suite struct WithCurrentStateTests {
   @Test
-  func `shows what current state shows`() throws {
+  func `withCurrentState passes the same state as currentState`() throws {
     let reactor = Script(on: .caller)
-    // Before the first action: initialState.
+    // Before the first action, this is initialState.
     #expect(reactor.withCurrentState { $0.count } == 0)
     for index in 1...50 {
       reactor.send(index)
@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test
-  func `passes on what the body throws and unpins`() throws {
+  func `an error of the body is rethrown, and the state is unpinned`() throws {
     struct Refusal: Error, Equatable { let count: Int }
     let reactor = Script(on: .caller)
     for index in 1...20 {
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test
-  func `what the body sends does not change what it reads`() throws {
+  func `actions that the body sends do not change the state that it reads`() throws {
     let reactor = Script(on: .caller)
     reactor.send(0)
     for round in 1...20 {
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `inside a turn the owner reads its own`(_ placement: PlacementUnderTest) throws {
+  func `inside a turn the owner reads its own state`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let inMutate = Record<Int>()
     let inReduce = Record<Bool>()
@@ -68,7 +68,7 @@ import Testing
     #expect(inReduce.elements == Array(repeating: true, count: 6))
   }
 
-  /// Merges what `mutations` and `states` emit.
+  /// A reactor whose transforms merge in `mutations` and `states`.
   final class Merging: Reactor {
     typealias Action = Int
     let initialState: [Int] = [0]
@@ -95,26 +95,26 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `what a stream brings inside the body waits until it is read`(_ isState: Bool) throws {
+  func `an element that is emitted inside the body is processed after the body`(_ isState: Bool) throws {
     let seen = Record<[Int]>()
     let reactor = Merging(mergesStates: isState) { reactor, action in
-      // The second action of a turn: by then the owner is in a slot that it changes in place.
+      // This is the second action of a turn, when the owner changes a slot in place.
       if action == 1 { return reactor.send(2) }
       reactor.withCurrentState { state in
         if isState { reactor.states.onNext([8]) } else { reactor.mutations.onNext(8) }
         seen.append(copy state)
-        // Without optimisation the compiler passes a copy, so look at the place itself, too.
+        // Without optimisation the compiler passes a copy, so read the state itself as well.
         seen.append(reactor.currentState)
       }
     }
     reactor.send(1)
     #expect(seen.elements == [[0, 1], [0, 1]])
-    // In the order in which the merged stream emitted them.
+    // The elements are in the order in which the merged stream emitted them.
     #expect(reactor.currentState == (isState ? [0, 1, 2] : [0, 1, 8, 2]))
   }
 
   @Test
-  func `a stub stands in`() throws {
+  func `withCurrentState passes the state of an enabled stub`() throws {
     let reactor = Script(on: .caller)
     reactor.isStubEnabled = true
     reactor.stub.state.value = [4]

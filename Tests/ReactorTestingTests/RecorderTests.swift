@@ -3,9 +3,9 @@ import ReactorTesting
 import TestSupport
 import Testing
 
-/// Recorders of elements and of failures.
+/// Tests of the recorders of streams and of failures.
 @Suite struct RecorderTests {
-  @Test func `a stream is recorded to its end`() {
+  @Test func `a recorder records a stream to its end`() {
     let recorder = Recorder(Observable.of(1, 2))
     #expect(recorder.elements == [1, 2])
     #expect(recorder.events == [.next(1), .next(2), .completed])
@@ -15,7 +15,7 @@ import Testing
     #expect(failed.error as? RxError == .timeout)
   }
 
-  @Test func `a recorder that goes away ends its subscription`() {
+  @Test func `freeing a recorder ends its subscription`() {
     let scheduler = TestScheduler(initialClock: 0)
     let source = scheduler.createHotObservable([.next(1, 1)])
     var recorder: Recorder<Int>? = Recorder(source)
@@ -28,7 +28,7 @@ import Testing
     #expect(source.subscriptions.last == Subscription(0, 0))
   }
 
-  @Test func `waiting ends when there are as many elements`() async {
+  @Test func `waiting ends when the expected number of elements was recorded`() async {
     let recorder = Recorder<Int>()
     #expect(await recorder.wait(forCount: 0))
     let ended = Threads.start { for number in 0..<1000 { recorder.onNext(number) } }
@@ -37,7 +37,7 @@ import Testing
     #expect(ended.wait())
   }
 
-  @Test func `several may wait for different numbers`() async {
+  @Test func `several tasks may wait for different numbers of elements`() async {
     let recorder = Recorder<Int>()
     await withTaskGroup(of: Bool.self) { group in
       for count in 1...20 { group.addTask { await recorder.wait(forCount: count) } }
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `waiting is in vain if the stream ends before`() async {
+  @Test func `waiting returns false if the stream ends before`() async {
     let recorder = Recorder<Int>()
     async let waited = recorder.wait(forCount: 2, timeout: .seconds(60))
     async let stopped = recorder.waitForStop(timeout: .seconds(60))
@@ -61,7 +61,7 @@ import Testing
     #expect(await recorder.wait(forCount: 2) == false)
   }
 
-  @Test func `waiting ends in time, and when the task is cancelled`() async {
+  @Test func `waiting ends at the timeout and when the task is cancelled`() async {
     let recorder = Recorder<Int>()
     #expect(await recorder.wait(forCount: 1, timeout: .zero) == false)
     #expect(await recorder.wait(forCount: 1, timeout: .milliseconds(1)) == false)
@@ -71,7 +71,7 @@ import Testing
     #expect(await task.value == false)
   }
 
-  @Test func `a difference says where and what`() {
+  @Test func `a difference shows the index and both elements`() {
     let recorder = Recorder(Observable.of(1, 5))
     #expect(recorder.difference(from: [1, 5]) == nil)
     #expect(recorder.difference(fromEvents: [.next(1), .next(5), .completed]) == nil)
@@ -91,7 +91,7 @@ import Testing
         """)
   }
 
-  @Test func `a long difference is cut`() {
+  @Test func `a long difference is shortened`() {
     let text = difference(of: Array(0..<100), from: Array(0..<50) + Array(100..<200)) ?? ""
     let lines = text.split(separator: "\n")
     #expect(lines[0] == "The first difference is at index 50; 150 were expected and 100 recorded.")
@@ -100,7 +100,7 @@ import Testing
     #expect(lines.count == 26)
   }
 
-  @Test func `what a test observer recorded is compared as well`() {
+  @Test func `the events of a testable observer can be compared`() {
     let scheduler = TestScheduler(initialClock: 0)
     let observer = scheduler.start { Observable.just(1) }
     #expect(observer.difference(from: [.next(200, 1), .completed(200)]) == nil)
@@ -113,7 +113,7 @@ import Testing
         """)
   }
 
-  @Test func `failures of a runtime are recorded`() async throws {
+  @Test func `a failure recorder records the failures of a runtime`() async throws {
     let failures = FailureRecorder()
     let loop = try Loop(name: "recorder")
     let counter = Counter(on: .loop(loop), onFailure: failures.handler)

@@ -4,7 +4,7 @@ import ReactorTesting
 import TestSupport
 import Testing
 
-/// A loop whose turns a test runs by hand.
+/// Tests of a loop that the test steps.
 @Suite struct SteppedLoopTests {
   private final class Adder: Reactor {
     typealias Action = Int
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test
-  func `step is one turn of each`() throws {
+  func `a step runs one turn of each reactor`() throws {
     let loop = try SteppedLoop(turnLimit: 2)
     let (first, second) = (Adder(on: loop.placement), Adder(on: loop.placement))
     for _ in 0..<5 { first.send(1) }
@@ -51,7 +51,7 @@ import Testing
   func `another thread may send and step`() throws {
     let loop = try SteppedLoop(turnLimit: 1)
     let reactor = Adder(on: loop.placement)
-    // Stepped here first, so that the reactor is this thread's when the other goes on.
+    // This thread steps first, so that the other thread continues with a reactor that this one has run.
     for _ in 0..<3 { reactor.send(1) }
     #expect(loop.step() == 1)
     #expect(
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test
-  func `full mailbox is said and not waited for`() throws {
+  func `trySend fails on a full mailbox without waiting`() throws {
     let loop = try SteppedLoop()
     let reactor = Adder(on: loop.placement)
     for _ in 0..<16 { try reactor.trySend(1) }
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test
-  func `shutdown runs what was sent and refuses the rest`() throws {
+  func `shutdown processes what was sent and refuses later sends`() throws {
     let loop = try SteppedLoop()
     let reactor = Adder(on: loop.placement)
     reactor.send(200)
@@ -86,7 +86,7 @@ import Testing
     #expect(throws: SendError.closed) { try reactor.trySend(1) }
   }
 
-  @Test func `run gives up on a reactor that never ends`() throws {
+  @Test func `run returns false for a reactor that always has work`() throws {
     let loop = try SteppedLoop(turnLimit: 4)
     let reactor = Adder(on: loop.placement)
     reactor.send(100_000)

@@ -3,9 +3,9 @@ import ReactorTesting
 import TestSupport
 import Testing
 
-/// Virtual time itself.
+/// Tests of virtual time itself.
 @Suite struct TestSchedulerTests {
-  @Test func `what is earlier runs first, and of the same time what was told first`() {
+  @Test func `actions run in the order of their times, and then of their scheduling`() {
     let scheduler = TestScheduler(initialClock: 0)
     let record = Record<String>()
     for (time, name) in [(30, "c"), (10, "a"), (20, "b1"), (20, "b2"), (20, "b3"), (5, "first")] {
@@ -16,7 +16,7 @@ import Testing
     #expect(scheduler.clock == 30)
   }
 
-  @Test func `a thousand actions of random times keep the order`() {
+  @Test func `a thousand actions with random times run in order`() {
     let scheduler = TestScheduler(initialClock: 0)
     let record = Record<[Int]>()
     var generator = SystemRandomNumberGenerator()
@@ -38,11 +38,11 @@ import Testing
       scheduler.start()
       record.append("\(scheduler.now)")
     }
-    // Both after two whole seconds: 1.6 is rounded.
+    // Both run after two whole seconds, since 1.6 is rounded.
     #expect(record.elements == ["7", "7", "7.0 seconds", "165", "205", "2.05 seconds"])
   }
 
-  @Test func `what is scheduled for now happens at the next tick, or in this one if so wished`() {
+  @Test func `an action scheduled for now runs at the next tick, or in this one without a simulated delay`() {
     for (delays, expected) in [(true, 101), (false, 100)] {
       let scheduler = TestScheduler(initialClock: 0, simulateProcessingDelay: delays)
       let record = Record<Int>()
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `what was cancelled does not run and is gone at once`() {
+  @Test func `a cancelled action does not run and is freed at once`() {
     let lifetimes = Lifetimes()
     let scheduler = TestScheduler(initialClock: 0)
     let record = Record<Int>()
@@ -73,7 +73,7 @@ import Testing
     periodic.dispose()
   }
 
-  @Test func `a periodic action does not shift and ends when it is disposed, also by itself`() {
+  @Test func `a periodic action does not drift, and ends when it is disposed, even by itself`() {
     let lifetimes = Lifetimes()
     let scheduler = TestScheduler(initialClock: 0)
     let record = Record<Int>()
@@ -89,7 +89,7 @@ import Testing
     #expect(scheduler.clock == 35)
   }
 
-  @Test func `time goes by as far as it is told`() {
+  @Test func `time advances exactly as far as requested`() {
     let scheduler = TestScheduler(initialClock: 0)
     let record = Record<Int>()
     for time in [10, 20, 30, 40] { scheduler.scheduleAt(time) { record.append(time) } }
@@ -107,7 +107,7 @@ import Testing
     #expect(record.elements == [10, 20, 30, 40])
   }
 
-  @Test func `stopping ends the run, and the next one goes on`() {
+  @Test func `stop ends the run, and the next run continues`() {
     let scheduler = TestScheduler(initialClock: 0)
     let record = Record<Int>()
     for time in [10, 20, 30] {
@@ -124,7 +124,7 @@ import Testing
     #expect(record.elements == [10, 20, 30])
   }
 
-  @Test func `an endless loop fails with a message`() {
+  @Test func `an endless run fails with a message`() {
     let messages = Record<String>()
     let scheduler = TestScheduler(
       initialClock: 0, simulateProcessingDelay: false, actionLimit: 1000, onRunaway: messages.append)
@@ -137,13 +137,13 @@ import Testing
     let periodic = TestScheduler(initialClock: 0, actionLimit: 1000, onRunaway: messages.append)
     _ = periodic.schedulePeriodic(after: .seconds(1), every: .seconds(1)) {}
     periodic.start()
-    #expect(messages.elements.last?.contains("periodic is never disposed") == true)
-    // The limit is that of one run, and a run that just reaches it is fine.
+    #expect(messages.elements.last?.contains("a periodic action is never disposed") == true)
+    // The limit applies to one run, and a run that just reaches it is valid.
     periodic.advanceBy(1000)
     #expect(messages.elements.count == 2)
   }
 
-  @Test func `other threads may schedule while time goes by`() {
+  @Test func `other threads may schedule during a run`() {
     let scheduler = TestScheduler(initialClock: 0)
     let record = Record<Int>()
     let done = Threads.run(4) { index in

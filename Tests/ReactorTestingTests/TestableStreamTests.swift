@@ -3,11 +3,11 @@ import ReactorTesting
 import TestSupport
 import Testing
 
-/// Streams with events at given times, and observers that know the time.
+/// Tests of streams with events at given times, and of observers that record times.
 @Suite struct TestableStreamTests {
   private struct Trouble: Error {}
 
-  @Test func `a hot stream tells whoever is subscribed at the time`() {
+  @Test func `a hot stream emits to the observers that are subscribed at the time`() {
     let scheduler = TestScheduler(initialClock: 0)
     let source = scheduler.createHotObservable([
       .next(100, 1), .next(200, 2), .next(210, 3), .completed(300), .next(400, 4),
@@ -18,7 +18,7 @@ import Testing
     #expect(source.recordedEvents.count == 5)
   }
 
-  @Test func `a cold stream counts from the subscription`() {
+  @Test func `the times of a cold stream are relative to each subscription`() {
     let scheduler = TestScheduler(initialClock: 0)
     let source = scheduler.createColdObservable([.next(10, "a"), .next(20, "b"), .error(30, Trouble())])
     let late = scheduler.createObserver(String.self)
@@ -29,7 +29,7 @@ import Testing
     #expect(source.subscriptions == [Subscription(0, 25), Subscription(500, 530)])
   }
 
-  @Test func `who is subscribed directly is told also what comes after the end`() {
+  @Test func `an observer that subscribes directly also gets events after the end`() {
     let scheduler = TestScheduler(initialClock: 0)
     let observer = scheduler.createObserver(Int.self)
     let subscription = scheduler.createHotObservable([.next(1, 1), .error(2, Trouble()), .next(3, 3)])
@@ -39,7 +39,7 @@ import Testing
     #expect(observer.events == [.next(1, 1), .error(2, Trouble()), .next(3, 3)])
   }
 
-  @Test func `the times of a run are 100, 200 and 1000 unless they are told`() {
+  @Test func `the default times of a run are 100, 200 and 1000`() {
     let scheduler = TestScheduler(initialClock: 0)
     let times = Record<Int>()
     let source = scheduler.createHotObservable([.next(999, 1), .next(1000, 2)])
@@ -48,12 +48,12 @@ import Testing
       return source
     }
     #expect(times.elements == [100])
-    // The element of 1000 was told before the disposal of 1000.
+    // The element of 1000 was scheduled before the disposal of 1000.
     #expect(observer.events == [.next(999, 1), .next(1000, 2)])
     #expect(source.subscriptions == [Subscription(200, 1000)])
   }
 
-  @Test func `disposing of a subscription to a cold stream forgets what was to come`() {
+  @Test func `disposing of a subscription to a cold stream cancels its later events`() {
     let lifetimes = Lifetimes()
     let scheduler = TestScheduler(initialClock: 0)
     let source = scheduler.createColdObservable([.next(10, 1)])
@@ -63,7 +63,8 @@ import Testing
     #expect(scheduler.clock == 0)
   }
 
-  @Test func `events are equal if their elements are, or their errors' types and descriptions`() {
+  @Test func `events are equal if their elements, or the types and descriptions of their errors, are equal`()
+  {
     enum Other: Error { case one, two }
     #expect(Event.next(1) == .next(1))
     #expect(Event.next(1) != .next(2))
@@ -75,7 +76,7 @@ import Testing
     #expect(Event<Int?>.next(nil) == .next(nil))
   }
 
-  @Test func `recorded events say what and when`() {
+  @Test func `the description of a recorded event contains the event and its time`() {
     #expect("\(Recorded.next(210, 1))" == "next(1) @ 210")
     #expect("\(Recorded<Event<Int>>.completed(300))" == "completed @ 300")
     #expect(String(reflecting: Recorded<Event<Int>>.error(300, RxError.timeout)).hasSuffix(" @ 300"))

@@ -3,19 +3,19 @@ import ReactorTesting
 import TestSupport
 import Testing
 
-/// Virtual time for operators that are not told a scheduler.
+/// Tests of virtual time for operators without a scheduler of their own.
 @Suite struct VirtualTimeTests {
-  @Test func `operators that are made in the body use virtual time`() {
+  @Test func `operators made in the body use virtual time`() {
     let scheduler = TestScheduler(initialClock: 0)
     let observer = withVirtualTime(scheduler) {
       scheduler.start { Observable<Int>.interval(.seconds(100)) }
     }
-    // At 1000 the disposal, which was told before, comes first.
+    // At 1000 the disposal runs first, because it was scheduled earlier.
     #expect(observer.events == (0..<7).map { .next(300 + $0 * 100, $0) })
     #expect(!(Schedulers.timing is TestScheduler))
   }
 
-  @Test func `also in an asynchronous body`() async {
+  @Test func `operators made in an asynchronous body use virtual time`() async {
     let scheduler = TestScheduler(initialClock: 0)
     let observer = await withVirtualTime(scheduler) {
       await Task.yield()

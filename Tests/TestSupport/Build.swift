@@ -1,4 +1,5 @@
 import Glibc
+import ReactorCore
 
 /// How the tests were built.
 public enum Build {
@@ -9,6 +10,9 @@ public enum Build {
       true
     #endif
   }
+
+  /// Whether the core is the pure-Swift twin: the trait `PureSwiftCore`.
+  public static var isPureSwift: Bool { CurrentCore.name == "Swift" }
 
   /// Whether the runtime of a sanitizer is in the process.
   public static var isSanitized: Bool {

@@ -1,6 +1,6 @@
 import CReactorCore
 
-/// The core written in C11, spelled in Swift.
+/// The core written in C11, called from Swift.
 public enum CCore: Core {
   public typealias Ring = CRing
   public typealias Lanes = CLanes
@@ -26,7 +26,7 @@ public enum CCore: Core {
 }
 
 extension CoreError {
-  /// Nil for the codes that are answers, not errors.
+  /// The error of a status code; nil for a code that is a result, not an error.
   @usableFromInline
   init?(_ status: rr_status) {
     switch status {
@@ -36,7 +36,6 @@ extension CoreError {
     case RR_STRIDE_ZERO: self = .elementSizeIsZero
     case RR_STRIDE_TOO_LARGE: self = .elementIsTooLarge
     case RR_ALIGNMENT_INVALID: self = .alignmentIsInvalid
-    case RR_COUNT_INVALID: self = .countIsInvalid
     case RR_OUT_OF_MEMORY: self = .outOfMemory
     case RR_LANES_EXHAUSTED: self = .lanesExhausted
     case RR_LANE_COUNT_INVALID: self = .laneCountIsInvalid
@@ -45,7 +44,7 @@ extension CoreError {
     }
   }
 
-  /// Calls a creating function of C and hands out what it made.
+  /// Calls a C function that creates an object, and returns the object.
   @usableFromInline
   static func creating<Object>(
     _ create: (inout Object?) -> rr_status

@@ -1,9 +1,9 @@
 import CReactorCore
 
-/// `rr_eventcount`, spelled in Swift. See `rr_eventcount.h`.
+/// The event count of the C core; see `rr_eventcount.h`.
 @frozen
 public struct CEventCount: RawEventCount, @unchecked Sendable {
-  // Unchecked: the pointee is made of an atomic and of a constant.
+  // Unchecked: the pointee consists of an atomic and a constant.
   @usableFromInline let pointer: OpaquePointer
 
   @inlinable

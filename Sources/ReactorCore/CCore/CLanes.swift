@@ -1,9 +1,9 @@
 import CReactorCore
 
-/// `rr_lanes`, spelled in Swift. See `rr_lanes.h`.
+/// The lanes of the C core; see `rr_lanes.h`.
 @frozen
 public struct CLanes: RawLanes, @unchecked Sendable {
-  // Unchecked: the pointee is made of atomics and of constants.
+  // Unchecked: the pointee consists of atomics and constants.
   @usableFromInline let pointer: OpaquePointer
 
   @inlinable
@@ -33,11 +33,10 @@ public struct CLanes: RawLanes, @unchecked Sendable {
   public func lane(_ index: Int) -> CLane { CLane(rr_lanes_at(pointer, UInt32(index))) }
 }
 
-/// `rr_lane_producer`, spelled in Swift. See `rr_lanes.h`.
+/// The producer's side of a lane of the C core; see `rr_lanes.h`.
 @frozen
 public struct CLaneProducer: RawLaneProducer, @unchecked Sendable {
-  // Unchecked: what the pointers inside lead to is made of atomics, and of slots that are the producer's
-  // until it publishes them.
+  // Unchecked: the pointees of its fields are atomics, and slots that belong to the producer until it publishes them.
   @usableFromInline var producer: rr_lane_producer
 
   @inlinable
@@ -53,10 +52,10 @@ public struct CLaneProducer: RawLaneProducer, @unchecked Sendable {
   public func close() { withUnsafePointer(to: producer) { rr_lane_close($0) } }
 }
 
-/// `rr_lane`, spelled in Swift. See `rr_lanes.h`.
+/// The consumer's side of a lane of the C core; see `rr_lanes.h`.
 @frozen
 public struct CLane: RawLane, @unchecked Sendable {
-  // Unchecked: the pointee is made of atomics, and of fields that belong to one side each.
+  // Unchecked: the pointee consists of atomics, and of fields that belong to one side each.
   @usableFromInline let pointer: OpaquePointer
 
   @inlinable

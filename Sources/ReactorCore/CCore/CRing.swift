@@ -1,9 +1,9 @@
 import CReactorCore
 
-/// `rr_ring`, spelled in Swift. See `rr_ring.h`.
+/// The ring of the C core; see `rr_ring.h`.
 @frozen
 public struct CRing: RawRing, @unchecked Sendable {
-  // Unchecked: the pointee is made of atomics, of constants, and of fields that only the consumer uses.
+  // Unchecked: the pointee consists of atomics, constants, and fields that only the consumer accesses.
   @usableFromInline let pointer: OpaquePointer
 
   @inlinable

@@ -1,9 +1,9 @@
 import CReactorCore
 
-/// `rr_trampoline`, with `rr_pins.h` and `rr_readers.h`, spelled in Swift.
+/// The trampoline of the C core; see `rr_trampoline.h`, `rr_pins.h` and `rr_readers.h`.
 @frozen
 public struct CTrampoline: RawTrampoline, @unchecked Sendable {
-  // Unchecked: the pointee is made of atomics, and of what the owner alone touches.
+  // Unchecked: the pointee consists of atomics, and of memory that only the owner accesses.
   @usableFromInline let word: OpaquePointer
 
   @inlinable
@@ -52,7 +52,7 @@ public struct CTrampoline: RawTrampoline, @unchecked Sendable {
   public var wasDeferred: Int { Int(rr_pins_was_deferred_count(word)) }
 
   @inlinable
-  public var slot: Int { Int(rr_trampoline_published_slot(word)) }
+  public var publishedSlot: Int { Int(rr_trampoline_published_slot(word)) }
 
   @inlinable
   public func pin(slot: Int) { rr_pins_pin(word, Int32(truncatingIfNeeded: slot)) }
@@ -62,7 +62,7 @@ public struct CTrampoline: RawTrampoline, @unchecked Sendable {
 
   @inlinable
   @inline(__always)
-  public func pinShown() -> SnapshotPin {
+  public func pinPublished() -> SnapshotPin {
     let pin = rr_readers_pin(word)
     return SnapshotPin(slot: Int(pin.slot), reader: pin.reader, depth: pin.depth)
   }

@@ -1,23 +1,27 @@
-/// Rings for one producer each, polled by one consumer: for callers who need only the order of each
-/// producer, not one order of all, and want the speed of a send without a shared claim.
+/// Rings with one producer each, polled by one consumer. For callers that need the order of each producer's elements, but
+/// no order between producers: a send needs no claim that producers share.
 ///
-/// A producer is a handle (``register()``); when the handle goes away, what it sent is still received and
-/// its lane becomes free for another. One thread at a time may drain. What is still inside when the lanes
-/// go away is destroyed with them.
+/// A producer is a handle (``register()``). When the handle is destroyed, what it sent is still received, and its lane
+/// then becomes free for another producer. One thread at a time may drain. Elements that are still inside when the lanes
+/// are destroyed are destroyed with them.
 ///
-/// The algorithm and its sources stand in `rr_lanes.h`.
+/// The algorithm and its sources are documented in `rr_lanes.h`.
 public final class Lanes<Element: ~Copyable> {
   @usableFromInline let raw: CurrentCore.Lanes
-  /// The lane that the next drain begins with, so that a limit does not favour the first. The consumer's.
+  /// The lane at which the next drain begins, so that a limit does not favour the first lane. Only the consumer uses it.
   @usableFromInline let next = OwnerIsolated(0)
   #if DEBUG
     @usableFromInline let drainGuard = OverlapGuard("drain")
   #endif
 
-  /// Makes lanes for at most `limit` producers at a time with room for `capacity` elements each, a power
-  /// of two. A lane's memory is allocated when it is first registered.
+  /// Creates lanes for at most `limit` producers at a time.
   ///
-  /// - Throws: What is wrong with the arguments, or ``CoreError/outOfMemory``.
+  /// - Parameters:
+  ///   - limit: The largest number of producers, between 1 and 1024.
+  ///   - capacity: How many elements fit in each lane; a power of two. A lane's memory is allocated when it is registered
+  ///     for the first time.
+  ///   - cursor: The first cursor; other than zero only to test wrap-around.
+  /// - Throws: ``CoreError``, if an argument is invalid or an allocation fails.
   @inlinable
   public init(limit: Int = 64, capacity: Int, startingAt cursor: UInt64 = 0) throws(CoreError) {
     guard capacity > 0 else { throw .capacityIsZero }
@@ -28,12 +32,12 @@ public final class Lanes<Element: ~Copyable> {
   }
 
   deinit {
-    // Producers hold the lanes, so none is left.
+    // Producers retain the lanes, so none is left.
     _ = drain { element in _ = element }
     raw.destroy()
   }
 
-  /// A lane of the caller's own. Any thread.
+  /// Returns a lane for the caller alone. Any thread.
   ///
   /// - Throws: ``CoreError/lanesExhausted`` while `limit` producers are registered or not yet drained,
   ///   or ``CoreError/outOfMemory``.
@@ -43,9 +47,12 @@ public final class Lanes<Element: ~Copyable> {
     LaneProducer(try raw.register(), of: self)
   }
 
-  /// Receives what is published, at most `limit` elements, each producer's oldest first, and answers how
-  /// many. Consumer. Lanes are visited in turn, at most `share` elements of each before the next, until none
-  /// has anything or the limit is reached.
+  /// Receives published elements, each producer's oldest first. Consumer.
+  ///
+  /// Visits the lanes in turn, and receives at most `share` elements of each before the next, until all are empty or
+  /// `limit` elements were received.
+  ///
+  /// - Returns: How many elements were received.
   @inlinable
   @inline(__always)
   public func drain(upTo limit: Int = .max, share: Int = 4096, _ body: (consuming Element) -> Void) -> Int {
@@ -57,16 +64,16 @@ public final class Lanes<Element: ~Copyable> {
   }
 }
 
-// Unchecked: the raw lanes are made for threads, and hand each element from exactly one to exactly one.
+// Unchecked: any thread may use the raw lanes, which move each element from one thread to exactly one other.
 extension Lanes: @unchecked Sendable where Element: Sendable & ~Copyable {}
 
-/// One producer's lane. One thread at a time may use it; when it goes away, so does the registration.
+/// One producer's lane. One thread at a time may use it. Destroying it ends the registration.
 ///
-/// A loop that sends takes the handle into a local variable: then the compiler keeps its cursors in
-/// registers, and a send is two stores.
+/// A loop that sends should move the handle to a local variable. The compiler then keeps its cursors in registers, and a
+/// send is two stores.
 public struct LaneProducer<Element: ~Copyable>: ~Copyable {
   @usableFromInline var raw: CurrentCore.Lanes.Producer
-  /// Keeps the memory of the lane.
+  /// Keeps the memory of the lane alive.
   @usableFromInline let lanes: Lanes<Element>
 
   @inlinable
@@ -77,7 +84,8 @@ public struct LaneProducer<Element: ~Copyable>: ~Copyable {
 
   deinit { raw.close() }
 
-  /// Sends one element if there is room. Wait-free; `full` is truthful.
+  /// Sends one element if there is room. Wait-free. ``SendOutcome/full(_:)`` is truthful: every slot of the lane was
+  /// taken at some moment during the call.
   @inlinable
   @inline(__always)
   public mutating func trySend(_ element: consuming Element) -> SendOutcome<Element> {
@@ -85,13 +93,12 @@ public struct LaneProducer<Element: ~Copyable>: ~Copyable {
   }
 }
 
-// Unchecked: the handle may move to another thread; `mutating` keeps two threads from using it at once.
+// Unchecked: the handle may move to another thread, and `mutating` prevents that two threads use it at the same time.
 extension LaneProducer: @unchecked Sendable where Element: Sendable & ~Copyable {}
 
-/// What lanes do with elements, apart from owning their memory: the algorithm of ``Lanes``, for any core.
+/// The algorithm of ``Lanes`` for any core: everything but the ownership of the memory.
 extension RawLanes {
-  /// As ``Lanes/drain(upTo:share:_:)``; `nextLane` is the lane to begin with, and becomes that of the next drain.
-  /// Consumer.
+  /// The same as ``Lanes/drain(upTo:share:_:)``. Begins at the lane `nextLane`, and sets it for the next drain. Consumer.
   @inlinable
   @inline(__always)
   public func drain<Element: ~Copyable>(
@@ -99,7 +106,7 @@ extension RawLanes {
   ) -> Int {
     var received = 0
     var index = nextLane
-    // The drain ends after as many empty lanes in a row as there are lanes.
+    // The drain ends when all lanes, one after the other, were empty.
     var emptyLanes = 0
     while emptyLanes < count, received < limit {
       if index >= count { index = 0 }
@@ -114,6 +121,7 @@ extension RawLanes {
 }
 
 extension RawLane {
+  /// Receives at most `limit` elements of this lane. Recycles the lane if it is empty and closed. Consumer.
   @inlinable
   @inline(__always)
   func drain<Element: ~Copyable>(upTo limit: Int, _ body: (consuming Element) -> Void) -> Int {
@@ -127,7 +135,7 @@ extension RawLane {
     let first = head
     for offset in 0..<UInt64(taken) {
       body(slots.payload(first &+ offset, as: Element.self).move())
-      // A body that takes long must not keep the producer waiting for slots that are already empty.
+      // If `body` takes long, the producer must not wait for slots that are already empty.
       if offset & 255 == 255 { release(first &+ offset &+ 1) }
     }
     release(first &+ UInt64(taken))
@@ -136,7 +144,7 @@ extension RawLane {
 }
 
 extension RawLaneProducer {
-  /// Sends one element of the type that the lanes were made for, if there is room. Wait-free.
+  /// Sends one element, of the type for which the lanes were created, if there is room. Wait-free.
   @inlinable
   @inline(__always)
   public mutating func trySend<Element: ~Copyable>(_ element: consuming Element) -> SendOutcome<Element> {

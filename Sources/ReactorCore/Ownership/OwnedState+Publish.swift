@@ -1,79 +1,81 @@
-/// How the owner finds a slot for its changes, and how it shows them.
+/// The owner's search for a slot for its changes, and their publication.
 extension OwnedState {
-  /// Shows what changed to readers and stays the owner. The owner.
+  /// Publishes the owner's changes and keeps the ownership. The owner.
   @unsafe
   @inlinable
   public func publish() {
-    if owner.pointee.isShown || !markPublished() { return }
-    raw.publish(CurrentCore.threadToken, slot: Int(slots.pointee.shown))
+    if owner.pointee.isPublished || !markPublished() { return }
+    raw.publish(CurrentCore.threadToken, slot: Int(slots.pointee.published))
   }
 
-  /// Shows what changed to readers and gives the ownership up. The owner. Look at the mailbox again
-  /// afterwards.
+  /// Publishes the owner's changes and releases the ownership. The owner; it must check the mailbox again afterwards.
   @unsafe
   @inlinable
   @inline(__always)
   public func release() {
-    assert(isOwner, "only the owner may leave")
+    assert(isOwner, "only the owner may release the ownership")
     _ = markPublished()
-    raw.release(slot: Int(slots.pointee.shown))
+    raw.release(slot: Int(slots.pointee.published))
   }
 
-  /// Shows what changed to readers and gives the ownership back to the schedule: somebody must call
-  /// ``begin()`` again. The owner.
+  /// Publishes the owner's changes and turns the ownership into a reservation: the caller must make sure that one thread
+  /// calls ``acquireScheduled()``. The owner.
   @unsafe
   public func reschedule() {
-    assert(isOwner, "only the owner may give the ownership back")
+    assert(isOwner, "only the owner may reschedule")
     _ = markPublished()
-    raw.publish(scheduledToken, slot: Int(slots.pointee.shown))
+    raw.publish(scheduledToken, slot: Int(slots.pointee.published))
   }
 
-  /// Makes what changed the slot to be shown. False if there is none: then the next publishing, by whoever is
-  /// the owner then, tries again.
+  /// Marks the slot with the owner's changes as the published one; the caller then stores its number in the word. Returns
+  /// false if the changes are in the private slot and no other slot is free: the next publication, by the owner at that
+  /// time, tries again.
   @inlinable
   @inline(__always)
   func markPublished() -> Bool {
     let (owner, slots) = (owner, slots)
     if slots.pointee.current == privateSlot, !tryMoveOutOfPrivateSlot() { return false }
-    slots.pointee.shown = slots.pointee.current
-    owner.pointee.isShown = true
+    slots.pointee.published = slots.pointee.current
+    owner.pointee.isPublished = true
     return true
   }
 
-  /// The owner goes on in a slot that nobody sees. Its source was written in an earlier turn; copying it now
-  /// rather than copying the change afterwards is what keeps the copy off the processor's critical path.
+  /// Copies the published state to a slot that no reader sees, where the owner continues. The source was written in an
+  /// earlier turn. Copying it now, rather than the changed state afterwards, keeps the copy off the processor's critical
+  /// path.
   @inlinable
   @inline(__always)
   func copyToSpareSlot() {
     let source = owner.pointee.place.state(State.self)
-    if !goToSpareSlot({ $0.pointee = source.pointee }) { copyToOtherSlot() }
+    if !tryMoveToSpareSlot({ $0.pointee = source.pointee }) { copyToFreeSlot() }
   }
 
-  /// The usual way: makes the spare slot the current one, with a state that `write` writes there; false if
-  /// that is not possible.
+  /// The usual case: makes the spare slot the current one, and calls `write` to store a state there. Returns false if that
+  /// is not possible.
   @inlinable
   @inline(__always)
-  func goToSpareSlot(_ write: (UnsafeMutablePointer<State>) -> Void) -> Bool {
+  func tryMoveToSpareSlot(_ write: (UnsafeMutablePointer<State>) -> Void) -> Bool {
     let (owner, slots) = (owner, slots)
     let (spare, place) = (slots.pointee.spare, slots.pointee.sparePlace)
-    if !slots.pointee.isUsual || !raw.isFree(slot: Int(spare)) { return false }
-    // Before the writing, which destroys an earlier state: that may change this one, and come here itself.
-    let (shown, shownPlace) = (slots.pointee.shown, owner.pointee.place)
+    if !slots.pointee.isAlternating || !raw.isFree(slot: Int(spare)) { return false }
+    // Loaded before `write`, which destroys an earlier state: its deinitializer may change this state, and so call this
+    // function too.
+    let (published, publishedPlace) = (slots.pointee.published, owner.pointee.place)
     write(place.state(State.self))
-    slots.pointee.spare = shown
-    slots.pointee.sparePlace = shownPlace
+    slots.pointee.spare = published
+    slots.pointee.sparePlace = publishedPlace
     slots.pointee.current = spare
     owner.pointee.place = place
-    owner.pointee.isShown = false
+    owner.pointee.isPublished = false
     return true
   }
 
-  /// The first time, and while there are readers: likewise, in any slot, with a copy of the shown state.
+  /// The first time, and while there are readers: makes any free slot the current one, with a copy of the published state.
   @inlinable
   @inline(never)
-  func copyToOtherSlot() {
+  func copyToFreeSlot() {
     let (owner, slots) = (owner, slots)
-    destroyOthers()
+    destroyUnpinnedStates()
     let slot = freeSlot()
     let source = owner.pointee.place
     let place = StatePlaces<State>.placeOrNew(of: Int(slot), in: raw.memory)
@@ -84,45 +86,45 @@ extension OwnedState {
       place.initialize(to: source.state(State.self).pointee)
       slots.pointee.initialized |= bit
     }
-    let shown = slots.pointee.shown
-    slots.pointee.spare = shown
+    let published = slots.pointee.published
+    slots.pointee.spare = published
     slots.pointee.sparePlace = source
     slots.pointee.current = slot
-    slots.pointee.isUsual =
-      slots.pointee.initialized == bit | 1 &<< UInt16(shown)
-      && (!slots.pointee.hasReaders || min(slot, shown) >= 2)
+    slots.pointee.isAlternating =
+      slots.pointee.initialized == bit | 1 &<< UInt16(published)
+      && (!slots.pointee.hasReaders || min(slot, published) >= 2)
     owner.pointee.place = place.raw
-    owner.pointee.isShown = false
+    owner.pointee.isPublished = false
   }
 
-  /// A slot that readers would find, or else the owner's own. Once there have been readers who stay, those come
-  /// first that have lines of their own.
+  /// Returns a slot that can be published, or else the private slot. Once a slot was found pinned, it prefers the slots
+  /// that have cache lines of their own.
   @inlinable
   func freeSlot() -> UInt8 {
     let (slots, count) = (slots, UInt8(snapshotSlotCount))
-    if slots.pointee.initialized & ~3 == 0, slots.pointee.shown < 2, !slots.pointee.hasReaders {
-      let slot = 1 - slots.pointee.shown
+    if slots.pointee.initialized & ~3 == 0, slots.pointee.published < 2, !slots.pointee.hasReaders {
+      let slot = 1 - slots.pointee.published
       if raw.isFree(slot: Int(slot)) { return slot }
     }
     slots.pointee.hasReaders = true
     for step in 2..<count + 2 {
       let slot = step % count
-      if slot != slots.pointee.shown, raw.isFree(slot: Int(slot)) { return slot }
+      if slot != slots.pointee.published, raw.isFree(slot: Int(slot)) { return slot }
     }
     return privateSlot
   }
 
-  /// Brings the state in the owner's own slot to one that readers find; false if there is none. Runs no code
-  /// of the state's: what was in that slot is destroyed by a later change.
+  /// Moves the state from the private slot to one that can be published. Returns false if none is free. Runs no code of the
+  /// state: the earlier state in that slot is destroyed by a later change.
   @inlinable
   @inline(never)
   func tryMoveOutOfPrivateSlot() -> Bool {
     let (owner, slots) = (owner, slots)
-    assert(owner.pointee.change == .none, "the state is shown while it is changed or read")
+    assert(owner.pointee.change == .none, "the state is published while it is changed or read")
     var slot = freeSlot()
-    // If this does not help, readers are inside of their reads, and asking them again has time.
-    let asks = slots.pointee.failures & (slots.pointee.failures &- 1) == 0
-    if slot == privateSlot, asks, raw.revokeKeptPins() { slot = freeSlot() }
+    // If this frees no slot, readers are inside of their reads. So it is repeated only at each power of two of failures.
+    let mayRevoke = slots.pointee.failures & (slots.pointee.failures &- 1) == 0
+    if slot == privateSlot, mayRevoke, raw.revokeKeptPins() { slot = freeSlot() }
     if slot == privateSlot {
       slots.pointee.failures &+= 1
       raw.noteDeferred()
@@ -145,15 +147,15 @@ extension OwnedState {
     return true
   }
 
-  /// Destroys earlier states that readers have unpinned. Not when leaving: what this runs may send actions to
-  /// the owner itself, which looks for them before it leaves.
+  /// Destroys earlier states that are not pinned any more. Not called by a release: a deinitializer that runs here may send
+  /// actions to the owner, which checks for them before it releases.
   @inlinable
-  func destroyOthers() {
+  func destroyUnpinnedStates() {
     let slots = slots
     for slot in 0...privateSlot {
       let bit: UInt16 = 1 << UInt16(slot)
       if slots.pointee.initialized & bit == 0 { continue }
-      if slot == slots.pointee.shown || slot == slots.pointee.current { continue }
+      if slot == slots.pointee.published || slot == slots.pointee.current { continue }
       if slot != privateSlot, !raw.isFree(slot: Int(slot)) { continue }
       slots.pointee.initialized &= ~bit
       _ = place(of: Int(slot)).move()

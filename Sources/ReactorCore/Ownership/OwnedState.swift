@@ -1,26 +1,26 @@
-/// A state that one thread at a time changes, and any thread reads whole without waiting for it.
+/// A state that one thread at a time changes, and that any thread reads as a whole, without waiting.
 ///
-/// The state lives in slots. One slot is shown to readers, who read it there. The owner's first change copies
-/// the shown slot to a free one and goes on there, in place; leaving, or ``publish()``, shows that slot
-/// instead, in one atomic exchange with the ownership itself. Readers pin the slot they read; the argument
-/// why nobody sees a torn state stands in `rr_pins.h`, and how frequent readers do it for next to nothing in
-/// `rr_readers.h`.
+/// The state lives in slots. One slot is published, and readers read the state there. The owner's first change copies the
+/// published slot to a free one and continues in that slot, in place. ``release()`` or ``publish()`` publishes the new
+/// slot, in one atomic exchange together with the ownership. A reader pins the slot that it reads. The argument why no
+/// reader sees a torn state is documented in `rr_pins.h`; `rr_readers.h` documents how frequent readers avoid nearly all
+/// of the cost.
 ///
-/// Nobody waits for anybody. If readers pin all slots, the owner goes on in one of its own, and what it
-/// changes is shown as soon as it finds a slot free when it publishes or leaves; until then readers see an
-/// older state. It takes seven readers, each still inside a read of another earlier state.
+/// The owner and readers never wait for each other. If readers pin all slots, the owner continues in a private slot. Its
+/// changes are published as soon as a slot is free when it publishes or releases; until then readers see an older state.
+/// That takes seven readers, each still inside of a read of a different earlier state.
 ///
-/// One earlier state stays alive until it is overwritten, and each that is pinned, at most seven
-/// (``wasHeldCount``), until the first change after it was unpinned. A thread that reads often keeps the state
-/// pinned that it read last, until it reads again, ends, or the owner needs the slot. A state made of values
-/// with shared storage (arrays, dictionaries, strings) shares that storage with the slot it was copied from,
-/// so the first change of a turn copies what it changes.
+/// One earlier state stays alive until it is overwritten. Each state that is pinned, at most seven (``wasHeldCount``),
+/// stays alive until the first change after it was unpinned. A thread that reads often keeps its last state pinned until
+/// it reads again, it ends, or the owner needs the slot. A state of values with shared storage (arrays, dictionaries,
+/// strings) shares that storage with the slot from which it was copied, so the first change of a turn copies the storage
+/// that it changes.
 ///
-/// What there may be a million of is small: one block of 176 bytes for a state of up to 16 bytes.
+/// Sized for millions of instances: one block of 176 bytes for a state of up to 16 bytes.
 public struct OwnedState<State: Sendable>: ~Copyable {
   @usableFromInline let raw: CurrentCore.Trampoline
 
-  /// Makes an owned state that has not started: it holds no state yet, and nobody can enter.
+  /// Creates an owned state that has not started: it holds no state yet, and no thread can acquire it.
   ///
   /// - Throws: ``CoreError/outOfMemory``.
   @inlinable
@@ -34,17 +34,17 @@ public struct OwnedState<State: Sendable>: ~Copyable {
     raw.destroy()
   }
 
-  /// What only the owner touches.
+  /// The fields that only the owner accesses, at each change.
   @inlinable
   @inline(__always)
   var owner: UnsafeMutablePointer<OwnerFields> { StatePlaces<State>.owner(in: raw.memory) }
 
-  /// Likewise; what it needs to find a slot and to show it.
+  /// The fields that only the owner accesses, to find a slot and to publish it.
   @inlinable
   @inline(__always)
   var slots: UnsafeMutablePointer<SlotFields> { StatePlaces<State>.slots(in: raw.memory) }
 
-  /// Where the state of a slot is.
+  /// The memory of the state in a slot.
   @inlinable
   @inline(__always)
   func place(of slot: Int) -> UnsafeMutablePointer<State> {
@@ -52,13 +52,15 @@ public struct OwnedState<State: Sendable>: ~Copyable {
   }
 }
 
-// Unchecked: the slot that is not shown and the owner's fields are touched by the owner only, of which the
-// trampoline makes one at a time with a happens-before edge between two; a slot is pinned while read.
+// Unchecked: only the owner accesses its fields and the slots that are not published. The trampoline lets one thread at a
+// time be the owner, with a happens-before edge from each owner to the next. A slot is pinned while it is read.
 extension OwnedState: @unchecked Sendable {}
 
 extension OwnedState {
-  /// Makes the calling thread the owner of a state that has not started, and starts it with what `initial`
-  /// answers; false if another thread was first. Any thread.
+  /// Makes the calling thread the owner of a state that has not started, and publishes the result of `initial` as the first
+  /// state. Any thread.
+  ///
+  /// - Returns: False if another thread was first; `initial` is not called then.
   public func tryInitialize(with initial: () -> State) -> Bool {
     guard raw.tryInitialize(CurrentCore.threadToken) else { return false }
     let state = initial()
@@ -70,18 +72,18 @@ extension OwnedState {
     return true
   }
 
-  /// Makes the calling thread the owner, if the state has started and nobody is. Any thread; lock-free.
+  /// Makes the calling thread the owner if the state has started and has no owner. Any thread; lock-free.
   @inlinable
   @inline(__always)
   public func tryAcquire() -> Bool { raw.tryAcquire(CurrentCore.threadToken) }
 
-  /// Reserves the ownership, if nobody has it, and obliges the caller, if that succeeded, to see to it that
-  /// somebody calls ``acquireScheduled()``. Any thread; lock-free.
+  /// Reserves the ownership if the state has started and has no owner. After true, the caller must make sure that one
+  /// thread calls ``acquireScheduled()``. Any thread; lock-free.
   @inlinable
   public func trySchedule() -> Bool { raw.trySchedule() }
 
-  /// Makes the calling thread the owner of what was scheduled, with a happens-before edge from the thread
-  /// that did.
+  /// Makes the calling thread the owner after a ``trySchedule()``. The caller needs a happens-before edge from the thread
+  /// that scheduled.
   @inlinable
   public func acquireScheduled() { raw.acquireScheduled(CurrentCore.threadToken) }
 
@@ -89,35 +91,37 @@ extension OwnedState {
   @inlinable
   public var isOwner: Bool { raw.isOwner(CurrentCore.threadToken) }
 
-  /// Whether somebody was the owner a moment ago, or it was scheduled. Any thread. This look and the one at
-  /// the mailbox after ``leave()`` do not both miss; see `rr_trampoline.h`.
+  /// Whether the state had an owner, or was scheduled, a moment ago. Any thread.
+  ///
+  /// One thread sends and then calls this; another one calls ``release()`` and then checks the mailbox. At least one of
+  /// them sees what the other one did; see `rr_trampoline.h`.
   @inlinable
   public var wasBusy: Bool { raw.wasOwner != 0 }
 
-  /// The token (``Core/threadToken``) of who was the owner a moment ago; no thread's if nobody was. Any
-  /// thread.
+  /// The token (``Core/threadToken``) of the thread that was the owner a moment ago. A number that is no thread's token if
+  /// there was no owner. Any thread.
   @inlinable
   public var wasOwner: UInt64 { raw.wasOwner }
 
   /// Whether there is a state. Any thread.
   @inlinable
-  public var hasStarted: Bool { raw.slot >= 0 }
+  public var hasStarted: Bool { raw.publishedSlot >= 0 }
 
-  /// Changes the state in place. The owner, not from inside another change.
+  /// Changes the state in place. The owner, but not inside of another change.
   @unsafe
   @inlinable
   @inline(__always)
   public func change(_ body: (inout State) -> Void) {
     assert(isOwner, "only the owner may change the state")
     let owner = owner
-    if owner.pointee.isShown { copyToSpareSlot() }
+    if owner.pointee.isPublished { copyToSpareSlot() }
     owner.pointee.change = .inPlace
     body(&owner.pointee.place.state(State.self).pointee)
     owner.pointee.change = .none
   }
 
-  /// Makes a new state of the one before, which the owner still reads while `body` runs. The owner, not from
-  /// inside a change.
+  /// Replaces the state by the result of `body`, which is called with the state before. The owner still reads that state
+  /// while `body` runs. The owner, but not inside of another change.
   @unsafe
   @inlinable
   @inline(__always)
@@ -127,49 +131,49 @@ extension OwnedState {
     owner.pointee.change = .byValue
     let state = body(owner.pointee.place.state(State.self).pointee)
     owner.pointee.change = .none
-    if !owner.pointee.isShown || !goToSpareSlot({ $0.pointee = state }) {
-      if owner.pointee.isShown { copyToOtherSlot() }
+    if !owner.pointee.isPublished || !tryMoveToSpareSlot({ $0.pointee = state }) {
+      if owner.pointee.isPublished { copyToFreeSlot() }
       owner.pointee.place.state(State.self).pointee = state
     }
   }
 
-  /// Whether the owner is inside ``change(_:)``, ``replace(_:)`` or ``withValue(_:)``, so that it must not
-  /// change the state now. The owner.
+  /// Whether the owner is inside of ``change(_:)``, ``replace(_:)`` or ``withValue(_:)``, and so must not change the state
+  /// now. The owner.
   @unsafe
   @inlinable
   public var isChanging: Bool { owner.pointee.change != .none }
 
-  /// The state with the owner's changes. The owner, not from inside a change.
+  /// The state with the owner's changes. The owner, but not inside of a change.
   @unsafe
   @inlinable
   public var current: State { owner.pointee.place.state(State.self).pointee }
 }
 
 extension OwnedState {
-  /// A whole state, or nil before the start. Any thread; never waits for the owner.
+  /// Returns a whole state, or nil before the start. Any thread; never waits for the owner.
   ///
-  /// The owner itself sees its own changes at once; inside ``replace(_:)`` the state before it; inside
-  /// ``change(_:)``, while the state is in pieces, what is shown to readers: what the last turn left, or
-  /// published on its way.
+  /// The owner sees its own changes at once. Inside of ``replace(_:)`` it sees the state before the change. Inside of
+  /// ``change(_:)``, while the state may be inconsistent, it sees what other threads see: the state that was published
+  /// last.
   ///
-  /// - Complexity: one copy of the state; before it, the pin is repeated if a newer snapshot came in between.
+  /// - Complexity: One copy of the state. The pin before it is repeated if a newer snapshot was published in between.
   @inlinable
   public func read() -> State? { withValue { copy $0 } }
 
-  /// Calls `body` with a whole state, which is not copied; answers nil before the start, without calling it.
-  /// Any thread; never waits for the owner. Which state it is: see ``read()``.
+  /// Calls `body` with a whole state, without copying it. Returns nil before the start, without calling `body`. Any thread;
+  /// never waits for the owner. ``read()`` documents which state it is.
   ///
-  /// For as long as `body` runs, the owner makes its changes elsewhere, so the state stays alive and as it
-  /// is. `body` may read again, and may do anything else; but what it was given must not escape from it.
+  /// While `body` runs, the owner makes its changes in another slot, so the state stays alive and does not change. `body`
+  /// may do anything, for example read again, but its argument must not escape.
   ///
-  /// - Complexity: O(1), apart from `body`; the pin is repeated if a newer snapshot came in between.
+  /// - Complexity: O(1), apart from `body`. The pin is repeated if a newer snapshot was published in between.
   @inlinable
   @inline(__always)
   public func withValue<Result: ~Copyable, E: Error>(
     _ body: (borrowing State) throws(E) -> Result
   ) throws(E) -> Result? {
     if raw.isOwner(CurrentCore.threadToken) { return try withValueAsOwner(body) }
-    let pin = raw.pinShown()
+    let pin = raw.pinPublished()
     if pin.slot < 0 { return nil }
     defer { raw.unpin(pin) }
     return try body(place(of: pin.slot).pointee)
@@ -181,25 +185,25 @@ extension OwnedState {
     _ body: (borrowing State) throws(E) -> Result
   ) throws(E) -> Result? {
     let owner = owner
-    // Inside `initial` of the start there is none yet.
+    // Inside of `initial` there is no state yet.
     guard slots.pointee.initialized != 0 else { return nil }
     let change = owner.pointee.change
     if change == .inPlace { return try body(slots.pointee.sparePlace.state(State.self).pointee) }
-    // What `body` does must not change the state that it reads; see `isChanging`.
+    // `body` must not change the state that it reads; see `isChanging`.
     owner.pointee.change = .byValue
     defer { owner.pointee.change = change }
     return try body(owner.pointee.place.state(State.self).pointee)
   }
 
-  /// How many earlier states are alive because somebody pinned them: is reading them, or kept them from its
-  /// last read. At most seven. Any thread.
+  /// How many earlier states were pinned a moment ago: a thread is reading them, or kept them from its last read. At most
+  /// seven. Any thread.
   public var wasHeldCount: Int {
-    let shown = raw.slot
+    let published = raw.publishedSlot
     var count = 0
-    for slot in 0..<snapshotSlotCount where slot != shown && !raw.isFree(slot: slot) { count += 1 }
+    for slot in 0..<snapshotSlotCount where slot != published && !raw.isFree(slot: slot) { count += 1 }
     return count
   }
 
-  /// How often the owner could not show its changes, because readers pinned every slot. Any thread.
+  /// How often the owner deferred the publication of its changes because readers pinned every slot. Any thread.
   public var wasDeferredCount: Int { raw.wasDeferred }
 }

@@ -1,12 +1,13 @@
-/// A list of objects for one thread at a time, which it can go through without counting references.
+/// A list of objects that one thread at a time, the owner, iterates without counting references.
 ///
-/// While it is gone through, objects may be added, but not removed. It keeps what memory it once needed.
-/// Unsafe: that only the owner touches it, and removes nothing meanwhile, is its user's to see to.
+/// During an iteration objects may be added, but not removed. The list keeps its memory when it becomes shorter.
+///
+/// Unsafe: the user must make sure that only the owner accesses it, and removes nothing during an iteration.
 @unsafe
 public final class OwnerList<Object: AnyObject & Sendable> {
   @usableFromInline var objects: ContiguousArray<Unmanaged<Object>> = []
 
-  /// An empty list, without memory for more.
+  /// Creates an empty list.
   public init() {}
 
   deinit { removeAll { _ in true } }
@@ -15,7 +16,7 @@ public final class OwnerList<Object: AnyObject & Sendable> {
   @inlinable
   public var count: Int { objects.count }
 
-  /// Adds an object at the end. The owner; amortised O(1).
+  /// Adds an object at the end. The owner; amortized O(1).
   public func append(_ object: Object) { objects.append(.passRetained(object)) }
 
   /// Calls `body` with the first `count` objects, in order. The owner.
@@ -25,11 +26,13 @@ public final class OwnerList<Object: AnyObject & Sendable> {
     for index in 0..<count { objects[index]._withUnsafeGuaranteedRef(body) }
   }
 
-  /// Removes what `isGone` says. The owner. What is removed is released after the list is in order again: the
-  /// deinit of an object may do anything, adding to this list included.
+  /// Removes the objects for which `isGone` returns true. The owner; O(`count`).
+  ///
+  /// Releases them after the list is consistent again, because the deinit of an object may do anything, for example add to
+  /// this list.
   public func removeAll(where isGone: (Object) -> Bool) {
     var gone: ContiguousArray<Unmanaged<Object>> = []
-    // Each is asked once: what is answered may change at any time.
+    // `isGone` is called once for each object, because its result may change at any time.
     objects.removeAll { object in
       if !object._withUnsafeGuaranteedRef(isGone) { return false }
       gone.append(object)
@@ -39,36 +42,42 @@ public final class OwnerList<Object: AnyObject & Sendable> {
   }
 }
 
-// Unchecked: its user guards it by ownership.
+// Unchecked: the user guards it by ownership.
 extension OwnerList: @unchecked Sendable {}
 
-/// A list that its owner alone changes, and that anybody may look at: the owner looks without a lock.
+/// A list that only its owner changes, and that any thread may inspect. The owner reads it without a lock; its changes and
+/// all other threads take a mutex.
 ///
-/// In no order: what is removed is replaced by the last one.
+/// The order is not defined: a removed element is replaced by the last one.
+///
+/// Unsafe: the user must make sure that only the owner calls what is marked so.
 @unsafe
 public final class WatchedList<Element: Sendable>: @unchecked Sendable {
-  // Unchecked: only the owner changes it, and only under the mutex; others look at it under the mutex.
+  // Unchecked: only the owner changes it, and only under the mutex. Other threads read it under the mutex.
   @usableFromInline var elements: ContiguousArray<Element> = []
   @usableFromInline let mutex = SystemMutex(())
 
-  /// Empty, with room for so many.
+  /// Creates an empty list with memory for `capacity` elements.
   public init(capacity: Int) { elements.reserveCapacity(capacity) }
 
   // MARK: The owner
 
+  /// How many elements there are.
   @inlinable
   public var count: Int { elements.count }
 
+  /// The element at `index`.
   @inlinable
   public subscript(index: Int) -> Element { elements[index] }
 
+  /// Adds an element. Amortized O(1).
   @inlinable
   public func append(_ element: consuming Element) {
     let element = element
     mutex.withLock { _ in elements.append(element) }
   }
 
-  /// Answers what was there, so that its last reference does not go under the mutex.
+  /// Removes the element at `index` and returns it, so that its last reference is not released under the mutex. O(1).
   @inlinable
   public func remove(at index: Int) -> Element {
     mutex.withLock { _ in
@@ -80,10 +89,11 @@ public final class WatchedList<Element: Sendable>: @unchecked Sendable {
 
   // MARK: Any thread
 
-  /// Calls `body` with each, meanwhile the owner can change nothing.
+  /// Calls `body` with each element. The owner's changes wait meanwhile.
   public func forEachLocked(_ body: (Element) -> Void) {
     mutex.withLock { _ in for element in elements { body(element) } }
   }
 
+  /// How many elements there were a moment ago.
   public var wasCount: Int { mutex.withLock { _ in elements.count } }
 }

@@ -1,9 +1,10 @@
-/// A bounded first-in first-out queue for one thread at a time, each element with a stamp.
+/// A bounded first-in first-out queue for one thread at a time, the owner. Each element has a stamp.
 ///
-/// It takes what its owner sends to itself, which must neither wait nor overtake what others sent before: the
-/// stamp is the mailbox cursor that the element comes right before. It begins without memory, doubles what it
-/// has when it is full, and keeps it, so in a steady state it does not allocate. Unsafe: that only the owner
-/// touches it is its user's to see to.
+/// It holds what the owner sends to itself, which must neither wait nor overtake what other threads sent before. The stamp
+/// is a cursor of the mailbox: the element is processed right before the mailbox element with that cursor. The queue
+/// begins without memory, doubles its memory when it is full, and keeps it, so in a steady state it does not allocate.
+///
+/// Unsafe: the user must make sure that only the owner accesses it.
 @unsafe
 public struct ReentrantQueue<Element>: ~Copyable {
   @usableFromInline typealias Entry = (stamp: UInt64, element: Element)
@@ -11,7 +12,7 @@ public struct ReentrantQueue<Element>: ~Copyable {
   @usableFromInline
   struct Fields {
     @usableFromInline var entries: UnsafeMutablePointer<Entry>?
-    // Short, since there is one of these for each reactor.
+    // 32 bits each, because every reactor has these fields.
     @usableFromInline var capacity: UInt32 = 0
     @usableFromInline var first: UInt32 = 0
     @usableFromInline var count: UInt32 = 0
@@ -19,10 +20,12 @@ public struct ReentrantQueue<Element>: ~Copyable {
   }
 
   @usableFromInline let fields: UnsafeMutablePointer<Fields>
-  /// How many elements it takes at most.
+  /// How many elements ``tryAppend(_:stamp:)`` lets the queue hold.
   public let limit: Int
 
-  /// - Parameter limit: How many elements it takes at most.
+  /// Creates an empty queue without memory.
+  ///
+  /// - Parameter limit: How many elements ``tryAppend(_:stamp:)`` lets the queue hold.
   public init(limit: Int) {
     precondition(limit > 0, "the limit of an owner's queue is \(limit); it must be positive")
     let limit = min(limit, 1 << 30)
@@ -37,18 +40,18 @@ public struct ReentrantQueue<Element>: ~Copyable {
     fields.deallocate()
   }
 
-  /// Whether it holds nothing. The owner.
+  /// Whether the queue is empty. The owner.
   @inlinable
   public var isEmpty: Bool { fields.pointee.count == 0 }
 
-  /// The stamp of the oldest element.
+  /// The stamp of the oldest element. The owner.
   @inlinable
   public var firstStamp: UInt64? {
     let queue = fields.pointee
     return queue.count == 0 ? nil : queue.entries.unsafelyUnwrapped[Int(queue.first)].stamp
   }
 
-  /// Takes an element, unless the queue has reached its limit. Amortised O(1).
+  /// Adds an element unless the queue has reached its limit, and returns whether it did. The owner; amortized O(1).
   @inlinable
   public func tryAppend(_ element: Element, stamp: UInt64) -> Bool {
     if fields.pointee.count >= limit { return false }
@@ -56,7 +59,7 @@ public struct ReentrantQueue<Element>: ~Copyable {
     return true
   }
 
-  /// Takes an element, also beyond the limit: what is bounded elsewhere. Amortised O(1).
+  /// Adds an element even beyond the limit. For elements whose number is bounded elsewhere. The owner; amortized O(1).
   @inlinable
   public func append(_ element: Element, stamp: UInt64) {
     if fields.pointee.count == fields.pointee.capacity { grow() }
@@ -66,7 +69,7 @@ public struct ReentrantQueue<Element>: ~Copyable {
     fields.pointee.count += 1
   }
 
-  /// Takes the oldest element out. O(1).
+  /// Removes and returns the oldest element. The owner; O(1).
   @inlinable
   public func removeFirst() -> Element? {
     let queue = fields.pointee
@@ -94,5 +97,5 @@ public struct ReentrantQueue<Element>: ~Copyable {
   }
 }
 
-// Unchecked: its user guards it by ownership, as it guards the state.
+// Unchecked: the user guards it by ownership, like the state.
 extension ReentrantQueue: @unchecked Sendable where Element: Sendable {}

@@ -1,25 +1,28 @@
 import Synchronization
 
-/// A reference that is set once and stays until its holder goes away, so that using the object counts
-/// nothing: each retain and release is a locked instruction.
+/// A reference that is set once and keeps its object until its holder is destroyed. So using the object needs no reference
+/// counting, where each retain and release is a locked instruction.
 ///
-/// Any thread may set and use it; the holder lives as long as anybody does. Unsafe: the holder's deinit must
-/// call ``letGo()``, and nothing may use it afterwards.
+/// Any thread may set and use it, and must keep the holder alive meanwhile.
+///
+/// Unsafe: the holder's deinit must call ``releaseObject()``, and nothing may use the reference afterwards.
 @unsafe
 public struct AtomicOnce<Object: AnyObject & Sendable>: ~Copyable, Sendable {
   @usableFromInline let object = Atomic<Unmanaged<Object>?>(nil)
 
-  /// Without an object.
+  /// Creates a reference without an object.
   @inlinable
   public init() {}
 
-  /// Whether it was set. Any thread.
+  /// Whether the object was set. Any thread.
+  // Relaxed: nothing is read through the object.
   @inlinable
   public var isSet: Bool { object.load(ordering: .relaxed) != nil }
 
-  /// Calls `body` with the object, if it was set. Any thread; wait-free.
-  // Acquire: the other side of setting. Sequentially consistent, so that who gives an ownership up and then
-  // finds nothing here misses nobody who sets it and then finds an owner.
+  /// Calls `body` with the object if it was set, and returns the result. Any thread; wait-free.
+  // Acquire: the initialization of the object, from the thread that set it. Sequentially consistent: one thread releases
+  // an ownership and then loads this, another one sets this and then loads the owner. At least one sees the other's
+  // store.
   @inlinable
   @inline(__always)
   @discardableResult
@@ -27,11 +30,12 @@ public struct AtomicOnce<Object: AnyObject & Sendable>: ~Copyable, Sendable {
     object.load(ordering: .sequentiallyConsistent)?._withUnsafeGuaranteedRef(body)
   }
 
-  /// Sets it, unless another thread was first; answers what it is set to. Any thread.
+  /// Sets the object unless another thread was first. Returns the object that is set. Any thread.
   @inlinable
   public func setIfNil(_ new: Object) -> Object {
     let mine = Unmanaged.passRetained(new)
-    // Release: what the object is made of, to who uses it; acquire: of the one that was first.
+    // Release: the initialization of the object, to the threads that use it. Acquire: the initialization of the object
+    // that another thread set first.
     let (isSet, first) = object.compareExchange(
       expected: nil, desired: mine, ordering: .sequentiallyConsistent)
     if isSet { return new }
@@ -39,11 +43,11 @@ public struct AtomicOnce<Object: AnyObject & Sendable>: ~Copyable, Sendable {
     return first.unsafelyUnwrapped.takeUnretainedValue()
   }
 
-  /// Sets it anew, unless another thread was first. Any thread.
+  /// Replaces the object unless another thread was first. Any thread.
   ///
   /// - Parameters:
-  ///   - old: What it must be now.
-  ///   - new: Must keep `old` alive, which somebody may be using.
+  ///   - old: The object that must be set now.
+  ///   - new: The new object. It must keep `old` alive, which other threads may still use.
   /// - Returns: False if another thread was first.
   @inlinable
   public func replace(_ old: Object, with new: Object) -> Bool {
@@ -55,20 +59,22 @@ public struct AtomicOnce<Object: AnyObject & Sendable>: ~Copyable, Sendable {
     return isSet
   }
 
-  /// Releases the object. The holder, last of all.
+  /// Releases the object. The holder's deinit, after every other use.
+  // Acquire: the initialization of the object, which this may destroy.
   @inlinable
-  public func letGo() { object.exchange(nil, ordering: .acquiring)?.release() }
+  public func releaseObject() { object.exchange(nil, ordering: .acquiring)?.release() }
 }
 
-/// A reference that keeps nothing alive, so that using the object counts nothing. Counting would not only cost
-/// two locked instructions: it would take the object's first cache line, with what other threads read there,
-/// from these threads each time.
+/// A reference that does not retain its object, so that using the object needs no reference counting. Counting costs more
+/// than two locked instructions: each time it also takes the object's first cache line from the threads that read other
+/// fields there.
 ///
-/// Unsafe: its user sees to it that the object is there whenever this is used.
+/// Unsafe: the user must make sure that the object is alive whenever the reference is used.
 @unsafe
 public struct UncountedReference<Object: AnyObject & Sendable>: Sendable {
   @usableFromInline let object: Unmanaged<Object>
 
+  /// Refers to `object` without retaining it.
   @inlinable
   public init(_ object: Object) { self.object = .passUnretained(object) }
 
@@ -78,28 +84,28 @@ public struct UncountedReference<Object: AnyObject & Sendable>: Sendable {
   public func use<Result>(_ body: (Object) -> Result) -> Result { object._withUnsafeGuaranteedRef(body) }
 }
 
-/// An object that is not retained, together with a part of it that lives as long as the object does: to be
-/// reached from what must not keep the object.
+/// A weak reference to an object, together with a part of it that lives as long as the object. For code that must not keep
+/// the object alive.
 public struct WeakOwner<Owner: AnyObject & Sendable, Part: AnyObject & Sendable>: Sendable {
-  /// The object, as long as it is there.
+  /// The object, or nil once it is destroyed.
   public private(set) weak var owner: Owner?
-  // Not counted: nobody gets at it without the owner, which keeps it.
+  // Not retained: it is reached only through the owner, which keeps it alive.
   @usableFromInline unowned(unsafe) let part: Part
 
-  /// Holds `owner` weakly. The part must live as long as it does.
+  /// Refers to `owner` weakly. Unsafe: `part` must live as long as `owner`.
   @unsafe
   public init(_ owner: Owner, part: Part) {
     self.owner = owner
     self.part = part
   }
 
-  /// The part of an owner that is held.
+  /// The part of `owner`, which the caller keeps alive.
   @inlinable
   public func part(of owner: Owner) -> Part { part }
 
-  /// Calls `body` with both, unless the owner is gone; it stays for as long as that runs. Any thread.
+  /// Calls `body` with the part and the owner, unless the owner is destroyed. Keeps the owner alive meanwhile. Any thread.
   ///
-  /// - Returns: Whether the owner was there.
+  /// - Returns: Whether `body` was called.
   @inlinable
   @discardableResult
   public func use(_ body: (Part, Owner) -> Void) -> Bool {

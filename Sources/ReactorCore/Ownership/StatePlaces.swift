@@ -1,17 +1,19 @@
-/// Where the states of an owned state are: in the trampoline's block, behind the owner's fields, or apart.
+/// The places of the states of an owned state: in the trampoline's block behind the owner's fields, or in separate
+/// allocations.
 ///
-/// Small states have their first two slots in the block. An owner that nobody reads uses these two in turn.
-/// They share a cache line with each other and with the owner's fields, so who reads a state often must not
-/// read it there: from the first time on that a slot is found pinned, the others are used, which have lines of
-/// their own, and are allocated one by one.
+/// Small states have their first two slots in the block. As long as no slot is found pinned, the owner uses these two in
+/// turn. They share a cache line with each other and with the owner's fields, so a thread that reads often must not read
+/// there: once a slot was found pinned, the owner uses the other slots. Those have cache lines of their own, and are
+/// allocated one by one.
 @usableFromInline
 enum StatePlaces<State> {
+  /// Whether the first two states fit in the block.
   @inlinable
   static var isSmall: Bool {
     MemoryLayout<State>.stride <= 64 && MemoryLayout<State>.alignment <= 16
   }
 
-  /// How far the first two slots are from each other: states, or pointers to them.
+  /// The distance between the first two slots, which contain states or pointers to them.
   @inlinable
   static var step: Int {
     isSmall ? MemoryLayout<State>.stride : MemoryLayout<UnsafeMutableRawPointer>.stride
@@ -20,7 +22,7 @@ enum StatePlaces<State> {
   @inlinable
   static var firstOffset: Int { TrampolineLayout.payload + MemoryLayout<OwnerFields>.stride }
 
-  /// How many bytes the block needs behind the trampoline.
+  /// The number of bytes that the block needs behind the trampoline.
   @inlinable
   static var payload: Int { MemoryLayout<OwnerFields>.stride + 2 * step }
 
@@ -36,7 +38,7 @@ enum StatePlaces<State> {
     (block + TrampolineLayout.slotFields).assumingMemoryBound(to: SlotFields.self)
   }
 
-  /// Of a slot that has memory.
+  /// The place of a slot that has memory.
   @inlinable
   @inline(__always)
   static func place(of slot: Int, in block: UnsafeMutableRawPointer) -> UnsafeMutablePointer<State> {
@@ -46,8 +48,8 @@ enum StatePlaces<State> {
     return pointer(to: slot, in: block).pointee.assumingMemoryBound(to: State.self)
   }
 
-  /// Where the pointer to a slot that is apart from the block is kept. It is written once, before the slot is
-  /// first shown; showing carries it to readers.
+  /// Where the block keeps the pointer to a slot that is a separate allocation. The owner writes it once, before the slot
+  /// is published for the first time; the publication carries it to readers.
   @inlinable
   static func pointer(
     to slot: Int, in block: UnsafeMutableRawPointer
@@ -56,7 +58,7 @@ enum StatePlaces<State> {
     return (block + offset).assumingMemoryBound(to: UnsafeMutableRawPointer.self)
   }
 
-  /// Of any slot; the owner, who gives it memory if it has none.
+  /// The place of any slot. Allocates its memory if it has none. The owner.
   @inlinable
   @inline(__always)
   static func placeOrNew(of slot: Int, in block: UnsafeMutableRawPointer) -> UnsafeMutablePointer<State> {
@@ -79,7 +81,8 @@ enum StatePlaces<State> {
 
   @usableFromInline
   static func prepare(_ block: UnsafeMutableRawPointer) {
-    precondition(MemoryLayout<SlotFields>.size <= TrampolineLayout.deferredCount - TrampolineLayout.slotFields)
+    let room = TrampolineLayout.deferredCount - TrampolineLayout.slotFields
+    precondition(MemoryLayout<SlotFields>.size <= room)
     owner(in: block).initialize(to: OwnerFields(place: block))
     slots(in: block).initialize(to: SlotFields(place: block))
   }
@@ -96,7 +99,7 @@ enum StatePlaces<State> {
 }
 
 extension UnsafeMutableRawPointer {
-  /// The state that is there.
+  /// The state at this address.
   @inlinable
   @inline(__always)
   func state<State>(_ type: State.Type) -> UnsafeMutablePointer<State> {
@@ -114,51 +117,52 @@ extension UnsafeMutablePointer {
 @usableFromInline
 enum Change: UInt8, Sendable {
   case none
-  /// It may be in pieces.
+  /// It changes the state in place, so the state may be inconsistent.
   case inPlace
-  /// A new one is being made, or this one is being read; it stays whole.
+  /// It computes a new state from this one, or reads this one, which does not change meanwhile.
   case byValue
 }
 
-/// What only the owner touches, at each change. Small states share its cache line.
+/// The fields that only the owner accesses, at each change. Small states share their cache line.
 @usableFromInline
 struct OwnerFields {
-  /// Where the state with the owner's changes is.
+  /// The place of the state with the owner's changes.
   @usableFromInline var place: UnsafeMutableRawPointer
-  /// Whether that is the shown one, since there are no changes.
-  @usableFromInline var isShown = true
+  /// Whether that is the published state: the owner has made no changes since.
+  @usableFromInline var isPublished = true
   @usableFromInline var change = Change.none
 
   @usableFromInline
   init(place: UnsafeMutableRawPointer) { self.place = place }
 }
 
-/// What only the owner touches, once per turn. In the line of the pins.
+/// The fields that only the owner accesses, once per turn. They are in the cache line of the pins.
 @usableFromInline
 struct SlotFields {
-  /// Where the state in `spare` is.
+  /// The place of the state in `spare`.
   @usableFromInline var sparePlace: UnsafeMutableRawPointer
   /// One bit for each slot that holds a state.
   @usableFromInline var initialized: UInt16 = 0
-  /// One bit for each slot whose memory is apart from the block.
+  /// One bit for each slot whose memory is a separate allocation.
   @usableFromInline var allocated: UInt16 = 0
-  @usableFromInline var shown: UInt8 = 0
-  /// The slot with the owner's changes; the shown one if there are none.
+  /// The slot that the word names, or that the owner is about to publish.
+  @usableFromInline var published: UInt8 = 0
+  /// The slot with the owner's changes; the published one if there are none.
   @usableFromInline var current: UInt8 = 0
-  /// The slot to go on in, if it is free. While there are changes, the shown one.
+  /// The slot for the next changes, if it is free. While there are changes, the published slot.
   @usableFromInline var spare: UInt8 = 0
-  /// Whether states are in `shown` and `spare`, in no other slot, and these two are the right ones to use in
-  /// turn.
-  @usableFromInline var isUsual = false
+  /// Whether the owner uses two slots in turn: `published` and `spare` hold states, no other slot does, and these two are
+  /// the right ones for the readers that there are.
+  @usableFromInline var isAlternating = false
   /// Whether a slot was found pinned.
   @usableFromInline var hasReaders = false
-  /// How often in a row there was no slot to show the changes in.
+  /// How many publications in a row were deferred.
   @usableFromInline var failures: UInt8 = 0
 
   @usableFromInline
   init(place: UnsafeMutableRawPointer) { sparePlace = place }
 }
 
-/// The owner's own slot, which the word cannot name: where it goes on while all others are pinned.
+/// The slot that the word cannot name, and that only the owner uses: it continues there while all others are pinned.
 @inlinable
 var privateSlot: UInt8 { 8 }

@@ -1,12 +1,12 @@
-/// "Run here if idle, else hand over": a word that at most one thread owns.
+/// A word that at most one thread owns at a time: "run here if idle, else hand over".
 ///
-/// Unlike a mutex it never makes anybody wait: who finds it busy leaves the work in a mailbox, and the
-/// owner looks there after it left. The state diagram, and why no work is forgotten in between, stand in
-/// `rr_trampoline.h`; ``OwnedState`` adds the state that is owned.
+/// Unlike with a mutex, no thread ever waits. A thread that finds it busy leaves its work in a mailbox, and the owner
+/// checks the mailbox again after it has released the ownership. The state diagram, and the argument why no work is lost
+/// in between, are documented in `rr_trampoline.h`. ``OwnedState`` adds the state that is owned.
 public struct Trampoline: ~Copyable {
   @usableFromInline let raw: CurrentCore.Trampoline
 
-  /// Makes a trampoline that is idle.
+  /// Creates a trampoline that is idle.
   ///
   /// - Throws: ``CoreError/outOfMemory``.
   @inlinable
@@ -18,34 +18,30 @@ public struct Trampoline: ~Copyable {
 
   deinit { raw.destroy() }
 
-  /// Makes the calling thread the owner, if nobody is. Any thread; lock-free.
+  /// Makes the calling thread the owner if the trampoline is idle. Any thread; lock-free.
   @inlinable
   public func tryAcquire() -> Bool { raw.tryAcquire(CurrentCore.threadToken) }
 
-  /// Reserves the ownership, if nobody has it, and obliges the caller, if that succeeded, to see to it that
-  /// somebody calls ``acquireScheduled()``. Any thread; lock-free.
+  /// Reserves the ownership if the trampoline is idle. After true, the caller must make sure that one thread calls
+  /// ``acquireScheduled()``. Any thread; lock-free.
   @inlinable
   public func trySchedule() -> Bool { raw.trySchedule() }
 
-  /// Makes the calling thread the owner of what was scheduled, with a happens-before edge from the thread that
-  /// did.
+  /// Makes the calling thread the owner after a ``trySchedule()``. The caller needs a happens-before edge from the thread
+  /// that scheduled.
   @inlinable
   public func acquireScheduled() { raw.acquireScheduled(CurrentCore.threadToken) }
 
-  /// Gives the ownership up. The owner only. Look at the mailbox again afterwards.
+  /// Releases the ownership. The owner; it must check the mailbox again afterwards.
   @inlinable
   public func release() {
-    assert(isOwner, "only the owner may leave")
+    assert(isOwner, "only the owner may release the ownership")
     raw.release(slot: 0)
   }
 
   /// Whether the calling thread is the owner. Any thread.
   @inlinable
   public var isOwner: Bool { raw.isOwner(CurrentCore.threadToken) }
-
-  /// Whether nobody was the owner a moment ago, and nothing was scheduled. Any thread.
-  @inlinable
-  public var wasIdle: Bool { raw.wasOwner == 0 }
 }
 
 extension Trampoline: Sendable {}

@@ -1,6 +1,6 @@
-/// What a ring does with elements, apart from owning its memory: the algorithms of ``Ring``, for any core.
+/// The algorithms of ``Ring`` for any core: everything but the ownership of the memory.
 ///
-/// Each function requires that the ring was made for elements of the type it is called with.
+/// Each function requires that the ring was created for elements of the same type.
 extension RawRing {
   /// Sends one element if there is room. Any thread; lock-free.
   @inlinable
@@ -18,7 +18,7 @@ extension RawRing {
     }
   }
 
-  /// Sends `count` elements, all or none, with one claim. Any thread; lock-free.
+  /// Sends `count` elements with one claim, all or none. Any thread; lock-free.
   @inlinable
   @inline(__always)
   public func trySend<Element: ~Copyable>(count: Int, _ make: (Int) -> Element) -> BatchOutcome {
@@ -37,10 +37,10 @@ extension RawRing {
     }
   }
 
-  /// Receives published elements with their cursors, oldest first, at most `limit`. Consumer.
+  /// Receives at most `limit` published elements with their cursors, oldest first, and returns how many. Consumer.
   ///
-  /// Slots are released while draining, at the latest every 64 elements, so that producers that wait for room do not
-  /// wait for the end of the drain.
+  /// Releases slots while draining, at the latest after every 64 elements, so that producers that wait for room do not
+  /// have to wait for the end of the drain.
   @inlinable
   @inline(__always)
   public func drain<Element: ~Copyable>(
@@ -78,11 +78,11 @@ extension RawRing {
     return received
   }
 
-  /// Whether nothing is inside or on its way in. Consumer.
+  /// Whether every claim was received, whether the ring is open or closed. Consumer.
   @inlinable
   public var isEmpty: Bool { tail << 1 == head << 1 }
 
-  /// Whether an element that was sent by itself is ready at the head. Any thread; false may be stale.
+  /// Whether an element that was sent by itself was ready at the head a moment ago. Any thread.
   @inlinable
   public var wasReady: Bool { peek(head) != .notReady }
 
@@ -90,9 +90,9 @@ extension RawRing {
   @inlinable
   public var isReady: Bool { runLeft != 0 || peek(head) != .notReady }
 
-  /// Destroys what was published and not received. The last thread that uses the ring.
+  /// Destroys the elements that were published and not received. Called by the last thread that uses the ring.
   ///
-  /// A claim that was never published is passed over slot by slot: the words of its slots say that they hold nothing.
+  /// Skips a claim that was never published slot by slot, because the words of its slots say that they hold nothing.
   public func destroyElements<Element: ~Copyable>(of _: Element.Type) {
     var cursor = head
     func destroy(_ count: Int) {

@@ -1,14 +1,13 @@
-/// A bounded multi-producer single-consumer ring that moves Swift values of any kind, copyable or not, through its
-/// slots: no box, no allocation, no lock.
+/// A bounded multi-producer single-consumer ring that moves Swift values of any kind, copyable or not, through its slots,
+/// without a box, an allocation or a lock.
 ///
-/// Any thread may send. One thread at a time may drain; handing that role to another thread needs a happens-before
-/// edge of the caller's own (a join, a lock, a ``Trampoline``). In debug builds, two drains that overlap stop the
-/// program.
+/// Any thread may send. One thread at a time may drain. To pass that role to another thread, the caller needs a
+/// happens-before edge (a join, a lock, a ``Trampoline``). In debug builds, two drains that overlap stop the program.
 ///
-/// Elements are received in the order of their claims: elements of one thread in the order in which it sent them, and
-/// an element whose send returned before another send began before that other one.
+/// Elements are received in the order of their claims. So the elements of one thread are received in the order in which it
+/// sent them, and if a send returned before another one began, its element is received first.
 ///
-/// The elements that are still inside when the ring goes away are destroyed with it.
+/// Elements that are still inside when the ring is destroyed are destroyed with it.
 ///
 /// The algorithm and its sources are documented in `rr_ring.h`.
 public struct Ring<Element: ~Copyable>: ~Copyable {
@@ -17,14 +16,13 @@ public struct Ring<Element: ~Copyable>: ~Copyable {
     @usableFromInline let drainGuard = OverlapGuard("drain")
   #endif
 
-  /// Makes a ring of `capacity` slots.
+  /// Creates a ring of `capacity` slots.
   ///
   /// - Parameters:
   ///   - capacity: How many elements fit; a power of two.
-  ///   - cursor: The first cursor; other than zero only to test what happens when cursors wrap.
-  /// - Throws: What is wrong with the capacity or with the element's layout, or `CoreError.outOfMemory`.
-  /// - Complexity: The only allocation that this ring makes; the system gives the memory of a large ring only as
-  ///   it is used.
+  ///   - cursor: The first cursor; other than zero only to test wrap-around.
+  /// - Throws: ``CoreError``, if the capacity or the element's layout is invalid, or if an allocation fails.
+  /// - Complexity: The ring allocates nothing later. The system provides the memory of a large ring only as it is used.
   @inlinable
   public init(capacity: Int, startingAt cursor: UInt64 = 0) throws(CoreError) {
     guard capacity > 0 else { throw .capacityIsZero }
@@ -38,7 +36,7 @@ public struct Ring<Element: ~Copyable>: ~Copyable {
     raw.destroy()
   }
 
-  /// Throws what is wrong with the capacity or with the element's layout, without making a ring.
+  /// Throws if the capacity or the element's layout is invalid, without creating a ring.
   public static func check(capacity: Int) throws(CoreError) {
     try SlotLimits.check(
       capacity: capacity, size: MemoryLayout<Element>.stride, alignment: MemoryLayout<Element>.alignment)
@@ -48,16 +46,16 @@ public struct Ring<Element: ~Copyable>: ~Copyable {
 
   /// Sends one element if there is room. Any thread; lock-free; never waits for the consumer.
   ///
-  /// ``SendOutcome/full(_:)`` is truthful: there was a moment during the call at which every slot was taken.
+  /// ``SendOutcome/full(_:)`` is truthful: every slot was taken at some moment during the call.
   @inlinable
   @inline(__always)
   public func trySend(_ element: consuming Element) -> SendOutcome<Element> { raw.trySend(element) }
 
-  /// Sends `count` elements, all or none, made in place by `make(0)`, …, `make(count - 1)`, which must not
-  /// send to this ring. They are received one after the other, with nothing in between.
+  /// Sends `count` elements, all or none. `make(0)`, …, `make(count - 1)` create them in place, and must not send to this
+  /// ring. They are received one after the other, with nothing in between. Any thread; lock-free.
   ///
-  /// A batch costs a fraction of single sends: it takes one claim for all of them, and one publication for every 127.
-  /// Any thread; lock-free.
+  /// A batch costs a fraction of single sends, because it needs one claim for all elements and one publication for every
+  /// 127.
   @inlinable
   @inline(__always)
   public func trySend(count: Int, _ make: (Int) -> Element) -> BatchOutcome {
@@ -72,7 +70,7 @@ public struct Ring<Element: ~Copyable>: ~Copyable {
   @inlinable
   public var wasCount: Int { raw.wasCount }
 
-  /// Refuses every send from now on; what was accepted is still received. Any thread.
+  /// Makes every later send fail. Elements that were accepted before are still received. Any thread.
   @inlinable
   public func close() { raw.close() }
 
@@ -80,33 +78,33 @@ public struct Ring<Element: ~Copyable>: ~Copyable {
   @inlinable
   public var isClosed: Bool { raw.isClosed }
 
-  /// The cursor that the next send gets: every send that returned has a smaller one. Any thread.
+  /// The cursor of the next send. Every send that returned before has a smaller one. Any thread.
   @inlinable
   public var tail: UInt64 { raw.tail }
 
-  /// Whether an element that was sent by itself is ready at the head. Any thread; false may be stale if another thread
-  /// drained meanwhile, or stopped in the middle of a batch.
+  /// Whether an element that was sent by itself was ready at the head a moment ago. Any thread. Also false if another
+  /// thread drained meanwhile, or stopped in the middle of a batch.
   @inlinable
   public var wasReady: Bool { raw.wasReady }
 
-  /// Where the ring is in memory: for ``RingReference/follow(_:)``.
+  /// The address of the ring in memory, for ``RingReference/follow(_:)``.
   @inlinable
   public var address: UnsafeRawPointer { raw.address }
 
   // MARK: The consumer
 
-  /// Receives what is published, oldest first, at most `limit` elements, and returns how many. Consumer.
+  /// Receives at most `limit` published elements, oldest first, and returns how many. Consumer.
   ///
-  /// Stops at the limit, or at a slot that is not published yet, even if later ones are; so without a limit
-  /// it goes on for as long as the producers keep pace. Slots are released to the producers while draining,
-  /// at the latest every 64 elements. `body` may send to this ring; it must not drain it.
+  /// Stops at the limit, or at a slot that is not published yet, even if later ones are. So without a limit it continues
+  /// for as long as the producers keep pace. Releases slots to the producers while draining, at the latest after every 64
+  /// elements. `body` may send to this ring, but must not drain it.
   @inlinable
   @inline(__always)
   public func drain(upTo limit: Int = .max, _ body: (consuming Element) -> Void) -> Int {
     drain(upTo: limit) { element, _ in body(element) }
   }
 
-  /// As ``drain(upTo:_:)-(_,(Element)->Void)``, with each element's cursor.
+  /// The same as ``drain(upTo:_:)-(_,(Element)->Void)``, with each element's cursor.
   @inlinable
   @inline(__always)
   public func drain(upTo limit: Int = .max, _ body: (consuming Element, UInt64) -> Void) -> Int {
@@ -121,14 +119,15 @@ public struct Ring<Element: ~Copyable>: ~Copyable {
   @inlinable
   public var head: UInt64 { raw.head }
 
-  /// Whether the ring is open and nothing is inside or on its way in. Consumer.
+  /// Whether the ring is open and every claim was received. Consumer.
   ///
-  /// One half of a pair: a thread that releases a ``Trampoline`` and then finds the ring idle misses no send of
-  /// a thread that claims and then finds the trampoline busy. The argument is documented in `rr_trampoline.h`.
+  /// This is one half of a pair: if a thread releases a ``Trampoline`` and then finds the ring idle, it has missed no send
+  /// of a thread that claims and then finds the trampoline busy. The argument is documented in `rr_trampoline.h`.
   @inlinable
   public var isIdle: Bool { raw.isIdle }
 
-  /// Whether nothing is inside or on its way in, open or closed. Consumer; the same half as ``isIdle``.
+  /// Whether every claim was received, whether the ring is open or closed. Consumer. The same half of the pair as
+  /// ``isIdle``.
   @inlinable
   public var isEmpty: Bool { raw.isEmpty }
 
@@ -136,27 +135,30 @@ public struct Ring<Element: ~Copyable>: ~Copyable {
   @inlinable
   public var isReady: Bool { raw.isReady }
 
-  // MARK: Continuing another ring
+  // MARK: Replacing a ring
 
-  /// Lets a ring that no thread has used yet continue another one: its first cursor is `tail`, and the elements of the
-  /// other ring, from `head` on, count as inside until ``advanceHead(to:)``.
+  /// Lets a ring that no thread has used yet continue another one. Its first cursor is `tail`. The elements of the other
+  /// ring, from `head` on, count as inside until ``advanceHead(to:)``.
   public func restart(head: UInt64, tail: UInt64) { raw.restart(head: head, tail: tail) }
 
-  /// Notes that everything before the cursor was received from the ring that this one continues. Consumer.
+  /// Notes that every element before `cursor` was received from the ring that this one continues. Consumer.
   public func advanceHead(to cursor: UInt64) { raw.release(cursor) }
 }
 
-// Unchecked: the raw ring is made for threads, and hands each element from exactly one to exactly one.
+// Unchecked: any thread may use the raw ring, which moves each element from one thread to exactly one other.
 extension Ring: @unchecked Sendable where Element: Sendable & ~Copyable {}
 
-/// What became of a send. An element that was not accepted comes back.
+/// The result of a send. An element that was not accepted is returned.
 @frozen
 public enum SendOutcome<Element: ~Copyable>: ~Copyable {
+  /// The element was sent.
   case accepted
+  /// Every slot was taken.
   case full(Element)
+  /// The ring is closed.
   case closed(Element)
 
-  /// Whether the element is on its way.
+  /// Whether the element was sent.
   @inlinable
   public var isAccepted: Bool {
     switch self {
@@ -170,11 +172,14 @@ public enum SendOutcome<Element: ~Copyable>: ~Copyable {
 extension SendOutcome: Copyable where Element: Copyable {}
 extension SendOutcome: Sendable where Element: Sendable & ~Copyable {}
 
-/// What became of a send of several elements.
+/// The result of a send of several elements.
 @frozen
 public enum BatchOutcome: Equatable, Sendable {
+  /// All elements were sent.
   case accepted
+  /// Not enough slots were free.
   case full
+  /// The ring is closed.
   case closed
   /// The count is zero, negative, or larger than the capacity: it would never be accepted.
   case invalidCount
@@ -183,8 +188,8 @@ public enum BatchOutcome: Equatable, Sendable {
 #if DEBUG
   import Synchronization
 
-  /// Stops the program when something that only one thread at a time may do is done twice at once. Debug builds only:
-  /// it costs a read-modify-write on each side.
+  /// Stops the program if two calls overlap that only one thread at a time may make. Debug builds only, because it costs a
+  /// read-modify-write at the beginning of each call.
   @usableFromInline
   final class OverlapGuard: Sendable {
     private let isInside = Atomic(false)

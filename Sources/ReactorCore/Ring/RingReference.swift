@@ -1,19 +1,21 @@
 import Synchronization
 
-/// A ring that others send to, and that may be replaced by another one: what a sender needs of it is one load
-/// away, where a reference to an object that has a ring would be two. That is about a tenth of what a send costs.
+/// The address of a ring that may be replaced by another one while threads send.
 ///
-/// Unsafe: the rings must live as long as this is used, and have been made for elements of the type that is sent.
+/// A sender reaches the ring with one load, where a reference to an object that has a ring would take two. The difference
+/// is about a tenth of the cost of a send.
+///
+/// Unsafe: the rings must live as long as this is used, and must have been created for elements of the type that is sent.
 @unsafe
 public struct RingReference: ~Copyable, Sendable {
-  /// 0 if there is none.
+  /// 0 if there is no ring.
   @usableFromInline let address = Atomic<UInt>(0)
 
-  /// Of no ring.
+  /// A reference to no ring.
   public init() {}
 
-  /// Sends one element if there is a ring, with room. Any thread.
-  // Acquire: the other side of `follow`.
+  /// Sends one element if there is a ring and it has room. Any thread.
+  // Acquire: the initialization of the ring, from the release in `follow`.
   @inlinable
   @inline(__always)
   public func trySend<Element>(_ element: Element) -> Bool {
@@ -21,15 +23,17 @@ public struct RingReference: ~Copyable, Sendable {
     return CurrentCore.Ring(at: address).trySend(element).isAccepted
   }
 
-  /// Goes on to the newest ring. Any thread.
+  /// Replaces the ring by the newest one. Any thread.
   ///
-  /// - Parameter newest: Answers which that is. What it answers later is never older, so of two calls that overlap
-  ///   neither goes back: it is asked after the old one was read, which must still be there.
+  /// - Parameter newest: Returns the address of the newest ring; a later call must never return an older one. It is called
+  ///   after the current address was loaded, and the exchange requires that address. So if two calls overlap, neither
+  ///   replaces a ring by an older one.
   @inlinable
   public func follow(_ newest: () -> UnsafeRawPointer?) {
-    // Release: how the ring was made, to who sends.
+    // Relaxed: the address is only compared.
     let old = address.load(ordering: .relaxed)
     if let newest = newest(), case let new = UInt(bitPattern: newest), new != old {
+      // Release: the initialization of the ring, to the threads that send.
       _ = address.compareExchange(expected: old, desired: new, ordering: .releasing)
     }
   }

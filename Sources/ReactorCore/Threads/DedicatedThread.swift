@@ -1,7 +1,7 @@
 import CReactorCore
 import Glibc
 
-/// A thread of one's own: started at once, and joined or let go exactly once.
+/// A thread that starts at once and is either joined or detached, exactly once. Destroying the value detaches it.
 public struct DedicatedThread: ~Copyable, Sendable {
   private let thread: pthread_t
 
@@ -14,16 +14,16 @@ public struct DedicatedThread: ~Copyable, Sendable {
     }
   }
 
-  /// Starts a thread that runs `body`. Its name, as the system shows it, is cut to 15 bytes.
+  /// Starts a thread that runs `body`. The system cuts its name to 15 bytes.
   ///
-  /// Stops the program if the system gives no thread.
+  /// Stops the program if the system refuses a thread.
   public init(named name: String, _ body: @escaping @Sendable () -> Void) {
     let start = Unmanaged.passRetained(Start(name: name, body: body))
     var thread = pthread_t()
     let failure = pthread_create(
       &thread, nil,
       { argument in
-        // Non-null: it is what `passRetained` made above.
+        // Not nil: `passRetained` returned it above.
         let start = Unmanaged<Start>.fromOpaque(argument!).takeRetainedValue()
         rr_thread_set_name(start.name)
         start.body()
@@ -35,45 +35,44 @@ public struct DedicatedThread: ~Copyable, Sendable {
 
   deinit { pthread_detach(thread) }
 
-  /// Waits until the thread has ended.
+  /// Waits until the thread has ended. Any other thread.
   public consuming func join() {
     let thread = thread
     discard self
     pthread_join(thread, nil)
   }
 
-  /// Lets the thread run on that processor only; false if there is none of that number for this process.
+  /// Binds the thread to one processor. Returns false if there is no such processor, or if the process may not use it.
   public borrowing func run(on processor: Int) -> Bool {
     rr_thread_run_on(thread, Int32(clamping: processor))
   }
 
-  /// Whether it is the calling thread.
+  /// Whether the calling thread is this one.
   public var isCurrent: Bool { pthread_equal(thread, pthread_self()) != 0 }
 
-  /// Whether the calling thread, whatever it is, has used more than half of its stack.
+  /// Whether the calling thread has used more than half of its stack. Any thread, not only a dedicated one.
   @inlinable
   @inline(__always)
   public static var stackIsLow: Bool { rr_thread_stack_is_low() }
 
-  /// Whether the calling thread is the first one of the process.
+  /// Whether the calling thread is the first thread of the process.
   public static var isFirst: Bool { rr_thread_is_first() }
 
   /// How many processors the calling thread may use.
   public static var processorCount: Int { Int(rr_thread_processor_count()) }
 
-  /// Lets another thread run.
+  /// Lets another thread run on the calling thread's processor.
   public static func yield() { sched_yield() }
 }
 
-/// What the system's tools call a thread.
+/// The name and number of a thread in the system's tools.
 public struct ThreadLabel: Sendable, Hashable, CustomStringConvertible {
-  /// At most 15 bytes; that of the process where the thread was given none.
+  /// The name, at most 15 bytes. The name of the process if the thread was given none.
   public let name: String
-  /// What `ps -L` and the folders in `/proc/self/task` show; the next thread may get it once this one has
-  /// ended.
+  /// The number in `ps -L` and in `/proc/self/task`. Another thread may get it once this one has ended.
   public let number: Int
 
-  /// The calling thread's.
+  /// The label of the calling thread.
   public static var current: ThreadLabel {
     let name = rr_thread_get_name().bytes
     let text = withUnsafeBytes(of: name) { bytes in

@@ -1,56 +1,56 @@
 import CReactorCore
 import Glibc
 
-/// Dispatch's main queue, as something that a loop on the first thread can watch and run.
+/// Dispatch's main queue, for a loop on the first thread that watches and runs it.
 public enum MainQueue {
-  /// Readable when something waits in the queue; nil if this Dispatch does not offer it. Any thread.
+  /// A descriptor that is readable while the queue is not empty; nil if this version of Dispatch does not have one. Any
+  /// thread.
   public static var descriptor: Int32? {
     let descriptor = rr_main_queue_descriptor()
     return descriptor < 0 ? nil : descriptor
   }
 
-  /// Runs what waits. The first thread, and not from inside the queue.
+  /// Runs everything that is in the queue. The first thread, but not inside of the queue.
   public static func run() { rr_main_queue_run() }
 }
 
 /// The standard error of the process.
 public enum StandardError {
-  /// Writes a text in one call, so that two threads' texts do not mix.
+  /// Writes a text with one system call, so that the texts of two threads are not mixed. Any thread.
   public static func write(_ text: String) {
     var text = text
     text.withUTF8 { _ = Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
   }
 }
 
-/// Signals that the first thread of the process reads, instead of being interrupted by them.
+/// Signals that the first thread of the process reads from a descriptor, instead of being interrupted by them.
 ///
-/// Other threads may have been started before; what comes to them is passed on. Handlers and masks are as
-/// before once ``restore()`` was called. One at a time in the process.
+/// Threads that started before pass on the signals that are delivered to them. ``restore()`` restores the handlers and
+/// masks. There may be one instance at a time in a process.
 public struct CaughtSignals: ~Copyable {
   private let signals: OpaquePointer
 
-  /// The first thread.
+  /// Catches the signals with these numbers. The first thread.
   ///
-  /// - Throws: ``CoreError/signalIsInvalid`` for a number that cannot be caught; also if the system has no
-  ///   descriptor left.
+  /// - Throws: ``CoreError/signalIsInvalid``, if a signal cannot be caught, or if the system refuses a descriptor.
   public init(_ numbers: [Int32]) throws(CoreError) {
     guard let signals = rr_signals_catch(numbers, Int32(numbers.count)) else { throw .signalIsInvalid }
     self.signals = signals
   }
 
-  /// Readable when one of them came; nil if none was named.
+  /// A descriptor that is readable while a signal waits; nil if no numbers were given.
   public var descriptor: Int32? {
     let descriptor = rr_signals_descriptor(signals)
     return descriptor < 0 ? nil : descriptor
   }
 
-  /// The next one that came. The first thread.
+  /// Returns the number of the next signal that waits, or nil. The first thread.
   public func take() -> Int32? {
     let number = rr_signals_take(signals)
     return number == 0 ? nil : number
   }
 
-  /// The first thread. A signal that came and was not taken has its usual effect now.
+  /// Restores the handlers and masks. A signal that still waits has its usual effect now. The first thread.
   public consuming func restore() {
     let signals = signals
     discard self

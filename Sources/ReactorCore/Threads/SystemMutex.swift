@@ -1,17 +1,18 @@
 import Glibc
 
-/// A value behind a mutex of the system; for what is rare.
+/// A value behind a mutex of the system. For operations that are rare.
 ///
-/// Inlinable, because a generic caller in another module would otherwise look types up at each call, which
-/// takes longer than the mutex.
+/// It is inlinable, because a generic caller in another module would otherwise look up types at each call, which takes
+/// longer than the mutex.
 ///
-/// Not `Synchronization.Mutex`: on Linux that hands over through a priority-inheritance futex, which
-/// collapses when threads outnumber cores, and through which ThreadSanitizer does not see.
+/// It does not use `Synchronization.Mutex`: on Linux that is a priority-inheritance futex, which becomes very slow when
+/// there are more threads than cores, and which ThreadSanitizer does not understand.
 public final class SystemMutex<Value: ~Copyable> {
-  // Both in one allocation, the value behind the mutex.
+  // One allocation: the mutex, then the value.
   @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
   @usableFromInline let value: UnsafeMutablePointer<Value>
 
+  /// Creates an unlocked mutex with a value.
   @inlinable
   public init(_ value: consuming sending Value) {
     let alignment = max(MemoryLayout<pthread_mutex_t>.alignment, MemoryLayout<Value>.alignment)
@@ -31,7 +32,7 @@ public final class SystemMutex<Value: ~Copyable> {
     UnsafeMutableRawPointer(mutex).deallocate()
   }
 
-  /// Calls `body` while nobody else has the value. Any thread; not from inside another call.
+  /// Calls `body` with the value while no other thread accesses it. Any thread, but not inside of another call.
   @inlinable
   public func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
     pthread_mutex_lock(mutex)
@@ -40,5 +41,5 @@ public final class SystemMutex<Value: ~Copyable> {
   }
 }
 
-// Unchecked: the value is touched under the mutex only, and was sent here.
+// Unchecked: the value is accessed only under the mutex, and the initializer takes it with `sending`.
 extension SystemMutex: @unchecked Sendable where Value: Sendable & ~Copyable {}

@@ -1,17 +1,20 @@
 import CReactorCore
 
-/// What the calling thread is inside of: objects, innermost first.
+/// The objects that the calling thread is inside of, innermost first: a dynamic scope.
 ///
-/// A list on the thread's stack: to enter costs two stores, allocates nothing and counts no references.
+/// It is a list on the thread's stack. Entering costs two stores, allocates nothing and counts no references.
+///
+/// ``TurnMark`` and `ThreadTurn` are kept apart from this list. ``outside(_:)`` must not hide them, and the mark must be
+/// cheaper than a frame, because every turn sets it.
 public enum ThreadScope {
   private struct Frame {
     unowned(unsafe) let object: AnyObject
     let outer: UnsafeMutableRawPointer?
   }
 
-  /// Calls `body` inside of `object`.
+  /// Calls `body` with the calling thread inside of `object`.
   public static func enter(_ object: AnyObject, _ body: () -> Void) {
-    // Never nil: it is the address of a variable of the thread's.
+    // Not nil: it is the address of a variable of the thread.
     let innermost = rr_thread_scope()!
     var frame = Frame(object: object, outer: innermost.pointee)
     withUnsafeMutablePointer(to: &frame) { frame in
@@ -21,7 +24,8 @@ public enum ThreadScope {
     }
   }
 
-  /// Calls `body` inside of nothing: what the thread is inside of does not concern what it does there.
+  /// Calls `body` with the calling thread inside of no object. For work that does not belong to the objects that the thread
+  /// is inside of.
   public static func outside(_ body: () -> Void) {
     let innermost = rr_thread_scope()!
     guard let outer = innermost.pointee else { return body() }
@@ -53,32 +57,32 @@ public enum ThreadScope {
   }
 }
 
-/// Whether the calling thread is inside of a turn, of any reactor, or of a job of a loop: then it must not wait for
+/// Marks that the calling thread is inside of a turn of any reactor, or of a job of a loop. Such a thread must not wait for
 /// room.
 ///
-/// A count in the thread's own memory; entering and leaving are one load and one store.
+/// It is a count in the thread's own memory. Entering and leaving cost one load and one store each.
 public enum TurnMark {
+  /// Marks the beginning of a turn or job of the calling thread.
   @inlinable
   @inline(__always)
   public static func enter() { rr_thread_enter_turn() }
 
+  /// Marks its end.
   @inlinable
   @inline(__always)
   public static func leave() { rr_thread_leave_turn() }
 
+  /// Whether the calling thread is inside of a turn or job.
   @inlinable
   public static var isSet: Bool { rr_thread_is_in_turn() }
 }
 
 #if DEBUG
-  import CReactorCore
-
-  /// A turn of a reactor, while the calling thread runs it: what the checks of debug builds ask for.
+  /// A turn of a reactor that the calling thread runs, for the checks of debug builds. Release builds do not have it.
   ///
-  /// Turns nest: one that sends to an idle reactor runs that one's turn inside of its own. In release builds
-  /// there is no such thing.
+  /// Turns nest: a turn that sends to an idle reactor runs a turn of that reactor inside of its own.
   public final class ThreadTurn {
-    /// Whose turn it is.
+    /// The identity of the object that has the turn.
     public let subject: ObjectIdentifier
     /// The type of the reactor.
     public let reactor: any AnyObject.Type
@@ -93,23 +97,23 @@ public enum TurnMark {
       self.outer = outer
     }
 
-    /// The innermost that the calling thread is inside of.
+    /// The innermost turn that the calling thread is inside of.
     public static var innermost: ThreadTurn? {
-      // Retained by whoever began it, until it ends.
+      // Alive: `begin` has retained it, and `end` releases it.
       rr_thread_turn().pointee.map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Begins one on the calling thread; nil if the innermost is of the same subject: that goes on.
+    /// Begins a turn on the calling thread. Returns nil if the innermost turn has the same subject: that turn continues.
     public static func begin(of subject: ObjectIdentifier, _ reactor: any AnyObject.Type) -> ThreadTurn? {
       if innermost?.subject == subject { return nil }
-      // Never nil: it is the address of a variable of the thread's.
+      // Not nil: it is the address of a variable of the thread.
       let innermost = rr_thread_turn()!
       let turn = ThreadTurn(of: subject, reactor, in: innermost.pointee)
       innermost.pointee = Unmanaged.passRetained(turn).toOpaque()
       return turn
     }
 
-    /// Ends it, and answers how long it took. The thread that began it, once, after those inside of it.
+    /// Ends the turn and returns its duration. Called once by the thread that began it, after the turns inside of it ended.
     public func end() -> Duration {
       rr_thread_turn().pointee = outer
       Unmanaged.passUnretained(self).release()

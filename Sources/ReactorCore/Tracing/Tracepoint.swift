@@ -1,8 +1,9 @@
 import CReactorCore
 
-/// The static tracepoints of the package trait `Tracepoints`; `rr_trace.h` says what each means. Without the
-/// trait these do nothing, and leave nothing in the code that calls them. Any thread.
+/// The static tracepoints of the package trait `Tracepoints`. Their meaning is documented in `rr_trace.h`. Without the
+/// trait these functions do nothing, and leave no instruction in the code that calls them. Any thread.
 public enum Tracepoint {
+  /// A reactor takes its first action, or is observed for the first time.
   @inlinable
   @inline(__always)
   public static func start(_ reactor: AnyObject, type: @autoclosure () -> String) {
@@ -11,6 +12,7 @@ public enum Tracepoint {
     #endif
   }
 
+  /// A turn begins.
   @inlinable
   @inline(__always)
   public static func beginTurn(_ reactor: AnyObject) {
@@ -19,6 +21,7 @@ public enum Tracepoint {
     #endif
   }
 
+  /// A turn ended that processed that many actions.
   @inlinable
   @inline(__always)
   public static func endTurn(_ reactor: AnyObject, actions: Int) {
@@ -27,6 +30,7 @@ public enum Tracepoint {
     #endif
   }
 
+  /// A send found no room in the mailbox.
   @inlinable
   @inline(__always)
   public static func full(_ reactor: AnyObject) {
@@ -35,6 +39,7 @@ public enum Tracepoint {
     #endif
   }
 
+  /// A reactor accepts no more actions.
   @inlinable
   @inline(__always)
   public static func close(_ reactor: AnyObject) {
@@ -43,6 +48,7 @@ public enum Tracepoint {
     #endif
   }
 
+  /// A loop's thread is about to sleep.
   @inlinable
   @inline(__always)
   public static func park(_ loop: AnyObject) {
@@ -51,6 +57,7 @@ public enum Tracepoint {
     #endif
   }
 
+  /// A loop's thread continues after a sleep.
   @inlinable
   @inline(__always)
   public static func wake(_ loop: AnyObject) {

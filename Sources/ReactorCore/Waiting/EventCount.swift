@@ -1,10 +1,12 @@
-/// Sleeping until a condition that others make true without a lock: as cheap for them as one load while
-/// nobody sleeps.
+/// Lets threads sleep until a condition is true that other threads make true without a lock. While no thread sleeps, a
+/// notification costs about as much as a load.
 ///
-/// Any number of threads may sleep and notify. The protocol and its argument stand in `rr_eventcount.h`.
+/// Any number of threads may sleep and notify. The protocol and its argument are documented in `rr_eventcount.h`.
 public struct EventCount: ~Copyable {
   @usableFromInline let raw: CurrentCore.EventCount
 
+  /// Creates an event count on which no thread sleeps.
+  ///
   /// - Throws: ``CoreError/outOfMemory``, or ``CoreError/noDescriptor``.
   @inlinable
   public init(_ kind: EventCountKind = .futex) throws(CoreError) {
@@ -13,22 +15,22 @@ public struct EventCount: ~Copyable {
 
   deinit { raw.destroy() }
 
-  /// Wakes everybody who sleeps. Call it after making the condition true. Any thread.
+  /// Wakes all threads that sleep. Call it after making the condition true. Any thread.
   @inlinable
   public func notify() { raw.notify() }
 
-  /// As ``notify()``, but only if somebody sleeps and `isWorthIt` then answers true; if it answers false, the
+  /// The same as ``notify()``, but only if a thread sleeps and `isWorthIt` then returns true. If it returns false, the
   /// caller must notify later. Any thread.
   @inlinable
   public func notify(if isWorthIt: () -> Bool) {
     if raw.mustNotify, isWorthIt() { raw.notify() }
   }
 
-  /// Sleeps until `condition` holds, or `timeout` nanoseconds have passed; answers whether it holds.
+  /// Sleeps until `condition` returns true or `timeout` nanoseconds have passed, and returns whether the condition holds.
   /// Any thread.
   ///
-  /// The condition is looked at before sleeping, so it must be cheap; each sleep costs about 10 µs, and
-  /// 10 more for who wakes.
+  /// The condition is checked before each sleep, twice, so it must be cheap. A sleep costs the sleeping thread about 10 µs,
+  /// and the thread that wakes it 10 µs more.
   @inlinable
   public func wait(timeoutNanoseconds timeout: Int64? = nil, until condition: () -> Bool) -> Bool {
     let deadline = timeout.map { ContinuousClock.now + .nanoseconds($0) }
@@ -46,61 +48,61 @@ public struct EventCount: ~Copyable {
     return true
   }
 
-  /// Whether somebody sleeps or is about to; may be stale at once. Any thread.
+  /// Whether a thread slept, or was about to, a moment ago. Any thread.
   @inlinable
   public var wasArmed: Bool { raw.wasArmed }
 
-  /// How many notifications found somebody asleep or about to be, and so cost system calls; modulo 2^31. Any
-  /// thread.
+  /// How many notifications found a thread asleep or about to sleep, and so made system calls; modulo 2^31. Any thread.
   public var wakes: UInt32 { raw.wakes }
 
-  /// The descriptor of the kind ``EventCountKind/descriptor``, else nil; readable once notified.
+  /// The descriptor of the kind ``EventCountKind/descriptor``, which a notification makes readable; nil for the other kind.
   ///
-  /// A foreign loop, one at a time, calls ``arm(unless:)``, watches the descriptor, and calls
-  /// ``acknowledge()`` when it wakes.
+  /// A foreign loop, one at a time, calls ``arm(unless:)``, watches the descriptor, and calls ``acknowledge()`` when it
+  /// wakes.
   public var descriptor: Int32? { raw.descriptor < 0 ? nil : raw.descriptor }
 
-  /// Makes the next ``notify()`` wake the descriptor, unless `condition` already holds: then it answers
-  /// false, and the caller must not wait. So it does if somebody has notified meanwhile, or if the system
-  /// refuses what ``notify()`` relies on. Any thread.
+  /// Lets the next ``notify()`` make the descriptor readable, unless `condition` already returns true. Any thread.
+  ///
+  /// - Returns: Whether the caller may wait for the descriptor. False if the condition holds, if another thread has
+  ///   notified meanwhile, or if the system refuses the fence that ``notify()`` relies on.
   public func arm(unless condition: () -> Bool) -> Bool {
     let key = raw.prepare()
     return !condition() && raw.maySleep(key)
   }
 
-  /// Empties the descriptor. The foreign loop, when it wakes.
+  /// Makes the descriptor unreadable again. Called by the foreign loop when it wakes.
   public func acknowledge() { raw.acknowledge() }
 }
 
 extension EventCount: Sendable {}
 
-/// How long a consumer that caught up waits before it looks again. Belongs to one consumer.
+/// Decides how long a consumer that has caught up waits before it polls again. One consumer uses it.
 ///
-/// A consumer on the producers' heels takes every cache line from them right after they took it back for the
-/// next store, and each such transfer costs a core-to-core round trip. Waiting a little lets whole lines
-/// fill: it made one ring three times as fast. The wait adapts: it doubles while the drains after it find
-/// bursts, up to about 3 µs, and halves while they find a trickle, down to nothing. So a loaded ring is
-/// emptied in bursts, and a quiet one costs no latency.
+/// A consumer that follows its producers too closely takes every cache line from them right after they took it back for
+/// the next store, and each such transfer costs a core-to-core round trip. If the consumer waits a little, whole lines
+/// fill: this made one ring three times as fast. The wait adapts. It doubles, up to about 3 µs, while the drains after it
+/// receive many elements, and halves, down to nothing, while they receive few. So a loaded ring is emptied in bursts, and
+/// a quiet one has no additional latency.
 ///
-/// Not for a consumer whose latency matters more than its throughput.
+/// Do not use it where the consumer's latency matters more than its throughput.
 public struct Pacer: Sendable {
-  /// The wait never exceeds this, about 3 µs.
+  /// The longest wait, in pauses; about 3 µs.
   public static var longest: Int { 128 }
 
   @usableFromInline var pauses = 0
 
-  /// Waits for nothing until it has seen a burst.
+  /// A pacer that does not wait until a drain received many elements.
   @inlinable
   public init() {}
 
-  /// Waits. To be called after a drain that received `received` elements, more than none, and stopped at
-  /// a slot that was not ready.
+  /// Waits. Call it after a drain that received `received` elements, at least one, and stopped at a slot that was not
+  /// ready.
   @inlinable
   public mutating func wait(afterReceiving received: Int) {
     wait(afterReceiving: received, on: CurrentCore.self)
   }
 
-  /// As ``wait(afterReceiving:)``, with the pauses of a given core.
+  /// The same as ``wait(afterReceiving:)``, with the pauses of a given core.
   @inlinable
   public mutating func wait<C: Core>(afterReceiving received: Int, on _: C.Type) {
     if received >= 16 {

@@ -1,19 +1,18 @@
 import CReactorCore
 
-/// The clock that only goes forward, in nanoseconds since some moment before the process began: what the
-/// timers of the system count by.
+/// The monotonic clock, in nanoseconds since some moment before the process began. The timers of the system use it.
 public enum MonotonicTime {
-  /// Now. Any thread; about 25 ns.
+  /// The current time. Any thread; about 25 ns.
   @inlinable
   public static var now: Int64 { rr_clock_ns() }
 
-  /// So long after now; at least now, and at most some 200 years later.
+  /// The time `delay` after now; at least now, and at most about 146 years later.
   public static func after(_ delay: Duration) -> Int64 {
     let now = now
     return delay <= .zero ? now : now.addingReportingOverflow(min(delay.nanoseconds, longest)).partialValue
   }
 
-  /// The moment that another clock names.
+  /// The time of this clock that corresponds to an instant of `ContinuousClock`.
   public static func at(_ instant: ContinuousClock.Instant) -> Int64 {
     after(ContinuousClock.now.duration(to: instant))
   }
@@ -22,7 +21,7 @@ public enum MonotonicTime {
 }
 
 extension Duration {
-  /// In whole nanoseconds; what does not fit is the nearest that does.
+  /// The duration in whole nanoseconds, clamped to the range of `Int64`.
   public var nanoseconds: Int64 {
     let (seconds, attoseconds) = components
     let (whole, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

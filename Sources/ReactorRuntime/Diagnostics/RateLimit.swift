@@ -1,84 +1,87 @@
 import Dispatch
 import ReactorCore
 
-/// Lets only so much of what happens again and again be reported, and counts the rest.
+/// Limits how often an event that repeats is reported, and counts the events that it suppresses.
 ///
-/// What happens at one site is admitted up to a limit in each interval. What is left out is counted, and the
-/// count is told when the interval ends: so nothing is left out without a trace. As long as it goes on, each
-/// further interval tells only its count.
+/// In an interval, up to a limit of events of one site are admitted. Further ones are counted, and the count is
+/// reported when the interval ends, so no event goes unreported. While the events go on, each following interval
+/// reports only its count; after an interval without events the limit applies anew.
 final class RateLimit<Site: Hashable & Sendable>: Sendable {
-  /// Calls something later, on any thread.
+  /// Calls a closure after a duration, on any thread.
   typealias After = @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
 
-  /// A site is there from the first thing that happens until an interval in which nothing did. So there are
-  /// never more than sites at which something goes wrong.
+  /// The current interval of a site. It exists from the first event until the end of an interval without events,
+  /// so the memory is bounded by the number of sites at which something goes wrong at present.
   private struct Interval {
     var admitted: Int
-    var leftOut = 0
+    var suppressed = 0
   }
 
   private let intervals = SystemMutex<[Site: Interval]>([:])
   private let limit: Int
   private let duration: Duration
   private let after: After
-  private let tell: @Sendable (Site, Int) -> Void
+  private let reportSuppressed: @Sendable (Site, Int) -> Void
 
   /// - Parameters:
-  ///   - limit: How much of a site is admitted in one interval.
-  ///   - duration: How long an interval is; it begins with what happens first.
-  ///   - tell: Called at the end of an interval in which something was left out, with how much that was, on any
-  ///     thread.
+  ///   - limit: The number of events of a site that are admitted in one interval.
+  ///   - duration: The length of an interval, which begins with its first event.
+  ///   - after: Schedules the end of an interval. Tests replace it.
+  ///   - reportSuppressed: Called at the end of an interval in which events were suppressed, with their number, on
+  ///     any thread.
   init(
-    _ limit: Int, per duration: Duration = .seconds(1), after: @escaping After = laterOnAnyThread,
-    tellingLeftOut tell: @escaping @Sendable (Site, Int) -> Void
+    _ limit: Int, per duration: Duration = .seconds(1), after: @escaping After = callOnGlobalQueue,
+    reportSuppressed: @escaping @Sendable (Site, Int) -> Void
   ) {
     precondition(limit > 0, "a limit of \(limit) admits nothing")
     self.limit = limit
     self.duration = duration
     self.after = after
-    self.tell = tell
+    self.reportSuppressed = reportSuppressed
   }
 
-  /// Whether what just happened at a site is to be reported; otherwise it has been counted. Any thread.
-  func admits(_ site: Site) -> Bool {
+  /// Counts an event of a site. Returns whether the event is to be reported; otherwise its interval will report
+  /// it in its count. Any thread.
+  func admit(_ site: Site) -> Bool {
     let (isAdmitted, isFirst) = intervals.withLock { intervals in
       guard var interval = intervals[site] else {
         intervals[site] = Interval(admitted: 1)
         return (true, true)
       }
       let isAdmitted = interval.admitted < limit
-      if isAdmitted { interval.admitted += 1 } else { interval.leftOut += 1 }
+      if isAdmitted { interval.admitted += 1 } else { interval.suppressed += 1 }
       intervals[site] = interval
       return (isAdmitted, false)
     }
-    if isFirst { endLater(site) }
+    if isFirst { scheduleEnd(of: site) }
     return isAdmitted
   }
 
-  private func endLater(_ site: Site) { after(duration) { [weak self] in self?.end(site) } }
+  private func scheduleEnd(of site: Site) { after(duration) { [weak self] in self?.end(site) } }
 
   private func end(_ site: Site) {
-    let leftOut = intervals.withLock { intervals in
-      let leftOut = intervals[site]?.leftOut ?? 0
-      intervals[site] = leftOut > 0 ? Interval(admitted: limit) : nil
-      return leftOut
+    let suppressed = intervals.withLock { intervals in
+      let suppressed = intervals[site]?.suppressed ?? 0
+      intervals[site] = suppressed > 0 ? Interval(admitted: limit) : nil
+      return suppressed
     }
-    guard leftOut > 0 else { return }
-    endLater(site)
-    tell(site, leftOut)
+    guard suppressed > 0 else { return }
+    scheduleEnd(of: site)
+    reportSuppressed(site, suppressed)
   }
 
-  /// Tells what was left out up to now: the process is about to end. Any thread.
-  func tellAll() {
-    let leftOut = intervals.withLock { intervals in
-      defer { for site in intervals.keys { intervals[site]?.leftOut = 0 } }
-      return intervals.mapValues(\.leftOut).filter { $0.value > 0 }
+  /// Reports the counts of all sites now. Called when the process exits, since the ends of the intervals would
+  /// come too late. Any thread.
+  func flush() {
+    let suppressed = intervals.withLock { intervals in
+      defer { for site in intervals.keys { intervals[site]?.suppressed = 0 } }
+      return intervals.mapValues(\.suppressed).filter { $0.value > 0 }
     }
-    for (site, count) in leftOut { tell(site, count) }
+    for (site, count) in suppressed { reportSuppressed(site, count) }
   }
 }
 
-/// What a ``RateLimit`` uses, unless it is a test's.
-private let laterOnAnyThread: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void = {
+/// The default timer of a ``RateLimit``.
+private let callOnGlobalQueue: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void = {
   _ = DispatchTimer(on: .global(qos: .utility), after: $0, every: nil, $1)
 }

@@ -5,12 +5,12 @@ import ReactorCore
   import ReactorCore
   import Synchronization
 
-  /// What the checks of a debug build note about one reactor.
+  /// The data that the checks of a debug build keep for one reactor.
   @usableFromInline
   final class RuntimeChecks: Sendable {
-    /// Set at the start.
+    /// Where the reactor expects its actions. Set when the reactor starts.
     let expectedThread = OwnerIsolated<ExpectedThread?>(nil)
-    /// How many calls of `reduce` are running. Relaxed: nothing else is read because of it.
+    /// The number of calls of `reduce` in progress. Relaxed, since no other memory is read depending on it.
     let reducing = Atomic(0)
 
     @usableFromInline
@@ -18,7 +18,7 @@ import ReactorCore
   }
 
   extension Runtime {
-    /// The reactor starts. Who starts it.
+    /// Called when the reactor starts, by the thread that starts it.
     @usableFromInline
     func beginChecks(of reactor: some Reactor) { checks.expectedThread.value = reactor.expectedThread }
 
@@ -31,9 +31,9 @@ import ReactorCore
 #if DEBUG
   import ReactorCore
 
-  /// Checks of where something runs. Each is called right before it does, by the thread that will run it.
+  /// Checks of threads. Each is called right before the code that it checks, on the thread that runs that code.
   extension Runtime {
-    /// An action reaches `mutate`.
+    /// Called before `mutate`.
     @usableFromInline
     func checkThreadOfAction() {
       guard let expected = checks.expectedThread.value, !expected.isCurrent() else { return }
@@ -42,34 +42,35 @@ import ReactorCore
       }
     }
 
-    /// Observers of `state` are called.
+    /// Called before the observers of `state`.
     @usableFromInline
     func checkThreadOfObservers() {
-      // A closed reactor may have observers without having started.
+      // A reactor that was closed before it started may have observers, and no expected thread yet.
       guard state.hasStarted, let promised = promisedThread, !promised.isCurrent() else { return }
       warn(.foreignObserver) { reactor, thread in
         """
-        an observer of the state of \(reactor) is called on another thread than \(promised.name): \
+        an observer of the state of \(reactor) was called on another thread than \(promised.name): \
         \(thread).
         """
       }
     }
 
-    /// A stream that `mutate` or a `transform` answered has emitted. On a loop that may be anywhere; and in a
-    /// turn it is where the action is.
+    /// Called when a stream that `mutate` or a `transform` returned emits. Nothing is checked for a reactor on a
+    /// loop, whose streams may emit on any thread, nor inside of a turn, where the stream emits on the thread of
+    /// the action, which was checked.
     @usableFromInline
     func checkThreadOfSource() {
       guard loop == nil, !isInTurn, let expected = checks.expectedThread.value, !expected.isCurrent()
       else { return }
       warn(.foreignSource) { reactor, thread in
         """
-        a stream of \(reactor), of its mutate or a transform, emits on another thread than \(expected.name): \
-        \(thread).
+        a stream that mutate or a transform of \(reactor) returned emitted on another thread than \
+        \(expected.name): \(thread).
         """
       }
     }
 
-    /// Where the reactor says, or else where its placement says that its turns run.
+    /// The reactor's `expectedThread`; without it, the thread of its loop if it has one.
     private var promisedThread: ExpectedThread? {
       if let expected = checks.expectedThread.value { return expected }
       guard let loop else { return nil }
@@ -82,42 +83,47 @@ import ReactorCore
   import ReactorCore
   import Synchronization
 
-  /// Checks of what happens in a turn.
+  /// Checks of turns.
   extension Runtime {
-    /// Around each turn, and around what the shortest way of an action does instead of one. The owner.
+    /// Called by the owner before each turn, and before an action that is processed without one, on the fast
+    /// path of a send.
     @usableFromInline
     func beginTurn() -> ThreadTurn? { ThreadTurn.begin(of: ObjectIdentifier(self), reactorType) }
 
-    /// - Parameter turn: What ``beginTurn()`` has answered.
+    /// Called by the owner after what ``beginTurn()`` precedes.
+    ///
+    /// - Parameter turn: The result of ``beginTurn()``.
     @usableFromInline
     func endTurn(_ turn: ThreadTurn?) {
       guard let duration = turn?.end(), duration > Hooks.longTurnThreshold else { return }
       warn(.longTurn) { reactor, thread in
-        "a turn of \(reactor) took \(duration), on \(thread)."
+        "a turn of \(reactor) took \(duration) on \(thread)."
       }
     }
 
-    /// A send has found no room, and would have to wait if it were not inside of a turn.
+    /// Called when a send has found no room. Outside of turns it waits; inside of a turn it must not, which is
+    /// worth a warning.
     func checkRoom() {
       guard let turn = ThreadTurn.innermost else { return }
       warn(.blockingSend) { reactor, thread in
         """
-        a send to \(reactor) found its mailbox full, inside of a turn of \(String(reflecting: turn.reactor)), on \
-        \(thread). It does not wait there; what it sends is kept beside the mailbox.
+        a send to \(reactor) from inside of a turn of \(String(reflecting: turn.reactor)) found the mailbox full, \
+        on \(thread). A turn does not wait, so the action is kept beside the mailbox.
         """
       }
     }
 
-    /// Around each call of `reduce`.
+    /// Called before each call of `reduce`.
     @usableFromInline
     func beginReduce() {
       let running = checks.reducing.wrappingAdd(1, ordering: .relaxed).oldValue
       guard running > 0 else { return }
       warn(.reduceEnteredTwice) { reactor, thread in
-        "reduce of \(reactor) was entered on \(thread) while it was running already."
+        "reduce of \(reactor) was called on \(thread) while another call of it was running."
       }
     }
 
+    /// Called after each call of `reduce`.
     @usableFromInline
     func endReduce() { checks.reducing.wrappingSubtract(1, ordering: .relaxed) }
   }
@@ -125,19 +131,19 @@ import ReactorCore
 
 /// Where a reactor expects its actions: ``Reactor/expectedThread``.
 public struct ExpectedThread: Sendable {
-  /// As part of a sentence: "the main thread".
+  /// The thread's name as part of a sentence, such as "the main thread".
   let name: String
   let isCurrent: @Sendable () -> Bool
 
   /// - Parameters:
-  ///   - name: What it is called in a warning, as part of a sentence.
-  ///   - isCurrent: Whether the calling thread is there.
+  ///   - name: The name used in warnings, as part of a sentence.
+  ///   - isCurrent: Returns whether the calling thread is the expected one. Called on any thread.
   public init(_ name: String, isCurrent: @escaping @Sendable () -> Bool) {
     self.name = name
     self.isCurrent = isCurrent
   }
 
-  /// The main thread of the process, and whatever thread runs its main queue or the ``MainLoop``.
+  /// The main thread of the process, and any thread while it runs the main queue or the ``MainLoop``.
   public static let main = ExpectedThread("the main thread") {
     MainScheduler.isCurrent || MainLoop.isCurrent || isFirstThread
   }
@@ -147,6 +153,6 @@ public struct ExpectedThread: Sendable {
     ExpectedThread("its loop's thread") { loop.isCurrent }
   }
 
-  // The process has the number of its first thread.
+  // On Linux the first thread has the number of the process.
   private static var isFirstThread: Bool { ThreadLabel.current.number == Int(getpid()) }
 }

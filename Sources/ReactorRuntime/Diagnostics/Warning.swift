@@ -1,23 +1,24 @@
 import ReactorCore
 
-/// Something that works, but probably not as it was meant: found by the checks of debug builds.
+/// A probable mistake in the use of a reactor, found by the checks of debug builds.
 ///
-/// It goes to ``Hooks/warningHandler``. Release builds contain none of the checks, and never warn.
+/// Warnings are passed to ``Hooks/warningHandler``. Release builds contain no checks, and never warn.
 public struct Warning: Sendable, CustomStringConvertible {
-  /// What is wrong.
+  /// The kind of mistake.
   public enum Kind: String, Sendable, CaseIterable {
-    /// An action has reached `mutate` elsewhere than where the reactor expects it: see
+    /// `mutate` was called on a thread other than the one that the reactor expects: see
     /// ``Reactor/expectedThread``.
     case unexpectedThread
-    /// `reduce` was called by the runtime while it was running for the same reactor.
+    /// The runtime called `reduce` while another call of it was running for the same reactor.
     case reduceEnteredTwice
-    /// An observer of ``Reactor/state`` was called elsewhere than where the reactor expects it, or not on its
-    /// loop.
+    /// An observer of ``Reactor/state`` was called on a thread other than the one that the reactor expects, or
+    /// other than its loop's.
     case foreignObserver
-    /// A stream that `mutate` or a `transform` answered has emitted elsewhere than where a reactor on the
-    /// caller's placement expects it.
+    /// A stream that `mutate` or a `transform` of a reactor on ``Placement/caller`` returned emitted on a thread
+    /// other than the one that the reactor expects.
     case foreignSource
-    /// A send would have to wait for room inside of a turn. It does not: what it sends is kept beside the mailbox.
+    /// A send from inside of a turn found the mailbox full. It does not wait; its action is kept beside the
+    /// mailbox.
     case blockingSend
     /// A turn took longer than ``Hooks/longTurnThreshold``.
     case longTurn
@@ -26,17 +27,18 @@ public struct Warning: Sendable, CustomStringConvertible {
   public let kind: Kind
   /// The type of the reactor.
   public let reactor: String
-  /// The name of the thread on which it was noticed, cut to 15 bytes; nil if it was more than once.
+  /// The name of the thread, shortened to 15 bytes; nil if the warning is about several occurrences.
   public let threadName: String?
-  /// The number of that thread, as the system's tools show it; nil if it was more than once.
+  /// The number of the thread, as the system's tools show it; nil if the warning is about several occurrences.
   public let threadNumber: Int?
-  /// How often it was noticed: once; or, after that, so often within a second without being reported.
+  /// The number of occurrences that the warning is about: 1, or the number within a second that were not
+  /// reported one by one.
   public let count: Int
   /// What happened.
   public let problem: String
   /// Why it probably happened.
   public var likelyCause: String { kind.likelyCause }
-  /// What can be done.
+  /// What to do about it.
   public var remedy: String { kind.remedy }
 
   init(_ kind: Kind, _ reactor: String, on thread: ThreadLabel?, count: Int = 1, _ problem: String) {
@@ -56,7 +58,7 @@ public struct Warning: Sendable, CustomStringConvertible {
     """
   }
 
-  /// Writes the warning to standard error: what is done unless ``Hooks/warningHandler`` is replaced.
+  /// Writes the warning to standard error. The default of ``Hooks/warningHandler``.
   public static let printToStandardError: @Sendable (Warning) -> Void = { warning in
     StandardError.write("\(warning)\n")
   }
@@ -67,16 +69,16 @@ extension Warning.Kind {
     switch self {
     case .unexpectedThread:
       """
-      it was sent there, or by a stream merged in transform(action:); or the thread there was running the \
-      reactor's turns while another sent it.
+      the action was sent on that thread, or by a stream that transform(action:) merges in; or that thread was \
+      running the reactor's turn when another thread sent the action.
       """
-    case .reduceEnteredTwice: "the reactor's Runtime is used by something else than the reactor."
+    case .reduceEnteredTwice: "other code than the reactor uses the reactor's Runtime."
     case .foreignObserver:
-      "the action came from there (placement .caller), or the reactor's loop has been shut down."
+      "the action was sent on that thread (placement .caller), or the reactor's loop was shut down."
     case .foreignSource:
-      "a stream has left the expected thread, say by a task, a timer or a queue of its own."
-    case .blockingSend: "more is sent inside of turns than the other reactor processes."
-    case .longTurn: "mutate, reduce or an observer waits, or computes for long."
+      "the stream emits from a task, a timer or a queue of its own."
+    case .blockingSend: "turns send more actions than the receiving reactor processes."
+    case .longTurn: "mutate, reduce or an observer blocks, or computes for a long time."
     }
   }
 
@@ -84,16 +86,17 @@ extension Warning.Kind {
     switch self {
     case .unexpectedThread:
       """
-      dispatch from the expected thread (or hop merged streams in transform(action:) onto it by observe(on:)); \
-      or place the Runtime there, so that it may be sent to from all threads.
+      send on the expected thread, and put observe(on:) behind streams that transform(action:) merges in; or \
+      choose a placement of the Runtime that runs turns on the expected thread, so that all threads may send.
       """
-    case .reduceEnteredTwice: "give each reactor a Runtime of its own, and leave its calls to the reactor."
+    case .reduceEnteredTwice: "give each reactor its own Runtime, and call it only through the reactor."
     case .foreignObserver:
-      "put observe(on:) before the subscription, or place the Runtime there and end the loop last."
-    case .foreignSource: "put observe(on:) at the end of the stream, or place the Runtime there."
+      "put observe(on:) before the subscription, or place the Runtime on the expected thread and end its loop last."
+    case .foreignSource:
+      "put observe(on:) at the end of the stream, or place the Runtime on the expected thread."
     case .blockingSend:
-      "use trySend(_:) there and handle its error, or give the other reactor's Runtime a larger capacity."
-    case .longTurn: "make a stream of it: Observable.task, or a source on another thread."
+      "use trySend(_:) and handle its error, or give the receiving reactor's Runtime a larger capacity."
+    case .longTurn: "move the work into a stream: Observable.task, or a source on another thread."
     }
   }
 }
@@ -108,21 +111,22 @@ extension Warning.Kind {
       let reactor: String
     }
 
-    /// One at once, then the count of the others, once a second.
+    /// Reports the first occurrence at once, and the number of further ones once a second.
     private static let limit: RateLimit<Site> = {
-      atexit { limit.tellAll() }
+      atexit { limit.flush() }
       return RateLimit(1) { site, count in
-        let problem = "as before, \(count) more times within a second: \(site.kind), \(site.reactor)."
+        let problem = "\(count) more times within a second: \(site.kind), \(site.reactor)."
         Hooks.warningHandler(Warning(site.kind, site.reactor, on: nil, count: count, problem))
       }
     }()
 
-    /// Warns, unless the same was said just now. Any thread.
+    /// Reports a warning, unless the same kind was reported for the same type of reactor within the last second;
+    /// then it is counted. Any thread.
     static func report(
       _ kind: Kind, _ reactor: any AnyObject.Type, _ problem: (_ reactor: String, ThreadLabel) -> String
     ) {
       let name = String(reflecting: reactor)
-      guard limit.admits(Site(kind: kind, reactor: name)) else { return }
+      guard limit.admit(Site(kind: kind, reactor: name)) else { return }
       let thread = ThreadLabel.current
       Hooks.warningHandler(Warning(kind, name, on: thread, problem(name, thread)))
     }

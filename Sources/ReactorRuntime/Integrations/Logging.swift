@@ -1,32 +1,33 @@
 #if Logging
   public import Logging
 
-  /// What goes wrong as messages of swift-log: with the package trait `Logging`.
+  /// Errors, failures and warnings as messages of swift-log. Requires the package trait `Logging`.
   extension Hooks {
-    /// Makes a logger of swift-log's the place where everything is reported that was reported nowhere else:
-    /// failures and unhandled errors at the level `error`, warnings of debug builds at `warning`. Any thread.
+    /// Replaces all three handlers with a logger: failures and unhandled errors are logged at the level `error`,
+    /// warnings of debug builds at `warning`. Any thread.
     ///
-    /// A runtime that was given an `onFailure` of its own keeps that; see ``Failure/log(to:)``.
+    /// A runtime with its own `onFailure` is not affected; pass it ``Failure/log(to:)``.
     public static func log(to logger: Logger) {
       defaultFailureHandler = Failure.log(to: logger)
       defaultErrorHandler = { error in
-        logger.error("a stream failed, and nobody handled that", metadata: ["error": "\(error)"])
+        logger.error("a stream failed, and nothing handled its error", metadata: ["error": "\(error)"])
       }
       warningHandler = { $0.log(to: logger) }
     }
   }
 
   extension Failure {
-    /// A handler for a ``Runtime`` that logs its failures, at the level `error`. Of one cause and one type of
-    /// reactor that is ten a second; of the others, how many there were, once a second.
+    /// Returns a handler for the `onFailure` of a ``Runtime``, which logs failures at the level `error`. For each
+    /// cause and type of reactor it logs ten failures a second; it counts further ones, and logs their number once
+    /// a second.
     public static func log(to logger: Logger) -> @Sendable (Failure) -> Void {
       let limit = RateLimit<Site>(10) { site, count in
         logger.error(
-          "as before, \(count) more times within a second: \(site.problem)",
+          "\(count) more times within a second: \(site.problem)",
           metadata: ["reactor": "\(site.reactor)", "count": "\(count)"])
       }
       return { failure in
-        guard limit.admits(failure.site) else { return }
+        guard limit.admit(failure.site) else { return }
         var metadata: Logger.Metadata = ["reactor": "\(failure.reactor)", "cause": "\(failure.cause)"]
         if let action = failure.action { metadata["action"] = "\(action)" }
         logger.error("\(failure.site.problem)", metadata: metadata)

@@ -2,7 +2,7 @@
   public import Metrics
   import ReactorCore
 
-  /// The counters of reactors and loops as meters of swift-metrics: with the package trait `Metrics`.
+  /// The counters of reactors and loops as meters of swift-metrics. Requires the package trait `Metrics`.
   ///
   /// ```swift
   /// let meters = CounterMeters()
@@ -10,30 +10,31 @@
   /// let recording = meters.record(every: .seconds(10))
   /// ```
   ///
-  /// Each number of what is added is a meter, named `orders_loop_longest_turn` after the label and the number.
-  /// A duration is in seconds. What the runtime counts from its start on, a meter shows as it is.
+  /// Each number in the counters becomes a meter, whose name consists of the label and the number's name:
+  /// `orders_loop_longest_turn`. Durations are in seconds. Numbers that the runtime counts from its start are
+  /// passed on as they are, not as differences.
   public final class CounterMeters: Sendable {
     private struct Source: Sendable {
       let label: String
       let dimensions: [(String, String)]
       let read: @Sendable () -> (any Sendable)?
-      /// By the name of the number; made when it is seen first.
+      /// The meters by the names of their numbers. Each is made when its number is first read.
       var meters: [String: Meter] = [:]
     }
 
     private let sources = SystemMutex<[Source]>([])
     private let factory: any MetricsFactory
 
-    /// - Parameter factory: Makes the meters.
+    /// - Parameter factory: The factory that makes the meters.
     public init(factory: any MetricsFactory = MetricsSystem.factory) { self.factory = factory }
 
-    /// Adds something that counts. Any thread.
+    /// Adds counters. Any thread.
     ///
     /// - Parameters:
-    ///   - label: What the labels of its meters begin with.
-    ///   - dimensions: Of each of its meters.
-    ///   - read: Answers its counters, a value with integers and durations in it; nil once it is gone, and then
-    ///     it is forgotten and its meters are destroyed. Called on the thread that records.
+    ///   - label: The beginning of the meters' labels.
+    ///   - dimensions: The dimensions of the meters.
+    ///   - read: Returns the counters: a structure whose properties are integers and durations. Once it returns nil
+    ///     the counters are removed, and their meters destroyed. Called on the thread that records.
     public func add(
       _ label: String, dimensions: [(String, String)] = [],
       _ read: @escaping @Sendable () -> (any Sendable)?
@@ -42,9 +43,9 @@
       sources.withLock { $0.append(source) }
     }
 
-    /// Sets all meters now. Any thread, one at a time.
+    /// Sets all meters to the current numbers. Any thread, but one at a time.
     public func record() {
-      // Not under the lock: it calls foreign code.
+      // Not under the lock, because `read` and the meters are foreign code, which may call `add`.
       let present = sources.withLock { sources in
         defer { sources = [] }
         return sources
@@ -53,7 +54,7 @@
       sources.withLock { $0 = kept + $0 }
     }
 
-    /// Sets all meters again and again, until that is disposed. Any thread.
+    /// Sets all meters periodically, until the returned `Disposable` is disposed. Any thread.
     public func record(
       every interval: Duration,
       on scheduler: any SchedulerType = Schedulers.timing

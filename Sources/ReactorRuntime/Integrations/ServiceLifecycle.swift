@@ -2,25 +2,27 @@
   public import ServiceLifecycle
   import ReactorCore
 
-  /// Loops as a service of swift-service-lifecycle: with the package trait `ServiceLifecycle`.
+  /// A service of swift-service-lifecycle that ends loops and reactors. Requires the package trait
+  /// `ServiceLifecycle`.
   ///
-  /// Reactors run whether or not this does. It waits until the service group is shut down, or its task is
-  /// cancelled, and then ends the loops: they refuse what is sent, and run what was accepted.
+  /// Reactors run independently of this service. It waits until the service group shuts down, or until its task is
+  /// cancelled, and then ends the given parts: they refuse further actions, and process those they have accepted.
   ///
   /// ```swift
   /// let group = ServiceGroup(
   ///   services: [ReactorService([loop], within: .seconds(10)), server], …)
   /// ```
   ///
-  /// A service group ends its services in the reverse order, so put this before what sends to the reactors.
+  /// A service group ends its services in reverse order, so list this service before those that send to the
+  /// reactors.
   public struct ReactorService: Service {
     private let time: Duration
     private let close: @Sendable (ContinuousClock.Instant) throws -> Void
 
     /// - Parameters:
-    ///   - time: How long the end may take.
-    ///   - close: Ends something, not later than at that time, or throws what has not ended. Called on a thread
-    ///     of its own, where it may block.
+    ///   - time: The longest time that the end may take.
+    ///   - close: Ends the parts before the deadline, or throws an error that names those that have not ended.
+    ///     Called on its own thread, where it may block.
     public init(
       within time: Duration, _ close: @escaping @Sendable (_ deadline: ContinuousClock.Instant) throws -> Void
     ) {
@@ -29,14 +31,14 @@
     }
 
     /// - Parameters:
-    ///   - parts: What is closed: loops, groups, reactors (``Reactor/ending(by:)``).
-    ///   - time: How long the end may take.
+    ///   - parts: The loops, groups and reactors (``Reactor/ending(by:)``) to end.
+    ///   - time: The longest time that the end may take.
     public init(_ parts: [any Closeable], within time: Duration) {
       self.init(within: time) { deadline in try Shutdown.close(parts, before: deadline) }
     }
 
     public func run() async throws {
-      // Cancelled: what was accepted is still run.
+      // A cancelled task ends the parts as well, and they still process what they have accepted.
       try? await gracefulShutdown()
       let deadline = ContinuousClock.now + time
       try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in

@@ -52,7 +52,7 @@ struct GrowingRing<Element: Sendable>: ~Copyable, Sendable {
   }
 
   /// Frees all stages. The holder, last of all.
-  func letGo() { newest.letGo() }
+  func free() { newest.releaseObject() }
 
   // MARK: Sending, any thread
 

@@ -21,9 +21,9 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   }
 
   /// Frees everything. The holder, last of all.
-  func letGo() {
-    ring.letGo()
-    overflow.letGo()
+  func free() {
+    ring.free()
+    overflow.releaseObject()
   }
 
   // MARK: Any thread

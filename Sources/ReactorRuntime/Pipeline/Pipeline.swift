@@ -109,7 +109,7 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
     action = ActionSubject(send: inlets.send, stream: actions.observable)
   }
 
-  deinit { stubReference.letGo() }
+  deinit { stubReference.releaseObject() }
 
   /// Notifies the observers of `action` of the next one. The owner.
   @inlinable

@@ -1,6 +1,6 @@
 import ReactorCore
 
-/// Several loops, and for each key one of them: the same for the same key, as long as the group lives.
+/// Several loops, with one of them for each key: always the same loop for the same key.
 ///
 /// ```swift
 /// let group = try LoopGroup(name: "orders")
@@ -9,26 +9,28 @@ import ReactorCore
 /// try group.shutdown(before: .now + .seconds(10))
 /// ```
 ///
-/// Reactors with the same key are on the same loop, so what one sends to another never waits for room. A
-/// group that goes away without having been shut down ends in the background, after its last reactor.
+/// Reactors with the same key are on the same loop, so a send from one of them to another never waits for room.
+///
+/// ``shutdown()`` ends the loops. A group that goes away without it, after its last reactor, ends in the background.
 public final class LoopGroup: Sendable {
   /// Named `name-0`, `name-1`, …; never empty.
   public let loops: [Loop]
 
-  /// Starts the threads.
+  /// Starts the threads. Any thread.
   ///
   /// Stops the program, with a sentence, if `count` is not positive, or differs from that of `processors`.
   ///
   /// - Parameters:
   ///   - name: What the names of the loops begin with.
-  ///   - count: How many loops. Without it: as many as `processors`, or else as there are processors that this
-  ///     process may use.
-  ///   - waiting: As that of a ``Loop``. Other strategies than parking want a processor for each loop.
-  ///   - turnLimit: As that of a ``Loop``.
-  ///   - processors: For each loop the only processor that it may run on; nil leaves that to the system.
-  ///   - jobCapacity: As that of a ``Loop``, for each.
-  /// - Throws: `CoreError.outOfMemory`, or `CoreError.processorIsInvalid`; no thread is left then.
-  // Inlinable for the sake of the threads' main function: see `LoopState.run()`.
+  ///   - count: How many loops. If nil: as many as `processors`, or if that is nil, too, as many as this process may
+  ///     use.
+  ///   - waiting: What each thread does while it has nothing to do. Strategies other than parking need a processor for
+  ///     each loop.
+  ///   - turnLimit: After how many actions of one reactor the next gets its turn.
+  ///   - processors: For each loop, the only processor that it may run on; nil leaves that to the system.
+  ///   - jobCapacity: How many jobs and timers may wait for each loop.
+  /// - Throws: `CoreError.outOfMemory`, or `CoreError.processorIsInvalid`; then the threads have ended.
+  // Inlinable, so that the main function of the threads is: see `LoopState.run()`.
   @inlinable
   public init(
     name: String = "reactor-loop", count: Int? = nil, waiting: WaitStrategy = .parking, turnLimit: Int = 1024,
@@ -71,29 +73,29 @@ public final class LoopGroup: Sendable {
 
   /// The loop of a key. Any thread.
   ///
-  /// For integers, strings, and what is represented by them, it is the same in each run of the program with
-  /// the same number of loops; for other keys only in this one. Integers count by their value, of whatever
-  /// width. Strings count by their bytes: who has some that are equal but composed differently (é as one
-  /// scalar, or as two) brings them to one form first.
+  /// If the key is an integer or a string, or its raw value is, the loop is the same in each run of the program with
+  /// the same number of loops. For other keys it may differ from run to run. Integers of different types and the same
+  /// value have the same loop. Strings are compared by their bytes, so normalize them first if equal ones may be
+  /// composed differently (é as one scalar, or as two).
   ///
   /// - Complexity: O(1); O(n) in the length of a string.
   public func loop(for key: some Hashable) -> Loop {
-    // The high half of the product: spread evenly over the loops, without a division.
+    // The high half of the product spreads the hashes evenly over the loops, without a division.
     loops[Int(LoopKey.hash(of: key).multipliedFullWidth(by: UInt64(loops.count)).high)]
   }
 }
 
 extension LoopGroup: Closeable {
-  /// ``Loop/shutdown()`` of all loops at the same time: what a reactor sends to another loop may be refused
-  /// and reported. From inside one of the loops it does not wait for that one.
+  /// Shuts all loops down at the same time, like ``Loop/shutdown()``: what a reactor sends to another loop may be refused
+  /// and reported. Any thread; called from inside one of the loops, it does not wait for that one.
   public func shutdown() {
     beginClosing()
     for loop in loops { loop.shutdown() }
   }
 
-  /// As ``shutdown()``, but does not wait longer than until that time.
+  /// Like ``shutdown()``, but waits no longer than until that time.
   ///
-  /// - Throws: As ``Loop/shutdown(before:)``; called from inside one of the loops, it waits for none.
+  /// - Throws: Like ``Loop/shutdown(before:)``. Called from inside one of the loops, it waits for none of them.
   public func shutdown(before deadline: ContinuousClock.Instant) throws(ShutdownError) {
     beginClosing()
     if let inside = loops.first(where: { $0.state.runsTurnsHere }) { throw .insideItself(loop: inside.name) }
@@ -116,21 +118,21 @@ extension LoopGroup: RandomAccessCollection {
 }
 
 extension Placement {
-  /// The loop of a group that the key belongs to: see ``LoopGroup/loop(for:)``.
+  /// The turns run on the loop that the group has for the key: see ``LoopGroup/loop(for:)``.
   public static func group(_ group: LoopGroup, key: some Hashable) -> Placement {
     .loop(group.loop(for: key))
   }
 }
 
-/// The number behind a key, from which a group finds the key's loop.
+/// The hash of a key, from which a group finds the key's loop.
 ///
-/// Swift's own hash values differ between processes. For integers, strings, and what is represented by them,
+/// Swift's own hash values differ between processes. For integers and strings, and for values with such a raw value,
 /// this one does not.
 enum LoopKey {
   static func hash(of key: some Hashable) -> UInt64 {
     var key: any Hashable = key
     if let erased = key as? AnyHashable, let base = erased.base as? any Hashable { key = base }
-    return stableHash(of: key) ?? spread(UInt64(truncatingIfNeeded: key.hashValue))
+    return stableHash(of: key) ?? mix(UInt64(truncatingIfNeeded: key.hashValue))
   }
 
   private static func stableHash(of key: any Hashable) -> UInt64? {
@@ -146,22 +148,22 @@ enum LoopKey {
     (value.rawValue as? any Hashable).flatMap { stableHash(of: $0) }
   }
 
-  /// By its value, of whatever width it is.
+  /// Depends on the value only, not on the width of the type.
   private static func hash(ofInteger integer: some BinaryInteger) -> UInt64 {
-    if let small = Int64(exactly: integer) { return spread(UInt64(bitPattern: small)) }
-    if let large = UInt64(exactly: integer) { return spread(large) }
+    if let small = Int64(exactly: integer) { return mix(UInt64(bitPattern: small)) }
+    if let large = UInt64(exactly: integer) { return mix(large) }
     return hash(ofBytes: String(integer).utf8)
   }
 
-  /// FNV-1a, then spread, since its high bits depend little on the last bytes.
+  /// FNV-1a, then mixed, since its high bits depend little on the last bytes.
   private static func hash(ofBytes bytes: some Sequence<UInt8>) -> UInt64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-    return spread(hash)
+    return mix(hash)
   }
 
-  /// SplitMix64's last step: each bit of the number decides on each of the result.
-  private static func spread(_ number: UInt64) -> UInt64 {
+  /// The last step of SplitMix64: each bit of the result depends on each bit of the number.
+  private static func mix(_ number: UInt64) -> UInt64 {
     var mixed = number &+ 0x9e37_79b9_7f4a_7c15
     mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
     mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb

@@ -1,11 +1,11 @@
 import ReactorCore
 
-/// Jobs and timers: what a loop runs besides reactors.
+/// What a loop runs besides reactors: jobs and timers.
 extension Loop {
-  /// Runs `job` once on the loop, after what its thread is doing now; jobs of one thread in their order.
+  /// Runs `job` once on the loop, after what its thread is doing now. Jobs that one thread submits run in their order.
   ///
-  /// Any thread, also from inside a turn. Once the loop was shut down only its own turns and jobs get jobs
-  /// in, until it is over.
+  /// Any thread, also from inside a turn. After the loop was shut down, it accepts jobs only from its own turns and
+  /// jobs, until it has ended.
   ///
   /// - Throws: ``LoopError/closed``, or ``LoopError/full`` if as many wait as `jobCapacity` allows; then the
   ///   job is not run.
@@ -15,12 +15,12 @@ extension Loop {
 
   /// Runs `body` once on the loop, as soon as that time has passed.
   ///
-  /// Any thread. It runs whether or not anybody holds the answer. What is not due when the loop is shut down
-  /// is not run.
+  /// Any thread. It runs even if nothing holds the returned `Disposable`. A timer that is not due when the loop is shut
+  /// down does not run.
   ///
-  /// - Returns: What prevents it, unless it has begun, and lets go at once of what it captures; any thread.
-  ///   On the loop: once `dispose()` has returned, it does not run.
-  /// - Throws: As ``execute(_:)``; ``LoopError/closed`` also from inside a turn.
+  /// - Returns: What cancels the timer, unless its body has begun, and at once releases what it captures. Any thread
+  ///   may dispose of it; if the loop itself does, the body does not run afterwards.
+  /// - Throws: Like ``execute(_:)``; ``LoopError/closed`` also from inside a turn.
   /// - Complexity: O(log n) on the loop, with n timers.
   @discardableResult
   public func schedule(
@@ -29,7 +29,7 @@ extension Loop {
     try schedule(atTime: MonotonicTime.after(delay), body)
   }
 
-  /// As ``schedule(after:_:)``, at a moment; at once if it has passed.
+  /// Runs `body` once on the loop at that time, or as soon as possible if it has passed: like ``schedule(after:_:)``.
   @discardableResult
   public func schedule(
     at instant: ContinuousClock.Instant, _ body: @escaping @Sendable () -> Void
@@ -46,47 +46,67 @@ extension Loop {
   }
 }
 
+/// Why a loop refused a job or a timer.
+public enum LoopError: Error, Hashable, Sendable {
+  /// The loop was shut down.
+  case closed
+  /// As many jobs and timers wait as the loop's `jobCapacity` allows.
+  case full
+}
+
+extension LoopError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .closed: "the loop was shut down"
+    case .full: "too many jobs and timers wait for the loop"
+    }
+  }
+}
+
 extension LoopState {
   /// Takes in a job or a timer. Any thread.
   ///
-  /// - Parameter evenIfClosed: The loop's thread: as long as it is not over.
+  /// - Parameter evenIfClosed: Whether it is accepted until the loop is sealed: for what the loop's own turns and jobs
+  ///   submit.
   func post(
     evenIfClosed: Bool = false, _ add: (inout InboxContents) -> Void
   ) throws(LoopError) {
     var refusal = LoopError.closed
-    let isPosted = intake.post(
-      unless: { mail in
-        if mail.isOver || (isClosed && !evenIfClosed) { return true }
+    let isPosted = inbox.post(
+      unless: { contents in
+        if evenIfClosed ? lifecycle.isSealed : isClosed { return true }
         refusal = .full
-        return isFull(&mail)
+        return isFull(&contents)
       },
-      { mail in
-        mail.submitted += 1
-        add(&mail)
+      { contents in
+        contents.submitted += 1
+        add(&contents)
       })
     if !isPosted { throw refusal }
   }
 
-  private func isFull(_ mail: inout InboxContents) -> Bool {
-    let waiting = mail.submitted - monitor.tasksDone.load(ordering: .relaxed)
+  /// Whether as many jobs and timers wait as may. Under the lock of the inbox; removes cancelled timers from it.
+  private func isFull(_ contents: inout InboxContents) -> Bool {
+    // Relaxed: an old number of finished ones only refuses a job that would just have found room.
+    let waiting = contents.submitted - monitor.tasksDone.load(ordering: .relaxed)
     if waiting < jobCapacity { return false }
-    // Timers that were cancelled do not count, but they must not pile up either while the loop is busy.
-    let swept = mail.removeCancelledTimers()
-    cancelledTimers.remove(swept)
-    return waiting - swept - cancelledTimers.wasCount >= jobCapacity
+    // Cancelled timers do not count, but they must not pile up in the inbox either while the loop is busy.
+    let removed = contents.removeCancelledTimers()
+    cancelledTimers.remove(removed)
+    return waiting - removed - cancelledTimers.wasCount >= jobCapacity
   }
 
-  /// Takes in a piece of a task, whatever the loop's state is. Any thread.
+  /// Takes in a piece of a task in any phase of the loop's life, since a task cannot be refused. Any thread.
   func post(_ job: UnownedJob, for executor: any SerialExecutor) {
     let job = LoopJob.task(job, executor)
-    let isPosted = intake.post(
-      unless: { $0.isOver },
-      { mail in
-        mail.submitted += 1
-        mail.jobs.append(job)
+    let isPosted = inbox.post(
+      unless: { _ in lifecycle.isSealed },
+      { contents in
+        contents.submitted += 1
+        contents.jobs.append(job)
       })
-    // Over, or about to be.
-    if !isPosted { ending.whenOver { [self] in lateJobs.submit(job, to: self) } }
+    // Sealed: the loop has ended, or is about to.
+    if !isPosted { whenEnded { [self] in lateJobs.submit(job, to: self) } }
   }
 }
 
@@ -94,26 +114,26 @@ extension LoopState {
 ///
 /// ```swift
 /// actor Ledger {
-///   let loop: Loop    // keeps it: an executor is not retained by its actor
+///   let loop: Loop    // an actor does not retain its executor
 ///   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 /// }
 /// ```
 ///
-/// In turns, jobs and timers of that loop, `ledger.assumeIsolated { … }` works, without a wait.
+/// Turns, jobs and timers of that loop may call `ledger.assumeIsolated { … }`, which does not wait.
 ///
-/// A task cannot be refused. So what comes once the loop is over is still run, in order and one at a time, on
-/// a thread of Dispatch's; ``Loop/isCurrent`` and `assumeIsolated` hold there as on the loop.
+/// A task cannot be refused. So the pieces of tasks that come after the loop has ended still run, in order and one at a
+/// time, on a thread of Dispatch's. There, too, ``Loop/isCurrent`` is true and `assumeIsolated` works.
 extension Loop: SerialExecutor {
   /// Runs a piece of a task on the loop. Any thread; the Swift runtime calls it.
   public func enqueue(_ job: consuming ExecutorJob) { state.post(UnownedJob(job), for: self) }
 
-  /// Any thread.
+  /// The reference that an actor returns as its executor. Any thread.
   public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
 
-  /// Whether the calling thread is the loop's.
+  /// Whether the calling thread is inside of a turn, a job or a timer of the loop. The Swift runtime calls it.
   public func isIsolatingCurrentContext() -> Bool? { isCurrent }
 
-  /// Stops the program unless the calling thread is the loop's.
+  /// Stops the program unless ``Loop/isCurrent``. The Swift runtime calls it.
   public func checkIsolated() {
     precondition(
       isCurrent,

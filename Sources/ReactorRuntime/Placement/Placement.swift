@@ -1,9 +1,8 @@
 import ReactorCore
 
-/// Who runs a reactor's turns.
+/// Which thread runs a reactor's turns.
 public enum Placement: Sendable {
-  /// The thread that sends to the idle reactor runs the action at once, and with it what others send
-  /// meanwhile.
+  /// The thread that sends to an idle reactor runs the action at once, and also what other threads send meanwhile.
   case caller
   /// The thread of a ``Loop``.
   case loop(Loop)
@@ -19,7 +18,7 @@ public struct WaitStrategy: Sendable, Hashable {
   }
 
   @usableFromInline let kind: Kind
-  /// After how many looks in vain something else is done.
+  /// After how many checks that found nothing the strategy yields or sleeps.
   @usableFromInline let limit: Int
 
   @inlinable
@@ -28,50 +27,49 @@ public struct WaitStrategy: Sendable, Hashable {
     self.limit = limit
   }
 
-  /// Looks again without a break, on a core of its own. The lowest latency.
+  /// Checks again without a pause; needs a core of its own. The lowest latency.
   @inlinable
   public static var busy: WaitStrategy { WaitStrategy(.busy, limit: 1) }
 
-  /// ``spinning(beforeYield:)``, 256 times.
+  /// ``spinning(beforeYield:)`` with 256 checks.
   @inlinable
   public static var spinning: WaitStrategy { spinning(beforeYield: 256) }
 
-  /// ``parking(afterSpins:)``, 256 times. For everybody else.
+  /// ``parking(afterSpins:)`` with 256 checks. The right choice unless the loop has a core of its own.
   @inlinable
   public static var parking: WaitStrategy { parking(afterSpins: 256) }
 
-  /// Looks again with a pause of about 20 ns in between, and lets other threads run now and then; never
-  /// sleeps.
+  /// Checks again with a pause of about 20 ns in between, and from time to time yields to other threads. Never sleeps.
   ///
-  /// - Parameter looks: After how many looks it lets others run; positive.
+  /// - Parameter checks: After how many checks it yields; positive.
   @inlinable
-  public static func spinning(beforeYield looks: Int) -> WaitStrategy {
-    check(looks, of: "spinning(beforeYield:)")
-    return WaitStrategy(.spinning, limit: looks)
+  public static func spinning(beforeYield checks: Int) -> WaitStrategy {
+    check(checks, of: "spinning(beforeYield:)")
+    return WaitStrategy(.spinning, limit: checks)
   }
 
-  /// Looks again a few times, with pauses of about 20 ns, then sleeps until something is sent.
+  /// Checks again a number of times, with pauses of about 20 ns, then sleeps until something is sent.
   ///
-  /// - Parameter looks: After how many looks it sleeps; positive.
+  /// - Parameter checks: After how many checks it sleeps; positive.
   @inlinable
-  public static func parking(afterSpins looks: Int) -> WaitStrategy {
-    check(looks, of: "parking(afterSpins:)")
-    return WaitStrategy(.parking, limit: looks)
+  public static func parking(afterSpins checks: Int) -> WaitStrategy {
+    check(checks, of: "parking(afterSpins:)")
+    return WaitStrategy(.parking, limit: checks)
   }
 
   @usableFromInline
-  static func check(_ looks: Int, of name: String) {
+  static func check(_ limit: Int, of name: String) {
     precondition(
-      looks > 0,
+      limit > 0,
       """
-      Problem: the limit of WaitStrategy.\(name) is \(looks).
+      Problem: the limit of WaitStrategy.\(name) is \(limit).
       Likely cause: it was computed, or 0 was meant as "at once" or as "never".
       Remedy: a positive number; 1 is at once, and .busy never yields or sleeps.
       """)
   }
 
-  /// After how many looks in vain a reactor is quiet, and given up until something is sent to it again.
-  /// Where a look is cheap and nobody else wants the core, being patient spares the handing over.
+  /// After how many turns without work the loop releases a reactor, until something is sent to it again. Where such a
+  /// turn is cheap and no other thread needs the core, more patience saves scheduling it again.
   @inlinable var patience: Int {
     switch kind {
     case .busy: 65_536

@@ -1,28 +1,27 @@
-/// Something that can be told to end, and that ends when what it had accepted is done: a loop, a group of
-/// loops.
+/// Something that can be closed, and that ends when what it had accepted is done: a loop, a group of loops, a reactor.
 ///
-/// In two steps, so that several can end at the same time: see ``Shutdown``.
+/// Closing has two steps, so that several parts can end at the same time: see ``Shutdown``.
 public protocol Closeable: Sendable {
-  /// Refuses what is sent from now on. Does not wait. Any thread; calling it again does nothing.
+  /// Refuses what is sent from now on, without waiting for the end. Any thread; calling it again does nothing.
   func beginClosing()
 
-  /// Waits for the end, but not longer than until that time, and answers what has not ended. Any thread,
-  /// also from inside itself, where it does not wait. Called after ``beginClosing()``; may be called again.
+  /// Waits for the end, but no longer than until that time, and returns what has not ended. Call it after
+  /// ``beginClosing()``; it may be called again. Any thread; called from inside itself, it does not wait.
   func finishClosing(before deadline: ContinuousClock.Instant) -> [Unfinished]
 }
 
-/// The end of a process, or of a part of it.
+/// Ends a process, or a part of it.
 public enum Shutdown {
-  /// Closes them all at the same time, and waits until they have ended.
+  /// Closes the parts at the same time, and waits until they have ended. Any thread.
   ///
   /// ```swift
   /// try Shutdown.close([orders, workers], before: .now + .seconds(10))
   /// ```
   ///
   /// - Parameters:
-  ///   - parts: Each ends for itself; the order does not matter.
-  ///   - deadline: When it gives up.
-  /// - Throws: ``ShutdownError/unfinished(_:)``, with all that had not ended.
+  ///   - parts: What is closed. Each part ends independently of the others, so the order does not matter.
+  ///   - deadline: Until when it waits, for all parts together.
+  /// - Throws: ``ShutdownError/unfinished(_:)``, with everything that has not ended.
   public static func close(
     _ parts: [any Closeable], before deadline: ContinuousClock.Instant
   ) throws(ShutdownError) {
@@ -33,26 +32,27 @@ public enum Shutdown {
   }
 }
 
-/// Something that had not ended when its time was up.
+/// Something that had not ended at the deadline.
 public struct Unfinished: Sendable, Hashable {
-  /// What it was doing.
+  /// What it was doing at the deadline.
   public enum Occupation: Sendable, Hashable {
-    /// In one turn, or one job, for so long.
+    /// In one turn, or one job, for that long.
     case busy(Duration)
-    /// So many actions wait in its mailbox; 0 if it is about to leave its loop.
+    /// That many actions wait in its mailbox; 0 if its loop is about to release it.
     case waiting(actions: Int)
-    /// Nobody runs the rounds of its loop.
+    /// The loop has no thread of its own, and nothing runs its rounds.
     case notRun
-    /// It was to be closed from inside itself; it refuses what is sent, and ends after what it is doing.
+    /// It was closed from inside itself. It refuses what is sent, and ends after what it is doing.
     case closesItself
   }
 
-  /// The type of the reactor; "jobs" or "reactors" if it is several of a loop's, or "loop".
+  /// The type of the reactor; "jobs" or "reactors" for what waits for a loop as a whole; "loop" for the loop itself.
   public let name: String
-  /// The name of its loop; nil if it has none.
+  /// The name of the loop; nil for a reactor that was closed by itself.
   public let loop: String?
   public let occupation: Occupation
 
+  /// For your own ``Closeable`` types.
   public init(name: String, loop: String?, occupation: Occupation) {
     self.name = name
     self.loop = loop
@@ -72,12 +72,12 @@ extension Unfinished: CustomStringConvertible {
   }
 }
 
-/// Why something is not closed.
+/// Why a shutdown did not wait for the end, or did not see it.
 public enum ShutdownError: Error, Hashable, Sendable {
-  /// It was to wait for its own end: it was called from inside a turn, a job or a timer of that loop. The loop
-  /// refuses what is sent from now on, does what it had accepted, and then ends.
+  /// The shutdown was called from inside a turn, a job or a timer of that loop, and would have waited for itself. The
+  /// loop refuses what is sent from now on, does what it had accepted, and then ends.
   case insideItself(loop: String)
-  /// Those had not ended in time. They refuse what is sent, and go on with what they had accepted.
+  /// These parts had not ended in time. They refuse what is sent, and go on with what they had accepted.
   case unfinished([Unfinished])
 }
 

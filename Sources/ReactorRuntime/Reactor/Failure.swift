@@ -1,21 +1,22 @@
 import Glibc
 import ReactorCore
 
-/// Something that a reactor could not do: nothing is dropped silently.
+/// A report of an action, mutation or state that was lost, or of a stream that failed. Nothing is dropped silently.
 public struct Failure: Sendable, CustomStringConvertible {
   /// What went wrong.
   public enum Cause: Sendable {
     /// ``Reactor/send(_:)`` could not deliver the action.
     case actionNotDelivered(SendError)
-    /// A mutation could not be delivered: one that a stream emitted outside of the reactor's turns, or one
-    /// that came after a transform had ended.
+    /// A mutation could not be delivered: a stream emitted it outside of the reactor's turns, or after a transform
+    /// had ended.
     case mutationNotDelivered(SendError)
-    /// A state that transform(state) emitted outside of the reactor's turns could not be delivered.
+    /// A state that the stream of `transform(state:)` emitted outside of the reactor's turns could not be
+    /// delivered.
     case stateNotDelivered(SendError)
-    /// The stream that `mutate` answered has failed. What it emitted before counts; other streams go on.
+    /// The stream that `mutate` returned has failed. Its earlier mutations stay valid, and other streams continue.
     case mutate(any Error)
-    /// The stream that a `transform` answered has failed, or has completed if there is no error. The reactor
-    /// is closed; its last state stays.
+    /// The stream that a `transform` returned has failed, or has completed if there is no error. The reactor is
+    /// closed; its last state stays readable.
     case transform(Transform, (any Error)?)
   }
 
@@ -26,10 +27,10 @@ public struct Failure: Sendable, CustomStringConvertible {
   public let reactor: String
   /// What went wrong.
   public let cause: Cause
-  /// The action that was not delivered, or whose stream this is about; nil if there is none.
+  /// The action that was not delivered, or the one whose stream this is about; nil if there is none.
   public let action: (any Sendable)?
 
-  /// Why something was not delivered, if that is what went wrong.
+  /// The reason for which an action, mutation or state was not delivered; nil for a stream that failed or ended.
   public var sendError: SendError? {
     switch cause {
     case .actionNotDelivered(let reason), .mutationNotDelivered(let reason), .stateNotDelivered(let reason):
@@ -46,10 +47,10 @@ public struct Failure: Sendable, CustomStringConvertible {
     """
   }
 
-  /// Writes the failure to standard error: what a runtime does that was given no handler. Of one cause and
-  /// one type of reactor that is ten a second; of the others, how many there were, once a second.
+  /// Writes the failure to standard error. The default of ``Hooks/defaultFailureHandler``. For each cause and type
+  /// of reactor it writes ten failures a second; it counts further ones, and writes their number once a second.
   public static let printToStandardError: @Sendable (Failure) -> Void = { failure in
-    if printing.admits(failure.site) { StandardError.write("\(failure)\n") }
+    if printing.admit(failure.site) { StandardError.write("\(failure)\n") }
   }
 }
 
@@ -59,11 +60,13 @@ extension Failure {
   private var problem: String {
     switch cause {
     case .actionNotDelivered: "the action\(subject), sent to \(reactor), was not delivered."
-    case .mutationNotDelivered: "a mutation for \(reactor), of the action\(subject), was not delivered."
+    case .mutationNotDelivered: "a mutation of \(reactor), from the action\(subject), was not delivered."
     case .stateNotDelivered: "a state of \(reactor), from its transform(state:), was not delivered."
-    case .mutate: "the stream that mutate of \(reactor) answered for the action\(subject) has failed."
-    case .transform(let transform, nil): "transform(\(transform):) of \(reactor) has completed; it is closed."
-    case .transform(let transform, _?): "transform(\(transform):) of \(reactor) has failed; it is closed."
+    case .mutate: "the stream that mutate of \(reactor) returned for the action\(subject) has failed."
+    case .transform(let transform, nil):
+      "the stream of transform(\(transform):) of \(reactor) has completed, so the reactor is closed."
+    case .transform(let transform, _?):
+      "the stream of transform(\(transform):) of \(reactor) has failed, so the reactor is closed."
     }
   }
 
@@ -72,7 +75,7 @@ extension Failure {
     case .actionNotDelivered(let reason), .mutationNotDelivered(let reason), .stateNotDelivered(let reason):
       "\(reason)."
     case .mutate(let error), .transform(_, let error?): "\(error)."
-    case .transform: "a stream that was put in place of the given one, not merged with it, has ended."
+    case .transform: "the transform replaced the given stream by one that ends, instead of merging the two."
     }
   }
 
@@ -80,8 +83,8 @@ extension Failure {
     switch cause {
     case .actionNotDelivered(let reason), .mutationNotDelivered(let reason), .stateNotDelivered(let reason):
       Self.remedy(for: reason)
-    case .mutate: "make a mutation of the error by catch or catchAndReturn, inside mutate."
-    case .transform: "handle errors of what is merged in by catch, and merge it with the given stream."
+    case .mutate: "turn the error into a mutation with catch or catchAndReturn, inside mutate."
+    case .transform: "merge other streams with the given one, and handle their errors with catch."
     }
   }
 
@@ -89,43 +92,43 @@ extension Failure {
     switch reason {
     case .full, .deadlock, .dropped:
       "give the Runtime a larger capacity, or use trySend(_:) and handle its error."
-    case .timedOut, .cancelled: "give the Runtime a larger capacity, or the send more time."
+    case .timedOut, .cancelled: "give the Runtime a larger capacity, or the send a later deadline."
     case .outOfMemory: "give the process more memory, or the Runtime a smaller capacity."
     case .closed:
-      "stop sending before the reactor or its loop is closed, and see to it that no transform ends."
-    case .reentrantOverflow: "end the cycle of actions, or raise the Runtime's reentrantCapacity."
+      "stop sending before the reactor or its loop is closed, and make sure that no transform's stream ends."
+    case .reentrantOverflow: "break the cycle of actions, or raise the Runtime's reentrantCapacity."
     }
   }
 }
 
-/// How often failures are printed.
+/// Limiting how often failures are printed.
 extension Failure {
-  /// What failures have in common that are counted together.
+  /// The properties by which failures are counted together.
   struct Site: Hashable, Sendable {
     let reactor: String
     let problem: String
   }
 
-  var site: Site { Site(reactor: reactor, problem: cause.inGeneral) }
+  var site: Site { Site(reactor: reactor, problem: cause.summary) }
 
   static let printing: RateLimit<Site> = {
-    atexit { printing.tellAll() }
+    atexit { printing.flush() }
     return RateLimit(10) { site, count in
       StandardError.write(
-        "Problem: as before, \(count) more times within a second: \(site.problem), \(site.reactor).\n")
+        "Problem: \(count) more times within a second: \(site.problem), \(site.reactor).\n")
     }
   }()
 }
 
 extension Failure.Cause {
-  /// Without what differs from one time to the next.
-  fileprivate var inGeneral: String {
+  /// The cause without the values that differ from one failure to the next.
+  fileprivate var summary: String {
     switch self {
-    case .actionNotDelivered(let reason): "an action was not delivered, since \(reason)"
-    case .mutationNotDelivered(let reason): "a mutation was not delivered, since \(reason)"
-    case .stateNotDelivered(let reason): "a state was not delivered, since \(reason)"
-    case .mutate: "a stream that mutate answered has failed"
-    case .transform(let transform, _): "transform(\(transform):) has ended"
+    case .actionNotDelivered(let reason): "an action was not delivered: \(reason)"
+    case .mutationNotDelivered(let reason): "a mutation was not delivered: \(reason)"
+    case .stateNotDelivered(let reason): "a state was not delivered: \(reason)"
+    case .mutate: "a stream that mutate returned has failed"
+    case .transform(let transform, _): "the stream of transform(\(transform):) has ended"
     }
   }
 }

@@ -1,27 +1,29 @@
 import ReactorCore
 
-/// What a reactor has done so far, and what it holds.
+/// The counters of a reactor.
 ///
-/// Read while it goes on: each number was true a moment ago, not all at the same moment.
+/// They are read one after the other while the reactor runs. Each number was true a moment ago, but not all of them
+/// at the same moment.
 public struct ReactorCounters: Sendable, Hashable, CustomStringConvertible {
-  /// Actions and other work of others that wait: in the mailbox, and beside it while that is full. Without what
-  /// the owner has taken over, as what the reactor sends to itself.
+  /// The items that wait in the mailbox, and beside it while it is full: actions, mutations of streams and
+  /// subscriptions. Without those that the owner has already taken over, such as the actions that the reactor sent
+  /// to itself.
   public var waiting = 0
-  /// Actions and other steps that were processed.
+  /// The actions and other items that were processed.
   public var processed = 0
-  /// Actions that the ``OverflowPolicy`` has dropped.
+  /// The actions that the ``OverflowPolicy`` dropped.
   public var dropped = 0
-  /// Stints of ownership.
+  /// The turns: periods in which a thread owned the reactor.
   public var turns = 0
-  /// The most that one of them has processed.
+  /// The largest number of items that one turn processed.
   public var largestTurn = 0
-  /// Earlier states that are alive because somebody reads them.
+  /// The earlier states that are alive because a reader holds them.
   public var heldStates = 0
-  /// How often a state was not shown at once because readers held every slot.
+  /// The number of times that a state was not published at once, because readers held every slot.
   public var deferredStates = 0
 
-  /// What was sent and not refused: what was processed, waits, or was dropped. (Senders themselves count nothing:
-  /// that would be a line of memory that all of them write.)
+  /// The items that were sent and not refused: those that were processed, wait, or were dropped. It is computed from
+  /// these, because a counter of the senders' own would be a cache line that all of them write.
   public var sent: Int { processed + waiting + dropped }
 
   public var description: String {
@@ -33,53 +35,20 @@ public struct ReactorCounters: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Reactor {
-  /// What the reactor has done so far. Any thread; stops nobody.
+  /// The counters of the reactor. Any thread; no other thread waits for it.
   public var counters: ReactorCounters { runtime.counters }
 }
 
 extension Runtime {
-  /// What the reactor has done so far. Any thread; stops nobody.
+  /// The counters of the reactor. Any thread; no other thread waits for it.
   public var counters: ReactorCounters {
-    let immediate = turnCounters.was(.immediate)
+    let immediate = turnCounters.wasImmediate
     return ReactorCounters(
       waiting: mailbox.ring.wasCount + (mailbox.overflow.use { $0.wasCount } ?? 0),
-      processed: immediate + turnCounters.was(.processed),
+      processed: immediate + turnCounters.wasProcessed,
       dropped: mailbox.overflow.use { $0.dropped.load(ordering: .relaxed) } ?? 0,
-      turns: immediate + turnCounters.was(.turns),
-      largestTurn: max(immediate == 0 ? 0 : 1, turnCounters.was(.largest)),
+      turns: immediate + turnCounters.wasTurns,
+      largestTurn: max(immediate == 0 ? 0 : 1, turnCounters.wasLargest),
       heldStates: state.wasHeldCount, deferredStates: state.wasDeferredCount)
   }
-}
-
-/// What the owner of a reactor counts.
-@usableFromInline
-struct TurnCounters: ~Copyable, Sendable {
-  @usableFromInline
-  enum Counter: Int {
-    /// Turns of one action, on the thread that sent it.
-    case immediate
-    /// Turns that emptied the mailbox.
-    case turns
-    /// What was processed in those: actions and other steps.
-    case processed
-    /// The most that one of them processed.
-    case largest
-  }
-
-  @usableFromInline let counters = OwnerCounters(4)
-
-  @usableFromInline init() {}
-
-  @inlinable
-  @inline(__always)
-  func count(_ counter: Counter) { counters.add(1, to: counter.rawValue) }
-
-  @inlinable
-  func count(turnOf processed: Int) {
-    counters.add(1, to: Counter.turns.rawValue)
-    counters.add(processed, to: Counter.processed.rawValue)
-    counters.raise(Counter.largest.rawValue, to: processed)
-  }
-
-  func was(_ counter: Counter) -> Int { counters.was(counter.rawValue) }
 }

@@ -67,7 +67,7 @@ extension Runtime {
 
   /// What waits for the end; made by the first thread that closes or waits.
   @usableFromInline
-  var ending: Ending { endingReference.use { $0 } ?? endingReference.setIfNil(Ending()) }
+  var ending: Termination { endingReference.use { $0 } ?? endingReference.setIfNil(Termination()) }
 
   /// Ends the reactor if it is sealed and nothing is left. The owner, after each turn of a reactor that is closed.
   @usableFromInline
@@ -85,14 +85,6 @@ extension Runtime {
     pipelineReference.use { $0.disposeStreams() }
     endingReference.use { $0.finish() }
   }
-}
-
-/// What becomes of what a reactor holds when it is closed.
-public enum Closing: Sendable, Hashable {
-  /// It is processed, and so is what the reactor sends to itself meanwhile.
-  case drain
-  /// It is destroyed, and each action is reported as ``SendError/closed``.
-  case discard
 }
 
 extension Reactor {
@@ -141,7 +133,7 @@ extension Runtime {
     closeByLoop()
     repeat {
       // Only the loop's thread may touch what it sent from its turns, until it has run its last turn.
-      hasAll = loop?.ending.isOver != false
+      hasAll = loop?.hasEnded != false
       discarded += hasAll ? mailbox.removeAll() : mailbox.removeFromRing()
       isDone = hasAll && mailbox.isEmpty
       state.release()
@@ -151,7 +143,7 @@ extension Runtime {
     // Otherwise a sender that is between claim and publication runs this itself.
     if isDone { end() }
     if !hasAll {
-      loop?.ending.whenOver { [self] in
+      loop?.whenEnded { [self] in
         // If this fails, another thread discards, and runs this itself if it must.
         if state.trySchedule() { discardMailbox() }
       }
@@ -161,9 +153,9 @@ extension Runtime {
   /// Runs a step of a reactor that is closed: its observers are still added and removed. Any thread.
   @usableFromInline
   func runAfterClose<R: Reactor<Action, Mutation, State>>(_ step: Step, of reactor: R) {
-    if let loop, loop.isClosed, !loop.ending.isOver {
+    if let loop, loop.isClosed, !loop.hasEnded {
       // What was accepted before is still processed.
-      return loop.ending.whenOver { [self] in runAfterClose(step, of: reactor) }
+      return loop.whenEnded { [self] in runAfterClose(step, of: reactor) }
     }
     guard state.tryAcquire() else { return step.discard(.closed) }
     TurnMark.enter()

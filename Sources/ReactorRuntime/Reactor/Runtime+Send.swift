@@ -31,7 +31,7 @@ extension Runtime {
     process(action, of: reactor)
     Tracepoint.endTurn(self, actions: 1)
     TurnMark.leave()
-    turnCounters.count(.immediate)
+    turnCounters.countImmediate()
     releaseOrRunTurns(of: reactor)
   }
 
@@ -312,7 +312,7 @@ extension Runtime {
     pipelineReference.use { process(mutations, for: action, of: reactor, $0) }
     TurnMark.leave()
     Tracepoint.endTurn(self, actions: 1)
-    turnCounters.count(.immediate)
+    turnCounters.countImmediate()
     releaseOrRunTurns(of: reactor)
   }
 }

@@ -153,8 +153,8 @@ extension Runtime {
 
   /// Makes what is submitted to the loop. The thread that has scheduled the reactor.
   @inlinable
-  func makeScheduled(_ reactor: any AnyObject & Sendable) -> Scheduled {
-    Scheduled(ObjectIdentifier(self), of: reactor, binding.value.loopHandler)
+  func makeScheduled(_ reactor: any AnyObject & Sendable) -> ScheduledReactor {
+    ScheduledReactor(ObjectIdentifier(self), of: reactor, binding.value.loopHandler)
   }
 
   @inlinable

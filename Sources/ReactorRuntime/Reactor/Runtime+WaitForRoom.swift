@@ -97,7 +97,7 @@ extension Runtime {
       return nil
     }
     // The caller may host the loop, between two of its rounds: then it must run a round itself.
-    if let roundHere = loop?.roundHere, roundHere() { return nil }
+    if let runRoundHere = loop?.runRoundHere, runRoundHere() { return nil }
     if attempts <= 512 {
       DedicatedThread.yield()
       return nil

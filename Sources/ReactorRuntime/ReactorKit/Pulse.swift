@@ -1,4 +1,4 @@
-/// A property of a state that tells each assignment from no assignment, even of an equal value.
+/// A property of a state that counts its assignments, so that an assignment of an equal value can be told from none.
 ///
 /// ```swift
 /// struct State {
@@ -7,21 +7,21 @@
 /// reactor.pulse(\.$alertMessage).subscribe(onNext: { … })
 /// ```
 ///
-/// Every change of the value, in place or not, raises ``valueUpdatedCount``, also one that leaves it equal.
-/// So who compares the counts of two states knows whether something was assigned in between.
+/// Every assignment and every change in place increments ``valueUpdatedCount``, even if the value stays equal. The
+/// counts of two states therefore show whether the value was assigned in between.
 ///
-/// A value like any other: it follows the thread rules of what it is a property of.
+/// A pulse is a plain value: the rules about threads are those of the state that contains it.
 @frozen
 @propertyWrapper
 public struct Pulse<Value> {
   @usableFromInline var current: Value
   @usableFromInline var updates = UInt.min
 
-  /// A pulse that was not assigned yet.
+  /// Creates a pulse with a count of 0.
   @inlinable
   public init(wrappedValue: Value) { current = wrappedValue }
 
-  /// The value. Setting it, or changing it in place, raises the count.
+  /// The value. Setting it, or changing it in place, increments the count.
   @inlinable
   public var value: Value {
     get { current }
@@ -30,20 +30,20 @@ public struct Pulse<Value> {
       updates &+= 1
     }
     _modify {
-      // Also if the change throws: it may have been half done.
+      // Also if the change throws, because it may have changed a part of the value.
       defer { updates &+= 1 }
       yield &current
     }
   }
 
-  /// How often the value was changed. After `UInt.max` comes 0.
+  /// The number of changes of the value. It wraps around from `UInt.max` to 0.
   @inlinable
   public internal(set) var valueUpdatedCount: UInt {
     get { updates }
     set { updates = newValue }
   }
 
-  /// The value, as the property itself shows it.
+  /// The value, for the property itself.
   @inlinable
   public var wrappedValue: Value {
     get { value }
@@ -59,12 +59,13 @@ public struct Pulse<Value> {
 extension Pulse: Sendable where Value: Sendable {}
 
 extension Reactor {
-  /// The values of a ``Pulse`` in the state: the one at the subscription, and then each that was set, equal
-  /// ones too; nothing for states in which it was not set.
+  /// Returns the values of a ``Pulse`` in the state as a stream: the value at the subscription, and then one for each
+  /// state in which it was assigned, even if the values are equal.
   ///
   ///     reactor.pulse(\.$alertMessage).compactMap { $0 }.subscribe(onNext: { print($0) })
   ///
-  /// If it was set several times in one mutation, the last value is emitted. See ``state`` for threads.
+  /// If one mutation assigns it several times, only the last value is emitted. Observers are called on the threads
+  /// that ``state`` names.
   @inlinable
   public func pulse<Value: Sendable>(
     _ pulse: @escaping @Sendable (State) throws -> Pulse<Value>

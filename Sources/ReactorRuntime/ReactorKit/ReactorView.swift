@@ -1,4 +1,4 @@
-/// What shows the state of a reactor and sends it actions: any object, there is no UI framework here.
+/// An object that shows the state of a reactor and sends it actions. It can be any class; no UI framework is needed.
 ///
 /// ```swift
 /// final class Console: ReactorView {
@@ -12,30 +12,30 @@
 /// console.reactor = Counter()
 /// ```
 ///
-/// Threads: a view is used by one thread at a time, in ReactorKit the main one; a reactor calls the
-/// subscribers to its state on the thread of its turns. So a class that is not `Sendable` can be a view, and
-/// stays with whoever made it. One that belongs to an actor says so of the conformance as well: `@MainActor
-/// final class Screen: @MainActor ReactorView`.
+/// Threads: one thread at a time may use a view, in ReactorKit the main thread. A class that is not `Sendable` can be
+/// a view. The reactor calls the observers of its state on the thread of its turns. A view that is isolated to an
+/// actor isolates the conformance too: `@MainActor final class Screen: @MainActor ReactorView`.
 ///
-/// The view keeps its reactor alive, and not the other way round unless ``bind(reactor:)`` captures the view.
-/// A view that goes away lets its reactor go with its ``disposeBag``. If the bag was exchanged or is held by
-/// others too, that can take until a second later; the view's own memory is then freed, and its deinit may run,
-/// on another thread.
+/// The view retains its reactor. The reactor does not retain the view, unless closures in ``bind(reactor:)`` capture
+/// it strongly. When the view is freed, its ``disposeBag`` releases the reactor. If the view replaced the bag, or
+/// other objects retain it too, the reactor is released up to a second later. In that case the view's memory is freed
+/// on another thread, and its deinit may run there.
 public protocol ReactorView: AnyObject {
-  /// The type of the view's reactor; it follows from ``bind(reactor:)``.
+  /// The type of the view's reactor, inferred from ``bind(reactor:)``.
   associatedtype Reactor: ReactorRuntime.Reactor
 
-  /// What ends when the view gets another reactor. Renewed each time that ``reactor`` is set.
+  /// The subscriptions that end when the view gets another reactor. Setting ``reactor`` replaces the bag by a new
+  /// one.
   var disposeBag: DisposeBag { get set }
 
-  /// The view's reactor. Setting it, also to the same one or to nil, renews ``disposeBag``; then
-  /// ``bind(reactor:)`` is called, unless it is nil.
+  /// The view's reactor. Setting it, also to the same reactor or to nil, replaces ``disposeBag`` by a new one, and
+  /// then calls ``bind(reactor:)`` unless the reactor is nil.
   ///
-  /// Need not be written: without a property for it, it is kept beside the object.
+  /// A view need not declare this property. Without it, the reactor is kept in a table beside the object.
   var reactor: Reactor? { get set }
 
-  /// Connects the view with its reactor: its inputs to the actions, the state to what it shows. Called each
-  /// time that ``reactor`` is set; not to be called by others.
+  /// Connects the view with its reactor: inputs with actions, and the state with what the view shows. Setting
+  /// ``reactor`` calls it; other code should not.
   func bind(reactor: Reactor)
 }
 
@@ -49,9 +49,9 @@ extension ReactorView {
   }
 }
 
-/// A view that is bound only once it is ready: when it has called ``performBinding()``.
+/// A view that is bound once it is ready, which it reports by calling ``performBinding()``.
 ///
-/// In ReactorKit that is when a view controller has loaded its view. Here the view says so itself:
+/// In ReactorKit a view controller is ready when it has loaded its view. Here the view decides:
 ///
 /// ```swift
 /// final class Console: DeferredReactorView {
@@ -64,16 +64,16 @@ extension ReactorView {
 /// }
 /// ```
 ///
-/// Threads: as ``ReactorView``.
+/// Threads: as for ``ReactorView``.
 public protocol DeferredReactorView: ReactorView {
-  /// Says that the view is ready: binds its reactor, if it has one that is not yet bound. A reactor that it
-  /// gets later is bound at once.
+  /// Marks the view as ready, and binds its reactor if it has one that is not bound. Reactors that are set later are
+  /// bound at once.
   func performBinding()
 }
 
 extension DeferredReactorView {
-  /// As ``ReactorView/reactor``, but nothing is bound before the view is ready; the last one set is bound
-  /// then.
+  /// Like ``ReactorView/reactor``, but nothing is bound before the view is ready. When it is, the reactor that was set
+  /// last is bound.
   public var reactor: Reactor? {
     get { ViewBinding.reactor(of: self) as? Reactor }
     set {
@@ -83,7 +83,7 @@ extension DeferredReactorView {
   }
 
   public func performBinding() {
-    ViewBinding.becomeReady(self)
+    ViewBinding.markReady(self)
     bindIfReady()
   }
 
@@ -92,20 +92,20 @@ extension DeferredReactorView {
   }
 }
 
-/// Hashed by identity, so that objects can be elements of a set or keys of a dictionary.
+/// Objects that are hashed by identity, so that they can be elements of a set or keys of a dictionary.
 public protocol IdentityHashable: Hashable, IdentityEquatable {}
 
 extension IdentityHashable {
-  /// Hashes which object this is. Any thread.
+  /// Hashes the object's identity. Any thread.
   @inlinable
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// Equal is what is the same object. For reactors whose states would be expensive, or wrong, to compare.
+/// Objects that are equal only to themselves. For reactors, whose states would be expensive or wrong to compare.
 public protocol IdentityEquatable: AnyObject, Equatable {}
 
 extension IdentityEquatable {
-  /// Whether both are the same object. Any thread.
+  /// Returns whether both are the same object. Any thread.
   @inlinable
   public static func == (lhs: Self, rhs: Self) -> Bool { lhs === rhs }
 }

@@ -1,27 +1,26 @@
 import ReactorCore
 
-/// What stands in for a reactor while a view is tested: it records the actions, and its states are set by the
-/// test.
+/// A replacement for a reactor in tests of views. It records the actions, and the test sets its state.
 ///
-/// While ``Reactor/isStubEnabled`` is true, `action`, `state` and `currentState` are those of the stub, and
-/// neither the transforms nor `mutate` nor `reduce` run.
+/// While ``Reactor/isStubEnabled`` is true, the reactor's `action`, `state` and `currentState` are those of the stub,
+/// and the transforms, `mutate` and `reduce` do not run.
 public struct Stub<R: Reactor>: Sendable {
   @usableFromInline let core: StubCore<R.Action, R.State>
 
   @usableFromInline
   init(_ core: StubCore<R.Action, R.State>) { self.core = core }
 
-  /// The states: what is set here is at once `currentState`, and what `state` emits. Any thread.
+  /// The state. A value that is set here becomes `currentState` at once, and `state` emits it. Any thread.
   public var state: StateRelay<R.State> { core.state }
 
-  /// Where the actions go.
+  /// The subject that receives the actions.
   public var action: ActionSubject<R.Action> { core.action }
 
-  /// The actions that were sent while the stub was enabled, in order. Any thread.
+  /// The actions that were sent while the stub was enabled, in their order. Any thread.
   public var actions: [R.Action] { core.recorded.withLock { $0 } }
 }
 
-/// What the stubs of all reactors with the same actions and states have.
+/// The storage of a stub, generic over actions and states rather than over the reactor.
 @usableFromInline
 final class StubCore<Action: Sendable, State: Sendable>: Sendable {
   @usableFromInline let state: StateRelay<State>
@@ -36,23 +35,23 @@ final class StubCore<Action: Sendable, State: Sendable>: Sendable {
 }
 
 extension Reactor {
-  /// Whether the ``stub`` stands in for the reactor. Any thread; what is in the mailbox at that moment goes
-  /// where the rest goes.
+  /// Whether the ``stub`` replaces the reactor. Any thread. Actions that wait in the mailbox when it is set go to the
+  /// stub, or to the reactor, as those that are sent afterwards.
   public var isStubEnabled: Bool {
     get { runtime.slowPathReasons.contains(.stubbed) }
     set {
-      // It must be there before an action looks for it.
+      // Creates the stub before the flag directs actions to it.
       _ = stub
       if newValue { runtime.insert(.stubbed) } else { runtime.remove(.stubbed) }
     }
   }
 
-  /// The reactor's stub: the same each time. Touching it changes nothing. Any thread.
+  /// The reactor's stub, which is the same for each access. Reading it has no effect on the reactor. Any thread.
   public var stub: Stub<Self> { Stub(runtime.stubCore(of: self)) }
 }
 
 extension Runtime {
-  /// Made at the first call, with the state of that moment.
+  /// Returns the storage of the reactor's stub. The first call creates it, with the current state.
   @usableFromInline
   func stubCore<R: Reactor<Action, Mutation, State>>(of reactor: R) -> StubCore<Action, State> {
     let pipeline = pipeline(of: reactor)

@@ -1,10 +1,10 @@
 import ReactorCore
 
-/// The reactor of a view that has no property for it.
+/// The reactor of a view that does not declare a property for it. Kept in a table beside the view.
 final class ViewBinding: Sendable {
   private struct Fields: Sendable {
     var reactor: (any AnyObject & Sendable)?
-    /// Of a deferred view: whether it may be bound.
+    /// Whether a deferred view is ready to be bound.
     var isReady = false
     var isBound = false
   }
@@ -15,14 +15,14 @@ final class ViewBinding: Sendable {
 
   private init() {}
 
-  /// The view's reactor. Any thread.
+  /// Returns the view's reactor. Any thread.
   static func reactor(of view: some AnyObject) -> (any AnyObject & Sendable)? {
     existing(of: view)?.fields.withLock { $0.reactor }
   }
 
-  /// Gives the view another reactor, or none, and a new bag.
+  /// Sets the view's reactor, and replaces its bag by a new one.
   static func set(_ reactor: (any AnyObject & Sendable)?, of view: some ReactorView) {
-    // The old reactor is released here, not under the mutex.
+    // The old reactor is released after the mutex, because its deinit may use the view.
     var old = reactor
     attached(to: view).fields.withLock { fields in
       swap(&old, &fields.reactor)
@@ -33,13 +33,13 @@ final class ViewBinding: Sendable {
     releaseWithBag(of: view)
   }
 
-  /// From now on the view may be bound.
-  static func becomeReady(_ view: some ReactorView) {
+  /// Marks a deferred view as ready to be bound.
+  static func markReady(_ view: some ReactorView) {
     attached(to: view).fields.withLock { $0.isReady = true }
   }
 
-  /// Returns the view's reactor if the view is ready and was not bound to that reactor; it counts as bound
-  /// afterwards.
+  /// Returns the view's reactor and marks it as bound. Returns nil if the view is not ready, has no reactor, or is
+  /// already bound to it.
   static func takeReactorToBind(of view: some AnyObject) -> (any AnyObject & Sendable)? {
     existing(of: view)?.fields.withLock { fields in
       guard fields.isReady, !fields.isBound, let reactor = fields.reactor else { return nil }
@@ -48,7 +48,7 @@ final class ViewBinding: Sendable {
     }
   }
 
-  // Nothing else is in the table.
+  // The table contains no objects of other types.
   private static func existing(of view: some AnyObject) -> ViewBinding? {
     table.value(of: view, as: ViewBinding.self)
   }
@@ -57,8 +57,9 @@ final class ViewBinding: Sendable {
     table.value(of: view, as: ViewBinding.self) { ViewBinding() }
   }
 
-  /// The bag usually goes away with the view, and then so does the reactor, at once. If the bag goes away
-  /// earlier, the view is still alive, and a later sweep of the table releases the reactor.
+  /// Makes the view's bag remove the table's entry when it is freed. The bag is usually freed with the view; then
+  /// the reactor is released at once. If the bag is freed earlier, the view is still alive, and a later sweep of the
+  /// table releases the reactor.
   private static func releaseWithBag(of view: some ReactorView) {
     let identity = ObjectIdentifier(view)
     view.disposeBag.insert(Disposables.create { table.removeIfDead(identity) })

@@ -31,13 +31,12 @@ extension RxError: CustomStringConvertible, CustomDebugStringConvertible {
   public var debugDescription: String { description }
 }
 
-/// What is done where a program has not said what to do.
+/// The handlers for errors, failures and warnings that the program handles nowhere else.
 public enum Hooks {
   private static let errorHandler = SystemMutex<@Sendable (any Error) -> Void>(printToStandardError)
 
-  /// Called with the error of a stream that was subscribed to without a handler for errors, and with
-  /// ``ValuesOverflow``, on the thread that reports it. Writes to standard error unless it is replaced. Any
-  /// thread may read and set it.
+  /// Called with the error of a stream whose subscription has no `onError`, and with ``ValuesOverflow``, on the
+  /// thread that reports it. The default writes to standard error. May be set and read on any thread.
   public static var defaultErrorHandler: @Sendable (any Error) -> Void {
     get { errorHandler.withLock { $0 } }
     set { errorHandler.withLock { $0 = newValue } }
@@ -47,9 +46,9 @@ public enum Hooks {
     if let overflow = error as? ValuesOverflow { return StandardError.write("\(overflow)\n") }
     StandardError.write(
       """
-      Problem: a stream failed, and nobody handled that: \(error).
-      Likely cause: it was subscribed to without onError.
-      Remedy: handle the error in onError, or before by catch or catchAndReturn.\n
+      Problem: a stream failed, and nothing handled its error: \(error).
+      Likely cause: the subscription has no onError.
+      Remedy: handle the error in onError, or before the subscription with catch or catchAndReturn.\n
       """)
   }
 }

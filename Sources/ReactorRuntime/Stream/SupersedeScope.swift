@@ -43,8 +43,8 @@ final class SupersedeScope: Sendable {
   }
 
   deinit {
-    cause.letGo()
-    stream.letGo()
+    cause.releaseObject()
+    stream.releaseObject()
   }
 
   /// Returns an observer that passes each event on, and each element inside of this scope.

@@ -1,6 +1,6 @@
 import ReactorRuntime
 
-/// Records what a stream says: the states of a reactor, the actions, whatever. Any thread.
+/// Records the events of a stream, such as the states or actions of a reactor. Any thread.
 ///
 ///     let states = Recorder(reactor.state.map(\.value))
 ///     reactor.action.onNext(.increase)
@@ -10,10 +10,10 @@ public final class Recorder<Element: Sendable>: ObserverType, Disposable {
   private let recording = Recording<Event<Element>>()
   private let subscription = SerialDisposable()
 
-  /// Records what it is told by ``on(_:)``.
+  /// Creates a recorder that records what ``on(_:)`` is called with.
   public init() {}
 
-  /// Records a stream, until that stops or this recorder goes away.
+  /// Records a stream until the stream stops or the recorder is freed.
   public init(_ stream: some ObservableType<Element>) {
     let recording = recording
     subscription.disposable = stream.asObservable().subscribe { Self.append($0, to: recording) }
@@ -27,25 +27,25 @@ public final class Recorder<Element: Sendable>: ObserverType, Disposable {
     recording.append(event, counts: !event.isStopEvent, isLast: event.isStopEvent)
   }
 
-  /// Ends the subscription; what was recorded stays.
+  /// Ends the subscription, and keeps what was recorded.
   public func dispose() { subscription.dispose() }
 
-  /// All that was said.
+  /// All events so far.
   public var events: [Event<Element>] { recording.items }
 
-  /// The elements.
+  /// The elements so far.
   public var elements: [Element] { recording.items.compactMap(\.element) }
 
-  /// The error with which it failed.
+  /// The error with which the stream failed.
   public var error: (any Error)? { recording.items.last?.error }
 
-  /// Whether it has completed.
+  /// Whether the stream has completed.
   public var isCompleted: Bool { recording.items.last?.isCompleted ?? false }
 
-  /// Waits for so many elements in all.
+  /// Waits until `count` elements were recorded in all.
   ///
-  /// - Returns: Whether there are as many. False if they did not come in time, if the stream stopped before,
-  ///   or if the task was cancelled.
+  /// - Returns: Whether there are as many. False if the time has passed, if the stream has stopped before, or if
+  ///   the task was cancelled.
   public func wait(forCount count: Int, timeout: Duration = .seconds(60)) async -> Bool {
     await recording.wait(forCount: count, timeout: timeout)
   }
@@ -54,20 +54,81 @@ public final class Recorder<Element: Sendable>: ObserverType, Disposable {
   ///
   /// - Returns: Whether it has.
   public func waitForStop(timeout: Duration = .seconds(60)) async -> Bool {
-    // More than there will ever be: only the end answers it.
+    // No stream has as many elements, so only the stop event or the timeout ends the wait.
     _ = await recording.wait(forCount: .max, timeout: timeout)
     return recording.items.last?.isStopEvent ?? false
   }
 }
 
 extension Recorder where Element: Equatable {
-  /// What differs from the elements that should have come, for a test's message; nil if nothing does.
+  /// Compares the elements with the expected ones. Returns nil if they are equal; otherwise the result of
+  /// ``ReactorTesting/difference(of:from:)``.
   public func difference(from expected: [Element]) -> String? {
     ReactorTesting.difference(of: elements, from: expected)
   }
 
-  /// What differs from the events that should have come, for a test's message; nil if nothing does.
+  /// Compares the events with the expected ones. Returns nil if they are equal; otherwise the result of
+  /// ``ReactorTesting/difference(of:from:)``.
   public func difference(fromEvents expected: [Event<Element>]) -> String? {
     ReactorTesting.difference(of: events, from: expected)
   }
+}
+
+/// Records the failures that a runtime reports. Any thread.
+///
+///     let failures = FailureRecorder()
+///     let runtime = Runtime<Action, Mutation, State>(onFailure: failures.handler)
+///     …
+///     #expect(failures.failures.isEmpty)
+public final class FailureRecorder: Sendable {
+  private let recording = Recording<Failure>()
+
+  public init() {}
+
+  /// The handler to pass as a runtime's `onFailure`. It retains the recorded failures, but not the recorder.
+  public var handler: @Sendable (Failure) -> Void { { [recording] in recording.append($0) } }
+
+  /// All failures so far.
+  public var failures: [Failure] { recording.items }
+
+  /// Waits until `count` failures were reported in all.
+  ///
+  /// - Returns: Whether there are as many. False if the time has passed or the task was cancelled.
+  public func wait(forCount count: Int, timeout: Duration = .seconds(60)) async -> Bool {
+    await recording.wait(forCount: count, timeout: timeout)
+  }
+}
+
+/// Compares an array with the expected one. Returns nil if they are equal; otherwise a text for a test's message:
+///
+///     The first difference is at index 1; 3 were expected and 2 recorded.
+///       0   next(1)
+///     - 1   next(2)
+///     + 1   next(5)
+///     - 2   completed
+///
+/// Lines with a minus were expected, lines with a plus were recorded. The text of long arrays is shortened.
+public func difference<Item: Equatable>(of recorded: [Item], from expected: [Item]) -> String? {
+  let common = min(recorded.count, expected.count)
+  let first = (0..<common).first { recorded[$0] != expected[$0] } ?? common
+  if first == recorded.count && first == expected.count { return nil }
+  var lines = [
+    "The first difference is at index \(first); \(expected.count) were expected and \(recorded.count) recorded."
+  ]
+  let begin = max(0, first - 3)
+  let end = max(recorded.count, expected.count)
+  let shownEnd = min(end, first + 10)
+  if begin > 0 { lines.append("  … \(begin) equal") }
+  for index in begin..<shownEnd {
+    let wanted = index < expected.count ? expected[index] : nil
+    let got = index < recorded.count ? recorded[index] : nil
+    if let wanted, wanted == got {
+      lines.append("  \(index)   \(wanted)")
+    } else {
+      if let wanted { lines.append("- \(index)   \(wanted)") }
+      if let got { lines.append("+ \(index)   \(got)") }
+    }
+  }
+  if shownEnd < end { lines.append("  … \(end - shownEnd) more") }
+  return lines.joined(separator: "\n")
 }

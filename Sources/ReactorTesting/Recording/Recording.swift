@@ -1,7 +1,7 @@
 import ReactorCore
 import ReactorRuntime
 
-/// A list that any thread adds to, and whose growth can be waited for.
+/// A list to which any thread appends, with waiting for a number of items.
 final class Recording<Item: Sendable>: Sendable {
   private struct Waiter: Sendable {
     let number: Int
@@ -11,15 +11,16 @@ final class Recording<Item: Sendable>: Sendable {
 
   private struct State: Sendable {
     var items: [Item] = []
-    /// How many of the items count.
+    /// The number of items that count towards the number that waiters expect.
     var count = 0
     var isOver = false
     var waiters: [Waiter] = []
-    var asked = 0
-    /// The numbers of those who have asked and not given up: some may before they are among the waiters.
-    var patient: Set<Int> = []
+    var lastNumber = 0
+    /// The numbers of the waits that have not ended. A wait can end, by its timeout or by cancellation, before
+    /// its waiter was added to `waiters`; without this set that waiter would then never be resumed.
+    var pending: Set<Int> = []
 
-    /// Takes out those who need wait no longer.
+    /// Removes and returns the waiters that need not wait any longer.
     mutating func takeWaiters(where isDone: (Waiter) -> Bool) -> [Waiter] {
       let taken = waiters.filter(isDone)
       waiters.removeAll(where: isDone)
@@ -31,9 +32,11 @@ final class Recording<Item: Sendable>: Sendable {
 
   var items: [Item] { state.withLock { $0.items } }
 
+  /// Appends an item, and resumes the waiters for which it is the last one that they expect.
+  ///
   /// - Parameters:
-  ///   - counts: Whether those count it who wait for a number.
-  ///   - isLast: Whether nothing follows.
+  ///   - counts: Whether this item counts towards the number that waiters expect.
+  ///   - isLast: Whether no item follows.
   func append(_ item: Item, counts: Bool = true, isLast: Bool = false) {
     let (count, done) = state.withLock { state in
       state.items.append(item)
@@ -45,13 +48,13 @@ final class Recording<Item: Sendable>: Sendable {
     for waiter in done { waiter.continuation.resume(returning: waiter.count <= count) }
   }
 
-  /// Waits until so many items count; false if that is not so in time, cannot be any more, or the task is
-  /// cancelled.
+  /// Waits until `count` items count. Returns false if the time has passed, the last item was appended, or the
+  /// task is cancelled before.
   func wait(forCount count: Int, timeout: Duration) async -> Bool {
     let number = state.withLock { state in
-      state.asked += 1
-      state.patient.insert(state.asked)
-      return state.asked
+      state.lastNumber += 1
+      state.pending.insert(state.lastNumber)
+      return state.lastNumber
     }
     let timer = ConcurrentDispatchQueueScheduler.shared.schedule(after: timeout) { self.giveUp(number) }
     defer {
@@ -68,18 +71,18 @@ final class Recording<Item: Sendable>: Sendable {
   }
 
   private func add(_ waiter: Waiter) {
-    let answer: Bool? = state.withLock { state in
+    let result: Bool? = state.withLock { state in
       if waiter.count <= state.count { return true }
-      if state.isOver || !state.patient.contains(waiter.number) { return false }
+      if state.isOver || !state.pending.contains(waiter.number) { return false }
       state.waiters.append(waiter)
       return nil
     }
-    if let answer { waiter.continuation.resume(returning: answer) }
+    if let result { waiter.continuation.resume(returning: result) }
   }
 
   private func giveUp(_ number: Int) {
     let done = state.withLock { state in
-      state.patient.remove(number)
+      state.pending.remove(number)
       return state.takeWaiters { $0.number == number }
     }
     for waiter in done { waiter.continuation.resume(returning: false) }

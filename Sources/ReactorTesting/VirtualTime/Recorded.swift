@@ -1,11 +1,11 @@
 import ReactorRuntime
 
-/// A moment of virtual time, in ticks.
+/// A point in virtual time, in ticks.
 public typealias TestTime = Int
 
-/// A value and when it came.
+/// A value, and the time at which it was recorded.
 public struct Recorded<Value> {
-  /// In ticks of the scheduler.
+  /// The time, in ticks of the scheduler.
   public let time: TestTime
   public let value: Value
 
@@ -24,34 +24,46 @@ extension Recorded: CustomStringConvertible, CustomDebugStringConvertible {
 }
 
 extension Recorded {
-  /// An element at a time.
+  /// Returns an element at a time.
   public static func next<Element>(
     _ time: TestTime, _ element: Element
   ) -> Recorded where Value == Event<Element> {
     Recorded(time: time, value: .next(element))
   }
 
-  /// The good end at a time.
+  /// Returns a completion at a time.
   public static func completed<Element>(
     _ time: TestTime, _ type: Element.Type = Element.self
   ) -> Recorded where Value == Event<Element> {
     Recorded(time: time, value: .completed)
   }
 
-  /// A failure at a time.
+  /// Returns an error at a time.
   public static func error<Element>(
     _ time: TestTime, _ error: any Error, _ type: Element.Type = Element.self
   ) -> Recorded where Value == Event<Element> {
     Recorded(time: time, value: .error(error))
   }
 
-  /// Events in a list, for where the compiler does not find out their type by itself.
+  /// Returns the events as an array, for places where the compiler cannot infer their type.
   public static func events<Element>(
     _ events: Recorded...
   ) -> [Recorded] where Value == Event<Element> { events }
 
-  /// Events in a list, for where the compiler does not find out their type by itself.
+  /// Returns the events as an array, for places where the compiler cannot infer their type.
   public static func events<Element>(
     _ events: [Recorded]
   ) -> [Recorded] where Value == Event<Element> { events }
+}
+
+/// Elements are compared by `==`, errors by their types and descriptions.
+extension Event: Equatable where Element: Equatable {
+  public static func == (left: Event, right: Event) -> Bool {
+    switch (left, right) {
+    case (.next(let left), .next(let right)): left == right
+    case (.error(let left), .error(let right)): type(of: left) == type(of: right) && "\(left)" == "\(right)"
+    case (.completed, .completed): true
+    default: false
+    }
+  }
 }

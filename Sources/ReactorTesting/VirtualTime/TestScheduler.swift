@@ -1,48 +1,46 @@
 import ReactorCore
 import ReactorRuntime
 
-/// Virtual time: nothing waits, and everything happens in an order that is the same in each run.
+/// A scheduler with virtual time: nothing waits, and actions run in the same order in each run of the test.
 ///
-/// What is scheduled runs when the test says so, by ``start()``, ``advanceTo(_:)`` or ``advanceBy(_:)``, on
-/// the thread that calls them; of the same time, what was scheduled first. Any thread may schedule and
-/// cancel.
+/// Scheduled actions run when the test calls ``start()``, ``advanceTo(_:)`` or ``advanceBy(_:)``, on the thread
+/// that calls them. Actions of the same time run in the order in which they were scheduled. Any thread may
+/// schedule and cancel.
 ///
 ///     let scheduler = TestScheduler(initialClock: 0)
 ///     let source = scheduler.createHotObservable([.next(210, 1), .next(230, 2), .completed(300)])
 ///     let observer = scheduler.start { source.delay(.seconds(10), scheduler: scheduler) }
 ///     #expect(observer.events == [.next(220, 1), .next(240, 2), .completed(310)])
 public final class TestScheduler: SchedulerType {
-  /// The times of ``start(created:subscribed:disposed:create:)`` where they are not told.
+  /// The default times of ``start(created:subscribed:disposed:create:)``.
   public enum Defaults {
     public static let created: TestTime = 100
     public static let subscribed: TestTime = 200
     public static let disposed: TestTime = 1000
   }
 
-  struct State: Sendable {
-    var agenda = Agenda()
+  private struct State: Sendable {
+    var queue = ActionQueue()
     var clock: TestTime
     var isRunning = false
-    /// The run is to end after the present action.
+    /// The run ends after the current action.
     var mustStop = false
   }
 
-  let state: SystemMutex<State>
-  let actionLimit: Int
-  let onRunaway: @Sendable (String) -> Void
+  private let state: SystemMutex<State>
   private let resolution: Double
   private let simulateProcessingDelay: Bool
+  private let actionLimit: Int
+  private let onRunaway: @Sendable (String) -> Void
 
   /// - Parameters:
-  ///   - initialClock: The tick at which it begins.
-  ///   - resolution: How many seconds a tick is.
-  ///   - simulateProcessingDelay: Whether what is scheduled for now, or for less than half a tick from now,
-  ///     happens at
-  ///     the next tick.
-  ///   - actionLimit: How many actions one run may take.
-  ///   - onRunaway: Called with a message if a run takes more, because something schedules itself again and
-  ///     again. The
-  ///     run ends then.
+  ///   - initialClock: The tick at which time begins.
+  ///   - resolution: The length of a tick in seconds.
+  ///   - simulateProcessingDelay: Whether an action that is scheduled for now, or for less than half a tick from
+  ///     now, runs at the next tick.
+  ///   - actionLimit: The number of actions that one run may take.
+  ///   - onRunaway: Called with a message if a run exceeds `actionLimit`, because an action schedules itself
+  ///     again and again. The run ends then.
   public init(
     initialClock: TestTime, resolution: Double = 1, simulateProcessingDelay: Bool = true,
     actionLimit: Int = 1_000_000, onRunaway: @escaping @Sendable (String) -> Void = { fatalError($0) }
@@ -55,63 +53,207 @@ public final class TestScheduler: SchedulerType {
     self.onRunaway = onRunaway
   }
 
-  /// The present time, in ticks. Any thread.
+  /// The current time, in ticks. Any thread.
   public var clock: TestTime { state.withLock { $0.clock } }
 
-  /// The present time. Any thread.
+  /// The current time. Any thread.
   public var now: RxTimeInterval { duration(of: clock) }
 
-  /// Any thread.
+  private func duration(of ticks: TestTime) -> Duration { .seconds(resolution) * ticks }
+
+  private func ticks(_ duration: Duration) -> TestTime { Int((duration / .seconds(resolution)).rounded()) }
+}
+
+/// Scheduling.
+extension TestScheduler {
+  /// Schedules an action for now. Returns a `Disposable` that cancels it. Any thread.
   public func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
     schedule(after: .zero, action)
   }
 
-  /// Any thread. Rounded to the nearest tick.
+  /// Schedules an action after a delay, which is rounded to the nearest tick. Returns a `Disposable` that cancels
+  /// it. Any thread.
   public func schedule(
     after delay: RxTimeInterval, _ action: @escaping @Sendable () -> Void
   ) -> any Disposable {
     let number = state.withLock { state in
       let time = ticks(duration(of: state.clock) + delay)
       let soonest = state.clock + (simulateProcessingDelay ? 1 : 0)
-      return state.agenda.insert(at: time <= state.clock ? soonest : time, action)
+      return state.queue.insert(at: time <= state.clock ? soonest : time, action)
     }
     return Disposables.create { [weak self] in self?.cancel(number) }
   }
 
-  /// Any thread. As a timer of the system's, it does not shift, however long the action takes.
+  /// Schedules an action that repeats until the returned `Disposable` is disposed. The period does not drift,
+  /// however long the action takes. Any thread.
   public func schedulePeriodic(
     after delay: RxTimeInterval, every period: RxTimeInterval, _ action: @escaping @Sendable () -> Void
   ) -> any Disposable {
     let periodic = PeriodicAction(action)
-    scheduleTick(1, after: delay, every: period, periodic)
+    scheduleRun(1, after: delay, every: period, periodic)
     return periodic
   }
 
-  private func scheduleTick(
-    _ tick: Int, after delay: RxTimeInterval, every period: RxTimeInterval, _ periodic: PeriodicAction
+  private func scheduleRun(
+    _ run: Int, after delay: RxTimeInterval, every period: RxTimeInterval, _ periodic: PeriodicAction
   ) {
     let next = schedule(after: delay) { [self] in
-      // First, so that it comes before what the action schedules for the same time.
-      scheduleTick(tick + 1, after: period, every: period, periodic)
+      // Schedules the next run first, so that it precedes what the action schedules for the same time.
+      scheduleRun(run + 1, after: period, every: period, periodic)
       periodic.run()
     }
-    periodic.hold(next, tick)
+    periodic.setNext(next, run: run)
   }
 
-  /// Runs `action` at a time, in ticks. Any thread.
+  /// Schedules an action at a time, in ticks. Any thread.
   public func scheduleAt(_ time: TestTime, action: @escaping @Sendable () -> Void) {
-    _ = state.withLock { $0.agenda.insert(at: time, action) }
+    _ = state.withLock { $0.queue.insert(at: time, action) }
   }
 
-  /// As ``scheduleAt(_:action:)``, so many ticks from now, with what cancels it.
+  /// Schedules an action after a number of ticks. Returns a `Disposable` that cancels it. Any thread.
   func scheduleIn(_ ticks: TestTime, _ action: @escaping @Sendable () -> Void) -> any Disposable {
-    let number = state.withLock { $0.agenda.insert(at: $0.clock + ticks, action) }
+    let number = state.withLock { $0.queue.insert(at: $0.clock + ticks, action) }
     return Disposables.create { [weak self] in self?.cancel(number) }
   }
 
-  private func cancel(_ number: Int) { _ = state.withLock { $0.agenda.cancel(number) } }
+  private func cancel(_ number: Int) { _ = state.withLock { $0.queue.cancel(number) } }
+}
 
-  private func duration(of ticks: TestTime) -> Duration { .seconds(resolution) * ticks }
+/// Advancing the time.
+extension TestScheduler {
+  /// Runs all actions, and those that they schedule, until none is left or ``stop()`` is called. Does nothing if
+  /// it is called from inside a run.
+  public func start() { _ = run(until: nil) }
 
-  private func ticks(_ duration: Duration) -> TestTime { Int((duration / .seconds(resolution)).rounded()) }
+  /// Runs the actions up to and including a time, and sets the clock to that time.
+  public func advanceTo(_ time: TestTime) {
+    let clock = clock
+    precondition(time >= clock, "time cannot go back from \(clock) to \(time)")
+    let hasRun = run(until: time)
+    precondition(hasRun, "advanceTo(_:) was called from inside a run of the scheduler")
+  }
+
+  /// Runs the actions of the next `ticks` ticks, and advances the clock by them.
+  public func advanceBy(_ ticks: TestTime) { advanceTo(clock + ticks) }
+
+  /// Advances the clock without running any action.
+  public func sleep(_ ticks: TestTime) {
+    precondition(ticks >= 0, "time cannot go back by \(-ticks)")
+    state.withLock { $0.clock += ticks }
+  }
+
+  /// Ends the run after the current action. The next run continues with the actions that are left. Any thread.
+  public func stop() { state.withLock { $0.mustStop = true } }
+
+  /// Returns false if a run is already in progress.
+  private func run(until end: TestTime?) -> Bool {
+    let begins = state.withLock { state in
+      if state.isRunning { return false }
+      state.isRunning = true
+      state.mustStop = false
+      return true
+    }
+    guard begins else { return false }
+    let begin = clock
+    var count = 0
+    while let action = takeNext(until: end) {
+      action()
+      count += 1
+      if count == actionLimit, hasMore(until: end) {
+        stop()
+        onRunaway(runawayMessage(since: begin))
+      }
+    }
+    return true
+  }
+
+  private func takeNext(until end: TestTime?) -> ActionQueue.Action? {
+    state.withLock { state in
+      if state.mustStop {
+        state.isRunning = false
+        return nil
+      }
+      if let time = state.queue.nextTime(), time <= end ?? .max, let next = state.queue.popFirst() {
+        state.clock = max(state.clock, time)
+        return next.action
+      }
+      state.clock = max(state.clock, end ?? state.clock)
+      state.isRunning = false
+      return nil
+    }
+  }
+
+  private func hasMore(until end: TestTime?) -> Bool {
+    state.withLock { state in state.queue.nextTime().map { $0 <= end ?? .max } ?? false }
+  }
+
+  private func runawayMessage(since begin: TestTime) -> String {
+    let clock = clock
+    let cause =
+      clock == begin
+      ? "an action schedules itself again for the same time, \(clock)"
+      : "a periodic action is never disposed; the run began at \(begin), and the time is \(clock)"
+    return """
+      Problem: virtual time does not end: \(actionLimit) actions have run, and more are scheduled.
+      Likely cause: \(cause).
+      Remedy: dispose it, use advanceTo(_:) or start(created:subscribed:disposed:create:), or raise actionLimit.
+      """
+  }
+}
+
+/// An action that repeats in virtual time until it is disposed.
+private final class PeriodicAction: Disposable {
+  private struct State: Sendable {
+    var action: (@Sendable () -> Void)?
+    /// Cancels the next run.
+    var next: (any Disposable)?
+    /// The number of the run that `next` cancels.
+    var nextRun = 0
+  }
+
+  private let state: SystemMutex<State>
+
+  init(_ action: @escaping @Sendable () -> Void) { state = SystemMutex(State(action: action)) }
+
+  func run() { state.withLock { $0.action }?() }
+
+  /// Stores the `Disposable` that cancels a run. A thread that schedules the first run may call this after the
+  /// thread that runs the scheduler has already called it for the second, so a lower number is ignored.
+  func setNext(_ next: any Disposable, run: Int) {
+    let isDisposed = state.withLock { state in
+      if state.action == nil { return true }
+      if run > state.nextRun {
+        state.next = next
+        state.nextRun = run
+      }
+      return false
+    }
+    if isDisposed { next.dispose() }
+  }
+
+  func dispose() {
+    let (action, next) = state.withLock { ($0.action.take(), $0.next.take()) }
+    next?.dispose()
+    // Destroyed outside of the lock, because its captures may run user code then.
+    withExtendedLifetime(action) {}
+  }
+}
+
+/// Uses virtual time for the operators that are made in `body` without a scheduler of their own.
+///
+/// It applies to the calling thread. A reactor on a loop makes its operators on the loop's thread; pass the
+/// scheduler to those.
+public func withVirtualTime<Result>(
+  _ scheduler: TestScheduler, _ body: () throws -> Result
+) rethrows -> Result {
+  try Schedulers.$timing.withValue(scheduler, operation: body)
+}
+
+/// Uses virtual time for the operators that are made in `body`, and in the tasks that it starts, without a
+/// scheduler of their own.
+public func withVirtualTime<Result>(
+  _ scheduler: TestScheduler, isolation: isolated (any Actor)? = #isolation,
+  _ body: () async throws -> Result
+) async rethrows -> Result {
+  try await Schedulers.$timing.withValue(scheduler, operation: body)
 }

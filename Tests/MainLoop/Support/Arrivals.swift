@@ -5,7 +5,7 @@ import ReactorRuntime
 import Synchronization
 import TestSupport
 
-/// A reactor on the main loop, which looks where its turns run.
+/// A reactor on the main loop that checks where its turns run.
 public final class Arrivals: Reactor {
   public struct Arrival: Sendable, Equatable {
     public var thread: Int
@@ -43,7 +43,7 @@ public final class Arrivals: Reactor {
   public func reduce(into state: inout [Arrival], mutation: Arrival) { state.append(mutation) }
 }
 
-/// What was found. Made first of all, on the main thread.
+/// The failures that were found. Made first of all, on the main thread.
 public final class Findings: Sendable {
   public let isOnTheMainThread: Bool
   private let failed = Atomic(false)
@@ -51,12 +51,12 @@ public final class Findings: Sendable {
   /// - Parameter isOnTheMainThread: Whether the main loop is to run there, and not on a pool of threads.
   public init(isOnTheMainThread: Bool) {
     self.isOnTheMainThread = isOnTheMainThread
-    // Who started this may have blocked or ignored signals, and both are inherited.
+    // The parent process may have blocked or ignored signals, and both are inherited.
     var all = sigset_t()
     sigfillset(&all)
     pthread_sigmask(SIG_UNBLOCK, &all, nil)
     for number in [SIGTERM, SIGINT, SIGALRM] { signal(number, SIG_DFL) }
-    // Who hangs is missed.
+    // Ends the program if it hangs.
     alarm(120)
   }
 
@@ -66,6 +66,6 @@ public final class Findings: Sendable {
     StandardError.write("not so: \(what)\n")
   }
 
-  /// The status of the process.
+  /// The exit status of the process.
   public var status: Int32 { failed.load(ordering: .sequentiallyConsistent) ? 1 : 0 }
 }

@@ -4,7 +4,7 @@ import ReactorCore
 import ReactorRuntime
 import TestSupport
 
-/// What holds on the main loop however it is run. On a thread of its own, not the main thread.
+/// What holds for the main loop however the main thread is run. Runs on a thread of its own, not the main thread.
 public struct MainLoopChecks: Sendable {
   private let findings: Findings
 
@@ -19,9 +19,9 @@ public struct MainLoopChecks: Sendable {
   }
 
   private func burstsWakeOnce() {
-    // Several, since the main loop hears of each once.
+    // Several, since each of them wakes the main loop once.
     let reactors = (0..<4).map { _ in Arrivals(capacity: 1024, findings) }
-    findings.expect(settles(), "the main loop comes to rest")
+    findings.expect(waitUntilIdle(), "the main loop becomes idle")
     for round in 1...10 {
       let before = MainLoop.counters.wakes
       let (isHeld, mayGoOn) = (Gate(), Gate())
@@ -30,18 +30,18 @@ public struct MainLoopChecks: Sendable {
         _ = mayGoOn.wait()
       }
       findings.expect(isHeld.wait(), "the main queue runs")
-      let trySend = Threads.run(4) { thread in
+      let hasSent = Threads.run(4) { thread in
         for index in 0..<50 {
           for reactor in reactors {
             reactor.send(Arrivals.Arrival(thread: thread, index: round * 50 + index))
           }
         }
       }
-      findings.expect(trySend, "senders do not wait for the main loop")
+      findings.expect(hasSent, "senders do not wait for the main loop")
       mayGoOn.open()
       let isReduced = Threads.yield { reactors.allSatisfy { $0.currentState.count == 200 * round } }
       findings.expect(isReduced, "a burst is reduced")
-      findings.expect(settles(), "the main loop comes to rest after a burst")
+      findings.expect(waitUntilIdle(), "the main loop becomes idle after a burst")
       let wakes = MainLoop.counters.wakes - before
       findings.expect(wakes == 1, "a burst wakes once, and not \(wakes) times")
     }
@@ -51,14 +51,14 @@ public struct MainLoopChecks: Sendable {
     }
   }
 
-  /// Until nothing is left, and the block that found that has ended.
-  private func settles() -> Bool {
+  /// Waits until the main loop is idle, and the block that found that has ended; returns false if that takes too long.
+  private func waitUntilIdle() -> Bool {
     Threads.yield {
       let isBehind = Gate()
       DispatchQueue.main.async { isBehind.open() }
       let counters = MainLoop.counters
-      return isBehind.wait() && MainLoop.counters == counters && counters.hosted == 0
-        && counters.intake == 0
+      return isBehind.wait() && MainLoop.counters == counters && counters.reactors == 0
+        && counters.inbox == 0
     }
   }
 
@@ -74,7 +74,8 @@ public struct MainLoopChecks: Sendable {
     findings.expect(isDone.wait(), "the main actor runs, and does not wait for itself")
     findings.expect(
       Threads.yield { reactor.currentState.count == 100 }, "what the main actor sent is reduced")
-    findings.expect(reactor.currentState.map(\.index) == Array(0..<100), "and in its order")
+    findings.expect(
+      reactor.currentState.map(\.index) == Array(0..<100), "what the main actor sent keeps its order")
   }
 
   private func jobsAndTimers() {
@@ -106,7 +107,7 @@ public struct MainLoopChecks: Sendable {
     let (isRead, isWritable) = (Gate(count: 3), Gate())
     do {
       let reading = try MainLoop.watch(event.descriptor, for: .readable) { [findings] in
-        findings.expect(MainLoop.isCurrent, "who watches is called inside of the main loop")
+        findings.expect(MainLoop.isCurrent, "a watch is called inside of the main loop")
         event.acknowledge()
         isRead.open()
       }
@@ -120,17 +121,18 @@ public struct MainLoopChecks: Sendable {
         event.signal()
         usleep(1000)
       }
-      findings.expect(isRead.isOpen, "who watches for reading is called")
-      findings.expect(isWritable.wait(), "who watches for writing is called")
+      findings.expect(isRead.isOpen, "a watch for reading is called")
+      findings.expect(isWritable.wait(), "a watch for writing is called")
       reading.dispose()
     } catch {
       findings.expect(false, "\(error)")
     }
     do {
       _ = try MainLoop.watch(-1, for: .readable) {}
-      findings.expect(false, "what is no descriptor is refused")
+      findings.expect(false, "a number that is no descriptor is refused")
     } catch {
-      findings.expect(error == .descriptorRefused(EBADF), "what is no descriptor is refused with its reason")
+      findings.expect(
+        error == .descriptorRefused(EBADF), "a number that is no descriptor is refused with the reason")
     }
   }
 }

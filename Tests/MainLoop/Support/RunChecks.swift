@@ -3,7 +3,7 @@ import ReactorCore
 import ReactorRuntime
 import TestSupport
 
-/// What holds of `MainLoop.run()`. On the main thread.
+/// What holds for `MainLoop.run()`. Runs on the main thread.
 public struct RunChecks {
   private let findings: Findings
 
@@ -22,13 +22,13 @@ public struct RunChecks {
   private func expectEnding(_ expected: MainLoop.Ending) {
     do {
       let ending = try MainLoop.run()
-      findings.expect(ending == expected, "run ends by \(expected), and not by \(ending)")
+      findings.expect(ending == expected, "run ends with \(expected), and not with \(ending)")
     } catch {
       findings.expect(false, "\(error)")
     }
   }
 
-  /// Before anything runs the main loop.
+  /// Before the main loop runs.
   private func topLevelNeverWaitsForItself() {
     let reactor = Arrivals(capacity: 8, findings)
     for index in 0..<4 { reactor.send(Arrivals.Arrival(thread: 0, index: index)) }
@@ -36,7 +36,9 @@ public struct RunChecks {
     for index in 4..<50 { reactor.send(Arrivals.Arrival(thread: 0, index: index)) }
     MainLoop.stop()
     expectEnding(.stopped)
-    findings.expect(reactor.currentState.map(\.index) == Array(0..<50), "and is reduced in its order")
+    findings.expect(
+      reactor.currentState.map(\.index) == Array(0..<50),
+      "what was sent before the main loop runs is reduced in its order")
   }
 
   private func stoppedByAnotherThread() {
@@ -45,7 +47,7 @@ public struct RunChecks {
       MainLoop.stop()
     }
     expectEnding(.stopped)
-    findings.expect(isDone.wait(), "it ran until it was stopped")
+    findings.expect(isDone.wait(), "the main loop runs until it is stopped")
   }
 
   private func stoppedBefore() {
@@ -54,14 +56,14 @@ public struct RunChecks {
       MainLoop.stop()
     }
     expectEnding(.stopped)
-    // What was told twice must not end this one.
+    // The second of the two stops must not end this run.
     let isStopped = Shared(Record<Bool>())
     let timer = try? MainLoop.schedule(after: .milliseconds(20)) {
       isStopped.value.append(true)
       MainLoop.stop()
     }
     expectEnding(.stopped)
-    findings.expect(timer != nil && isStopped.value.elements == [true], "a stop counts once")
+    findings.expect(timer != nil && isStopped.value.elements == [true], "a stop ends one run")
     MainLoop.stop()
     expectEnding(.stopped)
   }
@@ -75,10 +77,11 @@ public struct RunChecks {
     expectEnding(.stopped)
     findings.expect(reactor.currentState.count == 100, "what was accepted is reduced before it returns")
     reactor.send(Arrivals.Arrival(thread: 0, index: 100))
-    findings.expect(reactor.currentState.count == 100, "afterwards it waits")
+    findings.expect(reactor.currentState.count == 100, "what is sent after the run waits")
     MainLoop.stop()
     expectEnding(.stopped)
-    findings.expect(reactor.currentState.count == 101, "until it runs again")
+    findings.expect(
+      reactor.currentState.count == 101, "what was sent after the run is reduced in the next one")
   }
 
   private func errors() {
@@ -98,25 +101,26 @@ public struct RunChecks {
     findings.expect(isDone.wait(), "another thread is refused")
     findings.expect(
       found.elements.count == 3 && found.elements.contains(.notTheMainThread)
-        && found.elements.count { $0 == .runsAlready } == 2, "errors are said: \(found.elements)")
+        && found.elements.count { $0 == .runsAlready } == 2,
+      "each wrong call throws its error: \(found.elements)")
     do throws(MainLoopError) {
       _ = try MainLoop.run(handling: [SIGTERM, 9999])
-      findings.expect(false, "what is no signal is refused")
+      findings.expect(false, "a number that is no signal is refused")
     } catch {
-      findings.expect(error == .signalRefused, "what is no signal is refused with its reason")
+      findings.expect(error == .signalRefused, "a number that is no signal is refused with the reason")
     }
   }
 
   private func endedBy(_ signal: Int32) {
     let reactor = Arrivals(capacity: 1024, findings)
     let (isRunning, isDone) = (Gate(), Gate())
-    // Before that the signal would end the process.
+    // Before the run the signal would end the process.
     findings.expect((try? MainLoop.execute { isRunning.open() }) != nil, "a job is accepted before the run")
     // A thread that does not block the signal, so the kernel may choose it.
     _ = Threads.start {
       for index in 0..<100 { reactor.send(Arrivals.Arrival(thread: 0, index: index)) }
       _ = isRunning.wait()
-      // To itself, and to the process.
+      // To this thread, or to the process.
       if signal == SIGINT { pthread_kill(pthread_self(), signal) } else { kill(getpid(), signal) }
       isDone.open()
     }

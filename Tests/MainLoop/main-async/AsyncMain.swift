@@ -8,7 +8,7 @@ import TestSupport
 struct AsyncMain {
   static func main() async {
     let findings = Findings(isOnTheMainThread: false)
-    findings.expect(refusesToRun(), "an asynchronous main cannot run the main loop besides")
+    findings.expect(refusesToRun(), "an asynchronous main cannot also run the main loop")
     await withCheckedContinuation { continuation in
       _ = Threads.start {
         MainLoopChecks(findings).runAll()
@@ -19,7 +19,7 @@ struct AsyncMain {
     exit(findings.status)
   }
 
-  /// From its own code.
+  /// What holds for code of an asynchronous main itself.
   @MainActor
   private static func onTheMainActor(_ findings: Findings) async {
     let reactor = Arrivals(capacity: 64, findings)

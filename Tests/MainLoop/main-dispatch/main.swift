@@ -1,4 +1,4 @@
-// The main thread goes away, and the pool of Dispatch runs the main queue.
+// The main thread calls dispatchMain(): it goes away, and a pool of threads of Dispatch runs the main queue.
 import Dispatch
 import Glibc
 import MainLoopSupport

@@ -3,10 +3,10 @@ import ReactorCore
 import TestSupport
 import Testing
 
-/// The n-th allocation fails, for every n until none does: an error, nothing leaked, and it can be tried
-/// again.
+/// Lets the n-th allocation fail, for every n until none does. Each failure throws an error, leaks nothing, and can be
+/// repeated.
 @Suite struct AllocationFaultTests {
-  /// Calls `make`, which lets go of what it made, with memory for 0, 1, … allocations, until it succeeds.
+  /// Calls `make`, which destroys what it created, with memory for 0, 1, … allocations, until it succeeds.
   ///
   /// - Returns: How often it failed.
   private func failures(of make: () throws(CoreError) -> Void) -> Int {
@@ -26,8 +26,8 @@ import Testing
     return .max
   }
 
-  @Test
-  func `creations`() {
+  @Test(.needsCCore)
+  func `a creation without memory throws and leaks nothing`() {
     #expect(failures { () throws(CoreError) in _ = try Ring<Int>(capacity: 8) } == 2)
     #expect(failures { () throws(CoreError) in _ = try Lanes<Int>(limit: 4, capacity: 8) } == 2)
     #expect(failures { () throws(CoreError) in _ = try EventCount(.futex) } == 1)
@@ -36,9 +36,9 @@ import Testing
     #expect(failures { () throws(CoreError) in _ = try OwnedState<Int>() } == 1)
   }
 
-  /// Each lane's memory comes with its first producer.
-  @Test
-  func `registrations`() throws {
+  /// The memory of each lane is allocated for its first producer.
+  @Test(.needsCCore)
+  func `a registration without memory throws and leaves the lane free`() throws {
     defer { faulty_reset() }
     let limit = 3
     let lanes = try Lanes<Int>(limit: limit, capacity: 4)
@@ -54,19 +54,18 @@ import Testing
       try register(index + 1)
     }
     try register(0)
-    // All of them have been in use, and keep their memory.
+    // All lanes were in use, and keep their memory.
     #expect(lanes.received() == [])
     faulty_fail_allocations_after(0)
     _ = try lanes.register()
   }
 
-  /// More than an address space holds: that is refused without a fault, so it also shows the other core,
-  /// which asks the system by itself.
+  /// More memory than an address space has is refused without a seeded fault, so this also tests the twin.
   @Test(.disabled(if: Build.isSanitized, "a sanitizer stops the program"))
-  func `too much memory is an error`() throws {
+  func `a request for too much memory throws`() throws {
     #expect(throws: CoreError.outOfMemory) { _ = try Ring<Megabyte>(capacity: 1 << 31) }
     let lanes = try Lanes<Megabyte>(limit: 2, capacity: 1 << 31)
-    // The lane is free again each time.
+    // The lane is free again after each failure.
     for _ in 0..<5 { #expect(throws: CoreError.outOfMemory) { _ = try lanes.register() } }
     var received = 0
     _ = lanes.drain { _ in received += 1 }
@@ -74,7 +73,7 @@ import Testing
   }
 }
 
-/// As large as an element may be.
+/// The largest element that is allowed.
 private struct Megabyte: Sendable {
   var bytes: InlineArray<1_048_576, UInt8>
 }

@@ -7,16 +7,18 @@ import Testing
 @testable import PureSwiftCore
 @testable import ReactorCore
 
-/// Sleeps that end without a reason, and a kernel that refuses what keeps wake-ups from being lost.
+/// Sleeps that end for no reason.
 @Suite struct EventCountFaultTests {
-  /// What a futex answers, and what "for no reason" is.
-  static let answers = [0, EINTR, EAGAIN, ETIMEDOUT]
-  /// Later than a test gives up: who is not woken must not pass because its time has run out.
+  /// The results of a futex call that ends for no reason.
+  static let results = [0, EINTR, EAGAIN, ETIMEDOUT]
+  /// Later than a test gives up. So a sleeper that is not woken cannot pass because its time has run out.
   static let late: Int64 = 1_200_000_000_000
   static let timeouts: [Int64?] = [nil, late]
 
-  @Test(arguments: answers, timeouts)
-  func `sleeps that end for no reason are slept again`(_ error: Int32, _ timeout: Int64?) throws {
+  @Test(.needsCCore, arguments: results, timeouts)
+  func `a thread sleeps again after a sleep that ended for no reason`(_ error: Int32, _ timeout: Int64?)
+    throws
+  {
     let event = Shared(try EventCount())
     let isOpen = Shared(Atomic(false))
     let looks = Shared(Atomic(0))
@@ -32,7 +34,7 @@ import Testing
       #expect(faulty_calls(FAULTY_FUTEX_WAIT) >= 51)
       faulty_reset()
     }
-    // Two looks for each of those sleeps, and two before the one from which it is woken.
+    // Two checks for each of those sleeps, and two before the sleep that the notification ends.
     #expect(Threads.yield { looks.value.load(ordering: .relaxed) >= 102 && event.value.wasArmed })
     #expect(!isDone.isOpen)
     isOpen.value.store(true, ordering: .relaxed)
@@ -41,9 +43,8 @@ import Testing
     #expect(answers.elements == [true])
   }
 
-  /// A sleep that is cut short does not shorten the time.
-  @Test(arguments: answers)
-  func `timeouts are not early`(_ error: Int32) throws {
+  @Test(.needsCCore, arguments: results)
+  func `a sleep that ended for no reason does not shorten the timeout`(_ error: Int32) throws {
     faulty_reset()
     defer { faulty_reset() }
     let event = try EventCount()
@@ -53,9 +54,9 @@ import Testing
     #expect(ContinuousClock.now - start >= .milliseconds(20))
   }
 
-  /// The condition variable of the other core may wake for no reason as well.
+  /// The twin's condition variable may wake for no reason as well.
   @Test
-  func `parking spot sleeps again`() throws {
+  func `a parking spot of the twin sleeps again while it must`() throws {
     let memory = try CacheLine.allocate(byteCount: ParkingSpot.lines * CacheLine.size)
     defer { free(memory) }
     try ParkingSpot.place(inLine: 0, of: memory)
@@ -88,9 +89,9 @@ import Testing
     }
   }
 
-  /// The other core's descriptor is full long before a counter would be.
+  /// The twin's descriptor is full long before a counter would be.
   @Test
-  func `full wake socket is readable and is emptied`() throws {
+  func `a full wake socket of the twin is readable and is emptied`() throws {
     let socket = try WakeSocket()
     defer { socket.destroy() }
     for _ in 0..<3 {
@@ -108,9 +109,10 @@ import Testing
   }
 }
 
-/// A kernel that granted membarrier when the process began, and refuses it now.
-@Suite struct RefusedFenceTests {
-  /// Calls `body` with whether the fence is refused: not where no membarrier is used at all.
+/// A kernel that granted membarrier when the process started, and refuses it now.
+@Suite(.needsCCore)
+struct RefusedFenceTests {
+  /// Calls `body` with whether the fence is refused. It is not refused where the process uses no membarrier.
   private func whileRefused(_ error: Int32, _ body: (Bool) -> Void) {
     faulty_reset()
     faulty_fail(FAULTY_MEMBARRIER, -1, error)
@@ -119,13 +121,13 @@ import Testing
   }
 
   @Test(arguments: EventCountTests.kinds, [EPERM, ENOSYS])
-  func `who is refused does not sleep`(_ kind: EventCountKind, _ error: Int32) throws {
+  func `a thread that is refused the fence does not sleep`(_ kind: EventCountKind, _ error: Int32) throws {
     let event = Shared(try EventCount(kind))
     let isOpen = Shared(Atomic(false))
     whileRefused(error) { isRefused in
       if !isRefused { return }
       var looks = 0
-      // Nobody notifies.
+      // No thread notifies.
       let holds = event.value.wait(timeoutNanoseconds: 120_000_000_000) {
         looks += 1
         return looks == 20
@@ -133,7 +135,7 @@ import Testing
       #expect(holds)
       #expect(faulty_calls(FAULTY_FUTEX_WAIT) == 9)
     }
-    // The same thread sleeps when it is granted again, and is woken.
+    // Once the fence is granted again, a thread sleeps and is woken.
     let isDone = Threads.start {
       _ = event.value.wait { isOpen.value.load(ordering: .relaxed) }
     }
@@ -144,14 +146,14 @@ import Testing
   }
 
   @Test(arguments: EventCountTests.kinds, [EPERM, ENOSYS])
-  func `who sleeps elsewhere is told`(_ kind: EventCountKind, _ error: Int32) throws {
+  func `arm returns false if the fence is refused`(_ kind: EventCountKind, _ error: Int32) throws {
     let event = try EventCount(kind)
     whileRefused(error) { isRefused in
       #expect(event.arm { false } == !isRefused)
       #expect(event.arm { true } == false)
     }
     #expect(event.arm { false } == true)
-    // Nor must it wait for what has come already.
+    // It also returns false after a notification in between.
     #expect(
       event.arm {
         event.notify()

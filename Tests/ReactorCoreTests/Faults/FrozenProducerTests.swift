@@ -3,21 +3,21 @@ import Testing
 
 @testable import ReactorCore
 
-/// A producer that stops for a while, at each point between its claim and the end of its publication.
+/// A producer that stops for a while at each point between its claim and the end of its publication.
 ///
-/// One thread plays all parts, through the same steps of which a send is made.
+/// One thread plays all parts, with the same steps as a send.
 @Suite struct FrozenProducerTests {
-  /// How far the producer has come.
+  /// The last step that the producer has made.
   enum Point: CaseIterable, Sendable {
     case claimed
     case halfWritten
     case written
-    /// A publication of more than one word; the first one is visible.
+    /// The publication has more than one word, and the first one is visible.
     case halfPublished
     case published
   }
 
-  /// The cursors begin where something wraps: nowhere, where the slots' words do, where cursors do.
+  /// The first cursors: nothing wraps soon, the words of the slots wrap soon, the cursors wrap soon.
   static let starts: [UInt64] = [0, (1 << 56) - 5, (1 << 63) - 5]
   static let capacity = 256
 
@@ -27,7 +27,7 @@ import Testing
     let count: Int
     /// How many elements the consumer may see.
     private(set) var visible = 0
-    /// Longest run that one word publishes.
+    /// The longest run that one word publishes.
     static var longestRun: Int { 127 }
 
     init?(_ count: Int, in raw: CurrentCore.Ring) {
@@ -46,7 +46,7 @@ import Testing
       visible = max(visible, end)
     }
 
-    /// Goes on up to `point`, with the elements `first`, `first + 1`, …
+    /// Continues up to `point`, with the elements `first`, `first + 1`, …
     mutating func go(to point: Point, from start: Point? = nil, first: Int) {
       let steps: [(Point, (inout Self) -> Void)] = [
         (.halfWritten, { $0.write(0..<$0.count / 2, from: first) }),
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  /// Sends as many as there is room for; answers how many that were.
+  /// Sends elements until there is no room, and returns how many.
   private func fill(_ ring: borrowing Ring<Int>, _ next: inout Int) -> Int {
     let first = next
     while ring.trySend(next).isAccepted { next += 1 }
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(arguments: Point.allCases)
-  func `delays what is claimed later and nothing else`(_ point: Point) throws {
+  func `a stopped producer delays only what is claimed later`(_ point: Point) throws {
     func body(_ count: Int, _ start: UInt64) throws {
       let ring = try Ring<Int>(capacity: Self.capacity, startingAt: start)
       for lap in 0..<3 {
@@ -81,12 +81,12 @@ import Testing
         var frozen = try #require(Frozen(count, in: ring.raw))
         frozen.go(to: point, first: next)
         next += count
-        // Others go on until every slot is taken, its own included, and not one more.
+        // Others send until every slot is taken, its own included, and not one more.
         #expect(fill(ring, &next) == Self.capacity - 2 - count, "lap \(lap)")
         #expect(ring.wasCount == Self.capacity)
 
-        // What came before it is received, and what of it is visible; with the last word, all that is
-        // behind it.
+        // What was claimed before is received, and so is the visible part of the claim. Once its last word is
+        // published, everything behind it is received too.
         func receive() -> Int {
           let received = ring.received()
           #expect(received == Array(expected..<expected + received.count))
@@ -98,13 +98,13 @@ import Testing
         #expect(ring.isReady == false)
         #expect(ring.isIdle == isPublished)
         #expect(ring.wasCount == Self.capacity - expected)
-        // As much room as was received.
+        // There is room for as many elements as were received.
         #expect(fill(ring, &next) == expected)
         #expect(ring.wasCount == Self.capacity)
         let behind = receive()
         #expect(behind == (isPublished ? Self.capacity : 0))
 
-        // It goes on: nothing is lost, and all is in order.
+        // The producer continues: nothing is lost, and everything is in order.
         frozen.go(to: .published, from: point, first: 2)
         _ = receive()
         #expect(expected == next)
@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test(arguments: Point.allCases)
-  func `closed meanwhile it is still received`(_ point: Point) throws {
+  func `a claim is still received if the ring is closed before its publication`(_ point: Point) throws {
     func body(_ count: Int, _ start: UInt64) throws {
       let ring = try Ring<Int>(capacity: Self.capacity, startingAt: start)
       #expect(ring.trySend(0).isAccepted)
@@ -134,7 +134,7 @@ import Testing
       let isPublished = frozen.visible == count
       let received = ring.received()
       #expect(received == Array(0..<(isPublished ? count + 2 : 1 + frozen.visible)))
-      // It is closed, but not over.
+      // The ring is closed, but it is not empty before the last publication.
       #expect(ring.isEmpty == isPublished)
       frozen.go(to: .published, from: point, first: 1)
       #expect(received + ring.received() == Array(0..<count + 2))
@@ -146,9 +146,9 @@ import Testing
     }
   }
 
-  /// Instead of publishing, it gives its claim up: only before any of it is visible.
+  /// The producer abandons its claim instead of publishing it, which it may do only before any part is visible.
   @Test(arguments: [Point.claimed])
-  func `given up it is passed over`(_ point: Point) throws {
+  func `an abandoned claim is skipped`(_ point: Point) throws {
     func body(_ count: Int, _ start: UInt64) throws {
       let ring = try Ring<Int>(capacity: Self.capacity, startingAt: start)
       let frozen = try #require(Frozen(count, in: ring.raw))
@@ -164,9 +164,9 @@ import Testing
     }
   }
 
-  /// Several stop at different points; each delays what is behind it.
+  /// Several producers stop at different points. Each delays what is behind it.
   @Test(arguments: Point.allCases)
-  func `the oldest one decides`(_ point: Point) throws {
+  func `the oldest unpublished claim decides what is received`(_ point: Point) throws {
     let ring = try Ring<Int>(capacity: 8)
     var first = try #require(Frozen(2, in: ring.raw))
     var second = try #require(Frozen(2, in: ring.raw))
@@ -181,9 +181,9 @@ import Testing
     #expect(ring.isIdle == true)
   }
 
-  /// In lanes nobody is behind it.
+  /// In lanes, no other producer is behind it.
   @Test(arguments: [false, true])
-  func `delays nobody else in lanes`(_ isWritten: Bool) throws {
+  func `a stopped producer delays no other producer of lanes`(_ isWritten: Bool) throws {
     let lanes = try Lanes<Int>(limit: 2, capacity: 4)
     var frozen = try lanes.raw.register()
     let claimed = frozen.tryClaim()
@@ -195,7 +195,7 @@ import Testing
         let isAccepted = other.trySend(4 * round + index).isAccepted
         #expect(isAccepted)
       }
-      // Its own lane's claim is not one of theirs.
+      // The claim in its own lane takes no slot of theirs.
       let isAccepted = other.trySend(-1).isAccepted
       #expect(!isAccepted)
       #expect(lanes.received() == Array(4 * round..<4 * round + 4))

@@ -2,9 +2,11 @@ import Glibc
 import ReactorRuntime
 import Testing
 
-/// What reaches standard error if a program has not said what to do about failures.
+/// Tests of the default failure handler, which writes to standard error.
 @Suite struct FailurePrintingTests {
-  @Test func `of many failures some are printed and the others are counted, also at the end`() async throws {
+  @Test func `ten failures are printed, and the others are counted, even when the process exits`()
+    async throws
+  {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       final class Closed: Reactor {
         typealias Action = Int
@@ -17,7 +19,7 @@ import Testing
       let reactor = Closed(on: loop)
       loop.shutdown()
       for action in 0..<25 { reactor.send(action) }
-      // As a program does that returns from its main function.
+      // A program that returns from its main function exits in the same way.
       exit(EXIT_SUCCESS)
     }
     let lines = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
@@ -27,6 +29,6 @@ import Testing
     let sums = lines.filter { $0.contains("more times within a second") }
     #expect(sums.count == 1)
     #expect(
-      sums.first?.contains("as before, 15 more times within a second: an action was not delivered") == true)
+      sums.first?.contains("15 more times within a second: an action was not delivered") == true)
   }
 }

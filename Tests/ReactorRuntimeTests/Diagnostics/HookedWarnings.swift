@@ -2,7 +2,8 @@ import ReactorCore
 import ReactorRuntime
 import TestSupport
 
-/// Records the warnings about one type of reactor; the others go where they went before. As `HookedErrors`.
+/// Records the warnings about one type of reactor, and passes others on to the previous handler, as `HookedErrors` does
+/// for errors.
 final class HookedWarnings: Sendable {
   private struct Listener: Sendable {
     let reactor: String
@@ -32,8 +33,8 @@ final class HookedWarnings: Sendable {
   }
 
   var warnings: [Warning] { record.elements }
-  /// Each of them once, in the order in which they came first. Without long turns, which a busy machine makes
-  /// of any.
+  /// The kinds of the warnings, each once, in the order of their first occurrence. Long turns are left out, because any
+  /// turn may be long on a busy machine.
   var kinds: [Warning.Kind] {
     warnings.reduce(into: []) { kinds, warning in
       if warning.kind != .longTurn, !kinds.contains(warning.kind) { kinds.append(warning.kind) }

@@ -4,18 +4,18 @@ import Testing
 
 @testable import ReactorRuntime
 
-/// Intervals that a test ends by hand, and what was told.
+/// Intervals that the test ends, and the reports of suppressed events.
 private final class Intervals: Sendable {
   private let ends = SystemMutex<[@Sendable () -> Void]>([])
-  let told = Record<String>()
+  let reports = Record<String>()
 
   func limit(_ limit: Int) -> RateLimit<String> {
     RateLimit(
       limit, after: { [ends] _, end in ends.withLock { $0.append(end) } },
-      tellingLeftOut: { [told] site, count in told.append("\(count) of \(site)") })
+      reportSuppressed: { [reports] site, count in reports.append("\(count) of \(site)") })
   }
 
-  /// Ends those that have begun; answers how many.
+  /// Ends the intervals that have begun, and returns their number.
   func end() -> Int {
     let ending = ends.withLock { ends in
       defer { ends = [] }
@@ -29,55 +29,56 @@ private final class Intervals: Sendable {
 @Suite struct RateLimitTests {
   private let intervals = Intervals()
 
-  @Test func `so many of a site are admitted, the others counted, and the count is told at the end`() {
+  @Test func `events beyond the limit are counted, and the count is reported at the end of the interval`() {
     let limit = intervals.limit(2)
-    #expect((0..<5).map { _ in limit.admits("a") } == [true, true, false, false, false])
-    #expect(intervals.told.elements == [])
+    #expect((0..<5).map { _ in limit.admit("a") } == [true, true, false, false, false])
+    #expect(intervals.reports.elements == [])
     #expect(intervals.end() == 1)
-    #expect(intervals.told.elements == ["3 of a"])
+    #expect(intervals.reports.elements == ["3 of a"])
   }
 
-  @Test func `sites do not take from each other`() {
+  @Test func `each site has its own limit`() {
     let limit = intervals.limit(1)
-    #expect(limit.admits("a"))
-    #expect(limit.admits("b"))
-    #expect(!limit.admits("a"))
+    #expect(limit.admit("a"))
+    #expect(limit.admit("b"))
+    #expect(!limit.admit("a"))
     #expect(intervals.end() == 2)
-    #expect(intervals.told.elements == ["1 of a"])
+    #expect(intervals.reports.elements == ["1 of a"])
   }
 
-  @Test func `while it goes on only counts are told, and after a quiet interval it begins anew`() {
+  @Test
+  func `after an interval without events the limit applies anew`() {
     let limit = intervals.limit(2)
-    for _ in 0..<3 { _ = limit.admits("a") }
+    for _ in 0..<3 { _ = limit.admit("a") }
     _ = intervals.end()
-    #expect(!limit.admits("a"))
-    #expect(!limit.admits("a"))
+    #expect(!limit.admit("a"))
+    #expect(!limit.admit("a"))
     _ = intervals.end()
-    #expect(intervals.told.elements == ["1 of a", "2 of a"])
+    #expect(intervals.reports.elements == ["1 of a", "2 of a"])
     #expect(intervals.end() == 1)
     #expect(intervals.end() == 0)
-    #expect(limit.admits("a"))
-    #expect(intervals.told.elements.count == 2)
+    #expect(limit.admit("a"))
+    #expect(intervals.reports.elements.count == 2)
   }
 
-  @Test func `what is left out when the process ends is told, and not again`() {
+  @Test func `flush reports the suppressed events once`() {
     let limit = intervals.limit(1)
-    for _ in 0..<3 { _ = limit.admits("a") }
-    limit.tellAll()
-    limit.tellAll()
+    for _ in 0..<3 { _ = limit.admit("a") }
+    limit.flush()
+    limit.flush()
     _ = intervals.end()
-    #expect(intervals.told.elements == ["2 of a"])
+    #expect(intervals.reports.elements == ["2 of a"])
   }
 
-  @Test func `on several threads nothing is lost from the count`() {
+  @Test func `concurrent events are all counted`() {
     let limit = intervals.limit(10)
     let admitted = Record<Int>()
     #expect(
       Threads.run(4) { _ in
-        admitted.append((0..<1000).reduce(0) { count, _ in count + (limit.admits("a") ? 1 : 0) })
+        admitted.append((0..<1000).reduce(0) { count, _ in count + (limit.admit("a") ? 1 : 0) })
       })
     #expect(admitted.elements.reduce(0, +) == 10)
     _ = intervals.end()
-    #expect(intervals.told.elements == ["3990 of a"])
+    #expect(intervals.reports.elements == ["3990 of a"])
   }
 }

@@ -6,9 +6,9 @@
 
   @testable import ReactorRuntime
 
-  /// Warnings about the thread on which something runs; each is provoked once, and once not.
+  /// Tests of warnings about threads. Each warning is provoked once, and its absence is tested once.
   @Suite struct ThreadWarningTests {
-    @Test func `an action that reaches mutate elsewhere than expected is warned of`() throws {
+    @Test func `calling mutate on an unexpected thread causes a warning`() throws {
       enum Sent {}
       let loop = try Loop()
       let hooked = HookedWarnings(about: Watched<Sent>.self)
@@ -21,7 +21,7 @@
       loop.shutdown()
     }
 
-    @Test func `also one that was sent by action, or goes a longer way`() throws {
+    @Test func `an action through the subject or past observers causes the same warning`() throws {
       enum ByAction {}
       enum Observed {}
       let loop = try Loop()
@@ -45,7 +45,10 @@
       loop.shutdown()
     }
 
-    @Test func `a warning names the reactor and the thread, and says Problem, Likely cause, Remedy`() throws {
+    @Test
+    func `a warning names the reactor and the thread, and consists of Problem, Likely cause and Remedy`()
+      throws
+    {
       enum Named {}
       let hooked = HookedWarnings(about: Watched<Named>.self)
       let reactor = Watched<Named>(expecting: ExpectedThread("the thread of the clock") { false })
@@ -69,7 +72,7 @@
       #expect(lines.map { $0.prefix { $0 != ":" } } == ["Problem", "Likely cause", "Remedy"])
     }
 
-    @Test func `what is noticed again and again is told once and then counted`() {
+    @Test func `a repeated warning is reported once and then counted`() {
       enum Again {}
       let hooked = HookedWarnings(about: Watched<Again>.self)
       let reactor = Watched<Again>(expecting: ExpectedThread("another thread") { false })
@@ -79,7 +82,7 @@
       #expect(hooked.warnings.count < 50)
     }
 
-    @Test func `observers of a reactor that runs elsewhere than expected are warned of`() throws {
+    @Test func `calling observers on an unexpected thread causes a warning`() throws {
       enum Expecting {}
       let loop = try Loop()
       let hooked = HookedWarnings(about: Watched<Expecting>.self)
@@ -97,7 +100,7 @@
       loop.shutdown()
     }
 
-    @Test func `observers of a reactor on a loop are not, until the loop is no more`() throws {
+    @Test func `observers of a reactor on a loop cause a warning only after the loop has ended`() throws {
       enum OnLoop {}
       let loop = try Loop()
       let hooked = HookedWarnings(about: Watched<OnLoop>.self)
@@ -115,7 +118,7 @@
       #expect(hooked.kinds == [.foreignObserver])
     }
 
-    @Test func `a stream that emits elsewhere than expected is warned of`() throws {
+    @Test func `a stream that emits on an unexpected thread causes a warning`() throws {
       enum Emitting {}
       let loop = try Loop()
       let hooked = HookedWarnings(about: Watched<Emitting>.self)
@@ -134,7 +137,7 @@
       loop.shutdown()
     }
 
-    @Test func `a stream of a reactor on a loop may emit where it likes`() throws {
+    @Test func `a stream of a reactor on a loop may emit on any thread`() throws {
       enum Free {}
       let loop = try Loop()
       let hooked = HookedWarnings(about: Watched<Free>.self)
@@ -149,8 +152,8 @@
       #expect(hooked.kinds == [])
     }
 
-    /// What a reactor with a source merged in one of its transforms is warned of when the source emits, on its
-    /// loop and then here.
+    /// Returns the kinds of warnings about a reactor whose transform merges in a source that emits, first on the
+    /// reactor's loop and then on this thread.
     private func kinds<Name>(
       of _: Name.Type, _ transform: Failure.Transform
     ) throws -> (onLoop: [Warning.Kind], here: [Warning.Kind]) {
@@ -168,7 +171,8 @@
       return (onLoop, hooked.kinds)
     }
 
-    @Test func `so is one that a transform merges`() throws {
+    @Test func `a stream merged in a transform causes a warning if it emits on an unexpected thread`() throws
+    {
       enum ByAction {}
       enum ByMutation {}
       enum ByState {}
@@ -183,7 +187,7 @@
       #expect(byState.here == [.foreignSource])
     }
 
-    @Test func `the main thread is where the main queue runs`() async {
+    @Test func `the main thread is the one that runs the main queue`() async {
       let isMain = await withCheckedContinuation { continuation in
         DispatchQueue.main.async { continuation.resume(returning: ExpectedThread.main.isCurrent()) }
       }

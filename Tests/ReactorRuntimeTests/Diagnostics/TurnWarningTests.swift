@@ -5,14 +5,14 @@
 
   @testable import ReactorRuntime
 
-  /// Warnings about what happens in turns; each is provoked once, and once not.
+  /// Tests of warnings about turns. Each warning is provoked once, and its absence is tested once.
   @Suite struct TurnWarningTests {
-    @Test func `reduce that is entered while it runs is warned of`() {
+    @Test func `calling reduce inside of reduce causes a warning`() {
       enum Nested {}
       let hooked = HookedWarnings(about: Watched<Nested>.self)
       let reactor = Watched<Nested>(
         reduce: { reactor, state, mutation in
-          // What no user can call.
+          // User code cannot call this method.
           if mutation == 2 { reactor.runtime.reduce(3, of: reactor) }
           return state + [mutation]
         })
@@ -22,7 +22,7 @@
       #expect(hooked.kinds == [.reduceEnteredTwice])
     }
 
-    @Test func `also where the state is transformed`() {
+    @Test func `calling reduce inside of reduce causes a warning if the state is transformed`() {
       enum Nested {}
       let hooked = HookedWarnings(about: Merging<Nested>.self)
       let reactor = Merging<Nested>(
@@ -33,7 +33,7 @@
       #expect(hooked.kinds == [.reduceEnteredTwice])
     }
 
-    @Test func `so is reduce on two threads at once`() {
+    @Test func `calling reduce on two threads at once causes a warning`() {
       enum Twice {}
       let hooked = HookedWarnings(about: Watched<Twice>.self)
       let isInside = Gate()
@@ -54,7 +54,7 @@
       #expect(isDone.wait())
     }
 
-    @Test func `sends and emissions from inside of reduce are not`() {
+    @Test func `sending and emitting inside of reduce cause no warning`() {
       enum Sending {}
       let hooked = HookedWarnings(about: Watched<Sending>.self)
       let source = PublishSubject<Int>()
@@ -73,7 +73,7 @@
       #expect(hooked.kinds == [])
     }
 
-    /// Fills the mailbox of a reactor on a loop whose turn is held; then `send` sends to it, and finds no room.
+    /// Fills the mailbox of a reactor on a loop while its turn is held, and then calls `send`, which finds no room.
     private func sendToFull<Name>(
       _: Name.Type, _ send: @escaping @Sendable (Watched<Name>) -> Void, whileItWaits: @escaping () -> Bool
     ) throws {
@@ -99,7 +99,7 @@
       loop.shutdown()
     }
 
-    @Test func `a send that would wait inside of a turn is warned of`() throws {
+    @Test func `a send to a full mailbox inside of a turn causes a warning`() throws {
       enum Full {}
       enum Sender {}
       let hooked = HookedWarnings(about: Watched<Full>.self)
@@ -117,7 +117,8 @@
       #expect(problem.contains(String(reflecting: Watched<Sender>.self)))
     }
 
-    @Test func `one by action is, too, from an observer`() throws {
+    @Test func `a send through the subject to a full mailbox inside of an observer causes a warning`() throws
+    {
       enum Full {}
       enum Sender {}
       let hooked = HookedWarnings(about: Watched<Full>.self)
@@ -130,7 +131,7 @@
         }, whileItWaits: { hooked.kinds == [.blockingSend] })
     }
 
-    @Test func `one that waits outside of turns is not`() throws {
+    @Test func `a send that waits outside of turns causes no warning`() throws {
       enum Full {}
       let hooked = HookedWarnings(about: Watched<Full>.self)
       let isSending = Gate()
@@ -143,7 +144,7 @@
       #expect(hooked.kinds == [])
     }
 
-    @Test func `what a stream brings from another thread is inside of a turn, too`() throws {
+    @Test func `a mutation that was emitted on another thread is reduced inside of a turn`() throws {
       enum Streaming {}
       let loop = try Loop()
       let source = PublishSubject<Int>()
@@ -162,7 +163,7 @@
       loop.shutdown()
     }
 
-    @Test func `turns of others are over when they are over`() {
+    @Test func `a nested turn of another reactor ends when it returns`() {
       enum First {}
       enum Second {}
       #expect(ThreadTurn.innermost == nil)
@@ -184,9 +185,9 @@
     }
   }
 
-  /// Apart, since the threshold is one for the whole process.
+  /// A serialized suite of its own, because the threshold is global.
   @Suite(.serialized) struct LongTurnTests {
-    /// A reactor whose turns take so long.
+    /// Returns a reactor whose turns take the given time.
     private func reactor<Name>(_: Name.Type, taking duration: Duration) -> Watched<Name> {
       Watched(
         mutate: { _, action in
@@ -196,7 +197,7 @@
         })
     }
 
-    @Test func `a turn longer than the threshold is warned of`() {
+    @Test func `a turn longer than the threshold causes a warning`() {
       enum Slow {}
       let hooked = HookedWarnings(about: Watched<Slow>.self)
       #expect(Hooks.longTurnThreshold == .milliseconds(100))
@@ -204,7 +205,7 @@
       #expect(hooked.hasLongTurn)
     }
 
-    @Test func `a shorter one is not`() {
+    @Test func `a turn shorter than the threshold causes no warning`() {
       enum Quick {}
       let hooked = HookedWarnings(about: Watched<Quick>.self)
       Hooks.longTurnThreshold = .seconds(Int64.max)

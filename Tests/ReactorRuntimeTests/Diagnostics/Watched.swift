@@ -1,8 +1,8 @@
 import ReactorRuntime
 import TestSupport
 
-/// A reactor that warnings are about. What is said of one type within a second is counted together, so each
-/// test has a type of its own: `Name` makes it one.
+/// A reactor for tests of warnings. Warnings about one type within a second are counted together, so `Name` gives each
+/// test a type of its own.
 final class Watched<Name>: Reactor {
   typealias Action = Int
   typealias State = [Int]
@@ -30,7 +30,7 @@ final class Watched<Name>: Reactor {
   func reduce(state: [Int], mutation: Int) -> [Int] { onReduce(self, state, mutation) }
 }
 
-/// As ``Watched``, with another stream merged in one of its transforms.
+/// Like ``Watched``, with a stream merged in one of its transforms.
 final class Merging<Name>: Reactor {
   typealias Action = Int
   typealias State = Int
@@ -65,7 +65,7 @@ final class Merging<Name>: Reactor {
   }
 }
 
-/// Runs `body` on the thread of a loop, in a turn, and returns when that is over.
+/// Runs `body` in a turn on the thread of a loop, and returns when it has finished.
 func run(on loop: Loop, _ body: @escaping @Sendable () -> Void) -> Bool {
   enum Runner {}
   let isDone = Gate()

@@ -28,7 +28,7 @@ private final class Counting: Reactor {
 }
 
 @Suite struct DiagnosticsSnippets {
-  @Test func `a failure has the type of the reactor, the cause, and the action`() {
+  @Test func `a failure contains the cause and the action`() {
     let lost = Record<String>()
     let runtime = Runtime<Int, Int, Int>(onFailure: { failure in
       lost.append("\(failure.cause): \(failure.action ?? "no action")")
@@ -55,8 +55,8 @@ private final class Counting: Reactor {
   }
 
   @Test(.enabled(if: !Build.isOptimized, "only debug builds warn"))
-  func `a reactor that expects the main thread warns of others`() async {
-    // A process of its own, since there is one handler.
+  func `a reactor that expects the main thread causes a warning on other threads`() async {
+    // In a process of its own, because the handler is global.
     await #expect(processExitsWith: .success) {
       let warnings = Record<Warning>()
       Hooks.warningHandler = { warnings.append($0) }

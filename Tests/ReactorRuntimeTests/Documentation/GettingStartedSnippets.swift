@@ -5,8 +5,7 @@ import ReactorTesting
 import TestSupport
 import Testing
 
-// The code of the article "Getting started", and of the README, as short as there.
-// A change here is a change there.
+// The code of the article "Getting started". Keep both in step.
 
 private final class Counter: Reactor {
   enum Action: Sendable { case increase, decrease }
@@ -62,7 +61,7 @@ private final class OrderBook: Reactor {
 }
 
 @Suite struct GettingStartedSnippets {
-  @Test func `the counter counts, and tells its states`() {
+  @Test func `the counter counts and emits its states`() {
     let seen = Record<Int>()
     let bag = DisposeBag()
 
@@ -75,7 +74,7 @@ private final class OrderBook: Reactor {
     #expect(seen.elements == [0, 1])
   }
 
-  @Test func `what is delayed comes later`() {
+  @Test func `a delayed mutation is reduced later`() {
     let scheduler = TestScheduler(initialClock: 0, resolution: 0.1)
     let counter = Counter()
     withVirtualTime(scheduler) { counter.action.onNext(.decrease) }
@@ -106,12 +105,12 @@ private final class OrderBook: Reactor {
     #expect(counter.currentState == 5)
   }
 
-  @Test func `a reactor on a loop runs what was sent, and reports what it refused`() throws {
+  @Test func `a reactor on a loop processes what was sent and reports what it refuses`() throws {
     let failures = Record<Failure>()
     let loop = try Loop(name: "orders", waiting: .parking)
     let book = OrderBook(on: loop) { failure in failures.append(failure) }
     for order in 1...3 { book.send(.place(order)) }
-    loop.shutdown()  // runs what was sent, then ends the thread
+    loop.shutdown()  // processes what was sent, then ends the thread
     #expect(book.currentState.orders == [1, 2, 3])
 
     book.send(.place(4))

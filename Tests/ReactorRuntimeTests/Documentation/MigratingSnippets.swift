@@ -5,7 +5,7 @@ import ReactorTesting
 import TestSupport
 import Testing
 
-// The code of the article "Migrating from ReactorKit", section by section, written as there.
+// The code of the article "Migrating from ReactorKit", section by section. Keep both in step.
 
 // MARK: Reactor, mutate(), reduce(), transform()
 
@@ -85,12 +85,12 @@ private final class DeferredProfileView: DeferredReactorView {
   private(set) var isBound = false
 
   func open() {
-    // … what has to be there before the view can be bound …
+    // … prepare what the binding needs …
     performBinding()
   }
 
   func bind(reactor: ProfileViewReactor) {
-    // this is called after the view says that it is ready
+    // this is called after the view has called performBinding()
     isBound = true
   }
 }
@@ -173,7 +173,7 @@ private final class List: Reactor {
 
 // MARK: Pulse
 
-// Its types are Sendable by themselves, since they are not public.
+// The compiler infers that these types are Sendable, because they are not public.
 private final class MyReactor: Reactor {
   enum Action { case alert(String), doSomeAction }
   enum Mutation { case setAlertMessage(String), nothing }
@@ -206,7 +206,7 @@ private final class MyReactor: Reactor {
 }
 
 @Suite struct MigratingSnippets {
-  @Test func `a reactor of ReactorKit's README runs as it is, once its types are Sendable`() {
+  @Test func `the reactor of ReactorKit's README runs unchanged once its types are Sendable`() {
     let reactor = ProfileViewReactor()
     reactor.action.onNext(.refreshFollowingStatus(7))
     #expect(reactor.currentState.isFollowing)
@@ -216,7 +216,7 @@ private final class MyReactor: Reactor {
     #expect(reactor.currentState.isFollowing)
   }
 
-  @Test func `a view is bound when it gets its reactor`() {
+  @Test func `a view is bound when its reactor is set`() {
     let profileView = ProfileView()
     profileView.reactor = ProfileViewReactor()  // inject reactor
     profileView.taps.onNext(())
@@ -239,7 +239,7 @@ private final class MyReactor: Reactor {
     #expect(states.elements == ["Ann", "Bob"])
   }
 
-  @Test func `a view tells another's reactor`() {
+  @Test func `a view sends to the reactor of another view`() {
     let messageInputView = MessageInputView()
     let reactor = ChatReactor()
     let bag = DisposeBag()
@@ -252,7 +252,7 @@ private final class MyReactor: Reactor {
     #expect(reactor.currentState.messages == ["hello"])
   }
 
-  @Test func `what comes from another thread needs no hop`() async {
+  @Test func `a mutation from another thread needs no scheduler`() async {
     let list = List { ["a", "b"] }
     let items = Recorder(list.state.map(\.items))
     list.action.onNext(.load)
@@ -260,7 +260,7 @@ private final class MyReactor: Reactor {
     #expect(items.difference(from: [[], ["a", "b"]]) == nil)
   }
 
-  @Test func `a pulse tells each assignment`() {
+  @Test func `a pulse emits each assignment`() {
     var messagePulse: Pulse<String?> = Pulse(wrappedValue: "Hello tokijh")
     let oldMessagePulse: Pulse<String?> = messagePulse
     messagePulse.value = "Hello tokijh"  // add valueUpdatedCount +1
@@ -287,7 +287,7 @@ private final class MyReactor: Reactor {
 // MARK: Differences
 
 extension MigratingSnippets {
-  /// Counts by ReactorKit's reduce, and sends itself an action in the middle of another.
+  /// Counts with ReactorKit's reduce, and sends itself an action while it processes another.
   private final class Steps: Reactor {
     typealias Action = Int
     let initialState: [Int] = []
@@ -338,7 +338,7 @@ extension MigratingSnippets {
     func reduce(into state: inout Int, mutation: Int) { state += mutation }
   }
 
-  @Test func `a transform that ends closes the reactor, which is reported`() {
+  @Test func `a transform that ends closes the reactor and is reported`() {
     let failures = FailureRecorder()
     let reactor = Ended(onFailure: failures.handler)
     reactor.action.onNext(5)

@@ -3,10 +3,10 @@ import ReactorTesting
 import TestSupport
 import Testing
 
-// The code of the article "Streams".
+// The code of the article "Streams". Keep both in step.
 
 @Suite struct StreamsSnippets {
-  @Test func `known elements are gone through at once`() {
+  @Test func `known elements are emitted at once`() {
     let seen = Record<String>()
     Observable.of(1, 2, 3)
       .map { $0 * 10 }
@@ -16,7 +16,7 @@ import Testing
     #expect(seen.elements == ["10", "20", "30", "end"])
   }
 
-  @Test func `a stream made from scratch`() {
+  @Test func `a custom stream emits what its closure sends`() {
     let isEnded = Gate()
     let stream = Observable<Int>.create { observer in
       observer.onNext(1)
@@ -30,7 +30,7 @@ import Testing
     #expect(isEnded.isOpen)
   }
 
-  @Test func `a scheduler says where and when`() async {
+  @Test func `a scheduler determines the thread`() async {
     let queue = SerialDispatchQueueScheduler(internalSerialQueueName: "files")
     let lines = Observable.of("a", "b").observe(on: queue)
     let recorder = Recorder(lines)
@@ -38,7 +38,7 @@ import Testing
     #expect(recorder.elements == ["a", "b"])
   }
 
-  @Test func `a stream as an asynchronous sequence`() async throws {
+  @Test func `a stream is read as an asynchronous sequence`() async throws {
     let numbers = Observable.of(1, 2, 3)
     var sum = 0
     for await number in numbers.values { sum += number }
@@ -49,7 +49,7 @@ import Testing
     #expect(sum == 3)
   }
 
-  @Test func `an asynchronous sequence and an asynchronous call as streams`() async {
+  @Test func `an asynchronous sequence and an asynchronous call become streams`() async {
     let (sequence, continuation) = AsyncStream<Int>.makeStream()
     let recorder = Recorder(Observable(sequence))
     continuation.yield(1)
@@ -64,7 +64,7 @@ import Testing
     #expect(answer.elements == ["loaded"])
   }
 
-  @Test func `one subscription for many observers`() {
+  @Test func `one subscription serves many observers`() {
     let source = PublishSubject<Int>()
     let shared = source.asObservable().map { $0 * 2 }.share(replay: 1)
     let (first, second) = (Recorder(shared), Recorder<Int>())

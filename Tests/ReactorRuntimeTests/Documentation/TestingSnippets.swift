@@ -5,7 +5,7 @@ import ReactorTesting
 import TestSupport
 import Testing
 
-// The code of the article "Testing", and of the landing page of ReactorTesting, as short as there.
+// The code of the article "Testing" and of the landing page of ReactorTesting. Keep all three in step.
 
 private final class Articles: Reactor {
   enum Action: Sendable, Equatable { case refresh, toggleBookmark }
@@ -59,7 +59,7 @@ private final class Screen: ReactorView {
 private struct Unreachable: Error {}
 
 @Suite struct TestingSnippets {
-  @Test func `a reactor on the caller's thread is tested line by line`() {
+  @Test func `a reactor on the caller placement is tested line by line`() {
     let reactor = Articles()
     reactor.action.onNext(.toggleBookmark)
     #expect(reactor.currentState.isBookmarked)
@@ -67,7 +67,7 @@ private struct Unreachable: Error {}
     #expect(!reactor.currentState.isBookmarked)
   }
 
-  @Test func `a reactor's states in virtual time`() {
+  @Test func `the states of a reactor are tested in virtual time`() {
     let scheduler = TestScheduler(initialClock: 0)
     let bag = DisposeBag()
     let states = withVirtualTime(scheduler) {
@@ -82,15 +82,15 @@ private struct Unreachable: Error {}
     #expect(states.events.map(\.time) == [0, 100, 110, 110])
   }
 
-  @Test func `a cold stream begins with its subscription`() {
+  @Test func `the times of a cold stream are relative to its subscription`() {
     let scheduler = TestScheduler(initialClock: 0)
-    let answers = scheduler.createColdObservable([.next(10, ["news"]), .completed(20)])
-    let observer = scheduler.start { answers }
+    let responses = scheduler.createColdObservable([.next(10, ["news"]), .completed(20)])
+    let observer = scheduler.start { responses }
     #expect(observer.difference(from: [.next(210, ["news"]), .completed(220)]) == nil)
-    #expect(answers.subscriptions == [Subscription(200, 220)])
+    #expect(responses.subscriptions == [Subscription(200, 220)])
   }
 
-  @Test func `a recorder waits for what another thread brings`() async throws {
+  @Test func `a recorder waits for states from another thread`() async throws {
     let loop = try Loop()
     let counter = Adding(on: .loop(loop))
     let states = Recorder(counter.state)
@@ -101,7 +101,7 @@ private struct Unreachable: Error {}
     #expect(await Task { loop.shutdown() }.value == ())
   }
 
-  @Test func `a loop stepped by hand`() throws {
+  @Test func `a stepped loop processes actions when it is stepped`() throws {
     let loop = try SteppedLoop()
     let counter = Adding(on: loop.placement)
     counter.send(2)
@@ -110,7 +110,7 @@ private struct Unreachable: Error {}
     #expect(counter.currentState == 2)
   }
 
-  @Test func `failures are recorded`() {
+  @Test func `a failure recorder records a failure`() {
     let failures = FailureRecorder()
     let reactor = Articles(titles: .error(Unreachable()), onFailure: failures.handler)
     reactor.action.onNext(.refresh)
@@ -127,7 +127,7 @@ private struct Unreachable: Error {}
     #expect(reactor.stub.actions.last == .refresh)
   }
 
-  @Test func `a view shows the states of a stub`() {
+  @Test func `a view shows the state of a stub`() {
     let reactor = Articles()
     reactor.isStubEnabled = true
     let view = Screen()

@@ -5,9 +5,9 @@ import ReactorTesting
 import TestSupport
 import Testing
 
-// The code of the article "Threads and placements", as short as there.
+// The code of the article "Threads and placements". Keep both in step.
 
-/// Requests that a test answers by hand, on the thread that it likes.
+/// Requests that a test answers on a thread of its choice.
 private final class Server: Sendable {
   let answers = PublishSubject<String>()
   func search(_ query: String) -> Observable<String> {
@@ -102,7 +102,7 @@ private final class Ledger: Reactor {
   func reduce(into state: inout [Int], mutation: Int) { state.append(mutation) }
 }
 
-/// What runs the main thread until a signal comes: only compiled here, and run by MainLoopTests.
+/// Runs the main thread until a signal arrives. It is only compiled here; MainLoopTests runs such code.
 private func service() throws -> MainLoop.Ending {
   let screen = Ledger(Runtime(on: .main))
   let ending = try MainLoop.run()  // .stopped, or .signal(SIGTERM)
@@ -111,28 +111,28 @@ private func service() throws -> MainLoop.Ending {
 }
 
 @Suite struct ThreadingSnippets {
-  @Test func `loops, groups, timers and jobs`() throws {
+  @Test func `loops and groups run reactors, timers and jobs`() throws {
     let loop = try Loop(name: "orders", waiting: .parking)
     let group = try LoopGroup(name: "accounts")  // a loop per processor
     let book = Ledger(Runtime(on: .loop(loop), capacity: 16_384))
     let account = Ledger(Runtime(on: .group(group, key: 4711)))  // the same key, the same loop
-    try loop.schedule(after: .milliseconds(5)) { book.send(1) }  // answers what cancels it
+    try loop.schedule(after: .milliseconds(5)) { book.send(1) }  // returns a Disposable that cancels it
     try loop.execute { account.send(2) }
     #expect(Threads.yield { book.currentState == [1] && account.currentState == [2] })
     try Shutdown.close([group, loop], before: .now + .seconds(10))
     #expect(book.isClosed && account.isClosed)
   }
 
-  @Test func `ways to send, with and without room`() async throws {
+  @Test func `the four ways to send behave as documented`() async throws {
     let prices = Ledger(Runtime(capacity: 1024, overflow: .dropOldest))
-    prices.send(1)  // as the policy says
+    prices.send(1)  // follows the policy
     try prices.trySend(2)  // does not wait: throws SendError.full
-    try prices.send(3, before: .now + .milliseconds(5))  // waits, but not longer
-    try await prices.sendSuspending(4)  // suspends the task; ends with its cancellation
+    try prices.send(3, before: .now + .milliseconds(5))  // waits until the deadline
+    try await prices.sendSuspending(4)  // suspends the task; ends when the task is cancelled
     #expect(prices.currentState == [1, 2, 3, 4])
   }
 
-  @Test func `a reactor is closed, and its end awaited`() async throws {
+  @Test func `closing a reactor can be awaited`() async throws {
     let account = Ledger(Runtime(onFailure: { _ in }))
     account.send(1)
     account.close()  // or .close(.discard)
@@ -141,7 +141,7 @@ private func service() throws -> MainLoop.Ending {
     #expect(account.currentState == [1])
   }
 
-  @Test func `parts end at the same time, and before a deadline`() throws {
+  @Test func `several parts end together before a deadline`() throws {
     let loop = try Loop(name: "orders")
     let group = try LoopGroup(name: "accounts", count: 1)
     let book = Ledger(Runtime(on: .loop(loop)))
@@ -155,7 +155,7 @@ private func service() throws -> MainLoop.Ending {
   }
 
   @Test
-  func `Mutations that a stream emits on a foreign thread are reduced on the owner`() throws {
+  func `mutations that a stream emits on another thread are reduced by the owner`() throws {
     let source = PublishSubject<Int>()
     let loop = try Loop()
     let ticker = Ticker(on: loop, source.asObservable())
@@ -180,7 +180,7 @@ private func service() throws -> MainLoop.Ending {
     #expect(search.currentState.results == ["b1"])
   }
 
-  @Test func `a failing stream ends alone, and is reported with its action`() {
+  @Test func `a failing stream does not end others, and is reported with its action`() {
     let failures = Record<Failure>()
     let client = Client { failure in failures.append(failure) }
     client.action.onNext(.load)

@@ -3,7 +3,7 @@ import ReactorTesting
 import TestSupport
 import Testing
 
-/// The example Counter: a value that changes after a while, what is shown until then, and an alert.
+/// ReactorKit's example Counter: a value that changes after a delay, a loading indicator until then, and an alert.
 @Suite struct CounterExampleTests {
   final class CounterViewReactor: Reactor {
     enum Action {
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `a counter loads, counts and says so`() {
+  @Test func `a counter shows that it loads, counts, and shows an alert`() {
     let scheduler = TestScheduler(initialClock: 0, resolution: 0.1)
     let reactor = CounterViewReactor(scheduler: scheduler)
     let disposeBag = DisposeBag()
@@ -92,12 +92,12 @@ import Testing
         .next(30, true), .next(35, false),
       ])
     #expect(values.events == [.next(0, 0), .next(15, 1), .next(25, 2), .next(35, 1)])
-    // The same text twice is two alerts.
+    // The same text twice causes two alerts.
     #expect(
       alerts.events == [.next(15, "increased!"), .next(25, "increased!"), .next(35, "decreased!")])
   }
 
-  @Test func `two taps at once are two counts`() {
+  @Test func `two taps at once count twice`() {
     let scheduler = TestScheduler(initialClock: 0, resolution: 0.1)
     let reactor = CounterViewReactor(scheduler: scheduler)
     reactor.action.onNext(.increase)
@@ -109,7 +109,7 @@ import Testing
     #expect(reactor.currentState.$alertMessage.valueUpdatedCount == 2)
   }
 
-  /// The README's test of what changes twice in one action.
+  /// The test from ReactorKit's README for a state that changes twice in one action.
   final class MyReactor: Reactor {
     enum Action { case refresh }
     enum Mutation { case setLoading(Bool) }
@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  @Test func `test is loading`() {
+  @Test func `isLoading is true during a refresh only`() {
     // given
     let scheduler = TestScheduler(initialClock: 0)
     let reactor = MyReactor()

@@ -3,7 +3,8 @@ import ReactorTesting
 import TestSupport
 import Testing
 
-/// The example GitHubSearch: a newer query ends the older one's request, pages are added, failures are empty.
+/// ReactorKit's example GitHubSearch: a newer query cancels the older request, pages are appended, and failures give
+/// empty results.
 @Suite struct GitHubSearchExampleTests {
   typealias Page = (repos: [String], nextPage: Int?)
   struct RateLimit: Error {}
@@ -98,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `a newer query ends the older one's request`() {
+  @Test func `a newer query cancels the older request`() {
     let scheduler = TestScheduler(initialClock: 0)
     let asked = Record<String>()
     let reactor = GitHubSearchViewReactor(request: service(scheduler, asked))
@@ -117,7 +118,7 @@ import Testing
     #expect(asked.elements == ["slow 1", "fast 1", "limit 1"])
   }
 
-  @Test func `pages are added, one request at a time, until there are no more`() {
+  @Test func `pages are appended, one request at a time, until there are no more`() {
     let scheduler = TestScheduler(initialClock: 0)
     let asked = Record<String>()
     let reactor = GitHubSearchViewReactor(request: service(scheduler, asked))
@@ -138,7 +139,7 @@ import Testing
     #expect(observer.events == [.next(0, false), .next(150, true), .next(180, false)])
   }
 
-  @Test func `a query that ends the load of a page leaves nothing loading`() {
+  @Test func `a query that cancels the loading of a page resets the loading state`() {
     let scheduler = TestScheduler(initialClock: 0)
     let reactor = GitHubSearchViewReactor(request: service(scheduler, Record()))
     for action: GitHubSearchViewReactor.Action in [.updateQuery("fast"), .loadNextPage, .updateQuery("slow")]
@@ -162,7 +163,7 @@ extension GitHubSearchExampleTests.GitHubSearchViewReactor.Action {
   }
 }
 
-/// A search whose keystrokes are thinned out on the action side.
+/// A search with a debounce in its transform of actions.
 @Suite struct TypeaheadExampleTests {
   final class Typeahead: Reactor {
     typealias Action = String
@@ -190,7 +191,7 @@ extension GitHubSearchExampleTests.GitHubSearchViewReactor.Action {
     func reduce(state: [String], mutation: String) -> [String] { state + [mutation] }
   }
 
-  @Test func `only the last of quick keystrokes goes on, once, and the latest wins`() {
+  @Test func `of quick keystrokes only the last causes a request, and the latest result wins`() {
     let scheduler = TestScheduler(initialClock: 0)
     let reactor = Typeahead(scheduler: scheduler)
     let disposeBag = DisposeBag()

@@ -3,7 +3,7 @@ import ReactorTesting
 import TestSupport
 import Testing
 
-/// Global states and reactors that talk to one another, as the README has it.
+/// Global states, and reactors that send to each other, as in ReactorKit's README.
 @Suite struct GlobalStateExampleTests {
   struct User: Sendable, Equatable { var name: String }
 
@@ -27,7 +27,7 @@ import Testing
     func mutate(action: Action) -> Observable<Mutation> {
       switch action {
       case .rename(let name):
-        // Comes back as a mutation: to this reactor and to every other.
+        // Becomes a mutation of this reactor and of every other.
         service.currentUser.onNext(User(name: name))
         return .empty()
       }
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `a global state that ends leaves the reactors as they are`() {
+  @Test func `the end of a global state does not affect the reactors`() {
     let service = Service()
     let reactor = GreetingReactor(service: service)
     _ = reactor.state
@@ -66,7 +66,7 @@ import Testing
     #expect(reactor.currentState.greetings == ["hello you"])
   }
 
-  /// Passes each number on to the next, one less.
+  /// Sends each number, decremented by one, to the next reactor.
   final class Relay: Reactor {
     typealias Action = Int
     typealias Mutation = Int

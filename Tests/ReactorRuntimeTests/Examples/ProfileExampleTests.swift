@@ -3,10 +3,10 @@ import ReactorTesting
 import TestSupport
 import Testing
 
-/// The README's profile: streams of an API that answers from another thread.
+/// The profile of ReactorKit's README, with an API that responds on another thread.
 @Suite struct ProfileExampleTests {
   enum UserAPI {
-    /// Answers on a thread of its own; with an error for user 0.
+    /// Responds on a new thread, with an error for user 0.
     static func isFollowing(_ userID: Int) -> Observable<Bool> {
       .create { observer in
         _ = Threads.start {
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func `a profile follows what the API answers`() async {
+  @Test func `a profile shows the responses of the API`() async {
     let reactor = ProfileViewReactor()
     let states = Recorder(reactor.state.map(\.isFollowing))
     #expect(states.elements == [false])
@@ -86,7 +86,7 @@ import Testing
     #expect(reactor.currentState.isFollowing == false)
   }
 
-  @Test func `a thousand answers from as many threads are each reduced`() async {
+  @Test func `a thousand responses from as many threads are all reduced`() async {
     let reactor = ProfileViewReactor()
     let states = Recorder(reactor.state)
     for userID in 1...1000 { reactor.action.onNext(.refreshFollowingStatus(userID)) }

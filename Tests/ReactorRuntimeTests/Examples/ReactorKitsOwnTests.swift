@@ -3,8 +3,7 @@ import ReactorTesting
 import TestSupport
 import Testing
 
-/// What ReactorKit's own tests hold ReactorKit to, as far as no other suite does, with reactors that store no
-/// runtime.
+/// ReactorKit's own tests, as far as no other suite covers them, with reactors that store no runtime.
 @Suite struct ReactorKitsOwnTests {
   final class Stations: Reactor {
     typealias Action = [String]
@@ -23,7 +22,7 @@ import Testing
 
   static let way = ["action", "action'", "mutation", "mutation'", "reduce", "state'"]
 
-  @Test func `each method is called, in order, and its result goes on to the next`() {
+  @Test func `the methods are called in order, each with the result of the previous one`() {
     let reactor = Stations()
     let scheduler = TestScheduler(initialClock: 0)
     let disposeBag = DisposeBag()
@@ -33,14 +32,14 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `currentState is there whether state or action is touched first`(touchesState: Bool) {
+  func `currentState is correct whether state or action is accessed first`(touchesState: Bool) {
     let reactor = Stations()
     if touchesState { _ = reactor.state }
     reactor.action.onNext(["action"])
     #expect(reactor.currentState == Self.way)
   }
 
-  /// Nothing about it takes any room but the count.
+  /// A reactor whose actions and mutations are Void.
   final class Voids: Reactor {
     typealias Action = Void
     typealias Mutation = Void
@@ -63,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: [Event<Void>.error(Voids.Failed()), .completed])
-  func `what binds to action may end, and others go on`(end: Event<Void>) {
+  func `a stream bound to action may end without affecting others`(end: Event<Void>) {
     let reactor = Voids()
     let scheduler = TestScheduler(initialClock: 0)
     let disposeBag = DisposeBag()
@@ -78,7 +77,7 @@ import Testing
   }
 
   @Test(arguments: [Observable<Void>.error(Voids.Failed()), .empty()])
-  func `what mutate answers may end, and later actions go on`(ending: Observable<Void>) {
+  func `a stream of mutate may end without affecting later actions`(ending: Observable<Void>) {
     let failures = FailureRecorder()
     let reactor = Voids(ending: ending, failures)
     let states = Recorder(reactor.state)
@@ -124,10 +123,10 @@ import Testing
     #expect(reactor.currentState.characters == ["a", "b", "c", "d", "e", "f"])
   }
 
-  // MARK: Generic classes, and types without values
+  // MARK: Generic classes, and uninhabited types
 
   class Parent<T>: Reactor, @unchecked Sendable {
-    // Unchecked: it has constants only.
+    // Unchecked, because the class is not final. It has only constants of Sendable types.
     enum Action { case foo }
     typealias Mutation = Void
     typealias State = Int
@@ -138,11 +137,11 @@ import Testing
   }
 
   final class Child: Parent<String>, @unchecked Sendable {
-    // Unchecked: as its parent.
+    // Unchecked, like its superclass, and without further properties.
     override func reduce(state: State, mutation: Mutation) -> State { state + 10 }
   }
 
-  @Test func `a subclass of a generic reactor is a reactor, and may override`() {
+  @Test func `a subclass of a generic reactor may override its methods`() {
     let (parent, child) = (Parent<Int>(), Child())
     let action = child.action
     _ = child.state
@@ -157,7 +156,7 @@ import Testing
   }
 
   class Empty<T>: Reactor, @unchecked Sendable {
-    // Unchecked: it has constants only.
+    // Unchecked, because the class is not final. It has only constants of Sendable types.
     enum Action {}
     typealias Mutation = Void
     typealias State = Void
@@ -166,14 +165,14 @@ import Testing
 
   final class EmptyChild: Empty<String>, @unchecked Sendable {}
 
-  @Test func `a reactor whose actions have no values can be touched`() {
+  @Test func `a reactor with uninhabited actions can be used`() {
     let reactor = EmptyChild()
     let states = Recorder(reactor.state)
     #expect(states.elements.count == 1)
     #expect(reactor.action === reactor.action)
   }
 
-  // MARK: Re-entrance
+  // MARK: Re-entrancy
 
   final class Routes: Reactor {
     enum Action {
@@ -198,7 +197,7 @@ import Testing
     }
   }
 
-  @Test func `what presents as soon as something is dismissed has presented in the end`() {
+  @Test func `a presentation requested during a dismissal is shown in the end`() {
     let reactor = Routes()
     let routes = Recorder(reactor.state.map(\.route))
     let disposeBag = DisposeBag()
@@ -213,7 +212,7 @@ import Testing
     #expect(routes.difference(from: ["initial", nil, "next"]) == nil)
   }
 
-  @Test func `an action subject of its own tells its observers elements, and ignores ends`() {
+  @Test func `a separate action subject emits elements and ignores stop events`() {
     let subject = ActionSubject<Int>()
     let scheduler = TestScheduler(initialClock: 0)
     let disposeBag = DisposeBag()
@@ -228,7 +227,7 @@ import Testing
     #expect(response.events == [.next(100, 1), .next(100, 1), .next(300, 3)])
   }
 
-  @Test func `relays combine like variables, and do not end when they go away`() {
+  @Test func `relays can be combined, and emit no stop event when they are freed`() {
     var first = StateRelay(value: 1)
     let second = StateRelay(value: 2)
     let sums = Recorder(Observable.combineLatest(first.asObservable(), second.asObservable()) { $0 + $1 })
@@ -242,7 +241,7 @@ import Testing
     #expect(first.value == 100)
   }
 
-  @Test func `a reactor goes away, and soon what is attached to it`() {
+  @Test func `a reactor is freed, and its attached objects soon after`() {
     weak var reactor: Stations?
     weak var action: ActionSubject<Stations.Action>?
     do {

@@ -3,7 +3,7 @@ import ReactorTesting
 import TestSupport
 import Testing
 
-/// Streams that end by an action, on virtual time.
+/// Streams that an action ends, in virtual time.
 @Suite struct StopwatchExampleTests {
   final class StopwatchReactor: Reactor {
     enum Action {
@@ -37,7 +37,7 @@ import Testing
     func reduce(state: State, mutation: Mutation) -> State { state + mutation }
   }
 
-  @Test func `test cancel`() {
+  @Test func `a stop cancels the timer`() {
     let scheduler = TestScheduler(initialClock: 0)
     let reactor = StopwatchReactor(scheduler: scheduler)
     let disposeBag = DisposeBag()
@@ -46,14 +46,14 @@ import Testing
       .subscribe(reactor.action)
       .disposed(by: disposeBag)
     let response = scheduler.start(created: 0, subscribed: 0, disposed: 1000) { reactor.state }
-    // At 5 and at 9 the stop is first: it was scheduled first.
+    // At 5 and at 9 the stop runs first, because it was scheduled first.
     #expect(
       response.events == [
         .next(0, 0), .next(2, 1), .next(3, 2), .next(4, 3), .next(7, 4), .next(8, 5),
       ])
   }
 
-  @Test func `two starts tick twice, and one stop ends both`() {
+  @Test func `two starts run two timers, and one stop ends both`() {
     let scheduler = TestScheduler(initialClock: 0)
     let reactor = StopwatchReactor(scheduler: scheduler)
     reactor.action.onNext(.start)

@@ -2,7 +2,7 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// The README's "View testing": a view, a reactor, and its stub.
+/// The section "View testing" of ReactorKit's README: a view, a reactor, and its stub.
 @Suite struct ViewExampleTests {
   final class MyReactor: Reactor {
     enum Action: Equatable { case refresh }
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `test action_refresh`() {
+  @Test func `a view sends refresh to a stub`() {
     // 1. prepare a stub reactor
     let reactor = MyReactor()
     reactor.isStubEnabled = true
@@ -49,7 +49,7 @@ import Testing
     #expect(reactor.currentState.isLoading == false)
   }
 
-  @Test func `test state_is loading`() {
+  @Test func `a view shows the loading state of a stub`() {
     // 1. prepare a stub reactor
     let reactor = MyReactor()
     reactor.isStubEnabled = true
@@ -65,7 +65,7 @@ import Testing
     #expect(view.activityIndicator.isAnimating.value == true)
   }
 
-  @Test func `the same view works with the real reactor, until it gets another`() {
+  @Test func `a view works with a real reactor until it gets another one`() {
     let view = MyView()
     let (first, second) = (MyReactor(), MyReactor())
     view.reactor = first
@@ -79,7 +79,7 @@ import Testing
     #expect(!view.activityIndicator.isAnimating.value)
   }
 
-  @Test func `a reactor is tested by its actions and its currentState`() {
+  @Test func `a reactor is tested with its actions and its currentState`() {
     let reactor = MyReactor()
     #expect(reactor.currentState.isLoading == false)
     reactor.action.onNext(.refresh)

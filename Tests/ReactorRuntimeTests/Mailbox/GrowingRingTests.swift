@@ -11,11 +11,11 @@ import Testing
   @Test
   func `what spills comes before what is sent later`() throws {
     let mailbox = try Mailbox<Int>(capacity: 64, reentrantCapacity: 1024)
-    defer { mailbox.letGo() }
+    defer { mailbox.free() }
     let overflow = mailbox.overflow.setIfNil(try Overflow())
     for action in 0..<7 { _ = mailbox.ring.offer(.action(action)) }
     let raw = try #require(mailbox.ring.newest.use { $0.ring.raw })
-    guard case .claimed(let late) = raw.tryClaim(1) else { throw CoreError.countIsInvalid }
+    guard case .claimed(let late) = raw.tryClaim(1) else { throw CancellationError() }
     var next = 8
     func fill() {
       while mailbox.ring.offer(.action(next)) == .accepted { next += 1 }
@@ -60,7 +60,7 @@ import Testing
   func `what is closed does not grow`() throws {
     typealias Ring = GrowingRing<Int>
     let ring = try Ring(capacity: 64)
-    defer { ring.letGo() }
+    defer { ring.free() }
     for element in 0..<3 { _ = ring.offer(element) }
     let first = try #require(ring.newest.use { $0 })
     first.ring.close()

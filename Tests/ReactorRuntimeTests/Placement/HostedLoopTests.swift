@@ -4,9 +4,9 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// A loop whose rounds a foreign loop runs.
+/// A loop whose rounds run in a foreign loop.
 @Suite struct HostedLoopTests {
-  /// The foreign loop: polls, and runs what is there.
+  /// Whether the foreign loop finds something to do.
   private static func isReadable(_ hosted: HostedLoop, milliseconds: Int32 = 0) -> Bool {
     var watched = pollfd(fd: hosted.descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&watched, 1, milliseconds) == 1
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test
-  func `turns run where the foreign loop says`() throws {
+  func `turns run where the foreign loop calls for them`() throws {
     let hosted = try HostedLoop()
     let reactor = Script(
       on: hosted.placement,
@@ -42,9 +42,8 @@ import Testing
     #expect(!hosted.loop.isCurrent)
   }
 
-  /// However many send, and however much.
   @Test
-  func `one wake per sleep`() throws {
+  func `however many threads send to an idle hosted loop it is woken once`() throws {
     let hosted = try HostedLoop()
     let reactors = (0..<4).map { _ in Script(on: hosted.placement, capacity: 4096) }
     for round in 1...10 {
@@ -61,7 +60,7 @@ import Testing
   }
 
   @Test
-  func `what is left keeps it readable`() throws {
+  func `what is left keeps the descriptor readable`() throws {
     let hosted = try HostedLoop(turnLimit: 2)
     let reactor = Script(on: hosted.placement)
     for index in 0..<7 { reactor.send(index) }
@@ -74,7 +73,7 @@ import Testing
   }
 
   @Test
-  func `timers and jobs make it readable`() throws {
+  func `timers and jobs make the descriptor readable`() throws {
     let hosted = try HostedLoop()
     let ran = Record<String>()
     try hosted.loop.execute { ran.append("job") }
@@ -89,25 +88,24 @@ import Testing
     #expect(!Self.isReadable(hosted))
   }
 
-  /// The foreign loop runs while others send: nothing is forgotten.
   @Test
-  func `nothing is forgotten`() throws {
+  func `a hosted loop that runs while other threads send forgets nothing`() throws {
     let hosted = try HostedLoop()
     let reactor = Script(on: hosted.placement, capacity: 64)
     let count = 3000
-    let trySend = Threads.start {
+    let hasSent = Threads.start {
       _ = Threads.run(3) { _ in
         for index in 0..<count { reactor.send(index) }
       }
     }
-    #expect(Self.runUntil(hosted) { trySend.isOpen && !Self.isReadable(hosted) })
+    #expect(Self.runUntil(hosted) { hasSent.isOpen && !Self.isReadable(hosted) })
     #expect(reactor.currentState.count == 3 * count)
     #expect(hosted.loop.counters.wakes <= hosted.loop.counters.parks + 1)
   }
 
-  /// The hosting thread itself sends more than fits, between rounds.
+  /// It sends more than fits, between rounds.
   @Test
-  func `hosting thread never waits for itself`() throws {
+  func `the host thread never waits for itself`() throws {
     let hosted = try HostedLoop()
     let reactor = Script(on: hosted.placement, capacity: 4)
     #expect(
@@ -120,11 +118,11 @@ import Testing
   }
 
   @Test
-  func `shutdown`() throws {
+  func `a shutdown runs what was accepted on the calling thread`() throws {
     let hosted = try HostedLoop(name: "mine")
     let reactor = Script(on: hosted.placement, failures: Record())
     reactor.send(1)
-    // Nobody runs it meanwhile.
+    // Nothing runs its rounds meanwhile.
     let error = #expect(throws: ShutdownError.self) {
       try hosted.loop.shutdown(before: .now + .milliseconds(10))
     }
@@ -138,7 +136,7 @@ import Testing
   }
 
   @Test
-  func `foreign loop brings a closed loop to its end`() throws {
+  func `the foreign loop runs a closed loop to its end`() throws {
     let hosted = try HostedLoop()
     let reactor = Script(on: hosted.placement)
     reactor.send(1)
@@ -149,7 +147,7 @@ import Testing
     #expect(reactor.currentState == [1])
   }
 
-  @Test func `entered from inside itself is an error`() async {
+  @Test func `a hosted loop that is run from inside itself stops the program`() async {
     await #expect(processExitsWith: .failure) {
       let hosted = try HostedLoop()
       try hosted.loop.execute { hosted.run() }
@@ -157,9 +155,9 @@ import Testing
     }
   }
 
-  /// The hosting thread waits between two rounds for another loop, whose job waits for the hosted one.
+  /// The host thread waits between two rounds for another loop, whose job waits for the hosted one.
   @Test
-  func `a job does not wait for a host that waits for it`() throws {
+  func `a job does not wait for a host thread that waits for it`() throws {
     let hosted = try HostedLoop()
     let loop = try Loop()
     let failures = Record<SendError>()
@@ -174,14 +172,14 @@ import Testing
       hasEnded.open()
     }
     #expect(isInJob.wait())
-    let trySend = Threads.start {
-      // It is the host from now on.
+    let hasSent = Threads.start {
+      // This is the host thread from now on.
       hosted.run()
       mayGoOn.open()
       for action in 0..<3 { there.send(action) }
       while !hasEnded.isOpen { hosted.run() }
     }
-    #expect(trySend.wait())
+    #expect(hasSent.wait())
     #expect(Threads.start { loop.shutdown() }.wait())
     #expect(failures.elements == [])
     hosted.shutdown()

@@ -3,10 +3,10 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// What a loop says of itself, and its limits.
+/// The counters of a loop, and its limits.
 @Suite struct LoopCounterTests {
   @Test
-  func `counters count`() throws {
+  func `the counters of a loop count its turns and jobs and what waits`() throws {
     let loop = try Loop(name: "orders")
     let isInside = Gate()
     let mayGoOn = Gate()
@@ -23,11 +23,11 @@ import Testing
     reactor.send(0)
     #expect(isInside.wait())
     // In the middle of a turn.
-    #expect(loop.counters.hosted == 1)
-    #expect(loop.counters.intake == 0)
+    #expect(loop.counters.reactors == 1)
+    #expect(loop.counters.inbox == 0)
     other.send(1)
     try loop.execute {}
-    #expect(loop.counters.intake == 2)
+    #expect(loop.counters.inbox == 2)
     for index in 1...9 { reactor.send(index) }
     let slept = ContinuousClock.now
     while ContinuousClock.now - slept < .milliseconds(5) {}
@@ -38,14 +38,14 @@ import Testing
     #expect(counters.jobs == 1)
     #expect((3...11).contains(counters.turns) || counters.turns == 2)
     #expect(counters.longestTurn >= .milliseconds(5))
-    #expect((counters.hosted, counters.intake, counters.waitingJobs) == (0, 0, 0))
+    #expect((counters.reactors, counters.inbox, counters.waitingJobs) == (0, 0, 0))
     #expect(counters.description.hasPrefix("orders: turns \(counters.turns), actions 11, jobs 1, longest "))
     #expect(!counters.description.contains("\n"))
   }
 
-  /// However much is sent to a loop that sleeps, it is woken once; one that is awake is not woken.
+  /// And a loop that is awake is not woken.
   @Test
-  func `one wake per sleep`() throws {
+  func `a loop that sleeps is woken once however much is sent`() throws {
     let loop = try Loop()
     let isInside = Shared(Record<Int>())
     let mayGoOn = Shared(Record<Int>())
@@ -61,7 +61,7 @@ import Testing
       })
     let others = (0..<3).map { _ in Script(on: .loop(loop), capacity: 1024) }
     for round in 1...20 {
-      // Asleep: it got ready for it, and nobody has woken it since.
+      // It sleeps: it got ready for that, and nothing has woken it since.
       #expect(Threads.yield { loop.counters.parks == round })
       #expect(loop.counters.wakes == round - 1)
       reactor.send(round)
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test
-  func `strategies with limits`() throws {
+  func `a loop works with each limit of its wait strategy`() throws {
     let strategies: [WaitStrategy] = [
       .spinning(beforeYield: 1), .spinning(beforeYield: .max), .parking(afterSpins: 1),
       .parking(afterSpins: 100_000),
@@ -100,13 +100,13 @@ import Testing
     }
   }
 
-  @Test func `strategies are values`() {
+  @Test func `wait strategies are values with a description`() {
     #expect(WaitStrategy.parking == .parking(afterSpins: 256))
     #expect(WaitStrategy.spinning != .spinning(beforeYield: 255))
     #expect("\(WaitStrategy.busy), \(WaitStrategy.parking(afterSpins: 7))" == "busy, parking(afterSpins: 7)")
   }
 
-  @Test func `impossible limits stop the program`() async {
+  @Test func `an impossible limit stops the program`() async {
     await #expect(processExitsWith: .failure) { _ = WaitStrategy.spinning(beforeYield: 0) }
     await #expect(processExitsWith: .failure) { _ = WaitStrategy.parking(afterSpins: -1) }
     await #expect(processExitsWith: .failure) { _ = try Loop(turnLimit: 0) }

@@ -3,22 +3,22 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// The end of loops under a deadline: it says what did not end.
+/// The end of loops under a deadline, and the report of what has not ended.
 @Suite struct LoopDeadlineTests {
   @Test
-  func `ends in time`() throws {
+  func `a loop that ends in time reports nothing`() throws {
     let loop = try Loop()
     let reactor = Script(on: .loop(loop))
     for index in 0..<50 { reactor.send(index) }
     try loop.shutdown(before: .now + .seconds(patience))
     #expect(reactor.currentState == Array(0..<50))
-    // Again, although there is no time left.
+    // It has ended already, so it needs no time.
     try loop.shutdown(before: .now)
     loop.shutdown()
   }
 
   @Test
-  func `says who is in a turn and who waits`() throws {
+  func `an error tells which reactor is in a turn and which one waits`() throws {
     let loop = try Loop(name: "orders")
     let isInside = Gate()
     let mayGoOn = Gate()
@@ -30,7 +30,7 @@ import Testing
         return .just(action)
       })
     let waiting = Script(on: .loop(loop), failures: Record())
-    // Both are hosted before one of them is stuck.
+    // The loop owns both before one of them is stuck.
     let (isRunning, isHeld) = (Gate(), Gate())
     try loop.execute {
       isRunning.open()
@@ -56,7 +56,7 @@ import Testing
     #expect(busy.allSatisfy { $0 >= .milliseconds(50) })
     #expect(unfinished.contains { $0.occupation == .waiting(actions: 2) })
     #expect("\(error!)".contains("2 actions waiting"))
-    // It is not lost: it ends when it can.
+    // Nothing is lost: the loop ends when it can.
     mayGoOn.open()
     try loop.shutdown(before: .now + .seconds(patience))
     #expect(stuck.currentState == [0])
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test
-  func `says that jobs and reactors wait`() throws {
+  func `an error tells that jobs and reactors wait for the loop`() throws {
     let loop = try Loop(name: "orders")
     let isInside = Gate()
     let mayGoOn = Gate()
@@ -88,9 +88,8 @@ import Testing
     #expect(loop.counters.jobs == 2)
   }
 
-  /// Nothing is lost, nobody waits for himself.
   @Test(arguments: [false, true])
-  func `from inside itself`(_ hasDeadline: Bool) throws {
+  func `a shutdown from inside the loop does not wait and loses nothing`(_ hasDeadline: Bool) throws {
     let loop = try Loop(name: "orders")
     let errors = Record<ShutdownError>()
     let reactor = Script(
@@ -119,7 +118,7 @@ import Testing
   }
 
   @Test
-  func `several threads at once`() throws {
+  func `several threads may wait for the end of one loop`() throws {
     let loop = try Loop()
     let isInside = Gate()
     let mayGoOn = Gate()
@@ -128,7 +127,7 @@ import Testing
       _ = mayGoOn.wait()
     }
     #expect(isInside.wait())
-    // One waits without a deadline; that does not keep the others.
+    // One waits without a deadline, which does not hold up the others.
     let isDown = Threads.start { loop.shutdown() }
     let counts = Record<Int>()
     #expect(Threads.run(3) { _ in counts.append(Threads.unfinished(loop, milliseconds: 20).count) })
@@ -140,7 +139,7 @@ import Testing
   }
 
   @Test
-  func `several parts under one deadline`() throws {
+  func `several parts end under one deadline`() throws {
     let group = try LoopGroup(name: "group", count: 2)
     let (first, second) = (try Loop(name: "first"), try Loop(name: "second"))
     let isInside = Gate(count: 2)
@@ -162,13 +161,12 @@ import Testing
     // The others have ended.
     try second.shutdown(before: .now)
     #expect(throws: LoopError.closed) { try group.loops[0].execute {} }
-    // From inside one of them: it cannot wait for that one.
     mayGoOn.open()
     try Shutdown.close([first, group, second], before: .now + .seconds(patience))
   }
 
   @Test
-  func `group from inside one of its loops`() throws {
+  func `a group that is shut down from inside one of its loops does not wait`() throws {
     let group = try LoopGroup(name: "group", count: 3)
     let errors = Record<ShutdownError>()
     let isDone = Gate()
@@ -186,7 +184,7 @@ import Testing
 }
 
 extension Threads {
-  /// What a loop says that has not ended in time.
+  /// Shuts a loop down, and returns what it reports as unfinished.
   static func unfinished(_ loop: Loop, milliseconds: Int) -> [Unfinished] {
     do throws(ShutdownError) {
       try loop.shutdown(before: .now + .milliseconds(milliseconds))

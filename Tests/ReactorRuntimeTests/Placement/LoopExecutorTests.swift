@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test
-  func `actor runs on the loop`() async throws {
+  func `an actor runs on its loop`() async throws {
     let loop = try Loop()
     let ledger = Ledger(on: loop)
     await withTaskGroup(of: Void.self) { group in
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test
-  func `turns jobs and timers are inside of the actor`() async throws {
+  func `turns and jobs and timers of a loop are inside of its actors`() async throws {
     let loop = try Loop()
     let ledger = Ledger(on: loop)
     let reactor = Script(
@@ -68,9 +68,9 @@ import Testing
     #expect(Threads.start { loop.shutdown() }.wait())
   }
 
-  /// A task cannot be refused: so it ends although its loop has.
+  /// A task cannot be refused, so it must go on elsewhere.
   @Test
-  func `actor goes on when its loop is over`() async throws {
+  func `an actor goes on after its loop has ended`() async throws {
     let loop = try Loop()
     let ledger = Ledger(on: loop)
     await ledger.append(-1)
@@ -83,9 +83,9 @@ import Testing
     #expect(!loop.isCurrent)
   }
 
-  /// Nobody would process it.
+  /// Nothing would process it.
   @Test
-  func `what a late job sends to a reactor of its loop is refused`() async throws {
+  func `what an actor sends to a reactor of its loop after the end is refused`() async throws {
     let lifetimes = Lifetimes()
     let loop = try Loop()
     let ledger = Ledger(on: loop)
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test
-  func `tasks around the shutdown all end`() async throws {
+  func `every task around a shutdown ends`() async throws {
     for _ in 0..<10 {
       let loop = try Loop()
       let ledger = Ledger(on: loop)
@@ -127,7 +127,7 @@ import Testing
   private static func assumeElsewhere(_ ledger: Ledger) { ledger.assumeIsolated { _ in } }
 
   #if DEBUG
-    @Test func `actor elsewhere is an error`() async {
+    @Test func `assuming the isolation of an actor elsewhere stops the program`() async {
       await #expect(processExitsWith: .failure) {
         Self.assumeElsewhere(Ledger(on: try Loop()))
       }

@@ -3,19 +3,19 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// Several loops, and the one of each key.
+/// Several loops, with one of them for each key.
 @Suite struct LoopGroupTests {
   private enum Region: String { case north, south }
   private struct Place: Hashable { let x: Int, y: Int }
 
   @Test
-  func `same key same loop`() throws {
+  func `equal keys have the same loop`() throws {
     let group = try LoopGroup(name: "group", count: 5)
     #expect(group.map(\.name) == ["group-0", "group-1", "group-2", "group-3", "group-4"])
     for key in 0..<200 {
       let loop = group.loop(for: key)
       #expect(loop === group.loop(for: key))
-      // By their value, whatever their type, or what the compiler knows of it.
+      // By its value, whatever its type is, and whether or not the compiler knows it.
       #expect(loop === group.loop(for: UInt32(key)))
       #expect(loop === group.loop(for: UInt64(key)))
       #expect(loop === group.loop(for: AnyHashable(key)))
@@ -27,8 +27,8 @@ import Testing
     #expect(Threads.start { group.shutdown() }.wait())
   }
 
-  /// Also between runs and versions: these numbers were written down.
-  @Test func `loop of a key is for good`() throws {
+  /// And in every version: these numbers were written down once.
+  @Test func `the loop of a key is the same in every run`() throws {
     let group = try LoopGroup(count: 8)
     func indices(_ keys: [some Hashable & Sendable]) -> [Int?] {
       keys.map { key in group.firstIndex { $0 === group.loop(for: key) } }
@@ -38,7 +38,7 @@ import Testing
     #expect(Threads.start { group.shutdown() }.wait())
   }
 
-  @Test func `keys are spread`() throws {
+  @Test func `keys are spread evenly over the loops`() throws {
     let group = try LoopGroup(count: 4)
     for keys in [(0..<4000).map { "\($0)" as any Hashable & Sendable }, (0..<4000).map { $0 * 1024 }] {
       let counts = keys.reduce(into: [ObjectIdentifier: Int]()) {
@@ -73,7 +73,7 @@ import Testing
     group.shutdown()
   }
 
-  @Test func `as many as processors`() throws {
+  @Test func `a group has as many loops as there are processors`() throws {
     let group = try LoopGroup()
     #expect(group.count == DedicatedThread.processorCount)
     #expect(Threads.start { group.shutdown() }.wait())
@@ -82,7 +82,7 @@ import Testing
     #expect(Threads.start { placed.shutdown() }.wait())
   }
 
-  @Test func `impossible processors are an error`() {
+  @Test func `a processor that does not exist is an error`() {
     for processors in [[0, 9999], [-1], [0, 0, .max]] {
       #expect(throws: CoreError.processorIsInvalid) { _ = try LoopGroup(processors: processors) }
     }

@@ -3,10 +3,10 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// What a loop runs besides reactors: jobs.
+/// The jobs of a loop.
 @Suite struct LoopJobTests {
   @Test
-  func `jobs run on the loop in the order of each thread`() throws {
+  func `jobs of one thread run on the loop in their order`() throws {
     let loop = try Loop()
     let ran = Record<Int>()
     #expect(
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test
-  func `job from inside a turn runs after it`() throws {
+  func `a job from inside a turn runs after the turn`() throws {
     let loop = try Loop()
     let steps = Record<String>()
     let isDone = Gate()
@@ -46,14 +46,13 @@ import Testing
     #expect(Threads.start { loop.shutdown() }.wait())
   }
 
-  /// Neither keeps the other waiting for ever.
   @Test
   func `jobs and reactors take turns`() throws {
     let loop = try Loop(turnLimit: 4)
     let hasTurn = Gate()
     let hasJob = Gate()
     @Sendable func again() {
-      // Both refill what is run until the other one had its turn.
+      // Jobs and actions both go on until the other kind had its turn.
       if !hasTurn.isOpen { try? loop.execute { again() } }
     }
     let busy = Script(
@@ -72,7 +71,7 @@ import Testing
   }
 
   @Test
-  func `accepted jobs run before the end and later ones are refused`() throws {
+  func `jobs that were accepted run before the end and later ones are refused`() throws {
     let loop = try Loop()
     let isInside = Gate()
     let mayGoOn = Gate()
@@ -80,7 +79,7 @@ import Testing
     try loop.execute {
       isInside.open()
       _ = mayGoOn.wait()
-      // From inside, although it is closed by now.
+      // A job of the loop itself is accepted although the loop is closed by now.
       try? loop.execute { ran.append(100) }
     }
     #expect(isInside.wait())
@@ -99,7 +98,7 @@ import Testing
   }
 
   @Test
-  func `every job around the shutdown is run or refused`() throws {
+  func `every job around a shutdown is run or refused`() throws {
     for _ in 0..<30 {
       let loop = try Loop()
       let (ran, refused) = (Record<Int>(), Record<Int>())
@@ -122,7 +121,7 @@ import Testing
   }
 
   @Test
-  func `more than the capacity is refused`() throws {
+  func `a job for which there is no room is refused`() throws {
     let loop = try Loop(jobCapacity: 3)
     let isInside = Gate()
     let mayGoOn = Gate()
@@ -134,7 +133,7 @@ import Testing
     try loop.execute {}
     let timer = try loop.schedule(after: .seconds(3600)) {}
     #expect(throws: LoopError.full) { try loop.execute {} }
-    // What is cancelled makes room.
+    // A timer that is cancelled makes room.
     timer.dispose()
     try loop.execute {}
     #expect(throws: LoopError.full) { try loop.schedule(after: .zero) {} }
@@ -146,7 +145,7 @@ import Testing
   }
 
   @Test
-  func `jobs are let go once they have run`() throws {
+  func `what a job captures is released right after it has run`() throws {
     let loop = try Loop()
     let lifetimes = Lifetimes()
     let isHeld = Gate()
@@ -154,7 +153,7 @@ import Testing
     try loop.execute { _ = isHeld.wait() }
     try loop.execute { [tracked = lifetimes.track()] in _ = tracked.value }
     let aliveThen = Record<Int>()
-    // In the same batch as the one before it.
+    // It is taken in together with the one before it.
     try loop.execute {
       aliveThen.append(lifetimes.alive)
       mayGoOn.open()

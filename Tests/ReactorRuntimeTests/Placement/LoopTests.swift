@@ -8,7 +8,7 @@ import Testing
   static let strategies: [WaitStrategy] = [.busy, .spinning, .parking]
 
   @Test(arguments: strategies)
-  func `actions run on the loop`(_ waiting: WaitStrategy) throws {
+  func `actions run on the thread of the loop`(_ waiting: WaitStrategy) throws {
     let loop = try Loop(waiting: waiting)
     let places = Record<Bool>()
     let reactor = Script(
@@ -25,10 +25,10 @@ import Testing
   }
 
   @Test
-  func `parked loop is woken`() throws {
+  func `a send wakes a loop that sleeps`() throws {
     let loop = try Loop()
     let reactor = Script(on: .loop(loop))
-    // After each, the loop gives the reactor up and goes to sleep, sooner or later.
+    // After each, the loop sooner or later releases the reactor and goes to sleep.
     for index in 1...50 {
       reactor.send(index)
       #expect(Threads.yield { reactor.currentState.count == index })
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test
-  func `patience without limit is shared by many reactors`() throws {
+  func `many reactors share the patience of a loop even if it has no limit`() throws {
     let loop = try Loop(waiting: .parking(afterSpins: .max))
     let reactors = (0..<40).map { _ in Script(on: .loop(loop)) }
     for reactor in reactors { reactor.send(1) }
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test
-  func `many reactors on one loop`() throws {
+  func `two thousand reactors on one loop keep the order of each sender`() throws {
     let loop = try Loop()
     let reactors = (0..<2000).map { _ in Script(on: .loop(loop), capacity: 8) }
     #expect(
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test
-  func `every reactor gets its turn`() throws {
+  func `a busy reactor does not keep another one from its turn`() throws {
     let loop = try Loop(turnLimit: 4)
     let isDone = Gate()
     let other = Script(
@@ -74,7 +74,7 @@ import Testing
         isDone.open()
         return .just(action)
       })
-    // Keeps itself busy until the other one had its turn.
+    // Sends to itself until the other one had its turn.
     let busy = Script(
       on: .loop(loop),
       mutate: { reactor, action in
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test
-  func `processors`() throws {
+  func `a loop runs on the processor that it was given or refuses it`() throws {
     let loop = try Loop(processor: 0)
     let reactor = Script(on: .loop(loop))
     reactor.send(1)

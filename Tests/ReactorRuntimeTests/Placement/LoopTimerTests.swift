@@ -3,17 +3,17 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// What a loop runs besides reactors: timers.
+/// The timers of a loop.
 @Suite struct LoopTimerTests {
   @Test(arguments: LoopTests.strategies)
-  func `timers run in the order of their times and not early`(_ waiting: WaitStrategy) throws {
+  func `timers run in the order of their times and never early`(_ waiting: WaitStrategy) throws {
     let loop = try Loop(waiting: waiting)
     let ran = Record<Int>()
     let early = Record<Int>()
     let delays = [30, 10, 20, 0, 25, 5, 15, -5]
     let isDone = Gate(count: delays.count)
     let begin = ContinuousClock.now
-    // Held back until all are there.
+    // Keeps the loop busy until all are there.
     let isReady = Gate()
     try loop.execute { _ = isReady.wait() }
     for delay in delays {
@@ -27,31 +27,31 @@ import Testing
     isReady.open()
     #expect(isDone.wait())
     #expect(early.elements == [])
-    // All that had passed before count as due at the same time.
+    // Those whose time had passed before may run in any order among each other.
     #expect(ran.elements.filter { $0 > 0 } == [5, 10, 15, 20, 25, 30])
     #expect(Set(ran.elements) == Set(delays))
     #expect(Threads.start { loop.shutdown() }.wait())
   }
 
   @Test
-  func `parked loop wakes for its timer`() throws {
+  func `a loop that sleeps wakes for its timer`() throws {
     let loop = try Loop()
     let isDone = Gate()
     try loop.schedule(after: .milliseconds(40)) { isDone.open() }
     #expect(isDone.wait())
-    // It slept meanwhile, and nobody woke it but the clock.
+    // It slept meanwhile, and only the clock woke it.
     #expect(loop.counters.parks >= 1)
     #expect(loop.counters.wakes <= 2)
     #expect(Threads.start { loop.shutdown() }.wait())
   }
 
   @Test
-  func `cancelled timers do not run`() throws {
+  func `a cancelled timer does not run and releases what it captures`() throws {
     let loop = try Loop()
     let lifetimes = Lifetimes()
     let ran = Record<String>()
     let isDone = Gate()
-    // From another thread, long before it is due: what it captures goes at once.
+    // Cancelled by another thread, long before it is due: what it captures is released at once.
     let distant = try loop.schedule(after: .seconds(3600)) { [tracked = lifetimes.track()] in
       _ = tracked.value
       ran.append("distant")
@@ -59,7 +59,7 @@ import Testing
     distant.dispose()
     #expect(lifetimes.alive == 0)
     distant.dispose()
-    // On the loop, although it is due.
+    // Cancelled on the loop, although it is due.
     try loop.execute {
       let due = try? loop.schedule(after: .zero) { ran.append("due") }
       due?.dispose()
@@ -74,7 +74,7 @@ import Testing
   func `cancelled timers do not pile up`() throws {
     let loop = try Loop(jobCapacity: 1000)
     let isDone = Gate()
-    // While it does not look, and then while it does.
+    // First while the loop does not take anything in, and then while it does.
     try loop.execute {
       for _ in 0..<5000 {
         guard let timer = try? loop.schedule(after: .seconds(3600), {}) else { return }
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test
-  func `shutdown drops what is not due`() throws {
+  func `a shutdown cancels the timers that are not due`() throws {
     let loop = try Loop()
     let lifetimes = Lifetimes()
     let timer = try loop.schedule(after: .seconds(3600)) { [tracked = lifetimes.track()] in
@@ -101,7 +101,7 @@ import Testing
     #expect(loop.counters.waitingJobs == 0)
   }
 
-  @Test func `delays of any length are taken`() throws {
+  @Test func `delays of any length are accepted`() throws {
     let loop = try Loop()
     let isDone = Gate()
     for delay in [Duration.seconds(Int64.max), .seconds(Int64.min), .zero, .nanoseconds(-1)] {

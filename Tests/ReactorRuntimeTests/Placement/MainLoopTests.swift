@@ -5,31 +5,31 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// The main loop, however the main thread is run. Each arrangement is a program of its own, since a process
-/// has one main thread: see Tests/MainLoop. The tests' own is an asynchronous main.
+/// The main loop. Each way to run the main thread is a program of its own, since a process has one main thread: see
+/// Tests/MainLoop. The process of the tests has an asynchronous main.
 @Suite struct MainLoopTests {
   @Test(arguments: ["main-run-loop", "main-dispatch", "main-async", "main-run"])
-  func `works however the main thread is run`(_ program: String) async throws {
+  func `the main loop works however the main thread is run`(_ program: String) async throws {
     let process = Process()
-    // Built into the same folder as the tests.
+    // It is built into the same folder as the tests.
     process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
       .deletingLastPathComponent().appendingPathComponent(program)
     let output = Pipe()
     process.standardError = output
     try process.run()
-    let said = Record<String>()
-    // Not on the thread of a task, which this would block.
+    let errors = Record<String>()
+    // This would block the thread of a task.
     let isOver = Threads.start {
-      said.append(String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self))
+      errors.append(String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self))
       process.waitUntilExit()
     }
     #expect(isOver.wait(seconds: 130))
-    #expect(said.elements == [""])
+    #expect(errors.elements == [""])
     #expect(process.terminationReason == .exit)
     #expect(process.terminationStatus == 0)
   }
 
-  @Test func `reactor in the tests own process`() async {
+  @Test func `a reactor in the process of the tests runs on the main loop`() async {
     let wrong = Record<Int>()
     let reactor = Script(
       on: .main,
@@ -44,7 +44,7 @@ import Testing
     #expect(wrong.elements == [])
   }
 
-  @Test func `run elsewhere is an error`() {
+  @Test func `running the main loop on another thread is an error`() {
     #expect(throws: MainLoopError.notTheMainThread) { _ = try MainLoop.run() }
   }
 }

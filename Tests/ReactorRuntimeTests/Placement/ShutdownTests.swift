@@ -3,10 +3,11 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// The end of a loop: everything sent before is reduced, everything later is refused, nothing is silent.
+/// The end of a loop: everything that was sent before is reduced, everything that comes later is refused, and nothing is
+/// lost silently.
 @Suite struct ShutdownTests {
   @Test
-  func `drains what was sent then refuses`() throws {
+  func `a shutdown reduces what was sent before and refuses what comes later`() throws {
     let loop = try Loop()
     let failures = Record<SendError>()
     let isInside = Gate()
@@ -36,7 +37,7 @@ import Testing
   }
 
   @Test
-  func `first try send afterwards throws`() throws {
+  func `the first trySend after a shutdown throws`() throws {
     for hasRun in [false, true] {
       let loop = try Loop()
       let failures = Record<SendError>()
@@ -44,20 +45,20 @@ import Testing
       if hasRun { reactor.send(1) }
       #expect(Threads.start { loop.shutdown() }.wait())
       #expect(throws: SendError.closed) { try reactor.trySend(2) }
-      // Refused once: either thrown or reported, not both.
+      // It is refused once: either thrown or reported, not both.
       #expect(failures.elements == [])
       #expect(reactor.currentState == (hasRun ? [1] : []))
     }
   }
 
   @Test
-  func `again and from several threads`() throws {
+  func `several threads may shut a loop down and more than once`() throws {
     for _ in 0..<20 {
       let loop = try Loop()
       let reactor = Script(on: .loop(loop))
       for index in 0..<10 { reactor.send(index) }
       let states = Record<[Int]>()
-      // Whichever comes first: when one returns, all is reduced.
+      // When one of them returns, everything is reduced.
       #expect(
         Threads.run(2) { _ in
           loop.shutdown()
@@ -69,7 +70,7 @@ import Testing
   }
 
   @Test
-  func `loop that goes away does the same`() throws {
+  func `a loop that goes away reduces what was sent before`() throws {
     let lifetimes = Lifetimes()
     let reduced = Record<Int>()
     for _ in 0..<10 {
@@ -83,18 +84,18 @@ import Testing
         })
       for index in 0..<10 { reactor.send(index) }
     }
-    // The reactors went first, and their loops with them.
+    // Each reactor went first, and then its loop.
     #expect(Threads.yield { lifetimes.alive == 0 })
     #expect(reduced.elements.count == 100)
   }
 
   @Test
-  func `empty loop goes away`() throws {
+  func `a loop without reactors may go away`() throws {
     for _ in 0..<20 { _ = try Loop() }
   }
 
   @Test
-  func `every send around the shutdown is reduced or reported`() throws {
+  func `every send around a shutdown is reduced or reported`() throws {
     for round in 0..<20 {
       let loop = try Loop(waiting: round % 2 == 0 ? .parking : .spinning)
       let failures = Record<SendError>()
@@ -118,7 +119,7 @@ import Testing
   }
 
   @Test
-  func `what a turn sends during the drain is reduced or reported`() throws {
+  func `what a turn sends during a shutdown is reduced or reported`() throws {
     let loop = try Loop()
     let failures = Record<SendError>()
     let isInside = Gate()
@@ -135,7 +136,7 @@ import Testing
     reactor.send(0)
     #expect(isInside.wait())
     let isDown = Threads.start { loop.shutdown() }
-    // The shutdown has begun once the loop refuses; its thread is held inside the turn meanwhile.
+    // The shutdown has begun once the loop refuses. Its thread is held inside the turn meanwhile.
     let probe = Script(on: .loop(loop), failures: Record())
     #expect(
       Threads.yield {
@@ -149,10 +150,10 @@ import Testing
   }
 
   @Test
-  func `ended loop is nobodys thread`() throws {
+  func `no thread is inside of a loop that has ended`() throws {
     let loop = try Loop()
     #expect(Threads.start { loop.shutdown() }.wait())
-    // The system gives the memory of a thread that ended to the next ones, and with it its token.
+    // A new thread may get the memory of one that has ended, and with it its token.
     let mistaken = Record<Bool>()
     for _ in 0..<50 {
       #expect(Threads.run(2) { _ in if loop.isCurrent { mistaken.append(true) } })

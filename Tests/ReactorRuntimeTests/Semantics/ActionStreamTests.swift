@@ -3,14 +3,12 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// What observes `action`.
+/// Tests of the observers of `action`.
 @Suite struct ActionStreamTests {
   @Test(arguments: PlacementUnderTest.allCases)
-  func
-    `14a. A stream that subscribes to action inside mutate does not see the running action, but every later one first`(
-      _ placement: PlacementUnderTest
-    ) throws
-  {
+  func `14a. A stream that subscribes to action inside mutate gets every later action, before its mutate`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let log = Record<String>()
     let play = Play(on: stage.placement) {
@@ -22,16 +20,14 @@ import Testing
     play.send(["a", "b", "c"])
     #expect(stage.finish())
     #expect(log.elements == ["mutate a", "mutate b", "mutate c"])
-    // In a hash order, b would come before a now and then.
+    // In the order of a hash table, b would sometimes precede a.
     #expect(play.currentState == ["a sees b", "a sees c", "b sees c"])
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func
-    `14a. Observers of action are called before that action's mutate, in the order in which they subscribed`(
-      _ placement: PlacementUnderTest
-    ) throws
-  {
+  func `14a. Observers of action are called before mutate, in the order in which they subscribed`(
+    _ placement: PlacementUnderTest
+  ) throws {
     func body(transforms: Bool) throws {
       let stage = try Stage(placement)
       let log = Record<String>()
@@ -57,11 +53,9 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func
-    `14a. take(until: action) ends the older request before the newer one starts, whichever thread sends it`(
-      _ placement: PlacementUnderTest
-    ) throws
-  {
+  func `14a. take(until: action) ends the older request before the newer one starts, on any thread`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let log = Record<String>()
     let responses = PublishSubject<String>()
@@ -85,8 +79,7 @@ import Testing
       play.currentState == ["a begins", "a: 1", "b begins", "b: 1", "c begins", "c: 1"])
   }
 
-  /// An older request, whose answer came while the owner was busy and a newer request was waiting, in this
-  /// order.
+  /// Returns a reactor whose older request gets a response while the owner is busy and a newer request waits.
   private func answerWhileBusy(
     on placement: Placement,
     _ request: @escaping @Sendable (Play, Observable<String>) -> Observable<String>
@@ -117,7 +110,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `14a. What the older request sent and still waits is void once take(until: action) has ended it`(
+  func `14a. take(until: action) discards mutations of the older request that wait in the mailbox`(
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)
@@ -130,7 +123,9 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `14a. That is so where the older request has more to it and goes on`(_ placement: PlacementUnderTest)
+  func `14a. Waiting mutations are discarded even if the rest of the older request continues`(
+    _ placement: PlacementUnderTest
+  )
     throws
   {
     let stage = try Stage(placement)
@@ -142,7 +137,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `14a. What another signal than an action has ended is reduced, if it was sent before`(
+  func `14a. Mutations that precede the end by a signal that is not an action are reduced`(
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)
@@ -155,7 +150,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `14a. What is under way on another thread when the older request is ended is void too`(
+  func `14a. A mutation that another thread is emitting when the older request ends is discarded`(
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)
@@ -175,7 +170,7 @@ import Testing
     #expect(play.settle())
     let isAnswered = Threads.start { responses.onNext("stale") }
     #expect(isInside.wait())
-    // More often than may wait where two threads meet: the owner must not wait for the other one.
+    // More actions than an operator of several sources may queue: the owner must not wait for the other thread.
     for _ in 0..<1100 { play.action.onNext("new") }
     #expect(play.settle())
     mayGoOn.open()
@@ -187,11 +182,9 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func
-    `14a. What the older request still has to say after take(until: action) comes before the newer one starts`(
-      _ placement: PlacementUnderTest
-    ) throws
-  {
+  func `14a. What follows take(until: action) in the older request is reduced before the newer one starts`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let play = answerWhileBusy(on: stage.placement) { play, responses in
       .concat(

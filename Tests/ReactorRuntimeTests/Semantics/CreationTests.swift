@@ -4,9 +4,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// How a reactor's pipeline comes to be.
+/// Tests of the creation of a reactor's pipeline.
 @Suite struct CreationTests {
-  /// A reactor that writes down when each part is made, and when the streams are subscribed to.
+  /// A reactor that records when each part is created, and when the streams are subscribed to.
   private func logged(_ log: Record<String>, on placement: Placement) -> Play {
     Play(on: placement) {
       $0.transformAction = { _, action in
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `1. The first touch of action or state builds the pipeline, once; currentState alone does not`(
+  func `1. The first access to action or state builds the pipeline once; currentState alone does not`(
     _ placement: PlacementUnderTest
   ) throws {
     for touchesStateFirst in [true, false] {
@@ -57,11 +57,9 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func
-    `2. In order: transform(action), transform(mutation), initialState, transform(state), connecting; initialState is not read per action`(
-      _ placement: PlacementUnderTest
-    ) throws
-  {
+  func `2. Creation calls the transforms and initialState in order, and then connects`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let log = Record<String>()
     let play = logged(log, on: stage.placement)
@@ -81,22 +79,22 @@ import Testing
     let stage = try Stage(placement)
     let (states, actions) = (Record<[String]>(), Record<String>())
     let subjects = Record<ObjectIdentifier>()
-    @Sendable func touch(_ play: Play) {
+    @Sendable func access(_ play: Play) {
       subjects.append(ObjectIdentifier(play.action))
       play.action.subscribe(onNext: { actions.append($0) })
       play.state.subscribe(onNext: { states.append($0) })
     }
     let play = Play(on: stage.placement) {
       $0.transformAction = { play, action in
-        touch(play)
+        access(play)
         return action
       }
       $0.transformMutation = { play, mutation in
-        touch(play)
+        access(play)
         return .merge(mutation, play.state.filter { $0.last == "a" }.map { _ in "after a" })
       }
       $0.transformState = { play, state in
-        touch(play)
+        access(play)
         return state
       }
     }
@@ -109,7 +107,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `3. An action sent inside a transform is processed once the pipeline is there`(
+  func `3. An action sent inside a transform is processed once the pipeline is built`(
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)
@@ -148,14 +146,14 @@ import Testing
   }
 
   @Test
-  func `4. On the caller that is so when the first touch returns`() throws {
+  func `4. On the caller, startWith in transform(action) is reduced when the first access returns`() throws {
     let play = Play(on: .caller) { $0.transformMutation = { $1.startWith("x", "y") } }
     _ = play.action
     #expect(play.currentState == ["x", "y"])
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `5. A concurrent first touch builds exactly one pipeline and loses no action`(
+  func `5. Concurrent first accesses build exactly one pipeline and lose no action`(
     _ placement: PlacementUnderTest
   ) throws {
     for _ in 0..<50 {

@@ -3,7 +3,7 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// Errors and ends of the streams around a reactor.
+/// Tests of errors and ends of a reactor's streams.
 @Suite struct ErrorTests {
   private struct Refusal: Error, CustomStringConvertible { var description: String { "refused" } }
 
@@ -25,11 +25,9 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func
-    `16. An error in one mutate stream ends that stream only, what it sent before counts, and it is reported`(
-      _ placement: PlacementUnderTest
-    ) throws
-  {
+  func `16. An error in a stream of mutate ends that stream only, and is reported`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let other = PublishSubject<String>()
     let events = Record<Event<[String]>>()
@@ -56,7 +54,9 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `16. So it is with an error from another thread`(_ placement: PlacementUnderTest) throws {
+  func `16. An error on another thread ends its stream only, and is reported`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let source = PublishSubject<String>()
     let play = Play(on: stage.placement) {
@@ -64,18 +64,18 @@ import Testing
     }
     play.send(["listen"])
     #expect(play.settle())
-    let trySend = Threads.start {
+    let isSent = Threads.start {
       source.onNext("before")
       source.onError(Refusal())
     }
-    #expect(trySend.wait())
+    #expect(isSent.wait())
     play.send(["a"])
     #expect(stage.finish())
     #expect(play.currentState == ["before", "a"])
     #expect(play.reports == ["mutate listen: refused"])
   }
 
-  /// The ways in which a transform ends, and how that is reported.
+  /// The ways in which a transform ends, each with its expected report.
   private static func endings() -> [(String, (inout Play.Parts) -> Void)] {
     [
       (
@@ -112,11 +112,9 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func
-    `17. When a transform ends that is reported, the last state stays and is replayed, the reactor says that it is closed, and later actions are reported`(
-      _ placement: PlacementUnderTest
-    ) throws
-  {
+  func `17. The end of a transform is reported and closes the reactor, which replays its last state`(
+    _ placement: PlacementUnderTest
+  ) throws {
     for (report, change) in Self.endings() {
       let stage = try Stage(placement)
       let (early, late) = (Record<Event<[String]>>(), Record<Event<[String]>>())
@@ -140,7 +138,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `17. A transform that ends at once closes the reactor with its initial state`(
+  func `17. A transform that ends at once closes the reactor in its initial state`(
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)
@@ -159,7 +157,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `17. What was accepted before and what streams bring afterwards is reported`(
+  func `17. Actions accepted before the end of a transform, and later mutations, are reported`(
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)
@@ -194,8 +192,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `17. An action whose announcement ends a transform is reported`(_ placement: PlacementUnderTest) throws
-  {
+  func `17. An action whose observers end a transform is reported`(_ placement: PlacementUnderTest) throws {
     for mapsActions in [false, true] {
       let stage = try Stage(placement)
       let play = Play(on: stage.placement) {

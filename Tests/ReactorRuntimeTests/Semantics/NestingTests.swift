@@ -3,10 +3,10 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// Reactors that send to one another from inside their turns.
+/// Tests of reactors that send to each other from inside their turns.
 @Suite struct NestingTests {
   @Test
-  func `13. On the caller a send to an idle reactor from a subscriber of another runs at once`() throws {
+  func `13. On the caller, a send to an idle reactor from an observer of another one runs at once`() throws {
     let log = Record<String>()
     let (first, second) = (Play(on: .caller), Play(on: .caller))
     second.state.skip(1).subscribe(onNext: { log.append("second \($0)") })
@@ -21,16 +21,14 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func
-    `13. Reactors that send to one another in a ring, from several threads, never deadlock and lose nothing`(
-      _ placement: PlacementUnderTest
-    ) throws
-  {
+  func `13. Reactors in a ring that send to each other from several threads do not deadlock`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let (count, hops) = (3, 30)
     let stages = try (0..<count).map { _ in try Stage(placement) }
     let ring = stages.map { Play(on: $0.placement, capacity: 4096) }
     for (play, next) in zip(ring, ring[1...] + ring[..<1]) {
-      // What was received last, with one hop less, goes on.
+      // Sends the last number on, decremented by one.
       play.state.skip(1).subscribe(onNext: { [unowned next] state in
         guard let last = state.last, let left = Int(last), left > 0 else { return }
         next.action.onNext("\(left - 1)")
@@ -44,8 +42,8 @@ import Testing
   }
 
   @Test
-  func `13. The depth of nesting is bounded: a long chain of reactors runs to its end`() throws {
-    // Each reactor is new, or not, and sends by `send`, or by `action`.
+  func `13. The depth of nesting is bounded, so a long chain of reactors runs to its end`() throws {
+    // The reactors are new or already used, and send by `send` or by `action`.
     for isNew in [true, false] {
       let chain = (0..<10_000).map { _ in Link() }
       for (link, next) in zip(chain, chain.dropFirst()) { link.next.value = next }
@@ -57,7 +55,7 @@ import Testing
   }
 
   @Test
-  func `13. Two reactors that answer each other do not nest deeper and deeper`() throws {
+  func `13. Two reactors that send to each other nest only once`() throws {
     let depth = Box((now: 0, most: 0))
     let players = Box<[Play]>([])
     players.value = (0..<2).map { index in
@@ -82,7 +80,7 @@ import Testing
   }
 }
 
-/// One of a chain of reactors.
+/// A reactor of a chain.
 private final class Link: Reactor {
   typealias Action = Int
   typealias State = Int

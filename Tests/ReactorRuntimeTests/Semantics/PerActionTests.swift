@@ -3,14 +3,12 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// The way of one action.
+/// Tests of the steps through which one action passes.
 @Suite struct PerActionTests {
   @Test(arguments: PlacementUnderTest.allCases)
-  func
-    `6. transform(action), mutate, transform(mutation), reduce, transform(state), then the subscribers in the order in which they subscribed`(
-      _ placement: PlacementUnderTest
-    ) throws
-  {
+  func `6. An action passes through the transforms, mutate and reduce to the observers, in order`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let log = Record<String>()
     let play = Play(on: stage.placement) {
@@ -41,7 +39,9 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `6. The order of subscribers stays when some leave and others come`(_ placement: PlacementUnderTest)
+  func `6. Observers keep their order when some are disposed and others subscribe`(
+    _ placement: PlacementUnderTest
+  )
     throws
   {
     let stage = try Stage(placement)
@@ -58,17 +58,15 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func
-    `7. currentState is old inside reduce and transform(state), new inside subscribers and for all threads then`(
-      _ placement: PlacementUnderTest
-    ) throws
-  {
+  func `7. currentState is old inside reduce and transform(state), and new inside observers`(
+    _ placement: PlacementUnderTest
+  ) throws {
     func body(transforms: Bool) throws {
       let stage = try Stage(placement)
       let (inReduce, inTransform) = (Record<[String]>(), Record<[String]>())
       let (inSubscriber, elsewhere) = (Record<[String]>(), Record<[String]>())
       let play = Play(on: stage.placement) {
-        // Several mutations in one turn, so that this is not about turns.
+        // Several mutations in one turn, so that the ends of turns play no part.
         $0.mutate = { .of($1 + "1", $1 + "2") }
         $0.reduce = { play, state, mutation in
           inReduce.append(play.currentState)
@@ -96,7 +94,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `7. What a late subscriber is replayed is in currentState for all threads`(
+  func `7. currentState returns the state that is replayed to a late observer on all threads`(
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)
@@ -113,7 +111,7 @@ import Testing
     }
     let isDone = Threads.start { play.action.onNext("block") }
     #expect(isInside.wait())
-    // Both in the same turn, and nobody has observed the state before.
+    // The action and the subscription are in the same turn, and the state had no observer before.
     play.send(["a"])
     play.state.subscribe(onNext: { [unowned play] _ in
       #expect(Threads.start { elsewhere.append(play.currentState) }.wait())
@@ -125,7 +123,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `8. currentState is the transformed state; reduce goes on from the untransformed one`(
+  func `8. currentState is the transformed state, and reduce continues with the untransformed one`(
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)
@@ -150,7 +148,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `8. A state that transform(state) leaves out is not seen, and reduce goes on from it`(
+  func `8. A state that transform(state) filters out is not published, but reduce continues with it`(
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)
@@ -164,7 +162,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `9. A late subscriber gets exactly the last state, equal ones come again, and nobody need subscribe`(
+  func `9. A late observer gets exactly the last state, and equal states are emitted again`(
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)
@@ -181,7 +179,9 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `9. Who subscribes while a state is delivered gets that one once`(_ placement: PlacementUnderTest)
+  func `9. An observer that subscribes while a state is delivered gets that state once`(
+    _ placement: PlacementUnderTest
+  )
     throws
   {
     let stage = try Stage(placement)

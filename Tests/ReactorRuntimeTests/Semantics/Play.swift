@@ -2,8 +2,8 @@ import ReactorCore
 import ReactorRuntime
 import TestSupport
 
-/// A reactor of which each part is a closure, transforms included, with ReactorKit's reduce; its state is
-/// what was reduced so far.
+/// A reactor whose methods, including the transforms, are closures, with ReactorKit's form of reduce. By default its
+/// state is the list of its mutations.
 final class Play: Reactor {
   typealias Action = String
   typealias Mutation = String
@@ -23,7 +23,7 @@ final class Play: Reactor {
   private let parts: Parts
   private let kept: (any Sendable)?
 
-  /// - Parameter keeping: What lives as long as the reactor.
+  /// - Parameter keeping: An object that the reactor retains.
   init(
     on placement: Placement, capacity: Int = 64, keeping: (any Sendable)? = nil,
     _ change: (inout Parts) -> Void = { _ in }
@@ -49,10 +49,10 @@ final class Play: Reactor {
 }
 
 extension Play {
-  /// Sends each.
+  /// Sends each action through the subject.
   func send(_ actions: [String]) { for action in actions { self.action.onNext(action) } }
 
-  /// What was reported, in short.
+  /// The reported failures in a short form.
   var reports: [String] {
     failures.elements.map { failure in
       switch failure.cause {
@@ -77,7 +77,7 @@ extension Play {
     }
   }
 
-  /// Waits until everything was done that was sent before.
+  /// Waits until everything that was sent before is processed.
   func settle() -> Bool {
     let isReached = Gate()
     let subscription = state.subscribe(onNext: { _ in isReached.open() })
@@ -86,9 +86,9 @@ extension Play {
   }
 }
 
-/// A variable of one test, which sees to it that one thread at a time uses it.
+/// A variable that a test shares with closures.
 final class Box<Value>: @unchecked Sendable {
-  // Unchecked: see above.
+  // Unchecked, because each test makes sure that one thread at a time accesses it.
   var value: Value
 
   init(_ value: Value) { self.value = value }

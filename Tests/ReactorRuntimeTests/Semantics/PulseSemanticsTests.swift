@@ -3,7 +3,7 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// `pulse(_:)`; what the property wrapper itself does is in PulseTests.
+/// Tests of `pulse(_:)`. PulseTests covers the property wrapper itself.
 @Suite struct PulseSemanticsTests {
   private final class Alarm: Reactor {
     enum Action {
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `21. The counter rises on a change in place as well`(_ placement: PlacementUnderTest) throws {
+  func `21. The counter rises on a change in place, too`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let histories = Record<[String]>()
     let alarm = Alarm(on: stage.placement)

@@ -3,17 +3,15 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// Actions that are sent while another is processed.
+/// Tests of actions that are sent while another action is processed.
 @Suite struct ReentrancySemanticsTests {
-  /// From where the action is sent.
+  /// The place from which the action is sent.
   enum Origin: CaseIterable, Sendable { case mutate, reduce, subscriber, actionObserver }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func
-    `11. An action sent from inside is queued, first in first out, and currentState is unchanged on return`(
-      _ placement: PlacementUnderTest
-    ) throws
-  {
+  func `11. An action sent inside a turn is queued, and currentState is unchanged when the send returns`(
+    _ placement: PlacementUnderTest
+  ) throws {
     func body(origin: Origin) throws {
       let stage = try Stage(placement)
       @Sendable func send(_ play: Play, _ source: Origin, _ isTime: Bool) {
@@ -42,7 +40,9 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `11. Every subscriber gets state n before any gets n+1`(_ placement: PlacementUnderTest) throws {
+  func `11. Every observer gets state n before any observer gets state n + 1`(_ placement: PlacementUnderTest)
+    throws
+  {
     let stage = try Stage(placement)
     let log = Record<[Int]>()
     let play = Play(on: stage.placement)

@@ -3,10 +3,9 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// One source keeps its order, on whatever threads it sends.
+/// Tests that the elements of one source keep their order, on whichever threads it emits.
 @Suite struct SourceOrderTests {
-  /// Has `reactor` process `inside` on its owner while other threads' `outside` is done: before the first
-  /// part of `inside`.
+  /// Sends an action on another thread, and runs `outside` while the reactor's owner waits between the two gates.
   private func during(
     _ reactor: Play, _ isInside: Gate, _ mayGoOn: Gate, _ outside: () -> Void
   ) {
@@ -18,7 +17,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `6. What a source sends elsewhere and then inside a turn is reduced in that order`(
+  func `6. Elements that a source emits on another thread and then inside a turn are reduced in that order`(
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)
@@ -42,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `6. What a subscriber makes a source send is reduced before what that sends after it`(
+  func `6. An element that an observer makes a source emit is reduced before its later elements`(
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)
@@ -64,7 +63,9 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `6. What transform(mutation) merges in keeps its order`(_ placement: PlacementUnderTest) throws {
+  func `6. Elements that transform(mutation) merges in keep their order`(_ placement: PlacementUnderTest)
+    throws
+  {
     let stage = try Stage(placement)
     let user = BehaviorSubject(value: "nobody")
     let (isInside, mayGoOn) = (Gate(), Gate())
@@ -84,12 +85,13 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `6. What transform(action) merges in keeps its order`(_ placement: PlacementUnderTest) throws {
+  func `6. Elements that transform(action) merges in keep their order`(_ placement: PlacementUnderTest) throws
+  {
     let stage = try Stage(placement)
     let (isInside, mayGoOn) = (Gate(), Gate())
     let source = PublishSubject<String>()
     let play = Play(on: stage.placement) {
-      // The subject sends the second while the reactor's own action passes through here.
+      // The subject emits the second one while the reactor's own action passes through here.
       $0.transformAction = { _, action in
         .merge(
           source.asObservable(),
@@ -108,7 +110,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `6. What transform(state) combines is shown in its order: the newest state stays`(
+  func `6. States that transform(state) combines keep their order, so the newest is the current one`(
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)

@@ -3,14 +3,12 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// What keeps a reactor, what it keeps, and what ends with it.
+/// Tests of what retains a reactor, what it retains, and what ends with it.
 @Suite struct StreamLifetimeSemanticsTests {
   @Test(arguments: PlacementUnderTest.allCases)
-  func
-    `18. Subscriptions do not retain the reactor; at its deinit no stop event is sent and running streams are disposed`(
-      _ placement: PlacementUnderTest
-    ) throws
-  {
+  func `18. Subscriptions do not retain the reactor, and its deinit disposes streams without a stop event`(
+    _ placement: PlacementUnderTest
+  ) throws {
     let stage = try Stage(placement)
     let lifetimes = Lifetimes()
     let (events, log) = (Record<Event<[String]>>(), Record<String>())
@@ -38,7 +36,7 @@ import Testing
     #expect(Threads.yield { gone == nil && lifetimes.alive == 0 })
     #expect(Threads.yield { log.elements.count == 3 })
     #expect(log.elements.sorted() == ["end of 1", "end of 2", "end of transform"])
-    // What is kept is inert.
+    // Retained subjects and streams have no effect.
     action.onNext("b")
     source.onNext("b")
     state.subscribe { events.append($0) }
@@ -48,7 +46,7 @@ import Testing
     #expect(stage.finish())
   }
 
-  /// On a loop, the loop holds the reactor as long as it processes its actions.
+  /// On the caller placement only, because a loop retains the reactor while it processes its actions.
   @Test
   func `18. A reactor freed inside its own mutate produces no reduce`() throws {
     func body(isStream: Bool) throws {
@@ -78,7 +76,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `18. A reactor freed by a subscriber, an observer of action or a stream of its own ends in peace`(
+  func `18. An observer of state or action, or a stream of mutate, may free the reactor`(
     _ placement: PlacementUnderTest
   ) throws {
     func body(_ place: String) throws {
@@ -108,7 +106,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `19. After the last reference is gone, action and what state kept are gone too`(
+  func `19. The subject action and the observers of state are freed with the last reference`(
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)

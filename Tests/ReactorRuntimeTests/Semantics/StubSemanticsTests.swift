@@ -3,9 +3,9 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// What stands in for a reactor while a view is tested.
+/// Tests of the stub, which replaces a reactor in tests of views.
 @Suite struct StubSemanticsTests {
-  /// Writes down which parts of it run.
+  /// A reactor that records which of its methods run.
   private func logged(_ log: Record<String>, on placement: Placement) -> Play {
     Play(on: placement) {
       $0.transformAction = { _, action in
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `20. An enabled stub takes the actions and records them; transforms, mutate and reduce do not run`(
+  func `20. An enabled stub records the actions, and transforms, mutate and reduce do not run`(
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)
@@ -38,7 +38,7 @@ import Testing
     play.send(["a", "b"])
     #expect(play.stub.actions == ["a", "b"])
     #expect(observed.elements == ["a", "b"])
-    // The shortest way to a reactor ends there too.
+    // The fast path of a send leads to the stub as well.
     play.send("c")
     #expect(Threads.yield { play.stub.actions == ["a", "b", "c"] })
     #expect(stage.finish())
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `20. Disabling gives the same real subject back, and the real reactor goes on where it was`(
+  func `20. Disabling the stub restores the same subject, and the reactor continues with its state`(
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)
@@ -90,14 +90,14 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `20. A stub enabled before the first touch and disabled later leaves a whole reactor`(
+  func `20. A stub that is enabled before the first access and disabled later leaves a working reactor`(
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)
     let (log, seen) = (Record<String>(), Record<[String]>())
     let play = logged(log, on: stage.placement)
     play.isStubEnabled = true
-    // Not by way of the subject: the reactor itself is touched.
+    // This uses the reactor itself, not its subject.
     play.send("stubbed")
     #expect(Threads.yield { play.stub.actions == ["stubbed"] })
     play.isStubEnabled = false
@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `20. An observer that comes after the stub was disabled in the same turn is told the first state once`(
+  func `20. An observer that subscribes after the stub was disabled gets the first state once`(
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)
@@ -129,7 +129,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `20. Touching stub changes nothing: neither currentState nor where actions go`(
+  func `20. Accessing the stub changes neither currentState nor the destination of actions`(
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)

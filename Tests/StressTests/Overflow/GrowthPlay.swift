@@ -51,7 +51,7 @@ final class GrowthPlay {
     while let one = stopped.popLast() { publish(one) }
     while drain(upTo: .max) > 0 {}
     let complaint = HistoryChecker().complaint(about: recorder.history(log, sends))
-    mailbox.letGo()
+    mailbox.free()
     if recorder.payloads.alive > 0 { return "\(recorder.payloads.alive) alive; \(complaint ?? "")" }
     return complaint
   }

@@ -1,65 +1,65 @@
 import Glibc
 import ReactorCore
 
-/// The loop of the main thread, and the placement of reactors whose turns are to run there:
-/// ``Placement/main``.
+/// The loop of the main thread. Reactors with the placement ``Placement/main`` run their turns there.
 ///
 /// It works however the service runs its main thread: by ``run(handling:)``, by `RunLoop.main.run()`, by
 /// `dispatchMain()`, or by an asynchronous `main`. Before any of these, what is sent waits.
 ///
-/// Its turns are blocks of Dispatch's main queue, so they never run at the same time as code on the main
+/// The turns run in blocks of Dispatch's main queue, so they never run at the same time as code on the main
 /// actor. After `dispatchMain()`, and in an asynchronous `main`, the system may run them on any thread, one
-/// at a time: ``isCurrent`` says whether the caller is inside of one, and no question for a thread does.
+/// at a time. So ``isCurrent`` tells whether the caller is inside of one; which thread it is on does not.
 ///
 /// A burst of sends wakes the main queue once.
 public enum MainLoop {
   /// Why ``run(handling:)`` returned.
   public enum Ending: Sendable, Hashable {
-    /// By ``stop()``.
+    /// ``MainLoop/stop()`` was called.
     case stopped
-    /// By one of the signals that it handles.
+    /// One of the signals that it handles came.
     case signal(Int32)
   }
 
-  /// Whether the caller is inside a turn, a job or a timer of the main loop.
-  public static var isCurrent: Bool { MainLoopHost.shared.loop.isCurrent }
+  /// Whether the caller is inside a turn, a job or a timer of the main loop. Any thread.
+  public static var isCurrent: Bool { MainLoopRunner.shared.loop.isCurrent }
 
-  /// As that of a ``Loop``. ``LoopCounters/parks`` counts how often it came to rest,
-  /// ``LoopCounters/wakes`` how often the main queue was asked to go on.
-  public static var counters: LoopCounters { MainLoopHost.shared.loop.counters }
+  /// What the main loop has done so far; like ``Loop/counters``. Any thread. ``LoopCounters/parks`` counts how often it
+  /// ran out of work, and ``LoopCounters/wakes`` how often a sender had to enqueue a block in the main queue.
+  public static var counters: LoopCounters { MainLoopRunner.shared.loop.counters }
 
-  /// As ``Loop/execute(_:)``.
+  /// Runs `job` once on the main loop: like ``Loop/execute(_:)``. Any thread.
   public static func execute(_ job: @escaping @Sendable () -> Void) throws(LoopError) {
-    try MainLoopHost.shared.loop.execute(job)
+    try MainLoopRunner.shared.loop.execute(job)
   }
 
-  /// As ``Loop/schedule(after:_:)``.
+  /// Runs `body` once on the main loop, as soon as that time has passed: like ``Loop/schedule(after:_:)``. Any thread.
   @discardableResult
   public static func schedule(
     after delay: Duration, _ body: @escaping @Sendable () -> Void
   ) throws(LoopError) -> any Disposable {
-    try MainLoopHost.shared.loop.schedule(after: delay, body)
+    try MainLoopRunner.shared.loop.schedule(after: delay, body)
   }
 
-  /// As ``Loop/schedule(at:_:)``.
+  /// Runs `body` once on the main loop, at that time: like ``Loop/schedule(at:_:)``. Any thread.
   @discardableResult
   public static func schedule(
     at instant: ContinuousClock.Instant, _ body: @escaping @Sendable () -> Void
   ) throws(LoopError) -> any Disposable {
-    try MainLoopHost.shared.loop.schedule(at: instant, body)
+    try MainLoopRunner.shared.loop.schedule(at: instant, body)
   }
 
-  /// Calls `body` on the main loop whenever the descriptor is ready, until the answer is disposed: again and
-  /// again, as long as it is ready.
+  /// Calls `body` on the main loop as long as the descriptor is ready, again and again, until the returned
+  /// `Disposable` is disposed of.
   ///
-  /// Any thread. The descriptor must stay open until then; it should not block.
+  /// Any thread. The descriptor must stay open until then, and should be non-blocking.
   ///
-  /// - Returns: What ends it. On the main loop: once `dispose()` has returned, `body` is not called.
+  /// - Returns: What ends the watch. If the main loop calls `dispose()`, `body` is not called afterwards; another
+  ///   thread that calls it may find that `body` is running.
   /// - Throws: ``MainLoopError/descriptorRefused(_:)``.
   public static func watch(
     _ descriptor: Int32, for readiness: Readiness, _ body: @escaping @Sendable () -> Void
   ) throws(MainLoopError) -> any Disposable {
-    try MainLoopHost.shared.watches.add(descriptor, for: readiness, body)
+    try MainLoopRunner.shared.watches.add(descriptor, for: readiness, body)
   }
 
   /// What a watched descriptor is ready for. If its other side has hung up or failed, it is ready for both.
@@ -68,35 +68,38 @@ public enum MainLoop {
     case writable
   }
 
-  /// Runs the main loop on the main thread: turns, timers, watched descriptors, and Dispatch's main queue,
-  /// with it tasks on the main actor.
+  /// Runs the main loop on the main thread: turns, jobs, timers, watched descriptors, and Dispatch's main queue with the
+  /// tasks on the main actor.
   ///
-  /// It returns after ``stop()``, or when one of the signals comes; before that it does what was accepted, so
-  /// it goes on for as long as a reactor sends to itself. It can be run again. The signals do nothing else
-  /// meanwhile, and have their usual effect, or that of the handler they had, afterwards.
+  /// It returns after ``stop()``, or when one of the signals comes. Before it returns it runs what was accepted, so it
+  /// never returns while a reactor goes on sending to itself. It can be run again. Meanwhile the signals have no other
+  /// effect; afterwards they have the one that they had before.
   ///
-  /// - Parameter signals: What ends it; empty for none.
-  /// - Throws: Why it cannot run here and now.
+  /// - Parameter signals: The signals that end it; may be empty.
+  /// - Returns: Why it ended.
+  /// - Throws: ``MainLoopError``, if it cannot run here and now.
   public static func run(handling signals: [Int32] = [SIGTERM, SIGINT]) throws(MainLoopError) -> Ending {
-    try MainLoopHost.shared.run(handling: signals)
+    try MainLoopRunner.shared.run(handling: signals)
   }
 
   /// Ends ``run(handling:)``: the one in progress, or else the next one. Any thread, also from inside a turn.
-  public static func stop() { MainLoopHost.shared.stop() }
+  public static func stop() { MainLoopRunner.shared.stop() }
 }
 
-/// What the main loop refuses.
+/// Why the main loop cannot run, or cannot watch a descriptor.
 public enum MainLoopError: Error, Hashable, Sendable {
-  /// It runs already: it was called from inside of what it runs.
+  /// It runs already: `run` was called from inside of something that it runs.
   case runsAlready
-  /// Not on the main thread. Behind `dispatchMain()`, and in an asynchronous `main` without Foundation, there
-  /// is none any more.
+  /// `run` was called on another thread than the main thread. After `dispatchMain()`, and in an asynchronous `main`
+  /// without Foundation, there is no main thread any more.
   case notTheMainThread
-  /// From inside a task, as in an asynchronous `main`: the main queue, which it is to run, waits for that.
+  /// `run` was called from inside a task, such as an asynchronous `main`: the main queue, which it would run, waits for
+  /// that task.
   case insideATask
   /// One of the signals cannot be caught.
   case signalRefused
-  /// What the system says of a descriptor, as `EBADF` or `EPERM`; or the process has none left.
+  /// The system refused to watch a descriptor, with a code such as `EBADF` or `EPERM`; or the process has no
+  /// descriptors left.
   case descriptorRefused(Int32)
 }
 
@@ -114,5 +117,5 @@ extension MainLoopError: CustomStringConvertible {
 
 extension Placement {
   /// The turns run on the main loop: see ``MainLoop``.
-  public static var main: Placement { .loop(MainLoopHost.shared.loop) }
+  public static var main: Placement { .loop(MainLoopRunner.shared.loop) }
 }

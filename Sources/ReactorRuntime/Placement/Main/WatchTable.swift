@@ -1,8 +1,7 @@
-import Dispatch
 import ReactorCore
-import Synchronization
 
-/// Who watches which descriptor. The system has one entry for each descriptor, with all that is waited for.
+/// The watched descriptors of the main loop. The system has one entry for each descriptor, with everything that is
+/// waited for there; this table has one watch for each call of ``MainLoop/watch(_:for:_:)``.
 final class WatchTable: Sendable {
   private final class Watch: Sendable {
     let interest: Poller.Interest
@@ -19,8 +18,10 @@ final class WatchTable: Sendable {
 
   init(_ poller: Poller) { self.poller = poller }
 
+  /// Any thread.
   var isEmpty: Bool { watches.withLock { $0.isEmpty } }
 
+  /// Starts a watch, and returns what ends it. Any thread.
   func add(
     _ descriptor: Int32, for readiness: MainLoop.Readiness, _ body: @escaping @Sendable () -> Void
   ) throws(MainLoopError) -> any Disposable {
@@ -29,7 +30,7 @@ final class WatchTable: Sendable {
       update(descriptor, from: watches[descriptor], to: (watches[descriptor] ?? []) + [watch], in: &watches)
     }
     if let refusal { throw .descriptorRefused(refusal.code) }
-    MainLoopHost.shared.watchPoller()
+    MainLoopRunner.shared.watchPoller()
     return Disposables.create { [self] in remove(watch, of: descriptor) }
   }
 
@@ -41,7 +42,7 @@ final class WatchTable: Sendable {
     }
   }
 
-  /// Under the lock.
+  /// Changes the system's entry, and then the table; returns why the system refuses that. Under the lock.
   private func update(
     _ descriptor: Int32, from before: [Watch]?, to after: [Watch], in watches: inout [Int32: [Watch]]
   ) -> Poller.Refusal? {
@@ -62,7 +63,8 @@ final class WatchTable: Sendable {
     return nil
   }
 
-  /// What is to be called, by a call each: one of them may end the next.
+  /// Returns what is to be called for a descriptor that is ready. Each checks its watch again when it is called, since
+  /// one of them may end the next. Any thread.
   func bodies(_ tag: UInt64, _ ready: Poller.Interest) -> [@Sendable () -> Void] {
     guard let descriptor = Int32(exactly: tag) else { return [] }
     let found = watches.withLock { $0[descriptor] ?? [] }
@@ -72,37 +74,5 @@ final class WatchTable: Sendable {
         if isWatching { watch.body() }
       }
     }
-  }
-}
-
-/// Brings a block into the main queue, once until it is unrung: see ``MainLoopHost``.
-final class MainQueueSignal: Sendable {
-  private let isRung = Atomic(false)
-  /// Relaxed: a number.
-  private let count = Atomic<UInt32>(0)
-  /// Besides, where the main queue cannot be watched: readable when rung.
-  let event: EventDescriptor?
-
-  init() throws(CoreError) { event = MainQueue.descriptor == nil ? try EventDescriptor() : nil }
-
-  /// How often a block was brought because somebody rang.
-  var rings: UInt32 { count.load(ordering: .relaxed) }
-
-  /// Any thread.
-  func ring() {
-    if !tryTakeOverSpilled() { return }
-    count.add(1, ordering: .relaxed)
-    bringBlock()
-  }
-
-  /// Whether it was not rung, and the caller has rung it now.
-  func tryTakeOverSpilled() -> Bool { !isRung.exchange(true, ordering: .sequentiallyConsistent) }
-
-  /// The block, before it looks for the last time; answers whether it was rung.
-  func unring() -> Bool { isRung.exchange(false, ordering: .sequentiallyConsistent) }
-
-  func bringBlock() {
-    DispatchQueue.main.async { MainLoopHost.shared.runBlock() }
-    event?.signal()
   }
 }

@@ -1,129 +1,133 @@
 import ReactorCore
 import Synchronization
 
-/// What is on its way to a loop: runtimes, each at most once, as many as there are; and jobs and timers.
+/// What is on its way to a loop: reactors, each at most once, and jobs and timers.
 ///
-/// Normally runtimes go through a ring. What does not fit there is kept beside it under a lock, so that
-/// nobody waits for the loop: it may be busy with a long turn, or it may be the caller. Jobs and timers
-/// always are there: they allocate anyway, and their order is theirs alone.
+/// A reactor normally goes through a ring. If that is full, it is kept beside the ring under a lock, so that no sender
+/// waits for the loop, which may be busy with a long turn or may be the sender itself. Jobs and timers always go
+/// under the lock: they allocate anyway, and this keeps the order of those that one thread submits.
 @usableFromInline
 struct LoopInbox: ~Copyable, Sendable {
-  @usableFromInline let ring: Ring<Scheduled>
+  @usableFromInline let ring: Ring<ScheduledReactor>
+  /// What the thread of the loop sleeps on.
   @usableFromInline let wake: EventCount
-  /// Wakes whoever runs the rounds, in place of `wake`.
-  private let bell: (@Sendable () -> Void)?
-  private let mail = SystemMutex(InboxContents())
-  /// Whether `mail` may hold something; spares the loop the lock.
+  /// Wakes what runs the rounds, in place of `wake`.
+  private let signal: (@Sendable () -> Void)?
+  private let contents = SystemMutex(InboxContents())
+  /// Whether `contents` may hold something; spares the loop the lock.
+  ///
+  /// Relaxed: it changes under the lock only. A loop that reads an old value takes the contents in a later round; one
+  /// that is about to sleep reads it after the fence of `wake`, and whatever set it notifies afterwards.
   @usableFromInline let hasContents = Atomic(false)
 
+  /// - Parameters:
+  ///   - kind: What the thread of the loop sleeps on.
+  ///   - signal: Called in place of waking that thread, on the thread that submits.
   @usableFromInline
-  init(waking kind: EventCountKind = .futex, bell: (@Sendable () -> Void)? = nil) throws(CoreError) {
-    let ring = try Ring<Scheduled>(capacity: 1024)
+  init(waking kind: EventCountKind = .futex, signal: (@Sendable () -> Void)? = nil) throws(CoreError) {
+    let ring = try Ring<ScheduledReactor>(capacity: 1024)
     wake = try EventCount(kind)
     self.ring = ring
-    self.bell = bell
+    self.signal = signal
   }
 
-  private func notify() {
-    if let bell { bell() } else { wake.notify() }
-  }
+  // MARK: Any thread
 
-  /// Takes a runtime in and wakes the loop; false once it is closed. Any thread; waits for nobody but for
-  /// another that finds the ring full at the same moment.
+  /// Takes a reactor in and wakes the loop; returns false once the ring is closed. Any thread. It does not wait,
+  /// except for other threads that find the ring full at the same moment.
   @usableFromInline
-  func submit(_ scheduled: Scheduled) -> Bool {
-    switch ring.trySend(scheduled) {
+  func submit(_ reactor: ScheduledReactor) -> Bool {
+    switch ring.trySend(reactor) {
     case .closed: return false
-    case .full: if !submitToContents(scheduled, evenIfClosed: false) { return false }
+    case .full: if !submitBesideRing(reactor, evenIfClosed: false) { return false }
     case .accepted: break
     }
     notify()
     return true
   }
 
-  /// Takes in what the loop's own thread scheduled, from inside a turn; closed or not. The loop.
-  @usableFromInline
-  func submitHere(_ scheduled: Scheduled) { _ = submitToContents(scheduled, evenIfClosed: true) }
-
-  private func submitToContents(_ scheduled: Scheduled, evenIfClosed: Bool) -> Bool {
-    addToContents(unless: { _ in ring.isClosed && !evenIfClosed }, { $0.reactors.append(scheduled) })
-  }
-
-  /// Adds something to the mail and wakes the loop, unless `isRefused`. Any thread.
+  /// Adds something beside the ring and wakes the loop, unless `isRefused` returns true. Any thread.
   func post(unless isRefused: (inout InboxContents) -> Bool, _ add: (inout InboxContents) -> Void) -> Bool {
-    let isAdded = addToContents(unless: isRefused, add)
+    let isAdded = tryAdd(unless: isRefused, add)
     if isAdded { notify() }
     return isAdded
   }
 
-  private func addToContents(
-    unless isRefused: (inout InboxContents) -> Bool, _ add: (inout InboxContents) -> Void
-  ) -> Bool {
-    mail.withLock { mail in
-      // Under the lock: who finds the intake closed and then takes the lock sees all that got in before.
-      if isRefused(&mail) { return false }
-      add(&mail)
-      hasContents.store(true, ordering: .relaxed)
-      return true
-    }
-  }
-
-  /// Refuses what comes from now on. Any thread.
-  @usableFromInline
+  /// Refuses the reactors of other threads from now on, and wakes the loop. Any thread.
   func close() {
     ring.close()
     notify()
   }
 
-  /// Takes out what is beside the ring. The loop.
-  func takeContents() -> InboxContents {
-    mail.withLock { mail in
-      hasContents.store(false, ordering: .relaxed)
-      return mail.take()
-    }
-  }
-
-  /// Whether it is closed and nothing will come any more; then it is over. The loop.
-  @inlinable
-  func end() -> Bool { ring.isClosed && ring.isEmpty && endContents() }
-
-  @usableFromInline
-  func endContents() -> Bool {
-    mail.withLock { mail in
-      if mail.isEmpty { mail.isOver = true }
-      return mail.isOver
-    }
-  }
-
-  /// How much waits. Any thread.
+  /// How many reactors and jobs were on their way a moment ago. Any thread.
   var wasCounts: (reactors: Int, jobs: Int) {
-    let (reactors, jobs) = mail.withLock { ($0.reactors.count, $0.jobs.count) }
+    let (reactors, jobs) = contents.withLock { ($0.reactors.count, $0.jobs.count) }
     return (ring.wasCount + reactors, jobs)
   }
 
-  /// Whether something has come that was not taken in. The loop.
+  private func notify() {
+    if let signal { signal() } else { wake.notify() }
+  }
+
+  private func submitBesideRing(_ reactor: ScheduledReactor, evenIfClosed: Bool) -> Bool {
+    tryAdd(unless: { _ in ring.isClosed && !evenIfClosed }, { $0.reactors.append(reactor) })
+  }
+
+  private func tryAdd(
+    unless isRefused: (inout InboxContents) -> Bool, _ add: (inout InboxContents) -> Void
+  ) -> Bool {
+    contents.withLock { contents in
+      // Under the lock: a thread that closes the loop and then takes the lock finds everything that was added before.
+      if isRefused(&contents) { return false }
+      add(&contents)
+      hasContents.store(true, ordering: .relaxed)
+      return true
+    }
+  }
+
+  // MARK: The thread that runs the rounds
+
+  /// Takes in what a turn of the loop scheduled, closed or not. It needs no wake-up: the round goes on.
+  @usableFromInline
+  func submitFromTurn(_ reactor: ScheduledReactor) { _ = submitBesideRing(reactor, evenIfClosed: true) }
+
+  /// Takes out what is beside the ring.
+  func takeContents() -> InboxContents {
+    contents.withLock { contents in
+      hasContents.store(false, ordering: .relaxed)
+      return contents.take()
+    }
+  }
+
+  /// Whether something has come that was not taken in.
   var isWaiting: Bool { ring.isReady || hasContents.load(ordering: .relaxed) }
 
-  /// Whether the loop has something to look at. The loop.
+  /// Whether the loop has something to check: it must not sleep.
   @inlinable
   var isReady: Bool { ring.isReady || ring.isClosed || hasContents.load(ordering: .relaxed) }
+
+  /// Whether nothing will come through the ring any more.
+  // Closed is read first: a ring that is empty after it was closed stays empty.
+  @inlinable
+  var isRingDrained: Bool { ring.isClosed && ring.isEmpty }
+
+  /// Calls `body` under the lock, unless something is beside the ring; returns what `body` returns, or else false.
+  func ifContentsAreEmpty(_ body: () -> Bool) -> Bool { contents.withLock { $0.isEmpty && body() } }
 }
 
 /// What is on its way to a loop beside the ring, under a lock.
 @usableFromInline
 struct InboxContents: Sendable {
   /// Those that found the ring full, and those that the loop's own turns scheduled.
-  var reactors: [Scheduled] = []
+  var reactors: [ScheduledReactor] = []
   var jobs: [LoopJob] = []
   var timers: [LoopTimer] = []
-  /// How many jobs and timers that count were ever taken in.
+  /// How many jobs and timers were ever taken in, without the cancelled timers that were removed here.
   var submitted = 0
-  /// Whether the loop will never look again.
-  var isOver = false
 
   var isEmpty: Bool { reactors.isEmpty && jobs.isEmpty && timers.isEmpty }
 
-  /// Answers how many.
+  /// Removes the timers that were cancelled, and returns how many.
   mutating func removeCancelledTimers() -> Int {
     let before = timers.count
     timers.removeAll { $0.wasTaken }
@@ -131,7 +135,7 @@ struct InboxContents: Sendable {
     return before - timers.count
   }
 
-  /// Takes out what is there.
+  /// Takes out what is there; the count goes on.
   mutating func take() -> InboxContents {
     defer {
       reactors = []

@@ -1,26 +1,27 @@
 import ReactorCore
 import Synchronization
 
-/// What a loop shows of itself to other threads: counters, and whose turns it runs.
+/// What other threads may read of a loop: its counters, and whose turns it runs.
 ///
-/// Only who runs the rounds writes the counters, by a load and a store; others read them at any time. All
-/// relaxed: each is a number of its own.
+/// Only the thread that runs the rounds writes the counters, with a load and a store; any thread reads them. All
+/// accesses are relaxed: each counter is a number of its own, and nothing else is read because of it.
 @usableFromInline
 final class LoopMonitor: Sendable {
   @usableFromInline let turns = Atomic<Int>(0)
   @usableFromInline let actions = Atomic<Int>(0)
   @usableFromInline let longestTurn = Atomic<Int64>(0)
-  /// When the loop last finished something, or last looked in vain: of ``MonotonicTime``.
+  /// When the loop last finished something, or last found nothing to do: in the time of ``MonotonicTime``.
   @usableFromInline let heartbeat = Atomic(MonotonicTime.now)
   let jobs = Atomic<Int>(0)
-  /// How many of the jobs and timers that count are done with.
+  /// How many jobs and timers were run or removed, of those that ``InboxContents/submitted`` counts.
   let tasksDone = Atomic<Int>(0)
+  /// How many jobs and timers the loop has taken in and not yet run.
   let tasksNow = Atomic<Int>(0)
   let parks = Atomic<Int>(0)
   let wakes = Atomic<Int>(0)
-  /// Whose turns it runs; others look at it under its lock. No reference leaves that: the last one must go on
-  /// the loop.
-  @usableFromInline let hosted = WatchedList<Scheduled>(capacity: 64)
+  /// The reactors that the loop owns. Other threads read the list under its lock, and copy no reference out of it: the
+  /// last one must be dropped on the loop.
+  @usableFromInline let reactors = WatchedList<ScheduledReactor>(capacity: 64)
 
   @usableFromInline
   init() {}
@@ -30,7 +31,7 @@ final class LoopMonitor: Sendable {
     counter.store(counter.load(ordering: .relaxed) &+ amount, ordering: .relaxed)
   }
 
-  /// After a turn that was not in vain.
+  /// After a turn that did something.
   @inlinable
   func noteTurn(of count: Int) {
     Self.add(1, to: turns)
@@ -38,7 +39,7 @@ final class LoopMonitor: Sendable {
     noteEnd()
   }
 
-  /// After something that may have been long.
+  /// After something that may have taken long.
   @inlinable
   func noteEnd() {
     let now = MonotonicTime.now
@@ -52,7 +53,7 @@ final class LoopMonitor: Sendable {
     noteEnd()
   }
 
-  /// Nothing was to be done until now: what comes begins here.
+  /// Notes that there was nothing to do until now, so that what comes next is measured from here.
   @usableFromInline
   func beat() { heartbeat.store(MonotonicTime.now, ordering: .relaxed) }
 }
@@ -60,11 +61,11 @@ final class LoopMonitor: Sendable {
 // MARK: Sleep
 
 extension LoopMonitor {
-  /// Nothing is left, and from now on whoever submits something has to wake the loop.
+  /// Notes that nothing is left, and that from now on a thread that submits something has to wake the loop.
   @usableFromInline
   func notePark() { Self.add(1, to: parks) }
 
-  /// - Parameter total: How often it was woken so far, modulo 2^31.
+  /// - Parameter total: How often the loop was woken so far, modulo 2^31.
   @usableFromInline
   func noteWakes(total: UInt32) {
     let before = UInt32(truncatingIfNeeded: wakes.load(ordering: .relaxed))
@@ -72,28 +73,28 @@ extension LoopMonitor {
   }
 }
 
-/// What a loop has done so far, and what it has to do: numbers that were read one after the other while it
-/// went on.
+/// What a loop has done so far, and what it has to do. The numbers are read one after the other while the loop goes on,
+/// so they need not fit together.
 public struct LoopCounters: Sendable, Hashable {
   /// The loop's name.
   public let name: String
-  /// Turns in which something was done, of all reactors together.
+  /// Turns in which something was done, counted over all reactors.
   public let turns: Int
-  /// What was done in them: actions, mutations from elsewhere, observers that came.
+  /// What was processed in them: actions, mutations from elsewhere, new observers.
   public let actions: Int
   /// Jobs and timers that were run.
   public let jobs: Int
-  /// The longest turn, job or timer. Overestimated by a few microseconds if the loop was idle before it.
+  /// How long the longest turn, job or timer took. A few microseconds too long if the loop was idle before it.
   public let longestTurn: Duration
   /// How often the thread got ready to sleep.
   public let parks: Int
-  /// How often somebody woke it, each time with a system call: at most once per park.
+  /// How often a sender woke it, each time with a system call: at most once for each park.
   public let wakes: Int
-  /// Reactors that it holds because they have, or just had, something to do.
-  public let hosted: Int
-  /// Reactors and jobs that were handed over and that it has not looked at yet.
-  public let intake: Int
-  /// Jobs and timers that wait; cancelled timers count until they are swept.
+  /// Reactors that the loop owns because they have, or just had, something to do.
+  public let reactors: Int
+  /// Reactors and jobs that were submitted to the loop and that it has not taken in yet.
+  public let inbox: Int
+  /// Jobs and timers that were taken in and wait. Cancelled timers count until they are removed.
   public let waitingJobs: Int
 }
 
@@ -101,25 +102,66 @@ extension LoopCounters: CustomStringConvertible {
   public var description: String {
     """
     \(name): turns \(turns), actions \(actions), jobs \(jobs), longest \(longestTurn), parks \(parks), \
-    wakes \(wakes), hosted \(hosted), intake \(intake), waiting jobs \(waitingJobs)
+    wakes \(wakes), reactors \(reactors), inbox \(inbox), waiting jobs \(waitingJobs)
     """
   }
 }
 
 extension Loop {
-  /// What the loop has done so far. Any thread; the loop is not stopped for it.
+  /// What the loop has done so far. Any thread; the loop does not wait for it.
   public var counters: LoopCounters { state.counters }
 }
 
 extension LoopState {
   var counters: LoopCounters {
-    let intake = intake.wasCounts
+    let waiting = inbox.wasCounts
     return LoopCounters(
       name: name, turns: monitor.turns.load(ordering: .relaxed),
       actions: monitor.actions.load(ordering: .relaxed), jobs: monitor.jobs.load(ordering: .relaxed),
       longestTurn: .nanoseconds(monitor.longestTurn.load(ordering: .relaxed)),
       parks: monitor.parks.load(ordering: .relaxed), wakes: monitor.wakes.load(ordering: .relaxed),
-      hosted: monitor.hosted.wasCount, intake: intake.reactors + intake.jobs,
+      reactors: monitor.reactors.wasCount, inbox: waiting.reactors + waiting.jobs,
       waitingJobs: monitor.tasksNow.load(ordering: .relaxed))
+  }
+}
+
+// MARK: What has not ended
+
+extension LoopState {
+  /// Finds what has not ended, and what it is doing: the reactors, jobs and rounds of a loop that is closed. Any thread.
+  ///
+  /// - Parameter isRunByOthers: Whether the loop has no thread of its own.
+  func findUnfinished(isRunByOthers: Bool) -> [Unfinished] {
+    let time = Duration.nanoseconds(
+      max(0, MonotonicTime.now - monitor.heartbeat.load(ordering: .relaxed)))
+    let (running, job) = (wasRunning, UInt(1))
+    var found: [(reactor: any AnyObject.Type, occupation: Unfinished.Occupation)] = []
+    monitor.reactors.forEachLocked { scheduled in
+      let isRunning = running == UInt(bitPattern: scheduled.runtime)
+      found.append(
+        (
+          type(of: scheduled.reactor),
+          isRunning ? .busy(time) : .waiting(actions: scheduled.serve(.count))
+        ))
+    }
+    var unfinished = found.map {
+      Unfinished(name: String(reflecting: $0.reactor), loop: name, occupation: $0.occupation)
+    }
+    let waiting = inbox.wasCounts
+    if waiting.reactors > 0 {
+      unfinished.append(
+        Unfinished(name: "reactors", loop: name, occupation: .waiting(actions: waiting.reactors)))
+    }
+    let jobs = waiting.jobs + monitor.tasksNow.load(ordering: .relaxed)
+    if running == job {
+      unfinished.append(Unfinished(name: "jobs", loop: name, occupation: .busy(time)))
+    } else if jobs > 0 {
+      unfinished.append(Unfinished(name: "jobs", loop: name, occupation: .waiting(actions: jobs)))
+    }
+    if unfinished.isEmpty || (isRunByOthers && running == 0) {
+      let occupation = isRunByOthers ? Unfinished.Occupation.notRun : .waiting(actions: 0)
+      unfinished.append(Unfinished(name: "loop", loop: name, occupation: occupation))
+    }
+    return unfinished
   }
 }

@@ -1,39 +1,102 @@
 import ReactorCore
 import Synchronization
 
-/// What a loop does, round by round. Belongs to whoever runs them.
-@usableFromInline
-struct LoopRounds: Sendable {
-  @usableFromInline var hosting: ScheduledReactors
-  @usableFromInline var tasks = LoopTasks()
-
-  /// - Parameter patience: After how many turns in vain a reactor is given up.
+/// The main function of a loop's thread: round after round, until the loop is sealed.
+extension LoopState {
+  // Inlinable, like all that it calls, so that it is compiled where the core is known: otherwise each check of the
+  // rings would go through witness tables.
   @inlinable
-  init(patience: Int, monitor: LoopMonitor) {
-    hosting = ScheduledReactors(patience: patience, monitor: monitor)
+  func run() {
+    ownThread.store(CurrentCore.threadToken, ordering: .relaxed)
+    currentThread.store(CurrentCore.threadToken, ordering: .relaxed)
+    var rounds = LoopRounds(patience: waiting.patience, monitor: monitor)
+    var pacer = Pacer()
+    var emptyRounds = 0
+    repeat {
+      let processed = rounds.runRound(of: self)
+      if processed > 0 {
+        emptyRounds = 0
+        if waiting.kind != .busy, processed < turnLimit { pacer.wait(afterReceiving: processed) }
+      } else if waiting.kind == .parking, emptyRounds > waiting.limit, rounds.isIdle {
+        park(until: rounds.tasks.deadline)
+        emptyRounds = 0
+      } else {
+        emptyRounds += 1
+        pause(after: emptyRounds)
+      }
+    } while !(isClosed && rounds.isDone && trySeal())
+    currentThread.store(0, ordering: .relaxed)
+    endIfSealed()
   }
 
-  /// Takes in what has come, and runs one turn of each reactor, and at most as many jobs, and timers, as a
-  /// turn has actions. Answers how many actions, jobs and timers that were.
+  /// Waits a moment after a round in which nothing was done.
   @inlinable
-  mutating func run(of loop: LoopState) -> Int {
-    // At most each reactor once.
-    _ = loop.intake.ring.drain { hosting.accept($0) }
-    if loop.intake.hasContents.load(ordering: .relaxed) { takeContents(of: loop) }
-    if loop.isClosed { hosting.close() }
+  func pause(after emptyRounds: Int) {
+    // Not after each one, since reading the clock costs as much as many checks of the inbox.
+    if emptyRounds % 64 == 0 { monitor.beat() }
+    if waiting.kind == .busy { return }
+    CurrentCore.pause()
+    let spins = waiting.kind == .spinning ? waiting.limit : 256
+    if emptyRounds % spins == 0 { DedicatedThread.yield() }
+  }
+
+  /// Sleeps until something comes, the loop is closed, or that time has come. It may also return early.
+  @inlinable
+  func park(until deadline: Int64?) {
+    let timeout = deadline.map { $0 - MonotonicTime.now }
+    if let timeout, timeout <= 0 { return }
+    var checks = 0
+    _ = inbox.wake.wait(timeoutNanoseconds: timeout) {
+      checks += 1
+      // The second check is the last one before the sleep.
+      if checks == 2 {
+        Tracepoint.park(self)
+        monitor.notePark()
+      }
+      // At most one sleep, so that each is counted.
+      return checks > 2 || inbox.isReady
+    }
+    if checks > 1 { Tracepoint.wake(self) }
+    monitor.noteWakes(total: inbox.wake.wakes)
+    monitor.beat()
+  }
+}
+
+/// What a loop does in a round: takes in what came, runs jobs and timers, and runs one turn of each reactor.
+///
+/// Only the thread that runs the rounds uses it.
+@usableFromInline
+struct LoopRounds: Sendable {
+  @usableFromInline var reactors: ScheduledReactors
+  @usableFromInline var tasks = LoopTasks()
+
+  /// - Parameter patience: After how many turns without work in a row the loop releases a reactor.
+  @inlinable
+  init(patience: Int, monitor: LoopMonitor) {
+    reactors = ScheduledReactors(patience: patience, monitor: monitor)
+  }
+
+  /// Takes in what came, then runs at most as many jobs, and as many timers, as a turn has actions, then one turn of
+  /// each reactor. Returns how many actions, jobs and timers it ran.
+  @inlinable
+  mutating func runRound(of loop: LoopState) -> Int {
+    // Ends: each reactor is in the ring at most once.
+    _ = loop.inbox.ring.drain { reactors.accept($0) }
+    if loop.inbox.hasContents.load(ordering: .relaxed) { takeContents(of: loop) }
+    if loop.isClosed { reactors.close() }
     var processed = 0
     if !tasks.isEmpty { processed = runTasks(of: loop) }
-    return processed + hosting.runTurns(upTo: loop.turnLimit)
+    return processed + reactors.runTurns(upTo: loop.turnLimit)
   }
 
   @usableFromInline
   @inline(never)
   mutating func takeContents(of loop: LoopState) {
-    var mail = loop.intake.takeContents()
-    // Moved, not copied: that would count references to each.
-    while let scheduled = mail.reactors.popLast() { hosting.accept(scheduled) }
-    if mail.jobs.isEmpty, mail.timers.isEmpty { return }
-    tasks.accept(mail, loop.monitor, loop.cancelledTimers)
+    var contents = loop.inbox.takeContents()
+    // Moved out one by one: a copy would retain and release each.
+    while let reactor = contents.reactors.popLast() { reactors.accept(reactor) }
+    if contents.jobs.isEmpty, contents.timers.isEmpty { return }
+    tasks.accept(contents, loop.monitor, loop.cancelledTimers)
   }
 
   @usableFromInline
@@ -45,134 +108,11 @@ struct LoopRounds: Sendable {
     return tasks.run(upTo: loop.turnLimit, loop.monitor, loop.cancelledTimers)
   }
 
-  /// Whether there is nothing to do but to wait for what comes, or for a timer.
+  /// Whether there is nothing to do until something comes or a timer is due.
   @inlinable
-  var isResting: Bool { hosting.isEmpty && !tasks.hasJobs }
+  var isIdle: Bool { reactors.isEmpty && !tasks.hasJobs }
 
-  /// Whether there is nothing to do and nothing to wait for.
+  /// Whether everything that was taken in is done, and no timer is left.
   @inlinable
-  var isDone: Bool { hosting.isEmpty && tasks.isEmpty }
-}
-
-/// The reactors that a loop's thread owns at the moment.
-@usableFromInline
-struct ScheduledReactors: Sendable {
-  /// The monitor's list; whoever runs the rounds is its owner.
-  @usableFromInline let reactors: WatchedList<Scheduled>
-  /// Of each of them, how many turns it has had in vain.
-  @usableFromInline var quietRounds: ContiguousArray<Int> = []
-  @usableFromInline var patience: Int
-  @usableFromInline let monitor: LoopMonitor
-
-  /// - Parameter patience: After how many turns in vain a reactor is given up.
-  @inlinable
-  init(patience: Int, monitor: LoopMonitor) {
-    self.patience = patience
-    self.monitor = monitor
-    reactors = monitor.hosted
-    // So that the usual loop never allocates once it runs.
-    quietRounds.reserveCapacity(64)
-  }
-
-  @inlinable
-  var isEmpty: Bool { quietRounds.isEmpty }
-
-  @inlinable
-  mutating func accept(_ scheduled: consuming Scheduled) {
-    _ = scheduled.serve(.begin)
-    reactors.append(scheduled)
-    quietRounds.append(0)
-  }
-
-  /// One turn of each, of so many actions; answers how many were processed in all.
-  @inlinable
-  mutating func runTurns(upTo limit: Int) -> Int {
-    var processed = 0
-    var index = 0
-    let patience = patienceNow
-    while index < quietRounds.count {
-      let count = reactors[index].serve(.turn)
-      if count > 0 { monitor.noteTurn(of: count) }
-      processed += count
-      quietRounds[index] = count > 0 ? 0 : quietRounds[index] + 1
-      // Without patience, a turn that was not cut short was the last one: what it touched is still at hand.
-      let isQuiet = patience == 0 ? count < limit : quietRounds[index] > patience
-      if isQuiet, reactors[index].serve(.leave) != 0 {
-        // May be the last reference: then the reactor ends here, on the loop.
-        remove(at: index)
-      } else {
-        index += 1
-      }
-    }
-    return processed
-  }
-
-  /// A look in vain at each of many costs more than to take one up again.
-  @inlinable
-  var patienceNow: Int { patience / max(1, quietRounds.count / 16) }
-
-  /// The calling thread is no longer the owner of any of them, but still hosts them. Between turns.
-  func suspend() { call(.suspend) }
-
-  /// The calling thread goes on where one has suspended.
-  func resume() { call(.begin) }
-
-  /// Nothing more is accepted for any of them, and who has nothing to do is given up after one turn in vain.
-  @inlinable
-  mutating func close() {
-    patience = 0
-    call(.close)
-  }
-
-  @inlinable
-  func call(_ call: LoopCall) {
-    for index in quietRounds.indices { _ = reactors[index].serve(call) }
-  }
-
-  @inlinable
-  mutating func remove(at index: Int) {
-    let last = quietRounds.removeLast()
-    if index < quietRounds.count { quietRounds[index] = last }
-    _ = reactors.remove(at: index)
-  }
-}
-
-/// What the thread of a loop has done by a runtime whose turns it runs.
-@usableFromInline
-enum LoopCall: Sendable {
-  /// The loop has taken over what a sender scheduled: from here on its thread is the owner.
-  case begin
-  /// Its thread is no longer the owner, and nobody else until the loop begins again.
-  case suspend
-  /// Runs what was sent, at most a turn's limit, and answers how many actions that were.
-  case turn
-  /// Refuses what is sent from now on; may come again.
-  case close
-  /// Gives the ownership up; answers 0 if something arrived meanwhile and the loop is still the owner.
-  case leave
-  /// Answers how much waits in the mailbox, without what its own turns have sent. Any thread.
-  case count
-}
-
-/// A runtime on its way to its loop, with the reactor, which it does not retain itself: as long as the loop
-/// has something to do for it, the reactor stays.
-@usableFromInline
-struct Scheduled: Sendable {
-  /// A closure, since it is made where the type of the reactor is known: what it calls is specialised, where
-  /// the methods of a protocol would not be. It counts no references to the reactor or the runtime, whose
-  /// first cache lines senders read.
-  @usableFromInline let serve: @Sendable (LoopCall) -> Int
-  @usableFromInline let reactor: any AnyObject & Sendable
-  /// Whose turns these are.
-  @usableFromInline let runtime: ObjectIdentifier
-
-  @usableFromInline
-  init(
-    _ runtime: ObjectIdentifier, of reactor: any AnyObject & Sendable,
-    _ serve: @escaping @Sendable (LoopCall) -> Int
-  ) {
-    self.serve = serve
-    self.reactor = reactor
-    self.runtime = runtime
-  }
+  var isDone: Bool { reactors.isEmpty && tasks.isEmpty }
 }

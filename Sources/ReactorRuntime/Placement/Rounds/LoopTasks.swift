@@ -1,14 +1,14 @@
 import ReactorCore
 import Synchronization
 
-/// The jobs and timers that a loop has taken in. Whoever runs its rounds.
+/// The jobs and timers that a loop has taken in. Only the thread that runs the rounds uses it.
 @usableFromInline
 struct LoopTasks: Sendable {
-  /// Those before `next` have been run.
+  /// The jobs before `next` have been run.
   private var jobs: [LoopJob] = []
   private var next = 0
   private var timers = TimerHeap()
-  /// Whether there is anything to look at; beside the rest, so that a loop of reactors pays one look.
+  /// Whether no job and no timer waits. Stored, so that a loop without jobs and timers pays for one load.
   @usableFromInline private(set) var isEmpty = true
 
   @usableFromInline
@@ -18,30 +18,30 @@ struct LoopTasks: Sendable {
   @usableFromInline var hasJobs: Bool { next < jobs.count }
   /// When the first timer is due.
   @usableFromInline var deadline: Int64? { timers.earliest }
-  /// How many jobs and timers wait, cancelled ones included.
+  /// How many jobs and timers wait, including cancelled timers.
   var count: Int { jobs.count - next + timers.count }
 
-  /// Takes in what came, and sweeps cancelled timers before they are many.
-  mutating func accept(_ mail: InboxContents, _ monitor: LoopMonitor, _ cancelled: CancelledTimers) {
-    jobs.append(contentsOf: mail.jobs)
-    for timer in mail.timers { timers.insert(timer) }
+  /// Takes in what came, and removes cancelled timers once they are many.
+  mutating func accept(_ contents: InboxContents, _ monitor: LoopMonitor, _ cancelled: CancelledTimers) {
+    jobs.append(contentsOf: contents.jobs)
+    for timer in contents.timers { timers.insert(timer) }
     if cancelled.wasCount > 64 + timers.count / 2 {
-      let swept = timers.remove { $0.wasTaken }
-      // In this order: who asks in between how many wait must not find too many.
-      LoopMonitor.add(swept, to: monitor.tasksDone)
-      cancelled.remove(swept)
+      let removed = timers.remove { $0.wasTaken }
+      // In this order: a thread that counts what waits in between finds too few rather than too many.
+      LoopMonitor.add(removed, to: monitor.tasksDone)
+      cancelled.remove(removed)
     }
     noteCount(monitor)
   }
 
-  /// Runs what is due: at most `limit` jobs and as many timers. Answers how many that were.
+  /// Runs at most `limit` timers that are due, and then at most `limit` jobs; returns how many it ran.
   mutating func run(upTo limit: Int, _ monitor: LoopMonitor, _ cancelled: CancelledTimers) -> Int {
     var ran = runTimers(upTo: limit, monitor, cancelled)
-    // What a job submits comes in the next round.
+    // What these jobs submit is run in a later round.
     let end = min(jobs.count, next + limit)
     while next < end {
       let job = jobs[next]
-      // Goes with its last reference, not with the whole batch.
+      // What the job captures is released right after it, not after the whole batch.
       jobs[next] = .done
       next += 1
       job.run()
@@ -65,13 +65,13 @@ struct LoopTasks: Sendable {
   ) -> Int {
     if timers.count == 0 { return 0 }
     let now = MonotonicTime.now
-    var (ran, looked) = (0, 0)
-    while looked < limit, let timer = timers.removeFirst(dueBy: now) {
-      looked += 1
+    var (ran, removed) = (0, 0)
+    while removed < limit, let timer = timers.removeFirst(dueBy: now) {
+      removed += 1
       let body = timer.take()
       LoopMonitor.add(1, to: monitor.tasksDone)
       if let body {
-        // As in a job.
+        // As in `LoopJob.run()`.
         TurnMark.enter()
         body()
         TurnMark.leave()
@@ -84,9 +84,9 @@ struct LoopTasks: Sendable {
     return ran
   }
 
-  /// Drops the timers: the loop was shut down.
+  /// Cancels all timers: the loop was shut down.
   mutating func removeTimers(_ monitor: LoopMonitor, _ cancelled: CancelledTimers) {
-    // Each is cancelled, so that what it captures goes now, whoever holds it.
+    // Disposed of, so that what it captures is released now, even if something still holds the timer.
     let removed = timers.remove { timer in
       timer.dispose()
       return true
@@ -106,13 +106,14 @@ struct LoopTasks: Sendable {
 @usableFromInline
 enum LoopJob: Sendable {
   case closure(@Sendable () -> Void)
-  /// A piece of a task, with the executor that it was given to: retained, since a job does not retain it.
+  /// A piece of a task, with the executor that it was given to. The job does not retain that.
   case task(UnownedJob, any SerialExecutor)
-  /// It was run.
+  /// The job was run.
   case done
 
   func run() {
-    // A loop must not wait for room in the mailbox of another's reactor, which may wait for this one.
+    // With the mark, a send does not wait for room: the mailbox may be that of a reactor of another loop, which may
+    // wait for this one.
     TurnMark.enter()
     defer { TurnMark.leave() }
     switch self {
@@ -123,26 +124,9 @@ enum LoopJob: Sendable {
   }
 }
 
-/// Why a loop did not take a job or a timer.
-public enum LoopError: Error, Hashable, Sendable {
-  /// The loop was shut down.
-  case closed
-  /// As many wait as the loop's `jobCapacity` allows.
-  case full
-}
-
-extension LoopError: CustomStringConvertible {
-  public var description: String {
-    switch self {
-    case .closed: "the loop was shut down"
-    case .full: "too many jobs and timers wait for the loop"
-    }
-  }
-}
-
 /// Something that a loop runs once at a certain time, unless it is cancelled before.
 final class LoopTimer: Disposable {
-  /// Of ``MonotonicTime``.
+  /// In the time of ``MonotonicTime``.
   let deadline: Int64
   private let cancelled: CancelledTimers
   private let isTaken = Atomic(false)
@@ -154,23 +138,24 @@ final class LoopTimer: Disposable {
     self.body = OwnerIsolated(body)
   }
 
-  /// Takes out what is to be run, once: nil if it was cancelled. The body belongs to whoever won.
+  /// Takes the body out, once: returns nil if the timer was cancelled or has run. Any thread; the one that sets the flag
+  /// is the only one that touches the body.
   func take() -> (@Sendable () -> Void)? {
-    // Acquire: what the thread that scheduled it wrote.
+    // Acquire: what the thread that scheduled it wrote, of which the body is a part.
     if isTaken.exchange(true, ordering: .acquiring) { return nil }
     return body.value.take()
   }
 
-  /// Prevents it, unless it has begun, and lets go of what it captures.
+  /// Cancels the timer, unless its body has begun, and releases what it captures. Any thread.
   func dispose() {
     if take() != nil { cancelled.add() }
   }
 
-  /// Relaxed: it is only swept.
+  /// Whether it was cancelled or has run. Relaxed: decides only about removing it early.
   var wasTaken: Bool { isTaken.load(ordering: .relaxed) }
 }
 
-/// How many cancelled timers are still in the heap of a loop, so that it sweeps them before they are many.
+/// How many cancelled timers are still in the heap of a loop, so that it removes them once they are many.
 final class CancelledTimers: Sendable {
   // Relaxed: an estimate.
   private let count = Atomic(0)
@@ -180,7 +165,7 @@ final class CancelledTimers: Sendable {
   func remove(_ removed: Int) { count.subtract(removed, ordering: .relaxed) }
 }
 
-/// Timers, the earliest first, and of two with the same time the one that came first: a binary heap.
+/// A binary heap of timers, the earliest first. Of two with the same time, the one that came first is first.
 struct TimerHeap: Sendable {
   private struct Entry: Sendable {
     let timer: LoopTimer
@@ -192,19 +177,21 @@ struct TimerHeap: Sendable {
   }
 
   private var entries: [Entry] = []
-  private var made: UInt64 = 0
+  private var inserted: UInt64 = 0
 
   var count: Int { entries.count }
   var earliest: Int64? { entries.first?.timer.deadline }
 
   /// - Complexity: O(log n).
   mutating func insert(_ timer: LoopTimer) {
-    made += 1
-    entries.append(Entry(timer: timer, number: made))
+    inserted += 1
+    entries.append(Entry(timer: timer, number: inserted))
     rise(from: entries.count - 1)
   }
 
-  /// Takes the earliest out if its time has come. O(log n).
+  /// Removes the earliest timer if its time has come.
+  ///
+  /// - Complexity: O(log n).
   mutating func removeFirst(dueBy now: Int64) -> LoopTimer? {
     guard let first = entries.first, first.timer.deadline <= now else { return nil }
     let last = entries.removeLast()
@@ -215,7 +202,9 @@ struct TimerHeap: Sendable {
     return first.timer
   }
 
-  /// Takes all out that fulfil the condition; answers how many. O(n).
+  /// Removes every timer that fulfils the condition, and returns how many.
+  ///
+  /// - Complexity: O(n).
   mutating func remove(where condition: (LoopTimer) -> Bool) -> Int {
     let before = entries.count
     entries.removeAll { condition($0.timer) }

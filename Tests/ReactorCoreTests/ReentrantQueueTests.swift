@@ -2,9 +2,9 @@ import ReactorCore
 import TestSupport
 import Testing
 
-/// The owner's own actions.
-@Suite struct OwnerQueueTests {
-  @Test func `first in first out with stamps`() {
+/// The queue for what the owner sends to itself.
+@Suite struct ReentrantQueueTests {
+  @Test func `elements leave in the order in which they were added with their stamps`() {
     let queue = ReentrantQueue<Int>(limit: 100)
     #expect(queue.isEmpty == true)
     #expect(queue.firstStamp == nil)
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: [1, 3, 16, 17, 100])
-  func `limit holds`(_ limit: Int) {
+  func `a queue holds no more elements than its limit`(_ limit: Int) {
     let queue = ReentrantQueue<Int>(limit: limit)
     for round in 0..<3 {
       for index in 0..<limit { #expect(queue.tryAppend(round * 100 + index, stamp: 0) == true) }
@@ -35,8 +35,8 @@ import Testing
     }
   }
 
-  @Test func `grows wherever its elements lie`() {
-    // The first element at each place of the first block, then growth to several times its size.
+  @Test func `a queue keeps its order when it grows`() {
+    // The first element is at each index of the first block in turn; then the queue grows to several times its size.
     for offset in 0..<16 {
       let queue = ReentrantQueue<Int>(limit: .max)
       for index in 0..<offset {
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `elements are destroyed once`() {
+  @Test func `each element is destroyed exactly once`() {
     let lifetimes = Lifetimes()
     do {
       let queue = ReentrantQueue<LifetimeTracked>(limit: 64)

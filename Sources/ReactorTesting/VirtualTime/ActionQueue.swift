@@ -1,5 +1,6 @@
-/// What is to happen in virtual time: earliest first, and of the same time what was told first.
-struct Agenda: Sendable {
+/// The actions that a ``TestScheduler`` still has to run: a priority queue, ordered by time. Actions of the same
+/// time keep the order in which they were inserted.
+struct ActionQueue: Sendable {
   typealias Action = @Sendable () -> Void
 
   private struct Entry: Sendable {
@@ -9,36 +10,36 @@ struct Agenda: Sendable {
     func isBefore(_ other: Entry) -> Bool { (time, number) < (other.time, other.number) }
   }
 
-  /// A binary heap; an entry whose action is gone was cancelled.
+  /// A binary heap. An entry whose number is missing from `actions` was cancelled.
   private var heap: [Entry] = []
   private var actions: [Int: Action] = [:]
-  private var told = 0
+  private var lastNumber = 0
 
-  /// O(log n). Answers the number by which to cancel it.
+  /// Inserts an action in O(log n). Returns the number with which the action can be cancelled.
   mutating func insert(at time: TestTime, _ action: @escaping Action) -> Int {
-    told += 1
-    actions[told] = action
-    heap.append(Entry(time: time, number: told))
+    lastNumber += 1
+    actions[lastNumber] = action
+    heap.append(Entry(time: time, number: lastNumber))
     var child = heap.count - 1
     while child > 0, heap[child].isBefore(heap[(child - 1) / 2]) {
       heap.swapAt(child, (child - 1) / 2)
       child = (child - 1) / 2
     }
-    return told
+    return lastNumber
   }
 
-  /// Takes an action out, unless it was taken before. The answer is destroyed by the caller, outside of any
-  /// lock.
+  /// Removes an action, and returns it unless it was removed before. The caller destroys it outside of any
+  /// lock, because the action's captures may run user code when they are destroyed.
   mutating func cancel(_ number: Int) -> Action? { actions.removeValue(forKey: number) }
 
-  /// The time of what is next. O(log n) for each that was cancelled.
+  /// Returns the time of the next action. O(log n) for each cancelled entry that it drops.
   mutating func nextTime() -> TestTime? {
     while let first = heap.first, actions[first.number] == nil { removeFirst() }
     return heap.first?.time
   }
 
-  /// Takes out what is next. O(log n).
-  mutating func takeNext() -> (time: TestTime, action: Action)? {
+  /// Removes and returns the next action. O(log n).
+  mutating func popFirst() -> (time: TestTime, action: Action)? {
     guard nextTime() != nil else { return nil }
     let first = heap[0]
     removeFirst()

@@ -2,14 +2,14 @@ import ReactorCore
 import TestSupport
 import Testing
 
-/// The reference that is set once and stays, and the one that does not keep its object.
-@Suite struct LastingReferenceTests {
+/// The reference that is set once, and the one that does not retain its object.
+@Suite struct ReferenceTests {
   private final class Holder: Sendable {
     let reference = AtomicOnce<LifetimeTracked>()
-    deinit { reference.letGo() }
+    deinit { reference.releaseObject() }
   }
 
-  @Test func `is set once by who comes first`() {
+  @Test func `only the first thread sets the object`() {
     let lifetimes = Lifetimes()
     do {
       let holder = Holder()
@@ -25,13 +25,13 @@ import Testing
       #expect(Set(winners.elements).count == 1)
       let last = holder.reference.use { $0.value }
       #expect(last == winners.elements.first)
-      // The threads may not be quite at their ends.
+      // The threads may not have ended yet, and may still hold their objects.
       #expect(Threads.yield { lifetimes.alive == 1 })
     }
     #expect(Threads.yield { lifetimes.alive == 0 })
   }
 
-  @Test func `weak owner keeps neither owner nor part`() {
+  @Test func `a weak owner retains neither the owner nor the part`() {
     let lifetimes = Lifetimes()
     var owner: LifetimeTracked? = lifetimes.track(1)
     let part = lifetimes.track(2)
@@ -41,7 +41,7 @@ import Testing
     #expect(seen == [2, 1])
     owner = nil
     #expect(lifetimes.alive == 1)
-    #expect(!weakly.use { _, _ in Issue.record("the owner is gone") })
+    #expect(!weakly.use { _, _ in Issue.record("the owner is destroyed") })
     withExtendedLifetime(part) {}
   }
 }

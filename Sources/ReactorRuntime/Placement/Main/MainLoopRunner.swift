@@ -1,0 +1,245 @@
+import Dispatch
+import ReactorCore
+import Synchronization
+
+/// Runs the main loop: its rounds run in blocks of Dispatch's main queue, one block per burst.
+///
+/// A thread that submits something raises the signal, and the first one to raise it puts a block into the queue. The
+/// block runs rounds until nothing is left, and then lowers the signal.
+///
+///     submitter                          block
+///     ─────────                          ─────
+///     push                               rounds, until nothing is left
+///     raised.exchange(true)              raised.exchange(false)
+///     was false: enqueue a block         something there, and raised.exchange(true) was false: go on
+///
+/// Nothing is forgotten, because both exchange the same word. A submitter that comes before the block's exchange has
+/// pushed before it, and the block sees that. A submitter that comes after it finds false, and enqueues a block.
+final class MainLoopRunner: Sendable {
+  static let shared: MainLoopRunner = {
+    do {
+      return try MainLoopRunner()
+    } catch {
+      fatalError("the main loop cannot be made: \(error)")
+    }
+  }()
+
+  let stepper: LoopStepper
+  let poller: Poller
+  let watches: WatchTable
+  let signal: MainQueueSignal
+  let stopping: EventDescriptor
+  /// Whether ``run(handling:)`` is in progress. Relaxed: only the main thread changes it. Another thread reads it after
+  /// it has added a watch under the lock of the table, and the main thread checks the table after it has set this to
+  /// false: so one of the two sees the other, and makes the main queue poll.
+  let isRunning = Atomic(false)
+  /// Watches the poller for timers and descriptors, unless ``run(handling:)`` is in progress.
+  private let source = SystemMutex<DispatchSourceBox?>(nil)
+
+  var loop: Loop { stepper.loop }
+
+  private init() throws(CoreError) {
+    let signal = try MainQueueSignal()
+    let poller = try Poller()
+    stopping = try EventDescriptor()
+    let state = try LoopState(
+      name: "main", waiting: .parking, turnLimit: 1024, jobCapacity: 1 << 20, signal: { signal.raise() },
+      runRoundHere: { MainLoopRunner.shared.tryRunRound() })
+    stepper = LoopStepper(of: state)
+    watches = WatchTable(poller)
+    self.signal = signal
+    self.poller = poller
+  }
+
+  func stop() { stopping.signal() }
+
+  /// A block of the main queue.
+  func runBlock() {
+    // After so many rounds, what else waits in the main queue has its turn.
+    if !runRounds(upTo: 16) { signal.enqueueBlock() }
+  }
+
+  /// Runs rounds until nothing is left; returns false if the limit came first. On the main queue.
+  func runRounds(upTo limit: Int) -> Bool {
+    for _ in 0..<limit where stepper.step() == 0 {
+      if tryBecomeIdle() { return true }
+    }
+    return false
+  }
+
+  /// Lowers the signal, so that what comes enqueues a block; returns false if something is left or has come.
+  private func tryBecomeIdle() -> Bool {
+    let (isIdle, deadline) = stepper.checkForWork()
+    if !isIdle { return false }
+    // It is not raised if the rounds ran for a timer, or to be sure that nothing is left.
+    if signal.lower() {
+      loop.state.monitor.notePark()
+      loop.state.monitor.noteWakes(total: signal.raises)
+    }
+    if loop.state.inbox.isWaiting, signal.tryRaise() { return false }
+    poller.setTimer(deadline)
+    if deadline != nil { watchPoller() }
+    return true
+  }
+
+  /// Runs a round if the calling thread is on the main queue, and not inside of a round; returns whether it did. A
+  /// sender there that waits for room in a mailbox of this loop would otherwise wait for itself.
+  private func tryRunRound() -> Bool {
+    if loop.isCurrent || !MainScheduler.isCurrent { return false }
+    _ = stepper.step()
+    return true
+  }
+}
+
+/// Puts a block into the main queue, once until it is lowered: see ``MainLoopRunner``.
+final class MainQueueSignal: Sendable {
+  private let isRaised = Atomic(false)
+  /// Relaxed: a counter.
+  private let count = Atomic<UInt32>(0)
+  /// Only where the main queue itself has no descriptor to poll: readable when the signal is raised.
+  let event: EventDescriptor?
+
+  init() throws(CoreError) { event = MainQueue.descriptor == nil ? try EventDescriptor() : nil }
+
+  /// How often a block was enqueued because the signal was raised.
+  var raises: UInt32 { count.load(ordering: .relaxed) }
+
+  /// Enqueues a block, unless the signal is raised already. Any thread.
+  func raise() {
+    if !tryRaise() { return }
+    count.add(1, ordering: .relaxed)
+    enqueueBlock()
+  }
+
+  // Both exchanges acquire and release (and more): the one that comes later in the order of the word sees what the
+  // other thread did before the earlier one. So the check after `lower()` finds what was pushed before a `tryRaise()`
+  // that returned false until then.
+
+  /// Returns whether this call raised it: then the caller must enqueue a block, or go on with the rounds.
+  func tryRaise() -> Bool { !isRaised.exchange(true, ordering: .sequentiallyConsistent) }
+
+  /// Lowers it, before the last check; returns whether it was raised. The main queue.
+  func lower() -> Bool { isRaised.exchange(false, ordering: .sequentiallyConsistent) }
+
+  func enqueueBlock() {
+    DispatchQueue.main.async { MainLoopRunner.shared.runBlock() }
+    event?.signal()
+  }
+}
+
+// MARK: Timers and descriptors
+
+extension MainLoopRunner {
+  /// Makes the main queue poll, unless ``run(handling:)`` does.
+  func watchPoller() {
+    if isRunning.load(ordering: .relaxed) { return }
+    source.withLock { source in
+      if source == nil { source = DispatchSourceBox(watching: poller.descriptor) { self.poll() } }
+    }
+  }
+
+  /// Stops the main queue from polling: from now on ``run(handling:)`` does.
+  private func unwatchPoller() {
+    source.withLock { source in source = nil }
+  }
+
+  /// In the main queue, when the poller is readable.
+  private func poll() {
+    poller.wait(timeoutMilliseconds: 0) { tag, ready in perform(tag, ready) }
+    // For the timers. It does not raise the signal: a round may have raised it without enqueuing a block.
+    if !runRounds(upTo: 16) { signal.enqueueBlock() }
+  }
+
+  /// Calls what watches a descriptor that is ready.
+  private func perform(_ tag: UInt64, _ ready: Poller.Interest) {
+    let bodies = watches.bodies(tag, ready)
+    if !bodies.isEmpty { stepper.perform { for body in bodies { body() } } }
+  }
+}
+
+/// A source of Dispatch's that is cancelled when it goes away.
+private final class DispatchSourceBox: @unchecked Sendable {
+  // Unchecked: a source of Dispatch's may be used by any thread.
+  private let source: any DispatchSourceRead
+
+  init(watching descriptor: Int32, _ body: @escaping @Sendable () -> Void) {
+    source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
+    source.setEventHandler(handler: body)
+    source.resume()
+  }
+
+  deinit { source.cancel() }
+}
+
+// MARK: MainLoop.run()
+
+extension MainLoopRunner {
+  /// What else is polled, beside the watched descriptors.
+  private enum Tag {
+    static let queue: UInt64 = 1 << 32
+    static let signals: UInt64 = 2 << 32
+    static let stop: UInt64 = 3 << 32
+    static let event: UInt64 = 4 << 32
+  }
+
+  func run(handling numbers: [Int32]) throws(MainLoopError) -> MainLoop.Ending {
+    if !DedicatedThread.isFirst { throw .notTheMainThread }
+    if loop.isCurrent || isRunning.load(ordering: .relaxed) { throw .runsAlready }
+    if withUnsafeCurrentTask(body: { $0 != nil }) { throw .insideATask }
+    let signals: CaughtSignals
+    do { signals = try CaughtSignals(numbers) } catch { throw .signalRefused }
+    let outcome = run(with: signals)
+    signals.restore()
+    return try outcome.get()
+  }
+
+  private func run(with signals: borrowing CaughtSignals) -> Result<MainLoop.Ending, MainLoopError> {
+    isRunning.store(true, ordering: .relaxed)
+    let added = [
+      (MainQueue.descriptor, Tag.queue), (signals.descriptor, Tag.signals), (stopping.descriptor, Tag.stop),
+      (signal.event?.descriptor, Tag.event),
+    ].compactMap { descriptor, tag in descriptor.map { ($0, tag) } }
+    defer {
+      for (descriptor, _) in added { poller.remove(descriptor) }
+      isRunning.store(false, ordering: .relaxed)
+      // What runs the main queue next has to poll again.
+      if !watches.isEmpty || stepper.checkForWork().deadline != nil { watchPoller() }
+    }
+    unwatchPoller()
+    for (descriptor, tag) in added {
+      do {
+        try poller.add(descriptor, for: .readable, tag: tag)
+      } catch {
+        return .failure(.descriptorRefused(error.code))
+      }
+    }
+    let ending = runUntilStopped(signals)
+    runWhatIsLeft()
+    // A stop that was requested during this run must not end the next one.
+    stopping.acknowledge()
+    return .success(ending)
+  }
+
+  private func runUntilStopped(_ signals: borrowing CaughtSignals) -> MainLoop.Ending {
+    // What came before.
+    MainQueue.run()
+    var isIdle = runRounds(upTo: 16)
+    while true {
+      var ready: Set<UInt64> = []
+      poller.wait(timeoutMilliseconds: isIdle ? -1 : 0) { tag, interest in
+        ready.insert(tag)
+        if tag < Tag.queue { perform(tag, interest) }
+      }
+      if ready.contains(Tag.signals), let signal = signals.take() { return .signal(signal) }
+      if ready.contains(Tag.stop) { return .stopped }
+      if ready.contains(Tag.event) { signal.event?.acknowledge() }
+      if ready.contains(Tag.queue) { MainQueue.run() }
+      isIdle = runRounds(upTo: 16)
+    }
+  }
+
+  /// Runs what was accepted.
+  private func runWhatIsLeft() {
+    repeat { MainQueue.run() } while !runRounds(upTo: 16)
+  }
+}

@@ -1,0 +1,79 @@
+import ReactorCore
+
+/// A loop without a thread: other code calls for its rounds, on any thread, one at a time. That is a test, a foreign
+/// loop or the main queue.
+package final class LoopStepper: Sendable {
+  /// The placement of its reactors.
+  package let loop: Loop
+  private let rounds: SystemMutex<LoopRounds>
+
+  private var state: LoopState { loop.state }
+
+  /// - Parameter turnLimit: After how many actions of one reactor the next gets its turn.
+  package convenience init(turnLimit: Int) throws(CoreError) {
+    self.init(
+      of: try LoopState(
+        name: "stepped-loop", waiting: .parking, turnLimit: turnLimit, jobCapacity: 1 << 20))
+  }
+
+  init(of state: LoopState) {
+    loop = Loop(withoutThread: state)
+    // No patience: between two rounds, reactors that are still here would have no owner.
+    rounds = SystemMutex(LoopRounds(patience: 0, monitor: state.monitor))
+  }
+
+  deinit {
+    // What was accepted is done, as by a loop with a thread.
+    shutdown()
+  }
+
+  /// Runs one round, and returns how many actions, mutations from elsewhere, jobs and timers it ran. Any thread, but
+  /// not from inside a round of this loop.
+  package func step() -> Int {
+    precondition(!loop.isCurrent, "a loop was stepped from inside one of its own turns")
+    var processed = 0
+    // The turns must not count as a part of what the calling thread is in the middle of.
+    ThreadScope.outside {
+      rounds.withLock { rounds in
+        processed = state.asCurrent { runRound(&rounds) }
+        if state.isClosed, rounds.isDone { _ = state.trySeal() }
+      }
+    }
+    // Also if another thread sealed it.
+    state.endIfSealed()
+    return processed
+  }
+
+  private func runRound(_ rounds: inout LoopRounds) -> Int {
+    state.monitor.beat()
+    rounds.reactors.resume()
+    defer { rounds.reactors.suspend() }
+    return rounds.runRound(of: state)
+  }
+
+  /// Runs `body` as a job of the loop, now. Threads: like ``step()``.
+  func perform(_ body: () -> Void) {
+    rounds.withLock { _ in
+      state.asCurrent {
+        state.monitor.beat()
+        state.setRunningJob()
+        body()
+        state.setRunning(nil)
+        state.monitor.noteJob()
+      }
+    }
+  }
+
+  /// Refuses what is sent from now on, and runs what was accepted, on the calling thread. Threads: like ``step()``.
+  package func shutdown() {
+    precondition(!loop.isCurrent, "a loop was shut down from inside one of its own turns")
+    state.close()
+    while !state.hasEnded { _ = step() }
+  }
+
+  /// Returns whether nothing was left to do after the last round, and when the first timer is due. It does not count
+  /// what has come since then. Threads: like ``step()``.
+  func checkForWork() -> (isIdle: Bool, deadline: Int64?) {
+    rounds.withLock { ($0.isIdle, $0.tasks.deadline) }
+  }
+}
