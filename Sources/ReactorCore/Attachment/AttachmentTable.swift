@@ -19,7 +19,7 @@ import Synchronization
 // belongs to its own object, living or dead, and a look-up only compares addresses. It does not load the weak
 // reference, which would cost as much as the mutex. `AttachmentTableTests` check that Swift does this.
 //
-// No leak. A sweep removes the entries whose objects are dead, which a weak reference tells. A shard is swept
+// No leak. A sweep removes the entries whose objects are dead; their weak references are nil. A shard is swept
 // - by an insertion that finds it half full, so that dead entries stay in proportion to living ones;
 // - by `removeIfDead`, for callers who know when an object may have died;
 // - in the background, once a second until the table is empty.
@@ -100,7 +100,7 @@ public final class AttachmentTable: Sendable {
     shard(of: identity).withLock { $0.entry(of: identity)?.value }
   }
 
-  /// Returns what is attached afterwards.
+  /// Attaches the value, unless the object has one already; returns the value that is attached then. Any thread.
   @usableFromInline
   func attach(_ value: any AnyObject & Sendable, to object: AnyObject) -> any AnyObject & Sendable {
     let entry = AttachmentEntry(object, value)
@@ -152,7 +152,7 @@ public final class AttachmentTable: Sendable {
     withExtendedLifetime(copy) {}
   }
 
-  /// Sees to it that a sweep begins after this call. Called after an insertion, without a mutex.
+  /// Makes sure that a sweep begins after this call. Called after an insertion, without a mutex.
   private func scheduleSweep() {
     // Acquiring and releasing, like the exchange in the sweep: if this finds true, that exchange comes later,
     // so the sweep sees what this thread inserted.

@@ -138,11 +138,11 @@ public struct Ring<Element: ~Copyable>: ~Copyable {
   // MARK: Replacing a ring
 
   /// Lets a ring that no thread has used yet continue another one. Its first cursor is `tail`. The elements of the other
-  /// ring, from `head` on, count as inside until ``pass(to:)``.
+  /// ring, from `head` on, count as inside until ``advanceHead(to:)``.
   public func restart(head: UInt64, tail: UInt64) { raw.restart(head: head, tail: tail) }
 
   /// Notes that every element before `cursor` was received from the ring that this one continues. Consumer.
-  public func pass(to cursor: UInt64) { raw.release(cursor) }
+  public func advanceHead(to cursor: UInt64) { raw.release(cursor) }
 }
 
 // Unchecked: any thread may use the raw ring, which moves each element from one thread to exactly one other.

@@ -42,7 +42,7 @@ struct Lifecycle: ~Copyable, Sendable {
     static func < (one: Phase, other: Phase) -> Bool { one.rawValue < other.rawValue }
   }
 
-  /// Who closes.
+  /// What closes the reactor.
   @usableFromInline
   enum Closer: Sendable {
     case reactor(Closing)
@@ -181,9 +181,9 @@ struct Lifecycle: ~Copyable, Sendable {
   }
 }
 
-/// What becomes of what a reactor holds that is closed.
+/// What becomes of what a reactor holds when it is closed.
 public enum Closing: Sendable, Hashable {
-  /// It is processed, and what it sends to itself in doing so.
+  /// It is processed, and so is what the reactor sends to itself meanwhile.
   case drain
   /// It is destroyed, and each action is reported as ``SendError/closed``.
   case discard

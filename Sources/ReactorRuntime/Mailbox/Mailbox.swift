@@ -1,13 +1,13 @@
 import ReactorCore
 
-/// Where a reactor's actions, and its other work, wait: the ring for what other threads send, and beside it a
-/// queue for what the owner sends from inside its own turns, which can neither wait for room nor go through
-/// the ring.
+/// Holds what waits for a reactor's owner, in one order: the actions, and the steps.
 ///
-/// The two make one order. What the owner sends is stamped with the ring's tail and processed right before
-/// the action that gets that cursor: after everything whose send returned before, and before everything
-/// whose send begins later. What other threads' turns send while the ring is full joins that queue with such
-/// stamps: see ``Overflow``.
+/// The mailbox has three parts. The **ring** holds what other threads send. The **reentrant queue** holds what the owner
+/// sends from inside its own turns, which can neither wait for room nor go through the ring. The ``Overflow`` holds what
+/// other threads' turns send while the ring is full, until the owner moves it to the reentrant queue.
+///
+/// An element beside the ring has a stamp: the ring's tail at the moment of the send. It is processed right before the
+/// element that gets this cursor: after everything whose send had returned, before everything whose send begins later.
 @usableFromInline
 struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   @usableFromInline let ring: GrowingRing<Work<Action>>
@@ -21,51 +21,56 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   }
 
   /// Frees everything. The holder, last of all.
-  func letGo() {
-    ring.letGo()
+  func free() {
+    ring.free()
     overflow.releaseObject()
   }
 
+  // MARK: Any thread
+
+  /// Whether nothing is inside or claimed, and the owner need not check the overflow.
+  ///
+  /// One half of a pair, as ``Ring/isEmpty``: a thread that releases the ownership and then finds the mailbox empty
+  /// misses no send of a thread that claims and then finds an owner.
+  @inlinable
+  @inline(__always)
+  var isEmpty: Bool { ring.isEmpty && !mustCheckOverflow }
+
+  /// Whether the mailbox is empty and open. (What is in the overflow came while the ring was full.)
+  @inlinable
+  @inline(__always)
+  var isIdle: Bool { ring.isIdle && !mustCheckOverflow }
+
+  /// Whether a quarter of the ring is free: senders that sleep are not woken for a slot each.
+  @inlinable
+  var hasRoom: Bool { ring.wasCount <= ring.capacity - max(1, ring.capacity / 4) }
+
+  /// Whether the overflow may hold something, or a closer makes the owner check once more.
+  @inlinable
+  var mustCheckOverflow: Bool { overflow.use { $0.wasCheckRequested } ?? false }
+
   // MARK: The owner
 
-  /// Takes what the owner sends to itself; false at the limit.
+  /// Whether something is ready to be processed. The owner.
+  @inlinable
+  var isReady: Bool { ring.isReady || (mustCheckOverflow && ring.isEmpty) }
+
+  /// Appends what the owner sends to itself; returns false at the limit. The owner.
   @inlinable
   func tryAppendReentrant(_ work: Work<Action>) -> Bool {
-    if hasSpilled { takeSpilled() }
+    // What spilled before must keep its place before this.
+    if mustCheckOverflow { moveOverflowToReentrant() }
     return reentrant.tryAppend(work, stamp: ring.tail)
   }
 
-  /// Takes everything out that is inside.
-  func removeAll() -> [Work<Action>] {
-    var removed = removeFromRing()
-    takeSpilled()
-    while let work = reentrant.removeFirst() { removed.append(work) }
-    return removed
-  }
-
-  /// Takes out what others sent.
-  func removeFromRing() -> [Work<Action>] {
-    var removed: [Work<Action>] = []
-    while ring.drain(upTo: .max, { work, _ in removed.append(work) }) > 0 {}
-    return removed
-  }
-
-  /// Wakes the senders that wait for room, once it is worth it. After each turn: the last one before the owner
-  /// leaves empties the ring, so none waits on.
-  @inlinable
-  func notifyRoom() {
-    // Looking for room takes the producers' line from them, so only if somebody waits.
-    overflow.use { $0.notifyRoom(if: { hasRoom }, atMost: max(1, ring.capacity / 4)) }
-  }
-
-  /// Calls `body` with what is there, in order, at most about `limit`; answers how many. What `body` sends as
-  /// owner counts.
+  /// Calls `body` with what is there, in order, about `limit` elements at most; returns how many. What `body` sends to
+  /// its own reactor counts. The owner.
   @inlinable
   @inline(__always)
   func drain(upTo limit: Int, _ body: (Work<Action>) -> Void) -> Int {
     var reentered = 0
     let received = ring.drain(
-      upTo: limit, after: { tryTakeOverSpilled() },
+      upTo: limit, after: { tryEmptyOverflow() },
       { work, cursor in
         if !reentrant.isEmpty { reentered += drainReentrant(before: cursor, upTo: .max, body) }
         body(work)
@@ -74,18 +79,17 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
     return received + reentered
   }
 
-  /// As ``drain(upTo:_:)``, of a mailbox in which newer actions push older ones out.
-  ///
-  /// - Parameter drop: Called, in the place of `body`, with those.
+  /// Drains a mailbox whose policy is ``OverflowPolicy/dropOldest``: as ``drain(upTo:_:)``, but calls `drop` instead of
+  /// `body` with each action that was dropped in favour of a newer one.
   @inlinable
   @inline(never)
   func drain(upTo limit: Int, _ body: (Work<Action>) -> Void, orDrop drop: (Action) -> Void) -> Int {
     var reentered = 0
     let received = ring.drain(
-      upTo: limit, after: { tryTakeOverSpilled() },
+      upTo: limit, after: { tryEmptyOverflow() },
       { work, cursor in
         if !reentrant.isEmpty { reentered += drainReentrant(before: cursor, upTo: .max, body) }
-        if case .action(let action) = work, overflow.use({ $0.isPushedOut(cursor) }) == true {
+        if case .action(let action) = work, overflow.use({ $0.isDropped(at: cursor) }) == true {
           drop(action)
         } else {
           body(work)
@@ -95,8 +99,8 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
     return received + reentered
   }
 
-  /// Those of the queue whose turn has come: what stands right before `cursor` in the ring. What these send
-  /// themselves stands behind everything claimed so far.
+  /// Calls `body` with the elements of the reentrant queue whose stamps do not lie after `cursor`. What `body` sends to
+  /// its own reactor gets a stamp behind everything that was claimed so far.
   @inlinable
   @inline(never)
   func drainReentrant(before cursor: UInt64, upTo limit: Int, _ body: (Work<Action>) -> Void) -> Int {
@@ -109,49 +113,48 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
     return count
   }
 
-  /// Before a drain: takes over what is kept beside the ring, if there is anything. False if that has to wait, and
-  /// the drain with it: behind a claim that is not yet published nothing could be processed of it, and what was
-  /// taken over cannot give way any more.
+  /// Checks the overflow before a drain, and moves what it holds to the reentrant queue. The owner.
+  ///
+  /// - Returns: False if the drain must wait: the oldest claim is not published yet. Nothing behind it could be
+  ///   processed; and what has been moved can no longer be dropped in favour of something newer.
   @inlinable
-  func tryTakeOverSpilled() -> Bool {
-    if !hasSpilled { return true }
+  func tryEmptyOverflow() -> Bool {
+    if !mustCheckOverflow { return true }
     if !ring.isReady, !ring.isEmpty { return false }
-    takeSpilled()
+    moveOverflowToReentrant()
     return true
   }
 
-  /// Whether there may be something in the overflow. Any thread.
-  @inlinable
-  var hasSpilled: Bool { overflow.use { $0.wasRaised } ?? false }
-
-  /// Takes over what has spilled.
   @usableFromInline
-  func takeSpilled() {
-    overflow.use { $0.take { work, stamp in reentrant.append(work, stamp: stamp) } }
+  func moveOverflowToReentrant() {
+    overflow.use { $0.removeAll { work, stamp in reentrant.append(work, stamp: stamp) } }
   }
 
-  // MARK: Any thread
-
-  /// Whether nothing is inside or on its way in. One half of a pair, as that of a ring.
+  /// Wakes senders that wait, if there is enough room. The owner, after each turn: its last turn empties the ring, so no
+  /// sender waits for ever.
   @inlinable
-  @inline(__always)
-  var isEmpty: Bool { ring.isEmpty && !hasSpilled }
+  func notifyRoom() {
+    // Computing `hasRoom` loads the tail, which takes its cache line from the producers. So only if somebody waits.
+    overflow.use { $0.notifyRoom(if: { hasRoom }, atMost: max(1, ring.capacity / 4)) }
+  }
 
-  /// Whether that is so, and it is open. What has spilled has a ring that was full.
-  @inlinable
-  @inline(__always)
-  var isIdle: Bool { ring.isIdle && !hasSpilled }
+  /// Takes everything out. The owner.
+  func removeAll() -> [Work<Action>] {
+    var removed = removeFromRing()
+    moveOverflowToReentrant()
+    while let work = reentrant.removeFirst() { removed.append(work) }
+    return removed
+  }
 
-  /// Whether something is ready to be processed. The owner.
-  @inlinable
-  var isReady: Bool { ring.isReady || (hasSpilled && ring.isEmpty) }
-
-  /// Whether a quarter of the ring is free: senders that sleep are not woken for a slot each.
-  @inlinable
-  var hasRoom: Bool { ring.wasCount <= ring.capacity - max(1, ring.capacity / 4) }
+  /// Takes out what is in the ring. The owner.
+  func removeFromRing() -> [Work<Action>] {
+    var removed: [Work<Action>] = []
+    while ring.drain(upTo: .max, { work, _ in removed.append(work) }) > 0 {}
+    return removed
+  }
 }
 
-/// What waits in a mailbox.
+/// An element of a mailbox.
 @usableFromInline
 enum Work<Action: Sendable>: Sendable {
   case action(Action)
@@ -160,21 +163,22 @@ enum Work<Action: Sendable>: Sendable {
   @inlinable var isAction: Bool { if case .action = self { true } else { false } }
 }
 
-/// Something other than an action that only the owner may do, in a turn: reducing a mutation that a stream
-/// emitted elsewhere, or adding an observer.
+/// Something other than an action that only the owner may do, in a turn: reducing a mutation that a stream emitted
+/// elsewhere, or adding an observer.
 ///
-/// An object, so that it takes no more room in each slot of a mailbox than a small action does.
+/// It is an object, so that a slot of a mailbox need not be larger than a small action.
 @usableFromInline
 final class Step: Sendable {
   @usableFromInline let run: @Sendable () -> Void
-  /// Called in place of `run` if the reactor does not accept it; without a reason if the reactor is gone.
-  @usableFromInline let lose: @Sendable (SendError?) -> Void
+  /// Called in place of `run` if the step will never run. The reason is nil if the reactor is gone.
+  @usableFromInline let discard: @Sendable (SendError?) -> Void
 
   @usableFromInline
   init(
-    _ run: @escaping @Sendable () -> Void, orLose lose: @escaping @Sendable (SendError?) -> Void = { _ in }
+    _ run: @escaping @Sendable () -> Void,
+    orDiscard discard: @escaping @Sendable (SendError?) -> Void = { _ in }
   ) {
     self.run = run
-    self.lose = lose
+    self.discard = discard
   }
 }

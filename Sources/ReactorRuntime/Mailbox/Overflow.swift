@@ -1,20 +1,22 @@
 import ReactorCore
 import Synchronization
 
-/// What a reactor needs whose mailbox is full: where senders wait, and what is kept beside the ring.
+/// What a reactor needs when its mailbox is full: a place where senders wait, and a place for what is kept beside the
+/// ring.
 ///
-/// What is kept there is stamped with the ring's tail, as what the owner sends to itself is. So it is processed
-/// after everything that was in the ring, and before everything that is claimed later; and the owner must not
-/// process something claimed later before it has looked here. It looks once in each drain, which goes no
-/// further than one capacity beyond the head of that moment, which senders see: see ``GrowingRing``. Who spills
-/// raises the flag, runs a heavy fence, and then finds the ring still full. So either the owner's look found the
-/// flag; or the head that the spiller found was at least that of the owner's look, and the stamp, one capacity
-/// further, lies beyond that drain.
+/// What is kept is stamped with the ring's tail, like what the owner sends to itself: it is processed after everything
+/// that was in the ring, and before everything that is claimed later. So the owner must not process something claimed
+/// later before it has checked here.
+///
+/// The owner checks once in each drain, and a drain covers at most one capacity beyond the head of that moment, which
+/// senders can see (``GrowingRing``). A sender that spills sets the flag, runs a heavy fence, and then finds the ring
+/// still full. Either the owner's check finds the flag. Or the head that the sender finds is at least that of the
+/// owner's check, so the stamp, one capacity further, lies beyond that drain.
 @usableFromInline
 final class Overflow<Action: Sendable>: Sendable {
   private struct Kept: Sendable {
     var works: [(work: Work<Action>, stamp: UInt64)] = []
-    var isRaised = false
+    var isCheckRequested = false
   }
 
   /// Senders that sleep until there is room.
@@ -22,98 +24,114 @@ final class Overflow<Action: Sendable>: Sendable {
   /// Tasks that are suspended until there is room.
   let tasks = RoomWaiters()
   private let kept = SystemMutex(Kept())
-  private let isRaised = Atomic(false)
-  /// Actions in the ring before this cursor were pushed out by newer ones. Relaxed: what the owner processes a
-  /// moment before it sees that was not pushed out.
-  @usableFromInline let pushedOut = Atomic<UInt64>(0)
+  private let isCheckRequested = Atomic(false)
+  /// Actions in the ring before this cursor are dropped in favour of newer ones. Relaxed: an action that the owner
+  /// processes before it sees the new cursor was simply not dropped.
+  @usableFromInline let dropCursor = Atomic<UInt64>(0)
   /// How many actions the policy has dropped. Relaxed: a statistic.
   let dropped = Atomic(0)
 
   @usableFromInline
   init() throws(CoreError) { room = try EventCount() }
 
-  /// Whether the owner must look here. Any thread.
+  // MARK: Making the owner check
+
+  /// Whether the owner must check here. Any thread.
   @usableFromInline
-  var wasRaised: Bool {
-    // Sequentially consistent, as each look at a mailbox by who has left the reactor.
-    if !CurrentCore.hasFences { return isRaised.logicalOr(false, ordering: .sequentiallyConsistent).newValue }
+  var wasCheckRequested: Bool {
+    // Sequentially consistent, like every check of the mailbox by an owner that has released: it comes after the
+    // release in the one order of these operations, so it does not miss a flag that was set before a sender found an
+    // owner.
+    if !CurrentCore.hasFences {
+      return isCheckRequested.logicalOr(false, ordering: .sequentiallyConsistent).newValue
+    }
     CurrentCore.lightFence()
-    return isRaised.load(ordering: .sequentiallyConsistent)
+    return isCheckRequested.load(ordering: .sequentiallyConsistent)
   }
 
-  /// Makes the owner look, before its next drain or after it has left. False if the kernel refused the fence.
+  /// Makes the owner check here, before its next drain or after it has released. Returns false if the kernel refused the
+  /// fence. Any thread.
   @discardableResult
-  func raise() -> Bool { kept.withLock { raise(&$0) } }
+  func requestCheck() -> Bool { kept.withLock { requestCheck(&$0) } }
 
-  private func raise(_ kept: inout Kept) -> Bool {
-    if kept.isRaised { return true }
-    // Without fences both sides are read-modify-writes, of which one sees the other.
-    _ = isRaised.logicalOr(true, ordering: .sequentiallyConsistent)
-    kept.isRaised = !CurrentCore.hasFences || CurrentCore.heavyFence()
-    return kept.isRaised
+  private func requestCheck(_ kept: inout Kept) -> Bool {
+    if kept.isCheckRequested { return true }
+    // Sequentially consistent, then a heavy fence. Without fences both sides are read-modify-writes, and one of them
+    // sees the other.
+    _ = isCheckRequested.logicalOr(true, ordering: .sequentiallyConsistent)
+    kept.isCheckRequested = !CurrentCore.hasFences || CurrentCore.heavyFence()
+    return kept.isCheckRequested
   }
+
+  // MARK: Keeping what found the ring full
+
+  /// What became of something that found the ring full.
+  enum SpillOutcome { case kept, ringHasRoom, overLimit }
 
   /// How many are kept. Any thread.
   var wasCount: Int { kept.withLock { $0.works.count } }
 
-  /// What became of something that found the ring full.
-  enum Spill { case taken, ringHasRoom, overLimit }
-
   /// Keeps something while the ring is full. Any thread.
   ///
   /// - Parameter limit: How many are kept at most.
-  func spill(_ work: Work<Action>, besides ring: borrowing GrowingRing<Work<Action>>, limit: Int) -> Spill {
+  func spill(_ work: Work<Action>, besides ring: borrowing GrowingRing<Work<Action>>, limit: Int)
+    -> SpillOutcome
+  {
     kept.withLock { kept in
-      if kept.works.count >= limit || !raise(&kept) { return .overLimit }
+      if kept.works.count >= limit || !requestCheck(&kept) { return .overLimit }
       guard let full = ring.wasFull else { return .ringHasRoom }
       kept.works.append((work, full.tail))
-      return .taken
+      return .kept
     }
   }
 
-  /// Keeps an action while the ring is full, and lets the oldest one give way. Any thread.
+  /// Keeps an action while the ring is full, and drops the oldest one in its favour. Any thread.
   ///
-  /// - Parameter drop: Called with that, if it was kept here.
-  func push(
+  /// - Parameter drop: Called with the oldest action if that was kept here. One in the ring is dropped by the owner.
+  func spillDroppingOldest(
     _ action: Action, besides ring: borrowing GrowingRing<Work<Action>>, drop: (Action) -> Void
-  ) -> Spill {
+  ) -> SpillOutcome {
     var oldest: Work<Action>?
-    let spill = kept.withLock { kept -> Spill in
-      if !raise(&kept) { return .overLimit }
+    let outcome = kept.withLock { kept -> SpillOutcome in
+      if !requestCheck(&kept) { return .overLimit }
       guard let full = ring.wasFull else { return .ringHasRoom }
-      let before = pushedOut.load(ordering: .relaxed)
+      let before = dropCursor.load(ordering: .relaxed)
       let next = Cursor.isBefore(before, full.head) ? full.head : before
       if next != full.tail {
-        pushedOut.store(next &+ 1, ordering: .relaxed)
+        dropCursor.store(next &+ 1, ordering: .relaxed)
       } else if let index = kept.works.firstIndex(where: { $0.work.isAction }) {
         oldest = kept.works.remove(at: index).work
       }
       kept.works.append((.action(action), full.tail))
-      return .taken
+      return .kept
     }
+    // Not under the lock: a handler may send to this reactor again.
     if case .action(let action)? = oldest { drop(action) }
-    return spill
+    return outcome
   }
 
-  /// Whether an action of the ring gives way to newer ones. The owner.
+  /// Whether the action of the ring at this cursor is dropped in favour of a newer one. The owner.
   @inlinable
-  func isPushedOut(_ cursor: UInt64) -> Bool {
-    Cursor.isBefore(cursor, pushedOut.load(ordering: .relaxed))
+  func isDropped(at cursor: UInt64) -> Bool {
+    Cursor.isBefore(cursor, dropCursor.load(ordering: .relaxed))
   }
 
-  /// Hands out what was kept. The owner.
-  func take(_ accept: (Work<Action>, UInt64) -> Void) {
+  /// Removes everything that is kept, and calls `body` with it in order. The owner.
+  func removeAll(_ body: (Work<Action>, UInt64) -> Void) {
     kept.withLock { kept in
-      for (work, stamp) in kept.works { accept(work, stamp) }
+      for (work, stamp) in kept.works { body(work, stamp) }
       kept.works = []
-      kept.isRaised = false
-      isRaised.store(false, ordering: .relaxed)
+      kept.isCheckRequested = false
+      // Relaxed: the owner clears it for itself, and senders set it under this lock.
+      isCheckRequested.store(false, ordering: .relaxed)
     }
   }
 
-  /// Wakes who waits for room. The owner.
+  // MARK: Waking senders that wait for room
+
+  /// Wakes senders that wait, if `hasRoom` returns true. The owner.
   ///
-  /// - Parameter count: How many tasks; each sees to the next one. Threads are woken all.
+  /// - Parameter count: How many tasks to resume; each of them resumes the next one. All threads are woken.
   @usableFromInline
   func notifyRoom(if hasRoom: () -> Bool, atMost count: Int) {
     var isNotified = false
@@ -121,28 +139,28 @@ final class Overflow<Action: Sendable>: Sendable {
       isNotified = hasRoom()
       return isNotified
     })
-    // In this order: a task that comes and arms after the notification is up to the next one; one that came
-    // before is found here.
+    // In this order: a task that comes and arms after the notification waits for the next one; one that came before is
+    // found here.
     if isNotified { tasks.resume(atMost: count) }
   }
 
-  /// Makes threads that wait look again, before the owner's turn says that there is room. Any thread.
+  /// Makes threads that wait check again, before the owner's turn notifies them of room. Any thread.
   func notifyOutOfTurn() {
     room.notify()
-    // For which that may have been armed; it arms again if it must.
+    // A task may have armed this notification for itself; it arms the event count again if it must.
     tasks.resume(atMost: 1)
   }
 
-  /// Wakes everybody, room or not. Any thread.
+  /// Wakes all senders, whether there is room or not. Any thread.
   func notifyAll() {
     room.notify()
     tasks.resume(atMost: .max)
   }
 }
 
-/// Tasks that are suspended until there is room in a mailbox, those that came first in front.
+/// The tasks that are suspended until there is room in a mailbox, in the order in which they came.
 final class RoomWaiters: Sendable {
-  /// One of them.
+  /// One of the tasks.
   final class Ticket: Sendable {
     private enum Phase: Sendable {
       case new
@@ -151,7 +169,9 @@ final class RoomWaiters: Sendable {
     }
     private let phase = SystemMutex(Phase.new)
 
-    /// Returns once ``resume()`` was called, by anybody. The task, once.
+    /// Suspends the task until some thread calls ``resume()``. The task, once.
+    ///
+    /// - Parameter ready: Called as soon as there is something to resume.
     func wait(then ready: () -> Void) async {
       await withCheckedContinuation { continuation in
         let isOver = phase.withLock { phase in
@@ -163,7 +183,7 @@ final class RoomWaiters: Sendable {
       }
     }
 
-    /// Any thread, any number of times.
+    /// Resumes the task, now or as soon as it waits. Any thread, any number of times.
     func resume() {
       let phase = phase.withLock { phase in
         defer { phase = .over }
@@ -181,12 +201,12 @@ final class RoomWaiters: Sendable {
   /// Any thread.
   func remove(_ ticket: Ticket) { tickets.withLock { $0.removeAll { $0 === ticket } } }
 
+  /// Any thread.
   var isEmpty: Bool { tickets.withLock { $0.isEmpty } }
 
-  /// Any thread.
+  /// Resumes the first tasks, at most `count`. Any thread.
   func resume(atMost count: Int) {
-    // A copy that shares no memory with what stays, so that nothing outside of the lock is read that is
-    // changed under it.
+    // Copies the tickets, so that nothing is read outside of the lock that another thread changes under it.
     var first: [Ticket] = []
     tickets.withLock { tickets in
       if count >= tickets.count { return swap(&first, &tickets) }

@@ -1,35 +1,46 @@
 /// What ``Reactor/send(_:)`` does with an action for which there is no room in the mailbox.
 ///
-/// It is about actions only: a mutation that a stream emits outside of a turn waits for room. And it is not about
-/// what the reactor sends to itself, which does not take room in the mailbox: `reentrantCapacity` bounds that.
+/// The policy applies to actions only: a mutation that a stream emits outside of a turn waits for room. It does not
+/// apply to what the reactor sends to itself, which takes no room in the mailbox: `reentrantCapacity` limits that.
 public enum OverflowPolicy: Sendable, Hashable {
-  /// The sender waits: it spins, yields, and then sleeps. From inside a turn, of whatever reactor, it does not
-  /// wait: what it sends is kept beside the mailbox, up to `reentrantCapacity`.
+  /// The sender waits: it spins, yields, and then sleeps. A send from inside a turn, of any reactor, does not wait:
+  /// its action is kept beside the mailbox, up to `reentrantCapacity`.
   case block
   /// The action is refused: ``SendError/full``.
   case fail
   /// The action is dropped: ``SendError/dropped``.
   case dropNewest
-  /// The oldest action in the mailbox is dropped, which its reactor finds out in its next turn:
-  /// ``SendError/dropped``. Meanwhile the newer ones are kept beside it, at most twice as many as its capacity;
-  /// and as many again that the reactor has taken over from there to process them next. These do not give way any
-  /// more, so newer ones may have to. The newest one always stays.
+  /// The oldest action in the mailbox is dropped: ``SendError/dropped``. The reactor reports it in its next turn.
+  ///
+  /// Until that turn, the newer actions are kept beside the mailbox, at most twice its capacity. As many again may be
+  /// held that the reactor has already accepted from there to process next. Those are not dropped any more, so newer
+  /// actions may be dropped instead. The newest action is never dropped.
   case dropOldest
 }
 
-/// Why something was not accepted by a reactor.
+/// How long a sender waits for room in the mailbox.
+@usableFromInline
+enum SendWait: Sendable {
+  /// As the reactor's ``OverflowPolicy`` says.
+  case byPolicy
+  /// Not at all.
+  case never
+  case until(ContinuousClock.Instant)
+  case unlimited
+}
+
+/// Why a reactor did not accept something.
 public enum SendError: Error, Hashable, Sendable {
-  /// The mailbox is full, and the send was one that does not wait.
+  /// The mailbox is full, and the send does not wait.
   case full
   /// The reactor is closed: by ``Reactor/close(_:)``, with its loop, or because one of its transforms has
   /// ended.
   case closed
-  /// The mailbox is full, and waiting for room would have waited for itself: the thread that must make the
-  /// room waits, directly or through others, for the sending thread. Not from inside of turns, which never
-  /// wait.
+  /// The mailbox is full, and waiting for room would be a deadlock: the thread that must make the room waits, directly
+  /// or through others, for the sending thread. Sends from inside turns never wait, so they never get this error.
   case deadlock
-  /// More was sent from inside turns, of this reactor, of others on its loop, or, while its mailbox is full,
-  /// of any other, than its ``Runtime`` was told to hold.
+  /// More was sent from inside turns than the `reentrantCapacity` of the ``Runtime``: by this reactor, by others on its
+  /// loop, or, while its mailbox is full, by any other reactor.
   case reentrantOverflow
   /// The mailbox is full, and the reactor's ``OverflowPolicy`` has dropped the action.
   case dropped
@@ -54,15 +65,4 @@ extension SendError: CustomStringConvertible {
     case .reentrantOverflow: "too many actions were sent from inside turns"
     }
   }
-}
-
-/// How long a sender is willing to wait for room.
-@usableFromInline
-enum Patience: Sendable {
-  /// As the reactor's ``OverflowPolicy`` says.
-  case asThePolicySays
-  /// Not at all.
-  case none
-  case until(ContinuousClock.Instant)
-  case unlimited
 }

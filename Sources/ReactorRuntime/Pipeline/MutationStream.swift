@@ -1,15 +1,15 @@
 import ReactorCore
 import Synchronization
 
-/// A stream that `mutate` answered, while it is subscribed to.
+/// The subscription to a stream that `mutate` returned.
 @usableFromInline
 final class MutationStream<Action: Sendable>: SingleAssignmentDisposable, @unchecked Sendable {
-  // Unchecked: as the class above; what is added is constant.
+  // Unchecked: as the superclass; what is added is constant.
   @usableFromInline let action: Action
   @usableFromInline let identity = StreamIdentity()
   private let waiting = SystemMutex<[WaitingMutation]>([])
-  /// How many there are in `waiting`; spares who emits on the owner the lock. Relaxed: a stream sends one
-  /// after the other, so who sends knows of what it has sent before.
+  /// The number of elements of `waiting`; it spares a source that emits on the owner the lock. Relaxed: a stream emits
+  /// serially, so the emitting thread knows of what the stream has emitted before.
   private let waitingCount = Atomic(0)
 
   @usableFromInline
@@ -18,32 +18,33 @@ final class MutationStream<Action: Sendable>: SingleAssignmentDisposable, @unche
     super.init()
   }
 
-  /// Something that it has sent has to wait: what it sends meanwhile comes after that, also where it could go
-  /// on at once. Where it is sent.
+  /// Notes that a mutation of this stream has to wait. What the stream emits meanwhile is queued behind it, even where it
+  /// could continue at once. The emitting thread.
   @usableFromInline
-  func wait() -> WaitingMutation {
+  func addWaiting() -> WaitingMutation {
     let mutation = WaitingMutation(scopes: SupersedeScope.current(of: identity))
     waitingCount.wrappingAdd(1, ordering: .relaxed)
     waiting.withLock { $0.append(mutation) }
     return mutation
   }
 
-  /// It waits no longer. Any thread.
+  /// Notes that the mutation no longer waits. Any thread.
   @usableFromInline
-  func goOn(_ mutation: WaitingMutation) {
+  func removeWaiting(_ mutation: WaitingMutation) {
     waiting.withLock { waiting in
       // Nearly always the first.
       if let index = waiting.firstIndex(where: { $0 === mutation }) { waiting.remove(at: index) }
     }
     waitingCount.wrappingSubtract(1, ordering: .relaxed)
-    mutation.goOn()
+    mutation.releaseSignals()
   }
 
-  /// Whether nothing that it has sent before has to come first. Where it sends.
+  /// Whether no mutation that this stream has emitted before must come first. Superseded ones need not. The emitting
+  /// thread.
   @usableFromInline
-  func isNext(after announcement: SupersedeCause) -> Bool {
+  func isNext(ignoringSupersededBy cause: SupersedeCause) -> Bool {
     waitingCount.load(ordering: .relaxed) == 0
-      || waiting.withLock { $0.allSatisfy { $0.isVoid(after: announcement) } }
+      || waiting.withLock { $0.allSatisfy { $0.isSuperseded(by: cause) } }
   }
 }
 
@@ -57,14 +58,14 @@ final class WaitingMutation: Sendable {
     for scope in scopes { scope.retainSignal() }
   }
 
-  /// It waits no longer. Any thread, once.
-  func goOn() {
+  /// Ends what the initializer began. Any thread, once.
+  func releaseSignals() {
     for scope in scopes { scope.releaseSignal() }
   }
 
-  /// Whether an action of that reactor has ended what it came through. Any thread.
+  /// Whether a signal of that cause has superseded this mutation, in a `take(until:)` that it has passed. Any thread.
   @usableFromInline
-  func isVoid(after announcement: SupersedeCause) -> Bool {
-    scopes.contains { $0.isSuperseded(by: announcement) }
+  func isSuperseded(by cause: SupersedeCause) -> Bool {
+    scopes.contains { $0.isSuperseded(by: cause) }
   }
 }

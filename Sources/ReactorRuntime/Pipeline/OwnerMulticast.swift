@@ -1,39 +1,37 @@
 import ReactorCore
 import Synchronization
 
-/// A source from which only the owner of a reactor emits, in its turns: the actions, the mutations, the
-/// states.
+/// A source from which only the owner of a reactor emits, in its turns: the actions, the mutations, the states.
 ///
-/// Observers come and go as steps of the owner's: at once if the owner itself subscribes, or finds the
-/// reactor idle; otherwise from the mailbox. So each gets what was sent after it subscribed, and no lock is
-/// needed. Observers are called in the order in which they subscribed. The source does not retain the
-/// reactor.
+/// Observers are added and removed by steps of the owner: at once if the owner itself subscribes, or the subscriber
+/// finds the reactor idle; otherwise from the mailbox. So each observer gets what was sent after it subscribed, and no
+/// lock is needed. Observers are called in the order in which they subscribed. The source does not retain the reactor.
 @usableFromInline
 final class OwnerMulticast<Element: Sendable>: Sendable {
-  /// Runs a step as the owner; nothing if the reactor is gone.
-  @usableFromInline typealias Perform = @Sendable (_ step: Step, _ waitsForRoom: Bool) -> Void
+  /// Runs a step as the owner, or does nothing if the reactor is gone.
+  @usableFromInline typealias RunStep = @Sendable (_ step: Step, _ waitsForRoom: Bool) -> Void
 
-  // The owner's.
+  // Only the owner uses the next two.
   @usableFromInline let entries = OwnerList<Entry>()
-  /// How many deliveries the owner is inside of.
+  /// How many calls of ``emit(_:)`` the owner is inside of.
   @usableFromInline let depth = OwnerIsolated(0)
-  /// Whether one of the observers may have been disposed since they were last gone through.
+  /// Whether an observer may have been disposed of since the last sweep.
   @usableFromInline let mustSweep = Atomic(false)
-  private let perform: Perform
-  /// What a new observer gets first. The owner.
+  private let runStep: RunStep
+  /// Returns what a new observer gets first. The owner.
   private let latest: @Sendable () -> Element?
-  /// What one gets that comes too late to be added. Any thread.
+  /// Returns what an observer gets that comes too late to be added. Any thread.
   private let last: @Sendable () -> Element?
-  /// Called when the first observer comes, with true, and when the last has gone. The owner.
+  /// Called with true when the first observer is added, and with false when the last one is removed. The owner.
   @usableFromInline let onUse: @Sendable (Bool) -> Void
 
   @usableFromInline
   init(
-    perform: @escaping Perform, latest: @escaping @Sendable () -> Element? = { nil },
+    runStep: @escaping RunStep, latest: @escaping @Sendable () -> Element? = { nil },
     last: @escaping @Sendable () -> Element? = { nil },
     onUse: @escaping @Sendable (Bool) -> Void = { _ in }
   ) {
-    self.perform = perform
+    self.runStep = runStep
     self.latest = latest
     self.last = last
     self.onUse = onUse
@@ -53,8 +51,8 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
     @inlinable var isDisposed: Bool { subscription.isDisposed.load(ordering: .relaxed) }
   }
 
-  /// What an observer's subscriber holds, and so does the observer itself; therefore not the observer, which
-  /// goes away with the source even if nobody disposes this. Disposed from any thread.
+  /// What the subscriber holds, and disposes of on any thread. It does not hold the observer, which holds it: so the
+  /// observer goes away with the source, even if no thread disposes of this.
   @usableFromInline
   final class Subscription: Disposable {
     @usableFromInline let isDisposed = Atomic(false)
@@ -62,14 +60,14 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
 
     init(to source: OwnerMulticast) { self.source = source }
 
-    // Relaxed: whoever disposes on another thread cannot know how far the owner is.
+    // Relaxed: a thread that disposes while the owner emits cannot know which element was the last.
     @usableFromInline
     func dispose() {
-      if !isDisposed.exchange(true, ordering: .relaxed) { source?.sweepSoon() }
+      if !isDisposed.exchange(true, ordering: .relaxed) { source?.requestSweep() }
     }
   }
 
-  /// The stream of what comes from here. Any thread may subscribe.
+  /// The stream of what this source emits. Any thread may subscribe.
   @usableFromInline
   var observable: Observable<Element> {
     Observable { [self] observer in subscribe(observer) }
@@ -77,12 +75,12 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
 
   private func subscribe(_ observer: AnyObserver<Element>) -> any Disposable {
     let entry = Entry(observer, Subscription(to: self))
-    perform(
-      Step({ [weak self] in self?.add(entry) }, orLose: { [weak self] in self?.refuse(entry, $0) }), true)
+    runStep(
+      Step({ [weak self] in self?.add(entry) }, orDiscard: { [weak self] in self?.reject(entry, $0) }), true)
     return entry.subscription
   }
 
-  /// The owner.
+  /// Adds an observer, and replays the latest element to it. The owner.
   private func add(_ entry: Entry) {
     if entry.isDisposed { return }
     if entries.count == 0 { onUse(true) }
@@ -93,8 +91,9 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
     sweepIfNeeded()
   }
 
-  /// Any thread. Of a reactor that is closed the last element is there to be had, but none will follow.
-  private func refuse(_ entry: Entry, _ reason: SendError?) {
+  /// Handles an observer that is not added. If the reactor is closed, replays the last element, which none will follow.
+  /// Any thread.
+  private func reject(_ entry: Entry, _ reason: SendError?) {
     switch reason {
     case nil: break
     case .closed: replay(last(), to: entry)
@@ -106,9 +105,9 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
     if let element, !entry.isDisposed { entry.observer.on(.next(element)) }
   }
 
-  /// Tells everybody. Who subscribes meanwhile gets the next element first. The owner.
+  /// Emits an element to all observers. An observer that is added meanwhile gets the next element first. The owner.
   @inlinable
-  func deliver(_ element: Element) {
+  func emit(_ element: Element) {
     depth.value += 1
     entries.forEach(first: entries.count) { entry in
       if !entry.isDisposed { entry.observer.on(.next(element)) }
@@ -119,44 +118,47 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
 
   /// Whether an observer is being called. The owner.
   @inlinable
-  var isDelivering: Bool { depth.value > 0 }
+  var isEmitting: Bool { depth.value > 0 }
 
-  private func sweepSoon() {
-    // Release: the entry's flag, to the owner that takes this one.
+  /// Makes the owner sweep. Any thread.
+  private func requestSweep() {
+    // Release: publishes the entry's flag to the owner that clears this one.
     if mustSweep.exchange(true, ordering: .releasing) { return }
-    // Without room there is much to do, and the owner sweeps at its next delivery. Once it is closed there
-    // may be none, so the next to be disposed tries again.
-    perform(
+    // If there is no room, the owner is busy and sweeps when it next emits. If the reactor is closed, it may never emit
+    // again, so the flag is cleared, and the next disposal tries again.
+    runStep(
       Step(
         { [weak self] in self?.sweepIfNeeded() },
-        orLose: { [weak self] in if $0 == .closed { self?.mustSweep.store(false, ordering: .relaxed) } }),
+        orDiscard: { [weak self] in if $0 == .closed { self?.mustSweep.store(false, ordering: .relaxed) } }),
       false)
   }
 
-  /// Lets go of observers that were disposed; inside a delivery only later, since that counts through them.
+  /// Releases the observers that were disposed of. Does nothing inside of ``emit(_:)``, which counts through them, and
+  /// sweeps at its end. The owner.
   @usableFromInline
   func sweepIfNeeded() {
+    // Acquire: the other side of `requestSweep`.
     guard depth.value == 0, mustSweep.exchange(false, ordering: .acquiring) else { return }
     let count = entries.count
     entries.removeAll { $0.isDisposed }
     if count > 0, entries.count == 0 { onUse(false) }
   }
 
-  /// Lets go of all observers. Nobody is the owner any more.
+  /// Releases all observers. The runtime, when there is no owner any more.
   @usableFromInline
   func removeAll() { entries.removeAll { _ in true } }
 }
 
-/// Takes actions, and lets them be observed: ``Reactor/action``.
+/// A subject that takes actions and lets them be observed: ``Reactor/action``.
 ///
-/// It ignores errors and ends. That of a reactor calls its observers as the reactor's owner, with each action
-/// right before it goes through transform(action) and mutate, in the order in which actions are processed. It
-/// does not retain the reactor, and does nothing once that is gone.
+/// It ignores errors and completions. The subject of a reactor calls its observers on the reactor's owner, with each
+/// action right before it goes through transform(action) and mutate, in the order in which actions are processed. It
+/// does not retain the reactor, and does nothing once the reactor is gone.
 public final class ActionSubject<Element: Sendable>: ObservableType, ObserverType {
   @usableFromInline let send: @Sendable (Element) -> Void
   private let stream: Observable<Element>
 
-  /// A subject on its own, which belongs to no reactor: what it is sent, it tells its observers.
+  /// Makes a subject that belongs to no reactor, and emits what it is sent.
   public init() {
     let subject = PublishSubject<Element>()
     send = { subject.onNext($0) }
@@ -172,11 +174,12 @@ public final class ActionSubject<Element: Sendable>: ObservableType, ObserverTyp
   @inlinable
   public func onNext(_ action: Element) { send(action) }
 
-  /// Sends an action; errors and ends are ignored. Any thread.
+  /// Sends an action; ignores errors and completions. Any thread.
   @inlinable
   public func on(_ event: Event<Element>) {
     if case .next(let action) = event { send(action) }
   }
 
+  /// Returns the stream of the actions. Any thread.
   public func asObservable() -> Observable<Element> { stream }
 }

@@ -1,17 +1,17 @@
 import ReactorCore
 import Synchronization
 
-/// What a reactor has to do with streams: its ends, its transforms, and the streams that its actions have
-/// started.
+/// Connects a reactor to streams: the observers of `action` and `state`, the transforms, and the streams that its
+/// actions have started.
 ///
-/// One for each reactor that needs it, made when it does. It belongs to the runtime and does not retain the reactor.
-/// Where everything passes stands in ARCHITECTURE.md.
+/// It is made when a reactor first needs it. It belongs to the runtime and does not retain the reactor. The path of an
+/// action through it is documented in ARCHITECTURE.md.
 @usableFromInline
 final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sendable {
-  /// The ways into a reactor, from any thread; they do nothing once it is gone.
+  /// The entry points for streams and observers. Any thread; they do nothing once the reactor is gone.
   @usableFromInline
   struct Inlets: Sendable {
-    @usableFromInline let perform: @Sendable (_ step: Step, _ waitsForRoom: Bool) -> Void
+    @usableFromInline let runStep: @Sendable (_ step: Step, _ waitsForRoom: Bool) -> Void
     @usableFromInline let send: @Sendable (Action) -> Void
     @usableFromInline let mutation: @Sendable (Event<Mutation>, MutationStream<Action>) -> Void
     @usableFromInline let transformedAction: @Sendable (Event<Action>) -> Void
@@ -20,14 +20,14 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
 
     @usableFromInline
     init(
-      perform: @escaping @Sendable (_ step: Step, _ waitsForRoom: Bool) -> Void,
+      runStep: @escaping @Sendable (_ step: Step, _ waitsForRoom: Bool) -> Void,
       send: @escaping @Sendable (Action) -> Void,
       mutation: @escaping @Sendable (Event<Mutation>, MutationStream<Action>) -> Void,
       transformedAction: @escaping @Sendable (Event<Action>) -> Void,
       transformedMutation: @escaping @Sendable (Event<Mutation>) -> Void,
       transformedState: @escaping @Sendable (Event<State>) -> Void
     ) {
-      self.perform = perform
+      self.runStep = runStep
       self.send = send
       self.mutation = mutation
       self.transformedAction = transformedAction
@@ -36,13 +36,13 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
     }
   }
 
-  /// How much of what each transform has sent waits in the mailbox: what it sends meanwhile comes after that,
-  /// also where it could go on at once.
+  /// How much of what each transform has emitted waits in the mailbox. What it emits meanwhile is queued behind that,
+  /// even where it could continue at once.
   ///
-  /// Relaxed: a source sends one after the other, so who sends knows of what it has sent before; and who
-  /// processes that is the owner, as is who may go on at once.
+  /// Relaxed: a source emits serially, so the emitting thread knows of what the source has emitted before. The owner
+  /// processes what waits, and only the owner may continue at once.
   @usableFromInline
-  struct Waiting: ~Copyable, Sendable {
+  struct WaitingCounts: ~Copyable, Sendable {
     @usableFromInline let actions = Atomic(0)
     @usableFromInline let mutations = Atomic(0)
     @usableFromInline let states = Atomic(0)
@@ -50,45 +50,47 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
     @usableFromInline init() {}
   }
 
-  /// Where the owner is in the way of an action.
+  /// Where the owner is on the path of an action.
   @usableFromInline
   struct Progress: Sendable {
-    /// Inside transform(action), which may emit at once, and not inside what that has emitted.
-    @usableFromInline var acceptsActions = false
-    /// Inside reduce, transform(state) or the observers of `state`.
-    @usableFromInline var isCommitting = false
+    /// Whether the owner is inside transform(action), which may emit at once, but not inside what that has emitted.
+    @usableFromInline var expectsTransformedAction = false
+    /// Whether the owner is inside reduce, transform(state) or the observers of `state`.
+    @usableFromInline var isUpdatingState = false
   }
 
   @usableFromInline let inlets: Inlets
   /// The observers of `action` and `state`.
   @usableFromInline let actions: OwnerMulticast<Action>
   @usableFromInline let states: OwnerMulticast<State>
-  /// What the transforms are given.
+  /// The sources of the streams that the transforms are given.
   @usableFromInline let actionPort: OwnerMulticast<Action>
   @usableFromInline let mutationPort: OwnerMulticast<Mutation>
   @usableFromInline let statePort: OwnerMulticast<State>
   @usableFromInline let action: ActionSubject<Action>
+  /// The owner is inside of it (see `ThreadScope`) while it announces an action.
   @usableFromInline let announcement = SupersedeCause()
 
-  // The owner's.
+  // Only the owner uses the next three.
   @usableFromInline let progress = OwnerIsolated(Progress())
-  /// What the transforms have answered, until it is subscribed to.
+  /// The streams that the transforms have returned, until they are subscribed to.
   @usableFromInline let transformed = OwnerIsolated<TransformStreams<Action, Mutation, State>?>(nil)
   @usableFromInline let untransformed: Untransformed<State>
-  @usableFromInline let waiting = Waiting()
+  @usableFromInline let waiting = WaitingCounts()
 
-  /// The subscriptions to what the transforms answered.
+  /// The subscriptions to the streams that the transforms returned.
   @usableFromInline let transforms = CompositeDisposable()
-  /// The subscriptions to what mutate answered.
+  /// The subscriptions to the streams that `mutate` returned.
   private let streams = RunningStreams<Action>()
   @usableFromInline let stubReference = AtomicOnce<StubCore<Action, State>>()
-  /// Whether transform(state) has said anything, so that there is something to replay to who subscribes to
-  /// `state`.
-  @usableFromInline let hasState = Atomic(false)
+  /// Whether transform(state) has emitted a state, so that there is one to replay to a new observer of `state`. Relaxed:
+  /// the owner writes and reads it, and other threads only use it once the reactor is closed, where a stale value means
+  /// no replay.
+  @usableFromInline let hasTransformedState = Atomic(false)
 
   /// - Parameters:
-  ///   - latestState: The newest state; called by the owner, or by any thread once the reactor is closed.
-  ///   - onUse: Called by the owner when something begins or ceases to be observed.
+  ///   - latestState: Returns the newest state; called by the owner, or by any thread once the reactor is closed.
+  ///   - onUse: Called by the owner when a stream gets its first observer, with true, and when it has lost its last one.
   @usableFromInline
   init(
     _ inlets: Inlets, latestState: @escaping @Sendable () -> State?,
@@ -97,64 +99,65 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
     self.inlets = inlets
     let untransformed = Untransformed<State>()
     self.untransformed = untransformed
-    actions = OwnerMulticast(perform: inlets.perform, onUse: { onUse(.observedAction, $0) })
+    actions = OwnerMulticast(runStep: inlets.runStep, onUse: { onUse(.observedAction, $0) })
     states = OwnerMulticast(
-      perform: inlets.perform, latest: latestState, last: latestState,
+      runStep: inlets.runStep, latest: latestState, last: latestState,
       onUse: { onUse(.observedState, $0) })
-    actionPort = OwnerMulticast(perform: inlets.perform)
-    mutationPort = OwnerMulticast(perform: inlets.perform)
-    statePort = OwnerMulticast(perform: inlets.perform, latest: { untransformed.state.value })
+    actionPort = OwnerMulticast(runStep: inlets.runStep)
+    mutationPort = OwnerMulticast(runStep: inlets.runStep)
+    statePort = OwnerMulticast(runStep: inlets.runStep, latest: { untransformed.state.value })
     action = ActionSubject(send: inlets.send, stream: actions.observable)
   }
 
   deinit { stubReference.releaseObject() }
 
-  /// Tells the observers of `action` what comes next. The owner.
+  /// Notifies the observers of `action` of the next one. The owner.
   @inlinable
-  func announce(_ action: Action) { ThreadScope.enter(announcement) { actions.deliver(action) } }
+  func announce(_ action: Action) { ThreadScope.enter(announcement) { actions.emit(action) } }
 
-  /// A stream has started, and not ended at once. The owner.
+  /// Keeps the subscription to a stream that did not end at once. The owner.
   @usableFromInline
-  func keep(_ stream: MutationStream<Action>) { streams.insert(stream) }
+  func insert(_ stream: MutationStream<Action>) { streams.insert(stream) }
 
-  /// A stream has ended. Any thread.
+  /// Disposes of the subscription to a stream that has ended. Any thread.
   @usableFromInline
-  func forget(_ stream: MutationStream<Action>) {
+  func remove(_ stream: MutationStream<Action>) {
     stream.dispose()
     streams.remove(stream)
   }
 
-  /// Ends all streams. Any thread.
+  /// Disposes of all streams. Any thread.
   @usableFromInline
-  func endStreams() {
+  func disposeStreams() {
     transforms.dispose()
     streams.dispose()
   }
 
-  /// Ends everything. The runtime, when it goes away: nobody is the owner any more.
+  /// Disposes of everything. The runtime, when it goes away: then there is no owner any more.
   @usableFromInline
   func dispose() {
-    endStreams()
+    disposeStreams()
     actions.removeAll()
     states.removeAll()
-    // What was made of a port often holds the port.
+    // A stream that a transform made of a port often retains the port.
     actionPort.removeAll()
     mutationPort.removeAll()
     statePort.removeAll()
   }
 
-  /// What an enabled stub does with an action.
+  /// Gives an action to the enabled stub. The owner.
   @usableFromInline
-  func takeAsStub(_ action: Action) { stubReference.use { $0.action.onNext(action) } }
+  func sendToStub(_ action: Action) { stubReference.use { $0.action.onNext(action) } }
 }
 
-/// What reduce goes on from, if transform(state) makes something else of it; else nil. The owner's.
+/// The state from which reduce continues, if transform(state) changes what is shown; otherwise nil. Only the owner uses
+/// it.
 @usableFromInline
 final class Untransformed<State: Sendable>: Sendable {
   @usableFromInline let state = OwnerIsolated<State?>(nil)
 }
 
-/// The streams that the three transforms are given, or answer.
+/// The streams that the three transforms are given, or return.
 @usableFromInline
 struct TransformStreams<Action: Sendable, Mutation: Sendable, State: Sendable>: Sendable {
   @usableFromInline let action: Observable<Action>
@@ -169,7 +172,7 @@ struct TransformStreams<Action: Sendable, Mutation: Sendable, State: Sendable>: 
   }
 }
 
-/// By which a stream is known that a transform was given.
+/// The identity of a stream that a transform was given.
 @usableFromInline
 final class PortIdentity: Sendable {
   @usableFromInline init() {}
@@ -192,7 +195,7 @@ final class RunningStreams<Action: Sendable>: Sendable {
       return members.isDisposed
     }
     if isLate { stream.dispose() }
-    // It may have ended on another thread meanwhile, when it was not yet there to be removed.
+    // It may have ended on another thread before it was inserted, so that it could not be removed then.
     if stream.isDisposed { remove(stream) }
   }
 
@@ -202,7 +205,7 @@ final class RunningStreams<Action: Sendable>: Sendable {
     removed?.dispose()
   }
 
-  /// Ends all, and what comes later.
+  /// Disposes of all streams, and of those that are inserted later. Any thread.
   func dispose() {
     let ended = members.withLock { members in
       members.isDisposed = true
@@ -211,12 +214,4 @@ final class RunningStreams<Action: Sendable>: Sendable {
     }
     for stream in ended.values { stream.dispose() }
   }
-}
-
-/// A reactor's telling the observers of `action` what comes next. One object for each reactor; a thread is
-/// inside of it (see `ThreadScope`) while it does so.
-@usableFromInline
-final class Announcement: Sendable {
-  /// That which the calling thread is inside of.
-  static var current: Announcement? { ThreadScope.innermost(Announcement.self) }
 }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// How a runtime gets its pipeline, and how it is connected.
 extension Runtime {
-  /// Made at the first call. Any thread; wait-free once it is there.
+  /// Returns the pipeline; makes it at the first call. Any thread; wait-free once it is there.
   @inlinable
   func pipeline<R: Reactor<Action, Mutation, State>>(of reactor: R) -> Pipeline<Action, Mutation, State> {
     pipelineReference.use { $0 } ?? pipelineReference.setIfNil(makePipeline(of: reactor))
@@ -15,7 +15,7 @@ extension Runtime {
   func makePipeline<R: Reactor<Action, Mutation, State>>(of reactor: R) -> Pipeline<Action, Mutation, State> {
     let weakly = WeakReactor(reactor, part: self)
     let inlets = Pipeline<Action, Mutation, State>.Inlets(
-      perform: { step, waits in weakly.use { $0.perform(step, of: $1, waits: waits) } },
+      runStep: { step, waits in weakly.use { $0.runOrEnqueue(step, of: $1, waits: waits) } },
       send: { action in weakly.send(action) },
       mutation: { event, stream in weakly.use { $0.receive(event, from: stream, of: $1) } },
       transformedAction: { event in weakly.use { $0.receive(transformedAction: event, of: $1) } },
@@ -23,73 +23,75 @@ extension Runtime {
       transformedState: { event in weakly.use { $0.receive(transformedState: event, of: $1) } })
     return Pipeline(
       inlets, latestState: { [unowned self] in latestState },
-      onUse: { [unowned self] detour, isUsed in isUsed ? insert(detour) : remove(detour) })
+      onUse: { [unowned self] reason, isUsed in isUsed ? insert(reason) : remove(reason) })
   }
 
-  /// What a new observer of `state` gets.
+  /// The state that a new observer of `state` gets; nil if there is none. The owner, or any thread once the reactor is
+  /// closed.
   @usableFromInline
   var latestState: State? {
-    // A transform(state) that has said nothing yet has no state to show.
+    // A transform(state) that has emitted nothing yet has no state to show.
     if slowPathReasons.contains(.transformedState),
-      pipelineReference.use({ $0.hasState.load(ordering: .relaxed) }) != true
+      pipelineReference.use({ $0.hasTransformedState.load(ordering: .relaxed) }) != true
     {
       return nil
     }
     #if DEBUG
       checkThreadOfObservers()
     #endif
-    // Whoever is told of a state finds it in `currentState`, on all threads.
+    // Publishes first, so that `currentState` returns the state on every thread when the observer gets it.
     if state.isOwner, !state.isChanging { state.publish() }
     return state.read()
   }
 
-  /// Builds the pipeline, unless it is there, and answers something of it: the first touch of
-  /// ``Reactor/action`` or ``Reactor/state``. Any thread.
+  /// Starts the reactor and makes the pipeline, unless that was done before, and returns what `body` returns for the
+  /// pipeline: the first use of ``Reactor/action`` or ``Reactor/state``. Any thread.
   @inlinable
-  func touch<R: Reactor<Action, Mutation, State>, End>(
-    _ reactor: R, _ end: (Pipeline<Action, Mutation, State>) -> End
-  ) -> End {
+  func withPipeline<R: Reactor<Action, Mutation, State>, Result>(
+    of reactor: R, _ body: (Pipeline<Action, Mutation, State>) -> Result
+  ) -> Result {
     if state.hasStarted {
       #if DEBUG
         checkServes(reactor)
       #endif
-      // Left over by a stub; what connects is the next turn.
-      if slowPathReasons.contains(.unconnected) { perform(Step {}, of: reactor, waits: false) }
+      // A stub has kept the transforms unconnected. The next turn connects them.
+      if slowPathReasons.contains(.unconnected) { runOrEnqueue(Step {}, of: reactor, waits: false) }
     } else {
       runOrSchedule(reactor)
     }
-    return pipelineReference.use(end) ?? end(pipeline(of: reactor))
+    return pipelineReference.use(body) ?? body(pipeline(of: reactor))
   }
 
-  /// Calls the transforms, in ReactorKit's order, and answers the state before the first action. The owner,
-  /// once.
+  /// Calls the transforms, in ReactorKit's order, and returns the state before the first action. The owner, once.
   @inlinable
-  func prepare<R: Reactor<Action, Mutation, State>>(_ reactor: R) -> State {
+  func makeInitialState<R: Reactor<Action, Mutation, State>>(of reactor: R) -> State {
     if slowPathReasons.contains(.stubbed) {
       insert(.unconnected)
       return reactor.initialState
     }
     var owner = PortOwner(reactor, part: self)
-    let initial = transform(reactor, owner)
-    if !isKnownUniquelyReferenced(&owner) { owner.endLoan() }
+    let initial = callTransforms(of: reactor, owner)
+    if !isKnownUniquelyReferenced(&owner) { owner.makeWeak() }
     return initial
   }
 
-  /// Answers the state before the first action. Holds no port afterwards that nobody else does.
+  /// Calls the transforms and returns the state before the first action. A function of its own, so that it holds no port
+  /// any more when the caller checks the references to `owner`.
   @inlinable
   @inline(never)
-  func transform<R: Reactor<Action, Mutation, State>>(_ reactor: R, _ owner: PortOwner<R>) -> State {
+  func callTransforms<R: Reactor<Action, Mutation, State>>(of reactor: R, _ owner: PortOwner<R>) -> State {
     let ports = ports(of: owner)
     let action = reactor.transform(action: ports.action)
     let mutation = reactor.transform(mutation: ports.mutation)
     let initial = reactor.initialState
     let state = reactor.transform(state: ports.state)
-    note(TransformStreams(action: action, mutation: mutation, state: state), made: ports, of: reactor)
+    noteTransforms(
+      TransformStreams(action: action, mutation: mutation, state: state), given: ports, of: reactor)
     return initial
   }
 
-  /// What the transforms are given. It reaches the pipeline only when it is subscribed to: most reactors have no
-  /// transform, and then need none.
+  /// Returns the streams that the transforms are given. They use the pipeline only when they are subscribed to: most
+  /// reactors have no transform, and then need no pipeline.
   @inlinable
   func ports<R: Reactor<Action, Mutation, State>>(of owner: PortOwner<R>) -> TransformStreams<
     Action, Mutation, State
@@ -111,11 +113,11 @@ extension Runtime {
     }
   }
 
-  /// Finds out which transforms do anything: those that answer something else than they were given.
+  /// Notes which transforms do anything: those that return another stream than they were given.
   @inlinable
-  func note<R: Reactor<Action, Mutation, State>>(
+  func noteTransforms<R: Reactor<Action, Mutation, State>>(
     _ transformed: TransformStreams<Action, Mutation, State>,
-    made ports: TransformStreams<Action, Mutation, State>, of reactor: R
+    given ports: TransformStreams<Action, Mutation, State>, of reactor: R
   ) {
     var found: SlowPathReasons = []
     if !transformed.action.isIdentical(to: ports.action) { found.insert(.transformedAction) }
@@ -126,28 +128,29 @@ extension Runtime {
     insert(found.union(.unconnected))
   }
 
-  /// Subscribes to what the transforms answered. The owner, in its first turn, before anything else.
+  /// Subscribes to the streams that the transforms returned. The owner, in its first turn, before anything else.
   @inlinable
   @inline(never)
   func connect<R: Reactor<Action, Mutation, State>>(_ reactor: R) {
     let pipeline = pipeline(of: reactor)
     if pipeline.transformed.value == nil {
-      // A stub was enabled until now.
+      // A stub was enabled until now, so the transforms have not been called.
       let owner = PortOwner(reactor, part: self)
       let ports = ports(of: owner)
-      note(
+      noteTransforms(
         TransformStreams(
           action: reactor.transform(action: ports.action),
           mutation: reactor.transform(mutation: ports.mutation),
-          state: reactor.transform(state: ports.state)), made: ports, of: reactor)
-      owner.endLoan()
+          state: reactor.transform(state: ports.state)), given: ports, of: reactor)
+      owner.makeWeak()
     }
     remove(.unconnected)
     guard let transformed = pipeline.transformed.value.take() else { return }
     connect(pipeline, transformed)
   }
 
-  /// From the end to the beginning, so that what is said at once has where to go.
+  /// Subscribes to the last transform first, so that what a stream emits at once reaches the transforms behind it. The
+  /// owner.
   @usableFromInline
   func connect(
     _ pipeline: Pipeline<Action, Mutation, State>,
@@ -158,35 +161,37 @@ extension Runtime {
       pipeline.untransformed.state.value = state.current
       pipeline.transforms.insert(transformed.state.run(AnyObserver { inlets.transformedState($0) }))
     } else if slowPathReasons.contains(.observedState) {
-      // Who subscribed inside a transform has come before there was a state.
-      pipeline.states.deliver(state.current)
+      // An observer that subscribed inside a transform came before there was a state.
+      pipeline.states.emit(state.current)
     }
     if slowPathReasons.contains(.transformedMutation) {
       pipeline.transforms.insert(transformed.mutation.run(AnyObserver { inlets.transformedMutation($0) }))
     }
     if slowPathReasons.contains(.transformedAction) {
-      pipeline.progress.value.acceptsActions = true
+      pipeline.progress.value.expectsTransformedAction = true
       pipeline.transforms.insert(transformed.action.run(AnyObserver { inlets.transformedAction($0) }))
-      pipeline.progress.value.acceptsActions = false
+      pipeline.progress.value.expectsTransformedAction = false
     }
   }
 }
 
-/// The reactor behind the ports that its transforms are given. It is not retained, and only while the transforms
-/// are called it is sure to be there; so what outlives them needs a weak reference. That is made only if a port
-/// does: an object that a weak reference was made of is slower for ever, in each retain and release.
+/// The reference to the reactor in the streams that its transforms are given: the ports. It does not retain the reactor.
+///
+/// While the transforms are called, the reactor certainly exists, so an uncounted reference is enough. A port that
+/// outlives the calls needs a weak reference. It is made only then: each retain and release of an object is slower once
+/// it was referenced weakly.
 @usableFromInline
 final class PortOwner<R: Reactor>: Sendable {
   private enum Reference: Sendable {
-    /// While the transforms are called.
-    case borrowed(UncountedReference<R>, UncountedReference<Runtime<R.Action, R.Mutation, R.State>>)
-    case weakly(WeakReactor<R>)
+    /// Valid while the transforms are called.
+    case uncounted(UncountedReference<R>, UncountedReference<Runtime<R.Action, R.Mutation, R.State>>)
+    case weak(WeakReactor<R>)
 
-    var lasting: WeakReactor<R> {
+    var asWeak: WeakReactor<R> {
       switch self {
-      case .borrowed(let reactor, let runtime):
+      case .uncounted(let reactor, let runtime):
         reactor.use { reactor in runtime.use { WeakOwner(reactor, part: $0) } }
-      case .weakly(let reactor): reactor
+      case .weak(let reactor): reactor
       }
     }
   }
@@ -195,27 +200,28 @@ final class PortOwner<R: Reactor>: Sendable {
 
   @usableFromInline
   init(_ reactor: R, part runtime: Runtime<R.Action, R.Mutation, R.State>) {
-    reference = SystemMutex(.borrowed(UncountedReference(reactor), UncountedReference(runtime)))
+    reference = SystemMutex(.uncounted(UncountedReference(reactor), UncountedReference(runtime)))
   }
 
   /// Calls `body` with both, unless the reactor is gone. Any thread.
   @usableFromInline
-  func use(_ body: (Runtime<R.Action, R.Mutation, R.State>, R) -> Void) { lasting.use(body) }
+  func use(_ body: (Runtime<R.Action, R.Mutation, R.State>, R) -> Void) { weakReference().use(body) }
 
-  /// From now on the reactor may go. Whoever called the transforms, before it lets go of the reactor.
+  /// Makes the reference weak, since the reactor may be released from now on. The thread that called the transforms,
+  /// before it releases the reactor.
   @usableFromInline
-  func endLoan() { _ = lasting }
+  func makeWeak() { _ = weakReference() }
 
-  private var lasting: WeakReactor<R> {
-    // Under the mutex the loan does not end.
+  private func weakReference() -> WeakReactor<R> {
+    // Under the mutex, the thread that called the transforms cannot get past `makeWeak()`, so the reactor exists.
     reference.withLock { reference in
-      let lasting = reference.lasting
-      reference = .weakly(lasting)
-      return lasting
+      let weak = reference.asWeak
+      reference = .weak(weak)
+      return weak
     }
   }
 }
 
-/// A reactor and its runtime as streams hold them: not retained.
+/// A reference to a reactor and its runtime that retains neither, for streams.
 @usableFromInline
 typealias WeakReactor<R: Reactor> = WeakOwner<R, Runtime<R.Action, R.Mutation, R.State>>

@@ -1,48 +1,10 @@
 import ReactorCore
 import Synchronization
 
-/// What streams bring: on the owner, in the middle of a turn, where it may go on at once; or from anywhere
-/// else, where it becomes a step in the mailbox. Any thread, with a reference to the reactor.
+/// Receiving what streams emit. On the owner, in the middle of a turn, an event continues at once if it may; from any
+/// other place it becomes a step in the mailbox. Any thread, with a reference to the reactor.
 extension Runtime {
-  /// Whether the calling thread is in a turn of this reactor.
-  @inlinable
-  var isInTurn: Bool { state.isOwner && (loop.map { $0.isRunning(self) } ?? true) }
-
-  /// Runs a step as the owner: at once, if this is the owner in a turn; else in its turn.
-  @inlinable
-  func perform<R: Reactor<Action, Mutation, State>>(_ step: Step, of reactor: R, waits: Bool) {
-    if isInTurn { return run(step, of: reactor) }
-    let weakly = WeakReactor(reactor, part: self)
-    let work = Step(
-      step.run,
-      orLose: { reason in
-        if reason == .closed, weakly.use({ $0.performAfterClose(step, of: $1) }) { return }
-        step.lose(reason)
-      })
-    if let reason = deliver(.step(work), to: reactor, waits ? .unlimited : .none) { work.lose(reason) }
-  }
-
-  /// Runs a step as the owner, after what it is in the middle of, and what was sent before.
-  ///
-  /// - Parameter settle: Called once, right before it runs or is lost: it waits no longer.
-  @inlinable
-  func enqueue<R: Reactor<Action, Mutation, State>>(
-    of reactor: R, settling settle: @escaping @Sendable () -> Void, _ run: @escaping @Sendable () -> Void,
-    orLose lose: @escaping @Sendable (SendError?) -> Void
-  ) {
-    let step = Step(
-      {
-        settle()
-        run()
-      },
-      orLose: { reason in
-        settle()
-        lose(reason)
-      })
-    if let reason = deliver(.step(step), to: reactor, .unlimited) { step.lose(reason) }
-  }
-
-  /// From a stream that mutate answered.
+  /// Receives an event of a stream that `mutate` returned.
   @inlinable
   @inline(never)
   func receive<R: Reactor<Action, Mutation, State>>(
@@ -54,39 +16,28 @@ extension Runtime {
     switch event {
     case .next(let mutation):
       let pipeline = pipeline(of: reactor)
-      if isInTurn, canAccept(pipeline), stream.isNext(after: pipeline.announcement) {
-        return accept(mutation, for: stream.action, of: reactor, pipeline)
+      if isInTurn, mayTransformOrReduce(pipeline),
+        stream.isNext(ignoringSupersededBy: pipeline.announcement)
+      {
+        return transformOrReduce(mutation, for: stream.action, of: reactor, pipeline)
       }
-      let waiting = stream.wait()
-      enqueue(
-        of: reactor, settling: { stream.goOn(waiting) },
+      let waiting = stream.addWaiting()
+      enqueueStep(
+        of: reactor, onDequeue: { stream.removeWaiting(waiting) },
         { [unowned self, unowned reactor] in
-          if waiting.isVoid(after: pipeline.announcement) { return }
-          accept(mutation, for: stream.action, of: reactor, pipeline)
+          if waiting.isSuperseded(by: pipeline.announcement) { return }
+          transformOrReduce(mutation, for: stream.action, of: reactor, pipeline)
         },
-        orLose: lossOfMutation(stream.action))
+        orDiscard: reporterOfLostMutation(for: stream.action))
     case .error(let error):
-      pipelineReference.use { $0.forget(stream) }
+      pipelineReference.use { $0.remove(stream) }
       report(.mutate(error), stream.action)
     case .completed:
-      pipelineReference.use { $0.forget(stream) }
+      pipelineReference.use { $0.remove(stream) }
     }
   }
 
-  /// Whether a mutation need not wait for what the owner is in the middle of.
-  @inlinable
-  func canAccept(_ pipeline: Pipeline<Action, Mutation, State>) -> Bool {
-    canCommit(pipeline) && !pipeline.mutationPort.isDelivering && !slowPathReasons.contains(.discarding)
-  }
-
-  /// As ``canAccept(_:)``, of one that came through transform(mutation). An observer of `state` may be inside
-  /// its first one, too.
-  @inlinable
-  func canCommit(_ pipeline: Pipeline<Action, Mutation, State>) -> Bool {
-    !state.isChanging && !pipeline.progress.value.isCommitting && !pipeline.states.isDelivering
-  }
-
-  /// From what transform(action) answered.
+  /// Receives an event of the stream that transform(action) returned.
   @inlinable
   @inline(never)
   func receive<R: Reactor<Action, Mutation, State>>(transformedAction event: Event<Action>, of reactor: R) {
@@ -94,23 +45,25 @@ extension Runtime {
       checkThreadOfSource()
     #endif
     let pipeline = pipeline(of: reactor)
-    guard case .next(let action) = event else { return breakDown(.action, event.error, of: reactor) }
-    if isInTurn, pipeline.progress.value.acceptsActions,
+    guard case .next(let action) = event else {
+      return closeAfterTransform(.action, endedWith: event.error, of: reactor)
+    }
+    if isInTurn, pipeline.progress.value.expectsTransformedAction,
       pipeline.waiting.actions.load(ordering: .relaxed) == 0
     {
-      pipeline.progress.value.acceptsActions = false
+      pipeline.progress.value.expectsTransformedAction = false
       mutate(action, of: reactor, pipeline)
-      pipeline.progress.value.acceptsActions = true
+      pipeline.progress.value.expectsTransformedAction = true
       return
     }
     pipeline.waiting.actions.add(1, ordering: .relaxed)
-    enqueue(
-      of: reactor, settling: { pipeline.waiting.actions.subtract(1, ordering: .relaxed) },
+    enqueueStep(
+      of: reactor, onDequeue: { pipeline.waiting.actions.subtract(1, ordering: .relaxed) },
       { [unowned self, unowned reactor] in mutate(action, of: reactor, pipeline) },
-      orLose: lossOfAction(action))
+      orDiscard: reporterOfLostAction(action))
   }
 
-  /// From what transform(mutation) answered.
+  /// Receives an event of the stream that transform(mutation) returned.
   @inlinable
   @inline(never)
   func receive<R: Reactor<Action, Mutation, State>>(transformedMutation event: Event<Mutation>, of reactor: R)
@@ -119,18 +72,20 @@ extension Runtime {
       checkThreadOfSource()
     #endif
     let pipeline = pipeline(of: reactor)
-    guard case .next(let mutation) = event else { return breakDown(.mutation, event.error, of: reactor) }
-    if isInTurn, canCommit(pipeline), pipeline.waiting.mutations.load(ordering: .relaxed) == 0 {
-      return commit(mutation, of: reactor, pipeline)
+    guard case .next(let mutation) = event else {
+      return closeAfterTransform(.mutation, endedWith: event.error, of: reactor)
+    }
+    if isInTurn, mayReduce(pipeline), pipeline.waiting.mutations.load(ordering: .relaxed) == 0 {
+      return reduceAndPublish(mutation, of: reactor, pipeline)
     }
     pipeline.waiting.mutations.add(1, ordering: .relaxed)
-    enqueue(
-      of: reactor, settling: { pipeline.waiting.mutations.subtract(1, ordering: .relaxed) },
-      { [unowned self, unowned reactor] in commit(mutation, of: reactor, pipeline) },
-      orLose: lossOfMutation(nil))
+    enqueueStep(
+      of: reactor, onDequeue: { pipeline.waiting.mutations.subtract(1, ordering: .relaxed) },
+      { [unowned self, unowned reactor] in reduceAndPublish(mutation, of: reactor, pipeline) },
+      orDiscard: reporterOfLostMutation(for: nil))
   }
 
-  /// From what transform(state) answered.
+  /// Receives an event of the stream that transform(state) returned.
   @inlinable
   @inline(never)
   func receive<R: Reactor<Action, Mutation, State>>(transformedState event: Event<State>, of reactor: R) {
@@ -138,15 +93,71 @@ extension Runtime {
       checkThreadOfSource()
     #endif
     let pipeline = pipeline(of: reactor)
-    guard case .next(let state) = event else { return breakDown(.state, event.error, of: reactor) }
-    if isInTurn, !self.state.isChanging, !pipeline.states.isDelivering,
+    guard case .next(let state) = event else {
+      return closeAfterTransform(.state, endedWith: event.error, of: reactor)
+    }
+    if isInTurn, !self.state.isChanging, !pipeline.states.isEmitting,
       pipeline.waiting.states.load(ordering: .relaxed) == 0
     {
-      return commit(state, pipeline)
+      return replaceState(state, pipeline)
     }
     pipeline.waiting.states.add(1, ordering: .relaxed)
-    enqueue(
-      of: reactor, settling: { pipeline.waiting.states.subtract(1, ordering: .relaxed) },
-      { [unowned self] in commit(state, pipeline) }, orLose: lossOfState())
+    enqueueStep(
+      of: reactor, onDequeue: { pipeline.waiting.states.subtract(1, ordering: .relaxed) },
+      { [unowned self] in replaceState(state, pipeline) }, orDiscard: reporterOfLostState())
+  }
+
+  // MARK: At once, or in a later turn
+
+  /// Whether the calling thread is in a turn of this reactor.
+  @inlinable
+  var isInTurn: Bool { state.isOwner && (loop.map { $0.isRunning(self) } ?? true) }
+
+  /// Whether the owner is in the middle of nothing that must end before it processes a mutation of `mutate`. The owner.
+  @inlinable
+  func mayTransformOrReduce(_ pipeline: Pipeline<Action, Mutation, State>) -> Bool {
+    mayReduce(pipeline) && !pipeline.mutationPort.isEmitting && !slowPathReasons.contains(.discarding)
+  }
+
+  /// Whether the owner is in the middle of nothing that must end before it reduces a mutation that came through
+  /// transform(mutation). Besides `reduce` and what follows it, that is the replay of a state to a new observer. The
+  /// owner.
+  @inlinable
+  func mayReduce(_ pipeline: Pipeline<Action, Mutation, State>) -> Bool {
+    !state.isChanging && !pipeline.progress.value.isUpdatingState && !pipeline.states.isEmitting
+  }
+
+  /// Runs a step as the owner: at once in a turn of this reactor, otherwise in a later turn.
+  @inlinable
+  func runOrEnqueue<R: Reactor<Action, Mutation, State>>(_ step: Step, of reactor: R, waits: Bool) {
+    if isInTurn { return run(step, of: reactor) }
+    let weakly = WeakReactor(reactor, part: self)
+    let work = Step(
+      step.run,
+      orDiscard: { reason in
+        if reason == .closed, weakly.use({ $0.runAfterClose(step, of: $1) }) { return }
+        step.discard(reason)
+      })
+    if let reason = enqueue(.step(work), to: reactor, waits ? .unlimited : .never) { work.discard(reason) }
+  }
+
+  /// Queues a step that the owner runs after what it is in the middle of, and after what was sent before. Waits for room.
+  ///
+  /// - Parameter onDequeue: Called once, right before the step runs or is discarded: it no longer waits.
+  @inlinable
+  func enqueueStep<R: Reactor<Action, Mutation, State>>(
+    of reactor: R, onDequeue: @escaping @Sendable () -> Void, _ run: @escaping @Sendable () -> Void,
+    orDiscard discard: @escaping @Sendable (SendError?) -> Void
+  ) {
+    let step = Step(
+      {
+        onDequeue()
+        run()
+      },
+      orDiscard: { reason in
+        onDequeue()
+        discard(reason)
+      })
+    if let reason = enqueue(.step(step), to: reactor, .unlimited) { step.discard(reason) }
   }
 }

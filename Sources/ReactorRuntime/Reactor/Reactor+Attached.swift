@@ -5,15 +5,14 @@ import ReactorCore
 let attachedRuntimes = AttachmentTable()
 
 extension Reactor {
-  /// The runtime of a reactor that does not store one: made at the first touch, with placement
-  /// ``Placement/caller``, and kept beside the object until shortly after that is gone.
+  /// The runtime of a reactor that does not store one. It is made at the first use, with placement
+  /// ``Placement/caller``, and kept in a side table until shortly after the reactor is gone.
   ///
-  /// Its mailbox holds 1024 actions. To be found costs each send a look-up, and the runtime's end comes up to
-  /// a second after the reactor's. A stored runtime costs neither. Any thread; the look-up takes a mutex for
-  /// a moment.
+  /// Its mailbox holds 1024 actions. Each send has to look the runtime up, and the runtime ends up to a second after the
+  /// reactor. A stored runtime has neither cost. Any thread; the look-up takes a mutex for a moment.
   @inlinable
   public var runtime: Runtime<Action, Mutation, State> {
-    // Nothing else is attached to a reactor, whose type does not change.
+    // The value is of this type: nothing else is attached to a reactor, and its type does not change.
     attachedRuntimes.value(of: self, as: Runtime<Action, Mutation, State>.self) {
       #if DEBUG
         checkForOtherRuntime(self)
@@ -24,7 +23,8 @@ extension Reactor {
 }
 
 #if DEBUG
-  /// A stored runtime with other types does not fulfil the protocol, so this one would be used instead of it.
+  /// Stops the program if the reactor stores a runtime with other types: it would not fulfil the protocol, and this one
+  /// would be used instead.
   @usableFromInline
   func checkForOtherRuntime(_ reactor: some Reactor) {
     precondition(

@@ -1,9 +1,9 @@
 import ReactorCore
 import Synchronization
 
-/// How a reactor is closed, and how it ends. The states and who moves between them: ``Lifecycle``.
+/// How a reactor is closed, and how it ends. ``Lifecycle`` documents the states and the transitions.
 extension Runtime {
-  /// Any thread, with a reference to the reactor.
+  /// Closes the reactor. Any thread, with a reference to the reactor.
   @inlinable
   func close<R: Reactor<Action, Mutation, State>>(_ closing: Closing, of reactor: R) {
     if beginClosing(closing, of: reactor), !state.wasBusy { runOrSchedule(reactor) }
@@ -18,7 +18,7 @@ extension Runtime {
     _ = ending
     let next = mailbox.ring.lifecycle.openToClosing(by: .reactor(closing))
     if closing == .discard {
-      // The slow path looks for the pipeline.
+      // Made before the reason is inserted, since the slow path uses the pipeline.
       _ = pipeline(of: reactor)
       insert(.discarding)
     }
@@ -35,12 +35,12 @@ extension Runtime {
   @usableFromInline
   func notifyOwnerOfClosing() {
     guard let overflow = makeOverflow() else { fatalError("a reactor cannot be closed: out of memory") }
-    overflow.raise()
+    overflow.requestCheck()
     overflow.notifyAll()
   }
 
-  /// Refuses what other threads send from now on: the loop was shut down. The loop, in each of its rounds from then on;
-  /// or the thread that it has refused.
+  /// Refuses what other threads send from now on, since the loop was shut down. The loop calls this in each of its rounds
+  /// from then on; so does the thread whose schedule the loop has refused.
   @usableFromInline
   func closeByLoop() {
     switch mailbox.ring.lifecycle.openToClosing(by: .loop) {
@@ -52,20 +52,20 @@ extension Runtime {
     mailbox.overflow.use { $0.notifyAll() }
   }
 
-  /// A transform has ended: the reactor is closed, and reports what it holds. Any thread.
+  /// Closes the reactor, since a transform has ended; the reactor reports what it holds. Any thread.
   @inlinable
   @inline(never)
-  func breakDown<R: Reactor<Action, Mutation, State>>(
-    _ transform: Failure.Transform, _ error: (any Error)?, of reactor: R
+  func closeAfterTransform<R: Reactor<Action, Mutation, State>>(
+    _ transform: Failure.Transform, endedWith error: (any Error)?, of reactor: R
   ) {
     let ownerMustCheck = beginClosing(.discard, of: reactor)
-    pipelineReference.use { $0.endStreams() }
-    // Before what is discarded because of it.
+    pipelineReference.use { $0.disposeStreams() }
+    // Reported before what is discarded because of it.
     report(.transform(transform, error), nil)
     if ownerMustCheck, !state.wasBusy { runOrSchedule(reactor) }
   }
 
-  /// What waits for the end. Made by the first thread that closes or waits.
+  /// What waits for the end; made by the first thread that closes or waits.
   @usableFromInline
   var ending: Termination { endingReference.use { $0 } ?? endingReference.setIfNil(Termination()) }
 
@@ -81,20 +81,21 @@ extension Runtime {
   /// Ends the reactor, unless it has ended or only its loop was shut down. The owner, or the thread that discards.
   func end() {
     guard mailbox.ring.lifecycle.sealedToEnded() else { return }
-    // After the transition: what a disposal sends here comes too late.
-    pipelineReference.use { $0.endStreams() }
+    // After the transition, so that what a disposal sends here is refused.
+    pipelineReference.use { $0.disposeStreams() }
     endingReference.use { $0.finish() }
   }
 }
 
 extension Reactor {
   /// Refuses what is sent from now on, and ends the reactor when what it holds was processed or discarded.
-  /// Any thread, from inside its turns too; waits for nobody, but on placement ``Placement/caller`` it may
-  /// run the last turn. Calling it again does nothing, but that ``Closing/discard`` overrules an earlier
+  ///
+  /// Any thread, also from inside a turn of the reactor. It does not wait; on placement ``Placement/caller`` it may run
+  /// the last turn. Calling it again has no effect, except that ``Closing/discard`` overrules an earlier
   /// ``Closing/drain``.
   ///
-  /// Sends are refused with ``SendError/closed``. In the end the streams that `mutate` and the transforms
-  /// have answered are disposed of. ``currentState`` keeps the last state.
+  /// Sends are refused with ``SendError/closed``. At the end, the streams that `mutate` and the transforms have returned
+  /// are disposed of. ``currentState`` keeps the last state.
   @inlinable
   public func close(_ closing: Closing = .drain) { runtime.close(closing, of: self) }
 
@@ -104,8 +105,8 @@ extension Reactor {
     await withCheckedContinuation { continuation in ending.whenOver { continuation.resume() } }
   }
 
-  /// Waits until a reactor for which ``close(_:)`` was called has ended; false if that takes longer. Any
-  /// thread, but not inside a turn of the reactor's or of its loop, where it would wait for itself.
+  /// Waits until a reactor for which ``close(_:)`` was called has ended; returns false if the deadline comes first. Any
+  /// thread, but not inside a turn of the reactor or of its loop: there it would wait for itself, and stops the program.
   public func waitUntilClosed(before deadline: ContinuousClock.Instant) -> Bool {
     precondition(
       !runtime.isRunHere,
@@ -118,10 +119,11 @@ extension Reactor {
   }
 }
 
-/// What happens when nobody runs turns any more: actions that were accepted and then found the loop closed
-/// are destroyed, and each is reported.
+/// What happens when no thread runs turns any more: actions that were accepted before the loop was found closed are
+/// reported, one by one.
 extension Runtime {
-  /// Nobody will process what is inside. Whoever scheduled, and was refused by the loop.
+  /// Discards and reports what the mailbox holds, since no thread will process it. The thread that has scheduled the
+  /// reactor, and whose schedule the loop has refused.
   @usableFromInline
   func discardMailbox() {
     var discarded: [Work<Action>] = []
@@ -130,44 +132,44 @@ extension Runtime {
     state.acquireScheduled()
     closeByLoop()
     repeat {
-      // What the loop's thread sent from its turns is that thread's to touch, until it has run its last turn.
+      // Only the loop's thread may touch what it sent from its turns, until it has run its last turn.
       hasAll = loop?.hasEnded != false
       discarded += hasAll ? mailbox.removeAll() : mailbox.removeFromRing()
       isDone = hasAll && mailbox.isEmpty
       state.release()
     } while tryReacquire()
-    // Not as the owner: the handler may send to this reactor again.
-    for work in discarded { lose(work, .closed) }
-    // Else who is on the way in comes here, too.
+    // Not as the owner, since the handler may send to this reactor again.
+    for work in discarded { discard(work, .closed) }
+    // Otherwise a sender that is between claim and publication runs this itself.
     if isDone { end() }
     if !hasAll {
       loop?.whenEnded { [self] in
-        // Refused: somebody else discards, who comes here too if need be.
+        // If this fails, another thread discards, and runs this itself if it must.
         if state.trySchedule() { discardMailbox() }
       }
     }
   }
 
-  /// Runs a step of a reactor that accepts nothing any more: its observers still come and go. Any thread.
+  /// Runs a step of a reactor that is closed: its observers are still added and removed. Any thread.
   @usableFromInline
-  func performAfterClose<R: Reactor<Action, Mutation, State>>(_ step: Step, of reactor: R) {
+  func runAfterClose<R: Reactor<Action, Mutation, State>>(_ step: Step, of reactor: R) {
     if let loop, loop.isClosed, !loop.hasEnded {
-      // What was accepted is still processed.
-      return loop.whenEnded { [self] in performAfterClose(step, of: reactor) }
+      // What was accepted before is still processed.
+      return loop.whenEnded { [self] in runAfterClose(step, of: reactor) }
     }
-    guard state.tryAcquire() else { return step.lose(.closed) }
+    guard state.tryAcquire() else { return step.discard(.closed) }
     TurnMark.enter()
     step.run()
     TurnMark.leave()
     if loop == nil { return runTurns(of: reactor) }
     state.release()
-    // Whoever found this thread to be the owner has left it something.
+    // A thread that found this one to be the owner relies on it to process what it sent.
     runOrSchedule(reactor)
   }
 }
 
 extension Reactor {
-  /// The end of this reactor as a part of ``Shutdown/close(_:before:)``.
+  /// Returns what closes this reactor as a part of ``Shutdown/close(_:before:)``.
   ///
   /// ```swift
   /// try Shutdown.close([orders.ending(), loop], before: .now + .seconds(10))
@@ -179,7 +181,7 @@ extension Reactor {
   }
 }
 
-/// A reactor, and how it is to be closed.
+/// A reactor, and how it is closed.
 private struct ReactorEnding<R: Reactor>: Closeable {
   let reactor: R
   let closing: Closing

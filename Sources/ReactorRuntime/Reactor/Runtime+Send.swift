@@ -1,7 +1,8 @@
 import ReactorCore
 
-/// What a sender does. Any thread.
+/// Sending an action. Any thread.
 extension Runtime {
+  /// Processes the action here if the reactor is idle; otherwise puts it into the mailbox.
   @inlinable
   @inline(__always)
   func send<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
@@ -19,7 +20,9 @@ extension Runtime {
     sendOrReport(action, to: reactor)
   }
 
-  /// A turn of one action on the sender's thread. The owner, who is not afterwards.
+  // MARK: An idle reactor
+
+  /// Runs a turn of one action on the sender's thread. The owner; releases the ownership before it returns.
   @inlinable
   @inline(__always)
   func runTurn<R: Reactor<Action, Mutation, State>>(with action: Action, of reactor: R) {
@@ -29,75 +32,114 @@ extension Runtime {
     Tracepoint.endTurn(self, actions: 1)
     TurnMark.leave()
     turnCounters.countImmediate()
-    finish(of: reactor)
+    releaseOrRunTurns(of: reactor)
   }
 
-  /// Puts the action into the ring, if there is room, and sees to it that somebody processes it. Inline, so
-  /// that it specialises with what is around it: this is all that a send to a loop pays for.
+  /// Ends a turn of one action on the sender's thread, and continues with turns if more has arrived. The owner; releases
+  /// the ownership before it returns.
   @inlinable
   @inline(__always)
-  func tryEnqueue<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) -> Bool {
-    guard mailbox.ring.entrance.trySend(Work.action(action)) else { return false }
-    CurrentCore.lightFence()
-    if !state.wasBusy { runOrSchedule(reactor) }
-    return true
-  }
-
-  /// Out of line, so that what is inlined at each send is only the way of an idle reactor.
-  @inlinable
-  @inline(never)
-  func sendOrReport<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
-    if loop == nil, !state.hasStarted, !DedicatedThread.stackIsLow, start(reactor) {
-      // The first of all needs no mailbox either.
-      if mailbox.isIdle { runTurn(with: action, of: reactor) } else { runTurns(after: action, of: reactor) }
-    } else if !state.isOwner, mailbox.ring.offer(.action(action)) == .accepted {
-      // The ring was not made yet, or was small.
-      CurrentCore.lightFence()
-      if !state.wasBusy { runOrSchedule(reactor) }
-    } else if let reason = deliver(.action(action), to: reactor, .asThePolicySays) {
-      refuse(action, reason)
-    }
-  }
-
-  @inlinable
-  func trySend<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R, _ patience: Patience)
-    throws(SendError)
-  {
-    // Found out otherwise only after the action was accepted.
-    if let loop, loop.isClosed, !loop.runsTurnsHere { throw .closed }
-    if loop == nil, !DedicatedThread.stackIsLow, state.tryAcquire() {
-      if mailbox.isIdle { return runTurn(with: action, of: reactor) }
-      runTurns(of: reactor)
-    }
-    if let reason = deliver(.action(action), to: reactor, patience) { throw reason }
-  }
-
-  /// Ends a turn of one action on the sender's thread. The owner, who is not afterwards.
-  @inlinable
-  @inline(__always)
-  func finish<R: Reactor<Action, Mutation, State>>(of reactor: R) {
+  func releaseOrRunTurns<R: Reactor<Action, Mutation, State>>(of reactor: R) {
     if mailbox.reentrant.isEmpty {
       state.release()
-      // Both ends of the ring are at hand, so this look is all that an undisturbed send pays for.
+      // Both ends of the ring are in this core's cache, so this check is all that an undisturbed send pays for.
       if mailbox.isEmpty || !tryReacquire() { return }
     }
     runTurns(of: reactor)
   }
 
-  /// Others were first: the action comes after theirs. The owner, who is not afterwards.
+  /// Runs turns for an action that found something in the mailbox: it comes after that. The owner; releases the
+  /// ownership before it returns.
   @inlinable
   @inline(never)
   func runTurns<R: Reactor<Action, Mutation, State>>(after action: Action, of reactor: R) {
-    let isTaken = !mailbox.ring.isClosed && mailbox.tryAppendReentrant(.action(action))
+    let isAppended = !mailbox.ring.isClosed && mailbox.tryAppendReentrant(.action(action))
     runTurns(of: reactor)
-    // Closed; or at the limit of the owner's queue: that much was waiting for a claim that is not yet published.
-    if !isTaken { sendOrReport(action, to: reactor) }
+    // The reactor is closed; or the reentrant queue is at its limit, because so much waits behind a claim that is not
+    // published yet.
+    if !isAppended { sendOrReport(action, to: reactor) }
   }
 
-  /// Brings something on its way, or says why not.
+  // MARK: A busy reactor, or one on a loop
+
+  /// Puts the action into the ring if there is room, and makes sure that some thread processes it. Inlined, so that it
+  /// specialises with its surroundings: this is all that a send to a loop pays for.
   @inlinable
   @inline(__always)
-  func deliver<R: Reactor<Action, Mutation, State>>(_ work: Work<Action>, to reactor: R, _ patience: Patience)
+  func tryEnqueue<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) -> Bool {
+    guard mailbox.ring.senderRing.trySend(Work.action(action)) else { return false }
+    CurrentCore.lightFence()
+    if !state.wasBusy { runOrSchedule(reactor) }
+    return true
+  }
+
+  /// Runs turns here, or schedules the reactor on its loop, unless another thread is about to process what was sent.
+  @inlinable
+  @inline(never)
+  func runOrSchedule<R: Reactor<Action, Mutation, State>>(_ reactor: R) {
+    let hasStartedHere = !state.hasStarted && tryStart(reactor)
+    guard let loop else {
+      if DedicatedThread.stackIsLow {
+        if hasStartedHere { state.release() }
+        runOnNewThread(reactor)
+      } else if hasStartedHere || state.tryAcquire() {
+        runTurns(of: reactor)
+      }
+      return
+    }
+    if hasStartedHere { state.release() }
+    if state.trySchedule(), !loop.submit(makeScheduled(reactor)) { discardMailbox() }
+  }
+
+  /// Runs turns on a thread made for them. Turns of reactors that send to each other are nested on the stack of one
+  /// thread; this is called before that stack is used up. The order stays that of the mailbox. A pool would not do:
+  /// all of its threads may be waiting for these turns.
+  @inlinable
+  @inline(never)
+  func runOnNewThread<R: Reactor<Action, Mutation, State>>(_ reactor: R) {
+    _ = DedicatedThread(named: "reactor-turns") { reactor.runtime.runOrSchedule(reactor) }
+  }
+
+  // MARK: The first action, a re-entrant one, or no room
+
+  /// Sends an action that the code inlined at the send cannot handle, and reports it if it is refused. Out of line, so
+  /// that only the path of an idle reactor is inlined at each send.
+  @inlinable
+  @inline(never)
+  func sendOrReport<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
+    if loop == nil, !state.hasStarted, !DedicatedThread.stackIsLow, tryStart(reactor) {
+      // The first action of all needs no mailbox either.
+      if mailbox.isIdle { runTurn(with: action, of: reactor) } else { runTurns(after: action, of: reactor) }
+    } else if !state.isOwner, mailbox.ring.offer(.action(action)) == .accepted {
+      // The ring was not made yet, or had to grow.
+      CurrentCore.lightFence()
+      if !state.wasBusy { runOrSchedule(reactor) }
+    } else if let reason = enqueue(.action(action), to: reactor, .byPolicy) {
+      reportRefused(action, reason)
+    }
+  }
+
+  /// Sends an action, and throws if it is refused. Any thread.
+  @inlinable
+  func trySend<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R, _ wait: SendWait)
+    throws(SendError)
+  {
+    // Without this check, the thread would learn it only after the mailbox has accepted the action.
+    if let loop, loop.isClosed, !loop.runsTurnsHere { throw .closed }
+    if loop == nil, !DedicatedThread.stackIsLow, state.tryAcquire() {
+      if mailbox.isIdle { return runTurn(with: action, of: reactor) }
+      runTurns(of: reactor)
+    }
+    if let reason = enqueue(.action(action), to: reactor, wait) { throw reason }
+  }
+
+  /// Puts something into the mailbox, waits for room if it must, and makes sure that some thread processes it. Any
+  /// thread.
+  ///
+  /// - Returns: Why it was refused; nil if it was accepted.
+  @inlinable
+  @inline(__always)
+  func enqueue<R: Reactor<Action, Mutation, State>>(_ work: Work<Action>, to reactor: R, _ wait: SendWait)
     -> SendError?
   {
     if isRunHere { return enqueueReentrant(work, to: reactor) }
@@ -114,27 +156,29 @@ extension Runtime {
         return .outOfMemory
       case .full:
         if attempts == 0 { Tracepoint.full(self) }
-        switch resolveOverflow(for: work, patience) {
-        case .found:
+        switch resolveOverflow(for: work, wait) {
+        case .kept:
           if !state.wasBusy { runOrSchedule(reactor) }
           return nil
-        case .none(let reason):
+        case .refused(let reason):
           return reason
-        case .inTheRing:
+        case .ringHasRoom:
           break
         case .wait:
           runOrSchedule(reactor)
-          if let reason = waitForRoom(after: &attempts, patience) { return reason }
+          if let reason = waitForRoom(after: &attempts, wait) { return reason }
         }
       }
     }
   }
 
-  /// Whether the calling thread is the one that runs this reactor's turns, so that it must not wait.
+  /// Whether the calling thread runs this reactor's turns, and so must not wait for room.
   @inlinable
   var isRunHere: Bool { loop.map { $0.runsTurnsHere } ?? state.isOwner }
 
-  /// What is sent from inside a turn: of this reactor, or of another on the same loop.
+  /// Appends what is sent from inside a turn of this reactor, or of another on the same loop, to the reentrant queue.
+  ///
+  /// - Returns: Why it was refused; nil if it was accepted.
   @inlinable
   @inline(never)
   func enqueueReentrant<R: Reactor<Action, Mutation, State>>(_ work: Work<Action>, to reactor: R)
@@ -150,39 +194,13 @@ extension Runtime {
     return nil
   }
 
-  /// Sees to it that somebody processes what was sent, if nobody is about to.
+  /// Starts the reactor, once, before its first action; makes the caller the owner if it returns true.
+  ///
+  /// The loop's closure is made here, where the type of the reactor is known and the code specialises for it. A witness
+  /// in the conformance of a generic reactor would not specialise.
   @inlinable
   @inline(never)
-  func runOrSchedule<R: Reactor<Action, Mutation, State>>(_ reactor: R) {
-    let hasStartedHere = !state.hasStarted && start(reactor)
-    guard let loop else {
-      if DedicatedThread.stackIsLow {
-        if hasStartedHere { state.release() }
-        runElsewhere(reactor)
-      } else if hasStartedHere || state.tryAcquire() {
-        runTurns(of: reactor)
-      }
-      return
-    }
-    if hasStartedHere { state.release() }
-    if state.trySchedule(), !loop.submit(scheduled(reactor)) { discardMailbox() }
-  }
-
-  /// Turns of reactors that send to each other are nested on the stack of one thread. Before that is used up,
-  /// another thread goes on, where the order is the same: that of the mailbox. A thread made for it, since
-  /// those of a pool may all be waiting for this.
-  @inlinable
-  @inline(never)
-  func runElsewhere<R: Reactor<Action, Mutation, State>>(_ reactor: R) {
-    _ = DedicatedThread(named: "reactor-turns") { reactor.runtime.runOrSchedule(reactor) }
-  }
-
-  /// Once, before the first action; true makes the caller the owner. The closure is made here, where the type
-  /// of the reactor is known and the code specialises for it; a witness in a generic reactor's conformance
-  /// would not.
-  @inlinable
-  @inline(never)
-  func start<R: Reactor<Action, Mutation, State>>(_ reactor: R) -> Bool {
+  func tryStart<R: Reactor<Action, Mutation, State>>(_ reactor: R) -> Bool {
     assert(
       reactor.runtime === self,
       """
@@ -191,16 +209,16 @@ extension Runtime {
       Remedy: store it: let runtime = Runtime<Action, Mutation, State>(on: …)
       """)
     let isFirst = state.tryInitialize {
-      // All of it before the state is shown: from then on other threads read it.
+      // All of this happens before the state is published: from then on other threads read it.
       binding.value.type = type(of: reactor)
-      if loop != nil { binding.value.serve = makeServe(reactor) }
+      if loop != nil { binding.value.loopHandler = makeLoopHandler(reactor) }
       #if DEBUG
         binding.value.reactor = ObjectIdentifier(reactor)
         beginChecks(of: reactor)
       #endif
       TurnMark.enter()
       defer { TurnMark.leave() }
-      return prepare(reactor)
+      return makeInitialState(of: reactor)
     }
     guard isFirst else { return false }
     Tracepoint.start(self, type: String(reflecting: R.self))
@@ -208,10 +226,10 @@ extension Runtime {
   }
 }
 
-/// Sending by who does not hold the reactor otherwise: what ``Reactor/action`` does.
+/// Sending through a weak reference to the reactor, as ``Reactor/action`` does.
 extension WeakOwner {
-  /// As ``Reactor/send(_:)``; but nothing happens if the reactor is gone, and one that goes away inside its
-  /// own `mutate` reduces nothing of what that answers.
+  /// Sends an action as ``Reactor/send(_:)``, unless the reactor is gone. If the reactor goes away inside its own
+  /// `mutate`, it reduces nothing of what that returns.
   @inlinable
   @inline(never)
   func send(_ action: Owner.Action)
@@ -219,35 +237,35 @@ extension WeakOwner {
     guard var reactor = owner else { return }
     let runtime = part(of: reactor)
     if runtime.slowPathReasons.contains(.observedAction) {
-      // As on each detour. Without observers of `action` it ends nothing.
-      ThreadScope.outside { runtime.send(action, toHeld: &reactor) }
+      // As everywhere on the slow path. Without observers of `action`, this action supersedes nothing.
+      ThreadScope.outside { runtime.send(action, through: &reactor) }
     } else {
-      runtime.send(action, toHeld: &reactor)
+      runtime.send(action, through: &reactor)
     }
   }
 }
 
 extension Runtime {
-  /// - Parameter reactor: The caller's own reference, and maybe the last one.
+  /// - Parameter reactor: The caller's own reference, which may be the last one.
   @inlinable
-  func send<R: Reactor<Action, Mutation, State>>(_ action: Action, toHeld reactor: inout R) {
-    guard let answer = mutateNow(action, of: reactor) else { return }
+  func send<R: Reactor<Action, Mutation, State>>(_ action: Action, through reactor: inout R) {
+    guard let mutations = tryMutate(action, of: reactor) else { return }
     if isKnownUniquelyReferenced(&reactor) {
-      // What others sent meanwhile is reported when the runtime goes away with it.
+      // The runtime goes away with the reactor, and then reports what others have sent meanwhile.
       Tracepoint.endTurn(self, actions: 1)
       state.release()
     } else {
-      finish(answer, to: action, of: reactor)
+      finishTurn(with: mutations, for: action, of: reactor)
     }
   }
 
-  /// Calls `mutate` if that is the next thing to do, and answers what that answers: then the calling thread
-  /// is the owner. Otherwise sends the action in the usual way, and answers nil.
+  /// Calls `mutate` if nothing must come before, and returns its result: then the calling thread is the owner.
+  /// Otherwise sends the action in the usual way, and returns nil.
   @inlinable
-  func mutateNow<R: Reactor<Action, Mutation, State>>(_ action: Action, of reactor: R) -> Observable<
+  func tryMutate<R: Reactor<Action, Mutation, State>>(_ action: Action, of reactor: R) -> Observable<
     Mutation
   >? {
-    guard canMutateNow else {
+    guard tryAcquireToMutate() else {
       send(action, to: reactor)
       return nil
     }
@@ -258,9 +276,9 @@ extension Runtime {
     Tracepoint.beginTurn(self)
     TurnMark.enter()
     defer { TurnMark.leave() }
-    if pipelineReference.use({ announce(action, $0) }) == false {
+    if pipelineReference.use({ tryAnnounce(action, $0) }) == false {
       Tracepoint.endTurn(self, actions: 1)
-      finish(of: reactor)
+      releaseOrRunTurns(of: reactor)
       return nil
     }
     #if DEBUG
@@ -269,31 +287,32 @@ extension Runtime {
     return reactor.mutate(action: action)
   }
 
-  /// The rest of an action's way. The owner, who is not afterwards.
+  /// Makes the calling thread the owner if nothing must come before `mutate`. If it returns false, the ownership is as
+  /// it was before.
   @inlinable
-  func finish<R: Reactor<Action, Mutation, State>>(
-    _ answer: Observable<Mutation>, to action: Action, of reactor: R
+  func tryAcquireToMutate() -> Bool {
+    if loop != nil || state.isOwner || !slowPathReasons.isDisjoint(with: .beforeMutate) { return false }
+    if DedicatedThread.stackIsLow || !state.tryAcquire() { return false }
+    if mailbox.isIdle, slowPathReasons.isDisjoint(with: .beforeMutate) { return true }
+    state.release()
+    return false
+  }
+
+  /// Processes what `mutate` has returned for an action, and ends the turn. The owner; releases the ownership before it
+  /// returns.
+  @inlinable
+  func finishTurn<R: Reactor<Action, Mutation, State>>(
+    with mutations: Observable<Mutation>, for action: Action, of reactor: R
   ) {
     #if DEBUG
       let turn = beginTurn()
       defer { endTurn(turn) }
     #endif
     TurnMark.enter()
-    pipelineReference.use { apply(answer, to: action, of: reactor, $0) }
+    pipelineReference.use { process(mutations, for: action, of: reactor, $0) }
     TurnMark.leave()
     Tracepoint.endTurn(self, actions: 1)
     turnCounters.countImmediate()
-    finish(of: reactor)
-  }
-
-  /// Makes the calling thread the owner if the next thing to do is to call `mutate`; otherwise it is not the
-  /// owner, or was before.
-  @inlinable
-  var canMutateNow: Bool {
-    if loop != nil || state.isOwner || !slowPathReasons.isDisjoint(with: .beforeMutate) { return false }
-    if DedicatedThread.stackIsLow || !state.tryAcquire() { return false }
-    if mailbox.isIdle, slowPathReasons.isDisjoint(with: .beforeMutate) { return true }
-    state.release()
-    return false
+    releaseOrRunTurns(of: reactor)
   }
 }

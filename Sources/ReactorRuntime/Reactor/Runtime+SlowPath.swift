@@ -1,8 +1,8 @@
 import ReactorCore
 import Synchronization
 
-/// What takes a reactor's actions off the shortest way. An empty set, of a reactor that is nothing but
-/// `mutate` and `reduce`, costs one load and one branch per action. (Computed, not stored, so that they are
+/// The reasons to take a reactor's actions off the shortest path. A reactor that has only `mutate` and `reduce` has
+/// none, which costs one load and one branch per action. (The values are computed, not stored, so that they are
 /// constants in other modules.)
 @usableFromInline
 struct SlowPathReasons: OptionSet, Sendable {
@@ -11,22 +11,22 @@ struct SlowPathReasons: OptionSet, Sendable {
   @inlinable
   init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// Somebody observes `action`.
+  /// `action` has observers.
   @inlinable static var observedAction: SlowPathReasons { SlowPathReasons(rawValue: 1) }
-  /// Somebody observes `state`.
+  /// `state` has observers.
   @inlinable static var observedState: SlowPathReasons { SlowPathReasons(rawValue: 2) }
   @inlinable static var transformedAction: SlowPathReasons { SlowPathReasons(rawValue: 4) }
   @inlinable static var transformedMutation: SlowPathReasons { SlowPathReasons(rawValue: 8) }
   @inlinable static var transformedState: SlowPathReasons { SlowPathReasons(rawValue: 16) }
-  /// The transforms' streams are not yet subscribed to.
+  /// The streams that the transforms returned are not subscribed to yet.
   @inlinable static var unconnected: SlowPathReasons { SlowPathReasons(rawValue: 32) }
-  /// What is left is reported instead of processed: the mark `discards` of the ``Lifecycle``, where the shortest way
-  /// sees it.
+  /// What the reactor holds is reported instead of processed: the mark `discards` of the ``Lifecycle``, where the
+  /// shortest path sees it.
   @inlinable static var discarding: SlowPathReasons { SlowPathReasons(rawValue: 64) }
   /// The stub takes the actions.
   @inlinable static var stubbed: SlowPathReasons { SlowPathReasons(rawValue: 128) }
 
-  /// Where an action goes elsewhere than from its observers to `mutate`.
+  /// The reasons for which an action does not go from its observers straight to `mutate`.
   @inlinable static var beforeMutate: SlowPathReasons {
     [.transformedAction, .unconnected, .discarding, .stubbed]
   }
@@ -35,17 +35,22 @@ struct SlowPathReasons: OptionSet, Sendable {
   }
 }
 
-/// The way of an action with everything that may stand on it: observers, transforms, streams. The owner, in a
-/// turn.
+/// The path of an action with everything that may be on it: observers, transforms, streams. The owner, in a turn.
+///
+/// ```
+///   process(action) ─▶ tryAnnounce ─▶ [transform(action)] ─▶ mutate ─▶ process(mutations)
+///     for each mutation: transformOrReduce ─▶ [transform(mutation)] ─▶ reduceAndPublish
+///       ─▶ [reduceUntransformed ─▶ transform(state) ─▶ replaceState] ─▶ [publishAndNotify]
+/// ```
 extension Runtime {
   @inlinable
   @inline(never)
   func processOnSlowPath<R: Reactor<Action, Mutation, State>>(_ action: Action, of reactor: R) {
-    // Whatever makes a detour has made the pipeline before. Acquire: the other side of `insert`, which the
-    // relaxed look that has led here is not.
+    // Every reason is inserted after the pipeline was made. Acquire: the other side of `insert`, since the load that led
+    // here was relaxed.
     _ = slowPathBits.load(ordering: .acquiring)
     pipelineReference.use { pipeline in
-      // What the sending thread brings through a supersede scope, a mutation that this action causes has not passed.
+      // A mutation that this action causes has not passed the supersede scopes that the sending thread is inside of.
       ThreadScope.outside { process(action, of: reactor, pipeline) }
     }
   }
@@ -54,22 +59,22 @@ extension Runtime {
   func process<R: Reactor<Action, Mutation, State>>(
     _ action: Action, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>
   ) {
-    if slowPathReasons.contains(.stubbed) { return pipeline.takeAsStub(action) }
+    if slowPathReasons.contains(.stubbed) { return pipeline.sendToStub(action) }
     if slowPathReasons.contains(.unconnected) { connect(reactor) }
     if slowPathReasons.contains(.discarding) { return report(.actionNotDelivered(.closed), action) }
-    guard announce(action, pipeline) else { return }
+    guard tryAnnounce(action, pipeline) else { return }
     if slowPathReasons.contains(.transformedAction) {
-      pipeline.progress.value.acceptsActions = true
-      pipeline.actionPort.deliver(action)
-      pipeline.progress.value.acceptsActions = false
+      pipeline.progress.value.expectsTransformedAction = true
+      pipeline.actionPort.emit(action)
+      pipeline.progress.value.expectsTransformedAction = false
     } else {
       mutate(action, of: reactor, pipeline)
     }
   }
 
-  /// Tells the observers of `action`. False, and the action is reported, if that has ended a transform.
+  /// Notifies the observers of `action`. If one of them has ended a transform, reports the action and returns false.
   @inlinable
-  func announce(_ action: Action, _ pipeline: Pipeline<Action, Mutation, State>) -> Bool {
+  func tryAnnounce(_ action: Action, _ pipeline: Pipeline<Action, Mutation, State>) -> Bool {
     guard slowPathReasons.contains(.observedAction) else { return true }
     pipeline.announce(action)
     guard slowPathReasons.contains(.discarding) else { return true }
@@ -77,7 +82,7 @@ extension Runtime {
     return false
   }
 
-  /// An action that came through transform(action).
+  /// Calls `mutate` with an action that came through transform(action), and processes the result.
   @inlinable
   func mutate<R: Reactor<Action, Mutation, State>>(
     _ action: Action, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>
@@ -86,56 +91,56 @@ extension Runtime {
     #if DEBUG
       checkThreadOfAction()
     #endif
-    apply(reactor.mutate(action: action), to: action, of: reactor, pipeline)
+    process(reactor.mutate(action: action), for: action, of: reactor, pipeline)
   }
 
-  /// What mutate answered for an action.
+  /// Processes what `mutate` has returned for an action: known mutations one by one; to any other stream it subscribes.
   @inlinable
-  func apply<R: Reactor<Action, Mutation, State>>(
-    _ mutations: Observable<Mutation>, to action: Action, of reactor: R,
+  func process<R: Reactor<Action, Mutation, State>>(
+    _ mutations: Observable<Mutation>, for action: Action, of reactor: R,
     _ pipeline: Pipeline<Action, Mutation, State>
   ) {
     mutations.deliver(
-      to: { mutation in accept(mutation, for: action, of: reactor, pipeline) },
-      orStream: { mutations in start(mutations, for: action, pipeline) })
+      to: { mutation in transformOrReduce(mutation, for: action, of: reactor, pipeline) },
+      orStream: { mutations in subscribe(to: mutations, for: action, pipeline) })
   }
 
-  /// A mutation that mutate answered.
+  /// Sends a mutation of `mutate` through transform(mutation), if there is one, or reduces it.
   @inlinable
-  func accept<R: Reactor<Action, Mutation, State>>(
+  func transformOrReduce<R: Reactor<Action, Mutation, State>>(
     _ mutation: Mutation, for action: Action, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>
   ) {
     // The mutation before it may have ended a transform.
     if slowPathReasons.contains(.discarding) { return report(.mutationNotDelivered(.closed), action) }
     if slowPathReasons.contains(.transformedMutation) {
-      pipeline.mutationPort.deliver(mutation)
+      pipeline.mutationPort.emit(mutation)
     } else {
-      commit(mutation, of: reactor, pipeline)
+      reduceAndPublish(mutation, of: reactor, pipeline)
     }
   }
 
-  /// A mutation that came through transform(mutation).
+  /// Reduces a mutation that came through transform(mutation), and publishes the state if it has observers.
   @inlinable
-  func commit<R: Reactor<Action, Mutation, State>>(
+  func reduceAndPublish<R: Reactor<Action, Mutation, State>>(
     _ mutation: Mutation, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>
   ) {
     if slowPathReasons.contains(.transformedState) {
-      return commitTransformed(mutation, of: reactor, pipeline)
+      return reduceUntransformed(mutation, of: reactor, pipeline)
     }
     reduce(mutation, of: reactor)
-    if slowPathReasons.contains(.observedState) { show(pipeline) }
+    if slowPathReasons.contains(.observedState) { publishAndNotify(pipeline) }
   }
 
-  /// reduce goes on from the state that transform(state) has not seen.
+  /// Applies a mutation to the state that transform(state) was given last, and gives it the result.
   @inlinable
   @inline(never)
-  func commitTransformed<R: Reactor<Action, Mutation, State>>(
+  func reduceUntransformed<R: Reactor<Action, Mutation, State>>(
     _ mutation: Mutation, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>
   ) {
     guard var state = pipeline.untransformed.state.value.take() else {
       preconditionFailure("reduced before the transforms were connected")
     }
-    pipeline.progress.value.isCommitting = true
+    pipeline.progress.value.isUpdatingState = true
     #if DEBUG
       beginReduce()
     #endif
@@ -144,42 +149,42 @@ extension Runtime {
       endReduce()
     #endif
     pipeline.untransformed.state.value = state
-    pipeline.statePort.deliver(state)
-    pipeline.progress.value.isCommitting = false
+    pipeline.statePort.emit(state)
+    pipeline.progress.value.isUpdatingState = false
   }
 
-  /// A state that came through transform(state).
+  /// Makes a state that came through transform(state) the reactor's state.
   @inlinable
-  func commit(_ state: State, _ pipeline: Pipeline<Action, Mutation, State>) {
+  func replaceState(_ state: State, _ pipeline: Pipeline<Action, Mutation, State>) {
     self.state.replace { _ in state }
-    pipeline.hasState.store(true, ordering: .relaxed)
-    if slowPathReasons.contains(.observedState) { show(pipeline) }
+    pipeline.hasTransformedState.store(true, ordering: .relaxed)
+    if slowPathReasons.contains(.observedState) { publishAndNotify(pipeline) }
   }
 
-  /// Tells the observers of `state`, who, and whose other threads, see it in `currentState` already.
+  /// Notifies the observers of `state`. `currentState` already returns this state on every thread.
   @inlinable
-  func show(_ pipeline: Pipeline<Action, Mutation, State>) {
+  func publishAndNotify(_ pipeline: Pipeline<Action, Mutation, State>) {
     #if DEBUG
       checkThreadOfObservers()
     #endif
-    let wasCommitting = pipeline.progress.value.isCommitting
-    pipeline.progress.value.isCommitting = true
+    let wasUpdatingState = pipeline.progress.value.isUpdatingState
+    pipeline.progress.value.isUpdatingState = true
     state.publish()
-    pipeline.states.deliver(state.current)
-    pipeline.progress.value.isCommitting = wasCommitting
+    pipeline.states.emit(state.current)
+    pipeline.progress.value.isUpdatingState = wasUpdatingState
   }
 
-  /// Subscribes to a stream that is not known at once.
+  /// Subscribes to a stream of mutations that are not known at once.
   @inlinable
   @inline(never)
-  func start(
-    _ mutations: Observable<Mutation>, for action: Action, _ pipeline: Pipeline<Action, Mutation, State>
+  func subscribe(
+    to mutations: Observable<Mutation>, for action: Action, _ pipeline: Pipeline<Action, Mutation, State>
   ) {
     let stream = MutationStream(for: action)
-    let take = pipeline.inlets.mutation
+    let receive = pipeline.inlets.mutation
     ThreadScope.enter(stream.identity) {
-      stream.hold(mutations.run(AnyObserver { event in take(event, stream) }))
+      stream.hold(mutations.run(AnyObserver { event in receive(event, stream) }))
     }
-    if !stream.isDisposed { pipeline.keep(stream) }
+    if !stream.isDisposed { pipeline.insert(stream) }
   }
 }

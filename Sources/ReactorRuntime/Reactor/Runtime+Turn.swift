@@ -1,9 +1,9 @@
 import ReactorCore
 import Synchronization
 
-/// What the owner does: turns.
+/// Processing an action. The owner.
 extension Runtime {
-  /// One action through mutate and reduce. The owner.
+  /// Takes one action through mutate and reduce. The owner.
   @inlinable
   @inline(__always)
   func process<R: Reactor<Action, Mutation, State>>(_ action: Action, of reactor: R) {
@@ -18,26 +18,7 @@ extension Runtime {
     #endif
     reactor.mutate(action: action).deliver(
       to: { mutation in reduce(mutation, of: reactor) },
-      orStream: { mutations in start(mutations, for: action, pipeline(of: reactor)) })
-  }
-
-  /// One thing from the mailbox. The owner.
-  @inlinable
-  @inline(__always)
-  func process<R: Reactor<Action, Mutation, State>>(_ work: Work<Action>, of reactor: R) {
-    switch work {
-    case .action(let action): process(action, of: reactor)
-    case .step(let step): run(step, of: reactor)
-    }
-  }
-
-  /// Something other than an action. The owner, in a turn.
-  @inlinable
-  func run<R: Reactor<Action, Mutation, State>>(_ step: Step, of reactor: R) {
-    // The stub may have been disabled after this turn began. An observer that came before the transforms are connected
-    // would be told the first state now, and once more when they are.
-    if slowPathReasons.contains(.unconnected), !slowPathReasons.contains(.stubbed) { connect(reactor) }
-    step.run()
+      orStream: { mutations in subscribe(to: mutations, for: action, pipeline(of: reactor)) })
   }
 
   /// Applies a mutation to the state. The owner.
@@ -54,11 +35,36 @@ extension Runtime {
       state.change { state in reactor.reduce(into: &state, mutation: mutation) }
     }
   }
+}
 
-  /// Processes what is there, up to the limit, and shows the result to readers; answers how many actions
-  /// that were. The owner, who stays the owner.
+/// Turns: processing what is in the mailbox. The owner.
+extension Runtime {
+  /// Runs turns until the mailbox is empty. The owner; releases the ownership before it returns.
   @inlinable
-  func turn<R: Reactor<Action, Mutation, State>>(of reactor: R) -> Int {
+  @inline(never)
+  func runTurns<R: Reactor<Action, Mutation, State>>(of reactor: R) {
+    // The scopes that the calling thread is inside of have nothing to do with these turns.
+    ThreadScope.outside {
+      var pacer = Pacer()
+      repeat {
+        while true {
+          let processed = runTurn(of: reactor)
+          if processed == 0 { break }
+          // At the limit, releases for a moment, so that another sender can take over. But not while the owner's own
+          // actions wait: they come first in the order.
+          if processed >= turnLimit, mailbox.reentrant.isEmpty { break }
+          // Other threads are sending: after a short wait their actions come in bursts.
+          if processed < turnLimit { pacer.wait(afterReceiving: processed) }
+        }
+        state.release()
+      } while tryReacquire()
+    }
+  }
+
+  /// Processes what is in the mailbox, up to the limit, and publishes the state; returns how many elements that were. The
+  /// owner, which stays the owner.
+  @inlinable
+  func runTurn<R: Reactor<Action, Mutation, State>>(of reactor: R) -> Int {
     #if DEBUG
       let turn = beginTurn()
       defer { endTurn(turn) }
@@ -70,7 +76,8 @@ extension Runtime {
     var dropped = 0
     let processed =
       policy == .dropOldest
-      ? mailbox.drain(upTo: turnLimit, { process($0, of: reactor) }, orDrop: { drop($0, &dropped) })
+      ? mailbox.drain(
+        upTo: turnLimit, { process($0, of: reactor) }, orDrop: { reportDropped($0, counting: &dropped) })
       : mailbox.drain(upTo: turnLimit) { process($0, of: reactor) }
     Tracepoint.endTurn(self, actions: processed)
     if processed > 0 {
@@ -78,53 +85,50 @@ extension Runtime {
       turnCounters.count(turnOf: processed - dropped)
       mailbox.notifyRoom()
     }
-    // Now, for it may be the last one: who has reached the limit leaves, if there is nothing more.
+    // In each turn, since it may be the last one: an owner that has reached the limit releases without another turn.
     if mailbox.ring.lifecycle.isClosed { tryEnd() }
     return processed
   }
 
-  /// Turns until nothing is left to do, then leaves. The owner, who is not afterwards.
+  /// Processes one element of the mailbox. The owner.
   @inlinable
-  @inline(never)
-  func runTurns<R: Reactor<Action, Mutation, State>>(of reactor: R) {
-    // What the calling thread is in the middle of elsewhere does not concern the turns.
-    ThreadScope.outside {
-      var pacer = Pacer()
-      repeat {
-        while true {
-          let processed = turn(of: reactor)
-          if processed == 0 { break }
-          // At the limit, leave for a moment, so that who is just looking takes over; but not while the
-          // owner's own actions wait, which come first in the order.
-          if processed >= turnLimit, mailbox.reentrant.isEmpty { break }
-          // Others are sending: a little patience here lets their actions come in bursts.
-          if processed < turnLimit { pacer.wait(afterReceiving: processed) }
-        }
-        state.release()
-      } while tryReacquire()
+  @inline(__always)
+  func process<R: Reactor<Action, Mutation, State>>(_ work: Work<Action>, of reactor: R) {
+    switch work {
+    case .action(let action): process(action, of: reactor)
+    case .step(let step): run(step, of: reactor)
     }
   }
 
-  /// After leaving: whether something is ready and the calling thread is the owner again.
+  /// Runs a step. The owner, in a turn.
+  @inlinable
+  func run<R: Reactor<Action, Mutation, State>>(_ step: Step, of reactor: R) {
+    // The stub may have been disabled after this turn began. An observer that came before the transforms are connected
+    // would be notified of the first state now, and once more when they are.
+    if slowPathReasons.contains(.unconnected), !slowPathReasons.contains(.stubbed) { connect(reactor) }
+    step.run()
+  }
+
+  /// After a release: acquires again if something is ready. Returns whether the calling thread is the owner again.
   ///
-  /// Nothing is forgotten when this answers false; the argument stands in `rr_trampoline.h`. A claim that is
-  /// not yet published is waited for only briefly: then it is its producer who will find nobody here.
+  /// If this returns false, no action is forgotten; `rr_trampoline.h` documents the argument. It waits only briefly for
+  /// a claim that is not published yet: after the heavy fence, its producer will find that nobody owns the reactor.
   @inlinable
   func tryReacquire() -> Bool {
-    var looks = 0
+    var attempts = 0
     while !mailbox.isEmpty {
       guard state.tryAcquire() else { return false }
       if mailbox.isReady { return true }
       let claimed = mailbox.ring.oldest
       state.release()
-      looks += 1
-      if looks < 32 {
+      attempts += 1
+      if attempts < 32 {
         CurrentCore.pause()
       } else if !CurrentCore.heavyFence() {
         DedicatedThread.yield()
       } else if claimed?.ring.wasReady != true, !mailbox.ring.isEmpty {
-        // Its producer will come. If nothing is claimed any more, nobody will: then who closes may have relied on
-        // this owner.
+        // The producer of the claim will run or schedule the reactor. If the ring is empty, there is no such producer,
+        // and a closer may have relied on this owner: then it checks once more.
         return false
       }
     }
@@ -134,49 +138,53 @@ extension Runtime {
 
 /// What the thread of a loop calls.
 extension Runtime {
-  /// The only way from a loop to the reactor. Not retained: whoever calls it holds the reactor.
+  /// Makes the closure through which a loop reaches the reactor. It retains neither; the loop retains the reactor while
+  /// it calls the closure.
   @inlinable
-  func makeServe<R: Reactor<Action, Mutation, State>>(_ reactor: R) -> @Sendable (LoopCall) -> Int {
+  func makeLoopHandler<R: Reactor<Action, Mutation, State>>(_ reactor: R) -> @Sendable (LoopCall) -> Int {
     let (runtime, reactor) = (UncountedReference(self), UncountedReference(reactor))
     return { call in
       runtime.use { runtime in
-        if call == .turn { return reactor.use { runtime.turnOnLoop(of: $0) } }
-        return runtime.serve(call)
+        if call == .turn { return reactor.use { runtime.runTurnOnLoop(of: $0) } }
+        return runtime.handle(call)
       }
     }
   }
 
-  /// Whoever took the schedule.
+  /// Makes what is submitted to the loop. The thread that has scheduled the reactor.
   @inlinable
-  func scheduled(_ reactor: any AnyObject & Sendable) -> ScheduledReactor {
-    ScheduledReactor(ObjectIdentifier(self), of: reactor, binding.value.serve)
+  func makeScheduled(_ reactor: any AnyObject & Sendable) -> ScheduledReactor {
+    ScheduledReactor(ObjectIdentifier(self), of: reactor, binding.value.loopHandler)
   }
 
   @inlinable
   @inline(__always)
-  func turnOnLoop<R: Reactor<Action, Mutation, State>>(of reactor: R) -> Int {
+  func runTurnOnLoop<R: Reactor<Action, Mutation, State>>(of reactor: R) -> Int {
     loop?.setRunning(ObjectIdentifier(self))
     defer { loop?.setRunning(nil) }
-    return turn(of: reactor)
+    return runTurn(of: reactor)
   }
 
+  /// Does what the loop's thread asks for, other than a turn.
   @inlinable
-  func serve(_ call: LoopCall) -> Int {
+  func handle(_ call: LoopCall) -> Int {
     switch call {
     case .begin: state.acquireScheduled()
     case .suspend: state.reschedule()
     case .close: closeByLoop()
-    case .leave: return leaveLoop() ? 1 : 0
+    case .leave: return tryLeaveLoop() ? 1 : 0
     case .count: return counters.waiting
     case .turn: preconditionFailure("a turn is run with the reactor")
     }
     return 0
   }
 
-  /// After a turn that was not cut short. The owner, who is not afterwards if it answers true.
+  /// Releases the ownership after a turn that did not reach its limit. Returns false if the calling thread stays the
+  /// owner, since there is more to do.
   @inlinable
-  func leaveLoop() -> Bool {
-    // Who was told of an end, or of a long turn, after the turn's last look may have sent.
+  func tryLeaveLoop() -> Bool {
+    // Code that was notified of the reactor's end, or of a long turn, after the turn's last check of the mailbox may have
+    // sent something.
     if !mailbox.reentrant.isEmpty, mailbox.isEmpty { return false }
     state.release()
     return !tryReacquire()

@@ -4,52 +4,56 @@ import ReactorCore
 /// What a sender does that found the mailbox full.
 extension Runtime {
   @usableFromInline
-  enum Place: Sendable {
-    /// Kept beside the ring.
-    case found
-    /// There is room again.
-    case inTheRing
+  enum OverflowOutcome: Sendable {
+    /// The work is kept beside the ring.
+    case kept
+    /// There is room again: the sender tries again.
+    case ringHasRoom
     case wait
-    case none(SendError)
+    case refused(SendError)
   }
 
-  /// What to do with something for which there was no room.
+  /// Decides what to do with something for which there was no room: refuses it, keeps it beside the ring, or makes the
+  /// sender wait. Any thread.
   @usableFromInline
   @inline(never)
-  func resolveOverflow(for work: Work<Action>, _ patience: Patience) -> Place {
-    guard let overflow = makeOverflow() else { return .none(.outOfMemory) }
-    switch patience {
-    case .none: return .none(.full)
-    case .asThePolicySays:
+  func resolveOverflow(for work: Work<Action>, _ wait: SendWait) -> OverflowOutcome {
+    guard let overflow = makeOverflow() else { return .refused(.outOfMemory) }
+    switch wait {
+    case .never: return .refused(.full)
+    case .byPolicy:
       if case .action(let action) = work, policy != .block { return applyPolicy(action, in: overflow) }
     case .until, .unlimited: break
     }
-    // A turn must not wait: somebody may wait for it.
+    // A turn must not wait: the thread that makes room may be waiting for it.
     if !TurnMark.isSet { return .wait }
     #if DEBUG
       checkRoom()
     #endif
-    return place(overflow.spill(work, besides: mailbox.ring, limit: mailbox.reentrant.limit))
+    return outcome(of: overflow.spill(work, besides: mailbox.ring, limit: mailbox.reentrant.limit))
   }
 
-  private func applyPolicy(_ action: Action, in overflow: Overflow<Action>) -> Place {
+  private func applyPolicy(_ action: Action, in overflow: Overflow<Action>) -> OverflowOutcome {
     switch policy {
     case .block: .wait
-    case .fail: .none(.full)
-    case .dropNewest: .none(.dropped)
-    case .dropOldest: place(overflow.push(action, besides: mailbox.ring, drop: { refuse($0, .dropped) }))
+    case .fail: .refused(.full)
+    case .dropNewest: .refused(.dropped)
+    case .dropOldest:
+      outcome(
+        of: overflow.spillDroppingOldest(
+          action, besides: mailbox.ring, drop: { reportRefused($0, .dropped) }))
     }
   }
 
-  private func place(_ spill: Overflow<Action>.Spill) -> Place {
+  private func outcome(of spill: Overflow<Action>.SpillOutcome) -> OverflowOutcome {
     switch spill {
-    case .taken: .found
-    case .ringHasRoom: .inTheRing
-    case .overLimit: .none(.reentrantOverflow)
+    case .kept: .kept
+    case .ringHasRoom: .ringHasRoom
+    case .overLimit: .refused(.reentrantOverflow)
     }
   }
 
-  /// Nil if there is no memory.
+  /// Returns the overflow; makes it at the first call. Returns nil if there is no memory. Any thread.
   @usableFromInline
   func makeOverflow() -> Overflow<Action>? {
     if let overflow = mailbox.overflow.use({ $0 }) { return overflow }
@@ -57,27 +61,32 @@ extension Runtime {
     return mailbox.overflow.setIfNil(overflow)
   }
 
-  /// Reports an action that a newer one has pushed out. The owner.
+  /// Reports an action that the owner drops in favour of a newer one, and counts it. The owner.
   @usableFromInline
   @inline(never)
-  func drop(_ action: Action, _ count: inout Int) {
+  func reportDropped(_ action: Action, counting count: inout Int) {
     count += 1
-    refuse(action, .dropped)
+    reportRefused(action, .dropped)
   }
 
   /// Reports an action that was not accepted. Any thread.
   @usableFromInline
-  func refuse(_ action: Action, _ reason: SendError) {
+  func reportRefused(_ action: Action, _ reason: SendError) {
     if reason == .dropped { mailbox.overflow.use { _ = $0.dropped.add(1, ordering: .relaxed) } }
     report(.actionNotDelivered(reason), action)
   }
+}
 
-  /// Waits a little, or until there is room again; says why not if that would never come, or takes too long.
+/// Waiting of a thread.
+extension Runtime {
+  /// Waits a little, or until there is room again. Any thread, outside of turns.
+  ///
+  /// - Returns: Why the sender must give up; nil if it tries again.
   @usableFromInline
   @inline(never)
-  func waitForRoom(after attempts: inout Int, _ patience: Patience) -> SendError? {
+  func waitForRoom(after attempts: inout Int, _ wait: SendWait) -> SendError? {
     var timeout: Int64?
-    if case .until(let deadline) = patience {
+    if case .until(let deadline) = wait {
       let left = ContinuousClock.now.duration(to: deadline).nanoseconds
       if left <= 0 { return .timedOut }
       timeout = left
@@ -87,7 +96,7 @@ extension Runtime {
       CurrentCore.pause(times: 16)
       return nil
     }
-    // The caller may be the one who is to run the loop's rounds, between two of them.
+    // The caller may host the loop, between two of its rounds: then it must run a round itself.
     if let runRoundHere = loop?.runRoundHere, runRoundHere() { return nil }
     if attempts <= 512 {
       DedicatedThread.yield()
@@ -95,18 +104,19 @@ extension Runtime {
     }
     attempts = 0
     guard let overflow = makeOverflow() else { return .outOfMemory }
-    // Not retained, which would cost each wait an allocation more: the sender holds the reactor.
-    let wait = WaitGraph.Wait(
+    // The closures do not retain the runtime, which would cost an allocation per wait: the sender holds the reactor.
+    let edge = WaitGraph.Wait(
       thread: CurrentCore.threadToken, emptier: { [unowned self] in drainingThread },
       isOver: { [unowned self] in mayRetry },
       wake: { [unowned overflow] in overflow.notifyOutOfTurn() })
-    guard WaitGraph.enter(wait) else { return .deadlock }
-    defer { WaitGraph.leave(wait.thread) }
-    // One sleep at most: others went on because this wait was over, so it must be looked at anew.
-    var looks = 0
+    guard WaitGraph.enter(edge) else { return .deadlock }
+    defer { WaitGraph.leave(edge.thread) }
+    // Sleeps once at most: while this wait was over, other threads may have begun to wait for this one. So this thread
+    // must enter the graph again before it sleeps again.
+    var checks = 0
     _ = overflow.room.wait(timeoutNanoseconds: timeout) {
-      looks += 1
-      return looks > 2 || mayRetry
+      checks += 1
+      return checks > 2 || mayRetry
     }
     return nil
   }
@@ -119,22 +129,22 @@ extension Runtime {
   var mayRetry: Bool { mailbox.hasRoom || !state.wasBusy || mailbox.ring.isClosed }
 }
 
-/// Sending by a task, which is suspended while there is no room.
+/// Waiting of a task, which is suspended while there is no room.
 extension Runtime {
-  /// Any task.
+  /// Sends an action. Any task.
   @inlinable
   func sendSuspending<R: Reactor<Action, Mutation, State>>(
     _ action: Action, to reactor: R, before deadline: ContinuousClock.Instant?
   ) async throws(SendError) {
-    // Only some are resumed at a time, so whoever is done, however that came, sees to the others.
-    defer { passRoomOn() }
+    // Only some tasks are resumed at a time. So a task that is done, for any reason, resumes the next one.
+    defer { resumeNextTask() }
     while true {
       if Task.isCancelled { throw .cancelled }
       do {
-        try trySend(action, to: reactor, .none)
+        try trySend(action, to: reactor, .never)
         return
       } catch .full {
-        // Its turns make room.
+        // The turns of the reactor make room.
         runOrSchedule(reactor)
         try await suspendUntilRoom(before: deadline)
       }
@@ -146,34 +156,36 @@ extension Runtime {
   func suspendUntilRoom(before deadline: ContinuousClock.Instant?) async throws(SendError) {
     guard let overflow = makeOverflow() else { throw .outOfMemory }
     let ticket = RoomWaiters.Ticket()
-    let alarm = try deadline.map { (deadline) throws(SendError) in try Self.alarm(at: deadline, for: ticket) }
+    let timeout = try deadline.map { (deadline) throws(SendError) in
+      try Self.scheduleTimeout(at: deadline, of: ticket)
+    }
     overflow.tasks.insert(ticket)
     await withTaskCancellationHandler {
       await ticket.wait {
-        // Only now is there something to resume.
+        // Not earlier: only now does the ticket have a task to resume.
         if !overflow.room.arm(unless: { mayRetry }) { ticket.resume() }
       }
     } onCancel: {
       ticket.resume()
     }
-    alarm?.cancel()
+    timeout?.cancel()
     overflow.tasks.remove(ticket)
   }
 
-  private static func alarm(
-    at deadline: ContinuousClock.Instant, for ticket: RoomWaiters.Ticket
+  private static func scheduleTimeout(
+    at deadline: ContinuousClock.Instant, of ticket: RoomWaiters.Ticket
   ) throws(SendError) -> DispatchWorkItem {
     let left = ContinuousClock.now.duration(to: deadline)
     if left <= .zero { throw .timedOut }
     let item = DispatchWorkItem { ticket.resume() }
-    let alarm = DispatchTime.now() + left.dispatchInterval(atLeast: 0)
-    DispatchQueue.global().asyncAfter(deadline: alarm, execute: item)
+    let time = DispatchTime.now() + left.dispatchInterval(atLeast: 0)
+    DispatchQueue.global().asyncAfter(deadline: time, execute: item)
     return item
   }
 
-  /// Resumes another one if there is room, or else makes the owner notify.
+  /// Resumes the next task if there is room; otherwise makes the owner notify.
   @usableFromInline
-  func passRoomOn() {
+  func resumeNextTask() {
     mailbox.overflow.use { overflow in
       if overflow.tasks.isEmpty { return }
       if !overflow.room.arm(unless: { mayRetry }) { overflow.tasks.resume(atMost: 1) }

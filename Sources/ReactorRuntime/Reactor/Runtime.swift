@@ -1,51 +1,51 @@
 import ReactorCore
 import Synchronization
 
-/// What runs a reactor: its mailbox, its state, and the rule of who processes its actions.
+/// Runs a reactor: holds its mailbox and its state, and decides which thread processes its actions.
 ///
-/// A reactor stores one as a constant. It serves that reactor only, and does not retain it.
+/// A reactor stores one as a constant. A runtime serves that reactor only, and does not retain it.
 ///
-/// The way of an action through it stands in ARCHITECTURE.md.
+/// The path of an action through it is documented in ARCHITECTURE.md.
 public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable>: Sendable {
   @usableFromInline let mailbox: Mailbox<Action>
   @usableFromInline let state: OwnedState<State>
   /// Nil on placement ``Placement/caller``.
   @usableFromInline let loop: LoopState?
-  /// What this serves; set at the start.
+  /// The reactor that this serves; set at the start.
   @usableFromInline let binding = OwnerIsolated(ReactorBinding())
   @usableFromInline let turnCounters = TurnCounters()
   #if DEBUG
     @usableFromInline let checks = RuntimeChecks()
   #endif
   @usableFromInline let turnLimit: Int
-  /// What is not empty sends actions another way than the shortest. Read relaxed on the shortest way: the
-  /// owner sets most of it; who goes another way because of it first makes sure that it sees the pipeline.
+  /// The ``SlowPathReasons``. The shortest path loads them relaxed: the owner itself sets most of them. Code on the slow
+  /// path loads them again, acquiring, before it uses the pipeline.
   @usableFromInline let slowPathBits = Atomic<UInt8>(0)
   @usableFromInline let policy: OverflowPolicy
-  /// Whether the reactor has ReactorKit's reduce. Relaxed: each thread may find out anew.
+  /// Whether the reactor has ReactorKit's reduce. Relaxed: if a thread does not see it, the default implementation sets
+  /// it again.
   @usableFromInline let reducesByValue = Atomic(false)
   @usableFromInline let pipelineReference = AtomicOnce<Pipeline<Action, Mutation, State>>()
-  /// Of a reactor that is closed; made when somebody closes it.
+  /// What waits for the end of a closed reactor; made by the first thread that closes or waits.
   @usableFromInline let endingReference = AtomicOnce<Termination>()
   private let onFailure: @Sendable (Failure) -> Void
-  // A reactor without another reference to its loop keeps it running.
+  // A reactor may have the only reference to its loop, which ends without one.
   private let placement: Placement
 
   /// Makes the runtime of one reactor.
   ///
-  /// Stops the program, with a sentence, if a capacity is invalid or there is no memory.
+  /// Stops the program with a message if a capacity is invalid or there is no memory.
   ///
   /// - Parameters:
-  ///   - placement: Who runs the turns.
-  ///   - capacity: How many actions the mailbox holds; a power of two. Its memory is allocated when something
-  ///     has to wait there, and grows with what does: first room for eight.
+  ///   - placement: Which thread runs the turns.
+  ///   - capacity: How many actions the mailbox holds; a power of two. Its memory is allocated when something first has
+  ///     to wait there, with room for eight, and grows up to the capacity.
   ///   - policy: What `send(_:)` does with an action for which there is no room.
-  ///   - reentrantCapacity: How many actions may wait that were sent from inside turns: the reactor's own;
-  ///     and, beside the mailbox while that is full, those of others.
-  ///   - onFailure: Called once for each action, mutation or state that was lost: on the sending thread if it
-  ///     was refused; on any thread if it was accepted and the reactor was then closed. Also called when a
-  ///     stream of the reactor's fails, on the thread where it does. Without it,
-  ///     ``Hooks/defaultFailureHandler`` is.
+  ///   - reentrantCapacity: How many actions may wait that were sent from inside turns: the reactor's own, and those of
+  ///     others, which are kept beside the mailbox while that is full.
+  ///   - onFailure: Called once for each action, mutation or state that was lost: on the sending thread if it was
+  ///     refused; on any thread if it was accepted and the reactor was then closed. It is also called when a stream of
+  ///     the reactor fails, on the thread where it fails. The default is ``Hooks/defaultFailureHandler``.
   public init(
     on placement: Placement = .caller, capacity: Int = 4096, overflow policy: OverflowPolicy = .block,
     reentrantCapacity: Int = 65_536,
@@ -74,48 +74,51 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
   deinit {
     pipelineReference.use { $0.dispose() }
     pipelineReference.releaseObject()
-    // Left behind only by a loop that was shut down while others were sending.
-    for work in mailbox.removeAll() { lose(work, nil) }
-    mailbox.letGo()
+    // Only a loop that was shut down while others were sending leaves something behind.
+    for work in mailbox.removeAll() { discard(work, nil) }
+    mailbox.free()
     endingReference.use { $0.finish() }
     endingReference.releaseObject()
   }
 
-  /// Reports what was accepted and will not be done. Without a reason if the reactor is gone.
+  /// Reports something that was accepted and will not be processed. The reason is nil if the reactor is gone.
   @usableFromInline
-  func lose(_ work: Work<Action>, _ reason: SendError?) {
+  func discard(_ work: Work<Action>, _ reason: SendError?) {
     switch work {
     case .action(let action): report(.actionNotDelivered(.closed), action)
-    case .step(let step): step.lose(reason)
+    case .step(let step): step.discard(reason)
     }
   }
 
+  /// Calls the failure handler. Any thread.
   @usableFromInline
   @inline(never)
   func report(_ cause: Failure.Cause, _ action: Action?) {
-    onFailure(Failure(reactor: bindingNow.name, cause: cause, action: action))
+    onFailure(Failure(reactor: currentBinding.name, cause: cause, action: action))
   }
 
-  /// What is to be done about a mutation that is lost; does not retain the runtime, which may be going away.
+  /// Returns a closure that reports a mutation as lost. It does not retain the runtime, which may be going away.
   @usableFromInline
-  func lossOfMutation(_ action: Action?) -> @Sendable (SendError?) -> Void {
-    loss(action) { .mutationNotDelivered($0) }
+  func reporterOfLostMutation(for action: Action?) -> @Sendable (SendError?) -> Void {
+    reporter(of: action) { .mutationNotDelivered($0) }
   }
 
-  /// As ``lossOfMutation(_:)``, of an action.
+  /// As ``reporterOfLostMutation(for:)``, of an action.
   @usableFromInline
-  func lossOfAction(_ action: Action) -> @Sendable (SendError?) -> Void {
-    loss(action) { .actionNotDelivered($0) }
+  func reporterOfLostAction(_ action: Action) -> @Sendable (SendError?) -> Void {
+    reporter(of: action) { .actionNotDelivered($0) }
   }
 
-  /// As ``lossOfMutation(_:)``, of a state of transform(state).
+  /// As ``reporterOfLostMutation(for:)``, of a state that transform(state) emitted.
   @usableFromInline
-  func lossOfState() -> @Sendable (SendError?) -> Void { loss(nil) { .stateNotDelivered($0) } }
+  func reporterOfLostState() -> @Sendable (SendError?) -> Void {
+    reporter(of: nil) { .stateNotDelivered($0) }
+  }
 
-  private func loss(
-    _ action: Action?, _ cause: @escaping @Sendable (SendError) -> Failure.Cause
+  private func reporter(
+    of action: Action?, _ cause: @escaping @Sendable (SendError) -> Failure.Cause
   ) -> @Sendable (SendError?) -> Void {
-    let (onFailure, binding) = (onFailure, bindingNow)
+    let (onFailure, binding) = (onFailure, currentBinding)
     return { reason in
       onFailure(Failure(reactor: binding.name, cause: cause(reason ?? .closed), action: action))
     }
@@ -125,12 +128,12 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
 /// What a runtime learns at the start of its reactor.
 @usableFromInline
 struct ReactorBinding: Sendable {
-  /// What the loop's thread calls.
-  @usableFromInline var serve: @Sendable (LoopCall) -> Int = { _ in 0 }
+  /// Handles the calls of the loop's thread.
+  @usableFromInline var loopHandler: @Sendable (LoopCall) -> Int = { _ in 0 }
   /// For reports. The reactor itself may be gone.
   @usableFromInline var type: (any AnyObject.Type)?
   #if DEBUG
-    /// The one reactor whose turns are run.
+    /// The one reactor that the runtime serves.
     @usableFromInline var reactor: ObjectIdentifier?
   #endif
 
@@ -140,25 +143,28 @@ struct ReactorBinding: Sendable {
 }
 
 extension Runtime {
-  /// For reports. Any thread: before the start, which another thread may be in the middle of, it is empty.
-  var bindingNow: ReactorBinding { state.hasStarted || state.isOwner ? binding.value : ReactorBinding() }
+  /// The binding, for reports. Any thread. It is empty before the start, which may be running on another thread.
+  var currentBinding: ReactorBinding {
+    state.hasStarted || state.isOwner ? binding.value : ReactorBinding()
+  }
 
-  var reactorType: any AnyObject.Type { bindingNow.type ?? Runtime.self }
+  var reactorType: any AnyObject.Type { currentBinding.type ?? Runtime.self }
 
   @inlinable
   var slowPathReasons: SlowPathReasons { SlowPathReasons(rawValue: slowPathBits.load(ordering: .relaxed)) }
 
-  // Release: the pipeline, and the stub in it, to who takes the detour.
+  // Release: publishes the pipeline, and the stub in it, to the thread that takes the slow path because of this.
   @usableFromInline
-  func insert(_ detour: SlowPathReasons) { slowPathBits.bitwiseOr(detour.rawValue, ordering: .releasing) }
+  func insert(_ reason: SlowPathReasons) { slowPathBits.bitwiseOr(reason.rawValue, ordering: .releasing) }
 
+  // Relaxed: it publishes nothing.
   @usableFromInline
-  func remove(_ detour: SlowPathReasons) { slowPathBits.bitwiseAnd(~detour.rawValue, ordering: .relaxed) }
+  func remove(_ reason: SlowPathReasons) { slowPathBits.bitwiseAnd(~reason.rawValue, ordering: .relaxed) }
 }
 
 #if DEBUG
   extension Runtime {
-    /// Any thread, once the reactor has started.
+    /// Stops the program if this runtime serves another reactor. Any thread, once the reactor has started.
     @usableFromInline
     func checkServes(_ reactor: some Reactor) {
       precondition(

@@ -33,7 +33,7 @@ static struct {
   /* Under the lock. */
   bool was_raised;
 } * overflow;
-/* As GrowingRing.wasClosed and isSealed: about to be closed, and closed. */
+/* As Lifecycle.isClosed and isSealed: about to be closed, and closed. */
 static struct {
   _Atomic uint32_t was_closed;
   _Alignas(64) _Atomic uint32_t is_sealed;
@@ -67,7 +67,7 @@ void mailbox_resend(uint64_t count) { sends_again = count; }
 
 /* MARK: the mailbox */
 
-/* As Overflow.wasRaised. */
+/* As Overflow.wasCheckRequested. */
 static bool is_raised(void) {
   rr_fence_light();
   return rr_load_seq_cst(MODEL_OF_THE_CASE, &overflow->is_raised) != 0;
@@ -82,7 +82,7 @@ static void raise(void) {
   model_mutex_unlock(overflow);
 }
 
-/* As Overflow.take. The owner. */
+/* As Overflow.removeAll. The owner. */
 static void lower(void) {
   model_mutex_lock(overflow);
   overflow->was_raised = false;
@@ -296,7 +296,7 @@ void mailbox_acquire_scheduled(void) {
 
 int mailbox_turn(void) { return turn(); }
 
-/* As Runtime.leaveLoop. */
+/* As Runtime.tryLeaveLoop. */
 bool mailbox_try_release(void) {
   if (has_own() && is_empty()) return false;
   rr_trampoline_release(trampoline, 0);

@@ -11,7 +11,7 @@ import Testing
   @Test
   func `actions that spill come before those that are sent later`() throws {
     let mailbox = try Mailbox<Int>(capacity: 64, reentrantCapacity: 1024)
-    defer { mailbox.letGo() }
+    defer { mailbox.free() }
     let overflow = mailbox.overflow.setIfNil(try Overflow())
     for action in 0..<7 { _ = mailbox.ring.offer(.action(action)) }
     let raw = try #require(mailbox.ring.newest.use { $0.ring.raw })
@@ -43,7 +43,7 @@ import Testing
           spilled = next
           next += 1
           let spill = overflow.spill(.action(spilled), besides: mailbox.ring, limit: 8)
-          #expect(spill == .taken)
+          #expect(spill == .kept)
         } else if action < 100 {
           // As soon as there is room.
           if mailbox.ring.offer(.action(next)) == .accepted { next += 1 }
@@ -60,7 +60,7 @@ import Testing
   func `a closed ring does not grow`() throws {
     typealias Ring = GrowingRing<Int>
     let ring = try Ring(capacity: 64)
-    defer { ring.letGo() }
+    defer { ring.free() }
     for element in 0..<3 { _ = ring.offer(element) }
     let first = try #require(ring.newest.use { $0 })
     first.ring.close()

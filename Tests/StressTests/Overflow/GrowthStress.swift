@@ -121,7 +121,7 @@ final class GrowthPlay {
     while let one = stopped.popLast() { publish(one) }
     while drain(upTo: .max) > 0 {}
     let complaint = HistoryChecker().complaint(about: recorder.history(log, sends))
-    mailbox.letGo()
+    mailbox.free()
     if recorder.payloads.alive > 0 { return "\(recorder.payloads.alive) alive; \(complaint ?? "")" }
     return complaint
   }
@@ -145,7 +145,7 @@ final class GrowthPlay {
     let record = recorder.send(producer, next[producer]) {
       if mailbox.ring.offer(action) == .accepted { return .accepted }
       // No other thread runs, so the ring is still full.
-      guard case .taken = overflow.spill(action, besides: mailbox.ring, limit: .max) else {
+      guard case .kept = overflow.spill(action, besides: mailbox.ring, limit: .max) else {
         preconditionFailure("a mailbox says that it is full, and that it is not")
       }
       return .accepted
