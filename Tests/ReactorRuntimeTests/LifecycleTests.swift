@@ -42,7 +42,7 @@ import Testing
   @Test(arguments: [
     (Start.open, Lifecycle.AfterClosing.seal, "closing"), (.closing, .seal, "closing"),
     (.discarding, .seal, "closing discards"), (.closingByLoop, .seal, "closing"),
-    (.sealed, .nothing, "sealed"), (.discardingSealed, .nothing, "sealed discards"),
+    (.sealed, .notifyOwner, "sealed"), (.discardingSealed, .notifyOwner, "sealed discards"),
     (.sealedByLoop, .notifyOwner, "sealed"), (.ended, .nothing, "ended"),
   ])
   func `a drain closes what is open and leaves a discard as it is`(
@@ -58,7 +58,7 @@ import Testing
   @Test(arguments: [
     (Start.open, Lifecycle.AfterClosing.seal, "closing discards"), (.closing, .seal, "closing discards"),
     (.discarding, .seal, "closing discards"), (.closingByLoop, .seal, "closing discards"),
-    (.sealed, .notifyOwner, "sealed discards"), (.discardingSealed, .nothing, "sealed discards"),
+    (.sealed, .notifyOwner, "sealed discards"), (.discardingSealed, .notifyOwner, "sealed discards"),
     (.sealedByLoop, .notifyOwner, "sealed discards"), (.ended, .nothing, "ended"),
   ])
   func `a discard overrules a drain until the end`(
@@ -107,8 +107,7 @@ import Testing
     #expect(found == mayEnd)
     let hasEndedNow = lifecycle.sealedToEnded()
     #expect(hasEndedNow == mayEnd)
-    let hasEnded = lifecycle.hasEnded
-    #expect(hasEnded == (mayEnd || start == .ended))
+    #expect((text(lifecycle).hasPrefix("ended")) == (mayEnd || start == .ended))
     let endsAgain = lifecycle.sealedToEnded()
     #expect(!endsAgain)
   }

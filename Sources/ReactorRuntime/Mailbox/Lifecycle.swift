@@ -10,28 +10,40 @@ import Synchronization
 /// - **closing**: sends are about to be refused. The stages of the mailbox are being closed; until the last one is, a
 ///   send may still be accepted.
 /// - **sealed**: every stage is closed. Nothing is accepted any more, so a mailbox that the owner now finds empty
-///   stays empty.
-/// - **ended**: everything that was accepted has been processed or reported. The streams are disposed of, and what
-///   waits for the end is told.
+///   stays empty. One exception: if the closer has no memory for a stage, a sender that adds one closes it only after
+///   it has put it in place, and another sender may be accepted in between.
+/// - **ended**: everything that was accepted has been processed, or taken out in order to be reported. The thread that
+///   ended the reactor disposes of the streams and resumes the threads and tasks that wait for the end.
 ///
 /// Two marks stand beside the phase, and neither changes after the end:
 ///
 /// - **discards**: what the reactor holds is reported instead of processed. It comes with `close(.discard)` and when a
 ///   transform ends. A drain can become a discard, never the other way round.
 /// - **isClosedByLoopOnly**: only the loop was shut down, and nobody has closed the reactor itself. Other threads are
-///   refused; turns and jobs of the loop may still send while it winds down. Such a reactor does not end, until it is
-///   closed itself.
+///   refused; turns and jobs of the loop may still send while it winds down. Such a reactor does not end until it is
+///   closed itself. The mark comes with the first transition only, and the first close of the reactor clears it.
 ///
-/// Each phase only goes forward, so what a thread has learnt from a query stays true, except "open".
+/// The phase only goes forward. So ``isClosed`` and ``discards`` stay true once they are true, and ``mayEnd`` stays
+/// true until the end.
 ///
-/// All accesses are sequentially consistent. What depends on it are three pairs, in each of which one side writes the
-/// word and then reads something else, while the other side does the reverse:
+/// All accesses are sequentially consistent. One pair depends on that, because each side writes one location and then
+/// reads the location that the other side writes:
 ///
-/// - A closer makes the word closing and then closes the stages that it finds. A sender that grows the mailbox puts a
-///   stage in place and then reads the word. Either the closer finds that stage, or the sender closes it itself.
-/// - A closer makes the word sealed and then makes the owner check once more. An owner that finds the mailbox empty
-///   reads the word before. Either it finds it sealed, or it checks once more.
-/// - The owner makes the word ended and then tells what waits. A waiter registers under the lock that telling takes.
+/// - A closer makes the word closing, and then reads which stage is the newest and whether that one is closed. A sender
+///   that grows the mailbox closes the newest stage, or puts the first one in place, and then reads the word. Either
+///   the sender finds the word closing and stops growing, or the closer finds what the sender did and puts a closed
+///   stage in the place of the one that the sender is about to add.
+///
+/// The other arguments need only that a thread that reads a value of the word also sees what was written before it:
+///
+/// - The owner reads the word before the mailbox. If it reads sealed, it sees all stages closed, and so every claim
+///   there ever will be. If it reads an earlier value, it checks again: the closer makes the word sealed, raises the
+///   flag of ``Overflow`` and then reads the ownership word; the owner releases the ownership word and then reads the
+///   flag. So either the closer finds the reactor idle and sees to one more turn, or the owner finds the flag and takes
+///   one more turn. That turn reads sealed. This second pair is one of the flag and the ownership word; it is argued in
+///   ``Overflow`` and `rr_trampoline.h`.
+/// - A thread that closes the reactor makes the ``Termination`` before it changes the word, so the thread that ends the
+///   reactor finds it. Waiters do not read the word: they register under the lock that ``Termination/finish()`` takes.
 @usableFromInline
 struct Lifecycle: ~Copyable, Sendable {
   @usableFromInline
@@ -56,15 +68,16 @@ struct Lifecycle: ~Copyable, Sendable {
     /// Close the stages of the mailbox and call ``closingToSealed()``, then make the owner check once more. Several
     /// threads that close at the same time all do so: each can be stopped in the middle.
     case seal
-    /// Make the owner check once more: the mailbox is sealed, but this call has changed what becomes of its contents.
+    /// Make the owner check once more: the mailbox is sealed. The thread that sealed it may have been stopped before it
+    /// did so, and this call may have changed what becomes of the contents.
     case notifyOwner
-    /// It has been done before.
+    /// The reactor has ended; or its loop was shut down, and the mailbox was sealed before.
     case nothing
   }
 
   /// A value of the word: the phase in the low two bits, then the marks.
   @usableFromInline
-  struct Word: Equatable, Sendable {
+  struct Word: Sendable {
     var phase: Phase
     var discards = false
     var isClosedByLoopOnly = false
@@ -103,7 +116,8 @@ struct Lifecycle: ~Copyable, Sendable {
     }
     guard let change else { return .nothing }
     if change.to.phase == .closing { return .seal }
-    return change.from == change.to ? .nothing : .notifyOwner
+    if case .loop = closer { return .nothing }
+    return .notifyOwner
   }
 
   /// Every stage of the mailbox is closed. Any thread that has closed them.
@@ -139,7 +153,7 @@ struct Lifecycle: ~Copyable, Sendable {
     while true {
       let from = Word(found)
       guard let to = transition(from) else { return nil }
-      if from == to { return (from, to) }
+      if from.rawValue == to.rawValue { return (from, to) }
       let (isChanged, current) = word.compareExchange(
         expected: found, desired: to.rawValue, ordering: .sequentiallyConsistent)
       if isChanged { return (from, to) }
@@ -156,17 +170,17 @@ struct Lifecycle: ~Copyable, Sendable {
   @inlinable
   var isClosed: Bool { word.load(ordering: .sequentiallyConsistent) != 0 }
 
-  /// Whether the mailbox is sealed.
+  /// Whether what the reactor holds is to be reported instead of processed.
   @usableFromInline
-  var isSealed: Bool { current.phase >= .sealed }
+  var discards: Bool { current.discards }
 
-  /// Whether the reactor ends as soon as the owner finds the mailbox empty. To be checked before the mailbox.
+  /// Whether the reactor ends as soon as the owner finds the mailbox empty. The owner must check this before the
+  /// mailbox: one that was empty before it was sealed may have accepted something in between.
   @usableFromInline
-  var mayEnd: Bool { current.phase == .sealed && !current.isClosedByLoopOnly }
-
-  /// Whether everything is done.
-  @usableFromInline
-  var hasEnded: Bool { current.phase == .ended }
+  var mayEnd: Bool {
+    let word = current
+    return word.phase == .sealed && !word.isClosedByLoopOnly
+  }
 
   /// Whether the thread that runs the reactor's turns is refused like every other thread: the reactor itself was
   /// closed, and the send does not come from one of its own turns, in which it processes what it had accepted.

@@ -15,9 +15,10 @@ extension Runtime {
   @inlinable
   func beginClosing<R: Reactor<Action, Mutation, State>>(_ closing: Closing, of reactor: R) -> Bool {
     // Made before the state changes, so that the thread that ends the reactor finds it.
-    _ = ending
+    _ = termination
     let next = mailbox.ring.lifecycle.openToClosing(by: .reactor(closing))
-    if closing == .discard {
+    // Also what an earlier call marked whose thread has not come this far.
+    if mailbox.ring.lifecycle.discards {
       // Made before the reason is inserted, since the slow path uses the pipeline.
       _ = pipeline(of: reactor)
       insert(.discarding)
@@ -67,7 +68,9 @@ extension Runtime {
 
   /// What waits for the end; made by the first thread that closes or waits.
   @usableFromInline
-  var ending: Termination { endingReference.use { $0 } ?? endingReference.setIfNil(Termination()) }
+  var termination: Termination {
+    terminationReference.use { $0 } ?? terminationReference.setIfNil(Termination())
+  }
 
   /// Ends the reactor if it is sealed and nothing is left. The owner, after each turn of a reactor that is closed.
   @usableFromInline
@@ -83,7 +86,7 @@ extension Runtime {
     guard mailbox.ring.lifecycle.sealedToEnded() else { return }
     // After the transition, so that what a disposal sends here is refused.
     pipelineReference.use { $0.disposeStreams() }
-    endingReference.use { $0.finish() }
+    terminationReference.use { $0.finish() }
   }
 }
 
@@ -101,8 +104,8 @@ extension Reactor {
 
   /// Returns when a reactor for which ``close(_:)`` was called has ended. Any task.
   public func waitUntilClosed() async {
-    let ending = runtime.ending
-    await withCheckedContinuation { continuation in ending.whenOver { continuation.resume() } }
+    let termination = runtime.termination
+    await withCheckedContinuation { continuation in termination.whenOver { continuation.resume() } }
   }
 
   /// Waits until a reactor for which ``close(_:)`` was called has ended; returns false if the deadline comes first. Any
@@ -115,7 +118,7 @@ extension Reactor {
       Likely cause: waitUntilClosed(before:) was called by mutate, reduce or an observer.
       Remedy: call it elsewhere; close() itself does not wait.
       """)
-    return runtime.ending.wait(until: deadline)
+    return runtime.termination.wait(until: deadline)
   }
 }
 

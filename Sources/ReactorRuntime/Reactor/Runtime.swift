@@ -27,7 +27,7 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
   @usableFromInline let reducesByValue = Atomic(false)
   @usableFromInline let pipelineReference = AtomicOnce<Pipeline<Action, Mutation, State>>()
   /// What waits for the end of a closed reactor; made by the first thread that closes or waits.
-  @usableFromInline let endingReference = AtomicOnce<Termination>()
+  @usableFromInline let terminationReference = AtomicOnce<Termination>()
   private let onFailure: @Sendable (Failure) -> Void
   // A reactor may have the only reference to its loop, which ends without one.
   private let placement: Placement
@@ -77,8 +77,8 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
     // Only a loop that was shut down while others were sending leaves something behind.
     for work in mailbox.removeAll() { discard(work, nil) }
     mailbox.free()
-    endingReference.use { $0.finish() }
-    endingReference.releaseObject()
+    terminationReference.use { $0.finish() }
+    terminationReference.releaseObject()
   }
 
   /// Reports something that was accepted and will not be processed. The reason is nil if the reactor is gone.

@@ -39,7 +39,7 @@ rr_ring *ring_make(uint64_t capacity, uint64_t start);
  * or RR_CLOSED. */
 rr_status ring_send(rr_ring *ring, uint64_t first, uint64_t count);
 rr_status ring_try_send(rr_ring *ring, uint64_t first, uint64_t count);
-/* As Ring.drain (Sources/ReactorCore/Ring/Ring+Drain.swift). Returns how many were received. */
+/* As Ring.drain (Sources/ReactorCore/Ring/Ring.swift). Returns how many were received. */
 int ring_drain(rr_ring *ring, received *into, int limit, int release_every);
 /* At the end: checks that everything was received in order, and destroys the ring. */
 void ring_finish(rr_ring *ring, const received *all);

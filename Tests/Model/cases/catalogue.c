@@ -77,6 +77,12 @@
   X(ownership_loop_starting)                                                                       \
   X(ownership_loop_again)                                                                          \
   X(ownership_handed_round)                                                                        \
+  X(lifecycle_growing)                                                                             \
+  X(lifecycle_closers)                                                                             \
+  X(lifecycle_frozen)                                                                              \
+  X(lifecycle_loop_only)                                                                           \
+  X(lifecycle_loop_and_drain)                                                                      \
+  X(lifecycle_discarded)                                                                           \
   X(snapshot_pins)                                                                                 \
   X(snapshot_two_readers)                                                                          \
   X(snapshot_kept)                                                                                 \

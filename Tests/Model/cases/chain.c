@@ -12,13 +12,12 @@ static struct {
   _Atomic uintptr_t newest;
   /* As RingReference: the ring that a send tries first. */
   _Atomic uintptr_t entrance;
-  _Alignas(64) _Atomic uint32_t was_closed;
-  _Alignas(64) _Atomic uint32_t is_sealed;
+  _Alignas(64) lifecycle life;
 } * chain;
 static uint64_t smallest, capacity;
 
 static stage *newest(void) { return (stage *)rr_load_seq_cst(MODEL_OF_THE_CASE, &chain->newest); }
-static bool was_closed(void) { return rr_load_seq_cst(MODEL_OF_THE_CASE, &chain->was_closed) != 0; }
+static bool is_closed(void) { return lifecycle_is_closed(&chain->life); }
 
 /* Returns NULL without memory. */
 static stage *make_stage(uint64_t stage_capacity, stage *previous) {
@@ -73,7 +72,7 @@ static stage *make_first(void) {
   stage *first = make_stage(smallest, NULL);
   if (first == NULL) return NULL;
   stage *s = set_if_none(first);
-  if (was_closed()) rr_ring_close(s->ring);
+  if (is_closed()) rr_ring_close(s->ring);
   return s;
 }
 
@@ -83,12 +82,12 @@ static bool try_grow(stage *s) {
   stage *next = make_stage(2 * rr_ring_capacity(s->ring), s);
   if (next == NULL) return false;
   rr_ring_close(s->ring);
-  if (was_closed()) {
+  if (is_closed()) {
     free_stage(next);
     return true;
   }
   rr_ring_reset(next->ring, rr_ring_head(s->ring), rr_ring_tail(s->ring));
-  if (try_replace(s, next) && was_closed()) rr_ring_close(next->ring);
+  if (try_replace(s, next) && is_closed()) rr_ring_close(next->ring);
   return true;
 }
 
@@ -111,14 +110,15 @@ rr_status chain_offer(uint64_t item) {
       return status;
     }
     if (status == RR_FULL && rr_ring_capacity(s->ring) == capacity) return status;
-    if (status == RR_CLOSED && was_closed()) return status;
+    if (status == RR_CLOSED && is_closed()) return status;
     if (!try_grow(s)) return RR_OUT_OF_MEMORY;
   }
 }
 
-/* Returns false if another thread has replaced the stage meanwhile. Without memory this does
- * nothing: the thread that puts the larger stage in place closes it. */
-static bool seal(stage *s) {
+/* Takes the place of a larger stage that another thread is about to put behind this one. Returns
+ * false if that thread was first. Without memory this does nothing: that thread closes its stage.
+ */
+static bool seal_beyond(stage *s) {
   stage *last = make_stage(rr_ring_capacity(s->ring), s);
   if (last == NULL) return true;
   rr_ring_reset(last->ring, rr_ring_head(s->ring), rr_ring_tail(s->ring));
@@ -139,18 +139,20 @@ static void close_stages(void) {
   for (stage *s = newest(); s != NULL; s = newest()) {
     const bool is_growing = rr_ring_is_closed(s->ring) && rr_ring_capacity(s->ring) < capacity;
     rr_ring_close(s->ring);
-    if (!is_growing || seal(s)) return;
+    if (!is_growing || seal_beyond(s)) return;
   }
 }
 
-void chain_close(void) {
-  if (chain_was_sealed()) return;
-  rr_store_seq_cst(MODEL_OF_THE_CASE, &chain->was_closed, 1);
+void chain_seal(void) {
   close_stages();
-  rr_store_seq_cst(MODEL_OF_THE_CASE, &chain->is_sealed, 1);
+  lifecycle_closing_to_sealed(&chain->life);
 }
 
-bool chain_was_sealed(void) { return rr_load_seq_cst(MODEL_OF_THE_CASE, &chain->is_sealed) != 0; }
+void chain_close(closer by) {
+  if (lifecycle_open_to_closing(&chain->life, by) == AFTER_CLOSING_SEAL) chain_seal();
+}
+
+lifecycle *chain_lifecycle(void) { return &chain->life; }
 
 uint64_t chain_tail(void) {
   const stage *s = newest();

@@ -8,7 +8,7 @@
 #ifndef MODEL_CHAIN_H
 #define MODEL_CHAIN_H
 
-#include "cases.h"
+#include "lifecycle.h"
 
 /* Makes a chain without stages. `first` is the capacity of the first stage, `most` that of the
  * last. */
@@ -20,9 +20,12 @@ void chain_free(void);
 
 /* Sends an item. Returns RR_OK, RR_FULL, RR_CLOSED or RR_OUT_OF_MEMORY. */
 rr_status chain_offer(uint64_t item);
-void chain_close(void);
-/* Whether the chain accepts no more items. */
-bool chain_was_sealed(void);
+/* As Runtime.beginClosing and Runtime.closeByLoop, without what follows: this makes nobody check.
+ */
+void chain_close(closer by);
+/* As GrowingRing.seal. */
+void chain_seal(void);
+lifecycle *chain_lifecycle(void);
 uint64_t chain_tail(void);
 /* Whether no item is inside or claimed. */
 bool chain_is_empty(void);

@@ -36,7 +36,7 @@ static void send_2(void) {
 }
 
 static void close_then_send(void) {
-  chain_close();
+  chain_close(CLOSER_DRAINS);
   has_closed = true;
   model_check(chain_offer(20) == RR_CLOSED);
 }
@@ -57,6 +57,8 @@ const model_case ring_closed_while_growing = {
     .far = {4, 2, 0},
 };
 
+static void close_chain(void) { chain_close(CLOSER_DRAINS); }
+
 static void send_2_if_possible(void) {
   for (uint64_t i = 0; i < 2; i++) {
     const rr_status status = chain_offer(10 + i);
@@ -68,7 +70,7 @@ const model_case ring_closed_without_memory = {
     .name = "ring.closed-without-memory",
     .about = "closed while another thread sends, without memory for a stage: closed in the end",
     .setup = set_up_2,
-    .threads = {send_2_if_possible, chain_close},
+    .threads = {send_2_if_possible, close_chain},
     .finish = finish_closed,
     .bounds = {3, 1, 1},
     .far = {4, 1, 2},
@@ -78,7 +80,7 @@ const model_case ring_closed_without_memory = {
 static void receive_until_sealed(void) {
   for (;;) {
     if (chain_drain(always, process) > 0) continue;
-    if (chain_was_sealed() && chain_is_empty()) return;
+    if (lifecycle_may_end(chain_lifecycle()) && chain_is_empty()) return;
     model_pause();
   }
 }

@@ -14,7 +14,6 @@ typedef struct owned {
   /* What the owner sent to itself. It is processed before items that are claimed later. */
   own_item queue[MOST_OWN];
   int queue_first, queue_end;
-  bool has_ended;
 } owned;
 
 static rr_trampoline *trampoline;
@@ -33,11 +32,10 @@ static struct {
   /* Under the lock. */
   bool was_raised;
 } * overflow;
-/* As Lifecycle.isClosed and isSealed: about to be closed, and closed. */
-static struct {
-  _Atomic uint32_t was_closed;
-  _Alignas(64) _Atomic uint32_t is_sealed;
-} * closing;
+static lifecycle *life;
+/* For checks: how often it has ended, and whether it was closed by more than its loop. */
+static int end_count;
+static bool may_end;
 
 static uint64_t token(void) { return (uint64_t)(model_self() + 1) << 5; }
 
@@ -48,11 +46,13 @@ void mailbox_make(void) {
   clock_now = 0;
   submit = NULL;
   sends_again = 0;
+  end_count = 0;
+  may_end = false;
   model_check(rr_trampoline_create(&trampoline, 0) == RR_OK);
   ring = ring_make(4, 0);
   own = model_allocate(sizeof *own);
   overflow = model_allocate(sizeof *overflow);
-  closing = model_allocate(sizeof *closing);
+  life = model_allocate(sizeof *life);
 }
 
 void mailbox_make_idle(void) {
@@ -121,7 +121,7 @@ static void append(uint64_t item) {
 
 static void process(uint64_t item) {
   model_check(rr_trampoline_is_owner(trampoline, token()));
-  model_check(!own->has_ended);
+  model_check(end_count == 0);
   received_add(&got, item);
   own->processed++;
   /* Item 1x sends item 3x while it is processed. */
@@ -160,19 +160,22 @@ static int drain(void) {
   return count;
 }
 
-static bool was_closed(void) {
-  return rr_load_seq_cst(MODEL_OF_THE_CASE, &closing->was_closed) != 0;
+/* As Runtime.end. */
+static void end(void) {
+  if (!lifecycle_sealed_to_ended(life)) return;
+  model_check(may_end && end_count == 0);
+  end_count++;
 }
 
-static void end_if_done(void) {
-  const bool is_sealed = rr_load_seq_cst(MODEL_OF_THE_CASE, &closing->is_sealed) != 0;
-  if (is_sealed && is_empty() && !has_own()) own->has_ended = true;
+/* As Runtime.tryEnd. */
+static void try_end(void) {
+  if (lifecycle_may_end(life) && is_empty() && !has_own()) end();
 }
 
 static int turn(void) {
   int count = try_take_over() ? drain() : 0;
   count += process_own(rr_ring_head(ring));
-  if (was_closed()) end_if_done();
+  if (lifecycle_is_closed(life)) try_end();
   return count;
 }
 
@@ -255,7 +258,7 @@ static void take_turn(uint64_t item) {
 
 /* For an owner that found other items first. Returns false if the mailbox was closed meanwhile. */
 static bool run_turns_after(uint64_t item) {
-  const bool is_accepted = !was_closed();
+  const bool is_accepted = !lifecycle_is_closed(life);
   if (is_accepted) append(item);
   run_turns();
   return is_accepted;
@@ -279,13 +282,46 @@ rr_status mailbox_send(uint64_t item) {
   return status;
 }
 
-void mailbox_close(void) {
-  rr_store_seq_cst(MODEL_OF_THE_CASE, &closing->was_closed, 1);
+/* MARK: closing */
+
+/* As GrowingRing.seal, for a ring that does not grow. */
+static void seal(void) {
   rr_ring_close(ring);
-  rr_store_seq_cst(MODEL_OF_THE_CASE, &closing->is_sealed, 1);
+  lifecycle_closing_to_sealed(life);
+}
+
+/* The first part of Runtime.beginClosing. Returns whether the owner must check once more. */
+static bool close_and_seal(closer by) {
+  may_end = true;
+  const after_closing next = lifecycle_open_to_closing(life, by);
+  if (next == AFTER_CLOSING_SEAL) seal();
+  return next != AFTER_CLOSING_NOTHING;
+}
+
+/* As Runtime.notifyOwnerOfClosing, and the rest of Runtime.close. */
+static void notify_owner(void) {
   raise();
   if (rr_trampoline_was_owner(trampoline) == 0) run_or_schedule();
 }
+
+void mailbox_close(closer by) {
+  if (close_and_seal(by)) notify_owner();
+}
+
+void mailbox_close_fragile(closer by) {
+  model_set_fragile(true);
+  const bool must_check = close_and_seal(by);
+  /* A step more, at which it may stop: the word is sealed, and the owner does not know. */
+  model_pause();
+  model_set_fragile(false);
+  if (must_check) notify_owner();
+}
+
+void mailbox_close_by_loop(void) {
+  if (lifecycle_open_to_closing(life, CLOSER_IS_LOOP) == AFTER_CLOSING_SEAL) seal();
+}
+
+lifecycle *mailbox_lifecycle(void) { return life; }
 
 /* MARK: for a loop */
 
@@ -312,6 +348,20 @@ bool mailbox_is_scheduled(void) {
   return rr_trampoline_was_owner(trampoline) == RR_TRAMPOLINE_SCHEDULED;
 }
 
+void mailbox_discard(void) {
+  bool is_done;
+  mailbox_acquire_scheduled();
+  mailbox_close_by_loop();
+  do {
+    while (drain() > 0) {
+    }
+    lower();
+    is_done = is_empty();
+    rr_trampoline_release(trampoline, 0);
+  } while (try_reacquire());
+  if (is_done) end();
+}
+
 /* MARK: what must hold */
 
 /* An item whose send returned before another send began is processed before that other item. */
@@ -324,8 +374,6 @@ static void check_real_time_order(void) {
   }
 }
 
-bool mailbox_has_ended(void) { return own->has_ended; }
-
 void mailbox_finish(int count) {
   model_check(got.count == count);
   received_check_order(&got);
@@ -334,7 +382,7 @@ void mailbox_finish(int count) {
   model_check(rr_trampoline_was_owner(trampoline) == 0);
   model_release(own);
   model_release(overflow);
-  model_release(closing);
+  model_release((void *)life);
   rr_ring_destroy(ring);
   rr_trampoline_destroy(trampoline);
 }

@@ -1,13 +1,13 @@
 /* mailbox.h: the ownership word with a mailbox: "run here if idle, else hand over". As Runtime does
  * (Sources/ReactorRuntime/Reactor/Runtime+Send.swift, Runtime+Turn.swift,
- * Runtime+LoopHosted.swift), with 1 attempt instead of 31 before the heavy fence.
+ * Runtime+Close.swift), with 1 attempt instead of 31 before the heavy fence.
  *
  * There is one mailbox at a time: a case makes it, its threads use it, and the case finishes it.
  */
 #ifndef MODEL_MAILBOX_H
 #define MODEL_MAILBOX_H
 
-#include "cases.h"
+#include "lifecycle.h"
 
 /* Makes a mailbox that is not initialized: the first send initializes it. */
 void mailbox_make(void);
@@ -25,9 +25,12 @@ rr_status mailbox_send_through_ring(uint64_t item);
 /* The same, but it tries to acquire instead of loading the word first. */
 void mailbox_send_and_acquire(uint64_t item);
 /* As Runtime.close: refuses later sends, and makes the owner check once more. */
-void mailbox_close(void);
-/* Whether the owner found the mailbox closed, with nothing left to do. */
-bool mailbox_has_ended(void);
+void mailbox_close(closer by);
+/* The same; the thread may stop permanently before it has sealed the mailbox. */
+void mailbox_close_fragile(closer by);
+/* As Runtime.closeByLoop: refuses later sends, but the mailbox does not end because of it. */
+void mailbox_close_by_loop(void);
+lifecycle *mailbox_lifecycle(void);
 /* At the end: checks that exactly `count` items were processed, each producer's in order, that an
  * item whose send returned before another send began was processed first, and that the mailbox is
  * idle. Then destroys it. */
@@ -43,6 +46,9 @@ void mailbox_acquire_scheduled(void);
 int mailbox_turn(void);
 /* Returns false if there is more to do; then the thread is still the owner. */
 bool mailbox_try_release(void);
+/* As Runtime.discardMailbox: takes everything out. The thread that scheduled, and was refused by a
+ * loop that has ended. */
+void mailbox_discard(void);
 /* Returns the ownership to the schedule, for another thread to acquire. The owner. */
 void mailbox_reschedule(void);
 int mailbox_processed(void);

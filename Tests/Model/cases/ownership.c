@@ -137,8 +137,10 @@ static void count(rr_status status) {
 static void through_ring_or_not(void) { count(mailbox_send_through_ring(10)); }
 static void send_or_not(void) { count(mailbox_send(20)); }
 
+static void close_to_drain(void) { mailbox_close(CLOSER_DRAINS); }
+
 static void finish_closed(void) {
-  model_check(mailbox_has_ended());
+  model_check(lifecycle_has_ended(mailbox_lifecycle()));
   mailbox_finish(accepted);
 }
 
@@ -146,7 +148,7 @@ const model_case ownership_closing = {
     .name = "ownership.closing",
     .about = "closed while another thread sends: accepted items are processed, then it ends",
     .setup = set_up_closing,
-    .threads = {mailbox_close, through_ring_or_not},
+    .threads = {close_to_drain, through_ring_or_not},
     .finish = finish_closed,
     .bounds = {3, 2, 0},
     .far = {5, 3, 0},
@@ -157,7 +159,7 @@ const model_case ownership_closing_a_turn = {
     .about =
         "closed while a second thread runs a turn on the fast path and a third sends to the ring",
     .setup = set_up_closing,
-    .threads = {mailbox_close, send_or_not, through_ring_or_not},
+    .threads = {close_to_drain, send_or_not, through_ring_or_not},
     .finish = finish_closed,
     .bounds = {3, 1, 0},
     .far = {3, 2, 0},
@@ -167,7 +169,7 @@ const model_case ownership_closing_symmetric = {
     .name = "ownership.closing-symmetric",
     .about = "as ownership.closing, without membarrier",
     .setup = set_up_closing,
-    .threads = {mailbox_close, through_ring_or_not},
+    .threads = {close_to_drain, through_ring_or_not},
     .finish = finish_closed,
     .is_symmetric = true,
     .bounds = {3, 2, 0},

@@ -248,8 +248,8 @@ struct FrozenSend {
       reactor.send(action)
       #expect(Threads.yield { reactor.currentState.count == action })
       #expect(Threads.yield { !reactor.runtime.state.wasBusy })
-      let hasEnded = reactor.runtime.mailbox.ring.lifecycle.hasEnded
-      #expect(!hasEnded)
+      let phase = reactor.runtime.mailbox.ring.lifecycle.current.phase
+      #expect(phase == .closing)
     }
     reactor.close()
     #expect(reactor.waitUntilClosed(before: .now + .seconds(120)))

@@ -73,7 +73,9 @@ import Testing
             }
           }
         })
-      #expect(made.elements == Transition.allCases)
+      // Threads write down what they made in another order than they made it.
+      let counts = Transition.allCases.map { one in made.elements.count { $0 == one } }
+      #expect(counts == [1, 1, 1])
     }
   }
 
