@@ -1,3 +1,9 @@
+/// What every case sends: 16 bytes, of which the value counts up per producer from 0.
+struct Item: Sendable {
+  var producer: UInt64
+  var value: UInt64
+}
+
 /// How a consumer waits when there is nothing to do.
 enum ConsumerMode: String, Sendable {
   /// Looks again and again; yields only when starved for long.

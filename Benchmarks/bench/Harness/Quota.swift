@@ -1,5 +1,6 @@
 import CBenchmarkLimits
 import Dispatch
+import Glibc
 import Synchronization
 
 /// How much one repetition sends, and when it must be over.
@@ -91,4 +92,56 @@ final class Quota: Sendable {
     sentSum.wrappingAdd(totals.sum, ordering: .relaxed)
     if running.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { allSent.signal() }
   }
+}
+
+extension Quota {
+  /// Reduces on the calling thread: calls `drain`, which reduces what is ready and says whether there was
+  /// anything, until all items are in.
+  ///
+  /// Finding nothing, it looks again at once for a while, then yields: with more threads than cores the
+  /// producer that it waits for may not be running.
+  @inline(__always)
+  func poll(into tally: inout Tally, _ drain: (inout Tally) -> Bool) throws -> Totals {
+    var idle = IdleWait()
+    while tally.count < total {
+      if drain(&tally) {
+        idle.reset()
+      } else if idle.wait() {
+        try checkDeadline(reduced: tally.count)
+      }
+    }
+    return tally.totals
+  }
+}
+
+/// Waiting for another thread without a lock: a few looks in a row, some with a pause, then yields.
+struct IdleWait {
+  private static let looks = 64
+  private static let pauses = 256
+  private var rounds = 0
+
+  @inline(__always)
+  mutating func reset() {
+    rounds = 0
+  }
+
+  /// Returns true when it has yielded, which is the time for dear checks.
+  @inline(__always)
+  mutating func wait() -> Bool {
+    rounds &+= 1
+    if rounds <= Self.looks { return false }
+    if rounds <= Self.looks + Self.pauses {
+      bl_pause()
+      return false
+    }
+    sched_yield()
+    return true
+  }
+}
+
+/// What a producer does that finds a ring full: gives its core away at once. Whoever could make room may be
+/// waiting for that core, and a full ring is long enough not to run empty meanwhile.
+enum FullWait {
+  @inline(__always)
+  static func yield() { sched_yield() }
 }

@@ -1,49 +1,6 @@
 import BenchmarkSupport
 import ReactorCore
 
-/// What the repetitions of a case do with a subject.
-enum Shape: Sendable {
-  /// `producers` threads; figures in M/s.
-  case fanIn(ConsumerMode)
-  /// One thread; figures in ns per action.
-  case synchronous
-  /// One producer with a schedule; figures in ns.
-  case latency(ConsumerMode)
-  /// An owner and so many readers.
-  case readers
-  /// Very many subjects at once.
-  case scale(ScaleShape)
-
-  var kind: CaseOutline.Kind {
-    switch self {
-    case .fanIn: .throughput
-    case .synchronous: .time
-    case .latency: .latency
-    case .readers: .readers
-    case .scale: .scale
-    }
-  }
-
-  /// What its repetitions find, where that is more than one figure.
-  var parts: [CaseOutline.Part] {
-    switch self {
-    case .fanIn, .synchronous: []
-    case .latency(.parked): CaseOutline.percentileParts + LatencyMeasurement.sleepingParts
-    case .latency: CaseOutline.percentileParts
-    case .readers: ReadersMeasurement.parts
-    case .scale(let shape): shape.parts
-    }
-  }
-
-  /// Whether a repetition does as many actions as fit into its time, which must be learnt first.
-  var isCalibrated: Bool {
-    switch self {
-    case .fanIn, .synchronous: true
-    case .latency, .readers, .scale: false
-    }
-  }
-}
-
 /// One row of a case: a name and the way to measure it.
 struct Variant: Sendable {
   typealias Measure = @Sendable (Shape, RepetitionRequest, Instruments) throws -> Measurement
