@@ -37,7 +37,7 @@ package struct ResultsPages: Sendable {
     case "performance": return PerformanceTable.markdown(run, results)
     default:
       guard let patterns = Self.patterns(of: name) else {
-        throw UsageError("There is no generated part '\(name)'; see ResultsPages.swift for those that there are.")
+        throw UsageError("There is no generated part '\(name)'; ResultsPages.swift lists those that exist.")
       }
       let shown = results.filter { result in patterns.contains { CaseName.selects($0, result.caseName) } }
       let tables = TextReport(outlines, shown).tables.map { $0.rendered() }
@@ -104,8 +104,10 @@ package enum PerformanceTable {
 
   private static func place(_ run: RunDescription, _ results: [CellResult]) -> String {
     let placement = CorePlacement.prevailing(in: results.map(\.placement))
-    let roundTrip = run.machine.roundTripNanoseconds.map { ", round trip \(FigureFormat.number($0)) ns" } ?? ""
-    return "\(run.machine.cpu), \(run.machine.cores) cores (placement \(placement.rawValue)\(roundTrip)), "
+    let roundTrip =
+      run.machine.roundTripNanoseconds.map { ", round trip \(FigureFormat.number($0)) ns" } ?? ""
+    return
+      "\(run.machine.cpu), \(run.machine.cores) cores (placement \(placement.rawValue)\(roundTrip)), "
       + "\(run.compiler), commit \(run.commit); medians."
   }
 

@@ -1,6 +1,6 @@
 import CBenchmarkLimits
 
-/// Limits that no subject stands for: a C function that does something so many times.
+/// Limits that C functions measure.
 extension Variant {
   static let spsc = Variant.subject("limit", SPSCLimit.self)
 
@@ -19,7 +19,7 @@ extension Variant {
     return trip.map { $0 * Double(count) }
   }
 
-  /// - Parameter run: does it `count` times and returns the nanoseconds, nil or negative if it cannot.
+  /// - Parameter run: Does it `count` times and returns the nanoseconds; nil or a negative number if it cannot.
   private static func limit(
     _ run: @escaping @Sendable (_ count: UInt64, _ cpus: [Int32]) -> Double?
   ) -> Variant {
@@ -32,7 +32,7 @@ extension Variant {
   }
 }
 
-/// The textbook single-producer ring, which publishes every item: what a hand-over between two cores costs.
+/// The textbook single-producer ring, which publishes every item: what handing an item to another core costs.
 ///
 /// `@unchecked Sendable`: one producer pushes, and only `awaitTotals` pops.
 final class SPSCLimit: FanInSubject, @unchecked Sendable {
@@ -70,8 +70,8 @@ final class SPSCLimit: FanInSubject, @unchecked Sendable {
   }
 }
 
-/// A thread that sleeps on a bare futex and is woken for each item: what waking one costs. Whether it did
-/// sleep, and no item came before it could, is told by the part `sleeps` of its results.
+/// A thread that sleeps on a bare futex and is woken for each item: what a wake costs. The part `sleeps` of its results
+/// shows whether it slept before each item.
 ///
 /// `@unchecked Sendable`: one producer sends, and only `awaitTotals` receives.
 final class SleeperLimit: FanInSubject, @unchecked Sendable {

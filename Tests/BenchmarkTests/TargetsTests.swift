@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: [("reads", "beside the owner's core"), ("floating", "on all cores")])
-  func `reads are compared at four readers`(_ part: String, _ place: String) throws {
+  func `reads are compared with four readers`(_ part: String, _ place: String) throws {
     let reads = [
       result("readers.\(part)", "c", 300, .millionPerSecond, producers: 4),
       result("readers.\(part)", "pthread-mutex", 25, .millionPerSecond, producers: 4),
@@ -52,7 +52,7 @@ import Testing
     #expect(lines(reads).isEmpty)
   }
 
-  @Test func `the owners share has a row for each number of readers`() {
+  @Test func `there is a row for each number of readers beside an owner`() {
     let kept = [
       result("readers.kept", "c", 0.95, .ratio, producers: 1),
       result("readers.kept", "c", 0.7, .ratio, producers: 8),
@@ -65,7 +65,7 @@ import Testing
   }
 
   /// 130 ns against a limit of 52 ns: the share is 0.4, and what is above it 78 ns.
-  @Test func `a busy loop is held against half the round trip`() throws {
+  @Test func `a busy loop is compared with half of the round trip`() throws {
     let busy = [result("latency.busy.p50", "c", 130, .nanoseconds, share: 0.4)]
     let line = try #require(lines(busy).first { $0.contains("busy") })
     #expect(line.contains("78.0 ns"))
@@ -73,7 +73,7 @@ import Testing
     #expect(lines([result("latency.busy.p50", "c", 130, .nanoseconds)]).isEmpty)
   }
 
-  @Test func `wakes are counted for each sleep`() throws {
+  @Test func `wakes are divided by sleeps`() throws {
     let counts = [
       result("latency.parked.wakes", "c", 0.99, .perAction),
       result("latency.parked.parks", "c", 0.9, .perAction),
@@ -83,7 +83,7 @@ import Testing
     #expect(line.hasSuffix("NOT MET"))
   }
 
-  @Test func `a parked loop is held against a bare wake`() throws {
+  @Test func `a parked loop is compared with a bare wake`() throws {
     let parked = [result("latency.parked.p50", "c", 22_000, .nanoseconds, share: 0.9)]
     let line = try #require(lines(parked).first { $0.contains("parked") })
     #expect(line.contains("1.11 ×"))

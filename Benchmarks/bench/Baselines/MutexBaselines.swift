@@ -1,10 +1,10 @@
 import Glibc
 import Synchronization
 
-/// `Synchronization.Mutex` around the state; producers reduce themselves.
+/// `Synchronization.Mutex` around the state. Each producer reduces its own items.
 final class MutexBaseline: FanInSubject {
-  /// Short, since this mutex can fall to a thousandth of its speed when threads outnumber cores, and time
-  /// limits are looked at between chunks.
+  /// Short, since this mutex can fall to a thousandth of its speed with more threads than cores, and time limits are
+  /// checked between chunks.
   static let chunk = 512
 
   private let state: Mutex<Tally>
@@ -26,9 +26,9 @@ final class MutexBaseline: FanInSubject {
   }
 }
 
-/// A pthread mutex around the state; producers reduce themselves.
+/// A pthread mutex around the state. Each producer reduces its own items.
 ///
-/// `@unchecked Sendable`: `tally` is touched only under `mutex`.
+/// `@unchecked Sendable`: `tally` is used only under `mutex`.
 final class PthreadMutexBaseline: FanInSubject, @unchecked Sendable {
   private let mutex = PthreadMutex()
   private let tally: UnsafeMutablePointer<Tally>
@@ -57,7 +57,7 @@ final class PthreadMutexBaseline: FanInSubject, @unchecked Sendable {
 
 /// A state of some size behind a pthread mutex.
 ///
-/// `@unchecked Sendable`: `state`, at a fixed address, is touched only under `mutex`.
+/// `@unchecked Sendable`: `state`, at a fixed address, is used only under `mutex`.
 final class SizedMutexBaseline<State: SizedState>: FanInSubject, @unchecked Sendable {
   private let mutex = PthreadMutex()
   private let state = Placed(State())
@@ -71,9 +71,9 @@ final class SizedMutexBaseline<State: SizedState>: FanInSubject, @unchecked Send
   func awaitTotals(_ quota: Quota) throws -> Totals { try mutex.withLock { state.value.totals }.agreed() }
 }
 
-/// A state of some size that only its sender can use: what reducing alone costs.
+/// A state of some size without any protection: what reducing alone costs.
 ///
-/// `@unchecked Sendable`: one thread sends, and then asks for the totals.
+/// `@unchecked Sendable`: one thread sends, and then reads the totals.
 final class SizedPlainBaseline<State: SizedState>: FanInSubject, @unchecked Sendable {
   private let state = Placed(State())
 
@@ -90,10 +90,9 @@ final class SizedPlainBaseline<State: SizedState>: FanInSubject, @unchecked Send
   func awaitTotals(_ quota: Quota) throws -> Totals { try state.value.totals.agreed() }
 }
 
-/// A plain pthread mutex with a condition, as a baseline's author would use it.
+/// A pthread mutex and a condition variable.
 ///
-/// `@unchecked Sendable`: the two objects lie at fixed addresses, and their functions may be called from
-/// any thread.
+/// `@unchecked Sendable`: the two objects are at fixed addresses, and their functions may be called from any thread.
 final class PthreadMutex: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
@@ -119,7 +118,7 @@ final class PthreadMutex: @unchecked Sendable {
     return try body()
   }
 
-  /// Releases the lock, which must be held, until somebody signals or a moment has passed.
+  /// Releases the lock, which must be held, until another thread signals or a second has passed.
   func wait() {
     var until = timespec()
     clock_gettime(CLOCK_REALTIME, &until)
@@ -132,8 +131,8 @@ final class PthreadMutex: @unchecked Sendable {
   }
 }
 
-/// A variable at a fixed address: what a class's own variable costs in checks of exclusive access, which
-/// whoever holds a lock does not need, would be counted against the lock.
+/// A variable at a fixed address. A stored property of a class would cost checks of exclusive access, which the holder of a
+/// lock does not need and which must not count against the lock.
 struct Placed<Value>: ~Copyable {
   private let pointer: UnsafeMutablePointer<Value>
 

@@ -3,7 +3,7 @@ import BenchmarkSupport
 import CBenchmarkLimits
 import Glibc
 
-/// Very many actors, each call awaited by the task of one visitor.
+/// Very many actors. Each visitor is a task that awaits each call.
 ///
 /// `@unchecked Sendable`: `actors` changes only in `make` and `end`, which are called alone.
 final class ActorPopulation: Population, @unchecked Sendable {
@@ -31,7 +31,7 @@ final class ActorPopulation: Population, @unchecked Sendable {
     Handover<Void>.blocking { [self] in
       for (index, round) in order {
         await actors[index].add(UInt64(round + 1))
-        // Leaves the actor: see ActorBaseline.
+        // Makes the task leave the actor: see ActorBaseline.
         bl_opaque()
       }
     }

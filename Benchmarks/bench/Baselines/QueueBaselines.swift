@@ -1,13 +1,13 @@
 import CBenchmarkLimits
 import Dispatch
 
-/// A serial queue to which each item goes as a block of its own.
+/// A serial queue that gets each item as a block of its own.
 typealias DispatchQueueBaseline = QueueBaseline<AsyncSend>
 
 /// The same queue, with a sender that waits until its item is reduced.
 typealias DispatchQueueSyncBaseline = QueueBaseline<SyncSend>
 
-/// How an item gets onto the queue.
+/// How an item is put on the queue.
 protocol QueueSend {
   static func send(_ item: Item, to state: QueueState)
 }
@@ -26,7 +26,7 @@ enum SyncSend: QueueSend {
 
 /// A serial queue and what its blocks reduce into.
 ///
-/// `@unchecked Sendable`: `tally` is touched only by blocks of `queue`.
+/// `@unchecked Sendable`: `tally` is used only by blocks of `queue`.
 final class QueueState: @unchecked Sendable {
   let queue = DispatchQueue(label: "bench.serial")
   var tally: Tally
@@ -39,7 +39,7 @@ final class QueueState: @unchecked Sendable {
 final class QueueBaseline<Send: QueueSend>: FanInSubject {
   static var usesPool: Bool { true }
   static var mostItems: Int? { 2_000_000 }
-  /// Short, since waiting senders that contend are slow, and time limits are looked at between chunks.
+  /// Short, since senders that contend and wait are slow, and time limits are checked between chunks.
   static var chunk: Int { 512 }
 
   private let state: QueueState
@@ -60,11 +60,11 @@ final class QueueBaseline<Send: QueueSend>: FanInSubject {
 
 /// Producers append to an array under a mutex; one consumer swaps it for an empty one and reduces that.
 ///
-/// `@unchecked Sendable`: `pending` and `isAsleep` are touched only under `mutex`, `taken` and `tally` only
-/// by the thread that calls `awaitTotals`.
+/// `@unchecked Sendable`: `pending` and `isAsleep` are used only under `mutex`, `taken` and `tally` only by
+/// the thread that calls `awaitTotals`.
 final class SwappedArrayBaseline: FanInSubject, @unchecked Sendable {
   static let mostItems: Int? = 2_000_000
-  private static let looks = 256
+  private static let polls = 256
 
   private let mutex = PthreadMutex()
   private let mode: ConsumerMode
@@ -94,20 +94,20 @@ final class SwappedArrayBaseline: FanInSubject, @unchecked Sendable {
   func awaitTotals(_ quota: Quota) throws -> Totals {
     var idle = 0
     while tally.count < quota.total {
-      if swap(mayWait: mode == .parked || (mode == .spinning && idle >= Self.looks)) {
+      if swap(mayWait: mode == .parked || (mode == .spinning && idle >= Self.polls)) {
         for item in taken { tally.reduce(item) }
         taken.removeAll(keepingCapacity: true)
         idle = 0
       } else {
         idle += 1
         bl_pause()
-        if idle.isMultiple(of: Self.looks) { try quota.checkDeadline(reduced: tally.count) }
+        if idle.isMultiple(of: Self.polls) { try quota.checkDeadline(reduced: tally.count) }
       }
     }
     return tally.totals
   }
 
-  /// Takes what is pending, if need be after a sleep; false if there was nothing.
+  /// Takes what is pending, possibly after a sleep. Returns false if there was nothing.
   private func swap(mayWait: Bool) -> Bool {
     mutex.withLock {
       if pending.isEmpty, mayWait {
@@ -121,7 +121,7 @@ final class SwappedArrayBaseline: FanInSubject, @unchecked Sendable {
   }
 }
 
-/// liburcu's wfcqueue, one malloc'ed node per item: the peer for rings without a reactor.
+/// liburcu's wfcqueue, with one malloc'ed node per item. It is compared with a ring without a reactor.
 ///
 /// `@unchecked Sendable`: `enqueue` may be called from any thread, and only `awaitTotals` drains.
 final class WaitFreeQueueBaseline: FanInSubject, @unchecked Sendable {

@@ -33,7 +33,7 @@ final class MutexLock: ReadersLock {
 
 /// A pthread mutex.
 ///
-/// `@unchecked Sendable`: the state is touched only under the mutex.
+/// `@unchecked Sendable`: the state is used only under the mutex.
 final class PthreadMutexLock: ReadersLock, @unchecked Sendable {
   private let mutex = PthreadMutex()
   private let state = Placed(ReadState())
@@ -42,10 +42,9 @@ final class PthreadMutexLock: ReadersLock, @unchecked Sendable {
   func read(_ body: (ReadState) -> Void) { mutex.withLock { body(state.value) } }
 }
 
-/// A pthread read-write lock, with the system's defaults, which prefer readers.
+/// A pthread read-write lock with the system's defaults, which prefer readers.
 ///
-/// `@unchecked Sendable`: the lock lies at a fixed address; the state is written only under it, and read only
-/// under it.
+/// `@unchecked Sendable`: the lock is at a fixed address, and the state is used only under it.
 final class ReadWriteLock: ReadersLock, @unchecked Sendable {
   private let lock: UnsafeMutablePointer<pthread_rwlock_t>
   private let state = Placed(ReadState())
@@ -73,10 +72,9 @@ final class ReadWriteLock: ReadersLock, @unchecked Sendable {
   }
 }
 
-/// A reference to an immutable state, which the owner exchanges once per turn and a reader retains: see
-/// `bl_reference.h`.
+/// A reference to an immutable state. The owner exchanges it once per turn, and a reader retains it: see `bl_reference.h`.
 ///
-/// `@unchecked Sendable`: the functions that get `reference` may be called from any thread.
+/// `@unchecked Sendable`: the functions that take `reference` may be called from any thread.
 final class ReferenceReads: ReadSubject, @unchecked Sendable {
   private final class Snapshot: Sendable {
     let state: ReadState
@@ -107,7 +105,7 @@ final class ReferenceReads: ReadSubject, @unchecked Sendable {
 
   @inline(__always)
   func read(_ body: (ReadState) -> Void) {
-    // Non-null: it is never exchanged for nothing.
+    // Not null: it is never exchanged for a null pointer.
     let loaded = bl_reference_load(reference)!
     Unmanaged<Snapshot>.fromOpaque(loaded)._withUnsafeGuaranteedRef { body($0.state) }
     bl_reference_release(loaded)
@@ -118,7 +116,7 @@ final class ReferenceReads: ReadSubject, @unchecked Sendable {
   }
 }
 
-/// liburcu: the owner publishes a node once per turn, and the one before is freed after a grace period.
+/// liburcu: the owner publishes a node once per turn. The previous one is freed after a grace period.
 ///
 /// `@unchecked Sendable`: any thread reads, and one publishes.
 final class RCUReads: ReadSubject, @unchecked Sendable {

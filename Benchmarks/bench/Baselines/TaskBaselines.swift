@@ -4,12 +4,11 @@ import Synchronization
 
 /// An actor that holds the state, and one task per producer that awaits each item.
 ///
-/// The honest case is an `await` that really leaves for the actor and comes back, since code that does
-/// nothing but call the actor stays there. So each item is followed by a call that the optimiser cannot see
-/// through: it belongs to no actor and the task must return for it.
+/// In real code the task hops to the actor and back for each call. A loop that does nothing but call the actor would stay
+/// on it. So each item is followed by a call of a C function, for which the task must leave the actor.
 final class ActorBaseline: FanInSubject {
   static let usesPool = true
-  /// A task is started per chunk; long ones make that invisible.
+  /// Long, since a task is started for each chunk.
   static let chunk = 16_384
 
   private actor Reducer {
@@ -81,7 +80,7 @@ final class AsyncStreamBaseline: FanInSubject {
   }
 }
 
-/// A value that a task hands to a thread which sleeps until it is there.
+/// A value that a task gives to a thread. The thread sleeps until then.
 final class Handover<Value: Sendable>: Sendable {
   private let value = Mutex<Value?>(nil)
   private let isThere = DispatchSemaphore(value: 0)
@@ -91,7 +90,7 @@ final class Handover<Value: Sendable>: Sendable {
     isThere.signal()
   }
 
-  /// To be called once.
+  /// Must be called once.
   func wait() -> Value {
     isThere.wait()
     guard let given = value.withLock({ $0 }) else { preconditionFailure("signalled without a value") }
@@ -100,7 +99,7 @@ final class Handover<Value: Sendable>: Sendable {
 }
 
 extension Handover {
-  /// Runs `body` in a task and sleeps until it has a result. Never on a thread of the tasks' own pool.
+  /// Runs `body` in a task, and sleeps until it returns. Must not be called on a thread of the tasks' own pool.
   static func blocking(_ body: @escaping @Sendable () async -> Value) -> Value {
     let result = Handover()
     Task.detached { result.give(await body()) }

@@ -2,8 +2,8 @@ import AllocationCounting
 import BenchmarkSupport
 import CBenchmarkLimits
 
-/// Producers on threads of their own send into one subject; the clock runs from their release until the
-/// subject has reduced all.
+/// Producers on threads of their own send to one subject. The clock runs from their release until the subject has reduced
+/// everything.
 enum ThreadedMeasurement {
   static let capacity = 65_536
 
@@ -52,7 +52,7 @@ extension RepetitionRequest {
   }
 }
 
-/// One thread, which sends and, in subjects that reduce on the sender's thread, reduces as well.
+/// One thread sends. In subjects that reduce on the sender's thread it reduces as well.
 enum SynchronousMeasurement {
   static func run<Subject: FanInSubject>(
     _: Subject.Type, _ request: RepetitionRequest, _ instruments: Instruments
@@ -74,17 +74,16 @@ enum SynchronousMeasurement {
   }
 }
 
-/// Open loop: one producer sends at times that were fixed beforehand, and an item's latency counts from
-/// the time at which it was due. So a subject that stalls pays for all that it has delayed, which a closed
-/// loop would hide.
+/// Open loop: one producer sends at times that are fixed in advance, and an item's latency counts from the time at which
+/// it was due. So a stall of the subject counts for every item that it delayed, which a closed loop would hide.
 enum LatencyMeasurement {
   /// Nanoseconds from one item to the next. A parked consumer gets the time to fall asleep again.
   static func interval(_ consumer: ConsumerMode) -> Double {
     consumer == .parked ? 200_000 : 2_000
   }
 
-  /// Per action, how often any thread of the process fell asleep, and how often the consumer's thread got
-  /// ready for it and was woken: one each, if each action finds it asleep.
+  /// Per action: how often any thread of the process fell asleep, how often the consumer's thread prepared to sleep, and
+  /// how often it was woken. Each is one if each action finds it asleep.
   static let sleepingParts = ["sleeps", "parks", "wakes"].map { CaseOutline.Part($0, .perAction) }
 
   static func run<Subject: FanInSubject>(
@@ -108,7 +107,7 @@ enum LatencyMeasurement {
     return measurement
   }
 
-  /// Sends each item at its time, or as soon after as the subject lets it; its value is that time.
+  /// Sends each item at its time, or as soon afterwards as the subject accepts it. The value of an item is its time.
   private static func send(_ count: Int, every ticks: Double, to subject: some FanInSubject) -> Totals {
     var sum: UInt64 = 0
     // Time for a parked consumer to fall asleep.

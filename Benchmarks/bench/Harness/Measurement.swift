@@ -5,28 +5,28 @@ import CBenchmarkLimits
 /// What one repetition is to do.
 struct RepetitionRequest: Codable, Sendable {
   var producers: Int
-  /// Items over all producers.
+  /// The number of items of all producers together.
   var count: Int
-  /// Of the cases of many.
+  /// The number of members in the cases `scale`.
   var reactors: Int
-  /// About how long it is to take, in nanoseconds, where time says how much it does.
+  /// About how long it is to take, in nanoseconds, if its length is a time and not a number of items.
   var duration: Double
-  /// Nanoseconds after which it is cut short.
+  /// Nanoseconds after which its producers stop early.
   var timeLimit: UInt64
-  /// Check the order of each producer's items too, which is slower and therefore not timed.
+  /// Whether it also checks the order of each producer's items, which is slower and therefore not timed.
   var checksOrder = false
 }
 
-/// What one repetition has found. That it exists says that its totals were right.
+/// The figures of one repetition whose totals were right.
 struct Measurement: Codable, Sendable {
   var nanoseconds: Double
   var actions: Int
   var allocations: Int?
   /// How often a thread of the process fell asleep, as the system counts it.
   var sleeps = 0
-  /// What the subject itself knows of its thread's sleep.
+  /// What the subject itself counts of its thread's sleep.
   var sleeping: Sleeping?
-  /// By the names of the case's parts, if it has any.
+  /// The figures of the case's parts, by name, if it has any.
   var parts: [String: Double] = [:]
 
   var nanosecondsPerAction: Double { nanoseconds / Double(max(1, actions)) }
@@ -41,7 +41,7 @@ struct Instruments: Sendable {
 }
 
 extension Instruments {
-  /// Calibrates the clocks and checks what can be counted here.
+  /// Calibrates the clock, and finds out whether allocations can be counted here.
   static func ofThisMachine() -> Instruments {
     let cpus = CPUSet.allowed()
     return Instruments(
@@ -50,28 +50,28 @@ extension Instruments {
   }
 }
 
-/// The CPUs that this process may run on, and who runs where.
+/// The CPUs that this process may run on, and which threads run where.
 ///
-/// While there is a core for every thread, the consumer gets one and the producers the others: floating,
-/// the two ends of a ring sometimes share a core and hand over through its cache, many times faster than
-/// cores can, and no probe would tell. With more threads than cores all of them float, since being moved
-/// and preempted is then what a service meets.
+/// While there is a core for every thread, the consumer gets one and the producers the others. If they floated, the two
+/// ends of a ring would sometimes share a core and hand over through its cache, many times faster than two cores can, and
+/// no measured round trip would show it. With more threads than cores all of them float: being moved and preempted is then
+/// what happens to a service, too.
 struct CPUSet: Sendable {
   let cpus: [Int32]
 
-  /// Those that the process may run on now.
+  /// The CPUs that the process may run on now.
   static func allowed() -> CPUSet {
     var cpus = [Int32](repeating: 0, count: 1024)
     let count = bl_allowed_cpus(&cpus, cpus.count)
     return CPUSet(cpus: Array(cpus.prefix(count)))
   }
 
-  /// Where the consumer goes; nil if it floats. The second CPU: interrupts tend to prefer the first.
+  /// The CPU of the consumer; nil if it floats. The second one, since interrupts are mostly handled by the first.
   func consumer(producers: Int) -> Int32? {
     producers < cpus.count ? cpus[1] : nil
   }
 
-  /// Where one thread goes that others read from, and where these go: all, if there is one only.
+  /// The CPU of an owner whose state others read, and the CPUs of those readers. All, if there is only one.
   var ownersOnly: CPUSet { cpus.count > 1 ? CPUSet(cpus: [cpus[1]]) : self }
   var readersOnly: CPUSet { cpus.count > 1 ? without(cpus[1]) : self }
 
@@ -79,7 +79,7 @@ struct CPUSet: Sendable {
     CPUSet(cpus: cpus.filter { $0 != cpu })
   }
 
-  /// Confines the calling thread; where the system forbids it, the thread floats.
+  /// Confines the calling thread. If the system forbids that, the thread floats.
   func confineThread() {
     _ = bl_confine(cpus, cpus.count)
   }
@@ -92,8 +92,8 @@ struct CPUSet: Sendable {
     return try body()
   }
 
-  /// Nanoseconds of a round trip between the first two CPUs, nil if it cannot be measured. Takes well below
-  /// a millisecond while the cores are near.
+  /// Nanoseconds of a round trip between the first two CPUs; nil if it cannot be measured. Takes much less than a
+  /// millisecond while the cores are near.
   func roundTrip(batches: Int = 20, batchSize: Int = 50) -> Double? {
     guard cpus.count >= 2 else { return nil }
     let nanoseconds = bl_round_trip_ns(cpus[0], cpus[1], batches, batchSize)

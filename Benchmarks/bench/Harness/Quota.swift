@@ -5,10 +5,10 @@ import Synchronization
 
 /// How much one repetition sends, and when it must be over.
 ///
-/// Producers that run far beyond the time that was planned stop early and lower the total, so that a
-/// baseline which collapses under contention costs seconds and not minutes.
+/// Producers that need far more than the planned time stop early and lower the total, so that a baseline that collapses
+/// under contention takes seconds and not minutes.
 final class Quota: Sendable {
-  /// A repetition that is not over by then has lost items.
+  /// Nanoseconds after the time limit. A repetition that takes longer has lost items.
   private static let patience: UInt64 = 20_000_000_000
 
   /// The largest number of items that a case sends at once; chunks are multiples of it as well.
@@ -36,7 +36,7 @@ final class Quota: Sendable {
     self.timeLimit = timeLimit
   }
 
-  /// Time runs from here. Returns the time.
+  /// Starts the clock. Returns the time.
   func start() -> UInt64 {
     let now = bl_now_ns()
     sendUntil.store(now + timeLimit, ordering: .relaxed)
@@ -45,22 +45,22 @@ final class Quota: Sendable {
 
   private var deadline: UInt64 { sendUntil.load(ordering: .relaxed) + Self.patience }
 
-  /// Items to reduce in all. Falls when producers give up early.
+  /// The number of items to reduce. Becomes smaller when producers stop early.
   var total: Int { expected.load(ordering: .relaxed) }
 
-  /// What the producers have sent, once they are done.
+  /// What the producers have sent, after all are done.
   var sent: Totals {
     Totals(count: sentCount.load(ordering: .acquiring), sum: sentSum.load(ordering: .acquiring))
   }
 
-  /// Throws when the repetition hangs. For loops that poll, between polls that found nothing.
+  /// Throws if the repetition hangs. Called by loops that poll, between polls that found nothing.
   func checkDeadline(reduced count: @autoclosure () -> Int) throws {
     guard bl_now_ns() < deadline else {
       throw Stalled("only \(count()) of \(total) items arrived before the deadline")
     }
   }
 
-  /// Sleeps until all producers have sent all.
+  /// Sleeps until all producers are done.
   func awaitProducers() throws {
     let now = bl_now_ns()
     let left = deadline > now ? deadline - now : 0
@@ -71,7 +71,7 @@ final class Quota: Sendable {
 
   // MARK: Producers
 
-  /// Calls `send` with one chunk of values after the other. On each producer's thread, once.
+  /// Calls `send` with one chunk of values after the other. Called once on the thread of each producer.
   @inline(__always)
   func produce(chunk: Int, _ send: (Range<UInt64>) -> Void) {
     var next = 0
@@ -85,7 +85,7 @@ final class Quota: Sendable {
     finish(Totals(count: next, sum: count == 0 ? 0 : count * (count - 1) / 2))
   }
 
-  /// The caller's share was sent. `produce` does this itself.
+  /// Tells that the caller has sent its share. `produce` calls it itself.
   func finish(_ totals: Totals) {
     expected.subtract(perProducer - totals.count, ordering: .relaxed)
     sentCount.add(totals.count, ordering: .relaxed)
@@ -95,11 +95,11 @@ final class Quota: Sendable {
 }
 
 extension Quota {
-  /// Reduces on the calling thread: calls `drain`, which reduces what is ready and says whether there was
-  /// anything, until all items are in.
+  /// Reduces on the calling thread until all items are reduced. `drain` reduces what is ready, and returns whether there
+  /// was anything.
   ///
-  /// Finding nothing, it looks again at once for a while, then yields: with more threads than cores the
-  /// producer that it waits for may not be running.
+  /// After a drain that found nothing it polls for a while, then yields: with more threads than cores, the producer that
+  /// it waits for may not be running.
   @inline(__always)
   func poll(into tally: inout Tally, _ drain: (inout Tally) -> Bool) throws -> Totals {
     var idle = IdleWait()
@@ -114,9 +114,9 @@ extension Quota {
   }
 }
 
-/// Waiting for another thread without a lock: a few looks in a row, some with a pause, then yields.
+/// Waits for another thread without a lock: first polls, then polls with pauses, then yields its core.
 struct IdleWait {
-  private static let looks = 64
+  private static let polls = 64
   private static let pauses = 256
   private var rounds = 0
 
@@ -125,12 +125,12 @@ struct IdleWait {
     rounds = 0
   }
 
-  /// Returns true when it has yielded, which is the time for dear checks.
+  /// Returns true if it has yielded: then there is time for expensive checks.
   @inline(__always)
   mutating func wait() -> Bool {
     rounds &+= 1
-    if rounds <= Self.looks { return false }
-    if rounds <= Self.looks + Self.pauses {
+    if rounds <= Self.polls { return false }
+    if rounds <= Self.polls + Self.pauses {
       bl_pause()
       return false
     }
@@ -139,8 +139,8 @@ struct IdleWait {
   }
 }
 
-/// What a producer does that finds a ring full: gives its core away at once. Whoever could make room may be
-/// waiting for that core, and a full ring is long enough not to run empty meanwhile.
+/// What a producer does if a ring is full: it yields its core at once. The consumer may be waiting for that core, and will
+/// not have emptied a full ring before the producer is back.
 enum FullWait {
   @inline(__always)
   static func yield() { sched_yield() }

@@ -7,27 +7,27 @@ protocol Population: AnyObject, Sendable {
   /// Without members, and with room for `count`.
   init(count: Int, cores: Int) throws
 
-  /// Makes them. One thread, before the others.
+  /// Makes the members. Called by one thread, before the others start.
   func make() throws
 
-  /// Bytes of one member's own object, without what it refers to.
+  /// Bytes of the object of one member, without what it refers to.
   var objectBytes: Int { get }
 
-  /// Adds the round's number, from 1 on, to each member that the order names. Several threads at once.
+  /// Adds the round's number, from 1 on, to each member that the order names. Called by several threads at once.
   func visit(_ order: VisitingOrder)
 
-  /// Returns when each member has been added to so often.
+  /// Returns when each member has had `each` additions.
   func awaitAdditions(_ each: Int, until deadline: UInt64) throws
 
-  /// Calls `body` with the state of each member, when nobody adds any more.
+  /// Calls `body` with the state of each member, after all additions.
   func readAll(_ body: (ReadState) -> Void)
 
-  /// Lets the members go, and whatever serves them. One thread, after the others.
+  /// Releases the members, and ends the threads that serve them. Called by one thread, after the others.
   func end()
 }
 
 extension Population {
-  /// Throws unless each member was added to so often.
+  /// Throws unless each member has had `each` additions.
   func check(_ each: Int, count: Int) throws {
     var (members, wrong) = (0, 0)
     readAll { state in
@@ -42,13 +42,13 @@ extension Population {
 
 /// What is done with very many subjects.
 enum ScaleShape: Sendable {
-  /// They are made, get one action each, and end; what each costs while it has nothing to do.
+  /// They are made, get one action each, and end. Measures what each costs while it is idle.
   case idle
   /// They get ten actions each, from eight threads.
   case busy
 
   private static let rounds = 10
-  /// Nanoseconds, after which something must have been lost.
+  /// Nanoseconds after which an action must have been lost.
   private static let patience: UInt64 = 120_000_000_000
 
   var threads: Int {

@@ -48,7 +48,8 @@ final class Twin: Sendable {
     guard let twin = modified(path), let mine = modified(this.path) else { return nil }
     if twin < mine {
       StandardError.write(
-        "bench: \(path) is older than this executable, so its rows are left out; Scripts/bench builds both.\n")
+        "bench: \(path) is older than this executable, so its rows are left out; Scripts/bench builds both.\n"
+      )
       return nil
     }
     return Twin(path: path)

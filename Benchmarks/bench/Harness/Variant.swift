@@ -6,9 +6,10 @@ struct Variant: Sendable {
   typealias Measure = @Sendable (Shape, RepetitionRequest, Instruments) throws -> Measurement
 
   let name: String
-  /// Whether it sends numbered items, so that their order can be checked in a pass of its own.
+  /// Whether it sends numbered items, so that a separate pass can check their order.
   let hasOrder: Bool
-  /// The name of the row that the twin of this executable measures, if the variant runs on the core that was built in.
+  /// The name of the row that the other executable measures, if the variant runs on the core that was built in: see
+  /// ``Twin``.
   let twin: String?
   let measure: Measure
 
@@ -19,8 +20,8 @@ struct Variant: Sendable {
     self.measure = measure
   }
 
-  /// A subject as a variant. The closure is made here, where `Subject` is known, so that crossing the
-  /// erasure once per repetition is all that it costs.
+  /// A subject as a variant. The closure is made where the type `Subject` is known, so that each subject's loop is
+  /// compiled for it alone, and the erased call costs once per repetition.
   static func subject<Subject: FanInSubject>(
     _ name: String, _: Subject.Type, hasOrder: Bool = true, twin: String? = nil
   ) -> Variant {
@@ -38,7 +39,7 @@ struct Variant: Sendable {
     }
   }
 
-  /// A subject on the core that was built in; the row is named after that core.
+  /// A subject on the core that was built in, whose row has that core's name.
   static func onCore<Subject: FanInSubject>(
     _ subject: Subject.Type, suffix: String = "", hasOrder: Bool = true
   ) -> Variant {

@@ -3,14 +3,14 @@ import CBenchmarkLimits
 
 /// The state that every subject reduces into, and all the work of an action: `count += 1; sum += value`.
 ///
-/// Both totals are compared with what was sent, so no optimiser can drop the work. Passes that check order
-/// or record latencies attach an inspector; without one the path is the same but for a branch on nil.
+/// Both totals are compared with what was sent, so no optimiser can remove the work. Passes that check the order of items
+/// or record latencies attach an inspector. Without one, the code is the same except for a branch on nil.
 struct Tally: Sendable {
   private(set) var count = 0
   private(set) var sum: UInt64 = 0
   private let inspector: Unmanaged<Inspector>?
 
-  /// The inspector is not retained, so that copying a tally costs nothing; whoever measures keeps it alive.
+  /// The inspector is not retained, so that copying a tally costs nothing. The measurement keeps it alive.
   init(inspector: Inspector?) {
     self.inspector = inspector.map(Unmanaged.passUnretained)
   }
@@ -25,16 +25,16 @@ struct Tally: Sendable {
   var totals: Totals { Totals(count: count, sum: sum) }
 }
 
-/// What a subject has reduced in all.
+/// All that a subject has reduced, or that producers have sent.
 struct Totals: Equatable, Sendable {
   var count: Int
   var sum: UInt64
 }
 
-/// Looks at each item as it is reduced: either at its place among those of its producer, or at its age.
+/// Inspects each item when it is reduced: either its place among those of its producer, or its age.
 ///
-/// `@unchecked Sendable`: touched only by `Tally.reduce`, which one thread at a time runs (that is what
-/// is being measured), and by the harness after the subject has handed over its totals.
+/// `@unchecked Sendable`: used only by `Tally.reduce`, which one thread at a time runs (that is what is being measured),
+/// and by the harness after the subject has returned its totals.
 final class Inspector: @unchecked Sendable {
   private enum Duty {
     case order
@@ -52,7 +52,7 @@ final class Inspector: @unchecked Sendable {
     Inspector(.order, producers: producers)
   }
 
-  /// Takes values for the ticks at which items were due.
+  /// Takes each value as the tick at which the item was due.
   static func latency(nanosecondsPerTick: Double) -> Inspector {
     Inspector(.latency(nanosecondsPerTick: nanosecondsPerTick), producers: 0)
   }
@@ -95,7 +95,7 @@ enum Verification {
     guard totals.sum == sent.sum else {
       throw SubjectFailure("the items' sum is \(totals.sum) instead of \(sent.sum)")
     }
-    // An inspector also holds the subject's tallies alive until here.
+    // This use also keeps the inspector alive until here, since the tallies do not retain it.
     if let violations = inspector?.orderViolations, violations > 0 {
       throw SubjectFailure("\(violations) of \(sent.count) items were not in their producer's order")
     }

@@ -19,8 +19,8 @@ enum Header {
     return """
       \(machine.cpu), \(machine.cores) cores, \(machine.kernel) \(machine.architecture)
       \(run.compiler) · commit \(run.commit) · load before the run \(FigureFormat.number(machine.loadAverage))
-      placement \(placement.rawValue) (\(roundTrip)); \(discarded) of \(measured) repetitions were discarded, since the \
-      cores had moved
+      placement \(placement.rawValue) (\(roundTrip)); \(discarded) of \(measured) repetitions were discarded \
+      because the cores had moved
       each figure is median (min–max), and below it the ratio to the first variant and the share of the limit;
       allocs are per action; '?' marks a figure from another placement of the cores than its column's
       \(scale(run, plan))

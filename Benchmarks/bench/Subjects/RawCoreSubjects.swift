@@ -1,6 +1,6 @@
 import ReactorCore
 
-/// One ring of either core, item by item: the producers share it, the thread that waits for the totals drains it.
+/// One ring of either core, item by item. The producers share it, and the thread that waits for the totals drains it.
 ///
 /// It runs the algorithms of ``Ring`` on the raw ring, since ``Ring`` itself is built on one core only.
 final class RingSubject<C: Core>: FanInSubject {
@@ -61,14 +61,14 @@ final class RingBatchSubject<C: Core>: FanInSubject {
 }
 
 extension RawRing {
-  /// A ring of items, whose owner destroys it. Items need no destruction of their own.
+  /// A ring of items, which the caller destroys. Items need no destruction of their own.
   fileprivate init(capacity: Int) throws(CoreError) {
     try self.init(
       capacity: capacity, size: MemoryLayout<Item>.stride, alignment: MemoryLayout<Item>.alignment,
       startingAt: 0)
   }
 
-  /// The consumer of both: paced, as a consumer for throughput is.
+  /// The consumer of both subjects. It waits for several items, as a consumer for throughput does.
   fileprivate func reduceAll<C: Core>(_ quota: Quota, inspector: Inspector?, on core: C.Type) throws -> Totals
   {
     var tally = Tally(inspector: inspector)
@@ -81,11 +81,11 @@ extension RawRing {
   }
 }
 
-/// A lane of either core for each producer, item by item; the thread that waits for the totals polls them all.
+/// A lane of either core for each producer, item by item. The thread that waits for the totals polls them all.
 final class LaneSubject<C: Core>: FanInSubject {
-  /// A producer's lane between two chunks.
+  /// Keeps the lane of a producer between two chunks.
   ///
-  /// `@unchecked Sendable`: only the producer that it belongs to touches it.
+  /// `@unchecked Sendable`: only the thread of its producer uses it.
   private final class Seat: @unchecked Sendable {
     var lane: C.Lanes.Producer
     init(_ lane: C.Lanes.Producer) { self.lane = lane }

@@ -2,7 +2,7 @@ import Glibc
 import ReactorCore
 import ReactorRuntime
 
-/// The reactor of the benchmark: it counts and sums what is sent to it.
+/// The reactor of the benchmark. It counts the items that are sent to it, and adds up their values.
 final class TallyReactor: Reactor {
   typealias Action = Item
 
@@ -38,7 +38,7 @@ final class CallerReactorSubject: FanInSubject {
   }
 
   func awaitTotals(_ quota: Quota) throws -> Totals {
-    // The last sender to leave has left nothing behind.
+    // The last owner has processed everything before it released the ownership.
     try quota.awaitProducers()
     return reactor.currentState.totals
   }
@@ -70,15 +70,15 @@ final class LoopReactorSubject: FanInSubject {
     return totals
   }
 
-  /// With the wake of the shutdown.
+  /// Includes the wake of the shutdown.
   var sleeping: Sleeping? {
     let counters = loop.counters
     return Sleeping(parks: counters.parks, wakes: counters.wakes)
   }
 }
 
-/// A reactor that stores no runtime, so that each send looks it up; sent to as ReactorKit's users do, or
-/// directly.
+/// A reactor that stores no runtime, so that each send looks it up. Actions are sent by `action`, as in ReactorKit, or by
+/// `send`.
 final class AttachedReactorSubject<Way: SendingWay>: FanInSubject {
   private final class AttachedReactor: Reactor {
     typealias Action = Item
@@ -103,7 +103,7 @@ final class AttachedReactorSubject<Way: SendingWay>: FanInSubject {
   }
 }
 
-/// A reactor with a stored runtime, sent to by its `action`.
+/// A reactor with a stored runtime. Actions are sent by `action`.
 final class ActionReactorSubject: FanInSubject {
   private let reactor: TallyReactor
 

@@ -5,7 +5,7 @@ import ReactorRuntime
 protocol SizedState: Sendable {
   init()
   mutating func reduce(_ item: Item)
-  /// Nil if its parts do not agree.
+  /// Nil if its parts contradict each other.
   var totals: Totals? { get }
 }
 
@@ -37,7 +37,7 @@ struct WideState: SizedState {
   var totals: Totals? { small.totals(ifSum: sums.indices.reduce(0) { $0 &+ sums[$1] }) }
 }
 
-/// 24 bytes, and an array of 512 bytes apart from them, of which an action changes 8.
+/// 24 bytes, one of whose fields is an array of 512 bytes, of which an action changes 8.
 struct ArrayState: SizedState {
   private var small = SmallState()
   private var sums = [UInt64](repeating: 0, count: 64)
@@ -62,7 +62,7 @@ extension Totals? {
   }
 }
 
-/// A reactor on the sender's thread, which shows its state after each action.
+/// A reactor on the sender's thread, which publishes its state after each action.
 final class SizedReactorSubject<State: SizedState>: FanInSubject {
   private final class SizedReactor: Reactor {
     let initialState = State()
@@ -82,10 +82,10 @@ final class SizedReactorSubject<State: SizedState>: FanInSubject {
   func awaitTotals(_ quota: Quota) throws -> Totals { try reactor.currentState.totals.agreed() }
 }
 
-/// The same, with a chunk's actions in few turns: each action but the last sends the next.
+/// The same with long turns: each action of a chunk, except the last, sends the next one.
 final class LongTurnsSubject<State: SizedState>: FanInSubject {
   private final class ChainReactor: Reactor {
-    /// A value, and the end of those that are still to come.
+    /// A value, and the end of the values that follow it.
     struct Link: Sendable {
       var value: UInt64
       var end: UInt64

@@ -1,7 +1,7 @@
 import ReactorCore
 import ReactorRuntime
 
-/// A reactor on the sender's thread with streams on the way of its actions, and what observes it.
+/// A reactor on the sender's thread, whose actions pass through streams, and its observers.
 final class StreamSubject<Shape: StreamShape>: FanInSubject {
   private let reactor: StreamReactor<Shape>
   private let observers: [Seen]
@@ -20,7 +20,7 @@ final class StreamSubject<Shape: StreamShape>: FanInSubject {
   func awaitTotals(_ quota: Quota) throws -> Totals {
     try quota.awaitProducers()
     let totals = reactor.currentState.totals
-    // At least the state at the subscription and one for each action, so no delivery was left out.
+    // The state at the subscription, and one for each action.
     for seen in observers where seen.count != totals.count * Shape.statesPerAction + 1 {
       throw SubjectFailure("an observer has seen \(seen.count) states of \(totals.count) actions")
     }
@@ -28,7 +28,7 @@ final class StreamSubject<Shape: StreamShape>: FanInSubject {
   }
 }
 
-/// What one observer has seen. Written by the reactor's owner, and read by the harness after the last turn.
+/// Counts the states that one observer got. The reactor's owner writes it, and the harness reads it after the last turn.
 final class Seen: Sendable {
   private let states = OwnerIsolated(0)
 
@@ -82,7 +82,7 @@ final class StreamReactor<Shape: StreamShape>: Reactor {
   }
 }
 
-/// What stands on the way of an action in one variant of the stream cases. Without anything it is `.just`.
+/// What an action passes through in one variant of the stream cases. The default is `.just`, without an observer.
 protocol StreamShape: Sendable {
   static func mutate(_ item: Item) -> Observable<StreamMutation>
   static func transform(action: Observable<Item>) -> Observable<Item>
@@ -113,15 +113,14 @@ enum OfTwo: StreamShape {
   static func mutate(_ item: Item) -> Observable<StreamMutation> { .of(.nothing, .add(item)) }
 }
 
-/// Three streams of which the middle one is not known at once, so that they are really gone through one by
-/// one.
+/// Three streams. The elements of the middle one are not known at once, so the streams are subscribed to one by one.
 enum ConcatOfThree: StreamShape {
   static func mutate(_ item: Item) -> Observable<StreamMutation> {
     .concat([.just(.nothing), .deferred { .just(.add(item)) }, .just(.nothing)])
   }
 }
 
-/// Three streams that are known at once.
+/// Three streams whose elements are known at once.
 enum ConcatOfThreeJust: StreamShape {
   static func mutate(_ item: Item) -> Observable<StreamMutation> {
     .concat([.just(.nothing), .just(.add(item)), .just(.nothing)])
