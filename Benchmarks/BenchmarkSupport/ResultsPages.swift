@@ -53,7 +53,7 @@ package struct ResultsPages: Sendable {
   private func fenced(_ text: String?) -> String {
     guard let text else { return "This run did not measure it." }
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-    // Columns are padded with spaces, which nobody wants at the end of a line in a repository.
+    // Columns are padded with spaces, which do not belong at the end of a line in a repository.
     for index in lines.indices { while lines[index].last == " " { lines[index].removeLast() } }
     while lines.last == "" { lines.removeLast() }
     return (["```"] + lines + ["```"]).joined(separator: "\n")

@@ -57,7 +57,7 @@ final class ActorPopulation: Population, @unchecked Sendable {
 ///
 /// `@unchecked Sendable`: `members` changes only in `make` and `end`, which are called alone.
 final class PthreadMutexPopulation: Population, @unchecked Sendable {
-  /// `@unchecked Sendable`: the state is touched only under the mutex.
+  /// `@unchecked Sendable`: the state is used only under the mutex.
   private final class Guarded: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private var state = ReadState()
