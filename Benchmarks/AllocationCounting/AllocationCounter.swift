@@ -6,16 +6,16 @@ import Synchronization
 
 /// Counts the process's allocations through jemalloc's statistics.
 ///
-/// A thread's requests are counted when its cache is flushed: producers flush by exiting, the calling
-/// thread and the pool's threads are told to. The statistics are optional in jemalloc and dead under
-/// sanitizers, so a known number of allocations is counted first; if that fails there is no counter.
+/// A thread's requests are counted when its cache is flushed. Producers flush when they exit; the calling thread and the
+/// pool's threads are made to. The statistics are optional in jemalloc, and do not work under sanitizers. So a known number
+/// of allocations is counted first; if the result is wrong, there is no counter.
 public struct AllocationCounter: Sendable {
   /// `MALLCTL_ARENAS_ALL`, all arenas merged, which the importer cannot take from its macro.
   private static let small = "stats.arenas.4096.small.nrequests"
   private static let large = "stats.arenas.4096.large.nrequests"
 
   private let cores: Int
-  /// What flushing the pool itself allocates.
+  /// The allocations of flushing the pool itself.
   private var flushCost = 0
 
   /// Nil where allocations cannot be counted.
@@ -34,14 +34,14 @@ public struct AllocationCounter: Sendable {
     flushCost = costs.min() ?? 0
   }
 
-  /// A beginning to count from. What the pool's threads allocated before is flushed first, so that it does
-  /// not count for whoever is measured next.
+  /// The number to count from. What the pool's threads have allocated before is flushed first, so that it does not count
+  /// for the next measurement.
   public func begin() -> Int {
     Self.flushPool(cores: cores)
     return sample()
   }
 
-  /// Allocations since the process began, as far as they are flushed.
+  /// Allocations since the process started, as far as they are flushed.
   private func sample() -> Int {
     Self.flushThreadCache()
     Self.refresh()
@@ -59,8 +59,8 @@ public struct AllocationCounter: Sendable {
     mallctl("thread.tcache.flush", nil, nil, nil, 0)
   }
 
-  /// Has the threads that dispatch queues, tasks and actors run on count too, as far as they can be had: as
-  /// many at once as there are cores, both of the pool for concurrent and of the one for serial queues.
+  /// Flushes the caches of the threads on which dispatch queues, tasks and actors run, as far as these can be reached: as
+  /// many at once as there are cores, both of the pool for concurrent queues and of the one for serial queues.
   private static func flushPool(cores: Int) {
     let queues =
       Array(repeating: DispatchQueue.global(), count: cores)
@@ -89,7 +89,7 @@ public struct AllocationCounter: Sendable {
   }
 }
 
-/// Keeps each of a number of work items on a thread of its own until all have begun, or a while is over.
+/// Keeps each of several work items on a thread of its own until all have begun, or 2 ms have passed.
 private final class PoolBarrier: Sendable {
   private let missing: Atomic<Int>
 

@@ -2,16 +2,16 @@ import CBenchmarkLimits
 import CJemalloc
 import Foundation
 
-/// What the process's memory holds at one moment, as far as it can be told.
+/// How much memory the process uses at one moment.
 public struct MemoryUse: Sendable {
   /// Bytes in live allocations, rounded up to the allocator's sizes.
   public let allocated: Int
-  /// Bytes of the process in physical memory; includes what the allocator keeps.
+  /// Bytes of the process in physical memory, including what the allocator keeps.
   public let resident: Int
 
-  /// Nil where the allocator does not count, as under sanitizers.
+  /// Nil if the allocator does not count, as under sanitizers.
   ///
-  /// - Parameter purges: whether the allocator first gives back what it keeps for later.
+  /// - Parameter purges: Whether the allocator first returns to the system what it keeps for later.
   public static func now(purges: Bool = false) -> MemoryUse? {
     AllocationCounter.flushThreadCache()
     // MALLCTL_ARENAS_ALL, which the importer cannot take from its macro.
@@ -20,24 +20,24 @@ public struct MemoryUse: Sendable {
     return MemoryUse(allocated: allocated, resident: resident)
   }
 
-  /// The largest number of resident bytes since ``resetPeak()``; nil where the system does not tell.
+  /// The largest number of resident bytes since ``resetPeak()``; nil if the system does not report it.
   public static var peak: Int? { status("VmHWM:") }
 
-  /// False if the system refuses.
+  /// Starts ``peak`` anew. Returns false if the system refuses.
   public static func resetPeak() -> Bool {
     guard let file = fopen("/proc/self/clear_refs", "w") else { return false }
     let isWritten = fputs("5", file) >= 0
     return fclose(file) == 0 && isWritten
   }
 
-  /// Bytes that the allocator has set aside for the object.
+  /// Bytes that the allocator has reserved for the object.
   public static func size(of object: AnyObject) -> Int {
     malloc_usable_size(Unmanaged.passUnretained(object).toOpaque())
   }
 
   private static var allocated: Int? {
     AllocationCounter.refresh()
-    // Nothing has been allocated: then it is dead.
+    // Zero means that the allocator does not count.
     let bytes = AllocationCounter.read("stats.allocated")
     return bytes > 0 ? bytes : nil
   }

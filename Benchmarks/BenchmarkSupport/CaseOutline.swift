@@ -1,11 +1,11 @@
-/// What a report has to know of a case.
+/// What a report needs to know about a case.
 package struct CaseOutline: Equatable, Sendable {
   package enum Kind: Equatable, Sendable {
     /// Columns are numbers of producers.
     case throughput
-    /// One column: time per action.
+    /// One column: the time of an action.
     case time
-    /// Columns are the parts: percentiles, and what else belongs to a time.
+    /// Columns are the parts: percentiles, and counts of sleeps and wakes.
     case latency
     /// A table for each part, in which columns are numbers of readers.
     case readers
@@ -15,11 +15,11 @@ package struct CaseOutline: Equatable, Sendable {
     case limit
   }
 
-  /// One of several figures that the same repetitions give: a case of its own in the results.
+  /// One of several figures that the same repetitions give. Each is a case of its own in the results.
   package struct Part: Equatable, Sendable {
     package let name: String
     package let unit: FigureUnit
-    /// What a table of this part alone says above its columns.
+    /// The title of a table of this part alone.
     package let meaning: String
 
     package init(_ name: String, _ unit: FigureUnit, _ meaning: String = "") {
@@ -29,10 +29,10 @@ package struct CaseOutline: Equatable, Sendable {
     }
   }
 
-  /// The case that bounds another one, and how much of it applies.
+  /// The case with which another one is compared as its limit.
   package struct Limit: Equatable, Sendable {
     package let name: String
-    /// A latency is one way, a round trip two: its limit is half.
+    /// Which part of the limit applies: a latency is one way, so its limit is half of a round trip.
     package let scale: Double
 
     package init(_ name: String, scale: Double = 1) {
@@ -49,7 +49,7 @@ package struct CaseOutline: Equatable, Sendable {
   package let name: String
   package let kind: Kind
   package let limit: Limit?
-  /// Empty if there is one figure only.
+  /// Empty if there is only one figure.
   package let parts: [Part]
 
   /// - Parameter parts: without them, the percentiles of a latency, and none of anything else.
@@ -65,6 +65,19 @@ package struct CaseOutline: Equatable, Sendable {
 
   package func resultName(_ part: Part) -> String { "\(name).\(part.name)" }
 
-  /// Whether its parts stand side by side.
+  /// Whether its parts are columns of one table.
   package var partsAreColumns: Bool { kind == .latency || kind == .scale }
+}
+
+/// How names of cases are matched on the command line.
+package enum CaseName {
+  /// Whether `pattern` is `name` or a prefix of it. The empty pattern selects nothing: it is a typo.
+  package static func selects(_ pattern: String, _ name: String) -> Bool {
+    !pattern.isEmpty && name.hasPrefix(pattern)
+  }
+
+  /// Whether any of `patterns` selects `name`; no patterns select everything.
+  package static func selects(_ patterns: [String], _ name: String) -> Bool {
+    patterns.isEmpty || patterns.contains { selects($0, name) }
+  }
 }

@@ -8,7 +8,7 @@ package enum FigureUnit: String, Codable, Sendable {
   /// One figure divided by another of the same repetition.
   case ratio = "ratio"
 
-  /// How much of `limit` is reached: 1 at the limit, whichever way the unit runs.
+  /// How much of `limit` is reached: 1 at the limit, whether more is better or less.
   package func fraction(of limit: Double, reached figure: Double) -> Double? {
     switch self {
     case .millionPerSecond: limit > 0 ? figure / limit : nil
@@ -17,7 +17,7 @@ package enum FigureUnit: String, Codable, Sendable {
     }
   }
 
-  /// Whether it says something to divide a figure by that of another variant.
+  /// Whether the ratio of two variants' figures is of use.
   package var isCompared: Bool { self != .ratio && self != .perAction }
 }
 
@@ -45,11 +45,11 @@ package struct CellResult: Equatable, Sendable {
   package var producers: Int
   package var unit: FigureUnit
   package var figure: Figure
-  /// Nil where allocations could not be, or need not be, counted.
+  /// Nil where allocations were not, or could not be, counted.
   package var allocationsPerAction: Double?
   package var placement: CorePlacement
   package var verified: Bool
-  /// How much of the machine's limit is reached, as measured at the same time in the same placement.
+  /// How much of the machine's limit is reached, which was measured in the same rounds and the same placement.
   package var shareOfLimit: Double?
 
   package init(

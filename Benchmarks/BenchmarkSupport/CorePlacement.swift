@@ -1,5 +1,5 @@
-/// Where the hypervisor put the two cores, as told by a cache line's round trip between them. Figures of
-/// different classes differ several times over, so only one class is kept of what is compared.
+/// Where the hypervisor has put the two cores, judged by the round trip of a cache line between them. Figures of
+/// different classes differ by several times, so only figures of one class are compared.
 package enum CorePlacement: String, CaseIterable, Codable, Sendable {
   /// Two threads of one physical core.
   case sibling
@@ -9,7 +9,7 @@ package enum CorePlacement: String, CaseIterable, Codable, Sendable {
   /// One core only, or the cores moved during the measurement.
   case unknown
 
-  /// The class of a round trip in nanoseconds; nil when there was none to measure.
+  /// The class of a round trip in nanoseconds, which is nil if it could not be measured.
   package init(roundTrip: Double?) {
     switch roundTrip {
     case .some(..<60): self = .sibling
@@ -19,13 +19,14 @@ package enum CorePlacement: String, CaseIterable, Codable, Sendable {
     }
   }
 
-  /// The class of a repetition that stood between two probes.
+  /// The class of a repetition that ran between two measurements of the round trip.
   package init(before: Double?, after: Double?) {
     let (first, last) = (CorePlacement(roundTrip: before), CorePlacement(roundTrip: after))
     self = first == last ? first : .unknown
   }
 
-  /// The known class that most of `repetitions` have; the nearer one of equals, `unknown` if there is none.
+  /// The known class that most of `repetitions` have; the nearest one if several have as many; `unknown` if none is
+  /// known.
   package static func prevailing(in repetitions: some Sequence<CorePlacement>) -> CorePlacement {
     var votes: [CorePlacement: Int] = [:]
     for placement in repetitions where placement != .unknown { votes[placement, default: 0] += 1 }
@@ -34,12 +35,12 @@ package enum CorePlacement: String, CaseIterable, Codable, Sendable {
   }
 }
 
-/// Of what was measured in several placements, what may be compared.
+/// The repetitions that may be compared, of some that were measured in several placements.
 package struct Kept<Value> {
   package let values: [Value]
   package let placement: CorePlacement
 
-  /// Keeps what was measured in `prevailing`; everything, under `unknown`, if nothing was.
+  /// Keeps what was measured in `prevailing`. If nothing was, keeps everything, as `unknown`.
   package init(_ measured: [(value: Value, placement: CorePlacement)], prevailing: CorePlacement) {
     let same = measured.filter { $0.placement == prevailing }.map(\.value)
     values = same.isEmpty ? measured.map(\.value) : same

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Figures as a person reads them: three digits that mean something, and no more.
+/// Figures as a person reads them: with three significant digits.
 package enum FigureFormat {
   package static func number(_ value: Double) -> String {
     switch abs(value) {
@@ -11,7 +11,7 @@ package enum FigureFormat {
     }
   }
 
-  /// `median (min–max)`, all in the unit that suits the median. Nanoseconds need no unit; longer times do.
+  /// `median (min–max)`, all in the unit that suits the median. The unit is written only if it is not the column's.
   package static func figure(_ figure: Figure, _ unit: FigureUnit) -> String {
     let (scale, name) = scale(figure.median, unit)
     let (median, low, high) = (figure.median / scale, figure.min / scale, figure.max / scale)

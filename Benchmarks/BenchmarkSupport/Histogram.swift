@@ -1,5 +1,5 @@
-/// A log-linear histogram: exact below 256, then 128 buckets per power of two, so that a value read back is
-/// at most 0.8 % above the one recorded, over the whole range of `UInt64`, in constant memory.
+/// A log-linear histogram in constant memory: exact below 256, then 128 buckets per power of two. A value that is read
+/// back is at most 0.8 % above the recorded one, over the whole range of `UInt64`.
 package struct Histogram: Sendable {
   private static let subBucketBits = 7
   private static let subBuckets = 1 << subBucketBits
@@ -19,7 +19,7 @@ package struct Histogram: Sendable {
   }
 
   /// The smallest recorded value that `fraction` of all values do not exceed, rounded up to the end of its
-  /// bucket; 0 when nothing was recorded.
+  /// bucket; 0 if nothing was recorded.
   package func percentile(_ fraction: Double) -> UInt64 {
     guard count > 0 else { return 0 }
     let rank = max(1, min(count, UInt64((fraction * Double(count)).rounded(.up))))
@@ -34,7 +34,7 @@ package struct Histogram: Sendable {
   static func index(of value: UInt64) -> Int {
     guard value >= UInt64(subBuckets) else { return Int(value) }
     let shift = 63 - subBucketBits - value.leadingZeroBitCount
-    // The leading one stands at bit 7 after the shift and counts as one more row of buckets.
+    // After the shift the leading one is bit 7, which counts as one more row of buckets.
     return (shift << subBucketBits) + Int(value >> UInt64(shift))
   }
 

@@ -1,5 +1,45 @@
 import Foundation
 
+/// The machine that a run's figures belong to.
+package struct MachineDescription: Codable, Equatable, Sendable {
+  package var cpu: String
+  package var cores: Int
+  package var kernel: String
+  package var architecture: String
+  /// The load of the machine in the minute before the run.
+  package var loadAverage: Double
+  /// Median of all round trips that were measured; nil on one core.
+  package var roundTripNanoseconds: Double?
+
+  package init(
+    cpu: String, cores: Int, kernel: String, architecture: String, loadAverage: Double,
+    roundTripNanoseconds: Double? = nil
+  ) {
+    self.cpu = cpu
+    self.cores = cores
+    self.kernel = kernel
+    self.architecture = architecture
+    self.loadAverage = loadAverage
+    self.roundTripNanoseconds = roundTripNanoseconds
+  }
+}
+
+/// What a reader of the figures must know about the run.
+package struct RunDescription: Equatable, Sendable {
+  package var machine: MachineDescription
+  package var compiler: String
+  package var commit: String
+  /// How many reactors the cases `scale` had.
+  package var reactors: Int
+
+  package init(machine: MachineDescription, compiler: String, commit: String, reactors: Int) {
+    self.machine = machine
+    self.compiler = compiler
+    self.commit = commit
+    self.reactors = reactors
+  }
+}
+
 /// The results for machines: schema 1.
 package struct JSONReport: Encodable {
   private let schema = 1
@@ -39,7 +79,7 @@ extension CellResult: Encodable {
     try fields.encode(figure.min, forKey: .min)
     try fields.encode(figure.median, forKey: .median)
     try fields.encode(figure.max, forKey: .max)
-    // Encoded even when nil: a reader finds every field, and null says that it was not counted.
+    // Encoded even when nil, so that a reader finds every field; null means that it was not counted.
     try fields.encode(allocationsPerAction, forKey: .allocationsPerAction)
     try fields.encode(placement, forKey: .placement)
     try fields.encode(verified, forKey: .verified)

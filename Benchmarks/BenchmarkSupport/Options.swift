@@ -1,9 +1,9 @@
-/// What the command line asked for.
+/// What the command line asks for.
 package enum Invocation: Equatable, Sendable {
   case run(Options)
   case list
   case help
-  /// Measure what a parent process asks for: see `Twin`.
+  /// Measure what a parent process asks for: see `Twin`. Not in the help, since no user needs it.
   case serve
 }
 
@@ -15,12 +15,15 @@ package struct Options: Equatable, Sendable {
   /// Measured time per cell (one case, variant and number of producers), over all its repetitions.
   package var seconds: Double
   package var repetitions: Int
-  /// How many reactors the cases of many have.
+  /// How many reactors the cases `scale` have.
   package var reactors: Int
+  /// The file for the JSON report.
   package var json: String?
+  /// The folder of the repository whose README.md and Benchmarks/RESULTS.md are to be written.
+  package var writeResults: String?
   package var quick: Bool
 
-  /// About a minute in all, or a smoke run of seconds that still runs and verifies every variant.
+  /// Some minutes in all, or a smoke run that still runs and verifies every variant.
   package init(quick: Bool, cores: Int) {
     self.quick = quick
     producers = quick ? [1, 2] : Set([1, 2, 4, 8, cores]).sorted()
@@ -30,11 +33,41 @@ package struct Options: Equatable, Sendable {
   }
 }
 
-/// A command line that cannot be carried out, as a sentence for its author.
+/// Why a command line cannot be carried out: a sentence for the user.
 package struct UsageError: Error, Equatable, Sendable {
   package let message: String
 
   package init(_ message: String) {
     self.message = message
   }
+}
+
+/// What `--help` prints.
+package enum HelpText {
+  package static let text = """
+    Measures reactors and rings beside their baselines and the machine's limits.
+
+    USAGE: ./Scripts/bench [options]
+
+    Scripts/bench builds this program twice. The second one, .build/twin, is built on the pure-Swift core,
+    and gives the rows 'swift' of reactors. Without it, as by 'swift run', these rows are left out.
+
+      --case NAME        only this case; a prefix such as 'ring' or 'latency.busy' selects all that begin
+                         with it; may be repeated, or names separated by commas. The limit that a case is
+                         compared with is measured along with it.
+      --producers LIST   numbers of producer or reader threads, such as 1,2,4 (default 1,2,4,8 and the
+                         core count)
+      --seconds S        measured time per case, variant and number of producers (default 0.25)
+      --reactors N       how many reactors the cases 'scale' have (default 10000)
+      --json FILE        also write the results to FILE
+      --write-results    write the tables to Benchmarks/RESULTS.md and to the README, unless a result was
+                         wrong; not with --case (this program itself: --write-results FOLDER, with the
+                         folder of the repository)
+      --quick            smoke run: everything runs and is verified, but the figures mean little
+      --list             print the cases and their variants
+      --help             print this
+
+    EXIT STATUS: 0 all results verified · 1 a result was wrong or could not be written · 2 the command line
+    was wrong
+    """
 }

@@ -17,7 +17,7 @@ package struct OptionsParser: Sendable {
   }
 
   private func invocation(_ arguments: [String]) throws(UsageError) -> Invocation {
-    // The other options refine what --quick sets, wherever it stands.
+    // The other options refine what --quick sets, wherever in the line it is.
     var options = Options(quick: arguments.contains("--quick"), cores: cores)
     var asked: Invocation?
     var rest = arguments[...]
@@ -29,16 +29,22 @@ package struct OptionsParser: Sendable {
       case "--help", "--list", "--serve", "--quick":
         guard inline == nil else { throw UsageError("\(name) takes no value.") }
         if name == "--list" { asked = asked ?? .list }
-        if name == "--serve" { asked = asked ?? .serve }
+        if name == "--serve" {
+          guard arguments.count == 1 else { throw UsageError("--serve takes no other options.") }
+          asked = .serve
+        }
         if name == "--help" { asked = .help }
-      case "--case", "--producers", "--seconds", "--reactors", "--json":
+      case "--case", "--producers", "--seconds", "--reactors", "--json", "--write-results":
         guard let value = inline ?? rest.popFirst(), !value.isEmpty else {
           throw UsageError("\(name) needs a value.")
         }
         try apply(name, value, to: &options)
       default:
-        throw UsageError("Unknown option '\(argument)'; --help lists what there is.")
+        throw UsageError("Unknown option '\(argument)'; --help lists all options.")
       }
+    }
+    guard options.writeResults == nil || options.cases.isEmpty else {
+      throw UsageError("--write-results writes the tables of all cases, so --case cannot be given.")
     }
     return asked ?? .run(options)
   }
@@ -50,6 +56,7 @@ package struct OptionsParser: Sendable {
     case "--seconds": options.seconds = try seconds(value)
     case "--reactors":
       options.reactors = try number(value, within: Self.reactorBounds, "--reactors takes a number")
+    case "--write-results": options.writeResults = value
     default: options.json = value
     }
   }

@@ -1,5 +1,4 @@
-/// The results for people: a table or more per case, one for the limits, and one for
-/// what is promised.
+/// The results for people: a table or more per case, one for the machine's limits, and one for what is promised.
 package struct TextReport: Sendable {
   private let outlines: [CaseOutline]
   private let results: [CellResult]
@@ -10,11 +9,12 @@ package struct TextReport: Sendable {
   }
 
   package func rendered(width: Int = 120) -> String {
-    let tables =
-      outlines.filter { $0.kind != .limit }.flatMap(tables)
-      + [limits, Targets.table(results)].compactMap { $0 }
-    return tables.map { $0.rendered(width: width) }.joined(separator: "\n")
+    (tables + [limits, Targets.table(results)].compactMap { $0 }).map { $0.rendered(width: width) }
+      .joined(separator: "\n")
   }
+
+  /// The tables of the cases.
+  var tables: [Table] { outlines.filter { $0.kind != .limit }.flatMap { tables(of: $0) } }
 
   private func tables(of outline: CaseOutline) -> [Table] {
     guard outline.kind == .readers else { return [table(of: outline)].compactMap { $0 } }
@@ -48,7 +48,7 @@ package struct TextReport: Sendable {
       switch outline.kind {
       case .throughput: "M actions/s"
       case .latency: "ns from the scheduled time to reduced"
-      case .scale: "of many: bytes and ns for each, M actions/s in all"
+      case .scale: "of many: bytes and ns for each, M actions/s of all together"
       case .time, .limit, .readers: "ns per action"
       }
     guard let limit = outline.limit else { return "\(outline.name) · \(what)" }
@@ -90,8 +90,8 @@ package struct TextReport: Sendable {
       })
   }
 
-  /// The figure, below it its ratio to the first variant and its share of the limit. A question mark says
-  /// that the cores were placed otherwise than for the rest of the column.
+  /// The figure; below it, its ratio to the first variant and its share of the limit. A question mark means that the
+  /// cores were placed in another way than for the rest of the column.
   private func lines(
     of cell: CellResult, _ reference: CellResult?, _ placement: CorePlacement, hasLimit: Bool
   ) -> [String] {
@@ -102,7 +102,7 @@ package struct TextReport: Sendable {
     return [figure, hasLimit ? "\(ratio) \(FigureFormat.percent(cell.shareOfLimit))" : ratio]
   }
 
-  /// Per action: the most that was counted over the columns.
+  /// Per action: the most that was counted in any column.
   private func allocations(_ variants: [String], _ own: [CellResult]) -> Table.Column {
     Table.Column(
       header: "allocs",
@@ -114,7 +114,8 @@ package struct TextReport: Sendable {
 
   // MARK: Limits
 
-  private var limits: Table? {
+  /// Nil if none was measured.
+  var limits: Table? {
     let names = outlines.filter { $0.kind == .limit }.flatMap(\.resultNames)
     let own = results.filter { names.contains($0.caseName) }
     guard !own.isEmpty else { return nil }

@@ -1,5 +1,5 @@
-/// In which order one of several threads visits the members of a large population: the threads together
-/// visit each member once per round, each time another thread, and none goes straight through the memory.
+/// The order in which one of several threads visits the members of a large population. Together, the threads visit each
+/// member once per round. In each round another thread visits a member, and no thread visits neighbours in a row.
 package struct VisitingOrder: Sequence, Sendable {
   private static let prime = 1_000_003
 
@@ -52,6 +52,6 @@ package struct VisitingOrder: Sequence, Sendable {
     number * count / threads..<(number + 1) * count / threads
   }
 
-  /// What has no divisor in common with the length reaches every place.
+  /// A step that has no divisor in common with the length reaches every member.
   private func step(_ length: Int) -> Int { length % Self.prime == 0 ? 1 : Self.prime % length }
 }

@@ -4,8 +4,8 @@ import TestSupport
 
 /// Measures how many allocations one action makes, and prints that number: `allocations WORK`.
 ///
-/// An executable of its own, because the allocator counts for the whole process, and because what links that
-/// allocator cannot run under a sanitizer, as the tests must.
+/// It is an executable of its own because the allocator counts for the whole process, and because a program that links
+/// that allocator cannot run under a sanitizer, as the tests must.
 @main
 enum Allocations {
   static func main() throws {
@@ -14,7 +14,7 @@ enum Allocations {
       fail("usage: allocations WORK", status: 2)
     }
     guard let counter = AllocationCounter(cores: 2) else {
-      fail("allocations: there is nothing to count with here", status: 3)
+      fail("allocations: allocations cannot be counted here", status: 3)
     }
     print(try work.allocationsPerAction(countedBy: counter))
   }

@@ -1,7 +1,7 @@
 import ReactorCore
 import ReactorRuntime
 
-/// A reactor that counts and sums up what it gets; an action below zero sends that many ones to itself.
+/// A reactor that counts its actions and adds them up. A negative action sends as many ones to itself.
 final class Summing: Reactor {
   struct State: Sendable {
     var count = 0

@@ -1,9 +1,9 @@
 import ReactorCore
 import ReactorRuntime
 
-/// The measurements with streams on the way of an action.
+/// The measurements of actions that pass through streams.
 extension Work {
-  /// One observer of `state`, or several.
+  /// With one or several observers of `state`.
   static func observed(
     _ subscribe: @escaping @Sendable (Summing, Seen) -> [any Disposable]
   ) -> Run {
@@ -17,7 +17,7 @@ extension Work {
     }
   }
 
-  /// Through ``Reactor/action``, as ReactorKit's users send.
+  /// Sent by ``Reactor/action``, as in ReactorKit.
   static func byAction() -> Run {
     let reactor = Summing(on: .caller)
     return { actions in
@@ -27,7 +27,7 @@ extension Work {
     }
   }
 
-  /// Through three transforms.
+  /// With three transforms.
   static func transformed() -> Run {
     let reactor = Transforming()
     return { actions in
@@ -48,12 +48,12 @@ extension Work {
   }
 }
 
-/// What an observer has seen; the reactor's owner writes it.
+/// Counts the states that an observer got. The reactor's owner writes it.
 final class Seen: Sendable {
   let states = OwnerIsolated(0)
 }
 
-/// A reactor all of whose transforms do something.
+/// A reactor that overrides all transforms.
 private final class Transforming: Reactor {
   typealias Action = Int
   typealias State = Int

@@ -3,9 +3,9 @@ import ReactorCore
 import ReactorRuntime
 import TestSupport
 
-/// What is measured. Tests/AllocationTests knows the names, and what each may allocate.
+/// What is measured. Tests/AllocationTests has the same names, and how much each may allocate.
 enum Work: String {
-  /// The control: exactly one object for each action, which must be found.
+  /// The control: exactly one object for each action, which must be counted.
   case oneObjectPerAction
   case ringSingle, ringBatch, lane
   case callerSynchronous, callerFanIn, loopFanIn, reentrant
@@ -106,7 +106,7 @@ enum Work: String {
     }
   }
 
-  /// `each` mutations for each action.
+  /// With `each` mutations for each action.
   private static func synchronous(
     each: Int, _ stream: @escaping @Sendable (Int) -> Observable<Int>
   ) -> Run {

@@ -1,8 +1,7 @@
 import BenchmarkSupport
 import Foundation
 
-/// The benchmark: reads the command line, measures, reports, and says by its exit status whether all that
-/// it measured was right.
+/// The benchmark: reads the command line, measures and reports. The exit status tells whether all results were right.
 @main
 enum Bench {
   private enum Status {
@@ -24,13 +23,22 @@ enum Bench {
       print(HelpText.text)
       return Status.verified
     case .success(.list):
-      for one in casesWithTwin() { print("\(one.name): \(one.variants.map(\.name).joined(separator: ", "))") }
+      let cases = Twin.builtBesideThis()?.adding(to: Catalogue.cases) ?? Catalogue.cases
+      for one in cases { print("\(one.name): \(one.variants.map(\.name).joined(separator: ", "))") }
       return Status.verified
     case .success(.serve):
+      guard isatty(STDIN_FILENO) == 0 else {
+        return refuse(UsageError("--serve is for the benchmark itself, which sends requests over a pipe."))
+      }
       return Twin.serve(Catalogue.cases)
     case .success(.run(let options)):
       do throws(UsageError) {
-        return measure(options, into: try options.json.map(OutputFile.init))
+        // Opened and read before anything is measured: no minutes are spent if a path is wrong.
+        let json = try options.json.map(OutputFile.init)
+        let documents = try options.writeResults.map { folder throws(UsageError) in
+          try ResultsFolder(folder, Catalogue.cases.map(\.outline))
+        }
+        return measure(options, json, documents)
       } catch {
         return refuse(error)
       }
@@ -39,29 +47,20 @@ enum Bench {
     }
   }
 
-  /// All cases, with the rows of the other core where an executable is built on it.
-  private static func casesWithTwin() -> [Case] {
-    do {
-      return try Twin.builtBesideThis().map { try Twin(path: $0).adding(to: Catalogue.cases) }
-        ?? Catalogue.cases
-    } catch {
-      StandardError.write(
-        "bench: the executable that is built on the other core cannot be started: \(error)\n")
-      return Catalogue.cases
-    }
-  }
-
   private static func refuse(_ error: UsageError) -> Int32 {
     StandardError.write("bench: \(error.message)\n")
     return Status.usage
   }
 
-  private static func measure(_ options: Options, into file: OutputFile?) -> Int32 {
+  private static func measure(_ options: Options, _ json: OutputFile?, _ documents: ResultsFolder?) -> Int32 {
     #if DEBUG
       StandardError.write("bench: this is a debug build; its figures mean nothing. Use -c release.\n")
     #endif
     let instruments = Instruments.ofThisMachine()
-    let plan = Plan(casesWithTwin(), options, cores: instruments.cpus.cpus.count)
+    let twin = Twin.builtBesideThis()
+    defer { twin?.end() }
+    let cases = twin?.adding(to: Catalogue.cases) ?? Catalogue.cases
+    let plan = Plan(cases, options, cores: instruments.cpus.cpus.count)
     var description = MachineReader.describe(options)
     let runner = Runner(options, instruments, Progress())
     let stall: (any Error)?
@@ -72,24 +71,24 @@ enum Bench {
       stall = error
     }
     description.machine.roundTripNanoseconds = Figure(runner.roundTrips)?.median
-    let isWritten = report(description, plan, into: file)
+    var isRight = runner.failures.isEmpty
+    let results = plan.results
+    let header = Header.text(description, plan, results)
+    print(header)
+    print(TextReport(plan.outlines, results).rendered(), terminator: "")
     for failure in runner.failures { StandardError.write("bench: FAILED \(failure)\n") }
     if stall != nil { StandardError.write("bench: stopped there, since its threads cannot be ended.\n") }
-    return runner.failures.isEmpty && isWritten ? Status.verified : Status.wrong
-  }
-
-  /// Returns false if the file could not be written.
-  private static func report(_ description: RunDescription, _ plan: Plan, into file: OutputFile?) -> Bool {
-    let results = plan.results
-    print(Header.text(description, plan, results))
-    print(TextReport(plan.outlines, results).rendered(), terminator: "")
-    guard let file else { return true }
     do {
-      try file.write(JSONReport(description, results).data())
-      return true
+      try json?.write(JSONReport(description, results).data())
+      if isRight {
+        try documents?.write(ResultsPages(description, header: header, plan.outlines, results))
+      } else if documents != nil {
+        StandardError.write("bench: the results are not written, since one of them was wrong.\n")
+      }
     } catch {
-      StandardError.write("bench: the JSON report could not be written: \(error)\n")
-      return false
+      StandardError.write("bench: the results could not be written: \(error)\n")
+      isRight = false
     }
+    return isRight ? Status.verified : Status.wrong
   }
 }

@@ -3,8 +3,10 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -45,6 +47,8 @@ bool bl_confine(const int *cpus, size_t count) {
   for (size_t i = 0; i < count; i++) CPU_SET(cpus[i], &set);
   return pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0;
 }
+
+void bl_end_with_parent(void) { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
 static void *run_side(void *argument) {
   side *self = argument;

@@ -3,7 +3,7 @@ import Testing
 @testable import BenchmarkSupport
 
 @Suite struct HistogramTests {
-  @Test func `empty histogram is zero`() {
+  @Test func `the percentiles of an empty histogram are zero`() {
     #expect(Histogram().percentile(0.5) == 0)
     #expect(Histogram().maximum == 0)
   }
@@ -25,7 +25,7 @@ import Testing
   }
 
   /// Whatever a value is, its bucket ends at or above it and at most 1/128 higher.
-  @Test func `buckets hold their values`() {
+  @Test func `each value is in the bucket that its index names`() {
     for shift in 0..<64 {
       let power = UInt64(1) << UInt64(shift)
       let values = [power, power + power / 3, power - 1 + power]
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `buckets are contiguous`() {
+  @Test func `there is no gap between two buckets`() {
     for index in 0..<7000 {
       let next = Histogram.highestValue(at: index) + 1
       #expect(Histogram.index(of: next) == index + 1)
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64(1), 42, 7_777])
-  func `percentiles match the exact ones`(seed: UInt64) {
+  func `percentiles are within one bucket of the exact ones`(seed: UInt64) {
     var state = seed
     var histogram = Histogram()
     var values: [UInt64] = []

@@ -18,7 +18,7 @@ import Testing
     return error.message
   }
 
-  @Test func `defaults take the cores in`() throws {
+  @Test func `the default numbers of producers include the number of cores`() throws {
     let options = try options()
     #expect(options.producers == [1, 2, 4, 6, 8])
     #expect(options.cases.isEmpty)
@@ -29,7 +29,7 @@ import Testing
     #expect(!options.quick)
   }
 
-  @Test func `quick is short and can be refined on either side`() throws {
+  @Test func `quick is refined by the options before and after it`() throws {
     #expect(try options("--quick").producers == [1, 2])
     #expect(try options("--quick").repetitions == 3)
     for options in [
@@ -42,12 +42,12 @@ import Testing
     }
   }
 
-  @Test func `cases accumulate and may be prefixes`() throws {
+  @Test func `several cases and prefixes of cases can be given`() throws {
     let cases = try options("--case", "ring,latency.busy", "--case=ring.single").cases
     #expect(cases == ["ring", "latency.busy", "ring.single"])
   }
 
-  @Test func `unknown case is refused with the known ones`() {
+  @Test func `an unknown case is refused with a list of the known ones`() {
     let message = refusal("--case", "rung")
     #expect(message?.contains("'rung'") == true)
     #expect(message?.contains("ring.single, ring.batch16") == true)
@@ -64,7 +64,7 @@ import Testing
     #expect(refusal("--producers", value)?.contains("1 to 1024") == true)
   }
 
-  @Test func `a million reactors can be asked for`() throws {
+  @Test func `the number of reactors can be a million`() throws {
     #expect(try options("--reactors", "1000000").reactors == 1_000_000)
     #expect(try options("--quick").reactors == 1000)
   }
@@ -80,7 +80,7 @@ import Testing
     #expect(refusal("--seconds", value)?.contains("'\(value)'") == true)
   }
 
-  @Test(arguments: ["--case", "--producers", "--seconds", "--reactors", "--json"])
+  @Test(arguments: ["--case", "--producers", "--seconds", "--reactors", "--json", "--write-results"])
   func `missing values are refused`(_ name: String) {
     #expect(refusal(name) == "\(name) needs a value.")
     #expect(refusal("\(name)=") == "\(name) needs a value.")
@@ -101,7 +101,19 @@ import Testing
     #expect(refusal("--help", "--seconds", "0") != nil)
   }
 
-  @Test func `paths may hold equal signs`() throws {
+  @Test func `results are written of all cases only`() throws {
+    #expect(try options("--write-results", ".", "--quick").writeResults == ".")
+    #expect(refusal("--write-results", ".", "--case", "ring")?.contains("--case") == true)
+  }
+
+  @Test func `serving takes no other option`() throws {
+    #expect(try parser.parse(["--serve"]).get() == .serve)
+    #expect(refusal("--serve", "--quick") == "--serve takes no other options.")
+    #expect(refusal("--list", "--serve") == "--serve takes no other options.")
+    #expect(refusal("--serve=yes") == "--serve takes no value.")
+  }
+
+  @Test func `paths may contain equal signs`() throws {
     #expect(try options("--json=a=b.json").json == "a=b.json")
   }
 }

@@ -14,14 +14,14 @@ import Testing
       allocationsPerAction: allocations, placement: placement, verified: verified, shareOfLimit: share)
   }
 
-  @Test func `figures are median and bounds`() throws {
+  @Test func `a figure is the least value, the median and the largest one`() throws {
     let odd = try #require(Figure([5, 1, 3]))
     #expect((odd.min, odd.median, odd.max) == (1, 3, 5))
     #expect(Figure([4, 1, 2, 3])?.median == 2.5)
     #expect(Figure([]) == nil)
   }
 
-  @Test func `shares of a limit reach one at it`() {
+  @Test func `the share of a limit is one at the limit`() {
     #expect(FigureUnit.millionPerSecond.fraction(of: 200, reached: 50) == 0.25)
     #expect(FigureUnit.nanoseconds.fraction(of: 50, reached: 200) == 0.25)
     #expect(FigureUnit.millionPerSecond.fraction(of: 0, reached: 50) == nil)
@@ -52,7 +52,7 @@ import Testing
     #expect(FigureFormat.allocations(3) == "3.00")
   }
 
-  @Test func `table aligns lines and breaks when too wide`() {
+  @Test func `a table aligns its columns and is split if it is too wide`() {
     let table = Table(
       title: "t", labels: ["a", "long"],
       columns: [
@@ -84,7 +84,7 @@ import Testing
         """)
   }
 
-  @Test func `text report shows ratio share and placement`() {
+  @Test func `the text report shows the ratio, the share and the placement`() {
     let outline = CaseOutline(name: "ring.single", kind: .throughput, limit: .init("limit.spsc"))
     let text = TextReport(
       [outline, CaseOutline(name: "limit.spsc", kind: .limit)],
@@ -103,18 +103,18 @@ import Testing
     #expect(text.contains("The machine's limits"))
   }
 
-  @Test func `text report copes with gaps`() {
+  @Test func `a missing figure is a dash`() {
     let outline = CaseOutline(name: "reactor.loop", kind: .throughput, limit: .init("limit.spsc"))
     let text = TextReport(
       [outline], [result("reactor.loop", "mutex", 1, [100]), result("reactor.loop", "actor", 2, [2])]
     ).rendered()
-    // The first variant is what the others are compared with; in the second column it is not there.
+    // The others are compared with the first variant, which the second column lacks.
     #expect(text.contains("1.00× –"))
     #expect(text.contains("– –"))
     #expect(!text.contains("limits"))
   }
 
-  @Test func `percentiles are columns`() {
+  @Test func `the percentiles of a latency are columns`() {
     let outline = CaseOutline(
       name: "latency.busy", kind: .latency, limit: .init("limit.roundtrip", scale: 0.5))
     let text = TextReport(
@@ -156,7 +156,7 @@ import Testing
     #expect(!text.contains("allocs"))
   }
 
-  @Test func `parts of many are columns`() {
+  @Test func `the parts of a case of many are columns`() {
     let outline = CaseOutline(
       name: "scale.idle", kind: .scale, parts: [.init("made", .bytes), .init("making", .nanoseconds)])
     let text = TextReport(

@@ -21,8 +21,8 @@ import Testing
     #expect(seen.allSatisfy { $0 == 1 })
   }
 
-  /// The step is a prime, which in a length of its own would come back at once.
-  @Test func `a length of the prime itself is reached whole`() {
+  /// The step is this prime: in a population of as many members it would always lead back to the first one.
+  @Test func `all members are visited if their number is the step itself`() {
     let order = VisitingOrder(count: 1_000_003, threads: 1, thread: 0, rounds: 1)
     var seen = [Bool](repeating: false, count: 1_000_003)
     for visit in order { seen[visit.index] = true }
@@ -35,7 +35,7 @@ import Testing
     for visits in visitors.values { #expect(Set(visits.map(\.thread)).count == 8) }
   }
 
-  @Test func `rounds follow each other on each thread`() {
+  @Test func `each thread ends a round before the next one`() {
     for thread in 0..<8 {
       let rounds = VisitingOrder(count: 80, threads: 8, thread: thread, rounds: 3).map(\.round)
       #expect(rounds == rounds.sorted())
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `nobody goes straight through the memory`() {
+  @Test func `no thread visits neighbours in a row`() {
     let indices = VisitingOrder(count: 100_000, threads: 1, thread: 0, rounds: 1).map(\.index)
     let neighbours = zip(indices, indices.dropFirst()).count { abs($0 - $1) <= 1 }
     #expect(neighbours < 1000)

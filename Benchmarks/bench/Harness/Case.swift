@@ -4,16 +4,16 @@ import BenchmarkSupport
 struct Case: Sendable {
   let outline: CaseOutline
   let shape: Shape
-  /// Nil: as many producers, or readers, as the command line says.
+  /// Nil: the numbers of producers, or readers, come from the command line.
   let producers: Int?
-  /// Of the one figure of a case without parts.
+  /// The unit of the figure of a case without parts.
   let unit: FigureUnit
   private(set) var variants: [Variant]
   let needsTwoCores: Bool
 
   var name: String { outline.name }
 
-  /// The same case with other rows: `rows` returns those that take the place of each.
+  /// The same case, with what `rows` returns for each variant in its place.
   func replacingVariants(_ rows: (Variant) -> [Variant]) -> Case {
     var copy = self
     copy.variants = variants.flatMap(rows)
@@ -33,7 +33,7 @@ struct Case: Sendable {
     needsTwoCores = false
   }
 
-  /// A limit of the machine. It is measured in the same rounds as the first case that it bounds.
+  /// A limit of the machine. It is measured again with each case that it bounds.
   init(
     limit name: String, _ unit: FigureUnit, _ shape: Shape = .fanIn(.busy), producers: Int,
     needsTwoCores: Bool = false, variant: Variant
@@ -44,5 +44,48 @@ struct Case: Sendable {
     self.unit = unit
     variants = [variant]
     self.needsTwoCores = needsTwoCores
+  }
+}
+
+/// What the repetitions of a case do with a subject.
+enum Shape: Sendable {
+  /// `producers` threads; figures in M/s.
+  case fanIn(ConsumerMode)
+  /// One thread; figures in ns per action.
+  case synchronous
+  /// One producer with a schedule; figures in ns.
+  case latency(ConsumerMode)
+  /// An owner, and as many readers as the cell has producers.
+  case readers
+  /// Very many subjects at once.
+  case scale(ScaleShape)
+
+  var kind: CaseOutline.Kind {
+    switch self {
+    case .fanIn: .throughput
+    case .synchronous: .time
+    case .latency: .latency
+    case .readers: .readers
+    case .scale: .scale
+    }
+  }
+
+  /// The figures of a repetition, if there is more than one.
+  var parts: [CaseOutline.Part] {
+    switch self {
+    case .fanIn, .synchronous: []
+    case .latency(.parked): CaseOutline.percentileParts + LatencyMeasurement.sleepingParts
+    case .latency: CaseOutline.percentileParts
+    case .readers: ReadersMeasurement.parts
+    case .scale(let shape): shape.parts
+    }
+  }
+
+  /// Whether a repetition does as many actions as fit into its time. That number must be measured first.
+  var isCalibrated: Bool {
+    switch self {
+    case .fanIn, .synchronous: true
+    case .latency, .readers, .scale: false
+    }
   }
 }

@@ -1,55 +1,60 @@
+/// What every case sends: 16 bytes. Each producer counts its values up from 0.
+struct Item: Sendable {
+  var producer: UInt64
+  var value: UInt64
+}
+
 /// How a consumer waits when there is nothing to do.
 enum ConsumerMode: String, Sendable {
-  /// Looks again and again; yields only when starved for long.
+  /// Polls, and yields its core only after many polls that found nothing.
   case busy
-  /// Looks for a while, then sleeps: what a loop does by default.
+  /// Polls for a while, then sleeps, as a loop does by default.
   case spinning
   /// Sleeps at once.
   case parked
 }
 
-/// What a subject is built for.
+/// How a subject is to be built.
 struct SubjectSetup: Sendable {
   var producers: Int
-  /// Slots of a bounded subject; what has no bound ignores it.
+  /// The capacity of a bounded subject; others ignore it.
   var capacity: Int
   var consumer: ConsumerMode
-  /// Where a consumer's thread of the subject's own is to run; nil leaves it to the scheduler.
+  /// The CPU for the consumer's thread, if the subject has one of its own; nil lets the scheduler choose.
   var consumerCPU: Int32?
-  /// To be handed to the subject's `Tally`. The harness keeps it alive.
+  /// For the subject's `Tally`. The harness keeps it alive.
   var inspector: Inspector?
 }
 
-/// Something that many threads send items to and that reduces them one at a time into a `Tally`: a core, a
-/// baseline or a limit. One instance serves one repetition.
+/// What many threads send items to, and what reduces them one at a time into a `Tally`: a part of this package, a baseline
+/// or a limit. One instance serves one repetition.
 ///
-/// The harness calls through this protocol once per some thousand items, and where the type is known, so
-/// each subject's loop is compiled for it alone.
+/// The harness calls these functions once per several thousand items, and where the type is known, so that each subject's
+/// loop is compiled for it alone.
 protocol FanInSubject: AnyObject, Sendable {
-  /// The most items that may be under way in one repetition; nil where the subject itself is bounded.
+  /// The most items of a repetition, for subjects without a bound, which would otherwise fill the memory.
   static var mostItems: Int? { get }
   /// Items per call of `produce`.
   static var chunk: Int { get }
-  /// Whether it reduces on threads of the system's pool. Then no thread is confined: the pool's threads
-  /// would inherit it.
+  /// Whether it reduces on threads of the system's pool. Then no thread is confined to a CPU, since the threads of the
+  /// pool would inherit that.
   static var usesPool: Bool { get }
 
-  /// Starts whatever reduces, unless that is the thread that calls `awaitTotals`.
+  /// Starts the thread that reduces, unless that is the one that calls `awaitTotals`.
   init(_ setup: SubjectSetup) throws
 
-  /// Sends one item for each value, in order. On the thread of `producer`.
+  /// Sends one item for each value, in order. Called on the thread of `producer`.
   func produce(producer: Int, values: Range<UInt64>)
 
-  /// Returns when `quota.total` items are reduced and stops what reduces. Called once, on a thread that has
-  /// nothing else to do, so a subject without a thread of its own reduces right here.
+  /// Returns when `quota.total` items are reduced, and stops the thread that reduces. Called once, on a thread that does
+  /// nothing else: a subject without a thread of its own reduces here.
   func awaitTotals(_ quota: Quota) throws -> Totals
 
-  /// How the thread has slept that reduces, until all was reduced; nil if nobody counts that. Asked for after
-  /// `awaitTotals`.
+  /// How often the thread that reduces has slept; nil if the subject does not count that. Read after `awaitTotals`.
   var sleeping: Sleeping? { get }
 }
 
-/// How often a thread got ready to sleep, and how often somebody woke it by a system call.
+/// How often a thread prepared to sleep, and how often another thread woke it by a system call.
 struct Sleeping: Codable, Sendable {
   var parks: Int
   var wakes: Int
@@ -62,7 +67,7 @@ extension FanInSubject {
   var sleeping: Sleeping? { nil }
 }
 
-/// A repetition that hangs. Its threads cannot be ended, so the run ends with it.
+/// A repetition that hangs. Its threads cannot be ended, so nothing more can be measured in this process.
 struct Stalled: Error, CustomStringConvertible {
   let description: String
 
@@ -71,7 +76,7 @@ struct Stalled: Error, CustomStringConvertible {
   }
 }
 
-/// A subject that could not be set up, or that did not do what it must.
+/// A subject that could not be set up, or whose result was wrong.
 struct SubjectFailure: Error, CustomStringConvertible {
   let description: String
 

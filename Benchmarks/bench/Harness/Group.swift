@@ -1,9 +1,67 @@
 import BenchmarkSupport
 
-/// Cells that are compared with each other: they take turns, so that all see the machine in the same state.
+/// One variant of one case with one number of producers, and what was measured of it.
+final class Cell {
+  let parent: Case
+  let variant: Variant
+  let producers: Int
+  private(set) var samples: [(value: Measurement, placement: CorePlacement)] = []
+  var failure: String?
+  /// The most actions per nanosecond of any repetition. Not that of the latest one: a baseline that has collapsed once
+  /// may run at full speed the next time, and time limits end the repetitions that take too long.
+  private var rate = 0.0
+
+  init(_ parent: Case, _ variant: Variant, producers: Int) {
+    self.parent = parent
+    self.variant = variant
+    self.producers = producers
+  }
+
+  /// The repetitions of the same thing in several groups; nil if there are no cells.
+  convenience init?(merging cells: [Cell]) {
+    guard let first = cells.first else { return nil }
+    self.init(first.parent, first.variant, producers: first.producers)
+    samples = cells.flatMap(\.samples)
+    failure = cells.compactMap(\.failure).first
+  }
+
+  var description: String { "\(parent.name) \(variant.name) P=\(producers)" }
+
+  /// Measures one repetition, and keeps only its rate.
+  @discardableResult
+  func measure(_ request: RepetitionRequest, _ instruments: Instruments) throws -> Measurement {
+    let measurement = try variant.measure(parent.shape, request, instruments)
+    rate = max(rate, Double(measurement.actions) / max(1, measurement.nanoseconds))
+    return measurement
+  }
+
+  func keep(_ measurement: Measurement, _ placement: CorePlacement) {
+    samples.append((measurement, placement))
+  }
+
+  /// The number of actions that will take about as long.
+  func count(for nanoseconds: Double) -> Int {
+    if case .latency(let consumer) = parent.shape {
+      return max(20, Int(nanoseconds / LatencyMeasurement.interval(consumer)))
+    }
+    return max(16 * producers, Int(rate * nanoseconds))
+  }
+
+  /// How much longer than usual a repetition takes. A sleeping consumer gets few items in a given time, and a percentile
+  /// needs many. Readers share cores, and each must get its time on one.
+  var patience: Double {
+    switch parent.shape {
+    case .latency(.parked), .readers: 4
+    default: 1
+    }
+  }
+}
+
+/// Cells that are compared with each other. They take turns, so that all are measured while the machine is in the same
+/// state.
 final class Group {
   let title: String
-  /// What is compared, and the limit that is measured along.
+  /// What is compared, and the limit, which is measured in the same rounds.
   let cells: [Cell]
   let limit: Cell?
   private let scale: Double
@@ -15,12 +73,12 @@ final class Group {
     cells = compared + [limit].compactMap { $0 }
   }
 
-  /// The placement in which the group as a whole was measured most.
+  /// The placement of most repetitions of the group.
   var prevailing: CorePlacement {
     CorePlacement.prevailing(in: cells.flatMap { cell in cell.samples.map(\.placement) })
   }
 
-  /// The cells that lack repetitions of the prevailing placement.
+  /// The cells that need more repetitions in the prevailing placement.
   func incomplete(repetitions: Int) -> [Cell] {
     let prevailing = prevailing
     guard prevailing != .unknown else { return [] }
@@ -48,7 +106,7 @@ final class Group {
     }
   }
 
-  /// The limit's only figure, or that of the same name as the result's part.
+  /// The limit's only figure, or the one with the name of the result's part.
   private func bound(of result: CellResult, of cell: Cell, among bounds: [CellResult]) -> CellResult? {
     guard let limit, bounds.count > 1 else { return bounds.first }
     let part = result.caseName.dropFirst(cell.parent.name.count)
@@ -61,7 +119,7 @@ extension Cell {
     Kept(samples, prevailing: prevailing)
   }
 
-  /// One result, or one per percentile; none if nothing could be measured.
+  /// One result, or one per part; none if nothing could be measured.
   func results(_ prevailing: CorePlacement) -> [CellResult] {
     let kept = kept(prevailing)
     let allocations = Figure(
@@ -72,7 +130,7 @@ extension Cell {
       figure.map {
         CellResult(
           caseName: name, variant: variant.name, producers: producers, unit: unit, figure: $0,
-          // The median, since a pool's thread may count late what it did for another variant.
+          // The median, since a thread of the pool may count late what it allocated for another variant.
           allocationsPerAction: allocations?.median, placement: kept.placement, verified: failure == nil)
       }
     }

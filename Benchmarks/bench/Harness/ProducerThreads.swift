@@ -2,19 +2,19 @@ import AllocationCounting
 import Glibc
 import Synchronization
 
-/// Threads that are started, brought to a gate and released together, so that no start-up is measured.
+/// Threads that start, wait at a gate and are released together, so that their start is not measured.
 final class ProducerThreads {
   private let gate = StartGate()
   private var threads: [pthread_t] = []
 
-  /// Starts `count` threads, confined to `cpus` if given, and returns when all stand at the gate.
+  /// Starts `count` threads, confined to `cpus` if given, and returns when all wait at the gate.
   convenience init(
     _ count: Int, on cpus: CPUSet?, _ body: @escaping @Sendable (_ producer: Int) -> Void
   ) throws {
     try self.init(count, on: { _ in cpus }, body)
   }
 
-  /// As above, each thread with CPUs of its own.
+  /// The same, with CPUs for each thread.
   init(
     _ count: Int, on cpus: @escaping @Sendable (_ producer: Int) -> CPUSet?,
     _ body: @escaping @Sendable (_ producer: Int) -> Void
@@ -23,7 +23,7 @@ final class ProducerThreads {
     for producer in 0..<count {
       let start = ThreadStart {
         cpus(producer)?.confineThread()
-        // What a start-up allocates must not be taken for an action's.
+        // What the start of a thread allocates must not count for the actions.
         AllocationCounter.flushThreadCache()
         gate.arriveAndWait()
         body(producer)
@@ -43,7 +43,7 @@ final class ProducerThreads {
   }
 }
 
-/// Where threads wait for each other without a system call that would delay their start.
+/// Lets threads wait for each other without sleeping, which would delay their start.
 private final class StartGate: Sendable {
   let arrived = Atomic<Int>(0)
   let isOpen = Atomic<Bool>(false)

@@ -3,11 +3,11 @@ import CBenchmarkLimits
 import Glibc
 import Synchronization
 
-/// An owner that reduces at full speed: alone; while others read; those who read, while it rests; and all of
-/// them with no core to themselves. All in one repetition, so that the figures may be divided by each other.
+/// Measures an owner that reduces at full speed, alone and while others read; the readers while the owner rests; and all of
+/// them together on all cores. All in one repetition, so that the figures may be divided by each other.
 ///
-/// At first the owner has a core to itself, and the readers share the others: so what it loses is lost to
-/// their reading and not to their being scheduled. While it rests they have all cores.
+/// At first the owner has a core to itself, and the readers share the others. So what the owner loses, it loses because they
+/// read, and not because they need its core. While it rests, the readers have all cores.
 enum ReadersMeasurement {
   static let parts = [
     CaseOutline.Part("reads", .millionPerSecond, "M reads/s of all together, while the owner reduces"),
@@ -25,7 +25,7 @@ enum ReadersMeasurement {
     let cpus = instruments.cpus
     let (owner, others) = (cpus.ownersOnly, cpus.readersOnly)
     let experiment = try Experiment<Subject>(request)
-    // There and back, so that a change of the machine meanwhile is no difference between the two.
+    // In the order alone, both, both, alone, so that a slow change of the machine affects both alike.
     var alone = try experiment.run(readers: 0, owner: owner, others: others, share: 0.1)
     var both = try experiment.run(readers: request.producers, owner: owner, others: others, share: 0.15)
     both += try experiment.run(readers: request.producers, owner: owner, others: others, share: 0.15)
@@ -43,7 +43,7 @@ enum ReadersMeasurement {
   }
 }
 
-/// What was done in one part of a repetition.
+/// The work of one part of a repetition.
 private struct Stint {
   var nanoseconds: Double
   var actions: UInt64
@@ -61,7 +61,7 @@ private struct Stint {
 }
 
 private struct Experiment<Subject: ReadSubject> {
-  /// Reads between two looks at the sign.
+  /// The number of reads between two checks of the sign.
   private static var chunk: Int { 64 }
 
   private let sign = StopSign()
@@ -74,8 +74,8 @@ private struct Experiment<Subject: ReadSubject> {
   }
 
   /// - Parameters:
-  ///   - owner: Where the owner works; nil if it rests.
-  ///   - share: Of the repetition's time.
+  ///   - owner: The CPUs of the owner; nil if it rests.
+  ///   - share: The part of the repetition's time.
   func run(readers: Int, owner: CPUSet?, others: CPUSet, share: Double) throws -> Stint {
     let (subject, sign, seen) = (subject, sign, NotesOfAll())
     sign.takeDown()
@@ -112,7 +112,7 @@ private struct Experiment<Subject: ReadSubject> {
     return notes
   }
 
-  /// How many actions have been reduced.
+  /// The number of actions that have been reduced.
   private var count: UInt64 {
     var count: UInt64 = 0
     subject.enterThread()
@@ -122,7 +122,7 @@ private struct Experiment<Subject: ReadSubject> {
   }
 }
 
-/// What several readers have seen.
+/// The notes of several readers.
 private final class NotesOfAll: Sendable {
   private let notes = Mutex<[ReaderNotes]>([])
 

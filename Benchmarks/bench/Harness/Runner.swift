@@ -1,8 +1,63 @@
 import BenchmarkSupport
 import CBenchmarkLimits
 
-/// Measures a plan: for each group a pass that checks order, one that warms up and calibrates, then rounds
-/// in which every cell of the group is measured once.
+/// What a run measures, in groups.
+struct Plan {
+  let groups: [Group]
+  let outlines: [CaseOutline]
+  private let patterns: [String]
+
+  /// Takes the cases that the command line selects, and the limits that bound them. A limit is measured again in each
+  /// group that it bounds, since only figures from the same rounds may be divided.
+  init(_ catalogue: [Case], _ options: Options, cores: Int) {
+    let cases = catalogue.filter { cores >= 2 || !$0.needsTwoCores }
+    let asked = cases.filter { candidate in
+      candidate.outline.resultNames.contains { CaseName.selects(options.cases, $0) }
+    }
+    let bounds = asked.compactMap(\.outline.limit?.name)
+    let selected = cases.filter { candidate in
+      asked.contains { $0.name == candidate.name } || bounds.contains(candidate.name)
+    }
+    outlines = selected.map(\.outline)
+
+    let limits = selected.filter { $0.outline.kind == .limit }
+    var groups: [Group] = []
+    for compared in selected where compared.outline.kind != .limit && !compared.variants.isEmpty {
+      let limit = limits.first { $0.name == compared.outline.limit?.name }
+      for producers in compared.producers.map({ [$0] }) ?? options.producers {
+        let cells = compared.variants.map { Cell(compared, $0, producers: producers) }
+        groups.append(
+          Group(
+            title: "\(compared.name) P=\(producers)", cells, limit: limit.map(Self.cell),
+            scale: compared.outline.limit?.scale ?? 1))
+      }
+    }
+    let bounding = Set(groups.compactMap { $0.limit?.parent.name })
+    for limit in limits where !bounding.contains(limit.name) {
+      groups.append(Group(title: limit.name, [], limit: Self.cell(limit), scale: 1))
+    }
+    self.groups = groups
+    patterns = options.cases
+  }
+
+  private static func cell(_ limit: Case) -> Cell {
+    Cell(limit, limit.variants[0], producers: limit.producers ?? 1)
+  }
+
+  /// The results of what the command line selects; and each limit once, over all groups in which it was measured.
+  var results: [CellResult] {
+    let compared = groups.flatMap(\.results).filter { CaseName.selects(patterns, $0.caseName) }
+    let limits = outlines.filter { $0.kind == .limit }.compactMap { outline in
+      Cell(merging: groups.compactMap(\.limit).filter { $0.parent.name == outline.name })
+    }
+    return compared
+      + limits.flatMap { limit in limit.results(CorePlacement.prevailing(in: limit.samples.map(\.placement)))
+      }
+  }
+}
+
+/// Measures a plan: for each group a pass that checks the order of items, a pass that warms up and calibrates, and then
+/// rounds in each of which every cell of the group is measured once.
 final class Runner {
   private let options: Options
   private let instruments: Instruments
@@ -19,10 +74,10 @@ final class Runner {
   /// Measured time of one repetition, in nanoseconds.
   private var repetition: Double { options.seconds * 1e9 / Double(options.repetitions) }
 
-  /// Rounds beyond the planned ones, for repetitions that must be discarded.
+  /// Additional rounds, which replace repetitions that must be discarded.
   private var extraRounds: Int { options.quick ? 1 : options.repetitions }
 
-  /// Throws only when a repetition hangs: then nothing more can be measured in this process.
+  /// Throws only if a repetition hangs: then nothing more can be measured in this process.
   func run(_ plan: Plan) throws {
     for (index, group) in plan.groups.enumerated() {
       progress.enter("\(index + 1)/\(plan.groups.count) \(group.title)")
@@ -57,7 +112,7 @@ final class Runner {
     }
   }
 
-  /// Checks order where there is one, then learns how much the cell does in a repetition's time.
+  /// Checks the order of items, if the variant has one; then measures how much the cell does in the time of a repetition.
   private func prepare(_ cell: Cell) throws {
     guard cell.parent.shape.isCalibrated else { return }
     let first = RepetitionRequest(
@@ -79,7 +134,7 @@ final class Runner {
     return nanoseconds
   }
 
-  /// A wrong result ends the cell, not the run.
+  /// A wrong result ends the cell, but not the run.
   private func attempt(_ cell: Cell, _ body: () throws -> Void) throws {
     do {
       try body()

@@ -1,11 +1,13 @@
 import BenchmarkSupport
+import CBenchmarkLimits
 import Foundation
 import Synchronization
 
-/// This benchmark built on the other core: a child process that measures repetitions on request, so that both cores
-/// take turns in one table.
+/// This benchmark built on the other core: a child process that measures one repetition for each request, so that both
+/// cores take turns in one table.
 ///
-/// The two talk in lines of JSON over pipes: a `Request` for each repetition, a `Reply` for each request.
+/// The two talk in lines of JSON over pipes: the parent writes a ``Request``, and the child writes a ``Reply`` for it.
+/// The child is started by the first request. It ends when its standard input ends, and is killed if it stalls.
 final class Twin: Sendable {
   struct Request: Codable {
     var caseName: String
@@ -15,22 +17,25 @@ final class Twin: Sendable {
 
   enum Reply: Codable {
     case measured(Measurement)
+    /// The result was wrong, or could not be had.
     case failed(String)
+    /// The repetition hangs. Its threads still run, so the child is of no more use.
+    case stalled(String)
   }
 
-  private struct Connection {
-    let requests: FileHandle
-    let replies: LineReader
+  private let path: String
+  private let child = Mutex<Child?>(nil)
+
+  private init(path: String) {
+    self.path = path
+    // A write to a child that has crashed then fails, instead of ending this process.
+    signal(SIGPIPE, SIG_IGN)
   }
 
-  private let process: Process
-  private let connection: Mutex<Connection>
-  /// The pipes, whose descriptors close when they go away.
-  private let pipes: (Pipe, Pipe)
-
-  /// The executable that `Scripts/bench` builds on the other core, if it is there and not older than this one: an
+  /// The executable that `Scripts/bench` builds on the other core, if it is there and not older than this one. An
   /// older one may have been built from other sources.
-  static func builtBesideThis() -> String? {
+  static func builtBesideThis() -> Twin? {
+    // This one is .build/<triple>/release/bench, and the other .build/twin/<triple>/release/bench.
     let this = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     let configuration = this.deletingLastPathComponent()
     let triple = configuration.deletingLastPathComponent()
@@ -42,30 +47,13 @@ final class Twin: Sendable {
     }
     guard let twin = modified(path), let mine = modified(this.path) else { return nil }
     if twin < mine {
-      StandardError.write("bench: the executable on the other core is older than this one and is left out.\n")
+      StandardError.write(
+        "bench: \(path) is older than this executable, so its rows are left out; Scripts/bench builds both.\n"
+      )
       return nil
     }
-    return path
+    return Twin(path: path)
   }
-
-  /// Starts the executable at `path`.
-  init(path: String) throws {
-    let (requests, replies) = (Pipe(), Pipe())
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: path)
-    process.arguments = ["--serve"]
-    process.standardInput = requests
-    process.standardOutput = replies
-    try process.run()
-    self.process = process
-    connection = Mutex(
-      Connection(
-        requests: requests.fileHandleForWriting,
-        replies: LineReader(replies.fileHandleForReading.fileDescriptor)))
-    pipes = (requests, replies)
-  }
-
-  deinit { process.terminate() }
 
   /// The catalogue with a row of the twin behind each variant that has one.
   func adding(to cases: [Case]) -> [Case] {
@@ -81,60 +69,148 @@ final class Twin: Sendable {
     }
   }
 
+  /// Ends the child, if there is one, and waits until it is gone.
+  func end() {
+    child.withLock { child in
+      child?.end()
+      child = nil
+    }
+  }
+
+  /// After a failure of the child itself, the next request starts another one.
   private func measure(_ request: Request) throws -> Measurement {
-    try connection.withLock { connection in
-      try connection.requests.write(contentsOf: JSONEncoder().encode(request) + [UInt8(ascii: "\n")])
-      // A repetition of the twin ends by itself, or says that it stalled; this is for a twin that crashed or hangs.
-      guard let line = connection.replies.next(timeoutSeconds: 120) else {
-        throw Stalled("the executable that is built on the other core does not reply")
-      }
-      switch try JSONDecoder().decode(Reply.self, from: line) {
-      case .measured(let measurement): return measurement
-      case .failed(let reason): throw SubjectFailure(reason)
+    try child.withLock { child in
+      let running = try child ?? Child(path: path)
+      child = running
+      do {
+        switch try running.reply(to: request) {
+        case .measured(let measurement): return measurement
+        case .failed(let reason): throw SubjectFailure(reason)
+        case .stalled(let reason): throw Child.Unusable(reason)
+        }
+      } catch let error as SubjectFailure {
+        throw error
+      } catch {
+        child = nil
+        let status = running.kill()
+        throw SubjectFailure("the executable on the other core: \(error)\(status)")
       }
     }
   }
 
-  /// The child's side: replies to requests until its standard input ends.
+  /// The child's side: replies to requests until standard input ends. Returns the exit status.
   static func serve(_ cases: [Case]) -> Int32 {
+    bl_end_with_parent()
+    // What anything else prints must not be taken for a reply: it goes to standard error.
+    let replies = FileHandle(fileDescriptor: dup(STDOUT_FILENO), closeOnDealloc: false)
+    dup2(STDERR_FILENO, STDOUT_FILENO)
     let instruments = Instruments.ofThisMachine()
     while let line = readLine() {
-      let reply: Reply
       do {
-        let request = try JSONDecoder().decode(Request.self, from: Data(line.utf8))
-        guard let parent = cases.first(where: { $0.name == request.caseName }),
-          let variant = parent.variants.first(where: { $0.name == request.variant })
-        else { throw SubjectFailure("there is no \(request.variant) in \(request.caseName)") }
-        reply = .measured(try variant.measure(parent.shape, request.repetition, instruments))
+        let reply = reply(to: line, cases, instruments)
+        // A figure that is no number cannot be encoded.
+        let data = try (try? JSONEncoder().encode(reply)) ?? JSONEncoder().encode(Reply.failed("no number"))
+        try replies.write(contentsOf: data + [UInt8(ascii: "\n")])
       } catch {
-        reply = .failed("\(error)")
+        StandardError.write("bench --serve: a reply could not be written: \(error)\n")
+        return 1
       }
-      guard let data = try? JSONEncoder().encode(reply) else { return 1 }
-      FileHandle.standardOutput.write(data + [UInt8(ascii: "\n")])
     }
     return 0
   }
+
+  private static func reply(to line: String, _ cases: [Case], _ instruments: Instruments) -> Reply {
+    do {
+      let request = try JSONDecoder().decode(Request.self, from: Data(line.utf8))
+      guard let parent = cases.first(where: { $0.name == request.caseName }),
+        let variant = parent.variants.first(where: { $0.name == request.variant })
+      else { throw SubjectFailure("there is no \(request.variant) in \(request.caseName)") }
+      return .measured(try variant.measure(parent.shape, request.repetition, instruments))
+    } catch let stall as Stalled {
+      return .stalled(stall.description)
+    } catch {
+      return .failed("\(error)")
+    }
+  }
 }
 
-/// Reads lines from a descriptor, and gives up if none comes in time.
-private final class LineReader {
-  private let descriptor: Int32
-  private var buffer = Data()
+/// A running child and the pipes to it.
+private final class Child {
+  /// The child does not do what it must, and has to be replaced.
+  struct Unusable: Error, CustomStringConvertible {
+    let description: String
 
-  init(_ descriptor: Int32) { self.descriptor = descriptor }
+    init(_ description: String) { self.description = description }
+  }
 
-  func next(timeoutSeconds: Int32) -> Data? {
+  private let process = Process()
+  private let (requests, replies) = (Pipe(), Pipe())
+  private var received = Data()
+
+  init(path: String) throws {
+    process.executableURL = URL(fileURLWithPath: path)
+    process.arguments = ["--serve"]
+    process.standardInput = requests
+    process.standardOutput = replies
+    do {
+      try process.run()
+    } catch {
+      throw SubjectFailure("the executable on the other core cannot be started: \(error)")
+    }
+  }
+
+  /// Throws `Unusable`, or an error of the system or the decoder, if the child crashed, hangs or replies with something
+  /// else.
+  func reply(to request: Twin.Request) throws -> Twin.Reply {
+    try requests.fileHandleForWriting.write(
+      contentsOf: JSONEncoder().encode(request) + [UInt8(ascii: "\n")])
+    // A repetition ends itself, or says that it stalled, a while after its time limit: see `Quota`.
+    let seconds = request.repetition.timeLimit / 1_000_000_000 + 60
+    return try JSONDecoder().decode(
+      Twin.Reply.self, from: nextLine(until: bl_now_ns() + seconds * 1_000_000_000))
+  }
+
+  /// Lets the child end by itself, and kills it if it does not.
+  func end() {
+    try? requests.fileHandleForWriting.close()
+    awaitExit(seconds: 5)
+    _ = kill()
+  }
+
+  /// Returns what is known of the child's end, to be appended to a message.
+  func kill() -> String {
+    // A child that crashes closes its pipes first.
+    awaitExit(seconds: 1)
+    guard process.isRunning else {
+      return process.terminationReason == .uncaughtSignal
+        ? "; ended by signal \(process.terminationStatus)" : "; exited with \(process.terminationStatus)"
+    }
+    Foundation.kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+    return "; killed"
+  }
+
+  private func awaitExit(seconds: UInt64) {
+    let deadline = bl_now_ns() + seconds * 1_000_000_000
+    while process.isRunning, bl_now_ns() < deadline { usleep(1000) }
+  }
+
+  private func nextLine(until deadline: UInt64) throws -> Data {
+    let descriptor = replies.fileHandleForReading.fileDescriptor
     while true {
-      if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
-        defer { buffer = Data(buffer[(end + 1)...]) }
-        return Data(buffer[..<end])
+      if let end = received.firstIndex(of: UInt8(ascii: "\n")) {
+        defer { received = Data(received[(end + 1)...]) }
+        return Data(received[..<end])
       }
+      let now = bl_now_ns()
+      guard now < deadline else { throw Unusable("it did not reply in time") }
       var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      guard poll(&watched, 1, timeoutSeconds * 1000) == 1 else { return nil }
+      // Nothing to read yet, or interrupted by a signal.
+      if poll(&watched, 1, Int32((deadline - now) / 1_000_000 + 1)) != 1 { continue }
       var bytes = [UInt8](repeating: 0, count: 4096)
       let count = read(descriptor, &bytes, bytes.count)
-      guard count > 0 else { return nil }
-      buffer.append(contentsOf: bytes[..<count])
+      guard count > 0 else { throw Unusable("it ended without a reply") }
+      received.append(contentsOf: bytes[..<count])
     }
   }
 }

@@ -1,57 +1,15 @@
 import BenchmarkSupport
 import ReactorCore
 
-/// What the repetitions of a case do with a subject.
-enum Shape: Sendable {
-  /// `producers` threads; figures in M/s.
-  case fanIn(ConsumerMode)
-  /// One thread; figures in ns per action.
-  case synchronous
-  /// One producer with a schedule; figures in ns.
-  case latency(ConsumerMode)
-  /// An owner and so many readers.
-  case readers
-  /// Very many subjects at once.
-  case scale(ScaleShape)
-
-  var kind: CaseOutline.Kind {
-    switch self {
-    case .fanIn: .throughput
-    case .synchronous: .time
-    case .latency: .latency
-    case .readers: .readers
-    case .scale: .scale
-    }
-  }
-
-  /// What its repetitions find, where that is more than one figure.
-  var parts: [CaseOutline.Part] {
-    switch self {
-    case .fanIn, .synchronous: []
-    case .latency(.parked): CaseOutline.percentileParts + LatencyMeasurement.sleepingParts
-    case .latency: CaseOutline.percentileParts
-    case .readers: ReadersMeasurement.parts
-    case .scale(let shape): shape.parts
-    }
-  }
-
-  /// Whether a repetition does as many actions as fit into its time, which must be learnt first.
-  var isCalibrated: Bool {
-    switch self {
-    case .fanIn, .synchronous: true
-    case .latency, .readers, .scale: false
-    }
-  }
-}
-
 /// One row of a case: a name and the way to measure it.
 struct Variant: Sendable {
   typealias Measure = @Sendable (Shape, RepetitionRequest, Instruments) throws -> Measurement
 
   let name: String
-  /// Whether it sends numbered items, so that their order can be checked in a pass of its own.
+  /// Whether it sends numbered items, so that a separate pass can check their order.
   let hasOrder: Bool
-  /// The name of the row that the twin of this executable measures, if the variant runs on the core that was built in.
+  /// The name of the row that the other executable measures, if the variant runs on the core that was built in: see
+  /// ``Twin``.
   let twin: String?
   let measure: Measure
 
@@ -62,8 +20,8 @@ struct Variant: Sendable {
     self.measure = measure
   }
 
-  /// A subject as a variant. The closure is made here, where `Subject` is known, so that crossing the
-  /// erasure once per repetition is all that it costs.
+  /// A subject as a variant. The closure is made where the type `Subject` is known, so that each subject's loop is
+  /// compiled for it alone, and the erased call costs once per repetition.
   static func subject<Subject: FanInSubject>(
     _ name: String, _: Subject.Type, hasOrder: Bool = true, twin: String? = nil
   ) -> Variant {
@@ -81,7 +39,7 @@ struct Variant: Sendable {
     }
   }
 
-  /// A subject on the core that was built in; the row is named after that core.
+  /// A subject on the core that was built in, whose row has that core's name.
   static func onCore<Subject: FanInSubject>(
     _ subject: Subject.Type, suffix: String = "", hasOrder: Bool = true
   ) -> Variant {

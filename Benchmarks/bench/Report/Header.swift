@@ -1,28 +1,97 @@
 import BenchmarkSupport
+import Foundation
 
-/// What stands above the tables: which machine, which code, and how the cores were placed meanwhile.
+/// The lines above the tables: the machine, the code, and how the cores were placed during the run.
 enum Header {
   private static func scale(_ run: RunDescription, _ plan: Plan) -> String {
     guard plan.outlines.contains(where: { $0.kind == .scale }) else { return "" }
-    return "many are \(run.reactors), in the cases 'scale'\n"
+    return "the cases 'scale' have \(run.reactors) members\n"
   }
 
   static func text(_ run: RunDescription, _ plan: Plan, _ results: [CellResult]) -> String {
     let machine = run.machine
     let roundTrip =
       machine.roundTripNanoseconds.map { "median round trip \(FigureFormat.number($0)) ns" }
-      ?? "no round trip probed"
+      ?? "no round trip measured"
     let placement = CorePlacement.prevailing(in: results.map(\.placement))
     let measured = plan.groups.flatMap(\.cells).reduce(0) { $0 + $1.samples.count }
     let discarded = plan.groups.reduce(0) { $0 + $1.discarded }
     return """
       \(machine.cpu), \(machine.cores) cores, \(machine.kernel) \(machine.architecture)
       \(run.compiler) · commit \(run.commit) · load before the run \(FigureFormat.number(machine.loadAverage))
-      placement \(placement.rawValue) (\(roundTrip)); of \(measured) repetitions \(discarded) were discarded \
-      for another placement
-      figures are median (min–max), below them the ratio to the first variant and the share of the case's limit;
-      allocs are per action; '?' marks a figure from another placement than its column's
+      placement \(placement.rawValue) (\(roundTrip)); \(discarded) of \(measured) repetitions were discarded \
+      because the cores had moved
+      each figure is median (min–max), and below it the ratio to the first variant and the share of the limit;
+      allocs are per action; '?' marks a figure from another placement of the cores than its column's
       \(scale(run, plan))
       """
+  }
+}
+
+/// Reads from the system what a reader of the figures must know.
+enum MachineReader {
+  static func describe(_ options: Options) -> RunDescription {
+    let environment = ProcessInfo.processInfo.environment
+    return RunDescription(
+      machine: machine(), compiler: environment["REACTOR_BENCH_COMPILER"] ?? compiler,
+      commit: environment["REACTOR_BENCH_COMMIT"] ?? commit() ?? "unknown", reactors: options.reactors)
+  }
+
+  private static func machine() -> MachineDescription {
+    var system = utsname()
+    uname(&system)
+    return MachineDescription(
+      cpu: cpuModel() ?? "unknown CPU", cores: ProcessInfo.processInfo.activeProcessorCount,
+      kernel: "\(text(system.sysname)) \(text(system.release))", architecture: text(system.machine),
+      loadAverage: loadAverage())
+  }
+
+  private static func loadAverage() -> Double {
+    var average = 0.0
+    return getloadavg(&average, 1) == 1 ? average : 0
+  }
+
+  private static func cpuModel() -> String? {
+    let lines = try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8).split(separator: "\n")
+    let model = lines?.first { $0.hasPrefix("model name") }
+    return model?.split(separator: ":").last?.trimmingCharacters(in: .whitespaces)
+  }
+
+  /// A fixed-size C array of characters, up to its zero.
+  private static func text<Characters>(_ characters: Characters) -> String {
+    withUnsafeBytes(of: characters) { bytes in
+      String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+  }
+
+  /// What the source can find out about the compiler. Scripts/bench passes the exact version in the environment.
+  private static var compiler: String {
+    #if compiler(>=6.4)
+      "Swift 6.4 or later"
+    #elseif compiler(>=6.3)
+      "Swift 6.3"
+    #else
+      "Swift 6.2"
+    #endif
+  }
+
+  private static func commit() -> String? {
+    guard let hash = git(["rev-parse", "--short", "HEAD"]), !hash.isEmpty else { return nil }
+    let changes = git(["status", "--porcelain", "--untracked-files=no"]) ?? ""
+    return changes.isEmpty ? hash : hash + "-dirty"
+  }
+
+  private static func git(_ arguments: [String]) -> String? {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["git"] + arguments
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    guard (try? process.run()) != nil else { return nil }
+    let data = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else { return nil }
+    return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
   }
 }

@@ -57,7 +57,7 @@ final class ReactorPopulation<Host: PopulationHost>: Population, @unchecked Send
   }
 }
 
-/// Where the members of a population have their turns.
+/// The placement of the members of a population.
 protocol PopulationHost: Sendable {
   init(cores: Int) throws
   func placement(of index: Int) -> Placement

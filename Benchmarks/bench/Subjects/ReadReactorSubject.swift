@@ -1,8 +1,8 @@
 import ReactorCore
 import ReactorRuntime
 
-/// A reactor that sends itself the next action for each one, so that its turns are as long as they may be;
-/// read in one of two ways.
+/// A reactor that sends itself the next action for each one, so that its turns are as long as possible. Its state is read
+/// in one of two ways.
 final class ReadReactorSubject<Way: ReadingWay>: ReadSubject {
   private final class SelfSendingReactor: Reactor {
     let initialState = ReadState()
@@ -34,13 +34,13 @@ protocol ReadingWay: Sendable {
   static func read<R: Reactor>(_ reactor: R, _ body: (R.State) -> Void)
 }
 
-/// Lent for as long as the closure runs.
+/// By `withCurrentState`, which borrows the state.
 enum Borrowed: ReadingWay {
   @inline(__always)
   static func read<R: Reactor>(_ reactor: R, _ body: (R.State) -> Void) { reactor.withCurrentState(body) }
 }
 
-/// Copied first.
+/// By `currentState`, which copies the state.
 enum Copied: ReadingWay {
   @inline(__always)
   static func read<R: Reactor>(_ reactor: R, _ body: (R.State) -> Void) { body(reactor.currentState) }

@@ -15,6 +15,9 @@ size_t bl_allowed_cpus(int *cpus, size_t capacity);
 /* Restricts the calling thread to `cpus`. Returns false if the system refuses. */
 bool bl_confine(const int *cpus, size_t count);
 
+/* The system kills this process when the thread that started it ends. */
+void bl_end_with_parent(void);
+
 /*
  * Nanoseconds for a cache line to go to the other core and back: the median over `batches` of the
  * mean over `batch_size` trips, so that a preemption spoils one batch and not the figure.

@@ -311,8 +311,8 @@ void mailbox_close(closer by) {
 void mailbox_close_fragile(closer by) {
   model_set_fragile(true);
   const bool must_check = close_and_seal(by);
-  /* A step more, at which it may stop: the word is sealed, and the owner does not know. */
-  model_pause();
+  /* One more operation, at which it may stop: the word is sealed, and the owner does not know. */
+  lifecycle_is_closed(life);
   model_set_fragile(false);
   if (must_check) notify_owner();
 }

@@ -1,0 +1,109 @@
+import AllocationCounting
+import BenchmarkSupport
+import CBenchmarkLimits
+import Glibc
+
+/// Very many actors. Each visitor is a task that awaits each call.
+///
+/// `@unchecked Sendable`: `actors` changes only in `make` and `end`, which are called alone.
+final class ActorPopulation: Population, @unchecked Sendable {
+  private actor SmallActor {
+    private(set) var state = ReadState()
+
+    func add(_ value: UInt64) { state.add(value) }
+  }
+
+  private let count: Int
+  private var actors: ContiguousArray<SmallActor> = []
+
+  init(count: Int, cores: Int) {
+    self.count = count
+    actors.reserveCapacity(count)
+  }
+
+  func make() {
+    for _ in 0..<count { actors.append(SmallActor()) }
+  }
+
+  var objectBytes: Int { MemoryUse.size(of: actors[0]) }
+
+  func visit(_ order: VisitingOrder) {
+    Handover<Void>.blocking { [self] in
+      for (index, round) in order {
+        await actors[index].add(UInt64(round + 1))
+        // Makes the task leave the actor: see ActorBaseline.
+        bl_opaque()
+      }
+    }
+  }
+
+  func awaitAdditions(_ each: Int, until deadline: UInt64) {
+    // All calls were awaited.
+  }
+
+  func readAll(_ body: (ReadState) -> Void) {
+    let states = Handover.blocking { [self] in
+      var states: [ReadState] = []
+      for one in actors { states.append(await one.state) }
+      return states
+    }
+    states.forEach(body)
+  }
+
+  func end() { actors.removeAll() }
+}
+
+/// Very many states, each in an object with a pthread mutex.
+///
+/// `@unchecked Sendable`: `members` changes only in `make` and `end`, which are called alone.
+final class PthreadMutexPopulation: Population, @unchecked Sendable {
+  /// `@unchecked Sendable`: the state is used only under the mutex.
+  private final class Guarded: @unchecked Sendable {
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private var state = ReadState()
+
+    init() {
+      mutex = .allocate(capacity: 1)
+      pthread_mutex_init(mutex, nil)
+    }
+
+    deinit {
+      pthread_mutex_destroy(mutex)
+      mutex.deallocate()
+    }
+
+    func withState<Result>(_ body: (inout ReadState) -> Result) -> Result {
+      pthread_mutex_lock(mutex)
+      defer { pthread_mutex_unlock(mutex) }
+      return body(&state)
+    }
+  }
+
+  private let count: Int
+  private var members: ContiguousArray<Guarded> = []
+
+  init(count: Int, cores: Int) {
+    self.count = count
+    members.reserveCapacity(count)
+  }
+
+  func make() {
+    for _ in 0..<count { members.append(Guarded()) }
+  }
+
+  var objectBytes: Int { MemoryUse.size(of: members[0]) }
+
+  func visit(_ order: VisitingOrder) {
+    for (index, round) in order { members[index].withState { $0.add(UInt64(round + 1)) } }
+  }
+
+  func awaitAdditions(_ each: Int, until deadline: UInt64) {
+    // Visitors add themselves.
+  }
+
+  func readAll(_ body: (ReadState) -> Void) {
+    for member in members { body(member.withState { $0 }) }
+  }
+
+  func end() { members.removeAll() }
+}

@@ -1,0 +1,161 @@
+import CBenchmarkLimits
+import Dispatch
+
+/// A serial queue that gets each item as a block of its own.
+typealias DispatchQueueBaseline = QueueBaseline<AsyncSend>
+
+/// The same queue, with a sender that waits until its item is reduced.
+typealias DispatchQueueSyncBaseline = QueueBaseline<SyncSend>
+
+/// How an item is put on the queue.
+protocol QueueSend {
+  static func send(_ item: Item, to state: QueueState)
+}
+
+enum AsyncSend: QueueSend {
+  static func send(_ item: Item, to state: QueueState) {
+    state.queue.async { state.tally.reduce(item) }
+  }
+}
+
+enum SyncSend: QueueSend {
+  static func send(_ item: Item, to state: QueueState) {
+    state.queue.sync { state.tally.reduce(item) }
+  }
+}
+
+/// A serial queue and what its blocks reduce into.
+///
+/// `@unchecked Sendable`: `tally` is used only by blocks of `queue`.
+final class QueueState: @unchecked Sendable {
+  let queue = DispatchQueue(label: "bench.serial")
+  var tally: Tally
+
+  init(_ setup: SubjectSetup) {
+    tally = Tally(inspector: setup.inspector)
+  }
+}
+
+final class QueueBaseline<Send: QueueSend>: FanInSubject {
+  static var usesPool: Bool { true }
+  static var mostItems: Int? { 2_000_000 }
+  /// Short, since senders that contend and wait are slow, and time limits are checked between chunks.
+  static var chunk: Int { 512 }
+
+  private let state: QueueState
+
+  init(_ setup: SubjectSetup) {
+    state = QueueState(setup)
+  }
+
+  func produce(producer: Int, values: Range<UInt64>) {
+    for value in values { Send.send(Item(producer: UInt64(producer), value: value), to: state) }
+  }
+
+  func awaitTotals(_ quota: Quota) throws -> Totals {
+    try quota.awaitProducers()
+    return state.queue.sync { state.tally.totals }
+  }
+}
+
+/// Producers append to an array under a mutex; one consumer swaps it for an empty one and reduces that.
+///
+/// `@unchecked Sendable`: `pending` and `isAsleep` are used only under `mutex`, `taken` and `tally` only by
+/// the thread that calls `awaitTotals`.
+final class SwappedArrayBaseline: FanInSubject, @unchecked Sendable {
+  static let mostItems: Int? = 2_000_000
+  private static let polls = 256
+
+  private let mutex = PthreadMutex()
+  private let mode: ConsumerMode
+  private var pending: [Item] = []
+  private var isAsleep = false
+  private var taken: [Item] = []
+  private var tally: Tally
+
+  init(_ setup: SubjectSetup) {
+    mode = setup.consumer
+    tally = Tally(inspector: setup.inspector)
+    pending.reserveCapacity(setup.capacity)
+    taken.reserveCapacity(setup.capacity)
+  }
+
+  func produce(producer: Int, values: Range<UInt64>) {
+    for value in values {
+      let item = Item(producer: UInt64(producer), value: value)
+      let wakes = mutex.withLock {
+        pending.append(item)
+        return isAsleep
+      }
+      if wakes { mutex.signal() }
+    }
+  }
+
+  func awaitTotals(_ quota: Quota) throws -> Totals {
+    var idle = 0
+    while tally.count < quota.total {
+      if swap(mayWait: mode == .parked || (mode == .spinning && idle >= Self.polls)) {
+        for item in taken { tally.reduce(item) }
+        taken.removeAll(keepingCapacity: true)
+        idle = 0
+      } else {
+        idle += 1
+        bl_pause()
+        if idle.isMultiple(of: Self.polls) { try quota.checkDeadline(reduced: tally.count) }
+      }
+    }
+    return tally.totals
+  }
+
+  /// Takes what is pending, possibly after a sleep. Returns false if there was nothing.
+  private func swap(mayWait: Bool) -> Bool {
+    mutex.withLock {
+      if pending.isEmpty, mayWait {
+        isAsleep = true
+        mutex.wait()
+        isAsleep = false
+      }
+      Swift.swap(&pending, &taken)
+      return !taken.isEmpty
+    }
+  }
+}
+
+/// liburcu's wfcqueue, with one malloc'ed node per item. It is compared with a ring without a reactor.
+///
+/// `@unchecked Sendable`: `enqueue` may be called from any thread, and only `awaitTotals` drains.
+final class WaitFreeQueueBaseline: FanInSubject, @unchecked Sendable {
+  static let mostItems: Int? = 2_000_000
+  private static let batch = 256
+
+  private let queue: OpaquePointer
+  private var tally: Tally
+
+  init(_ setup: SubjectSetup) throws {
+    guard let queue = bl_wfcqueue_create() else { throw SubjectFailure("out of memory") }
+    self.queue = queue
+    tally = Tally(inspector: setup.inspector)
+  }
+
+  deinit {
+    bl_wfcqueue_destroy(queue)
+  }
+
+  func produce(producer: Int, values: Range<UInt64>) {
+    for value in values {
+      guard bl_wfcqueue_enqueue(queue, bl_item(producer: UInt64(producer), value: value)) else {
+        preconditionFailure("out of memory")
+      }
+    }
+  }
+
+  func awaitTotals(_ quota: Quota) throws -> Totals {
+    try withUnsafeTemporaryAllocation(of: bl_item.self, capacity: Self.batch) { items in
+      try quota.poll(into: &tally) { tally in
+        let count = bl_wfcqueue_drain(queue, items.baseAddress, Self.batch)
+        for item in items.prefix(count) { tally.reduce(Item(producer: item.producer, value: item.value)) }
+        return count > 0
+      }
+    }
+  }
+}

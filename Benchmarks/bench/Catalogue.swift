@@ -1,0 +1,226 @@
+import BenchmarkSupport
+import PureSwiftCore
+import ReactorCore
+
+/// All that can be measured, in the order of the report. A variant with which the others of its case are compared comes
+/// first.
+enum Catalogue {
+  static let cases: [Case] =
+    parts + reactors + streams + publishing + readers + latencies + scale + limits
+}
+
+/// Parts of both cores, in this process. Producers send to a ring or to lanes, and one thread receives and reduces. Or
+/// each producer acquires the ownership and reduces itself.
+extension Catalogue {
+  static let parts: [Case] = [
+    Case(
+      "ring.single", .fanIn(.busy), limit: CaseOutline.Limit("limit.spsc"),
+      variants: [
+        .subject("c", RingSubject<CCore>.self),
+        .subject("swift", RingSubject<SwiftCore>.self),
+        .subject("urcu-wfcqueue", WaitFreeQueueBaseline.self),
+      ]),
+    Case(
+      "ring.batch16", .fanIn(.busy), limit: CaseOutline.Limit("limit.spsc"),
+      variants: [
+        .subject("c", RingBatchSubject<CCore>.self),
+        .subject("swift", RingBatchSubject<SwiftCore>.self),
+      ]),
+    Case(
+      "lanes.single", .fanIn(.busy), limit: CaseOutline.Limit("limit.spsc"),
+      variants: [
+        .subject("c", LaneSubject<CCore>.self),
+        .subject("swift", LaneSubject<SwiftCore>.self),
+      ]),
+    Case(
+      "ownership", .fanIn(.spinning), limit: CaseOutline.Limit("limit.fetchadd-contended"),
+      variants: [
+        .subject("c", OwnershipSubject<CCore>.self),
+        .subject("swift", OwnershipSubject<SwiftCore>.self),
+      ]),
+  ]
+}
+
+/// Reactors, and what a user would otherwise choose.
+extension Catalogue {
+  static let reactors: [Case] = [
+    Case(
+      "reactor.loop", .fanIn(.spinning), limit: CaseOutline.Limit("limit.spsc"),
+      variants: [
+        .onCore(LoopReactorSubject.self),
+        .subject("mutex", MutexBaseline.self),
+        .subject("pthread-mutex", PthreadMutexBaseline.self),
+        .subject("dispatch", DispatchQueueBaseline.self),
+        .subject("actor", ActorBaseline.self),
+        .subject("asyncstream", AsyncStreamBaseline.self),
+        .subject("swapped-array", SwappedArrayBaseline.self),
+      ]),
+    Case(
+      "reactor.caller", .fanIn(.spinning), limit: CaseOutline.Limit("limit.fetchadd-contended"),
+      variants: [
+        .onCore(CallerReactorSubject.self),
+        .subject("mutex", MutexBaseline.self),
+        .subject("pthread-mutex", PthreadMutexBaseline.self),
+        .subject("dispatch", DispatchQueueSyncBaseline.self),
+        .subject("actor", ActorBaseline.self),
+      ]),
+    Case(
+      "sync.uncontended", .synchronous, limit: CaseOutline.Limit("limit.fetchadd"),
+      variants: [
+        .onCore(CallerReactorSubject.self),
+        .subject("mutex", MutexBaseline.self),
+        .subject("pthread-mutex", PthreadMutexBaseline.self),
+        .subject("dispatch", DispatchQueueSyncBaseline.self),
+        .subject("actor", ActorBaseline.self),
+      ]),
+  ]
+}
+
+/// What streams cost. One thread sends and reduces. The variant `just` is the same in all cases.
+extension Catalogue {
+  static let streams: [Case] = [
+    Case(
+      "stream.send", .synchronous, limit: CaseOutline.Limit("limit.fetchadd"),
+      variants: [
+        .subject("stored", CallerReactorSubject.self),
+        .subject("stored-action", ActionReactorSubject.self),
+        .subject("attached", AttachedReactorSubject<Directly>.self),
+        .subject("attached-action", AttachedReactorSubject<BySubject>.self),
+      ]),
+    Case(
+      "stream.mutate", .synchronous, limit: CaseOutline.Limit("limit.fetchadd"),
+      variants: [
+        .subject("just", StreamSubject<Just>.self),
+        .subject("of-2", StreamSubject<OfTwo>.self),
+        .subject("concat-3-just", StreamSubject<ConcatOfThreeJust>.self),
+        .subject("concat-3", StreamSubject<ConcatOfThree>.self),
+      ]),
+    Case(
+      "stream.transform", .synchronous, limit: CaseOutline.Limit("limit.fetchadd"),
+      variants: [
+        .subject("just", StreamSubject<Just>.self),
+        .subject("action", StreamSubject<TransformedAction>.self),
+        .subject("mutation", StreamSubject<TransformedMutation>.self),
+        .subject("state", StreamSubject<TransformedState>.self),
+      ]),
+    Case(
+      "stream.observe", .synchronous, limit: CaseOutline.Limit("limit.fetchadd"),
+      variants: [
+        .subject("just", StreamSubject<Just>.self),
+        .subject("1-observer", StreamSubject<OneObserver>.self),
+        .subject("4-observers", StreamSubject<FourObservers>.self),
+        .subject("map-distinct", StreamSubject<MappedDistinct>.self),
+        .subject("pulse", StreamSubject<Pulsed>.self),
+      ]),
+  ]
+}
+
+/// What it costs to publish a state that nobody reads, by its size: after each action, or after a turn of up to 1024
+/// actions.
+extension Catalogue {
+  static let publishing: [Case] = [
+    publishing("publish.16", of: SmallState.self),
+    publishing("publish.256", of: WideState.self),
+    publishing("publish.array", of: ArrayState.self),
+  ]
+
+  private static func publishing<State: SizedState>(_ name: String, of: State.Type) -> Case {
+    Case(
+      name, .synchronous,
+      variants: [
+        .onCore(SizedReactorSubject<State>.self, hasOrder: false),
+        .onCore(LongTurnsSubject<State>.self, suffix: "-long-turns", hasOrder: false),
+        .subject("pthread-mutex", SizedMutexBaseline<State>.self, hasOrder: false),
+        .subject("plain", SizedPlainBaseline<State>.self, hasOrder: false),
+      ])
+  }
+}
+
+/// Threads that read while an owner reduces. All publish the same number of actions at once, except the locks: under
+/// those, readers see each action.
+extension Catalogue {
+  static let readers: [Case] = [
+    Case(
+      "readers", .readers,
+      variants: [
+        .onCore(ReadReactorSubject<Borrowed>.self),
+        .onCore(ReadReactorSubject<Copied>.self, suffix: "-copied"),
+        .reads("mutex", LockedReads<MutexLock>.self),
+        .reads("pthread-mutex", LockedReads<PthreadMutexLock>.self),
+        .reads("pthread-rwlock", LockedReads<ReadWriteLock>.self),
+        .reads("reference", ReferenceReads.self),
+        .reads("urcu", RCUReads.self),
+      ])
+  ]
+}
+
+/// The time from when an action was due until it was reduced. A baseline that can wait in one way only is a variant of
+/// the case that waits in that way.
+extension Catalogue {
+  /// One way is half of a round trip.
+  private static let oneWay = CaseOutline.Limit("limit.roundtrip", scale: 0.5)
+
+  static let latencies: [Case] = [
+    Case(
+      "latency.busy", .latency(.busy), limit: oneWay,
+      variants: [
+        .onCore(LoopReactorSubject.self),
+        .subject("swapped-array", SwappedArrayBaseline.self),
+      ]),
+    Case(
+      "latency.spinning", .latency(.spinning), limit: oneWay,
+      variants: [
+        .onCore(LoopReactorSubject.self),
+        .subject("dispatch", DispatchQueueBaseline.self),
+        .subject("asyncstream", AsyncStreamBaseline.self),
+        .subject("swapped-array", SwappedArrayBaseline.self),
+      ]),
+    Case(
+      "latency.parked", .latency(.parked), limit: CaseOutline.Limit("limit.wakeup"),
+      variants: [
+        .onCore(LoopReactorSubject.self),
+        .subject("dispatch", DispatchQueueBaseline.self),
+        .subject("actor", ActorBaseline.self),
+        .subject("asyncstream", AsyncStreamBaseline.self),
+        .subject("swapped-array", SwappedArrayBaseline.self),
+      ]),
+  ]
+}
+
+/// Very many at once: what each costs while it is idle, and how fast all are together.
+extension Catalogue {
+  static let scale: [Case] = [
+    Case(
+      "scale.idle", .scale(.idle),
+      variants: [
+        .population("caller", ReactorPopulation<CallerHost>.self),
+        .population("group", ReactorPopulation<GroupHost>.self),
+        .population("actor", ActorPopulation.self),
+        .population("pthread-mutex", PthreadMutexPopulation.self),
+      ]),
+    Case(
+      "scale.busy", .scale(.busy),
+      variants: [
+        .population("group", ReactorPopulation<GroupHost>.self),
+        .population("caller", ReactorPopulation<CallerHost>.self),
+        .population("actor", ActorPopulation.self),
+        .population("pthread-mutex", PthreadMutexPopulation.self),
+      ]),
+  ]
+}
+
+/// What the machine can do at best.
+extension Catalogue {
+  static let limits: [Case] = [
+    Case(limit: "limit.spsc", .millionPerSecond, producers: 1, variant: .spsc),
+    Case(limit: "limit.roundtrip", .nanoseconds, producers: 1, needsTwoCores: true, variant: .roundTrip),
+    Case(limit: "limit.fetchadd", .nanoseconds, producers: 1, variant: .fetchAdd),
+    Case(
+      limit: "limit.fetchadd-contended", .millionPerSecond, producers: 2, needsTwoCores: true,
+      variant: .fetchAddContended),
+    Case(limit: "limit.futexwake", .nanoseconds, producers: 1, variant: .futexWake),
+    Case(
+      limit: "limit.wakeup", .nanoseconds, .latency(.parked), producers: 1, needsTwoCores: true,
+      variant: .subject("limit", SleeperLimit.self)),
+  ]
+}

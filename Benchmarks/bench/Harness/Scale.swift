@@ -1,0 +1,131 @@
+import AllocationCounting
+import BenchmarkSupport
+import CBenchmarkLimits
+
+/// Very many small subjects, each with a ``ReadState`` of its own. One instance serves one repetition.
+protocol Population: AnyObject, Sendable {
+  /// Without members, and with room for `count`.
+  init(count: Int, cores: Int) throws
+
+  /// Makes the members. Called by one thread, before the others start.
+  func make() throws
+
+  /// Bytes of the object of one member, without what it refers to.
+  var objectBytes: Int { get }
+
+  /// Adds the round's number, from 1 on, to each member that the order names. Called by several threads at once.
+  func visit(_ order: VisitingOrder)
+
+  /// Returns when each member has had `each` additions.
+  func awaitAdditions(_ each: Int, until deadline: UInt64) throws
+
+  /// Calls `body` with the state of each member, after all additions.
+  func readAll(_ body: (ReadState) -> Void)
+
+  /// Releases the members, and ends the threads that serve them. Called by one thread, after the others.
+  func end()
+}
+
+extension Population {
+  /// Throws unless each member has had `each` additions.
+  func check(_ each: Int, count: Int) throws {
+    var (members, wrong) = (0, 0)
+    readAll { state in
+      members += 1
+      if state.count != UInt64(each) || !state.isWhole { wrong += 1 }
+    }
+    guard members == count, wrong == 0 else {
+      throw SubjectFailure("\(wrong) of \(members) members have not had \(each) actions each")
+    }
+  }
+}
+
+/// What is done with very many subjects.
+enum ScaleShape: Sendable {
+  /// They are made, get one action each, and end. Measures what each costs while it is idle.
+  case idle
+  /// They get ten actions each, from eight threads.
+  case busy
+
+  private static let rounds = 10
+  /// Nanoseconds after which an action must have been lost.
+  private static let patience: UInt64 = 120_000_000_000
+
+  var threads: Int {
+    switch self {
+    case .idle: 1
+    case .busy: 8
+    }
+  }
+
+  var parts: [CaseOutline.Part] {
+    switch self {
+    case .idle:
+      [
+        CaseOutline.Part("made", .bytes), CaseOutline.Part("used", .bytes),
+        CaseOutline.Part("resident", .bytes), CaseOutline.Part("making", .nanoseconds),
+        CaseOutline.Part("ending", .nanoseconds),
+      ]
+    case .busy: [CaseOutline.Part("actions", .millionPerSecond), CaseOutline.Part("peak", .bytes)]
+    }
+  }
+
+  func run<Members: Population>(
+    _: Members.Type, _ request: RepetitionRequest, _ instruments: Instruments
+  ) throws -> Measurement {
+    let population = try Members(count: request.reactors, cores: instruments.cpus.cpus.count)
+    defer { population.end() }
+    return switch self {
+    case .idle: try Self.rest(population, request.reactors)
+    case .busy: try Self.work(population, request.reactors, threads: threads)
+    }
+  }
+
+  private static func rest(_ population: some Population, _ count: Int) throws -> Measurement {
+    let before = MemoryUse.now(purges: true)
+    let start = bl_now_ns()
+    try population.make()
+    let made = bl_now_ns()
+    let afterMaking = MemoryUse.now()
+    population.visit(VisitingOrder(count: count, threads: 1, thread: 0, rounds: 1))
+    try population.awaitAdditions(1, until: bl_now_ns() + patience)
+    let afterUse = MemoryUse.now(purges: true)
+    try population.check(1, count: count)
+    let object = population.objectBytes
+    let ending = bl_now_ns()
+    population.end()
+    let ended = bl_now_ns()
+
+    var measurement = Measurement(nanoseconds: Double(made - start), actions: count)
+    measurement.parts["making"] = measurement.nanosecondsPerAction
+    measurement.parts["ending"] = Double(ended - ending) / Double(count)
+    if let before, let afterMaking, let afterUse {
+      func each(_ bytes: Int) -> Double { Double(bytes) / Double(count) }
+      measurement.parts["made"] = each(afterMaking.allocated - before.allocated) - Double(object)
+      measurement.parts["used"] = each(afterUse.allocated - before.allocated) - Double(object)
+      measurement.parts["resident"] = each(afterUse.resident - before.resident)
+    }
+    return measurement
+  }
+
+  private static func work(_ population: some Population, _ count: Int, threads: Int) throws -> Measurement {
+    let before = MemoryUse.now(purges: true)
+    let knowsPeak = MemoryUse.resetPeak()
+    try population.make()
+    let producers = try ProducerThreads(threads, on: nil) { thread in
+      population.visit(VisitingOrder(count: count, threads: threads, thread: thread, rounds: rounds))
+    }
+    let start = bl_now_ns()
+    producers.release()
+    producers.join()
+    try population.awaitAdditions(rounds, until: start + patience)
+    let end = bl_now_ns()
+    let peak = knowsPeak ? MemoryUse.peak : nil
+    try population.check(rounds, count: count)
+
+    var measurement = Measurement(nanoseconds: Double(end - start), actions: rounds * count)
+    measurement.parts["actions"] = measurement.millionPerSecond
+    if let before, let peak { measurement.parts["peak"] = Double(peak - before.resident) / Double(count) }
+    return measurement
+  }
+}

@@ -1,0 +1,88 @@
+import BenchmarkSupport
+import Foundation
+import Glibc
+
+/// The file for the JSON report.
+struct OutputFile {
+  private let path: String
+  private let descriptor: Int32
+
+  init(_ path: String) throws(UsageError) {
+    self.path = path
+    descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else {
+      throw UsageError("--json cannot write to '\(path)': \(String(cString: strerror(errno))).")
+    }
+  }
+
+  /// Replaces the content of the file.
+  func write(_ data: Data) throws {
+    let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    // A pipe or a terminal has no length to cut.
+    if lseek(descriptor, 0, SEEK_CUR) >= 0 { try file.truncate(atOffset: 0) }
+    try file.write(contentsOf: data)
+  }
+}
+
+/// The documents of the repository that hold results.
+struct ResultsFolder {
+  private let documents: [(path: String, text: MarkedText)]
+
+  /// Reads the documents. Throws if one is missing, or has no place for the tables of one of the cases.
+  init(_ folder: String, _ outlines: [CaseOutline]) throws(UsageError) {
+    var documents: [(path: String, text: MarkedText)] = []
+    for name in ["README.md", "Benchmarks/RESULTS.md"] {
+      let path = "\(folder)/\(name)"
+      guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+        throw UsageError("--write-results cannot read '\(path)'.")
+      }
+      documents.append((path, try MarkedText(text, path: path)))
+    }
+    let missing = ResultsPages.casesWithoutTable(outlines, in: documents.flatMap(\.text.names))
+    guard missing.isEmpty else {
+      throw UsageError("Benchmarks/RESULTS.md has no place for \(missing.joined(separator: ", ")).")
+    }
+    self.documents = documents
+  }
+
+  func write(_ pages: ResultsPages) throws {
+    // Both are made before one is written.
+    let filled = try documents.map { try $0.text.filled(pages.content) }
+    for (document, text) in zip(documents, filled) {
+      try text.write(toFile: document.path, atomically: true, encoding: .utf8)
+    }
+  }
+}
+
+/// One line on the terminal that says what is being measured. Writes nothing if standard error is no terminal.
+final class Progress {
+  private let isShown = isatty(STDERR_FILENO) == 1
+  private var group = ""
+
+  func enter(_ group: String) {
+    self.group = group
+  }
+
+  func show(_ variant: String, _ step: String) {
+    write("\r\u{1B}[K\(group) · \(variant) · \(step)")
+  }
+
+  func clear() {
+    write("\r\u{1B}[K")
+  }
+
+  private func write(_ text: String) {
+    guard isShown else { return }
+    StandardError.write(text)
+  }
+}
+
+/// Unbuffered, and apart from the report.
+enum StandardError {
+  static func write(_ text: String) {
+    var text = text
+    text.withUTF8 { bytes in
+      _ = Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count)
+    }
+  }
+}

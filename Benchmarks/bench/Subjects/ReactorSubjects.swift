@@ -1,0 +1,136 @@
+import Glibc
+import ReactorCore
+import ReactorRuntime
+
+/// The reactor of the benchmark. It counts the items that are sent to it, and adds up their values.
+final class TallyReactor: Reactor {
+  typealias Action = Item
+
+  enum Mutation: Sendable {
+    case add(Item)
+  }
+
+  let initialState: Tally
+  let runtime: Runtime<Item, Mutation, Tally>
+
+  init(on placement: Placement, _ setup: SubjectSetup) {
+    initialState = Tally(inspector: setup.inspector)
+    runtime = Runtime(on: placement, capacity: setup.capacity)
+  }
+
+  func mutate(action: Item) -> Observable<Mutation> { .just(.add(action)) }
+
+  func reduce(into state: inout Tally, mutation: Mutation) {
+    switch mutation {
+    case .add(let item): state.reduce(item)
+    }
+  }
+}
+
+/// A reactor whose senders run its turns.
+final class CallerReactorSubject: FanInSubject {
+  private let reactor: TallyReactor
+
+  init(_ setup: SubjectSetup) { reactor = TallyReactor(on: .caller, setup) }
+
+  func produce(producer: Int, values: Range<UInt64>) {
+    for value in values { reactor.send(Item(producer: UInt64(producer), value: value)) }
+  }
+
+  func awaitTotals(_ quota: Quota) throws -> Totals {
+    // The last owner has processed everything before it released the ownership.
+    try quota.awaitProducers()
+    return reactor.currentState.totals
+  }
+}
+
+/// A reactor on a thread of its own.
+final class LoopReactorSubject: FanInSubject {
+  private let loop: Loop
+  private let reactor: TallyReactor
+
+  init(_ setup: SubjectSetup) throws {
+    loop = try Loop(
+      waiting: setup.consumer == .busy ? .busy : .parking, processor: setup.consumerCPU.map(Int.init))
+    reactor = TallyReactor(on: .loop(loop), setup)
+  }
+
+  func produce(producer: Int, values: Range<UInt64>) {
+    for value in values { reactor.send(Item(producer: UInt64(producer), value: value)) }
+  }
+
+  func awaitTotals(_ quota: Quota) throws -> Totals {
+    try quota.awaitProducers()
+    while reactor.currentState.count < quota.total {
+      try quota.checkDeadline(reduced: reactor.currentState.count)
+      sched_yield()
+    }
+    let totals = reactor.currentState.totals
+    loop.shutdown()
+    return totals
+  }
+
+  /// Includes the wake of the shutdown.
+  var sleeping: Sleeping? {
+    let counters = loop.counters
+    return Sleeping(parks: counters.parks, wakes: counters.wakes)
+  }
+}
+
+/// A reactor that stores no runtime, so that each send looks it up. Actions are sent by `action`, as in ReactorKit, or by
+/// `send`.
+final class AttachedReactorSubject<Way: SendingWay>: FanInSubject {
+  private final class AttachedReactor: Reactor {
+    typealias Action = Item
+    let initialState: Tally
+
+    init(_ inspector: Inspector?) { initialState = Tally(inspector: inspector) }
+
+    func reduce(into state: inout Tally, mutation: Item) { state.reduce(mutation) }
+  }
+
+  private let reactor: AttachedReactor
+
+  init(_ setup: SubjectSetup) { reactor = AttachedReactor(setup.inspector) }
+
+  func produce(producer: Int, values: Range<UInt64>) {
+    for value in values { Way.send(Item(producer: UInt64(producer), value: value), to: reactor) }
+  }
+
+  func awaitTotals(_ quota: Quota) throws -> Totals {
+    try quota.awaitProducers()
+    return reactor.currentState.totals
+  }
+}
+
+/// A reactor with a stored runtime. Actions are sent by `action`.
+final class ActionReactorSubject: FanInSubject {
+  private let reactor: TallyReactor
+
+  init(_ setup: SubjectSetup) { reactor = TallyReactor(on: .caller, setup) }
+
+  func produce(producer: Int, values: Range<UInt64>) {
+    for value in values { BySubject.send(Item(producer: UInt64(producer), value: value), to: reactor) }
+  }
+
+  func awaitTotals(_ quota: Quota) throws -> Totals {
+    try quota.awaitProducers()
+    return reactor.currentState.totals
+  }
+}
+
+/// How an action is sent.
+protocol SendingWay: Sendable {
+  static func send<R: Reactor>(_ action: R.Action, to reactor: R)
+}
+
+enum Directly: SendingWay {
+  @inline(__always)
+  static func send<R: Reactor>(_ action: R.Action, to reactor: R) { reactor.send(action) }
+}
+
+/// As in ReactorKit.
+enum BySubject: SendingWay {
+  @inline(__always)
+  static func send<R: Reactor>(_ action: R.Action, to reactor: R) { reactor.action.onNext(action) }
+}

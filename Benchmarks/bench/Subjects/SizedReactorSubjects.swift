@@ -1,0 +1,114 @@
+import ReactorCore
+import ReactorRuntime
+
+/// A state of some size, with the usual totals in it.
+protocol SizedState: Sendable {
+  init()
+  mutating func reduce(_ item: Item)
+  /// Nil if its parts contradict each other.
+  var totals: Totals? { get }
+}
+
+/// 16 bytes.
+struct SmallState: SizedState {
+  private var count = 0
+  private var sum: UInt64 = 0
+
+  @inline(__always)
+  mutating func reduce(_ item: Item) {
+    count &+= 1
+    sum &+= item.value
+  }
+
+  var totals: Totals? { Totals(count: count, sum: sum) }
+}
+
+/// 256 bytes, of which an action changes 24.
+struct WideState: SizedState {
+  private var small = SmallState()
+  private var sums = InlineArray<30, UInt64>(repeating: 0)
+
+  @inline(__always)
+  mutating func reduce(_ item: Item) {
+    small.reduce(item)
+    sums[Int(item.value % 30)] &+= item.value
+  }
+
+  var totals: Totals? { small.totals(ifSum: sums.indices.reduce(0) { $0 &+ sums[$1] }) }
+}
+
+/// 24 bytes, one of whose fields is an array of 512 bytes, of which an action changes 8.
+struct ArrayState: SizedState {
+  private var small = SmallState()
+  private var sums = [UInt64](repeating: 0, count: 64)
+
+  @inline(__always)
+  mutating func reduce(_ item: Item) {
+    small.reduce(item)
+    sums[Int(item.value % 64)] &+= item.value
+  }
+
+  var totals: Totals? { small.totals(ifSum: sums.reduce(0, &+)) }
+}
+
+extension SmallState {
+  fileprivate func totals(ifSum other: UInt64) -> Totals? { sum == other ? totals : nil }
+}
+
+extension Totals? {
+  func agreed() throws -> Totals {
+    guard let self else { throw SubjectFailure("the parts of the state do not agree") }
+    return self
+  }
+}
+
+/// A reactor on the sender's thread, which publishes its state after each action.
+final class SizedReactorSubject<State: SizedState>: FanInSubject {
+  private final class SizedReactor: Reactor {
+    let initialState = State()
+    let runtime = Runtime<Item, Item, State>(on: .caller)
+
+    func reduce(into state: inout State, mutation: Item) { state.reduce(mutation) }
+  }
+
+  private let reactor = SizedReactor()
+
+  init(_ setup: SubjectSetup) {}
+
+  func produce(producer: Int, values: Range<UInt64>) {
+    for value in values { reactor.send(Item(producer: 0, value: value)) }
+  }
+
+  func awaitTotals(_ quota: Quota) throws -> Totals { try reactor.currentState.totals.agreed() }
+}
+
+/// The same with long turns: each action of a chunk, except the last, sends the next one.
+final class LongTurnsSubject<State: SizedState>: FanInSubject {
+  private final class ChainReactor: Reactor {
+    /// A value, and the end of the values that follow it.
+    struct Link: Sendable {
+      var value: UInt64
+      var end: UInt64
+    }
+
+    let initialState = State()
+    let runtime = Runtime<Link, Item, State>(on: .caller)
+
+    func mutate(action: Link) -> Observable<Item> {
+      if action.value + 1 < action.end { send(Link(value: action.value + 1, end: action.end)) }
+      return .just(Item(producer: 0, value: action.value))
+    }
+
+    func reduce(into state: inout State, mutation: Item) { state.reduce(mutation) }
+  }
+
+  private let reactor = ChainReactor()
+
+  init(_ setup: SubjectSetup) {}
+
+  func produce(producer: Int, values: Range<UInt64>) {
+    reactor.send(ChainReactor.Link(value: values.lowerBound, end: values.upperBound))
+  }
+
+  func awaitTotals(_ quota: Quota) throws -> Totals { try reactor.currentState.totals.agreed() }
+}
