@@ -158,3 +158,11 @@ let package = Package(
 if let only = Context.environment["RR_ONLY_TESTS"] {
   package.targets.removeAll { $0.type == .test && $0.name != only }
 }
+
+// Tests of a release build need an optimized library, not optimized tests: specialising the send sites of all tests takes
+// minutes. Unsafe flags are fine here, since no dependent package sets this variable.
+if Context.environment["RR_UNOPTIMIZED_TESTS"] != nil {
+  for target in package.targets where target.type == .test {
+    target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Onone"])]
+  }
+}

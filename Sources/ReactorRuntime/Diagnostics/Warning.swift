@@ -1,3 +1,4 @@
+import Glibc
 import ReactorCore
 
 /// A probable mistake in the use of a reactor, found by the checks of debug builds.
@@ -101,34 +102,30 @@ extension Warning.Kind {
   }
 }
 
-#if DEBUG
-  import Glibc
-  import ReactorCore
+/// Where a reactor expects its actions: ``Reactor/expectedThread``.
+public struct ExpectedThread: Sendable {
+  /// The thread's name as part of a sentence, such as "the main thread".
+  let name: String
+  let isCurrent: @Sendable () -> Bool
 
-  extension Warning {
-    private struct Site: Hashable {
-      let kind: Kind
-      let reactor: String
-    }
-
-    /// Reports the first occurrence at once, and the number of further ones once a second.
-    private static let limit: RateLimit<Site> = {
-      atexit { limit.flush() }
-      return RateLimit(1) { site, count in
-        let problem = "\(count) more times within a second: \(site.kind), \(site.reactor)."
-        Hooks.warningHandler(Warning(site.kind, site.reactor, on: nil, count: count, problem))
-      }
-    }()
-
-    /// Reports a warning, unless the same kind was reported for the same type of reactor within the last second;
-    /// then it is counted. Any thread.
-    static func report(
-      _ kind: Kind, _ reactor: any AnyObject.Type, _ problem: (_ reactor: String, ThreadLabel) -> String
-    ) {
-      let name = String(reflecting: reactor)
-      guard limit.admit(Site(kind: kind, reactor: name)) else { return }
-      let thread = ThreadLabel.current
-      Hooks.warningHandler(Warning(kind, name, on: thread, problem(name, thread)))
-    }
+  /// - Parameters:
+  ///   - name: The name used in warnings, as part of a sentence.
+  ///   - isCurrent: Returns whether the calling thread is the expected one. Called on any thread.
+  public init(_ name: String, isCurrent: @escaping @Sendable () -> Bool) {
+    self.name = name
+    self.isCurrent = isCurrent
   }
-#endif
+
+  /// The main thread of the process, and any thread while it runs the main queue or the ``MainLoop``.
+  public static let main = ExpectedThread("the main thread") {
+    MainScheduler.isCurrent || MainLoop.isCurrent || isFirstThread
+  }
+
+  /// The thread of a loop.
+  public static func loop(_ loop: Loop) -> ExpectedThread {
+    ExpectedThread("its loop's thread") { loop.isCurrent }
+  }
+
+  // On Linux the first thread has the number of the process.
+  private static var isFirstThread: Bool { ThreadLabel.current.number == Int(getpid()) }
+}
