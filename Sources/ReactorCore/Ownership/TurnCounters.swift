@@ -37,7 +37,7 @@ public struct TurnCounters: ~Copyable {
   @inline(__always)
   public func countImmediate() { Self.add(1, to: fields.pointee.immediate) }
 
-  /// Counts a turn that emptied the mailbox and processed that many actions and other steps. The owner.
+  /// Counts a turn that took actions and other steps from the mailbox, and how many. The owner.
   @inlinable
   public func count(turnOf processed: Int) {
     Self.add(1, to: fields.pointee.turns)
@@ -56,7 +56,7 @@ public struct TurnCounters: ~Copyable {
   @inlinable
   public var wasImmediate: Int { fields.pointee.immediate.load(ordering: .relaxed) }
 
-  /// The number of turns that emptied the mailbox. Any thread.
+  /// The number of turns that took something from the mailbox. Any thread.
   @inlinable
   public var wasTurns: Int { fields.pointee.turns.load(ordering: .relaxed) }
 

@@ -2,7 +2,7 @@ import ReactorCore
 import Synchronization
 
 /// A loop without a thread, hosted by a foreign loop: the rounds run where that calls for them. The host may be a loop
-/// around epoll, or that of GLib or NIO.
+/// around epoll, or that of GLib.
 ///
 /// The foreign loop watches ``descriptor`` and calls ``run(rounds:)`` whenever that is readable:
 ///

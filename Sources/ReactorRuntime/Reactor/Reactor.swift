@@ -13,8 +13,8 @@ public protocol Reactor<Action, Mutation, State>: AnyObject, Sendable {
   associatedtype Mutation: Sendable = Action
   associatedtype State: Sendable
 
-  /// The state before the first action. Read once for the first send, on its thread, and by every
-  /// ``currentState`` before that.
+  /// The state before the first action. Read once by the first thread that sends, observes or closes, on that thread,
+  /// whatever the placement; and by every ``currentState`` before that.
   var initialState: State { get }
 
   /// The runtime that runs the reactor: a stored constant, `let runtime = Runtime<…>(on: …)`.

@@ -13,7 +13,7 @@ public struct ReactorCounters: Sendable, Hashable, CustomStringConvertible {
   public var processed = 0
   /// The actions that the ``OverflowPolicy`` dropped.
   public var dropped = 0
-  /// The turns: periods in which a thread owned the reactor.
+  /// The turns that processed something. A thread that owns the reactor may run several, one after the other.
   public var turns = 0
   /// The largest number of items that one turn processed.
   public var largestTurn = 0
