@@ -226,8 +226,10 @@ struct GrowingRing<Element: Sendable>: ~Copyable, Sendable {
   @usableFromInline var isClosed: Bool { lifecycle.isClosed }
 
   /// Closes every stage, once the life cycle is closing, and makes it sealed. Any thread.
+  ///
+  /// - Returns: Whether it was this call that sealed it.
   @usableFromInline
-  func seal() {
+  func seal() -> Bool {
     // The life cycle became closing first: a sender that puts a stage in place, or closes one in order to grow, reads
     // it afterwards. Either that sender finds it closing and stops growing, or its stage is found here.
     if newest.isSet || !trySealEmpty() {
@@ -237,7 +239,7 @@ struct GrowingRing<Element: Sendable>: ~Copyable, Sendable {
         if !isGrowing || trySeal(beyond: stage) { break }
       }
     }
-    _ = lifecycle.closingToSealed()
+    return lifecycle.closingToSealed()
   }
 
   /// Puts a closed first stage in place. Returns false if there is a first stage already.

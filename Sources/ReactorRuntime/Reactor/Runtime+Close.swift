@@ -25,7 +25,7 @@ extension Runtime {
     }
     switch next {
     case .nothing: return false
-    case .seal: mailbox.ring.seal()
+    case .seal: if mailbox.ring.seal() { Tracepoint.close(self) }
     case .notifyOwner: break
     }
     notifyOwnerOfClosing()
@@ -45,9 +45,8 @@ extension Runtime {
   @usableFromInline
   func closeByLoop() {
     switch mailbox.ring.lifecycle.openToClosing(by: .loop) {
-    case .seal:
-      Tracepoint.close(self)
-      mailbox.ring.seal()
+    case .seal: if mailbox.ring.seal() { Tracepoint.close(self) }
+    // `notifyOwner` is for closers of the reactor itself.
     case .notifyOwner, .nothing: break
     }
     mailbox.overflow.use { $0.notifyAll() }
@@ -74,7 +73,7 @@ extension Runtime {
 
   /// Ends the reactor if it is sealed and nothing is left. The owner, after each turn of a reactor that is closed.
   @usableFromInline
-  func tryEnd() {
+  func endIfDone() {
     // In this order: a mailbox that is empty after it was sealed stays empty. If it is sealed after this check, the
     // closer makes the owner check again.
     guard mailbox.ring.lifecycle.mayEnd, mailbox.isEmpty, mailbox.reentrant.isEmpty else { return }

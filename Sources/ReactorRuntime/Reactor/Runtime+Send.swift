@@ -249,7 +249,7 @@ extension Runtime {
   /// - Parameter reactor: The caller's own reference, which may be the last one.
   @inlinable
   func send<R: Reactor<Action, Mutation, State>>(_ action: Action, through reactor: inout R) {
-    guard let mutations = tryMutate(action, of: reactor) else { return }
+    guard let mutations = mutateOrSend(action, of: reactor) else { return }
     if isKnownUniquelyReferenced(&reactor) {
       // The runtime goes away with the reactor, and then reports what others have sent meanwhile.
       Tracepoint.endTurn(self, actions: 1)
@@ -262,7 +262,7 @@ extension Runtime {
   /// Calls `mutate` if nothing must come before, and returns its result: then the calling thread is the owner.
   /// Otherwise sends the action in the usual way, and returns nil.
   @inlinable
-  func tryMutate<R: Reactor<Action, Mutation, State>>(_ action: Action, of reactor: R) -> Observable<
+  func mutateOrSend<R: Reactor<Action, Mutation, State>>(_ action: Action, of reactor: R) -> Observable<
     Mutation
   >? {
     guard tryAcquireToMutate() else {

@@ -30,9 +30,6 @@ struct SlowPathReasons: OptionSet, Sendable {
   @inlinable static var beforeMutate: SlowPathReasons {
     [.transformedAction, .unconnected, .discarding, .stubbed]
   }
-  @inlinable static var transformed: SlowPathReasons {
-    [.transformedAction, .transformedMutation, .transformedState]
-  }
 }
 
 /// The path of an action with everything that may be on it: observers, transforms, streams. The owner, in a turn.

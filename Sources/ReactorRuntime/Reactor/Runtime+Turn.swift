@@ -86,7 +86,7 @@ extension Runtime {
       mailbox.notifyRoom()
     }
     // In each turn, since it may be the last one: an owner that has reached the limit releases without another turn.
-    if mailbox.ring.lifecycle.isClosed { tryEnd() }
+    if mailbox.ring.lifecycle.isClosed { endIfDone() }
     return processed
   }
 

@@ -53,7 +53,7 @@ static void process(uint64_t item, uint64_t cursor) {
 
 static bool always(void) { return true; }
 
-/* As Runtime.turn and Runtime.tryEnd. */
+/* As Runtime.turn and Runtime.endIfDone. */
 static void own_until_ended(void) {
   while (end_count == 0) {
     if (chain_drain(always, process) > 0) continue;

@@ -76,7 +76,7 @@ const model_case ring_closed_without_memory = {
     .far = {4, 1, 2},
 };
 
-/* As Runtime.tryEnd: how a closed reactor ends. */
+/* As Runtime.endIfDone: how a closed reactor ends. */
 static void receive_until_sealed(void) {
   for (;;) {
     if (chain_drain(always, process) > 0) continue;

@@ -167,7 +167,7 @@ static void end(void) {
   end_count++;
 }
 
-/* As Runtime.tryEnd. */
+/* As Runtime.endIfDone. */
 static void try_end(void) {
   if (lifecycle_may_end(life) && is_empty() && !has_own()) end();
 }
