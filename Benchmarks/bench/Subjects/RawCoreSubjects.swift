@@ -100,7 +100,12 @@ final class LaneSubject<C: Core>: FanInSubject {
       limit: setup.producers, capacity: setup.capacity, size: MemoryLayout<Item>.stride,
       alignment: MemoryLayout<Item>.alignment, startingAt: 0)
     self.lanes = lanes
-    seats = try (0..<setup.producers).map { _ in Seat(try lanes.register()) }
+    do {
+      seats = try (0..<setup.producers).map { _ in Seat(try lanes.register()) }
+    } catch {
+      lanes.destroy()
+      throw error
+    }
     inspector = setup.inspector
   }
 
@@ -152,9 +157,9 @@ final class OwnershipSubject<C: Core>: FanInSubject, @unchecked Sendable {
   deinit { trampoline.destroy() }
 
   func produce(producer: Int, values: Range<UInt64>) {
-    let token = C.threadToken
     for value in values {
-      while !trampoline.tryAcquire(token) { FullWait.yield() }
+      // The token is part of what an acquisition costs.
+      while !trampoline.tryAcquire(C.threadToken) { FullWait.yield() }
       tally.value.reduce(Item(producer: UInt64(producer), value: value))
       trampoline.release(slot: 0)
     }

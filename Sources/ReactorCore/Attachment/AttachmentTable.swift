@@ -135,8 +135,12 @@ public final class AttachmentTable: Sendable {
   /// Releases the value of the object that has or had this identity, if that object is dead.
   ///
   /// For callers who know when an object may have died, and do not want to wait for the next sweep. Any thread.
-  /// It sweeps the object's shard: O(entries / 64) on average.
-  public func removeIfDead(_ object: ObjectIdentifier) { sweep(shard(of: object)) }
+  /// O(1) if the object lives or has no value; otherwise it sweeps the object's shard: O(entries / 64) on average.
+  public func removeIfDead(_ object: ObjectIdentifier) {
+    let shard = shard(of: object)
+    let entry = shard.withLock { $0.entry(of: object) }
+    if entry?.isDead == true { sweep(shard) }
+  }
 
   /// Releases the values of all objects that are dead.
   func sweep() { for shard in shards { sweep(shard) } }

@@ -104,7 +104,7 @@ public struct Pacer: Sendable {
 
   /// The same as ``wait(afterReceiving:)``, with the pauses of a given core.
   @inlinable
-  public mutating func wait<C: Core>(afterReceiving received: Int, on _: C.Type) {
+  package mutating func wait<C: Core>(afterReceiving received: Int, on _: C.Type) {
     if received >= 16 {
       pauses = min(pauses * 2 + 8, Self.longest)
     } else if received <= 4 {

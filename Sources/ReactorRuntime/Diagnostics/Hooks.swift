@@ -16,8 +16,9 @@ extension Hooks {
   public static var defaultFailureHandler: @Sendable (Failure) -> Void {
     get { failureHandler.withLock { $0 }.call }
     set {
-      let new = FailureHandler(newValue)
-      failureHandler.withLock { $0 = new }
+      // The old one is released after the mutex: that may run code of the program.
+      var handler = FailureHandler(newValue)
+      failureHandler.withLock { swap(&$0, &handler) }
     }
   }
 }
@@ -37,8 +38,9 @@ extension Hooks {
   public static var warningHandler: @Sendable (Warning) -> Void {
     get { handler.withLock { $0 }.call }
     set {
-      let new = WarningHandler(newValue)
-      handler.withLock { $0 = new }
+      // The old one is released after the mutex: that may run code of the program.
+      var new = WarningHandler(newValue)
+      handler.withLock { swap(&$0, &new) }
     }
   }
 

@@ -47,11 +47,8 @@ import Synchronization
 @usableFromInline
 struct Lifecycle: ~Copyable, Sendable {
   @usableFromInline
-  enum Phase: UInt8, Comparable, Sendable {
+  enum Phase: UInt8, Sendable {
     case open, closing, sealed, ended
-
-    @usableFromInline
-    static func < (one: Phase, other: Phase) -> Bool { one.rawValue < other.rawValue }
   }
 
   /// What closes the reactor.
@@ -102,7 +99,7 @@ struct Lifecycle: ~Copyable, Sendable {
   /// Refuses what is sent from now on, or says more precisely what becomes of what is inside. Any thread.
   @usableFromInline
   func openToClosing(by closer: Closer) -> AfterClosing {
-    let change = update { word in
+    let changed = update { word in
       if word.phase == .ended { return nil }
       var next = word
       if word.phase == .open { next.phase = .closing }
@@ -114,8 +111,8 @@ struct Lifecycle: ~Copyable, Sendable {
       }
       return next
     }
-    guard let change else { return .nothing }
-    if change.to.phase == .closing { return .seal }
+    guard let changed else { return .nothing }
+    if changed.phase == .closing { return .seal }
     if case .loop = closer { return .nothing }
     return .notifyOwner
   }
@@ -147,16 +144,17 @@ struct Lifecycle: ~Copyable, Sendable {
     } != nil
   }
 
-  /// Changes the word to what `transition` returns, unless that is nil; repeats while other threads change it.
-  private func update(_ transition: (Word) -> Word?) -> (from: Word, to: Word)? {
+  /// Changes the word to what `transition` returns, unless that is nil; repeats while other threads change it. Returns
+  /// the word afterwards, or nil.
+  private func update(_ transition: (Word) -> Word?) -> Word? {
     var found = word.load(ordering: .sequentiallyConsistent)
     while true {
       let from = Word(found)
       guard let to = transition(from) else { return nil }
-      if from.rawValue == to.rawValue { return (from, to) }
+      if from.rawValue == to.rawValue { return to }
       let (isChanged, current) = word.compareExchange(
         expected: found, desired: to.rawValue, ordering: .sequentiallyConsistent)
-      if isChanged { return (from, to) }
+      if isChanged { return to }
       found = current
     }
   }

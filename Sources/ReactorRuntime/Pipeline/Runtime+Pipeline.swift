@@ -133,7 +133,10 @@ extension Runtime {
   @inline(never)
   func connect<R: Reactor<Action, Mutation, State>>(_ reactor: R) {
     let pipeline = pipeline(of: reactor)
-    if pipeline.transformed.value == nil {
+    // First of all: a transform may subscribe to `state` or `action`, and that step must not connect once more.
+    remove(.unconnected)
+    let wasStubbed = pipeline.transformed.value == nil
+    if wasStubbed {
       // A stub was enabled until now, so the transforms have not been called.
       let owner = PortOwner(reactor, part: self)
       let ports = ports(of: owner)
@@ -143,25 +146,28 @@ extension Runtime {
           mutation: reactor.transform(mutation: ports.mutation),
           state: reactor.transform(state: ports.state)), given: ports, of: reactor)
       owner.makeWeak()
+      // Noting the transforms has inserted it again.
+      remove(.unconnected)
     }
-    remove(.unconnected)
     guard let transformed = pipeline.transformed.value.take() else { return }
-    connect(pipeline, transformed)
+    connect(pipeline, transformed, emitsState: !wasStubbed)
   }
 
   /// Subscribes to the last transform first, so that what a stream emits at once reaches the transforms behind it. The
   /// owner.
+  ///
+  /// - Parameter emitsState: Whether observers that subscribed inside a transform have not been told the state yet: they
+  ///   came before there was one. While a stub was enabled there was one, and they were told it when they subscribed.
   @usableFromInline
   func connect(
     _ pipeline: Pipeline<Action, Mutation, State>,
-    _ transformed: TransformStreams<Action, Mutation, State>
+    _ transformed: TransformStreams<Action, Mutation, State>, emitsState: Bool
   ) {
     let inlets = pipeline.inlets
     if slowPathReasons.contains(.transformedState) {
       pipeline.untransformed.state.value = state.current
       pipeline.transforms.insert(transformed.state.run(AnyObserver { inlets.transformedState($0) }))
-    } else if slowPathReasons.contains(.observedState) {
-      // An observer that subscribed inside a transform came before there was a state.
+    } else if emitsState, slowPathReasons.contains(.observedState) {
       pipeline.states.emit(state.current)
     }
     if slowPathReasons.contains(.transformedMutation) {

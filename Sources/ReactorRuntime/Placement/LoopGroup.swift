@@ -30,7 +30,6 @@ public final class LoopGroup: Sendable {
   ///   - processors: For each loop, the only processor that it may run on; nil leaves that to the system.
   ///   - jobCapacity: How many jobs and timers may wait for each loop.
   /// - Throws: `CoreError.outOfMemory`, or `CoreError.processorIsInvalid`; then the threads have ended.
-  // Inlinable, so that the main function of the threads is: see `LoopState.run()`.
   @inlinable
   public init(
     name: String = "reactor-loop", count: Int? = nil, waiting: WaitStrategy = .parking, turnLimit: Int = 1024,

@@ -60,7 +60,7 @@ extension Runtime {
   ) {
     let ownerMustCheck = beginClosing(.discard, of: reactor)
     pipelineReference.use { $0.disposeStreams() }
-    // Reported before what is discarded because of it.
+    // Usually reported before what is discarded because of it; an owner on another thread may be faster.
     report(.transform(transform, error), nil)
     if ownerMustCheck, !state.wasBusy { runOrSchedule(reactor) }
   }
@@ -161,7 +161,7 @@ extension Runtime {
     }
     guard state.tryAcquire() else { return step.discard(.closed) }
     TurnMark.enter()
-    step.run()
+    run(step, of: reactor)
     TurnMark.leave()
     if loop == nil { return runTurns(of: reactor) }
     state.release()

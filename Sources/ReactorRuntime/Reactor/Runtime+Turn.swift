@@ -105,7 +105,10 @@ extension Runtime {
   func run<R: Reactor<Action, Mutation, State>>(_ step: Step, of reactor: R) {
     // The stub may have been disabled after this turn began. An observer that came before the transforms are connected
     // would be notified of the first state now, and once more when they are.
-    if slowPathReasons.contains(.unconnected), !slowPathReasons.contains(.stubbed) { connect(reactor) }
+    // Before there is a state, nothing can be connected: the reactor is just being started.
+    if slowPathReasons.contains(.unconnected), !slowPathReasons.contains(.stubbed), state.hasStarted {
+      connect(reactor)
+    }
     step.run()
   }
 

@@ -47,8 +47,9 @@ public enum Hooks {
   public static var defaultErrorHandler: @Sendable (any Error) -> Void {
     get { errorHandler.withLock { $0 }.call }
     set {
-      let new = ErrorHandler(newValue)
-      errorHandler.withLock { $0 = new }
+      // The old one is released after the mutex: that may run code of the program.
+      var handler = ErrorHandler(newValue)
+      errorHandler.withLock { swap(&$0, &handler) }
     }
   }
 

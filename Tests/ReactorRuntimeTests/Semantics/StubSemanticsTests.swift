@@ -156,4 +156,38 @@ import Testing
     #expect(play.stub.state.value == ["initial", "a"])
     #expect(stage.finish())
   }
+
+  /// The transforms are called when the stub was disabled, in a turn: what they subscribe to is a step in that turn.
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `20. Transforms that use the reactor's own streams are called once after a stub`(
+    _ placement: PlacementUnderTest
+  ) throws {
+    final class Reflecting: Reactor {
+      let initialState = 0
+      let runtime: Runtime<Int, Int, Int>
+      let calls = Record<String>()
+      let seen = Record<Int>()
+      let bag = DisposeBag()
+      init(on placement: Placement) { runtime = Runtime(on: placement) }
+      func mutate(action: Int) -> Observable<Int> { .just(action) }
+      func reduce(into state: inout Int, mutation: Int) { state += mutation }
+      func transform(mutation: Observable<Int>) -> Observable<Int> {
+        calls.append("mutation")
+        state.subscribe(onNext: { [seen] in seen.append($0) }).disposed(by: bag)
+        action.subscribe(onNext: { _ in }).disposed(by: bag)
+        return mutation.map { $0 * 10 }
+      }
+    }
+    let stage = try Stage(placement)
+    let reactor = Reflecting(on: stage.placement)
+    reactor.isStubEnabled = true
+    reactor.send(1)
+    #expect(Threads.yield { reactor.stub.actions == [1] })
+    reactor.isStubEnabled = false
+    reactor.send(2)
+    #expect(Threads.yield { reactor.currentState == 20 })
+    #expect(stage.finish())
+    #expect(reactor.calls.elements == ["mutation"])
+    #expect(reactor.seen.elements == [0, 20])
+  }
 }

@@ -3,8 +3,6 @@ import Synchronization
 
 /// The main function of a loop's thread: round after round, until the loop is sealed.
 extension LoopState {
-  // Inlinable, like all that it calls, so that it is compiled where the core is known: otherwise each check of the
-  // rings would go through witness tables.
   @inlinable
   func run() {
     ownThread.store(CurrentCore.threadToken, ordering: .relaxed)
