@@ -27,9 +27,9 @@ struct AllocationTests {
       ("observedOnce", none), ("observedFourTimes", none), ("observedDistinct", none), ("byAction", none),
       ("transformed", none), ("attached", none),
     ])
-  func `an action allocates as much as recorded here`(_ work: (name: String, expected: ClosedRange<Double>))
-    throws
-  {
+  func `each kind of action allocates exactly the recorded number`(
+    _ work: (name: String, expected: ClosedRange<Double>)
+  ) throws {
     let output = Pipe()
     let process = Process()
     // The executable is built into the same folder as the tests.

@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test
-  func `no object leaks`() throws {
+  func `a ring destroys each object exactly once`() throws {
     let lifetimes = Lifetimes()
     do {
       let ring = try Ring<LifetimeTracked>(capacity: 8)

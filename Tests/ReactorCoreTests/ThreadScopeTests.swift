@@ -24,7 +24,7 @@ import Testing
     #expect(ThreadScope.innermost(Box.self) == nil)
   }
 
-  @Test func `no object is found inside of outside`() {
+  @Test func `ThreadScope.outside hides all objects`() {
     let (outer, inner) = (Room(), Room())
     ThreadScope.enter(outer) {
       ThreadScope.outside {

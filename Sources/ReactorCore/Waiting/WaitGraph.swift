@@ -7,7 +7,7 @@
 ///
 /// Each cycle is found. A sleeping thread keeps what it owns, so an edge of the graph does not change until
 /// that thread wakes. The thread that would close a cycle is the last one to enter it, and it searches under
-/// the lock. A thread whose wait is over, because there is room by now, still stands in the graph until it
+/// the lock. A thread whose wait is over, because there is room by now, stays in the graph until it
 /// has woken; it waits for nobody, so the search ends there.
 ///
 /// Any thread may call these functions. They take a lock of the whole process, and call the closures of a

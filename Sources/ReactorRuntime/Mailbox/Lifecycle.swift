@@ -96,7 +96,7 @@ struct Lifecycle: ~Copyable, Sendable {
 
   // MARK: Transitions
 
-  /// Refuses what is sent from now on, or says more precisely what becomes of what is inside. Any thread.
+  /// Closes the life cycle, or changes a drain to a discard. Any thread.
   @usableFromInline
   func openToClosing(by closer: Closer) -> AfterClosing {
     let changed = update { word in

@@ -1,8 +1,8 @@
 import ReactorCore
 import Synchronization
 
-/// A loop without a thread, hosted by a foreign loop: the rounds run where that calls for them. The host may be a loop
-/// around epoll, or that of GLib.
+/// A loop without a thread. A foreign loop calls ``run(rounds:)``, and the rounds run there. The foreign loop may be a
+/// loop around epoll, or that of GLib.
 ///
 /// The foreign loop watches ``descriptor`` and calls ``run(rounds:)`` whenever that is readable:
 ///
@@ -25,7 +25,7 @@ public final class HostedLoop: Sendable {
 
   /// Makes a hosted loop. Any thread.
   ///
-  /// Stops the program, with a sentence, if a limit is not positive.
+  /// Stops the program, with a message, if a limit is not positive.
   ///
   /// - Parameters:
   ///   - name: The loop's name in reports.
@@ -65,10 +65,11 @@ public final class HostedLoop: Sendable {
   /// Readable while there is something to do. It belongs to this object: watch it, but do not read from it or close it.
   public var descriptor: Int32 { poller.descriptor }
 
-  /// Runs what is there. Call it when ``descriptor`` is readable; at any other time it does no harm.
+  /// Runs all pending work, up to `limit` rounds. Call it when ``descriptor`` is readable; at any other time it does no
+  /// harm.
   ///
   /// Any thread, one at a time, but not from inside a turn, a job or a timer of this loop: that stops the program, with
-  /// a sentence.
+  /// a message.
   ///
   /// - Parameter limit: After how many rounds it returns although something is left; then the descriptor is
   ///   still readable. In a round each reactor has one turn. Positive.
@@ -95,7 +96,7 @@ public final class HostedLoop: Sendable {
     return processed
   }
 
-  /// Makes the descriptor wait for what comes; returns false if something is left or has come.
+  /// Makes the descriptor unreadable until new work arrives. Returns false if work is left.
   private func tryBecomeIdle() -> Bool {
     let state = loop.state
     let (isIdle, deadline) = stepper.checkForWork()
@@ -127,8 +128,8 @@ final class HostThread: Sendable {
 
   func note() { token.store(CurrentCore.threadToken, ordering: .relaxed) }
 
-  /// Runs a round if the calling thread is the one that has to, and is not inside of a round; returns whether it did. A
-  /// sender that waits for room would otherwise wait for itself.
+  /// If the calling thread ran the last round and is not inside one, runs a round and returns true. A sender that waits
+  /// for room would otherwise wait for itself.
   func tryRunRound() -> Bool {
     guard token.load(ordering: .relaxed) == CurrentCore.threadToken, let stepper = stepper.value,
       !stepper.loop.isCurrent

@@ -18,7 +18,7 @@ public final class LoopGroup: Sendable {
 
   /// Starts the threads. Any thread.
   ///
-  /// Stops the program, with a sentence, if `count` is not positive, or differs from that of `processors`.
+  /// Stops the program, with a message, if `count` is not positive, or differs from that of `processors`.
   ///
   /// - Parameters:
   ///   - name: What the names of the loops begin with.

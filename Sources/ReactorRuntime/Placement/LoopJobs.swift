@@ -86,7 +86,8 @@ extension LoopState {
     if !isPosted { throw refusal }
   }
 
-  /// Whether as many jobs and timers wait as may. Under the lock of the inbox; removes cancelled timers from it.
+  /// Whether the number of waiting jobs and timers has reached `jobCapacity`. Under the lock of the inbox; removes
+  /// cancelled timers from it.
   private func isFull(_ contents: inout InboxContents) -> Bool {
     // Relaxed: an old number of finished ones only refuses a job that would just have found room.
     let waiting = contents.submitted - monitor.tasksDone.load(ordering: .relaxed)
@@ -162,8 +163,8 @@ final class LateJobs: Sendable {
   }
 
   private func run(in loop: LoopState) {
-    // The thread stands for the loop's only while it runs a job: when there is none left, another thread may
-    // be the drainer before this one returns.
+    // Marks the thread as the loop's only during a job, because another thread may become the drainer before this one
+    // returns.
     SerialDrain.drain(
       takeBatch: { jobs.withLock { $0.takeBatch() } }, handle: { job in loop.asCurrent { job.run() } })
   }

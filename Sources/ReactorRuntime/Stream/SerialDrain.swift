@@ -42,7 +42,7 @@ import ReactorCore
 @usableFromInline
 struct SerialDrain<Input: Sendable>: Sendable {
   @usableFromInline var queue: [Input] = []
-  /// Whether somebody drains or is going to.
+  /// Whether a drain is running or scheduled.
   @usableFromInline var isActive = false
   /// The token of the thread that drains; 0 if none does, or if it is not known.
   @usableFromInline var drainer: UInt64 = 0
@@ -169,7 +169,7 @@ enum DrainSubmission: Sendable {
   case queued(mustWait: Bool)
 }
 
-/// How threads wait that bring more than a drainer has handled.
+/// Blocks threads that submit faster than the drainer handles inputs.
 ///
 /// All drainers of the process share one place to wait, because waiting is rare.
 @usableFromInline

@@ -114,8 +114,8 @@ struct MultiSourceSink<State: Sendable, Input: Sendable, Element: Sendable>: Sen
     let sink = Sink(observer)
     self.sink = sink
     drain = StatefulDrain(state) { state, input in if !sink.isOver { handle(sink, &state, input) } }
-    // First, so that a thread that blocks in `submit` has been let go when the source that waits for this
-    // thread is disposed of.
+    // Disposed of first: this releases a thread blocked in `submit`, for which disposing of its source may
+    // wait.
     sources.insert(drain)
     sink.hold(sources)
   }

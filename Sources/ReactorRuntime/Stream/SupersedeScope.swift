@@ -95,8 +95,8 @@ final class SupersedeScope: Sendable {
   }
 }
 
-/// What a thread is inside of while it says something that supersedes older requests: one object for each
-/// source of such signals. A reactor has one, and is inside of it while it announces an action.
+/// Marks a thread that sends a signal which supersedes older requests. Each source of signals has one
+/// object. A reactor has one, and is inside of it while it announces an action.
 @usableFromInline
 final class SupersedeCause: Sendable {
   @usableFromInline

@@ -17,7 +17,7 @@ enum SendPoint: Int, CaseIterable, Sendable {
   case sent
 }
 
-/// A send that a test makes step by step, as `Runtime.deliver` does it in one go.
+/// A send that a test makes step by step, as `Runtime.enqueue` does it in one go.
 struct FrozenSend {
   private let reactor: Script
   // Keeps the ring alive.

@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test
-  func `turns run where the foreign loop calls for them`() throws {
+  func `turns run on the thread that calls run`() throws {
     let hosted = try HostedLoop()
     let reactor = Script(
       on: hosted.placement,
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test
-  func `what is left keeps the descriptor readable`() throws {
+  func `the descriptor stays readable while work is left`() throws {
     let hosted = try HostedLoop(turnLimit: 2)
     let reactor = Script(on: hosted.placement)
     for index in 0..<7 { reactor.send(index) }

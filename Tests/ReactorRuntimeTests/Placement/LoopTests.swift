@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test
-  func `many reactors share the patience of a loop even if it has no limit`() throws {
+  func `a loop that never sleeps still runs forty reactors`() throws {
     let loop = try Loop(waiting: .parking(afterSpins: .max))
     let reactors = (0..<40).map { _ in Script(on: .loop(loop)) }
     for reactor in reactors { reactor.send(1) }

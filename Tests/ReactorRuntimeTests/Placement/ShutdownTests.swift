@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test
-  func `a loop that goes away reduces what was sent before`() throws {
+  func `a loop that is released without shutdown reduces what was sent before`() throws {
     let lifetimes = Lifetimes()
     let reduced = Record<Int>()
     for _ in 0..<10 {

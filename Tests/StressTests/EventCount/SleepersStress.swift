@@ -11,7 +11,7 @@ import Testing
 
 extension StressTests {
   /// Several sleepers on one event count, each with its own condition. One of them at a time is to wake. The others
-  /// wake in vain, and prepare again while that one may still be about to sleep.
+  /// wake for nothing, and prepare again while that one may still be about to sleep.
   @Suite struct SleepersStress {
     /// A condition: how often it was made true, and how often its sleeper noticed.
     private struct Bell: ~Copyable, Sendable {

@@ -65,7 +65,7 @@ extension StressTests {
     }
 
     @Test(arguments: [Place.caller, .parkingLoop])
-    func `while the oldest give way, actions are reduced in order, and the rest is reported`(
+    func `with dropOldest, remaining actions are reduced in order and dropped ones reported`(
       place: Place
     ) {
       Scenario.announce("drop oldest, \(place)")

@@ -28,7 +28,7 @@ extension StressTests {
     }
 
     @Test(arguments: [Place.caller, .parkingLoop, .group, .hosted])
-    func `closing is truthful, and accepted actions are processed or reported`(
+    func `sends are refused only after a close began, and accepted actions are processed or reported`(
       place: Place
     ) {
       Scenario.announce("closing history, \(place)")

@@ -17,7 +17,7 @@ extension StressTests {
     }
 
     @Test(arguments: Place.allCases)
-    func `the history of a reactor has real-time order, one owner at a time and a truthful full`(
+    func `a recorded history keeps real-time order, has one owner at a time, and refuses only when full`(
       place: Place
     ) {
       Scenario.announce("reactor history, \(place)")

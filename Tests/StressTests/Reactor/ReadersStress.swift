@@ -7,7 +7,7 @@ extension StressTests {
   /// Threads that read states without copying them: often, slowly, or only for a while.
   @Suite struct ReadersStress {
     @Test
-    func `lasting readers see whole states, and delay no other thread`() {
+    func `readers that hold a state for long see it whole and delay no thread`() {
       Scenario.announce("lasting readers")
       for (frequent, slow, changes) in [(1, 0, 60_000), (3, 0, 40_000), (2, 10, 10_000), (12, 0, 10_000)] {
         let parameters = "\(frequent) frequent, \(slow) slow, \(changes) changes"

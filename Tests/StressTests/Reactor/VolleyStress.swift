@@ -8,7 +8,7 @@ extension StressTests {
   /// that an owner missed when it left.
   @Suite struct VolleyStress {
     @Test(arguments: [Place.caller, .parkingLoop])
-    func `after a volley nothing is left behind`(place: Place) {
+    func `after each burst of sends every action was processed`(place: Place) {
       Scenario.announce("volleys, \(place)")
       for threads in [2, 3] {
         for capacity in [2, 64] {

@@ -17,7 +17,7 @@ extension StressTests {
     }
 
     @Test
-    func `the history has real-time order, whole batches and a truthful full`() {
+    func `a recorded history keeps real-time order and whole batches, and refuses only when full`() {
       Scenario.announce("ring history")
       for load in RingLoad.all(elements: 1500, isRecorded: true) {
         Scenario("ring history, \(load)").run { scenario in

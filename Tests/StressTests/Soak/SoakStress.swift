@@ -10,7 +10,7 @@ extension StressTests {
     static let workers = 4
 
     @Test
-    func `whatever happens, nothing is lost, nothing leaks, and nothing hangs`() {
+    func `a random mix of all operations loses no action, leaks no object and does not hang`() {
       Scenario.announce("soak")
       soak(Scenario("soak"))
     }

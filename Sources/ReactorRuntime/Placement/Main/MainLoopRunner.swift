@@ -71,7 +71,7 @@ final class MainLoopRunner: Sendable {
   private func tryBecomeIdle() -> Bool {
     let (isIdle, deadline) = stepper.checkForWork()
     if !isIdle { return false }
-    // It is not raised if the rounds ran for a timer, or to be sure that nothing is left.
+    // The signal is not raised if these rounds ran for a timer or as a final check.
     if signal.lower() {
       loop.state.monitor.notePark()
       loop.state.monitor.noteWakes(total: signal.raises)

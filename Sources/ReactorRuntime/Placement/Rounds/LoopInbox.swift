@@ -87,7 +87,8 @@ struct LoopInbox: ~Copyable, Sendable {
 
   // MARK: The thread that runs the rounds
 
-  /// Takes in what a turn of the loop scheduled, closed or not. It needs no wake-up: the round goes on.
+  /// Accepts a reactor that a turn of this loop scheduled, even after the loop was closed. It needs no wake-up: the round
+  /// goes on.
   @usableFromInline
   func submitFromTurn(_ reactor: ScheduledReactor) { _ = submitBesideRing(reactor, evenIfClosed: true) }
 
@@ -135,7 +136,7 @@ struct InboxContents: Sendable {
     return before - timers.count
   }
 
-  /// Takes out what is there; the count goes on.
+  /// Removes and returns all contents; keeps the count of submissions.
   mutating func take() -> InboxContents {
     defer {
       reactors = []

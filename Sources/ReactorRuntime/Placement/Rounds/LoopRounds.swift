@@ -78,7 +78,7 @@ struct LoopRounds: Sendable {
   /// each reactor. Returns how many actions, jobs and timers it ran.
   @inlinable
   mutating func runRound(of loop: LoopState) -> Int {
-    // Ends: each reactor is in the ring at most once.
+    // This terminates, because each reactor is in the ring at most once.
     _ = loop.inbox.ring.drain { reactors.accept($0) }
     if loop.inbox.hasContents.load(ordering: .relaxed) { takeContents(of: loop) }
     if loop.isClosed { reactors.close() }

@@ -82,7 +82,7 @@ extension LoopState {
     return current == 0 && runRoundHere != nil ? lastRunner.load(ordering: .relaxed) : current
   }
 
-  /// Runs `body` with the calling thread in the place of the loop's own.
+  /// Runs `body` as if the calling thread were the loop's thread.
   func asCurrent<Result>(_ body: () -> Result) -> Result {
     lastRunner.store(CurrentCore.threadToken, ordering: .relaxed)
     currentThread.store(CurrentCore.threadToken, ordering: .relaxed)

@@ -1,7 +1,6 @@
 import ReactorCore
 
-/// A loop without a thread: other code calls for its rounds, on any thread, one at a time. That is a test, a foreign
-/// loop or the main queue.
+/// A loop without a thread. A test, a foreign loop or the main queue runs its rounds, on any thread, one at a time.
 package final class LoopStepper: Sendable {
   /// The placement of its reactors.
   package let loop: Loop

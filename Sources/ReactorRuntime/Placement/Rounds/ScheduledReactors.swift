@@ -57,7 +57,8 @@ struct ScheduledReactors: Sendable {
     return processed
   }
 
-  /// The patience with each of so many reactors: an empty turn of each of many costs more than to schedule one again.
+  /// The number of quiet turns after which a reactor is released; smaller with many reactors, because polling them costs
+  /// more than scheduling one again.
   @inlinable
   var sharedPatience: Int { patience / max(1, quietTurns.count / 16) }
 
@@ -111,7 +112,7 @@ struct ScheduledReactor: Sendable {
   }
 }
 
-/// What a loop calls a runtime for.
+/// The requests of a loop to a runtime.
 @usableFromInline
 enum LoopCall: Sendable {
   /// Makes the calling thread the owner of a reactor that is scheduled.

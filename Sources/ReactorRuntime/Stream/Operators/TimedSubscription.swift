@@ -64,7 +64,8 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
       // Before the source is subscribed to, which may take long: if the sink ends meanwhile, so does the
       // timer.
       sink.hold(Disposables.create(subscription.source, subscription.timer, subscription.drain))
-      // Its place is taken before it is there: the operation may replace it while it is being made.
+      // Reserves the slot before subscribing, because the operation may replace the source during the
+      // subscription.
       let first = SingleAssignmentDisposable()
       subscription.source.disposable = first
       subscription.submit(.begin)

@@ -9,7 +9,7 @@ public typealias RxAbstractInteger = FixedWidthInteger
 extension Observable where Element: FixedWidthInteger {
   /// Counts from 0, one element after each period, without an end.
   ///
-  /// What becomes of the periods that pass while the observer is busy is the scheduler's rule. The system's
+  /// The scheduler decides what happens to periods that pass while the observer is busy. The system's
   /// queues make one element of them.
   ///
   /// - Parameters:
