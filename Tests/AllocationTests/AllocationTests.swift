@@ -27,7 +27,7 @@ struct AllocationTests {
       ("observedOnce", none), ("observedFourTimes", none), ("observedDistinct", none), ("byAction", none),
       ("transformed", none), ("attached", none),
     ])
-  func `each kind of action allocates exactly the recorded number`(
+  func `each kind of action allocates the recorded number`(
     _ work: (name: String, expected: ClosedRange<Double>)
   ) throws {
     let output = Pipe()

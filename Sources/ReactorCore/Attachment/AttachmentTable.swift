@@ -146,14 +146,16 @@ public final class AttachmentTable: Sendable {
   func sweep() { for shard in shards { sweep(shard) } }
 
   private func sweep(_ shard: Shard) {
-    let copy = shard.withLock { $0 }
-    let dead = Set(copy.entries.filter { $0.isDead }.map { $0.identity })
+    // Copied under the mutex. A copy of the index would share its memory with the index, which an insertion changes in
+    // place as soon as the copy is gone; ThreadSanitizer does not see the reference count that orders the two.
+    let entries = shard.withLock { $0.entries }
+    let dead = Set(entries.filter { $0.isDead }.map { $0.identity })
     if dead.isEmpty { return }
     shard.withLock { index in
       index = AttachmentIndex(index.entries.filter { !dead.contains($0.identity) })
     }
     // The dead entries are released here, not under the mutex.
-    withExtendedLifetime(copy) {}
+    withExtendedLifetime(entries) {}
   }
 
   /// Makes sure that a sweep begins after this call. Called after an insertion, without a mutex.
