@@ -26,7 +26,7 @@ import Synchronization
 //
 // No foreign code under a mutex. Foreign code is what makes a value, the deinit of a value and the deinit of an
 // object; all may use the table. A sweep therefore has three steps:
-// 1. Under the mutex, copy the index. The copy shares its memory with the original, so this costs O(1).
+// 1. Under the mutex, copy the references to the shard's entries: O(entries / 64).
 // 2. Without the mutex, find the dead entries in the copy. To load a weak reference is to retain the object for
 //    a moment, so this may release the last reference to an object and run its deinit.
 // 3. Under the mutex, replace the index by one without the dead entries. The copy still has them, so nothing is
