@@ -18,6 +18,11 @@ let integrations = [
   product("ServiceLifecycle", of: "swift-service-lifecycle", for: "ServiceLifecycle"),
 ]
 
+/// How Swift code is compiled for the controlled scheduler: see the end of this file.
+let controlled: SwiftSetting = .unsafeFlags([
+  "-module-alias", "Synchronization=ControlledSynchronization", "-Xcc", "-DRR_CONTROLLED",
+])
+
 /// Each way to run the main thread is a program of its own, which MainLoopTests runs.
 let mainLoopPrograms: [Target] = ["main-run-loop", "main-dispatch", "main-async", "main-run"].map { name in
   .executableTarget(
@@ -157,6 +162,44 @@ let package = Package(
 // take most of the time.
 if let only = Context.environment["RR_ONLY_TESTS"] {
   package.targets.removeAll { $0.type == .test && $0.name != only }
+}
+
+// The library under the controlled scheduler, and nothing else: the same sources, in which `import Synchronization` means
+// a module whose atomics are points of the scheduler. See Tests/README.md. Not a trait: an alias of a module
+// is an unsafe flag, and a package with unsafe flags cannot be a dependency.
+if Context.environment["RR_CONTROLLED"] != nil {
+  let library = ["CReactorCore", "RawCore", "ReactorCore", "ReactorRuntime", "TestSupport"]
+  package.products = []
+  package.targets.removeAll { !library.contains($0.name) }
+  for target in package.targets {
+    if target.name == "CReactorCore" {
+      target.dependencies.append("ControlledScheduler")
+      target.cSettings = (target.cSettings ?? []) + [.define("RR_CONTROLLED")]
+    } else {
+      // The pure-Swift twin is left out: it places atomics in memory that it frees as bytes.
+      if target.name == "ReactorCore" { target.dependencies = ["CReactorCore", "RawCore"] }
+      target.dependencies.append("ControlledSynchronization")
+      target.swiftSettings = strictSwift + [controlled]
+    }
+  }
+  package.targets += [
+    .target(name: "ControlledScheduler", path: "Tests/Controlled/Scheduler", cSettings: strictC),
+    .target(
+      name: "ControlledPlatform", dependencies: ["CReactorCore", "ControlledScheduler"],
+      path: "Tests/Controlled/Platform", cSettings: strictC),
+    .target(
+      name: "ControlledSynchronization", dependencies: ["ControlledScheduler"],
+      path: "Tests/Controlled/Synchronization", swiftSettings: strictSwift),
+    .testTarget(
+      name: "ControlledTests",
+      dependencies: [
+        "ControlledPlatform", "ControlledScheduler", "ControlledSynchronization", "ReactorCore",
+        "ReactorRuntime", "TestSupport",
+      ],
+      path: "Tests/Controlled/ControlledTests", swiftSettings: strictSwift + [controlled],
+      // What the scheduler replaces must be found before the definitions of the shared libraries.
+      linkerSettings: [.unsafeFlags(["-Xlinker", "--export-dynamic"])]),
+  ]
 }
 
 // Tests of a release build need an optimized library, not optimized tests: specialising the send sites of all tests takes

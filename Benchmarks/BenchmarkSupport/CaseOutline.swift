@@ -11,6 +11,8 @@ package struct CaseOutline: Equatable, Sendable {
     case readers
     /// Columns are the parts: what one of very many costs.
     case scale
+    /// Columns are the parts: what a change costs, and how many reads there are meanwhile.
+    case sizes
     /// Rows of the table of limits, one for each part.
     case limit
   }
@@ -66,7 +68,7 @@ package struct CaseOutline: Equatable, Sendable {
   package func resultName(_ part: Part) -> String { "\(name).\(part.name)" }
 
   /// Whether its parts are columns of one table.
-  package var partsAreColumns: Bool { kind == .latency || kind == .scale }
+  package var partsAreColumns: Bool { kind == .latency || kind == .scale || kind == .sizes }
 }
 
 /// How names of cases are matched on the command line.

@@ -49,6 +49,7 @@ package struct TextReport: Sendable {
       case .throughput: "M actions/s"
       case .latency: "ns from the scheduled time to reduced"
       case .scale: "of many: bytes and ns for each, M actions/s of all together"
+      case .sizes: "ns per change, M reads/s"
       case .time, .limit, .readers: "ns per action"
       }
     guard let limit = outline.limit else { return "\(outline.name) · \(what)" }
@@ -78,7 +79,7 @@ package struct TextReport: Sendable {
       switch outline.kind {
       case .throughput: "P=\(key)"
       case .readers: "R=\(key)"
-      case .latency, .scale: String(key.dropFirst(outline.name.count + 1))
+      case .latency, .scale, .sizes: String(key.dropFirst(outline.name.count + 1))
       case .time, .limit: "1 thread"
       }
     let reference = cells.first { $0.variant == variants.first }

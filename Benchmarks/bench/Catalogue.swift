@@ -6,7 +6,7 @@ import ReactorCore
 /// first.
 enum Catalogue {
   static let cases: [Case] =
-    parts + reactors + streams + publishing + readers + latencies + scale + limits
+    parts + reactors + streams + publishing + sizes + readers + latencies + scale + limits
 }
 
 /// Parts of both cores, in this process. Producers send to a ring or to lanes, and one thread receives and reduces. Or
@@ -132,6 +132,28 @@ extension Catalogue {
         .onCore(LongTurnsSubject<State>.self, suffix: "-long-turns", hasOrder: false),
         .subject("pthread-mutex", SizedMutexBaseline<State>.self, hasOrder: false),
         .subject("plain", SizedPlainBaseline<State>.self, hasOrder: false),
+      ])
+  }
+}
+
+/// What a change of one element costs, by the size of the state: while nobody reads, and while others do.
+extension Catalogue {
+  static let sizes: [Case] =
+    [10, 1000, 10_000, 100_000, 1_000_000].map { changing("state.size.\($0)", $0, of: TableState.self) } + [
+      changing("state.inline", InlineState.count, of: InlineState.self),
+      changing("state.array", 100_000, of: LongArrayState.self),
+    ]
+
+  private static func changing<State: ElementState>(_ name: String, _ count: Int, of: State.Type) -> Case {
+    Case(
+      name, .sizes(SizedStateShape(count: count)),
+      variants: [
+        .elements("mutex", ElementMutexBaseline<State>.self),
+        .onCore(ElementReactorSubject<State, OnCaller>.self),
+        .onCore(ElementReactorSubject<State, OnLoop>.self, suffix: "-loop"),
+        .elements("copied", ElementReactorSubject<State, CopiedOnCaller>.self),
+        .elements("pthread-rwlock", ElementReadWriteLockBaseline<State>.self),
+        .elements("actor", ElementActorBaseline<State>.self),
       ])
   }
 }

@@ -2,7 +2,7 @@ import Glibc
 import RawCore
 import Synchronization
 
-/// The trampoline of the pure-Swift core: `rr_trampoline.h` and `rr_pins.h` written with `Synchronization`
+/// The trampoline of the pure-Swift core: `rr_trampoline.h` written with `Synchronization`
 /// atomics. Those files document the word, the diagram of its states, and why nothing is lost.
 ///
 /// No thread keeps a pin between its reads, as `rr_readers.h` does: that needs an asymmetric fence.
@@ -99,7 +99,7 @@ extension SwiftTrampoline {
   }
 
   @inlinable
-  public var wasOwner: UInt64 {
+  public var ownerToken: UInt64 {
     // OWNERSHIP: a producer that finds the word busy does nothing more; as in `tryTake(for:)`.
     word.pointee.load(ordering: .sequentiallyConsistent) & Self.ownerMask
   }
@@ -133,8 +133,13 @@ extension SwiftTrampoline {
     pins(slot).pointee.load(ordering: .sequentiallyConsistent) == 0
   }
 
+  // No thread keeps a pin.
   @inlinable
-  public func pinPublished() -> SnapshotPin {
+  @inline(__always)
+  public func pinKept() -> SnapshotPin { SnapshotPin(slot: -1) }
+
+  @inlinable
+  public func pinUnkept() -> SnapshotPin {
     while true {
       let slot = publishedSlot
       if slot < 0 { return SnapshotPin(slot: slot) }

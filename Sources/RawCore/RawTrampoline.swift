@@ -1,5 +1,5 @@
 /// The ownership word of a state, and the pins of its snapshot slots. The state diagram and the arguments are documented
-/// in `rr_trampoline.h`, `rr_pins.h` and `rr_readers.h`.
+/// in `rr_trampoline.h` and `rr_readers.h`.
 public protocol RawTrampoline: RawObject {
   /// Creates a trampoline in the state NEW, with `payload` bytes behind it.
   init(payload: Int) throws(CoreError)
@@ -18,7 +18,7 @@ public protocol RawTrampoline: RawObject {
   /// Whether the thread with that token, which must be the caller's, is the owner.
   func isOwner(_ token: UInt64) -> Bool
   /// The token of the thread that was the owner a moment ago; ``scheduledToken`` while scheduled, 0 while idle or new.
-  var wasOwner: UInt64 { get }
+  var ownerToken: UInt64 { get }
 
   // MARK: The thread that runs the schedule
 
@@ -42,9 +42,12 @@ public protocol RawTrampoline: RawObject {
 
   /// The slot of the published snapshot; -1 before the first publication.
   var publishedSlot: Int { get }
-  /// Pins the published slot. The calling thread unpins it, after everything that it pinned later.
-  func pinPublished() -> SnapshotPin
-  /// Ends a pin of ``pinPublished()``.
+  /// Begins a read by a pin of the published slot that the calling thread keeps. The slot is -1 if it keeps none. Also of
+  /// a state with one place, which no thread pins.
+  func pinKept() -> SnapshotPin
+  /// Pins the published slot, after ``pinKept()`` found no pin. The slot is -1 if nothing was published yet.
+  func pinUnkept() -> SnapshotPin
+  /// Ends a pin of one of these. The calling thread, after it has unpinned everything that it pinned later.
   func unpin(_ pin: SnapshotPin)
   /// Adds a pin to `slot`. The caller must load ``publishedSlot`` again before it reads, and must find the same slot.
   func pin(slot: Int)
@@ -52,6 +55,48 @@ public protocol RawTrampoline: RawObject {
   func unpin(slot: Int)
   /// The number of publications that were deferred.
   var wasDeferred: Int { get }
+
+  // MARK: A state with one place; see `rr_access.h`
+
+  /// Begins a change if no thread reads or waits. The owner.
+  func tryBeginChange() -> Bool
+  /// Makes readers that come from now on hold back. The owner, outside of a change.
+  func holdReaders()
+  /// Begins a change after ``holdReaders()`` if no thread reads. The owner.
+  func tryBeginHeldChange() -> Bool
+  /// Ends a change. Returns whether a reader waits; then the caller must notify. The owner.
+  func endChange() -> Bool
+  /// Begins a read, unless the state is being changed, or readers hold back and this one must. Any thread but the owner.
+  func tryBeginRead(passingHold: Bool) -> Bool
+  /// Whether ``tryBeginRead(passingHold:)`` would have succeeded a moment ago. Any thread.
+  func wasOpen(passingHold: Bool) -> Bool
+  /// Ends a read. Returns whether the owner waits for that; then the caller must notify. The reader.
+  func endRead() -> Bool
+  /// The number of threads that were reading a moment ago. Contains the calling thread. Any thread.
+  var wasReaderCount: Int { get }
+  /// The calling thread begins, and stops, to wait for the end of a change. Any thread but the owner.
+  func beginWaiting()
+  func endWaiting()
+  /// Whether a thread was waiting for the end of a change a moment ago. Any thread.
+  var wasAwaited: Bool { get }
+  /// The calling thread, which waits, says that it has waited for long, and stops saying so. Any thread but the owner.
+  func beginStarving()
+  func endStarving()
+  /// Whether a thread said so a moment ago. Any thread.
+  var hasStarving: Bool { get }
+  /// Counts a copy of the state that was handed out. Any thread.
+  func noteCopy()
+  /// The number of those copies. Any thread.
+  var wasCopied: Int { get }
+}
+
+extension RawTrampoline {
+  /// Pins the published slot, in one of the two ways.
+  @inlinable
+  public func pinPublished() -> SnapshotPin {
+    let pin = pinKept()
+    return pin.slot >= 0 ? pin : pinUnkept()
+  }
 }
 
 /// A pin of a snapshot slot, to be ended by the thread that made it.

@@ -19,7 +19,6 @@ extern _Atomic long checks_failed;
   } while (0)
 
 /* At least one function for each file of tests. */
-void test_status(void);
 void test_creation(void);
 void test_ring(void);
 void test_lanes(void);

@@ -10,7 +10,6 @@ static void test_leaks(void) { CHECK(faulty_alive() == 0); }
  * have left allocated. */
 static void (*const tests[])(void) = {
     test_fence_setup_faults,
-    test_status,
     test_creation,
     test_ring,
     test_lanes,

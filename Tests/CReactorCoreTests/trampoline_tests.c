@@ -11,7 +11,7 @@ static void test_transitions(void) {
 
   /* NEW: only try_initialize succeeds. */
   CHECK(rr_trampoline_published_slot(t) == -1);
-  CHECK(rr_trampoline_was_owner(t) == 0);
+  CHECK(rr_trampoline_owner(t) == 0);
   CHECK(!rr_trampoline_try_acquire(t, me));
   CHECK(!rr_trampoline_try_schedule(t));
   CHECK(rr_trampoline_try_initialize(t, me));
@@ -26,14 +26,14 @@ static void test_transitions(void) {
   for (uint64_t slot = 0; slot < RR_TRAMPOLINE_SLOTS; slot++) {
     rr_trampoline_publish(t, me, slot);
     CHECK(rr_trampoline_published_slot(t) == (int)slot);
-    CHECK(rr_trampoline_was_owner(t) == me);
+    CHECK(rr_trampoline_owner(t) == me);
     CHECK(!rr_trampoline_try_acquire(t, other));
     CHECK(!rr_trampoline_try_schedule(t));
   }
 
   /* IDLE, OWNED, IDLE, SCHEDULED, OWNED: the snapshot stays. */
   rr_trampoline_release(t, 2);
-  CHECK(rr_trampoline_was_owner(t) == 0);
+  CHECK(rr_trampoline_owner(t) == 0);
   CHECK(rr_trampoline_try_acquire(t, other));
   CHECK(rr_trampoline_published_slot(t) == 2);
   CHECK(rr_trampoline_is_owner(t, other));
@@ -41,14 +41,14 @@ static void test_transitions(void) {
   CHECK(rr_trampoline_try_schedule(t));
   CHECK(!rr_trampoline_try_schedule(t));
   CHECK(!rr_trampoline_try_acquire(t, me));
-  CHECK(rr_trampoline_was_owner(t) == RR_TRAMPOLINE_SCHEDULED);
+  CHECK(rr_trampoline_owner(t) == RR_TRAMPOLINE_SCHEDULED);
   CHECK(rr_trampoline_published_slot(t) == 1);
   rr_trampoline_acquire_scheduled(t, me);
   CHECK(rr_trampoline_is_owner(t, me));
   CHECK(rr_trampoline_published_slot(t) == 1);
   CHECK(!rr_trampoline_try_initialize(t, me));
   rr_trampoline_release(t, 0);
-  CHECK(rr_trampoline_was_owner(t) == 0);
+  CHECK(rr_trampoline_owner(t) == 0);
   CHECK(rr_trampoline_published_slot(t) == 0);
   rr_trampoline_destroy(t);
 }

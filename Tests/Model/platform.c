@@ -14,12 +14,12 @@
 static bool is_symmetric;
 static int64_t now;
 
-static void reset_mutex(void);
+static void reset_mutexes(void);
 
 void model_platform_reset(const model_case *which) {
   is_symmetric = which->is_symmetric;
   now = 0;
-  reset_mutex();
+  reset_mutexes();
   model_fence_reset(!which->chooses_fence, which->is_symmetric);
   model_readers_reset();
 }
@@ -81,34 +81,47 @@ static const rr_platform platform = {
 };
 const rr_platform *rr_platform_in_use = &platform;
 
-/* MARK: one mutex is enough for all cases */
+/* MARK: mutexes, by their addresses */
 
-static const char mutex;
-static bool is_locked;
-/* What the last holder knew when it unlocked the mutex. */
-static model_view handed_on;
+#define MOST_MUTEXES 8
 
-static void reset_mutex(void) {
-  is_locked = false;
-  memset(&handed_on, 0, sizeof handed_on);
+typedef struct mutex {
+  const void *address;
+  bool is_locked;
+  /* What the last holder knew when it unlocked the mutex. */
+  model_view handed_on;
+} mutex;
+
+static mutex mutexes[MOST_MUTEXES];
+static unsigned mutex_count;
+
+static void reset_mutexes(void) { mutex_count = 0; }
+
+static mutex *mutex_at(const void *address) {
+  for (unsigned i = 0; i < mutex_count; i++) {
+    if (mutexes[i].address == address) return &mutexes[i];
+  }
+  if (mutex_count == MOST_MUTEXES) model_fail("more than %d mutexes", MOST_MUTEXES);
+  mutexes[mutex_count] = (mutex){.address = address};
+  return &mutexes[mutex_count++];
 }
 
 int model_mutex_lock(void *which) {
-  (void)which;
   model_step();
-  while (is_locked) model_block(&mutex, "waits for a mutex");
-  is_locked = true;
-  model_view_join(model_view_of(model_running), &handed_on);
+  mutex *m = mutex_at(which);
+  while (m->is_locked) model_block(m, "waits for a mutex");
+  m->is_locked = true;
+  model_view_join(model_view_of(model_running), &m->handed_on);
   return 0;
 }
 
 int model_mutex_unlock(void *which) {
-  (void)which;
+  mutex *m = mutex_at(which);
   model_view *own = model_view_of(model_running);
-  handed_on = *own;
+  m->handed_on = *own;
   own->clock[model_running]++;
-  is_locked = false;
-  model_wake(&mutex);
+  m->is_locked = false;
+  model_wake(m);
   return 0;
 }
 

@@ -55,6 +55,8 @@ static inline uint64_t model_swapped(uint64_t value, uint64_t operand) {
 #define rr_load_relaxed(x) MODEL_LOAD(NULL, x, MODEL_RELAXED)
 #define rr_store_relaxed(x, v) MODEL_STORE(NULL, x, v, MODEL_RELAXED)
 #define rr_exchange_relaxed(x, v) MODEL_MODIFY(NULL, "exchange", x, v, model_swapped, MODEL_RELAXED)
+#define rr_fetch_add_relaxed(x, v) MODEL_MODIFY(NULL, "fetch-add", x, v, model_plus, MODEL_RELAXED)
+#define rr_fetch_sub_relaxed(x, v) MODEL_MODIFY(NULL, "fetch-sub", x, v, model_minus, MODEL_RELAXED)
 #define rr_fetch_or_relaxed(x, v) MODEL_MODIFY(NULL, "fetch-or", x, v, model_or, MODEL_RELAXED)
 #define rr_cas_relaxed(x, expected, v) MODEL_SWAP(NULL, x, expected, v, MODEL_RELAXED)
 
@@ -71,8 +73,11 @@ static inline uint64_t model_swapped(uint64_t value, uint64_t operand) {
   MODEL_MODIFY(#edge, "fetch-or", x, v, model_or, MODEL_SEQ_CST)
 #define rr_cas_acquire(edge, x, expected, v) MODEL_SWAP(#edge, x, expected, v, MODEL_ACQUIRE)
 /* Used only by the cases that repeat the Swift layers. */
+#define rr_exchange_acquire(edge, x, v)                                                            \
+  MODEL_MODIFY(#edge, "exchange", x, v, model_swapped, MODEL_ACQUIRE)
 #define rr_store_seq_cst(edge, x, v) MODEL_STORE(#edge, x, v, MODEL_SEQ_CST)
 #define rr_cas_release(edge, x, expected, v) MODEL_SWAP(#edge, x, expected, v, MODEL_RELEASE)
+#define rr_cas_acq_rel(edge, x, expected, v) MODEL_SWAP(#edge, x, expected, v, MODEL_ACQ_REL)
 #define rr_cas_seq_cst(edge, x, expected, v) MODEL_SWAP(#edge, x, expected, v, MODEL_SEQ_CST)
 
 #define rr_full_fence(edge) model_full_fence(MODEL_SITE(#edge, "full fence", "", MODEL_SEQ_CST))

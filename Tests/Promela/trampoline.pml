@@ -5,16 +5,16 @@
  *  here                 repeats
  *  ────                 ───────
  *  Thread               a thread that sends, Runtime.send; on placement .caller it also runs turns
- *  Loop                 the thread of a loop: ScheduledReactors.accept and runTurns, Runtime.tryLeaveLoop
+ *  Loop                 the thread of a loop: OwnedReactors.accept and runTurns, Runtime.tryLeaveLoop
  *  try_initialize()     rr_trampoline_try_initialize, and the publish that ends NEW
  *  try_set_owner()      rr_trampoline_try_acquire, rr_trampoline_try_schedule
  *  release()            rr_trampoline_release
  *  claim(), publish()   rr_ring_try_claim, rr_ring_publish
- *  is_empty(), …        Ring.isEmpty, isReady, wasReady
- *  run_turns()          Runtime.runTurns and releaseOrRunTurns; choose(): Mailbox.drain, drainReentrant
+ *  is_empty(), …        Ring.isEmpty, isReady, isHeadPublished
+ *  run_turns()          Runtime.runTurns and releaseOnceIdle; choose(): Mailbox.drain, drainReentrant
  *  process()            Runtime.process, for an action that may send another one here: enqueueReentrant
  *  try_reacquire()      Runtime.tryReacquire; MEMORY_MODEL.md, "Claim and release"
- *  run_or_schedule()    Runtime.runOrSchedule, with a loop
+ *  run_or_schedule()    Runtime.acquireAndRunOrSchedule, with a loop
  *  heavy_fence()        rr_fence_heavy, by membarrier; light_fence(): rr_fence_light
  *  StoreBuffer          the processor of a thread: its stores reach memory late
  *

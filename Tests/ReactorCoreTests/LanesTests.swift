@@ -134,7 +134,7 @@ import Testing
   }
 
   @Test
-  func `the order of each producer is kept`() throws {
+  func `lanes keep the order of each producer`() throws {
     let lanes = try Lanes<Int>(limit: 4, capacity: 16)
     let each = 3000
     let isDone = Threads.start {

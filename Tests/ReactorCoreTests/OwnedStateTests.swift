@@ -22,7 +22,7 @@ import Testing
     #expect(state.read() == nil)
     #expect(state.tryAcquire() == false)
     #expect(state.trySchedule() == false)
-    #expect(state.wasBusy == false)
+    #expect(state.isBusy == false)
     var reads = 0
     let isStarted = state.tryInitialize {
       reads += 1
@@ -41,7 +41,7 @@ import Testing
     #expect(reads == 1)
     state.release()
     #expect(state.read() == 7)
-    #expect(state.wasBusy == false)
+    #expect(state.isBusy == false)
   }
 
   @Test
@@ -84,14 +84,14 @@ import Testing
   func `at most one thread owns the state or has it scheduled`() throws {
     let state = Shared(try OwnedState<Int>())
     #expect(state.value.tryInitialize { 0 } == true)
-    #expect(state.value.wasBusy == true)
-    #expect(state.value.wasOwner == CurrentCore.threadToken)
+    #expect(state.value.isBusy == true)
+    #expect(state.value.ownerToken == CurrentCore.threadToken)
     #expect(state.value.tryAcquire() == false)
     state.value.release()
-    #expect(state.value.wasOwner == 0)
-    #expect(state.value.wasBusy == false)
+    #expect(state.value.ownerToken == 0)
+    #expect(state.value.isBusy == false)
     #expect(state.value.trySchedule() == true)
-    #expect(state.value.wasBusy == true)
+    #expect(state.value.isBusy == true)
     #expect(state.value.isOwner == false)
     #expect(state.value.tryAcquire() == false)
     let seen = Record<Bool>()

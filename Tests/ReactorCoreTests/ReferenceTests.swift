@@ -5,7 +5,7 @@ import Testing
 /// The reference that is set once, and the one that does not retain its object.
 @Suite struct ReferenceTests {
   private final class Holder: Sendable {
-    let reference = AtomicOnce<LifetimeTracked>()
+    let reference = AtomicReference<LifetimeTracked>()
     deinit { reference.releaseObject() }
   }
 
@@ -35,7 +35,7 @@ import Testing
     let lifetimes = Lifetimes()
     var owner: LifetimeTracked? = lifetimes.track(1)
     let part = lifetimes.track(2)
-    let weakly = WeakOwner(owner!, part: part)
+    let weakly = WeakReference(owner!, part: part)
     var seen: [Int] = []
     #expect(weakly.use { seen = [$0.value, $1.value] })
     #expect(seen == [2, 1])

@@ -69,11 +69,11 @@ import Testing
     #expect(ring.trySend(count: 4) { $0 } == .accepted)
     #expect(ring.received(upTo: 1) == [0])
     #expect(ring.isReady == true)
-    // `wasReady` loads the word of the slot at the head, and only the first slot of a run has one.
-    #expect(ring.wasReady == false)
+    // `isHeadPublished` loads the word of the slot at the head, and only the first slot of a run has one.
+    #expect(ring.isHeadPublished == false)
     #expect(ring.received() == [1, 2, 3])
     #expect(ring.trySend(4).isAccepted)
-    #expect(ring.wasReady == true)
+    #expect(ring.isHeadPublished == true)
   }
 
   @Test

@@ -57,7 +57,7 @@ import Testing
       #expect(ring.tail == UInt64(index))
       #expect(ring.trySend(index).isAccepted)
       #expect(ring.isReady == true)
-      #expect(ring.wasReady == true)
+      #expect(ring.isHeadPublished == true)
       #expect(ring.isIdle == false)
       _ = ring.drain { (_: consuming Int, cursor: UInt64) in cursors.append(cursor) }
       #expect(ring.head == UInt64(index + 1))
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test
-  func `the order of each producer is kept`() throws {
+  func `a ring keeps the order of each producer`() throws {
     let ring = Shared(try Ring<Int>(capacity: 16))
     let producers = 4
     let each = 2000

@@ -24,10 +24,10 @@ import Testing
     #expect(ThreadScope.innermost(Box.self) == nil)
   }
 
-  @Test func `ThreadScope.outside hides all objects`() {
+  @Test func `ThreadScope.leaveAll hides all objects`() {
     let (outer, inner) = (Room(), Room())
     ThreadScope.enter(outer) {
-      ThreadScope.outside {
+      ThreadScope.leaveAll {
         #expect(ThreadScope.objects(Room.self).isEmpty)
         ThreadScope.enter(inner) { #expect(ThreadScope.objects(Room.self).map { $0 === inner } == [true]) }
       }

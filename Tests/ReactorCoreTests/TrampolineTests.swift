@@ -13,11 +13,11 @@ import Testing
   @Test
   func `there is one owner at a time`() throws {
     let trampoline = Shared(try Trampoline())
-    #expect(trampoline.value.raw.wasOwner == 0)
+    #expect(trampoline.value.raw.ownerToken == 0)
     #expect(trampoline.value.isOwner == false)
     #expect(trampoline.value.tryAcquire() == true)
     #expect(trampoline.value.isOwner == true)
-    #expect(trampoline.value.raw.wasOwner != 0)
+    #expect(trampoline.value.raw.ownerToken != 0)
     // The owner itself cannot acquire a second time either.
     #expect(trampoline.value.tryAcquire() == false)
     #expect(trampoline.value.trySchedule() == false)
@@ -27,11 +27,11 @@ import Testing
         refusals.append(!trampoline.value.tryAcquire())
         refusals.append(!trampoline.value.trySchedule())
         refusals.append(!trampoline.value.isOwner)
-        refusals.append(trampoline.value.raw.wasOwner != 0)
+        refusals.append(trampoline.value.raw.ownerToken != 0)
       })
     #expect(refusals.elements == [true, true, true, true])
     trampoline.value.release()
-    #expect(trampoline.value.raw.wasOwner == 0)
+    #expect(trampoline.value.raw.ownerToken == 0)
     #expect(trampoline.value.isOwner == false)
     #expect(trampoline.value.tryAcquire() == true)
     trampoline.value.release()
@@ -44,7 +44,7 @@ import Testing
     #expect(trampoline.value.trySchedule() == false)
     #expect(trampoline.value.tryAcquire() == false)
     #expect(trampoline.value.isOwner == false)
-    #expect(trampoline.value.raw.wasOwner != 0)
+    #expect(trampoline.value.raw.ownerToken != 0)
     let seen = Record<Bool>()
     #expect(
       Threads.run(1) { _ in
@@ -65,14 +65,14 @@ import Testing
     defer { raw.destroy() }
     let me = CurrentCore.threadToken
     #expect(raw.publishedSlot == -1)
-    #expect(raw.wasOwner == 0)
+    #expect(raw.ownerToken == 0)
     // No thread can acquire or schedule before the start.
     #expect(!raw.tryAcquire(me))
     #expect(!raw.trySchedule())
     #expect(raw.tryInitialize(me))
     #expect(!raw.tryInitialize(me))
     #expect(raw.isOwner(me))
-    #expect(raw.wasOwner == me)
+    #expect(raw.ownerToken == me)
     #expect(raw.publishedSlot == -1)
     for slot in 0..<snapshotSlotCount {
       raw.publish(me, slot: slot)
@@ -81,14 +81,14 @@ import Testing
     }
     raw.release(slot: 2)
     #expect(raw.publishedSlot == 2)
-    #expect(raw.wasOwner == 0)
+    #expect(raw.ownerToken == 0)
     #expect(raw.trySchedule())
-    #expect(raw.wasOwner == 16)
+    #expect(raw.ownerToken == 16)
     #expect(raw.publishedSlot == 2)
     #expect(!raw.isOwner(me))
     raw.acquireScheduled(me)
     #expect(raw.publishedSlot == 2)
-    #expect(raw.wasOwner == me)
+    #expect(raw.ownerToken == me)
     #expect(!raw.tryInitialize(me))
     raw.release(slot: 3)
     #expect(raw.tryAcquire(me))

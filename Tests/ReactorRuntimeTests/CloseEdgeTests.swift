@@ -5,7 +5,7 @@ import Testing
 
 /// Tests of a reactor's end in cases where it is easily missed, or where something else ends or sends at the same time.
 @Suite struct CloseEdgeTests {
-  private static let soon = Duration.seconds(20)
+  private static let soon = Duration.seconds(patience)
 
   /// The last turn processes as many actions as a turn may, so none is left that would cause another turn.
   @Test(arguments: PlacementUnderTest.allCases)
@@ -147,5 +147,56 @@ import Testing
     #expect(other.currentState == [2])
     #expect(closed.currentState == [1])
     #expect(failures.elements == [.closed])
+  }
+
+  /// Two threads discard: one is stopped while it reports, the other one finds the mailbox empty.
+  @Test
+  func `a reactor whose loop has ended does not end before the last report`() throws {
+    let (isReporting, mayGoOn) = (Gate(), Gate())
+    let loop = try Loop()
+    loop.shutdown()
+    let reactor = Refusing(on: .loop(loop)) {
+      isReporting.open()
+      #expect(mayGoOn.wait())
+    }
+    let isSent = Threads.start { reactor.send(1) }
+    #expect(isReporting.wait())
+    let isClosed = Threads.start { reactor.close() }
+    #expect(!reactor.waitUntilClosed(before: .now + .milliseconds(50)))
+    mayGoOn.open()
+    #expect(isSent.wait())
+    #expect(isClosed.wait())
+    #expect(reactor.waitUntilClosed(before: .now + Self.soon))
+  }
+
+  @Test
+  func `a reactor can be closed while its loop ends with a long job`() throws {
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let loop = try Loop()
+    try loop.execute {
+      isInside.open()
+      _ = mayGoOn.wait()
+    }
+    #expect(isInside.wait())
+    let reactor = Script(on: .loop(loop))
+    loop.beginClosing()
+    // Does not wait for the job.
+    #expect(Threads.start { reactor.close() }.wait(seconds: 20))
+    mayGoOn.open()
+    #expect(Threads.start { loop.shutdown() }.wait())
+    #expect(reactor.waitUntilClosed(before: .now + Self.soon))
+  }
+}
+
+/// A reactor that calls a closure for each failure.
+private final class Refusing: Reactor {
+  typealias Action = Int
+  typealias Mutation = Int
+
+  let initialState = 0
+  let runtime: Runtime<Int, Int, Int>
+
+  init(on placement: Placement, onFailure: @escaping @Sendable () -> Void) {
+    runtime = Runtime(on: placement, onFailure: { _ in onFailure() })
   }
 }

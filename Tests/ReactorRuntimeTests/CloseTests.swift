@@ -6,7 +6,7 @@ import Testing
 
 /// Tests of closing a reactor.
 @Suite struct CloseTests {
-  private static let soon = Duration.seconds(60)
+  private static let soon = Duration.seconds(patience)
 
   @Test(arguments: PlacementUnderTest.allCases)
   func `drain processes accepted actions and refuses later ones`(
@@ -111,7 +111,7 @@ import Testing
     #expect(Threads.start { loop.shutdown() }.wait())
     for (index, reactor) in reactors.enumerated() { reactor.close(index % 2 == 0 ? .drain : .discard) }
     for (index, reactor) in reactors.enumerated() {
-      #expect(reactor.waitUntilClosed(before: .now + .seconds(5)))
+      #expect(reactor.waitUntilClosed(before: .now + Self.soon))
       #expect(reactor.currentState == (index < 2 ? [1] : []))
     }
   }

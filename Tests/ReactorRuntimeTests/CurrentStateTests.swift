@@ -5,9 +5,10 @@ import Testing
 
 /// Tests of what `currentState` returns, on which thread and when.
 @Suite struct CurrentStateTests {
-  @Test
-  func `currentState contains an action when its synchronous send returns`() throws {
-    let reactor = Script(on: .caller)
+  @Test(arguments: [SnapshotPolicy.copied, .onDemand])
+  func `currentState contains an action when its synchronous send returns`(_ snapshots: SnapshotPolicy) throws
+  {
+    let reactor = Script(on: .caller, snapshots: snapshots)
     for index in 1...50 {
       if index % 2 == 0 { try reactor.trySend(index) } else { reactor.send(index) }
       #expect(reactor.currentState.last == index)
@@ -25,7 +26,7 @@ import Testing
     let inMutate = Record<[Int]>()
     let inReduce = Record<([Int], [Int])>()
     let reactor = Script(
-      on: stage.placement,
+      on: stage.placement, snapshots: .copied,
       mutate: { reactor, action in
         inMutate.append(reactor.currentState)
         return .of(action, action + 1)
@@ -53,26 +54,30 @@ import Testing
     let initialState: [Int] = []
     let seen = Record<[Int]>()
     let runtime: Runtime<Int, Int, [Int]>
-    init(on placement: Placement) { runtime = Runtime(on: placement) }
+    init(on placement: Placement, _ snapshots: SnapshotPolicy = .automatic) {
+      runtime = Runtime(on: placement, snapshots: snapshots)
+    }
     func reduce(state: [Int], mutation: Int) -> [Int] {
       seen.append(currentState)
       return state + [mutation]
     }
   }
 
-  @Test
-  func `a reduce that returns the state reads the state before its mutation`() throws {
-    let reactor = Returning(on: .caller)
+  @Test(arguments: [SnapshotPolicy.copied, .onDemand])
+  func `a reduce that returns the state reads the state before its mutation`(_ snapshots: SnapshotPolicy)
+    throws
+  {
+    let reactor = Returning(on: .caller, snapshots)
     for action in 1...3 { reactor.send(action) }
     #expect(reactor.seen.elements == [[], [1], [1, 2]])
   }
 
-  @Test
-  func `other threads see the states of a turn at its end`() throws {
+  @Test(arguments: [SnapshotPolicy.copied, .onDemand])
+  func `other threads see the states of a turn at its end`(_ snapshots: SnapshotPolicy) throws {
     let isInside = Gate()
     let mayGoOn = Gate()
     let reactor = Script(
-      on: .caller,
+      on: .caller, snapshots: snapshots,
       mutate: { _, action in
         if action == 2 {
           isInside.open()
@@ -92,13 +97,15 @@ import Testing
     #expect(reactor.currentState == [1, 2, 3])
   }
 
-  @Test
-  func `a loop publishes the state of each turn while the reactor stays busy`() throws {
+  @Test(arguments: [SnapshotPolicy.copied, .onDemand])
+  func `a loop publishes the state of each turn while the reactor stays busy`(_ snapshots: SnapshotPolicy)
+    throws
+  {
     let loop = try Loop(turnLimit: 4)
     let mayEnd = Gate()
     // The reactor is never idle, so the loop keeps its ownership until the gate opens.
     let reactor = Script(
-      on: .loop(loop),
+      on: .loop(loop), snapshots: snapshots,
       mutate: { reactor, action in
         if !mayEnd.isOpen { reactor.send(action + 1) }
         return .just(action)

@@ -16,17 +16,30 @@ final class Script: Reactor {
   private let onReduce: Reduce
 
   init(
-    on placement: Placement, capacity: Int = 64, overflow: OverflowPolicy = .block,
-    reentrantCapacity: Int = 1024,
-    failures: Record<SendError> = Record(),
+    on placement: Placement, snapshots: SnapshotPolicy = .automatic, capacity: Int = 64,
+    overflow: OverflowPolicy = .block, reentrantCapacity: Int = 1024,
+    onFailure: @escaping @Sendable (Failure) -> Void,
     mutate: @escaping Mutate = { _, action in .just(action) },
     reduce: @escaping Reduce = { _, state, mutation in state.append(mutation) }
   ) {
     runtime = Runtime(
-      on: placement, capacity: capacity, overflow: overflow, reentrantCapacity: reentrantCapacity,
-      onFailure: { failure in if let reason = failure.sendError { failures.append(reason) } })
+      on: placement, snapshots: snapshots, capacity: capacity, overflow: overflow,
+      reentrantCapacity: reentrantCapacity, onFailure: onFailure)
     onMutate = mutate
     onReduce = reduce
+  }
+
+  convenience init(
+    on placement: Placement, snapshots: SnapshotPolicy = .automatic, capacity: Int = 64,
+    overflow: OverflowPolicy = .block, reentrantCapacity: Int = 1024, failures: Record<SendError> = Record(),
+    mutate: @escaping Mutate = { _, action in .just(action) },
+    reduce: @escaping Reduce = { _, state, mutation in state.append(mutation) }
+  ) {
+    self.init(
+      on: placement, snapshots: snapshots, capacity: capacity, overflow: overflow,
+      reentrantCapacity: reentrantCapacity,
+      onFailure: { failure in if let reason = failure.sendError { failures.append(reason) } },
+      mutate: mutate, reduce: reduce)
   }
 
   func mutate(action: Int) -> Observable<Int> { onMutate(self, action) }

@@ -5,9 +5,9 @@ import Testing
 
 /// Tests of `withCurrentState`, which passes the state of `currentState` without a copy.
 @Suite struct WithCurrentStateTests {
-  @Test
-  func `withCurrentState passes the same state as currentState`() throws {
-    let reactor = Script(on: .caller)
+  @Test(arguments: [SnapshotPolicy.copied, .onDemand])
+  func `withCurrentState passes the same state as currentState`(_ snapshots: SnapshotPolicy) throws {
+    let reactor = Script(on: .caller, snapshots: snapshots)
     // Before the first action, this is initialState.
     #expect(reactor.withCurrentState { $0.count } == 0)
     for index in 1...50 {
@@ -19,10 +19,10 @@ import Testing
     #expect(seen.elements == [50])
   }
 
-  @Test
-  func `an error of the body is rethrown, and the state is unpinned`() throws {
+  @Test(arguments: [SnapshotPolicy.copied, .onDemand])
+  func `an error of the body is rethrown, and the read is ended`(_ snapshots: SnapshotPolicy) throws {
     struct Refusal: Error, Equatable { let count: Int }
-    let reactor = Script(on: .caller)
+    let reactor = Script(on: .caller, snapshots: snapshots)
     for index in 1...20 {
       reactor.send(index)
       #expect(throws: Refusal(count: index)) {
@@ -34,7 +34,7 @@ import Testing
 
   @Test
   func `actions that the body sends do not change the state that it reads`() throws {
-    let reactor = Script(on: .caller)
+    let reactor = Script(on: .caller, snapshots: .copied)
     reactor.send(0)
     for round in 1...20 {
       reactor.withCurrentState { state in
@@ -52,7 +52,7 @@ import Testing
     let inMutate = Record<Int>()
     let inReduce = Record<Bool>()
     let reactor = Script(
-      on: stage.placement,
+      on: stage.placement, snapshots: .copied,
       mutate: { reactor, action in
         inMutate.append(reactor.withCurrentState { $0.count })
         return .of(action, action)

@@ -27,6 +27,7 @@ struct Case: Sendable {
     case .fanIn, .readers: producers = nil
     case .synchronous, .latency: producers = 1
     case .scale(let shape): producers = shape.threads
+    case .sizes: producers = 1
     }
     unit = if case .fanIn = shape { .millionPerSecond } else { .nanoseconds }
     self.variants = variants
@@ -59,6 +60,8 @@ enum Shape: Sendable {
   case readers
   /// Very many subjects at once.
   case scale(ScaleShape)
+  /// A writer, and readers of a state of some size.
+  case sizes(SizedStateShape)
 
   var kind: CaseOutline.Kind {
     switch self {
@@ -67,6 +70,7 @@ enum Shape: Sendable {
     case .latency: .latency
     case .readers: .readers
     case .scale: .scale
+    case .sizes: .sizes
     }
   }
 
@@ -78,6 +82,7 @@ enum Shape: Sendable {
     case .latency: CaseOutline.percentileParts
     case .readers: ReadersMeasurement.parts
     case .scale(let shape): shape.parts
+    case .sizes: SizedStateShape.parts
     }
   }
 
@@ -85,7 +90,7 @@ enum Shape: Sendable {
   var isCalibrated: Bool {
     switch self {
     case .fanIn, .synchronous: true
-    case .latency, .readers, .scale: false
+    case .latency, .readers, .scale, .sizes: false
     }
   }
 }

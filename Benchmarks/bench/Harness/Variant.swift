@@ -33,7 +33,7 @@ struct Variant: Sendable {
         try SynchronousMeasurement.run(Subject.self, request, instruments)
       case .latency(let consumer):
         try LatencyMeasurement.run(Subject.self, consumer, request, instruments)
-      case .readers, .scale:
+      case .readers, .scale, .sizes:
         throw SubjectFailure("takes part in no such case")
       }
     }
@@ -63,6 +63,19 @@ struct Variant: Sendable {
       guard case .scale(let shape) = shape else { throw SubjectFailure("takes part in no such case") }
       return try shape.run(Members.self, request, instruments)
     }
+  }
+
+  static func elements<Subject: ElementSubject>(
+    _ name: String, _: Subject.Type, twin: String? = nil
+  ) -> Variant {
+    Variant(name: name, hasOrder: false, twin: twin) { shape, request, _ in
+      guard case .sizes(let shape) = shape else { throw SubjectFailure("takes part in no such case") }
+      return try shape.run(Subject.self, request)
+    }
+  }
+
+  static func onCore<Subject: ElementSubject>(_ subject: Subject.Type, suffix: String = "") -> Variant {
+    .elements(coreName + suffix, subject, twin: twinCoreName + suffix)
   }
 
   private static var coreName: String { CurrentCore.name.lowercased() }

@@ -4,11 +4,11 @@
 #ifndef CREACTORCORE_H
 #define CREACTORCORE_H
 
+#include "rr_access.h"
 #include "rr_atomic.h"
 #include "rr_eventcount.h"
 #include "rr_fence.h"
 #include "rr_lanes.h"
-#include "rr_pins.h"
 #include "rr_platform.h"
 #include "rr_poller.h"
 #include "rr_readers.h"

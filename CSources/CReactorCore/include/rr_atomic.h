@@ -30,6 +30,7 @@ enum rr_edge {
   RR_EDGE_SNAPSHOT_PIN, /* unpin -> the owner's choice of a slot to overwrite */
   RR_EDGE_PIN_KEEP,     /* keep -> the thread that takes the kept pin: the reads before */
   RR_EDGE_PIN_USE,      /* the end of a read by a kept pin -> the owner that revokes it */
+  RR_EDGE_ACCESS,       /* end_read, end_change -> the next change, the next read: the state */
   RR_EDGE_WAKE,         /* prepare -> notify: "a thread sleeps" */
   RR_EDGE_FENCE_SETUP,  /* the process-wide choice of fence */
   RR_EDGE_COUNT,
@@ -38,6 +39,9 @@ enum rr_edge {
 #ifdef RR_MODEL
 /* Each operation is a step of the model checker: see Tests/Model. */
 #include "rr_model_atomic.h"
+#elif defined(RR_CONTROLLED)
+/* Each operation is a point of the controlled scheduler: see Tests/Controlled. */
+#include "controlled_atomic.h"
 #else
 
 #define RR_EDGE_CHECK(edge) ((void)sizeof(char[(edge) < RR_EDGE_COUNT ? 1 : -1]))
@@ -45,6 +49,8 @@ enum rr_edge {
 #define rr_load_relaxed(x) atomic_load_explicit((x), memory_order_relaxed)
 #define rr_store_relaxed(x, v) atomic_store_explicit((x), (v), memory_order_relaxed)
 #define rr_exchange_relaxed(x, v) atomic_exchange_explicit((x), (v), memory_order_relaxed)
+#define rr_fetch_add_relaxed(x, v) atomic_fetch_add_explicit((x), (v), memory_order_relaxed)
+#define rr_fetch_sub_relaxed(x, v) atomic_fetch_sub_explicit((x), (v), memory_order_relaxed)
 #define rr_fetch_or_relaxed(x, v) atomic_fetch_or_explicit((x), (v), memory_order_relaxed)
 #define rr_cas_relaxed(x, expected, v)                                                             \
   atomic_compare_exchange_strong_explicit((x), (expected), (v), memory_order_relaxed,              \
@@ -90,5 +96,5 @@ static inline void rr_pause(void) {
 #endif
 }
 
-#endif /* RR_MODEL */
+#endif /* RR_MODEL, RR_CONTROLLED */
 #endif

@@ -1,9 +1,9 @@
 /* rr_readers.h: pins that a thread keeps from one read to the next.
  *
- * A pin (rr_pins.h) costs two read-modify-writes on a cache line that all readers of a state share.
- * A thread that reads more often than snapshots are published would pin the same slot again and
- * again. So such a thread keeps its pin and records it in a reader record of its own. As long as
- * the word names that slot, the thread's reads write only to this record:
+ * A pin (rr_trampoline.h) costs two read-modify-writes on a cache line that all readers of a state
+ * share. A thread that reads more often than snapshots are published would pin the same slot again
+ * and again. So such a thread keeps its pin and records it in a reader record of its own. As long
+ * as the word names that slot, the thread's reads write only to this record:
  *
  *    depth = 1; light fence; is `kept` unchanged? read; depth = 0; light fence; was it revoked?
  *
@@ -51,7 +51,6 @@
 #define RR_READERS_H
 
 #include "rr_atomic.h"
-#include "rr_pins.h"
 #include "rr_trampoline.h"
 
 /* The layout of `kept`: the address of the trampoline, whose alignment leaves the low bits free,
@@ -140,13 +139,26 @@ static inline void rr_reader_end_read(rr_reader *reader, uint32_t depth) {
 rr_pin rr_readers_pin_slow(rr_trampoline *t, rr_reader *reader);
 void rr_readers_unpin_slow(rr_trampoline *t, int slot);
 
-/* Pins the published slot. Until rr_readers_unpin, the contents of the slot do not change. Any
- * thread. Lock-free; repeats only if a newer snapshot was published in between. */
-static inline rr_pin rr_readers_pin(rr_trampoline *t) {
+/* Begins a read by the pin that the thread keeps, if that is one of the published slot; otherwise
+ * returns a pin whose slot is -1. Also of a state with one place, which nobody pins. Any thread. */
+static inline rr_pin rr_readers_pin_kept(rr_trampoline *t) {
   rr_reader *reader = rr_reader_of_thread();
   rr_pin pin;
   if (reader != NULL && rr_reader_try_begin_read(reader, t, &pin)) return pin;
-  return rr_readers_pin_slow(t, reader);
+  return (rr_pin){.reader = NULL, .slot = -1, .depth = 0};
+}
+
+/* Pins the published slot, of which the thread keeps no pin. Until rr_readers_unpin, the contents
+ * of the slot do not change. Any thread. Lock-free; repeats only if a newer snapshot was published
+ * in between. */
+static inline rr_pin rr_readers_pin_unkept(rr_trampoline *t) {
+  return rr_readers_pin_slow(t, rr_reader_of_thread());
+}
+
+/* Pins the published slot, in one of the two ways. */
+static inline rr_pin rr_readers_pin(rr_trampoline *t) {
+  const rr_pin pin = rr_readers_pin_kept(t);
+  return pin.slot >= 0 ? pin : rr_readers_pin_unkept(t);
 }
 
 /* Ends a read. Called by the thread that pinned; nested pins are ended innermost first. */

@@ -1,4 +1,4 @@
-/* rr_status.h: the result codes of the core, each with a text. */
+/* rr_status.h: the result codes of the core. */
 #ifndef RR_STATUS_H
 #define RR_STATUS_H
 
@@ -18,8 +18,5 @@ typedef enum rr_status {
   RR_LANE_COUNT_INVALID = 12,
   RR_DESCRIPTOR_FAILED = 13,
 } rr_status;
-
-/* Returns an English sentence, never NULL, in static storage. Any thread. */
-const char *rr_status_text(rr_status status);
 
 #endif

@@ -41,6 +41,13 @@ static inline void rr_thread_enter_turn(void) { rr_thread_turn_depth++; }
 static inline void rr_thread_leave_turn(void) { rr_thread_turn_depth--; }
 static inline bool rr_thread_is_in_turn(void) { return rr_thread_turn_depth != 0; }
 
+/* The innermost read of the calling thread, of a state with one place; NULL if it reads none. As
+ * the turn depth. */
+extern _Thread_local void *rr_thread_innermost_read __attribute__((tls_model("initial-exec")));
+
+static inline void *rr_thread_get_read(void) { return rr_thread_innermost_read; }
+static inline void rr_thread_set_read(void *read) { rr_thread_innermost_read = read; }
+
 /* A word that belongs to the calling thread, NULL at first: the innermost scope that the thread is
  * inside of. */
 void **rr_thread_scope(void);

@@ -1,9 +1,60 @@
-/// A state that one thread at a time changes, and that any thread reads as a whole, without waiting.
+/// A word that at most one thread owns at a time: "run here if idle, else hand over".
+///
+/// Unlike with a mutex, no thread ever waits. A thread that finds it busy leaves its work in a mailbox, and the owner
+/// checks the mailbox again after it has released the ownership. The state diagram, and the argument why no work is lost
+/// in between, are documented in `rr_trampoline.h`. ``OwnedState`` adds the state that is owned.
+public struct Trampoline: ~Copyable {
+  @usableFromInline let raw: CurrentCore.Trampoline
+
+  /// Creates a trampoline that is idle.
+  ///
+  /// - Throws: ``CoreError/outOfMemory``.
+  @inlinable
+  public init() throws(CoreError) {
+    raw = try CurrentCore.Trampoline(payload: 0)
+    _ = raw.tryInitialize(CurrentCore.threadToken)
+    raw.release(slot: 0)
+  }
+
+  deinit { raw.destroy() }
+
+  /// Makes the calling thread the owner if the trampoline is idle. Any thread; lock-free.
+  @inlinable
+  public func tryAcquire() -> Bool { raw.tryAcquire(CurrentCore.threadToken) }
+
+  /// Reserves the ownership if the trampoline is idle. After true, the caller must make sure that one thread calls
+  /// ``acquireScheduled()``. Any thread; lock-free.
+  @inlinable
+  public func trySchedule() -> Bool { raw.trySchedule() }
+
+  /// Makes the calling thread the owner after a ``trySchedule()``. The caller needs a happens-before edge from the thread
+  /// that scheduled.
+  @inlinable
+  public func acquireScheduled() { raw.acquireScheduled(CurrentCore.threadToken) }
+
+  /// Releases the ownership. The owner; it must check the mailbox again afterwards.
+  @inlinable
+  public func release() {
+    assert(isOwner, "only the owner may release the ownership")
+    raw.release(slot: 0)
+  }
+
+  /// Whether the calling thread is the owner. Any thread.
+  @inlinable
+  public var isOwner: Bool { raw.isOwner(CurrentCore.threadToken) }
+}
+
+extension Trampoline: Sendable {}
+
+/// A state that one thread at a time changes, and that any thread reads as a whole.
+///
+/// It has several slots, so that the owner and readers never wait for each other; or one place, where they take turns. What
+/// follows is about slots; `rr_access.h` documents the other way, which copies nothing.
 ///
 /// The state lives in slots. One slot is published, and readers read the state there. The owner's first change copies the
 /// published slot to a free one and continues in that slot, in place. ``release()`` or ``publish()`` publishes the new
 /// slot, in one atomic exchange together with the ownership. A reader pins the slot that it reads. The argument why no
-/// reader sees a torn state is documented in `rr_pins.h`; `rr_readers.h` documents how frequent readers avoid nearly all
+/// reader sees a torn state is documented in `rr_trampoline.h`; `rr_readers.h` documents how frequent readers avoid nearly all
 /// of the cost.
 ///
 /// The owner and readers never wait for each other. If readers pin all slots, the owner continues in a private slot. Its
@@ -19,12 +70,18 @@
 /// Sized for millions of instances: one block of 176 bytes for a state of up to 16 bytes.
 public struct OwnedState<State: Sendable>: ~Copyable {
   @usableFromInline let raw: CurrentCore.Trampoline
+  /// Whether the state is changed where it is read.
+  public let hasOnePlace: Bool
 
   /// Creates an owned state that has not started: it holds no state yet, and no thread can acquire it.
   ///
+  /// - Parameter hasOnePlace: Whether the owner changes the state where readers read it, and they take turns; otherwise the
+  ///   owner changes a copy.
   /// - Throws: ``CoreError/outOfMemory``.
   @inlinable
-  public init() throws(CoreError) {
+  public init(inOnePlace hasOnePlace: Bool = false) throws(CoreError) {
+    self.hasOnePlace = hasOnePlace
+    if hasOnePlace { try StateAccess.prepare() }
     raw = try CurrentCore.Trampoline(payload: StatePlaces<State>.payload)
     StatePlaces<State>.prepare(raw.memory)
   }
@@ -73,9 +130,11 @@ extension OwnedState {
   }
 
   /// Makes the calling thread the owner if the state has started and has no owner. Any thread; lock-free.
+  ///
+  /// - Returns: False also if the thread is inside of ``withValue(_:afterRefusal:)``, and the state has one place.
   @inlinable
   @inline(__always)
-  public func tryAcquire() -> Bool { raw.tryAcquire(CurrentCore.threadToken) }
+  public func tryAcquire() -> Bool { !isRefused() && raw.tryAcquire(CurrentCore.threadToken) }
 
   /// Reserves the ownership if the state has started and has no owner. After true, the caller must make sure that one
   /// thread calls ``acquireScheduled()``. Any thread; lock-free.
@@ -91,17 +150,17 @@ extension OwnedState {
   @inlinable
   public var isOwner: Bool { raw.isOwner(CurrentCore.threadToken) }
 
-  /// Whether the state had an owner, or was scheduled, a moment ago. Any thread.
+  /// Whether the state has an owner, or is scheduled. Any thread; may be stale at once.
   ///
-  /// One thread sends and then calls this; another one calls ``release()`` and then checks the mailbox. At least one of
+  /// It is one half of a pair. One thread sends and then calls this; another one calls ``release()`` and then checks the mailbox. At least one of
   /// them sees what the other one did; see `rr_trampoline.h`.
   @inlinable
-  public var wasBusy: Bool { raw.wasOwner != 0 }
+  public var isBusy: Bool { raw.ownerToken != 0 }
 
-  /// The token (``Core/threadToken``) of the thread that was the owner a moment ago. A number that is no thread's token if
-  /// there was no owner. Any thread.
+  /// The token (``Core/threadToken``) of the owner. A number that is no thread's token if there is no owner. Any thread; may
+  /// be stale at once.
   @inlinable
-  public var wasOwner: UInt64 { raw.wasOwner }
+  public var ownerToken: UInt64 { raw.ownerToken }
 
   /// Whether there is a state. Any thread.
   @inlinable
@@ -114,7 +173,7 @@ extension OwnedState {
   public func change(_ body: (inout State) -> Void) {
     assert(isOwner, "only the owner may change the state")
     let owner = owner
-    if owner.pointee.isPublished { copyToSpareSlot() }
+    if owner.pointee.isPublished { if hasOnePlace { beginChanges() } else { copyToSpareSlot() } }
     owner.pointee.change = .inPlace
     body(&owner.pointee.place.state(State.self).pointee)
     owner.pointee.change = .none
@@ -129,8 +188,13 @@ extension OwnedState {
     assert(isOwner, "only the owner may change the state")
     let owner = owner
     owner.pointee.change = .byValue
-    let state = body(owner.pointee.place.state(State.self).pointee)
+    var state = body(owner.pointee.place.state(State.self).pointee)
     owner.pointee.change = .none
+    if hasOnePlace {
+      if owner.pointee.isPublished { beginChanges() }
+      // The earlier state is destroyed afterwards: its deinitializers may use the reactor.
+      return swap(&owner.pointee.place.state(State.self).pointee, &state)
+    }
     if !owner.pointee.isPublished || !tryMoveToSpareSlot({ $0.pointee = state }) {
       if owner.pointee.isPublished { copyToFreeSlot() }
       owner.pointee.place.state(State.self).pointee = state
@@ -150,31 +214,45 @@ extension OwnedState {
 }
 
 extension OwnedState {
-  /// Returns a whole state, or nil before the start. Any thread; never waits for the owner.
+  /// Returns a whole state, or nil before the start. Any thread; with slots, never waits for the owner.
   ///
   /// The owner sees its own changes at once. Inside of ``replace(_:)`` it sees the state before the change. Inside of
   /// ``change(_:)``, while the state may be inconsistent, it sees what other threads see: the state that was published
-  /// last.
+  /// last. If the state has one place, it stops the program there.
   ///
   /// - Complexity: One copy of the state. The pin before it is repeated if a newer snapshot was published in between.
   @inlinable
-  public func read() -> State? { withValue { copy $0 } }
+  public func read() -> State? {
+    withValue { state in
+      if hasOnePlace, !isOwner { raw.noteCopy() }
+      return copy state
+    }
+  }
 
   /// Calls `body` with a whole state, without copying it. Returns nil before the start, without calling `body`. Any thread;
-  /// never waits for the owner. ``read()`` documents which state it is.
+  /// with slots, never waits for the owner. ``read()`` documents which state it is.
   ///
-  /// While `body` runs, the owner makes its changes in another slot, so the state stays alive and does not change. `body`
-  /// may do anything, for example read again, but its argument must not escape.
+  /// While `body` runs, the owner makes its changes in another slot, or waits if the state has one place. So the state stays
+  /// alive and does not change. `body` may do anything, for example read again, but its argument must not escape.
   ///
+  /// - Parameters:
+  ///   - body: Reads the state. If the state has one place, it must not wait for anything that may wait for the owner.
+  ///   - tryAgain: Called after the read if the calling thread could not become the owner inside of `body`, since it was
+  ///     reading. Only if the state has one place.
   /// - Complexity: O(1), apart from `body`. The pin is repeated if a newer snapshot was published in between.
   @inlinable
   @inline(__always)
   public func withValue<Result: ~Copyable, E: Error>(
-    _ body: (borrowing State) throws(E) -> Result
+    _ body: (borrowing State) throws(E) -> Result, afterRefusal tryAgain: () -> Void = {}
   ) throws(E) -> Result? {
     if raw.isOwner(CurrentCore.threadToken) { return try withValueAsOwner(body) }
-    let pin = raw.pinPublished()
-    if pin.slot < 0 { return nil }
+    // First of all, since the other ways take ten times as long.
+    var pin = raw.pinKept()
+    if pin.slot < 0 {
+      if hasOnePlace { return try withValueInPlace(body, afterRefusal: tryAgain) }
+      pin = raw.pinUnkept()
+      if pin.slot < 0 { return nil }
+    }
     defer { raw.unpin(pin) }
     return try body(place(of: pin.slot).pointee)
   }
@@ -188,6 +266,7 @@ extension OwnedState {
     // Inside of `initial` there is no state yet.
     guard slots.pointee.initialized != 0 else { return nil }
     let change = owner.pointee.change
+    if change == .inPlace, hasOnePlace { failInsideOfChange() }
     if change == .inPlace { return try body(slots.pointee.sparePlace.state(State.self).pointee) }
     // `body` must not change the state that it reads; see `isChanging`.
     owner.pointee.change = .byValue
@@ -198,6 +277,7 @@ extension OwnedState {
   /// How many earlier states were pinned a moment ago: a thread is reading them, or kept them from its last read. At most
   /// seven. Any thread.
   public var wasHeldCount: Int {
+    if hasOnePlace { return 0 }
     let published = raw.publishedSlot
     var count = 0
     for slot in 0..<snapshotSlotCount where slot != published && !raw.isFree(slot: slot) { count += 1 }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A variable that belongs to the owner of something else, such as an ``OwnedState``. It has no lock and no check.
 ///
 /// Unsafe: the user must make sure that only the owner accesses it.
@@ -29,3 +31,175 @@ public struct OwnerIsolated<Value: Sendable>: ~Copyable {
 
 // Unchecked: the user guards it by ownership, like the state.
 extension OwnerIsolated: @unchecked Sendable {}
+
+/// A list of objects that one thread at a time, the owner, iterates without counting references.
+///
+/// During an iteration objects may be added, but not removed. The list keeps its memory when it becomes shorter.
+///
+/// Unsafe: the user must make sure that only the owner accesses it, and removes nothing during an iteration.
+@unsafe
+public final class OwnerList<Object: AnyObject & Sendable> {
+  @usableFromInline var objects: ContiguousArray<Unmanaged<Object>> = []
+
+  /// Creates an empty list.
+  public init() {}
+
+  deinit { removeAll { _ in true } }
+
+  /// How many objects there are. The owner.
+  @inlinable
+  public var count: Int { objects.count }
+
+  /// Adds an object at the end. The owner; amortized O(1).
+  public func append(_ object: Object) { objects.append(.passRetained(object)) }
+
+  /// Calls `body` with the first `count` objects, in order. The owner.
+  @inlinable
+  @inline(__always)
+  public func forEach(first count: Int, _ body: (Object) -> Void) {
+    for index in 0..<count { objects[index]._withUnsafeGuaranteedRef(body) }
+  }
+
+  /// Removes the objects for which `isGone` returns true. The owner; O(`count`).
+  ///
+  /// Releases them after the list is consistent again, because the deinit of an object may do anything, for example add to
+  /// this list.
+  public func removeAll(where isGone: (Object) -> Bool) {
+    var gone: ContiguousArray<Unmanaged<Object>> = []
+    // `isGone` is called once for each object, because its result may change at any time.
+    objects.removeAll { object in
+      if !object._withUnsafeGuaranteedRef(isGone) { return false }
+      gone.append(object)
+      return true
+    }
+    for object in gone { object.release() }
+  }
+}
+
+// Unchecked: the user guards it by ownership.
+extension OwnerList: @unchecked Sendable {}
+
+/// A list that only its owner changes, and that any thread may inspect. The owner reads it without a lock; its changes and
+/// all other threads take a mutex.
+///
+/// The order is not defined: a removed element is replaced by the last one.
+///
+/// Unsafe: the user must make sure that only the owner calls what is marked so.
+@unsafe
+public final class WatchedList<Element: Sendable>: @unchecked Sendable {
+  // Unchecked: only the owner changes it, and only under the mutex. Other threads read it under the mutex.
+  @usableFromInline var elements: ContiguousArray<Element> = []
+  @usableFromInline let mutex = SystemMutex(())
+
+  /// Creates an empty list with memory for `capacity` elements.
+  public init(capacity: Int) { elements.reserveCapacity(capacity) }
+
+  // MARK: The owner
+
+  /// How many elements there are.
+  @inlinable
+  public var count: Int { elements.count }
+
+  /// The element at `index`.
+  @inlinable
+  public subscript(index: Int) -> Element { elements[index] }
+
+  /// Adds an element. Amortized O(1).
+  @inlinable
+  public func append(_ element: consuming Element) {
+    let element = element
+    mutex.withLock { _ in elements.append(element) }
+  }
+
+  /// Removes the element at `index` and returns it, so that its last reference is not released under the mutex. O(1).
+  @inlinable
+  public func remove(at index: Int) -> Element {
+    mutex.withLock { _ in
+      var element = elements.removeLast()
+      if index < elements.count { swap(&element, &elements[index]) }
+      return element
+    }
+  }
+
+  // MARK: Any thread
+
+  /// Calls `body` with each element. The owner's changes wait meanwhile.
+  public func forEachLocked(_ body: (Element) -> Void) {
+    mutex.withLock { _ in for element in elements { body(element) } }
+  }
+
+  /// How many elements there were a moment ago.
+  public var wasCount: Int { mutex.withLock { _ in elements.count } }
+}
+
+/// The counters of a reactor's turns. The owner adds to them, and any thread reads them.
+///
+/// They are a separate allocation, so that counting takes no cache line from the threads that send. Counting is a load and
+/// a store, not a read-modify-write, because there is one owner at a time.
+///
+/// Unsafe: the user must make sure that only the owner counts.
+@unsafe
+public struct TurnCounters: ~Copyable {
+  @usableFromInline
+  struct Fields: ~Copyable {
+    @usableFromInline let immediate = Atomic(0)
+    @usableFromInline let turns = Atomic(0)
+    @usableFromInline let processed = Atomic(0)
+    @usableFromInline let largest = Atomic(0)
+    @usableFromInline init() {}
+  }
+
+  @usableFromInline let fields: UnsafeMutablePointer<Fields>
+
+  /// Creates counters that are zero.
+  public init() {
+    fields = .allocate(capacity: 1)
+    fields.initialize(to: Fields())
+  }
+
+  deinit {
+    fields.deinitialize(count: 1)
+    fields.deallocate()
+  }
+
+  // All operations are relaxed: these are statistics.
+
+  /// Counts a turn of one action on the thread that sent it. The owner.
+  @inlinable
+  @inline(__always)
+  public func countImmediate() { Self.add(1, to: fields.pointee.immediate) }
+
+  /// Counts a turn that took actions and other steps from the mailbox, and how many. The owner.
+  @inlinable
+  public func count(turnOf processed: Int) {
+    Self.add(1, to: fields.pointee.turns)
+    Self.add(processed, to: fields.pointee.processed)
+    if processed > wasLargest { fields.pointee.largest.store(processed, ordering: .relaxed) }
+  }
+
+  @inlinable
+  @inline(__always)
+  static func add(_ amount: Int, to counter: borrowing Atomic<Int>) {
+    counter.store(counter.load(ordering: .relaxed) &+ amount, ordering: .relaxed)
+  }
+
+  /// The number of turns of one action on the thread that sent it. Any thread; like all counters here, the number was true
+  /// a moment ago.
+  @inlinable
+  public var wasImmediate: Int { fields.pointee.immediate.load(ordering: .relaxed) }
+
+  /// The number of turns that took something from the mailbox. Any thread.
+  @inlinable
+  public var wasTurns: Int { fields.pointee.turns.load(ordering: .relaxed) }
+
+  /// How many actions and other steps those turns processed. Any thread.
+  @inlinable
+  public var wasProcessed: Int { fields.pointee.processed.load(ordering: .relaxed) }
+
+  /// The largest number that one of those turns processed. Any thread.
+  @inlinable
+  public var wasLargest: Int { fields.pointee.largest.load(ordering: .relaxed) }
+}
+
+// Unchecked: the memory holds atomics.
+extension TurnCounters: @unchecked Sendable {}

@@ -1,13 +1,14 @@
 import Synchronization
 
-/// A reference that is set once and keeps its object until its holder is destroyed. So using the object needs no reference
-/// counting, where each retain and release is a locked instruction.
+/// A reference that, once it was set, is never nil again, and whose object lives until the holder is destroyed: an object
+/// that replaces another one keeps that one alive. So using the object needs no reference counting, where each retain and
+/// release is a locked instruction.
 ///
 /// Any thread may set and use it, and must keep the holder alive meanwhile.
 ///
 /// Unsafe: the holder's deinit must call ``releaseObject()``, and nothing may use the reference afterwards.
 @unsafe
-public struct AtomicOnce<Object: AnyObject & Sendable>: ~Copyable, Sendable {
+public struct AtomicReference<Object: AnyObject & Sendable>: ~Copyable, Sendable {
   @usableFromInline let object = Atomic<Unmanaged<Object>?>(nil)
 
   /// Creates a reference without an object.
@@ -86,31 +87,31 @@ public struct UncountedReference<Object: AnyObject & Sendable>: Sendable {
 
 /// A weak reference to an object, together with a part of it that lives as long as the object. For code that must not keep
 /// the object alive.
-public struct WeakOwner<Owner: AnyObject & Sendable, Part: AnyObject & Sendable>: Sendable {
+public struct WeakReference<Object: AnyObject & Sendable, Part: AnyObject & Sendable>: Sendable {
   /// The object, or nil once it is destroyed.
-  public private(set) weak var owner: Owner?
-  // Not retained: it is reached only through the owner, which keeps it alive.
+  public private(set) weak var object: Object?
+  // Not retained: it is reached only through the object, which keeps it alive.
   @usableFromInline unowned(unsafe) let part: Part
 
-  /// Refers to `owner` weakly. Unsafe: `part` must live as long as `owner`.
+  /// Refers to `object` weakly. Unsafe: `part` must live as long as `object`.
   @unsafe
-  public init(_ owner: Owner, part: Part) {
-    self.owner = owner
+  public init(_ object: Object, part: Part) {
+    self.object = object
     self.part = part
   }
 
-  /// The part of `owner`, which the caller keeps alive.
+  /// The part of `object`, which the caller keeps alive.
   @inlinable
-  public func part(of owner: Owner) -> Part { part }
+  public func part(of object: Object) -> Part { part }
 
-  /// Calls `body` with the part and the owner, unless the owner is destroyed. Keeps the owner alive meanwhile. Any thread.
+  /// Calls `body` with the part and the object, unless that is destroyed. Keeps the object alive meanwhile. Any thread.
   ///
   /// - Returns: Whether `body` was called.
   @inlinable
   @discardableResult
-  public func use(_ body: (Part, Owner) -> Void) -> Bool {
-    guard let owner else { return false }
-    body(part, owner)
+  public func use(_ body: (Part, Object) -> Void) -> Bool {
+    guard let object else { return false }
+    body(part, object)
     return true
   }
 }

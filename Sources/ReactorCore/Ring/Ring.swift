@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A bounded multi-producer single-consumer ring that moves Swift values of any kind, copyable or not, through its slots,
 /// without a box, an allocation or a lock.
 ///
@@ -85,7 +87,7 @@ public struct Ring<Element: ~Copyable>: ~Copyable {
   /// Whether an element that was sent by itself was ready at the head a moment ago. Any thread. Also false if another
   /// thread drained meanwhile, or stopped in the middle of a batch.
   @inlinable
-  public var wasReady: Bool { raw.wasReady }
+  public var isHeadPublished: Bool { raw.isHeadPublished }
 
   /// The address of the ring in memory, for ``RingReference/follow(_:)``.
   @inlinable
@@ -104,15 +106,21 @@ public struct Ring<Element: ~Copyable>: ~Copyable {
     drain(upTo: limit) { element, _ in body(element) }
   }
 
-  /// The same as ``drain(upTo:_:)-(_,(Element)->Void)``, with each element's cursor.
+  /// The same as ``drain(upTo:_:)``, with each element's cursor.
+  ///
+  /// - Parameter condition: Called with the cursor of each element before it is received; stops the drain if it returns
+  ///   false.
   @inlinable
   @inline(__always)
-  public func drain(upTo limit: Int = .max, _ body: (consuming Element, UInt64) -> Void) -> Int {
+  public func drain(
+    upTo limit: Int = .max, while condition: (UInt64) -> Bool = { _ in true },
+    _ body: (consuming Element, UInt64) -> Void
+  ) -> Int {
     #if DEBUG
       drainGuard.enter()
       defer { drainGuard.leave() }
     #endif
-    return raw.drain(upTo: limit, body)
+    return raw.drain(upTo: limit, while: condition, body)
   }
 
   /// The cursor of the next element to receive. Consumer.
@@ -183,4 +191,162 @@ public enum BatchOutcome: Equatable, Sendable {
   case closed
   /// The count is zero, negative, or larger than the capacity: it would never be accepted.
   case invalidCount
+}
+
+/// The algorithms of ``Ring`` for any core: everything but the ownership of the memory.
+///
+/// Each function requires that the ring was created for elements of the same type.
+extension RawRing {
+  /// Sends one element if there is room. Any thread; lock-free.
+  @inlinable
+  @inline(__always)
+  public func trySend<Element: ~Copyable>(_ element: consuming Element) -> SendOutcome<Element> {
+    switch tryClaim(1) {
+    case .claimed(let cursor):
+      slots.payload(cursor, as: Element.self).initialize(to: element)
+      publish(cursor, count: 1)
+      return .accepted
+    case .closed:
+      return .closed(element)
+    case .full, .invalidCount:
+      return .full(element)
+    }
+  }
+
+  /// Sends `count` elements with one claim, all or none. Any thread; lock-free.
+  @inlinable
+  @inline(__always)
+  public func trySend<Element: ~Copyable>(count: Int, _ make: (Int) -> Element) -> BatchOutcome {
+    switch tryClaim(count) {
+    case .claimed(let cursor):
+      let slots = slots
+      for index in 0..<count {
+        let slot = cursor &+ UInt64(truncatingIfNeeded: index)
+        slots.payload(slot, as: Element.self).initialize(to: make(index))
+      }
+      publish(cursor, count: count)
+      return .accepted
+    case .full: return .full
+    case .closed: return .closed
+    case .invalidCount: return .invalidCount
+    }
+  }
+
+  /// Receives at most `limit` published elements with their cursors, oldest first, and returns how many. Consumer.
+  ///
+  /// Releases slots while draining, at the latest after every 64 elements, so that producers that wait for room do not
+  /// have to wait for the end of the drain.
+  ///
+  /// - Parameter condition: Called with the cursor of each element before it is received; stops the drain if it returns
+  ///   false.
+  @inlinable
+  @inline(__always)
+  public func drain<Element: ~Copyable>(
+    upTo limit: Int, of _: Element.Type = Element.self, while condition: (UInt64) -> Bool = { _ in true },
+    _ body: (consuming Element, UInt64) -> Void
+  ) -> Int {
+    let slots = slots
+    var cursor = head
+    var run = runLeft
+    var released = cursor
+    var received = 0
+    let releaseEvery = UInt64(min(64, max(1, capacity / 4)))
+    draining: while received < limit {
+      if run == 0 {
+        switch peek(cursor) {
+        case .notReady:
+          break draining
+        case .skip(let count):
+          cursor &+= UInt64(count)
+          continue draining
+        case .run(let count):
+          run = count
+        }
+      }
+      if !condition(cursor) { break }
+      body(slots.payload(cursor, as: Element.self).move(), cursor)
+      cursor &+= 1
+      run -= 1
+      received += 1
+      if cursor &- released >= releaseEvery {
+        release(cursor)
+        released = cursor
+      }
+    }
+    runLeft = run
+    if cursor != released { release(cursor) }
+    return received
+  }
+
+  /// Whether every claim was received, whether the ring is open or closed. Consumer.
+  @inlinable
+  public var isEmpty: Bool { tail << 1 == head << 1 }
+
+  /// Whether an element that was sent by itself was ready at the head a moment ago. Any thread.
+  @inlinable
+  public var isHeadPublished: Bool { peek(head) != .notReady }
+
+  /// Whether an element is ready to be received. Consumer.
+  @inlinable
+  public var isReady: Bool { runLeft != 0 || peek(head) != .notReady }
+
+  /// Destroys the elements that were published and not received. Called by the last thread that uses the ring.
+  ///
+  /// Skips a claim that was never published slot by slot, because the words of its slots say that they hold nothing.
+  public func destroyElements<Element: ~Copyable>(of _: Element.Type) {
+    var cursor = head
+    func destroy(_ count: Int) {
+      for _ in 0..<count {
+        slots.payload(cursor, as: Element.self).deinitialize(count: 1)
+        cursor &+= 1
+      }
+    }
+    destroy(Int(runLeft))
+    while cursor << 1 != tail << 1 {
+      switch peek(cursor) {
+      case .notReady: cursor &+= 1
+      case .skip(let count): cursor &+= UInt64(count)
+      case .run(let count): destroy(Int(count))
+      }
+    }
+  }
+}
+
+/// The address of a ring that may be replaced by another one while threads send.
+///
+/// A sender reaches the ring with one load, where a reference to an object that has a ring would take two. The difference
+/// is about a tenth of the cost of a send.
+///
+/// Unsafe: the rings must live as long as this is used, and must have been created for elements of the type that is sent.
+@unsafe
+public struct RingReference: ~Copyable, Sendable {
+  /// 0 if there is no ring.
+  @usableFromInline let address = Atomic<UInt>(0)
+
+  /// A reference to no ring.
+  public init() {}
+
+  /// Sends one element if there is a ring and it has room. Any thread.
+  // Acquire: the initialization of the ring, from the release in `follow`.
+  @inlinable
+  @inline(__always)
+  public func trySend<Element>(_ element: Element) -> Bool {
+    guard let address = UnsafeRawPointer(bitPattern: address.load(ordering: .acquiring)) else { return false }
+    return CurrentCore.Ring(at: address).trySend(element).isAccepted
+  }
+
+  /// Replaces the ring by the newest one. Any thread.
+  ///
+  /// - Parameter newest: Returns the address of the newest ring; a later call must never return an older one. It is called
+  ///   after the current address was loaded, and the exchange requires that address. So if two calls overlap, neither
+  ///   replaces a ring by an older one.
+  @inlinable
+  public func follow(_ newest: () -> UnsafeRawPointer?) {
+    // Relaxed: the address is only compared.
+    let old = address.load(ordering: .relaxed)
+    if let newest = newest(), case let new = UInt(bitPattern: newest), new != old {
+      // Release: the initialization of the ring, to the threads that send.
+      _ = address.compareExchange(expected: old, desired: new, ordering: .releasing)
+    }
+  }
 }

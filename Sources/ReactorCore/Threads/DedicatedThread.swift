@@ -50,11 +50,6 @@ public struct DedicatedThread: ~Copyable, Sendable {
   /// Whether the calling thread is this one.
   public var isCurrent: Bool { pthread_equal(thread, pthread_self()) != 0 }
 
-  /// Whether the calling thread has used more than half of its stack. Any thread, not only a dedicated one.
-  @inlinable
-  @inline(__always)
-  public static var stackIsLow: Bool { rr_thread_stack_is_low() }
-
   /// Whether the calling thread is the first thread of the process.
   public static var isFirst: Bool { rr_thread_is_first() }
 

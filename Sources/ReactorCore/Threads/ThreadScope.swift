@@ -4,7 +4,7 @@ import CReactorCore
 ///
 /// It is a list on the thread's stack. Entering costs two stores, allocates nothing and counts no references.
 ///
-/// ``TurnMark`` and `ThreadTurn` are kept apart from this list. ``outside(_:)`` must not hide them, and the mark must be
+/// ``TurnMark`` and `ThreadTurn` are kept apart from this list. ``leaveAll(_:)`` must not hide them, and the mark must be
 /// cheaper than a frame, because every turn sets it.
 public enum ThreadScope {
   private struct Frame {
@@ -24,9 +24,9 @@ public enum ThreadScope {
     }
   }
 
-  /// Calls `body` with the calling thread inside of no object. For work that does not belong to the objects that the thread
+  /// Calls `body` outside of all objects that the calling thread is inside of. For work that does not belong to the objects that the thread
   /// is inside of.
-  public static func outside(_ body: () -> Void) {
+  public static func leaveAll(_ body: () -> Void) {
     let innermost = rr_thread_scope()!
     guard let outer = innermost.pointee else { return body() }
     innermost.pointee = nil
@@ -75,4 +75,12 @@ public enum TurnMark {
   /// Whether the calling thread is inside of a turn or job.
   @inlinable
   public static var isSet: Bool { rr_thread_is_in_turn() }
+}
+
+/// The stack of the calling thread. Turns nest on it.
+public enum ThreadStack {
+  /// Whether the calling thread has used more than half of its stack. Any thread, not only a dedicated one.
+  @inlinable
+  @inline(__always)
+  public static var isLow: Bool { rr_thread_stack_is_low() }
 }

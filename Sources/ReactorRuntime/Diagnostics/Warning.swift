@@ -1,4 +1,3 @@
-import Glibc
 import ReactorCore
 
 /// A probable mistake in the use of a reactor, found by the checks of debug builds.
@@ -23,6 +22,9 @@ public struct Warning: Sendable, CustomStringConvertible {
     case blockingSend
     /// A turn took longer than ``Hooks/longTurnThreshold``.
     case longTurn
+    /// Copies of a large state, which ``Reactor/currentState`` had returned, were often alive when the state was
+    /// changed in place, so that the change had to copy what they share.
+    case copiedState
   }
 
   public let kind: Kind
@@ -80,6 +82,8 @@ extension Warning.Kind {
       "the stream emits from a task, a timer or a queue of its own."
     case .blockingSend: "turns send more actions than the receiving reactor processes."
     case .longTurn: "mutate, reduce or an observer blocks, or computes for a long time."
+    case .copiedState:
+      "other threads call currentState to read a part of the state, or keep the states that they get."
     }
   }
 
@@ -98,34 +102,7 @@ extension Warning.Kind {
     case .blockingSend:
       "use trySend(_:) and handle its error, or give the receiving reactor's Runtime a larger capacity."
     case .longTurn: "move the work into a stream: Observable.task, or a source on another thread."
+    case .copiedState: "read the part with withCurrentState, which makes no copy."
     }
   }
-}
-
-/// Where a reactor expects its actions: ``Reactor/expectedThread``.
-public struct ExpectedThread: Sendable {
-  /// The thread's name as part of a sentence, such as "the main thread".
-  let name: String
-  let isCurrent: @Sendable () -> Bool
-
-  /// - Parameters:
-  ///   - name: The name used in warnings, as part of a sentence.
-  ///   - isCurrent: Returns whether the calling thread is the expected one. Called on any thread.
-  public init(_ name: String, isCurrent: @escaping @Sendable () -> Bool) {
-    self.name = name
-    self.isCurrent = isCurrent
-  }
-
-  /// The main thread of the process, and any thread while it runs the main queue or the ``MainLoop``.
-  public static let main = ExpectedThread("the main thread") {
-    MainScheduler.isCurrent || MainLoop.isCurrent || isFirstThread
-  }
-
-  /// The thread of a loop.
-  public static func loop(_ loop: Loop) -> ExpectedThread {
-    ExpectedThread("its loop's thread") { loop.isCurrent }
-  }
-
-  // On Linux the first thread has the number of the process.
-  private static var isFirstThread: Bool { ThreadLabel.current.number == Int(getpid()) }
 }

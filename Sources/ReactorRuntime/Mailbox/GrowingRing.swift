@@ -37,7 +37,7 @@ struct GrowingRing<Element: Sendable>: ~Copyable, Sendable {
   @usableFromInline
   enum Offer: Sendable { case accepted, full, closed, outOfMemory }
 
-  @usableFromInline let newest = AtomicOnce<Stage>()
+  @usableFromInline let newest = AtomicReference<Stage>()
   /// The ring that senders try first: nearly always that of the newest stage.
   @usableFromInline let senderRing = RingReference()
   @usableFromInline let capacity: Int
@@ -121,7 +121,7 @@ struct GrowingRing<Element: Sendable>: ~Copyable, Sendable {
   @usableFromInline var wasCount: Int { newest.use { $0.ring.wasCount } ?? 0 }
 
   /// The head and the tail, if the ring is full: there was a moment after the call began at which every slot was taken.
-  var wasFull: (head: UInt64, tail: UInt64)? {
+  var boundsIfFull: (head: UInt64, tail: UInt64)? {
     newest.use { stage -> (head: UInt64, tail: UInt64)? in
       // Loads the tail before the head, so a stale value can never report "full" falsely.
       let tail = stage.ring.tail
@@ -145,35 +145,42 @@ struct GrowingRing<Element: Sendable>: ~Copyable, Sendable {
 
   /// Receives what is there, oldest first: at most `limit` elements, and at most the capacity.
   ///
-  /// - Parameter check: Called before the first element; if it returns false, nothing is received. A sender that finds
-  ///   the ring full after this check either reads a head that is not older than the check, or finds a stage full from
-  ///   which this drain receives nothing. ``Overflow`` relies on that.
+  /// - Parameters:
+  ///   - check: Called before the first element; if it returns false, nothing is received. A sender that finds the ring
+  ///     full after this check either reads a head that is not older than the check, or finds a stage full from which
+  ///     this drain receives nothing. ``Spilled`` relies on that.
+  ///   - condition: Called with the cursor of each element before it is received; stops the drain if it returns false.
   @inlinable
   @inline(__always)
-  func drain(upTo limit: Int, after check: () -> Bool = { true }, _ body: (Element, UInt64) -> Void) -> Int {
+  func drain(
+    upTo limit: Int, after check: () -> Bool = { true }, while condition: (UInt64) -> Bool = { _ in true },
+    _ body: (Element, UInt64) -> Void
+  ) -> Int {
     guard let newest = newest.use({ $0 }) else {
       _ = check()
       return 0
     }
     if newest.hasPrevious.load(ordering: .relaxed) {
-      return drainGrown(newest, upTo: limit, after: check, body)
+      return drainGrown(newest, upTo: limit, after: check, while: condition, body)
     }
     if !check() { return 0 }
-    return newest.ring.drain(upTo: min(limit, newest.ring.capacity), body)
+    return newest.ring.drain(upTo: min(limit, newest.ring.capacity), while: condition, body)
   }
 
   @inlinable
   @inline(never)
   func drainGrown(
-    _ newest: Stage, upTo limit: Int, after check: () -> Bool, _ body: (Element, UInt64) -> Void
+    _ newest: Stage, upTo limit: Int, after check: () -> Bool, while condition: (UInt64) -> Bool,
+    _ body: (Element, UInt64) -> Void
   ) -> Int {
     // A sender that made a stage in the middle of the last drain gave it the head of that moment, which is stale now.
-    propagateHead(of: findOldest(from: newest), to: newest)
+    propagateHead(of: advanceToOldest(from: newest), to: newest)
     if !check() { return 0 }
     var received = 0
     while received < min(limit, newest.ring.capacity) {
-      let oldest = findOldest(from: newest)
-      let count = oldest.ring.drain(upTo: min(limit, newest.ring.capacity) - received, body)
+      let oldest = advanceToOldest(from: newest)
+      let limit = min(limit, newest.ring.capacity) - received
+      let count = oldest.ring.drain(upTo: limit, while: condition, body)
       if count == 0 { break }
       received += count
       propagateHead(of: oldest, to: newest)
@@ -181,15 +188,17 @@ struct GrowingRing<Element: Sendable>: ~Copyable, Sendable {
     return received
   }
 
-  /// The stage with the oldest elements. The consumer.
+  /// Returns the stage with the oldest elements, as ``advanceToOldest(from:)``. The consumer.
   @inlinable
-  var oldest: Stage? {
-    newest.use { newest in newest.hasPrevious.load(ordering: .relaxed) ? findOldest(from: newest) : newest }
+  func advanceToOldest() -> Stage? {
+    newest.use { newest in
+      newest.hasPrevious.load(ordering: .relaxed) ? advanceToOldest(from: newest) : newest
+    }
   }
 
   /// Returns the stage with the oldest elements, and advances its head to where the stage before it ended. The consumer.
   @usableFromInline
-  func findOldest(from newest: Stage) -> Stage {
+  func advanceToOldest(from newest: Stage) -> Stage {
     while true {
       var oldest = newest
       while let previous = oldest.previous, !previous.isExhausted { oldest = previous }
@@ -214,11 +223,11 @@ struct GrowingRing<Element: Sendable>: ~Copyable, Sendable {
     }
   }
 
-  /// The cursor of the next element to receive. The consumer.
-  @inlinable var head: UInt64 { oldest?.ring.head ?? 0 }
+  /// Returns the cursor of the next element to receive. The consumer; advances as ``advanceToOldest(from:)``.
+  @inlinable func pollHead() -> UInt64 { advanceToOldest()?.ring.head ?? 0 }
 
-  /// Whether an element is ready to be received. The consumer.
-  @inlinable var isReady: Bool { oldest?.ring.isReady ?? false }
+  /// Returns whether an element is ready to be received. The consumer; advances as ``advanceToOldest(from:)``.
+  @inlinable func pollReady() -> Bool { advanceToOldest()?.ring.isReady ?? false }
 
   // MARK: Closing, any thread
 

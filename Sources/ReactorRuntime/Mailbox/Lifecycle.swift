@@ -15,7 +15,7 @@ import Synchronization
 /// - **ended**: everything that was accepted has been processed, or taken out in order to be reported. The thread that
 ///   ended the reactor disposes of the streams and resumes the threads and tasks that wait for the end.
 ///
-/// Two marks stand beside the phase, and neither changes after the end:
+/// Two marks are stored beside the phase, and neither changes after the end:
 ///
 /// - **discards**: what the reactor holds is reported instead of processed. It comes with `close(.discard)` and when a
 ///   transform ends. A drain can become a discard, never the other way round.
@@ -38,10 +38,10 @@ import Synchronization
 ///
 /// - The owner reads the word before the mailbox. If it reads sealed, it sees all stages closed, and so every claim
 ///   there ever will be. If it reads an earlier value, it checks again: the closer makes the word sealed, raises the
-///   flag of ``Overflow`` and then reads the ownership word; the owner releases the ownership word and then reads the
+///   flag of ``OwnerCheck`` and then reads the ownership word; the owner releases the ownership word and then reads the
 ///   flag. So either the closer finds the reactor idle and sees to one more turn, or the owner finds the flag and takes
 ///   one more turn. That turn reads sealed. This second pair is one of the flag and the ownership word; it is argued in
-///   ``Overflow`` and `rr_trampoline.h`.
+///   ``OwnerCheck`` and `rr_trampoline.h`.
 /// - A thread that closes the reactor makes the ``Termination`` before it changes the word, so the thread that ends the
 ///   reactor finds it. Waiters do not read the word: they register under the lock that ``Termination/finish()`` takes.
 @usableFromInline
@@ -133,7 +133,8 @@ struct Lifecycle: ~Copyable, Sendable {
   /// Everything that was accepted is done. The owner, once it has found the mailbox empty after ``mayEnd``; or the
   /// thread that has discarded what was inside.
   ///
-  /// - Returns: Whether it was this call that ended it: then the caller disposes of the streams and tells what waits.
+  /// - Returns: Whether it was this call that ended it: then the caller disposes of the streams and resumes the threads
+  /// and tasks that wait for the end.
   @usableFromInline
   func sealedToEnded() -> Bool {
     update { word in

@@ -2,22 +2,28 @@ import ReactorCore
 
 /// Holds what waits for a reactor's owner, in one order: the actions, and the steps.
 ///
-/// The mailbox has three parts. The **ring** holds what other threads send. The **reentrant queue** holds what the owner
-/// sends from inside its own turns, which can neither wait for room nor go through the ring. The ``Overflow`` holds what
-/// other threads' turns send while the ring is full, until the owner moves it to the reentrant queue.
+/// The **ring** holds what other threads send. What cannot wait for room in the ring is beside it: the **owner's queue**
+/// holds what the owner sends from inside its own turns, and ``Spilled`` what other threads send while the ring is full.
+/// The owner moves what has spilled to its queue when that is empty.
 ///
 /// An element beside the ring has a stamp: the ring's tail at the moment of the send. It is processed right before the
 /// element that gets this cursor: after everything whose send had returned, before everything whose send begins later.
+///
+/// At most this much waits: the ring's capacity; `reentrantCapacity` elements that the owner sent; as many that turns on
+/// other threads sent; and with ``OverflowPolicy/dropOldest`` twice the capacity.
 @usableFromInline
 struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   @usableFromInline let ring: GrowingRing<Work<Action>>
-  @usableFromInline let reentrant: ReentrantQueue<Work<Action>>
+  @usableFromInline let ownerCheck = OwnerCheck()
+  /// The owner's queue. Its reservations are what the owner has sent and not yet processed, also what has spilled of it.
+  @usableFromInline let ownerQueue = StampedQueue<Kept<Action>>()
   /// Made when the ring is full for the first time.
-  @usableFromInline let overflow = AtomicOnce<Overflow<Action>>()
+  @usableFromInline let overflow = AtomicReference<Overflow<Action>>()
+  @usableFromInline let reentrantCapacity: Int
 
   init(capacity: Int, reentrantCapacity: Int) throws(CoreError) {
     ring = try GrowingRing(capacity: capacity)
-    reentrant = ReentrantQueue(limit: reentrantCapacity)
+    self.reentrantCapacity = min(reentrantCapacity, 1 << 30)
   }
 
   /// Frees everything. The holder, last of all.
@@ -28,106 +34,158 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
 
   // MARK: Any thread
 
-  /// Whether nothing is inside or claimed, and the owner need not check the overflow.
+  /// Whether nothing is inside the ring or claimed there, and the owner need not check for what has spilled. What is in
+  /// the owner's queue does not count: only the owner may look into it.
   ///
-  /// One half of a pair, as ``Ring/isEmpty``: a thread that releases the ownership and then finds the mailbox empty
+  /// One half of a pair, as ``Ring/isEmpty``: a thread that releases the ownership and then finds this true
   /// misses no send of a thread that claims and then finds an owner.
   @inlinable
   @inline(__always)
-  var isEmpty: Bool { ring.isEmpty && !mustCheckOverflow }
+  var isInboundEmpty: Bool { ring.isEmpty && !mustCheck }
 
-  /// Whether the mailbox is empty and open. (What is in the overflow came while the ring was full.)
+  /// Whether ``isInboundEmpty``, and the ring is open. (What has spilled came while the ring was full.)
   @inlinable
   @inline(__always)
-  var isIdle: Bool { ring.isIdle && !mustCheckOverflow }
+  var isInboundIdle: Bool { ring.isIdle && !mustCheck }
 
   /// Whether a quarter of the ring is free: senders that sleep are not woken for a slot each.
   @inlinable
   var hasRoom: Bool { ring.wasCount <= ring.capacity - max(1, ring.capacity / 4) }
 
-  /// Whether the overflow may hold something, or a closer makes the owner check once more.
+  /// Whether something may have spilled, or another thread makes the owner check once more for another reason.
   @inlinable
-  var mustCheckOverflow: Bool { overflow.use { $0.wasCheckRequested } ?? false }
+  @inline(__always)
+  var mustCheck: Bool { ownerCheck.wasRequested(hasOverflow: overflow.isSet) }
+
+  /// How much waited a moment ago, in the ring and beside it.
+  var wasCount: Int {
+    ring.wasCount + (overflow.use { $0.spilled.wasCount(with: ownerQueue) } ?? ownerQueue.wasCount)
+  }
+
+  /// Returns the overflow; makes it at the first call. Returns nil if there is no memory. Any thread.
+  @usableFromInline
+  func ensureOverflow() -> Overflow<Action>? {
+    if let overflow = overflow.use({ $0 }) { return overflow }
+    guard let new = try? Overflow<Action>() else { return nil }
+    return overflow.setIfNil(new)
+  }
 
   // MARK: The owner
 
-  /// Whether something is ready to be processed. The owner.
+  /// Returns whether something that other threads sent is ready to be processed. The owner.
   @inlinable
-  var isReady: Bool { ring.isReady || (mustCheckOverflow && ring.isEmpty) }
+  func pollReady() -> Bool { ring.pollReady() || (mustCheck && (ring.isEmpty || pollSpilledDue())) }
+
+  @usableFromInline
+  func pollSpilledDue() -> Bool { overflow.use { $0.spilled.isDue(before: ring.pollHead()) } ?? false }
+
+  /// Whether something waits that the owner has sent. The owner.
+  @inlinable
+  @inline(__always)
+  var holdsOwn: Bool { ownerQueue.hasReservations }
 
   /// Appends what the owner sends to itself; returns false at the limit. The owner.
   @inlinable
-  func tryAppendReentrant(_ work: Work<Action>) -> Bool {
+  func tryAppendOwn(_ work: Work<Action>) -> Bool {
+    if !ownerQueue.tryReserve(upTo: reentrantCapacity) { return false }
     // What spilled before must keep its place before this.
-    if mustCheckOverflow { moveOverflowToReentrant() }
-    return reentrant.tryAppend(work, stamp: ring.tail)
+    if mustCheck, tryKeepOwnBehindSpilled(work) { return true }
+    ownerQueue.append(Kept(work, from: .owner), stamp: ring.tail)
+    return true
   }
 
-  /// Calls `body` with what is there, in order, about `limit` elements at most; returns how many. What `body` sends to
+  @usableFromInline
+  func tryKeepOwnBehindSpilled(_ work: Work<Action>) -> Bool {
+    overflow.use { $0.spilled.tryKeepOwn(work, beside: ring) } ?? false
+  }
+
+  /// Calls `body` with what is there, in order; returns how many elements that were, `limit` at most. What `body` sends to
   /// its own reactor counts. The owner.
+  ///
+  /// - Parameters:
+  ///   - dropsOldest: Whether the policy is ``OverflowPolicy/dropOldest``.
+  ///   - drop: Called instead of `body` with each action that was dropped in favour of a newer one.
   @inlinable
   @inline(__always)
-  func drain(upTo limit: Int, _ body: (Work<Action>) -> Void) -> Int {
-    var reentered = 0
-    let received = ring.drain(
-      upTo: limit, after: { tryEmptyOverflow() },
-      { work, cursor in
-        if !reentrant.isEmpty { reentered += drainReentrant(before: cursor, upTo: .max, body) }
-        body(work)
-      })
-    if !reentrant.isEmpty { reentered += drainReentrant(before: ring.head, upTo: limit, body) }
-    return received + reentered
+  func drain(
+    upTo limit: Int, dropsOldest: Bool = false, _ body: (Work<Action>) -> Void,
+    orDrop drop: (Action) -> Void = { _ in }
+  ) -> Int {
+    var left = limit
+    while left > 0 {
+      left -= ring.drain(
+        upTo: left, after: { tryTakeOver() }, while: { cursor in !isDue(before: cursor) },
+        { work, cursor in
+          if dropsOldest, case .action(let action) = work, isDropped(at: cursor) {
+            drop(action)
+          } else {
+            body(work)
+          }
+        })
+      if ownerQueue.isEmpty || left == 0 { break }
+      let processed = drainOwnerQueue(before: ring.pollHead(), upTo: left, body)
+      // Otherwise it waits for a claim that is not published yet.
+      if processed == 0 { break }
+      left -= processed
+    }
+    return limit - left
   }
 
-  /// Drains a mailbox whose policy is ``OverflowPolicy/dropOldest``: as ``drain(upTo:_:)``, but calls `drop` instead of
-  /// `body` with each action that was dropped in favour of a newer one.
+  /// Whether the owner's queue has something that comes before this cursor. The owner.
   @inlinable
-  @inline(never)
-  func drain(upTo limit: Int, _ body: (Work<Action>) -> Void, orDrop drop: (Action) -> Void) -> Int {
-    var reentered = 0
-    let received = ring.drain(
-      upTo: limit, after: { tryEmptyOverflow() },
-      { work, cursor in
-        if !reentrant.isEmpty { reentered += drainReentrant(before: cursor, upTo: .max, body) }
-        if case .action(let action) = work, overflow.use({ $0.isDropped(at: cursor) }) == true {
-          drop(action)
-        } else {
-          body(work)
-        }
-      })
-    if !reentrant.isEmpty { reentered += drainReentrant(before: ring.head, upTo: limit, body) }
-    return received + reentered
+  @inline(__always)
+  func isDue(before cursor: UInt64) -> Bool {
+    guard let stamp = ownerQueue.firstStamp else { return false }
+    return !Cursor.isBefore(cursor, stamp)
   }
 
-  /// Calls `body` with the elements of the reentrant queue whose stamps do not lie after `cursor`. What `body` sends to
-  /// its own reactor gets a stamp behind everything that was claimed so far.
+  @inlinable
+  func isDropped(at cursor: UInt64) -> Bool { overflow.use { $0.spilled.isDropped(at: cursor) } ?? false }
+
+  /// Calls `body` with the elements of the owner's queue that come before `cursor`. What `body` sends to its own reactor
+  /// gets a stamp behind everything that was claimed so far.
   @inlinable
   @inline(never)
-  func drainReentrant(before cursor: UInt64, upTo limit: Int, _ body: (Work<Action>) -> Void) -> Int {
+  func drainOwnerQueue(before cursor: UInt64, upTo limit: Int, _ body: (Work<Action>) -> Void) -> Int {
     var count = 0
-    while count < limit, let stamp = reentrant.firstStamp {
-      guard !Cursor.isBefore(cursor, stamp), let work = reentrant.removeFirst() else { break }
-      body(work)
+    while count < limit, isDue(before: cursor), let element = ownerQueue.removeFirst() {
+      noteProcessing(element.origin)
+      body(element.work)
       count += 1
     }
     return count
   }
 
-  /// Checks the overflow before a drain, and moves what it holds to the reentrant queue. The owner.
-  ///
-  /// - Returns: False if the drain must wait: the oldest claim is not published yet. Nothing behind it could be
-  ///   processed; and what has been moved can no longer be dropped in favour of something newer.
   @inlinable
-  func tryEmptyOverflow() -> Bool {
-    if !mustCheckOverflow { return true }
-    if !ring.isReady, !ring.isEmpty { return false }
-    moveOverflowToReentrant()
-    return true
+  func noteProcessing(_ origin: Kept<Action>.Origin) {
+    switch origin {
+    case .owner: ownerQueue.cancelReservation()
+    case .otherTurn: overflow.use { $0.spilled.noteProcessing() }
+    case .pushing: break
+    }
+  }
+
+  /// Checks before a drain whether something has spilled, and takes it over. The owner.
+  ///
+  /// - Returns: False if the drain must wait for the publication of the oldest claim.
+  @inlinable
+  @inline(__always)
+  func tryTakeOver() -> Bool {
+    // What has spilled comes after what is in the owner's queue, and the drain stops before that.
+    if !mustCheck || !ownerQueue.isEmpty { return true }
+    return tryTakeOverSpilled()
   }
 
   @usableFromInline
-  func moveOverflowToReentrant() {
-    overflow.use { $0.removeAll { work, stamp in reentrant.append(work, stamp: stamp) } }
+  func tryTakeOverSpilled() -> Bool {
+    if let isTaken = overflow.use({ $0.spilled.tryTakeOver(to: ownerQueue, ring, ownerCheck) }) {
+      return isTaken
+    }
+    // Nothing has spilled, so the reason is another one. If a claim is not published yet, its sender will check instead.
+    if !ring.isEmpty, !ring.pollReady() { return false }
+    ownerCheck.withdraw()
+    // A sender that has spilled something meanwhile may have lost its request, too. But then it is seen here.
+    return overflow.use { $0.spilled.tryTakeOver(to: ownerQueue, ring, ownerCheck) } ?? true
   }
 
   /// Wakes senders that wait, if there is enough room. The owner, after each turn: its last turn empties the ring, so no
@@ -140,9 +198,16 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
 
   /// Takes everything out. The owner.
   func removeAll() -> [Work<Action>] {
-    var removed = removeFromRing()
-    moveOverflowToReentrant()
-    while let work = reentrant.removeFirst() { removed.append(work) }
+    var removed: [Work<Action>] = []
+    while drain(upTo: .max, { removed.append($0) }) > 0 {}
+    // Also what waits for a claim that is not published yet.
+    repeat {
+      while let element = ownerQueue.removeFirst() {
+        noteProcessing(element.origin)
+        removed.append(element.work)
+      }
+      overflow.use { $0.spilled.takeOver(to: ownerQueue, ownerCheck) }
+    } while !ownerQueue.isEmpty
     return removed
   }
 

@@ -1,7 +1,10 @@
+import ReactorCore
+
 /// What ``Reactor/send(_:)`` does with an action for which there is no room in the mailbox.
 ///
 /// The policy applies to actions only: a mutation that a stream emits outside of a turn waits for room. It does not
-/// apply to what the reactor sends to itself, which takes no room in the mailbox: `reentrantCapacity` limits that.
+/// apply to what the reactor sends to itself, which takes no room in the mailbox, and is never dropped for what others
+/// send: only `reentrantCapacity` limits it.
 public enum OverflowPolicy: Sendable, Hashable {
   /// The sender waits: it spins, yields, and then sleeps. A send from inside a turn, of any reactor, does not wait:
   /// its action is kept beside the mailbox, up to `reentrantCapacity`.
@@ -10,11 +13,12 @@ public enum OverflowPolicy: Sendable, Hashable {
   case fail
   /// The action is dropped: ``SendError/dropped``.
   case dropNewest
-  /// The oldest action in the mailbox is dropped: ``SendError/dropped``. The reactor reports it in its next turn.
+  /// The oldest action in the mailbox is dropped: ``SendError/dropped``. The reactor reports it when it reaches it.
   ///
-  /// Until that turn, the newer actions are kept beside the mailbox, at most twice its capacity. As many again may be
-  /// held that the reactor has already accepted from there to process next. Those are not dropped any more, so newer
-  /// actions may be dropped instead. The newest action is never dropped.
+  /// Until then, the newer actions are kept beside the mailbox, at most twice as many as its capacity: the newest, and
+  /// those that the reactor has taken over to process next. The latter are not dropped any more, so newer actions are
+  /// dropped instead; otherwise a reactor could be busy with dropped actions only. An action is dropped only if as many
+  /// newer ones were sent as the capacity.
   case dropOldest
 }
 
@@ -29,40 +33,60 @@ enum SendWait: Sendable {
   case unlimited
 }
 
-/// Why a reactor did not accept something.
-public enum SendError: Error, Hashable, Sendable {
-  /// The mailbox is full, and the send does not wait.
-  case full
-  /// The reactor is closed: by ``Reactor/close(_:)``, with its loop, or because one of its transforms has
-  /// ended.
-  case closed
-  /// The mailbox is full, and waiting for room would be a deadlock: the thread that must make the room waits, directly
-  /// or through others, for the sending thread. Sends from inside turns never wait, so they never get this error.
-  case deadlock
-  /// More was sent from inside turns than the `reentrantCapacity` of the ``Runtime``: by this reactor, by others on its
-  /// loop, or, while its mailbox is full, by any other reactor.
-  case reentrantOverflow
-  /// The mailbox is full, and the reactor's ``OverflowPolicy`` has dropped the action.
-  case dropped
-  /// There was no room before the deadline.
-  case timedOut
-  /// The task was cancelled before there was room.
-  case cancelled
-  /// There is no memory for the mailbox to grow.
-  case outOfMemory
+// MARK: Applying the policy
+
+/// What became of something for which there was no room in the mailbox.
+@usableFromInline
+enum OverflowOutcome: Sendable {
+  /// It is kept beside the ring.
+  case kept
+  /// There is room again: the sender tries again.
+  case ringHasRoom
+  /// The sender waits.
+  case wait
+  case refused(SendError)
 }
 
-extension SendError: CustomStringConvertible {
-  public var description: String {
-    switch self {
-    case .full: "the mailbox is full"
-    case .closed: "the reactor is closed: it or its loop was, or one of its transforms has ended"
-    case .deadlock: "the mailbox is full, and the thread that empties it waits for the sender"
-    case .dropped: "the mailbox is full, and its overflow policy drops actions"
-    case .timedOut: "there was no room in the mailbox before the deadline"
-    case .cancelled: "the task was cancelled before there was room in the mailbox"
-    case .outOfMemory: "there is no memory for the mailbox"
-    case .reentrantOverflow: "too many actions were sent from inside turns"
+extension Mailbox {
+  /// Decides about something for which there was no room: refuses it, keeps it beside the ring, or makes the sender wait.
+  /// Any thread.
+  ///
+  /// - Parameters:
+  ///   - onKeeping: Called before something is kept because its sender must not wait.
+  ///   - drop: Called with an action that is dropped in favour of this one.
+  @usableFromInline
+  func resolveOverflow(
+    for work: Work<Action>, _ wait: SendWait, _ policy: OverflowPolicy, onKeeping: () -> Void,
+    drop: (Action) -> Void
+  ) -> OverflowOutcome {
+    guard let overflow = ensureOverflow() else { return .refused(.outOfMemory) }
+    switch (wait, work) {
+    case (.never, _): return .refused(.full)
+    case (.byPolicy, .action(let action)):
+      switch policy {
+      case .block: break
+      case .fail: return .refused(.full)
+      case .dropNewest: return .refused(.dropped)
+      case .dropOldest:
+        return OverflowOutcome(
+          overflow.spilled.keepDroppingOldest(action, beside: ring, ownerCheck, drop: drop))
+      }
+    case (.byPolicy, .step), (.until, _), (.unlimited, _): break
+    }
+    // A turn must not wait: the thread that makes room may be waiting for it.
+    if !TurnMark.isSet { return .wait }
+    onKeeping()
+    return OverflowOutcome(
+      overflow.spilled.keep(work, beside: ring, limit: reentrantCapacity, ownerCheck))
+  }
+}
+
+extension OverflowOutcome {
+  fileprivate init(_ outcome: SpillOutcome) {
+    switch outcome {
+    case .kept: self = .kept
+    case .ringHasRoom: self = .ringHasRoom
+    case .overLimit: self = .refused(.reentrantOverflow)
     }
   }
 }

@@ -18,6 +18,8 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
   /// Whether an observer may have been disposed of since the last sweep.
   @usableFromInline let mustSweep = Atomic(false)
   private let runStep: RunStep
+  /// Makes the owner sweep although `runStep` has refused a step that does so. Any thread.
+  private let requestSweep: @Sendable () -> Void
   /// Returns what a new observer gets first. The owner.
   private let latest: @Sendable () -> Element?
   /// Returns what an observer gets that comes too late to be added. Any thread.
@@ -27,11 +29,13 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
 
   @usableFromInline
   init(
-    runStep: @escaping RunStep, latest: @escaping @Sendable () -> Element? = { nil },
+    runStep: @escaping RunStep, requestSweep: @escaping @Sendable () -> Void,
+    latest: @escaping @Sendable () -> Element? = { nil },
     last: @escaping @Sendable () -> Element? = { nil },
     onUse: @escaping @Sendable (Bool) -> Void = { _ in }
   ) {
     self.runStep = runStep
+    self.requestSweep = requestSweep
     self.latest = latest
     self.last = last
     self.onUse = onUse
@@ -63,7 +67,7 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
     // Relaxed: a thread that disposes while the owner emits cannot know which element was the last.
     @usableFromInline
     func dispose() {
-      if !isDisposed.exchange(true, ordering: .relaxed) { source?.requestSweep() }
+      if !isDisposed.exchange(true, ordering: .relaxed) { source?.enqueueSweep() }
     }
   }
 
@@ -121,15 +125,15 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
   var isEmitting: Bool { depth.value > 0 }
 
   /// Makes the owner sweep. Any thread.
-  private func requestSweep() {
+  private func enqueueSweep() {
     // Release: publishes the entry's flag to the owner that clears this one.
     if mustSweep.exchange(true, ordering: .releasing) { return }
-    // If there is no room, the owner is busy and sweeps when it next emits. If the reactor is closed, it may never emit
-    // again, so the flag is cleared, and the next disposal tries again.
+    // The step can be refused: the mailbox is full, or closed, and nothing else may ever come. If the reactor is gone
+    // (nil), the observers go away with it.
     runStep(
       Step(
         { [weak self] in self?.sweepIfNeeded() },
-        orDiscard: { [weak self] in if $0 == .closed { self?.mustSweep.store(false, ordering: .relaxed) } }),
+        orDiscard: { [requestSweep] in if $0 != nil { requestSweep() } }),
       false)
   }
 
@@ -137,7 +141,7 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
   /// sweeps at its end. The owner.
   @usableFromInline
   func sweepIfNeeded() {
-    // Acquire: the other side of `requestSweep`.
+    // Acquire: the other side of `enqueueSweep`.
     guard depth.value == 0, mustSweep.exchange(false, ordering: .acquiring) else { return }
     let count = entries.count
     entries.removeAll { $0.isDisposed }
@@ -147,39 +151,4 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
   /// Releases all observers. The runtime, when there is no owner any more.
   @usableFromInline
   func removeAll() { entries.removeAll { _ in true } }
-}
-
-/// A subject that takes actions and lets them be observed: ``Reactor/action``.
-///
-/// It ignores errors and completions. The subject of a reactor calls its observers on the reactor's owner, with each
-/// action right before it goes through transform(action) and mutate, in the order in which actions are processed. It
-/// does not retain the reactor, and does nothing once the reactor is gone.
-public final class ActionSubject<Element: Sendable>: ObservableType, ObserverType {
-  @usableFromInline let send: @Sendable (Element) -> Void
-  private let stream: Observable<Element>
-
-  /// Makes a subject that belongs to no reactor, and emits what it is sent.
-  public init() {
-    let subject = PublishSubject<Element>()
-    send = { subject.onNext($0) }
-    stream = subject.asObservable()
-  }
-
-  init(send: @escaping @Sendable (Element) -> Void, stream: Observable<Element>) {
-    self.send = send
-    self.stream = stream
-  }
-
-  /// Sends an action. Any thread.
-  @inlinable
-  public func onNext(_ action: Element) { send(action) }
-
-  /// Sends an action; ignores errors and completions. Any thread.
-  @inlinable
-  public func on(_ event: Event<Element>) {
-    if case .next(let action) = event { send(action) }
-  }
-
-  /// Returns the stream of the actions. Any thread.
-  public func asObservable() -> Observable<Element> { stream }
 }

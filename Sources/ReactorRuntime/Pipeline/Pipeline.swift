@@ -12,6 +12,7 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
   @usableFromInline
   struct Inlets: Sendable {
     @usableFromInline let runStep: @Sendable (_ step: Step, _ waitsForRoom: Bool) -> Void
+    @usableFromInline let requestSweep: @Sendable () -> Void
     @usableFromInline let send: @Sendable (Action) -> Void
     @usableFromInline let mutation: @Sendable (Event<Mutation>, MutationStream<Action>) -> Void
     @usableFromInline let transformedAction: @Sendable (Event<Action>) -> Void
@@ -21,13 +22,14 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
     @usableFromInline
     init(
       runStep: @escaping @Sendable (_ step: Step, _ waitsForRoom: Bool) -> Void,
-      send: @escaping @Sendable (Action) -> Void,
+      requestSweep: @escaping @Sendable () -> Void, send: @escaping @Sendable (Action) -> Void,
       mutation: @escaping @Sendable (Event<Mutation>, MutationStream<Action>) -> Void,
       transformedAction: @escaping @Sendable (Event<Action>) -> Void,
       transformedMutation: @escaping @Sendable (Event<Mutation>) -> Void,
       transformedState: @escaping @Sendable (Event<State>) -> Void
     ) {
       self.runStep = runStep
+      self.requestSweep = requestSweep
       self.send = send
       self.mutation = mutation
       self.transformedAction = transformedAction
@@ -82,30 +84,33 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
   @usableFromInline let transforms = CompositeDisposable()
   /// The subscriptions to the streams that `mutate` returned.
   private let streams = RunningStreams<Action>()
-  @usableFromInline let stubReference = AtomicOnce<StubCore<Action, State>>()
+  @usableFromInline let stubReference = AtomicReference<StubCore<Action, State>>()
   /// Whether transform(state) has emitted a state, so that there is one to replay to a new observer of `state`. Relaxed:
   /// the owner writes and reads it, and other threads only use it once the reactor is closed, where a stale value means
   /// no replay.
   @usableFromInline let hasTransformedState = Atomic(false)
 
   /// - Parameters:
-  ///   - latestState: Returns the newest state; called by the owner, or by any thread once the reactor is closed.
-  ///   - onUse: Called by the owner when a stream gets its first observer, with true, and when it has lost its last one.
+  ///   - readState: Returns the newest state; called by the owner, or by any thread once the reactor is closed.
+  ///   - onUseOfActions: Called by the owner when `action` gets its first observer, with true, and when it has lost its
+  ///     last one.
+  ///   - onUseOfStates: The same for `state`.
   @usableFromInline
   init(
-    _ inlets: Inlets, latestState: @escaping @Sendable () -> State?,
-    onUse: @escaping @Sendable (SlowPathReasons, Bool) -> Void
+    _ inlets: Inlets, readState: @escaping @Sendable () -> State?,
+    onUseOfActions: @escaping @Sendable (Bool) -> Void, onUseOfStates: @escaping @Sendable (Bool) -> Void
   ) {
     self.inlets = inlets
     let untransformed = Untransformed<State>()
     self.untransformed = untransformed
-    actions = OwnerMulticast(runStep: inlets.runStep, onUse: { onUse(.observedAction, $0) })
+    let (runStep, requestSweep) = (inlets.runStep, inlets.requestSweep)
+    actions = OwnerMulticast(runStep: runStep, requestSweep: requestSweep, onUse: onUseOfActions)
     states = OwnerMulticast(
-      runStep: inlets.runStep, latest: latestState, last: latestState,
-      onUse: { onUse(.observedState, $0) })
-    actionPort = OwnerMulticast(runStep: inlets.runStep)
-    mutationPort = OwnerMulticast(runStep: inlets.runStep)
-    statePort = OwnerMulticast(runStep: inlets.runStep, latest: { untransformed.state.value })
+      runStep: runStep, requestSweep: requestSweep, latest: readState, last: readState, onUse: onUseOfStates)
+    actionPort = OwnerMulticast(runStep: runStep, requestSweep: requestSweep)
+    mutationPort = OwnerMulticast(runStep: runStep, requestSweep: requestSweep)
+    statePort = OwnerMulticast(
+      runStep: runStep, requestSweep: requestSweep, latest: { untransformed.state.value.first })
     action = ActionSubject(send: inlets.send, stream: actions.observable)
   }
 
@@ -133,6 +138,15 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
     streams.dispose()
   }
 
+  /// Releases the observers that were disposed of. The owner.
+  func sweepIfNeeded() {
+    actions.sweepIfNeeded()
+    states.sweepIfNeeded()
+    actionPort.sweepIfNeeded()
+    mutationPort.sweepIfNeeded()
+    statePort.sweepIfNeeded()
+  }
+
   /// Disposes of everything. The runtime, when it goes away: then there is no owner any more.
   @usableFromInline
   func dispose() {
@@ -150,11 +164,14 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
   func sendToStub(_ action: Action) { stubReference.use { $0.action.onNext(action) } }
 }
 
-/// The state from which reduce continues, if transform(state) changes what is shown; otherwise nil. Only the owner uses
-/// it.
+/// The state from which reduce continues, if transform(state) changes what is shown. Only the owner uses it.
 @usableFromInline
 final class Untransformed<State: Sendable>: Sendable {
-  @usableFromInline let state = OwnerIsolated<State?>(nil)
+  /// The state; empty if there is none. Not an optional: for each optional, enum or tuple of a state the compiler makes
+  /// code that grows with the square of the state's size.
+  @usableFromInline let state = OwnerIsolated<[State]>([])
+
+  @inlinable var isEmpty: Bool { state.value.isEmpty }
 }
 
 /// The streams that the three transforms are given, or return.

@@ -95,7 +95,7 @@ extension Loop: Closeable {
     guard state.lifecycle.wait(until: deadline) else {
       return state.findUnfinished(isRunByOthers: thread == nil)
     }
-    // The thread has run its last turn, and only has to return.
+    // The thread has run all code of others, and only has to return.
     join()
     return []
   }

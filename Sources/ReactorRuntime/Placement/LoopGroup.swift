@@ -116,13 +116,6 @@ extension LoopGroup: RandomAccessCollection {
   public subscript(index: Int) -> Loop { loops[index] }
 }
 
-extension Placement {
-  /// The turns run on the loop that the group has for the key: see ``LoopGroup/loop(for:)``.
-  public static func group(_ group: LoopGroup, key: some Hashable) -> Placement {
-    .loop(group.loop(for: key))
-  }
-}
-
 /// The hash of a key, from which a group finds the key's loop.
 ///
 /// Swift's own hash values differ between processes. For integers and strings, and for values with such a raw value,

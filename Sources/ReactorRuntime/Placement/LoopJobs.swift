@@ -77,7 +77,7 @@ extension LoopState {
       unless: { contents in
         if evenIfClosed ? lifecycle.isSealed : isClosed { return true }
         refusal = .full
-        return isFull(&contents)
+        return !tryMakeRoom(in: &contents)
       },
       { contents in
         contents.submitted += 1
@@ -86,16 +86,16 @@ extension LoopState {
     if !isPosted { throw refusal }
   }
 
-  /// Whether the number of waiting jobs and timers has reached `jobCapacity`. Under the lock of the inbox; removes
-  /// cancelled timers from it.
-  private func isFull(_ contents: inout InboxContents) -> Bool {
+  /// Returns whether fewer jobs and timers wait than `jobCapacity` allows; if not at once, then after it has removed the
+  /// cancelled timers. Under the lock of the inbox.
+  private func tryMakeRoom(in contents: inout InboxContents) -> Bool {
     // Relaxed: an old number of finished ones only refuses a job that would just have found room.
     let waiting = contents.submitted - monitor.tasksDone.load(ordering: .relaxed)
-    if waiting < jobCapacity { return false }
+    if waiting < jobCapacity { return true }
     // Cancelled timers do not count, but they must not pile up in the inbox either while the loop is busy.
     let removed = contents.removeCancelledTimers()
     cancelledTimers.remove(removed)
-    return waiting - removed - cancelledTimers.wasCount >= jobCapacity
+    return waiting - removed - cancelledTimers.wasCount < jobCapacity
   }
 
   /// Takes in a piece of a task in any phase of the loop's life, since a task cannot be refused. Any thread.

@@ -35,9 +35,15 @@ import Synchronization
 /// - **sealed → ended.** Nothing runs between the two but the return from the last round. In a loop without a thread,
 ///   the thread that sealed it may be stopped before this transition; then the next one that runs a round makes it.
 ///   The transition releases and `hasEnded` acquires: what the turns wrote happens before a thread takes over what
-///   belonged to the loop's thread alone, such as the reentrant queues of its reactors.
+///   belonged to the loop's thread alone, such as the owner's queues of its reactors.
+///
+/// Then the thread that made the last transition runs the actions for the end: ``runEndActions()``. They may call code of
+/// others, such as observers of reactors that are told their last state. A thread that waits for the end waits until they
+/// have returned, too, or until its deadline.
 ///
 /// Which thread is inside of a round is no part of this: see `LoopState.currentThread`.
+///
+/// The cases `looplife.*` of the model checker (Tests/Model) repeat this word, the inbox and the rounds.
 @usableFromInline
 struct LoopLifecycle: ~Copyable, Sendable {
   @usableFromInline
@@ -47,6 +53,11 @@ struct LoopLifecycle: ~Copyable, Sendable {
 
   @usableFromInline let word = Atomic(Phase.open.rawValue)
   private let termination = Termination()
+  /// The end of the actions of `termination`.
+  private let completion = Termination()
+  /// The token of the thread that is inside of these actions; 0 if there is none. Relaxed: a thread that finds its own
+  /// token has stored it itself.
+  private let endingThread = Atomic<UInt64>(0)
 
   @usableFromInline
   init() {}
@@ -75,7 +86,7 @@ struct LoopLifecycle: ~Copyable, Sendable {
   // MARK: Queries, any thread
 
   /// Whether nothing more is accepted from other threads, or is about to be refused.
-  // Acquire: see "open → closing".
+  // Acquire: a thread that finds the loop closed sees what was written before it was closed.
   @inlinable
   var isClosed: Bool { word.load(ordering: .acquiring) != Phase.open.rawValue }
 
@@ -92,12 +103,20 @@ struct LoopLifecycle: ~Copyable, Sendable {
   /// Runs `action` once the loop has ended: on the thread that ends it, or at once if it has ended. Any thread.
   func whenEnded(_ action: @escaping @Sendable () -> Void) { termination.whenOver(action) }
 
-  /// Waits until the loop has ended; returns false if that takes longer. Any thread that the loop does not need for
-  /// its end.
-  func wait(until deadline: ContinuousClock.Instant) -> Bool { termination.wait(until: deadline) }
+  /// Waits until the loop has ended and its ``runEndActions()`` has returned; returns false if that takes longer. Any
+  /// thread that the loop does not need for its end. An action for the end does not wait for itself.
+  func wait(until deadline: ContinuousClock.Instant) -> Bool {
+    endingThread.load(ordering: .relaxed) == CurrentCore.threadToken || completion.wait(until: deadline)
+  }
 
   /// Runs what waits for the end. The thread for which ``sealedToEnded()`` returned true, once.
-  func runEndActions() { termination.finish() }
+  func runEndActions() {
+    endingThread.store(CurrentCore.threadToken, ordering: .relaxed)
+    termination.finish()
+    endingThread.store(0, ordering: .relaxed)
+    // Not before: what is left of the thread of the loop must be short for a thread that joins it.
+    completion.finish()
+  }
 }
 
 /// What waits for the end of a loop or a reactor: actions that run then, and threads that sleep until then.

@@ -1,5 +1,3 @@
-import ReactorCore
-
 /// Which thread runs a reactor's turns.
 public enum Placement: Sendable {
   /// The thread that sends to an idle reactor runs the action at once, and also what other threads send meanwhile.
@@ -8,83 +6,13 @@ public enum Placement: Sendable {
   case loop(Loop)
 }
 
-/// What a loop does while it has nothing to do.
-public struct WaitStrategy: Sendable, Hashable {
-  @usableFromInline
-  enum Kind: Sendable {
-    case busy
-    case spinning
-    case parking
-  }
+/// The placements that name a loop in another way. One that runs turns on a loop of a new kind belongs here, too.
+extension Placement {
+  /// The turns run on the main loop: see ``MainLoop``.
+  public static var main: Placement { .loop(MainLoopRunner.shared.loop) }
 
-  @usableFromInline let kind: Kind
-  /// After how many checks that found nothing the strategy yields or sleeps.
-  @usableFromInline let limit: Int
-
-  @inlinable
-  init(_ kind: Kind, limit: Int) {
-    self.kind = kind
-    self.limit = limit
-  }
-
-  /// Checks again without a pause; needs a core of its own. The lowest latency.
-  @inlinable
-  public static var busy: WaitStrategy { WaitStrategy(.busy, limit: 1) }
-
-  /// ``spinning(beforeYield:)`` with 256 checks.
-  @inlinable
-  public static var spinning: WaitStrategy { spinning(beforeYield: 256) }
-
-  /// ``parking(afterSpins:)`` with 256 checks. The right choice unless the loop has a core of its own.
-  @inlinable
-  public static var parking: WaitStrategy { parking(afterSpins: 256) }
-
-  /// Checks again with a pause of about 20 ns in between, and from time to time yields to other threads. Never sleeps.
-  ///
-  /// - Parameter checks: After how many checks it yields; positive.
-  @inlinable
-  public static func spinning(beforeYield checks: Int) -> WaitStrategy {
-    check(checks, of: "spinning(beforeYield:)")
-    return WaitStrategy(.spinning, limit: checks)
-  }
-
-  /// Checks again a number of times, with pauses of about 20 ns, then sleeps until something is sent.
-  ///
-  /// - Parameter checks: After how many checks it sleeps; positive.
-  @inlinable
-  public static func parking(afterSpins checks: Int) -> WaitStrategy {
-    check(checks, of: "parking(afterSpins:)")
-    return WaitStrategy(.parking, limit: checks)
-  }
-
-  @usableFromInline
-  static func check(_ limit: Int, of name: String) {
-    precondition(
-      limit > 0,
-      """
-      Problem: the limit of WaitStrategy.\(name) is \(limit).
-      Likely cause: it was computed, or 0 was meant as "at once" or as "never".
-      Remedy: a positive number; 1 is at once, and .busy never yields or sleeps.
-      """)
-  }
-
-  /// After how many turns without work the loop releases a reactor, until something is sent to it again. Where such a
-  /// turn is cheap and no other thread needs the core, more patience saves scheduling it again.
-  @inlinable var patience: Int {
-    switch kind {
-    case .busy: 65_536
-    case .spinning: 4096
-    case .parking: limit
-    }
-  }
-}
-
-extension WaitStrategy: CustomStringConvertible {
-  public var description: String {
-    switch kind {
-    case .busy: "busy"
-    case .spinning: "spinning(beforeYield: \(limit))"
-    case .parking: "parking(afterSpins: \(limit))"
-    }
+  /// The turns run on the loop that the group has for the key: see ``LoopGroup/loop(for:)``.
+  public static func group(_ group: LoopGroup, key: some Hashable) -> Placement {
+    .loop(group.loop(for: key))
   }
 }

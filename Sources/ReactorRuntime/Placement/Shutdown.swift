@@ -36,7 +36,8 @@ public enum Shutdown {
 public struct Unfinished: Sendable, Hashable {
   /// What it was doing at the deadline.
   public enum Occupation: Sendable, Hashable {
-    /// In one turn, or one job, for that long.
+    /// In one turn, or one job, for that long. For a loop as a whole: in what it runs after its last turn, such as
+    /// observers that are told the last state.
     case busy(Duration)
     /// That many actions wait in its mailbox; 0 if its loop is about to release it.
     case waiting(actions: Int)

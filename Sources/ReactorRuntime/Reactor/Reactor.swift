@@ -43,12 +43,12 @@ public protocol Reactor<Action, Mutation, State>: AnyObject, Sendable {
   /// closed.
   func transform(action: Observable<Action>) -> Observable<Action>
 
-  /// Returns what the mutations become before they are reduced: the place to merge other streams in. Otherwise as
-  /// ``transform(action:)``.
+  /// Returns what the mutations become before they are reduced: the place to merge other streams in. In all other
+  /// respects like ``transform(action:)``.
   func transform(mutation: Observable<Mutation>) -> Observable<Mutation>
 
   /// Returns what the states become before ``state`` and ``currentState`` show them. `reduce` continues from the state
-  /// that this was given. Otherwise as ``transform(action:)``.
+  /// that this was given. In all other respects like ``transform(action:)``.
   func transform(state: Observable<State>) -> Observable<State>
 }
 
@@ -63,9 +63,8 @@ extension Reactor {
 
   @inlinable
   public func reduce(into state: inout State, mutation: Mutation) {
-    // From the next mutation on, the runtime calls the other form itself, so that the previous state can be read inside
-    // of it.
-    runtime.reducesByValue.store(true, ordering: .relaxed)
+    // From the next mutation on, the runtime calls the other form itself.
+    runtime.reduceForm.store(ReduceForm.byValue.rawValue, ordering: .relaxed)
     state = reduce(state: state, mutation: mutation)
   }
 
@@ -103,7 +102,8 @@ extension Reactor {
   @inline(__always)
   public func send(_ action: Action) { runtime.send(action, to: self) }
 
-  /// Sends an action if that is possible without waiting for room; otherwise as ``send(_:)``. Any thread.
+  /// Sends an action, or throws if there is no room: this never waits. In all other respects like ``send(_:)``. Any
+  /// thread.
   ///
   /// - Throws: ``SendError/full``, ``SendError/closed``, ``SendError/reentrantOverflow`` or
   ///   ``SendError/outOfMemory``; the action was not accepted then.
@@ -138,7 +138,8 @@ extension Reactor {
   /// reactor.action)`. Any thread. Returns the same object each time; it does not retain the reactor.
   @inlinable
   public var action: ActionSubject<Action> {
-    isStubEnabled ? stub.action : runtime.withPipeline(of: self) { $0.action }
+    if runtime.isStubbed { return runtime.ensureStub(of: self).action }
+    return runtime.startAndUsePipeline(of: self) { $0.action }
   }
 
   /// The stream of states: the newest one at the subscription, if there is one, then the state after each mutation, even
@@ -151,7 +152,8 @@ extension Reactor {
   /// ``SendError``. A closed reactor emits only the newest state.
   @inlinable
   public var state: Observable<State> {
-    isStubEnabled ? stub.state.asObservable() : runtime.withPipeline(of: self) { $0.states.observable }
+    if runtime.isStubbed { return runtime.ensureStub(of: self).state.asObservable() }
+    return runtime.startAndUsePipeline(of: self) { $0.states.observable }
   }
 
   /// Whether the reactor no longer accepts actions: ``close(_:)`` was called, its loop was shut down, or one of its
@@ -161,27 +163,33 @@ extension Reactor {
 }
 
 extension Reactor {
-  /// A whole state: what the last turn published, at its end or before. Any thread; never waits.
+  /// A whole state: the one after the last turn, or after the last action. Any thread. Whether it may wait for the running
+  /// action is the ``SnapshotPolicy``'s; so is which of the two it is.
   ///
   /// After a send that processed its action at once (placement ``Placement/caller``, idle), the state contains that
   /// action. Inside `mutate` it contains everything before the running action's next mutation; inside
   /// ``reduce(state:mutation:)`` it is the previous state; inside ``reduce(into:mutation:)`` it is a state that was
-  /// published before. Before the first action it is ``initialState``.
+  /// published before, or stops the program (``SnapshotPolicy/onDemand``). Before the first action it is ``initialState``.
+  ///
+  /// If the state is changed on demand, a copy that is still alive at the next change makes that change copy the
+  /// collections that both share. ``withCurrentState(_:)`` does not.
   ///
   /// - Complexity: One copy of the state.
   @inlinable
   public var currentState: State {
-    if runtime.slowPathReasons.contains(.stubbed) { return stub.state.value }
+    if runtime.isStubbed { return runtime.stubState(of: self) }
     return runtime.state.read() ?? initialState
   }
 
   /// Calls `body` with the state that ``currentState`` would return, without copying or retaining it:
-  /// `reactor.withCurrentState { $0.items.count }`. Any thread; never waits for the owner.
+  /// `reactor.withCurrentState { $0.items.count }`. Any thread. Whether it may wait for the running action is the
+  /// ``SnapshotPolicy``'s.
   ///
-  /// `body` should be short. While it runs, its state stays alive and unchanged, and the owner continues in another slot.
-  /// If seven threads stayed inside their bodies, each with a different state, readers would see nothing newer. `body`
-  /// may send actions; they do not change the state that it was given. That state must not escape from `body`: copy what
-  /// you need later, and return it.
+  /// `body` should be short. While it runs, its state stays alive and unchanged. With ``SnapshotPolicy/onDemand`` the owner
+  /// waits for it before it reduces, so `body` must not wait for something that the reactor or its loop does. With
+  /// ``SnapshotPolicy/copied`` the owner continues in another slot; if seven threads stayed inside their bodies, each with a
+  /// different state, readers would see nothing newer. `body` may send actions; they do not change the state that it was
+  /// given. That state must not escape from `body`: copy what you need later, and return it.
   ///
   /// `body` gets a copy only before the first action and while the ``stub`` is enabled.
   ///
@@ -193,8 +201,11 @@ extension Reactor {
   public func withCurrentState<Result, E: Error>(
     _ body: (borrowing State) throws(E) -> Result
   ) throws(E) -> Result {
-    if runtime.slowPathReasons.contains(.stubbed) { return try body(stub.state.value) }
-    if let result = try runtime.state.withValue(body) { return result }
+    if runtime.isStubbed { return try body(runtime.stubState(of: self)) }
+    // On demand, a thread that reads does not become the owner. So what `body` sent to an idle reactor is processed when the
+    // read has ended.
+    let result = try runtime.state.withValue(body, afterRefusal: { runtime.acquireAndRunOrSchedule(self) })
+    if let result { return result }
     return try body(initialState)
   }
 }

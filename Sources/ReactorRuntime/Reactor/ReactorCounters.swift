@@ -5,9 +5,8 @@ import ReactorCore
 /// They are read one after the other while the reactor runs. Each number was true a moment ago, but not all of them
 /// at the same moment.
 public struct ReactorCounters: Sendable, Hashable, CustomStringConvertible {
-  /// The items that wait in the mailbox, and beside it while it is full: actions, mutations of streams and
-  /// subscriptions. Without those that the owner has already taken over, such as the actions that the reactor sent
-  /// to itself.
+  /// The items that wait in the mailbox and beside it: actions, mutations of streams and subscriptions, whichever thread sent
+  /// them. With ``OverflowPolicy/dropOldest`` also those that were pushed out, until the reactor has reported them.
   public var waiting = 0
   /// The actions and other items that were processed.
   public var processed = 0
@@ -21,6 +20,10 @@ public struct ReactorCounters: Sendable, Hashable, CustomStringConvertible {
   public var heldStates = 0
   /// The number of times that a state was not published at once, because readers held every slot.
   public var deferredStates = 0
+  /// The copies of the state that ``Reactor/currentState`` has returned on other threads than the owner's, if the
+  /// ``SnapshotPolicy`` is ``SnapshotPolicy/onDemand``. A change while such a copy is alive copies the collections that
+  /// both share.
+  public var copiedStates = 0
 
   /// The items that were sent and not refused: those that were processed, wait, or were dropped. It is computed from
   /// these, because a counter of the senders' own would be a cache line that all of them write.
@@ -29,7 +32,7 @@ public struct ReactorCounters: Sendable, Hashable, CustomStringConvertible {
   public var description: String {
     """
     sent \(sent), waiting \(waiting), processed \(processed), dropped \(dropped), turns \(turns), largest turn \(largestTurn), \
-    held states \(heldStates), deferred states \(deferredStates)
+    held states \(heldStates), deferred states \(deferredStates), copied states \(copiedStates)
     """
   }
 }
@@ -44,11 +47,12 @@ extension Runtime {
   public var counters: ReactorCounters {
     let immediate = turnCounters.wasImmediate
     return ReactorCounters(
-      waiting: mailbox.ring.wasCount + (mailbox.overflow.use { $0.wasCount } ?? 0),
+      waiting: mailbox.wasCount,
       processed: immediate + turnCounters.wasProcessed,
       dropped: mailbox.overflow.use { $0.dropped.load(ordering: .relaxed) } ?? 0,
       turns: immediate + turnCounters.wasTurns,
       largestTurn: max(immediate == 0 ? 0 : 1, turnCounters.wasLargest),
-      heldStates: state.wasHeldCount, deferredStates: state.wasDeferredCount)
+      heldStates: state.wasHeldCount, deferredStates: state.wasDeferredCount,
+      copiedStates: state.wasCopiedCount)
   }
 }

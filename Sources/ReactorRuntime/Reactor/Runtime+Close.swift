@@ -6,7 +6,7 @@ extension Runtime {
   /// Closes the reactor. Any thread, with a reference to the reactor.
   @inlinable
   func close<R: Reactor<Action, Mutation, State>>(_ closing: Closing, of reactor: R) {
-    if beginClosing(closing, of: reactor), !state.wasBusy { runOrSchedule(reactor) }
+    if beginClosing(closing, of: reactor), !state.isBusy { acquireAndRunOrSchedule(reactor) }
   }
 
   /// Refuses what is sent from now on.
@@ -15,12 +15,12 @@ extension Runtime {
   @inlinable
   func beginClosing<R: Reactor<Action, Mutation, State>>(_ closing: Closing, of reactor: R) -> Bool {
     // Made before the state changes, so that the thread that ends the reactor finds it.
-    _ = termination
+    _ = ensureTermination()
     let next = mailbox.ring.lifecycle.openToClosing(by: .reactor(closing))
     // Also what an earlier call marked whose thread has not come this far.
     if mailbox.ring.lifecycle.discards {
-      // Made before the reason is inserted, since the slow path uses the pipeline.
-      _ = pipeline(of: reactor)
+      // Made before the stage is inserted: an action that finds it uses the pipeline.
+      _ = ensurePipeline(of: reactor)
       insert(.discarding)
     }
     switch next {
@@ -35,9 +35,8 @@ extension Runtime {
   /// Makes an owner that is about to release check once more, and ends the waits of senders.
   @usableFromInline
   func notifyOwnerOfClosing() {
-    guard let overflow = makeOverflow() else { fatalError("a reactor cannot be closed: out of memory") }
-    overflow.requestCheck()
-    overflow.notifyAll()
+    mailbox.ownerCheck.request()
+    mailbox.overflow.use { $0.notifyAll() }
   }
 
   /// Refuses what other threads send from now on, since the loop was shut down. The loop calls this in each of its rounds
@@ -62,12 +61,12 @@ extension Runtime {
     pipelineReference.use { $0.disposeStreams() }
     // Usually reported before what is discarded because of it; an owner on another thread may be faster.
     report(.transform(transform, error), nil)
-    if ownerMustCheck, !state.wasBusy { runOrSchedule(reactor) }
+    if ownerMustCheck, !state.isBusy { acquireAndRunOrSchedule(reactor) }
   }
 
   /// What waits for the end; made by the first thread that closes or waits.
   @usableFromInline
-  var termination: Termination {
+  func ensureTermination() -> Termination {
     terminationReference.use { $0 } ?? terminationReference.setIfNil(Termination())
   }
 
@@ -76,7 +75,7 @@ extension Runtime {
   func endIfDone() {
     // In this order: a mailbox that is empty after it was sealed stays empty. If it is sealed after this check, the
     // closer makes the owner check again.
-    guard mailbox.ring.lifecycle.mayEnd, mailbox.isEmpty, mailbox.reentrant.isEmpty else { return }
+    guard mailbox.ring.lifecycle.mayEnd, mailbox.isInboundEmpty, mailbox.ownerQueue.isEmpty else { return }
     end()
   }
 
@@ -103,7 +102,7 @@ extension Reactor {
 
   /// Returns when a reactor for which ``close(_:)`` was called has ended. Any task.
   public func waitUntilClosed() async {
-    let termination = runtime.termination
+    let termination = runtime.ensureTermination()
     await withCheckedContinuation { continuation in termination.whenOver { continuation.resume() } }
   }
 
@@ -117,7 +116,7 @@ extension Reactor {
       Likely cause: waitUntilClosed(before:) was called by mutate, reduce or an observer.
       Remedy: call it elsewhere; close() itself does not wait.
       """)
-    return runtime.termination.wait(until: deadline)
+    return runtime.ensureTermination().wait(until: deadline)
   }
 }
 
@@ -126,24 +125,25 @@ extension Reactor {
 extension Runtime {
   /// Discards and reports what the mailbox holds, since no thread will process it. The thread that has scheduled the
   /// reactor, and whose schedule the loop has refused.
+  ///
+  /// It reports while it is the owner. If it released first, another thread could find the mailbox empty, and end the
+  /// reactor before the last report.
   @usableFromInline
   func discardMailbox() {
-    var discarded: [Work<Action>] = []
     var hasAll = true
-    var isDone = false
     state.acquireScheduled()
     closeByLoop()
     repeat {
       // Only the loop's thread may touch what it sent from its turns, until it has run its last turn.
       hasAll = loop?.hasEnded != false
-      discarded += hasAll ? mailbox.removeAll() : mailbox.removeFromRing()
-      isDone = hasAll && mailbox.isEmpty
+      for work in hasAll ? mailbox.removeAll() : mailbox.removeFromRing() { discard(work, .closed) }
+      TurnMark.enter()
+      sweepObservers()
+      TurnMark.leave()
+      // If there is a claim that is not published yet, its sender runs this itself.
+      if hasAll, mailbox.isInboundEmpty { end() }
       state.release()
-    } while tryReacquire()
-    // Not as the owner, since the handler may send to this reactor again.
-    for work in discarded { discard(work, .closed) }
-    // Otherwise a sender that is between claim and publication runs this itself.
-    if isDone { end() }
+    } while hasAll ? tryReacquire() : !mailbox.ring.isEmpty && tryReacquire()
     if !hasAll {
       loop?.whenEnded { [self] in
         // If this fails, another thread discards, and runs this itself if it must.
@@ -163,10 +163,10 @@ extension Runtime {
     TurnMark.enter()
     run(step, of: reactor)
     TurnMark.leave()
-    if loop == nil { return runTurns(of: reactor) }
+    if loop == nil { return runTurnsAndRelease(of: reactor) }
     state.release()
     // A thread that found this one to be the owner relies on it to process what it sent.
-    runOrSchedule(reactor)
+    acquireAndRunOrSchedule(reactor)
   }
 }
 

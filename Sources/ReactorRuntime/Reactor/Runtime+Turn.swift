@@ -12,13 +12,14 @@ extension Runtime {
       let turn = beginTurn()
       defer { endTurn(turn) }
     #endif
-    if !slowPathReasons.isEmpty { return processOnSlowPath(action, of: reactor) }
+    if !extraStages.isEmpty { return processThroughStages(action, of: reactor) }
     #if DEBUG
       checkThreadOfAction()
     #endif
     reactor.mutate(action: action).deliver(
       to: { mutation in reduce(mutation, of: reactor) },
-      orStream: { mutations in subscribe(to: mutations, for: action, pipeline(of: reactor)) })
+      orStream: { mutations in subscribe(to: mutations, for: action, ensurePipeline(of: reactor)) })
+    state.endAction()
   }
 
   /// Applies a mutation to the state. The owner.
@@ -29,10 +30,29 @@ extension Runtime {
       beginReduce()
       defer { endReduce() }
     #endif
-    if reducesByValue.load(ordering: .relaxed) {
-      state.replace { state in reactor.reduce(state: state, mutation: mutation) }
-    } else {
+    if reduceForm.load(ordering: .relaxed) == ReduceForm.inPlace.rawValue {
       state.change { state in reactor.reduce(into: &state, mutation: mutation) }
+    } else {
+      reduceByValue(mutation, of: reactor)
+    }
+  }
+
+  /// Applies the first mutation of all, or any mutation of a reactor with ReactorKit's reduce, so that the state before it
+  /// can be read meanwhile. The owner.
+  @inlinable
+  @inline(never)
+  func reduceByValue<R: Reactor<Action, Mutation, State>>(_ mutation: Mutation, of reactor: R) {
+    if reduceForm.load(ordering: .relaxed) == ReduceForm.byValue.rawValue {
+      return state.replace { state in reactor.reduce(state: state, mutation: mutation) }
+    }
+    // Until now it is not known which form the reactor has; the default of this one notes it if it is the other.
+    state.replace { state in
+      var next = state
+      reactor.reduce(into: &next, mutation: mutation)
+      return next
+    }
+    if reduceForm.load(ordering: .relaxed) == ReduceForm.unknown.rawValue {
+      reduceForm.store(ReduceForm.inPlace.rawValue, ordering: .relaxed)
     }
   }
 }
@@ -42,17 +62,17 @@ extension Runtime {
   /// Runs turns until the mailbox is empty. The owner; releases the ownership before it returns.
   @inlinable
   @inline(never)
-  func runTurns<R: Reactor<Action, Mutation, State>>(of reactor: R) {
+  func runTurnsAndRelease<R: Reactor<Action, Mutation, State>>(of reactor: R) {
     // The scopes that the calling thread is inside of have nothing to do with these turns.
-    ThreadScope.outside {
+    ThreadScope.leaveAll {
       var pacer = Pacer()
       repeat {
         while true {
-          let processed = runTurn(of: reactor)
+          let processed = runTurnKeepingOwnership(of: reactor)
           if processed == 0 { break }
           // At the limit, releases for a moment, so that another sender can take over. But not while the owner's own
           // actions wait: they come first in the order.
-          if processed >= turnLimit, mailbox.reentrant.isEmpty { break }
+          if processed >= turnLimit, !mailbox.holdsOwn, mailbox.ownerQueue.isEmpty { break }
           // Other threads are sending: after a short wait their actions come in bursts.
           if processed < turnLimit { pacer.wait(afterReceiving: processed) }
         }
@@ -64,21 +84,22 @@ extension Runtime {
   /// Processes what is in the mailbox, up to the limit, and publishes the state; returns how many elements that were. The
   /// owner, which stays the owner.
   @inlinable
-  func runTurn<R: Reactor<Action, Mutation, State>>(of reactor: R) -> Int {
+  func runTurnKeepingOwnership<R: Reactor<Action, Mutation, State>>(of reactor: R) -> Int {
     #if DEBUG
       let turn = beginTurn()
       defer { endTurn(turn) }
     #endif
     TurnMark.enter()
     defer { TurnMark.leave() }
-    if slowPathReasons.contains(.unconnected), !slowPathReasons.contains(.stubbed) { connect(reactor) }
+    if extraStages.contains(.unconnected), !extraStages.contains(.stubbed) { connect(reactor) }
     Tracepoint.beginTurn(self)
     var dropped = 0
-    let processed =
-      policy == .dropOldest
-      ? mailbox.drain(
-        upTo: turnLimit, { process($0, of: reactor) }, orDrop: { reportDropped($0, counting: &dropped) })
-      : mailbox.drain(upTo: turnLimit) { process($0, of: reactor) }
+    let processed = mailbox.drain(
+      upTo: turnLimit, dropsOldest: policy == .dropOldest, { process($0, of: reactor) },
+      orDrop: { reportDropped($0, counting: &dropped) })
+    // After the drain, which withdraws the request to check. Relaxed: `sweepObservers` repeats it.
+    let mustSweep = isSweepRequested.load(ordering: .relaxed)
+    if mustSweep { sweepObservers() }
     Tracepoint.endTurn(self, actions: processed)
     if processed > 0 {
       state.publish()
@@ -87,7 +108,8 @@ extension Runtime {
     }
     // In each turn, since it may be the last one: an owner that has reached the limit releases without another turn.
     if mailbox.ring.lifecycle.isClosed { endIfDone() }
-    return processed
+    // What an observer captured may send when it is released. So another turn must follow.
+    return mustSweep ? max(1, processed) : processed
   }
 
   /// Processes one element of the mailbox. The owner.
@@ -106,7 +128,7 @@ extension Runtime {
     // The stub may have been disabled after this turn began. An observer that came before the transforms are connected
     // would be notified of the first state now, and once more when they are.
     // Before there is a state, nothing can be connected: the reactor is just being started.
-    if slowPathReasons.contains(.unconnected), !slowPathReasons.contains(.stubbed), state.hasStarted {
+    if extraStages.contains(.unconnected), !extraStages.contains(.stubbed), state.hasStarted {
       connect(reactor)
     }
     step.run()
@@ -119,17 +141,17 @@ extension Runtime {
   @inlinable
   func tryReacquire() -> Bool {
     var attempts = 0
-    while !mailbox.isEmpty {
+    while !mailbox.isInboundEmpty {
       guard state.tryAcquire() else { return false }
-      if mailbox.isReady { return true }
-      let claimed = mailbox.ring.oldest
+      if mailbox.pollReady() { return true }
+      let claimed = mailbox.ring.advanceToOldest()
       state.release()
       attempts += 1
       if attempts < 32 {
         CurrentCore.pause()
       } else if !CurrentCore.heavyFence() {
         DedicatedThread.yield()
-      } else if claimed?.ring.wasReady != true, !mailbox.ring.isEmpty {
+      } else if claimed?.ring.isHeadPublished != true, !mailbox.ring.isEmpty {
         // The producer of the claim will run or schedule the reactor. If the ring is empty, there is no such producer,
         // and a closer may have relied on this owner: then it checks once more.
         return false
@@ -148,7 +170,7 @@ extension Runtime {
     let (runtime, reactor) = (UncountedReference(self), UncountedReference(reactor))
     return { call in
       runtime.use { runtime in
-        if call == .turn { return reactor.use { runtime.runTurnOnLoop(of: $0) } }
+        if call == .turn { return reactor.use { runtime.runLoopTurnKeepingOwnership(of: $0) } }
         return runtime.handle(call)
       }
     }
@@ -156,16 +178,16 @@ extension Runtime {
 
   /// Makes what is submitted to the loop. The thread that has scheduled the reactor.
   @inlinable
-  func makeScheduled(_ reactor: any AnyObject & Sendable) -> ScheduledReactor {
-    ScheduledReactor(ObjectIdentifier(self), of: reactor, binding.value.loopHandler)
+  func makeLoopReactor(_ reactor: any AnyObject & Sendable) -> LoopReactor {
+    LoopReactor(ObjectIdentifier(self), of: reactor, binding.value.loopHandler)
   }
 
   @inlinable
   @inline(__always)
-  func runTurnOnLoop<R: Reactor<Action, Mutation, State>>(of reactor: R) -> Int {
+  func runLoopTurnKeepingOwnership<R: Reactor<Action, Mutation, State>>(of reactor: R) -> Int {
     loop?.setRunning(ObjectIdentifier(self))
     defer { loop?.setRunning(nil) }
-    return runTurn(of: reactor)
+    return runTurnKeepingOwnership(of: reactor)
   }
 
   /// Does what the loop's thread asks for, other than a turn.
@@ -188,7 +210,7 @@ extension Runtime {
   func tryLeaveLoop() -> Bool {
     // Code that was notified of the reactor's end, or of a long turn, after the turn's last check of the mailbox may have
     // sent something.
-    if !mailbox.reentrant.isEmpty, mailbox.isEmpty { return false }
+    if !mailbox.ownerQueue.isEmpty, mailbox.isInboundEmpty { return false }
     state.release()
     return !tryReacquire()
   }

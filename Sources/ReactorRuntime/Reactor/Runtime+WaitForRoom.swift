@@ -1,64 +1,19 @@
 import Dispatch
 import ReactorCore
 
-/// What a sender does that found the mailbox full.
+/// What a sender does that found the mailbox full. ``OverflowPolicy`` decides whether it waits.
 extension Runtime {
-  @usableFromInline
-  enum OverflowOutcome: Sendable {
-    /// The work is kept beside the ring.
-    case kept
-    /// There is room again: the sender tries again.
-    case ringHasRoom
-    case wait
-    case refused(SendError)
-  }
-
-  /// Decides what to do with something for which there was no room: refuses it, keeps it beside the ring, or makes the
-  /// sender wait. Any thread.
+  /// Decides what becomes of something for which there was no room. Any thread.
   @usableFromInline
   @inline(never)
   func resolveOverflow(for work: Work<Action>, _ wait: SendWait) -> OverflowOutcome {
-    guard let overflow = makeOverflow() else { return .refused(.outOfMemory) }
-    switch wait {
-    case .never: return .refused(.full)
-    case .byPolicy:
-      if case .action(let action) = work, policy != .block { return applyPolicy(action, in: overflow) }
-    case .until, .unlimited: break
-    }
-    // A turn must not wait: the thread that makes room may be waiting for it.
-    if !TurnMark.isSet { return .wait }
-    #if DEBUG
-      checkRoom()
-    #endif
-    return outcome(of: overflow.spill(work, besides: mailbox.ring, limit: mailbox.reentrant.limit))
-  }
-
-  private func applyPolicy(_ action: Action, in overflow: Overflow<Action>) -> OverflowOutcome {
-    switch policy {
-    case .block: .wait
-    case .fail: .refused(.full)
-    case .dropNewest: .refused(.dropped)
-    case .dropOldest:
-      outcome(
-        of: overflow.spillDroppingOldest(
-          action, besides: mailbox.ring, drop: { reportRefused($0, .dropped) }))
-    }
-  }
-
-  private func outcome(of spill: Overflow<Action>.SpillOutcome) -> OverflowOutcome {
-    switch spill {
-    case .kept: .kept
-    case .ringHasRoom: .ringHasRoom
-    case .overLimit: .refused(.reentrantOverflow)
-    }
-  }
-
-  /// Returns the overflow; makes it at the first call. Returns nil if there is no memory. Any thread.
-  @usableFromInline
-  func makeOverflow() -> Overflow<Action>? {
-    if let overflow = mailbox.overflow.use({ $0 }) { return overflow }
-    guard let overflow = try? Overflow<Action>() else { return nil }
-    return mailbox.overflow.setIfNil(overflow)
+    mailbox.resolveOverflow(
+      for: work, wait, policy,
+      onKeeping: {
+        #if DEBUG
+          checkRoom()
+        #endif
+      }, drop: { reportRefused($0, .dropped) })
   }
 
   /// Reports an action that the owner drops in favour of a newer one, and counts it. The owner.
@@ -103,7 +58,7 @@ extension Runtime {
       return nil
     }
     attempts = 0
-    guard let overflow = makeOverflow() else { return .outOfMemory }
+    guard let overflow = mailbox.ensureOverflow() else { return .outOfMemory }
     // The closures do not retain the runtime, which would cost an allocation per wait: the sender holds the reactor.
     let edge = WaitGraph.Wait(
       thread: CurrentCore.threadToken, emptier: { [unowned self] in drainingThread },
@@ -122,11 +77,11 @@ extension Runtime {
   }
 
   /// The token of the thread that makes room.
-  private var drainingThread: UInt64 { loop?.drainingThread ?? state.wasOwner }
+  private var drainingThread: UInt64 { loop?.drainingThread ?? state.ownerToken }
 
   /// Whether a sender that found the ring full should try again.
   @usableFromInline
-  var mayRetry: Bool { mailbox.hasRoom || !state.wasBusy || mailbox.ring.isClosed }
+  var mayRetry: Bool { mailbox.hasRoom || !state.isBusy || mailbox.ring.isClosed }
 }
 
 /// Waiting of a task, which is suspended while there is no room.
@@ -145,7 +100,7 @@ extension Runtime {
         return
       } catch .full {
         // The turns of the reactor make room.
-        runOrSchedule(reactor)
+        acquireAndRunOrSchedule(reactor)
         try await suspendUntilRoom(before: deadline)
       }
     }
@@ -154,7 +109,7 @@ extension Runtime {
   /// Returns when there may be room.
   @usableFromInline
   func suspendUntilRoom(before deadline: ContinuousClock.Instant?) async throws(SendError) {
-    guard let overflow = makeOverflow() else { throw .outOfMemory }
+    guard let overflow = mailbox.ensureOverflow() else { throw .outOfMemory }
     let ticket = RoomWaiters.Ticket()
     let timeout = try deadline.map { (deadline) throws(SendError) in
       try Self.scheduleTimeout(at: deadline, of: ticket)

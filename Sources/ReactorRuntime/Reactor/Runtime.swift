@@ -18,16 +18,17 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
     @usableFromInline let checks = RuntimeChecks()
   #endif
   @usableFromInline let turnLimit: Int
-  /// The ``SlowPathReasons``. The shortest path loads them relaxed: the owner itself sets most of them. Code on the slow
-  /// path loads them again, acquiring, before it uses the pipeline.
-  @usableFromInline let slowPathBits = Atomic<UInt8>(0)
+  /// The ``ExtraStages``. Each action loads them relaxed: the owner itself sets most of them. Code that finds one loads
+  /// them again, acquiring, before it uses the pipeline.
+  @usableFromInline let extraStageBits = Atomic<UInt8>(0)
+  /// Whether the owner must release observers although the mailbox has refused that step: see ``requestSweep(of:)``.
+  @usableFromInline let isSweepRequested = Atomic(false)
   @usableFromInline let policy: OverflowPolicy
-  /// Whether the reactor has ReactorKit's reduce. Relaxed: if a thread does not see it, the default implementation sets
-  /// it again.
-  @usableFromInline let reducesByValue = Atomic(false)
-  @usableFromInline let pipelineReference = AtomicOnce<Pipeline<Action, Mutation, State>>()
+  /// The ``ReduceForm``. The owner writes and reads it, so it is relaxed.
+  @usableFromInline let reduceForm = Atomic(ReduceForm.unknown.rawValue)
+  @usableFromInline let pipelineReference = AtomicReference<Pipeline<Action, Mutation, State>>()
   /// What waits for the end of a closed reactor; made by the first thread that closes or waits.
-  @usableFromInline let terminationReference = AtomicOnce<Termination>()
+  @usableFromInline let terminationReference = AtomicReference<Termination>()
   private let onFailure: @Sendable (Failure) -> Void
   // A reactor may have the only reference to its loop, which ends without one.
   private let placement: Placement
@@ -38,23 +39,25 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
   ///
   /// - Parameters:
   ///   - placement: Which thread runs the turns.
+  ///   - snapshots: How the state is shown to readers on other threads.
   ///   - capacity: How many actions the mailbox holds; a power of two. Its memory is allocated when something first has
   ///     to wait there, with room for eight, and grows up to the capacity.
   ///   - policy: What `send(_:)` does with an action for which there is no room.
-  ///   - reentrantCapacity: How many actions may wait that were sent from inside turns: the reactor's own, and those of
-  ///     others, which are kept beside the mailbox while that is full.
+  ///   - reentrantCapacity: How many actions may wait beside the mailbox that were sent from inside turns: so many of the
+  ///     reactor itself and of others on its loop, and as many of turns on other threads, which are kept there while the
+  ///     mailbox is full. Together with what ``OverflowPolicy/dropOldest`` keeps, this bounds what the reactor holds.
   ///   - onFailure: Called once for each action, mutation or state that was lost: on the sending thread if it was
   ///     refused; on any thread if it was accepted and the reactor was then closed. It is also called when a stream of
   ///     the reactor fails, on the thread where it fails. The default is ``Hooks/defaultFailureHandler``.
   public init(
-    on placement: Placement = .caller, capacity: Int = 4096, overflow policy: OverflowPolicy = .block,
-    reentrantCapacity: Int = 65_536,
+    on placement: Placement = .caller, snapshots: SnapshotPolicy = .automatic, capacity: Int = 4096,
+    overflow policy: OverflowPolicy = .block, reentrantCapacity: Int = 65_536,
     onFailure: @escaping @Sendable (Failure) -> Void = { Hooks.defaultFailureHandler($0) }
   ) {
     precondition(reentrantCapacity > 0, "reentrantCapacity is \(reentrantCapacity); it must be positive")
     do {
       mailbox = try Mailbox(capacity: capacity, reentrantCapacity: reentrantCapacity)
-      state = try OwnedState()
+      state = try OwnedState(inOnePlace: snapshots.hasOnePlace(State.self))
     } catch {
       fatalError("a Runtime with capacity \(capacity) cannot be made: \(error)")
     }
@@ -74,7 +77,8 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
   deinit {
     pipelineReference.use { $0.dispose() }
     pipelineReference.releaseObject()
-    // Only a loop that was shut down while others were sending leaves something behind.
+    // Something is left if a loop was shut down while others were sending, or if the last reference to the reactor went
+    // away inside its own `mutate`.
     for work in mailbox.removeAll() { discard(work, nil) }
     mailbox.free()
     terminationReference.use { $0.finish() }
@@ -150,16 +154,21 @@ extension Runtime {
 
   var reactorType: any AnyObject.Type { currentBinding.type ?? Runtime.self }
 
+  /// Whether the stub takes the actions. Any thread.
   @inlinable
-  var slowPathReasons: SlowPathReasons { SlowPathReasons(rawValue: slowPathBits.load(ordering: .relaxed)) }
+  @inline(__always)
+  var isStubbed: Bool { extraStages.contains(.stubbed) }
 
-  // Release: publishes the pipeline, and the stub in it, to the thread that takes the slow path because of this.
+  @inlinable
+  var extraStages: ExtraStages { ExtraStages(rawValue: extraStageBits.load(ordering: .relaxed)) }
+
+  // Release: publishes the pipeline, and the stub in it, to the thread that finds the stage.
   @usableFromInline
-  func insert(_ reason: SlowPathReasons) { slowPathBits.bitwiseOr(reason.rawValue, ordering: .releasing) }
+  func insert(_ stages: ExtraStages) { extraStageBits.bitwiseOr(stages.rawValue, ordering: .releasing) }
 
   // Relaxed: it publishes nothing.
   @usableFromInline
-  func remove(_ reason: SlowPathReasons) { slowPathBits.bitwiseAnd(~reason.rawValue, ordering: .relaxed) }
+  func remove(_ stages: ExtraStages) { extraStageBits.bitwiseAnd(~stages.rawValue, ordering: .relaxed) }
 }
 
 #if DEBUG
@@ -177,3 +186,34 @@ extension Runtime {
     }
   }
 #endif
+
+/// What an action of the reactor meets besides `mutate` and `reduce`: observers, transforms, a stub, the end. A reactor
+/// that has nothing of that pays one load and one branch per action. (The values are computed, not stored, so that they
+/// are constants in other modules.)
+@usableFromInline
+struct ExtraStages: OptionSet, Sendable {
+  @usableFromInline let rawValue: UInt8
+
+  @inlinable
+  init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// `action` has observers.
+  @inlinable static var observedAction: ExtraStages { ExtraStages(rawValue: 1) }
+  /// `state` has observers.
+  @inlinable static var observedState: ExtraStages { ExtraStages(rawValue: 2) }
+  @inlinable static var transformedAction: ExtraStages { ExtraStages(rawValue: 4) }
+  @inlinable static var transformedMutation: ExtraStages { ExtraStages(rawValue: 8) }
+  @inlinable static var transformedState: ExtraStages { ExtraStages(rawValue: 16) }
+  /// The streams that the transforms returned are not subscribed to yet.
+  @inlinable static var unconnected: ExtraStages { ExtraStages(rawValue: 32) }
+  /// What the reactor holds is reported instead of processed: the mark `discards` of the ``Lifecycle``, where every
+  /// action sees it.
+  @inlinable static var discarding: ExtraStages { ExtraStages(rawValue: 64) }
+  /// The stub takes the actions.
+  @inlinable static var stubbed: ExtraStages { ExtraStages(rawValue: 128) }
+
+  /// Those that come between the observers of an action and `mutate`.
+  @inlinable static var beforeMutate: ExtraStages {
+    [.transformedAction, .unconnected, .discarding, .stubbed]
+  }
+}

@@ -12,7 +12,7 @@ extension ObservableType {
     subscription.hold(
       asObservable().run(
         AnyObserver { event in
-          guard subscription.admits(event) else { return }
+          guard subscription.tryPass(event) else { return }
           observer.on(event)
           if event.isStopEvent { subscription.dispose() }
         }))
@@ -45,7 +45,7 @@ extension ObservableType {
     subscription.hold(
       asObservable().run(
         AnyObserver { event in
-          guard subscription.admits(event) else { return }
+          guard subscription.tryPass(event) else { return }
           switch event {
           case .next(let element):
             onNext?(element)

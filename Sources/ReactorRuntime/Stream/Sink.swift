@@ -35,7 +35,7 @@ class Sink<Element: Sendable>: SingleAssignmentDisposable, @unchecked Sendable {
   /// Passes a stop event on, unless there was one, and leaves the disposal to the caller.
   @inlinable
   final func pass(stop event: Event<Element>) {
-    if admits(event) { observer.on(event) }
+    if tryPass(event) { observer.on(event) }
   }
 
   @inlinable

@@ -31,10 +31,10 @@ final class SupersedeScope: Sendable {
   private let signal = SingleAssignmentDisposable()
   /// How many need the signal: the subscription, and each element that waits.
   private let signalUsers = Atomic(1)
-  private let cause = AtomicOnce<SupersedeCause>()
+  private let cause = AtomicReference<SupersedeCause>()
   /// The stream that is being subscribed to when this is made. If there is none, as for a `take(until:)` that
   /// is made later, the stream where the first element arrives.
-  private let stream = AtomicOnce<StreamIdentity>()
+  private let stream = AtomicReference<StreamIdentity>()
 
   /// Call it where `take(until:)` is subscribed to.
   @usableFromInline

@@ -52,6 +52,9 @@
   X(ring_count)                                                                                    \
   X(overflow_one_producer)                                                                         \
   X(overflow_two_producers)                                                                        \
+  X(overflow_limited)                                                                              \
+  X(overflow_reentrant)                                                                            \
+  X(overflow_reentrant_two)                                                                        \
   X(overflow_grown)                                                                                \
   X(overflow_symmetric)                                                                            \
   X(lanes_wrap)                                                                                    \
@@ -83,6 +86,18 @@
   X(lifecycle_loop_only)                                                                           \
   X(lifecycle_loop_and_drain)                                                                      \
   X(lifecycle_discarded)                                                                           \
+  X(looplife_closers)                                                                              \
+  X(looplife_full)                                                                                 \
+  X(looplife_frozen)                                                                               \
+  X(looplife_awaited)                                                                              \
+  X(looplife_closed_because)                                                                       \
+  X(looplife_from_turns)                                                                           \
+  X(looplife_pieces)                                                                               \
+  X(looplife_stepped)                                                                              \
+  X(looplife_frozen_step)                                                                          \
+  X(looplife_hosted)                                                                               \
+  X(looplife_discarded)                                                                            \
+  X(looplife_discarded_and_closed)                                                                 \
   X(snapshot_pins)                                                                                 \
   X(snapshot_two_readers)                                                                          \
   X(snapshot_kept)                                                                                 \
@@ -98,6 +113,12 @@
   X(snapshot_two_owners)                                                                           \
   X(snapshot_starting)                                                                             \
   X(snapshot_forgotten)                                                                            \
+  X(access_turns)                                                                                  \
+  X(access_patient)                                                                                \
+  X(access_two_readers)                                                                            \
+  X(access_nested)                                                                                 \
+  X(access_symmetric)                                                                              \
+  X(access_faults)                                                                                 \
   X(waiting_one_producer)                                                                          \
   X(waiting_two_producers)                                                                         \
   X(waiting_three_producers)                                                                       \

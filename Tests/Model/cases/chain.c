@@ -219,10 +219,11 @@ static void mirror(const stage *first, stage *last) {
 }
 
 /* As Ring.drain, for items that were claimed one by one. */
-static int drain_stage(stage *s, int limit, void (*body)(uint64_t item, uint64_t cursor)) {
+static int drain_stage(stage *s, int limit, bool (*condition)(uint64_t cursor),
+                       void (*body)(uint64_t item, uint64_t cursor)) {
   uint64_t cursor = rr_ring_head(s->ring);
   int count = 0;
-  while (count < limit && rr_ring_peek(s->ring, cursor) != 0) {
+  while (count < limit && rr_ring_peek(s->ring, cursor) != 0 && condition(cursor)) {
     body(*(const uint64_t *)rr_ring_payload(s->ring, cursor), cursor);
     rr_ring_release(s->ring, ++cursor);
     count++;
@@ -230,7 +231,13 @@ static int drain_stage(stage *s, int limit, void (*body)(uint64_t item, uint64_t
   return count;
 }
 
-int chain_drain(bool (*check)(void), void (*body)(uint64_t item, uint64_t cursor)) {
+bool chain_any(uint64_t cursor) {
+  (void)cursor;
+  return true;
+}
+
+int chain_drain(bool (*check)(void), bool (*condition)(uint64_t cursor),
+                void (*body)(uint64_t item, uint64_t cursor)) {
   stage *last = newest();
   if (last == NULL) {
     check();
@@ -240,11 +247,11 @@ int chain_drain(bool (*check)(void), void (*body)(uint64_t item, uint64_t cursor
   const bool has_grown = last->has_previous;
   if (has_grown) mirror(oldest_before(last), last);
   if (!check()) return 0;
-  if (!has_grown) return drain_stage(last, limit, body);
+  if (!has_grown) return drain_stage(last, limit, condition, body);
   int count = 0;
   while (count < limit) {
     stage *first = oldest_before(last);
-    const int more = drain_stage(first, limit - count, body);
+    const int more = drain_stage(first, limit - count, condition, body);
     if (more == 0) break;
     count += more;
     mirror(first, last);

@@ -37,7 +37,11 @@ bool chain_was_full(uint64_t *head, uint64_t *tail);
 uint64_t chain_head(void);
 bool chain_is_ready(void);
 /* Calls `check` first, and stops if it returns false. Then calls `body` with each item that is
- * ready. Returns the number of items. */
-int chain_drain(bool (*check)(void), void (*body)(uint64_t item, uint64_t cursor));
+ * ready, until `condition` returns false for the cursor of the next one. Returns the number of
+ * items. */
+int chain_drain(bool (*check)(void), bool (*condition)(uint64_t cursor),
+                void (*body)(uint64_t item, uint64_t cursor));
+/* A condition that stops at no item. */
+bool chain_any(uint64_t cursor);
 
 #endif

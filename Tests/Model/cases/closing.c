@@ -56,7 +56,7 @@ static bool always(void) { return true; }
 /* As Runtime.turn and Runtime.endIfDone. */
 static void own_until_ended(void) {
   while (end_count == 0) {
-    if (chain_drain(always, process) > 0) continue;
+    if (chain_drain(always, chain_any, process) > 0) continue;
     if (!lifecycle_may_end(chain_lifecycle()) || !chain_is_empty()) {
       model_pause();
     } else if (lifecycle_sealed_to_ended(chain_lifecycle())) {

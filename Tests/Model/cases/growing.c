@@ -79,7 +79,7 @@ const model_case ring_closed_without_memory = {
 /* As Runtime.endIfDone: how a closed reactor ends. */
 static void receive_until_sealed(void) {
   for (;;) {
-    if (chain_drain(always, process) > 0) continue;
+    if (chain_drain(always, chain_any, process) > 0) continue;
     if (lifecycle_may_end(chain_lifecycle()) && chain_is_empty()) return;
     model_pause();
   }
@@ -105,7 +105,7 @@ const model_case ring_ended_while_growing = {
 
 static void receive_4(void) {
   while (got.count < 4) {
-    if (chain_drain(always, process) == 0) model_pause();
+    if (chain_drain(always, chain_any, process) == 0) model_pause();
   }
 }
 

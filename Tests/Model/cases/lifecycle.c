@@ -61,4 +61,9 @@ bool lifecycle_may_end(lifecycle *word) {
 
 bool lifecycle_has_ended(lifecycle *word) { return is_phase(load(word), ENDED); }
 
+bool lifecycle_refuses_owner(lifecycle *word) {
+  const uint32_t value = load(word);
+  return !is_phase(value, OPEN) && !(value & CLOSED_BY_LOOP_ONLY);
+}
+
 bool lifecycle_discards(lifecycle *word) { return (load(word) & DISCARDS) != 0; }

@@ -30,6 +30,8 @@ bool lifecycle_is_closed(lifecycle *word);
 /* As Lifecycle.mayEnd: to be checked before the mailbox. */
 bool lifecycle_may_end(lifecycle *word);
 bool lifecycle_has_ended(lifecycle *word);
+/* As Lifecycle.refusesOwner, outside of the reactor's own turns. */
+bool lifecycle_refuses_owner(lifecycle *word);
 bool lifecycle_discards(lifecycle *word);
 
 #endif

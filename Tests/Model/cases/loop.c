@@ -54,7 +54,7 @@ void loop_serve(int count) {
   }
 }
 
-/* As LoopStepper and ScheduledReactors. */
+/* As LoopStepper and OwnedReactors. */
 static void run_round(void) {
   mailbox_acquire_scheduled();
   if (mailbox_turn() > 0 || !mailbox_try_release()) {

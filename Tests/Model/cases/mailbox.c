@@ -24,14 +24,13 @@ static received got;
 static int clock_now, began[100], ended[100];
 /* With a loop: called by the thread that scheduled. */
 static void (*submit)(void);
+/* With a loop that ends while the mailbox is in use; otherwise NULL. */
+static bool (*has_loop_ended)(void);
+static void (*when_loop_ended)(void (*action)(void));
 static uint64_t sends_again;
 
-/* As Overflow, without the items that it holds: it makes the owner check. */
-static struct {
-  _Atomic uint32_t is_raised;
-  /* Under the lock. */
-  bool was_raised;
-} * overflow;
+/* As OwnerCheck. Nothing spills here, so only closers request a check: see overflow.c. */
+static struct { _Atomic uint32_t is_raised; } * overflow;
 static lifecycle *life;
 /* For checks: how often it has ended, and whether it was closed by more than its loop. */
 static int end_count;
@@ -45,6 +44,7 @@ void mailbox_make(void) {
   memset(ended, 0, sizeof ended);
   clock_now = 0;
   submit = NULL;
+  has_loop_ended = NULL;
   sends_again = 0;
   end_count = 0;
   may_end = false;
@@ -63,32 +63,31 @@ void mailbox_make_idle(void) {
 
 void mailbox_put_on_loop(void (*submit_to_loop)(void)) { submit = submit_to_loop; }
 
+void mailbox_put_on_loop_that_ends(void (*submit_to_loop)(void), bool (*has_ended)(void),
+                                   void (*when_ended)(void (*action)(void))) {
+  submit = submit_to_loop;
+  has_loop_ended = has_ended;
+  when_loop_ended = when_ended;
+}
+
 void mailbox_resend(uint64_t count) { sends_again = count; }
 
 /* MARK: the mailbox */
 
-/* As Overflow.wasCheckRequested. */
+/* As OwnerCheck.wasRequested. */
 static bool is_raised(void) {
   rr_fence_light();
   return rr_load_seq_cst(MODEL_OF_THE_CASE, &overflow->is_raised) != 0;
 }
 
+/* As OwnerCheck.request. */
 static void raise(void) {
-  model_mutex_lock(overflow);
-  if (!overflow->was_raised) {
-    rr_exchange_seq_cst(MODEL_OF_THE_CASE, &overflow->is_raised, 1u);
-    overflow->was_raised = rr_fence_heavy();
-  }
-  model_mutex_unlock(overflow);
+  rr_exchange_seq_cst(MODEL_OF_THE_CASE, &overflow->is_raised, 1u);
+  rr_fence_heavy();
 }
 
-/* As Overflow.removeAll. The owner. */
-static void lower(void) {
-  model_mutex_lock(overflow);
-  overflow->was_raised = false;
-  rr_store_relaxed(&overflow->is_raised, 0);
-  model_mutex_unlock(overflow);
-}
+/* As OwnerCheck.withdraw. The owner. */
+static void lower(void) { rr_exchange_acquire(MODEL_OF_THE_CASE, &overflow->is_raised, 0u); }
 
 static bool is_ring_empty(void) {
   return rr_ring_distance(rr_ring_head(ring), rr_ring_tail(ring)) == 0;
@@ -100,20 +99,18 @@ static bool is_ring_ready(void) { return rr_ring_peek(ring, rr_ring_head(ring)) 
 
 static bool is_ready(void) { return is_ring_ready() || (is_raised() && is_ring_empty()); }
 
-/* Returns false if a claim is not yet published; the items that Overflow holds must wait behind it.
- */
+static bool has_own(void) { return own->queue_first < own->queue_end; }
+
+/* As Mailbox.tryTakeOver. Returns false if a claim is not yet published: then its sender checks. */
 static bool try_take_over(void) {
-  if (!is_raised()) return true;
+  if (!is_raised() || has_own()) return true;
   if (!is_ring_ready() && !is_ring_empty()) return false;
   lower();
   return true;
 }
 
-static bool has_own(void) { return own->queue_first < own->queue_end; }
-
 static void append(uint64_t item) {
   model_check(own->queue_end < MOST_OWN);
-  if (is_raised()) lower();
   own->queue[own->queue_end++] = (own_item){item, rr_ring_tail(ring)};
 }
 
@@ -146,17 +143,31 @@ static int process_own(uint64_t before) {
   return count;
 }
 
-/* As Mailbox.drain: what the owner sent to itself is processed at its place among the other items.
- */
-static int drain(void) {
+static bool is_own_due(uint64_t cursor) {
+  return has_own() && rr_ring_distance(own->queue[own->queue_first].stamp, cursor) >= 0;
+}
+
+static int drain_ring(void) {
+  if (!try_take_over()) return 0;
   int count = 0;
   uint64_t cursor = rr_ring_head(ring);
-  while (rr_ring_peek(ring, cursor) != 0) {
-    count += process_own(cursor);
+  while (rr_ring_peek(ring, cursor) != 0 && !is_own_due(cursor)) {
     process(*(const uint64_t *)rr_ring_payload(ring, cursor));
     rr_ring_release(ring, ++cursor);
     count++;
   }
+  return count;
+}
+
+/* As Mailbox.drain: what the owner sent to itself is processed at its place among the other items.
+ */
+static int drain(void) {
+  int count = 0, own_count;
+  do {
+    count += drain_ring();
+    own_count = process_own(rr_ring_head(ring));
+    count += own_count;
+  } while (own_count > 0);
   return count;
 }
 
@@ -173,8 +184,7 @@ static void try_end(void) {
 }
 
 static int turn(void) {
-  int count = try_take_over() ? drain() : 0;
-  count += process_own(rr_ring_head(ring));
+  const int count = drain();
   if (lifecycle_is_closed(life)) try_end();
   return count;
 }
@@ -226,7 +236,17 @@ static rr_status send_through_ring(uint64_t item) {
   const rr_status status = ring_try_send(ring, item, 1);
   if (status != RR_OK) return status;
   rr_fence_light();
-  if (rr_trampoline_was_owner(trampoline) == 0) run_or_schedule();
+  if (rr_trampoline_owner(trampoline) == 0) run_or_schedule();
+  return RR_OK;
+}
+
+/* As Runtime.enqueueReentrant. */
+rr_status mailbox_send_from_turn(uint64_t item) {
+  began[item] = ++clock_now;
+  if (rr_ring_is_closed(ring) && lifecycle_refuses_owner(life)) return RR_CLOSED;
+  append(item);
+  if (rr_trampoline_owner(trampoline) == 0) run_or_schedule();
+  ended[item] = ++clock_now;
   return RR_OK;
 }
 
@@ -301,7 +321,7 @@ static bool close_and_seal(closer by) {
 /* As Runtime.notifyOwnerOfClosing, and the rest of Runtime.close. */
 static void notify_owner(void) {
   raise();
-  if (rr_trampoline_was_owner(trampoline) == 0) run_or_schedule();
+  if (rr_trampoline_owner(trampoline) == 0) run_or_schedule();
 }
 
 void mailbox_close(closer by) {
@@ -345,21 +365,45 @@ void mailbox_reschedule(void) { rr_trampoline_publish(trampoline, RR_TRAMPOLINE_
 int mailbox_processed(void) { return got.count; }
 
 bool mailbox_is_scheduled(void) {
-  return rr_trampoline_was_owner(trampoline) == RR_TRAMPOLINE_SCHEDULED;
+  return rr_trampoline_owner(trampoline) == RR_TRAMPOLINE_SCHEDULED;
+}
+
+/* As Mailbox.removeFromRing. */
+static void remove_from_ring(void) {
+  uint64_t cursor = rr_ring_head(ring);
+  while (rr_ring_peek(ring, cursor) != 0) {
+    process(*(const uint64_t *)rr_ring_payload(ring, cursor));
+    rr_ring_release(ring, ++cursor);
+  }
+}
+
+/* As Mailbox.removeAll. */
+static void remove_all(void) {
+  while (drain() > 0) {
+  }
+  while (has_own()) process(own->queue[own->queue_first++].item);
+}
+
+static void discard_again(void) {
+  if (rr_trampoline_try_schedule(trampoline)) mailbox_discard();
 }
 
 void mailbox_discard(void) {
-  bool is_done;
+  bool has_all;
   mailbox_acquire_scheduled();
   mailbox_close_by_loop();
   do {
-    while (drain() > 0) {
+    has_all = has_loop_ended == NULL || has_loop_ended();
+    if (has_all) {
+      remove_all();
+    } else {
+      remove_from_ring();
     }
-    lower();
-    is_done = is_empty();
+    /* What was taken out has been reported by now. */
+    if (has_all && is_empty()) end();
     rr_trampoline_release(trampoline, 0);
-  } while (try_reacquire());
-  if (is_done) end();
+  } while (has_all ? try_reacquire() : !is_ring_empty() && try_reacquire());
+  if (!has_all) when_loop_ended(discard_again);
 }
 
 /* MARK: what must hold */
@@ -379,7 +423,7 @@ void mailbox_finish(int count) {
   received_check_order(&got);
   check_real_time_order();
   model_check(own->processed == (uint64_t)count);
-  model_check(rr_trampoline_was_owner(trampoline) == 0);
+  model_check(rr_trampoline_owner(trampoline) == 0);
   model_release(own);
   model_release(overflow);
   model_release((void *)life);

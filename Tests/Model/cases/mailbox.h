@@ -41,13 +41,19 @@ void mailbox_finish(int count);
 /* The thread that schedules calls `submit_to_loop`, which must make a thread call
  * mailbox_acquire_scheduled. */
 void mailbox_put_on_loop(void (*submit_to_loop)(void));
+/* The same, for a loop that may end while the mailbox is in use. */
+void mailbox_put_on_loop_that_ends(void (*submit_to_loop)(void), bool (*has_ended)(void),
+                                   void (*when_ended)(void (*action)(void)));
+/* Sends from another turn of the loop. Returns RR_OK or RR_CLOSED. The thread that runs the rounds.
+ */
+rr_status mailbox_send_from_turn(uint64_t item);
 void mailbox_acquire_scheduled(void);
 /* Returns how many items were processed. The owner. */
 int mailbox_turn(void);
 /* Returns false if there is more to do; then the thread is still the owner. */
 bool mailbox_try_release(void);
-/* As Runtime.discardMailbox: takes everything out. The thread that scheduled, and was refused by a
- * loop that has ended. */
+/* As Runtime.discardMailbox: takes everything out; while the loop has not ended, only what is in
+ * the ring, and the rest after the end. The thread that scheduled, and was refused by the loop. */
 void mailbox_discard(void);
 /* Returns the ownership to the schedule, for another thread to acquire. The owner. */
 void mailbox_reschedule(void);

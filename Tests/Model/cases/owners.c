@@ -147,7 +147,7 @@ static void set_up_start(void) {
   starts = turns = 0;
 }
 
-/* As Runtime.tryStart (Sources/ReactorRuntime/Reactor/Runtime+Send.swift) and
+/* As Runtime.tryStartAndAcquire (Sources/ReactorRuntime/Reactor/Runtime+Send.swift) and
  * OwnedState.tryInitialize. A thread that is not the first one acquires, if the first one has
  * released. */
 static void initialize_or_acquire(uint64_t by) {

@@ -27,8 +27,9 @@ import Testing
     #expect(lines.count { $0.contains("was not delivered.") } == 10)
     #expect(lines.contains { $0.contains("the action 9, sent to") })
     let sums = lines.filter { $0.contains("more times within a second") }
-    #expect(sums.count == 1)
-    #expect(
-      sums.first?.contains("15 more times within a second: an action was not delivered") == true)
+    // One sum, unless the machine is so busy that the process takes longer than a second.
+    #expect(sums.allSatisfy { $0.contains("more times within a second: an action was not delivered") })
+    let counts = sums.compactMap { line in line.split(separator: " ").compactMap { Int($0) }.first }
+    #expect(counts.reduce(0, +) == 15)
   }
 }

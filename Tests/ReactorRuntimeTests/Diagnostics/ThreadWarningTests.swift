@@ -77,9 +77,13 @@
       let hooked = HookedWarnings(about: Watched<Again>.self)
       let reactor = Watched<Again>(expecting: ExpectedThread("another thread") { false })
       for _ in 0..<500 { reactor.send(1) }
-      #expect(hooked.warnings.first?.count == 1)
-      #expect(Threads.yield { hooked.warnings.map(\.count).reduce(0, +) == 500 })
-      #expect(hooked.warnings.count < 50)
+      // On a busy machine a turn may be long, which is another warning.
+      let repeated: @Sendable () -> [Int] = {
+        hooked.warnings.filter { $0.kind == .unexpectedThread }.map(\.count)
+      }
+      #expect(repeated().first == 1)
+      #expect(Threads.yield { repeated().reduce(0, +) == 500 })
+      #expect(repeated().count < 50)
     }
 
     @Test func `calling observers on an unexpected thread causes a warning`() throws {

@@ -113,7 +113,7 @@
             })
           sender.send(2)
         }, whileItWaits: { hooked.kinds == [.blockingSend] })
-      let problem = try #require(hooked.warnings.first?.problem)
+      let problem = try #require(hooked.warnings.first { $0.kind == .blockingSend }?.problem)
       #expect(problem.contains(String(reflecting: Watched<Sender>.self)))
     }
 

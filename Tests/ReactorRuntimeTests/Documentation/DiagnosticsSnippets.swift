@@ -46,7 +46,8 @@ private final class Counting: Reactor {
     #expect(
       "\(counters)"
         == """
-        sent 3, waiting 0, processed 3, dropped 0, turns 3, largest turn 1, held states 0, deferred states 0
+        sent 3, waiting 0, processed 3, dropped 0, turns 3, largest turn 1, held states 0, deferred states 0, \
+        copied states 0
         """)
     let loop = try Loop(name: "orders")
     try loop.execute {}

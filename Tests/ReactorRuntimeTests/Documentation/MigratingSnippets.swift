@@ -223,7 +223,7 @@ private final class MyReactor: Reactor {
     #expect(profileView.isSelected.value)
   }
 
-  @Test func `a deferred view is bound when it is ready`() {
+  @Test func `a view that defers its binding is bound as documented`() {
     let view = DeferredProfileView()
     view.reactor = ProfileViewReactor()  // will not execute bind(reactor:) immediately
     #expect(!view.isBound)

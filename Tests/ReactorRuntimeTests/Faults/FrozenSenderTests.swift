@@ -42,7 +42,7 @@ struct FrozenSend {
       case .claimed: stage.ring.raw.slots.payload(cursor, as: Work<Int>.self).initialize(to: .action(action))
       case .written: stage.ring.raw.publish(cursor, count: 1)
       case .published: CurrentCore.lightFence()
-      case .fenced: if !reactor.runtime.state.wasBusy { reactor.runtime.runOrSchedule(reactor) }
+      case .fenced: if !reactor.runtime.state.isBusy { reactor.runtime.acquireAndRunOrSchedule(reactor) }
       case .sent: return
       }
       point = SendPoint(rawValue: point.rawValue + 1)!
@@ -247,12 +247,12 @@ struct FrozenSend {
     for action in 2...3 {
       reactor.send(action)
       #expect(Threads.yield { reactor.currentState.count == action })
-      #expect(Threads.yield { !reactor.runtime.state.wasBusy })
+      #expect(Threads.yield { !reactor.runtime.state.isBusy })
       let phase = reactor.runtime.mailbox.ring.lifecycle.current.phase
       #expect(phase == .closing)
     }
     reactor.close()
-    #expect(reactor.waitUntilClosed(before: .now + .seconds(120)))
+    #expect(reactor.waitUntilClosed(before: .now + .seconds(patience)))
     #expect(stage.finish())
     #expect(reactor.currentState == [1, 2, 3])
   }

@@ -8,30 +8,39 @@ import Testing
 /// Loops and turns whose calls to the system fail.
 @Suite(.disabled(if: Build.isPureSwift, "the pure-Swift core uses neither a futex nor membarrier"))
 struct LoopFaultTests {
+  /// Opens a gate when the calling thread makes its next call of that kind.
+  private static func open(_ gate: Gate, before call: faulty_call) {
+    faulty_before(
+      call, { gate in gate.map { Unmanaged<Gate>.fromOpaque($0).takeUnretainedValue().open() } },
+      Unmanaged.passUnretained(gate).toOpaque())
+  }
+
   /// Whatever its sleeps end with, a loop processes each action once.
   @Test(arguments: [0, EINTR, EAGAIN, ETIMEDOUT])
   func `a loop whose sleeps end for no reason processes each action once`(_ error: Int32) throws {
     let loop = try Loop(waiting: .parking(afterSpins: 1))
     let reactor = Script(on: .loop(loop), capacity: 1024)
-    let isSet = Gate()
+    let (hasSlept, isReset) = (Gate(), Gate())
     try loop.execute {
-      faulty_fail(FAULTY_FUTEX_WAIT, 200, error)
-      isSet.open()
+      faulty_fail(FAULTY_FUTEX_WAIT, -1, error)
+      Self.open(hasSlept, before: FAULTY_FUTEX_WAIT)
     }
-    #expect(isSet.wait())
-    // The loop cannot sleep for about half of the actions. Each is sent to a loop that has nothing else to do.
+    #expect(hasSlept.wait())
     for action in 0..<100 {
+      let parks = loop.counters.parks
       reactor.send(action)
-      #expect(Threads.yield { reactor.currentState.count == action + 1 })
+      // The next one is sent to a loop that has nothing else to do.
+      #expect(Threads.yield { reactor.currentState.count == action + 1 && loop.counters.parks > parks })
+      // From here on the loop sleeps.
+      if action == 50 {
+        try loop.execute {
+          faulty_reset()
+          isReset.open()
+        }
+        #expect(isReset.wait())
+      }
     }
     #expect(reactor.currentState == Array(0..<100))
-    let isLess = Gate()
-    try loop.execute {
-      #expect(faulty_calls(FAULTY_FUTEX_WAIT) > 0)
-      faulty_reset()
-      isLess.open()
-    }
-    #expect(isLess.wait())
     #expect(Threads.start { loop.shutdown() }.wait())
   }
 
@@ -40,18 +49,25 @@ struct LoopFaultTests {
   func `a loop that is refused the fence misses no action`(_ error: Int32) throws {
     let loop = try Loop(waiting: .parking(afterSpins: 1))
     let reactor = Script(on: .loop(loop), capacity: 1024)
-    try loop.execute { faulty_fail(FAULTY_MEMBARRIER, -1, error) }
+    let hasAsked = Gate()
+    try loop.execute {
+      faulty_fail(FAULTY_MEMBARRIER, -1, error)
+      // The fence is not refused where membarrier is not used at all.
+      if CurrentCore.heavyFence() {
+        hasAsked.open()
+      } else {
+        Self.open(hasAsked, before: FAULTY_MEMBARRIER)
+      }
+    }
+    // The loop has tried to sleep.
+    #expect(hasAsked.wait())
     for action in 0..<100 {
+      let parks = loop.counters.parks
       reactor.send(action)
-      #expect(Threads.yield { reactor.currentState.count == action + 1 })
+      #expect(Threads.yield { reactor.currentState.count == action + 1 && loop.counters.parks > parks })
     }
     #expect(reactor.currentState == Array(0..<100))
-    try loop.execute {
-      // The loop called membarrier, except where that is not used at all.
-      let asked = faulty_calls(FAULTY_MEMBARRIER) > 0
-      #expect(asked || CurrentCore.heavyFence())
-      faulty_reset()
-    }
+    try loop.execute { faulty_reset() }
     #expect(Threads.start { loop.shutdown() }.wait())
   }
 

@@ -42,8 +42,9 @@ import Testing
           fill()
           spilled = next
           next += 1
-          let spill = overflow.spill(.action(spilled), besides: mailbox.ring, limit: 8)
-          #expect(spill == .kept)
+          let outcome = overflow.spilled.keep(
+            .action(spilled), beside: mailbox.ring, limit: 8, mailbox.ownerCheck)
+          #expect(outcome == .kept)
         } else if action < 100 {
           // As soon as there is room.
           if mailbox.ring.offer(.action(next)) == .accepted { next += 1 }

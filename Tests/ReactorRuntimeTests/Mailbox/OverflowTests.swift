@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
-  func `a deadline ends the wait`(_ placement: PlacementUnderTest) throws {
+  func `a deadline ends the wait of a thread`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
     let (isInside, mayGoOn) = (Gate(), Gate())
     let reactor = Script.held(on: stage.placement, capacity: 1, isInside: isInside, mayGoOn: mayGoOn)
@@ -127,7 +127,7 @@ import Testing
     let start = ContinuousClock.now
     #expect(throws: SendError.timedOut) { try reactor.send(2, before: start + .milliseconds(30)) }
     #expect(ContinuousClock.now >= start + .milliseconds(30))
-    let trySend = Threads.start { try? reactor.send(3, before: .now + .seconds(60)) }
+    let trySend = Threads.start { try? reactor.send(3, before: .now + .seconds(patience)) }
     mayGoOn.open()
     #expect(trySend.wait())
     #expect(isDone.wait())

@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test
-  func `a deadline ends the wait`() async throws {
+  func `a deadline ends the wait of a task`() async throws {
     let (isInside, mayGoOn) = (Gate(), Gate())
     let (reactor, isDone) = try full(isInside, mayGoOn)
     await #expect(throws: SendError.timedOut) {

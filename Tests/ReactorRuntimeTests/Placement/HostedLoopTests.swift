@@ -77,11 +77,12 @@ import Testing
     let hosted = try HostedLoop()
     let ran = Record<String>()
     try hosted.loop.execute { ran.append("job") }
-    try hosted.loop.schedule(after: .milliseconds(20)) { ran.append("timer") }
-    let cancelled = try hosted.loop.schedule(after: .milliseconds(10)) { ran.append("cancelled") }
     #expect(Self.isReadable(hosted))
     hosted.run()
     #expect(ran.elements == ["job"])
+    #expect(!Self.isReadable(hosted))
+    try hosted.loop.schedule(after: .milliseconds(20)) { ran.append("timer") }
+    let cancelled = try hosted.loop.schedule(after: .milliseconds(10)) { ran.append("cancelled") }
     cancelled.dispose()
     #expect(Self.runUntil(hosted) { ran.elements.count == 2 })
     #expect(ran.elements == ["job", "timer"])

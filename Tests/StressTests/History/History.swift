@@ -1,3 +1,5 @@
+import ReactorRuntime
+
 /// What producers and an owner did, with times from a clock that all of them share.
 ///
 /// The times are those of ``LogicalClock``. Each is used once, and if one operation ended before another began, the
@@ -10,6 +12,8 @@ struct History: Sendable {
       case accepted
       /// Refused for lack of room: at once, by a policy that drops the newest, or after a wait.
       case full, dropped, timedOut
+      /// Refused because as many as may wait that turns have sent.
+      case overLimit
       case closed
       /// The sender gave up. That says nothing about the mailbox.
       case cancelled
@@ -24,8 +28,11 @@ struct History: Sendable {
     var end: UInt64
     var outcome = Outcome.accepted
     /// Whether the owner sent it to itself, in a turn. Such an element takes no room, and is accepted as long as
-    /// there are turns.
+    /// there are turns, up to a limit.
     var isReentrant = false
+    /// Whether it was sent from inside a turn of another reactor. Such an element may wait beside a full mailbox, up to
+    /// a limit.
+    var isFromTurn = false
     /// The sending thread, if it was recorded.
     var thread: UInt = 0
   }
@@ -168,11 +175,23 @@ extension History {
 extension HistoryChecker {
   /// Checks the history of a reactor's mailbox.
   ///
-  /// On the caller more than the capacity can be inside. While a producer is stopped between its claim and its
-  /// publication, another sender becomes the owner, can process nothing, and leaves its action in the owner's queue.
-  /// That queue takes no room of the mailbox, and has its own limit.
-  init(ofMailboxWith capacity: Int, at place: Place) {
+  /// With `.dropOldest`, twice the capacity is kept beside the ring. What turns of other reactors send is kept there up to
+  /// `reentrantCapacity`. On the caller, other senders' actions can be among those of the owner, which have the same
+  /// limit: while a producer is stopped between its claim and its publication, another sender becomes the owner, can
+  /// process nothing, and leaves its action in the owner's queue.
+  ///
+  /// - Parameter turnsSend: Whether turns of other reactors send as well.
+  init(
+    ofMailboxWith capacity: Int, policy: OverflowPolicy = .block, reentrantCapacity: Int = 65_536,
+    turnsSend: Bool = false, at place: Place
+  ) {
+    var beside = policy == .dropOldest ? 2 * capacity : 0
+    if turnsSend { beside += reentrantCapacity }
+    if place == .caller { beside += reentrantCapacity }
+    // One that was beside the ring and is just being processed has left its place.
+    if beside > 0 { beside += 1 }
     self.init(
-      capacity: capacity, mostInside: place == .caller ? .max : nil, hasOneThread: place.hasOneThread)
+      capacity: capacity, mostInside: capacity + beside, reentrantCapacity: reentrantCapacity,
+      countsOthersAsOwn: place == .caller, hasOneThread: place.hasOneThread)
   }
 }

@@ -40,7 +40,7 @@ extension HistoryChecker {
         found.append(.untruthfulDrop(report.element))
       }
       let newer = begins.sum(upTo: report.time) - ends.sum(upTo: send.begin) - send.count
-      if newer < fewestNewer ?? capacity { found.append(.droppedTooSoon(report.element)) }
+      if newer < capacity { found.append(.droppedTooSoon(report.element)) }
     }
     return found
   }
@@ -48,10 +48,8 @@ extension HistoryChecker {
   /// Conversely, elements whose sends had ended by t, and that had not been received or given way by t, are inside at
   /// t, and may never be more than fit. A thread that pushes an element out reports it a moment later, and may be
   /// delayed in between. So an element that is reported during a send counts as gone since that send's beginning.
-  func overruns(
-    _ history: History, _ accepted: [History.Send], _ sendOf: [History.ElementID: History.Send],
-    _ mostInside: Int
-  ) -> [Violation] {
+  func overruns(_ history: History, _ accepted: [History.Send], _ mostInside: Int) -> [Violation] {
+    let sendOf = sendOfElement(accepted)
     let ends = Steps(accepted.map { ($0.end, $0.count) })
     let fates =
       history.receptions.map { ($0.element, $0.time) }
@@ -59,12 +57,43 @@ extension HistoryChecker {
     // Not before the end of its own send, since it is not counted until then.
     let gone = Steps(
       fates.compactMap { element, time in
-        guard let send = sendOf[element], !send.isReentrant else { return nil }
+        guard let send = sendOf[element] else { return nil }
         return (max(time, send.end), 1)
       })
     return accepted.compactMap { send in
       let surplus = ends.sum(upTo: send.end) - gone.sum(upTo: send.end) - mostInside
       return surplus > 0 ? .overrun(by: surplus, atEndOf: send) : nil
+    }
+  }
+}
+
+/// What turns send has limits of its own, and takes no room.
+extension HistoryChecker {
+  /// Of what the owner sends to itself, no more than the limit waits. The one that is just being processed does not count,
+  /// but it has not been received either, so there can be one more here.
+  ///
+  /// And a turn's send is refused because of the limit only if at some time during it
+  /// (elements of the same kind whose sends began by then) - (those that were received by then) is at least the limit.
+  func wrongLimits(_ history: History, _ accepted: [History.Send], _ limit: Int) -> [Violation] {
+    let own = accepted.filter(\.isReentrant)
+    return overruns(history, own, limit + 1)
+      + untruthfulLimits(
+        history.sends.filter(\.isReentrant), countsOthersAsOwn ? accepted : own, history, limit)
+      + untruthfulLimits(
+        history.sends.filter { !$0.isReentrant }, accepted.filter(\.isFromTurn), history, limit)
+  }
+
+  private func untruthfulLimits(
+    _ sends: [History.Send], _ accepted: [History.Send], _ history: History, _ limit: Int
+  ) -> [Violation] {
+    let refused = sends.filter { $0.outcome == .overLimit }
+    if refused.isEmpty { return [] }
+    let sendOf = sendOfElement(accepted)
+    let receptions = history.receptions.filter { sendOf[$0.element] != nil }
+    let releases = receptions.enumerated().map { History.Release(time: $1.time, released: $0 + 1) }
+    let inside = MostInside(accepted, releases)
+    return refused.compactMap { send in
+      inside.exceeds(limit - 1, from: send.begin, to: send.end) ? nil : .untruthfulLimit(send)
     }
   }
 }

@@ -31,6 +31,8 @@ struct HistoryChecker {
     case droppedTooSoon(History.ElementID)
     /// By how many elements the contents certainly exceeded what fits.
     case overrun(by: Int, atEndOf: History.Send)
+    /// Refused because of a limit that was not reached.
+    case untruthfulLimit(History.Send)
 
     /// There were two owners at once.
     case overlap(History.Turn, History.Turn)
@@ -53,8 +55,10 @@ struct HistoryChecker {
   var capacity: Int?
   /// How many elements can be inside, if that is not the capacity.
   var mostInside: Int?
-  /// For how many newer elements at least an element gives way, if that is not the capacity.
-  var fewestNewer: Int?
+  /// How many that the owner sent to itself can wait, and how many that turns of other reactors sent.
+  var reentrantCapacity: Int?
+  /// Whether elements of other senders can count against the limit of the owner's own.
+  var countsOthersAsOwn = false
   /// Whether an element whose send returned before another send began must be received first, also if another thread
   /// sent it.
   var keepsRealTimeOrder = true
@@ -73,8 +77,9 @@ struct HistoryChecker {
       let fromOutside = accepted.filter { !$0.isReentrant }
       found += untruthfulFulls(history, fromOutside, capacity)
       found += wrongDrops(history, fromOutside, sendOf, capacity)
-      found += overruns(history, fromOutside, sendOf, mostInside ?? capacity)
+      found += overruns(history, fromOutside, mostInside ?? capacity)
     }
+    if let reentrantCapacity { found += wrongLimits(history, accepted, reentrantCapacity) }
     if let turns = history.turns { found += wrongTurns(turns, history.receptions) }
     return found + wrongClosing(history, accepted)
   }
@@ -162,7 +167,7 @@ struct HistoryChecker {
     return found
   }
 
-  private func sendOfElement(_ sends: [History.Send]) -> [History.ElementID: History.Send] {
+  func sendOfElement(_ sends: [History.Send]) -> [History.ElementID: History.Send] {
     var map: [History.ElementID: History.Send] = [:]
     map.reserveCapacity(sends.count)
     for send in sends {

@@ -118,7 +118,8 @@ extension History.Send.Outcome {
     case .timedOut: self = .timedOut
     case .closed: self = .closed
     case .cancelled: self = .cancelled
-    case .deadlock, .reentrantOverflow, .outOfMemory: fatalError("not in a recorded scenario: \(reason)")
+    case .reentrantOverflow: self = .overLimit
+    case .deadlock, .outOfMemory: fatalError("not in a recorded scenario: \(reason)")
     }
   }
 }
@@ -172,10 +173,7 @@ struct OwnerLog: Sendable {
   /// Records a send of the owner to itself.
   mutating func sendAsOwner(_ producer: Int, _ sequence: Int, _ send: () -> Void) {
     guard let recorder else { return send() }
-    var record = recorder.send(producer, sequence) {
-      send()
-      return .accepted
-    }
+    var record = recorder.reportedSend(producer, sequence, send)
     record.isReentrant = true
     history.sends.append(record)
   }

@@ -22,7 +22,9 @@ struct HistoryRule: Sendable, CustomStringConvertible {
     self.violations = violations
   }
 
-  static var all: [HistoryRule] { ofElements + ofOrder + ofRoom + ofDrops + ofTurns + ofClosing }
+  static var all: [HistoryRule] {
+    ofElements + ofOrder + ofRoom + ofDrops + ofLimits + ofTurns + ofClosing
+  }
 
   // Helpers to write the examples.
 
@@ -59,7 +61,8 @@ extension HistoryChecker.Violation {
   /// All rules. A test checks that each has an example.
   static let rules: Set<String> = [
     "lost", "duplicated", "reportedTwice", "receivedAndReported", "unknown", "tooEarly", "reordered",
-    "overtaken", "tornBatch", "untruthfulFull", "untruthfulDrop", "droppedTooSoon", "overrun", "overlap",
+    "overtaken", "tornBatch", "untruthfulFull", "untruthfulDrop", "droppedTooSoon", "overrun",
+    "untruthfulLimit", "overlap",
     "outsideOfTurns", "onAnotherThread", "untruthfulClosed", "acceptedAfterClose", "discardedTooEarly",
     "receivedAfterEnd",
   ]
@@ -206,6 +209,53 @@ extension HistoryRule {
       HistoryRule(
         "an element gives way to as many newer ones as fit", overlapping, checker: ring,
         differing: { $0.sends[0].end = 2 }, is: .droppedTooSoon(element(1, 0))),
+    ]
+  }
+}
+
+/// What turns send, and its limits.
+extension HistoryRule {
+  private static func reentrant(
+    _ sequence: Int, _ begin: UInt64, _ end: UInt64, _ outcome: History.Send.Outcome = .accepted
+  ) -> History.Send {
+    var send = send(9, sequence, begin, end, outcome)
+    send.isReentrant = true
+    return send
+  }
+
+  static var ofLimits: [HistoryRule] {
+    // One is being processed, one waits, and a third one is refused. Then the first one is received.
+    let own = History(
+      sends: [reentrant(0, 1, 2), reentrant(1, 3, 4), reentrant(2, 5, 6, .overLimit), reentrant(3, 8, 9)],
+      receptions: [reception(9, 0, at: 7), reception(9, 1, at: 10), reception(9, 3, at: 11)])
+    var refusedInATurn = send(1, 0, 5, 6, .overLimit)
+    var inATurn = send(0, 0, 1, 2)
+    refusedInATurn.isFromTurn = true
+    inATurn.isFromTurn = true
+    let others = History(
+      sends: [inATurn, send(2, 0, 3, 4), refusedInATurn],
+      receptions: [reception(0, 0, at: 10), reception(2, 0, at: 11)])
+    let limited = HistoryChecker(reentrantCapacity: 1)
+    return [
+      HistoryRule(
+        "of the owner's own elements no more wait than the limit says", own, checker: limited,
+        differing: { $0.receptions[0].time = 10 }, is: .overrun(by: 1, atEndOf: own.sends[3])),
+      HistoryRule(
+        "the owner's own element is refused only at the limit", own, checker: limited,
+        differing: {
+          $0.receptions = [
+            reception(9, 0, at: 3), reception(9, 1, at: 4), reception(9, 3, at: 11),
+          ]
+        }, is: .untruthfulLimit(own.sends[2])),
+      HistoryRule(
+        "where others count as the owner's own, they explain the refusal of one",
+        History(
+          sends: [send(0, 0, 1, 2), reentrant(0, 3, 4, .overLimit)], receptions: [reception(0, 0, at: 5)]),
+        checker: HistoryChecker(reentrantCapacity: 1, countsOthersAsOwn: true),
+        differing: { $0.receptions[0].time = 3 }, is: .untruthfulLimit(reentrant(0, 3, 4, .overLimit))),
+      HistoryRule(
+        "what a turn sends is refused only if as many wait that turns have sent", others, checker: limited,
+        differing: { $0.sends[0].isFromTurn = false }, is: .untruthfulLimit(refusedInATurn)),
     ]
   }
 }

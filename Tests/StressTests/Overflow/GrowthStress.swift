@@ -145,7 +145,8 @@ final class GrowthPlay {
     let record = recorder.send(producer, next[producer]) {
       if mailbox.ring.offer(action) == .accepted { return .accepted }
       // No other thread runs, so the ring is still full.
-      guard case .kept = overflow.spill(action, besides: mailbox.ring, limit: .max) else {
+      guard case .kept = overflow.spilled.keep(action, beside: mailbox.ring, limit: .max, mailbox.ownerCheck)
+      else {
         preconditionFailure("a mailbox says that it is full, and that it is not")
       }
       return .accepted
@@ -190,7 +191,7 @@ final class GrowthPlay {
 
   private func reenter() {
     let action = Work.action(recorder.payloads.track(Self.owner << 32 | next[Self.owner]))
-    log.sendAsOwner(Self.owner, next[Self.owner]) { _ = mailbox.tryAppendReentrant(action) }
+    log.sendAsOwner(Self.owner, next[Self.owner]) { _ = mailbox.tryAppendOwn(action) }
     next[Self.owner] += 1
   }
 }

@@ -12,20 +12,13 @@ extension StressTests {
       let capacity: Int
       let threads = 4
       let actions = StressMode.rounds(400)
+      let reentrantCapacity = 4
 
       var description: String { "\(place), \(policy), capacity \(capacity)" }
 
-      /// With `.dropOldest` other actions are kept beside the mailbox, at most twice its capacity. The actions that
-      /// the owner has taken over from there, to process them in this turn or the next ones, no longer give way. So
-      /// newer ones may have to, and there may be as many again. Together with the mailbox itself that is five times
-      /// its capacity.
       var checker: HistoryChecker {
-        var checker = HistoryChecker(ofMailboxWith: capacity, at: place)
-        if policy == .dropOldest {
-          if place != .caller { checker.mostInside = 5 * capacity }
-          checker.fewestNewer = 1
-        }
-        return checker
+        HistoryChecker(
+          ofMailboxWith: capacity, policy: policy, reentrantCapacity: reentrantCapacity, at: place)
       }
     }
 
@@ -48,8 +41,9 @@ extension StressTests {
       let failures = FailureCounter()
       let site = load.place.makeSite(turnLimit: 3)
       let target = RecordingReactor(
-        on: site.placement, capacity: load.capacity, overflow: load.policy, producers: load.threads,
-        keepsSequence: false, recorder: recorder, failures: failures)
+        on: site.placement, capacity: load.capacity, overflow: load.policy,
+        reentrantCapacity: load.reentrantCapacity, producers: load.threads, keepsSequence: false,
+        recorder: recorder, failures: failures)
       let crew = Crew(of: load.threads) { thread in
         var disturbance = Disturbance(scenario.generator(thread))
         return (0..<load.actions).map { sequence in
@@ -95,8 +89,8 @@ extension StressTests {
       let failures = FailureCounter()
       let site = load.place.makeSite(turnLimit: 3)
       let target = RecordingReactor(
-        on: site.placement, capacity: load.capacity, producers: tasks, keepsSequence: false,
-        recorder: recorder, failures: failures)
+        on: site.placement, capacity: load.capacity, reentrantCapacity: load.reentrantCapacity,
+        producers: tasks, keepsSequence: false, recorder: recorder, failures: failures)
       let ended = Gate(count: tasks)
       let records = Record<[History.Send]>()
       var generator = scenario.generator(-1)

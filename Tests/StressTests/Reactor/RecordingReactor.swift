@@ -67,11 +67,12 @@ final class RecordingReactor: Reactor {
   ///   - keepsSequence: Whether nothing is refused, so that each producer's numbers have no gap.
   ///   - recorder: If nil, nothing is recorded.
   init(
-    on placement: Placement, capacity: Int, overflow: OverflowPolicy = .block, producers: Int,
-    keepsSequence: Bool = true, recorder: HistoryRecorder?, failures: FailureCounter
+    on placement: Placement, capacity: Int, overflow: OverflowPolicy = .block,
+    reentrantCapacity: Int = 65_536, producers: Int, keepsSequence: Bool = true, recorder: HistoryRecorder?,
+    failures: FailureCounter
   ) {
     runtime = Runtime(
-      on: placement, capacity: capacity, overflow: overflow,
+      on: placement, capacity: capacity, overflow: overflow, reentrantCapacity: reentrantCapacity,
       onFailure: { failure in
         failures.note(failure)
         guard let recorder, let action = failure.action as? Action, let reason = failure.sendError else {

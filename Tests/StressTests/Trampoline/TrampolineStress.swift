@@ -121,7 +121,7 @@ private final class SharedRing: Sendable {
       looks += 1
       if looks < 32 {
         CurrentCore.pause()
-      } else if CurrentCore.heavyFence(), !ring.wasReady {
+      } else if CurrentCore.heavyFence(), !ring.isHeadPublished {
         return
       } else {
         DedicatedThread.yield()

@@ -114,8 +114,3 @@ extension MainLoopError: CustomStringConvertible {
     }
   }
 }
-
-extension Placement {
-  /// The turns run on the main loop: see ``MainLoop``.
-  public static var main: Placement { .loop(MainLoopRunner.shared.loop) }
-}

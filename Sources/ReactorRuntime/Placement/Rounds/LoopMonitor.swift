@@ -21,7 +21,7 @@ final class LoopMonitor: Sendable {
   let wakes = Atomic<Int>(0)
   /// The reactors that the loop owns. Other threads read the list under its lock, and copy no reference out of it: the
   /// last one must be dropped on the loop.
-  @usableFromInline let reactors = WatchedList<ScheduledReactor>(capacity: 64)
+  @usableFromInline let reactors = WatchedList<LoopReactor>(capacity: 64)
 
   @usableFromInline
   init() {}
@@ -134,7 +134,7 @@ extension LoopState {
   func findUnfinished(isRunByOthers: Bool) -> [Unfinished] {
     let time = Duration.nanoseconds(
       max(0, MonotonicTime.now - monitor.heartbeat.load(ordering: .relaxed)))
-    let (running, job) = (wasRunning, UInt(1))
+    let running = runningToken
     var found: [(reactor: any AnyObject.Type, occupation: Unfinished.Occupation)] = []
     monitor.reactors.forEachLocked { scheduled in
       let isRunning = running == UInt(bitPattern: scheduled.runtime)
@@ -153,12 +153,14 @@ extension LoopState {
         Unfinished(name: "reactors", loop: name, occupation: .waiting(actions: waiting.reactors)))
     }
     let jobs = waiting.jobs + monitor.tasksNow.load(ordering: .relaxed)
-    if running == job {
+    if running == Self.runningJob {
       unfinished.append(Unfinished(name: "jobs", loop: name, occupation: .busy(time)))
     } else if jobs > 0 {
       unfinished.append(Unfinished(name: "jobs", loop: name, occupation: .waiting(actions: jobs)))
     }
-    if unfinished.isEmpty || (isRunByOthers && running == 0) {
+    if running == Self.runningEndActions {
+      unfinished.append(Unfinished(name: "loop", loop: name, occupation: .busy(time)))
+    } else if unfinished.isEmpty || (isRunByOthers && running == 0) {
       let occupation = isRunByOthers ? Unfinished.Occupation.notRun : .waiting(actions: 0)
       unfinished.append(Unfinished(name: "loop", loop: name, occupation: occupation))
     }

@@ -32,7 +32,7 @@ package final class LoopStepper: Sendable {
     precondition(!loop.isCurrent, "a loop was stepped from inside one of its own turns")
     var processed = 0
     // The turns must not count as a part of what the calling thread is in the middle of.
-    ThreadScope.outside {
+    ThreadScope.leaveAll {
       rounds.withLock { rounds in
         processed = state.asCurrent { runRound(&rounds) }
         if state.isClosed, rounds.isDone { _ = state.trySeal() }

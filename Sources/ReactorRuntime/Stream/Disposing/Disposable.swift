@@ -100,7 +100,7 @@ class SingleAssignmentDisposable: Disposable, @unchecked Sendable {
   /// source, one event at a time.
   // Relaxed: as above; two stop events cannot come at the same time.
   @inlinable
-  final func admits<Element>(_ event: Event<Element>) -> Bool {
+  final func tryPass<Element>(_ event: Event<Element>) -> Bool {
     if case .next = event { return !isOver }
     let before = flags.bitwiseOr(Self.isStoppedFlag, ordering: .relaxed).oldValue
     return before & (Self.isDisposedFlag | Self.isStoppedFlag) == 0

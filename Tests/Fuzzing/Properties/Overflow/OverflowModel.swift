@@ -2,20 +2,34 @@ import ReactorRuntime
 
 /// A plain mailbox: one list of the actions that wait, in the order in which they were sent.
 struct OverflowModel {
-  /// Where an action waits, which decides only the limit that it counts against.
+  /// Where an action waits, which decides whether a newer one can push it out.
   enum Place {
     case ring
-    /// Sent while the ring was full.
+    /// It came while the ring was full.
     case besideTheRing
-    /// Sent by the owner to itself, or taken over by it.
+    /// The same, and everything beside the ring that can be pushed out is newer.
+    case besideAndOlder
+    /// The owner sent it to itself, or has taken it over.
     case atTheOwner
   }
+
+  /// Who sent what is not in the ring, which decides the limit that it counts against.
+  enum Origin { case owner, otherTurn, pushing }
 
   struct Waiting {
     let id: Int
     var place: Place
+    let origin: Origin?
     /// A newer action has taken its place: it is dropped when its turn comes.
     var isPushedOut = false
+
+    var canBePushedOut: Bool {
+      switch place {
+      case .ring: !isPushedOut
+      case .besideTheRing: origin == .pushing
+      case .besideAndOlder, .atTheOwner: false
+      }
+    }
   }
 
   enum Sender { case outside, turnOfAnother, ownTurn }
@@ -23,8 +37,8 @@ struct OverflowModel {
   /// The required outcome of a send.
   struct Expectation {
     var refusal: SendError?
-    /// The action that is dropped at once to make room.
-    var dropped: Int?
+    /// The actions that are dropped at once to make room.
+    var dropped: [Int] = []
   }
 
   let policy: OverflowPolicy
@@ -41,7 +55,9 @@ struct OverflowModel {
     reentrantCapacity = overflowCase.reentrantCapacity
   }
 
-  func count(_ place: Place) -> Int { waiting.count { $0.place == place } }
+  private func count(_ place: Place) -> Int { waiting.count { $0.place == place } }
+
+  private func count(_ origin: Origin) -> Int { waiting.count { $0.origin == origin } }
 
   // MARK: Senders
 
@@ -58,34 +74,50 @@ struct OverflowModel {
     case (.send, .dropOldest): return pushOut(for: id)
     case (.send, .block), (.sendBeforeNow, _):
       if sender == .outside { return Expectation(refusal: .timedOut) }
-      if count(.besideTheRing) >= reentrantCapacity { return Expectation(refusal: .reentrantOverflow) }
-      return accept(id, .besideTheRing)
+      if count(.otherTurn) >= reentrantCapacity { return Expectation(refusal: .reentrantOverflow) }
+      return accept(id, .besideTheRing, from: .otherTurn)
     }
   }
 
   private mutating func sendToItself(_ id: Int) -> Expectation {
     // A reactor that is closing can still send to itself.
     if closing == .discard { return Expectation(refusal: .closed) }
-    takeOver()
-    if count(.atTheOwner) >= reentrantCapacity { return Expectation(refusal: .reentrantOverflow) }
-    return accept(id, .atTheOwner)
+    if count(.owner) >= reentrantCapacity { return Expectation(refusal: .reentrantOverflow) }
+    // Behind what has spilled.
+    let hasSpilled = count(.besideTheRing) + count(.besideAndOlder) > 0
+    return accept(id, hasSpilled ? .besideTheRing : .atTheOwner, from: .owner)
   }
 
-  private mutating func accept(_ id: Int, _ place: Place) -> Expectation {
-    waiting.append(Waiting(id: id, place: place))
+  private mutating func accept(_ id: Int, _ place: Place, from origin: Origin? = nil) -> Expectation {
+    waiting.append(Waiting(id: id, place: place, origin: origin))
     return Expectation()
   }
 
+  /// The oldest give way, until no more are left than fit, the new one included.
   private mutating func pushOut(for id: Int) -> Expectation {
     var expectation = Expectation()
-    if let index = waiting.firstIndex(where: { $0.place == .ring && !$0.isPushedOut }) {
-      waiting[index].isPushedOut = true
-    } else if let index = waiting.firstIndex(where: { $0.place == .besideTheRing }) {
-      expectation.dropped = waiting.remove(at: index).id
-      droppedCount += 1
+    while waiting.count(where: \.canBePushedOut) >= capacity {
+      passWhatIsKept()
+      guard let index = waiting.firstIndex(where: \.canBePushedOut) else { break }
+      if waiting[index].place == .ring {
+        waiting[index].isPushedOut = true
+      } else {
+        expectation.dropped.append(waiting.remove(at: index).id)
+        droppedCount += 1
+      }
     }
-    waiting.append(Waiting(id: id, place: .besideTheRing))
+    waiting.append(Waiting(id: id, place: .besideTheRing, origin: .pushing))
     return expectation
+  }
+
+  /// What is kept and comes before everything beside the ring that can be pushed out does not wait for that any more.
+  private mutating func passWhatIsKept() {
+    guard let first = waiting.firstIndex(where: { $0.place == .besideTheRing && $0.canBePushedOut }) else {
+      return
+    }
+    for index in 0..<first where waiting[index].place == .besideTheRing {
+      waiting[index].place = .besideAndOlder
+    }
   }
 
   mutating func close(_ closing: Closing) {
@@ -94,15 +126,16 @@ struct OverflowModel {
 
   // MARK: The owner
 
-  /// The owner takes over what is kept beside the ring at the beginning of its next turn.
+  /// The owner takes over what is kept beside the ring when it has nothing left.
   mutating func takeOver() {
-    for index in waiting.indices where waiting[index].place == .besideTheRing {
-      waiting[index].place = .atTheOwner
-    }
+    if count(.atTheOwner) > 0 { return }
+    let place = count(.besideAndOlder) > 0 ? Place.besideAndOlder : .besideTheRing
+    for index in waiting.indices where waiting[index].place == place { waiting[index].place = .atTheOwner }
   }
 
   /// Processes the next action, and returns which one that must be.
   mutating func process() -> Int? {
+    takeOver()
     guard let first = waiting.first, !first.isPushedOut, closing != .discard else { return nil }
     state.append(first.id)
     return waiting.removeFirst().id
@@ -110,6 +143,7 @@ struct OverflowModel {
 
   /// Drops the next action, and returns which one that must be, and the reason.
   mutating func passOver() -> (id: Int, reason: SendError)? {
+    takeOver()
     guard let first = waiting.first, first.isPushedOut || closing == .discard else { return nil }
     if first.isPushedOut { droppedCount += 1 }
     return (waiting.removeFirst().id, first.isPushedOut ? .dropped : .closed)

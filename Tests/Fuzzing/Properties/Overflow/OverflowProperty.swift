@@ -104,7 +104,7 @@ private final class OverflowRun: OverflowWitness, @unchecked Sendable {
     let reported = failures ?? []
     failures = nil
     check { () throws(Mismatch) in
-      var expectedReports = expected.dropped.map { [($0, SendError.dropped)] } ?? []
+      var expectedReports = expected.dropped.map { ($0, SendError.dropped) }
       if let reason = expected.refusal, waitingForNobody(delivery.way) == .send {
         expectedReports.append((id, reason))
         try log.expect(refusal, is: nil, "what send(_:) has thrown")
@@ -133,6 +133,7 @@ private final class OverflowRun: OverflowWitness, @unchecked Sendable {
     check { () throws(Mismatch) in
       try log.expect(count, is: stepCount, "the number of actions that the step has counted")
       try log.expect(wasEmpty || count > 0, "the step has done nothing, and there was something to do.")
+      try log.expect(count <= turnLimit, "the step has done more than \(turnLimit), the limit of a turn.")
       if count < turnLimit {
         try log.expect(model.waiting.map(\.id), is: [], "what is left after a step that was not cut short")
       }
@@ -173,8 +174,8 @@ private final class OverflowRun: OverflowWitness, @unchecked Sendable {
       try log.expect(lifetimes.alive, is: model.waiting.count, "the number of living actions")
       try log.expect(subject.currentState, is: model.state, "the state")
       let counters = subject.counters
-      let waiting = model.count(.ring) + model.count(.besideTheRing)
-      try log.expect(counters.waiting, is: waiting, "the counter of what waits in and beside the mailbox")
+      try log.expect(
+        counters.waiting, is: model.waiting.count, "the counter of what waits in and beside the mailbox")
       try log.expect(counters.dropped, is: model.droppedCount, "the counter of what was dropped")
       try log.expect(subject.isClosed, is: model.closing != nil, "whether the reactor is closed")
     }

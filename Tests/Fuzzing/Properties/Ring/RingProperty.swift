@@ -176,7 +176,7 @@ private final class RingRun<C: Core> {
     try log.expect(ring.isEmpty, is: model.slots.isEmpty, "whether the ring is empty")
     try log.expect(ring.isIdle, is: model.slots.isEmpty && !model.isClosed, "whether the ring is idle")
     try log.expect(ring.isReady, is: model.isReady, "whether an element is ready")
-    try log.expect(ring.wasReady, is: model.isReadyByItsWord, "whether the word at the head says so")
+    try log.expect(ring.isHeadPublished, is: model.isReadyByItsWord, "whether the word at the head says so")
     try log.expect(lifetimes.alive, is: model.elementCount, "the number of living elements")
   }
 }

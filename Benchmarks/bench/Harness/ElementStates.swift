@@ -1,0 +1,161 @@
+import BenchmarkSupport
+import CBenchmarkLimits
+import Glibc
+import Synchronization
+
+/// A state of some size, of which an action changes one element. It is as a service has it: a collection, and a few fields
+/// about it, so that a reader notices a torn state.
+protocol ElementState: Sendable {
+  /// A state with `count` elements, all zero.
+  init(count: Int)
+
+  /// The work of an action.
+  mutating func set(_ key: Int, to value: UInt64)
+
+  /// The number of changes, and what ``mark(after:)`` returns for it, unless the state is torn.
+  var changes: UInt64 { get }
+  var mark: UInt64 { get }
+  /// The element of a key.
+  func value(of key: Int) -> UInt64
+}
+
+extension ElementState {
+  static func mark(after changes: UInt64) -> UInt64 { changes &* 0x9E37_79B9_7F4A_7C15 }
+}
+
+/// Something that holds an ``ElementState``, which one thread changes and others read. One instance serves one repetition.
+protocol ElementSubject: AnyObject, Sendable {
+  init(count: Int) throws
+
+  /// Sets the elements of the next keys, one after the other, and returns when all are set. One thread at a time.
+  func change(_ times: Int, _ keys: inout KeySequence)
+
+  /// Calls `body` with the number of changes, the mark, and the element of `key`, all of one state. Any thread.
+  func read(_ key: Int, _ body: (ElementNote) -> Void)
+}
+
+/// What a reader notes of a state.
+struct ElementNote: Sendable {
+  let changes: UInt64
+  let mark: UInt64
+  let value: UInt64
+}
+
+/// Keys that are chosen uniformly, from a seed.
+struct KeySequence: Sendable {
+  private var state: UInt64
+  private let count: UInt64
+
+  init(count: Int, seed: UInt64) {
+    self.count = UInt64(count)
+    state = seed &* 2 &+ 1
+  }
+
+  @inline(__always)
+  mutating func next() -> Int {
+    state ^= state << 13
+    state ^= state >> 7
+    state ^= state << 17
+    return Int(truncatingIfNeeded: state.multipliedFullWidth(by: count).high)
+  }
+}
+
+/// A writer that changes elements as fast as it can: alone, while a thread reads once per millisecond, and while one and
+/// four threads read without a pause. All in one repetition, on one subject.
+struct SizedStateShape: Sendable {
+  let count: Int
+
+  static let parts = [
+    CaseOutline.Part("alone", .nanoseconds), CaseOutline.Part("rarely-read", .nanoseconds),
+    CaseOutline.Part("1-reader", .nanoseconds), CaseOutline.Part("4-readers", .nanoseconds),
+    CaseOutline.Part("1-reads", .millionPerSecond), CaseOutline.Part("4-reads", .millionPerSecond),
+  ]
+
+  func run<Subject: ElementSubject>(_: Subject.Type, _ request: RepetitionRequest) throws -> Measurement {
+    let subject = try Subject(count: count)
+    let bench = SizedStateBench(subject, count: count)
+    let warm = request.duration * 0.1
+    _ = try bench.run(readers: 0, pause: nil, nanoseconds: warm)
+    let each = request.duration * 0.225
+    let alone = try bench.run(readers: 0, pause: nil, nanoseconds: each)
+    let rarely = try bench.run(readers: 1, pause: 1_000, nanoseconds: each)
+    let one = try bench.run(readers: 1, pause: nil, nanoseconds: each)
+    let four = try bench.run(readers: 4, pause: nil, nanoseconds: each)
+    var measurement = Measurement(nanoseconds: alone.nanoseconds, actions: alone.changes)
+    measurement.parts = [
+      "alone": alone.nanosecondsPerChange, "rarely-read": rarely.nanosecondsPerChange,
+      "1-reader": one.nanosecondsPerChange, "4-readers": four.nanosecondsPerChange,
+      "1-reads": one.readsPerMicrosecond, "4-reads": four.readsPerMicrosecond,
+    ]
+    return measurement
+  }
+}
+
+private final class SizedStateBench<Subject: ElementSubject>: Sendable {
+  struct Stint {
+    var nanoseconds: Double
+    var changes: Int
+    var reads: Int
+
+    var nanosecondsPerChange: Double { nanoseconds / Double(max(1, changes)) }
+    var readsPerMicrosecond: Double { Double(reads) / nanoseconds * 1e3 }
+  }
+
+  private let subject: Subject
+  private let count: Int
+  private let keys: Mutex<KeySequence>
+  private let allReads = Atomic(0)
+  private let torn = Atomic(0)
+
+  init(_ subject: Subject, count: Int) {
+    self.subject = subject
+    self.count = count
+    keys = Mutex(KeySequence(count: count, seed: 42))
+  }
+
+  /// - Parameter pause: Microseconds from one read to the next; nil reads without a pause.
+  func run(readers: Int, pause: UInt32?, nanoseconds: Double) throws -> Stint {
+    let sign = StopSign()
+    allReads.store(0, ordering: .relaxed)
+    let threads = try ProducerThreads(readers, on: nil) { [self] thread in
+      read(UInt64(thread), until: sign, pause: pause)
+    }
+    threads.release()
+    var keys = keys.withLock { $0 }
+    let start = bl_now_ns()
+    var (now, changes, chunk) = (start, 0, 1)
+    // Chunks of about 20 µs: a change may take some nanoseconds, or some milliseconds.
+    while Double(now - start) < nanoseconds {
+      subject.change(chunk, &keys)
+      changes += chunk
+      let before = now
+      now = bl_now_ns()
+      if now - before < 20_000 { chunk = min(chunk * 2, 1024) } else if chunk > 1 { chunk /= 2 }
+    }
+    sign.putUp()
+    threads.join()
+    self.keys.withLock { $0 = keys }
+    let wrong = torn.load(ordering: .relaxed)
+    guard wrong == 0 else {
+      throw SubjectFailure("\(wrong) states that were read were torn, or older than the one before")
+    }
+    return Stint(
+      nanoseconds: Double(now - start), changes: changes, reads: allReads.load(ordering: .relaxed))
+  }
+
+  private func read(_ thread: UInt64, until sign: StopSign, pause: UInt32?) {
+    var keys = KeySequence(count: count, seed: thread &+ 7)
+    var (reads, wrong, last) = (0, 0, UInt64(0))
+    while !sign.isUp {
+      subject.read(keys.next()) { note in
+        if note.mark != note.changes &* 0x9E37_79B9_7F4A_7C15 || note.value > note.changes { wrong += 1 }
+        if note.changes < last { wrong += 1 }
+        last = note.changes
+      }
+      reads += 1
+      if let pause { usleep(pause) }
+    }
+    allReads.add(reads, ordering: .relaxed)
+    torn.add(wrong, ordering: .relaxed)
+  }
+}

@@ -1,0 +1,77 @@
+/// A state with one place: the owner changes it where readers read it, and they take turns. See `rr_access.h`.
+extension OwnedState {
+  /// Whether the calling thread could not become the owner now, because it reads the state. Then it tries again after the
+  /// read: see ``withValue(_:afterRefusal:)``.
+  @inlinable
+  @inline(__always)
+  func isRefused() -> Bool { hasOnePlace && raw.wasReaderCount != 0 && isReadHere() }
+
+  @usableFromInline
+  @inline(never)
+  func isReadHere() -> Bool {
+    guard let read = ThreadRead.innermost(of: raw.memory) else { return false }
+    read.pointee.wasRefused = true
+    return true
+  }
+
+  /// Waits until no other thread reads the state. The owner, before the first change of an action.
+  @inlinable
+  @inline(__always)
+  func beginChanges() {
+    if !raw.tryBeginChange() { StateAccess.awaitChange(raw) }
+    owner.pointee.isPublished = false
+  }
+
+  /// Lets other threads read the state again. The owner, after the last change of an action.
+  @inlinable
+  @inline(__always)
+  func endChanges() {
+    owner.pointee.isPublished = true
+    if raw.endChange() { StateAccess.notify(raw) }
+  }
+
+  /// Lets other threads read the changes, if the state has one place. Otherwise they wait for the end of the turn. The
+  /// owner, after the last change of an action, and before it runs other code that may wait for something.
+  @unsafe
+  @inlinable
+  @inline(__always)
+  public func endAction() {
+    if hasOnePlace, !owner.pointee.isPublished { endChanges() }
+  }
+
+  /// ``withValue(_:afterRefusal:)`` of a thread that is not the owner.
+  @inlinable
+  @inline(__always)
+  func withValueInPlace<Result: ~Copyable, E: Error>(
+    _ body: (borrowing State) throws(E) -> Result, afterRefusal tryAgain: () -> Void
+  ) throws(E) -> Result? {
+    if !hasStarted { return nil }
+    if !raw.tryBeginRead(passingHold: false) { StateAccess.awaitRead(raw) }
+    var read = ThreadRead(of: raw.memory)
+    defer { if read.wasRefused { tryAgain() } }
+    return try withUnsafeMutablePointer(to: &read) { read throws(E) -> Result in
+      ThreadRead.enter(read)
+      defer {
+        ThreadRead.leave(read)
+        if raw.endRead() { StateAccess.notify(raw) }
+      }
+      return try body(place(of: 0).pointee)
+    }
+  }
+
+  /// Stops the program, since the owner reads a state that it is changing in place.
+  @usableFromInline
+  @inline(never)
+  func failInsideOfChange() -> Never {
+    fatalError(
+      """
+      Problem: reduce(into:mutation:) reads the state of its own reactor, of type \(State.self), which it is changing.
+      Likely cause: it calls currentState or withCurrentState.
+      Remedy: use the parameter of reduce; or Runtime(on: …, snapshots: .copied), where the state before the turn is read.
+      """)
+  }
+
+  /// How many copies ``read()`` has returned to threads other than the owner. The next change after one copies what both
+  /// share. Zero unless the state has one place. Any thread.
+  public var wasCopiedCount: Int { hasOnePlace ? raw.wasCopied : 0 }
+}

@@ -1,0 +1,338 @@
+/// The owner's search for a slot for its changes, and their publication.
+extension OwnedState {
+  /// Publishes the owner's changes and keeps the ownership. The owner.
+  @unsafe
+  @inlinable
+  public func publish() {
+    // Readers of a state with one place need not be told where it is.
+    if owner.pointee.isPublished || !markPublished() || hasOnePlace { return }
+    raw.publish(CurrentCore.threadToken, slot: Int(slots.pointee.published))
+  }
+
+  /// Publishes the owner's changes and releases the ownership. The owner; it must check the mailbox again afterwards.
+  @unsafe
+  @inlinable
+  @inline(__always)
+  public func release() {
+    assert(isOwner, "only the owner may release the ownership")
+    _ = markPublished()
+    raw.release(slot: Int(slots.pointee.published))
+  }
+
+  /// Publishes the owner's changes and turns the ownership into a reservation: the caller must make sure that one thread
+  /// calls ``acquireScheduled()``. The owner.
+  @unsafe
+  public func reschedule() {
+    assert(isOwner, "only the owner may reschedule")
+    _ = markPublished()
+    raw.publish(scheduledToken, slot: Int(slots.pointee.published))
+  }
+
+  /// Marks the slot with the owner's changes as the published one; the caller then stores its number in the word. Returns
+  /// false if the changes are in the private slot and no other slot is free: the next publication, by the owner at that
+  /// time, tries again.
+  @inlinable
+  @inline(__always)
+  func markPublished() -> Bool {
+    let (owner, slots) = (owner, slots)
+    if hasOnePlace {
+      endAction()
+      return true
+    }
+    if slots.pointee.current == privateSlot, !tryMoveOutOfPrivateSlot() { return false }
+    slots.pointee.published = slots.pointee.current
+    owner.pointee.isPublished = true
+    return true
+  }
+
+  /// Copies the published state to a slot that no reader sees, where the owner continues. The source was written in an
+  /// earlier turn. Copying it now, rather than the changed state afterwards, keeps the copy off the processor's critical
+  /// path.
+  @inlinable
+  @inline(__always)
+  func copyToSpareSlot() {
+    let source = owner.pointee.place.state(State.self)
+    if !tryMoveToSpareSlot({ $0.pointee = source.pointee }) { copyToFreeSlot() }
+  }
+
+  /// The usual case: makes the spare slot the current one, and calls `write` to store a state there. Returns false if that
+  /// is not possible.
+  @inlinable
+  @inline(__always)
+  func tryMoveToSpareSlot(_ write: (UnsafeMutablePointer<State>) -> Void) -> Bool {
+    let (owner, slots) = (owner, slots)
+    let (spare, place) = (slots.pointee.spare, slots.pointee.sparePlace)
+    if !slots.pointee.isAlternating || !raw.isFree(slot: Int(spare)) { return false }
+    // Loaded before `write`, which destroys an earlier state: its deinitializer may change this state, and so call this
+    // function too.
+    let (published, publishedPlace) = (slots.pointee.published, owner.pointee.place)
+    write(place.state(State.self))
+    slots.pointee.spare = published
+    slots.pointee.sparePlace = publishedPlace
+    slots.pointee.current = spare
+    owner.pointee.place = place
+    owner.pointee.isPublished = false
+    return true
+  }
+
+  /// The first time, and while there are readers: makes any free slot the current one, with a copy of the published state.
+  @inlinable
+  @inline(never)
+  func copyToFreeSlot() {
+    let (owner, slots) = (owner, slots)
+    destroyUnpinnedStates()
+    let slot = freeSlot()
+    let source = owner.pointee.place
+    let place = StatePlaces<State>.placeOrNew(of: Int(slot), in: raw.memory)
+    let bit: UInt16 = 1 &<< UInt16(slot)
+    if slots.pointee.initialized & bit != 0 {
+      place.pointee = source.state(State.self).pointee
+    } else {
+      place.initialize(to: source.state(State.self).pointee)
+      slots.pointee.initialized |= bit
+    }
+    let published = slots.pointee.published
+    slots.pointee.spare = published
+    slots.pointee.sparePlace = source
+    slots.pointee.current = slot
+    slots.pointee.isAlternating =
+      slots.pointee.initialized == bit | 1 &<< UInt16(published)
+      && (!slots.pointee.hasReaders || min(slot, published) >= 2)
+    owner.pointee.place = place.raw
+    owner.pointee.isPublished = false
+  }
+
+  /// Returns a slot that can be published, or else the private slot. Once a slot was found pinned, it prefers the slots
+  /// that have cache lines of their own.
+  @inlinable
+  func freeSlot() -> UInt8 {
+    let (slots, count) = (slots, UInt8(snapshotSlotCount))
+    if slots.pointee.initialized & ~3 == 0, slots.pointee.published < 2, !slots.pointee.hasReaders {
+      let slot = 1 - slots.pointee.published
+      if raw.isFree(slot: Int(slot)) { return slot }
+    }
+    slots.pointee.hasReaders = true
+    for step in 2..<count + 2 {
+      let slot = step % count
+      if slot != slots.pointee.published, raw.isFree(slot: Int(slot)) { return slot }
+    }
+    return privateSlot
+  }
+
+  /// Moves the state from the private slot to one that can be published. Returns false if none is free. Runs no code of the
+  /// state: the earlier state in that slot is destroyed by a later change.
+  @inlinable
+  @inline(never)
+  func tryMoveOutOfPrivateSlot() -> Bool {
+    let (owner, slots) = (owner, slots)
+    assert(owner.pointee.change == .none, "the state is published while it is changed or read")
+    var slot = freeSlot()
+    // If this frees no slot, readers are inside of their reads. So it is repeated only at each power of two of failures.
+    let mayRevoke = slots.pointee.failures & (slots.pointee.failures &- 1) == 0
+    if slot == privateSlot, mayRevoke, raw.revokeKeptPins() { slot = freeSlot() }
+    if slot == privateSlot {
+      slots.pointee.failures &+= 1
+      raw.noteDeferred()
+      return false
+    }
+    slots.pointee.failures = 0
+    let mine = place(of: Int(privateSlot))
+    let place = StatePlaces<State>.placeOrNew(of: Int(slot), in: raw.memory)
+    let bit: UInt16 = 1 << UInt16(slot)
+    if slots.pointee.initialized & bit != 0 {
+      let earlier = place.move()
+      place.moveInitialize(from: mine, count: 1)
+      mine.initialize(to: earlier)
+    } else {
+      place.moveInitialize(from: mine, count: 1)
+      slots.pointee.initialized = slots.pointee.initialized & ~(1 << UInt16(privateSlot)) | bit
+    }
+    slots.pointee.current = slot
+    owner.pointee.place = place.raw
+    return true
+  }
+
+  /// Destroys earlier states that are not pinned any more. Not called by a release: a deinitializer that runs here may send
+  /// actions to the owner, which checks for them before it releases.
+  @inlinable
+  func destroyUnpinnedStates() {
+    let slots = slots
+    for slot in 0...privateSlot {
+      let bit: UInt16 = 1 << UInt16(slot)
+      if slots.pointee.initialized & bit == 0 { continue }
+      if slot == slots.pointee.published || slot == slots.pointee.current { continue }
+      if slot != privateSlot, !raw.isFree(slot: Int(slot)) { continue }
+      slots.pointee.initialized &= ~bit
+      _ = place(of: Int(slot)).move()
+    }
+  }
+}
+
+/// The places of the states of an owned state: in the trampoline's block behind the owner's fields, or in separate
+/// allocations.
+///
+/// Small states have their first two slots in the block. As long as no slot is found pinned, the owner uses these two in
+/// turn. They share a cache line with each other and with the owner's fields, so a thread that reads often must not read
+/// there: once a slot was found pinned, the owner uses the other slots. Those have cache lines of their own, and are
+/// allocated one by one.
+@usableFromInline
+enum StatePlaces<State> {
+  /// Whether the first two states fit in the block.
+  @inlinable
+  static var isSmall: Bool {
+    MemoryLayout<State>.stride <= 64 && MemoryLayout<State>.alignment <= 16
+  }
+
+  /// The distance between the first two slots, which contain states or pointers to them.
+  @inlinable
+  static var step: Int {
+    isSmall ? MemoryLayout<State>.stride : MemoryLayout<UnsafeMutableRawPointer>.stride
+  }
+
+  @inlinable
+  static var firstOffset: Int { TrampolineLayout.payload + MemoryLayout<OwnerFields>.stride }
+
+  /// The number of bytes that the block needs behind the trampoline.
+  @inlinable
+  static var payload: Int { MemoryLayout<OwnerFields>.stride + 2 * step }
+
+  @inlinable
+  @inline(__always)
+  static func owner(in block: UnsafeMutableRawPointer) -> UnsafeMutablePointer<OwnerFields> {
+    (block + TrampolineLayout.payload).assumingMemoryBound(to: OwnerFields.self)
+  }
+
+  @inlinable
+  @inline(__always)
+  static func slots(in block: UnsafeMutableRawPointer) -> UnsafeMutablePointer<SlotFields> {
+    (block + TrampolineLayout.slotFields).assumingMemoryBound(to: SlotFields.self)
+  }
+
+  /// The place of a slot that has memory.
+  @inlinable
+  @inline(__always)
+  static func place(of slot: Int, in block: UnsafeMutableRawPointer) -> UnsafeMutablePointer<State> {
+    if isSmall, slot < 2 {
+      return (block + (firstOffset &+ slot &* step)).assumingMemoryBound(to: State.self)
+    }
+    return pointer(to: slot, in: block).pointee.assumingMemoryBound(to: State.self)
+  }
+
+  /// Where the block keeps the pointer to a slot that is a separate allocation. The owner writes it once, before the slot
+  /// is published for the first time; the publication carries it to readers.
+  @inlinable
+  static func pointer(
+    to slot: Int, in block: UnsafeMutableRawPointer
+  ) -> UnsafeMutablePointer<UnsafeMutableRawPointer> {
+    let offset = slot < 2 ? firstOffset &+ slot &* step : TrampolineLayout.places &+ (slot &- 2) &* 8
+    return (block + offset).assumingMemoryBound(to: UnsafeMutableRawPointer.self)
+  }
+
+  /// The place of any slot. Allocates its memory if it has none. The owner.
+  @inlinable
+  @inline(__always)
+  static func placeOrNew(of slot: Int, in block: UnsafeMutableRawPointer) -> UnsafeMutablePointer<State> {
+    if !(isSmall && slot < 2), slots(in: block).pointee.allocated & (1 &<< UInt16(slot)) == 0 {
+      allocate(slot, in: block)
+    }
+    return place(of: slot, in: block)
+  }
+
+  @inlinable
+  @inline(never)
+  static func allocate(_ slot: Int, in block: UnsafeMutableRawPointer) {
+    let line = cacheLineSize
+    let byteCount = (max(MemoryLayout<State>.size, 1) + line - 1) / line * line
+    let memory = UnsafeMutableRawPointer.allocate(
+      byteCount: byteCount, alignment: max(MemoryLayout<State>.alignment, line))
+    pointer(to: slot, in: block).initialize(to: memory)
+    slots(in: block).pointee.allocated |= 1 << UInt16(slot)
+  }
+
+  @usableFromInline
+  static func prepare(_ block: UnsafeMutableRawPointer) {
+    let room = TrampolineLayout.deferredCount - TrampolineLayout.slotFields
+    precondition(MemoryLayout<SlotFields>.size <= room)
+    owner(in: block).initialize(to: OwnerFields(place: block))
+    slots(in: block).initialize(to: SlotFields(place: block))
+  }
+
+  @usableFromInline
+  static func destroy(in block: UnsafeMutableRawPointer) {
+    let slots = slots(in: block)
+    for slot in 0...Int(privateSlot) {
+      let bit: UInt16 = 1 << UInt16(slot)
+      if slots.pointee.initialized & bit != 0 { place(of: slot, in: block).deinitialize(count: 1) }
+      if slots.pointee.allocated & bit != 0 { pointer(to: slot, in: block).pointee.deallocate() }
+    }
+  }
+}
+
+extension UnsafeMutableRawPointer {
+  /// The state at this address.
+  @inlinable
+  @inline(__always)
+  func state<State>(_ type: State.Type) -> UnsafeMutablePointer<State> {
+    assumingMemoryBound(to: State.self)
+  }
+}
+
+extension UnsafeMutablePointer {
+  @inlinable
+  @inline(__always)
+  var raw: UnsafeMutableRawPointer { UnsafeMutableRawPointer(self) }
+}
+
+/// What the owner is doing to the state.
+@usableFromInline
+enum Change: UInt8, Sendable {
+  case none
+  /// It changes the state in place, so the state may be inconsistent.
+  case inPlace
+  /// It computes a new state from this one, or reads this one, which does not change meanwhile.
+  case byValue
+}
+
+/// The fields that only the owner accesses, at each change. Small states share their cache line.
+@usableFromInline
+struct OwnerFields {
+  /// The place of the state with the owner's changes.
+  @usableFromInline var place: UnsafeMutableRawPointer
+  /// Whether that is the published state: the owner has made no changes since.
+  @usableFromInline var isPublished = true
+  @usableFromInline var change = Change.none
+
+  @usableFromInline
+  init(place: UnsafeMutableRawPointer) { self.place = place }
+}
+
+/// The fields that only the owner accesses, once per turn. They are in the cache line of the pins.
+@usableFromInline
+struct SlotFields {
+  /// The place of the state in `spare`.
+  @usableFromInline var sparePlace: UnsafeMutableRawPointer
+  /// One bit for each slot that holds a state.
+  @usableFromInline var initialized: UInt16 = 0
+  /// One bit for each slot whose memory is a separate allocation.
+  @usableFromInline var allocated: UInt16 = 0
+  /// The slot that the word names, or that the owner is about to publish.
+  @usableFromInline var published: UInt8 = 0
+  /// The slot with the owner's changes; the published one if there are none.
+  @usableFromInline var current: UInt8 = 0
+  /// The slot for the next changes, if it is free. While there are changes, the published slot.
+  @usableFromInline var spare: UInt8 = 0
+  /// Whether the owner uses two slots in turn: `published` and `spare` hold states, no other slot does, and these two are
+  /// the right ones for the readers that there are.
+  @usableFromInline var isAlternating = false
+  /// Whether a slot was found pinned.
+  @usableFromInline var hasReaders = false
+  /// How many publications in a row were deferred.
+  @usableFromInline var failures: UInt8 = 0
+
+  @usableFromInline
+  init(place: UnsafeMutableRawPointer) { sparePlace = place }
+}
+
+/// The slot that the word cannot name, and that only the owner uses: it continues there while all others are pinned.
+@inlinable
+var privateSlot: UInt8 { 8 }

@@ -1,0 +1,161 @@
+import Synchronization
+
+/// A first-in first-out queue for one thread at a time: an owner, or the holder of a lock. Each element has a stamp.
+///
+/// It holds what waits beside the ring of a mailbox. The stamp is a cursor of that ring: the element is processed right
+/// before the element of the ring with that cursor. The queue begins without memory, doubles its memory when it is full,
+/// and keeps it, so in a steady state it does not allocate. Only the memory for more than ``keptCapacity`` elements is
+/// freed when the queue becomes empty.
+///
+/// An owner can limit the number of its own elements, which may wait in several queues: by reservations, which one of
+/// these queues counts.
+///
+/// Unsafe: the user must make sure that one thread at a time accesses it.
+@unsafe
+public struct StampedQueue<Element>: ~Copyable {
+  @usableFromInline typealias Entry = (stamp: UInt64, element: Element)
+
+  @usableFromInline
+  struct Fields: ~Copyable {
+    @usableFromInline var entries: UnsafeMutablePointer<Entry>?
+    // 32 bits each, because every reactor has these fields.
+    @usableFromInline var capacity: UInt32 = 0
+    @usableFromInline var first: UInt32 = 0
+    /// Relaxed: other threads read it only as a statistic.
+    @usableFromInline let count = Atomic<UInt32>(0)
+    @usableFromInline var reserved: UInt32 = 0
+    @usableFromInline init() {}
+  }
+
+  @usableFromInline let fields: UnsafeMutablePointer<Fields>
+
+  /// For how many elements an empty queue keeps its memory.
+  @inlinable
+  public static var keptCapacity: Int { 1024 }
+
+  /// Creates an empty queue without memory.
+  public init() {
+    fields = .allocate(capacity: 1)
+    fields.initialize(to: Fields())
+  }
+
+  deinit {
+    while removeFirst() != nil {}
+    fields.pointee.entries?.deallocate()
+    fields.deinitialize(count: 1)
+    fields.deallocate()
+  }
+
+  /// How many elements were inside a moment ago. Any thread.
+  @inlinable
+  public var wasCount: Int { Int(fields.pointee.count.load(ordering: .relaxed)) }
+
+  // MARK: The user
+
+  /// Whether the queue is empty.
+  @inlinable
+  public var isEmpty: Bool { count == 0 }
+
+  /// The stamp of the oldest element.
+  @inlinable
+  public var firstStamp: UInt64? { oldest?.pointee.stamp }
+
+  /// The oldest element.
+  @inlinable
+  public var first: Element? { oldest?.pointee.element }
+
+  @inlinable
+  var oldest: UnsafeMutablePointer<Entry>? {
+    count == 0 ? nil : fields.pointee.entries.unsafelyUnwrapped + Int(fields.pointee.first)
+  }
+
+  /// Adds an element. Amortized O(1).
+  @inlinable
+  public func append(_ element: Element, stamp: UInt64) {
+    let count = count
+    if count == fields.pointee.capacity { grow() }
+    let end = (fields.pointee.first &+ count) & (fields.pointee.capacity &- 1)
+    (fields.pointee.entries.unsafelyUnwrapped + Int(end)).initialize(to: (stamp, element))
+    setCount(count + 1)
+  }
+
+  /// Removes and returns the oldest element. Amortized O(1).
+  @inlinable
+  public func removeFirst() -> Element? {
+    guard let entry = oldest?.move() else { return nil }
+    fields.pointee.first = (fields.pointee.first &+ 1) & (fields.pointee.capacity &- 1)
+    setCount(count &- 1)
+    if count == 0, fields.pointee.capacity > Self.keptCapacity { freeEntries() }
+    return entry.element
+  }
+
+  /// Moves the oldest element of this queue to the end of another one, with its stamp. Amortized O(1).
+  public func moveFirst(to other: borrowing StampedQueue) {
+    guard let stamp = firstStamp, let element = removeFirst() else { return }
+    other.append(element, stamp: stamp)
+  }
+
+  /// Moves everything to another queue, which must be empty. O(1).
+  public func moveAll(to other: borrowing StampedQueue) {
+    precondition(other.isEmpty, "only an empty queue takes everything from another one")
+    swap(&fields.pointee.entries, &other.fields.pointee.entries)
+    swap(&fields.pointee.capacity, &other.fields.pointee.capacity)
+    swap(&fields.pointee.first, &other.fields.pointee.first)
+    other.setCount(count)
+    setCount(0)
+  }
+
+  // MARK: Reservations, the owner
+
+  /// Counts one more of the owner's own elements; returns false at the limit.
+  @inlinable
+  public func tryReserve(upTo limit: Int) -> Bool {
+    if fields.pointee.reserved >= limit { return false }
+    fields.pointee.reserved += 1
+    return true
+  }
+
+  /// Counts one less.
+  @inlinable
+  public func cancelReservation() { fields.pointee.reserved -= 1 }
+
+  /// Whether any is counted.
+  @inlinable
+  public var hasReservations: Bool { fields.pointee.reserved != 0 }
+
+  // MARK: Implementation
+
+  @inlinable
+  var count: UInt32 { fields.pointee.count.load(ordering: .relaxed) }
+
+  // A load and a store instead of a read-modify-write, because one thread at a time changes it.
+  @inlinable
+  func setCount(_ count: UInt32) { fields.pointee.count.store(count, ordering: .relaxed) }
+
+  @inlinable
+  @inline(never)
+  func grow() {
+    let (old, oldCapacity, first) = (fields.pointee.entries, fields.pointee.capacity, fields.pointee.first)
+    let capacity = max(4, oldCapacity * 2)
+    let entries = UnsafeMutablePointer<Entry>.allocate(capacity: Int(capacity))
+    for index in 0..<count {
+      let from = old.unsafelyUnwrapped + Int((first &+ index) & (oldCapacity &- 1))
+      (entries + Int(index)).moveInitialize(from: from, count: 1)
+    }
+    old?.deallocate()
+    fields.pointee.entries = entries
+    fields.pointee.capacity = capacity
+    fields.pointee.first = 0
+  }
+
+  @usableFromInline
+  func freeEntries() {
+    fields.pointee.entries?.deallocate()
+    fields.pointee.entries = nil
+    fields.pointee.capacity = 0
+    fields.pointee.first = 0
+  }
+}
+
+// Unchecked: the user guards it by ownership or by a lock.
+extension StampedQueue: @unchecked Sendable where Element: Sendable {}

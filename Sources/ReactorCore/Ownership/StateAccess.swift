@@ -1,0 +1,185 @@
+/// How threads wait for their turn at a state with one place: its owner for readers, and readers for the end of a change.
+/// `rr_access.h` documents the protocol.
+///
+/// They spin, then yield, then sleep on one of a few event counts that all states of the process share, so that a state
+/// needs no memory for it. Two states may share one; then a thread may wake for nothing.
+@usableFromInline
+enum StateAccess {
+  /// How often a thread checks, with pauses of about 20 ns, and how often with a yield, before it sleeps.
+  private static var spins: Int { 128 }
+  private static var yields: Int { 8 }
+  /// How long a reader sleeps before it says that it starves.
+  private static var patience: Duration { .milliseconds(1) }
+
+  // MARK: Readers
+
+  /// Begins a read of a state that is being changed, or whose owner waits for readers. Any thread but the owner.
+  @usableFromInline
+  @inline(never)
+  static func awaitRead(_ raw: CurrentCore.Trampoline) {
+    // A third thread may wait for the end of this thread's turn or read, and be the one for which the owner waits.
+    let passesHold = TurnMark.isSet
+    raw.beginWaiting()
+    var attempts = 0
+    var starvesAt: ContinuousClock.Instant?
+    var isStarving = false
+    // Holds back as well for a moment, so that readers in turns that overlap do not keep the owner out.
+    while !raw.tryBeginRead(passingHold: passesHold && attempts >= spins / 2) {
+      attempts += 1
+      if !mustSleep(after: attempts) { continue }
+      let limit = starvesAt ?? .now + patience
+      starvesAt = limit
+      if !isStarving, .now >= limit {
+        raw.beginStarving()
+        isStarving = true
+      }
+      sleep(untilOpen: raw, passesHold, until: isStarving ? nil : limit)
+    }
+    if isStarving { raw.endStarving() }
+    raw.endWaiting()
+    // The owner may wait until no reader starves.
+    notify(raw)
+  }
+
+  /// - Parameter raw: A state that another thread changes, or for which its owner waits.
+  private static func sleep(
+    untilOpen raw: CurrentCore.Trampoline, _ passesHold: Bool, until limit: ContinuousClock.Instant?
+  ) {
+    // A thread that is inside of nothing keeps no other thread waiting, so it cannot close a circle.
+    guard passesHold else { return sleep(on: raw, until: limit) { raw.wasOpen(passingHold: false) } }
+    let wait = WaitGraph.Wait(
+      thread: CurrentCore.threadToken, emptier: { raw.ownerToken },
+      isOver: { raw.wasOpen(passingHold: true) },
+      wake: { notify(raw) }, reads: ThreadRead.states)
+    sleep(on: raw, until: limit, entering: wait)
+  }
+
+  // MARK: The owner
+
+  /// Begins a change of a state that is being read, or for which readers wait. The owner, outside of a change.
+  @usableFromInline
+  @inline(never)
+  static func awaitChange(_ raw: CurrentCore.Trampoline) {
+    precondition(
+      ThreadRead.innermost(of: raw.memory) == nil,
+      """
+      Problem: a thread changes a state that it is reading.
+      Likely cause: code inside of withCurrentState runs the loop on which the reactor is.
+      Remedy: return from withCurrentState what is needed, and run the loop afterwards.
+      """)
+    var attempts = 0
+    // Readers that wait and run enter in this moment.
+    while raw.wasAwaited, attempts < spins {
+      attempts += 1
+      CurrentCore.pause()
+    }
+    attempts = 0
+    while raw.hasStarving {
+      attempts += 1
+      if mustSleep(after: attempts) { sleep(on: raw) { !raw.hasStarving } }
+    }
+    raw.holdReaders()
+    attempts = 0
+    while !raw.tryBeginHeldChange() {
+      attempts += 1
+      if mustSleep(after: attempts) { sleep(untilLeft: raw) }
+    }
+  }
+
+  private static func sleep(untilLeft raw: CurrentCore.Trampoline) {
+    let wait = WaitGraph.Wait(
+      thread: CurrentCore.threadToken, readersOf: raw.memory, isOver: { raw.wasReaderCount == 0 },
+      wake: { notify(raw) }, reads: ThreadRead.states)
+    sleep(on: raw, entering: wait)
+  }
+
+  // MARK: Both
+
+  /// Wakes the threads that sleep. Any thread.
+  @usableFromInline
+  static func notify(_ raw: CurrentCore.Trampoline) { withEventCount(of: raw) { $0.notify() } }
+
+  /// Pauses, or yields, unless the thread has done that often enough.
+  private static func mustSleep(after attempts: Int) -> Bool {
+    if attempts > spins + yields { return true }
+    if attempts > spins { DedicatedThread.yield() } else { CurrentCore.pause() }
+    return false
+  }
+
+  private static func sleep(
+    on raw: CurrentCore.Trampoline, until limit: ContinuousClock.Instant? = nil, entering wait: WaitGraph.Wait
+  ) {
+    precondition(
+      WaitGraph.enter(wait),
+      """
+      Problem: threads wait for each other's states in a circle.
+      Likely cause: reduce of one reactor reads the state of another, whose reduce reads that of the first.
+      Remedy: read other reactors' states in mutate, and pass on in the mutation what reduce needs.
+      """)
+    defer { WaitGraph.leave(wait.thread) }
+    // Once: others may have begun to wait for this thread meanwhile, so it enters the graph again before it sleeps again.
+    var checks = 0
+    sleep(on: raw, until: limit) {
+      checks += 1
+      return checks > 2 || wait.isOver()
+    }
+  }
+
+  private static func sleep(
+    on raw: CurrentCore.Trampoline, until limit: ContinuousClock.Instant? = nil, _ condition: () -> Bool
+  ) {
+    let timeout = limit.map { limit in
+      max(0, Int64(clamping: ContinuousClock.now.duration(to: limit).attoseconds / 1_000_000_000))
+    }
+    withEventCount(of: raw) { _ = $0.wait(timeoutNanoseconds: timeout, until: condition) }
+  }
+}
+
+/// The event counts.
+extension StateAccess {
+  private static let table = AtomicReference<EventCountTable>()
+
+  /// Makes the event counts, unless they are there. Before the first state with one place is used. Any thread.
+  @usableFromInline
+  static func prepare() throws(CoreError) {
+    if table.use({ _ in }) == nil { _ = table.setIfNil(try EventCountTable()) }
+  }
+
+  private static func withEventCount(of raw: CurrentCore.Trampoline, _ body: (borrowing EventCount) -> Void) {
+    // Not nil: the initializer of the state has made them.
+    table.use { $0.withEventCount(of: raw.memory, body) }
+  }
+}
+
+/// A few event counts, of which one belongs to each address.
+///
+/// `@unchecked Sendable`: the memory holds event counts, which any thread may use.
+private final class EventCountTable: @unchecked Sendable {
+  private static var shift: UInt64 { 59 }
+  private static var count: Int { 1 << (64 - Int(shift)) }
+
+  private let eventCounts: UnsafeMutablePointer<EventCount>
+
+  init() throws(CoreError) {
+    eventCounts = .allocate(capacity: Self.count)
+    for index in 0..<Self.count {
+      do throws(CoreError) {
+        (eventCounts + index).initialize(to: try EventCount())
+      } catch {
+        eventCounts.deinitialize(count: index)
+        eventCounts.deallocate()
+        throw error
+      }
+    }
+  }
+
+  deinit {
+    eventCounts.deinitialize(count: Self.count)
+    eventCounts.deallocate()
+  }
+
+  func withEventCount(of address: UnsafeMutableRawPointer, _ body: (borrowing EventCount) -> Void) {
+    let index = (UInt64(UInt(bitPattern: address)) &* 0x9E37_79B9_7F4A_7C15) >> Self.shift
+    body(eventCounts[Int(index)])
+  }
+}

@@ -1,0 +1,122 @@
+#if DEBUG
+  import ReactorCore
+  import Synchronization
+
+  /// The data that the checks of a debug build keep for one reactor.
+  @usableFromInline
+  final class RuntimeChecks: Sendable {
+    /// Where the reactor expects its actions. Set when the reactor starts.
+    let expectedThread = OwnerIsolated<ExpectedThread?>(nil)
+    /// The number of calls of `reduce` in progress. Relaxed, since no other memory is read depending on it.
+    let reducing = Atomic(0)
+    let copies = OwnerIsolated(CopyWatch())
+
+    @usableFromInline
+    init() {}
+  }
+
+  extension Runtime {
+    /// Called when the reactor starts, by the thread that starts it.
+    @usableFromInline
+    func beginChecks(of reactor: some Reactor) { checks.expectedThread.value = reactor.expectedThread }
+
+    func warn(_ kind: Warning.Kind, _ problem: (_ reactor: String, ThreadLabel) -> String) {
+      Warning.report(kind, reactorType, problem)
+    }
+  }
+
+  /// Checks of threads. Each is called right before the code that it checks, on the thread that runs that code.
+  extension Runtime {
+    /// Called before `mutate`.
+    @usableFromInline
+    func checkThreadOfAction() {
+      guard let expected = checks.expectedThread.value, !expected.isCurrent() else { return }
+      warn(.unexpectedThread) { reactor, thread in
+        "\(reactor) received an action on another thread than \(expected.name): \(thread)."
+      }
+    }
+
+    /// Called before the observers of `state`.
+    @usableFromInline
+    func checkThreadOfObservers() {
+      // A reactor that was closed before it started may have observers, and no expected thread yet.
+      guard state.hasStarted, let promised = promisedThread, !promised.isCurrent() else { return }
+      warn(.foreignObserver) { reactor, thread in
+        """
+        an observer of the state of \(reactor) was called on another thread than \(promised.name): \
+        \(thread).
+        """
+      }
+    }
+
+    /// Called when a stream that `mutate` or a `transform` returned emits. Nothing is checked for a reactor on a
+    /// loop, whose streams may emit on any thread, nor inside of a turn, where the stream emits on the thread of
+    /// the action, which was checked.
+    @usableFromInline
+    func checkThreadOfSource() {
+      guard loop == nil, !isInTurn, let expected = checks.expectedThread.value, !expected.isCurrent()
+      else { return }
+      warn(.foreignSource) { reactor, thread in
+        """
+        a stream that mutate or a transform of \(reactor) returned emitted on another thread than \
+        \(expected.name): \(thread).
+        """
+      }
+    }
+
+    /// The reactor's `expectedThread`; without it, the thread of its loop if it has one.
+    private var promisedThread: ExpectedThread? {
+      if let expected = checks.expectedThread.value { return expected }
+      guard let loop else { return nil }
+      return ExpectedThread("its loop's thread") { loop.isCurrent }
+    }
+  }
+
+  /// Checks of turns.
+  extension Runtime {
+    /// Called by the owner before each turn, and before each action.
+    @usableFromInline
+    func beginTurn() -> ThreadTurn? { ThreadTurn.begin(of: ObjectIdentifier(self), reactorType) }
+
+    /// Called by the owner after what ``beginTurn()`` precedes.
+    ///
+    /// - Parameter turn: The result of ``beginTurn()``.
+    @usableFromInline
+    func endTurn(_ turn: ThreadTurn?) {
+      guard let duration = turn?.end(), duration > Hooks.longTurnThreshold else { return }
+      warn(.longTurn) { reactor, thread in
+        "a turn of \(reactor) took \(duration) on \(thread)."
+      }
+    }
+
+    /// Called when a send has found no room. Outside of turns it waits; inside of a turn it must not, which is
+    /// worth a warning.
+    func checkRoom() {
+      guard let turn = ThreadTurn.innermost else { return }
+      warn(.blockingSend) { reactor, thread in
+        """
+        a send to \(reactor) from inside of a turn of \(String(reflecting: turn.reactor)) found the mailbox full, \
+        on \(thread). A turn does not wait, so the action is kept beside the mailbox.
+        """
+      }
+    }
+
+    /// Called before each call of `reduce`.
+    @usableFromInline
+    func beginReduce() {
+      let running = checks.reducing.wrappingAdd(1, ordering: .relaxed).oldValue
+      if state.isOwner { beginWatchingCopies() }
+      guard running > 0 else { return }
+      warn(.reduceEnteredTwice) { reactor, thread in
+        "reduce of \(reactor) was called on \(thread) while another call of it was running."
+      }
+    }
+
+    /// Called after each call of `reduce`.
+    @usableFromInline
+    func endReduce() {
+      checks.reducing.wrappingSubtract(1, ordering: .relaxed)
+      if state.isOwner { endWatchingCopies() }
+    }
+  }
+#endif

@@ -1,0 +1,165 @@
+import ReactorCore
+import Synchronization
+
+/// The path of an action with everything that may be on it: observers, transforms, streams. The owner, in a turn.
+///
+/// ```
+///   process(action) ─▶ tryAnnounce ─▶ [transform(action)] ─▶ mutate ─▶ process(mutations)
+///     for each mutation: transformOrReduce ─▶ [transform(mutation)] ─▶ reduceAndPublish
+///       ─▶ [reduceUntransformed ─▶ transform(state) ─▶ replaceState] ─▶ [publishAndNotify]
+/// ```
+extension Runtime {
+  @inlinable
+  @inline(never)
+  func processThroughStages<R: Reactor<Action, Mutation, State>>(_ action: Action, of reactor: R) {
+    // Every stage is inserted after the pipeline was made. Acquire: the other side of `insert`, since the load that led
+    // here was relaxed.
+    _ = extraStageBits.load(ordering: .acquiring)
+    pipelineReference.use { pipeline in
+      // A mutation that this action causes has not passed the supersede scopes that the sending thread is inside of.
+      ThreadScope.leaveAll { process(action, of: reactor, pipeline) }
+    }
+  }
+
+  @inlinable
+  func process<R: Reactor<Action, Mutation, State>>(
+    _ action: Action, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>
+  ) {
+    if extraStages.contains(.stubbed) { return pipeline.sendToStub(action) }
+    if extraStages.contains(.unconnected) { connect(reactor) }
+    if extraStages.contains(.discarding) { return report(.actionNotDelivered(.closed), action) }
+    guard tryAnnounce(action, pipeline) else { return }
+    if extraStages.contains(.transformedAction) {
+      pipeline.progress.value.expectsTransformedAction = true
+      pipeline.actionPort.emit(action)
+      pipeline.progress.value.expectsTransformedAction = false
+    } else {
+      mutate(action, of: reactor, pipeline)
+    }
+  }
+
+  /// Notifies the observers of `action`. If one of them has ended a transform, reports the action and returns false.
+  @inlinable
+  func tryAnnounce(_ action: Action, _ pipeline: Pipeline<Action, Mutation, State>) -> Bool {
+    guard extraStages.contains(.observedAction) else { return true }
+    pipeline.announce(action)
+    guard extraStages.contains(.discarding) else { return true }
+    report(.actionNotDelivered(.closed), action)
+    return false
+  }
+
+  /// Calls `mutate` with an action that came through transform(action), and processes the result.
+  @inlinable
+  func mutate<R: Reactor<Action, Mutation, State>>(
+    _ action: Action, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>
+  ) {
+    if extraStages.contains(.discarding) { return report(.actionNotDelivered(.closed), action) }
+    #if DEBUG
+      checkThreadOfAction()
+    #endif
+    process(reactor.mutate(action: action), for: action, of: reactor, pipeline)
+  }
+
+  /// Processes what `mutate` has returned for an action: known mutations one by one; to any other stream it subscribes.
+  @inlinable
+  func process<R: Reactor<Action, Mutation, State>>(
+    _ mutations: Observable<Mutation>, for action: Action, of reactor: R,
+    _ pipeline: Pipeline<Action, Mutation, State>
+  ) {
+    mutations.deliver(
+      to: { mutation in transformOrReduce(mutation, for: action, of: reactor, pipeline) },
+      orStream: { mutations in subscribe(to: mutations, for: action, pipeline) })
+    state.endAction()
+  }
+
+  /// Sends a mutation of `mutate` through transform(mutation), if there is one, or reduces it.
+  @inlinable
+  func transformOrReduce<R: Reactor<Action, Mutation, State>>(
+    _ mutation: Mutation, for action: Action, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>
+  ) {
+    // The mutation before it may have ended a transform.
+    if extraStages.contains(.discarding) { return report(.mutationNotDelivered(.closed), action) }
+    if extraStages.contains(.transformedMutation) {
+      pipeline.mutationPort.emit(mutation)
+    } else {
+      reduceAndPublish(mutation, of: reactor, pipeline)
+    }
+  }
+
+  /// ``reduceAndPublish(_:of:_:)`` of a mutation behind which code of the user's continues: the operators of a stream.
+  @inlinable
+  func reduceAlone<R: Reactor<Action, Mutation, State>>(
+    _ mutation: Mutation, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>
+  ) {
+    reduceAndPublish(mutation, of: reactor, pipeline)
+    state.endAction()
+  }
+
+  /// Reduces a mutation that came through transform(mutation), and publishes the state if it has observers.
+  @inlinable
+  func reduceAndPublish<R: Reactor<Action, Mutation, State>>(
+    _ mutation: Mutation, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>
+  ) {
+    if extraStages.contains(.transformedState) {
+      return reduceUntransformed(mutation, of: reactor, pipeline)
+    }
+    reduce(mutation, of: reactor)
+    if extraStages.contains(.observedState) { publishAndNotify(pipeline) }
+  }
+
+  /// Applies a mutation to the state that transform(state) was given last, and gives it the result.
+  @inlinable
+  @inline(never)
+  func reduceUntransformed<R: Reactor<Action, Mutation, State>>(
+    _ mutation: Mutation, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>
+  ) {
+    precondition(!pipeline.untransformed.isEmpty, "reduced before the transforms were connected")
+    pipeline.progress.value.isUpdatingState = true
+    #if DEBUG
+      beginReduce()
+    #endif
+    reactor.reduce(into: &pipeline.untransformed.state.value[0], mutation: mutation)
+    #if DEBUG
+      endReduce()
+    #endif
+    pipeline.statePort.emit(pipeline.untransformed.state.value[0])
+    pipeline.progress.value.isUpdatingState = false
+  }
+
+  /// Makes a state that came through transform(state) the reactor's state.
+  @inlinable
+  func replaceState(_ state: State, _ pipeline: Pipeline<Action, Mutation, State>) {
+    self.state.replace { _ in state }
+    pipeline.hasTransformedState.store(true, ordering: .relaxed)
+    if extraStages.contains(.observedState) { publishAndNotify(pipeline) }
+    // A transform's operators may still have to do something.
+    self.state.endAction()
+  }
+
+  /// Notifies the observers of `state`. `currentState` already returns this state on every thread.
+  @inlinable
+  func publishAndNotify(_ pipeline: Pipeline<Action, Mutation, State>) {
+    #if DEBUG
+      checkThreadOfObservers()
+    #endif
+    let wasUpdatingState = pipeline.progress.value.isUpdatingState
+    pipeline.progress.value.isUpdatingState = true
+    state.publish()
+    pipeline.states.emit(state.current)
+    pipeline.progress.value.isUpdatingState = wasUpdatingState
+  }
+
+  /// Subscribes to a stream of mutations that are not known at once.
+  @inlinable
+  @inline(never)
+  func subscribe(
+    to mutations: Observable<Mutation>, for action: Action, _ pipeline: Pipeline<Action, Mutation, State>
+  ) {
+    let stream = MutationStream(for: action)
+    let receive = pipeline.inlets.mutation
+    ThreadScope.enter(stream.identity) {
+      stream.hold(mutations.run(AnyObserver { event in receive(event, stream) }))
+    }
+    if !stream.isDisposed { pipeline.insert(stream) }
+  }
+}

@@ -1,0 +1,217 @@
+import ReactorCore
+import Synchronization
+
+/// How a runtime gets its pipeline, and how it is connected.
+extension Runtime {
+  /// Returns the pipeline; makes it at the first call. Any thread; wait-free once it is there.
+  @inlinable
+  func ensurePipeline<R: Reactor<Action, Mutation, State>>(of reactor: R) -> Pipeline<Action, Mutation, State>
+  {
+    pipelineReference.use { $0 } ?? pipelineReference.setIfNil(makePipeline(of: reactor))
+  }
+
+  /// The closures are made here, where the type of the reactor is known.
+  @inlinable
+  @inline(never)
+  func makePipeline<R: Reactor<Action, Mutation, State>>(of reactor: R) -> Pipeline<Action, Mutation, State> {
+    let weakly = WeakReactor(reactor, part: self)
+    let inlets = Pipeline<Action, Mutation, State>.Inlets(
+      runStep: { step, waits in weakly.use { $0.runOrEnqueue(step, of: $1, waits: waits) } },
+      requestSweep: { weakly.use { $0.requestSweep(of: $1) } },
+      send: { action in weakly.send(action) },
+      mutation: { event, stream in weakly.use { $0.receive(event, from: stream, of: $1) } },
+      transformedAction: { event in weakly.use { $0.receive(transformedAction: event, of: $1) } },
+      transformedMutation: { event in weakly.use { $0.receive(transformedMutation: event, of: $1) } },
+      transformedState: { event in weakly.use { $0.receive(transformedState: event, of: $1) } })
+    return Pipeline(
+      inlets, readState: { [unowned self] in publishAndReadState() },
+      onUseOfActions: { [unowned self] in $0 ? insert(.observedAction) : remove(.observedAction) },
+      onUseOfStates: { [unowned self] in $0 ? insert(.observedState) : remove(.observedState) })
+  }
+
+  /// The state that a new observer of `state` gets; nil if there is none. The owner, or any thread once the reactor is
+  /// closed.
+  @usableFromInline
+  func publishAndReadState() -> State? {
+    // A transform(state) that has emitted nothing yet has no state to show.
+    if extraStages.contains(.transformedState),
+      pipelineReference.use({ $0.hasTransformedState.load(ordering: .relaxed) }) != true
+    {
+      return nil
+    }
+    #if DEBUG
+      checkThreadOfObservers()
+    #endif
+    // Publishes first, so that `currentState` returns the state on every thread when the observer gets it.
+    if state.isOwner, !state.isChanging { state.publish() }
+    return state.read()
+  }
+
+  /// Makes an owner release the observers that were disposed of, although the mailbox has refused a step that does so. Any
+  /// thread.
+  @usableFromInline
+  func requestSweep<R: Reactor<Action, Mutation, State>>(of reactor: R) {
+    // In this order: the owner loads it after it has withdrawn the request to check. Release: the flags of the observers.
+    isSweepRequested.store(true, ordering: .releasing)
+    mailbox.ownerCheck.request()
+    if !state.isBusy { acquireAndRunOrSchedule(reactor) }
+  }
+
+  /// Releases the observers that were disposed of without a step. The owner, in a turn.
+  @usableFromInline
+  @inline(never)
+  func sweepObservers() {
+    // Acquire: the other side of `requestSweep(of:)`.
+    if isSweepRequested.exchange(false, ordering: .acquiring) { pipelineReference.use { $0.sweepIfNeeded() } }
+  }
+
+  /// Starts the reactor and makes the pipeline, unless that was done before, and returns what `body` returns for the
+  /// pipeline: the first use of ``Reactor/action`` or ``Reactor/state``. Any thread.
+  @inlinable
+  func startAndUsePipeline<R: Reactor<Action, Mutation, State>, Result>(
+    of reactor: R, _ body: (Pipeline<Action, Mutation, State>) -> Result
+  ) -> Result {
+    if state.hasStarted {
+      #if DEBUG
+        checkServes(reactor)
+      #endif
+      // A stub has kept the transforms unconnected. The next turn connects them.
+      if extraStages.contains(.unconnected) { runOrEnqueue(Step {}, of: reactor, waits: false) }
+    } else {
+      acquireAndRunOrSchedule(reactor)
+    }
+    return pipelineReference.use(body) ?? body(ensurePipeline(of: reactor))
+  }
+
+  /// Returns the storage of the reactor's stub. The first call creates it, with the current state.
+  @usableFromInline
+  func ensureStub<R: Reactor<Action, Mutation, State>>(of reactor: R) -> StubCore<Action, State> {
+    let pipeline = ensurePipeline(of: reactor)
+    return pipeline.stubReference.use { $0 }
+      ?? pipeline.stubReference.setIfNil(StubCore(reactor.currentState))
+  }
+
+  /// Returns the state of the reactor's stub. Not inlinable: it is rarely called, and would be compiled at each read.
+  @usableFromInline
+  func stubState<R: Reactor<Action, Mutation, State>>(of reactor: R) -> State {
+    ensureStub(of: reactor).state.value
+  }
+
+  /// Calls the transforms, in ReactorKit's order, and returns the state before the first action. The owner, once.
+  @usableFromInline
+  func makeInitialState<R: Reactor<Action, Mutation, State>>(of reactor: R) -> State {
+    if extraStages.contains(.stubbed) {
+      insert(.unconnected)
+      return reactor.initialState
+    }
+    var owner = PortReactor(reactor, part: self)
+    let initial = callTransforms(of: reactor, owner)
+    if !isKnownUniquelyReferenced(&owner) { owner.makeWeak() }
+    return initial
+  }
+
+  /// Calls the transforms and returns the state before the first action. A function of its own, so that it holds no port
+  /// any more when the caller checks the references to `owner`.
+  @usableFromInline
+  @inline(never)
+  func callTransforms<R: Reactor<Action, Mutation, State>>(of reactor: R, _ owner: PortReactor<R>) -> State {
+    let ports = ports(of: owner)
+    let action = reactor.transform(action: ports.action)
+    let mutation = reactor.transform(mutation: ports.mutation)
+    let initial = reactor.initialState
+    let state = reactor.transform(state: ports.state)
+    noteTransforms(
+      TransformStreams(action: action, mutation: mutation, state: state), given: ports, of: reactor)
+    return initial
+  }
+
+  /// Returns the streams that the transforms are given. They use the pipeline only when they are subscribed to: most
+  /// reactors have no transform, and then need no pipeline.
+  @usableFromInline
+  func ports<R: Reactor<Action, Mutation, State>>(of owner: PortReactor<R>) -> TransformStreams<
+    Action, Mutation, State
+  > {
+    TransformStreams(
+      action: port(of: owner) { $0.actionPort }, mutation: port(of: owner) { $0.mutationPort },
+      state: port(of: owner) { $0.statePort })
+  }
+
+  @usableFromInline
+  func port<R: Reactor<Action, Mutation, State>, Element>(
+    of owner: PortReactor<R>,
+    _ source: @escaping @Sendable (Pipeline<Action, Mutation, State>) -> OwnerMulticast<Element>
+  ) -> Observable<Element> {
+    Observable(identity: PortIdentity()) { observer in
+      var subscription: any Disposable = Disposables.create()
+      owner.use { subscription = source($0.ensurePipeline(of: $1)).observable.run(observer) }
+      return subscription
+    }
+  }
+
+  /// Notes which transforms do anything: those that return another stream than they were given.
+  @usableFromInline
+  func noteTransforms<R: Reactor<Action, Mutation, State>>(
+    _ transformed: TransformStreams<Action, Mutation, State>,
+    given ports: TransformStreams<Action, Mutation, State>, of reactor: R
+  ) {
+    var found: ExtraStages = []
+    if !transformed.action.isIdentical(to: ports.action) { found.insert(.transformedAction) }
+    if !transformed.mutation.isIdentical(to: ports.mutation) { found.insert(.transformedMutation) }
+    if !transformed.state.isIdentical(to: ports.state) { found.insert(.transformedState) }
+    if found.isEmpty, !extraStages.contains(.observedState) { return }
+    ensurePipeline(of: reactor).transformed.value = transformed
+    insert(found.union(.unconnected))
+  }
+
+  /// Subscribes to the streams that the transforms returned. The owner, in its first turn, before anything else.
+  @usableFromInline
+  @inline(never)
+  func connect<R: Reactor<Action, Mutation, State>>(_ reactor: R) {
+    let pipeline = ensurePipeline(of: reactor)
+    // First of all: a transform may subscribe to `state` or `action`, and that step must not connect once more.
+    remove(.unconnected)
+    let wasStubbed = pipeline.transformed.value == nil
+    if wasStubbed {
+      // A stub was enabled until now, so the transforms have not been called.
+      let owner = PortReactor(reactor, part: self)
+      let ports = ports(of: owner)
+      noteTransforms(
+        TransformStreams(
+          action: reactor.transform(action: ports.action),
+          mutation: reactor.transform(mutation: ports.mutation),
+          state: reactor.transform(state: ports.state)), given: ports, of: reactor)
+      owner.makeWeak()
+      // Noting the transforms has inserted it again.
+      remove(.unconnected)
+    }
+    guard let transformed = pipeline.transformed.value.take() else { return }
+    connect(pipeline, transformed, emitsState: !wasStubbed)
+  }
+
+  /// Subscribes to the last transform first, so that what a stream emits at once reaches the transforms behind it. The
+  /// owner.
+  ///
+  /// - Parameter emitsState: Whether observers that subscribed inside a transform have not been told the state yet: they
+  ///   came before there was one. While a stub was enabled there was one, and they were told it when they subscribed.
+  @usableFromInline
+  func connect(
+    _ pipeline: Pipeline<Action, Mutation, State>,
+    _ transformed: TransformStreams<Action, Mutation, State>, emitsState: Bool
+  ) {
+    let inlets = pipeline.inlets
+    if extraStages.contains(.transformedState) {
+      pipeline.untransformed.state.value = [state.current]
+      pipeline.transforms.insert(transformed.state.run(AnyObserver { inlets.transformedState($0) }))
+    } else if emitsState, extraStages.contains(.observedState) {
+      pipeline.states.emit(state.current)
+    }
+    if extraStages.contains(.transformedMutation) {
+      pipeline.transforms.insert(transformed.mutation.run(AnyObserver { inlets.transformedMutation($0) }))
+    }
+    if extraStages.contains(.transformedAction) {
+      pipeline.progress.value.expectsTransformedAction = true
+      pipeline.transforms.insert(transformed.action.run(AnyObserver { inlets.transformedAction($0) }))
+      pipeline.progress.value.expectsTransformedAction = false
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import ReactorCore
+import Synchronization
+
+/// Receiving what streams emit. On the owner, in the middle of a turn, an event continues at once if it may; from any
+/// other place it becomes a step in the mailbox. Any thread, with a reference to the reactor.
+extension Runtime {
+  /// Receives an event of a stream that `mutate` returned.
+  @inlinable
+  @inline(never)
+  func receive<R: Reactor<Action, Mutation, State>>(
+    _ event: Event<Mutation>, from stream: MutationStream<Action>, of reactor: R
+  ) {
+    #if DEBUG
+      checkThreadOfSource()
+    #endif
+    switch event {
+    case .next(let mutation):
+      let pipeline = ensurePipeline(of: reactor)
+      if isInTurn, mayTransformOrReduce(pipeline),
+        stream.isNext(ignoringSupersededBy: pipeline.announcement)
+      {
+        transformOrReduce(mutation, for: stream.action, of: reactor, pipeline)
+        // The stream's operators continue behind it.
+        return state.endAction()
+      }
+      let waiting = stream.addWaiting()
+      enqueueStep(
+        of: reactor, onDequeue: { stream.removeWaiting(waiting) },
+        { [unowned self, unowned reactor] in
+          if waiting.isSuperseded(by: pipeline.announcement) { return }
+          transformOrReduce(mutation, for: stream.action, of: reactor, pipeline)
+          state.endAction()
+        },
+        orDiscard: reporterOfLostMutation(for: stream.action))
+    case .error(let error):
+      pipelineReference.use { $0.remove(stream) }
+      report(.mutate(error), stream.action)
+    case .completed:
+      pipelineReference.use { $0.remove(stream) }
+    }
+  }
+
+  /// Receives an event of the stream that transform(action) returned.
+  @inlinable
+  @inline(never)
+  func receive<R: Reactor<Action, Mutation, State>>(transformedAction event: Event<Action>, of reactor: R) {
+    #if DEBUG
+      checkThreadOfSource()
+    #endif
+    let pipeline = ensurePipeline(of: reactor)
+    guard case .next(let action) = event else {
+      return closeAfterTransform(.action, endedWith: event.error, of: reactor)
+    }
+    if isInTurn, pipeline.progress.value.expectsTransformedAction,
+      pipeline.waiting.actions.load(ordering: .relaxed) == 0
+    {
+      pipeline.progress.value.expectsTransformedAction = false
+      mutate(action, of: reactor, pipeline)
+      pipeline.progress.value.expectsTransformedAction = true
+      return
+    }
+    pipeline.waiting.actions.add(1, ordering: .relaxed)
+    enqueueStep(
+      of: reactor, onDequeue: { pipeline.waiting.actions.subtract(1, ordering: .relaxed) },
+      { [unowned self, unowned reactor] in mutate(action, of: reactor, pipeline) },
+      orDiscard: reporterOfLostAction(action))
+  }
+
+  /// Receives an event of the stream that transform(mutation) returned.
+  @inlinable
+  @inline(never)
+  func receive<R: Reactor<Action, Mutation, State>>(transformedMutation event: Event<Mutation>, of reactor: R)
+  {
+    #if DEBUG
+      checkThreadOfSource()
+    #endif
+    let pipeline = ensurePipeline(of: reactor)
+    guard case .next(let mutation) = event else {
+      return closeAfterTransform(.mutation, endedWith: event.error, of: reactor)
+    }
+    if isInTurn, mayReduce(pipeline), pipeline.waiting.mutations.load(ordering: .relaxed) == 0 {
+      return reduceAlone(mutation, of: reactor, pipeline)
+    }
+    pipeline.waiting.mutations.add(1, ordering: .relaxed)
+    enqueueStep(
+      of: reactor, onDequeue: { pipeline.waiting.mutations.subtract(1, ordering: .relaxed) },
+      { [unowned self, unowned reactor] in reduceAlone(mutation, of: reactor, pipeline) },
+      orDiscard: reporterOfLostMutation(for: nil))
+  }
+
+  /// Receives an event of the stream that transform(state) returned.
+  @inlinable
+  @inline(never)
+  func receive<R: Reactor<Action, Mutation, State>>(transformedState event: Event<State>, of reactor: R) {
+    #if DEBUG
+      checkThreadOfSource()
+    #endif
+    let pipeline = ensurePipeline(of: reactor)
+    guard case .next(let state) = event else {
+      return closeAfterTransform(.state, endedWith: event.error, of: reactor)
+    }
+    if isInTurn, !self.state.isChanging, !pipeline.states.isEmitting,
+      pipeline.waiting.states.load(ordering: .relaxed) == 0
+    {
+      return replaceState(state, pipeline)
+    }
+    pipeline.waiting.states.add(1, ordering: .relaxed)
+    enqueueStep(
+      of: reactor, onDequeue: { pipeline.waiting.states.subtract(1, ordering: .relaxed) },
+      { [unowned self] in replaceState(state, pipeline) }, orDiscard: reporterOfLostState())
+  }
+
+  // MARK: At once, or in a later turn
+
+  /// Whether the calling thread is in a turn of this reactor.
+  @inlinable
+  var isInTurn: Bool { state.isOwner && (loop.map { $0.isRunning(self) } ?? true) }
+
+  /// Whether the owner is in the middle of nothing that must end before it processes a mutation of `mutate`. The owner.
+  @inlinable
+  func mayTransformOrReduce(_ pipeline: Pipeline<Action, Mutation, State>) -> Bool {
+    mayReduce(pipeline) && !pipeline.mutationPort.isEmitting && !extraStages.contains(.discarding)
+  }
+
+  /// Whether the owner is in the middle of nothing that must end before it reduces a mutation that came through
+  /// transform(mutation). Besides `reduce` and what follows it, that is the replay of a state to a new observer. The
+  /// owner.
+  @inlinable
+  func mayReduce(_ pipeline: Pipeline<Action, Mutation, State>) -> Bool {
+    !state.isChanging && !pipeline.progress.value.isUpdatingState && !pipeline.states.isEmitting
+  }
+
+  /// Runs a step as the owner: at once in a turn of this reactor, otherwise in a later turn.
+  @inlinable
+  func runOrEnqueue<R: Reactor<Action, Mutation, State>>(_ step: Step, of reactor: R, waits: Bool) {
+    if isInTurn { return run(step, of: reactor) }
+    let weakly = WeakReactor(reactor, part: self)
+    let work = Step(
+      step.run,
+      orDiscard: { reason in
+        if reason == .closed, weakly.use({ $0.runAfterClose(step, of: $1) }) { return }
+        step.discard(reason)
+      })
+    if let reason = enqueue(.step(work), to: reactor, waits ? .unlimited : .never) { work.discard(reason) }
+  }
+
+  /// Queues a step that the owner runs after what it is in the middle of, and after what was sent before. Waits for room.
+  ///
+  /// - Parameter onDequeue: Called once, right before the step runs or is discarded: it no longer waits.
+  @inlinable
+  func enqueueStep<R: Reactor<Action, Mutation, State>>(
+    of reactor: R, onDequeue: @escaping @Sendable () -> Void, _ run: @escaping @Sendable () -> Void,
+    orDiscard discard: @escaping @Sendable (SendError?) -> Void
+  ) {
+    let step = Step(
+      {
+        onDequeue()
+        run()
+      },
+      orDiscard: { reason in
+        onDequeue()
+        discard(reason)
+      })
+    if let reason = enqueue(.step(step), to: reactor, .unlimited) { step.discard(reason) }
+  }
+}

@@ -1,0 +1,52 @@
+/// How the state of a reactor is shown to readers on other threads, and what that costs.
+///
+/// | policy | an action costs | a read costs | readers see |
+/// |---|---|---|---|
+/// | ``copied`` | one copy of the state per turn, and a copy of each collection that the turn changes | nothing that waits | the state after a turn |
+/// | ``onDemand`` | two operations on a word | it may wait for the end of one action, and the owner for the read | the state after an action |
+///
+/// A copy of a collection shares its elements, so the first change after the copy copies all of them: with ``copied``
+/// that is once per turn, whatever the turn changes.
+public enum SnapshotPolicy: Sendable, Hashable {
+  /// ``copied`` if the state has at most 256 bytes and contains no references, so no collections and no strings;
+  /// otherwise ``onDemand``. The default: the cost of an action does not grow with the state.
+  case automatic
+  /// The owner changes a copy, once per turn, and shows it to readers at the end of the turn.
+  ///
+  /// Readers and the owner never wait for each other. For states that are cheap to copy.
+  case copied
+  /// The owner changes the state where readers read it, and they take turns.
+  ///
+  /// A reader waits for the end of the running action, never for the whole turn. If it had to sleep, other actions may come
+  /// first, for a millisecond at most. While nothing is being reduced,
+  /// any number of threads read at the same time. The owner waits for readers before it reduces, so a body of
+  /// `withCurrentState` should be short, and must not wait for something that this reactor does.
+  ///
+  /// A copy that `currentState` returned, and that is still alive at the next change, makes that change copy what both
+  /// share. `withCurrentState` does not. Inside `reduce(into:mutation:)` the reactor's own state can be read only through
+  /// the parameter.
+  case onDemand
+
+  /// The size up to which a state without references is copied.
+  @inlinable static var largestCopied: Int { 256 }
+
+  /// Whether a state of that type has one place, where it is both changed and read.
+  @inlinable
+  func hasOnePlace<State>(_: State.Type) -> Bool {
+    switch self {
+    case .automatic: !_isPOD(State.self) || MemoryLayout<State>.size > Self.largestCopied
+    case .copied: false
+    case .onDemand: true
+    }
+  }
+}
+
+/// Which of the two forms of reduce a reactor has. A protocol cannot tell, so the first mutation finds out.
+@usableFromInline
+enum ReduceForm: UInt8 {
+  case unknown
+  /// `reduce(into:mutation:)`.
+  case inPlace
+  /// `reduce(state:mutation:)`, ReactorKit's form.
+  case byValue
+}

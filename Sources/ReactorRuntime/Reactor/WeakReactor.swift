@@ -1,0 +1,162 @@
+import ReactorCore
+
+/// A reference to a reactor and its runtime that retains neither, for streams.
+@usableFromInline
+typealias WeakReactor<R: Reactor> = WeakReference<R, Runtime<R.Action, R.Mutation, R.State>>
+
+/// Sending through a weak reference to the reactor, as ``Reactor/action`` does.
+extension WeakReference {
+  /// Sends an action as ``Reactor/send(_:)``, unless the reactor is gone. If the reactor goes away inside its own
+  /// `mutate`, it reduces nothing of what that returns.
+  @inlinable
+  @inline(never)
+  func send(_ action: Object.Action)
+  where Object: Reactor, Part == Runtime<Object.Action, Object.Mutation, Object.State> {
+    var reactor = object
+    guard let runtime = reactor.map({ part(of: $0) }) else { return }
+    if runtime.extraStages.contains(.observedAction) {
+      // As wherever an action has extra stages. Without observers of `action`, this action supersedes nothing.
+      ThreadScope.leaveAll { runtime.send(action, through: &reactor, of: self) }
+    } else {
+      runtime.send(action, through: &reactor, of: self)
+    }
+  }
+}
+
+extension Runtime {
+  /// - Parameters:
+  ///   - reactor: The caller's own reference, which may be the last one.
+  ///   - weakly: Where the caller has that from.
+  @inlinable
+  func send<R: Reactor<Action, Mutation, State>>(
+    _ action: Action, through reactor: inout R?, of weakly: WeakReactor<R>
+  ) {
+    // No other variable may hold the reactor here: that would be one more reference.
+    guard let mutations = acquireAndMutateOrSend(action, of: reactor.unsafelyUnwrapped) else { return }
+    if isKnownUniquelyReferenced(&reactor) {
+      finishTurnAndRelease(with: mutations, for: action, droppingLast: &reactor, of: weakly)
+    } else {
+      finishTurnAndRelease(with: mutations, for: action, of: reactor.unsafelyUnwrapped)
+    }
+  }
+
+  /// Ends the turn of an action whose `mutate` seems to have dropped all other references to the reactor. The owner;
+  /// releases the ownership before it returns.
+  ///
+  /// It only seems so: until this thread drops its own reference, another thread can make a strong one of a weak one,
+  /// and send, and then rely on this owner. So this drops it, and then finds out whether the reactor still exists. It
+  /// releases the ownership only afterwards: a thread that found the reactor idle would overtake these mutations.
+  @inlinable
+  @inline(never)
+  func finishTurnAndRelease<R: Reactor<Action, Mutation, State>>(
+    with mutations: Observable<Mutation>, for action: Action, droppingLast reactor: inout R?,
+    of weakly: WeakReactor<R>
+  ) {
+    reactor = nil
+    reactor = weakly.object
+    if let reactor { return finishTurnAndRelease(with: mutations, for: action, of: reactor) }
+    // The runtime goes away, too, and then reports what others have sent meanwhile.
+    Tracepoint.endTurn(self, actions: 1)
+    state.release()
+  }
+
+  /// Calls `mutate` if nothing must come before, and returns its result: then the calling thread is the owner.
+  /// Otherwise sends the action in the usual way, and returns nil.
+  @inlinable
+  func acquireAndMutateOrSend<R: Reactor<Action, Mutation, State>>(_ action: Action, of reactor: R)
+    -> Observable<Mutation>?
+  {
+    guard loop == nil, !state.isOwner, extraStages.isDisjoint(with: .beforeMutate), !ThreadStack.isLow,
+      state.tryAcquire()
+    else {
+      send(action, to: reactor)
+      return nil
+    }
+    guard mailbox.isInboundIdle, extraStages.isDisjoint(with: .beforeMutate) else {
+      // Not released first: another thread may already rely on this owner.
+      runTurnsAndRelease(appending: action, of: reactor)
+      return nil
+    }
+    #if DEBUG
+      let turn = beginTurn()
+      defer { endTurn(turn) }
+    #endif
+    Tracepoint.beginTurn(self)
+    TurnMark.enter()
+    defer { TurnMark.leave() }
+    if pipelineReference.use({ tryAnnounce(action, $0) }) == false {
+      Tracepoint.endTurn(self, actions: 1)
+      releaseOnceIdle(of: reactor)
+      return nil
+    }
+    #if DEBUG
+      checkThreadOfAction()
+    #endif
+    return reactor.mutate(action: action)
+  }
+
+  /// Processes what `mutate` has returned for an action, and ends the turn. The owner; releases the ownership before it
+  /// returns.
+  @inlinable
+  func finishTurnAndRelease<R: Reactor<Action, Mutation, State>>(
+    with mutations: Observable<Mutation>, for action: Action, of reactor: R
+  ) {
+    #if DEBUG
+      let turn = beginTurn()
+      defer { endTurn(turn) }
+    #endif
+    TurnMark.enter()
+    pipelineReference.use { process(mutations, for: action, of: reactor, $0) }
+    TurnMark.leave()
+    Tracepoint.endTurn(self, actions: 1)
+    turnCounters.countImmediate()
+    releaseOnceIdle(of: reactor)
+  }
+}
+
+/// The reference to the reactor in the streams that its transforms are given: the ports. It does not retain the reactor.
+///
+/// While the transforms are called, the reactor certainly exists, so an uncounted reference is enough. A port that
+/// outlives the calls needs a weak reference. It is made only then: each retain and release of an object is slower once
+/// it was referenced weakly.
+@usableFromInline
+final class PortReactor<R: Reactor>: Sendable {
+  private enum Reference: Sendable {
+    /// Valid while the transforms are called.
+    case uncounted(UncountedReference<R>, UncountedReference<Runtime<R.Action, R.Mutation, R.State>>)
+    case weak(WeakReactor<R>)
+
+    var asWeak: WeakReactor<R> {
+      switch self {
+      case .uncounted(let reactor, let runtime):
+        reactor.use { reactor in runtime.use { WeakReference(reactor, part: $0) } }
+      case .weak(let reactor): reactor
+      }
+    }
+  }
+
+  private let reference: SystemMutex<Reference>
+
+  @usableFromInline
+  init(_ reactor: R, part runtime: Runtime<R.Action, R.Mutation, R.State>) {
+    reference = SystemMutex(.uncounted(UncountedReference(reactor), UncountedReference(runtime)))
+  }
+
+  /// Calls `body` with both, unless the reactor is gone. Any thread.
+  @usableFromInline
+  func use(_ body: (Runtime<R.Action, R.Mutation, R.State>, R) -> Void) { weakReference().use(body) }
+
+  /// Makes the reference weak, since the reactor may be released from now on. The thread that called the transforms,
+  /// before it releases the reactor.
+  @usableFromInline
+  func makeWeak() { _ = weakReference() }
+
+  private func weakReference() -> WeakReactor<R> {
+    // Under the mutex, the thread that called the transforms cannot get past `makeWeak()`, so the reactor exists.
+    reference.withLock { reference in
+      let weak = reference.asWeak
+      reference = .weak(weak)
+      return weak
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import ReactorRuntime
+import Testing
+
+extension Controlled {
+  /// Each rule of the ledger, with a record that just breaks it.
+  @Suite struct LedgerTests {
+    struct Violation: Sendable, CustomTestStringConvertible {
+      let testDescription: String
+      let failure: String
+      let record: @Sendable (Ledger) -> Void
+
+      init(_ description: String, _ failure: String, _ record: @escaping @Sendable (Ledger) -> Void) {
+        testDescription = description
+        self.failure = failure
+        self.record = record
+      }
+    }
+
+    static let violations = [
+      Violation("lost", "neither reduced nor reported") { $0.send(1) { _ in } },
+      Violation("doubled", "reduced 2 times") { ledger in
+        ledger.send(1) { _ in }
+        ledger.reduce(1)
+        ledger.reduce(1)
+      },
+      Violation("reduced and reported", "reduced 1 times and reported 1 times") { ledger in
+        ledger.send(1) { _ in }
+        ledger.reduce(1)
+        ledger.report(1, .dropped)
+      },
+      Violation("refused and reduced", "reduced or reported nonetheless") { ledger in
+        ledger.send(1) { _ throws(SendError) in throw .full }
+        ledger.reduce(1)
+      },
+      Violation("closed although open", "refused as closed by an open reactor") { ledger in
+        ledger.send(1) { _ throws(SendError) in throw .closed }
+        ledger.willClose()
+      },
+      Violation("reported as closed although open", "reported as closed by an open reactor") { ledger in
+        ledger.send(1) { _ in }
+        ledger.report(1, .closed)
+        ledger.willClose()
+      },
+      Violation("reduced after the end", "after the end") { ledger in
+        ledger.send(1) { _ in }
+        ledger.hasEnded()
+        ledger.reduce(1)
+      },
+      Violation("reduced before it was sent", "before it was sent") { ledger in
+        ledger.reduce(1)
+        ledger.send(1) { _ in }
+      },
+      Violation("overtaken", "action 2 overtook action 1") { ledger in
+        ledger.send(1) { _ in }
+        ledger.send(2) { _ in }
+        ledger.reduce(2)
+        ledger.reduce(1)
+      },
+      Violation("leaked", "1 objects are alive") { $0.wasBorn() },
+      Violation("more than there is room for", "3 actions wait, and at most 2 may") { ledger in
+        for id in 1...3 { ledger.send(id) { _ in } }
+      },
+      Violation("processed instead of discarded", "although the reactor discards") { ledger in
+        ledger.hasDiscarded()
+        for id in 1...2 {
+          ledger.beginMutate(id)
+          ledger.endMutate()
+        }
+      },
+      Violation("two in mutate", "at the same time") { ledger in
+        ledger.beginMutate(1)
+        ledger.beginMutate(2)
+      },
+    ]
+
+    @Test(arguments: violations) func `a record that breaks a rule fails`(_ violation: Violation) {
+      let execution = Schedule(.random).run {
+        let ledger = Ledger(mostWaiting: 2)
+        violation.record(ledger)
+        ledger.verify()
+      }
+      #expect(execution.failure?.contains(violation.failure) == true, "\(execution.failure ?? "no failure")")
+    }
+
+    @Test func `a record that keeps all rules passes`() {
+      let execution = Schedule(.random).run {
+        let ledger = Ledger()
+        ledger.send(1) { _ in ledger.reduce(1) }
+        ledger.send(2) { _ throws(SendError) in throw .full }
+        ledger.send(3) { _ in }
+        ledger.willClose()
+        ledger.send(4) { _ throws(SendError) in throw .closed }
+        ledger.report(3, .closed)
+        ledger.hasEnded()
+        ledger.verify()
+      }
+      #expect(execution.failure == nil)
+    }
+  }
+}

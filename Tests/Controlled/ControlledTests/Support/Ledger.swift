@@ -1,0 +1,173 @@
+import ReactorRuntime
+
+/// What the threads of a scenario did, and what became of each action. ``verify()`` checks the guarantees that hold for
+/// every reactor.
+///
+/// Time is the order of the calls, which is exact, since one thread runs at a time.
+final class Ledger: @unchecked Sendable {
+  // Unchecked: one thread runs at a time, and no method has a point.
+
+  struct Send {
+    enum Outcome: Equatable {
+      case running, returned
+      case refused(SendError)
+    }
+    let begin: Int
+    let isWeak: Bool
+    var end = Int.max
+    var outcome = Outcome.running
+  }
+
+  struct Report {
+    let reason: SendError?
+    let time: Int
+  }
+
+  private var time = 0
+  private(set) var sends: [Int: Send] = [:]
+  private(set) var reduced: [Int: [Int]] = [:]
+  private(set) var reports: [Int: [Report]] = [:]
+  private(set) var alive = 0
+  private var isMutating = false
+  private var begun: Set<Int> = []
+  /// How many accepted actions may wait: the rule is not checked if it is nil.
+  private let mostWaiting: Int?
+  private var closedSince = Int.max
+  private var endedSince = Int.max
+  private var freedSince = Int.max
+  private var isDiscarding = false
+  private var begunWhileDiscarding = 0
+  /// Whether a stub was enabled at some time, which takes actions in place of the reactor.
+  var isStubbed = false
+  /// What it took; nil if the reactor has taken that with it.
+  private var stubbed: [Int]?
+
+  init(mostWaiting: Int? = nil) { self.mostWaiting = mostWaiting }
+
+  private func tick() -> Int {
+    time += 1
+    return time
+  }
+
+  // MARK: Senders
+
+  /// Sends the action `id` by `body`, which throws if it is refused.
+  ///
+  /// - Parameter isWeak: Whether the sender has no reference to the reactor. If the reactor goes away before the send
+  ///   ends, the action may vanish.
+  func send(_ id: Int, isWeak: Bool = false, _ body: (Parcel) throws(SendError) -> Void) {
+    precondition(sends[id] == nil, "two actions have the number \(id)")
+    sends[id] = Send(begin: tick(), isWeak: isWeak)
+    do {
+      try body(Parcel(id, in: self))
+      sends[id]?.outcome = .returned
+    } catch {
+      sends[id]?.outcome = .refused(error)
+    }
+    sends[id]?.end = tick()
+    if let mostWaiting {
+      let waiting = sends.filter {
+        $0.value.outcome == .returned && !begun.contains($0.key) && reports[$0.key] == nil
+      }
+      check(waiting.count <= mostWaiting, "\(waiting.count) actions wait, and at most \(mostWaiting) may")
+    }
+  }
+
+  /// Nothing is known of this action.
+  func forget(_ id: Int) { sends[id] = nil }
+
+  /// The reactor is about to be closed, or its loop, or its last reference is about to go away.
+  func willClose() { closedSince = min(closedSince, tick()) }
+
+  /// A call to discard has returned: nothing is processed any more, but for what the owner had begun to.
+  func hasDiscarded() { isDiscarding = true }
+
+  /// A thread has learned that the reactor has ended.
+  func hasEnded() { endedSince = min(endedSince, tick()) }
+
+  // MARK: The reactor
+
+  func beginMutate(_ id: Int) {
+    check(!isMutating, "two actions are in mutate at the same time")
+    isMutating = true
+    begun.insert(id)
+    if isDiscarding { begunWhileDiscarding += 1 }
+    check(begunWhileDiscarding <= 1, "action \(id) is processed although the reactor discards")
+  }
+
+  func endMutate() { isMutating = false }
+
+  func reduce(_ id: Int) { reduced[id, default: []].append(tick()) }
+
+  func report(_ failure: Failure) {
+    if let parcel = failure.action as? Parcel { report(parcel.id, failure.sendError) }
+  }
+
+  func report(_ id: Int, _ reason: SendError?) {
+    reports[id, default: []].append(Report(reason: reason, time: tick()))
+  }
+
+  func noteStubbed(_ ids: [Int]) { stubbed = ids }
+  func wasFreed() { freedSince = min(freedSince, tick()) }
+
+  // MARK: Objects
+
+  func wasBorn() { alive += 1 }
+  func hasDied() { alive -= 1 }
+
+  // MARK: Rules
+
+  /// Checks that nothing waits. While the reactor lives, and no thread sends or runs turns.
+  func verifyAtRest() {
+    for (id, send) in sends.sorted(by: { $0.key < $1.key }) where send.outcome == .returned && !isStubbed {
+      check(
+        reduced[id] != nil || reports[id] != nil, "action \(id) waits although nobody will run the reactor")
+    }
+  }
+
+  /// Checks every rule. After all threads have ended and all references are gone.
+  func verify() {
+    for (id, send) in sends.sorted(by: { $0.key < $1.key }) {
+      // A stub that takes an action has processed it.
+      let processed = reduced[id, default: []].count + (stubbed?.filter { $0 == id }.count ?? 0)
+      let times = (reduced: processed, reported: reports[id, default: []].count)
+      switch send.outcome {
+      case .running: check(false, "the send of \(id) has not returned")
+      case .returned:
+        if times == (0, 0), send.isWeak && freedSince < send.end || isStubbed && stubbed == nil { break }
+        check(times.reduced + times.reported > 0, "action \(id) is lost: neither reduced nor reported")
+        check(
+          times.reduced + times.reported == 1,
+          "action \(id) was reduced \(times.reduced) times and reported \(times.reported) times")
+      case .refused(let reason):
+        check(
+          times.reduced + times.reported == 0,
+          "action \(id) was refused (\(reason)), and reduced or reported nonetheless")
+        check(
+          reason != .closed || closedSince < send.end, "action \(id) was refused as closed by an open reactor"
+        )
+      }
+      for report in reports[id, default: []] where report.reason == .closed {
+        check(closedSince < report.time, "action \(id) was reported as closed by an open reactor")
+      }
+      for time in reduced[id, default: []] {
+        check(time < endedSince, "action \(id) was reduced after the end")
+        check(time > send.begin, "action \(id) was reduced before it was sent")
+      }
+    }
+    verifyOrder()
+    check(alive == 0, "\(alive) objects are alive")
+  }
+
+  /// A send that returned before another one began is reduced first; those of one sender, too.
+  private func verifyOrder() {
+    let order = sends.filter { reduced[$0.key] != nil }.sorted { $0.key < $1.key }
+    for (earlier, first) in order {
+      for (later, second) in order where first.end < second.begin {
+        check(
+          reduced[earlier]![0] < reduced[later]![0],
+          "action \(later) overtook action \(earlier), whose send had returned before")
+      }
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import ReactorCore
+import ReactorRuntime
+
+/// What a thread of a program does to the reactor.
+enum Operation: String, CaseIterable, Sendable {
+  case send, sendWeakly, trySend, sendBefore, subscribe, dispose, drain, discard, shutdown, drop, read, stub
+}
+
+/// Threads that use one reactor, each with a list of operations.
+struct Program: Sendable, CustomStringConvertible {
+  let threads: [[Operation]]
+  let place: Place
+  let policy: OverflowPolicy
+
+  var description: String {
+    let texts = threads.map { operations in operations.map(\.rawValue).joined(separator: " ") }
+    return texts.joined(separator: " beside ") + ", \(place), \(policy)"
+  }
+
+  /// Runs the threads, and checks what holds for every program.
+  func run() {
+    let ledger = Ledger()
+    place.use { placement in
+      let stage = Stage(ledger, on: placement, policy)
+      let workers = threads.enumerated().map { number, operations in
+        Worker("thread-\(number)") {
+          for (index, operation) in operations.enumerated() {
+            stage.perform(operation, id: number * 100 + index * 10)
+          }
+        }
+      }
+      for worker in workers { worker.join() }
+      stage.finish()
+    }
+    ledger.verify()
+  }
+}
+
+/// The reactor of a program, and what its threads share.
+final class Stage: @unchecked Sendable {
+  // Unchecked: one thread runs at a time, and what several threads change is changed without a point in between.
+  private let ledger: Ledger
+  private let loop: Loop?
+  private let action: ActionSubject<Parcel>
+  /// The last reference, but for those that operations hold while they run.
+  private var subject: Subject?
+  private var isClosed = false
+  private var observers: [any Disposable] = []
+
+  init(_ ledger: Ledger, on placement: Placement, _ policy: OverflowPolicy) {
+    self.ledger = ledger
+    if case .loop(let loop) = placement { self.loop = loop } else { loop = nil }
+    let subject = Subject(ledger, on: placement, capacity: 1, overflow: policy)
+    self.subject = subject
+    action = subject.action
+    subscribe(to: subject)
+  }
+
+  /// The observer holds the reactor, and gets each state once, in order.
+  private func subscribe(to subject: Subject) {
+    nonisolated(unsafe) var last: Int?
+    let observer = subject.state.subscribe(onNext: { [ledger] state in
+      withExtendedLifetime(subject) {}
+      // The state of a stub is that of the moment at which it was made.
+      if let last, !ledger.isStubbed {
+        check(state.count == last + 1, "state \(state.count) came after \(last)")
+      }
+      last = state.count
+    })
+    observers.append(observer)
+  }
+
+  func perform(_ operation: Operation, id: Int) {
+    let subject = subject
+    switch operation {
+    case .send: if let subject { ledger.send(id) { subject.send($0) } }
+    case .sendWeakly: ledger.send(id, isWeak: true) { action.onNext($0) }
+    case .trySend:
+      if let subject { ledger.send(id) { parcel throws(SendError) in try subject.trySend(parcel) } }
+    case .sendBefore:
+      if let subject {
+        ledger.send(id) { parcel throws(SendError) in try subject.send(parcel, before: .now + .seconds(1)) }
+      }
+    case .subscribe: if let subject { subscribe(to: subject) }
+    case .dispose: observers.popLast()?.dispose()
+    case .drain, .discard:
+      isClosed = true
+      ledger.willClose()
+      subject?.close(operation == .drain ? .drain : .discard)
+      if operation == .discard, subject != nil { ledger.hasDiscarded() }
+    case .shutdown:
+      ledger.willClose()
+      loop?.shutdown()
+    case .drop:
+      ledger.willClose()
+      self.subject = nil
+      while let observer = observers.popLast() { observer.dispose() }
+    case .read:
+      for _ in 0..<2 { subject?.withCurrentState { $0.check() } }
+    case .stub:
+      ledger.isStubbed = true
+      subject?.isStubEnabled = true
+      subject?.isStubEnabled = false
+    }
+  }
+
+  /// After all threads have ended.
+  func finish() {
+    if let subject {
+      if isClosed {
+        check(subject.waitUntilClosed(before: .now + .seconds(60)), "the reactor has not ended")
+        ledger.hasEnded()
+      } else if loop == nil {
+        ledger.verifyAtRest()
+      }
+      if ledger.isStubbed { ledger.noteStubbed(subject.stub.actions.map(\.id)) }
+    }
+    ledger.willClose()
+    subject = nil
+    while let observer = observers.popLast() { observer.dispose() }
+  }
+}

@@ -1,0 +1,109 @@
+import ControlledScheduler
+import ReactorRuntime
+
+/// An action, which counts in its ledger as long as it is alive.
+final class Parcel: Sendable {
+  let id: Int
+  private let ledger: Ledger
+
+  init(_ id: Int, in ledger: Ledger) {
+    self.id = id
+    self.ledger = ledger
+    ledger.wasBorn()
+  }
+
+  deinit { ledger.hasDied() }
+}
+
+/// The reactor of a scenario.
+final class Subject: Reactor {
+  typealias Action = Parcel
+  typealias Mutation = Parcel
+  struct State: Sendable {
+    var last: Parcel?
+    var count = 0
+    private var twice = 0
+
+    mutating func add(_ parcel: Parcel) {
+      last = parcel
+      count += 1
+      ctl_point("changes the state", nil, ctl_place())
+      twice += 2
+    }
+
+    /// Checks that this is a whole state.
+    func check() {
+      let seen = count
+      ctl_point("reads the state", nil, ctl_place())
+      ControlledTests.check(twice == 2 * seen && count == seen, "a torn state: \(count) and \(twice)")
+    }
+  }
+
+  let initialState = State()
+  let runtime: Runtime<Parcel, Parcel, State>
+  private let ledger: Ledger
+  private let onMutate: @Sendable (Subject, Parcel) -> Void
+
+  init(
+    _ ledger: Ledger, on placement: Placement = .caller, capacity: Int = 2, overflow: OverflowPolicy = .block,
+    reentrantCapacity: Int = 65_536,
+    onMutate: @escaping @Sendable (Subject, Parcel) -> Void = { _, _ in }
+  ) {
+    runtime = Runtime(
+      on: placement, capacity: capacity, overflow: overflow, reentrantCapacity: reentrantCapacity,
+      onFailure: { [ledger] in ledger.report($0) })
+    self.ledger = ledger
+    self.onMutate = onMutate
+    ledger.wasBorn()
+  }
+
+  deinit {
+    ledger.wasFreed()
+    ledger.hasDied()
+  }
+
+  func mutate(action: Parcel) -> Observable<Parcel> {
+    ledger.beginMutate(action.id)
+    onMutate(self, action)
+    ledger.endMutate()
+    return .just(action)
+  }
+
+  func reduce(into state: inout State, mutation: Parcel) {
+    ledger.reduce(mutation.id)
+    state.add(mutation)
+  }
+}
+
+/// A reactor on `.caller` each of whose turns sends two actions to a subject.
+final class Forwarder: Reactor {
+  typealias Action = Int
+  struct State: Sendable {}
+
+  let initialState = State()
+  let runtime = Runtime<Int, Int, State>()
+  private let subject: Subject
+  private let ledger: Ledger
+
+  init(to subject: Subject, _ ledger: Ledger) {
+    self.subject = subject
+    self.ledger = ledger
+  }
+
+  func mutate(action: Int) -> Observable<Int> {
+    for number in 0..<2 { ledger.send(action + number) { subject.send($0) } }
+    return .empty()
+  }
+}
+
+/// A reference that one thread takes away while others may read it.
+final class Holder<Object: AnyObject & Sendable>: @unchecked Sendable {
+  // Unchecked: one thread runs at a time.
+  var object: Object?
+}
+
+/// A weak reference that several threads read.
+final class WeakHolder<Object: AnyObject & Sendable>: @unchecked Sendable {
+  // Unchecked: one thread runs at a time.
+  weak var object: Object?
+}

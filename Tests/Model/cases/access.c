@@ -1,0 +1,176 @@
+/* A state with one place (rr_access.h): an owner that changes it, and readers, take turns. */
+#include "cases.h"
+
+typedef struct state {
+  uint64_t a, b;
+} state;
+
+static rr_trampoline *trampoline;
+static rr_eventcount *waiting;
+static state *own;
+
+static void set_up(void) {
+  model_check(rr_trampoline_create(&trampoline, 0) == RR_OK);
+  model_check(rr_eventcount_create(&waiting, RR_EVENTCOUNT_FUTEX) == RR_OK);
+  own = model_allocate(sizeof *own);
+}
+
+/* As StateAccess (Sources/ReactorCore/Ownership/StateAccess.swift), without spinning. */
+static bool is_open(void) { return rr_access_is_open(trampoline, false); }
+static bool passes(void) { return rr_access_is_open(trampoline, true); }
+static bool is_not_awaited(void) { return !rr_access_was_awaited(trampoline); }
+static bool is_not_starving(void) { return !rr_access_has_starving(trampoline); }
+static bool is_not_read(void) { return rr_access_was_reader_count(trampoline) == 0; }
+
+static void sleep_until(bool (*condition)(void)) {
+  while (!condition()) {
+    const uint32_t key = rr_eventcount_prepare(waiting);
+    if (condition()) break;
+    rr_eventcount_wait(waiting, key, -1);
+  }
+}
+
+static void begin_change(void) {
+  if (rr_access_try_begin_change(trampoline)) return;
+  sleep_until(is_not_starving);
+  rr_access_hold(trampoline);
+  while (!rr_access_try_begin_held_change(trampoline)) sleep_until(is_not_read);
+}
+
+static void change(void) {
+  begin_change();
+  own->a++;
+  own->b++;
+  if (rr_access_end_change(trampoline)) rr_eventcount_notify(waiting);
+}
+
+/* A reader starves at once, or never: there is no clock. */
+static bool are_patient;
+
+static void begin_read(bool passes_hold) {
+  if (rr_access_try_begin_read(trampoline, passes_hold)) return;
+  rr_access_begin_wait(trampoline);
+  if (!are_patient) rr_access_begin_starving(trampoline);
+  while (!rr_access_try_begin_read(trampoline, passes_hold)) {
+    sleep_until(passes_hold ? passes : is_open);
+  }
+  if (!are_patient) rr_access_end_starving(trampoline);
+  rr_access_end_wait(trampoline);
+  rr_eventcount_notify(waiting);
+}
+
+static void end_read(void) {
+  if (rr_access_end_read(trampoline)) rr_eventcount_notify(waiting);
+}
+
+static uint64_t look(uint64_t before) {
+  const state found = *own;
+  model_check(found.a == found.b && found.a >= before);
+  return found.a;
+}
+
+static uint64_t read_after(uint64_t before) {
+  begin_read(false);
+  const uint64_t found = look(before);
+  rr_access_note_copy(trampoline);
+  end_read();
+  return found;
+}
+
+static void set_up_starving(void) {
+  set_up();
+  are_patient = false;
+}
+
+static void set_up_patient(void) {
+  set_up();
+  are_patient = true;
+}
+
+static void change_1(void) { change(); }
+static void change_2(void) {
+  change();
+  change();
+}
+static void read_1(void) { read_after(0); }
+static void read_2(void) { read_after(read_after(0)); }
+
+/* A thread that is inside of a read begins another one, while the owner may be waiting for it. */
+static void read_inside(void) {
+  begin_read(false);
+  const uint64_t outer = look(0);
+  begin_read(true);
+  model_check(look(outer) == outer);
+  end_read();
+  model_check(look(outer) == outer);
+  end_read();
+}
+
+static void finish(void) {
+  model_check(is_open() && is_not_read() && is_not_awaited() && is_not_starving());
+  model_check(rr_access_was_copied_count(trampoline) > 0);
+  rr_trampoline_destroy(trampoline);
+  rr_eventcount_destroy(waiting);
+  model_release(own);
+}
+
+const model_case access_turns = {
+    .name = "access.turns",
+    .about = "a reader reads twice while the owner changes the state in place twice",
+    .setup = set_up_starving,
+    .threads = {change_2, read_2},
+    .finish = finish,
+    .bounds = {3, 2, 0},
+    .far = {4, 3, 0},
+};
+
+const model_case access_patient = {
+    .name = "access.patient",
+    .about = "two readers that never starve, while the owner changes the state in place twice",
+    .setup = set_up_patient,
+    .threads = {change_2, read_1, read_1},
+    .finish = finish,
+    .bounds = {2, 1, 0},
+    .far = {3, 2, 0},
+};
+
+const model_case access_two_readers = {
+    .name = "access.two-readers",
+    .about = "two readers, and an owner that changes the state in place twice",
+    .setup = set_up_starving,
+    .threads = {change_2, read_1, read_1},
+    .finish = finish,
+    .bounds = {2, 1, 0},
+    .far = {3, 2, 0},
+};
+
+const model_case access_nested = {
+    .name = "access.nested",
+    .about = "a read nested in a read of the same state passes an owner that waits",
+    .setup = set_up_starving,
+    .threads = {change_1, read_inside, read_1},
+    .finish = finish,
+    .bounds = {2, 1, 0},
+    .far = {3, 2, 0},
+};
+
+const model_case access_symmetric = {
+    .name = "access.symmetric",
+    .about = "the same as access.turns without membarrier: the end of a change has a full fence",
+    .setup = set_up_starving,
+    .threads = {change_2, read_2},
+    .finish = finish,
+    .is_symmetric = true,
+    .bounds = {3, 2, 0},
+    .far = {4, 3, 0},
+};
+
+const model_case access_faults = {
+    .name = "access.faults",
+    .about = "the kernel wakes for no reason, and refuses membarrier",
+    .setup = set_up_starving,
+    .threads = {change_2, read_1},
+    .finish = finish,
+    .bounds = {2, 2, 2},
+    .far = {3, 2, 2},
+};

@@ -1,0 +1,100 @@
+import ReactorCore
+import ReactorRuntime
+import ReactorTesting
+import TestSupport
+import Testing
+
+/// A turn ends at its limit, whatever it processes: what others sent, or what the reactor sends to itself.
+@Suite struct TurnLimitTests {
+  /// Sends `count` actions to itself when it processes action 0; each is processed after what was sent before it.
+  private func fanOut(of count: Int, on placement: Placement) -> Script {
+    Script(
+      on: placement,
+      mutate: { reactor, action in
+        if action == 0 { for own in 1...count { reactor.send(own) } }
+        return .just(action)
+      })
+  }
+
+  @Test
+  func `a turn counts re-entrant actions, and ends at the limit`() throws {
+    let loop = try SteppedLoop(turnLimit: 16)
+    let reactor = fanOut(of: 1000, on: loop.placement)
+    reactor.send(0)
+    #expect(loop.step() == 16)
+    // This one comes after all of them; it must not make one turn of them.
+    reactor.send(2000)
+    for turn in 2...62 {
+      #expect(loop.step() == 16)
+      #expect(reactor.currentState.count == 16 * turn)
+    }
+    #expect(loop.step() == 10)
+    #expect(reactor.currentState == Array(0...1000) + [2000])
+    #expect(reactor.counters.largestTurn == 16)
+  }
+
+  @Test
+  func `a reactor that sends to itself delays its neighbours on the loop by one turn at most`() throws {
+    let loop = try SteppedLoop(turnLimit: 16)
+    let reactor = fanOut(of: 1000, on: loop.placement)
+    let neighbour = Script(on: loop.placement)
+    reactor.send(0)
+    #expect(loop.step() == 16)
+    reactor.send(2000)
+    for action in 1...10 {
+      neighbour.send(action)
+      #expect(loop.step() == 17)
+      #expect(neighbour.currentState.count == action)
+    }
+  }
+
+  /// With a ring that is never empty, and actions in it that send to the reactor again.
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `turns are short under load as well`(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let reactor = Script(
+      on: stage.placement, capacity: 1 << 14, reentrantCapacity: 1 << 20,
+      mutate: { reactor, action in
+        if action > 0 { for _ in 1...5 { reactor.send(-action) } }
+        return .just(action)
+      },
+      reduce: { _, state, _ in state = [(state.last ?? 0) + 1] })
+    #expect(Threads.run(4) { _ in for action in 1...2000 { reactor.send(action) } })
+    #expect(stage.finish { reactor.currentState == [4 * 2000 * 6] })
+    #expect(reactor.counters.largestTurn <= 1024)
+  }
+
+  @Test
+  func `on the caller each turn publishes a state, and the owner stays while its own actions wait`() {
+    let threads = Record<UInt64>()
+    let lag = Record<Int>()
+    let reactor = Script(
+      on: .caller, snapshots: .copied, reentrantCapacity: 10_000,
+      mutate: { reactor, action in
+        threads.append(CurrentCore.threadToken)
+        if action == 0 {
+          // This one is sent first, so it comes first; and it waits in the ring.
+          _ = Threads.start { reactor.send(20_000) }.wait()
+          for own in 1...10_000 { reactor.send(own) }
+        } else if action < 20_000, action % 1000 == 500 {
+          // Another sender would take over if it could.
+          let sender = Threads.start { Self.read(reactor, in: action, lag) }
+          _ = sender.wait()
+        }
+        return .just(action)
+      })
+    reactor.send(0)
+    #expect(reactor.currentState.prefix(10_002).elementsEqual([0, 20_000] + Array(1...10_000)))
+    #expect(reactor.currentState.count == 10_012)
+    #expect(Set(threads.elements) == [CurrentCore.threadToken])
+    // A reader sees a state that is one turn old at most.
+    #expect(lag.elements.count == 10)
+    #expect(lag.elements.allSatisfy { $0 <= 1025 })
+    #expect(reactor.counters.largestTurn <= 1024)
+  }
+
+  private static func read(_ reactor: Script, in action: Int, _ lag: Record<Int>) {
+    lag.append(action - reactor.currentState.count)
+    reactor.send(20_000 + action)
+  }
+}
