@@ -147,7 +147,8 @@ struct Placed<Value>: ~Copyable {
   }
 
   var value: Value {
-    @inline(__always) get { pointer.pointee }
+    // Not `get`: that would copy the whole value before one of its fields is read.
+    @inline(__always) _read { yield pointer.pointee }
     @inline(__always) nonmutating _modify { yield &pointer.pointee }
   }
 }

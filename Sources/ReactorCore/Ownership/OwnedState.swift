@@ -201,8 +201,8 @@ extension OwnedState {
     }
   }
 
-  /// Whether the owner is inside of ``change(_:)``, ``replace(_:)`` or ``withValue(_:)``, and so must not change the state
-  /// now. The owner.
+  /// Whether the owner is inside of ``change(_:)``, ``replace(_:)`` or ``withValue(_:afterRefusal:)``, and so must not
+  /// change the state now. The owner.
   @unsafe
   @inlinable
   public var isChanging: Bool { owner.pointee.change != .none }

@@ -108,8 +108,11 @@ public struct Ring<Element: ~Copyable>: ~Copyable {
 
   /// The same as ``drain(upTo:_:)``, with each element's cursor.
   ///
-  /// - Parameter condition: Called with the cursor of each element before it is received; stops the drain if it returns
-  ///   false.
+  /// - Parameters:
+  ///   - limit: How many elements it receives at most.
+  ///   - condition: Called with the cursor of each element before it is received; stops the drain if it returns false.
+  ///   - body: Called with each element and its cursor.
+  /// - Returns: How many elements were received.
   @inlinable
   @inline(__always)
   public func drain(
@@ -237,8 +240,11 @@ extension RawRing {
   /// Releases slots while draining, at the latest after every 64 elements, so that producers that wait for room do not
   /// have to wait for the end of the drain.
   ///
-  /// - Parameter condition: Called with the cursor of each element before it is received; stops the drain if it returns
-  ///   false.
+  /// - Parameters:
+  ///   - limit: How many elements it receives at most.
+  ///   - _: The type of the elements.
+  ///   - condition: Called with the cursor of each element before it is received; stops the drain if it returns false.
+  ///   - body: Called with each element and its cursor.
   @inlinable
   @inline(__always)
   public func drain<Element: ~Copyable>(
