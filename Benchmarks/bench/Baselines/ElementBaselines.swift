@@ -35,7 +35,7 @@ final class ElementReadWriteLockBaseline<State: ElementState>: ElementSubject, @
     lock = .allocate(capacity: 1)
     var attributes = pthread_rwlockattr_t()
     pthread_rwlockattr_init(&attributes)
-    pthread_rwlockattr_setkind_np(&attributes, Int32(PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP.rawValue))
+    pthread_rwlockattr_setkind_np(&attributes, Int32(PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP))
     pthread_rwlock_init(lock, &attributes)
     pthread_rwlockattr_destroy(&attributes)
   }
