@@ -49,7 +49,7 @@ extension StressTests {
         return sends
       }
       let sends = crew.join().flatMap { $0 }
-      #expect(Threads.yield { target.currentState.reduced == threads * actions }, "\(scenario)")
+      #expect(Threads.yield { target.withCurrentState { $0.reduced } == threads * actions }, "\(scenario)")
       site.end()
       #expect(failures.total == 0, "\(scenario)")
       #expect(target.checker.complaint == nil, "\(scenario): \(target.checker.complaint ?? "")")

@@ -64,7 +64,7 @@ extension StressTests {
           }
         }
       }.join().flatMap { $0 }
-      guard Threads.yield(until: { target.currentState.reduced == threads * actions }) else {
+      guard Threads.yield(until: { target.withCurrentState { $0.reduced } == threads * actions }) else {
         return "\(target.currentState.reduced) of \(threads * actions) reduced"
       }
       if failures.total > 0 { return "\(failures.total) refused" }

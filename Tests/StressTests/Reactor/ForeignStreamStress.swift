@@ -46,7 +46,7 @@ extension StressTests {
       let subscription = reactor.state.subscribe(onNext: { observer.see($0) })
       for source in 0..<sources { reactor.action.onNext(.listen(source)) }
       // So that no item is sent before the reactor has subscribed.
-      while reactor.currentState.listening < sources { DedicatedThread.yield() }
+      while reactor.withCurrentState({ $0.listening }) < sources { DedicatedThread.yield() }
       Crew(of: sources + senders + 1) { thread in
         var disturbance = Disturbance(scenario.generator(thread))
         if thread == sources + senders { return churn(reactor, &disturbance, items) }
