@@ -34,6 +34,7 @@ let package = Package(
   name: "swift-reactor-runtime",
   products: [
     .library(name: "ReactorRuntime", targets: ["ReactorRuntime"]),
+    .library(name: "ReactorKitCompatibility", targets: ["ReactorKitCompatibility"]),
     .library(name: "ReactorTesting", targets: ["ReactorTesting"]),
     .library(name: "ReactorCore", targets: ["ReactorCore"]),
     .executable(name: "bench", targets: ["bench"]),
@@ -71,6 +72,9 @@ let package = Package(
       ], swiftSettings: strictSwift),
     .target(
       name: "ReactorRuntime", dependencies: ["ReactorCore"] + integrations, swiftSettings: strictSwift),
+    // What ReactorKit's users import in its place.
+    .target(
+      name: "ReactorKitCompatibility", dependencies: ["ReactorRuntime"], swiftSettings: strictSwift),
     .target(
       name: "ReactorTesting", dependencies: ["ReactorCore", "ReactorRuntime"], swiftSettings: strictSwift),
 
@@ -120,6 +124,9 @@ let package = Package(
     .testTarget(
       name: "ReactorRuntimeTests",
       dependencies: ["FaultyPlatform", "ReactorCore", "ReactorRuntime", "ReactorTesting", "TestSupport"],
+      swiftSettings: strictSwift),
+    .testTarget(
+      name: "ReactorKitCompatibilityTests", dependencies: ["ReactorKitCompatibility", "TestSupport"],
       swiftSettings: strictSwift),
     .target(
       name: "MainLoopSupport", dependencies: ["ReactorCore", "ReactorRuntime", "TestSupport"],

@@ -66,7 +66,7 @@ private final class Transforming: Reactor {
   func reduce(into state: inout Int, mutation: Int) { state += mutation }
 }
 
-private final class Attached: Reactor {
+private final class Attached: ReactorKitReactor {
   typealias Action = Int
   typealias State = Int
   let initialState = 0

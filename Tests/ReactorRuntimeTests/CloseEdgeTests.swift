@@ -199,4 +199,6 @@ private final class Refusing: Reactor {
   init(on placement: Placement, onFailure: @escaping @Sendable () -> Void) {
     runtime = Runtime(on: placement, onFailure: { _ in onFailure() })
   }
+
+  func reduce(into state: inout Int, mutation: Int) { state += mutation }
 }

@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  final class Returning: Reactor {
+  final class Returning: ReactorKitReactor {
     typealias Action = Int
     let initialState: [Int] = []
     let seen = Record<[Int]>()

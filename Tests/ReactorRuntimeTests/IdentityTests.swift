@@ -7,6 +7,7 @@ import Testing
     typealias Action = Int
     let initialState = 0
     let runtime = Runtime<Int, Int, Int>()
+    func reduce(into state: inout Int, mutation: Int) {}
   }
 
   final class Note: IdentityEquatable {

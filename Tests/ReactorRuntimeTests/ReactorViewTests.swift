@@ -10,6 +10,7 @@ import Testing
     let runtime = Runtime<Int, Int, Int>(capacity: 16)
     let own: LifetimeTracked?
     init(_ own: LifetimeTracked? = nil) { self.own = own }
+    func reduce(into state: inout Int, mutation: Int) {}
   }
 
   final class View: ReactorView {
@@ -124,7 +125,7 @@ import Testing
       init(_ ended: @escaping @Sendable () -> Void) { self.ended = ended }
       deinit { ended() }
     }
-    final class Holder: Reactor {
+    final class Holder: ReactorKitReactor {
       typealias Action = Int
       let initialState = 0
       let owner: Owner

@@ -80,7 +80,7 @@ final class LoopReactorSubject: FanInSubject {
 /// A reactor that stores no runtime, so that each send looks it up. Actions are sent by `action`, as in ReactorKit, or by
 /// `send`.
 final class AttachedReactorSubject<Way: SendingWay>: FanInSubject {
-  private final class AttachedReactor: Reactor {
+  private final class AttachedReactor: ReactorKitReactor {
     typealias Action = Item
     let initialState: Tally
 

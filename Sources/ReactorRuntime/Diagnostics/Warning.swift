@@ -25,6 +25,8 @@ public struct Warning: Sendable, CustomStringConvertible {
     /// Copies of a large state, which ``Reactor/currentState`` had returned, were often alive when the state was
     /// changed in place, so that the change had to copy what they share.
     case copiedState
+    /// A ``ReactorKitReactor`` without `mutate` was sent an action, or one without `reduce` had a mutation to reduce.
+    case missingMethod
   }
 
   public let kind: Kind
@@ -84,6 +86,7 @@ extension Warning.Kind {
     case .longTurn: "mutate, reduce or an observer blocks, or computes for a long time."
     case .copiedState:
       "other threads call currentState to read a part of the state, or keep the states that they get."
+    case .missingMethod: "the method is missing, or misspelt, or it is async."
     }
   }
 
@@ -103,6 +106,7 @@ extension Warning.Kind {
       "use trySend(_:) and handle its error, or give the receiving reactor's Runtime a larger capacity."
     case .longTurn: "move the work into a stream: Observable.task, or a source on another thread."
     case .copiedState: "read the part with withCurrentState, which makes no copy."
+    case .missingMethod: "conform to Reactor instead, for which the compiler finds such mistakes."
     }
   }
 }

@@ -17,7 +17,8 @@ public protocol Reactor<Action, Mutation, State>: AnyObject, Sendable {
   /// whatever the placement; and by every ``currentState`` before that.
   var initialState: State { get }
 
-  /// The runtime that runs the reactor: a stored constant, `let runtime = Runtime<…>(on: …)`.
+  /// The runtime that runs the reactor: a stored constant, `let runtime = Runtime<…>(on: …)`. A ``ReactorKitReactor`` need
+  /// not have one.
   var runtime: Runtime<Action, Mutation, State> { get }
 
   /// The thread on which the reactor expects its actions; nil, the default, expects none.
@@ -28,15 +29,20 @@ public protocol Reactor<Action, Mutation, State>: AnyObject, Sendable {
 
   /// Returns what an action does to the state, as mutations. Runs on the owner.
   ///
-  /// It may send to any reactor, this one included: such an action waits for the running one. The default passes on
-  /// actions that are mutations; other actions have no effect.
+  /// It may send to any reactor, this one included: such an action waits for the running one. The default, for actions that
+  /// are mutations, passes them on.
   func mutate(action: Action) -> Observable<Mutation>
 
-  /// Applies a mutation to the state in place. Runs on the owner. The default calls ``reduce(state:mutation:)``.
+  /// Applies a mutation to the state in place. Runs on the owner.
   func reduce(into state: inout State, mutation: Mutation)
 
-  /// Returns the state after a mutation: ReactorKit's form. Runs on the owner. The default returns the same state.
+  /// Returns the state after a mutation. The runtime calls it, on the owner, only if ``reducesByValue`` is true. The default
+  /// applies ``reduce(into:mutation:)`` to a copy.
   func reduce(state: State, mutation: Mutation) -> State
+
+  /// Whether the runtime reduces by ``reduce(state:mutation:)``. Constant. The default is false; it is true for a
+  /// ``ReactorKitReactor``.
+  static var reducesByValue: Bool { get }
 
   /// Returns what the actions become before they reach `mutate`. Called once, when the reactor is first used, with the
   /// stream of all actions. The stream that it returns may emit on any thread. If that stream ends, the reactor is
@@ -56,16 +62,13 @@ extension Reactor {
   public var expectedThread: ExpectedThread? { nil }
 
   @inlinable
-  public func mutate(action: Action) -> Observable<Mutation> { .empty() }
+  public static var reducesByValue: Bool { false }
 
   @inlinable
-  public func reduce(state: State, mutation: Mutation) -> State { state }
-
-  @inlinable
-  public func reduce(into state: inout State, mutation: Mutation) {
-    // From the next mutation on, the runtime calls the other form itself.
-    runtime.reduceForm.store(ReduceForm.byValue.rawValue, ordering: .relaxed)
-    state = reduce(state: state, mutation: mutation)
+  public func reduce(state: State, mutation: Mutation) -> State {
+    var next = state
+    reduce(into: &next, mutation: mutation)
+    return next
   }
 
   @inlinable
@@ -76,6 +79,11 @@ extension Reactor {
 
   @inlinable
   public func transform(state: Observable<State>) -> Observable<State> { state }
+}
+
+extension Reactor where Mutation == Never {
+  @inlinable
+  public func reduce(into state: inout State, mutation: Mutation) {}
 }
 
 extension Reactor where Action == Mutation {

@@ -118,7 +118,12 @@ extension Runtime {
     #if DEBUG
       beginReduce()
     #endif
-    reactor.reduce(into: &pipeline.untransformed.state.value[0], mutation: mutation)
+    if R.reducesByValue {
+      let before = pipeline.untransformed.state.value[0]
+      pipeline.untransformed.state.value[0] = reactor.reduce(state: before, mutation: mutation)
+    } else {
+      reactor.reduce(into: &pipeline.untransformed.state.value[0], mutation: mutation)
+    }
     #if DEBUG
       endReduce()
     #endif

@@ -30,29 +30,11 @@ extension Runtime {
       beginReduce()
       defer { endReduce() }
     #endif
-    if reduceForm.load(ordering: .relaxed) == ReduceForm.inPlace.rawValue {
-      state.change { state in reactor.reduce(into: &state, mutation: mutation) }
+    if R.reducesByValue {
+      // The state before can be read meanwhile.
+      state.replace { state in reactor.reduce(state: state, mutation: mutation) }
     } else {
-      reduceByValue(mutation, of: reactor)
-    }
-  }
-
-  /// Applies the first mutation of all, or any mutation of a reactor with ReactorKit's reduce, so that the state before it
-  /// can be read meanwhile. The owner.
-  @inlinable
-  @inline(never)
-  func reduceByValue<R: Reactor<Action, Mutation, State>>(_ mutation: Mutation, of reactor: R) {
-    if reduceForm.load(ordering: .relaxed) == ReduceForm.byValue.rawValue {
-      return state.replace { state in reactor.reduce(state: state, mutation: mutation) }
-    }
-    // Until now it is not known which form the reactor has; the default of this one notes it if it is the other.
-    state.replace { state in
-      var next = state
-      reactor.reduce(into: &next, mutation: mutation)
-      return next
-    }
-    if reduceForm.load(ordering: .relaxed) == ReduceForm.unknown.rawValue {
-      reduceForm.store(ReduceForm.inPlace.rawValue, ordering: .relaxed)
+      state.change { state in reactor.reduce(into: &state, mutation: mutation) }
     }
   }
 }

@@ -24,8 +24,6 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
   /// Whether the owner must release observers although the mailbox has refused that step: see ``requestSweep(of:)``.
   @usableFromInline let isSweepRequested = Atomic(false)
   @usableFromInline let policy: OverflowPolicy
-  /// The ``ReduceForm``. The owner writes and reads it, so it is relaxed.
-  @usableFromInline let reduceForm = Atomic(ReduceForm.unknown.rawValue)
   @usableFromInline let pipelineReference = AtomicReference<Pipeline<Action, Mutation, State>>()
   /// What waits for the end of a closed reactor; made by the first thread that closes or waits.
   @usableFromInline let terminationReference = AtomicReference<Termination>()

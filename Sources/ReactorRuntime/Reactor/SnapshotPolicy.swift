@@ -40,13 +40,3 @@ public enum SnapshotPolicy: Sendable, Hashable {
     }
   }
 }
-
-/// Which of the two forms of reduce a reactor has. A protocol cannot tell, so the first mutation finds out.
-@usableFromInline
-enum ReduceForm: UInt8 {
-  case unknown
-  /// `reduce(into:mutation:)`.
-  case inPlace
-  /// `reduce(state:mutation:)`, ReactorKit's form.
-  case byValue
-}

@@ -14,6 +14,7 @@ import Testing
         let initialState = 0
         let runtime: Runtime<Int, Int, Int>
         init(on loop: Loop) { runtime = Runtime(on: .loop(loop)) }
+        func reduce(into state: inout Int, mutation: Int) {}
       }
       let loop = try Loop()
       let reactor = Closed(on: loop)

@@ -3,7 +3,7 @@ import TestSupport
 
 /// A reactor for tests of warnings. Warnings about one type within a second are counted together, so `Name` gives each
 /// test a type of its own.
-final class Watched<Name>: Reactor {
+final class Watched<Name>: ReactorKitReactor {
   typealias Action = Int
   typealias State = [Int]
   typealias Mutate = @Sendable (Watched, Int) -> Observable<Int>

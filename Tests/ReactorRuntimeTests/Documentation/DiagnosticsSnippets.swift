@@ -18,6 +18,7 @@ private final class Client: Reactor {
   var expectedThread: ExpectedThread? { .main }
 
   func mutate(action: Int) -> Observable<Int> { .error(Unreachable()) }
+  func reduce(into state: inout Int, mutation: Int) {}
 }
 
 private final class Counting: Reactor {

@@ -35,7 +35,7 @@ private final class Counter: Reactor {
   }
 }
 
-private final class CounterWithoutRuntime: Reactor {
+private final class CounterWithoutRuntime: ReactorKitReactor {
   typealias Action = Int
   let initialState = 0
 

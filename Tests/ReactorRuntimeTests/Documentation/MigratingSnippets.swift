@@ -14,7 +14,7 @@ private enum UserAPI {
   static func follow() -> Observable<Bool> { .just(true) }
 }
 
-private final class ProfileViewReactor: Reactor {
+private final class ProfileViewReactor: ReactorKitReactor {
   enum Action: Sendable {
     case refreshFollowingStatus(Int)
     case follow(Int)
@@ -99,7 +99,7 @@ private final class DeferredProfileView: DeferredReactorView {
 
 private struct User: Sendable, Equatable { var name: String }
 
-private final class Greeter: Reactor {
+private final class Greeter: ReactorKitReactor {
   typealias Action = Never
   enum Mutation: Sendable { case setUser(User) }
   struct State: Sendable { var user: User? }
@@ -131,7 +131,7 @@ private final class MessageInputView: Sendable {
   var sendButtonTap: Observable<String> { taps.withLatestFrom(text) }
 }
 
-private final class ChatReactor: Reactor {
+private final class ChatReactor: ReactorKitReactor {
   enum Action: Sendable { case send(String) }
   struct State: Sendable { var messages: [String] = [] }
   let initialState = State()
@@ -145,7 +145,7 @@ private final class ChatReactor: Reactor {
 
 // MARK: Threading
 
-private final class List: Reactor {
+private final class List: ReactorKitReactor {
   enum Action: Sendable { case load }
   enum Mutation: Sendable { case setItems([String]) }
   struct State: Sendable { var items: [String] = [] }
@@ -174,7 +174,7 @@ private final class List: Reactor {
 // MARK: Pulse
 
 // The compiler infers that these types are Sendable, because they are not public.
-private final class MyReactor: Reactor {
+private final class MyReactor: ReactorKitReactor {
   enum Action { case alert(String), doSomeAction }
   enum Mutation { case setAlertMessage(String), nothing }
 
@@ -288,7 +288,7 @@ private final class MyReactor: Reactor {
 
 extension MigratingSnippets {
   /// Counts with ReactorKit's reduce, and sends itself an action while it processes another.
-  private final class Steps: Reactor {
+  private final class Steps: ReactorKitReactor {
     typealias Action = Int
     let initialState: [Int] = []
 
@@ -306,7 +306,7 @@ extension MigratingSnippets {
     #expect(steps.currentState == [1, 2, 3, 100, 101, 102])
   }
 
-  private final class Watching: Reactor {
+  private final class Watching: ReactorKitReactor {
     typealias Action = Int
     let initialState = 0
     let seen = Record<Int>()

@@ -5,7 +5,7 @@ import Testing
 
 /// ReactorKit's example Counter: a value that changes after a delay, a loading indicator until then, and an alert.
 @Suite struct CounterExampleTests {
-  final class CounterViewReactor: Reactor {
+  final class CounterViewReactor: ReactorKitReactor {
     enum Action {
       case increase
       case decrease
@@ -110,7 +110,7 @@ import Testing
   }
 
   /// The test from ReactorKit's README for a state that changes twice in one action.
-  final class MyReactor: Reactor {
+  final class MyReactor: ReactorKitReactor {
     enum Action { case refresh }
     enum Mutation { case setLoading(Bool) }
     struct State { var isLoading = false }

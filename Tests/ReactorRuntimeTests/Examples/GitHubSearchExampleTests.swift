@@ -9,7 +9,7 @@ import Testing
   typealias Page = (repos: [String], nextPage: Int?)
   struct RateLimit: Error {}
 
-  final class GitHubSearchViewReactor: Reactor {
+  final class GitHubSearchViewReactor: ReactorKitReactor {
     enum Action {
       case updateQuery(String?)
       case loadNextPage
@@ -165,7 +165,7 @@ extension GitHubSearchExampleTests.GitHubSearchViewReactor.Action {
 
 /// A search with a debounce in its transform of actions.
 @Suite struct TypeaheadExampleTests {
-  final class Typeahead: Reactor {
+  final class Typeahead: ReactorKitReactor {
     typealias Action = String
     typealias Mutation = String
     let initialState: [String] = []

@@ -11,7 +11,7 @@ import Testing
     let currentUser = BehaviorSubject<User?>(value: nil)
   }
 
-  final class GreetingReactor: Reactor {
+  final class GreetingReactor: ReactorKitReactor {
     enum Action { case rename(String) }
     enum Mutation { case setUser(User?) }
     struct State { var greetings: [String] = [] }
@@ -67,7 +67,7 @@ import Testing
   }
 
   /// Sends each number, decremented by one, to the next reactor.
-  final class Relay: Reactor {
+  final class Relay: ReactorKitReactor {
     typealias Action = Int
     typealias Mutation = Int
     let initialState: [Int] = []

@@ -25,7 +25,7 @@ import Testing
 
   struct NoSuchUser: Error {}
 
-  final class ProfileViewReactor: Reactor {
+  final class ProfileViewReactor: ReactorKitReactor {
     enum Action {
       case refreshFollowingStatus(Int)
       case follow(Int)

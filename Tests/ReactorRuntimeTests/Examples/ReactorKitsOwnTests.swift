@@ -5,7 +5,7 @@ import Testing
 
 /// ReactorKit's own tests, as far as no other suite covers them, with reactors that store no runtime.
 @Suite struct ReactorKitsOwnTests {
-  final class Stations: Reactor {
+  final class Stations: ReactorKitReactor {
     typealias Action = [String]
     typealias Mutation = [String]
     typealias State = [String]
@@ -40,7 +40,7 @@ import Testing
   }
 
   /// A reactor whose actions and mutations are Void.
-  final class Voids: Reactor {
+  final class Voids: ReactorKitReactor {
     typealias Action = Void
     typealias Mutation = Void
     typealias State = Int
@@ -86,7 +86,7 @@ import Testing
     #expect(failures.failures.count <= 1)
   }
 
-  final class Characters: Reactor {
+  final class Characters: ReactorKitReactor {
     enum Action { case append([String]) }
     enum Mutation { case setCharacters([String]) }
     struct State { var characters: [String] = [] }
@@ -125,7 +125,7 @@ import Testing
 
   // MARK: Generic classes, and uninhabited types
 
-  class Parent<T>: Reactor, @unchecked Sendable {
+  class Parent<T>: ReactorKitReactor, @unchecked Sendable {
     // Unchecked, because the class is not final. It has only constants of Sendable types.
     enum Action { case foo }
     typealias Mutation = Void
@@ -155,7 +155,7 @@ import Testing
     #expect(child.currentState == 30)
   }
 
-  class Empty<T>: Reactor, @unchecked Sendable {
+  class Empty<T>: ReactorKitReactor, @unchecked Sendable {
     // Unchecked, because the class is not final. It has only constants of Sendable types.
     enum Action {}
     typealias Mutation = Void
@@ -174,7 +174,7 @@ import Testing
 
   // MARK: Re-entrancy
 
-  final class Routes: Reactor {
+  final class Routes: ReactorKitReactor {
     enum Action {
       case dismiss
       case present(String)

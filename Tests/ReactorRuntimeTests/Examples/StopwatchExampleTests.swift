@@ -5,7 +5,7 @@ import Testing
 
 /// Streams that an action ends, in virtual time.
 @Suite struct StopwatchExampleTests {
-  final class StopwatchReactor: Reactor {
+  final class StopwatchReactor: ReactorKitReactor {
     enum Action {
       case start
       case stop

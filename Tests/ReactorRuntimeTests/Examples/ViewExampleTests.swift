@@ -4,7 +4,7 @@ import Testing
 
 /// The section "View testing" of ReactorKit's README: a view, a reactor, and its stub.
 @Suite struct ViewExampleTests {
-  final class MyReactor: Reactor {
+  final class MyReactor: ReactorKitReactor {
     enum Action: Equatable { case refresh }
     typealias Mutation = Bool
     struct State { var isLoading = false }

@@ -4,7 +4,7 @@ import TestSupport
 
 /// A reactor whose methods, including the transforms, are closures, with ReactorKit's form of reduce. By default its
 /// state is the list of its mutations.
-final class Play: Reactor {
+final class Play: ReactorKitReactor {
   typealias Action = String
   typealias Mutation = String
   typealias State = [String]

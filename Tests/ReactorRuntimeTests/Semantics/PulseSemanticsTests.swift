@@ -5,7 +5,7 @@ import Testing
 
 /// Tests of `pulse(_:)`. PulseTests covers the property wrapper itself.
 @Suite struct PulseSemanticsTests {
-  private final class Alarm: Reactor {
+  private final class Alarm: ReactorKitReactor {
     enum Action {
       case show(String?)
       case showTwice(String)

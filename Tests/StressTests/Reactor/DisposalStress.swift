@@ -88,4 +88,6 @@ private final class Observed: Reactor {
   }
 
   func waitUntilReleased() -> Bool { Threads.yield(seconds: 10) { lifetimes.alive == 0 } }
+
+  func reduce(into state: inout Int, mutation: Int) {}
 }

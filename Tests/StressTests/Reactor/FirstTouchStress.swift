@@ -153,8 +153,6 @@ extension Touched {
     tally.stateTransforms.add(1, ordering: .relaxed)
     return state
   }
-
-  func reduce(into state: inout Int, mutation: UInt32) { state += 1 }
 }
 
 private final class StoredTouched: Touched {
@@ -164,12 +162,14 @@ private final class StoredTouched: Touched {
   let tally: TouchTally
 
   init(_ tally: TouchTally) { self.tally = tally }
+  func reduce(into state: inout Int, mutation: UInt32) { state += 1 }
 }
 
-private final class AttachedTouched: Touched {
+private final class AttachedTouched: Touched, ReactorKitReactor {
   typealias Action = UInt32
   let initialState = 0
   let tally: TouchTally
 
   init(_ tally: TouchTally) { self.tally = tally }
+  func reduce(state: Int, mutation: UInt32) -> Int { state + 1 }
 }

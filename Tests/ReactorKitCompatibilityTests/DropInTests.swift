@@ -1,0 +1,84 @@
+import ReactorKitCompatibility
+import Testing
+
+/// Reactors as they are written for ReactorKit.
+@Suite struct DropInTests {
+  final class Profile: Reactor {
+    enum Action {
+      case follow(Int)
+      case unfollow
+    }
+    enum Mutation {
+      case setFollowing(Bool)
+      case count(Int)
+    }
+    struct State {
+      var isFollowing = false
+      var followers = 0
+    }
+
+    let initialState = State()
+
+    func mutate(action: Action) -> Observable<Mutation> {
+      switch action {
+      case .follow(let count):
+        return Observable.concat([.just(.setFollowing(true)), .just(.count(count))])
+      case .unfollow:
+        return .just(.setFollowing(false))
+      }
+    }
+
+    func reduce(state: State, mutation: Mutation) -> State {
+      var newState = state
+      switch mutation {
+      case .setFollowing(let isFollowing): newState.isFollowing = isFollowing
+      case .count(let count): newState.followers += count
+      }
+      return newState
+    }
+  }
+
+  @Test("a reactor needs no runtime and no other protocol")
+  func dropIn() {
+    let reactor = Profile()
+    reactor.action.onNext(.follow(3))
+    #expect(reactor.currentState.isFollowing)
+    #expect(reactor.currentState.followers == 3)
+    reactor.action.onNext(.unfollow)
+    #expect(!reactor.currentState.isFollowing)
+  }
+
+  /// Inside of reduce, the current state is the one before.
+  final class Remembering: Reactor {
+    typealias Action = Int
+    struct State { var values: [Int] = [], seen: [Int] = [] }
+    let initialState = State()
+
+    func reduce(state: State, mutation: Int) -> State {
+      var state = state
+      state.seen.append(currentState.values.count)
+      state.values.append(mutation)
+      return state
+    }
+  }
+
+  @Test("actions that are mutations need no mutate, and reduce sees the state before")
+  func currentStateInsideReduce() {
+    let reactor = Remembering()
+    for value in 1...3 { reactor.action.onNext(value) }
+    #expect(reactor.currentState.values == [1, 2, 3])
+    #expect(reactor.currentState.seen == [0, 1, 2])
+  }
+
+  final class Cell: Reactor {
+    typealias Action = NoAction
+    typealias Mutation = NoMutation
+    let initialState: String
+    init(title: String) { initialState = title }
+  }
+
+  @Test("a reactor without actions needs no methods")
+  func noAction() {
+    #expect(Cell(title: "news").currentState == "news")
+  }
+}
