@@ -16,8 +16,9 @@ import Synchronization
 /// A send to a loop that has nothing to do makes the descriptor readable. Further sends cost nothing extra until the
 /// rounds are over.
 ///
-/// One thread at a time runs the rounds, usually always the same. If that thread sends more than a mailbox holds
-/// between two rounds, it runs a round in the middle of the send, because it would wait for itself otherwise.
+/// One thread at a time runs the rounds, usually always the same; until the first round, the thread that made the loop counts
+/// as that thread. If it sends more than a mailbox holds between two rounds, it runs a round in the middle of the send,
+/// because it would wait for itself otherwise.
 public final class HostedLoop: Sendable {
   private let stepper: LoopStepper
   private let poller: Poller
@@ -43,6 +44,10 @@ public final class HostedLoop: Sendable {
     self.hostThread = hostThread
     stepper = LoopStepper(of: state)
     hostThread.stepper.value = stepper
+    // Until another thread runs rounds, the one that makes the loop counts as its host: if it fills a mailbox before its
+    // first run(), it must not wait for itself.
+    hostThread.note()
+    state.lastRunner.store(CurrentCore.threadToken, ordering: .relaxed)
     // Never nil for an event count of this kind.
     let wake = state.inbox.wake.descriptor!
     do {
@@ -118,7 +123,7 @@ public final class HostedLoop: Sendable {
   public func shutdown() { stepper.shutdown() }
 }
 
-/// The thread that ran the last rounds of a hosted loop, and probably runs the next.
+/// The thread that ran the last rounds of a hosted loop, or made it, and probably runs the next.
 final class HostThread: Sendable {
   /// Weak, because the stepper has the loop, which has this. Set once, before another thread has the loop.
   let stepper = WeakCell<LoopStepper>()

@@ -8,7 +8,7 @@ public struct WaitStrategy: Sendable, Hashable {
   }
 
   @usableFromInline let kind: Kind
-  /// After how many checks that found nothing the strategy yields or sleeps.
+  /// After how many checks that found nothing the strategy yields; or after how many nanoseconds it sleeps.
   @usableFromInline let limit: Int
 
   @inlinable
@@ -25,9 +25,9 @@ public struct WaitStrategy: Sendable, Hashable {
   @inlinable
   public static var spinning: WaitStrategy { spinning(beforeYield: 256) }
 
-  /// ``parking(afterSpins:)`` with 256 checks. The right choice unless the loop has a core of its own.
+  /// ``parking(after:)`` with 5 µs. The right choice unless the loop has a core of its own.
   @inlinable
-  public static var parking: WaitStrategy { parking(afterSpins: 256) }
+  public static var parking: WaitStrategy { WaitStrategy(.parking, limit: 5000) }
 
   /// Checks again with a pause of about 20 ns in between, and from time to time yields to other threads. Never sleeps.
   ///
@@ -38,13 +38,19 @@ public struct WaitStrategy: Sendable, Hashable {
     return WaitStrategy(.spinning, limit: checks)
   }
 
-  /// Checks again a number of times, with pauses of about 20 ns, then sleeps until something is sent.
+  /// Checks again for some time, with pauses of about 20 ns, then sleeps until something is sent. How many reactors the loop
+  /// has makes no difference to how long that is.
   ///
-  /// - Parameter checks: After how many checks it sleeps; positive.
-  @inlinable
-  public static func parking(afterSpins checks: Int) -> WaitStrategy {
-    check(checks, of: "parking(afterSpins:)")
-    return WaitStrategy(.parking, limit: checks)
+  /// - Parameter patience: After how long without work it sleeps; zero is at once. Not negative.
+  public static func parking(after patience: Duration) -> WaitStrategy {
+    precondition(
+      patience >= .zero,
+      """
+      Problem: the patience of WaitStrategy.parking(after:) is \(patience).
+      Likely cause: it was computed.
+      Remedy: .zero, which is at once, or more.
+      """)
+    return WaitStrategy(.parking, limit: Int(patience.nanoseconds))
   }
 
   @usableFromInline
@@ -59,12 +65,13 @@ public struct WaitStrategy: Sendable, Hashable {
   }
 
   /// After how many turns without work the loop releases a reactor, until something is sent to it again. Where such a
-  /// turn is cheap and no other thread needs the core, more patience saves scheduling it again.
+  /// turn is cheap and no other thread needs the core, more patience saves scheduling it again. A loop that is about to
+  /// sleep releases all of them.
   @inlinable var patience: Int {
     switch kind {
     case .busy: 65_536
     case .spinning: 4096
-    case .parking: limit
+    case .parking: limit == 0 ? 1 : 256
     }
   }
 }
@@ -74,7 +81,7 @@ extension WaitStrategy: CustomStringConvertible {
     switch kind {
     case .busy: "busy"
     case .spinning: "spinning(beforeYield: \(limit))"
-    case .parking: "parking(afterSpins: \(limit))"
+    case .parking: "parking(after: \(Duration.nanoseconds(limit)))"
     }
   }
 }

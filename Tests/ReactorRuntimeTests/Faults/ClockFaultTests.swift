@@ -35,7 +35,7 @@ import Testing
   /// The kernel's time passes and wakes the loop. By its own clock that is too early, so the loop sleeps again.
   @Test
   func `a loop whose clock stands still goes on sleeping`() throws {
-    let loop = try Loop(waiting: .parking(afterSpins: 1))
+    let loop = try Loop(waiting: .parking(after: .zero))
     let hasRun = Gate()
     let isSet = Gate()
     // Only the clock of the loop's thread stops.
@@ -66,7 +66,7 @@ import Testing
   /// After a jump the time left to sleep is zero. A negative one would mean to sleep for ever.
   @Test
   func `a loop whose clock jumps does not sleep for ever`() throws {
-    let loop = try Loop(waiting: .parking(afterSpins: 1))
+    let loop = try Loop(waiting: .parking(after: .zero))
     let hasRun = Gate()
     try loop.schedule(after: .seconds(3600)) { hasRun.open() }
     // The loop knows of the timer, and is about to sleep for an hour.

@@ -18,7 +18,7 @@ struct LoopFaultTests {
   /// Whatever its sleeps end with, a loop processes each action once.
   @Test(arguments: [0, EINTR, EAGAIN, ETIMEDOUT])
   func `a loop whose sleeps end for no reason processes each action once`(_ error: Int32) throws {
-    let loop = try Loop(waiting: .parking(afterSpins: 1))
+    let loop = try Loop(waiting: .parking(after: .zero))
     let reactor = Script(on: .loop(loop), capacity: 1024)
     let (hasSlept, isReset) = (Gate(), Gate())
     try loop.execute {
@@ -47,7 +47,7 @@ struct LoopFaultTests {
   /// A loop that is refused the fence polls instead of sleeping.
   @Test(arguments: [EPERM, ENOSYS])
   func `a loop that is refused the fence misses no action`(_ error: Int32) throws {
-    let loop = try Loop(waiting: .parking(afterSpins: 1))
+    let loop = try Loop(waiting: .parking(after: .zero))
     let reactor = Script(on: .loop(loop), capacity: 1024)
     let hasAsked = Gate()
     try loop.execute {

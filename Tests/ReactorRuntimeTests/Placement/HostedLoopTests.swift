@@ -43,6 +43,20 @@ import Testing
   }
 
   @Test
+  func `the thread that makes a hosted loop may fill a mailbox before the first run`() throws {
+    let isDone = Threads.start {
+      guard let hosted = try? HostedLoop() else { return }
+      let failures = Record<SendError>()
+      let reactor = Script(on: hosted.placement, capacity: 8, failures: failures)
+      for index in 0..<100 { reactor.send(index) }
+      #expect(failures.elements.isEmpty)
+      hosted.run()
+      #expect(reactor.currentState == Array(0..<100))
+    }
+    #expect(isDone.wait(seconds: 60))
+  }
+
+  @Test
   func `however many threads send to an idle hosted loop it is woken once`() throws {
     let hosted = try HostedLoop()
     let reactors = (0..<4).map { _ in Script(on: hosted.placement, capacity: 4096) }

@@ -86,8 +86,8 @@ import Testing
   @Test
   func `a loop works with each limit of its wait strategy`() throws {
     let strategies: [WaitStrategy] = [
-      .spinning(beforeYield: 1), .spinning(beforeYield: .max), .parking(afterSpins: 1),
-      .parking(afterSpins: 100_000),
+      .spinning(beforeYield: 1), .spinning(beforeYield: .max), .parking(after: .zero),
+      .parking(after: .milliseconds(2)),
     ]
     for waiting in strategies {
       let loop = try Loop(waiting: waiting, turnLimit: 1)
@@ -100,15 +100,32 @@ import Testing
     }
   }
 
+  @Test(arguments: [1, 40])
+  func `a loop sleeps when its patience is over, however many reactors it has`(_ count: Int) throws {
+    let patience = Duration.milliseconds(100)
+    let loop = try Loop(waiting: .parking(after: patience))
+    let reactors = (0..<count).map { _ in Script(on: .loop(loop)) }
+    let start = ContinuousClock.now
+    for reactor in reactors { reactor.send(1) }
+    #expect(Threads.yield { reactors.allSatisfy { $0.withCurrentState { $0.count } == 1 } })
+    // Still awake: it is quiet for less than that.
+    if ContinuousClock.now - start < patience / 2 { #expect(loop.counters.parks <= 1) }
+    let parks = loop.counters.parks
+    #expect(Threads.yield { loop.counters.parks > parks })
+    #expect(ContinuousClock.now - start >= patience)
+    #expect(loop.counters.reactors == 0)
+    #expect(Threads.start { loop.shutdown() }.wait())
+  }
+
   @Test func `wait strategies are values with a description`() {
-    #expect(WaitStrategy.parking == .parking(afterSpins: 256))
+    #expect(WaitStrategy.parking == .parking(after: .microseconds(5)))
     #expect(WaitStrategy.spinning != .spinning(beforeYield: 255))
-    #expect("\(WaitStrategy.busy), \(WaitStrategy.parking(afterSpins: 7))" == "busy, parking(afterSpins: 7)")
+    #expect("\(WaitStrategy.busy), \(WaitStrategy.parking(after: .seconds(7)))" == "busy, parking(after: 7.0 seconds)")
   }
 
   @Test func `an impossible limit stops the program`() async {
     await #expect(processExitsWith: .failure) { _ = WaitStrategy.spinning(beforeYield: 0) }
-    await #expect(processExitsWith: .failure) { _ = WaitStrategy.parking(afterSpins: -1) }
+    await #expect(processExitsWith: .failure) { _ = WaitStrategy.parking(after: .seconds(-1)) }
     await #expect(processExitsWith: .failure) { _ = try Loop(turnLimit: 0) }
     await #expect(processExitsWith: .failure) { _ = try Loop(jobCapacity: 0) }
     await #expect(processExitsWith: .failure) { _ = try HostedLoop(turnLimit: -1) }

@@ -10,21 +10,41 @@ extension LoopState {
     var rounds = LoopRounds(patience: waiting.patience, monitor: monitor)
     var pacer = Pacer()
     var emptyRounds = 0
+    var idleSince: Int64 = 0
     repeat {
       let processed = rounds.runRound(of: self)
       if processed > 0 {
         emptyRounds = 0
         if waiting.kind != .busy, processed < turnLimit { pacer.wait(afterReceiving: processed) }
-      } else if waiting.kind == .parking, emptyRounds > waiting.limit, rounds.isIdle {
-        park(until: rounds.tasks.deadline)
-        emptyRounds = 0
       } else {
         emptyRounds += 1
-        pause(after: emptyRounds)
+        if waiting.kind != .parking || !isPatienceOver(after: emptyRounds, since: &idleSince) {
+          pause(after: emptyRounds)
+        } else if rounds.isIdle {
+          park(until: rounds.tasks.deadline)
+          emptyRounds = 0
+        } else {
+          rounds.reactors.releasesQuiet = true
+        }
       }
     } while !(isClosed && rounds.isDone && trySeal())
     currentThread.store(0, ordering: .relaxed)
     endIfSealed()
+  }
+
+  /// Whether nothing was done for as long as the wait strategy waits before it sleeps.
+  ///
+  /// - Parameters:
+  ///   - emptyRounds: How many rounds in a row did nothing.
+  ///   - idleSince: The time of the first of them, which this writes.
+  @inlinable
+  func isPatienceOver(after emptyRounds: Int, since idleSince: inout Int64) -> Bool {
+    if waiting.limit == 0 { return true }
+    if emptyRounds == 1 { idleSince = MonotonicTime.now }
+    // Reading the clock costs as much as a round of a loop that owns no reactor. The second limit is for a clock that stands
+    // still.
+    if emptyRounds % 4 != 0 { return false }
+    return MonotonicTime.now - idleSince >= Int64(waiting.limit) || emptyRounds > 1 << 30
   }
 
   /// Waits a moment after a round in which nothing was done.
@@ -125,6 +145,8 @@ struct OwnedReactors: Sendable {
   /// For each of them, how many turns without work it has had in a row.
   @usableFromInline var quietTurns: ContiguousArray<Int> = []
   @usableFromInline var patience: Int
+  /// Whether the next round releases each reactor that has no work, since the loop is about to sleep.
+  @usableFromInline var releasesQuiet = false
   @usableFromInline let monitor: LoopMonitor
 
   /// - Parameter patience: After how many turns without work in a row a reactor is released.
@@ -153,7 +175,8 @@ struct OwnedReactors: Sendable {
   mutating func runTurns(upTo limit: Int) -> Int {
     var processed = 0
     var index = 0
-    let patience = sharedPatience
+    let patience = releasesQuiet ? 0 : sharedPatience
+    releasesQuiet = false
     while index < quietTurns.count {
       let count = list[index].serve(.turn)
       if count > 0 { monitor.noteTurn(of: count) }

@@ -17,7 +17,7 @@ final class LoopState: Sendable {
   /// returned, so that the thread does not join itself in what it runs after the loop has ended.
   @usableFromInline let ownThread = Atomic<UInt64>(0)
   /// The token of the thread that ran the last round of a loop without a thread. Relaxed: a hint.
-  private let lastRunner = Atomic<UInt64>(0)
+  let lastRunner = Atomic<UInt64>(0)
   /// Whose turn the loop is running; 0 between turns, 1 in a job, 2 in the actions for its end. Relaxed: only the thread
   /// that runs the rounds decides anything by it.
   @usableFromInline let running = Atomic<UInt>(0)

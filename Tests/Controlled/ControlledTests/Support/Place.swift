@@ -16,7 +16,7 @@ enum Place: CaseIterable, Sendable, CustomStringConvertible {
   /// Calls `body` with a placement. Then shuts its loops down, which run what was accepted before.
   func use(_ body: (Placement) -> Void) {
     // Sleeps as soon as it finds nothing: more checks would only add points.
-    let waiting = WaitStrategy.parking(afterSpins: 1)
+    let waiting = WaitStrategy.parking(after: .zero)
     switch self {
     case .caller: body(.caller)
     case .loop:
