@@ -39,6 +39,14 @@ public final class SystemMutex<Value: ~Copyable> {
     defer { pthread_mutex_unlock(mutex) }
     return body(&value.pointee)
   }
+
+  /// As ``withLock(_:)``, but returns nil at once if another thread has the lock. Any thread, but not inside of another call.
+  @inlinable
+  public func withLockIfAvailable<Result>(_ body: (inout Value) -> Result) -> Result? {
+    guard pthread_mutex_trylock(mutex) == 0 else { return nil }
+    defer { pthread_mutex_unlock(mutex) }
+    return body(&value.pointee)
+  }
 }
 
 // Unchecked: the value is accessed only under the mutex, and the initializer takes it with `sending`.

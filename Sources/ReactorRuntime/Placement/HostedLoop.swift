@@ -1,3 +1,4 @@
+import Glibc
 import ReactorCore
 import Synchronization
 
@@ -121,6 +122,26 @@ public final class HostedLoop: Sendable {
   /// Refuses what is sent from now on, and runs what was accepted on the calling thread. Any thread, but not from
   /// inside a turn, a job or a timer of this loop. It also happens when this object goes away.
   public func shutdown() { stepper.shutdown() }
+}
+
+extension HostedLoop: Closeable {
+  /// Refuses what is sent from now on. The next ``run(rounds:)`` goes on with what was accepted. Any thread.
+  public func beginClosing() { loop.beginClosing() }
+
+  /// Runs what was accepted on the calling thread, round by round, until the loop has ended or the time has come. A round
+  /// that another thread is in the middle of is waited for, until then. Any thread; from inside a turn, a job or a timer of
+  /// this loop, it does not wait.
+  public func finishClosing(before deadline: ContinuousClock.Instant) -> [Unfinished] {
+    let state = loop.state
+    if loop.isCurrent {
+      return [Unfinished(name: "loop", loop: loop.name, occupation: .closesItself)]
+    }
+    while !state.hasEnded {
+      if ContinuousClock.now >= deadline { return state.findUnfinished(isRunByOthers: false) }
+      if stepper.stepIfIdle() == nil { usleep(100) }
+    }
+    return []
+  }
 }
 
 /// The thread that ran the last rounds of a hosted loop, or made it, and probably runs the next.

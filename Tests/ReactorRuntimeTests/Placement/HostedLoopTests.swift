@@ -57,6 +57,39 @@ import Testing
   }
 
   @Test
+  func `a hosted loop is closed together with other parts`() throws {
+    let (hosted, loop) = (try HostedLoop(), try Loop())
+    let reactors = [Script(on: hosted.placement), Script(on: .loop(loop))]
+    for reactor in reactors { for index in 0..<10 { reactor.send(index) } }
+    try Shutdown.close([hosted, loop], before: .now + .seconds(patience))
+    for reactor in reactors {
+      #expect(reactor.currentState == Array(0..<10))
+      #expect(throws: SendError.closed) { try reactor.trySend(10) }
+    }
+  }
+
+  @Test
+  func `closing a hosted loop in the middle of a turn keeps its deadline`() throws {
+    let hosted = try HostedLoop()
+    let (entered, mayLeave) = (Gate(), Gate())
+    let reactor = Script(
+      on: hosted.placement,
+      mutate: { _, action in
+        entered.open()
+        #expect(mayLeave.wait())
+        return .just(action)
+      })
+    reactor.send(1)
+    let isRun = Threads.start { hosted.run() }
+    #expect(entered.wait())
+    #expect(throws: ShutdownError.self) { try Shutdown.close([hosted], before: .now + .milliseconds(20)) }
+    mayLeave.open()
+    #expect(isRun.wait())
+    try Shutdown.close([hosted], before: .now + .seconds(patience))
+    #expect(reactor.currentState == [1])
+  }
+
+  @Test
   func `however many threads send to an idle hosted loop it is woken once`() throws {
     let hosted = try HostedLoop()
     let reactors = (0..<4).map { _ in Script(on: hosted.placement, capacity: 4096) }

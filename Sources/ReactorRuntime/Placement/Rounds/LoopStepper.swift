@@ -32,22 +32,30 @@ package final class LoopStepper: Sendable {
     precondition(!loop.isCurrent, "a loop was stepped from inside one of its own turns")
     var processed = 0
     // The turns must not count as a part of what the calling thread is in the middle of.
-    ThreadScope.leaveAll {
-      rounds.withLock { rounds in
-        processed = state.asCurrent { runRound(&rounds) }
-        if state.isClosed, rounds.isDone { _ = state.trySeal() }
-      }
-    }
+    ThreadScope.leaveAll { rounds.withLock { processed = runRound(&$0) } }
     // Also if another thread sealed it.
     state.endIfSealed()
     return processed
   }
 
+  /// As ``step()``, but returns nil at once if another thread is in the middle of a round.
+  func stepIfIdle() -> Int? {
+    var processed: Int?
+    ThreadScope.leaveAll { processed = rounds.withLockIfAvailable { runRound(&$0) } }
+    if processed != nil { state.endIfSealed() }
+    return processed
+  }
+
+  /// Runs a round, and seals the loop if it is closed and nothing is left.
   private func runRound(_ rounds: inout LoopRounds) -> Int {
-    state.monitor.beat()
-    rounds.reactors.resume()
-    defer { rounds.reactors.suspend() }
-    return rounds.runRound(of: state)
+    let processed = state.asCurrent {
+      state.monitor.beat()
+      rounds.reactors.resume()
+      defer { rounds.reactors.suspend() }
+      return rounds.runRound(of: state)
+    }
+    if state.isClosed, rounds.isDone { _ = state.trySeal() }
+    return processed
   }
 
   /// Runs `body` as a job of the loop, now. Threads: like ``step()``.
