@@ -54,7 +54,7 @@ struct LoopLifecycle: ~Copyable, Sendable {
   @usableFromInline let word = Atomic(Phase.open.rawValue)
   private let termination = Termination()
   /// The end of the actions of `termination`.
-  private let completion = Termination()
+  let completion = Termination()
   /// The token of the thread that is inside of these actions; 0 if there is none. Relaxed: a thread that finds its own
   /// token has stored it itself.
   private let endingThread = Atomic<UInt64>(0)
@@ -125,37 +125,46 @@ struct LoopLifecycle: ~Copyable, Sendable {
 @usableFromInline
 final class Termination: Sendable {
   /// Nil once they were run.
-  private let actions = SystemMutex<[@Sendable () -> Void]?>([])
+  private let actions = SystemMutex<WaitingLine<Action>?>(WaitingLine())
+
+  private typealias Action = @Sendable () -> Void
 
   @usableFromInline
   init() {}
+
+  /// How many actions and threads wait.
+  var waiterCount: Int { actions.withLock { $0?.count ?? 0 } }
 
   /// Runs `action` after the end: on the thread that calls ``finish()``, or at once if it is too late for that. Any
   /// thread. What was done before `finish()` happens before the action: both take the lock.
   @usableFromInline
   func whenOver(_ action: @escaping @Sendable () -> Void) {
-    let isLate = actions.withLock { actions in
-      actions?.append(action)
-      return actions == nil
-    }
-    if isLate { action() }
+    if add(action) == nil { action() }
+  }
+
+  /// Returns the place of the action; nil if it is too late.
+  private func add(_ action: @escaping Action) -> WaitingLine<Action>.Place? {
+    actions.withLock { $0?.append(action) }
   }
 
   /// Runs the actions, in the order in which they came, and wakes the threads that wait. The thread that has made the
   /// transition to the end; calling it again does nothing.
   @usableFromInline
   func finish() {
-    let waiting = actions.withLock { $0.take() }
+    var waiting = actions.withLock { $0.take() }
     // Not under the lock: an action may add one.
-    for action in waiting ?? [] { action() }
+    while let action = waiting?.removeFirst() { action() }
   }
 
   /// Waits until ``finish()`` is called; returns false if that takes longer. Any thread that is not needed for the end.
   @usableFromInline
   func wait(until deadline: ContinuousClock.Instant) -> Bool {
     let isOver = DispatchSemaphore(value: 0)
-    whenOver { isOver.signal() }
+    guard let place = add({ isOver.signal() }) else { return true }
     let left = ContinuousClock.now.duration(to: deadline)
-    return isOver.wait(timeout: .now() + left.dispatchInterval(atLeast: 0)) == .success
+    if isOver.wait(timeout: .now() + left.dispatchInterval(atLeast: 0)) == .success { return true }
+    // Destroyed after the lock. If it is gone, the end has come meanwhile.
+    let removed = actions.withLock { $0?.remove(at: place) }
+    return removed == nil
   }
 }
