@@ -116,7 +116,7 @@ enum StateAccess {
       Likely cause: reduce of one reactor reads the state of another, whose reduce reads that of the first.
       Remedy: read other reactors' states in mutate, and pass on in the mutation what reduce needs.
       """)
-    defer { WaitGraph.leave(wait.thread) }
+    defer { WaitGraph.leave(wait) }
     // Once: others may have begun to wait for this thread meanwhile, so it enters the graph again before it sleeps again.
     var checks = 0
     sleep(on: raw, until: limit) {

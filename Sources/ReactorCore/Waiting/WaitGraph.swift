@@ -5,16 +5,20 @@
 /// ``enter(_:)`` then returns false, and the thread must do something else, such as exceed a limit or fail. A thread that
 /// need not sleep does not come here, so the graph costs nothing on the usual path.
 ///
-/// Each cycle is found. A sleeping thread keeps what it owns and what it reads, so an edge of the graph does not change
-/// until that thread wakes. The thread that would close a cycle is the last one to enter it, and it searches under the
-/// lock. A thread whose wait is over by now stays in the graph until it has woken; it waits for nobody, so the search
-/// ends there.
+/// Each cycle is found, and refused once. Threads enter in one order, and each searches what entered before it. A sleeping
+/// thread keeps what it owns and what it reads, so an edge of the graph does not change until that thread wakes. The
+/// thread that closes a cycle is the last of it to enter, so it finds the whole cycle. A thread whose wait is over by now
+/// stays in the graph until it has woken; it waits for nobody, so the search ends there.
 ///
-/// Any thread may call these functions. They take a lock of the whole process, and call the closures of a ``Wait`` under
-/// it.
+/// The lock of the graph is held only to enter, to leave and to find a thread. The closures of a ``Wait`` are called, and
+/// waits are destroyed, outside of it. So a search may meet threads that have woken since, or that are about to be refused
+/// themselves. Before a thread is refused, it checks under the lock that the whole cycle is still there, and asleep;
+/// otherwise it searches again.
+///
+/// Any thread may call these functions.
 public enum WaitGraph {
   /// A thread that is about to sleep.
-  public struct Wait: Sendable {
+  public final class Wait: Sendable {
     /// Whom it waits for.
     enum Target: Sendable {
       /// The thread with the token that this returns; 0 if there is none.
@@ -30,8 +34,12 @@ public enum WaitGraph {
     let wake: @Sendable () -> Void
     /// The addresses of the states that the thread reads.
     let reads: [UInt]
+    /// Whether the thread has left the graph. While other threads call the closures they hold this lock, so that what
+    /// the closures use still exists.
+    private let hasLeft = SystemMutex(false)
 
-    /// Describes a wait for another thread. The closures are called under the graph's lock, on any thread.
+    /// Describes a wait for another thread. The closures are called by threads that enter the graph later, until this one
+    /// has left it. One of them is called at a time. They must not call this graph.
     ///
     /// - Parameters:
     ///   - thread: The token of the thread that sleeps.
@@ -40,7 +48,7 @@ public enum WaitGraph {
     ///   - isOver: Returns whether there is room, or the change is finished.
     ///   - wake: Wakes the thread, so that it checks `isOver` again.
     ///   - reads: The addresses of the states with one place that the thread reads.
-    public init(
+    public convenience init(
       thread: UInt64, emptier: @escaping @Sendable () -> UInt64, isOver: @escaping @Sendable () -> Bool,
       wake: @escaping @Sendable () -> Void, reads: [UnsafeRawPointer] = []
     ) {
@@ -48,7 +56,7 @@ public enum WaitGraph {
     }
 
     /// Describes a wait for all threads that read the state at an address; otherwise the same.
-    public init(
+    public convenience init(
       thread: UInt64, readersOf state: UnsafeRawPointer, isOver: @escaping @Sendable () -> Bool,
       wake: @escaping @Sendable () -> Void, reads: [UnsafeRawPointer] = []
     ) {
@@ -65,48 +73,135 @@ public enum WaitGraph {
       self.wake = wake
       self.reads = reads.map { UInt(bitPattern: $0) }
     }
+
+    /// Whether the thread must go on sleeping; wakes it if it need not. Any thread.
+    fileprivate func mustSleepOrWake() -> Bool {
+      hasLeft.withLock { hasLeft in
+        if hasLeft { return false }
+        if !isOver() { return true }
+        // The thread that makes the room may have told nobody yet, and the caller may be that thread.
+        wake()
+        return false
+      }
+    }
+
+    /// The token of the thread that it waits for; 0 if there is none. Any thread.
+    fileprivate func token(_ emptier: () -> UInt64) -> UInt64 {
+      hasLeft.withLock { hasLeft in hasLeft ? 0 : emptier() }
+    }
+
+    fileprivate func leave() { hasLeft.withLock { $0 = true } }
   }
 
-  private static let waits = SystemMutex<[Wait]>([])
+  private struct Entry: Sendable {
+    let wait: Wait
+    /// The place in the order in which threads entered.
+    let number: UInt64
+    /// Whether the search of the thread has found no cycle.
+    var isAsleep = false
+  }
+
+  private struct Entries: Sendable {
+    /// By the token of the thread.
+    var all: [UInt64: Entry] = [:]
+    var nextNumber: UInt64 = 0
+  }
+
+  private static let entries = SystemMutex(Entries())
 
   /// Notes that a thread is about to sleep. The thread calls ``leave(_:)`` when it has woken.
   ///
   /// - Returns: False, and nothing is noted, if the sleep would close a cycle.
-  /// - Complexity: O(n²) in the number of threads that sleep.
+  /// - Complexity: O(n) in the number of threads that wait for each other in a row; O(n) in the number of all threads that
+  ///   sleep, for each of these that waits for readers.
   public static func enter(_ wait: Wait) -> Bool {
-    waits.withLock { waits in
-      var visited: Set<UInt64> = []
-      var next = [wait]
-      while let blocked = next.popLast() {
-        switch blocked.target {
-        case .thread(let token):
-          let token = token()
-          if token == wait.thread { return false }
-          visit(waits.filter { $0.thread == token })
-        case .readers(let state):
-          if wait.reads.contains(state) { return false }
-          visit(waits.filter { $0.reads.contains(state) })
-        }
-      }
-      waits.append(wait)
-      return true
+    let number = entries.withLock { entries in
+      let number = entries.nextNumber
+      entries.nextNumber += 1
+      entries.all[wait.thread] = Entry(wait: wait, number: number)
+      return number
+    }
+    while let cycle = findCycle(closedBy: wait, number) {
+      if tryRefuse(wait, becauseOf: cycle) { return false }
+      DedicatedThread.yield()
+    }
+    entries.withLock { $0.all[wait.thread]?.isAsleep = true }
+    return true
+  }
 
-      func visit(_ found: [Wait]) {
-        for blocked in found where visited.insert(blocked.thread).inserted {
-          if blocked.isOver() {
-            // A turn announces the room that it makes only when it ends, and the caller may be inside of that turn.
-            // Without this call the blocked thread would sleep until then.
-            blocked.wake()
-          } else {
-            next.append(blocked)
-          }
+  /// Notes that a thread has woken.
+  public static func leave(_ wait: Wait) {
+    // Destroyed after the lock.
+    let removed = entries.withLock { $0.all.removeValue(forKey: wait.thread) }
+    removed?.wait.leave()
+  }
+
+  /// Follows the edges of the threads that have entered before.
+  ///
+  /// - Returns: The other threads of a cycle; nil if there is none.
+  private static func findCycle(closedBy wait: Wait, _ number: UInt64) -> [Wait]? {
+    // Each with the index of the one that waits for it.
+    var path: [(wait: Wait, waiter: Int)] = [(wait, -1)]
+    var visited: Set<UInt64> = [wait.thread]
+    var next = [0]
+    while let index = next.popLast() {
+      let blocked = path[index].wait
+      let isClosing: Bool
+      let targets: [Wait]
+      switch blocked.target {
+      case .thread(let emptier):
+        let token = blocked.token(emptier)
+        isClosing = token == wait.thread
+        targets = isClosing ? [] : find(token, before: number)
+      case .readers(let state):
+        isClosing = wait.reads.contains(state)
+        targets = isClosing ? [] : find(readersOf: state, before: number)
+      }
+      if isClosing {
+        var cycle: [Wait] = []
+        var index = index
+        while index > 0 {
+          cycle.append(path[index].wait)
+          index = path[index].waiter
         }
+        return cycle
+      }
+      for target in targets where visited.insert(target.thread).inserted {
+        if !target.mustSleepOrWake() { continue }
+        path.append((target, index))
+        next.append(path.count - 1)
+      }
+    }
+    return nil
+  }
+
+  private static func find(_ thread: UInt64, before number: UInt64) -> [Wait] {
+    entries.withLock { entries in
+      guard let entry = entries.all[thread], entry.number < number else { return [] }
+      return [entry.wait]
+    }
+  }
+
+  private static func find(readersOf state: UInt, before number: UInt64) -> [Wait] {
+    entries.withLock { entries in
+      entries.all.values.compactMap { entry in
+        entry.number < number && entry.wait.reads.contains(state) ? entry.wait : nil
       }
     }
   }
 
-  /// Notes that a thread has woken.
-  public static func leave(_ thread: UInt64) {
-    waits.withLock { waits in waits.removeAll { $0.thread == thread } }
+  /// Removes a thread that would close a cycle. Returns false if a thread of the cycle has left, or is not asleep yet: it
+  /// may be refused itself.
+  private static func tryRefuse(_ wait: Wait, becauseOf cycle: [Wait]) -> Bool {
+    let isRefused = entries.withLock { entries in
+      for blocked in cycle {
+        guard let entry = entries.all[blocked.thread], entry.wait === blocked, entry.isAsleep else {
+          return false
+        }
+      }
+      return true
+    }
+    if isRefused { leave(wait) }
+    return isRefused
   }
 }

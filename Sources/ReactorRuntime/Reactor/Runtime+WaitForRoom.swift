@@ -65,7 +65,7 @@ extension Runtime {
       isOver: { [unowned self] in mayRetry },
       wake: { [unowned overflow] in overflow.notifyOutOfTurn() })
     guard WaitGraph.enter(edge) else { return .deadlock }
-    defer { WaitGraph.leave(edge.thread) }
+    defer { WaitGraph.leave(edge) }
     // Sleeps once at most: while this wait was over, other threads may have begun to wait for this one. So this thread
     // must enter the graph again before it sleeps again.
     var checks = 0

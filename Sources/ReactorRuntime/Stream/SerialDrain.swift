@@ -205,7 +205,7 @@ enum Backpressure {
   ) {
     let wait = WaitGraph.Wait(thread: thread, emptier: drainer, isOver: hasRoom) { room.notify() }
     guard WaitGraph.enter(wait) else { return }
-    defer { WaitGraph.leave(thread) }
+    defer { WaitGraph.leave(wait) }
     _ = room.wait(until: hasRoom)
   }
 }

@@ -1,0 +1,90 @@
+import ReactorCore
+import Synchronization
+import TestSupport
+import Testing
+
+/// Threads that enter the graph of waits, and what it calls. The tokens are made up.
+@Suite struct WaitGraphEdgeTests {
+  private static func wait(
+    _ thread: UInt64, for emptier: UInt64, isOver: @escaping @Sendable () -> Bool = { false },
+    wake: @escaping @Sendable () -> Void = {}
+  ) -> WaitGraph.Wait {
+    WaitGraph.Wait(thread: thread, emptier: { emptier }, isOver: isOver, wake: wake)
+  }
+
+  @Test
+  func `a thread that would close a cycle is refused`() {
+    let base = UInt64.random(in: 1...0xFFFF) << 40
+    let waits = (0..<3).map { Self.wait(base + $0, for: base + ($0 + 1) % 3) }
+    #expect(WaitGraph.enter(waits[0]))
+    #expect(WaitGraph.enter(waits[1]))
+    #expect(!WaitGraph.enter(waits[2]))
+    // It is not noted, so the others wait for a thread that runs.
+    let other = Self.wait(base + 9, for: base)
+    #expect(WaitGraph.enter(other))
+    for wait in [other] + waits { WaitGraph.leave(wait) }
+    #expect(WaitGraph.enter(waits[2]))
+    WaitGraph.leave(waits[2])
+  }
+
+  @Test
+  func `a thread whose wait is over is woken, and closes no cycle`() {
+    let base = UInt64.random(in: 1...0xFFFF) << 40
+    let isWoken = Shared(Atomic(false))
+    let over = Self.wait(
+      base, for: base + 1, isOver: { true }, wake: { isWoken.value.store(true, ordering: .relaxed) })
+    #expect(WaitGraph.enter(over))
+    let wait = Self.wait(base + 1, for: base)
+    #expect(WaitGraph.enter(wait))
+    #expect(isWoken.value.load(ordering: .relaxed) == true)
+    WaitGraph.leave(over)
+    WaitGraph.leave(wait)
+  }
+
+  /// The threads that close a cycle enter at the same time. One of them is refused: the others would sleep for ever, or
+  /// one too many would lose what it sends.
+  @Test
+  func `of threads that close a cycle together, one is refused`() {
+    for round in 0..<300 {
+      let count = 2 + round % 3
+      let base = UInt64.random(in: 1...0xFFFF) << 40
+      let refused = Shared(Atomic(0))
+      let waits = (0..<count).map { index in
+        Self.wait(base + UInt64(index), for: base + UInt64((index + 1) % count))
+      }
+      let hasEnded = Threads.run(count) { index in
+        if !WaitGraph.enter(waits[index]) { refused.value.add(1, ordering: .relaxed) }
+      }
+      #expect(hasEnded)
+      #expect(refused.value.load(ordering: .relaxed) == 1)
+      for wait in waits { WaitGraph.leave(wait) }
+    }
+  }
+
+  @Test
+  func `no other thread waits while the graph calls foreign code`() {
+    let base = UInt64.random(in: 1...0xFFFF) << 40
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let slow = WaitGraph.Wait(
+      thread: base,
+      emptier: {
+        isInside.open()
+        _ = mayGoOn.wait()
+        return 0
+      }, isOver: { false }, wake: {})
+    let isDone = Threads.start {
+      #expect(WaitGraph.enter(slow))
+      WaitGraph.leave(slow)
+    }
+    #expect(isInside.wait())
+    let others = Threads.start {
+      let wait = Self.wait(base + 1, for: base + 2)
+      #expect(WaitGraph.enter(wait))
+      WaitGraph.leave(wait)
+    }
+    #expect(others.wait(seconds: 60))
+    mayGoOn.open()
+    #expect(isDone.wait())
+    #expect(others.wait())
+  }
+}
