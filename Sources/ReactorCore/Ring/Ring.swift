@@ -111,19 +111,20 @@ public struct Ring<Element: ~Copyable>: ~Copyable {
   /// - Parameters:
   ///   - limit: How many elements it receives at most.
   ///   - condition: Called with the cursor of each element before it is received; stops the drain if it returns false.
+  ///   - onRelease: Called after slots were released to the producers, at the latest after every 64 elements.
   ///   - body: Called with each element and its cursor.
   /// - Returns: How many elements were received.
   @inlinable
   @inline(__always)
   public func drain(
-    upTo limit: Int = .max, while condition: (UInt64) -> Bool = { _ in true },
+    upTo limit: Int = .max, while condition: (UInt64) -> Bool = { _ in true }, onRelease: () -> Void = {},
     _ body: (consuming Element, UInt64) -> Void
   ) -> Int {
     #if DEBUG
       drainGuard.enter()
       defer { drainGuard.leave() }
     #endif
-    return raw.drain(upTo: limit, while: condition, body)
+    return raw.drain(upTo: limit, while: condition, onRelease: onRelease, body)
   }
 
   /// The cursor of the next element to receive. Consumer.
@@ -244,12 +245,13 @@ extension RawRing {
   ///   - limit: How many elements it receives at most.
   ///   - _: The type of the elements.
   ///   - condition: Called with the cursor of each element before it is received; stops the drain if it returns false.
+  ///   - onRelease: Called after slots were released.
   ///   - body: Called with each element and its cursor.
   @inlinable
   @inline(__always)
   public func drain<Element: ~Copyable>(
     upTo limit: Int, of _: Element.Type = Element.self, while condition: (UInt64) -> Bool = { _ in true },
-    _ body: (consuming Element, UInt64) -> Void
+    onRelease: () -> Void = {}, _ body: (consuming Element, UInt64) -> Void
   ) -> Int {
     let slots = slots
     var cursor = head
@@ -277,10 +279,14 @@ extension RawRing {
       if cursor &- released >= releaseEvery {
         release(cursor)
         released = cursor
+        onRelease()
       }
     }
     runLeft = run
-    if cursor != released { release(cursor) }
+    if cursor != released {
+      release(cursor)
+      onRelease()
+    }
     return received
   }
 

@@ -18,8 +18,24 @@ public struct DedicatedThread: ~Copyable, Sendable {
   ///
   /// Stops the program if the system refuses a thread.
   public init(named name: String, _ body: @escaping @Sendable () -> Void) {
-    let start = Unmanaged.passRetained(Start(name: name, body: body))
     var thread = pthread_t()
+    let failure = Self.create(&thread, named: name, body)
+    precondition(failure == 0, "the system gave no thread: \(String(cString: strerror(failure)))")
+    self.thread = thread
+  }
+
+  /// Starts a detached thread that runs `body`; returns false if the system refuses a thread.
+  public static func tryDetach(named name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
+    var thread = pthread_t()
+    guard create(&thread, named: name, body) == 0 else { return false }
+    pthread_detach(thread)
+    return true
+  }
+
+  private static func create(
+    _ thread: inout pthread_t, named name: String, _ body: @escaping @Sendable () -> Void
+  ) -> Int32 {
+    let start = Unmanaged.passRetained(Start(name: name, body: body))
     let failure = pthread_create(
       &thread, nil,
       { argument in
@@ -29,8 +45,8 @@ public struct DedicatedThread: ~Copyable, Sendable {
         start.body()
         return nil
       }, start.toOpaque())
-    precondition(failure == 0, "the system gave no thread: \(String(cString: strerror(failure)))")
-    self.thread = thread
+    if failure != 0 { start.release() }
+    return failure
   }
 
   deinit { pthread_detach(thread) }

@@ -19,6 +19,11 @@ public struct EventCount: ~Copyable {
   @inlinable
   public func notify() { raw.notify() }
 
+  /// Whether a thread sleeps, or is about to, that may not have seen what the caller wrote before. A caller that does not
+  /// notify now must do so later. Any thread.
+  @inlinable
+  public var mustNotify: Bool { raw.mustNotify }
+
   /// The same as ``notify()``, but only if a thread sleeps and `isWorthIt` then returns true. If it returns false, the
   /// caller must notify later. Any thread.
   @inlinable

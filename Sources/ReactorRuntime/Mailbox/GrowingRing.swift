@@ -150,28 +150,30 @@ struct GrowingRing<Element: Sendable>: ~Copyable, Sendable {
   ///     full after this check either reads a head that is not older than the check, or finds a stage full from which
   ///     this drain receives nothing. ``Spilled`` relies on that.
   ///   - condition: Called with the cursor of each element before it is received; stops the drain if it returns false.
+  ///   - onRelease: Called whenever senders were given room, at the latest after every 64 elements.
   @inlinable
   @inline(__always)
   func drain(
     upTo limit: Int, after check: () -> Bool = { true }, while condition: (UInt64) -> Bool = { _ in true },
-    _ body: (Element, UInt64) -> Void
+    onRelease: () -> Void = {}, _ body: (Element, UInt64) -> Void
   ) -> Int {
     guard let newest = newest.use({ $0 }) else {
       _ = check()
       return 0
     }
     if newest.hasPrevious.load(ordering: .relaxed) {
-      return drainGrown(newest, upTo: limit, after: check, while: condition, body)
+      return drainGrown(newest, upTo: limit, after: check, while: condition, onRelease: onRelease, body)
     }
     if !check() { return 0 }
-    return newest.ring.drain(upTo: min(limit, newest.ring.capacity), while: condition, body)
+    return newest.ring.drain(
+      upTo: min(limit, newest.ring.capacity), while: condition, onRelease: onRelease, body)
   }
 
   @inlinable
   @inline(never)
   func drainGrown(
     _ newest: Stage, upTo limit: Int, after check: () -> Bool, while condition: (UInt64) -> Bool,
-    _ body: (Element, UInt64) -> Void
+    onRelease: () -> Void, _ body: (Element, UInt64) -> Void
   ) -> Int {
     // A sender that made a stage in the middle of the last drain gave it the head of that moment, which is stale now.
     propagateHead(of: advanceToOldest(from: newest), to: newest)
@@ -180,10 +182,14 @@ struct GrowingRing<Element: Sendable>: ~Copyable, Sendable {
     while received < min(limit, newest.ring.capacity) {
       let oldest = advanceToOldest(from: newest)
       let limit = min(limit, newest.ring.capacity) - received
-      let count = oldest.ring.drain(upTo: limit, while: condition, body)
+      let count = oldest.ring.drain(
+        upTo: limit, while: condition,
+        onRelease: {
+          propagateHead(of: oldest, to: newest)
+          onRelease()
+        }, body)
       if count == 0 { break }
       received += count
-      propagateHead(of: oldest, to: newest)
     }
     return received
   }

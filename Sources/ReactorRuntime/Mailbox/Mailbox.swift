@@ -48,9 +48,12 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   @inline(__always)
   var isInboundIdle: Bool { ring.isIdle && !mustCheck }
 
-  /// Whether a quarter of the ring is free: senders that sleep are not woken for a slot each.
+  /// Whether a quarter of the ring is free: senders that have just fallen asleep are not woken for a slot each.
   @inlinable
   var hasRoom: Bool { ring.wasCount <= ring.capacity - max(1, ring.capacity / 4) }
+
+  /// Whether something is free.
+  var hasAnyRoom: Bool { ring.wasCount < ring.capacity }
 
   /// Whether something may have spilled, or another thread makes the owner check once more for another reason.
   @inlinable
@@ -115,6 +118,7 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
     while left > 0 {
       left -= ring.drain(
         upTo: left, after: { tryTakeOver() }, while: { cursor in !isDue(before: cursor) },
+        onRelease: { notifyRoom() },
         { work, cursor in
           if dropsOldest, case .action(let action) = work, isDropped(at: cursor) {
             drop(action)
@@ -188,12 +192,20 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
     return overflow.use { $0.spilled.tryTakeOver(to: ownerQueue, ring, ownerCheck) } ?? true
   }
 
-  /// Wakes senders that wait, if there is enough room. The owner, after each turn: its last turn empties the ring, so no
-  /// sender waits for ever.
+  /// Wakes senders that wait, if there is enough room. The owner, whenever it has made room: the last time, that empties
+  /// the ring, so no sender waits for ever.
+  ///
+  /// If nobody waits, this is a load of a line that nobody writes; two if the mailbox was full before.
   @inlinable
+  @inline(__always)
   func notifyRoom() {
-    // Computing `hasRoom` loads the tail, which takes its cache line from the producers. So only if somebody waits.
-    overflow.use { $0.notifyRoom(if: { hasRoom }, atMost: max(1, ring.capacity / 4)) }
+    overflow.use { overflow in if overflow.waiters.mayWait { notifyWaiters(overflow) } }
+  }
+
+  // Loading the tail takes its cache line from the producers. So only if somebody waits.
+  @usableFromInline
+  func notifyWaiters(_ overflow: Overflow<Action>) {
+    overflow.waiters.notify(of: ring.capacity - ring.wasCount, isAmple: hasRoom)
   }
 
   /// Takes everything out. The owner.

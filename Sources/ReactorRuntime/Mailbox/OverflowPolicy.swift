@@ -31,6 +31,8 @@ enum SendWait: Sendable {
   case never
   case until(ContinuousClock.Instant)
   case unlimited
+
+  var deadline: ContinuousClock.Instant? { if case .until(let deadline) = self { deadline } else { nil } }
 }
 
 // MARK: Applying the policy

@@ -95,7 +95,8 @@ extension Reactor {
   /// Sends an action. Any thread.
   ///
   /// On placement ``Placement/caller`` an idle reactor processes the action before this returns, and also what other
-  /// threads send meanwhile. A busy reactor queues the action in its mailbox, and so does one whose mailbox holds an
+  /// threads send meanwhile: up to four full turns, which is 4096 actions, plus what the reactor sends to itself. Then
+  /// another thread continues. A busy reactor queues the action in its mailbox, and so does one whose mailbox holds an
   /// action that another thread has claimed but not yet published. On every other placement the action goes into the
   /// mailbox.
   ///
@@ -121,14 +122,18 @@ extension Reactor {
   /// Sends an action, and waits for room until `deadline` at most, whatever the ``OverflowPolicy`` says. Any thread. From
   /// inside a turn it does not wait, like ``send(_:)``.
   ///
+  /// On placement ``Placement/caller`` it may process this action, and at most one action of others after the deadline.
+  /// No deadline interrupts an action.
+  ///
   /// - Throws: ``SendError``, also ``SendError/timedOut``; the action was not accepted then.
   @inlinable
   public func send(_ action: Action, before deadline: ContinuousClock.Instant) throws(SendError) {
-    try runtime.trySend(action, to: self, .until(deadline))
+    try runtime.trySend(action, to: self, .until(deadline), within: .until(deadline))
   }
 
   /// Sends an action, whatever the ``OverflowPolicy`` says. While there is no room, the task is suspended and blocks no
-  /// thread. Any task.
+  /// thread. Any task. What it processes of others' actions is limited as by ``send(_:)``, or by the deadline as by
+  /// ``send(_:before:)``.
   ///
   /// - Parameters:
   ///   - action: The action.

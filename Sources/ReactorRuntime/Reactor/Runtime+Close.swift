@@ -36,7 +36,7 @@ extension Runtime {
   @usableFromInline
   func notifyOwnerOfClosing() {
     mailbox.ownerCheck.request()
-    mailbox.overflow.use { $0.notifyAll() }
+    mailbox.overflow.use { $0.waiters.resumeAll() }
   }
 
   /// Refuses what other threads send from now on, since the loop was shut down. The loop calls this in each of its rounds
@@ -48,7 +48,7 @@ extension Runtime {
     // `notifyOwner` is for closers of the reactor itself.
     case .notifyOwner, .nothing: break
     }
-    mailbox.overflow.use { $0.notifyAll() }
+    mailbox.overflow.use { $0.waiters.resumeAll() }
   }
 
   /// Closes the reactor, since a transform has ended; the reactor reports what it holds. Any thread.

@@ -25,14 +25,16 @@ extension Runtime {
   /// Runs a turn of one action on the sender's thread. The owner; releases the ownership before it returns.
   @inlinable
   @inline(__always)
-  func runTurnAndRelease<R: Reactor<Action, Mutation, State>>(with action: Action, of reactor: R) {
+  func runTurnAndRelease<R: Reactor<Action, Mutation, State>>(
+    with action: Action, of reactor: R, within budget: TurnBudget? = nil
+  ) {
     TurnMark.enter()
     Tracepoint.beginTurn(self)
     processAlone(action, of: reactor)
     Tracepoint.endTurn(self, actions: 1)
     TurnMark.leave()
     turnCounters.countImmediate()
-    releaseOnceIdle(of: reactor)
+    releaseOnceIdle(of: reactor, within: budget)
   }
 
   /// Takes the one action of such a turn through mutate and reduce. The owner.
@@ -48,12 +50,13 @@ extension Runtime {
   /// the ownership before it returns.
   @inlinable
   @inline(__always)
-  func releaseOnceIdle<R: Reactor<Action, Mutation, State>>(of reactor: R) {
+  func releaseOnceIdle<R: Reactor<Action, Mutation, State>>(of reactor: R, within budget: TurnBudget? = nil) {
     if !mailbox.holdsOwn {
       state.release()
       // Both ends of the ring are in this core's cache, so this check is all that an undisturbed send pays for.
       if mailbox.isInboundEmpty || !tryReacquire() { return }
     }
+    if let budget { return runTurnsAndRelease(of: reactor, within: budget) }
     runTurnsAndRelease(of: reactor)
   }
 
@@ -86,27 +89,27 @@ extension Runtime {
   @inlinable
   @inline(never)
   func acquireAndRunOrSchedule<R: Reactor<Action, Mutation, State>>(_ reactor: R) {
+    acquireAndRunOrSchedule(reactor, within: .usual)
+  }
+
+  /// The same, and spends no more than a budget on the turns.
+  @inlinable
+  @inline(never)
+  func acquireAndRunOrSchedule<R: Reactor<Action, Mutation, State>>(_ reactor: R, within budget: TurnBudget) {
     let hasStartedHere = !state.hasStarted && tryStartAndAcquire(reactor)
     guard let loop else {
       if ThreadStack.isLow {
         if hasStartedHere { state.release() }
-        runTurnsOnNewThread(reactor)
+        if !state.isBusy, !tryRunTurnsOnNewThread(reactor) {
+          preconditionFailure("turns are nested too deeply, and the system gives no thread to continue them")
+        }
       } else if hasStartedHere || state.tryAcquire() {
-        runTurnsAndRelease(of: reactor)
+        runTurnsAndRelease(of: reactor, within: budget)
       }
       return
     }
     if hasStartedHere { state.release() }
     if state.trySchedule(), !loop.submit(makeLoopReactor(reactor)) { discardMailbox() }
-  }
-
-  /// Runs turns on a thread made for them. Turns of reactors that send to each other are nested on the stack of one
-  /// thread; this is called before that stack is used up. The order stays that of the mailbox. A pool would not do:
-  /// all of its threads may be waiting for these turns.
-  @inlinable
-  @inline(never)
-  func runTurnsOnNewThread<R: Reactor<Action, Mutation, State>>(_ reactor: R) {
-    _ = DedicatedThread(named: "reactor-turns") { reactor.runtime.acquireAndRunOrSchedule(reactor) }
   }
 
   // MARK: The first action, a re-entrant one, or no room
@@ -134,16 +137,16 @@ extension Runtime {
 
   /// Sends an action, and throws if it is refused. Any thread.
   @inlinable
-  func trySend<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R, _ wait: SendWait)
-    throws(SendError)
-  {
+  func trySend<R: Reactor<Action, Mutation, State>>(
+    _ action: Action, to reactor: R, _ wait: SendWait, within budget: TurnBudget = .usual
+  ) throws(SendError) {
     // Without this check, the thread would learn it only after the mailbox has accepted the action.
     if let loop, loop.isClosed, !loop.runsTurnsHere { throw .closed }
     if loop == nil, !ThreadStack.isLow, state.tryAcquire() {
-      if mailbox.isInboundIdle { return runTurnAndRelease(with: action, of: reactor) }
-      runTurnsAndRelease(of: reactor)
+      if mailbox.isInboundIdle { return runTurnAndRelease(with: action, of: reactor, within: budget) }
+      runTurnsAndRelease(of: reactor, within: budget)
     }
-    if let reason = enqueue(.action(action), to: reactor, wait) { throw reason }
+    if let reason = enqueue(.action(action), to: reactor, wait, within: budget) { throw reason }
   }
 
   /// Puts something into the mailbox, waits for room if it must, and makes sure that some thread processes it. Any
@@ -152,34 +155,35 @@ extension Runtime {
   /// - Returns: Why it was refused; nil if it was accepted.
   @inlinable
   @inline(__always)
-  func enqueue<R: Reactor<Action, Mutation, State>>(_ work: Work<Action>, to reactor: R, _ wait: SendWait)
-    -> SendError?
-  {
+  func enqueue<R: Reactor<Action, Mutation, State>>(
+    _ work: Work<Action>, to reactor: R, _ wait: SendWait, within budget: TurnBudget = .usual
+  ) -> SendError? {
     if isRunHere { return enqueueReentrant(work, to: reactor) }
-    var attempts = 0
+    var progress = RoomWait()
+    defer { if progress.attempts > 0 { endWaitForRoom(progress) } }
     while true {
       switch mailbox.ring.offer(work) {
       case .accepted:
         CurrentCore.lightFence()
-        if !state.isBusy { acquireAndRunOrSchedule(reactor) }
+        if !state.isBusy { acquireAndRunOrSchedule(reactor, within: budget) }
         return nil
       case .closed:
         return .closed
       case .outOfMemory:
         return .outOfMemory
       case .full:
-        if attempts == 0 { Tracepoint.full(self) }
+        if progress.attempts == 0 { Tracepoint.full(self) }
         switch resolveOverflow(for: work, wait) {
         case .kept:
-          if !state.isBusy { acquireAndRunOrSchedule(reactor) }
+          if !state.isBusy { acquireAndRunOrSchedule(reactor, within: budget) }
           return nil
         case .refused(let reason):
           return reason
         case .ringHasRoom:
           break
         case .wait:
-          acquireAndRunOrSchedule(reactor)
-          if let reason = waitForRoom(after: &attempts, wait) { return reason }
+          acquireAndRunOrSchedule(reactor, within: budget)
+          if let reason = waitForRoom(&progress, wait) { return reason }
         }
       }
     }

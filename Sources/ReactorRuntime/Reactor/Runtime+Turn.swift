@@ -41,24 +41,40 @@ extension Runtime {
 
 /// Turns: processing what is in the mailbox. The owner.
 extension Runtime {
-  /// Runs turns until the mailbox is empty. The owner; releases the ownership before it returns.
+  /// Runs turns until the mailbox is empty, or as many as a sender runs. The owner; releases the ownership before it
+  /// returns.
   @inlinable
   @inline(never)
   func runTurnsAndRelease<R: Reactor<Action, Mutation, State>>(of reactor: R) {
+    runTurnsAndRelease(of: reactor, within: .usual)
+  }
+
+  /// The same, until the budget is spent. Then a thread made for it continues, so that nothing is left behind.
+  @inlinable
+  @inline(never)
+  func runTurnsAndRelease<R: Reactor<Action, Mutation, State>>(of reactor: R, within budget: TurnBudget) {
     // The scopes that the calling thread is inside of have nothing to do with these turns.
     ThreadScope.leaveAll {
       var pacer = Pacer()
+      var allowance = TurnAllowance(budget, turnLimit: turnLimit)
       repeat {
         while true {
-          let processed = runTurnKeepingOwnership(of: reactor)
+          let limit = allowance.limit
+          let processed = runTurnKeepingOwnership(of: reactor, upTo: limit)
           if processed == 0 { break }
+          allowance.note(processed)
           // At the limit, releases for a moment, so that another sender can take over. But not while the owner's own
           // actions wait: they come first in the order.
-          if processed >= turnLimit, !mailbox.holdsOwn, mailbox.ownerQueue.isEmpty { break }
+          let mayRelease = processed >= turnLimit || allowance.isSpent
+          if mayRelease, !mailbox.holdsOwn, mailbox.ownerQueue.isEmpty { break }
           // Other threads are sending: after a short wait their actions come in bursts.
-          if processed < turnLimit { pacer.wait(afterReceiving: processed) }
+          if processed < limit { pacer.wait(afterReceiving: processed) }
         }
         state.release()
+        if allowance.isSpent {
+          if mailbox.isInboundEmpty || tryRunTurnsOnNewThread(reactor) { return }
+          allowance.extend()
+        }
       } while tryReacquire()
     }
   }
@@ -66,7 +82,7 @@ extension Runtime {
   /// Processes what is in the mailbox, up to the limit, and publishes the state; returns how many elements that were. The
   /// owner, which stays the owner.
   @inlinable
-  func runTurnKeepingOwnership<R: Reactor<Action, Mutation, State>>(of reactor: R) -> Int {
+  func runTurnKeepingOwnership<R: Reactor<Action, Mutation, State>>(of reactor: R, upTo limit: Int) -> Int {
     #if DEBUG
       let turn = beginTurn()
       defer { endTurn(turn) }
@@ -77,7 +93,7 @@ extension Runtime {
     Tracepoint.beginTurn(self)
     var dropped = 0
     let processed = mailbox.drain(
-      upTo: turnLimit, dropsOldest: policy == .dropOldest, { process($0, of: reactor) },
+      upTo: limit, dropsOldest: policy == .dropOldest, { process($0, of: reactor) },
       orDrop: { reportDropped($0, counting: &dropped) })
     // After the drain, which withdraws the request to check. Relaxed: `sweepObservers` repeats it.
     let mustSweep = isSweepRequested.load(ordering: .relaxed)
@@ -86,7 +102,6 @@ extension Runtime {
     if processed > 0 {
       state.publish()
       turnCounters.count(turnOf: processed - dropped)
-      mailbox.notifyRoom()
     }
     // In each turn, since it may be the last one: an owner that has reached the limit releases without another turn.
     if mailbox.ring.lifecycle.isClosed { endIfDone() }
@@ -169,7 +184,7 @@ extension Runtime {
   func runLoopTurnKeepingOwnership<R: Reactor<Action, Mutation, State>>(of reactor: R) -> Int {
     loop?.setRunning(ObjectIdentifier(self))
     defer { loop?.setRunning(nil) }
-    return runTurnKeepingOwnership(of: reactor)
+    return runTurnKeepingOwnership(of: reactor, upTo: turnLimit)
   }
 
   /// Does what the loop's thread asks for, other than a turn.

@@ -1,4 +1,3 @@
-import Dispatch
 import ReactorCore
 
 /// What a sender does that found the mailbox full. ``OverflowPolicy`` decides whether it waits.
@@ -32,56 +31,78 @@ extension Runtime {
   }
 }
 
+/// How long a sender has waited for room.
+@usableFromInline
+struct RoomWait: Sendable {
+  /// How often it found none.
+  @usableFromInline var attempts = 0
+  var hasSlept = false
+
+  static var pauses: Int { 8 }
+
+  @usableFromInline init() {}
+}
+
 /// Waiting of a thread.
 extension Runtime {
-  /// Waits a little, or until there is room again. Any thread, outside of turns.
+  /// Waits a little, or until there may be room again. Any thread, outside of turns.
   ///
   /// - Returns: Why the sender must give up; nil if it tries again.
   @usableFromInline
   @inline(never)
-  func waitForRoom(after attempts: inout Int, _ wait: SendWait) -> SendError? {
-    var timeout: Int64?
-    if case .until(let deadline) = wait {
-      let left = ContinuousClock.now.duration(to: deadline).nanoseconds
-      if left <= 0 { return .timedOut }
-      timeout = left
-    }
-    attempts += 1
-    if attempts <= 8 {
+  func waitForRoom(_ progress: inout RoomWait, _ wait: SendWait) -> SendError? {
+    if let deadline = wait.deadline, .now >= deadline { return .timedOut }
+    progress.attempts += 1
+    if progress.attempts <= RoomWait.pauses {
       CurrentCore.pause(times: 16)
       return nil
     }
     // The caller may host the loop, between two of its rounds: then it must run a round itself.
     if let runRoundHere = loop?.runRoundHere, runRoundHere() { return nil }
-    if attempts <= 512 {
+    guard let overflow = mailbox.ensureOverflow() else { return .outOfMemory }
+    // A thread that has slept and found no room does not yield before it sleeps again.
+    if !progress.hasSlept, !overflow.waiters.shouldSleep(after: progress.attempts) {
       DedicatedThread.yield()
       return nil
     }
-    attempts = 0
-    guard let overflow = mailbox.ensureOverflow() else { return .outOfMemory }
-    // The closures do not retain the runtime, which would cost an allocation per wait: the sender holds the reactor.
+    progress.hasSlept = true
+    let ticket = RoomTicket()
+    // The closures do not retain the runtime: the sender holds the reactor until it has left the graph.
     let edge = WaitGraph.Wait(
       thread: CurrentCore.threadToken, emptier: { [unowned self] in drainingThread },
-      isOver: { [unowned self] in mayRetry },
-      wake: { [unowned overflow] in overflow.notifyOutOfTurn() })
+      isOver: { [unowned self] in mayRetryAtOnce }, wake: { ticket.resume() })
     guard WaitGraph.enter(edge) else { return .deadlock }
     defer { WaitGraph.leave(edge) }
     // Sleeps once at most: while this wait was over, other threads may have begun to wait for this one. So this thread
     // must enter the graph again before it sleeps again.
-    var checks = 0
-    _ = overflow.room.wait(timeoutNanoseconds: timeout) {
-      checks += 1
-      return checks > 2 || mayRetry
-    }
+    overflow.waiters.sleep(ticket, until: wait.deadline) { mayRetry }
     return nil
+  }
+
+  /// Ends the wait of a sender that has sent or given up: resumes the next one, if there is room for that. Any thread.
+  @usableFromInline
+  @inline(never)
+  func endWaitForRoom(_ progress: RoomWait) {
+    if !progress.hasSlept { mailbox.overflow.use { $0.waiters.noteRoom(afterYields: progress.attempts) } }
+    resumeNextWaiter()
+  }
+
+  /// Resumes the next thread or task that waits, if it may try again. Any thread that was resumed itself.
+  @usableFromInline
+  func resumeNextWaiter() {
+    mailbox.overflow.use { overflow in
+      if overflow.waiters.count > 0, mayRetryAtOnce { overflow.waiters.resumeNext() }
+    }
   }
 
   /// The token of the thread that makes room.
   private var drainingThread: UInt64 { loop?.drainingThread ?? state.ownerToken }
 
-  /// Whether a sender that found the ring full should try again.
-  @usableFromInline
+  /// Whether a sender that found the ring full should try again instead of sleeping.
   var mayRetry: Bool { mailbox.hasRoom || !state.isBusy || mailbox.ring.isClosed }
+
+  /// Whether a sender that sleeps can do something.
+  var mayRetryAtOnce: Bool { mailbox.hasAnyRoom || mayRetry }
 }
 
 /// Waiting of a task, which is suspended while there is no room.
@@ -91,16 +112,19 @@ extension Runtime {
   func sendSuspending<R: Reactor<Action, Mutation, State>>(
     _ action: Action, to reactor: R, before deadline: ContinuousClock.Instant?
   ) async throws(SendError) {
-    // Only some tasks are resumed at a time. So a task that is done, for any reason, resumes the next one.
-    defer { resumeNextTask() }
+    let budget = deadline.map { TurnBudget.until($0) } ?? .usual
+    var hasWaited = false
+    // A task that was resumed and is done, for any reason, resumes the next one.
+    defer { if hasWaited { resumeNextWaiter() } }
     while true {
       if Task.isCancelled { throw .cancelled }
       do {
-        try trySend(action, to: reactor, .never)
+        try trySend(action, to: reactor, .never, within: budget)
         return
       } catch .full {
         // The turns of the reactor make room.
-        acquireAndRunOrSchedule(reactor)
+        acquireAndRunOrSchedule(reactor, within: budget)
+        hasWaited = true
         try await suspendUntilRoom(before: deadline)
       }
     }
@@ -110,40 +134,7 @@ extension Runtime {
   @usableFromInline
   func suspendUntilRoom(before deadline: ContinuousClock.Instant?) async throws(SendError) {
     guard let overflow = mailbox.ensureOverflow() else { throw .outOfMemory }
-    let ticket = RoomWaiters.Ticket()
-    let timeout = try deadline.map { (deadline) throws(SendError) in
-      try Self.scheduleTimeout(at: deadline, of: ticket)
-    }
-    overflow.tasks.insert(ticket)
-    await withTaskCancellationHandler {
-      await ticket.wait {
-        // Not earlier: only now does the ticket have a task to resume.
-        if !overflow.room.arm(unless: { mayRetry }) { ticket.resume() }
-      }
-    } onCancel: {
-      ticket.resume()
-    }
-    timeout?.cancel()
-    overflow.tasks.remove(ticket)
-  }
-
-  private static func scheduleTimeout(
-    at deadline: ContinuousClock.Instant, of ticket: RoomWaiters.Ticket
-  ) throws(SendError) -> DispatchWorkItem {
-    let left = ContinuousClock.now.duration(to: deadline)
-    if left <= .zero { throw .timedOut }
-    let item = DispatchWorkItem { ticket.resume() }
-    let time = DispatchTime.now() + left.dispatchInterval(atLeast: 0)
-    DispatchQueue.global().asyncAfter(deadline: time, execute: item)
-    return item
-  }
-
-  /// Resumes the next task if there is room; otherwise makes the owner notify.
-  @usableFromInline
-  func resumeNextTask() {
-    mailbox.overflow.use { overflow in
-      if overflow.tasks.isEmpty { return }
-      if !overflow.room.arm(unless: { mayRetry }) { overflow.tasks.resume(atMost: 1) }
-    }
+    if let deadline, .now >= deadline { throw .timedOut }
+    await overflow.waiters.suspend(RoomTicket(), until: deadline) { mayRetry }
   }
 }

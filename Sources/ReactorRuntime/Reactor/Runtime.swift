@@ -23,6 +23,8 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
   @usableFromInline let extraStageBits = Atomic<UInt8>(0)
   /// Whether the owner must release observers although the mailbox has refused that step: see ``requestSweep(of:)``.
   @usableFromInline let isSweepRequested = Atomic(false)
+  /// How many threads were made to run turns, doubled; plus 1 while one is being made. See ``tryRunTurnsOnNewThread(_:)``.
+  @usableFromInline let newThreads = Atomic<UInt32>(0)
   @usableFromInline let policy: OverflowPolicy
   @usableFromInline let pipelineReference = AtomicReference<Pipeline<Action, Mutation, State>>()
   /// What waits for the end of a closed reactor; made by the first thread that closes or waits.

@@ -218,14 +218,15 @@ static void mirror(const stage *first, stage *last) {
   }
 }
 
-/* As Ring.drain, for items that were claimed one by one. */
-static int drain_stage(stage *s, int limit, bool (*condition)(uint64_t cursor),
+/* As Ring.drain, for items that were claimed one by one; `last` is the newest stage. */
+static int drain_stage(stage *s, stage *last, int limit, bool (*condition)(uint64_t cursor),
                        void (*body)(uint64_t item, uint64_t cursor)) {
   uint64_t cursor = rr_ring_head(s->ring);
   int count = 0;
   while (count < limit && rr_ring_peek(s->ring, cursor) != 0 && condition(cursor)) {
     body(*(const uint64_t *)rr_ring_payload(s->ring, cursor), cursor);
     rr_ring_release(s->ring, ++cursor);
+    mirror(s, last);
     count++;
   }
   return count;
@@ -247,14 +248,13 @@ int chain_drain(bool (*check)(void), bool (*condition)(uint64_t cursor),
   const bool has_grown = last->has_previous;
   if (has_grown) mirror(oldest_before(last), last);
   if (!check()) return 0;
-  if (!has_grown) return drain_stage(last, limit, condition, body);
+  if (!has_grown) return drain_stage(last, last, limit, condition, body);
   int count = 0;
   while (count < limit) {
     stage *first = oldest_before(last);
-    const int more = drain_stage(first, limit - count, condition, body);
+    const int more = drain_stage(first, last, limit - count, condition, body);
     if (more == 0) break;
     count += more;
-    mirror(first, last);
   }
   return count;
 }

@@ -81,17 +81,4 @@ import Testing
     let isEmpty = ring.isEmpty
     #expect(isEmpty)
   }
-
-  @Test
-  func `a thread that is notified wakes a suspended task`() throws {
-    let overflow = try Overflow<Int>()
-    let ticket = RoomWaiters.Ticket()
-    overflow.tasks.insert(ticket)
-    let isArmed = overflow.room.arm(unless: { false })
-    #expect(isArmed)
-    // Wakes a waiting thread out of turn, as the graph of waits does.
-    overflow.notifyOutOfTurn()
-    overflow.notifyRoom(if: { true }, atMost: 1)
-    #expect(overflow.tasks.isEmpty)
-  }
 }

@@ -1,0 +1,195 @@
+import Dispatch
+import ReactorCore
+import Synchronization
+
+/// The threads and tasks that wait for room in a mailbox, in the order in which they came.
+///
+/// ```
+///   waiter                                 owner
+///   ──────                                 ─────
+///   joins the line                         makes room
+///   arms the flag (a heavy fence)          loads the flag (after a light fence)
+///   may it retry?   no: sleeps             armed: takes waiters out of the line, and resumes them
+/// ```
+///
+/// Either the waiter finds that it may retry, or the owner finds the flag armed. The flag stays armed while the line is not
+/// empty. It is cleared under the lock of the line; a waiter that joins later arms it again.
+///
+/// The owner resumes only a few waiters for the room that it has made. Each waiter that was resumed, and has sent, or has
+/// given up, resumes the next one if there still is room (``resumeNext()``). So a waiter that is left in the line waits for
+/// the owner, which will make room again because it has something to process, or for a waiter that was resumed.
+@usableFromInline
+final class RoomWaiters: Sendable {
+  private let line = SystemMutex(WaitingLine<RoomTicket>())
+  /// Nobody sleeps on it.
+  @usableFromInline let flag: EventCount
+  /// How often a thread may yield before it sleeps: less often if it then found no room. Relaxed: a guess.
+  private let yields = Atomic(RoomWaiters.mostYields)
+
+  private static var mostYields: Int { 512 }
+  private static var fewestYields: Int { 8 }
+  /// For how many waiters the owner makes system calls at a time.
+  private static var mostAtOnce: Int { 8 }
+  /// How long a waiter waits for a quarter of the mailbox, in nanoseconds. Then any room will do.
+  private static var patience: Int64 { 100_000 }
+
+  @usableFromInline
+  init() throws(CoreError) { flag = try EventCount() }
+
+  // MARK: The owner
+
+  /// Whether something may wait. The owner, after it has made room.
+  @inlinable
+  @inline(__always)
+  var mayWait: Bool { flag.mustNotify }
+
+  /// Resumes the waiters that came first. The owner.
+  ///
+  /// - Parameters:
+  ///   - room: How much room there is.
+  ///   - isAmple: Whether that is enough to wake waiters that came a moment ago.
+  @usableFromInline
+  func notify(of room: Int, isAmple: Bool) {
+    var resumed: [RoomTicket] = []
+    line.withLock { line in
+      if let first = line.first, !isAmple, MonotonicTime.now - first.since < Self.patience { return }
+      while resumed.count < min(room, Self.mostAtOnce), let ticket = line.removeFirst() {
+        resumed.append(ticket)
+      }
+      if line.isEmpty { flag.notify() }
+    }
+    for ticket in resumed { ticket.resume() }
+  }
+
+  // MARK: Any thread
+
+  /// Resumes the waiter that came first.
+  func resumeNext() { line.withLock { $0.removeFirst() }?.resume() }
+
+  /// Resumes all waiters, whether there is room or not.
+  func resumeAll() {
+    var resumed: [RoomTicket] = []
+    line.withLock { line in
+      while let ticket = line.removeFirst() { resumed.append(ticket) }
+      flag.notify()
+    }
+    for ticket in resumed { ticket.resume() }
+  }
+
+  /// How many wait.
+  var count: Int { line.withLock { $0.count } }
+
+  /// How many have waited, each as often as it came.
+  var total: UInt64 { line.withLock { $0.total } }
+
+  /// Puts the calling thread to sleep until it is resumed, or until the deadline.
+  func sleep(_ ticket: RoomTicket, until deadline: ContinuousClock.Instant?, unless mayRetry: () -> Bool) {
+    let place = join(ticket, unless: mayRetry)
+    ticket.sleep(until: deadline)
+    leave(place)
+    // Relaxed: see its declaration.
+    let limit = yields.load(ordering: .relaxed)
+    yields.store(max(Self.fewestYields, limit / 2), ordering: .relaxed)
+  }
+
+  /// Suspends the task until it is resumed or cancelled, or until the deadline.
+  func suspend(
+    _ ticket: RoomTicket, until deadline: ContinuousClock.Instant?, unless mayRetry: @Sendable () -> Bool
+  ) async {
+    let timer = deadline.map { Self.startTimer($0, of: ticket) }
+    let place = join(ticket, unless: mayRetry)
+    await withTaskCancellationHandler {
+      await ticket.suspend()
+    } onCancel: {
+      ticket.resume()
+    }
+    // Dispatch frees it now, not at the deadline.
+    timer?.cancel()
+    leave(place)
+  }
+
+  private func join(_ ticket: RoomTicket, unless mayRetry: () -> Bool) -> WaitingLine<RoomTicket>.Place {
+    let place = line.withLock { $0.append(ticket) }
+    if !flag.arm(unless: mayRetry) { ticket.resume() }
+    return place
+  }
+
+  /// Leaves the line, if the waiter was resumed for another reason than room.
+  private func leave(_ place: WaitingLine<RoomTicket>.Place) {
+    _ = line.withLock { $0.remove(at: place) }
+  }
+
+  private static func startTimer(
+    _ deadline: ContinuousClock.Instant, of ticket: RoomTicket
+  ) -> any DispatchSourceTimer {
+    let timer = DispatchSource.makeTimerSource(queue: .global())
+    timer.setEventHandler { ticket.resume() }
+    let left = ContinuousClock.now.duration(to: deadline)
+    timer.schedule(deadline: .now() + left.dispatchInterval(atLeast: 0))
+    timer.activate()
+    return timer
+  }
+
+  // MARK: Yielding before a sleep
+
+  /// Whether a thread that has tried that often should sleep instead of yielding. Any thread.
+  func shouldSleep(after attempts: Int) -> Bool { attempts > yields.load(ordering: .relaxed) }
+
+  /// Notes that a thread found room after it had yielded that often, without a sleep. Any thread.
+  func noteRoom(afterYields count: Int) {
+    let limit = yields.load(ordering: .relaxed)
+    if limit < Self.mostYields, count > limit / 2 { yields.store(limit * 2, ordering: .relaxed) }
+  }
+}
+
+/// A thread or task that waits for room.
+final class RoomTicket: Sendable {
+  private enum Phase: Sendable {
+    case new
+    case suspended(CheckedContinuation<Void, Never>)
+    case asleep(DispatchSemaphore)
+    case over
+  }
+
+  private let phase = SystemMutex(Phase.new)
+  /// On the clock of ``MonotonicTime``.
+  let since = MonotonicTime.now
+
+  /// Suspends the task until some thread calls ``resume()``. The task, once.
+  func suspend() async {
+    await withCheckedContinuation { continuation in
+      if !tryBegin(.suspended(continuation)) { continuation.resume() }
+    }
+  }
+
+  /// Sleeps until some other thread calls ``resume()``, or until the deadline. The thread, once.
+  func sleep(until deadline: ContinuousClock.Instant?) {
+    let isResumed = DispatchSemaphore(value: 0)
+    guard tryBegin(.asleep(isResumed)) else { return }
+    let timeout = deadline.map { deadline in
+      DispatchTime.now() + ContinuousClock.now.duration(to: deadline).dispatchInterval(atLeast: 0)
+    }
+    _ = isResumed.wait(timeout: timeout ?? .distantFuture)
+  }
+
+  private func tryBegin(_ waiting: Phase) -> Bool {
+    phase.withLock { phase in
+      if case .over = phase { return false }
+      phase = waiting
+      return true
+    }
+  }
+
+  /// Resumes the task or thread, now or as soon as it waits. Any thread, any number of times.
+  func resume() {
+    let phase = phase.withLock { phase in
+      defer { phase = .over }
+      return phase
+    }
+    switch phase {
+    case .suspended(let continuation): continuation.resume()
+    case .asleep(let isResumed): isResumed.signal()
+    case .new, .over: break
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import ReactorCore
+import Synchronization
+
+/// How much of what others have sent a thread processes that came to send something.
+@usableFromInline
+enum TurnBudget: Sendable {
+  /// ``usualTurns`` full turns.
+  case usual
+  /// The same, but not beyond this time, except for one action.
+  case until(ContinuousClock.Instant)
+  /// That of a thread made for it.
+  case unlimited
+
+  /// After how many full turns a thread of its own continues.
+  static var usualTurns: Int { 4 }
+}
+
+/// What is left of a ``TurnBudget``.
+@usableFromInline
+struct TurnAllowance: Sendable {
+  /// How many actions the next turn processes at most. Before a deadline, turns begin with one action, and become longer
+  /// only as long as two of twice the length would end in time.
+  @usableFromInline private(set) var limit: Int
+  @usableFromInline private(set) var isSpent = false
+  private let budget: TurnBudget
+  private let turnLimit: Int
+  private var left: Int
+  private var turnBegan: ContinuousClock.Instant?
+
+  @usableFromInline
+  init(_ budget: TurnBudget, turnLimit: Int) {
+    self.budget = budget
+    self.turnLimit = turnLimit
+    (limit, left) = (turnLimit, .max)
+    switch budget {
+    case .unlimited: break
+    case .usual: extend()
+    case .until:
+      extend()
+      limit = 1
+      turnBegan = .now
+    }
+  }
+
+  /// Notes that a turn has processed that many actions.
+  @usableFromInline
+  mutating func note(_ processed: Int) {
+    left -= processed
+    if left <= 0 { isSpent = true }
+    guard case .until(let deadline) = budget, let began = turnBegan else { return }
+    let now = ContinuousClock.now
+    let untilDeadline = now.duration(to: deadline)
+    if untilDeadline <= .zero { isSpent = true }
+    limit = began.duration(to: now) * 8 < untilDeadline ? min(limit * 2, turnLimit) : 1
+    turnBegan = now
+  }
+
+  /// Begins anew, since no other thread can continue.
+  @usableFromInline
+  mutating func extend() {
+    isSpent = false
+    left = turnLimit * TurnBudget.usualTurns
+  }
+}
+
+/// Threads that run turns because no other thread should.
+extension Runtime {
+  /// Makes a thread that runs turns until the mailbox is empty, unless one is just being made. Any thread that does not
+  /// own the reactor, on placement ``Placement/caller``. The order stays that of the mailbox. A pool would not do: all of
+  /// its threads may be waiting for these turns.
+  ///
+  /// It is called where turns of reactors that send to each other have used half of the thread's stack, and where a thread
+  /// has processed as much for others as a sender does.
+  ///
+  /// Bit 0 of `newThreads` says that a thread is being made. That thread clears the bit when it has tried to acquire. A
+  /// thread that finds the bit set leaves what it has sent to that one: its read-modify-write comes before the one that
+  /// clears the bit, and afterwards the new thread processes what is there, or finds an owner that does.
+  ///
+  /// - Returns: False if the system refuses a thread.
+  @inlinable
+  @inline(never)
+  func tryRunTurnsOnNewThread<R: Reactor<Action, Mutation, State>>(_ reactor: R) -> Bool {
+    repeat {
+      if newThreads.bitwiseOr(1, ordering: .sequentiallyConsistent).oldValue & 1 != 0 { return true }
+      if !state.isBusy {
+        let isStarted = DedicatedThread.tryDetach(named: "reactor-turns") {
+          reactor.runtime.runTurnsAsNewThread(reactor)
+        }
+        if !isStarted { newThreads.bitwiseAnd(~1, ordering: .sequentiallyConsistent) }
+        return isStarted
+      }
+      newThreads.bitwiseAnd(~1, ordering: .sequentiallyConsistent)
+      // Once more, for what others have left to this thread meanwhile.
+    } while !state.isBusy
+    return true
+  }
+
+  @inlinable
+  func runTurnsAsNewThread<R: Reactor<Action, Mutation, State>>(_ reactor: R) {
+    let isOwner = state.tryAcquire()
+    // Clears bit 0, and counts in the others.
+    newThreads.add(1, ordering: .sequentiallyConsistent)
+    if isOwner {
+      runTurnsAndRelease(of: reactor, within: .unlimited)
+    } else if !state.isBusy {
+      acquireAndRunOrSchedule(reactor, within: .unlimited)
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import ReactorCore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ReactorRuntime
+
+/// How much a sender processes of what others have sent.
+@Suite struct TurnBudgetTests {
+  /// Sends action 0 on a thread that stops in it, sends `count` more, and lets it go on.
+  ///
+  /// - Returns: How many actions that thread has processed.
+  private func countOnSender(_ count: Int, _ send: @escaping @Sendable (Script) -> Void) throws -> Int {
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let sender = Shared(Atomic<UInt64>(0))
+    let onSender = Shared(Atomic(0))
+    let reactor = Script(
+      on: .caller, capacity: 1 << 14,
+      mutate: { _, action in
+        if action == 0 {
+          sender.value.store(CurrentCore.threadToken, ordering: .relaxed)
+          isInside.open()
+          _ = mayGoOn.wait()
+        }
+        if sender.value.load(ordering: .relaxed) == CurrentCore.threadToken {
+          onSender.value.add(1, ordering: .relaxed)
+        }
+        return .just(action)
+      })
+    _ = reactor.state
+    let isReturned = Gate()
+    let isDone = Gate()
+    let isEnded = Threads.start {
+      send(reactor)
+      isReturned.open()
+      // A thread that ends gives its token away.
+      _ = isDone.wait()
+    }
+    #expect(isInside.wait())
+    for action in 1...count { try reactor.trySend(action) }
+    mayGoOn.open()
+    #expect(isReturned.wait())
+    #expect(Threads.yield { reactor.currentState.count == count + 1 })
+    #expect(reactor.currentState == Array(0...count))
+    isDone.open()
+    #expect(isEnded.wait())
+    return onSender.value.load(ordering: .relaxed)
+  }
+
+  @Test
+  func `a sender runs turns for others up to a limit, and another thread continues`() throws {
+    // Its own action is a turn of its own.
+    #expect(try countOnSender(10_000) { $0.send(0) } == 1 + 4 * 1024)
+  }
+
+  @Test
+  func `what is less than the limit is processed by the sender`() throws {
+    #expect(try countOnSender(1000) { $0.send(0) } == 1 + 1000)
+  }
+
+  @Test
+  func `a sender with a deadline processes one action of others after it`() throws {
+    let count = try countOnSender(1000) { try? $0.send(0, before: .now) }
+    #expect(count == 2)
+  }
+
+  /// The same without an own action that finds the reactor idle.
+  @Test
+  func `a sender with a deadline that finds others' actions processes one of them after it`() throws {
+    let sender = Shared(Atomic<UInt64>(0))
+    let onSender = Shared(Atomic(0))
+    let reactor = Script(
+      on: .caller, capacity: 64,
+      mutate: { _, action in
+        if sender.value.load(ordering: .relaxed) == CurrentCore.threadToken {
+          onSender.value.add(1, ordering: .relaxed)
+        }
+        return .just(action)
+      })
+    _ = reactor.state
+    var frozen = try (1...8).map { action in
+      var send = try #require(FrozenSend(action, to: reactor))
+      send.go(to: .published)
+      return send
+    }
+    let isDone = Gate()
+    let isEnded = Threads.start {
+      sender.value.store(CurrentCore.threadToken, ordering: .relaxed)
+      try? reactor.send(100, before: .now)
+      _ = isDone.wait()
+    }
+    #expect(Threads.yield { reactor.currentState.count == 9 })
+    #expect(reactor.currentState == Array(1...8) + [100])
+    // One before it puts its action into the mailbox, and one after that if it becomes the owner again.
+    #expect(onSender.value.load(ordering: .relaxed) <= 2)
+    for index in frozen.indices { frozen[index].go(to: .sent) }
+    isDone.open()
+    #expect(isEnded.wait())
+  }
+
+  @Test
+  func `turns before a deadline become longer while there is time`() {
+    var allowance = TurnAllowance(.until(.now + .seconds(3600)), turnLimit: 1024)
+    var limits: [Int] = []
+    for _ in 0..<12 {
+      limits.append(allowance.limit)
+      allowance.note(1)
+    }
+    #expect(limits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1024])
+    #expect(!allowance.isSpent)
+    allowance.note(4 * 1024)
+    #expect(allowance.isSpent)
+    allowance.extend()
+    #expect(!allowance.isSpent)
+  }
+}

@@ -1,0 +1,251 @@
+import ReactorCore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ReactorRuntime
+
+/// How senders wait for room, and who wakes them.
+@Suite struct WaitForRoomTests {
+  /// A reactor that stops in some of its actions until the test goes on.
+  private struct Stops: Sendable {
+    let reactor: Script
+    private let inside: [Int: Gate]
+    private let goOn: [Int: Gate]
+
+    init(at actions: [Int], capacity: Int) {
+      let inside = Dictionary(uniqueKeysWithValues: actions.map { ($0, Gate()) })
+      let goOn = Dictionary(uniqueKeysWithValues: actions.map { ($0, Gate()) })
+      (self.inside, self.goOn) = (inside, goOn)
+      reactor = Script(
+        on: .caller, capacity: capacity,
+        mutate: { _, action in
+          inside[action]?.open()
+          _ = goOn[action]?.wait()
+          return .just(action)
+        })
+      _ = reactor.state
+    }
+
+    func wait(in action: Int) -> Bool { inside[action]!.wait() }
+    func goOn(from action: Int) { goOn[action]!.open() }
+
+    var waiting: Int { reactor.runtime.mailbox.overflow.use { $0.waiters.count } ?? 0 }
+
+    /// Stops a thread in action 0, and fills the mailbox.
+    func fill() throws -> Gate {
+      let isDone = Threads.start { [reactor] in reactor.send(0) }
+      #expect(wait(in: 0))
+      for action in 1...reactor.runtime.mailbox.ring.capacity { try reactor.trySend(action) }
+      return isDone
+    }
+  }
+
+  @Test
+  func `room that a turn makes is given to a thread before the turn ends`() throws {
+    let stops = Stops(at: [0, 6], capacity: 8)
+    let ownerIsDone = try stops.fill()
+    let isSent = Threads.start { stops.reactor.send(100) }
+    #expect(Threads.yield { stops.waiting == 1 })
+    stops.goOn(from: 0)
+    #expect(stops.wait(in: 6))
+    #expect(isSent.wait(seconds: 60))
+    stops.goOn(from: 6)
+    #expect(ownerIsDone.wait())
+    #expect(stops.reactor.currentState == Array(0...8) + [100])
+  }
+
+  @Test
+  func `room that a turn makes is given to a task before the turn ends`() async throws {
+    let stops = Stops(at: [0, 6], capacity: 8)
+    let ownerIsDone = try stops.fill()
+    let task = Task { try await stops.reactor.sendSuspending(100) }
+    while stops.waiting < 1 { await Task.yield() }
+    stops.goOn(from: 0)
+    #expect(stops.wait(in: 6))
+    try await task.value
+    #expect(!ownerIsDone.isOpen)
+    stops.goOn(from: 6)
+    #expect(ownerIsDone.wait())
+    #expect(stops.reactor.currentState == Array(0...8) + [100])
+  }
+
+  /// A sender that came a moment ago waits for a quarter of the mailbox. One that has waited takes what there is.
+  @Test
+  func `a sender that has waited gets the first room of a large mailbox`() throws {
+    // The owner releases 64 slots at a time.
+    let stops = Stops(at: [0, 70], capacity: 1024)
+    let ownerIsDone = try stops.fill()
+    let isSent = Threads.start { stops.reactor.send(5000) }
+    #expect(Threads.yield { stops.waiting == 1 })
+    let began = ContinuousClock.now
+    #expect(Threads.yield { .now - began > .milliseconds(1) })
+    stops.goOn(from: 0)
+    #expect(stops.wait(in: 70))
+    #expect(isSent.wait(seconds: 60))
+    stops.goOn(from: 70)
+    #expect(ownerIsDone.wait())
+    #expect(stops.reactor.currentState == Array(0...1024) + [5000])
+  }
+
+  @Test
+  func `room for one wakes one of many senders`() throws {
+    let stops = Stops(at: [0, 2], capacity: 4)
+    let ownerIsDone = try stops.fill()
+    let senders = (0..<16).map { index in Threads.start { stops.reactor.send(100 + index) } }
+    #expect(Threads.yield { stops.waiting == 16 })
+    stops.goOn(from: 0)
+    // Action 1 has made room for one.
+    #expect(stops.wait(in: 2))
+    #expect(Threads.yield { senders.count { $0.isOpen } == 1 })
+    let overflow = try #require(stops.reactor.runtime.mailbox.overflow.use { $0 })
+    #expect(overflow.waiters.count == 15)
+    #expect(overflow.waiters.total == 16)
+    stops.goOn(from: 2)
+    #expect(ownerIsDone.wait())
+    for sender in senders { #expect(sender.wait()) }
+    #expect(Threads.yield { stops.reactor.currentState.count == 21 })
+    #expect(Set(stops.reactor.currentState) == Set(Array(0...4) + Array(100..<116)))
+  }
+
+  @Test
+  func `the owner is asked to notify as long as somebody waits`() throws {
+    let waiters = try RoomWaiters()
+    #expect(!waiters.mayWait)
+    let threads = (0..<2).map { _ in Threads.start { waiters.sleep(RoomTicket(), until: nil) { false } } }
+    #expect(Threads.yield { waiters.count == 2 && waiters.mayWait })
+    waiters.notify(of: 1, isAmple: true)
+    #expect(waiters.count == 1)
+    #expect(waiters.mayWait)
+    waiters.notify(of: 1, isAmple: true)
+    for thread in threads { #expect(thread.wait()) }
+    waiters.notify(of: 1, isAmple: true)
+    #expect(!waiters.mayWait)
+  }
+
+  @Test
+  func `threads that yield without success yield less before they sleep`() throws {
+    let waiters = try RoomWaiters()
+    #expect(!waiters.shouldSleep(after: 500))
+    for _ in 0..<6 { waiters.sleep(RoomTicket(), until: nil) { true } }
+    #expect(waiters.shouldSleep(after: 9))
+    for _ in 0..<6 { waiters.noteRoom(afterYields: 500) }
+    #expect(!waiters.shouldSleep(after: 500))
+    #expect(waiters.count == 0)
+  }
+
+  // MARK: Threads that are made for a sender
+
+  /// Calls `body` where more than half of the thread's stack is used.
+  private static func onLowStack(_ body: () -> Void) {
+    if ThreadStack.isLow { return body() }
+    withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { memory in
+      memory[0] = 1
+      onLowStack(body)
+      memory[1] = 1
+    }
+  }
+
+  private static func threadsMade(for reactor: Script) -> UInt32 {
+    reactor.runtime.newThreads.load(ordering: .sequentiallyConsistent) / 2
+  }
+
+  @Test
+  func `a sender with a low stack makes no thread while another one runs the turns`() throws {
+    let stops = Stops(at: [0], capacity: 4)
+    let ownerIsDone = try stops.fill()
+    let isDone = Threads.start {
+      Self.onLowStack {
+        #expect(throws: SendError.timedOut) {
+          try stops.reactor.send(100, before: .now + .milliseconds(50))
+        }
+      }
+    }
+    #expect(isDone.wait())
+    #expect(Self.threadsMade(for: stops.reactor) == 0)
+    stops.goOn(from: 0)
+    #expect(ownerIsDone.wait())
+  }
+
+  /// Senders have filled the mailbox and stopped before they check for an owner.
+  @Test
+  func `a sender with a low stack makes one thread for a wait`() throws {
+    let stops = Stops(at: [1], capacity: 4)
+    let frozen = try (1...4).map { action in
+      var send = try #require(FrozenSend(action, to: stops.reactor))
+      send.go(to: .published)
+      return send
+    }
+    let isDone = Threads.start { Self.onLowStack { stops.reactor.send(100) } }
+    #expect(stops.wait(in: 1))
+    #expect(Threads.yield { stops.waiting == 1 })
+    #expect(Self.threadsMade(for: stops.reactor) == 1)
+    stops.goOn(from: 1)
+    #expect(isDone.wait())
+    for var send in frozen { send.go(to: .sent) }
+    #expect(Threads.yield { stops.reactor.currentState == [1, 2, 3, 4, 100] })
+    // A second one if the first had ended before action 100 came.
+    #expect(Self.threadsMade(for: stops.reactor) <= 2)
+  }
+
+  // MARK: What is left of a wait
+
+  @Test
+  func `the timer of a task that was resumed is released before the deadline`() async throws {
+    let waiters = try RoomWaiters()
+    func wait() async -> () -> RoomTicket? {
+      let ticket = RoomTicket()
+      async let isOver: Void = waiters.suspend(ticket, until: .now + .seconds(3600)) { false }
+      while waiters.count == 0 { await Task.yield() }
+      waiters.resumeNext()
+      await isOver
+      return { [weak ticket] in ticket }
+    }
+    let tickets = [await wait(), await wait(), await wait()]
+    #expect(waiters.count == 0)
+    // Dispatch releases it on a thread of its own.
+    #expect(Threads.yield(seconds: 60) { tickets.allSatisfy { $0() == nil } })
+  }
+
+  @Test
+  func `tasks that are cancelled leave the line`() async throws {
+    let stops = Stops(at: [0], capacity: 2)
+    let ownerIsDone = try stops.fill()
+    let tasks = (0..<200).map { action in
+      Task { try await stops.reactor.sendSuspending(100 + action) }
+    }
+    while stops.waiting < 200 { await Task.yield() }
+    for task in tasks.reversed() { task.cancel() }
+    for task in tasks { await #expect(throws: SendError.cancelled) { try await task.value } }
+    #expect(stops.waiting == 0)
+    stops.goOn(from: 0)
+    #expect(ownerIsDone.wait())
+    #expect(stops.reactor.currentState == [0, 1, 2])
+  }
+
+  @Test
+  func `threads that give up waiting for the end are forgotten`() throws {
+    let stops = Stops(at: [0], capacity: 2)
+    let ownerIsDone = try stops.fill()
+    stops.reactor.close()
+    for _ in 0..<100 { #expect(!stops.reactor.waitUntilClosed(before: .now)) }
+    #expect(stops.reactor.runtime.ensureTermination().waiterCount == 0)
+    stops.goOn(from: 0)
+    #expect(stops.reactor.waitUntilClosed(before: .now + .seconds(patience)))
+    #expect(ownerIsDone.wait())
+  }
+
+  @Test
+  func `shutdowns that give up are forgotten`() throws {
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let loop = try Loop()
+    let reactor = Script.held(on: .loop(loop), capacity: 2, isInside: isInside, mayGoOn: mayGoOn)
+    reactor.send(0)
+    #expect(isInside.wait())
+    for _ in 0..<100 { #expect(throws: ShutdownError.self) { try loop.shutdown(before: .now) } }
+    #expect(loop.state.lifecycle.completion.waiterCount == 0)
+    mayGoOn.open()
+    try loop.shutdown(before: .now + .seconds(patience))
+    #expect(reactor.currentState == [0])
+  }
+}
