@@ -18,8 +18,8 @@ import Synchronization
 /// rounds are over.
 ///
 /// One thread at a time runs the rounds, usually always the same; until the first round, the thread that made the loop counts
-/// as that thread. If it sends more than a mailbox holds between two rounds, it runs a round in the middle of the send,
-/// because it would wait for itself otherwise.
+/// as that thread. If it waits for room in a mailbox between two rounds, it runs rounds of its hosted loops in the middle of
+/// the send: in its own loop it would wait for itself otherwise, and hosts that send to each other would wait for each other.
 public final class HostedLoop: Sendable {
   private let stepper: LoopStepper
   private let poller: Poller
@@ -146,13 +146,34 @@ extension HostedLoop: Closeable {
 
 /// The thread that ran the last rounds of a hosted loop, or made it, and probably runs the next.
 final class HostThread: Sendable {
+  /// All of them, by the tokens of their threads. Used when a loop gets another host, and by a thread that waits for room.
+  private static let all = SystemMutex<[UInt64: [WeakCell<HostThread>]]>([:])
+
   /// Weak, because the stepper has the loop, which has this. Set once, before another thread has the loop.
   let stepper = WeakCell<LoopStepper>()
   // Relaxed: a thread that finds its own token has stored it itself, or got the token of a thread that has ended. Then
   // it runs a round too many, which any thread may do.
   private let token = Atomic<UInt64>(0)
 
-  func note() { token.store(CurrentCore.threadToken, ordering: .relaxed) }
+  deinit { Self.remove(token.load(ordering: .relaxed)) { $0.value == nil } }
+
+  /// Notes that the calling thread is the host.
+  func note() {
+    let mine = CurrentCore.threadToken
+    let before = token.exchange(mine, ordering: .relaxed)
+    if before == mine { return }
+    Self.remove(before) { [self] in $0.value == nil || $0.value === self }
+    let cell = WeakCell<HostThread>()
+    cell.value = self
+    Self.all.withLock { $0[mine, default: []].append(cell) }
+  }
+
+  private static func remove(_ token: UInt64, where isOver: (WeakCell<HostThread>) -> Bool) {
+    all.withLock { all in
+      all[token]?.removeAll(where: isOver)
+      if all[token]?.isEmpty == true { all[token] = nil }
+    }
+  }
 
   /// If the calling thread ran the last round and is not inside one, runs a round and returns true. A sender that waits
   /// for room would otherwise wait for itself.
@@ -162,6 +183,19 @@ final class HostThread: Sendable {
     else { return false }
     _ = stepper.step()
     return true
+  }
+
+  /// Runs a round of each loop of which the calling thread is the host. Not from inside of a turn. A thread that waits for
+  /// room calls it: whoever makes that room may be waiting for room in a mailbox of such a loop.
+  ///
+  /// - Returns: How many actions, jobs and timers it ran; nil if the thread hosts no loop.
+  static func runRounds() -> Int? {
+    let mine = CurrentCore.threadToken
+    guard let hosts = all.withLock({ $0[mine] })?.compactMap(\.value), !hosts.isEmpty else { return nil }
+    return hosts.reduce(0) { sum, host in
+      guard let stepper = host.stepper.value, !stepper.loop.isCurrent else { return sum }
+      return sum + (stepper.stepIfIdle() ?? 0)
+    }
   }
 }
 

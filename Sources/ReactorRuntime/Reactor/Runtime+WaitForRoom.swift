@@ -59,6 +59,9 @@ extension Runtime {
     }
     // The caller may host the loop, between two of its rounds: then it must run a round itself.
     if let runRoundHere = loop?.runRoundHere, runRoundHere() { return nil }
+    // Or it hosts another loop, in which the one that makes room may be waiting for room.
+    let inItsLoops = HostThread.runRounds()
+    if let inItsLoops, inItsLoops > 0 { return nil }
     guard let overflow = mailbox.ensureOverflow() else { return .outOfMemory }
     // A thread that has slept and found no room does not yield before it sleeps again.
     if !progress.hasSlept, !overflow.waiters.shouldSleep(after: progress.attempts) {
@@ -67,6 +70,12 @@ extension Runtime {
     }
     progress.hasSlept = true
     let ticket = RoomTicket()
+    if inItsLoops != nil {
+      // It goes on running rounds, so nobody waits for it in a circle.
+      let nextRound = ContinuousClock.now + .milliseconds(1)
+      overflow.waiters.sleep(ticket, until: wait.deadline.map { min($0, nextRound) } ?? nextRound) { mayRetry }
+      return nil
+    }
     // The closures do not retain the runtime: the sender holds the reactor until it has left the graph.
     let edge = WaitGraph.Wait(
       thread: CurrentCore.threadToken, emptier: { [unowned self] in drainingThread },

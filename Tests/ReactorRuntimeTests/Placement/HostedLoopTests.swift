@@ -1,6 +1,7 @@
 import Glibc
 import ReactorCore
 import ReactorRuntime
+import Synchronization
 import TestSupport
 import Testing
 
@@ -54,6 +55,34 @@ import Testing
       #expect(reactor.currentState == Array(0..<100))
     }
     #expect(isDone.wait(seconds: 60))
+  }
+
+  @Test(arguments: [2, 3])
+  func `threads that host loops send to each other beyond capacity`(_ count: Int) throws {
+    let sends = 2000
+    let failures = Record<SendError>()
+    let hosts = try (0..<count).map { _ in try HostedLoop() }
+    let reactors = hosts.map { Script(on: $0.placement, capacity: 8, failures: failures) }
+    let finished = Atomic(0)
+    let isDone = Threads.run(count) { thread in
+      let (hosted, mine) = (hosts[thread], reactors[thread])
+      // This thread becomes the host.
+      hosted.run()
+      for index in 0..<sends {
+        for other in reactors where other !== mine { other.send(index) }
+      }
+      finished.add(1, ordering: .sequentiallyConsistent)
+      // Others may still be sending to this one.
+      while finished.load(ordering: .sequentiallyConsistent) < count
+        || mine.withCurrentState({ $0.count }) < sends * (count - 1)
+      {
+        if Self.isReadable(hosted, milliseconds: 1) { hosted.run() }
+        if !failures.elements.isEmpty { break }
+      }
+    }
+    #expect(isDone)
+    #expect(failures.elements.isEmpty)
+    for reactor in reactors { #expect(reactor.currentState.count == sends * (count - 1)) }
   }
 
   @Test
