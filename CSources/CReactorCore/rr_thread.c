@@ -7,7 +7,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-_Thread_local uint32_t rr_thread_turn_depth;
+_Thread_local uintptr_t rr_thread_turn_mark;
 _Thread_local void *rr_thread_innermost_read;
 
 void rr_thread_set_name(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }

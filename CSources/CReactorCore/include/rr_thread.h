@@ -33,16 +33,16 @@ static inline bool rr_thread_stack_is_low(void) {
   return (uintptr_t)__builtin_frame_address(0) < middle;
 }
 
-/* How many turns the calling thread is inside of. Initial-exec: one load or store, without a call.
- */
-extern _Thread_local uint32_t rr_thread_turn_depth __attribute__((tls_model("initial-exec")));
+/* What the calling thread is inside of: the address of what its innermost turn keeps, with the
+ * lowest bit for a job or a read; 0 if it is inside of nothing. Initial-exec: one load or store,
+ * without a call. */
+extern _Thread_local uintptr_t rr_thread_turn_mark __attribute__((tls_model("initial-exec")));
 
-static inline void rr_thread_enter_turn(void) { rr_thread_turn_depth++; }
-static inline void rr_thread_leave_turn(void) { rr_thread_turn_depth--; }
-static inline bool rr_thread_is_in_turn(void) { return rr_thread_turn_depth != 0; }
+static inline uintptr_t rr_thread_get_turn_mark(void) { return rr_thread_turn_mark; }
+static inline void rr_thread_set_turn_mark(uintptr_t mark) { rr_thread_turn_mark = mark; }
 
 /* The innermost read of the calling thread, of a state with one place; NULL if it reads none. As
- * the turn depth. */
+ * the turn mark. */
 extern _Thread_local void *rr_thread_innermost_read __attribute__((tls_model("initial-exec")));
 
 static inline void *rr_thread_get_read(void) { return rr_thread_innermost_read; }

@@ -17,13 +17,14 @@ public struct StampedQueue<Element>: ~Copyable {
 
   @usableFromInline
   struct Fields: ~Copyable {
+    /// At the address of the structure: see ``turnEnds``.
+    @usableFromInline var ends = TurnEnds.Fields()
     @usableFromInline var entries: UnsafeMutablePointer<Entry>?
     // 32 bits each, because every reactor has these fields.
     @usableFromInline var capacity: UInt32 = 0
     @usableFromInline var first: UInt32 = 0
     /// Relaxed: other threads read it only as a statistic.
     @usableFromInline let count = Atomic<UInt32>(0)
-    @usableFromInline var reserved: UInt32 = 0
     @usableFromInline init() {}
   }
 
@@ -107,21 +108,32 @@ public struct StampedQueue<Element>: ~Copyable {
 
   // MARK: Reservations, the owner
 
-  /// Counts one more of the owner's own elements; returns false at the limit.
+  /// Counts one more of the owner's own elements; returns false at the limit, which is at most
+  /// ``TurnEnds/largestReserved``.
   @inlinable
   public func tryReserve(upTo limit: Int) -> Bool {
-    if fields.pointee.reserved >= limit { return false }
-    fields.pointee.reserved += 1
+    if reserved >= limit { return false }
+    fields.pointee.ends.word += 1
     return true
   }
 
   /// Counts one less.
   @inlinable
-  public func cancelReservation() { fields.pointee.reserved -= 1 }
+  public func cancelReservation() { fields.pointee.ends.word -= 1 }
 
   /// Whether any is counted.
   @inlinable
-  public var hasReservations: Bool { fields.pointee.reserved != 0 }
+  public var hasReservations: Bool { reserved != 0 }
+
+  @inlinable
+  var reserved: UInt32 { turnEnds.reserved }
+
+  /// What the owner does at the end of its turn. Valid as long as this queue.
+  @inlinable
+  @inline(__always)
+  public var turnEnds: TurnEnds {
+    TurnEnds(UnsafeMutableRawPointer(fields).assumingMemoryBound(to: TurnEnds.Fields.self))
+  }
 
   // MARK: Implementation
 

@@ -12,6 +12,7 @@ struct ThreadRead {
   /// Whether the thread tried to become the owner meanwhile: then it tries again after the read.
   @usableFromInline var wasRefused = false
   @usableFromInline var outer: UnsafeMutableRawPointer?
+  @usableFromInline var outerMark: UInt = 0
 
   @inlinable
   init(of state: UnsafeMutableRawPointer) {
@@ -29,14 +30,14 @@ extension ThreadRead {
   static func enter(_ read: Place) {
     read.pointee.outer = rr_thread_get_read()
     rr_thread_set_read(read)
-    TurnMark.enter()
+    read.pointee.outerMark = TurnMark.enter().word
   }
 
   /// Removes the innermost read from the list.
   @inlinable
   @inline(__always)
   static func leave(_ read: Place) {
-    TurnMark.leave()
+    TurnMark.leave(TurnMark.Outer(read.pointee.outerMark))
     rr_thread_set_read(read.pointee.outer)
   }
 

@@ -56,31 +56,3 @@ public enum ThreadScope {
     }
   }
 }
-
-/// Marks that the calling thread is inside of a turn of any reactor, or of a job of a loop. Such a thread must not wait for
-/// room.
-///
-/// It is a count in the thread's own memory. Entering and leaving cost one load and one store each.
-public enum TurnMark {
-  /// Marks the beginning of a turn or job of the calling thread.
-  @inlinable
-  @inline(__always)
-  public static func enter() { rr_thread_enter_turn() }
-
-  /// Marks its end.
-  @inlinable
-  @inline(__always)
-  public static func leave() { rr_thread_leave_turn() }
-
-  /// Whether the calling thread is inside of a turn or job.
-  @inlinable
-  public static var isSet: Bool { rr_thread_is_in_turn() }
-}
-
-/// The stack of the calling thread. Turns nest on it.
-public enum ThreadStack {
-  /// Whether the calling thread has used more than half of its stack. Any thread, not only a dedicated one.
-  @inlinable
-  @inline(__always)
-  public static var isLow: Bool { rr_thread_stack_is_low() }
-}

@@ -23,7 +23,7 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
 
   init(capacity: Int, reentrantCapacity: Int) throws(CoreError) {
     ring = try GrowingRing(capacity: capacity)
-    self.reentrantCapacity = min(reentrantCapacity, 1 << 30)
+    self.reentrantCapacity = min(reentrantCapacity, TurnEnds.largestReserved)
   }
 
   /// Frees everything. The holder, last of all.
@@ -86,6 +86,11 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   @inlinable
   @inline(__always)
   var holdsOwn: Bool { ownerQueue.hasReservations }
+
+  /// What the owner does at the end of its turn. The owner.
+  @inlinable
+  @inline(__always)
+  var turnEnds: TurnEnds { ownerQueue.turnEnds }
 
   /// Appends what the owner sends to itself; returns false at the limit. The owner.
   @inlinable

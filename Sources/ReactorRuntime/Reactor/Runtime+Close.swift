@@ -137,9 +137,9 @@ extension Runtime {
       // Only the loop's thread may touch what it sent from its turns, until it has run its last turn.
       hasAll = loop?.hasEnded != false
       for work in hasAll ? mailbox.removeAll() : mailbox.removeFromRing() { discard(work, .closed) }
-      TurnMark.enter()
+      let outer = TurnMark.enter()
       sweepObservers()
-      TurnMark.leave()
+      TurnMark.leave(outer)
       // If there is a claim that is not published yet, its sender runs this itself.
       if hasAll, mailbox.isInboundEmpty { end() }
       state.release()
@@ -160,11 +160,11 @@ extension Runtime {
       return loop.whenEnded { [self] in runAfterClose(step, of: reactor) }
     }
     guard state.tryAcquire() else { return step.discard(.closed) }
-    TurnMark.enter()
+    let outer = TurnMark.enter(mailbox.turnEnds)
     run(step, of: reactor)
-    TurnMark.leave()
+    TurnMark.leave(outer)
     if loop == nil { return runTurnsAndRelease(of: reactor) }
-    state.release()
+    releaseAndRunTurnEnds()
     // A thread that found this one to be the owner relies on it to process what it sent.
     acquireAndRunOrSchedule(reactor)
   }

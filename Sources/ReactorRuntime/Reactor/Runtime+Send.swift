@@ -28,11 +28,11 @@ extension Runtime {
   func runTurnAndRelease<R: Reactor<Action, Mutation, State>>(
     with action: Action, of reactor: R, within budget: TurnBudget? = nil
   ) {
-    TurnMark.enter()
+    let outer = TurnMark.enter(mailbox.turnEnds)
     Tracepoint.beginTurn(self)
     processAlone(action, of: reactor)
     Tracepoint.endTurn(self, actions: 1)
-    TurnMark.leave()
+    TurnMark.leave(outer)
     turnCounters.countImmediate()
     releaseOnceIdle(of: reactor, within: budget)
   }
@@ -51,13 +51,32 @@ extension Runtime {
   @inlinable
   @inline(__always)
   func releaseOnceIdle<R: Reactor<Action, Mutation, State>>(of reactor: R, within budget: TurnBudget? = nil) {
-    if !mailbox.holdsOwn {
+    if mailbox.turnEnds.isQuiet {
       state.release()
       // Both ends of the ring are in this core's cache, so this check is all that an undisturbed send pays for.
       if mailbox.isInboundEmpty || !tryReacquire() { return }
     }
-    if let budget { return runTurnsAndRelease(of: reactor, within: budget) }
-    runTurnsAndRelease(of: reactor)
+    if let budget { return endTurnAndRelease(of: reactor, within: budget) }
+    endTurnAndRelease(of: reactor, within: .usual)
+  }
+
+  /// Ends a turn that has left something to do, at its end or in turns of the reactor's own; and runs turns for what has
+  /// arrived. The owner; releases the ownership before it returns.
+  @inlinable
+  @inline(never)
+  func endTurnAndRelease<R: Reactor<Action, Mutation, State>>(of reactor: R, within budget: TurnBudget) {
+    if mailbox.turnEnds.isQuiet { return runTurnsAndRelease(of: reactor, within: budget) }
+    if mailbox.turnEnds.isObserved {
+      let outer = TurnMark.enter(mailbox.turnEnds)
+      state.publish()
+      notifyTurnObserver()
+      TurnMark.leave(outer)
+    }
+    if !mailbox.holdsOwn {
+      releaseAndRunTurnEnds()
+      if mailbox.isInboundEmpty || !tryReacquire() { return }
+    }
+    runTurnsAndRelease(of: reactor, within: budget)
   }
 
   /// Runs turns for an action that found something in the mailbox: it comes after that. The owner; releases the
@@ -228,13 +247,17 @@ extension Runtime {
     let isFirst = state.tryInitialize {
       // All of this happens before the state is published: from then on other threads read it.
       binding.value.type = type(of: reactor)
+      if let observing = reactor as? any TurnObserving {
+        binding.value.turnObserver = observing.makeTurnObserver()
+        mailbox.turnEnds.observe()
+      }
       if loop != nil { binding.value.loopHandler = makeLoopHandler(reactor) }
       #if DEBUG
         binding.value.reactor = ObjectIdentifier(reactor)
         beginChecks(of: reactor)
       #endif
-      TurnMark.enter()
-      defer { TurnMark.leave() }
+      let outer = TurnMark.enter()
+      defer { TurnMark.leave(outer) }
       return makeInitialState(of: reactor)
     }
     guard isFirst else { return false }

@@ -61,8 +61,13 @@ extension Runtime {
         while true {
           let limit = allowance.limit
           let processed = runTurnKeepingOwnership(of: reactor, upTo: limit)
-          if processed == 0 { break }
           allowance.note(processed)
+          if mailbox.turnEnds.isRequested {
+            // Releases for that. But not while the owner's own actions wait, which come first in the order.
+            if !mailbox.holdsOwn, mailbox.ownerQueue.isEmpty { break }
+            runTurnEndsAsOwner()
+          }
+          if processed == 0 { break }
           // At the limit, releases for a moment, so that another sender can take over. But not while the owner's own
           // actions wait: they come first in the order.
           let mayRelease = processed >= turnLimit || allowance.isSpent
@@ -70,13 +75,39 @@ extension Runtime {
           // Other threads are sending: after a short wait their actions come in bursts.
           if processed < limit { pacer.wait(afterReceiving: processed) }
         }
-        state.release()
+        releaseAndRunTurnEnds()
         if allowance.isSpent {
           if mailbox.isInboundEmpty || tryRunTurnsOnNewThread(reactor) { return }
           allowance.extend()
         }
       } while tryReacquire()
     }
+  }
+
+  /// Calls ``TurnObserving/turnEnded(_:)``. The owner, at the end of a turn, when its state is shown.
+  @usableFromInline
+  @inline(never)
+  func notifyTurnObserver() { binding.value.turnObserver?.turnEnded() }
+
+  /// Releases the ownership and does what the turn has left to do at its end. The owner; it must check the mailbox again
+  /// afterwards.
+  @inlinable
+  func releaseAndRunTurnEnds() {
+    let ends = mailbox.turnEnds
+    if !ends.isRequested { return state.release() }
+    // Taken out first: another owner may come at once.
+    let taken = ends.take()
+    state.release()
+    taken.run()
+  }
+
+  /// Shows the state, and does what the turn has left to do at its end, between two turns. The owner, which stays the
+  /// owner: a loop, or a thread that cannot release. What runs may send to this reactor, as a job of a loop may.
+  @inlinable
+  @inline(never)
+  func runTurnEndsAsOwner() {
+    state.publish()
+    mailbox.turnEnds.take().run()
   }
 
   /// Processes what is in the mailbox, up to the limit, and publishes the state; returns how many elements that were. The
@@ -87,8 +118,8 @@ extension Runtime {
       let turn = beginTurn()
       defer { endTurn(turn) }
     #endif
-    TurnMark.enter()
-    defer { TurnMark.leave() }
+    let outer = TurnMark.enter(mailbox.turnEnds)
+    defer { TurnMark.leave(outer) }
     if extraStages.contains(.unconnected), !extraStages.contains(.stubbed) { connect(reactor) }
     Tracepoint.beginTurn(self)
     var dropped = 0
@@ -101,6 +132,7 @@ extension Runtime {
     Tracepoint.endTurn(self, actions: processed)
     if processed > 0 {
       state.publish()
+      if mailbox.turnEnds.isObserved { notifyTurnObserver() }
       turnCounters.count(turnOf: processed - dropped)
     }
     // In each turn, since it may be the last one: an owner that has reached the limit releases without another turn.
@@ -183,8 +215,10 @@ extension Runtime {
   @inline(__always)
   func runLoopTurnKeepingOwnership<R: Reactor<Action, Mutation, State>>(of reactor: R) -> Int {
     loop?.setRunning(ObjectIdentifier(self))
-    defer { loop?.setRunning(nil) }
-    return runTurnKeepingOwnership(of: reactor, upTo: turnLimit)
+    let processed = runTurnKeepingOwnership(of: reactor, upTo: turnLimit)
+    loop?.setRunning(nil)
+    if mailbox.turnEnds.isRequested { runTurnEndsAsOwner() }
+    return processed
   }
 
   /// Does what the loop's thread asks for, other than a turn.

@@ -80,6 +80,7 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
     // Something is left if a loop was shut down while others were sending, or if the last reference to the reactor went
     // away inside its own `mutate`.
     for work in mailbox.removeAll() { discard(work, nil) }
+    mailbox.turnEnds.take().run()
     mailbox.free()
     terminationReference.use { $0.finish() }
     terminationReference.releaseObject()
@@ -136,6 +137,8 @@ struct ReactorBinding: Sendable {
   @usableFromInline var loopHandler: @Sendable (LoopCall) -> Int = { _ in 0 }
   /// For reports. The reactor itself may be gone.
   @usableFromInline var type: (any AnyObject.Type)?
+  /// Of a reactor that is ``TurnObserving``.
+  @usableFromInline var turnObserver: TurnObserver?
   #if DEBUG
     /// The one reactor that the runtime serves.
     @usableFromInline var reactor: ObjectIdentifier?

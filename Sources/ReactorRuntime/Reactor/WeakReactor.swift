@@ -57,7 +57,7 @@ extension Runtime {
     if let reactor { return finishTurnAndRelease(with: mutations, for: action, of: reactor) }
     // The runtime goes away, too, and then reports what others have sent meanwhile.
     Tracepoint.endTurn(self, actions: 1)
-    state.release()
+    releaseAndRunTurnEnds()
   }
 
   /// Calls `mutate` if nothing must come before, and returns its result: then the calling thread is the owner.
@@ -82,9 +82,9 @@ extension Runtime {
       defer { endTurn(turn) }
     #endif
     Tracepoint.beginTurn(self)
-    TurnMark.enter()
-    defer { TurnMark.leave() }
+    let outer = TurnMark.enter(mailbox.turnEnds)
     if pipelineReference.use({ tryAnnounce(action, $0) }) == false {
+      TurnMark.leave(outer)
       Tracepoint.endTurn(self, actions: 1)
       releaseOnceIdle(of: reactor)
       return nil
@@ -92,7 +92,9 @@ extension Runtime {
     #if DEBUG
       checkThreadOfAction()
     #endif
-    return reactor.mutate(action: action)
+    let mutations = reactor.mutate(action: action)
+    TurnMark.leave(outer)
+    return mutations
   }
 
   /// Processes what `mutate` has returned for an action, and ends the turn. The owner; releases the ownership before it
@@ -105,9 +107,9 @@ extension Runtime {
       let turn = beginTurn()
       defer { endTurn(turn) }
     #endif
-    TurnMark.enter()
+    let outer = TurnMark.enter(mailbox.turnEnds)
     pipelineReference.use { process(mutations, for: action, of: reactor, $0) }
-    TurnMark.leave()
+    TurnMark.leave(outer)
     Tracepoint.endTurn(self, actions: 1)
     turnCounters.countImmediate()
     releaseOnceIdle(of: reactor)

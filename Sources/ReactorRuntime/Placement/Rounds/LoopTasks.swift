@@ -72,9 +72,9 @@ struct LoopTasks: Sendable {
       LoopMonitor.add(1, to: monitor.tasksDone)
       if let body {
         // As in `LoopJob.run()`.
-        TurnMark.enter()
+        let outer = TurnMark.enter()
         body()
-        TurnMark.leave()
+        TurnMark.leave(outer)
         ran += 1
         monitor.noteJob()
       } else {
@@ -114,8 +114,8 @@ enum LoopJob: Sendable {
   func run() {
     // With the mark, a send does not wait for room: the mailbox may be that of a reactor of another loop, which may
     // wait for this one.
-    TurnMark.enter()
-    defer { TurnMark.leave() }
+    let outer = TurnMark.enter()
+    defer { TurnMark.leave(outer) }
     switch self {
     case .closure(let body): body()
     case .task(let job, let executor): job.runSynchronously(on: executor.asUnownedSerialExecutor())

@@ -1,0 +1,92 @@
+/// Something that is done when the state of a turn is shown: an element of a list that needs no other memory.
+///
+/// An element is in one list at most. The list retains it.
+open class TurnEnd: @unchecked Sendable {
+  // Unchecked: only the thread that runs the turn, or what follows the turn, accesses the link. `@exclusivity(unchecked)`
+  // because a check in release builds costs more than the access.
+  @exclusivity(unchecked) final var earlier: Unmanaged<TurnEnd>?
+
+  /// Creates an element that is in no list.
+  public init() {}
+
+  /// Does it. The thread that ran the turn; it owns no reactor then, except that a loop keeps those that it runs.
+  open func run() {}
+
+  /// Calls ``run()`` when the innermost turn of the calling thread has ended and its state is shown; at once if the
+  /// thread is inside of no turn.
+  ///
+  /// A turn that runs inside of another turn, or inside of ``run()`` of another element, leaves its elements to that. So
+  /// this never calls ``run()`` recursively, and never while the thread owns a reactor on its stack.
+  public final func runAfterTurn() {
+    if let ends = TurnMark.innermost { ends.append(self) } else { run() }
+  }
+}
+
+/// A ``TurnEnd`` that calls a closure.
+public final class TurnEndAction: TurnEnd, @unchecked Sendable {
+  // Unchecked like its superclass; the closure is constant.
+  private let body: @Sendable () -> Void
+
+  /// Creates an element that calls `body`.
+  public init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+  override public func run() { body() }
+}
+
+/// The elements of a turn that has ended.
+public struct TakenTurnEnds: ~Copyable {
+  private let newest: Unmanaged<TurnEnd>?
+
+  init(newest: Unmanaged<TurnEnd>?) { self.newest = newest }
+
+  /// Runs the elements, in the order in which they were added; or leaves them to the turn that the calling thread is
+  /// inside of. The thread that took them; outside of the ownership, so that other code may run.
+  ///
+  /// While they run, the thread is marked as inside of a turn: a send does not wait for room.
+  public consuming func run() {
+    guard let newest else { return }
+    if let outer = TurnMark.innermost {
+      Self.forEach(Self.reversed(newest)) { outer.append($0) }
+    } else {
+      ThreadScope.leaveAll { Self.runAll(newest) }
+    }
+  }
+
+  private static func runAll(_ newest: Unmanaged<TurnEnd>) {
+    var fields = TurnEnds.Fields()
+    withUnsafeMutablePointer(to: &fields) { fields in
+      // What they add comes here, too, and is run next.
+      let ends = TurnEnds(fields)
+      let outer = TurnMark.enter(ends)
+      fields.pointee.newest = newest
+      while let newest = fields.pointee.newest {
+        fields.pointee.newest = nil
+        forEach(reversed(newest)) { $0.run() }
+      }
+      TurnMark.leave(outer)
+    }
+  }
+
+  /// Turns the links of a list around, and returns its first element.
+  private static func reversed(_ newest: Unmanaged<TurnEnd>) -> Unmanaged<TurnEnd> {
+    var (last, next) = (Unmanaged<TurnEnd>?.none, Optional(newest))
+    while let end = next {
+      next = end._withUnsafeGuaranteedRef { object in
+        defer { object.earlier = last }
+        return object.earlier
+      }
+      last = end
+    }
+    return last.unsafelyUnwrapped
+  }
+
+  private static func forEach(_ first: Unmanaged<TurnEnd>, _ body: (TurnEnd) -> Void) {
+    var next = Optional(first)
+    while let end = next {
+      let object = end.takeRetainedValue()
+      next = object.earlier
+      object.earlier = nil
+      body(object)
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import CReactorCore
+
+/// Marks that the calling thread is inside of a turn of any reactor, or of a job of a loop. Such a thread must not wait for
+/// room.
+///
+/// It is one word in the thread's own memory, which also says where the innermost turn keeps what is done at its end.
+/// Entering costs one load and one store, leaving one store.
+public enum TurnMark {
+  /// What the calling thread was inside of before.
+  public struct Outer: Sendable {
+    @usableFromInline let word: UInt
+
+    @inlinable
+    @inline(__always)
+    init(_ word: UInt) { self.word = word }
+  }
+
+  /// Marks the beginning of a turn of the calling thread.
+  ///
+  /// - Parameter ends: What this turn keeps for its end.
+  /// - Returns: What ``leave(_:)`` needs.
+  @inlinable
+  @inline(__always)
+  public static func enter(_ ends: TurnEnds) -> Outer {
+    let outer = Outer(rr_thread_get_turn_mark())
+    rr_thread_set_turn_mark(UInt(bitPattern: ends.fields))
+    return outer
+  }
+
+  /// Marks the beginning of a job, or of something else that is no turn. A turn around it stays the innermost one.
+  ///
+  /// - Returns: What ``leave(_:)`` needs.
+  @inlinable
+  @inline(__always)
+  public static func enter() -> Outer {
+    let outer = Outer(rr_thread_get_turn_mark())
+    rr_thread_set_turn_mark(outer.word | 1)
+    return outer
+  }
+
+  /// Marks its end.
+  ///
+  /// - Parameter outer: The result of `enter`.
+  @inlinable
+  @inline(__always)
+  public static func leave(_ outer: Outer) { rr_thread_set_turn_mark(outer.word) }
+
+  /// Whether the calling thread is inside of a turn or job.
+  @inlinable
+  public static var isSet: Bool { rr_thread_get_turn_mark() != 0 }
+
+  /// What the innermost turn of the calling thread keeps for its end; nil outside of turns.
+  @inlinable
+  static var innermost: TurnEnds? {
+    let word = rr_thread_get_turn_mark() & ~1
+    return UnsafeMutablePointer(bitPattern: word).map { TurnEnds($0) }
+  }
+}
+
+/// What an owner keeps for the end of its turn, and for later turns of its own: a list of ``TurnEnd``, and how many
+/// elements the owner has reserved room for (``StampedQueue``). One word says whether there is anything of either, so an
+/// owner that releases checks both with one branch.
+///
+/// Unsafe: the user must make sure that one thread at a time accesses it, the owner, and that the memory is still there.
+@unsafe
+public struct TurnEnds {
+  @usableFromInline
+  struct Fields {
+    /// The newest element of the list, which links to the earlier ones.
+    @usableFromInline var newest: Unmanaged<TurnEnd>?
+    /// The number of reservations, and the bits ``requested`` and ``observed``.
+    @usableFromInline var word: UInt32 = 0
+    @usableFromInline init() {}
+  }
+
+  @usableFromInline let fields: UnsafeMutablePointer<Fields>
+
+  @inlinable
+  @inline(__always)
+  init(_ fields: UnsafeMutablePointer<Fields>) { self.fields = fields }
+
+  /// The bit of the word that says that the list is not empty.
+  @inlinable static var requested: UInt32 { 1 << 31 }
+  /// The bit that says that the end of each turn is observed.
+  @inlinable static var observed: UInt32 { 1 << 30 }
+
+  /// The number of reservations.
+  @inlinable
+  var reserved: UInt32 { fields.pointee.word & ~(Self.requested | Self.observed) }
+
+  /// The largest number of reservations.
+  @inlinable public static var largestReserved: Int { (1 << 30) - 1 }
+
+  /// Whether nothing is to be done at the end of the turn, and nothing is reserved.
+  @inlinable
+  @inline(__always)
+  public var isQuiet: Bool { fields.pointee.word == 0 }
+
+  /// Whether the list is not empty.
+  @inlinable
+  @inline(__always)
+  public var isRequested: Bool { fields.pointee.word & Self.requested != 0 }
+
+  /// Whether the end of each turn is observed. From then on ``isQuiet`` is false.
+  @inlinable
+  @inline(__always)
+  public var isObserved: Bool { fields.pointee.word & Self.observed != 0 }
+
+  /// Makes ``isObserved`` true for good. The owner.
+  public func observe() { fields.pointee.word |= Self.observed }
+
+  /// Adds an element. Inside of the turn.
+  func append(_ end: TurnEnd) {
+    end.earlier = fields.pointee.newest
+    fields.pointee.newest = .passRetained(end)
+    fields.pointee.word |= Self.requested
+  }
+
+  /// Takes the list out. The owner, after the turn.
+  public func take() -> TakenTurnEnds {
+    defer { fields.pointee.newest = nil }
+    fields.pointee.word &= ~Self.requested
+    return TakenTurnEnds(newest: fields.pointee.newest)
+  }
+}
+
+/// The stack of the calling thread. Turns nest on it.
+public enum ThreadStack {
+  /// Whether the calling thread has used more than half of its stack. Any thread, not only a dedicated one.
+  @inlinable
+  @inline(__always)
+  public static var isLow: Bool { rr_thread_stack_is_low() }
+}
