@@ -1,0 +1,149 @@
+import ReactorCore
+import Synchronization
+
+/// Carries the answer to a request back to the asker. An action carries the reply to the reactor, which uses it once.
+///
+/// ```swift
+/// enum Action: Sendable { case withdraw(Int, Reply<Int>) }
+/// ```
+///
+/// It may be used in `mutate` or in `reduce`, passed on to another reactor, or kept and used later, on any thread.
+///
+/// - **When the asker gets it.** If the reply is used inside of a turn, of any reactor: after the turn has ended and its
+///   state can be read. So what the asker reads next contains what the turn did. If it is used outside of turns: at once.
+/// - **Exactly once.** The first use counts. Each later one has no effect and returns false; so do all of them once the
+///   asker has given up. A reply whose last reference goes away without a use fails the request with
+///   ``AskError/dropped``.
+///
+/// The asker makes it: ``Reactor/ask(before:_:)``.
+public final class Reply<Value: Sendable>: TurnEnd, @unchecked Sendable {
+  // Unchecked: the thread that makes `isUsed` true writes `result`; the asker writes `receiver`. Each is published by
+  // `phase`.
+
+  /// Whether the reply was used. Relaxed: it only decides which use is the first; the result is published by `phase`.
+  @usableFromInline let isUsed = Atomic(false)
+  /// The ``ReplyPhase``.
+  @usableFromInline let phase: Atomic<UInt8>
+  @exclusivity(unchecked) @usableFromInline final var result: Result<Value, AskError>?
+  /// What gets the result; nil until the asker waits.
+  @exclusivity(unchecked) @usableFromInline final var receiver: ReplyReceiver<Value>?
+
+  /// Creates a reply whose asker does not wait yet.
+  @inlinable
+  override init() { phase = Atomic(ReplyPhase.unasked) }
+
+  /// Creates a reply whose asker waits.
+  @inlinable
+  init(to receiver: ReplyReceiver<Value>) {
+    phase = Atomic(ReplyPhase.waiting)
+    self.receiver = receiver
+  }
+
+  // MARK: The reactor
+
+  /// Replies with a value. Any thread.
+  ///
+  /// - Parameter value: What the asker gets.
+  /// - Returns: False if the reply was used before.
+  @inlinable
+  @discardableResult
+  public final func callAsFunction(_ value: Value) -> Bool { use(.success(value)) }
+
+  /// Fails the request: the asker gets ``AskError/failed(_:)``. Any thread.
+  ///
+  /// - Parameter error: What the asker gets.
+  /// - Returns: False if the reply was used before.
+  @inlinable
+  @discardableResult
+  public final func fail(_ error: any Error) -> Bool { use(.failure(.failed(error))) }
+
+  @inlinable
+  final func use(_ result: Result<Value, AskError>) -> Bool {
+    if isUsed.exchange(true, ordering: .relaxed) { return false }
+    self.result = result
+    runAfterTurn()
+    return true
+  }
+
+  /// Hands the result over, after the turn. The thread that used the reply.
+  @inlinable
+  override public final func run() {
+    // Release: the result, to the asker that finds the phase. Acquire: the receiver, of an asker that waits.
+    if phase.exchange(ReplyPhase.done, ordering: .acquiringAndReleasing) == ReplyPhase.waiting { deliver() }
+  }
+
+  @usableFromInline
+  final func deliver() {
+    if let receiver, let result { receiver.receive(result) }
+  }
+
+  deinit {
+    // No other thread refers to the reply any more, so relaxed. An asker that does not wait yet has a reference itself.
+    if isUsed.load(ordering: .relaxed) || phase.load(ordering: .relaxed) != ReplyPhase.waiting { return }
+    guard let receiver else { return }
+    // This may be the middle of a turn.
+    TurnEndAction { receiver.receive(.failure(.dropped)) }.runAfterTurn()
+  }
+
+  // MARK: The asker
+
+  /// The result, if there is one now. The asker.
+  @inlinable
+  final func poll() -> Result<Value, AskError>? {
+    // Acquire: the result.
+    phase.load(ordering: .acquiring) == ReplyPhase.done ? result : nil
+  }
+
+  /// Makes `receiver` the one that gets the result. The asker, once.
+  ///
+  /// - Returns: The result, if there is one now; then the receiver gets none.
+  @usableFromInline
+  final func wait(with receiver: ReplyReceiver<Value>) -> Result<Value, AskError>? {
+    self.receiver = receiver
+    // Release: the receiver. Acquire: the result of a thread that was faster.
+    let isWaiting = phase.compareExchange(
+      expected: ReplyPhase.unasked, desired: ReplyPhase.waiting, ordering: .acquiringAndReleasing
+    ).exchanged
+    return isWaiting ? nil : result
+  }
+
+  /// Uses up a reply that the reactor did not get, so that its end is not reported. The asker.
+  @usableFromInline
+  final func withdraw() { isUsed.store(true, ordering: .relaxed) }
+}
+
+extension Reply where Value == Void {
+  /// Replies that it is done. Any thread.
+  ///
+  /// - Returns: False if the reply was used before.
+  @inlinable
+  @discardableResult
+  public final func callAsFunction() -> Bool { use(.success(())) }
+}
+
+/// Where a reply is on its way.
+///
+/// ```
+///   unasked ── the asker waits ──▶ waiting ── the turn has ended ──▶ done
+///      └───────── the turn has ended ────────────────────────────────▶
+/// ```
+@usableFromInline
+enum ReplyPhase {
+  /// There is neither a result nor a receiver.
+  @inlinable static var unasked: UInt8 { 0 }
+  /// There is a receiver.
+  @inlinable static var waiting: UInt8 { 1 }
+  /// There is a result, and the turn in which it was made has ended.
+  @inlinable static var done: UInt8 { 2 }
+}
+
+/// What gets the result of a request: the first one, from the reply, the deadline or the task's cancellation. Any thread.
+@usableFromInline
+class ReplyReceiver<Value: Sendable>: @unchecked Sendable {
+  // Unchecked: not final, but its subclasses are, and their state is constant or under a lock.
+
+  @usableFromInline init() {}
+
+  @usableFromInline
+  func receive(_ result: Result<Value, AskError>) {}
+}

@@ -1,0 +1,225 @@
+import ReactorCore
+import ReactorRuntime
+import ReactorTesting
+import TestSupport
+import Testing
+
+/// A request that gets no value gets one error, and never hangs.
+@Suite struct AskErrorTests {
+  /// Returns the name of the error that a request throws.
+  private func failure(of request: () async throws(AskError) -> Int) async -> String? {
+    do {
+      _ = try await request()
+      return nil
+    } catch {
+      return name(of: error)
+    }
+  }
+
+  private func name(of error: AskError) -> String {
+    switch error {
+    case .dropped: "dropped"
+    case .cancelled: "cancelled"
+    case .timedOut: "timedOut"
+    case .closed: "closed"
+    case .refused(let reason): "refused \(reason)"
+    case .failed: "failed"
+    }
+  }
+
+  private func name(of result: Result<Int, AskError>) -> String {
+    switch result {
+    case .success(let value): "\(value)"
+    case .failure(let error): name(of: error)
+    }
+  }
+
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `a reply that the reactor drops fails the request`(_ placement: PlacementUnderTest) async throws {
+    let stage = try Stage(placement)
+    let account = BankAccount(on: stage.placement)
+    #expect(await failure { () throws(AskError) in try await account.ask { .ignore($0) } } == "dropped")
+    let (log, isDone) = (Record<String>(), Gate())
+    account.ask {
+      .ignore($0)
+    } completion: { result in
+      log.append(self.name(of: result))
+      isDone.open()
+    }
+    #expect(isDone.wait())
+    #expect(log.elements == ["dropped"])
+    #expect(stage.finish())
+  }
+
+  @Test func `a reply that is dropped in the middle of a turn is reported after it`() {
+    let (reactor, log) = (Scripted(), Record<String>())
+    let kept = Shared(OwnerIsolated<Reply<Int>?>(nil))
+    reactor.ask { reply in
+      Scripted.Action(mutate: { kept.value.value = reply })
+    } completion: { result in
+      log.append(self.name(of: result))
+    }
+    reactor.send(
+      Scripted.Action(mutate: {
+        kept.value.value = nil
+        log.append("mutate")
+      }))
+    #expect(log.elements == ["mutate", "dropped"])
+  }
+
+  @Test func `a kept reply that is dropped ends the wait of a task`() async throws {
+    let kept = Shared(OwnerIsolated<Reply<Int>?>(nil))
+    let isKept = Gate()
+    let task = Task {
+      await failure { () throws(AskError) in
+        try await Scripted().ask { reply in
+          Scripted.Action(mutate: {
+            kept.value.value = reply
+            isKept.open()
+          })
+        }
+      }
+    }
+    #expect(isKept.wait())
+    kept.value.value = nil
+    #expect(await task.value == "dropped")
+  }
+
+  @Test func `a cancelled task stops waiting, and the reply has no effect`() async throws {
+    let (account, isWaiting) = (BankAccount(), Record<Bool>())
+    let task = Task {
+      await failure { () throws(AskError) in
+        try await account.ask { reply in
+          isWaiting.append(true)
+          return .waitFor(1, reply)
+        }
+      }
+    }
+    while isWaiting.elements.isEmpty { await Task.yield() }
+    task.cancel()
+    #expect(await task.value == "cancelled")
+    account.send(.deposit(1))
+    #expect(account.withCurrentState { $0.waiting.isEmpty })
+  }
+
+  @Test func `a deadline ends both forms of a request`() async throws {
+    let (account, log, isDone) = (BankAccount(), Record<String>(), Gate())
+    let asking = await failure { () throws(AskError) in
+      try await account.ask(before: .now + .milliseconds(5)) { .waitFor(1, $0) }
+    }
+    #expect(asking == "timedOut")
+    account.ask(
+      { .waitFor(1, $0) }, before: .now + .milliseconds(5),
+      completion: { result in
+        log.append(self.name(of: result))
+        isDone.open()
+      })
+    #expect(isDone.wait())
+    account.send(.deposit(1))
+    #expect(log.elements == ["timedOut"])
+  }
+
+  @Test func `a deadline that does not come changes nothing`() async throws {
+    let (account, log) = (BankAccount(), Record<String>())
+    #expect(try await account.ask(before: .now + .seconds(1000)) { .balance($0) } == 0)
+    account.ask(
+      { .balance($0) }, before: .now + .seconds(1000), completion: { log.append(self.name(of: $0)) })
+    #expect(log.elements == ["0"])
+  }
+
+  @Test func `a closed reactor refuses both forms of a request`() async throws {
+    let (account, log) = (BankAccount(), Record<String>())
+    account.close()
+    #expect(await failure { () throws(AskError) in try await account.ask { .balance($0) } } == "closed")
+    account.ask {
+      .balance($0)
+    } completion: {
+      log.append(self.name(of: $0))
+    }
+    #expect(log.elements == ["closed"])
+  }
+
+  @Test func `requests that a closed reactor discards fail`() async throws {
+    let loop = try SteppedLoop()
+    let account = BankAccount(on: loop.placement)
+    let (log, isAsking) = (Record<String>(), Record<Bool>())
+    account.ask {
+      .balance($0)
+    } completion: {
+      log.append(self.name(of: $0))
+    }
+    let task = Task {
+      await failure { () throws(AskError) in
+        try await account.ask { reply in
+          isAsking.append(true)
+          return .balance(reply)
+        }
+      }
+    }
+    while isAsking.elements.isEmpty || account.counters.waiting < 2 { await Task.yield() }
+    account.close(.discard)
+    #expect(loop.run())
+    #expect(await task.value == "closed")
+    #expect(log.elements == ["dropped"])
+    loop.shutdown()
+  }
+
+  @Test func `requests that wait in a loop that is shut down, or in a reactor that goes away, end`() throws {
+    let loop = try SteppedLoop()
+    let log = Record<String>()
+    do {
+      let account = BankAccount(on: loop.placement)
+      account.ask {
+        .waitFor(9, $0)
+      } completion: {
+        log.append(self.name(of: $0))
+      }
+      loop.shutdown()
+    }
+    #expect(Threads.yield { log.elements == ["dropped"] })
+  }
+
+  @Test func `a full mailbox refuses the callback form as its policy says`() async throws {
+    let (isInside, mayGoOn, log) = (Gate(), Gate(), Record<String>())
+    let reactor = Scripted(capacity: 2, overflow: .fail)
+    let isDone = Threads.start {
+      reactor.send(
+        Scripted.Action(mutate: {
+          isInside.open()
+          _ = mayGoOn.wait()
+        }))
+    }
+    #expect(isInside.wait())
+    for value in 0..<3 {
+      reactor.ask { reply in
+        Scripted.Action(mutate: { reply(value) })
+      } completion: {
+        log.append(self.name(of: $0))
+      }
+    }
+    #expect(log.elements == ["refused the mailbox is full"])
+    mayGoOn.open()
+    #expect(isDone.wait())
+    #expect(log.elements == ["refused the mailbox is full", "0", "1"])
+  }
+
+  @Test func `tasks that ask wait for room, blocking no thread`() async throws {
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let reactor = Scripted(capacity: 2, overflow: .fail)
+    let isDone = Threads.start {
+      reactor.send(
+        Scripted.Action(mutate: {
+          isInside.open()
+          _ = mayGoOn.wait()
+        }))
+    }
+    #expect(isInside.wait())
+    let tasks = (0..<64).map { value in
+      Task { try await reactor.ask { reply in Scripted.Action(mutate: { reply(value) }) } }
+    }
+    for _ in 0..<100 { await Task.yield() }
+    mayGoOn.open()
+    for (value, task) in tasks.enumerated() { #expect(try await task.value == value) }
+    #expect(isDone.wait())
+  }
+}
