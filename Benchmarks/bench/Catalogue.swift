@@ -73,6 +73,14 @@ extension Catalogue {
         .subject("dispatch", DispatchQueueSyncBaseline.self),
         .subject("actor", ActorBaseline.self),
       ]),
+    Case(
+      "sync.ask", .synchronous, limit: CaseOutline.Limit("limit.fetchadd"),
+      variants: [
+        .onCore(AskSubject<AsksCaller>.self),
+        .onCore(AskSubject<AsksLoop>.self, suffix: "-loop"),
+        .subject("mutex", MutexBaseline.self),
+        .subject("actor", ActorBaseline.self),
+      ]),
   ]
 }
 
