@@ -58,7 +58,7 @@ public struct TakenTurnEnds: ~Copyable {
       // What they add comes here, too, and is run next.
       let ends = TurnEnds(fields)
       let outer = TurnMark.enter(ends)
-      fields.pointee.newest = newest
+      forEach(reversed(newest)) { $0.run() }
       while let newest = fields.pointee.newest {
         fields.pointee.newest = nil
         forEach(reversed(newest)) { $0.run() }

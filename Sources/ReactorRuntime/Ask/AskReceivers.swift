@@ -1,5 +1,6 @@
-@preconcurrency import Dispatch
+import Dispatch
 import ReactorCore
+import Synchronization
 
 /// A task that waits for a reply.
 @usableFromInline
@@ -41,47 +42,48 @@ final class AskingTask<Value: Sendable>: ReplyReceiver<Value>, @unchecked Sendab
 /// A closure that is called once, with the first result.
 @usableFromInline
 final class AskingCallback<Value: Sendable>: ReplyReceiver<Value>, @unchecked Sendable {
-  // Unchecked like its superclass: everything that changes is under the lock.
+  // Unchecked: the asker writes the other fields before another thread knows this object; then only the thread that makes
+  // `isOver` true uses them.
   @usableFromInline typealias Callback = @Sendable (Result<Value, AskError>) -> Void
 
-  private struct Fields: Sendable {
-    var callback: Callback?
-    var timeout: DispatchWorkItem?
-  }
-
-  private let fields: SystemMutex<Fields>
+  /// Relaxed: it only decides which result is the first. What the fields contain came with the action, or with the
+  /// timeout.
+  private let isOver = Atomic(false)
+  @exclusivity(unchecked) private var callback: Callback?
+  @exclusivity(unchecked) private var timeout: DispatchWorkItem?
 
   @usableFromInline
   init(_ callback: @escaping Callback) {
-    fields = SystemMutex(Fields(callback: callback))
+    self.callback = callback
     super.init()
   }
 
   /// Gives up at a deadline. The asker, before it sends.
   @usableFromInline
   func giveUp(at deadline: ContinuousClock.Instant) {
-    let timeout = self.timeout(at: deadline)
-    fields.withLock { $0.timeout = timeout }
+    let timeout = makeTimeout()
+    self.timeout = timeout
+    Self.schedule(timeout, at: deadline)
   }
 
   @usableFromInline
   override func receive(_ result: Result<Value, AskError>) {
-    let taken = fields.withLock { fields in
-      defer { fields = Fields() }
-      return fields
-    }
-    taken.timeout?.cancel()
-    taken.callback?(result)
+    if isOver.exchange(true, ordering: .relaxed) { return }
+    timeout?.cancel()
+    let callback = callback
+    self.callback = nil
+    callback?(result)
   }
 }
 
 extension ReplyReceiver {
-  /// Makes the receiver get ``AskError/timedOut`` at a deadline, on a thread of Dispatch. Returns what cancels that.
-  final func timeout(at deadline: ContinuousClock.Instant) -> DispatchWorkItem {
+  /// Returns what makes the receiver get ``AskError/timedOut``.
+  final func makeTimeout() -> DispatchWorkItem { DispatchWorkItem { self.receive(.failure(.timedOut)) } }
+
+  /// Runs a timeout at a deadline, on a thread of Dispatch, unless it is cancelled before.
+  static func schedule(_ timeout: DispatchWorkItem, at deadline: ContinuousClock.Instant) {
     let left = max(.zero, ContinuousClock.now.duration(to: deadline))
-    let item = DispatchWorkItem { self.receive(.failure(.timedOut)) }
     DispatchQueue.global().asyncAfter(
-      deadline: DispatchTime.now() + left.dispatchInterval(atLeast: 0), execute: item)
-    return item
+      deadline: DispatchTime.now() + left.dispatchInterval(atLeast: 0), execute: timeout)
   }
 }

@@ -120,7 +120,11 @@ extension Runtime {
   {
     let receiver = AskingTask<Value>()
     if let result = (consume reply).wait(with: receiver) { return try result.get() }
-    let timeout = deadline.map { receiver.timeout(at: $0) }
+    let timeout = deadline.map { deadline in
+      let timeout = receiver.makeTimeout()
+      AskingTask<Value>.schedule(timeout, at: deadline)
+      return timeout
+    }
     let result = await withTaskCancellationHandler {
       await receiver.result()
     } onCancel: {

@@ -17,14 +17,16 @@ import Synchronization
 ///
 /// The asker makes it: ``Reactor/ask(before:_:)``.
 public final class Reply<Value: Sendable>: TurnEnd, @unchecked Sendable {
-  // Unchecked: the thread that makes `isUsed` true writes `result`; the asker writes `receiver`. Each is published by
+  // Unchecked: the thread that makes `isUsed` true writes the value or the error; the asker writes `receiver`. Each is published by
   // `phase`.
 
   /// Whether the reply was used. Relaxed: it only decides which use is the first; the result is published by `phase`.
   @usableFromInline let isUsed = Atomic(false)
   /// The ``ReplyPhase``.
   @usableFromInline let phase: Atomic<UInt8>
-  @exclusivity(unchecked) @usableFromInline final var result: Result<Value, AskError>?
+  @exclusivity(unchecked) @usableFromInline final var value = LateValue<Value>()
+  /// Nil if there is a value.
+  @exclusivity(unchecked) @usableFromInline final var error: AskError?
   /// What gets the result; nil until the asker waits.
   @exclusivity(unchecked) @usableFromInline final var receiver: ReplyReceiver<Value>?
 
@@ -47,7 +49,12 @@ public final class Reply<Value: Sendable>: TurnEnd, @unchecked Sendable {
   /// - Returns: False if the reply was used before.
   @inlinable
   @discardableResult
-  public final func callAsFunction(_ value: Value) -> Bool { use(.success(value)) }
+  public final func callAsFunction(_ value: Value) -> Bool {
+    if isUsed.exchange(true, ordering: .relaxed) { return false }
+    self.value.set(value)
+    runAfterTurn()
+    return true
+  }
 
   /// Fails the request: the asker gets ``AskError/failed(_:)``. Any thread.
   ///
@@ -55,14 +62,18 @@ public final class Reply<Value: Sendable>: TurnEnd, @unchecked Sendable {
   /// - Returns: False if the reply was used before.
   @inlinable
   @discardableResult
-  public final func fail(_ error: any Error) -> Bool { use(.failure(.failed(error))) }
-
-  @inlinable
-  final func use(_ result: Result<Value, AskError>) -> Bool {
+  public final func fail(_ error: any Error) -> Bool {
     if isUsed.exchange(true, ordering: .relaxed) { return false }
-    self.result = result
+    self.error = .failed(error)
     runAfterTurn()
     return true
+  }
+
+  /// What the reply was used with. After that.
+  @inlinable
+  final var result: Result<Value, AskError> {
+    if let error { return .failure(error) }
+    return .success(value.get())
   }
 
   /// Hands the result over, after the turn. The thread that used the reply.
@@ -74,7 +85,7 @@ public final class Reply<Value: Sendable>: TurnEnd, @unchecked Sendable {
 
   @usableFromInline
   final func deliver() {
-    if let receiver, let result { receiver.receive(result) }
+    receiver?.receive(result)
   }
 
   deinit {
@@ -118,7 +129,7 @@ extension Reply where Value == Void {
   /// - Returns: False if the reply was used before.
   @inlinable
   @discardableResult
-  public final func callAsFunction() -> Bool { use(.success(())) }
+  public final func callAsFunction() -> Bool { callAsFunction(()) }
 }
 
 /// Where a reply is on its way.
