@@ -13,6 +13,7 @@ enum Work: String {
   /// One array.
   case from, concatOfKnown
   case observedOnce, observedFourTimes, observedDistinct, byAction, transformed, attached
+  case askedByTask, askedWithCompletion
 
   func allocationsPerAction(countedBy counter: AllocationCounter) throws -> Double {
     let run = try prepare()
@@ -59,6 +60,8 @@ enum Work: String {
     case .byAction: Self.byAction()
     case .transformed: Self.transformed()
     case .attached: Self.attached()
+    case .askedByTask: Self.askedByTask()
+    case .askedWithCompletion: Self.askedWithCompletion()
     }
   }
 
