@@ -95,7 +95,7 @@ extension Reactor {
   /// Sends an action. Any thread.
   ///
   /// On placement ``Placement/caller`` an idle reactor processes the action before this returns, and also what other
-  /// threads send meanwhile: up to four full turns, which is 4096 actions, plus what the reactor sends to itself. Then
+  /// threads send meanwhile: up to 256 full turns of 1024 actions, plus what the reactor sends to itself. Then
   /// another thread continues. A busy reactor queues the action in its mailbox, and so does one whose mailbox holds an
   /// action that another thread has claimed but not yet published. On every other placement the action goes into the
   /// mailbox.
@@ -128,7 +128,7 @@ extension Reactor {
   /// - Throws: ``SendError``, also ``SendError/timedOut``; the action was not accepted then.
   @inlinable
   public func send(_ action: Action, before deadline: ContinuousClock.Instant) throws(SendError) {
-    try runtime.trySend(action, to: self, .until(deadline), within: .until(deadline))
+    try runtime.trySend(action, to: self, .until(deadline), within: .until(MonotonicTime.at(deadline)))
   }
 
   /// Sends an action, whatever the ``OverflowPolicy`` says. While there is no room, the task is suspended and blocks no

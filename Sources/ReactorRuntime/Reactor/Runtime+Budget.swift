@@ -6,13 +6,14 @@ import Synchronization
 enum TurnBudget: Sendable {
   /// ``usualTurns`` full turns.
   case usual
-  /// The same, but not beyond this time, except for one action.
-  case until(ContinuousClock.Instant)
+  /// The same, but not beyond this ``MonotonicTime``, except for one action. Not an instant of a clock: the layout of that is
+  /// looked up when the program runs, and each send would pay for it.
+  case until(Int64)
   /// That of a thread made for it.
   case unlimited
 
   /// After how many full turns a thread of its own continues.
-  static var usualTurns: Int { 4 }
+  static var usualTurns: Int { 256 }
 }
 
 /// What is left of a ``TurnBudget``.
@@ -25,7 +26,7 @@ struct TurnAllowance: Sendable {
   private let budget: TurnBudget
   private let turnLimit: Int
   private var left: Int
-  private var turnBegan: ContinuousClock.Instant?
+  private var turnBegan: Int64 = 0
 
   @usableFromInline
   init(_ budget: TurnBudget, turnLimit: Int) {
@@ -38,7 +39,7 @@ struct TurnAllowance: Sendable {
     case .until:
       extend()
       limit = 1
-      turnBegan = .now
+      turnBegan = MonotonicTime.now
     }
   }
 
@@ -47,11 +48,10 @@ struct TurnAllowance: Sendable {
   mutating func note(_ processed: Int) {
     left -= processed
     if left <= 0 { isSpent = true }
-    guard case .until(let deadline) = budget, let began = turnBegan else { return }
-    let now = ContinuousClock.now
-    let untilDeadline = now.duration(to: deadline)
-    if untilDeadline <= .zero { isSpent = true }
-    limit = began.duration(to: now) * 8 < untilDeadline ? min(limit * 2, turnLimit) : 1
+    guard case .until(let deadline) = budget else { return }
+    let now = MonotonicTime.now
+    if now >= deadline { isSpent = true }
+    limit = now - turnBegan < (deadline - now) / 8 ? min(limit * 2, turnLimit) : 1
     turnBegan = now
   }
 

@@ -121,7 +121,7 @@ extension Runtime {
   func sendSuspending<R: Reactor<Action, Mutation, State>>(
     _ action: Action, to reactor: R, before deadline: ContinuousClock.Instant?
   ) async throws(SendError) {
-    let budget = deadline.map { TurnBudget.until($0) } ?? .usual
+    let budget = deadline.map { TurnBudget.until(MonotonicTime.at($0)) } ?? .usual
     var hasWaited = false
     // A task that was resumed and is done, for any reason, resumes the next one.
     defer { if hasWaited { resumeNextWaiter() } }

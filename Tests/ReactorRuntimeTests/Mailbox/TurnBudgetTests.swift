@@ -15,7 +15,7 @@ import Testing
     let sender = Shared(Atomic<UInt64>(0))
     let onSender = Shared(Atomic(0))
     let reactor = Script(
-      on: .caller, capacity: 1 << 14,
+      on: .caller, capacity: 1 << 19,
       mutate: { _, action in
         if action == 0 {
           sender.value.store(CurrentCore.threadToken, ordering: .relaxed)
@@ -40,7 +40,7 @@ import Testing
     for action in 1...count { try reactor.trySend(action) }
     mayGoOn.open()
     #expect(isReturned.wait())
-    #expect(Threads.yield { reactor.currentState.count == count + 1 })
+    #expect(Threads.yield { reactor.withCurrentState { $0.count } == count + 1 })
     #expect(reactor.currentState == Array(0...count))
     isDone.open()
     #expect(isEnded.wait())
@@ -50,7 +50,7 @@ import Testing
   @Test
   func `a sender runs turns for others up to a limit, and another thread continues`() throws {
     // Its own action is a turn of its own.
-    #expect(try countOnSender(10_000) { $0.send(0) } == 1 + 4 * 1024)
+    #expect(try countOnSender(300_000) { $0.send(0) } == 1 + TurnBudget.usualTurns * 1024)
   }
 
   @Test
@@ -100,7 +100,7 @@ import Testing
 
   @Test
   func `turns before a deadline become longer while there is time`() {
-    var allowance = TurnAllowance(.until(.now + .seconds(3600)), turnLimit: 1024)
+    var allowance = TurnAllowance(.until(MonotonicTime.after(.seconds(3600))), turnLimit: 1024)
     var limits: [Int] = []
     for _ in 0..<12 {
       limits.append(allowance.limit)
@@ -108,7 +108,7 @@ import Testing
     }
     #expect(limits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1024])
     #expect(!allowance.isSpent)
-    allowance.note(4 * 1024)
+    allowance.note(TurnBudget.usualTurns * 1024)
     #expect(allowance.isSpent)
     allowance.extend()
     #expect(!allowance.isSpent)
