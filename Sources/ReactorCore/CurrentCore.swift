@@ -290,8 +290,6 @@ public struct CTrampoline: RawTrampoline, @unchecked Sendable {
 
   public func noteDeferred() { rr_pins_note_deferred(word) }
 
-  public func noteUndeferred() { rr_pins_note_undeferred(word) }
-
   public var wasDeferred: Int { Int(rr_pins_was_deferred_count(word)) }
 
   @inlinable
@@ -312,8 +310,7 @@ public struct CTrampoline: RawTrampoline, @unchecked Sendable {
 
   @inlinable
   @inline(__always)
-  @discardableResult
-  public func unpin(_ pin: SnapshotPin) -> Bool {
+  public func unpin(_ pin: SnapshotPin) {
     rr_readers_unpin(
       word, rr_pin(reader: pin.reader, slot: Int32(truncatingIfNeeded: pin.slot), depth: pin.depth))
   }
