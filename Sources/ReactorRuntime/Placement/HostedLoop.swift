@@ -186,7 +186,7 @@ final class HostThread: Sendable {
   }
 
   /// Runs a round of each loop of which the calling thread is the host. Not from inside of a turn. A thread that waits for
-  /// room calls it: whoever makes that room may be waiting for room in a mailbox of such a loop.
+  /// room calls it, since the one that makes that room may be waiting for room in a mailbox of such a loop.
   ///
   /// - Returns: How many actions, jobs and timers it ran; nil if the thread hosts no loop.
   static func runRounds() -> Int? {

@@ -73,7 +73,8 @@ extension Runtime {
     if inItsLoops != nil {
       // It goes on running rounds, so nobody waits for it in a circle.
       let nextRound = ContinuousClock.now + .milliseconds(1)
-      overflow.waiters.sleep(ticket, until: wait.deadline.map { min($0, nextRound) } ?? nextRound) { mayRetry }
+      let until = wait.deadline.map { min($0, nextRound) } ?? nextRound
+      overflow.waiters.sleep(ticket, until: until) { mayRetry }
       return nil
     }
     // The closures do not retain the runtime: the sender holds the reactor until it has left the graph.
