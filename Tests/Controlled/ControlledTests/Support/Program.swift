@@ -113,7 +113,12 @@ final class Stage: @unchecked Sendable {
       } else if loop == nil {
         ledger.verifyAtRest()
       }
-      if ledger.isStubbed { ledger.noteStubbed(subject.stub.actions.map(\.id)) }
+      if ledger.isStubbed {
+        // A loop may still be about to hand an action to the stub.
+        ledger.willClose()
+        loop?.shutdown()
+        ledger.noteStubbed(subject.stub.actions.map(\.id))
+      }
     }
     ledger.willClose()
     subject = nil
