@@ -19,12 +19,13 @@ public struct StampedQueue<Element>: ~Copyable {
   struct Fields: ~Copyable {
     /// At the address of the structure: see ``turnEnds``.
     @usableFromInline var ends = TurnEnds.Fields()
-    @usableFromInline var entries: UnsafeMutablePointer<Entry>?
-    // 32 bits each, because every reactor has these fields.
+    // 32 bits each, and in this order, because every reactor has these fields: 32 bytes. The owner writes them at each action
+    // that it sends to itself. Of a larger size, they share a cache line with objects that readers read.
     @usableFromInline var capacity: UInt32 = 0
     @usableFromInline var first: UInt32 = 0
     /// Relaxed: other threads read it only as a statistic.
     @usableFromInline let count = Atomic<UInt32>(0)
+    @usableFromInline var entries: UnsafeMutablePointer<Entry>?
     @usableFromInline init() {}
   }
 

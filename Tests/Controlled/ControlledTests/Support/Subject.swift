@@ -81,7 +81,7 @@ final class Forwarder: Reactor {
   struct State: Sendable {}
 
   let initialState = State()
-  let runtime = Runtime<Int, Int, State>()
+  let runtime = Runtime<Int, Never, State>()
   private let subject: Subject
   private let ledger: Ledger
 
@@ -90,7 +90,7 @@ final class Forwarder: Reactor {
     self.ledger = ledger
   }
 
-  func mutate(action: Int) -> Observable<Int> {
+  func mutate(action: Int) -> Observable<Never> {
     for number in 0..<2 { ledger.send(action + number) { subject.send($0) } }
     return .empty()
   }
