@@ -62,7 +62,7 @@ extension Reactor {
   ///   - action: Returns the action for a reply. Called once, on the calling thread.
   ///   - deadline: When to give up; nil waits without a limit.
   ///   - completion: Called with the value, or with the reason why there is none.
-  /// - Complexity: Two allocations, besides those of the closures; two more with a deadline.
+  /// - Complexity: Three allocations, besides those of the closures; two more with a deadline.
   @inlinable
   public func ask<Value: Sendable>(
     _ action: (Reply<Value>) -> Action, before deadline: ContinuousClock.Instant? = nil,

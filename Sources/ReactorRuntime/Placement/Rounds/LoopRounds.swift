@@ -24,7 +24,9 @@ extension LoopState {
           park(until: rounds.tasks.deadline)
           emptyRounds = 0
         } else {
+          // One that cannot be released waits for a sender that is in the middle of a send.
           rounds.reactors.releasesQuiet = true
+          pause(after: emptyRounds)
         }
       }
     } while !(isClosed && rounds.isDone && trySeal())
@@ -39,7 +41,9 @@ extension LoopState {
   ///   - idleSince: The time of the first of them, which this writes.
   @inlinable
   func isPatienceOver(after emptyRounds: Int, since idleSince: inout Int64) -> Bool {
-    if waiting.limit == 0 { return true }
+    // Not after the first: a loop that is closed does not sleep, and must pause while a sender is in the middle of handing it
+    // a reactor.
+    if waiting.limit == 0 { return emptyRounds > 1 }
     if emptyRounds == 1 { idleSince = MonotonicTime.now }
     // Reading the clock costs as much as a round of a loop that owns no reactor. The second limit is for a clock that stands
     // still.
