@@ -12,6 +12,8 @@ final class ReadReactorSubject<Way: ReadingWay>: ReadSubject {
     init(_ sign: StopSign) { self.sign = sign }
 
     func mutate(action: UInt64) -> Observable<UInt64> {
+      // The first one is counted by the owner: a reader may not see the newest state yet, if readers hold all slots.
+      let action = action == 0 ? currentState.count &+ 1 : action
       if !sign.isUp { send(action &+ 1) }
       return .just(action)
     }
@@ -23,7 +25,7 @@ final class ReadReactorSubject<Way: ReadingWay>: ReadSubject {
 
   init(_ sign: StopSign) { reactor = SelfSendingReactor(sign) }
 
-  func own() { reactor.send(reactor.currentState.count &+ 1) }
+  func own() { reactor.send(0) }
 
   @inline(__always)
   func read(_ body: (ReadState) -> Void) { Way.read(reactor, body) }
