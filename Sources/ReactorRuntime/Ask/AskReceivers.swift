@@ -82,8 +82,6 @@ extension ReplyReceiver {
 
   /// Runs a timeout at a deadline, on a thread of Dispatch, unless it is cancelled before.
   static func schedule(_ timeout: DispatchWorkItem, at deadline: ContinuousClock.Instant) {
-    let left = max(.zero, ContinuousClock.now.duration(to: deadline))
-    DispatchQueue.global().asyncAfter(
-      deadline: DispatchTime.now() + left.dispatchInterval(atLeast: 0), execute: timeout)
+    DispatchQueue.global().asyncAfter(deadline: deadline.dispatchTime, execute: timeout)
   }
 }

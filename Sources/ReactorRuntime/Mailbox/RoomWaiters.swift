@@ -124,8 +124,7 @@ final class RoomWaiters: Sendable {
   ) -> any DispatchSourceTimer {
     let timer = DispatchSource.makeTimerSource(queue: .global())
     timer.setEventHandler { ticket.resume() }
-    let left = ContinuousClock.now.duration(to: deadline)
-    timer.schedule(deadline: .now() + left.dispatchInterval(atLeast: 0))
+    timer.schedule(deadline: deadline.dispatchTime)
     timer.activate()
     return timer
   }
@@ -166,10 +165,7 @@ final class RoomTicket: Sendable {
   func sleep(until deadline: ContinuousClock.Instant?) {
     let isResumed = DispatchSemaphore(value: 0)
     guard tryBegin(.asleep(isResumed)) else { return }
-    let timeout = deadline.map { deadline in
-      DispatchTime.now() + ContinuousClock.now.duration(to: deadline).dispatchInterval(atLeast: 0)
-    }
-    _ = isResumed.wait(timeout: timeout ?? .distantFuture)
+    _ = isResumed.wait(timeout: deadline?.dispatchTime ?? .distantFuture)
   }
 
   private func tryBegin(_ waiting: Phase) -> Bool {

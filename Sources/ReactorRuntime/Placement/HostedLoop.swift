@@ -148,6 +148,9 @@ extension HostedLoop: Closeable {
 final class HostThread: Sendable {
   /// All of them, by the tokens of their threads. Used when a loop gets another host, and by a thread that waits for room.
   private static let all = SystemMutex<[UInt64: [WeakCell<HostThread>]]>([:])
+  /// Whether there ever was one: without, threads that wait for room need not take that lock. Relaxed: a thread that is a host
+  /// has set it itself.
+  private static let isUsed = Atomic(false)
 
   /// Weak, because the stepper has the loop, which has this. Set once, before another thread has the loop.
   let stepper = WeakCell<LoopStepper>()
@@ -162,6 +165,7 @@ final class HostThread: Sendable {
     let mine = CurrentCore.threadToken
     let before = token.exchange(mine, ordering: .relaxed)
     if before == mine { return }
+    Self.isUsed.store(true, ordering: .relaxed)
     Self.remove(before) { [self] in $0.value == nil || $0.value === self }
     let cell = WeakCell<HostThread>()
     cell.value = self
@@ -190,6 +194,7 @@ final class HostThread: Sendable {
   ///
   /// - Returns: How many actions, jobs and timers it ran; nil if the thread hosts no loop.
   static func runRounds() -> Int? {
+    if !isUsed.load(ordering: .relaxed) { return nil }
     let mine = CurrentCore.threadToken
     guard let hosts = all.withLock({ $0[mine] })?.compactMap(\.value), !hosts.isEmpty else { return nil }
     return hosts.reduce(0) { sum, host in

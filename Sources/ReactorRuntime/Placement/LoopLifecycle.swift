@@ -161,8 +161,7 @@ final class Termination: Sendable {
   func wait(until deadline: ContinuousClock.Instant) -> Bool {
     let isOver = DispatchSemaphore(value: 0)
     guard let place = add({ isOver.signal() }) else { return true }
-    let left = ContinuousClock.now.duration(to: deadline)
-    if isOver.wait(timeout: .now() + left.dispatchInterval(atLeast: 0)) == .success { return true }
+    if isOver.wait(timeout: deadline.dispatchTime) == .success { return true }
     // Destroyed after the lock. If it is gone, the end has come meanwhile.
     let removed = actions.withLock { $0?.remove(at: place) }
     return removed == nil

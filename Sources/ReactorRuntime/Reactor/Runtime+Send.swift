@@ -26,7 +26,7 @@ extension Runtime {
   @inlinable
   @inline(__always)
   func runTurnAndRelease<R: Reactor<Action, Mutation, State>>(
-    with action: Action, of reactor: R, within budget: TurnBudget? = nil
+    with action: Action, of reactor: R, within budget: TurnBudget = .usual
   ) {
     let outer = TurnMark.enter(mailbox.turnEnds)
     Tracepoint.beginTurn(self)
@@ -50,14 +50,15 @@ extension Runtime {
   /// the ownership before it returns.
   @inlinable
   @inline(__always)
-  func releaseOnceIdle<R: Reactor<Action, Mutation, State>>(of reactor: R, within budget: TurnBudget? = nil) {
+  func releaseOnceIdle<R: Reactor<Action, Mutation, State>>(
+    of reactor: R, within budget: TurnBudget = .usual
+  ) {
     if mailbox.turnEnds.isQuiet {
       state.release()
       // Both ends of the ring are in this core's cache, so this check is all that an undisturbed send pays for.
       if mailbox.isInboundEmpty || !tryReacquire() { return }
     }
-    if let budget { return endTurnAndRelease(of: reactor, within: budget) }
-    endTurnAndRelease(of: reactor, within: .usual)
+    endTurnAndRelease(of: reactor, within: budget)
   }
 
   /// Ends a turn that has left something to do, at its end or in turns of the reactor's own; and runs turns for what has

@@ -214,3 +214,10 @@ extension Duration {
     .nanoseconds(Int(min(max(nanoseconds, least), .max / 2)))
   }
 }
+
+extension ContinuousClock.Instant {
+  /// The same time for a queue or a semaphore of the system; now if it has passed.
+  var dispatchTime: DispatchTime {
+    .now() + ContinuousClock.now.duration(to: self).dispatchInterval(atLeast: 0)
+  }
+}
