@@ -14,10 +14,14 @@ final class Worker: @unchecked Sendable {
   func join() { thread.take()?.join() }
 }
 
-/// Runs each body on a thread of its own, and waits for all of them.
+/// Runs each body on a thread of its own, and waits for all of them, and for the threads that the library made to run
+/// turns.
 func together(_ bodies: @Sendable () -> Void...) {
   let workers = bodies.enumerated().map { Worker("worker-\($0)", $1) }
   for worker in workers { worker.join() }
+  // A sender that has processed enough leaves the rest to a new thread, which nobody can join. It has ended, or sleeps for
+  // longer than any scenario does, when this thread is the only one that the clock can wake.
+  sleep(.seconds(60))
 }
 
 /// Lets so much virtual time pass for the calling thread, which sleeps meanwhile.
