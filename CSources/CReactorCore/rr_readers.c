@@ -168,54 +168,79 @@ static bool note_read(rr_trampoline *t, int slot) {
 void rr_readers_unpin_slow(rr_trampoline *t, int slot) {
   if (note_read(t, slot)) {
     rr_reader *reader = get_or_create_reader();
-    if (reader != NULL && rr_reader_try_keep(reader, t, slot)) return;
+    if (reader != NULL && rr_reader_try_keep(reader, t, slot)) {
+      /* The light half of the asymmetric fence; where the fence is symmetric, no pin is kept. */
+      rr_compiler_fence(RR_EDGE_PIN_KEEP);
+      if (rr_trampoline_published_slot(t) != slot) rr_reader_unpin_kept(reader);
+      return;
+    }
   }
   rr_pins_unpin(t, slot);
 }
 
 /* MARK: taking pins back */
 
-/* Marks the kept pins of slots that the owner could use. Returns whether there is a pin whose
- * thread is not known to be reading. Under the lock. */
-static bool mark_for_revocation(const rr_trampoline *t, int published) {
-  bool found = false;
-  for (rr_reader *reader = first; reader != NULL; reader = reader->next) {
-    uintptr_t kept = rr_load_relaxed(&reader->kept);
-    if (trampoline_of(kept) != t || slot_of(kept) == published || (kept & RR_READER_UNPINNING) != 0)
-      continue;
-    if ((kept & RR_READER_REVOKED) != 0) {
-      /* Marked before, but not taken. Either its thread was reading then, and unpins when it finds
-       * the mark; or the kernel refused the fence. The caller loads the depth again after the
-       * fence. */
-      if (rr_load_relaxed(&reader->depth) == 0) found = true;
-      /* Relaxed: the heavy fence after it orders it. */
-    } else if (rr_cas_relaxed(&reader->kept, &kept, kept | RR_READER_REVOKED)) {
-      found = true;
-    }
-  }
-  return found;
+/* Whether `kept` is a pin that the owner can use: of its trampoline, but not of the published slot.
+ */
+static bool is_usable(uintptr_t kept, const rr_trampoline *t, int published) {
+  return trampoline_of(kept) == t && slot_of(kept) != published;
 }
 
-/* Takes and unpins the pin in `kept`. Returns false if the record's thread was first. */
+/* Marks the kept pins that the owner can use. Under the lock. */
+static void mark_for_revocation(const rr_trampoline *t, int published) {
+  for (rr_reader *reader = first; reader != NULL; reader = reader->next) {
+    uintptr_t kept = rr_load_relaxed(&reader->kept);
+    if (!is_usable(kept, t, published) || (kept & RR_READER_FLAGGED) != 0) continue;
+    /* Relaxed: the heavy fence after it orders it. */
+    (void)rr_cas_relaxed(&reader->kept, &kept, kept | RR_READER_REVOKED);
+  }
+}
+
+/* Takes and unpins the pin in `kept`, from load_kept. Returns false if the record's thread was
+ * first. */
 static bool try_take_pin(rr_reader *reader, uintptr_t kept) {
-  if (!rr_cas_acquire(RR_EDGE_PIN_KEEP, &reader->kept, &kept, (uintptr_t)0)) return false;
+  /* Relaxed: load_kept has acquired, and no other thread marks this pin anew under the lock. */
+  if (!rr_cas_relaxed(&reader->kept, &kept, (uintptr_t)0)) return false;
   rr_pins_unpin(trampoline_of(kept), slot_of(kept));
   return true;
+}
+
+/* Returns what a record keeps, but waits while its thread unpins a pin of `t`, which takes a few
+ * instructions. */
+static uintptr_t load_kept(const rr_reader *reader, const rr_trampoline *t) {
+  for (;;) {
+    const uintptr_t kept = rr_load_acquire(RR_EDGE_PIN_KEEP, &reader->kept);
+    if (trampoline_of(kept) != t || (kept & RR_READER_UNPINNING) == 0) return kept;
+    sched_yield();
+  }
+}
+
+/* Takes the marked pins whose thread is not inside of a read. Returns whether there is a pin
+ * without a mark: it was kept after the others were marked. After the fence, under the lock. */
+static bool take_marked_pins(const rr_trampoline *t, int published, bool *taken) {
+  bool has_unmarked = false;
+  for (rr_reader *reader = first; reader != NULL; reader = reader->next) {
+    uintptr_t kept;
+    while (is_usable(kept = load_kept(reader, t), t, published)) {
+      has_unmarked |= (kept & RR_READER_REVOKED) == 0;
+      if ((kept & RR_READER_REVOKED) == 0) break;
+      if (rr_load_acquire(RR_EDGE_PIN_USE, &reader->depth) != 0) break;
+      if (try_take_pin(reader, kept)) *taken = true;
+    }
+  }
+  return has_unmarked;
 }
 
 bool rr_readers_revoke(rr_trampoline *t) {
   bool taken = false;
   pthread_mutex_lock(&lock);
-  /* If the kernel refuses the fence, nothing is taken; the threads find the marks at their next
-   * reads, and unpin. */
-  if (mark_for_revocation(t, rr_trampoline_published_slot(t)) && rr_fence_heavy()) {
-    for (rr_reader *reader = first; reader != NULL; reader = reader->next) {
-      const uintptr_t kept = rr_load_relaxed(&reader->kept);
-      if (trampoline_of(kept) != t || (kept & RR_READER_FLAGGED) != RR_READER_REVOKED) continue;
-      if (rr_load_acquire(RR_EDGE_PIN_USE, &reader->depth) != 0) continue;
-      if (try_take_pin(reader, kept)) taken = true;
-    }
-  }
+  const int published = rr_trampoline_published_slot(t);
+  do {
+    mark_for_revocation(t, published);
+    /* If the kernel refuses the fence, nothing is taken; the threads find the marks at their next
+     * reads, and unpin. */
+    if (!rr_fence_heavy()) break;
+  } while (take_marked_pins(t, published, &taken));
   pthread_mutex_unlock(&lock);
   return taken;
 }
@@ -234,10 +259,8 @@ void rr_readers_revoke_all(rr_trampoline *t) {
   pthread_mutex_lock(&lock);
   for (rr_reader *reader = first; reader != NULL; reader = reader->next) {
     uintptr_t kept;
-    while (trampoline_of(kept = rr_load_acquire(RR_EDGE_PIN_KEEP, &reader->kept)) == t) {
-      if ((kept & RR_READER_UNPINNING) == 0 && try_take_pin(reader, kept)) break;
-      /* The record's thread is unpinning at this moment, which takes a few instructions. */
-      sched_yield();
+    while (trampoline_of(kept = load_kept(reader, t)) == t) {
+      if (try_take_pin(reader, kept)) break;
     }
   }
   pthread_mutex_unlock(&lock);

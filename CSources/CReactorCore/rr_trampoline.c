@@ -15,7 +15,7 @@ rr_status rr_trampoline_create(rr_trampoline **out, size_t payload) {
   if (trampoline == NULL) return RR_OUT_OF_MEMORY;
   atomic_init(&trampoline->word, RR_TRAMPOLINE_NEW);
   for (int slot = 0; slot < RR_TRAMPOLINE_SLOTS; slot++) atomic_init(&trampoline->pins[slot], 0);
-  atomic_init(&trampoline->deferred_count, 0);
+  atomic_init(&trampoline->deferrals, 0);
   rr_fence_setup();
   *out = trampoline;
   return RR_OK;

@@ -181,6 +181,33 @@ static void test_revoking_all_waits_for_an_unpin(void) {
   rr_reader_destroy(reader);
 }
 
+static void *revoke(void *trampoline) {
+  CHECK(!rr_readers_revoke(trampoline));
+  CHECK(rr_pins_is_free(trampoline, 0));
+  has_forgotten = 1;
+  return NULL;
+}
+
+/* So does an owner that needs the slot: that thread may be reading another state, and does not come
+ * back to this one. */
+static void test_revoking_waits_for_an_unpin(void) {
+  rr_trampoline *t = started();
+  rr_reader *reader = reader_that_keeps(t, 0);
+  publish(t, 1);
+  has_forgotten = 0;
+  atomic_store(&reader->kept, rr_reader_encode_pin(t, 0) | RR_READER_UNPINNING);
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, revoke, t) == 0);
+  for (int i = 0; i < 1000; i++) sched_yield();
+  CHECK(!has_forgotten);
+  rr_pins_unpin(t, 0);
+  atomic_store(&reader->kept, (uintptr_t)0);
+  pthread_join(thread, NULL);
+  CHECK(has_forgotten);
+  rr_reader_destroy(reader);
+  rr_trampoline_destroy(t);
+}
+
 static void read_often(rr_trampoline *t) {
   for (int i = 0; i < 100; i++) rr_readers_unpin(t, rr_readers_pin(t));
 }
@@ -235,6 +262,37 @@ static void test_pins_of_a_thread(void) {
   rr_trampoline_destroy(t);
 }
 
+/* A read that may have freed a slot tells its thread that a state is deferred. */
+static void *read_while_deferred(void *trampoline) {
+  rr_trampoline *t = trampoline;
+  rr_pin pin = rr_readers_pin(t);
+  CHECK(!rr_readers_unpin(t, pin));
+  pin = rr_readers_pin(t);
+  rr_pins_note_deferred(t);
+  CHECK(rr_readers_unpin(t, pin));
+  read_often(t);
+  /* A pin that stays kept frees nothing. */
+  pin = rr_readers_pin(t);
+  CHECK(pin.reader != NULL);
+  CHECK(!rr_readers_unpin(t, pin));
+  pin = rr_readers_pin(t);
+  publish(t, 1);
+  CHECK(!rr_readers_revoke(t));
+  CHECK(rr_readers_unpin(t, pin));
+  CHECK(rr_pins_is_free(t, 0));
+  rr_pins_note_undeferred(t);
+  CHECK(!rr_readers_unpin(t, rr_readers_pin(t)));
+  return NULL;
+}
+
+static void test_reading_while_a_state_is_deferred(void) {
+  rr_trampoline *t = started();
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, read_while_deferred, t) == 0);
+  pthread_join(thread, NULL);
+  rr_trampoline_destroy(t);
+}
+
 static void *read_of_two(void *argument) {
   rr_trampoline **both = argument;
   for (int i = 0; i < 1000; i++) {
@@ -281,6 +339,8 @@ void test_readers(void) {
   test_revoked_on_the_way_in();
   test_revoking_all();
   test_revoking_all_waits_for_an_unpin();
+  test_revoking_waits_for_an_unpin();
   test_pins_of_a_thread();
+  test_reading_while_a_state_is_deferred();
   test_reading_two_states_alternately();
 }

@@ -69,7 +69,11 @@ static void test_pins(void) {
   }
   CHECK(rr_pins_was_deferred_count(t) == 0);
   rr_pins_note_deferred(t);
-  CHECK(rr_pins_was_deferred_count(t) == 1);
+  CHECK(rr_pins_was_deferred_count(t) == 1 && rr_pins_is_deferred(t));
+  rr_pins_note_deferred(t);
+  CHECK(rr_pins_was_deferred_count(t) == 2 && rr_pins_is_deferred(t));
+  rr_pins_note_undeferred(t);
+  CHECK(rr_pins_was_deferred_count(t) == 2 && !rr_pins_is_deferred(t));
   /* A pin that is left and that no thread keeps does not block the destruction. */
   rr_pins_pin(t, 3);
   rr_trampoline_destroy(t);

@@ -67,6 +67,8 @@ static inline uint64_t model_swapped(uint64_t value, uint64_t operand) {
   MODEL_MODIFY(#edge, "exchange", x, v, model_swapped, MODEL_SEQ_CST)
 #define rr_fetch_add_seq_cst(edge, x, v)                                                           \
   MODEL_MODIFY(#edge, "fetch-add", x, v, model_plus, MODEL_SEQ_CST)
+#define rr_fetch_sub_seq_cst(edge, x, v)                                                           \
+  MODEL_MODIFY(#edge, "fetch-sub", x, v, model_minus, MODEL_SEQ_CST)
 #define rr_fetch_sub_release(edge, x, v)                                                           \
   MODEL_MODIFY(#edge, "fetch-sub", x, v, model_minus, MODEL_RELEASE)
 #define rr_fetch_or_seq_cst(edge, x, v)                                                            \

@@ -69,6 +69,8 @@ enum rr_edge {
   (RR_EDGE_CHECK(edge), atomic_exchange_explicit((x), (v), memory_order_seq_cst))
 #define rr_fetch_add_seq_cst(edge, x, v)                                                           \
   (RR_EDGE_CHECK(edge), atomic_fetch_add_explicit((x), (v), memory_order_seq_cst))
+#define rr_fetch_sub_seq_cst(edge, x, v)                                                           \
+  (RR_EDGE_CHECK(edge), atomic_fetch_sub_explicit((x), (v), memory_order_seq_cst))
 #define rr_fetch_sub_release(edge, x, v)                                                           \
   (RR_EDGE_CHECK(edge), atomic_fetch_sub_explicit((x), (v), memory_order_release))
 #define rr_fetch_or_seq_cst(edge, x, v)                                                            \

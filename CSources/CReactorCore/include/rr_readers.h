@@ -26,7 +26,8 @@
  *
  * An owner that finds no free slot revokes the pins that are kept but not in use: it marks them as
  * REVOKED, runs a heavy fence (rr_fence.h), and takes the marked pins whose thread is not inside a
- * read.
+ * read. It waits the few instructions that a thread needs to unpin the pin that it kept: that
+ * thread may be reading another state already, and does not come back to this one.
  *
  * Why the owner takes no pin that is in use. The thread writes `depth`, then loads `kept`. The
  * owner writes `kept`, then loads `depth`. With the fences in between, either the thread sees the
@@ -36,6 +37,11 @@
  * `kept`, again with a fence in between. Either the thread sees the mark and unpins, or the owner
  * sees that the depth is 0 and takes the pin. Both may try; the exchange and the compare-and-swap
  * on the same word let exactly one of them succeed.
+ *
+ * Why no pin is missed that was being kept when the owner revoked. A thread that keeps a pin writes
+ * `kept`, then loads the word, with a fence in between, and unpins if the word names another slot.
+ * The owner has named another slot, runs the fence, and then loads `kept`. A pin that it finds
+ * without a mark is marked and taken in the same way.
  *
  * Why one load of the trampoline's word is enough. The thread held the pin before that load, and
  * holds it until it unpins or sees the mark. So the slot was not overwritten since it was pinned,
@@ -127,13 +133,14 @@ static inline bool rr_reader_try_begin_read(rr_reader *reader, const rr_trampoli
   return true;
 }
 
-/* Ends a read that rr_reader_try_begin_read began. The record's thread. */
-static inline void rr_reader_end_read(rr_reader *reader, uint32_t depth) {
+/* Ends a read that rr_reader_try_begin_read began. Returns whether the pin was revoked; then it was
+ * unpinned, unless an outer read uses it. The record's thread. */
+static inline bool rr_reader_end_read(rr_reader *reader, uint32_t depth) {
   rr_store_release(RR_EDGE_PIN_USE, &reader->depth, depth);
   rr_compiler_fence(RR_EDGE_PIN_USE);
-  if (__builtin_expect((rr_load_relaxed(&reader->kept) & RR_READER_REVOKED) != 0, 0)) {
-    rr_reader_unpin_kept(reader);
-  }
+  if (__builtin_expect((rr_load_relaxed(&reader->kept) & RR_READER_REVOKED) == 0, 1)) return false;
+  rr_reader_unpin_kept(reader);
+  return true;
 }
 
 rr_pin rr_readers_pin_slow(rr_trampoline *t, rr_reader *reader);
@@ -161,18 +168,20 @@ static inline rr_pin rr_readers_pin(rr_trampoline *t) {
   return pin.slot >= 0 ? pin : rr_readers_pin_unkept(t);
 }
 
-/* Ends a read. Called by the thread that pinned; nested pins are ended innermost first. */
-static inline void rr_readers_unpin(rr_trampoline *t, rr_pin pin) {
+/* Ends a read. Called by the thread that pinned; nested pins are ended innermost first. Returns
+ * whether a state is deferred (rr_pins_is_deferred) and this may have freed a slot for it. */
+static inline bool rr_readers_unpin(rr_trampoline *t, rr_pin pin) {
   if (__builtin_expect(pin.reader != NULL, 1)) {
-    rr_reader_end_read(pin.reader, pin.depth);
+    if (__builtin_expect(!rr_reader_end_read(pin.reader, pin.depth), 1)) return false;
   } else {
     rr_readers_unpin_slow(t, pin.slot);
   }
+  return __builtin_expect(rr_pins_is_deferred(t), 0);
 }
 
 /* Takes back the kept pins of slots that the word does not name, unless they are in use; a pin in
  * use is marked, and its thread unpins it at the end of its read. Returns whether any pin was
- * taken. Owner. About 10 us. */
+ * taken; another one may have been unpinned by its thread meanwhile. Owner. About 10 us. */
 bool rr_readers_revoke(rr_trampoline *t);
 
 /* Takes back all kept pins of a trampoline that is being destroyed. No thread may use the

@@ -88,8 +88,9 @@ typedef struct rr_trampoline {
     };
   };
   unsigned char slot_fields[24];
-  /* How often the owner had to defer the publication of its changes. */
-  _Atomic uint64_t deferred_count;
+  /* Twice how often the owner had to defer the publication of its changes, plus 1 while a state is
+   * deferred. */
+  _Atomic uint64_t deferrals;
 } rr_trampoline;
 
 /* The offsets of the fields that belong to the Swift layer, in bytes. */
@@ -210,6 +211,14 @@ static inline int rr_trampoline_published_slot(const rr_trampoline *t) {
  * publication: it continues to change a copy that only it can see, and publishes that copy as soon
  * as a slot is free. So readers hold at most one state per slot.
  *
+ * Why a deferred state does not stay hidden when the readers have left. An owner that defers says
+ * so in `deferrals`, releases, and then loads the pins once more: if a slot is free now, it
+ * acquires again and publishes. A reader unpins, then loads `deferrals`: if a state is deferred, it
+ * acquires and publishes. All these operations are sequentially consistent, so they have one order.
+ * If the owner missed the reader's unpin, the reader finds that a state is deferred, and that the
+ * owner has released; or another owner came since, and does the same at its release. The thread
+ * that was the owner for this moment checks the mailbox, as every owner does.
+ *
  * A pin costs two read-modify-writes on a cache line that all readers share, which is too much for
  * threads that read often. rr_readers.h avoids this cost for them.
  */
@@ -220,10 +229,11 @@ static inline void rr_pins_pin(rr_trampoline *t, int slot) {
   rr_fetch_add_seq_cst(RR_EDGE_SNAPSHOT_PIN, &t->pins[slot], 1u);
 }
 
-/* Called by a thread that holds a pin. The release says "I have finished reading" to the owner that
- * overwrites the slot later. */
+/* Called by a thread that holds a pin. It says "I have finished reading" to the owner that
+ * overwrites the slot later. Sequentially consistent because of the caller's next load, of
+ * rr_pins_is_deferred. */
 static inline void rr_pins_unpin(rr_trampoline *t, int slot) {
-  rr_fetch_sub_release(RR_EDGE_SNAPSHOT_PIN, &t->pins[slot], 1u);
+  rr_fetch_sub_seq_cst(RR_EDGE_SNAPSHOT_PIN, &t->pins[slot], 1u);
 }
 
 /* Whether no reader pins `slot`. If the owner calls this for a slot that the word does not name,
@@ -232,14 +242,27 @@ static inline bool rr_pins_is_free(const rr_trampoline *t, int slot) {
   return rr_load_seq_cst(RR_EDGE_SNAPSHOT_PIN, &t->pins[slot]) == 0;
 }
 
-/* Counts a publication that was deferred because no slot was free. Owner. */
+/* Counts a publication that was deferred because no slot was free, and tells readers. When the
+ * owner has released, it must check the pins once more. Owner. */
 static inline void rr_pins_note_deferred(rr_trampoline *t) {
-  rr_store_relaxed(&t->deferred_count, rr_load_relaxed(&t->deferred_count) + 1);
+  const uint64_t deferrals = rr_load_relaxed(&t->deferrals);
+  rr_exchange_seq_cst(RR_EDGE_SNAPSHOT_PIN, &t->deferrals, (deferrals | 1) + 2);
+}
+
+/* The state that was deferred is being published. Owner. */
+static inline void rr_pins_note_undeferred(rr_trampoline *t) {
+  rr_store_relaxed(&t->deferrals, rr_load_relaxed(&t->deferrals) & ~UINT64_C(1));
+}
+
+/* Whether a state is deferred. A reader that finds one after it has unpinned must try to acquire,
+ * and to publish that state. May be stale at once. Any thread. */
+static inline bool rr_pins_is_deferred(const rr_trampoline *t) {
+  return (rr_load_seq_cst(RR_EDGE_SNAPSHOT_PIN, &t->deferrals) & 1) != 0;
 }
 
 /* How many publications were deferred. May be stale at once. Any thread. */
 static inline uint64_t rr_pins_was_deferred_count(const rr_trampoline *t) {
-  return rr_load_relaxed(&t->deferred_count);
+  return rr_load_relaxed(&t->deferrals) / 2;
 }
 
 #endif

@@ -113,6 +113,12 @@
   X(snapshot_two_owners)                                                                           \
   X(snapshot_starting)                                                                             \
   X(snapshot_forgotten)                                                                            \
+  X(snapshot_deferred)                                                                             \
+  X(snapshot_deferred_two_readers)                                                                 \
+  X(snapshot_deferred_two_owners)                                                                  \
+  X(snapshot_deferred_kept)                                                                        \
+  X(snapshot_deferred_ended)                                                                       \
+  X(snapshot_deferred_elsewhere)                                                                   \
   X(access_turns)                                                                                  \
   X(access_patient)                                                                                \
   X(access_two_readers)                                                                            \

@@ -35,6 +35,7 @@
 #define rr_load_seq_cst(edge, x) (CTL_EDGE(edge), CTL_READ(x, CTL_SEQ_CST))
 #define rr_exchange_seq_cst(edge, x, v) (CTL_EDGE(edge), CTL_MODIFY(x, CTL_EXCHANGE, v))
 #define rr_fetch_add_seq_cst(edge, x, v) (CTL_EDGE(edge), CTL_MODIFY(x, CTL_ADD, v))
+#define rr_fetch_sub_seq_cst(edge, x, v) (CTL_EDGE(edge), CTL_MODIFY(x, CTL_SUBTRACT, v))
 #define rr_fetch_sub_release(edge, x, v) (CTL_EDGE(edge), CTL_MODIFY(x, CTL_SUBTRACT, v))
 #define rr_fetch_or_seq_cst(edge, x, v) (CTL_EDGE(edge), CTL_MODIFY(x, CTL_OR, v))
 #define rr_cas_acquire(edge, x, expected, v) (CTL_EDGE(edge), CTL_SWAP(x, expected, v))
