@@ -15,7 +15,7 @@ public struct SwiftTrampoline: RawTrampoline, @unchecked Sendable {
     let memory = try CacheLine.allocate(byteCount: TrampolineLayout.payload + payload)
     word = CacheLine.place(Atomic(Self.newBit), inLine: 0, of: memory)
     for slot in 0..<snapshotSlotCount { pins(slot).initialize(to: Atomic(0)) }
-    deferredCount.initialize(to: Atomic(0))
+    deferrals.initialize(to: Atomic(0))
   }
 
   @inlinable
@@ -123,8 +123,8 @@ extension SwiftTrampoline {
 
   @inlinable
   public func unpin(slot: Int) {
-    // SNAPSHOT_PIN: "I have finished reading", to the owner that overwrites the slot.
-    pins(slot).pointee.wrappingSubtract(1, ordering: .releasing)
+    // SNAPSHOT_PIN: "I have finished reading", to the owner that overwrites the slot; before the load of `isDeferred`.
+    pins(slot).pointee.wrappingSubtract(1, ordering: .sequentiallyConsistent)
   }
 
   @inlinable
@@ -151,24 +151,42 @@ extension SwiftTrampoline {
   }
 
   @inlinable
-  public func unpin(_ pin: SnapshotPin) { unpin(slot: pin.slot) }
+  @discardableResult
+  public func unpin(_ pin: SnapshotPin) -> Bool {
+    unpin(slot: pin.slot)
+    return isDeferred
+  }
 
   public func revokeKeptPins() -> Bool { false }
 
-  // Relaxed: only the owner writes it.
   public func noteDeferred() {
-    deferredCount.pointee.store(deferredCount.pointee.load(ordering: .relaxed) + 1, ordering: .relaxed)
+    // Relaxed: only the owner writes it.
+    let count = deferrals.pointee.load(ordering: .relaxed)
+    // SNAPSHOT_PIN: "a state is deferred", to readers; before the owner's load of the pins after its release.
+    _ = deferrals.pointee.exchange((count | 1) + 2, ordering: .sequentiallyConsistent)
+  }
+
+  // Relaxed: only the owner writes it, and a reader that finds an older value tries to publish for nothing.
+  public func noteUndeferred() {
+    deferrals.pointee.store(deferrals.pointee.load(ordering: .relaxed) & ~1, ordering: .relaxed)
+  }
+
+  @inlinable
+  var isDeferred: Bool {
+    // SNAPSHOT_PIN: "a state is deferred", from the owner; after the reader's unpin.
+    deferrals.pointee.load(ordering: .sequentiallyConsistent) & 1 != 0
   }
 
   // Relaxed: a statistic that may be stale.
-  public var wasDeferred: Int { deferredCount.pointee.load(ordering: .relaxed) }
+  public var wasDeferred: Int { deferrals.pointee.load(ordering: .relaxed) / 2 }
 
   @inlinable
   func pins(_ slot: Int) -> UnsafeMutablePointer<Atomic<UInt32>> {
     (memory + TrampolineLayout.pins).assumingMemoryBound(to: Atomic<UInt32>.self) + slot
   }
 
-  private var deferredCount: UnsafeMutablePointer<Atomic<Int>> {
-    (memory + TrampolineLayout.deferredCount).assumingMemoryBound(to: Atomic<Int>.self)
+  @inlinable
+  var deferrals: UnsafeMutablePointer<Atomic<Int>> {
+    (memory + TrampolineLayout.deferrals).assumingMemoryBound(to: Atomic<Int>.self)
   }
 }

@@ -33,10 +33,14 @@ public protocol RawTrampoline: RawObject {
   func release(slot: Int)
   /// Whether no reader pins `slot`. For a slot that is not published, true stays true until it is published.
   func isFree(slot: Int) -> Bool
-  /// Takes back the pins that threads keep without using them. Returns whether there were any.
+  /// Takes back the pins that threads keep without using them. Returns whether it took any; others may have been unpinned
+  /// meanwhile.
   func revokeKeptPins() -> Bool
-  /// Counts a publication that was deferred because no slot was free.
+  /// Counts a publication that was deferred because no slot was free, and tells readers. After ``release(slot:)`` the owner
+  /// must check ``isFree(slot:)`` once more.
   func noteDeferred()
+  /// The state that was deferred is being published.
+  func noteUndeferred()
 
   // MARK: Readers, on any thread
 
@@ -47,8 +51,10 @@ public protocol RawTrampoline: RawObject {
   func pinKept() -> SnapshotPin
   /// Pins the published slot, after ``pinKept()`` found no pin. The slot is -1 if nothing was published yet.
   func pinUnkept() -> SnapshotPin
-  /// Ends a pin of one of these. The calling thread, after it has unpinned everything that it pinned later.
-  func unpin(_ pin: SnapshotPin)
+  /// Ends a pin of one of these. Returns whether a state is deferred, and this may have freed a slot for it. The thread that
+  /// pinned, after it has unpinned everything that it pinned later.
+  @discardableResult
+  func unpin(_ pin: SnapshotPin) -> Bool
   /// Adds a pin to `slot`. The caller must load ``publishedSlot`` again before it reads, and must find the same slot.
   func pin(slot: Int)
   /// Removes a pin from `slot`.
@@ -129,9 +135,9 @@ public enum TrampolineLayout {
   /// What the owner knows about the slots.
   @inlinable
   public static var slotFields: Int { 96 }
-  /// The number of deferred publications.
+  /// Twice the number of deferred publications, plus 1 while a state is deferred.
   @inlinable
-  public static var deferredCount: Int { 120 }
+  public static var deferrals: Int { 120 }
   /// The first byte behind the trampoline.
   @inlinable
   public static var payload: Int { 128 }

@@ -290,6 +290,8 @@ public struct CTrampoline: RawTrampoline, @unchecked Sendable {
 
   public func noteDeferred() { rr_pins_note_deferred(word) }
 
+  public func noteUndeferred() { rr_pins_note_undeferred(word) }
+
   public var wasDeferred: Int { Int(rr_pins_was_deferred_count(word)) }
 
   @inlinable
@@ -310,7 +312,8 @@ public struct CTrampoline: RawTrampoline, @unchecked Sendable {
 
   @inlinable
   @inline(__always)
-  public func unpin(_ pin: SnapshotPin) {
+  @discardableResult
+  public func unpin(_ pin: SnapshotPin) -> Bool {
     rr_readers_unpin(
       word, rr_pin(reader: pin.reader, slot: Int32(truncatingIfNeeded: pin.slot), depth: pin.depth))
   }

@@ -1,7 +1,7 @@
 /// A state with one place: the owner changes it where readers read it, and they take turns. See `rr_access.h`.
 extension OwnedState {
   /// Whether the calling thread could not become the owner now, because it reads the state. Then it tries again after the
-  /// read: see ``withValue(_:afterRefusal:)``.
+  /// read: see ``withValue(_:thenCheck:)``.
   @inlinable
   @inline(__always)
   func isRefused() -> Bool { hasOnePlace && raw.wasReaderCount != 0 && isReadHere() }
@@ -39,16 +39,16 @@ extension OwnedState {
     if hasOnePlace, !owner.pointee.isPublished { endChanges() }
   }
 
-  /// ``withValue(_:afterRefusal:)`` of a thread that is not the owner.
+  /// ``withValue(_:thenCheck:)`` of a thread that is not the owner.
   @inlinable
   @inline(__always)
   func withValueInPlace<Result: ~Copyable, E: Error>(
-    _ body: (borrowing State) throws(E) -> Result, afterRefusal tryAgain: () -> Void
+    _ body: (borrowing State) throws(E) -> Result, thenCheck checkMailbox: () -> Void
   ) throws(E) -> Result? {
     if !hasStarted { return nil }
     if !raw.tryBeginRead(passingHold: false) { StateAccess.awaitRead(raw) }
     var read = ThreadRead(of: raw.memory)
-    defer { if read.wasRefused { tryAgain() } }
+    defer { if read.wasRefused { checkMailbox() } }
     return try withUnsafeMutablePointer(to: &read) { read throws(E) -> Result in
       ThreadRead.enter(read)
       defer {

@@ -15,8 +15,41 @@ extension OwnedState {
   @inline(__always)
   public func release() {
     assert(isOwner, "only the owner may release the ownership")
-    _ = markPublished()
+    if !markPublished() { return releaseDeferred() }
     raw.release(slot: Int(slots.pointee.published))
+  }
+
+  /// Releases the ownership while the changes are in the private slot. The owner, after ``markPublished()`` has returned
+  /// false.
+  ///
+  /// The other half is ``publishDeferred()``. Either this finds the slot that a reader freed, or that reader finds that a
+  /// state is deferred and that nobody owns it; see `rr_trampoline.h`.
+  @usableFromInline
+  @inline(never)
+  func releaseDeferred() {
+    repeat {
+      raw.release(slot: Int(slots.pointee.published))
+      // If this cannot acquire, another owner publishes the changes, or comes here.
+      if !hasFreeSlot || !raw.tryAcquire(CurrentCore.threadToken) { return }
+    } while !markPublished()
+    raw.release(slot: Int(slots.pointee.published))
+  }
+
+  /// Publishes the changes that an owner left in the private slot, if a slot is free for them. A reader that has unpinned.
+  ///
+  /// - Returns: Whether the calling thread was the owner for a moment. Then it must check the mailbox.
+  @usableFromInline
+  @inline(never)
+  func publishDeferred() -> Bool {
+    if !hasFreeSlot || !raw.tryAcquire(CurrentCore.threadToken) { return false }
+    release()
+    return true
+  }
+
+  /// Whether a slot that is not published has no pins. May be stale at once. Any thread.
+  private var hasFreeSlot: Bool {
+    let published = raw.publishedSlot
+    return (0..<snapshotSlotCount).contains { $0 != published && raw.isFree(slot: $0) }
   }
 
   /// Publishes the owner's changes and turns the ownership into a reservation: the caller must make sure that one thread
@@ -29,8 +62,8 @@ extension OwnedState {
   }
 
   /// Marks the slot with the owner's changes as the published one; the caller then stores its number in the word. Returns
-  /// false if the changes are in the private slot and no other slot is free: the next publication, by the owner at that
-  /// time, tries again.
+  /// false if the changes are in the private slot and no other slot is free: the next publication tries again, by the owner
+  /// at that time or by a reader that has freed a slot.
   @inlinable
   @inline(__always)
   func markPublished() -> Bool {
@@ -129,12 +162,17 @@ extension OwnedState {
     var slot = freeSlot()
     // If this frees no slot, readers are inside of their reads. So it is repeated only at each power of two of failures.
     let mayRevoke = slots.pointee.failures & (slots.pointee.failures &- 1) == 0
-    if slot == privateSlot, mayRevoke, raw.revokeKeptPins() { slot = freeSlot() }
+    if slot == privateSlot, mayRevoke {
+      _ = raw.revokeKeptPins()
+      // Also if it has taken none: it waits for threads that are unpinning theirs.
+      slot = freeSlot()
+    }
     if slot == privateSlot {
       slots.pointee.failures &+= 1
       raw.noteDeferred()
       return false
     }
+    if slots.pointee.failures != 0 { raw.noteUndeferred() }
     slots.pointee.failures = 0
     let mine = place(of: Int(privateSlot))
     let place = StatePlaces<State>.placeOrNew(of: Int(slot), in: raw.memory)
@@ -251,7 +289,7 @@ enum StatePlaces<State> {
 
   @usableFromInline
   static func prepare(_ block: UnsafeMutableRawPointer) {
-    let room = TrampolineLayout.deferredCount - TrampolineLayout.slotFields
+    let room = TrampolineLayout.deferrals - TrampolineLayout.slotFields
     precondition(MemoryLayout<SlotFields>.size <= room)
     owner(in: block).initialize(to: OwnerFields(place: block))
     slots(in: block).initialize(to: SlotFields(place: block))

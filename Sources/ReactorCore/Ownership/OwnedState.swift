@@ -57,9 +57,10 @@ extension Trampoline: Sendable {}
 /// reader sees a torn state is documented in `rr_trampoline.h`; `rr_readers.h` documents how frequent readers avoid nearly all
 /// of the cost.
 ///
-/// The owner and readers never wait for each other. If readers pin all slots, the owner continues in a private slot. Its
-/// changes are published as soon as a slot is free when it publishes or releases; until then readers see an older state.
-/// That takes seven readers, each still inside of a read of a different earlier state.
+/// The owner and readers never wait for each other. If readers pin all slots, the owner continues in a private slot: the
+/// state is deferred, and readers see an older one. That takes seven readers, each still inside of a read of a different
+/// earlier state. The changes are published as soon as a slot is free: by the owner when it publishes or releases, or, if it
+/// has released, by the reader whose read has ended.
 ///
 /// One earlier state stays alive until it is overwritten. Each state that is pinned, at most seven (``wasHeldCount``),
 /// stays alive until the first change after it was unpinned. A thread that reads often keeps its last state pinned until
@@ -131,7 +132,7 @@ extension OwnedState {
 
   /// Makes the calling thread the owner if the state has started and has no owner. Any thread; lock-free.
   ///
-  /// - Returns: False also if the thread is inside of ``withValue(_:afterRefusal:)``, and the state has one place.
+  /// - Returns: False also if the thread is inside of ``withValue(_:thenCheck:)``, and the state has one place.
   @inlinable
   @inline(__always)
   public func tryAcquire() -> Bool { !isRefused() && raw.tryAcquire(CurrentCore.threadToken) }
@@ -201,7 +202,7 @@ extension OwnedState {
     }
   }
 
-  /// Whether the owner is inside of ``change(_:)``, ``replace(_:)`` or ``withValue(_:afterRefusal:)``, and so must not
+  /// Whether the owner is inside of ``change(_:)``, ``replace(_:)`` or ``withValue(_:thenCheck:)``, and so must not
   /// change the state now. The owner.
   @unsafe
   @inlinable
@@ -220,13 +221,16 @@ extension OwnedState {
   /// ``change(_:)``, while the state may be inconsistent, it sees what other threads see: the state that was published
   /// last. If the state has one place, it stops the program there.
   ///
+  /// - Parameter checkMailbox: As that of ``withValue(_:thenCheck:)``.
   /// - Complexity: One copy of the state. The pin before it is repeated if a newer snapshot was published in between.
   @inlinable
-  public func read() -> State? {
-    withValue { state in
-      if hasOnePlace, !isOwner { raw.noteCopy() }
-      return copy state
-    }
+  @inline(__always)
+  public func read(thenCheck checkMailbox: () -> Void = {}) -> State? {
+    withValue(
+      { state in
+        if hasOnePlace, !isOwner { raw.noteCopy() }
+        return copy state
+      }, thenCheck: checkMailbox)
   }
 
   /// Calls `body` with a whole state, without copying it. Returns nil before the start, without calling `body`. Any thread;
@@ -237,23 +241,24 @@ extension OwnedState {
   ///
   /// - Parameters:
   ///   - body: Reads the state. If the state has one place, it must not wait for anything that may wait for the owner.
-  ///   - tryAgain: Called after the read if the calling thread could not become the owner inside of `body`, since it was
-  ///     reading. Only if the state has one place.
+  ///   - checkMailbox: Called after the read if the calling thread must check the mailbox, and run the owner's work if
+  ///     there is any: it could not become the owner inside of `body`, since it was reading a state with one place; or it
+  ///     was the owner for a moment after the read, to publish a state that was deferred.
   /// - Complexity: O(1), apart from `body`. The pin is repeated if a newer snapshot was published in between.
   @inlinable
   @inline(__always)
   public func withValue<Result: ~Copyable, E: Error>(
-    _ body: (borrowing State) throws(E) -> Result, afterRefusal tryAgain: () -> Void = {}
+    _ body: (borrowing State) throws(E) -> Result, thenCheck checkMailbox: () -> Void = {}
   ) throws(E) -> Result? {
     if raw.isOwner(CurrentCore.threadToken) { return try withValueAsOwner(body) }
     // First of all, since the other ways take ten times as long.
     var pin = raw.pinKept()
     if pin.slot < 0 {
-      if hasOnePlace { return try withValueInPlace(body, afterRefusal: tryAgain) }
+      if hasOnePlace { return try withValueInPlace(body, thenCheck: checkMailbox) }
       pin = raw.pinUnkept()
       if pin.slot < 0 { return nil }
     }
-    defer { raw.unpin(pin) }
+    defer { if raw.unpin(pin), publishDeferred() { checkMailbox() } }
     return try body(place(of: pin.slot).pointee)
   }
 

@@ -191,7 +191,7 @@ extension Reactor {
   @inlinable
   public var currentState: State {
     if runtime.isStubbed { return runtime.stubState(of: self) }
-    return runtime.state.read() ?? initialState
+    return runtime.state.read(thenCheck: { runtime.acquireAndRunOrSchedule(self) }) ?? initialState
   }
 
   /// Calls `body` with the state that ``currentState`` would return, without copying or retaining it:
@@ -201,8 +201,8 @@ extension Reactor {
   /// `body` should be short. While it runs, its state stays alive and unchanged. With ``SnapshotPolicy/onDemand`` the owner
   /// waits for it before it reduces, so `body` must not wait for something that the reactor or its loop does. With
   /// ``SnapshotPolicy/copied`` the owner continues in another slot; if seven threads stayed inside their bodies, each with a
-  /// different state, readers would see nothing newer. `body` may send actions; they do not change the state that it was
-  /// given. That state must not escape from `body`: copy what you need later, and return it.
+  /// different state, readers would see nothing newer until one of them leaves. `body` may send actions; they do not change
+  /// the state that it was given. That state must not escape from `body`: copy what you need later, and return it.
   ///
   /// `body` gets a copy only before the first action and while the ``stub`` is enabled.
   ///
@@ -216,8 +216,8 @@ extension Reactor {
   ) throws(E) -> Result {
     if runtime.isStubbed { return try body(runtime.stubState(of: self)) }
     // On demand, a thread that reads does not become the owner. So what `body` sent to an idle reactor is processed when the
-    // read has ended.
-    let result = try runtime.state.withValue(body, afterRefusal: { runtime.acquireAndRunOrSchedule(self) })
+    // read has ended. Otherwise a reader may be the owner for a moment, and leaves the mailbox as every owner does.
+    let result = try runtime.state.withValue(body, thenCheck: { runtime.acquireAndRunOrSchedule(self) })
     if let result { return result }
     return try body(initialState)
   }
