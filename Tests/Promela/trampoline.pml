@@ -11,7 +11,7 @@
  *  release()            rr_trampoline_release
  *  claim(), publish()   rr_ring_try_claim, rr_ring_publish
  *  is_empty(), …        Ring.isEmpty, isReady, isHeadPublished
- *  run_turns()          Runtime.runTurns and releaseOnceIdle; choose(): Mailbox.drain, drainReentrant
+ *  run_turns()          Runtime.runTurns and releaseOrContinue; choose(): Mailbox.drain, drainReentrant
  *  process()            Runtime.process, for an action that may send another one here: enqueueReentrant
  *  try_reacquire()      Runtime.tryReacquire; MEMORY_MODEL.md, "Claim and release"
  *  run_or_schedule()    Runtime.acquireAndRunOrSchedule, with a loop

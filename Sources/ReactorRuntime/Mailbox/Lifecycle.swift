@@ -7,10 +7,10 @@ import Synchronization
 /// ```
 ///
 /// - **open**: the mailbox accepts.
-/// - **closing**: sends are about to be refused. The stages of the mailbox are being closed; until the last one is, a
+/// - **closing**: sends are about to be refused. The segments of the mailbox are being closed; until the last one is, a
 ///   send may still be accepted.
-/// - **sealed**: every stage is closed. Nothing is accepted any more, so a mailbox that the owner now finds empty
-///   stays empty. One exception: if the closer has no memory for a stage, a sender that adds one closes it only after
+/// - **sealed**: every segment is closed. Nothing is accepted any more, so a mailbox that the owner now finds empty
+///   stays empty. One exception: if the closer has no memory for a segment, a sender that adds one closes it only after
 ///   it has put it in place, and another sender may be accepted in between.
 /// - **ended**: everything that was accepted has been processed, or taken out in order to be reported. The thread that
 ///   ended the reactor disposes of the streams and resumes the threads and tasks that wait for the end.
@@ -29,14 +29,14 @@ import Synchronization
 /// All accesses are sequentially consistent. One pair depends on that, because each side writes one location and then
 /// reads the location that the other side writes:
 ///
-/// - A closer makes the word closing, and then reads which stage is the newest and whether that one is closed. A sender
-///   that grows the mailbox closes the newest stage, or puts the first one in place, and then reads the word. Either
+/// - A closer makes the word closing, and then reads which segment is the newest and whether that one is closed. A sender
+///   that grows the mailbox closes the newest segment, or puts the first one in place, and then reads the word. Either
 ///   the sender finds the word closing and stops growing, or the closer finds what the sender did and puts a closed
-///   stage in the place of the one that the sender is about to add.
+///   segment in the place of the one that the sender is about to add.
 ///
 /// The other arguments need only that a thread that reads a value of the word also sees what was written before it:
 ///
-/// - The owner reads the word before the mailbox. If it reads sealed, it sees all stages closed, and so every claim
+/// - The owner reads the word before the mailbox. If it reads sealed, it sees all segments closed, and so every claim
 ///   there ever will be. If it reads an earlier value, it checks again: the closer makes the word sealed, raises the
 ///   flag of ``OwnerCheck`` and then reads the ownership word; the owner releases the ownership word and then reads the
 ///   flag. So either the closer finds the reactor idle and sees to one more turn, or the owner finds the flag and takes
@@ -62,7 +62,7 @@ struct Lifecycle: ~Copyable, Sendable {
   /// What the thread that closes must do next.
   @usableFromInline
   enum AfterClosing: Sendable {
-    /// Close the stages of the mailbox and call ``closingToSealed()``, then make the owner check once more. Several
+    /// Close the segments of the mailbox and call ``closingToSealed()``, then make the owner check once more. Several
     /// threads that close at the same time all do so: each can be stopped in the middle.
     case seal
     /// Make the owner check once more: the mailbox is sealed. The thread that sealed it may have been stopped before it
@@ -117,7 +117,7 @@ struct Lifecycle: ~Copyable, Sendable {
     return .notifyOwner
   }
 
-  /// Every stage of the mailbox is closed. Any thread that has closed them.
+  /// Every segment of the mailbox is closed. Any thread that has closed them.
   ///
   /// - Returns: Whether it was this call that sealed it.
   @usableFromInline

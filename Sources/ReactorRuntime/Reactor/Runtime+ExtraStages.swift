@@ -4,7 +4,7 @@ import Synchronization
 /// The path of an action with everything that may be on it: observers, transforms, streams. The owner, in a turn.
 ///
 /// ```
-///   process(action) ─▶ tryAnnounce ─▶ [transform(action)] ─▶ mutate ─▶ process(mutations)
+///   processThroughStages(action) ─▶ tryAnnounce ─▶ [transform(action)] ─▶ mutate ─▶ deliver(mutations)
 ///     for each mutation: transformOrReduce ─▶ [transform(mutation)] ─▶ reduceAndPublish
 ///       ─▶ [reduceUntransformed ─▶ transform(state) ─▶ replaceState] ─▶ [publishAndNotify]
 /// ```
@@ -17,12 +17,12 @@ extension Runtime {
     _ = extraStageBits.load(ordering: .acquiring)
     pipelineReference.use { pipeline in
       // A mutation that this action causes has not passed the supersede scopes that the sending thread is inside of.
-      ThreadScope.leaveAll { process(action, of: reactor, pipeline) }
+      ThreadScope.leaveAll { processThroughStages(action, of: reactor, pipeline) }
     }
   }
 
   @inlinable
-  func process<R: Reactor<Action, Mutation, State>>(
+  func processThroughStages<R: Reactor<Action, Mutation, State>>(
     _ action: Action, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>
   ) {
     if extraStages.contains(.stubbed) { return pipeline.sendToStub(action) }
@@ -57,12 +57,12 @@ extension Runtime {
     #if DEBUG
       checkThreadOfAction()
     #endif
-    process(reactor.mutate(action: action), for: action, of: reactor, pipeline)
+    deliver(reactor.mutate(action: action), for: action, of: reactor, pipeline)
   }
 
   /// Processes what `mutate` has returned for an action: known mutations one by one; to any other stream it subscribes.
   @inlinable
-  func process<R: Reactor<Action, Mutation, State>>(
+  func deliver<R: Reactor<Action, Mutation, State>>(
     _ mutations: Observable<Mutation>, for action: Action, of reactor: R,
     _ pipeline: Pipeline<Action, Mutation, State>
   ) {

@@ -34,7 +34,7 @@ extension Runtime {
     Tracepoint.endTurn(self, actions: 1)
     TurnMark.leave(outer)
     turnCounters.countImmediate()
-    releaseOnceIdle(of: reactor, within: budget)
+    releaseOrContinue(of: reactor, within: budget)
   }
 
   /// Takes the one action of such a turn through mutate and reduce. The owner.
@@ -50,7 +50,7 @@ extension Runtime {
   /// the ownership before it returns.
   @inlinable
   @inline(__always)
-  func releaseOnceIdle<R: Reactor<Action, Mutation, State>>(
+  func releaseOrContinue<R: Reactor<Action, Mutation, State>>(
     of reactor: R, within budget: TurnBudget = .usual
   ) {
     if mailbox.turnEnds.isQuiet {
@@ -100,9 +100,19 @@ extension Runtime {
   @inline(__always)
   func tryEnqueue<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) -> Bool {
     guard mailbox.ring.senderRing.trySend(Work.action(action)) else { return false }
-    CurrentCore.lightFence()
-    if !state.isBusy { acquireAndRunOrSchedule(reactor) }
+    ensureProcessing(by: reactor, within: .usual)
     return true
+  }
+
+  /// Makes sure that some thread processes what the calling thread has just put into the ring: runs turns here, or
+  /// schedules the reactor on its loop, unless it has an owner. Any thread.
+  ///
+  /// The fence is one half of a pair: either this thread finds no owner, or the owner finds the claim when it has released.
+  @inlinable
+  @inline(__always)
+  func ensureProcessing<R: Reactor<Action, Mutation, State>>(by reactor: R, within budget: TurnBudget) {
+    CurrentCore.lightFence()
+    if !state.isBusy { acquireAndRunOrSchedule(reactor, within: budget) }
   }
 
   /// Runs turns here, or schedules the reactor on its loop, unless another thread is about to process what was sent.
@@ -148,8 +158,7 @@ extension Runtime {
       }
     } else if !state.isOwner, mailbox.ring.offer(.action(action)) == .accepted {
       // The ring was not made yet, or had to grow.
-      CurrentCore.lightFence()
-      if !state.isBusy { acquireAndRunOrSchedule(reactor) }
+      ensureProcessing(by: reactor, within: .usual)
     } else if let reason = enqueue(.action(action), to: reactor, .byPolicy) {
       reportRefused(action, reason)
     }
@@ -184,8 +193,7 @@ extension Runtime {
     while true {
       switch mailbox.ring.offer(work) {
       case .accepted:
-        CurrentCore.lightFence()
-        if !state.isBusy { acquireAndRunOrSchedule(reactor, within: budget) }
+        ensureProcessing(by: reactor, within: budget)
         return nil
       case .closed:
         return .closed

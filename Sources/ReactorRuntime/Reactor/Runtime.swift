@@ -174,22 +174,6 @@ extension Runtime {
   func remove(_ stages: ExtraStages) { extraStageBits.bitwiseAnd(~stages.rawValue, ordering: .relaxed) }
 }
 
-#if DEBUG
-  extension Runtime {
-    /// Stops the program if this runtime serves another reactor. Any thread, once the reactor has started.
-    @usableFromInline
-    func checkServes(_ reactor: some Reactor) {
-      precondition(
-        binding.value.reactor == ObjectIdentifier(reactor),
-        """
-        Problem: one Runtime serves two reactors of type \(type(of: reactor)).
-        Likely cause: both were given the same object, or runtime is a static property.
-        Remedy: give each reactor a Runtime of its own.
-        """)
-    }
-  }
-#endif
-
 /// What an action of the reactor meets besides `mutate` and `reduce`: observers, transforms, a stub, the end. A reactor
 /// that has nothing of that pays one load and one branch per action. (The values are computed, not stored, so that they
 /// are constants in other modules.)

@@ -86,7 +86,7 @@ extension Runtime {
     if pipelineReference.use({ tryAnnounce(action, $0) }) == false {
       TurnMark.leave(outer)
       Tracepoint.endTurn(self, actions: 1)
-      releaseOnceIdle(of: reactor)
+      releaseOrContinue(of: reactor)
       return nil
     }
     #if DEBUG
@@ -108,11 +108,11 @@ extension Runtime {
       defer { endTurn(turn) }
     #endif
     let outer = TurnMark.enter(mailbox.turnEnds)
-    pipelineReference.use { process(mutations, for: action, of: reactor, $0) }
+    pipelineReference.use { deliver(mutations, for: action, of: reactor, $0) }
     TurnMark.leave(outer)
     Tracepoint.endTurn(self, actions: 1)
     turnCounters.countImmediate()
-    releaseOnceIdle(of: reactor)
+    releaseOrContinue(of: reactor)
   }
 }
 

@@ -1,12 +1,12 @@
 /* The ring of a mailbox that grows: see chain.h. */
 #include "chain.h"
 
-typedef struct stage {
+typedef struct segment {
   rr_ring *ring;
-  struct stage *previous;
-  /* Whether earlier stages may hold items. Only the consumer accesses it. */
+  struct segment *previous;
+  /* Whether earlier segments may hold items. Only the consumer accesses it. */
   bool has_previous;
-} stage;
+} segment;
 
 static struct {
   _Atomic uintptr_t newest;
@@ -16,21 +16,23 @@ static struct {
 } * chain;
 static uint64_t smallest, capacity;
 
-static stage *newest(void) { return (stage *)rr_load_seq_cst(MODEL_OF_THE_CASE, &chain->newest); }
+static segment *newest(void) {
+  return (segment *)rr_load_seq_cst(MODEL_OF_THE_CASE, &chain->newest);
+}
 static bool is_closed(void) { return lifecycle_is_closed(&chain->life); }
 
 /* Returns NULL without memory. */
-static stage *make_stage(uint64_t stage_capacity, stage *previous) {
+static segment *make_segment(uint64_t segment_capacity, segment *previous) {
   rr_ring *ring;
-  if (rr_ring_create(&ring, stage_capacity, sizeof(uint64_t), 8, 0) != RR_OK) return NULL;
-  stage *new = model_allocate(sizeof *new);
+  if (rr_ring_create(&ring, segment_capacity, sizeof(uint64_t), 8, 0) != RR_OK) return NULL;
+  segment *new = model_allocate(sizeof *new);
   new->ring = ring;
   new->previous = previous;
   new->has_previous = previous != NULL;
   return new;
 }
 
-static void free_stage(stage *s) {
+static void free_segment(segment *s) {
   rr_ring_destroy(s->ring);
   model_release(s);
 }
@@ -42,10 +44,10 @@ void chain_make(uint64_t first, uint64_t most) {
 }
 
 void chain_free(void) {
-  stage *s = newest();
+  segment *s = newest();
   while (s != NULL) {
-    stage *previous = s->previous;
-    free_stage(s);
+    segment *previous = s->previous;
+    free_segment(s);
     s = previous;
   }
   model_release(chain);
@@ -53,37 +55,37 @@ void chain_free(void) {
 
 /* MARK: any thread */
 
-static bool try_replace(stage *old, stage *new) {
+static bool try_replace(segment *old, segment *new) {
   uintptr_t expected = (uintptr_t)old;
   const bool is_set = rr_cas_seq_cst(MODEL_OF_THE_CASE, &chain->newest, &expected, (uintptr_t) new);
-  if (!is_set) free_stage(new);
+  if (!is_set) free_segment(new);
   return is_set;
 }
 
-static stage *set_if_none(stage *first) {
+static segment *set_if_none(segment *first) {
   uintptr_t none = 0;
   if (rr_cas_seq_cst(MODEL_OF_THE_CASE, &chain->newest, &none, (uintptr_t)first)) return first;
-  free_stage(first);
+  free_segment(first);
   /* In C a failed compare-and-swap is relaxed; in Swift it is as strong as a successful one. */
   return newest();
 }
 
-static stage *make_first(void) {
-  stage *first = make_stage(smallest, NULL);
+static segment *make_first(void) {
+  segment *first = make_segment(smallest, NULL);
   if (first == NULL) return NULL;
-  stage *s = set_if_none(first);
+  segment *s = set_if_none(first);
   if (is_closed()) rr_ring_close(s->ring);
   return s;
 }
 
 /* Returns false without memory. */
-static bool try_grow(stage *s) {
+static bool try_grow(segment *s) {
   if (rr_ring_capacity(s->ring) == capacity) return true;
-  stage *next = make_stage(2 * rr_ring_capacity(s->ring), s);
+  segment *next = make_segment(2 * rr_ring_capacity(s->ring), s);
   if (next == NULL) return false;
   rr_ring_close(s->ring);
   if (is_closed()) {
-    free_stage(next);
+    free_segment(next);
     return true;
   }
   rr_ring_reset(next->ring, rr_ring_head(s->ring), rr_ring_tail(s->ring));
@@ -101,7 +103,7 @@ rr_status chain_offer(uint64_t item) {
   rr_ring *entrance = (rr_ring *)rr_load_acquire(MODEL_OF_THE_CASE, &chain->entrance);
   if (entrance != NULL && ring_try_send(entrance, item, 1) == RR_OK) return RR_OK;
   for (;;) {
-    stage *s = newest();
+    segment *s = newest();
     if (s == NULL) s = make_first();
     if (s == NULL) return RR_OUT_OF_MEMORY;
     const rr_status status = ring_try_send(s->ring, item, 1);
@@ -115,20 +117,20 @@ rr_status chain_offer(uint64_t item) {
   }
 }
 
-/* Takes the place of a larger stage that another thread is about to put behind this one. Returns
- * false if that thread was first. Without memory this does nothing: that thread closes its stage.
+/* Takes the place of a larger segment that another thread is about to put behind this one. Returns
+ * false if that thread was first. Without memory this does nothing: that thread closes its segment.
  */
-static bool seal_beyond(stage *s) {
-  stage *last = make_stage(rr_ring_capacity(s->ring), s);
+static bool seal_beyond(segment *s) {
+  segment *last = make_segment(rr_ring_capacity(s->ring), s);
   if (last == NULL) return true;
   rr_ring_reset(last->ring, rr_ring_head(s->ring), rr_ring_tail(s->ring));
   rr_ring_close(last->ring);
   return try_replace(s, last);
 }
 
-/* Returns whether this thread has put the first stage in place, closed. */
+/* Returns whether this thread has put the first segment in place, closed. */
 static bool seal_empty(void) {
-  stage *first = make_stage(smallest, NULL);
+  segment *first = make_segment(smallest, NULL);
   if (first == NULL) return false;
   rr_ring_close(first->ring);
   return set_if_none(first) == first;
@@ -136,7 +138,7 @@ static bool seal_empty(void) {
 
 static void close_stages(void) {
   if (rr_load_relaxed(&chain->newest) == 0 && seal_empty()) return;
-  for (stage *s = newest(); s != NULL; s = newest()) {
+  for (segment *s = newest(); s != NULL; s = newest()) {
     const bool is_growing = rr_ring_is_closed(s->ring) && rr_ring_capacity(s->ring) < capacity;
     rr_ring_close(s->ring);
     if (!is_growing || seal_beyond(s)) return;
@@ -155,21 +157,21 @@ void chain_close(closer by) {
 lifecycle *chain_lifecycle(void) { return &chain->life; }
 
 uint64_t chain_tail(void) {
-  const stage *s = newest();
+  const segment *s = newest();
   return s == NULL ? 0 : rr_ring_tail(s->ring);
 }
 
-static bool is_empty(const stage *s) {
+static bool is_empty(const segment *s) {
   return rr_ring_distance(rr_ring_head(s->ring), rr_ring_tail(s->ring)) == 0;
 }
 
 bool chain_is_empty(void) {
-  const stage *s = newest();
+  const segment *s = newest();
   return s == NULL || is_empty(s);
 }
 
 bool chain_was_full(uint64_t *head, uint64_t *tail) {
-  const stage *s = newest();
+  const segment *s = newest();
   if (s == NULL) return false;
   *tail = rr_ring_tail(s->ring);
   *head = rr_ring_head(s->ring);
@@ -179,11 +181,11 @@ bool chain_was_full(uint64_t *head, uint64_t *tail) {
 
 /* MARK: the consumer */
 
-static bool is_exhausted(const stage *s) { return rr_ring_is_closed(s->ring) && is_empty(s); }
+static bool is_exhausted(const segment *s) { return rr_ring_is_closed(s->ring) && is_empty(s); }
 
-static stage *oldest_before(stage *last) {
+static segment *oldest_before(segment *last) {
   for (;;) {
-    stage *s = last;
+    segment *s = last;
     while (s->previous != NULL && !is_exhausted(s->previous)) s = s->previous;
     if (s->previous != NULL) {
       const uint64_t end = rr_ring_tail(s->previous->ring);
@@ -197,30 +199,30 @@ static stage *oldest_before(stage *last) {
   }
 }
 
-static stage *oldest(void) {
-  stage *last = newest();
+static segment *oldest(void) {
+  segment *last = newest();
   return last != NULL && last->has_previous ? oldest_before(last) : last;
 }
 
 uint64_t chain_head(void) {
-  const stage *s = oldest();
+  const segment *s = oldest();
   return s == NULL ? 0 : rr_ring_head(s->ring);
 }
 
 bool chain_is_ready(void) {
-  const stage *s = oldest();
+  const segment *s = oldest();
   return s != NULL && rr_ring_peek(s->ring, rr_ring_head(s->ring)) != 0;
 }
 
-static void mirror(const stage *first, stage *last) {
-  for (stage *s = last; s != first && s->previous != NULL; s = s->previous) {
+static void mirror(const segment *first, segment *last) {
+  for (segment *s = last; s != first && s->previous != NULL; s = s->previous) {
     rr_ring_release(s->ring, rr_ring_head(first->ring));
   }
 }
 
-/* As Ring.drain, for items that were claimed one by one; `last` is the newest stage. */
-static int drain_stage(stage *s, stage *last, int limit, bool (*condition)(uint64_t cursor),
-                       void (*body)(uint64_t item, uint64_t cursor)) {
+/* As Ring.drain, for items that were claimed one by one; `last` is the newest segment. */
+static int drain_segment(segment *s, segment *last, int limit, bool (*condition)(uint64_t cursor),
+                         void (*body)(uint64_t item, uint64_t cursor)) {
   uint64_t cursor = rr_ring_head(s->ring);
   int count = 0;
   while (count < limit && rr_ring_peek(s->ring, cursor) != 0 && condition(cursor)) {
@@ -239,7 +241,7 @@ bool chain_any(uint64_t cursor) {
 
 int chain_drain(bool (*check)(void), bool (*condition)(uint64_t cursor),
                 void (*body)(uint64_t item, uint64_t cursor)) {
-  stage *last = newest();
+  segment *last = newest();
   if (last == NULL) {
     check();
     return 0;
@@ -248,11 +250,11 @@ int chain_drain(bool (*check)(void), bool (*condition)(uint64_t cursor),
   const bool has_grown = last->has_previous;
   if (has_grown) mirror(oldest_before(last), last);
   if (!check()) return 0;
-  if (!has_grown) return drain_stage(last, last, limit, condition, body);
+  if (!has_grown) return drain_segment(last, last, limit, condition, body);
   int count = 0;
   while (count < limit) {
-    stage *first = oldest_before(last);
-    const int more = drain_stage(first, last, limit - count, condition, body);
+    segment *first = oldest_before(last);
+    const int more = drain_segment(first, last, limit - count, condition, body);
     if (more == 0) break;
     count += more;
   }

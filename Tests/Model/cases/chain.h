@@ -1,6 +1,6 @@
-/* chain.h: the ring of a mailbox that grows. It consists of stages; a stage is closed in order to
- * put a larger one behind it. As GrowingRing does
- * (Sources/ReactorRuntime/Mailbox/GrowingRing.swift), with stages that are each twice as large as
+/* chain.h: the ring of a mailbox that grows. It consists of segments; a segment is closed in order
+ * to put a larger one behind it. As GrowingRing does
+ * (Sources/ReactorRuntime/Mailbox/GrowingRing.swift), with segments that are each twice as large as
  * the one before.
  *
  * There is one chain at a time: a case makes it, its threads use it, and the case frees it.
@@ -10,7 +10,7 @@
 
 #include "lifecycle.h"
 
-/* Makes a chain without stages. `first` is the capacity of the first stage, `most` that of the
+/* Makes a chain without segments. `first` is the capacity of the first segment, `most` that of the
  * last. */
 void chain_make(uint64_t first, uint64_t most);
 /* Called at the end. */

@@ -74,7 +74,7 @@ static void finish_growing(void) {
 
 const model_case lifecycle_growing = {
     .name = "lifecycle.growing",
-    .about = "closed by its loop and with a discard while a send puts a larger stage behind",
+    .about = "closed by its loop and with a discard while a send puts a larger segment behind",
     .setup = set_up_growing,
     .threads = {send_2, close_chain_by_loop, discard_chain, own_until_ended},
     .finish = finish_growing,

@@ -49,7 +49,7 @@ static void finish_closed(void) {
 
 const model_case ring_closed_while_growing = {
     .name = "ring.closed-while-growing",
-    .about = "closed while a send puts a larger stage behind: later sends are refused",
+    .about = "closed while a send puts a larger segment behind: later sends are refused",
     .setup = set_up_2,
     .threads = {send_2, close_then_send},
     .finish = finish_closed,
@@ -68,7 +68,7 @@ static void send_2_if_possible(void) {
 
 const model_case ring_closed_without_memory = {
     .name = "ring.closed-without-memory",
-    .about = "closed while another thread sends, without memory for a stage: closed in the end",
+    .about = "closed while another thread sends, without memory for a segment: closed in the end",
     .setup = set_up_2,
     .threads = {send_2_if_possible, close_chain},
     .finish = finish_closed,
@@ -109,7 +109,7 @@ static void receive_4(void) {
   }
 }
 
-/* All stages together hold no more items than the largest may. */
+/* All segments together hold no more items than the largest may. */
 static void send(uint64_t item) {
   while (chain_offer(item) == RR_FULL) model_pause();
   accepted++;
@@ -129,7 +129,7 @@ static void finish(void) {
 
 const model_case ring_received_while_growing = {
     .name = "ring.received-while-growing",
-    .about = "received while two sends put larger stages behind: nothing is lost, order is kept",
+    .about = "received while two sends put larger segments behind: nothing is lost, order is kept",
     .setup = set_up_4,
     .threads = {send_3_of_1, send_1_of_2, receive_4},
     .finish = finish,

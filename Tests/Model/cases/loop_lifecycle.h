@@ -1,9 +1,9 @@
 /* loop_lifecycle.h: the life of a loop in one word, and what waits for its end. As LoopLifecycle
- * and Termination do (Sources/ReactorRuntime/Placement/LoopLifecycle.swift), with the same
- * transitions in the same order:
+ * and Termination do (Placement/LoopLifecycle.swift and Mailbox/Termination.swift in
+ * Sources/ReactorRuntime), with the same transitions in the same order:
  *
- *   open -- open_to_closing --> closing -- closing_to_sealed --> sealed -- sealed_to_ended -->
- * ended
+ *   open -- open_to_closing --> closing -- closing_to_sealed --> sealed
+ *        -- sealed_to_ended --> ended
  */
 #ifndef MODEL_LOOP_LIFECYCLE_H
 #define MODEL_LOOP_LIFECYCLE_H

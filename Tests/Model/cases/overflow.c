@@ -308,7 +308,7 @@ static void process_and_send(uint64_t item, uint64_t cursor) {
   process_in_ring(item, cursor);
 }
 
-/* It grows in the middle of a drain, so the head of the new stage is stale at once. */
+/* It grows in the middle of a drain, so the head of the new segment is stale at once. */
 static void set_up_grown(void) {
   set_up_from(1);
   offer(10);

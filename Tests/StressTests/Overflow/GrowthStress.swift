@@ -79,7 +79,7 @@ extension StressTests {
 /// owner's drains. So growing, spilling and draining overlap in every way, and in the same way with the same seed.
 final class GrowthPlay {
   private struct Stopped {
-    let stage: GrowingRing<Work<LifetimeTracked>>.Stage
+    let segment: GrowingRing<Work<LifetimeTracked>>.Segment
     let cursor: UInt64
     let producer: Int
     let sequence: Int
@@ -157,16 +157,16 @@ final class GrowthPlay {
 
   /// Claims a slot, and stops there.
   private func stop(_ producer: Int) {
-    guard let stage = mailbox.ring.newest.use({ $0 }) else { return }
+    guard let segment = mailbox.ring.newest.use({ $0 }) else { return }
     let begin = recorder.clock.now()
-    guard case .claimed(let cursor) = stage.ring.raw.tryClaim(1) else { return }
+    guard case .claimed(let cursor) = segment.ring.raw.tryClaim(1) else { return }
     stopped.append(
-      Stopped(stage: stage, cursor: cursor, producer: producer, sequence: next[producer], begin: begin))
+      Stopped(segment: segment, cursor: cursor, producer: producer, sequence: next[producer], begin: begin))
   }
 
   private func publish(_ one: Stopped) {
     let action = Work.action(recorder.payloads.track(one.producer << 32 | one.sequence))
-    let raw = one.stage.ring.raw
+    let raw = one.segment.ring.raw
     raw.slots.payload(one.cursor, as: Work<LifetimeTracked>.self).initialize(to: action)
     raw.publish(one.cursor, count: 1)
     sends.append(

@@ -1,0 +1,51 @@
+import Dispatch
+import ReactorCore
+
+/// What waits for the end of a loop or a reactor: actions that run then, and threads that sleep until then.
+///
+/// Whether the end has come is known to the life cycle, not to this list.
+@usableFromInline
+final class Termination: Sendable {
+  /// Nil once they were run.
+  private let actions = SystemMutex<WaitingLine<Action>?>(WaitingLine())
+
+  private typealias Action = @Sendable () -> Void
+
+  @usableFromInline
+  init() {}
+
+  /// How many actions and threads wait.
+  var waiterCount: Int { actions.withLock { $0?.count ?? 0 } }
+
+  /// Runs `action` after the end: on the thread that calls ``finish()``, or at once if it is too late for that. Any
+  /// thread. What was done before `finish()` happens before the action: both take the lock.
+  @usableFromInline
+  func whenOver(_ action: @escaping @Sendable () -> Void) {
+    if add(action) == nil { action() }
+  }
+
+  /// Returns the place of the action; nil if it is too late.
+  private func add(_ action: @escaping Action) -> WaitingLine<Action>.Place? {
+    actions.withLock { $0?.append(action) }
+  }
+
+  /// Runs the actions, in the order in which they came, and wakes the threads that wait. The thread that has made the
+  /// transition to the end; calling it again does nothing.
+  @usableFromInline
+  func finish() {
+    var waiting = actions.withLock { $0.take() }
+    // Not under the lock: an action may add one.
+    while let action = waiting?.removeFirst() { action() }
+  }
+
+  /// Waits until ``finish()`` is called; returns false if that takes longer. Any thread that is not needed for the end.
+  @usableFromInline
+  func wait(until deadline: ContinuousClock.Instant) -> Bool {
+    let isOver = DispatchSemaphore(value: 0)
+    guard let place = add({ isOver.signal() }) else { return true }
+    if isOver.wait(timeout: deadline.dispatchTime) == .success { return true }
+    // Destroyed after the lock. If it is gone, the end has come meanwhile.
+    let removed = actions.withLock { $0?.remove(at: place) }
+    return removed == nil
+  }
+}

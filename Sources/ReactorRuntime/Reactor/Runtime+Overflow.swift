@@ -1,0 +1,32 @@
+import ReactorCore
+
+/// What a sender does that found the mailbox full. ``OverflowPolicy`` decides whether it waits.
+extension Runtime {
+  /// Decides what becomes of something for which there was no room. Any thread.
+  @usableFromInline
+  @inline(never)
+  func resolveOverflow(for work: Work<Action>, _ wait: SendWait) -> OverflowOutcome {
+    mailbox.resolveOverflow(
+      for: work, wait, policy,
+      onKeeping: {
+        #if DEBUG
+          checkRoom()
+        #endif
+      }, drop: { reportRefused($0, .dropped) })
+  }
+
+  /// Reports an action that the owner drops in favour of a newer one, and counts it. The owner.
+  @usableFromInline
+  @inline(never)
+  func reportDropped(_ action: Action, counting count: inout Int) {
+    count += 1
+    reportRefused(action, .dropped)
+  }
+
+  /// Reports an action that was not accepted. Any thread.
+  @usableFromInline
+  func reportRefused(_ action: Action, _ reason: SendError) {
+    if reason == .dropped { mailbox.overflow.use { _ = $0.dropped.add(1, ordering: .relaxed) } }
+    report(.actionNotDelivered(reason), action)
+  }
+}
