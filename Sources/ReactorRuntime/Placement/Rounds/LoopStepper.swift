@@ -75,7 +75,10 @@ package final class LoopStepper: Sendable {
   package func shutdown() {
     precondition(!loop.isCurrent, "a loop was shut down from inside one of its own turns")
     state.close()
-    while !state.hasEnded { _ = step() }
+    while !state.hasEnded {
+      // What is left may be a claim that another thread is about to publish.
+      if step() == 0 { DedicatedThread.yield() }
+    }
   }
 
   /// Returns whether nothing was left to do after the last round, and when the first timer is due. It does not count

@@ -1,4 +1,5 @@
 import ControlledScheduler
+import Glibc
 import ReactorCore
 
 /// A thread of a body.
@@ -36,4 +37,10 @@ func check(
   _ holds: Bool, _ text: @autoclosure () -> String, file: StaticString = #fileID, line: UInt32 = #line
 ) {
   if !holds { ctl_fail("\(file):\(line): \(text())") }
+}
+
+/// Whether a descriptor is readable now.
+func isReadable(_ descriptor: Int32) -> Bool {
+  var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+  return poll(&watched, 1, 0) > 0
 }

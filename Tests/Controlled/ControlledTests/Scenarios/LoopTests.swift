@@ -1,0 +1,242 @@
+import ReactorRuntime
+import Testing
+
+extension Controlled {
+  /// The lives of loops: what is accepted is run before the end, what is refused is not run, and nothing sleeps while there is
+  /// work.
+  @Suite struct LoopTests {
+    @Test func `a loop that two threads close runs what it has accepted`() {
+      explore("jobs, sends and two closers") {
+        let (ledger, jobs) = (Ledger(), JobLedger())
+        Place.loop.use { placement in
+          guard case .loop(let loop) = placement else { return }
+          let subject = Subject(ledger, on: placement)
+          together(
+            { for number in 0..<2 { ledger.send(number) { subject.send($0) } } },
+            { for number in 0..<2 { jobs.execute(number, on: loop) } },
+            {
+              ledger.willClose()
+              jobs.shutDown(loop)
+            },
+            {
+              ledger.willClose()
+              jobs.shutDown(loop)
+            })
+        }
+        ledger.verify()
+        jobs.verify()
+      }
+    }
+
+    @Test func `what a loop sends and submits to itself is run although it is closed`() {
+      explore("jobs and sends from inside, and a closer") {
+        let (ledger, farther, jobs) = (Ledger(), Ledger(), JobLedger())
+        Place.loop.use { placement in
+          guard case .loop(let loop) = placement else { return }
+          let other = Subject(farther, on: placement)
+          let subject = Subject(
+            ledger, on: placement,
+            onMutate: { _, parcel in
+              if parcel.id == 0 { jobs.execute(2, on: loop) }
+              farther.send(parcel.id) { other.send($0) }
+            })
+          together(
+            { for number in 0..<2 { ledger.send(number) { subject.send($0) } } },
+            {
+              jobs.execute(0, on: loop) {
+                jobs.execute(1, on: loop) { ledger.send(50) { subject.send($0) } }
+              }
+            },
+            {
+              ledger.willClose()
+              farther.willClose()
+              jobs.shutDown(loop)
+            })
+        }
+        ledger.verify()
+        farther.verify()
+        jobs.verify()
+      }
+    }
+
+    @Test func `a loop whose closing has begun refuses other threads at once`() {
+      explore("jobs beside a beginning close") {
+        let (ledger, jobs) = (Ledger(), JobLedger())
+        Place.loop.use { placement in
+          guard case .loop(let loop) = placement else { return }
+          let subject = Subject(ledger, on: placement)
+          together(
+            { for number in 0..<2 { jobs.execute(number, on: loop) } },
+            {
+              ledger.willClose()
+              jobs.beginClosing(loop)
+              jobs.execute(2, on: loop)
+              ledger.send(1) { subject.send($0) }
+            },
+            {
+              ledger.willClose()
+              jobs.beginClosing(loop)
+              jobs.execute(3, on: loop)
+            })
+          jobs.shutDown(loop)
+        }
+        ledger.verify()
+        jobs.verify()
+      }
+    }
+
+    @Test func `a turn schedules several reactors of its loop`() {
+      explore("reactors that a turn schedules, and a closer") {
+        let (ledger, jobs) = (Ledger(), JobLedger())
+        let others = (0..<3).map { _ in Ledger() }
+        Place.loop.use { placement in
+          guard case .loop(let loop) = placement else { return }
+          let receivers = others.map { Subject($0, on: placement) }
+          let subject = Subject(
+            ledger, on: placement,
+            onMutate: { _, parcel in
+              for (other, receiver) in zip(others, receivers) { other.send(parcel.id) { receiver.send($0) } }
+            })
+          together(
+            { for number in 0..<2 { ledger.send(number) { subject.send($0) } } },
+            { others[0].send(5) { receivers[0].send($0) } },
+            {
+              for ledger in others + [ledger] { ledger.willClose() }
+              jobs.shutDown(loop)
+            })
+        }
+        for ledger in others + [ledger] { ledger.verify() }
+        jobs.verify()
+      }
+    }
+
+    @Test func `a timer runs once, or was cancelled`() {
+      explore("a timer, its disposal, and a closer") {
+        let jobs = JobLedger()
+        Place.loop.use { placement in
+          guard case .loop(let loop) = placement else { return }
+          nonisolated(unsafe) var runs = 0
+          let timer = try? loop.schedule(after: .seconds(1)) {
+            runs += 1
+            jobs.execute(0, on: loop)
+          }
+          together(
+            {
+              sleep(.milliseconds(1500))
+              timer?.dispose()
+            },
+            { jobs.execute(1, on: loop) },
+            {
+              sleep(.seconds(1))
+              jobs.shutDown(loop)
+            })
+          check(runs <= 1, "a timer ran \(runs) times")
+        }
+        jobs.verify()
+      }
+    }
+
+    @Test func `two loops that send to each other end`() {
+      explore("two loops, and a closer of each") {
+        let (ledger, farther) = (Ledger(), Ledger())
+        let jobs = (JobLedger(), JobLedger())
+        Place.loop.use { first in
+          Place.loop.use { second in
+            guard case .loop(let one) = first, case .loop(let two) = second else { return }
+            let far = Subject(farther, on: second, capacity: 1)
+            let near = Subject(
+              ledger, on: first, capacity: 1,
+              onMutate: { _, parcel in farther.send(parcel.id) { far.send($0) } })
+            together(
+              { for number in 0..<3 { ledger.send(number) { near.send($0) } } },
+              {
+                ledger.willClose()
+                jobs.0.shutDown(one)
+              },
+              {
+                farther.willClose()
+                jobs.1.shutDown(two)
+              })
+          }
+        }
+        ledger.verify()
+        farther.verify()
+      }
+    }
+
+    // MARK: A loop without a thread
+
+    @Test func `the descriptor of a hosted loop is readable while there is work`() {
+      explore("a host beside two senders") {
+        let (ledger, jobs) = (Ledger(), JobLedger())
+        do {
+          // There are descriptors.
+          let hosted = try! HostedLoop(turnLimit: 2)
+          let subject = Subject(ledger, on: hosted.placement, capacity: 8)
+          together(
+            { for number in 0..<2 { ledger.send(number) { subject.send($0) } } },
+            {
+              jobs.execute(0, on: hosted.loop)
+              ledger.send(10) { subject.send($0) }
+            },
+            { for _ in 0..<3 { _ = hosted.run(rounds: 1) } })
+          // As a foreign loop does: it calls the hosted one only while the descriptor is readable.
+          while isReadable(hosted.descriptor) { _ = hosted.run() }
+          ledger.verifyAtRest()
+          ledger.willClose()
+          hosted.shutdown()
+          jobs.noteEnd()
+        }
+        ledger.verify()
+        jobs.verify()
+      }
+    }
+
+    @Test func `a hosted loop that is closed makes its descriptor readable until it has ended`() {
+      explore("a host beside a sender and a closer") {
+        let (ledger, jobs) = (Ledger(), JobLedger())
+        do {
+          let hosted = try! HostedLoop()
+          let subject = Subject(ledger, on: hosted.placement)
+          together(
+            { ledger.send(1) { subject.send($0) } },
+            {
+              ledger.willClose()
+              jobs.beginClosing(hosted.loop)
+              jobs.execute(0, on: hosted.loop)
+            },
+            { for _ in 0..<2 { _ = hosted.run(rounds: 1) } })
+          while isReadable(hosted.descriptor) { _ = hosted.run() }
+          check(hosted.finishClosing(before: .now).isEmpty, "the loop has not ended")
+          jobs.noteEnd()
+        }
+        ledger.verify()
+        jobs.verify()
+      }
+    }
+
+    @Test func `two threads that shut a hosted loop down both wait for its end`() {
+      explore("a host beside two closers") {
+        let (ledger, jobs) = (Ledger(), JobLedger())
+        do {
+          let hosted = try! HostedLoop()
+          let subject = Subject(ledger, on: hosted.placement)
+          let shutDown = { @Sendable in
+            ledger.willClose()
+            jobs.beginClosing(hosted.loop)
+            hosted.shutdown()
+            jobs.noteEnd()
+          }
+          together(
+            {
+              ledger.send(1) { subject.send($0) }
+              jobs.execute(0, on: hosted.loop)
+            },
+            { shutDown() }, { shutDown() })
+        }
+        ledger.verify()
+        jobs.verify()
+      }
+    }
+  }
+}
