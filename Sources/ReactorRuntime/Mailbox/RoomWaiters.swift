@@ -84,7 +84,8 @@ final class RoomWaiters: Sendable {
 
   /// Puts the calling thread to sleep until it is resumed, or until the deadline.
   func sleep(_ ticket: RoomTicket, until deadline: ContinuousClock.Instant?, unless mayRetry: () -> Bool) {
-    let place = join(ticket, unless: mayRetry)
+    let (place, mustWait) = join(ticket, unless: mayRetry)
+    if !mustWait { DedicatedThread.yield() }
     ticket.sleep(until: deadline)
     leave(place)
     // Relaxed: see its declaration.
@@ -97,7 +98,8 @@ final class RoomWaiters: Sendable {
     _ ticket: RoomTicket, until deadline: ContinuousClock.Instant?, unless mayRetry: @Sendable () -> Bool
   ) async {
     let timer = deadline.map { Self.startTimer($0, of: ticket) }
-    let place = join(ticket, unless: mayRetry)
+    let (place, mustWait) = join(ticket, unless: mayRetry)
+    if !mustWait { DedicatedThread.yield() }
     await withTaskCancellationHandler {
       await ticket.suspend()
     } onCancel: {
@@ -108,10 +110,15 @@ final class RoomWaiters: Sendable {
     leave(place)
   }
 
-  private func join(_ ticket: RoomTicket, unless mayRetry: () -> Bool) -> WaitingLine<RoomTicket>.Place {
+  /// - Returns: Where the ticket is, and false if the waiter may retry at once. Then it yields first: what it found may be up
+  ///   to a thread in the middle of something, such as closing the ring.
+  private func join(
+    _ ticket: RoomTicket, unless mayRetry: () -> Bool
+  ) -> (place: WaitingLine<RoomTicket>.Place, mustWait: Bool) {
     let place = line.withLock { $0.append(ticket) }
-    if !flag.arm(unless: mayRetry) { ticket.resume() }
-    return place
+    let mustWait = flag.arm(unless: mayRetry)
+    if !mustWait { ticket.resume() }
+    return (place, mustWait)
   }
 
   /// Leaves the line, if the waiter was resumed for another reason than room.

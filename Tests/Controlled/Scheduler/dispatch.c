@@ -1,5 +1,6 @@
 /* The part of Dispatch that the library uses on its own: jobs of the concurrent global queues, at
- * once or later, and semaphores. Each job becomes a controlled thread. */
+ * once or later, timers on them, and semaphores. Each job and each timer becomes a controlled
+ * thread. */
 #define _GNU_SOURCE
 
 #include <dlfcn.h>
@@ -22,6 +23,14 @@ extern void _Block_release(const void *block);
 void *dispatch_get_global_queue(intptr_t priority, uintptr_t flags);
 void dispatch_async(void *queue, struct block *block);
 void dispatch_after(dispatch_time_t when, void *queue, struct block *block);
+typedef const struct dispatch_source_type *source_type;
+extern const char _dispatch_source_type_timer[];
+void *dispatch_source_create(source_type type, uintptr_t handle, uintptr_t mask, void *queue);
+void dispatch_source_set_event_handler(void *source, struct block *handler);
+void dispatch_source_set_timer(void *source, dispatch_time_t start, uint64_t interval,
+                               uint64_t leeway);
+void dispatch_activate(void *object);
+void dispatch_source_cancel(void *source);
 intptr_t dispatch_semaphore_wait(void *semaphore, dispatch_time_t timeout);
 intptr_t dispatch_semaphore_signal(void *semaphore);
 
@@ -84,6 +93,104 @@ void dispatch_after(dispatch_time_t when, void *queue, struct block *block) {
   start_job(block, deadline_of(when));
 }
 
+/* MARK: timers */
+
+/* A source that fires once. Dispatch has the object, but neither its time nor its handler. */
+typedef struct timer {
+  struct timer *next;
+  void *source;
+  struct block *handler;
+  int64_t due;
+  /* It goes away when its thread has ended and it was cancelled. */
+  bool is_cancelled, is_over;
+} timer;
+
+static timer *timers;
+/* Whether this thread is inside of Dispatch, which signals semaphores of its own threads: these are
+ * no points, since it depends on the time whether such a thread sleeps. */
+static _Thread_local bool is_inside;
+
+static timer *find_timer(const void *source) {
+  timer *found = timers;
+  while (found != NULL && found->source != source) found = found->next;
+  return found;
+}
+
+static void remove_timer(timer *old) {
+  timer **link = &timers;
+  while (*link != old) link = &(*link)->next;
+  *link = old->next;
+  if (old->handler != NULL) _Block_release(old->handler);
+  free(old);
+}
+
+static void *run_timer(void *argument) {
+  timer *const me = argument;
+  prctl(PR_SET_NAME, "dispatch-timer", 0, 0, 0);
+  while (!me->is_cancelled && ctl_clock_ns() < me->due) {
+    ctl_block("waits for its time", me, me->due, CTL_NOWHERE);
+  }
+  if (!me->is_cancelled && me->handler != NULL) me->handler->invoke(me->handler);
+  me->is_over = true;
+  if (me->is_cancelled) remove_timer(me);
+  return NULL;
+}
+
+void *dispatch_source_create(source_type type, uintptr_t handle, uintptr_t mask, void *queue) {
+  void *const source = REAL(dispatch_source_create)(type, handle, mask, queue);
+  if (!ctl_is_controlled()) return source;
+  if ((const char *)type != _dispatch_source_type_timer)
+    ctl_fail("a body uses a source of Dispatch that is not a timer");
+  check_queue(queue);
+  timer *const added = calloc(1, sizeof *added);
+  *added = (timer){.next = timers, .source = source, .due = INT64_MAX};
+  timers = added;
+  return source;
+}
+
+void dispatch_source_set_event_handler(void *source, struct block *handler) {
+  timer *const known = ctl_is_controlled() ? find_timer(source) : NULL;
+  if (known == NULL) {
+    REAL(dispatch_source_set_event_handler)(source, handler);
+    return;
+  }
+  if (known->handler != NULL) ctl_fail("a body changes the handler of a timer");
+  known->handler = _Block_copy(handler);
+}
+
+void dispatch_source_set_timer(void *source, dispatch_time_t start, uint64_t interval,
+                               uint64_t leeway) {
+  timer *const known = ctl_is_controlled() ? find_timer(source) : NULL;
+  if (known == NULL) {
+    REAL(dispatch_source_set_timer)(source, start, interval, leeway);
+    return;
+  }
+  if (interval != UINT64_MAX) ctl_fail("a body uses a timer that repeats");
+  known->due = deadline_of(start);
+}
+
+void dispatch_activate(void *object) {
+  timer *const known = ctl_is_controlled() ? find_timer(object) : NULL;
+  is_inside = true;
+  REAL(dispatch_activate)(object);
+  is_inside = false;
+  if (known != NULL) pthread_detach(ctl_start_thread(run_timer, known)->handle);
+}
+
+void dispatch_source_cancel(void *source) {
+  timer *const known = ctl_is_controlled() ? find_timer(source) : NULL;
+  is_inside = true;
+  REAL(dispatch_source_cancel)(source);
+  is_inside = false;
+  if (known == NULL) return;
+  ctl_point("cancels a timer", known, CTL_NOWHERE);
+  known->is_cancelled = true;
+  /* Its address may be that of a later source before its thread has ended. */
+  known->source = NULL;
+  ctl_wake(known);
+  if (known->is_over) remove_timer(known);
+}
+
 /* MARK: semaphores */
 
 intptr_t dispatch_semaphore_wait(void *semaphore, dispatch_time_t timeout) {
@@ -97,6 +204,7 @@ intptr_t dispatch_semaphore_wait(void *semaphore, dispatch_time_t timeout) {
 }
 
 intptr_t dispatch_semaphore_signal(void *semaphore) {
+  if (is_inside) return REAL(dispatch_semaphore_signal)(semaphore);
   if (ctl_is_controlled()) ctl_point("signals a semaphore", semaphore, CTL_NOWHERE);
   const intptr_t has_woken = REAL(dispatch_semaphore_signal)(semaphore);
   ctl_wake(semaphore);

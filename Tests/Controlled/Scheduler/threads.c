@@ -91,8 +91,9 @@ thread *ctl_start_thread(void *(*body)(void *), void *argument) {
 }
 
 thread *ctl_thread_of(pthread_t handle) {
-  for (uint32_t i = 0; i < ctl_current->thread_count; i++) {
-    thread *const found = ctl_current->threads[i];
+  /* The newest first: a thread that was detached and has ended may have had the same handle. */
+  for (uint32_t i = ctl_current->thread_count; i > 0; i--) {
+    thread *const found = ctl_current->threads[i - 1];
     if (!found->is_joined && pthread_equal(found->handle, handle)) return found;
   }
   return NULL;

@@ -56,14 +56,33 @@ final class Ledger: @unchecked Sendable {
   /// - Parameter isWeak: Whether the sender has no reference to the reactor. If the reactor goes away before the send
   ///   ends, the action may vanish.
   func send(_ id: Int, isWeak: Bool = false, _ body: (Parcel) throws(SendError) -> Void) {
-    precondition(sends[id] == nil, "two actions have the number \(id)")
-    sends[id] = Send(begin: tick(), isWeak: isWeak)
+    begin(id, isWeak: isWeak)
     do {
       try body(Parcel(id, in: self))
-      sends[id]?.outcome = .returned
+      end(id, .returned)
     } catch {
-      sends[id]?.outcome = .refused(error)
+      end(id, .refused(error))
     }
+  }
+
+  /// The same for a task.
+  func send(_ id: Int, suspending body: (Parcel) async throws(SendError) -> Void) async {
+    begin(id, isWeak: false)
+    do {
+      try await body(Parcel(id, in: self))
+      end(id, .returned)
+    } catch {
+      end(id, .refused(error))
+    }
+  }
+
+  private func begin(_ id: Int, isWeak: Bool) {
+    precondition(sends[id] == nil, "two actions have the number \(id)")
+    sends[id] = Send(begin: tick(), isWeak: isWeak)
+  }
+
+  private func end(_ id: Int, _ outcome: Send.Outcome) {
+    sends[id]?.outcome = outcome
     sends[id]?.end = tick()
     if let mostWaiting {
       let waiting = sends.filter {

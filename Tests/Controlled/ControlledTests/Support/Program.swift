@@ -3,7 +3,9 @@ import ReactorRuntime
 
 /// What a thread of a program does to the reactor.
 enum Operation: String, CaseIterable, Sendable {
-  case send, sendWeakly, trySend, sendBefore, subscribe, dispose, drain, discard, shutdown, drop, read, stub
+  case send, sendWeakly, trySend, sendBefore, sendSuspending, subscribe, dispose, drain, discard, shutdown,
+    drop, read
+  case stub
 }
 
 /// Threads that use one reactor, each with a list of operations.
@@ -17,11 +19,19 @@ struct Program: Sendable, CustomStringConvertible {
     return texts.joined(separator: " beside ") + ", \(place), \(policy)"
   }
 
+  /// How many actions may wait beside the one in `mutate`: the capacity is 1, and with `.dropOldest` twice as many are beside
+  /// the ring. Nil where actions go elsewhere than through the mailbox.
+  private var mostWaiting: Int? {
+    if threads.joined().contains(where: { [.stub, .drop].contains($0) }) { return nil }
+    return policy == .dropOldest ? 3 : 1
+  }
+
   /// Runs the threads, and checks what holds for every program.
   func run() {
-    let ledger = Ledger()
+    let ledger = Ledger(mostWaiting: mostWaiting)
+    let tasks = threads.joined().contains(.sendSuspending) ? Tasks() : nil
     place.use { placement in
-      let stage = Stage(ledger, on: placement, policy)
+      let stage = Stage(ledger, on: placement, policy, tasks)
       let workers = threads.enumerated().map { number, operations in
         Worker("thread-\(number)") {
           for (index, operation) in operations.enumerated() {
@@ -32,6 +42,7 @@ struct Program: Sendable, CustomStringConvertible {
       for worker in workers { worker.join() }
       stage.finish()
     }
+    tasks?.finish()
     ledger.verify()
   }
 }
@@ -42,13 +53,15 @@ final class Stage: @unchecked Sendable {
   private let ledger: Ledger
   private let loop: Loop?
   private let action: ActionSubject<Parcel>
+  private let tasks: Tasks?
   /// The last reference, but for those that operations hold while they run.
   private var subject: Subject?
   private var isClosed = false
   private var observers: [any Disposable] = []
 
-  init(_ ledger: Ledger, on placement: Placement, _ policy: OverflowPolicy) {
+  init(_ ledger: Ledger, on placement: Placement, _ policy: OverflowPolicy, _ tasks: Tasks?) {
     self.ledger = ledger
+    self.tasks = tasks
     if case .loop(let loop) = placement { self.loop = loop } else { loop = nil }
     let subject = Subject(ledger, on: placement, capacity: 1, overflow: policy)
     self.subject = subject
@@ -80,6 +93,14 @@ final class Stage: @unchecked Sendable {
     case .sendBefore:
       if let subject {
         ledger.send(id) { parcel throws(SendError) in try subject.send(parcel, before: .now + .seconds(1)) }
+      }
+    case .sendSuspending:
+      if let subject, let tasks {
+        let task = tasks.start { [ledger] in
+          await ledger.send(id) { parcel async throws(SendError) in try await subject.sendSuspending(parcel) }
+        }
+        task.cancel()
+        task.join()
       }
     case .subscribe: if let subject { subscribe(to: subject) }
     case .dispose: observers.popLast()?.dispose()

@@ -53,9 +53,10 @@
  *               the order of their numbers; each thread that a decision passes over is a delay. So
  *               k decisions have about k^d schedules with d delays, however many threads there are.
  *
- * What is not controlled, and must not be used by a body: serial queues and sources of Dispatch,
- * descriptors that a poller waits for, the main queue. Code that initializes a static variable is
- * not interrupted. Threads that were not started by the body run as usual.
+ * What is not controlled, and must not be used by a body: serial queues of Dispatch, sources other
+ * than timers that fire once, descriptors that a poller waits for, the main queue. Code that
+ * initializes a static variable is not interrupted. Threads that were not started by the body run
+ * as usual.
  *
  * The scheduler's own data belongs to the thread that has the baton. The hand-over, by a futex word
  * for each thread, is the only synchronization. */
