@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "rr_atomic.h"
 #include "rr_platform.h"
 
 struct rr_signals {
@@ -23,11 +24,14 @@ struct rr_signals {
   } caught[];
 };
 
-/* Runs in a thread that does not block the signal, and forwards it to the first thread, whose
- * thread id is the process id. */
+/* The id of the thread that has caught the signals. Relaxed: a handler that reads it was installed
+ * afterwards, by a system call. */
+static _Atomic pid_t catcher;
+
+/* Runs in a thread that does not block the signal, and forwards it to the catcher. */
 static void pass_on(int number) {
   const int error = errno;
-  syscall(SYS_tgkill, getpid(), getpid(), number);
+  syscall(SYS_tgkill, getpid(), rr_load_relaxed(&catcher), number);
   errno = error;
 }
 
@@ -50,6 +54,7 @@ rr_signals *rr_signals_catch(const int *numbers, int count) {
   /* Blocked before the handler is installed. Otherwise the handler would forward the signal to this
    * thread forever. */
   pthread_sigmask(SIG_BLOCK, &set, &signals->mask_before);
+  rr_store_relaxed(&catcher, (pid_t)syscall(SYS_gettid));
   if (count > 0) signals->descriptor = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   struct sigaction passing = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
   sigfillset(&passing.sa_mask);

@@ -4,8 +4,8 @@
  * were started before do not block them; for these threads a handler is installed that only
  * forwards the signal to the calling thread. rr_signals_restore undoes everything.
  *
- * One thread at a time in the process, and the same thread for all calls; it must be the first
- * thread.
+ * One thread at a time in the process, and the same thread for all calls, which must not end before
+ * it has restored.
  */
 #ifndef RR_SIGNALS_H
 #define RR_SIGNALS_H

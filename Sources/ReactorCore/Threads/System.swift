@@ -23,14 +23,14 @@ public enum StandardError {
   }
 }
 
-/// Signals that the first thread of the process reads from a descriptor, instead of being interrupted by them.
+/// Signals that one thread reads from a descriptor, instead of being interrupted by them.
 ///
 /// Threads that started before pass on the signals that are delivered to them. ``restore()`` restores the handlers and
 /// masks. There may be one instance at a time in a process.
 public struct CaughtSignals: ~Copyable {
   private let signals: OpaquePointer
 
-  /// Catches the signals with these numbers. The first thread.
+  /// Catches the signals with these numbers. Any thread; it makes all other calls, too.
   ///
   /// - Throws: ``CoreError/signalIsInvalid``, if a signal cannot be caught, or if the system refuses a descriptor.
   public init(_ numbers: [Int32]) throws(CoreError) {
@@ -44,13 +44,13 @@ public struct CaughtSignals: ~Copyable {
     return descriptor < 0 ? nil : descriptor
   }
 
-  /// Returns the number of the next signal that waits, or nil. The first thread.
+  /// Returns the number of the next signal that waits, or nil. The same thread.
   public func take() -> Int32? {
     let number = rr_signals_take(signals)
     return number == 0 ? nil : number
   }
 
-  /// Restores the handlers and masks. A signal that still waits has its usual effect now. The first thread.
+  /// Restores the handlers and masks. A signal that still waits has its usual effect now. The same thread.
   public consuming func restore() {
     let signals = signals
     discard self

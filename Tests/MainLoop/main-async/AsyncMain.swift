@@ -16,6 +16,7 @@ struct AsyncMain {
       }
     }
     await onTheMainActor(findings)
+    await AsyncRunChecks(findings).runAll()
     exit(findings.status)
   }
 

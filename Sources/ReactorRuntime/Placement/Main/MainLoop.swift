@@ -82,7 +82,7 @@ public enum MainLoop {
     try MainLoopRunner.shared.run(handling: signals)
   }
 
-  /// Ends ``run(handling:)``: the one in progress, or else the next one. Any thread, also from inside a turn.
+  /// Ends `run`: the one in progress, or else the next one. Any thread, also from inside a turn.
   public static func stop() { MainLoopRunner.shared.stop() }
 }
 
@@ -93,8 +93,7 @@ public enum MainLoopError: Error, Hashable, Sendable {
   /// `run` was called on another thread than the main thread. After `dispatchMain()`, and in an asynchronous `main`
   /// without Foundation, there is no main thread any more.
   case notTheMainThread
-  /// `run` was called from inside a task, such as an asynchronous `main`: the main queue, which it would run, waits for
-  /// that task.
+  /// A task called `run` without `await`: the main queue, which it would run, waits for that task.
   case insideATask
   /// One of the signals cannot be caught.
   case signalRefused
@@ -108,7 +107,8 @@ extension MainLoopError: CustomStringConvertible {
     switch self {
     case .runsAlready: "MainLoop.run() was called from inside of what it runs; MainLoop.stop() ends it"
     case .notTheMainThread: "MainLoop.run() was called on another thread than the main thread"
-    case .insideATask: "MainLoop.run() was called from a task; the main queue runs already, so leave it out"
+    case .insideATask:
+      "MainLoop.run() was called by a function that a task runs; in an asynchronous one: await MainLoop.run()"
     case .signalRefused: "MainLoop.run() was to handle a number that is no signal, or cannot be caught"
     case .descriptorRefused(let code): "the descriptor cannot be watched: \(Poller.Refusal(code: code))"
     }

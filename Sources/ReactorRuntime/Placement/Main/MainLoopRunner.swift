@@ -33,6 +33,8 @@ final class MainLoopRunner: Sendable {
   /// it has added a watch under the lock of the table, and the main thread checks the table after it has set this to
   /// false: so one of the two sees the other, and makes the main queue poll.
   let isRunning = Atomic(false)
+  /// Whether a task is in the asynchronous `run`. Relaxed: it only refuses a second one.
+  let isAwaited = Atomic(false)
   /// Watches the poller for timers and descriptors, unless ``run(handling:)`` is in progress.
   private let source = SystemMutex<DispatchSourceBox?>(nil)
 
