@@ -57,6 +57,30 @@ extension Controlled {
     }
 
     @Test(arguments: Place.allCases)
+    func `what is sent after a close has returned is refused`(_ place: Place) {
+      explore("one send, and a send behind a close, \(place)", schedules: 4000) {
+        let ledger = Ledger()
+        place.use { placement in
+          let subject = Subject(ledger, on: placement)
+          let close = { @Sendable (number: Int) in
+            ledger.willClose()
+            subject.close()
+            ledger.hasClosed()
+            ledger.send(number) { subject.send($0) }
+          }
+          together(
+            {
+              ledger.send(0) { subject.send($0) }
+              check(subject.waitUntilClosed(before: .now + .seconds(60)), "the reactor has not ended")
+              ledger.hasEnded()
+            },
+            { close(1) }, { close(2) })
+        }
+        ledger.verify()
+      }
+    }
+
+    @Test(arguments: Place.allCases)
     func `closing loses nothing, whichever way and however often`(_ place: Place) {
       explore("send, drain and discard, \(place)") {
         let ledger = Ledger()

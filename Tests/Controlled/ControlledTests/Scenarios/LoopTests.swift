@@ -38,7 +38,7 @@ extension Controlled {
             ledger, on: placement,
             onMutate: { _, parcel in
               if parcel.id == 0 { jobs.execute(2, on: loop) }
-              farther.send(parcel.id) { other.send($0) }
+              farther.send(parcel.id, isFromInside: true) { other.send($0) }
             })
           together(
             { for number in 0..<2 { ledger.send(number) { subject.send($0) } } },
@@ -95,11 +95,14 @@ extension Controlled {
           let subject = Subject(
             ledger, on: placement,
             onMutate: { _, parcel in
-              for (other, receiver) in zip(others, receivers) { other.send(parcel.id) { receiver.send($0) } }
+              // The first one is sent to by another thread, too, which may find the loop closed and discard.
+              for (index, receiver) in receivers.enumerated() {
+                others[index].send(parcel.id, isFromInside: index > 0) { receiver.send($0) }
+              }
             })
           together(
             { for number in 0..<2 { ledger.send(number) { subject.send($0) } } },
-            { others[0].send(5) { receivers[0].send($0) } },
+            { for number in 5..<7 { others[0].send(number) { receivers[0].send($0) } } },
             {
               for ledger in others + [ledger] { ledger.willClose() }
               jobs.shutDown(loop)
@@ -132,6 +135,60 @@ extension Controlled {
             })
           check(runs <= 1, "a timer ran \(runs) times")
         }
+        jobs.verify()
+      }
+    }
+
+    @Test func `one send beside one close of a loop`() {
+      explore("one send and a closer of the loop", schedules: 4000) {
+        let (ledger, jobs) = (Ledger(), JobLedger())
+        Place.loop.use { placement in
+          guard case .loop(let loop) = placement else { return }
+          let subject = Subject(ledger, on: placement)
+          together(
+            { ledger.send(0) { subject.send($0) } },
+            {
+              ledger.willClose()
+              jobs.shutDown(loop)
+            })
+        }
+        ledger.verify()
+        jobs.verify()
+      }
+    }
+
+    @Test func `an observer that comes late is told the last state before a shutdown returns`() {
+      explore("a late observer, and a closer") {
+        let (ledger, jobs) = (Ledger(), JobLedger())
+        nonisolated(unsafe) var told = 0
+        nonisolated(unsafe) var isSubscribed = false
+        Place.loop.use { placement in
+          guard case .loop(let loop) = placement else { return }
+          let subject = Subject(ledger, on: placement)
+          let observers = Holder<CompositeDisposable>()
+          observers.object = CompositeDisposable()
+          together(
+            {
+              let observer = subject.state.subscribe(onNext: { _ in told += 1 })
+              isSubscribed = true
+              _ = observers.object?.insert(observer)
+            },
+            {
+              ledger.willClose()
+              let wasSubscribed = isSubscribed
+              jobs.shutDown(loop)
+              check(!wasSubscribed || told > 0, "an observer was not told the state before the end")
+            },
+            {
+              ledger.willClose()
+              let wasSubscribed = isSubscribed
+              jobs.shutDown(loop)
+              check(!wasSubscribed || told > 0, "an observer was not told the state before the end")
+            })
+          check(told == 1, "an observer was told \(told) states")
+          observers.object?.dispose()
+        }
+        ledger.verify()
         jobs.verify()
       }
     }

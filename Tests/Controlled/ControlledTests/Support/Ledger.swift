@@ -14,6 +14,9 @@ final class Ledger: @unchecked Sendable {
     }
     let begin: Int
     let isWeak: Bool
+    /// Whether it comes from inside of the reactor's loop, and only such actions are sent to the reactor: the loop runs them
+    /// although it is closed.
+    let isFromInside: Bool
     var end = Int.max
     var outcome = Outcome.running
   }
@@ -33,6 +36,7 @@ final class Ledger: @unchecked Sendable {
   /// How many accepted actions may wait: the rule is not checked if it is nil.
   private let mostWaiting: Int?
   private var closedSince = Int.max
+  private var refusedSince = Int.max
   private var endedSince = Int.max
   private var freedSince = Int.max
   private var isDiscarding = false
@@ -55,8 +59,11 @@ final class Ledger: @unchecked Sendable {
   ///
   /// - Parameter isWeak: Whether the sender has no reference to the reactor. If the reactor goes away before the send
   ///   ends, the action may vanish.
-  func send(_ id: Int, isWeak: Bool = false, _ body: (Parcel) throws(SendError) -> Void) {
-    begin(id, isWeak: isWeak)
+  /// - Parameter isFromInside: Whether every sender of the reactor is a turn or a job of its loop: then the action is reduced.
+  func send(
+    _ id: Int, isWeak: Bool = false, isFromInside: Bool = false, _ body: (Parcel) throws(SendError) -> Void
+  ) {
+    begin(id, isWeak: isWeak, isFromInside: isFromInside)
     do {
       try body(Parcel(id, in: self))
       end(id, .returned)
@@ -67,7 +74,7 @@ final class Ledger: @unchecked Sendable {
 
   /// The same for a task.
   func send(_ id: Int, suspending body: (Parcel) async throws(SendError) -> Void) async {
-    begin(id, isWeak: false)
+    begin(id, isWeak: false, isFromInside: false)
     do {
       try await body(Parcel(id, in: self))
       end(id, .returned)
@@ -76,9 +83,9 @@ final class Ledger: @unchecked Sendable {
     }
   }
 
-  private func begin(_ id: Int, isWeak: Bool) {
+  private func begin(_ id: Int, isWeak: Bool, isFromInside: Bool) {
     precondition(sends[id] == nil, "two actions have the number \(id)")
-    sends[id] = Send(begin: tick(), isWeak: isWeak)
+    sends[id] = Send(begin: tick(), isWeak: isWeak, isFromInside: isFromInside)
   }
 
   private func end(_ id: Int, _ outcome: Send.Outcome) {
@@ -97,6 +104,9 @@ final class Ledger: @unchecked Sendable {
 
   /// The reactor is about to be closed, or its loop, or its last reference is about to go away.
   func willClose() { closedSince = min(closedSince, tick()) }
+
+  /// A call that closes the reactor has returned: what is sent from now on is not reduced.
+  func hasClosed() { refusedSince = min(refusedSince, tick()) }
 
   /// A call to discard has returned: nothing is processed any more, but for what the owner had begun to.
   func hasDiscarded() { isDiscarding = true }
@@ -172,6 +182,11 @@ final class Ledger: @unchecked Sendable {
       for time in reduced[id, default: []] {
         check(time < endedSince, "action \(id) was reduced after the end")
         check(time > send.begin, "action \(id) was reduced before it was sent")
+        check(
+          send.begin < refusedSince, "action \(id) was reduced although the reactor had been closed before")
+      }
+      if send.isFromInside {
+        check(reduced[id] != nil, "action \(id) of the loop itself was not reduced")
       }
     }
     verifyOrder()
