@@ -62,6 +62,15 @@ public struct Observable<Element: Sendable>: ObservableType {
   }
 }
 
+extension Observable {
+  /// Whether both are the stream of the same object: the `state` of one reactor, or one subject. All other streams are
+  /// values, of which no two are the same one. Any thread.
+  public static func === (one: Observable, other: Observable) -> Bool { one.isIdentical(to: other) }
+
+  /// Whether both are different streams; see ``===(_:_:)``.
+  public static func !== (one: Observable, other: Observable) -> Bool { !(one === other) }
+}
+
 /// A type that can be made a stream: streams and subjects, and streams with a narrower grammar, such as ``Single``.
 public protocol ObservableConvertibleType<Element>: Sendable {
   associatedtype Element: Sendable
