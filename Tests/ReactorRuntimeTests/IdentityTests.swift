@@ -30,4 +30,19 @@ import Testing
     one.send(1)
     #expect(Set([one]).contains(same))
   }
+
+  @Test func `the states of a reactor are one stream`() {
+    let (one, other) = (Tally(), Tally())
+    #expect(one.state === one.state)
+    #expect(one.state !== other.state)
+    #expect(one.state.map { $0 } !== one.state)
+    let states = one.state
+    one.isStubEnabled = true
+    #expect(one.state === one.state)
+    #expect(one.state !== states)
+    one.isStubEnabled = false
+    #expect(one.state === states)
+    let subject = PublishSubject<Int>()
+    #expect(subject.asObservable() === subject.asObservable())
+  }
 }

@@ -74,7 +74,7 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
   /// The stream of what this source emits. Any thread may subscribe.
   @usableFromInline
   var observable: Observable<Element> {
-    Observable { [self] observer in subscribe(observer) }
+    Observable(identity: self) { [self] observer in subscribe(observer) }
   }
 
   private func subscribe(_ observer: AnyObserver<Element>) -> any Disposable {

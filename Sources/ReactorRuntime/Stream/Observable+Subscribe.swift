@@ -94,4 +94,18 @@ extension ObservableType {
   public func bind(onNext: @escaping @Sendable (Element) -> Void) -> any Disposable {
     subscribe(onNext: onNext)
   }
+
+  /// Passes the elements on to observers of optional elements, such as relays.
+  @inlinable
+  @discardableResult
+  public func bind(to observers: any ObserverType<Element?>...) -> any Disposable {
+    subscribe { event in for observer in observers { observer.on(event.map { .some($0) }) } }
+  }
+
+  /// Calls a closure with an object and each element. The subscription does not retain the object.
+  @inlinable
+  @discardableResult
+  public func bind<Object: AnyObject & Sendable>(
+    with object: Object, onNext: @escaping @Sendable (Object, Element) -> Void
+  ) -> any Disposable { subscribe(with: object, onNext: onNext) }
 }

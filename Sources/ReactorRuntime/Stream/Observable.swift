@@ -62,16 +62,25 @@ public struct Observable<Element: Sendable>: ObservableType {
   }
 }
 
-/// A type with elements to observe: streams and subjects. All operators are methods of this protocol.
-public protocol ObservableType<Element>: Sendable {
+extension Observable {
+  /// Whether both are the stream of the same object: the `state` of one reactor, or one subject. All other streams are
+  /// values, of which no two are the same one. Any thread.
+  public static func === (one: Observable, other: Observable) -> Bool { one.isIdentical(to: other) }
+
+  /// Whether both are different streams; see ``===(_:_:)``.
+  public static func !== (one: Observable, other: Observable) -> Bool { !(one === other) }
+}
+
+/// A type that can be made a stream: streams and subjects, and streams with a narrower grammar, such as ``Single``.
+public protocol ObservableConvertibleType<Element>: Sendable {
   associatedtype Element: Sendable
 
   /// Returns this as a stream.
   func asObservable() -> Observable<Element>
 }
 
-/// RxSwift's name for what can be made a stream.
-public typealias ObservableConvertibleType = ObservableType
+/// A type with elements to observe: streams and subjects. All operators are methods of this protocol.
+public protocol ObservableType<Element>: ObservableConvertibleType {}
 
 // MARK: Known elements
 
@@ -183,6 +192,17 @@ extension Observable {
   /// Returns a stream of the elements of an array in order, which then completes.
   @inlinable
   public static func from(_ elements: [Element]) -> Observable { Observable(.sequence(elements)) }
+
+  /// Returns a stream of the elements of a sequence in order, which then completes. They are held in an array, so the
+  /// sequence must be finite.
+  @inlinable
+  public static func from(_ elements: some Sequence<Element>) -> Observable { from(Array(elements)) }
+
+  /// Returns a stream of the element, if it is not nil, which then completes.
+  @inlinable
+  public static func from(optional element: Element?) -> Observable {
+    if let element { .just(element) } else { .empty() }
+  }
 }
 
 /// Streams that are made by each subscription.
@@ -223,6 +243,34 @@ extension Observable {
         observer.on(.error(error))
         return Disposables.create()
       }
+    }
+  }
+
+  /// Returns a stream that makes a resource for each subscription, and disposes of it when that is over.
+  ///
+  /// - Parameters:
+  ///   - resourceFactory: Makes the resource. If it throws, the stream fails.
+  ///   - observableFactory: Returns the stream that uses it. If it throws, the resource is disposed of, and the stream
+  ///     fails.
+  public static func using<Resource: Disposable>(
+    _ resourceFactory: @escaping @Sendable () throws -> Resource,
+    observableFactory: @escaping @Sendable (Resource) throws -> Observable<Element>
+  ) -> Observable {
+    Observable { observer in
+      let sink = Sink(observer)
+      do {
+        let resource = try resourceFactory()
+        let stream: Observable
+        do { stream = try observableFactory(resource) } catch {
+          resource.dispose()
+          throw error
+        }
+        // Before the subscription, which may take long: the resource ends with the sink.
+        let running = SingleAssignmentDisposable()
+        sink.hold(Disposables.create(running, resource))
+        running.hold(stream.run(AnyObserver { sink.on($0) }))
+      } catch { sink.fail(error) }
+      return sink
     }
   }
 }

@@ -93,6 +93,35 @@ extension ObservableType {
       return sink
     }
   }
+
+  /// As ``lift(_:_:)``, for an operator that also sends something when the source completes.
+  ///
+  /// - Parameter atEnd: Called when the source has completed, before the completion is passed on. If it throws, the
+  ///   result fails with that error.
+  func lift<Result, State>(
+    _ initial: State, _ next: @escaping @Sendable (StatefulSink<Result, State>, Element) throws -> Void,
+    atEnd: @escaping @Sendable (StatefulSink<Result, State>) throws -> Void
+  ) -> Observable<Result> {
+    let source = asObservable()
+    return Observable<Result> { observer in
+      let sink = StatefulSink<Result, State>(observer, initial)
+      sink.hold(
+        source.run(
+          AnyObserver { event in
+            if sink.isOver { return }
+            do {
+              switch event {
+              case .next(let element): try next(sink, element)
+              case .error(let error): sink.fail(error)
+              case .completed:
+                try atEnd(sink)
+                sink.complete()
+              }
+            } catch { sink.fail(error) }
+          }))
+      return sink
+    }
+  }
 }
 
 /// One subscription of an operator with several sources: handles what they send one input at a time, in the

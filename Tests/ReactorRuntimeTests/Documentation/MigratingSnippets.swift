@@ -60,6 +60,67 @@ private final class ProfileViewReactor: ReactorKitReactor {
   }
 }
 
+// MARK: mutate() with singles and relays
+
+private final class LoginReactor: ReactorKitReactor {
+  typealias User = String
+
+  enum Step { case done }
+
+  struct API: Sendable {
+    func login(_ name: String, _ password: String) -> Single<User> {
+      password == "right" ? .just(name) : .error(RxError.noElements)
+    }
+  }
+
+  enum Action {
+    case login(password: String)
+    case close
+  }
+
+  enum Mutation {
+    case setLoading(Bool)
+    case setUser(User)
+    case setError(String)
+  }
+
+  struct State {
+    var name = "ann"
+    var isLoading = false
+    var user: User?
+    var error: String?
+  }
+
+  let initialState = State()
+  let api = API()
+  let steps = PublishRelay<Step>()
+
+  func mutate(action: Action) -> Observable<Mutation> {
+    switch action {
+    case .login(let password):
+      let request = api.login(currentState.name, password)  // Single<User>
+        .map(Mutation.setUser)
+        .catch { .just(.setError("\($0)")) }
+        .asObservable()
+      return Observable.concat([.just(.setLoading(true)), request, .just(.setLoading(false))])
+
+    case .close:
+      steps.accept(.done)  // PublishRelay<Step>
+      return .empty()
+    }
+  }
+
+  func reduce(state: State, mutation: Mutation) -> State {
+    var state = state
+    switch mutation {
+    case .setLoading(let isLoading): state.isLoading = isLoading
+    case .setUser(let user): state.user = user
+    case .setError(let error): state.error = error
+    }
+    return state
+  }
+}
+
 // MARK: View
 
 private final class ProfileView: ReactorView {
@@ -304,6 +365,37 @@ extension MigratingSnippets {
     let steps = Steps()
     steps.action.onNext(1)
     #expect(steps.currentState == [1, 2, 3, 100, 101, 102])
+  }
+
+  @Test func `a request is a single, and a relay says where to go next`() {
+    let reactor = LoginReactor()
+    let states = Recorder(reactor.state.map { "\($0.isLoading) \($0.user ?? $0.error ?? "-")" })
+    let steps = Recorder(reactor.steps)
+    reactor.action.onNext(.login(password: "wrong"))
+    reactor.action.onNext(.login(password: "right"))
+    reactor.action.onNext(.close)
+    let error = "\(RxError.noElements)"
+    #expect(
+      states.elements == [
+        "false -", "true -", "true \(error)", "false \(error)", "true \(error)", "true ann", "false ann",
+      ])
+    #expect(steps.elements == [.done])
+  }
+
+  private final class Merging: ReactorKitReactor {
+    typealias Action = Void
+    typealias Mutation = String
+    let initialState: [String] = []
+
+    func mutate(action: Void) -> Observable<String> { .merge(.of("a1", "a2"), .of("a3", "a4")) }
+
+    func reduce(state: [String], mutation: String) -> [String] { state + [mutation] }
+  }
+
+  @Test func `the elements of a known stream come one after the other`() {
+    let reactor = Merging()
+    reactor.action.onNext(())
+    #expect(reactor.currentState == ["a1", "a2", "a3", "a4"])
   }
 
   private final class Watching: ReactorKitReactor {

@@ -30,6 +30,20 @@ import Testing
     #expect(isEnded.isOpen)
   }
 
+  @Test func `a single has one result`() {
+    @Sendable func load(_ id: Int) -> Single<String> {
+      Single.create { single in
+        single(.success("user \(id)"))
+        return Disposables.create()
+      }
+    }
+    let seen = Record<String>()
+    Observable.of(1, 2)
+      .flatMap { load($0).catchAndReturn("nobody") }
+      .subscribe(onNext: { seen.append($0) })
+    #expect(seen.elements == ["user 1", "user 2"])
+  }
+
   @Test func `a scheduler determines the thread`() async {
     let queue = SerialDispatchQueueScheduler(internalSerialQueueName: "files")
     let lines = Observable.of("a", "b").observe(on: queue)

@@ -51,6 +51,7 @@ enum Ending: String, CaseIterable, Sendable {
 
 enum TimedOperator: String, CaseIterable, Codable, Sendable {
   case delay, delaySubscription, debounce, throttle, throttleFirst, timeout, timeoutOther
+  case takeFor, skipFor
   case observeOn, subscribeOn, interval, timer
 
   /// Whether a stream that completes has delivered everything.
@@ -73,6 +74,8 @@ enum TimedOperator: String, CaseIterable, Codable, Sendable {
     case .timeout: source.timeout(due * 8, scheduler: scheduler)
     // The other stream is the same one, which goes on emitting. So there are two sources that both call.
     case .timeoutOther: source.timeout(due, other: source, scheduler: scheduler)
+    case .takeFor: source.take(for: due, scheduler: scheduler)
+    case .skipFor: source.skip(due, scheduler: scheduler)
     case .observeOn: source.observe(on: scheduler)
     case .subscribeOn: source.subscribe(on: scheduler)
     case .interval, .timer: preconditionFailure("\(self) has no source")

@@ -33,7 +33,7 @@ public struct StreamCase: Sendable, CustomStringConvertible {
 
   public var description: String { name }
 
-  public static let all = sources + ofOneStream + inSequence + ofSeveralStreams
+  public static let all = sources + ofOneStream + inSequence + ofSeveralStreams + traits + further
 }
 
 extension StreamCase {

@@ -101,7 +101,7 @@ extension ObservableType {
   ///
   /// `second` is subscribed to first. When it completes, the result goes on. Completes with this stream.
   /// Fails as soon as either fails or `resultSelector` throws.
-  public func withLatestFrom<Second: ObservableType, Result>(
+  public func withLatestFrom<Second: ObservableConvertibleType, Result>(
     _ second: Second, resultSelector: @escaping @Sendable (Element, Second.Element) throws -> Result
   ) -> Observable<Result> {
     let source = asObservable()
@@ -127,7 +127,9 @@ extension ObservableType {
   }
 
   /// Sends the newest element of `second` for each element; see ``withLatestFrom(_:resultSelector:)``.
-  public func withLatestFrom<Second: ObservableType>(_ second: Second) -> Observable<Second.Element> {
+  public func withLatestFrom<Second: ObservableConvertibleType>(_ second: Second) -> Observable<
+    Second.Element
+  > {
     withLatestFrom(second, resultSelector: { $1 })
   }
 }

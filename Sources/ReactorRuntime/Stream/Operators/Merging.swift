@@ -8,7 +8,7 @@ extension ObservableType {
   /// as ``Observable/create(_:)`` describes. Completes when this stream and all of the others have
   /// completed. Fails as soon as one fails or `selector` throws.
   @inlinable
-  public func flatMap<Inner: ObservableType>(
+  public func flatMap<Inner: ObservableConvertibleType>(
     _ selector: @escaping @Sendable (Element) throws -> Inner
   ) -> Observable<Inner.Element> {
     merged(isExclusive: false, selector)
@@ -17,7 +17,7 @@ extension ObservableType {
   /// As ``flatMap(_:)``, but ignores elements that come while a stream of `selector` is running, without a
   /// call of `selector`.
   @inlinable
-  public func flatMapFirst<Inner: ObservableType>(
+  public func flatMapFirst<Inner: ObservableConvertibleType>(
     _ selector: @escaping @Sendable (Element) throws -> Inner
   ) -> Observable<Inner.Element> {
     merged(isExclusive: true, selector)
@@ -25,10 +25,12 @@ extension ObservableType {
 
   /// Merges all streams that this stream sends; see ``flatMap(_:)``.
   @inlinable
-  public func merge() -> Observable<Element.Element> where Element: ObservableType { flatMap { $0 } }
+  public func merge() -> Observable<Element.Element> where Element: ObservableConvertibleType {
+    flatMap { $0 }
+  }
 
   @inlinable
-  func merged<Inner: ObservableType>(
+  func merged<Inner: ObservableConvertibleType>(
     isExclusive: Bool, _ selector: @escaping @Sendable (Element) throws -> Inner
   ) -> Observable<Inner.Element> {
     let source = asObservable()

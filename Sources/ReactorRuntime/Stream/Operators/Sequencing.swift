@@ -18,7 +18,7 @@ extension ObservableType {
 
   /// Sends this stream, then `second` when this stream has completed and its subscription was disposed of.
   @inlinable
-  public func concat(_ second: some ObservableType<Element>) -> Observable<Element> {
+  public func concat(_ second: some ObservableConvertibleType<Element>) -> Observable<Element> {
     Observable.concat([asObservable(), second.asObservable()])
   }
 }

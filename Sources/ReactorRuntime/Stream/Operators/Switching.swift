@@ -8,7 +8,7 @@ extension ObservableType {
   /// Completes when this stream and the last inner stream have completed. Fails as soon as one fails or
   /// `selector` throws.
   @inlinable
-  public func flatMapLatest<Inner: ObservableType>(
+  public func flatMapLatest<Inner: ObservableConvertibleType>(
     _ selector: @escaping @Sendable (Element) throws -> Inner
   ) -> Observable<Inner.Element> {
     let source = asObservable()
@@ -30,7 +30,7 @@ extension ObservableType {
 
   /// Passes on the last stream that this stream has sent; see ``flatMapLatest(_:)``.
   @inlinable
-  public func switchLatest() -> Observable<Element.Element> where Element: ObservableType {
+  public func switchLatest() -> Observable<Element.Element> where Element: ObservableConvertibleType {
     flatMapLatest { $0 }
   }
 }

@@ -49,7 +49,7 @@ extension ObservableType {
   ///
   /// `other` is subscribed to first. The result fails if `other` fails, and goes on if `other` completes.
   @inlinable
-  public func take(until other: some ObservableType) -> Observable<Element> {
+  public func take(until other: some ObservableConvertibleType) -> Observable<Element> {
     let source = asObservable()
     let signal = other.asObservable()
     return Observable { observer in
@@ -98,7 +98,7 @@ extension ObservableType {
   /// Leaves out the elements that come before `other` has sent one. Fails if either stream fails, `other`
   /// only before its first element. Completes with this stream.
   @inlinable
-  public func skip(until other: some ObservableType) -> Observable<Element> {
+  public func skip(until other: some ObservableConvertibleType) -> Observable<Element> {
     let source = asObservable()
     let signal = other.asObservable()
     return Observable { observer in

@@ -137,13 +137,7 @@ public final class StateRelay<Element: Sendable>: ObservableType, ObserverType {
   ///
   /// The completion of such a stream is ignored. Its error is passed to ``Hooks/defaultErrorHandler``.
   @inlinable
-  public func on(_ event: Event<Element>) {
-    switch event {
-    case .next(let element): accept(element)
-    case .error(let error): Hooks.defaultErrorHandler(error)
-    case .completed: break
-    }
-  }
+  public func on(_ event: Event<Element>) { event.pass(to: accept) }
 
   @inlinable
   public func asObservable() -> Observable<Element> { core.stream }

@@ -1,0 +1,79 @@
+import ReactorRuntime
+
+// Spellings of RxSwift 5 that RxSwift 6 has deprecated, and that code for ReactorKit still contains.
+
+extension ObservableType {
+  @available(*, deprecated, renamed: "catch(_:)")
+  public func catchError(
+    _ handler: @escaping @Sendable (any Error) throws -> Observable<Element>
+  ) -> Observable<Element> { `catch`(handler) }
+
+  @available(*, deprecated, renamed: "catchAndReturn(_:)")
+  public func catchErrorJustReturn(_ element: Element) -> Observable<Element> { catchAndReturn(element) }
+
+  @available(*, deprecated, renamed: "take(until:)")
+  public func takeUntil(_ other: some ObservableConvertibleType) -> Observable<Element> { take(until: other) }
+
+  @available(*, deprecated, renamed: "take(until:behavior:)")
+  public func takeUntil(
+    _ behavior: TakeBehavior, predicate: @escaping @Sendable (Element) throws -> Bool
+  ) -> Observable<Element> { take(until: predicate, behavior: behavior) }
+
+  @available(*, deprecated, renamed: "take(while:)")
+  public func takeWhile(
+    _ predicate: @escaping @Sendable (Element) throws -> Bool
+  ) -> Observable<Element> { take(while: predicate) }
+
+  @available(*, deprecated, renamed: "skip(until:)")
+  public func skipUntil(_ other: some ObservableConvertibleType) -> Observable<Element> { skip(until: other) }
+
+  @available(*, deprecated, renamed: "skip(while:)")
+  public func skipWhile(
+    _ predicate: @escaping @Sendable (Element) throws -> Bool
+  ) -> Observable<Element> { skip(while: predicate) }
+
+  @available(*, deprecated, renamed: "observe(on:)")
+  public func observeOn(_ scheduler: any ImmediateSchedulerType) -> Observable<Element> {
+    observe(on: scheduler)
+  }
+
+  @available(*, deprecated, renamed: "subscribe(on:)")
+  public func subscribeOn(_ scheduler: any ImmediateSchedulerType) -> Observable<Element> {
+    subscribe(on: scheduler)
+  }
+
+  @available(*, deprecated, renamed: "retry(when:)")
+  public func retryWhen<Trigger: ObservableConvertibleType>(
+    _ notificationHandler: @escaping @Sendable (Observable<any Error>) -> Trigger
+  ) -> Observable<Element> { retry(when: notificationHandler) }
+}
+
+extension PrimitiveSequence {
+  @available(*, deprecated, renamed: "catch(_:)")
+  public func catchError(_ handler: @escaping @Sendable (any Error) throws -> Self) -> Self {
+    `catch`(handler)
+  }
+
+  @available(*, deprecated, renamed: "observe(on:)")
+  public func observeOn(_ scheduler: any ImmediateSchedulerType) -> Self { observe(on: scheduler) }
+
+  @available(*, deprecated, renamed: "subscribe(on:)")
+  public func subscribeOn(_ scheduler: any ImmediateSchedulerType) -> Self { subscribe(on: scheduler) }
+}
+
+extension PrimitiveSequence where Trait == SingleTrait {
+  @available(*, deprecated, renamed: "catchAndReturn(_:)")
+  public func catchErrorJustReturn(_ element: Element) -> Single<Element> { catchAndReturn(element) }
+
+  @available(*, deprecated, renamed: "subscribe(onSuccess:onFailure:onDisposed:)")
+  @discardableResult
+  public func subscribe(
+    onSuccess: (@Sendable (Element) -> Void)? = nil, onError: @escaping @Sendable (any Error) -> Void,
+    onDisposed: (@Sendable () -> Void)? = nil
+  ) -> any Disposable { subscribe(onSuccess: onSuccess, onFailure: onError, onDisposed: onDisposed) }
+}
+
+extension PrimitiveSequence where Trait == MaybeTrait {
+  @available(*, deprecated, renamed: "catchAndReturn(_:)")
+  public func catchErrorJustReturn(_ element: Element) -> Maybe<Element> { catchAndReturn(element) }
+}

@@ -1,0 +1,204 @@
+import ReactorCore
+
+// Operators that decide, when a stream ends, which one is subscribed to next, while others go on: `merge(maxConcurrent:)`,
+// `concatMap`, `retry(when:)`.
+
+/// Several streams, not all at the same time.
+extension ObservableType {
+  /// Merges all streams that this stream sends, at most `maxConcurrent` of them at the same time. The others wait, in
+  /// their order, until one has completed.
+  ///
+  /// Up to 65,536 streams wait, where RxSwift has no limit; with one more the result fails with ``RxError/overflow``.
+  /// Completes when this stream and all of the others have completed. Fails as soon as one fails.
+  ///
+  /// - Precondition: `maxConcurrent` is positive.
+  public func merge(maxConcurrent: Int) -> Observable<Element.Element>
+  where Element: ObservableConvertibleType { merged(maxConcurrent: maxConcurrent) { $0 } }
+
+  /// Sends all streams that this stream sends, one after the other; see ``merge(maxConcurrent:)``.
+  public func concat() -> Observable<Element.Element> where Element: ObservableConvertibleType {
+    merged(maxConcurrent: 1) { $0 }
+  }
+
+  /// Sends the streams that `selector` returns for the elements, one after the other; see ``merge(maxConcurrent:)``.
+  /// `selector` is called when its element comes. Fails if it throws.
+  public func concatMap<Inner: ObservableConvertibleType>(
+    _ selector: @escaping @Sendable (Element) throws -> Inner
+  ) -> Observable<Inner.Element> { merged(maxConcurrent: 1, selector) }
+
+  private func merged<Inner: ObservableConvertibleType>(
+    maxConcurrent: Int, _ selector: @escaping @Sendable (Element) throws -> Inner
+  ) -> Observable<Inner.Element> {
+    precondition(maxConcurrent > 0, "at least one stream must be allowed to run")
+    let source = asObservable()
+    return Observable<Inner.Element> { observer in
+      let coordinator = Coordinator<LimitedMerge<Inner.Element>>(
+        observer, LimitedMerge(limit: maxConcurrent))
+      coordinator.run(source) { event in
+        switch event {
+        case .next(let element):
+          do { coordinator.submit(.stream(try selector(element).asObservable())) } catch {
+            coordinator.serialized.on(.error(error))
+          }
+        case .error(let error): coordinator.serialized.on(.error(error))
+        case .completed: coordinator.submit(.outerCompleted)
+        }
+      }
+      return coordinator.serialized.sink
+    }
+  }
+}
+
+/// Going on after a failure, when another stream says so.
+extension ObservableType {
+  /// Subscribes to this stream again after a failure, when the stream that `notificationHandler` returns sends an
+  /// element: `retry(when: { $0.delay(.seconds(1)) })`.
+  ///
+  /// The failed subscription is disposed of before the handler's stream receives the error. An element that it sends
+  /// while this stream is running has no effect. If the handler's stream has ended, the result ends in the same way after
+  /// the next failure. It completes with this stream.
+  ///
+  /// - Parameter notificationHandler: Called once for each subscription, with the stream of the errors.
+  public func retry<Trigger: ObservableConvertibleType>(
+    when notificationHandler: @escaping @Sendable (Observable<any Error>) -> Trigger
+  ) -> Observable<Element> {
+    let source = asObservable()
+    return Observable { observer in
+      let retry = TriggeredRetry(source)
+      let coordinator = Coordinator(observer, retry)
+      let trigger = notificationHandler(retry.errors.stream).asObservable()
+      coordinator.run(trigger) { event in
+        switch event {
+        case .next: coordinator.submit(.trigger)
+        case .error(let error): coordinator.submit(.triggerEnded(.error(error)))
+        case .completed: coordinator.submit(.triggerEnded(.completed))
+        }
+      }
+      coordinator.submit(.start)
+      return coordinator.serialized.sink
+    }
+  }
+}
+
+/// What an operator of this file does: a state, and decisions about which streams run.
+///
+/// ``decide(_:_:)`` is called with one input at a time. It subscribes by ``Coordinator/run(_:_:)``; what it causes while it
+/// runs, such as the end of a stream inside of its own subscription, is decided afterwards. So nothing recurses.
+private protocol Coordination<Element>: Sendable {
+  associatedtype Element: Sendable
+  associatedtype Input: Sendable
+
+  mutating func decide(_ input: Input, _ coordinator: Coordinator<Self>)
+}
+
+/// One subscription of an operator of this file. Elements do not wait for decisions: they pass through ``serialized``.
+private final class Coordinator<Operation: Coordination>: Sendable {
+  /// A decision to make, with the subscription that it concerns, so that the drain need not retain its owner.
+  private struct Signal: Sendable {
+    let input: Operation.Input
+    let coordinator: Coordinator
+  }
+
+  let serialized: SerializedSink<Operation.Element>
+  private let decisions: StatefulDrain<Operation, Signal>
+
+  init(_ observer: AnyObserver<Operation.Element>, _ operation: Operation) {
+    serialized = SerializedSink(observer)
+    decisions = StatefulDrain(operation) { operation, signal in
+      if !signal.coordinator.serialized.sink.isOver { operation.decide(signal.input, signal.coordinator) }
+    }
+    serialized.sources.insert(decisions)
+  }
+
+  /// Makes a decision, or leaves that to the thread that is making another. Any thread.
+  func submit(_ input: Operation.Input) { decisions.submit(Signal(input: input, coordinator: self)) }
+
+  /// Subscribes to a stream, which ends with the result. Its subscription is released at its stop event.
+  func run<Source: Sendable>(
+    _ stream: Observable<Source>, _ receive: @escaping @Sendable (Event<Source>) -> Void
+  ) {
+    let subscription = SingleAssignmentDisposable()
+    guard let key = serialized.sources.insert(subscription) else { return }
+    subscription.hold(
+      stream.run(
+        AnyObserver { [serialized] event in
+          // Before the next stream begins: those that share a source can tell.
+          if event.isStopEvent { serialized.sources.remove(for: key) }
+          receive(event)
+        }))
+  }
+}
+
+private struct LimitedMerge<Element: Sendable>: Coordination {
+  enum Input: Sendable {
+    case stream(Observable<Element>)
+    case innerCompleted
+    case outerCompleted
+  }
+
+  let limit: Int
+  private var waiting = WaitingElements<Observable<Element>>()
+  private var running = 0
+  private var outerHasCompleted = false
+
+  init(limit: Int) { self.limit = limit }
+
+  mutating func decide(_ input: Input, _ coordinator: Coordinator<Self>) {
+    switch input {
+    case .stream(let stream):
+      do { try waiting.append(stream) } catch { return coordinator.serialized.on(.error(error)) }
+    case .innerCompleted: running -= 1
+    case .outerCompleted: outerHasCompleted = true
+    }
+    if running < limit, let next = waiting.takeFirst() {
+      running += 1
+      coordinator.run(next) { event in
+        if event.isCompleted { coordinator.submit(.innerCompleted) } else { coordinator.serialized.on(event) }
+      }
+    } else if outerHasCompleted, running == 0 {
+      coordinator.serialized.on(.completed)
+    }
+  }
+}
+
+private struct TriggeredRetry<Element: Sendable>: Coordination {
+  enum Input: Sendable {
+    case start
+    case failed(any Error)
+    case trigger
+    case triggerEnded(Event<Element>)
+  }
+
+  let source: Observable<Element>
+  let errors = SubjectCore<any Error>(RecentElements(limit: 0))
+  /// Whether the source has failed and was not subscribed to again.
+  private var isWaiting = false
+  /// The stop event of the trigger. It takes effect at a failure.
+  private var triggerEnd: Event<Element>?
+
+  init(_ source: Observable<Element>) { self.source = source }
+
+  mutating func decide(_ input: Input, _ coordinator: Coordinator<Self>) {
+    switch input {
+    case .start: begin(coordinator)
+    case .failed(let error):
+      isWaiting = true
+      if let triggerEnd { coordinator.serialized.on(triggerEnd) } else { errors.on(.next(error)) }
+    case .trigger: if isWaiting { begin(coordinator) }
+    case .triggerEnded(let event):
+      triggerEnd = event
+      if isWaiting { coordinator.serialized.on(event) }
+    }
+  }
+
+  private mutating func begin(_ coordinator: Coordinator<Self>) {
+    isWaiting = false
+    coordinator.run(source) { event in
+      if let error = event.error {
+        coordinator.submit(.failed(error))
+      } else {
+        coordinator.serialized.on(event)
+      }
+    }
+  }
+}

@@ -1,0 +1,145 @@
+/// A stream without elements: it completes, or fails.
+public typealias Completable = PrimitiveSequence<CompletableTrait, Never>
+
+/// The result of a ``Completable``.
+public enum CompletableEvent: Sendable {
+  /// It has failed.
+  case error(any Error)
+  /// It has succeeded.
+  case completed
+}
+
+/// How a completable is made.
+extension PrimitiveSequence where Trait == CompletableTrait, Element == Never {
+  /// Receives the result of a completable. Any threads may call it; the first call counts.
+  public typealias CompletableObserver = @Sendable (CompletableEvent) -> Void
+
+  /// Returns a completable of the result that `subscribe` sends. Each subscription calls `subscribe` anew, and disposes
+  /// of what it returns after the result or when it is disposed of itself.
+  public static func create(
+    subscribe: @escaping @Sendable (@escaping CompletableObserver) -> any Disposable
+  ) -> Completable {
+    Completable(
+      trusted: .create { observer in
+        subscribe { result in
+          switch result {
+          case .error(let error): observer.onError(error)
+          case .completed: observer.onCompleted()
+          }
+        }
+      })
+  }
+
+  /// Returns a completable that completes at once.
+  public static func empty() -> Completable { Completable(trusted: .empty()) }
+
+  /// Returns a completable that fails at once.
+  public static func error(_ error: any Error) -> Completable { Completable(trusted: .error(error)) }
+
+  /// Returns a completable without a result.
+  public static func never() -> Completable { Completable(trusted: .never()) }
+}
+
+/// Subscriptions.
+extension PrimitiveSequence where Trait == CompletableTrait, Element == Never {
+  /// Calls a closure with the result.
+  @discardableResult
+  public func subscribe(_ observer: @escaping CompletableObserver) -> any Disposable {
+    stream.subscribe { event in
+      switch event {
+      case .error(let error): observer(.error(error))
+      case .completed: observer(.completed)
+      }
+    }
+  }
+
+  /// Calls closures with the result.
+  ///
+  /// - Parameters:
+  ///   - onCompleted: Called after a success.
+  ///   - onError: Called with the error. Without it, ``Hooks/defaultErrorHandler`` is called.
+  ///   - onDisposed: Called once at the end of any kind, last of all.
+  @discardableResult
+  public func subscribe(
+    onCompleted: (@Sendable () -> Void)? = nil, onError: (@Sendable (any Error) -> Void)? = nil,
+    onDisposed: (@Sendable () -> Void)? = nil
+  ) -> any Disposable {
+    stream.subscribe(onError: onError, onCompleted: onCompleted, onDisposed: onDisposed)
+  }
+
+  /// As ``subscribe(onCompleted:onError:onDisposed:)``, with an object that the subscription does not retain. After the
+  /// object is destroyed, no closure is called.
+  @discardableResult
+  public func subscribe<Object: AnyObject & Sendable>(
+    with object: Object, onCompleted: (@Sendable (Object) -> Void)? = nil,
+    onError: (@Sendable (Object, any Error) -> Void)? = nil,
+    onDisposed: (@Sendable (Object) -> Void)? = nil
+  ) -> any Disposable {
+    stream.subscribe(with: object, onError: onError, onCompleted: onCompleted, onDisposed: onDisposed)
+  }
+}
+
+/// Operators.
+extension PrimitiveSequence where Trait == CompletableTrait, Element == Never {
+  /// Goes on with `second` once this has completed.
+  public func andThen<Result>(_ second: Single<Result>) -> Single<Result> {
+    Single(trusted: following(second.stream))
+  }
+
+  /// Goes on with `second` once this has completed.
+  public func andThen<Result>(_ second: Maybe<Result>) -> Maybe<Result> {
+    Maybe(trusted: following(second.stream))
+  }
+
+  /// Goes on with `second` once this has completed.
+  public func andThen(_ second: Completable) -> Completable { Completable(trusted: following(second.stream)) }
+
+  /// Goes on with `second` once this has completed.
+  public func andThen<Result>(_ second: Observable<Result>) -> Observable<Result> { following(second) }
+
+  private func following<Result>(_ second: Observable<Result>) -> Observable<Result> {
+    stream.map { (_: Never) -> Result in }.concat(second)
+  }
+
+  /// Goes on with `second` once this has completed.
+  public func concat(_ second: Completable) -> Completable { andThen(second) }
+
+  /// Runs one after the other. Completes with the last one. Fails as soon as one fails.
+  public static func concat(_ completables: Completable...) -> Completable { concat(completables) }
+
+  /// Runs one after the other. Completes with the last one. Fails as soon as one fails.
+  public static func concat(_ completables: some Sequence<Completable>) -> Completable {
+    Completable(trusted: .concat(completables.map(\.stream)))
+  }
+
+  /// Runs all at the same time. Completes when all have completed. Fails as soon as one fails.
+  public static func zip(_ completables: Completable...) -> Completable { merge(completables) }
+
+  /// Runs all at the same time. Completes when all have completed. Fails as soon as one fails.
+  public static func zip(_ completables: some Collection<Completable>) -> Completable {
+    merge(completables)
+  }
+
+  /// Runs all at the same time. Completes when all have completed. Fails as soon as one fails.
+  public static func merge(_ completables: Completable...) -> Completable { merge(completables) }
+
+  /// Runs all at the same time. Completes when all have completed. Fails as soon as one fails.
+  public static func merge(_ completables: some Collection<Completable>) -> Completable {
+    Completable(trusted: .merge(completables.map(\.stream)))
+  }
+
+  /// Calls closures as the result passes; see
+  /// ``ObservableType/do(onNext:afterNext:onError:afterError:onCompleted:afterCompleted:onSubscribe:onSubscribed:onDispose:)``.
+  public func `do`(
+    onError: (@Sendable (any Error) throws -> Void)? = nil,
+    afterError: (@Sendable (any Error) throws -> Void)? = nil,
+    onCompleted: (@Sendable () throws -> Void)? = nil, afterCompleted: (@Sendable () throws -> Void)? = nil,
+    onSubscribe: (@Sendable () -> Void)? = nil, onSubscribed: (@Sendable () -> Void)? = nil,
+    onDispose: (@Sendable () -> Void)? = nil
+  ) -> Completable {
+    Completable(
+      trusted: stream.do(
+        onError: onError, afterError: afterError, onCompleted: onCompleted, afterCompleted: afterCompleted,
+        onSubscribe: onSubscribe, onSubscribed: onSubscribed, onDispose: onDispose))
+  }
+}

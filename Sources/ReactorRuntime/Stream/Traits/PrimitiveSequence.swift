@@ -1,0 +1,106 @@
+import Synchronization
+
+/// A stream with a narrower grammar than an ``Observable`` has: a ``Single``, a ``Maybe`` or a ``Completable``.
+///
+/// It is a thin type over a stream: nothing happens until a subscription, each subscription begins anew, and it costs
+/// what its stream costs. ``asObservable()`` returns that stream, which has all operators. Operators that take streams,
+/// such as `flatMap`, take these as well.
+public struct PrimitiveSequence<Trait: Sendable, Element: Sendable>: ObservableConvertibleType {
+  @usableFromInline let stream: Observable<Element>
+
+  /// The stream must keep the grammar of the trait.
+  @inlinable
+  init(trusted stream: Observable<Element>) { self.stream = stream }
+
+  @inlinable
+  public func asObservable() -> Observable<Element> { stream }
+}
+
+/// The grammar of a ``Single``.
+public enum SingleTrait: Sendable {}
+
+/// The grammar of a ``Maybe``.
+public enum MaybeTrait: Sendable {}
+
+/// The grammar of a ``Completable``.
+public enum CompletableTrait: Sendable {}
+
+/// What each kind has: the operators that leave the grammar as it is.
+extension PrimitiveSequence {
+  /// Returns what `factory` makes, anew for each subscription. Fails if `factory` throws.
+  public static func deferred(_ factory: @escaping @Sendable () throws -> Self) -> Self {
+    Self(trusted: .deferred { try factory().stream })
+  }
+
+  /// Uses a resource during each subscription; see ``Observable/using(_:observableFactory:)``.
+  public static func using<Resource: Disposable>(
+    _ resourceFactory: @escaping @Sendable () throws -> Resource,
+    primitiveSequenceFactory: @escaping @Sendable (Resource) throws -> Self
+  ) -> Self {
+    Self(trusted: .using(resourceFactory) { try primitiveSequenceFactory($0).stream })
+  }
+
+  /// Goes on with what `handler` returns if this fails; see ``ObservableType/catch(_:)``.
+  public func `catch`(_ handler: @escaping @Sendable (any Error) throws -> Self) -> Self {
+    Self(trusted: stream.catch { try handler($0).stream })
+  }
+
+  /// Subscribes again whenever this fails; see ``ObservableType/retry()``.
+  public func retry() -> Self { Self(trusted: stream.retry()) }
+
+  /// Subscribes again when this fails, at most `maxAttemptCount` times in all, at least once.
+  ///
+  /// - Precondition: `maxAttemptCount` is positive. None at all would not be one result.
+  public func retry(_ maxAttemptCount: Int) -> Self {
+    precondition(maxAttemptCount > 0, "a result takes at least one attempt")
+    return Self(trusted: stream.retry(maxAttemptCount))
+  }
+
+  /// Delivers on a scheduler; see ``ObservableType/observe(on:)``.
+  public func observe(on scheduler: any ImmediateSchedulerType) -> Self {
+    Self(trusted: stream.observe(on: scheduler))
+  }
+
+  /// Subscribes on a scheduler; see ``ObservableType/subscribe(on:)``.
+  public func subscribe(on scheduler: any ImmediateSchedulerType) -> Self {
+    Self(trusted: stream.subscribe(on: scheduler))
+  }
+
+  /// Delivers a time later; see ``ObservableType/delay(_:scheduler:)``.
+  public func delay(_ dueTime: RxTimeInterval, scheduler: any SchedulerType = Schedulers.timing) -> Self {
+    Self(trusted: stream.delay(dueTime, scheduler: scheduler))
+  }
+
+  /// Subscribes a time later; see ``ObservableType/delaySubscription(_:scheduler:)``.
+  public func delaySubscription(
+    _ dueTime: RxTimeInterval, scheduler: any SchedulerType = Schedulers.timing
+  ) -> Self { Self(trusted: stream.delaySubscription(dueTime, scheduler: scheduler)) }
+
+  /// Fails with ``RxError/timeout`` if the result does not come in time.
+  public func timeout(_ dueTime: RxTimeInterval, scheduler: any SchedulerType = Schedulers.timing) -> Self {
+    Self(trusted: stream.timeout(dueTime, scheduler: scheduler))
+  }
+
+  /// Goes on with another one if the result does not come in time.
+  public func timeout(
+    _ dueTime: RxTimeInterval, other: Self, scheduler: any SchedulerType = Schedulers.timing
+  ) -> Self { Self(trusted: stream.timeout(dueTime, other: other.stream, scheduler: scheduler)) }
+
+  /// Prints subscriptions, events and disposals; see ``ObservableType/debug(_:trimOutput:file:line:function:)``.
+  public func debug(
+    _ identifier: String? = nil, trimOutput: Bool = false, file: String = #file, line: UInt = #line,
+    function: String = #function
+  ) -> Self {
+    Self(
+      trusted: stream.debug(
+        identifier, trimOutput: trimOutput, file: file, line: line, function: function))
+  }
+}
+
+/// Lets one of several callers through: the first, on any threads.
+final class FirstCall: Sendable {
+  private let isOver = Atomic(false)
+
+  // Relaxed: it only chooses one caller, and publishes nothing.
+  func tryPass() -> Bool { !isOver.exchange(true, ordering: .relaxed) }
+}

@@ -1,0 +1,102 @@
+import Dispatch
+import ReactorKitCompatibility
+import TestSupport
+import Testing
+
+/// Spellings of RxSwift 5, and streams of known elements with a scheduler.
+@Suite struct OldSpellingTests {
+  /// A requirement is not deprecated, so its witness, which uses what is deprecated, can be called without a warning.
+  private protocol Spelling {
+    func streams(_ source: Observable<Int>) -> [Observable<Int>]
+    func timed() -> [Observable<Int>]
+  }
+
+  private struct Failed: Error {}
+
+  private struct OldSpelling: Spelling {
+    @available(*, deprecated)
+    func streams(_ source: Observable<Int>) -> [Observable<Int>] {
+      let failing = Observable<Int>.error(Failed())
+      let single = Single<Int>.error(Failed())
+      return [
+        failing.catchError { _ in .just(1) }, failing.catchErrorJustReturn(2),
+        source.takeUntil(Observable<Int>.never()), source.takeUntil(.inclusive) { $0 == 2 },
+        source.takeWhile { $0 < 2 }, source.skipUntil(Observable<Int>.never()), source.skipWhile { $0 < 2 },
+        source.observeOn(CurrentThreadScheduler.instance),
+        source.subscribeOn(CurrentThreadScheduler.instance),
+        failing.retryWhen { $0.flatMap { Observable<Int>.error($0) } }.catchAndReturn(3),
+        single.catchErrorJustReturn(4).asObservable(), single.catchError { _ in .just(5) }.asObservable(),
+        single.asMaybe().catchErrorJustReturn(6).observeOn(CurrentThreadScheduler.instance)
+          .subscribeOn(CurrentThreadScheduler.instance).asObservable(),
+        .create { observer in
+          single.subscribe(onSuccess: { _ in }, onError: { _ in observer.onNext(7) })
+        },
+      ]
+    }
+
+    @available(*, deprecated)
+    func timed() -> [Observable<Int>] {
+      let soon = DispatchTimeInterval.milliseconds(1)
+      let one = Observable.just(1)
+      return [
+        one.delay(soon), one.delaySubscription(soon), one.debounce(soon), one.throttle(soon),
+        Observable.never().timeout(soon).catchAndReturn(1),
+        Observable<Int>.never().take(for: soon).concat(one),
+        Observable<Int>.interval(soon).take(1).map { $0 + 1 }, Observable<Int>.timer(soon).map { $0 + 1 },
+        Observable<Int>.timer(.microseconds(1), period: .nanoseconds(1000)).skip(soon).take(1).map { _ in 1 },
+        Single.just(1).delay(soon).timeout(DispatchTimeInterval.seconds(60)).asObservable(),
+      ]
+    }
+  }
+
+  private let spelling: any Spelling = OldSpelling()
+
+  @Test func `the old spellings do what the new ones do`() {
+    let elements = spelling.streams(.of(1, 2, 3)).map { stream in
+      let seen = Record<Int>()
+      stream.subscribe(onNext: { seen.append($0) }).dispose()
+      return seen.elements
+    }
+    #expect(
+      elements == [
+        [1], [2], [1, 2, 3], [1, 2], [1], [], [2, 3], [1, 2, 3], [1, 2, 3], [3], [4], [5], [6], [7],
+      ])
+  }
+
+  @Test func `intervals of Dispatch are durations`() async throws {
+    for (number, stream) in spelling.timed().enumerated() {
+      var seen: [Int] = []
+      for try await element in stream.throwingValues { seen.append(element) }
+      #expect(seen == [1], "the stream at \(number)")
+    }
+  }
+
+  @Test func `known elements are delivered by the scheduler that they are given`() {
+    let scheduler = HeldScheduler()
+    let streams: [Observable<Int>] = [
+      .just(1, scheduler: scheduler), .of(1, 2, scheduler: scheduler), .from([1, 2], scheduler: scheduler),
+      .from(1...2, scheduler: scheduler), .from(optional: 1, scheduler: scheduler),
+      .from(optional: nil, scheduler: scheduler),
+    ]
+    let seen = streams.map { _ in Record<Int>() }
+    let subscriptions = zip(streams, seen).map { stream, record in
+      stream.subscribe(onNext: { record.append($0) })
+    }
+    #expect(seen.map(\.elements) == [[], [], [], [], [], []])
+    scheduler.run()
+    #expect(seen.map(\.elements) == [[1], [1, 2], [1, 2], [1, 2], [1], []])
+    for subscription in subscriptions { subscription.dispose() }
+  }
+
+  /// Keeps its actions until the test runs them.
+  private final class HeldScheduler: ImmediateSchedulerType {
+    private let held = Record<@Sendable () -> Void>()
+
+    func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
+      held.append(action)
+      return Disposables.create()
+    }
+
+    func run() { for action in held.elements { action() } }
+  }
+}

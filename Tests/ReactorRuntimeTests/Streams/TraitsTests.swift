@@ -1,0 +1,334 @@
+import ReactorTesting
+import TestSupport
+import Testing
+
+@testable import ReactorRuntime
+
+/// Single, Maybe and Completable.
+@Suite struct TraitsTests {
+  private let record = Record<String>()
+  private let feed = Feed<Int>()
+
+  /// Subscribes, and records the result as text.
+  private func note<Element>(_ single: Single<Element>) -> any Disposable {
+    single.subscribe(
+      onSuccess: { [record] in record.append("success(\($0))") },
+      onFailure: { [record] in record.append("failure(\($0))") },
+      onDisposed: { [record] in record.append("disposed") })
+  }
+
+  private func note<Element>(_ maybe: Maybe<Element>) -> any Disposable {
+    maybe.subscribe(
+      onSuccess: { [record] in record.append("success(\($0))") },
+      onError: { [record] in record.append("error(\($0))") },
+      onCompleted: { [record] in record.append("completed") })
+  }
+
+  private func note(_ completable: Completable) -> any Disposable {
+    completable.subscribe(
+      onCompleted: { [record] in record.append("completed") },
+      onError: { [record] in record.append("error(\($0))") })
+  }
+
+  // MARK: Single
+
+  @Test func `a single sends the first result only, and then disposes of its source`() {
+    let kept = Record<Single<Int>.SingleObserver>()
+    let single = Single<Int>.create { [record] observer in
+      kept.append(observer)
+      return Disposables.create { record.append("source disposed") }
+    }
+    let events = Record<String>()
+    let subscription = events.observe(single.asObservable())
+    kept.elements[0](.success(1))
+    kept.elements[0](.success(2))
+    kept.elements[0](.failure(TestFailure()))
+    #expect(events.elements == ["next(1)", "completed"])
+    #expect(record.elements == ["source disposed"])
+    subscription.dispose()
+    _ = note(
+      Single<Int>.create {
+        $0(.failure(TestFailure()))
+        $0(.success(1))
+        return Disposables.create()
+      })
+    #expect(record.elements == ["source disposed", "failure(failure)", "disposed"])
+  }
+
+  /// Two threads may call the observer between the element and the completion of each other.
+  @Test func `a result that comes while the first one is being delivered is ignored`() {
+    let kept = Record<Single<Int>.SingleObserver>()
+    let single = Single<Int>.create { observer in
+      kept.append(observer)
+      return Disposables.create()
+    }
+    let subscription = single.asObservable().subscribe { [record] event in
+      record.append("\(event)")
+      if event.element == 1 { kept.elements[0](.success(2)) }
+    }
+    kept.elements[0](.success(1))
+    #expect(record.elements == ["next(1)", "completed"])
+    subscription.dispose()
+  }
+
+  @Test func `the operators of a single keep one result`() {
+    _ = note(Single.just(1).map { $0 + 1 }.flatMap { .just("\($0)") })
+    #expect(record.elements == ["success(2)", "disposed"])
+    let failing = Single<Int>.error(TestFailure())
+    #expect(events(of: failing.catchAndReturn(3).asObservable()) == ["next(3)", "completed"])
+    #expect(events(of: failing.catch { .just("\($0)".count) }.asObservable()) == ["next(7)", "completed"])
+    #expect(events(of: Single.just(1).map { _ in throw TestFailure() }.asObservable()) == ["error(failure)"])
+    #expect(events(of: Single.just(1).filter { $0 > 1 }.asObservable()) == ["completed"])
+    #expect(events(of: Single.just(1).compactMap { $0 * 2 }.asObservable()) == ["next(2)", "completed"])
+    #expect(
+      events(of: Single.just(1).flatMapMaybe { _ in Maybe<Int>.empty() }.asObservable()) == ["completed"])
+    #expect(
+      events(of: Single.just(1).flatMapCompletable { _ in .error(TestFailure()) }.asObservable()) == [
+        "error(failure)"
+      ])
+    #expect(events(of: Single.just(1).asCompletable().asObservable()) == ["completed"])
+    #expect(events(of: Single.just(1).asMaybe().asObservable()) == ["next(1)", "completed"])
+    #expect(events(of: Single<Int>.deferred { throw TestFailure() }.asObservable()) == ["error(failure)"])
+    #expect(events(of: Single<Int>.never().asObservable()) == [])
+  }
+
+  @Test func `a single subscribes again as often as it was asked to`() {
+    let tries = Record<Int>()
+    let failing = Single<Int>.deferred {
+      tries.append(1)
+      return tries.elements.count < 3 ? .error(TestFailure()) : .just(7)
+    }
+    #expect(events(of: failing.retry(2).asObservable()) == ["error(failure)"])
+    #expect(events(of: failing.retry(1).asObservable()) == ["next(7)", "completed"])
+    #expect(tries.elements.count == 3)
+  }
+
+  @Test func `zip of singles waits for all, and fails with the first failure`() {
+    let other = Feed<Int>()
+    _ = note(Single.zip(feed.stream.asSingle(), other.stream.asSingle()) { $0 * $1 })
+    feed.next(3)
+    feed.complete()
+    other.next(5)
+    #expect(record.elements == [])
+    other.complete()
+    #expect(record.elements == ["success(15)", "disposed"])
+    #expect(
+      events(of: Single.zip(.just(1), .just("a"), .just(2)).asObservable()) == [
+        "next((1, \"a\", 2))", "completed",
+      ])
+    #expect(
+      events(of: Single.zip(.just(1), .just(2), .just(3), .just(4)) { $0 + $1 + $2 + $3 }.asObservable()) == [
+        "next(10)", "completed",
+      ])
+    #expect(
+      events(of: Single.zip([Single.just(1), .just(2)]).asObservable()) == ["next([1, 2])", "completed"])
+    #expect(events(of: Single.zip([Single<Int>]()).asObservable()) == ["next([])", "completed"])
+    let broken = Single.zip(Single<Int>.never(), Single<Int>.error(TestFailure()))
+    #expect(events(of: broken.asObservable()) == ["error(failure)"])
+  }
+
+  @Test func `what afterSuccess throws does not follow the element`() {
+    struct Late: Error {}
+    let errors = HookedErrors { $0 is Late }
+    let single = Single.just(1).do(
+      onSuccess: { [record] in record.append("on \($0)") }, afterSuccess: { _ in throw Late() })
+    #expect(events(of: single.asObservable()) == ["next(1)", "completed"])
+    #expect(record.elements == ["on 1"])
+    #expect(errors.stop().count == 1)
+  }
+
+  @Test func `an object that is gone gets no result`() {
+    final class View: Sendable {}
+    var view: View? = View()
+    feed.stream.asSingle().subscribe(with: view!, onSuccess: { [record] in record.append("\($1)") })
+    feed.stream.asSingle().subscribe(onSuccess: { [record] in record.append("plain \($0)") })
+    view = nil
+    feed.next(1)
+    feed.complete()
+    #expect(record.elements == ["plain 1"])
+  }
+
+  @Test func `a task gets the value of a single, or its error`() async throws {
+    #expect(try await Single.just(1).value == 1)
+    await #expect(throws: TestFailure.self) { try await Single<Int>.error(TestFailure()).value }
+  }
+
+  @Test func `a single has the operators of time and threads`() {
+    let scheduler = TestScheduler(initialClock: 0)
+    _ = note(
+      Single.just(1).delay(.seconds(2), scheduler: scheduler).timeout(
+        .seconds(1), other: .just(2), scheduler: scheduler))
+    _ = note(
+      Single.just(3).delaySubscription(.seconds(3), scheduler: scheduler).observe(on: scheduler).subscribe(
+        on: scheduler))
+    _ = note(Single<Int>.never().timeout(.seconds(9), scheduler: scheduler))
+    scheduler.start()
+    #expect(
+      record.elements.filter { $0 != "disposed" } == [
+        "success(2)", "success(3)", "failure(no element came in time)",
+      ])
+  }
+
+  // MARK: From streams
+
+  @Test func `asSingle fails without an element and at the second one`() {
+    #expect(events(of: Observable.just(1).asSingle().asObservable()) == ["next(1)", "completed"])
+    #expect(events(of: Observable<Int>.empty().asSingle().asObservable()) == ["error(\(RxError.noElements))"])
+    _ = note(feed.stream.asSingle())
+    feed.next(1)
+    #expect(record.elements == [])
+    feed.next(2)
+    #expect(record.elements == ["failure(\(RxError.moreThanOneElement))", "disposed"])
+    #expect(feed.subscriptions == 0)
+  }
+
+  @Test func `asMaybe may be empty, and fails at the second element`() {
+    #expect(events(of: Observable<Int>.empty().asMaybe().asObservable()) == ["completed"])
+    #expect(events(of: Observable.just(1).asMaybe().asObservable()) == ["next(1)", "completed"])
+    #expect(
+      events(of: Observable.of(1, 2).asMaybe().asObservable()) == ["error(\(RxError.moreThanOneElement))"])
+    #expect(
+      events(of: Observable<Int>.empty().asMaybe().asSingle().asObservable()) == [
+        "error(\(RxError.noElements))"
+      ])
+  }
+
+  @Test func `first takes one element and leaves`() {
+    _ = note(feed.stream.first())
+    feed.next(1)
+    #expect(record.elements == ["success(Optional(1))", "disposed"])
+    #expect(feed.subscriptions == 0)
+    #expect(events(of: Observable<Int>.empty().first().asObservable()) == ["next(nil)", "completed"])
+  }
+
+  @Test func `toArray sends all elements when the stream completes`() {
+    #expect(events(of: Observable.of(1, 2, 3).toArray().asObservable()) == ["next([1, 2, 3])", "completed"])
+    #expect(events(of: Observable<Int>.empty().toArray().asObservable()) == ["next([])", "completed"])
+    #expect(events(of: Observable<Int>.error(TestFailure()).toArray().asObservable()) == ["error(failure)"])
+  }
+
+  // MARK: Maybe
+
+  @Test func `a maybe sends one result`() {
+    let kept = Record<Maybe<Int>.MaybeObserver>()
+    let maybe = Maybe<Int>.create { observer in
+      kept.append(observer)
+      return Disposables.create()
+    }
+    _ = note(maybe)
+    kept.elements[0](.success(1))
+    kept.elements[0](.completed)
+    _ = note(maybe)
+    kept.elements[1](.completed)
+    kept.elements[1](.success(1))
+    _ = note(maybe)
+    kept.elements[2](.error(TestFailure()))
+    #expect(record.elements == ["success(1)", "completed", "error(failure)"])
+    Maybe.just(2).subscribe { [record] in record.append("\($0)") }
+    Maybe<Int>.empty().subscribe { [record] in record.append("\($0)") }
+    #expect(record.elements.suffix(2) == ["success(2)", "completed"])
+  }
+
+  @Test func `an empty maybe goes on with what ifEmpty says`() {
+    #expect(events(of: Maybe<Int>.empty().ifEmpty(default: 7).asObservable()) == ["next(7)", "completed"])
+    #expect(events(of: Maybe.just(1).ifEmpty(default: 7).asObservable()) == ["next(1)", "completed"])
+    #expect(
+      events(of: Maybe<Int>.empty().ifEmpty(switchTo: .just(8) as Maybe).asObservable()) == [
+        "next(8)", "completed",
+      ])
+    #expect(
+      events(of: Maybe<Int>.error(TestFailure()).ifEmpty(default: 7).asObservable()) == ["error(failure)"])
+    // Each subscription has its own element.
+    let maybe = feed.stream.asMaybe().ifEmpty(default: 9)
+    _ = note(maybe)
+    feed.next(1)
+    feed.complete()
+    _ = note(maybe)
+    feed.complete()
+    #expect(record.elements.filter { $0 != "disposed" } == ["success(1)", "success(9)"])
+  }
+
+  @Test func `the operators of a maybe keep its grammar`() {
+    let text = Maybe.just(1).map { $0 + 1 }.filter { $0 > 1 }.flatMap { Maybe.just("\($0)") }.compactMap {
+      Int($0)
+    }
+    #expect(events(of: text.asObservable()) == ["next(2)", "completed"])
+    #expect(
+      events(of: Maybe<Int>.error(TestFailure()).catchAndReturn(1).asObservable()) == [
+        "next(1)", "completed",
+      ])
+    #expect(events(of: Maybe.just(1).flatMapCompletable { _ in .empty() }.asObservable()) == ["completed"])
+    #expect(events(of: Maybe.just(1).asCompletable().asObservable()) == ["completed"])
+    struct Late: Error {}
+    let errors = HookedErrors { $0 is Late }
+    #expect(
+      events(of: Maybe.just(1).do(onCompleted: { throw Late() }).asObservable()) == ["next(1)", "completed"])
+    #expect(errors.stop().count == 1)
+    #expect(
+      events(of: Maybe<Int>.empty().do(onCompleted: { throw TestFailure() }).asObservable()) == [
+        "error(failure)"
+      ])
+  }
+
+  // MARK: Completable
+
+  @Test func `a completable completes or fails once`() {
+    let kept = Record<Completable.CompletableObserver>()
+    let completable = Completable.create { observer in
+      kept.append(observer)
+      return Disposables.create()
+    }
+    _ = note(completable)
+    kept.elements[0](.completed)
+    kept.elements[0](.error(TestFailure()))
+    #expect(record.elements == ["completed"])
+    Completable.error(TestFailure()).subscribe { [record] in record.append("\($0)") }
+    #expect(record.elements.last == "error(failure)")
+  }
+
+  @Test func `andThen begins after the completion, and not after a failure`() {
+    let second = Observable<Int>.deferred { [record] in
+      record.append("second")
+      return .of(1, 2)
+    }
+    let saving = feed.stream.ignoreElements().asCompletable()
+    let subscription = record.observe(saving.andThen(second))
+    feed.next(5)
+    #expect(record.elements == [])
+    feed.complete()
+    #expect(record.elements == ["second", "next(1)", "next(2)", "completed"])
+    subscription.dispose()
+    #expect(events(of: Completable.error(TestFailure()).andThen(second)) == ["error(failure)"])
+    #expect(
+      events(of: Completable.empty().andThen(Single.just(1)).asObservable()) == ["next(1)", "completed"])
+    #expect(events(of: Completable.empty().andThen(Maybe<Int>.empty()).asObservable()) == ["completed"])
+  }
+
+  @Test func `completables run one after the other, or at the same time`() {
+    let feeds = (0..<2).map { _ in Feed<Never>() }
+    let parts = feeds.map { $0.stream.asCompletable() }
+    _ = note(Completable.concat(parts))
+    #expect(feeds.map(\.subscriptions) == [1, 0])
+    feeds[0].complete()
+    #expect(feeds.map(\.subscriptions) == [0, 1])
+    feeds[1].complete()
+    #expect(record.elements == ["completed"])
+    _ = note(Completable.zip(parts[0], parts[1]))
+    #expect(feeds.map(\.subscriptions) == [1, 1])
+    feeds[1].complete()
+    #expect(record.elements == ["completed"])
+    feeds[0].complete()
+    #expect(record.elements == ["completed", "completed"])
+  }
+
+  @Test func `operators that take streams take traits as well`() {
+    #expect(
+      events(of: Observable.of(1, 2).flatMap { Single.just($0 * 2) }) == ["next(2)", "next(4)", "completed"])
+    #expect(
+      events(of: Observable.of(1, 2).flatMapLatest { Maybe.just($0) }) == ["next(1)", "next(2)", "completed"])
+    #expect(
+      events(of: Observable.of(1, 2).concatMap { Single.just($0) }) == ["next(1)", "next(2)", "completed"])
+    #expect(events(of: Observable.just(1).withLatestFrom(Single.just(2))) == ["next(2)", "completed"])
+    #expect(events(of: Observable.just(1).concat(Single.just(2))) == ["next(1)", "next(2)", "completed"])
+  }
+}
