@@ -203,6 +203,8 @@ import Testing
         return .empty()
       })
     busy.send(1)
+    // From here on each round has a turn.
+    #expect(Threads.yield { sentToItself.value.load(ordering: .relaxed) > 100 })
     sockets.write([1])
     // Never read, so it is always ready.
     let watch = try loop.watch(sockets.near, for: .readable) { _, _ in
