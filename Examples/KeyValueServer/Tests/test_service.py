@@ -187,6 +187,27 @@ class Limits(unittest.TestCase):
             time.sleep(0.2)
             self.assertEqual(server.connect().call("PING"), "+PONG")
 
+    def test_clients_that_go_leave_nothing_behind(self):
+        with Process("--threads", 2) as server:
+            def memory():
+                return int(redis.Redis(port=server.port).info("memory")["used_memory"])
+
+            def come_and_go(count):
+                for index in range(count):
+                    client = server.connect()
+                    self.assertEqual(client.call("SET", f"go-{index % 7}", "x"), "+OK")
+                    client.send("SUBSCRIBE", "go")
+                    client.close()
+                    server.connections.clear()
+
+            come_and_go(300)
+            before = memory()
+            come_and_go(2000)
+            time.sleep(0.3)
+            self.assertEqual(server.connect().call("PUBLISH", "go", "x"), 0)
+            # Each would be a KB and more. Without jemalloc there is no figure.
+            self.assertLess(memory() - before, 1000 * 1000)
+
     def test_too_large_an_argument_is_refused(self):
         with Process("--max-argument", 1000) as server:
             connection = server.connect()

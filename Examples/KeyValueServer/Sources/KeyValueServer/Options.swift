@@ -10,12 +10,15 @@ struct Options: Sendable {
   /// The largest argument, and the most that waits for a client that has subscribed and does not read, in bytes.
   var argumentLimit = 512 << 20
   var outputLimit = 32 << 20
+  /// After how many microseconds without work a loop sleeps. At once costs least where clients share the processors.
+  var patience = 0
   /// The port of the metrics; nil is none.
   var metrics: UInt16?
 
   static let help = """
     usage: KeyValueServer [--host 127.0.0.1] [--port 6380] [--threads 1] [--shards reactor|mutex|actor]
-                          [--shard-count n] [--max-clients 20000] [--max-argument bytes] [--metrics port]
+                          [--shard-count n] [--max-clients 20000] [--max-argument bytes] [--patience microseconds]
+                          [--metrics port]
     """
 
   struct Invalid: Error {
@@ -36,6 +39,7 @@ struct Options: Sendable {
       case "--shard-count": shards = try Self.parse(text, name)
       case "--max-clients": mostClients = try Self.parse(text, name)
       case "--max-argument": argumentLimit = try Self.parse(text, name)
+      case "--patience": patience = try Self.parse(text, name)
       case "--metrics": metrics = try Self.parse(text, name) as UInt16
       default: throw Invalid(argument: name)
       }

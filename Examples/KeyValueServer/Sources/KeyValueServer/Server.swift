@@ -17,7 +17,8 @@ final class Server: Sendable {
   init(_ options: Options) throws {
     self.options = options
     parser = Parser(longestArgument: options.argumentLimit)
-    let group = try LoopGroup(name: "kv", count: options.threads)
+    let group = try LoopGroup(
+      name: "kv", count: options.threads, waiting: .parking(after: .microseconds(options.patience)))
     self.group = group
     workers = group.loops.map(Worker.init)
     shards = (0..<options.shardCount).map { index -> any Shard in

@@ -16,7 +16,7 @@ final class Connection {
   let id: Int
   let worker: Worker
   let server: Server
-  /// This object, for closures on other threads.
+  /// This object, for closures and works; nil at the end.
   var bound: LoopBound<Connection>!
   private var watch: Watch?
   /// Whether nothing is read: a batch is running, or the client does not read.
@@ -59,9 +59,7 @@ final class Connection {
     switch worker.receive(from: descriptor, into: &input) {
     case .nothing: break
     case .end: close()
-    case .bytes:
-      session.lastCommand = worker.now()
-      advance()
+    case .bytes: advance()
     }
   }
 
@@ -132,7 +130,8 @@ final class Connection {
     isRunning = true
     // In the order in which they were first needed. Each may be complete before the next one is submitted.
     for shard in batch.shards {
-      guard let work = works[shard] else { continue }
+      // It may be closed by what an earlier shard has published.
+      guard !isClosed, let work = works[shard] else { return }
       work.request = batch.request
       server.shards[shard].submit(work)
     }
@@ -227,5 +226,8 @@ final class Connection {
       server.shards[shard].update { [id] in $0.unsubscribe(id, from: channels) }
     }
     worker.forget(self)
+    // The works refer to this object.
+    works = []
+    bound = nil
   }
 }

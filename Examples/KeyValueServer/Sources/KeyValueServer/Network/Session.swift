@@ -6,8 +6,6 @@ struct Session {
   /// The channels that it has subscribed to.
   var channels: Set<Key> = []
   var transaction: Transaction?
-  /// When something was last received.
-  var lastCommand: Int64 = 0
 }
 
 /// The commands between MULTI and EXEC.
