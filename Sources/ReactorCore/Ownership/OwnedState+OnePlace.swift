@@ -71,7 +71,7 @@ extension OwnedState {
       """)
   }
 
-  /// How many copies ``read()`` has returned to threads other than the owner. The next change after one copies what both
+  /// How many copies ``read(thenCheck:)`` has returned to threads other than the owner. The next change after one copies what both
   /// share. Zero unless the state has one place. Any thread.
   public var wasCopiedCount: Int { hasOnePlace ? raw.wasCopied : 0 }
 }

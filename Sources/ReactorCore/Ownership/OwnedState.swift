@@ -234,7 +234,7 @@ extension OwnedState {
   }
 
   /// Calls `body` with a whole state, without copying it. Returns nil before the start, without calling `body`. Any thread;
-  /// with slots, never waits for the owner. ``read()`` documents which state it is.
+  /// with slots, never waits for the owner. ``read(thenCheck:)`` documents which state it is.
   ///
   /// While `body` runs, the owner makes its changes in another slot, or waits if the state has one place. So the state stays
   /// alive and does not change. `body` may do anything, for example read again, but its argument must not escape.

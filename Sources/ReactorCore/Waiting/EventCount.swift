@@ -31,6 +31,16 @@ public struct EventCount: ~Copyable {
     if raw.mustNotify, isWorthIt() { raw.notify() }
   }
 
+  /// The same as ``notify()``, and then calls `wakeElsewhere` if a thread was found asleep or about to sleep: for threads
+  /// that arm the event count and sleep on something else. In this order: a thread that were woken first could arm it
+  /// again, and the notification would take that away unnoticed.
+  @inlinable
+  public func notifyAndCall(_ wakeElsewhere: () -> Void) {
+    if !raw.mustNotify { return }
+    raw.notify()
+    wakeElsewhere()
+  }
+
   /// Sleeps until `condition` returns true or `timeout` nanoseconds have passed, and returns whether the condition holds.
   /// Any thread.
   ///

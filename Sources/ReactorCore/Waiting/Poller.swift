@@ -25,6 +25,8 @@ public final class Poller: Sendable {
     public let code: Int32
     /// A refusal with that error number.
     public init(code: Int32) { self.code = code }
+    /// The descriptor is not open.
+    public static let notOpen = Refusal(code: EBADF)
     public var description: String { String(cString: strerror(code)) }
   }
 

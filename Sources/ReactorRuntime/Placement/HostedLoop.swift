@@ -38,10 +38,12 @@ public final class HostedLoop: Sendable {
     name: String = "hosted-loop", turnLimit: Int = 1024, jobCapacity: Int = 1 << 20
   ) throws(CoreError) {
     let hostThread = HostThread()
+    let poller = try Poller()
     let state = try LoopState(
       name: name, waiting: .parking, turnLimit: turnLimit, jobCapacity: jobCapacity, waking: .descriptor,
-      runRoundHere: { hostThread.tryRunRound() })
-    poller = try Poller()
+      runRoundHere: { hostThread.tryRunRound() },
+      hostWatches: { watched in (try? poller.add(watched, for: .readable, tag: 1)) != nil })
+    self.poller = poller
     self.hostThread = hostThread
     stepper = LoopStepper(of: state)
     hostThread.stepper.value = stepper

@@ -46,7 +46,8 @@ final class MainLoopRunner: Sendable {
     stopping = try EventDescriptor()
     let state = try LoopState(
       name: "main", waiting: .parking, turnLimit: 1024, jobCapacity: 1 << 20, signal: { signal.raise() },
-      runRoundHere: { MainLoopRunner.shared.tryRunRound() })
+      runRoundHere: { MainLoopRunner.shared.tryRunRound() },
+      hostWatches: { MainLoopRunner.shared.watchPoller(of: $0) })
     stepper = LoopStepper(of: state)
     watches = WatchTable(poller)
     self.signal = signal
@@ -140,6 +141,13 @@ extension MainLoopRunner {
     }
   }
 
+  /// Makes the rounds run while another poller is readable, and returns whether the system allows that. Any thread.
+  func watchPoller(of descriptor: Int32) -> Bool {
+    do { try poller.add(descriptor, for: .readable, tag: Tag.watches) } catch { return false }
+    watchPoller()
+    return true
+  }
+
   /// Stops the main queue from polling: from now on ``run(handling:)`` does.
   private func unwatchPoller() {
     source.withLock { source in source = nil }
@@ -182,6 +190,7 @@ extension MainLoopRunner {
     static let signals: UInt64 = 2 << 32
     static let stop: UInt64 = 3 << 32
     static let event: UInt64 = 4 << 32
+    static let watches: UInt64 = 5 << 32
   }
 
   func run(handling numbers: [Int32]) throws(MainLoopError) -> MainLoop.Ending {
@@ -205,7 +214,9 @@ extension MainLoopRunner {
       for (descriptor, _) in added { poller.remove(descriptor) }
       isRunning.store(false, ordering: .relaxed)
       // What runs the main queue next has to poll again.
-      if !watches.isEmpty || stepper.checkForWork().deadline != nil { watchPoller() }
+      if !watches.isEmpty || loop.state.inbox.watches.isSet || stepper.checkForWork().deadline != nil {
+        watchPoller()
+      }
     }
     unwatchPoller()
     for (descriptor, tag) in added {

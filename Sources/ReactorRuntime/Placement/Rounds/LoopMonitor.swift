@@ -82,7 +82,7 @@ public struct LoopCounters: Sendable, Hashable {
   public let turns: Int
   /// What was processed in them: actions, mutations from elsewhere, new observers.
   public let actions: Int
-  /// Jobs and timers that were run.
+  /// Jobs, timers and bodies of watches that were run.
   public let jobs: Int
   /// How long the longest turn, job or timer took. A few microseconds too long if the loop was idle before it.
   public let longestTurn: Duration

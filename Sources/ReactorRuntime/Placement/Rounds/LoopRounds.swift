@@ -21,7 +21,11 @@ extension LoopState {
         if waiting.kind != .parking || !isPatienceOver(after: emptyRounds, since: &idleSince) {
           pause(after: emptyRounds)
         } else if rounds.isIdle {
-          park(until: rounds.tasks.deadline)
+          if let watches = rounds.tasks.watches {
+            park(in: watches, until: rounds.tasks.deadline)
+          } else {
+            park(until: rounds.tasks.deadline)
+          }
           emptyRounds = 0
         } else {
           // One that cannot be released waits for a sender that is in the middle of a send.
@@ -117,14 +121,17 @@ struct LoopRounds: Sendable {
     var contents = loop.inbox.takeContents()
     // Moved out one by one: a copy would retain and release each.
     while let reactor = contents.reactors.popLast() { reactors.accept(reactor) }
-    if contents.jobs.isEmpty, contents.timers.isEmpty { return }
+    if contents.jobs.isEmpty, contents.timers.isEmpty, contents.watches == nil { return }
     tasks.accept(contents, loop.monitor, loop.cancelledTimers)
   }
 
   @usableFromInline
   @inline(never)
   mutating func runTasks(of loop: LoopState) -> Int {
-    if loop.isClosed { tasks.removeTimers(loop.monitor, loop.cancelledTimers) }
+    if loop.isClosed {
+      tasks.removeTimers(loop.monitor, loop.cancelledTimers)
+      tasks.endWatches(loop.monitor)
+    }
     loop.setRunningJob()
     defer { loop.setRunning(nil) }
     return tasks.run(upTo: loop.turnLimit, loop.monitor, loop.cancelledTimers)

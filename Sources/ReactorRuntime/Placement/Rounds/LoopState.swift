@@ -27,12 +27,15 @@ final class LoopState: Sendable {
   /// Of a loop without a thread: runs a round on the calling thread if no other thread would run it, and returns
   /// whether it did. Called by a sender that is about to wait for room: see ``HostedLoop`` and ``MainLoop``.
   let runRoundHere: (@Sendable () -> Bool)?
+  /// Of a loop without a thread, if other code runs its rounds when a descriptor is readable: makes that code watch the
+  /// given descriptor, too, and returns whether the system allows it.
+  let hostWatches: (@Sendable (Int32) -> Bool)?
 
   @usableFromInline
   init(
     name: String, waiting: WaitStrategy, turnLimit: Int, jobCapacity: Int,
     waking kind: EventCountKind = .futex, signal: (@Sendable () -> Void)? = nil,
-    runRoundHere: (@Sendable () -> Bool)? = nil
+    runRoundHere: (@Sendable () -> Bool)? = nil, hostWatches: (@Sendable (Int32) -> Bool)? = nil
   ) throws(CoreError) {
     Self.check(turnLimit, "turnLimit", of: name)
     Self.check(jobCapacity, "jobCapacity", of: name)
@@ -42,6 +45,7 @@ final class LoopState: Sendable {
     self.turnLimit = turnLimit
     self.jobCapacity = jobCapacity
     self.runRoundHere = runRoundHere
+    self.hostWatches = hostWatches
   }
 
   private static func check(_ limit: Int, _ parameter: String, of name: String) {
@@ -164,7 +168,9 @@ struct LoopInbox: ~Copyable, Sendable {
   /// What the thread of the loop sleeps on.
   @usableFromInline let wake: EventCount
   /// Wakes what runs the rounds, in place of `wake`.
-  private let signal: (@Sendable () -> Void)?
+  private let signal: InboxSignal?
+  /// What the loop sleeps on once it has watched a descriptor.
+  let watches = AtomicReference<LoopWatches>()
   private let contents = SystemMutex(InboxContents())
   /// Whether `contents` may hold something; spares the loop the lock.
   ///
@@ -180,8 +186,10 @@ struct LoopInbox: ~Copyable, Sendable {
     let ring = try Ring<LoopReactor>(capacity: 1024)
     wake = try EventCount(kind)
     self.ring = ring
-    self.signal = signal
+    self.signal = signal.map(InboxSignal.init)
   }
+
+  deinit { watches.releaseObject() }
 
   // MARK: Any thread
 
@@ -218,7 +226,12 @@ struct LoopInbox: ~Copyable, Sendable {
   }
 
   private func notify() {
-    if let signal { signal() } else { wake.notify() }
+    if let signal { return signal.raise() }
+    wake.notifyAndCall {
+      // After the word was found armed: see ``LoopWatches``.
+      CurrentCore.lightFence()
+      watches.use { $0.signal() }
+    }
   }
 
   private func submitBesideRing(_ reactor: LoopReactor, evenIfClosed: Bool) -> Bool {
@@ -268,6 +281,14 @@ struct LoopInbox: ~Copyable, Sendable {
   func ifContentsAreEmpty(_ body: () -> Bool) -> Bool { contents.withLock { $0.isEmpty && body() } }
 }
 
+/// What wakes the code that runs the rounds of a loop without a thread. An object, so that a loop with a thread pays a
+/// pointer.
+final class InboxSignal: Sendable {
+  let raise: @Sendable () -> Void
+
+  init(_ raise: @escaping @Sendable () -> Void) { self.raise = raise }
+}
+
 /// What is on its way to a loop beside the ring, under a lock.
 @usableFromInline
 struct InboxContents: Sendable {
@@ -275,10 +296,12 @@ struct InboxContents: Sendable {
   var reactors: [LoopReactor] = []
   var jobs: [LoopJob] = []
   var timers: [LoopTimer] = []
+  /// The watches, once.
+  var watches: LoopWatches?
   /// How many jobs and timers were ever taken in, without the cancelled timers that were removed here.
   var submitted = 0
 
-  var isEmpty: Bool { reactors.isEmpty && jobs.isEmpty && timers.isEmpty }
+  var isEmpty: Bool { reactors.isEmpty && jobs.isEmpty && timers.isEmpty && watches == nil }
 
   /// Removes the timers that were cancelled, and returns how many.
   mutating func removeCancelledTimers() -> Int {
@@ -294,6 +317,7 @@ struct InboxContents: Sendable {
       reactors = []
       jobs = []
       timers = []
+      watches = nil
     }
     return self
   }

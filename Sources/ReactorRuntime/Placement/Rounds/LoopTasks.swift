@@ -1,14 +1,19 @@
 import ReactorCore
 import Synchronization
 
-/// The jobs and timers that a loop has taken in. Only the thread that runs the rounds uses it.
+/// The jobs and timers that a loop has taken in, and its watches. Only the thread that runs the rounds uses it.
 @usableFromInline
 struct LoopTasks: Sendable {
   /// The jobs before `next` have been run.
   private var jobs: [LoopJob] = []
   private var next = 0
   private var timers = TimerHeap()
-  /// Whether no job and no timer waits. Stored, so that a loop without jobs and timers pays for one load.
+  /// Nil if the loop has never watched a descriptor, or is closed.
+  @usableFromInline private(set) var watches: LoopWatches?
+  /// When the watches are polled.
+  private var polling = PollingPace()
+  /// Whether no job and no timer waits, and nothing is watched. Stored, so that a loop without any of these pays for one
+  /// load.
   @usableFromInline private(set) var isEmpty = true
 
   @usableFromInline
@@ -25,6 +30,7 @@ struct LoopTasks: Sendable {
   mutating func accept(_ contents: InboxContents, _ monitor: LoopMonitor, _ cancelled: CancelledTimers) {
     jobs.append(contentsOf: contents.jobs)
     for timer in contents.timers { timers.insert(timer) }
+    if let watches = contents.watches { self.watches = watches }
     if cancelled.wasCount > 64 + timers.count / 2 {
       let removed = timers.remove { $0.wasTaken }
       // In this order: a thread that counts what waits in between finds too few rather than too many.
@@ -34,9 +40,11 @@ struct LoopTasks: Sendable {
     noteCount(monitor)
   }
 
-  /// Runs at most `limit` timers that are due, and then at most `limit` jobs; returns how many it ran.
+  /// Runs at most `limit` timers that are due, then the bodies of some descriptors that are ready, and then at most `limit`
+  /// jobs; returns how many it ran.
   mutating func run(upTo limit: Int, _ monitor: LoopMonitor, _ cancelled: CancelledTimers) -> Int {
     var ran = runTimers(upTo: limit, monitor, cancelled)
+    if let watches { ran += polling.run(watches, monitor) }
     // What these jobs submit is run in a later round.
     let end = min(jobs.count, next + limit)
     while next < end {
@@ -96,9 +104,42 @@ struct LoopTasks: Sendable {
     noteCount(monitor)
   }
 
+  /// Ends all watches: the loop was shut down.
+  mutating func endWatches(_ monitor: LoopMonitor) {
+    guard let watches else { return }
+    watches.close()
+    self.watches = nil
+    noteCount(monitor)
+  }
+
   private mutating func noteCount(_ monitor: LoopMonitor) {
-    isEmpty = !hasJobs && timers.count == 0
+    isEmpty = !hasJobs && timers.count == 0 && watches == nil
     monitor.tasksNow.store(count, ordering: .relaxed)
+  }
+}
+
+/// Decides in which rounds the watched descriptors are polled, since polling costs as much as several short turns: in each
+/// round while the descriptors or nothing keeps the loop busy, and in every eighth while only the reactors do.
+struct PollingPace: Sendable {
+  private var turnsBefore = 0
+  private var skipped = 0
+  private var hasFound = false
+
+  static var longest: Int { 7 }
+
+  /// In each round; returns how many bodies were called.
+  mutating func run(_ watches: LoopWatches, _ monitor: LoopMonitor) -> Int {
+    let turns = monitor.turns.load(ordering: .relaxed)
+    let hasTurned = turns != turnsBefore
+    turnsBefore = turns
+    if hasTurned, !hasFound, skipped < Self.longest {
+      skipped += 1
+      return 0
+    }
+    skipped = 0
+    let ran = watches.run(monitor)
+    hasFound = ran > 0
+    return ran
   }
 }
 

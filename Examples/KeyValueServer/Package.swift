@@ -1,0 +1,20 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+// jemalloc, as services do; KV_MALLOC=glibc builds without it, to compare.
+let usesJemalloc = Context.environment["KV_MALLOC"] != "glibc"
+
+let package = Package(
+  name: "KeyValueServer",
+  dependencies: [.package(name: "swift-reactor-runtime", path: "../..")],
+  targets: [
+    .systemLibrary(name: "CMalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
+    .executableTarget(
+      name: "KeyValueServer",
+      dependencies: [.product(name: "ReactorRuntime", package: "swift-reactor-runtime")]
+        + (usesJemalloc ? ["CMalloc"] : []),
+      swiftSettings: [.treatAllWarnings(as: .error)] + (usesJemalloc ? [.define("JEMALLOC")] : [])),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,141 @@
+import Glibc
+import ReactorRuntime
+
+#if JEMALLOC
+  import CMalloc
+#endif
+
+/// What the memory is used for.
+struct MemoryUse {
+  /// Bytes in pages of the process that are in memory.
+  var resident = 0
+  /// Bytes that the program has allocated, and in pages that the allocator uses for them; 0 without jemalloc.
+  var allocated = 0
+  var active = 0
+  #if JEMALLOC
+    static let allocator = "jemalloc"
+  #else
+    static let allocator = "libc"
+  #endif
+
+  init() {
+    var bytes = [UInt8](repeating: 0, count: 128)
+    let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
+    let count = Glibc.read(file, &bytes, bytes.count)
+    close(file)
+    let fields = String(decoding: bytes[..<max(count, 0)], as: UTF8.self).split(separator: " ")
+    if fields.count > 1, let pages = Int(fields[1]) { resident = pages * Int(getpagesize()) }
+    #if JEMALLOC
+      // jemalloc counts anew when this is written.
+      var epoch: UInt64 = 1
+      mallctl("epoch", nil, nil, &epoch, MemoryLayout<UInt64>.size)
+      allocated = Self.read("stats.allocated")
+      active = Self.read("stats.active")
+    #endif
+  }
+
+  #if JEMALLOC
+    private static func read(_ name: String) -> Int {
+      var (value, size) = (0, MemoryLayout<Int>.size)
+      return mallctl(name, &value, &size, nil, 0) == 0 ? value : 0
+    }
+  #endif
+}
+
+extension Server {
+  var clientCount: Int { workers.reduce(0) { $0 + $1.wasClientCount } }
+  var commandCount: Int { workers.reduce(0) { $0 + $1.wasCommandCount } }
+
+  /// The keys, and how many have expired; nil if the shards cannot be read from here.
+  func readCounts() -> (keys: Int, expired: Int)? {
+    var sum = (keys: 0, expired: 0)
+    for shard in shards {
+      guard let counts = shard.readCounts() else { return nil }
+      sum.keys += counts.keys
+      sum.expired += counts.expired
+    }
+    return sum
+  }
+
+  /// The text of INFO: all sections, or one.
+  func info(section: String?) -> String {
+    let memory = MemoryUse()
+    let counts = readCounts()
+    let uptime = started.duration(to: .now).components.seconds
+    let sections: [(name: String, lines: [String])] = [
+      (
+        "Server",
+        [
+          "redis_version:\(Self.redisVersion)", "redis_mode:standalone", "server_name:KeyValueServer",
+          "process_id:\(getpid())", "tcp_port:\(options.port)", "uptime_in_seconds:\(uptime)",
+          "threads:\(options.threads)", "shards:\(shards.count)", "shard_kind:\(options.kind)",
+        ]
+      ),
+      ("Clients", ["connected_clients:\(clientCount)", "maxclients:\(options.mostClients)"]),
+      (
+        "Memory",
+        [
+          "used_memory:\(memory.allocated)", "used_memory_rss:\(memory.resident)",
+          "allocator_active:\(memory.active)", "mem_allocator:\(MemoryUse.allocator)",
+        ]
+      ),
+      ("Stats", ["total_commands_processed:\(commandCount)", "expired_keys:\(counts?.expired ?? 0)"]),
+      ("Loops", group.loops.map { "\($0.name):\($0.counters)" }),
+      ("Keyspace", (counts?.keys ?? 0) > 0 ? ["db0:keys=\(counts!.keys),expires=0,avg_ttl=0"] : []),
+    ]
+    return sections.filter { section == nil || section == $0.name.lowercased() || section == "all" }
+      .map { (["# \($0.name)"] + $0.lines).joined(separator: "\r\n") + "\r\n" }.joined(separator: "\r\n")
+  }
+
+  /// The metrics in Prometheus' text format.
+  func metrics() -> String {
+    let memory = MemoryUse()
+    var lines: [String] = []
+    func add(_ name: String, _ kind: String, _ values: [(labels: String, value: Int)]) {
+      lines.append("# TYPE kv_\(name) \(kind)")
+      for (labels, value) in values { lines.append("kv_\(name)\(labels) \(value)") }
+    }
+    func add(_ name: String, _ kind: String, _ value: Int) { add(name, kind, [("", value)]) }
+    add("commands_total", "counter", commandCount)
+    add("clients", "gauge", clientCount)
+    if let counts = readCounts() {
+      add("keys", "gauge", counts.keys)
+      add("expired_total", "counter", counts.expired)
+    }
+    add("resident_bytes", "gauge", memory.resident)
+    add("allocated_bytes", "gauge", memory.allocated)
+    let loops = group.loops.map(\.counters)
+    func each(_ value: (LoopCounters) -> Int) -> [(labels: String, value: Int)] {
+      loops.map { ("{loop=\"\($0.name)\"}", value($0)) }
+    }
+    add("loop_turns_total", "counter", each(\.turns))
+    add("loop_actions_total", "counter", each(\.actions))
+    add("loop_jobs_total", "counter", each(\.jobs))
+    add("loop_parks_total", "counter", each(\.parks))
+    add("loop_wakes_total", "counter", each(\.wakes))
+    return lines.joined(separator: "\n") + "\n"
+  }
+}
+
+/// A port that returns the metrics to whatever connects, as HTTP.
+enum MetricsPort {
+  static func open(_ port: UInt16, of server: Server) throws {
+    let loop = server.workers[0].loop
+    let listener = try Socket.listen(on: server.options.host, port: port)
+    try loop.watch(listener, for: .readable) { _, _ in
+      guard let client = Socket.accept(from: listener) else { return }
+      // The request does not matter, but a client that is answered before it has asked is confused.
+      let watch = try? loop.watch(client, for: .readable) { watch, _ in
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        _ = read(client, &buffer, buffer.count)
+        let body = server.metrics()
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nConnection: close\r\n"
+        _ = Socket.send(
+          Array("\(head)Content-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8), from: 0, to: client)
+        watch.dispose()
+        close(client)
+      }
+      if watch == nil { close(client) }
+    }
+  }
+}

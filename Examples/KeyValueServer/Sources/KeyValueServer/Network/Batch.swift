@@ -1,0 +1,109 @@
+/// The commands that were received together, and where their replies come from.
+struct Batch {
+  /// How several replies become one.
+  enum Combination {
+    case single
+    /// This one and those marked `more` are added up.
+    case sum
+    /// This one counts; those marked `more` are the same.
+    case first
+    case more
+  }
+
+  /// A reply, or a part of one.
+  struct Slot {
+    /// The shard, or -1 for the connection itself.
+    let source: Int
+    let combination: Combination
+  }
+
+  static let mostCommands = 1024
+  static let own = -1
+
+  var request = Request()
+  /// Where each command is in the arguments of the request.
+  var parsed: [Range<Int>] = []
+  var slots: [Slot] = []
+  /// The shards that have something to do.
+  var shards: [Int] = []
+  /// How many of them are not done.
+  var pending = 0
+  /// The connection's own replies, and where each of them ends.
+  private var replies: [UInt8] = []
+  private var ends: [Int] = []
+
+  mutating func begin(client: Int, version: Int, at now: Int64) {
+    request.bytes.removeAll(keepingCapacity: request.bytes.capacity <= 16 << 10)
+    request.arguments.removeAll(keepingCapacity: true)
+    request.client = client
+    request.version = version
+    request.now = now
+    parsed.removeAll(keepingCapacity: true)
+    slots.removeAll(keepingCapacity: true)
+    shards.removeAll(keepingCapacity: true)
+    replies.removeAll(keepingCapacity: true)
+    ends.removeAll(keepingCapacity: true)
+  }
+
+  /// Parses as many commands as are there; returns what is wrong with the next one, if it is.
+  mutating func parse(_ input: Span<UInt8>, from start: Int, at position: inout Int, _ parser: Parser)
+    -> String?
+  {
+    while parsed.count < Self.mostCommands {
+      let first = request.arguments.count
+      switch parser.parse(input, from: start, at: &position, into: &request.arguments) {
+      case .command: parsed.append(first..<request.arguments.count)
+      case .nothing: continue
+      case .incomplete: return nil
+      case .failed(let reason): return reason
+      }
+    }
+    return nil
+  }
+
+  /// Adds a reply of the connection itself.
+  mutating func reply(_ body: (inout [UInt8]) -> Void) {
+    body(&replies)
+    ends.append(replies.count)
+    slots.append(Slot(source: Self.own, combination: .single))
+  }
+
+  // MARK: Replies
+
+  /// Appends all replies in the order of the commands.
+  mutating func merge(_ works: [Work?], into output: inout [UInt8]) {
+    if shards.isEmpty { return output.append(contentsOf: replies) }
+    if shards.count == 1, ends.isEmpty, !hasCombinations, let work = works[shards[0]] {
+      if output.isEmpty { swap(&output, &work.output) } else { output.append(contentsOf: work.output) }
+      return
+    }
+    // How many replies of each source are used up; the connection's own are last.
+    var used = Array(repeating: 0, count: works.count + 1)
+    func next(_ source: Int) -> ArraySlice<UInt8> {
+      let index = source < 0 ? works.count : source
+      let (bytes, ends) = source < 0 ? (replies, self.ends) : (works[source]!.output, works[source]!.ends)
+      defer { used[index] += 1 }
+      return bytes[(used[index] == 0 ? 0 : ends[used[index] - 1])..<ends[used[index]]]
+    }
+    var index = 0
+    while index < slots.count {
+      let slot = slots[index]
+      let reply = next(slot.source)
+      index += 1
+      var parts = [reply]
+      while index < slots.count, case .more = slots[index].combination {
+        parts.append(next(slots[index].source))
+        index += 1
+      }
+      if case .sum = slot.combination {
+        output.appendInteger(parts.reduce(0) { $0 + (Int(decimal: Array($1.dropFirst().dropLast(2))) ?? 0) })
+      } else {
+        output.append(contentsOf: reply)
+      }
+    }
+  }
+
+  private var hasCombinations: Bool {
+    slots.contains { if case .single = $0.combination { false } else { true } }
+  }
+}

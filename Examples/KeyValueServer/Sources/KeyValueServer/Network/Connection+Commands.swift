@@ -1,0 +1,187 @@
+import Glibc
+
+/// The commands that a connection runs itself.
+extension Connection {
+  func run(_ call: Invocation) {
+    switch call.code {
+    case .ping: ping(call)
+    case .echo: batch.reply { $0.appendBulk(call.bytes(1)) }
+    case .quit:
+      batch.reply { $0.appendOK() }
+      isEnding = true
+    case .select: select(call)
+    case .hello: hello(call)
+    case .client: client(call)
+    case .command: describeCommands(call)
+    case .config: configure(call)
+    case .info:
+      let text = server.info(section: call.count > 1 ? call.word(1).lowercased() : nil)
+      batch.reply { $0.appendBulk(text) }
+    case .time:
+      batch.reply {
+        $0.appendArray(2)
+        $0.appendBulk(String(call.now / 1000))
+        $0.appendBulk(String(call.now % 1000 * 1000))
+      }
+    case .multi:
+      if session.transaction != nil {
+        return batch.reply { $0.appendError("ERR MULTI calls can not be nested") }
+      }
+      session.transaction = Transaction()
+      batch.reply { $0.appendOK() }
+    case .exec: execute()
+    case .discard:
+      if session.transaction == nil { return batch.reply { $0.appendError("ERR DISCARD without MULTI") } }
+      session.transaction = nil
+      batch.reply { $0.appendOK() }
+    case .reset:
+      session.transaction = nil
+      session.version = 2
+      batch.reply { $0.appendSimple("RESET") }
+    case .subscribe: subscribe(call)
+    case .unsubscribe: unsubscribe(call)
+    default: batch.reply { $0.appendError("ERR '\(call.code)' is not for a connection") }
+    }
+  }
+
+  private func ping(_ call: Invocation) {
+    if call.count > 2 { return batch.reply { $0.appendError(Refusal.wrongCount("ping")) } }
+    let isSubscriber = !session.channels.isEmpty && session.version == 2
+    batch.reply { out in
+      if isSubscriber {
+        out.appendArray(2)
+        out.appendBulk("pong")
+        out.appendBulk(call.count == 2 ? call.bytes(1) : [])
+      } else if call.count == 2 {
+        out.appendBulk(call.bytes(1))
+      } else {
+        out.appendSimple("PONG")
+      }
+    }
+  }
+
+  private func select(_ call: Invocation) {
+    batch.reply { out in
+      switch call.integer(1) {
+      case 0: out.appendOK()
+      case nil: out.appendError("ERR value is not an integer or out of range")
+      default: out.appendError("ERR DB index is out of range")
+      }
+    }
+  }
+
+  private func hello(_ call: Invocation) {
+    if call.count > 1 {
+      guard let version = call.integer(1) else {
+        return batch.reply { $0.appendError("ERR Protocol version is not an integer or out of range") }
+      }
+      if version != 2, version != 3 {
+        return batch.reply { $0.appendError("NOPROTO unsupported protocol version") }
+      }
+      var index = 2
+      while index < call.count {
+        guard call.word(index) == "SETNAME", index + 1 < call.count else {
+          let option = String(decoding: call.bytes(index), as: UTF8.self)
+          return batch.reply { $0.appendError("ERR Syntax error in HELLO option '\(option)'") }
+        }
+        session.name = call.bytes(index + 1)
+        index += 2
+      }
+      session.version = version
+      batch.request.version = version
+    }
+    let (version, id) = (session.version, id)
+    batch.reply { out in
+      out.appendMap(7, version)
+      for (field, value) in [("server", "redis"), ("version", Server.redisVersion)] {
+        out.appendBulk(field)
+        out.appendBulk(value)
+      }
+      out.appendBulk("proto")
+      out.appendInteger(version)
+      out.appendBulk("id")
+      out.appendInteger(id)
+      for (field, value) in [("mode", "standalone"), ("role", "master")] {
+        out.appendBulk(field)
+        out.appendBulk(value)
+      }
+      out.appendBulk("modules")
+      out.appendArray(0)
+    }
+  }
+
+  private func client(_ call: Invocation) {
+    let (id, name, version) = (id, session.name, session.version)
+    switch call.word(1) {
+    case "SETNAME" where call.count == 3:
+      session.name = call.bytes(2)
+      batch.reply { $0.appendOK() }
+    case "GETNAME" where call.count == 2:
+      batch.reply { if name.isEmpty { $0.appendNull(version) } else { $0.appendBulk(name) } }
+    case "ID" where call.count == 2: batch.reply { $0.appendInteger(id) }
+    case "SETINFO" where call.count == 4, "NO-EVICT" where call.count == 3, "NO-TOUCH" where call.count == 3:
+      batch.reply { $0.appendOK() }
+    case "INFO" where call.count == 2:
+      batch.reply {
+        $0.appendBulk("id=\(id) name=\(String(decoding: name, as: UTF8.self)) resp=\(version)\n")
+      }
+    default:
+      let word = String(decoding: call.bytes(1), as: UTF8.self)
+      batch.reply {
+        $0.appendError("ERR unknown subcommand or wrong number of arguments for '\(word)'. Try CLIENT HELP.")
+      }
+    }
+  }
+
+  private func describeCommands(_ call: Invocation) {
+    let all = CommandTable.shared.all
+    switch call.count > 1 ? call.word(1) : "" {
+    case "COUNT": batch.reply { $0.appendInteger(all.count) }
+    case "DOCS": batch.reply { [version = session.version] in $0.appendMap(0, version) }
+    case "":
+      batch.reply { out in
+        out.appendArray(all.count)
+        for info in all {
+          out.appendArray(6)
+          out.appendBulk(info.name)
+          out.appendInteger(info.arity)
+          out.appendArray(1)
+          out.appendSimple(info.writes ? "write" : "readonly")
+          let (first, last, step) = info.keyPositions
+          for position in [first, last, step] { out.appendInteger(position) }
+        }
+      }
+    default: batch.reply { $0.appendArray(0) }
+    }
+  }
+
+  private func configure(_ call: Invocation) {
+    switch call.word(1) {
+    case "GET" where call.count >= 3:
+      let settings = server.options.settings.filter { setting in
+        (2..<call.count).contains { fnmatch(call.word($0).lowercased(), setting.name, 0) == 0 }
+      }
+      batch.reply { [version = session.version] out in
+        out.appendMap(settings.count, version)
+        for (name, value) in settings {
+          out.appendBulk(name)
+          out.appendBulk(value)
+        }
+      }
+    case "RESETSTAT" where call.count == 2: batch.reply { $0.appendOK() }
+    default: batch.reply { $0.appendError("ERR CONFIG can only be read here") }
+    }
+  }
+}
+
+extension CommandInfo {
+  /// The first and the last argument that is a key, and the distance between two, as COMMAND says it.
+  fileprivate var keyPositions: (Int, Int, Int) {
+    switch shape {
+    case .connection, .everyShard: (0, 0, 0)
+    case .oneKey: (1, 1, 1)
+    case .eachKey, .arrayOfKeys: (1, -1, 1)
+    case .eachPair: (1, -1, 2)
+    }
+  }
+}

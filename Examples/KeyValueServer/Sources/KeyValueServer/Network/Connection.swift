@@ -1,0 +1,233 @@
+import Glibc
+import ReactorRuntime
+
+/// A client: what was received from it, the batch that is being run, and what is to be sent to it. It belongs to the thread of
+/// its loop.
+///
+/// ```
+///  readable ─▶ input ─▶ parse a batch ─▶ works, one per shard ─▶ complete: merge the replies ─▶ output ─▶ send
+///                            ▲                                                 │
+///                            └───────────── while there is input ──────────────┘
+/// ```
+///
+/// One batch at a time: so replies keep their order, and a client that sends faster than its commands run is not read.
+final class Connection {
+  let descriptor: Int32
+  let id: Int
+  let worker: Worker
+  let server: Server
+  /// This object, for closures and works; nil at the end.
+  var bound: LoopBound<Connection>!
+  private var watch: Watch?
+  /// Whether nothing is read: a batch is running, or the client does not read.
+  private var isPaused = false
+
+  private var input: [UInt8] = []
+  /// Where the next batch begins.
+  private var inputStart = 0
+  private var output: [UInt8] = []
+  private var outputStart = 0
+  var batch = Batch()
+  /// One per shard, made when it is first needed.
+  private var works: [Work?]
+  private var isRunning = false
+  private var isAdvancing = false
+  /// What others have published, which must not come in the middle of a batch.
+  private var pushed: [UInt8] = []
+  /// Whether the connection is closed once everything was sent.
+  var isEnding = false
+  private(set) var isClosed = false
+  var session = Session()
+
+  init(_ descriptor: Int32, id: Int, on worker: Worker, of server: Server) {
+    self.descriptor = descriptor
+    self.id = id
+    self.worker = worker
+    self.server = server
+    works = Array(repeating: nil, count: server.shards.count)
+  }
+
+  /// Begins to read.
+  func start(as bound: LoopBound<Connection>) throws(WatchError) {
+    self.bound = bound
+    watch = try worker.loop.watch(descriptor, for: .readable) { _, ready in bound.value.isReady(ready) }
+  }
+
+  private func isReady(_ ready: Loop.Readiness) {
+    if ready.contains(.writable), hasOutput { return flushAndAdvance() }
+    if isRunning { return pause() }
+    switch worker.receive(from: descriptor, into: &input) {
+    case .nothing: break
+    case .end: close()
+    case .bytes: advance()
+    }
+  }
+
+  // MARK: Batches
+
+  /// Runs what has been received, batch by batch, as long as none has to wait for another thread.
+  private func advance() {
+    if isAdvancing { return }
+    isAdvancing = true
+    while !isRunning, !isEnding, !isClosed, inputStart < input.count, !hasOutput || output.count < 64 << 10 {
+      if !parseBatch() { break }
+      submit()
+    }
+    isAdvancing = false
+    if isRunning || isClosed { return }
+    if hasOutput { flushAndAdvance() } else if isEnding { close() } else { resume() }
+  }
+
+  /// Parses what is there into the batch; returns false if that is no whole command.
+  private func parseBatch() -> Bool {
+    batch.begin(client: id, version: session.version, at: worker.now())
+    var position = inputStart
+    let failure = batch.parse(input.span, from: inputStart, at: &position, server.parser)
+    if position == inputStart, failure == nil { return false }
+    if inputStart == 0, position == input.count {
+      swap(&input, &batch.request.bytes)
+      input.removeAll(keepingCapacity: input.capacity <= 16 << 10)
+    } else {
+      batch.request.bytes.append(contentsOf: input[inputStart..<position])
+      inputStart = position
+      if inputStart == input.count { dropInput() }
+    }
+    for range in batch.parsed {
+      worker.countCommand()
+      dispatch(first: range.lowerBound, count: range.count)
+      if isEnding { break }
+    }
+    if let failure {
+      batch.reply { $0.appendError("ERR Protocol error: \(failure)") }
+      isEnding = true
+    }
+    return true
+  }
+
+  private func dropInput() {
+    input.removeAll(keepingCapacity: input.capacity <= 16 << 10)
+    inputStart = 0
+  }
+
+  /// Adds a command to the work of a shard.
+  func route(_ code: CommandCode, first: Int, count: Int, to shard: Int, combine: Batch.Combination = .single)
+  {
+    let work = works[shard] ?? makeWork(for: shard)
+    if work.commands.isEmpty { batch.shards.append(shard) }
+    work.commands.append(Command(code: code, first: first, count: count))
+    batch.slots.append(Batch.Slot(source: shard, combination: combine))
+  }
+
+  private func makeWork(for shard: Int) -> Work {
+    let work = Work(for: bound, of: worker)
+    works[shard] = work
+    return work
+  }
+
+  private func submit() {
+    batch.pending = batch.shards.count
+    if batch.pending == 0 { return finish() }
+    isRunning = true
+    // In the order in which they were first needed. Each may be complete before the next one is submitted.
+    for shard in batch.shards {
+      // It may be closed by what an earlier shard has published.
+      guard !isClosed, let work = works[shard] else { return }
+      work.request = batch.request
+      server.shards[shard].submit(work)
+    }
+  }
+
+  /// A shard has run its part.
+  func complete(_: Work) {
+    batch.pending -= 1
+    if batch.pending > 0 || isClosed { return }
+    finish()
+    advance()
+  }
+
+  /// All replies are there.
+  private func finish() {
+    isRunning = false
+    batch.merge(works, into: &output)
+    for shard in batch.shards { works[shard]?.reset() }
+    if pushed.isEmpty { return }
+    output.append(contentsOf: pushed)
+    pushed = []
+  }
+
+  // MARK: Sending
+
+  private var hasOutput: Bool { outputStart < output.count }
+
+  private func flushAndAdvance() {
+    guard let count = Socket.send(output, from: outputStart, to: descriptor) else { return close() }
+    outputStart += count
+    if hasOutput {
+      // The client does not read: it is not read either, until it does.
+      isPaused = true
+      return change(to: .writable)
+    }
+    output.removeAll(keepingCapacity: output.capacity <= 16 << 10)
+    outputStart = 0
+    if isEnding, !isRunning { return close() }
+    if inputStart < input.count { advance() } else { resume() }
+  }
+
+  /// A message of a channel. It waits for the end of the running batch.
+  func push(_ message: [UInt8], from channel: Key) {
+    if isClosed { return }
+    var bytes: [UInt8] = []
+    bytes.appendPush(3, session.version)
+    bytes.appendBulk("message")
+    bytes.appendBulk(channel.bytes)
+    bytes.appendBulk(message)
+    if isRunning || isAdvancing { return pushed.append(contentsOf: bytes) }
+    let wasIdle = !hasOutput
+    output.append(contentsOf: bytes)
+    if output.count - outputStart > server.options.outputLimit {
+      Log.warning("client \(id) does not read what it has subscribed to: disconnected")
+      return close()
+    }
+    if wasIdle { flushAndAdvance() }
+  }
+
+  // MARK: Reading or not
+
+  private func pause() {
+    if isPaused { return }
+    isPaused = true
+    change(to: [])
+  }
+
+  private func resume() {
+    if !isPaused || isClosed { return }
+    isPaused = false
+    change(to: .readable)
+  }
+
+  private func change(to readiness: Loop.Readiness) {
+    do { try watch?.change(to: readiness) } catch { close() }
+  }
+
+  // MARK: The end
+
+  /// Ends the connection after what it has sent so far. For the end of the server.
+  func finishAndClose() {
+    isEnding = true
+    if !isRunning, !hasOutput { close() }
+  }
+
+  func close() {
+    if isClosed { return }
+    isClosed = true
+    watch?.dispose()
+    Glibc.close(descriptor)
+    for (shard, channels) in Dictionary(grouping: session.channels, by: server.shard(of:)) {
+      server.shards[shard].update { [id] in $0.unsubscribe(id, from: channels) }
+    }
+    worker.forget(self)
+    // The works refer to this object.
+    works = []
+    bound = nil
+  }
+}

@@ -1,0 +1,168 @@
+/// What a connection remembers from command to command.
+struct Session {
+  /// The version of the protocol.
+  var version = 2
+  var name: [UInt8] = []
+  /// The channels that it has subscribed to.
+  var channels: Set<Key> = []
+  var transaction: Transaction?
+}
+
+/// The commands between MULTI and EXEC.
+struct Transaction {
+  var commands: [(info: CommandInfo, bytes: [UInt8], arguments: [Request.Slice])] = []
+  /// Whether one of them was refused, so that EXEC refuses all.
+  var isBroken = false
+}
+
+/// Which shards run a command, or what the connection does itself.
+extension Connection {
+  func dispatch(first: Int, count: Int) {
+    let name = batch.request.arguments[first]
+    guard let info = CommandTable.shared.find(batch.request.bytes, name) else {
+      return refuse(unknownCommand(first, count))
+    }
+    if !info.accepts(count) { return refuse(Refusal.wrongCount(info.name)) }
+    if session.transaction != nil, ![.multi, .exec, .discard, .quit, .reset].contains(info.code) {
+      if info.code == .subscribe || info.code == .unsubscribe {
+        return refuse("ERR \(info.name.uppercased()) is not allowed in transactions")
+      }
+      queue(info, first, count)
+    } else if !session.channels.isEmpty, session.version == 2,
+      ![.subscribe, .unsubscribe, .ping, .quit, .reset].contains(info.code)
+    {
+      refuse(
+        """
+        ERR Can't execute '\(info.name)': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in \
+        this context
+        """)
+    } else {
+      spread(info, first, count)
+    }
+  }
+
+  private func refuse(_ error: String) {
+    session.transaction?.isBroken = true
+    batch.reply { $0.appendError(error) }
+  }
+
+  private func unknownCommand(_ first: Int, _ count: Int) -> String {
+    func text(_ index: Int) -> String {
+      let slice = batch.request.arguments[index]
+      return String(
+        decoding: batch.request.bytes[slice.start..<(slice.start + min(slice.count, 128))], as: UTF8.self)
+    }
+    let arguments = (first + 1..<first + count).prefix(20).map { "'\(text($0))' " }.joined()
+    return "ERR unknown command '\(text(first))', with args beginning with: \(arguments)"
+  }
+
+  /// Adds a command to the works of its shards.
+  private func spread(_ info: CommandInfo, _ first: Int, _ count: Int) {
+    switch info.shape {
+    case .connection:
+      run(Invocation(request: batch.request, command: Command(code: info.code, first: first, count: count)))
+    case .oneKey: route(info.code, first: first, count: count, to: shard(of: first + 1))
+    case .eachKey where count == 2: route(info.code, first: first, count: 2, to: shard(of: first + 1))
+    case .eachKey:
+      for index in 1..<count {
+        // As if the argument before the key were the name of the command.
+        let place = first + index - 1
+        route(info.code, first: place, count: 2, to: shard(of: place + 1), combine: index == 1 ? .sum : .more)
+      }
+    case .arrayOfKeys:
+      batch.reply { $0.appendArray(count - 1) }
+      for index in 1..<count {
+        route(.mgetOne, first: first + index - 1, count: 2, to: shard(of: first + index))
+      }
+    case .eachPair:
+      if count % 2 == 0 { return batch.reply { $0.appendError(Refusal.wrongCount(info.name)) } }
+      for index in stride(from: 1, to: count, by: 2) {
+        let place = first + index
+        route(.msetOne, first: place, count: 2, to: shard(of: place), combine: index == 1 ? .first : .more)
+      }
+    case .everyShard(let isSum):
+      for shard in server.shards.indices {
+        let combination: Batch.Combination = shard > 0 ? .more : isSum ? .sum : .first
+        route(info.code, first: first, count: 1, to: shard, combine: combination)
+      }
+    }
+  }
+
+  private func shard(of argument: Int) -> Int {
+    let slice = batch.request.arguments[argument]
+    return server.shard(of: batch.request.bytes, slice)
+  }
+
+  // MARK: Transactions
+
+  private func queue(_ info: CommandInfo, _ first: Int, _ count: Int) {
+    let slices = batch.request.arguments[first..<first + count]
+    let start = slices.first!.start
+    let end = slices.last!.start + slices.last!.count
+    session.transaction?.commands.append(
+      (
+        info, Array(batch.request.bytes[start..<end]),
+        slices.map { Request.Slice(start: $0.start - start, count: $0.count) }
+      ))
+    batch.reply { $0.appendQueued() }
+  }
+
+  /// Adds all commands of the transaction to the batch. Those of one shard are in one work, so no other client sees a part of
+  /// them; between two shards others may.
+  func execute() {
+    guard let transaction = session.transaction else {
+      return batch.reply { $0.appendError("ERR EXEC without MULTI") }
+    }
+    session.transaction = nil
+    if transaction.isBroken {
+      return batch.reply { $0.appendError("EXECABORT Transaction discarded because of previous errors.") }
+    }
+    batch.reply { $0.appendArray(transaction.commands.count) }
+    for (info, bytes, arguments) in transaction.commands {
+      let (start, first) = (batch.request.bytes.count, batch.request.arguments.count)
+      batch.request.bytes.append(contentsOf: bytes)
+      for slice in arguments {
+        batch.request.arguments.append(Request.Slice(start: start + slice.start, count: slice.count))
+      }
+      spread(info, first, arguments.count)
+    }
+  }
+
+  // MARK: Channels
+
+  func subscribe(_ call: Invocation) {
+    for index in 1..<call.count {
+      session.channels.insert(call.key(index))
+      let place = call.command.first + index
+      // What the shard does for it has no reply of its own, and comes first: a message can only follow.
+      route(.subscribeOne, first: place, count: 1, to: shard(of: place))
+      replyChannel("subscribe", call.bytes(index))
+    }
+  }
+
+  func unsubscribe(_ call: Invocation) {
+    if call.count == 1 {
+      if session.channels.isEmpty { return replyChannel("unsubscribe", nil) }
+      for (shard, channels) in Dictionary(grouping: session.channels, by: server.shard(of:)) {
+        server.shards[shard].update { [id] in $0.unsubscribe(id, from: channels) }
+      }
+      while let channel = session.channels.popFirst() { replyChannel("unsubscribe", channel.bytes) }
+    }
+    for index in 1..<call.count {
+      session.channels.remove(call.key(index))
+      let place = call.command.first + index
+      route(.unsubscribeOne, first: place, count: 1, to: shard(of: place))
+      replyChannel("unsubscribe", call.bytes(index))
+    }
+  }
+
+  private func replyChannel(_ kind: String, _ channel: [UInt8]?) {
+    let (count, version) = (session.channels.count, session.version)
+    batch.reply { out in
+      out.appendPush(3, version)
+      out.appendBulk(kind)
+      if let channel { out.appendBulk(channel) } else { out.appendNull(version) }
+      out.appendInteger(count)
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import Glibc
+
+/// The calls of the system that a server needs, on non-blocking sockets.
+enum Socket {
+  struct Failure: Error, CustomStringConvertible {
+    let call: String
+    let code: Int32
+    var description: String { "\(call): \(String(cString: strerror(code)))" }
+  }
+
+  private static let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+
+  /// A socket that listens on a TCP port of an IPv4 address.
+  static func listen(on host: String, port: UInt16) throws(Failure) -> Int32 {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    guard inet_pton(AF_INET, host, &address.sin_addr) == 1 else { throw Failure(call: host, code: EINVAL) }
+    let descriptor = socket(AF_INET, kind, 0)
+    if descriptor < 0 { throw Failure(call: "socket", code: errno) }
+    set(SOL_SOCKET, SO_REUSEADDR, of: descriptor)
+    let isBound = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+      }
+    }
+    guard isBound, Glibc.listen(descriptor, 4096) == 0 else {
+      let code = errno
+      close(descriptor)
+      throw Failure(call: "\(host):\(port)", code: code)
+    }
+    return descriptor
+  }
+
+  /// A client that waits; nil if there is none, or no descriptor is left for it.
+  static func accept(from listener: Int32) -> Int32? {
+    let descriptor = Glibc.accept(listener, nil, nil)
+    if descriptor < 0 { return nil }
+    _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    set(Int32(IPPROTO_TCP), TCP_NODELAY, of: descriptor)
+    return descriptor
+  }
+
+  private static func set(_ level: Int32, _ option: Int32, of descriptor: Int32) {
+    var one: Int32 = 1
+    setsockopt(descriptor, level, option, &one, socklen_t(MemoryLayout<Int32>.size))
+  }
+
+  enum Received {
+    case bytes(Int)
+    case nothing
+    case end
+  }
+
+  /// Appends what has been received, at most what `buffer` holds.
+  static func receive(from descriptor: Int32, by buffer: inout [UInt8], into input: inout [UInt8]) -> Received
+  {
+    let count = read(descriptor, &buffer, buffer.count)
+    if count > 0 {
+      input.append(contentsOf: buffer[..<count])
+      return .bytes(count)
+    }
+    return count < 0 && (errno == EAGAIN || errno == EINTR) ? .nothing : .end
+  }
+
+  /// Sends what the socket takes of `bytes` from `start` on; returns how many bytes that were, or nil if it is broken.
+  static func send(_ bytes: [UInt8], from start: Int, to descriptor: Int32) -> Int? {
+    let count = bytes.withUnsafeBytes {
+      Glibc.send(descriptor, $0.baseAddress! + start, $0.count - start, Int32(MSG_NOSIGNAL))
+    }
+    if count >= 0 { return count }
+    return errno == EAGAIN || errno == EINTR ? 0 : nil
+  }
+}

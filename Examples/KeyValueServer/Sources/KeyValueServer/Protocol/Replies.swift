@@ -1,0 +1,102 @@
+/// The replies of the Redis protocol, appended to the output of a connection. What RESP3 spells otherwise is told its version.
+extension [UInt8] {
+  mutating func appendOK() { append(contentsOf: "+OK\r\n".utf8) }
+  mutating func appendQueued() { append(contentsOf: "+QUEUED\r\n".utf8) }
+  mutating func appendSimple(_ text: StaticString) {
+    append(UInt8(ascii: "+"))
+    text.withUTF8Buffer { append(contentsOf: $0) }
+    appendEnd()
+  }
+
+  /// An error: its code, such as "ERR", and a sentence.
+  mutating func appendError(_ text: String) {
+    append(UInt8(ascii: "-"))
+    // A line of the protocol must stay one.
+    append(contentsOf: text.utf8.lazy.map { $0 == 13 || $0 == 10 ? 32 : $0 })
+    appendEnd()
+  }
+
+  mutating func appendInteger(_ value: Int) { appendNumber(":", value) }
+
+  /// The number of elements that follow.
+  mutating func appendArray(_ count: Int) { appendNumber("*", count) }
+
+  /// The number of pairs that follow: a map in RESP3, an array of twice as many in RESP2.
+  mutating func appendMap(_ count: Int, _ version: Int) {
+    if version >= 3 { appendNumber("%", count) } else { appendNumber("*", count * 2) }
+  }
+
+  /// The number of elements of something that the client did not ask for.
+  mutating func appendPush(_ count: Int, _ version: Int) { appendNumber(version >= 3 ? ">" : "*", count) }
+
+  mutating func appendBulk(_ bytes: some Collection<UInt8>) {
+    appendNumber("$", bytes.count)
+    append(contentsOf: bytes)
+    appendEnd()
+  }
+
+  mutating func appendBulk(_ text: String) { appendBulk(text.utf8) }
+
+  mutating func appendNull(_ version: Int) {
+    append(contentsOf: (version >= 3 ? "_\r\n" : "$-1\r\n").utf8)
+  }
+
+  /// No array, as RESP2 distinguishes it from no string.
+  mutating func appendNullArray(_ version: Int) {
+    append(contentsOf: (version >= 3 ? "_\r\n" : "*-1\r\n").utf8)
+  }
+
+  mutating func appendScore(_ score: Double, _ version: Int) {
+    if version >= 3 {
+      append(UInt8(ascii: ","))
+      append(contentsOf: score.redisText.utf8)
+      appendEnd()
+    } else {
+      appendBulk(score.redisText)
+    }
+  }
+
+  private mutating func appendNumber(_ mark: Unicode.Scalar, _ value: Int) {
+    append(UInt8(ascii: mark))
+    appendDecimal(value)
+    appendEnd()
+  }
+
+  mutating func appendDecimal(_ value: Int) {
+    if value < 0 { append(UInt8(ascii: "-")) }
+    let magnitude = value.magnitude
+    if magnitude < 10 { return append(UInt8(48 + magnitude)) }
+    var divisor: UInt = 10
+    while divisor <= magnitude / 10 { divisor *= 10 }
+    var rest = magnitude
+    while divisor > 0 {
+      append(UInt8(48 + rest / divisor))
+      rest %= divisor
+      divisor /= 10
+    }
+  }
+
+  private mutating func appendEnd() {
+    append(13)
+    append(10)
+  }
+}
+
+extension Double {
+  /// As Redis writes it: an integer without a point.
+  var redisText: String {
+    if isInfinite { return self < 0 ? "-inf" : "inf" }
+    if self == rounded(), magnitude < 1e17 { return String(Int(self)) }
+    return String(describing: self)
+  }
+}
+
+/// The sentences of Redis for what more than one command refuses.
+enum Refusal {
+  static let wrongType = "WRONGTYPE Operation against a key holding the wrong kind of value"
+  static let notAnInteger = "ERR value is not an integer or out of range"
+  static let notAFloat = "ERR value is not a valid float"
+  static let syntax = "ERR syntax error"
+  static let noSuchKey = "ERR no such key"
+  static func wrongCount(_ name: String) -> String { "ERR wrong number of arguments for '\(name)' command" }
+}

@@ -1,0 +1,96 @@
+/// Commands as they were received, and where their arguments are. Copied by reference: the shards only read it.
+struct Request: Sendable {
+  /// Where an argument is in `bytes`.
+  struct Slice: Sendable {
+    let start: Int
+    let count: Int
+  }
+
+  var bytes: [UInt8] = []
+  var arguments: [Slice] = []
+  /// The time at which the command was received, in milliseconds since 1970. What a shard does depends on this and not on a
+  /// clock.
+  var now: Int64 = 0
+  /// The number of the client.
+  var client = 0
+  /// The version of the protocol that the client speaks: 2 or 3.
+  var version = 2
+}
+
+/// One command for one shard, or for the connection itself: where its arguments are in a ``Request``.
+struct Command: Sendable {
+  let code: CommandCode
+  /// The index of its name in the arguments of the request; the others follow.
+  let first: Int
+  /// How many arguments it has, with its name.
+  let count: Int
+}
+
+/// A command with its request: how code that runs it reads its arguments.
+struct Invocation {
+  let request: Request
+  let command: Command
+
+  var code: CommandCode { command.code }
+  var count: Int { command.count }
+  var now: Int64 { request.now }
+  var version: Int { request.version }
+
+  /// The bytes of an argument; 0 is the name.
+  func bytes(_ index: Int) -> [UInt8] {
+    let slice = request.arguments[command.first + index]
+    return Array(request.bytes[slice.start..<(slice.start + slice.count)])
+  }
+
+  func key(_ index: Int) -> Key { Key(bytes: bytes(index)) }
+
+  /// An argument as a word of the protocol, in upper case.
+  func word(_ index: Int) -> String { String(decoding: bytes(index), as: UTF8.self).uppercased() }
+
+  /// An argument as an integer, in the only form that Redis accepts.
+  func integer(_ index: Int) -> Int? { Int(decimal: bytes(index)) }
+
+  /// An argument as a number; infinities count, other words do not.
+  func double(_ index: Int) -> Double? {
+    let text = String(decoding: bytes(index), as: UTF8.self)
+    guard let value = Double(text), !value.isNaN else { return nil }
+    return value
+  }
+}
+
+/// A key, a field or a member: bytes that are hashed at once.
+struct Key: Hashable, Sendable {
+  let bytes: [UInt8]
+
+  func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
+
+  static func == (one: Key, other: Key) -> Bool { one.bytes == other.bytes }
+}
+
+extension Int {
+  /// The integer that these digits are; nil for a sign "+", spaces, leading zeros, and what is too large.
+  init?(decimal digits: [UInt8]) {
+    var index = 0
+    let isNegative = digits.first == UInt8(ascii: "-")
+    if isNegative { index = 1 }
+    guard index < digits.count, digits.count <= 20 else { return nil }
+    if digits[index] == UInt8(ascii: "0"), digits.count > 1 { return nil }
+    // Downwards, since the smallest has no counterpart.
+    var value = 0
+    while index < digits.count {
+      let digit = Int(digits[index]) - 48
+      guard (0...9).contains(digit) else { return nil }
+      let (shifted, overflows) = value.multipliedReportingOverflow(by: 10)
+      let (next, exceeds) = shifted.subtractingReportingOverflow(digit)
+      if overflows || exceeds { return nil }
+      value = next
+      index += 1
+    }
+    if isNegative {
+      self = value
+    } else {
+      if value == .min { return nil }
+      self = -value
+    }
+  }
+}

@@ -1,0 +1,223 @@
+/// Running commands.
+extension Keyspace {
+  /// Runs one command, and appends its one reply.
+  mutating func execute(_ call: Invocation, _ out: inout [UInt8]) {
+    let key = call.key(call.code == .msetOne ? 0 : 1)
+    expire(key, at: call.now)
+    switch call.code {
+    case .get, .mgetOne, .set, .msetOne, .setnx, .setex, .psetex, .getset, .getdel, .append, .strlen:
+      executeString(call, key, &out)
+    case .incr: add(1, to: key, &out)
+    case .decr: add(-1, to: key, &out)
+    case .incrby, .decrby: addArgument(call, key, &out)
+    case .del, .exists, .type, .expire, .pexpire, .ttl, .pttl, .persist: executeKey(call, key, &out)
+    case .lpush, .rpush, .lpop, .rpop, .llen, .lrange, .lindex: executeList(call, key, &out)
+    case .hset, .hget, .hdel, .hlen, .hgetall, .hexists, .hkeys, .hvals, .hmget, .hincrby:
+      executeHash(call, key, &out)
+    case .sadd, .srem, .scard, .sismember, .smembers, .spop: executeSet(call, key, &out)
+    case .zadd, .zrem, .zscore, .zcard, .zrange, .zrank, .zincrby, .zpopmin: executeSorted(call, key, &out)
+    default: out.appendError("ERR '\(call.code)' is not for a shard")
+    }
+  }
+
+  // MARK: Keys
+
+  private mutating func executeKey(_ call: Invocation, _ key: Key, _ out: inout [UInt8]) {
+    switch call.code {
+    case .del: out.appendInteger(entries.removeValue(forKey: key) == nil ? 0 : 1)
+    case .exists: out.appendInteger(entries[key] == nil ? 0 : 1)
+    case .type:
+      if let entry = entries[key] { out.appendSimple(entry.value.typeName) } else { out.appendSimple("none") }
+    case .expire: setDeadline(call, key, unit: 1000, &out)
+    case .pexpire: setDeadline(call, key, unit: 1, &out)
+    case .ttl, .pttl:
+      guard let entry = entries[key] else { return out.appendInteger(-2) }
+      if entry.deadline == 0 { return out.appendInteger(-1) }
+      let left = Int(entry.deadline - call.now)
+      out.appendInteger(call.code == .ttl ? (left + 500) / 1000 : left)
+    default:
+      let hadDeadline = (entries[key]?.deadline ?? 0) != 0
+      if hadDeadline { setDeadline(0, of: key) }
+      out.appendInteger(hadDeadline ? 1 : 0)
+    }
+  }
+
+  private mutating func setDeadline(_ call: Invocation, _ key: Key, unit: Int, _ out: inout [UInt8]) {
+    let option = call.count > 3 ? call.word(3) : ""
+    if call.count > 4 || !["", "NX", "XX", "GT", "LT"].contains(option) {
+      let wrong = call.bytes(min(call.count, 5) - 1)
+      return out.appendError("ERR Unsupported option \(String(decoding: wrong, as: UTF8.self))")
+    }
+    guard let amount = call.integer(2) else { return out.appendError(Refusal.notAnInteger) }
+    let (delay, overflows) = amount.multipliedReportingOverflow(by: unit)
+    let (deadline, exceeds) = Int(call.now).addingReportingOverflow(delay)
+    if overflows || exceeds {
+      let name = call.code == .expire ? "expire" : "pexpire"
+      return out.appendError("ERR invalid expire time in '\(name)' command")
+    }
+    guard let before = entries[key]?.deadline else { return out.appendInteger(0) }
+    // No deadline counts as the end of time.
+    let isAllowed =
+      switch option {
+      case "NX": before == 0
+      case "XX": before != 0
+      case "GT": before != 0 && deadline > before
+      case "LT": before == 0 || deadline < before
+      default: true
+      }
+    if !isAllowed { return out.appendInteger(0) }
+    if deadline <= Int(call.now) { entries[key] = nil } else { setDeadline(Int64(deadline), of: key) }
+    out.appendInteger(1)
+  }
+
+  // MARK: Counters
+
+  private mutating func addArgument(_ call: Invocation, _ key: Key, _ out: inout [UInt8]) {
+    guard let amount = call.integer(2) else { return out.appendError(Refusal.notAnInteger) }
+    if call.code == .incrby { return add(amount, to: key, &out) }
+    if amount == .min { return out.appendError("ERR decrement would overflow") }
+    add(-amount, to: key, &out)
+  }
+
+  private mutating func add(_ amount: Int, to key: Key, _ out: inout [UInt8]) {
+    guard let index = entries.index(forKey: key) else {
+      entries[key] = Entry(value: .string(Self.decimal(amount)))
+      return out.appendInteger(amount)
+    }
+    guard case .string(let bytes) = entries.values[index].value else {
+      return out.appendError(Refusal.wrongType)
+    }
+    guard let before = Int(decimal: bytes) else { return out.appendError(Refusal.notAnInteger) }
+    let (sum, overflows) = before.addingReportingOverflow(amount)
+    if overflows { return out.appendError("ERR increment or decrement would overflow") }
+    entries.values[index].value = .string(Self.decimal(sum))
+    out.appendInteger(sum)
+  }
+
+  static func decimal(_ value: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(20)
+    bytes.appendDecimal(value)
+    return bytes
+  }
+}
+
+// MARK: Strings
+
+extension Keyspace {
+  private mutating func executeString(_ call: Invocation, _ key: Key, _ out: inout [UInt8]) {
+    switch call.code {
+    case .get: appendString(of: key, call.version, &out)
+    case .mgetOne:
+      if case .string(let bytes) = entries[key]?.value {
+        out.appendBulk(bytes)
+      } else {
+        out.appendNull(call.version)
+      }
+    case .msetOne:
+      entries[key] = Entry(value: .string(call.bytes(1)))
+      out.appendOK()
+    case .set: set(call, key, &out)
+    case .setnx:
+      let isNew = entries[key] == nil
+      if isNew { entries[key] = Entry(value: .string(call.bytes(2))) }
+      out.appendInteger(isNew ? 1 : 0)
+    case .setex, .psetex:
+      let name = call.code == .setex ? "setex" : "psetex"
+      guard let amount = call.integer(2) else { return out.appendError(Refusal.notAnInteger) }
+      guard let deadline = Self.deadline(in: amount, unit: call.code == .setex ? 1000 : 1, call) else {
+        return out.appendError("ERR invalid expire time in '\(name)' command")
+      }
+      entries[key] = Entry(value: .string(call.bytes(3)))
+      setDeadline(deadline, of: key)
+      out.appendOK()
+    case .getset:
+      if !appendString(of: key, call.version, &out) { return }
+      entries[key] = Entry(value: .string(call.bytes(2)))
+    case .getdel: if appendString(of: key, call.version, &out) { entries[key] = nil }
+    case .append:
+      guard let index = entries.index(forKey: key) else {
+        let bytes = call.bytes(2)
+        entries[key] = Entry(value: .string(bytes))
+        return out.appendInteger(bytes.count)
+      }
+      guard case .string(var bytes) = entries.values[index].value else {
+        return out.appendError(Refusal.wrongType)
+      }
+      entries.values[index].value = .string([])
+      bytes.append(contentsOf: call.bytes(2))
+      out.appendInteger(bytes.count)
+      entries.values[index].value = .string(bytes)
+    default:
+      switch entries[key]?.value {
+      case nil: out.appendInteger(0)
+      case .string(let bytes): out.appendInteger(bytes.count)
+      default: out.appendError(Refusal.wrongType)
+      }
+    }
+  }
+
+  /// Appends the string, or no string; returns false if it is of another type.
+  @discardableResult
+  private func appendString(of key: Key, _ version: Int, _ out: inout [UInt8]) -> Bool {
+    switch entries[key]?.value {
+    case nil: out.appendNull(version)
+    case .string(let bytes): out.appendBulk(bytes)
+    default:
+      out.appendError(Refusal.wrongType)
+      return false
+    }
+    return true
+  }
+
+  private static func deadline(in amount: Int, unit: Int, _ call: Invocation) -> Int64? {
+    let (delay, overflows) = amount.multipliedReportingOverflow(by: unit)
+    let (deadline, exceeds) = delay.addingReportingOverflow(Int(call.now))
+    return amount <= 0 || overflows || exceeds ? nil : Int64(deadline)
+  }
+
+  private mutating func set(_ call: Invocation, _ key: Key, _ out: inout [UInt8]) {
+    if call.count == 3 {
+      entries[key] = Entry(value: .string(call.bytes(2)))
+      return out.appendOK()
+    }
+    var (mustBeNew, mustExist, returnsOld, keepsDeadline) = (false, false, false, false)
+    var deadline: Int64 = 0
+    var index = 3
+    while index < call.count {
+      let option = call.word(index)
+      switch option {
+      case "NX" where !mustExist: mustBeNew = true
+      case "XX" where !mustBeNew: mustExist = true
+      case "GET": returnsOld = true
+      case "KEEPTTL" where deadline == 0: keepsDeadline = true
+      case "EX", "PX", "EXAT", "PXAT":
+        if deadline != 0 || keepsDeadline || index + 1 == call.count {
+          return out.appendError(Refusal.syntax)
+        }
+        index += 1
+        guard let amount = call.integer(index) else { return out.appendError(Refusal.notAnInteger) }
+        let unit = option.hasPrefix("EX") ? 1000 : 1
+        let found =
+          option.hasSuffix("AT")
+          ? amount > 0 ? amount.multipliedReportingOverflow(by: unit) : (0, true) : (0, false)
+        guard !found.1,
+          let time = option.hasSuffix("AT") ? Int64(found.0) : Self.deadline(in: amount, unit: unit, call)
+        else { return out.appendError("ERR invalid expire time in 'set' command") }
+        deadline = time
+      default: return out.appendError(Refusal.syntax)
+      }
+      index += 1
+    }
+    let old = entries[key]
+    if returnsOld, !appendString(of: key, call.version, &out) { return }
+    if (mustBeNew && old != nil) || (mustExist && old == nil) {
+      if !returnsOld { out.appendNull(call.version) }
+      return
+    }
+    if keepsDeadline, let old { deadline = old.deadline }
+    entries[key] = Entry(value: .string(call.bytes(2)))
+    if deadline != 0 { setDeadline(deadline, of: key) }
+    if !returnsOld { out.appendOK() }
+  }
+}

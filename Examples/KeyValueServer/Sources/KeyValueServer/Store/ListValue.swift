@@ -1,0 +1,48 @@
+/// A list that is changed at both ends in O(1): a ring of which the capacity is a power of two.
+struct ListValue: Sendable {
+  private var slots: [[UInt8]?] = Array(repeating: nil, count: 8)
+  private var head = 0
+  private(set) var count = 0
+
+  var isEmpty: Bool { count == 0 }
+
+  subscript(index: Int) -> [UInt8] { slots[(head + index) & (slots.count - 1)]! }
+
+  mutating func pushBack(_ element: [UInt8]) {
+    growIfFull()
+    slots[(head + count) & (slots.count - 1)] = element
+    count += 1
+  }
+
+  mutating func pushFront(_ element: [UInt8]) {
+    growIfFull()
+    head = (head - 1) & (slots.count - 1)
+    slots[head] = element
+    count += 1
+  }
+
+  mutating func popFront() -> [UInt8]? {
+    if count == 0 { return nil }
+    defer {
+      head = (head + 1) & (slots.count - 1)
+      count -= 1
+    }
+    return slots[head].take()
+  }
+
+  mutating func popBack() -> [UInt8]? {
+    if count == 0 { return nil }
+    count -= 1
+    return slots[(head + count) & (slots.count - 1)].take()
+  }
+
+  private mutating func growIfFull() {
+    if count < slots.count { return }
+    var larger: [[UInt8]?] = []
+    larger.reserveCapacity(slots.count * 2)
+    for index in 0..<count { larger.append(self[index]) }
+    larger.append(contentsOf: repeatElement(nil, count: slots.count))
+    slots = larger
+    head = 0
+  }
+}

@@ -1,0 +1,13 @@
+"""Runs the tests; the last line says how many passed and failed."""
+
+import os
+import sys
+import unittest
+
+folder = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, folder)
+result = unittest.TextTestRunner(verbosity=2).run(unittest.defaultTestLoader.discover(folder))
+failed = len({str(getattr(test, "test_case", test)) for test, _ in result.failures + result.errors})
+sys.stderr.flush()
+print(f"{result.testsRun - failed} passed, {failed} failed")
+sys.exit(0 if failed == 0 and result.testsRun > 0 else 1)

@@ -1,0 +1,112 @@
+"""Random commands, sent to redis-server and to this server: the replies must be the same."""
+
+import os
+import random
+import unittest
+
+from servers import Process
+
+KEYS = [f"k{index}" for index in range(12)]
+FIELDS = ["f1", "f2", "f3", "f4"]
+NUMBERS = ["0", "1", "-1", "7", "-3", "2", "100", "9223372036854775807", "-9223372036854775808", "1.5", "abc", "", "01"]
+UNORDERED = {"SMEMBERS", "HGETALL", "HKEYS", "HVALS"}
+
+
+def make(rng):
+    """Returns a random command."""
+    key, value = lambda: rng.choice(KEYS), lambda: rng.choice(["a", "bb", "10", "-5", "x" * 40, "", "0"])
+    number = lambda: rng.choice(NUMBERS)
+    field, score = lambda: rng.choice(FIELDS), lambda: rng.choice(["1", "2", "2.5", "-1", "1e3", "inf", "x"])
+    index = lambda: rng.choice(["0", "1", "-1", "-2", "5", "100", "-100", "x"])
+    option = lambda: rng.choice([[], ["NX"], ["XX"], ["GET"], ["EX", "100"], ["PX", "100000"], ["EX", "0"], ["EX"],
+                                 ["KEEPTTL"], ["NX", "XX"], ["XX", "GET"], ["FOO"], ["EX", "x"], ["NX", "EX", "50"]])
+    some = lambda make: [make() for _ in range(rng.randint(1, 4))]
+    pairs = lambda one, two: [x for _ in range(rng.randint(1, 3)) for x in (one(), two())]
+    return rng.choice([
+        lambda: ["SET", key(), value(), *option()], lambda: ["SET", key(), value()], lambda: ["GET", key()],
+        lambda: ["GETSET", key(), value()], lambda: ["GETDEL", key()], lambda: ["SETNX", key(), value()],
+        lambda: ["SETEX", key(), number(), value()], lambda: ["APPEND", key(), value()], lambda: ["STRLEN", key()],
+        lambda: ["MGET", *some(key)], lambda: ["MSET", *pairs(key, value)], lambda: ["MSET", key(), value(), key()],
+        lambda: ["INCR", key()], lambda: ["DECR", key()], lambda: ["INCRBY", key(), number()],
+        lambda: ["DECRBY", key(), number()], lambda: ["DEL", *some(key)], lambda: ["EXISTS", *some(key)],
+        lambda: ["TYPE", key()], lambda: ["EXPIRE", key(), rng.choice(["100", "0", "-1", "x"])],
+        lambda: ["EXPIRE", key(), *rng.choice([["100", "NX"], ["100", "XX"], ["900", "GT"], ["50", "LT"], ["9", "YY"]])], lambda: ["TTL", key()],
+        lambda: ["PERSIST", key()], lambda: ["LPUSH", key(), *some(value)], lambda: ["RPUSH", key(), *some(value)],
+        lambda: ["LPOP", key()], lambda: ["RPOP", key(), index()], lambda: ["LPOP", key(), "2"],
+        lambda: ["LLEN", key()], lambda: ["LRANGE", key(), index(), index()], lambda: ["LINDEX", key(), index()],
+        lambda: ["HSET", key(), *pairs(field, value)], lambda: ["HSET", key(), field(), value(), field()],
+        lambda: ["HGET", key(), field()], lambda: ["HMGET", key(), *some(field)], lambda: ["HDEL", key(), *some(field)],
+        lambda: ["HLEN", key()], lambda: ["HGETALL", key()], lambda: ["HEXISTS", key(), field()],
+        lambda: ["HKEYS", key()], lambda: ["HVALS", key()], lambda: ["HINCRBY", key(), field(), number()],
+        lambda: ["SADD", key(), *some(value)], lambda: ["SREM", key(), *some(value)], lambda: ["SCARD", key()],
+        lambda: ["SISMEMBER", key(), value()], lambda: ["SMEMBERS", key()],
+        lambda: ["ZADD", key(), *pairs(score, field)],
+        lambda: ["ZADD", key(), rng.choice(["NX", "XX", "CH"]), *pairs(score, field)],
+        lambda: ["ZREM", key(), *some(field)], lambda: ["ZSCORE", key(), field()], lambda: ["ZCARD", key()],
+        lambda: ["ZRANGE", key(), index(), index(), *rng.choice([[], ["WITHSCORES"], ["FOO"]])],
+        lambda: ["ZRANK", key(), field()], lambda: ["ZINCRBY", key(), score(), field()],
+        lambda: ["ZPOPMIN", key(), *rng.choice([[], ["2"], ["0"]])],
+        lambda: ["DBSIZE"], lambda: ["PING"], lambda: ["ECHO", value()], lambda: ["SELECT", rng.choice(["0", "x"])],
+        lambda: ["PUBLISH", key(), value()], lambda: ["NOSUCH", key(), value()], lambda: ["GET"],
+        lambda: ["GET", key(), key()], lambda: ["EXEC"], lambda: ["DISCARD"], lambda: ["MULTI"], lambda: ["EXEC"],
+        lambda: rng.choice([["FLUSHALL"]] + [["PING"]] * 20),
+    ])()
+
+
+def normal(command, reply):
+    """Orders what has no order; a time that is left depends on the moment."""
+    if command[0] == "TTL" and isinstance(reply, int) and reply > 0:
+        return "some time"
+    if command[0] in UNORDERED and isinstance(reply, list):
+        if command[0] == "HGETALL":
+            rest = reply[1:] if reply[:1] == ["map"] else reply
+            return sorted(zip(rest[::2], rest[1::2]))
+        return sorted(reply, key=repr)
+    return reply
+
+
+class Differential(unittest.TestCase):
+    def test_random_commands_get_the_replies_of_redis(self):
+        seed = int(os.environ.get("KV_SEED", random.randrange(1 << 30)))
+        count = int(os.environ.get("KV_COMMANDS", 6000))
+        with Process(reference=True) as reference:
+            for threads in (1, 3):
+                with Process("--threads", threads) as subject:
+                    for version in (2, 3):
+                        with self.subTest(seed=seed, threads=threads, version=version):
+                            self.compare(reference, subject, version, random.Random(seed), count)
+
+    def compare(self, reference, subject, version, rng, count):
+        connections = [reference.connect(), subject.connect()]
+        for connection in connections:
+            connection.call("FLUSHALL")
+            connection.call("HELLO", version)
+        history, queued, is_queueing = [], [], False
+        sent = 0
+        while sent < count:
+            commands = [make(rng) for _ in range(rng.choice([1, 1, 2, 5, 30]))]
+            for connection in connections:
+                for command in commands:
+                    connection.send(*command)
+            for command in commands:
+                expected, found = (connection.reply() for connection in connections)
+                history.append(command)
+                if command[0] == "EXEC" and isinstance(expected, list) and isinstance(found, list):
+                    # The replies of the commands that were queued.
+                    pairs = list(zip(queued, expected, found))
+                    self.assertEqual(len(expected), len(found), history[-12:])
+                else:
+                    pairs = [(command, expected, found)]
+                for command, one, two in pairs:
+                    self.assertEqual(normal(command, one), normal(command, two), (command, history[-8:]))
+                if expected == "+QUEUED":
+                    queued.append(command)
+                elif command[0] in ("MULTI", "EXEC", "DISCARD"):
+                    queued = []
+            sent += len(commands)
+        for connection in connections:
+            connection.close()
+
+
+if __name__ == "__main__":
+    unittest.main()

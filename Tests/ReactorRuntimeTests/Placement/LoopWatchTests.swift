@@ -1,0 +1,360 @@
+import Glibc
+import ReactorCore
+import ReactorRuntime
+import Synchronization
+import TestSupport
+import Testing
+
+/// The descriptors that a loop watches.
+@Suite struct LoopWatchTests {
+  @Test func `the body runs on the loop as long as something can be read`() throws {
+    let loop = try Loop()
+    let sockets = SocketPair()
+    let (bytes, isDone) = (Record<UInt8>(), Gate())
+    let watch = try loop.watch(sockets.near, for: .readable) { watch, ready in
+      // One byte at a time: what is left makes it ready again.
+      guard loop.isCurrent, ready == .readable, let byte = sockets.read(), watch.descriptor == sockets.near
+      else { return }
+      bytes.append(byte)
+      if byte == 9 { isDone.open() }
+    }
+    sockets.write(Array(0..<9))
+    #expect(Threads.yield { bytes.elements.count == 9 })
+    // The loop sleeps by now, or is about to.
+    sockets.write([9])
+    #expect(isDone.wait())
+    #expect(bytes.elements == Array(0...9))
+    watch.dispose()
+    #expect(Threads.start { loop.shutdown() }.wait())
+  }
+
+  @Test func `a watch for writing is called when there is room`() throws {
+    let loop = try Loop()
+    let sockets = SocketPair()
+    let full = sockets.fill()
+    let (calls, isWritable) = (Record<Loop.Readiness>(), Gate())
+    try loop.watch(sockets.near, for: [.readable, .writable]) { watch, ready in
+      calls.append(ready)
+      watch.dispose()
+      isWritable.open()
+    }
+    usleep(20_000)
+    #expect(calls.elements.isEmpty)
+    #expect(sockets.empty() == full)
+    #expect(isWritable.wait())
+    #expect(calls.elements == [.writable])
+    #expect(Threads.start { loop.shutdown() }.wait())
+  }
+
+  @Test(arguments: [WaitStrategy.parking, .parking(after: .zero), .spinning])
+  func `a send, a job and a timer end the sleep of a loop that watches something`(_ waiting: WaitStrategy)
+    throws
+  {
+    let loop = try Loop(waiting: waiting)
+    let sockets = SocketPair()
+    try loop.watch(sockets.near, for: .readable) { _, _ in _ = sockets.read() }
+    let ran = Record<Int>()
+    let reactor = Script(
+      on: .loop(loop),
+      mutate: { _, action in
+        ran.append(action)
+        return .empty()
+      })
+    for index in 0..<60 {
+      // From a loop that sleeps to one that is about to sleep.
+      usleep(UInt32(index % 6 * 40))
+      switch index % 3 {
+      case 0: reactor.send(index)
+      case 1: try loop.execute { ran.append(index) }
+      default: try loop.schedule(after: .microseconds(300)) { ran.append(index) }
+      }
+      #expect(Threads.yield(seconds: 20) { ran.elements.count == index + 1 })
+    }
+    #expect(ran.elements == Array(0..<60))
+    if waiting != .spinning { #expect(loop.counters.parks > 10 && loop.counters.wakes > 0) }
+    #expect(Threads.start { loop.shutdown() }.wait())
+  }
+
+  @Test func `a send is not lost while the loop goes over to sleeping in the poller`() throws {
+    for _ in 0..<200 {
+      let loop = try Loop(waiting: .parking(after: .zero))
+      let sockets = SocketPair()
+      let isDone = Gate(count: 2)
+      #expect(
+        Threads.run(3, seconds: 60) { thread in
+          if thread == 0 {
+            _ = try? loop.watch(sockets.near, for: .readable) { _, _ in _ = sockets.read() }
+          } else {
+            try? loop.execute { isDone.open() }
+          }
+        })
+      #expect(isDone.wait(seconds: 20))
+      loop.shutdown()
+    }
+  }
+
+  @Test
+  func `a watch that is disposed of in its own body is not called again, and releases what it captures`()
+    throws
+  {
+    let loop = try Loop()
+    let sockets = SocketPair()
+    let (calls, isDisposed) = (Record<Int>(), Gate())
+    weak var captured: SocketPair?
+    do {
+      let extra = SocketPair()
+      captured = extra
+      try loop.watch(sockets.near, for: .readable) { [extra] watch, _ in
+        calls.append(Int(extra.near))
+        watch.dispose()
+        isDisposed.open()
+      }
+    }
+    sockets.write([1])
+    #expect(isDisposed.wait())
+    let isLater = Gate()
+    try loop.schedule(after: .milliseconds(5)) { isLater.open() }
+    #expect(isLater.wait())
+    #expect(calls.elements.count == 1)
+    #expect(captured == nil)
+    // So it can be watched again.
+    let isWatchedAgain = Gate()
+    try loop.watch(sockets.near, for: .readable) { watch, _ in
+      watch.dispose()
+      isWatchedAgain.open()
+    }
+    #expect(isWatchedAgain.wait())
+    #expect(Threads.start { loop.shutdown() }.wait())
+  }
+
+  @Test func `a watch that was changed to nothing is not called, not even for the end of the other side`()
+    throws
+  {
+    let loop = try Loop()
+    let sockets = SocketPair()
+    let (calls, isOver) = (Record<Loop.Readiness>(), Gate())
+    let watch = try loop.watch(sockets.near, for: []) { watch, ready in
+      calls.append(ready)
+      watch.dispose()
+      isOver.open()
+    }
+    sockets.closeFar()
+    let isLater = Gate()
+    try loop.schedule(after: .milliseconds(20)) { isLater.open() }
+    #expect(isLater.wait())
+    #expect(calls.elements.isEmpty)
+    // Nor does the loop wake up for it again and again.
+    #expect(loop.counters.jobs == 1 && loop.counters.parks < 20)
+    try watch.change(to: .readable)
+    #expect(isOver.wait())
+    #expect(calls.elements == [.readable])
+    #expect(Threads.start { loop.shutdown() }.wait())
+  }
+
+  @Test func `shutting the loop down ends its watches and refuses later ones`() throws {
+    let loop = try Loop()
+    let sockets = SocketPair()
+    let calls = Record<Int>()
+    weak var captured: SocketPair?
+    do {
+      let extra = SocketPair()
+      captured = extra
+      try loop.watch(sockets.near, for: .readable) { [extra] _, _ in calls.append(Int(extra.near)) }
+    }
+    #expect(captured != nil)
+    #expect(Threads.start { loop.shutdown() }.wait())
+    #expect(captured == nil)
+    sockets.write([1])
+    #expect(calls.elements.isEmpty)
+    #expect(throws: WatchError.closed) { try loop.watch(sockets.near, for: .readable) { _, _ in } }
+  }
+
+  @Test func `errors say why a descriptor is not watched`() throws {
+    let loop = try Loop()
+    let sockets = SocketPair()
+    let watch = try loop.watch(sockets.near, for: .readable) { _, _ in }
+    #expect(throws: WatchError.alreadyWatched) { try loop.watch(sockets.near, for: .writable) { _, _ in } }
+    #expect(throws: WatchError.descriptorRefused(EBADF)) { try loop.watch(-1, for: .readable) { _, _ in } }
+    #expect(throws: WatchError.descriptorRefused(EBADF)) { try loop.watch(9999, for: .readable) { _, _ in } }
+    let file = open("/proc/self/exe", O_RDONLY)
+    defer { close(file) }
+    #expect(throws: WatchError.descriptorRefused(EPERM)) { try loop.watch(file, for: .readable) { _, _ in } }
+    // The number of a closed descriptor belongs to somebody else, so the old watch must not touch it.
+    watch.dispose()
+    let again = try loop.watch(sockets.near, for: .readable) { _, _ in }
+    watch.dispose()
+    try watch.change(to: .writable)
+    #expect(throws: WatchError.alreadyWatched) { try loop.watch(sockets.near, for: .readable) { _, _ in } }
+    again.dispose()
+    #expect(Threads.start { loop.shutdown() }.wait())
+  }
+
+  @Test func `a busy reactor and a busy descriptor take turns`() throws {
+    let loop = try Loop(turnLimit: 4)
+    let sockets = SocketPair()
+    let (sentToItself, wasReady) = (Shared(Atomic(0)), Shared(Atomic(0)))
+    let (reactorGoesOn, watchGoesOn) = (Gate(), Gate())
+    let busy = Script(
+      on: .loop(loop),
+      mutate: { reactor, action in
+        sentToItself.value.add(1, ordering: .relaxed)
+        if sentToItself.value.load(ordering: .relaxed) > 1000 { reactorGoesOn.open() }
+        if !(reactorGoesOn.isOpen && watchGoesOn.isOpen) { reactor.send(action) }
+        return .empty()
+      })
+    busy.send(1)
+    // From here on each round has a turn.
+    #expect(Threads.yield { sentToItself.value.load(ordering: .relaxed) > 100 })
+    sockets.write([1])
+    // Never read, so it is always ready.
+    let watch = try loop.watch(sockets.near, for: .readable) { _, _ in
+      wasReady.value.add(1, ordering: .relaxed)
+      if wasReady.value.load(ordering: .relaxed) > 1000 { watchGoesOn.open() }
+    }
+    #expect(reactorGoesOn.wait())
+    #expect(watchGoesOn.wait())
+    watch.dispose()
+    #expect(Threads.start { loop.shutdown() }.wait())
+  }
+
+  @Test func `a thousand descriptors are watched at the same time`() throws {
+    try withDescriptors(2200) {
+      let loop = try Loop()
+      let pairs = (0..<1000).map { _ in SocketPair() }
+      let seen = LoopBound([Int32: Int](), to: loop)
+      let isDone = Gate(count: 3000)
+      for pair in pairs {
+        try loop.watch(pair.near, for: .readable) { _, _ in
+          while pair.read() != nil {
+            seen.value[pair.near, default: 0] += 1
+            isDone.open()
+          }
+        }
+      }
+      for round in 0..<3 { for pair in pairs { pair.write([UInt8(round)]) } }
+      #expect(isDone.wait())
+      let isCounted = Gate()
+      try loop.execute {
+        #expect(seen.value.count == 1000)
+        #expect(seen.value.values.allSatisfy { $0 == 3 })
+        isCounted.open()
+      }
+      #expect(isCounted.wait())
+      #expect(Threads.start { loop.shutdown() }.wait())
+    }
+  }
+
+  @Test func `a value that belongs to a loop stops the program elsewhere`() async throws {
+    let loop = try Loop()
+    let isDone = Gate()
+    let numbers = LoopBound([1], to: loop)
+    try loop.execute {
+      numbers.value.append(2)
+      if numbers.value == [1, 2] { isDone.open() }
+    }
+    #expect(isDone.wait())
+    await #expect(processExitsWith: .failure) {
+      let loop = try Loop()
+      LoopBound([1], to: loop).value.append(2)
+    }
+    #expect(Threads.start { loop.shutdown() }.wait())
+  }
+
+  @Test func `a watched descriptor makes a hosted loop readable`() throws {
+    let hosted = try HostedLoop()
+    let sockets = SocketPair()
+    let bytes = Record<UInt8>()
+    try hosted.loop.watch(sockets.near, for: .readable) { [loop = hosted.loop] _, _ in
+      if loop.isCurrent, let byte = sockets.read() { bytes.append(byte) }
+    }
+    hosted.run()
+    func isReadable() -> Bool {
+      var watched = pollfd(fd: hosted.descriptor, events: Int16(POLLIN), revents: 0)
+      return poll(&watched, 1, 0) == 1
+    }
+    #expect(!isReadable())
+    sockets.write([1, 2, 3])
+    #expect(isReadable())
+    #expect(hosted.run() == 3)
+    #expect(bytes.elements == [1, 2, 3])
+    #expect(!isReadable())
+    hosted.shutdown()
+    #expect(throws: WatchError.closed) { try hosted.loop.watch(sockets.near, for: .readable) { _, _ in } }
+  }
+
+  @Test func `a descriptor can be watched on the main loop`() async throws {
+    guard case .loop(let loop) = Placement.main else { return }
+    let sockets = SocketPair()
+    let isCalled = Gate()
+    try loop.watch(sockets.near, for: .readable) { watch, _ in
+      watch.dispose()
+      if MainLoop.isCurrent { isCalled.open() }
+    }
+    sockets.write([1])
+    while !isCalled.isOpen { await Task.yield() }
+  }
+}
+
+/// Two connected sockets, non-blocking.
+private final class SocketPair: Sendable {
+  let near: Int32
+  private let far: Atomic<Int32>
+
+  init() {
+    var ends: [Int32] = [-1, -1]
+    let result = socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0, &ends)
+    #expect(result == 0)
+    near = ends[0]
+    far = Atomic(ends[1])
+  }
+
+  deinit {
+    close(near)
+    closeFar()
+  }
+
+  func closeFar() {
+    let descriptor = far.exchange(-1, ordering: .relaxed)
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  func write(_ bytes: [UInt8]) {
+    #expect(Glibc.write(far.load(ordering: .relaxed), bytes, bytes.count) == bytes.count)
+  }
+
+  /// Reads one byte from the near end; nil if there is none.
+  func read() -> UInt8? {
+    var byte: UInt8 = 0
+    return Glibc.read(near, &byte, 1) == 1 ? byte : nil
+  }
+
+  /// Writes to the near end until there is no room; returns how much that was.
+  func fill() -> Int {
+    let zeros = [UInt8](repeating: 0, count: 4096)
+    var sum = 0
+    while case let count = Glibc.write(near, zeros, zeros.count), count > 0 { sum += count }
+    return sum
+  }
+
+  /// Reads everything from the far end; returns how much that was.
+  func empty() -> Int {
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    var sum = 0
+    while case let count = Glibc.read(far.load(ordering: .relaxed), &buffer, buffer.count), count > 0 {
+      sum += count
+    }
+    return sum
+  }
+}
+
+/// Runs `body` if the process may have so many more descriptors.
+private func withDescriptors(_ count: UInt, _ body: () throws -> Void) throws {
+  var limit = rlimit()
+  getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  if limit.rlim_cur < count + 256 {
+    limit.rlim_cur = min(limit.rlim_max, count + 1024)
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  }
+  try #require(limit.rlim_cur >= count)
+  try body()
+}
