@@ -3,7 +3,7 @@ import ReactorCore
 
 /// The loop of the main thread. Reactors with the placement ``Placement/main`` run their turns there.
 ///
-/// It works however the service runs its main thread: by ``run(handling:)``, by `RunLoop.main.run()`, by
+/// It works however the service runs its main thread: by ``run(handling:)-66hfa``, by `RunLoop.main.run()`, by
 /// `dispatchMain()`, or by an asynchronous `main`. Before any of these, what is sent waits.
 ///
 /// The turns run in blocks of Dispatch's main queue, so they never run at the same time as code on the main
@@ -12,7 +12,7 @@ import ReactorCore
 ///
 /// A burst of sends wakes the main queue once.
 public enum MainLoop {
-  /// Why ``run(handling:)`` returned.
+  /// Why ``run(handling:)-66hfa`` returned.
   public enum Ending: Sendable, Hashable {
     /// ``MainLoop/stop()`` was called.
     case stopped

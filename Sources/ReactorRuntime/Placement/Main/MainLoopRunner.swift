@@ -29,13 +29,13 @@ final class MainLoopRunner: Sendable {
   let watches: WatchTable
   let signal: MainQueueSignal
   let stopping: EventDescriptor
-  /// Whether ``run(handling:)`` is in progress. Relaxed: only the main thread changes it. Another thread reads it after
+  /// Whether ``run(handling:)-66hfa`` is in progress. Relaxed: only the main thread changes it. Another thread reads it after
   /// it has added a watch under the lock of the table, and the main thread checks the table after it has set this to
   /// false: so one of the two sees the other, and makes the main queue poll.
   let isRunning = Atomic(false)
   /// Whether a task is in the asynchronous `run`. Relaxed: it only refuses a second one.
   let isAwaited = Atomic(false)
-  /// Watches the poller for timers and descriptors, unless ``run(handling:)`` is in progress.
+  /// Watches the poller for timers and descriptors, unless ``run(handling:)-66hfa`` is in progress.
   private let source = SystemMutex<DispatchSourceBox?>(nil)
 
   var loop: Loop { stepper.loop }
@@ -133,7 +133,7 @@ final class MainQueueSignal: Sendable {
 // MARK: Timers and descriptors
 
 extension MainLoopRunner {
-  /// Makes the main queue poll, unless ``run(handling:)`` does.
+  /// Makes the main queue poll, unless ``run(handling:)-66hfa`` does.
   func watchPoller() {
     if isRunning.load(ordering: .relaxed) { return }
     source.withLock { source in
@@ -148,7 +148,7 @@ extension MainLoopRunner {
     return true
   }
 
-  /// Stops the main queue from polling: from now on ``run(handling:)`` does.
+  /// Stops the main queue from polling: from now on ``run(handling:)-66hfa`` does.
   private func unwatchPoller() {
     source.withLock { source in source = nil }
   }
