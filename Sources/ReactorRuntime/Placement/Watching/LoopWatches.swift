@@ -184,9 +184,9 @@ extension LoopWatches {
   }
 
   /// Makes sure that threads that find the loop's word armed from now on find this, too. Returns false if the system refuses
-  /// the fence: then the loop must not sleep.
+  /// the fence: then the loop must not sleep. A core without such fences has a full one in the event count, on both sides.
   func publishWake() -> Bool {
-    if !isWakePublished.value { isWakePublished.value = CurrentCore.heavyFence() }
+    if !isWakePublished.value { isWakePublished.value = !CurrentCore.hasFences || CurrentCore.heavyFence() }
     return isWakePublished.value
   }
 
