@@ -234,7 +234,8 @@ class Finder:
         for literal in re.finditer(r"(?<![\w.$#{\"])(\d+)(?![\w.\"]|\s*<<)", self.code):
             value = int(literal[1])
             shown = self.line_at(literal.start())
-            if value <= 8 and not re.search(SKIPPED_STATEMENTS, shown):
+            is_hint = re.search(r"__builtin_expect\(.*, $", self.code[self.code.rfind("\n", 0, literal.start()):literal.start()])
+            if value <= 8 and not is_hint and not re.search(SKIPPED_STATEMENTS, shown):
                 self.add(literal.start(), literal.end(), f"({{M}} ? {value + 1} : ", ")", "off by one",
                          f"{value} -> {value + 1} in: {shown}")
         for literal in re.finditer(r"\b(true|false)\b", self.code):
