@@ -128,6 +128,34 @@ import Testing
   }
 
   @Test
+  func `the actions that transform(action:) makes of one are mutated before the next one is announced`() {
+    let external = PublishSubject<Int>()
+    let order = Record<String>()
+    let reactor = Streamed(
+      mutate: { reactor, action in
+        order.append("mutate \(action)")
+        if action == 1 {
+          reactor.send(10)
+          reactor.send(20)
+        }
+        return .just(action)
+      },
+      action: { .merge($0.flatMap { Observable.of($0, $0 + 1) }, external.asObservable()) })
+    let observation = reactor.action.subscribe(onNext: { order.append("action \($0)") })
+    let expected = [
+      "action 1", "mutate 1", "mutate 2", "action 10", "mutate 10", "mutate 11", "action 20", "mutate 20",
+      "mutate 21",
+    ]
+    reactor.send(1)
+    #expect(order.elements == expected)
+    // It waits for the ownership, and nothing waits for it afterwards.
+    external.onNext(5)
+    reactor.send(1)
+    #expect(order.elements == expected + ["mutate 5"] + expected)
+    observation.dispose()
+  }
+
+  @Test
   func `mutations keep the order in which transform(mutation:) emits them`() {
     let external = PublishSubject<Int>()
     let (isMutating, mayGoOn) = (Gate(), Gate())

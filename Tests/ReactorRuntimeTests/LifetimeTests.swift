@@ -29,6 +29,22 @@ import Testing
     }
   }
 
+  @Test
+  func `a stream that a transform has kept emits nothing after the end of its reactor`() {
+    let kept = Record<Observable<Int>>()
+    let events = Record<Event<Int>>()
+    for _ in 0..<8 {
+      let reactor = Streamed(action: {
+        kept.append($0)
+        return $0
+      })
+      reactor.send(1)
+    }
+    for stream in kept.elements { stream.subscribe { events.append($0) }.dispose() }
+    #expect(kept.elements.count == 8)
+    #expect(events.elements.isEmpty)
+  }
+
   @Test(arguments: PlacementUnderTest.allCases)
   func `a reactor and its states are freed`(_ placement: PlacementUnderTest) throws {
     for actions in [0, 1, 2, 100] {

@@ -14,6 +14,7 @@ public struct MainLoopChecks: Sendable {
     findings.expect(!MainLoop.isCurrent, "another thread is not the main loop")
     burstsWakeOnce()
     mainActorNeverWaitsForItself()
+    otherThreadsWaitForRoom()
     jobsAndTimers()
     descriptors()
   }
@@ -76,6 +77,27 @@ public struct MainLoopChecks: Sendable {
       Threads.yield { reactor.currentState.count == 100 }, "what the main actor sent is reduced")
     findings.expect(
       reactor.currentState.map(\.index) == Array(0..<100), "what the main actor sent keeps its order")
+  }
+
+  private func otherThreadsWaitForRoom() {
+    let reactor = Arrivals(capacity: 8, findings)
+    let (isHeld, mayGoOn) = (Gate(), Gate())
+    DispatchQueue.main.async {
+      isHeld.open()
+      _ = mayGoOn.wait()
+    }
+    findings.expect(isHeld.wait(), "the main queue runs")
+    let isSent = Threads.start {
+      for index in 0..<100 { reactor.send(Arrivals.Arrival(thread: 0, index: index)) }
+    }
+    // Long enough for the sender to try everything that it does before it sleeps.
+    findings.expect(Threads.yield { reactor.counters.waiting >= 8 }, "the mailbox fills")
+    usleep(20_000)
+    findings.expect(
+      reactor.currentState.isEmpty, "a sender on another thread runs no turns of the main loop")
+    mayGoOn.open()
+    findings.expect(isSent.wait(), "a sender on another thread goes on when there is room")
+    findings.expect(Threads.yield { reactor.currentState.count == 100 }, "what it sent is reduced")
   }
 
   private func jobsAndTimers() {

@@ -65,7 +65,7 @@ import Testing
     for element in 0..<3 { _ = ring.offer(element) }
     let first = try #require(ring.newest.use { $0 })
     first.ring.close()
-    let late = try Ring.Stage(capacity: 64, after: first)
+    let late = try Ring.Segment(capacity: 64, after: first)
     late.ring.restart(head: first.ring.head, tail: first.ring.tail)
     let next = ring.lifecycle.openToClosing(by: .reactor(.drain))
     #expect(next == .seal)

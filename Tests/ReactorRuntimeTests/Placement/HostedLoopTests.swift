@@ -263,4 +263,15 @@ import Testing
     #expect(here.currentState == [0, 1, 2])
     #expect(there.currentState == [0, 1, 2])
   }
+
+  @Test
+  func `a hosted loop that is out of time to end has only to run its last round`() throws {
+    let hosted = try HostedLoop(name: "hosted")
+    hosted.beginClosing()
+    let unfinished = hosted.finishClosing(before: .now)
+    #expect(unfinished == [Unfinished(name: "loop", loop: "hosted", occupation: .waiting(actions: 0))])
+    // Without the host, nothing is known to run its rounds.
+    #expect(hosted.loop.finishClosing(before: .now).map(\.occupation) == [.notRun])
+    #expect(hosted.finishClosing(before: .now + .seconds(patience)).isEmpty)
+  }
 }

@@ -43,6 +43,18 @@ import Testing
     #expect(!counters.description.contains("\n"))
   }
 
+  @Test
+  func `a job counts as a turn where the longest one is measured`() throws {
+    let loop = try Loop()
+    try loop.execute {
+      let begin = ContinuousClock.now
+      while ContinuousClock.now - begin < .milliseconds(5) {}
+    }
+    #expect(Threads.start { loop.shutdown() }.wait())
+    #expect(loop.counters.turns == 0)
+    #expect(loop.counters.longestTurn >= .milliseconds(5))
+  }
+
   /// And a loop that is awake is not woken.
   @Test
   func `a loop that sleeps is woken once however much is sent`() throws {

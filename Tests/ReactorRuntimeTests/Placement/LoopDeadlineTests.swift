@@ -170,6 +170,43 @@ import Testing
   }
 
   @Test
+  func `a group reports which of its loops has not ended`() throws {
+    let group = try LoopGroup(name: "group", count: 2)
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    try group.loops[1].execute {
+      isInside.open()
+      _ = mayGoOn.wait()
+    }
+    #expect(isInside.wait())
+    group.beginClosing()
+    #expect(Threads.yield { group.loops[0].finishClosing(before: .now).isEmpty })
+    let error = #expect(throws: ShutdownError.self) {
+      try group.shutdown(before: .now + .milliseconds(20))
+    }
+    guard case .unfinished(let unfinished) = error else { return }
+    #expect(unfinished.map(\.loop) == ["group-1"])
+    mayGoOn.open()
+    try group.shutdown(before: .now + .seconds(patience))
+  }
+
+  @Test
+  func `a loop that is closed as one of several parts from inside itself does not wait`() throws {
+    let loop = try Loop(name: "inside")
+    let errors = Record<ShutdownError>()
+    let isDone = Gate()
+    try loop.execute {
+      do throws(ShutdownError) {
+        try Shutdown.close([loop], before: .now + .seconds(3600))
+      } catch { errors.append(error) }
+      isDone.open()
+    }
+    #expect(isDone.wait())
+    #expect(
+      errors.elements == [.unfinished([Unfinished(name: "loop", loop: "inside", occupation: .closesItself)])])
+    try loop.shutdown(before: .now + .seconds(patience))
+  }
+
+  @Test
   func `a group that is shut down from inside one of its loops does not wait`() throws {
     let group = try LoopGroup(name: "group", count: 3)
     let errors = Record<ShutdownError>()

@@ -42,6 +42,17 @@ import Testing
   }
 
   @Test
+  func `what an actor has done takes no room from the jobs of its loop`() async throws {
+    let loop = try Loop(jobCapacity: 4)
+    let ledger = Ledger(on: loop)
+    for index in 0..<20 { await ledger.append(index) }
+    let isDone = Gate()
+    try loop.execute { isDone.open() }
+    #expect(isDone.wait())
+    #expect(Threads.start { loop.shutdown() }.wait())
+  }
+
+  @Test
   func `turns and jobs and timers of a loop are inside of its actors`() async throws {
     let loop = try Loop()
     let ledger = Ledger(on: loop)

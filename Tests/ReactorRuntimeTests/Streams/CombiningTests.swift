@@ -25,6 +25,20 @@ import Testing
   ]
 
   @Test(arguments: forms.indices)
+  func `a stream is not subscribed to after another one has failed`(form: Int) {
+    let (count, combine) = Self.forms[form]
+    let subscribed = Record<Int>()
+    let streams = (0..<count).map { index in
+      Observable<Int>.deferred {
+        subscribed.append(index)
+        return .error(CancellationError())
+      }
+    }
+    combine(streams).subscribe().dispose()
+    #expect(subscribed.elements == [0])
+  }
+
+  @Test(arguments: forms.indices)
   func `the newest elements of all streams are combined`(form: Int) {
     let (count, combine) = Self.forms[form]
     let subscription = record.observe(combine(feeds.map(\.stream)))

@@ -56,6 +56,20 @@ import Testing
     withExtendedLifetime(source) {}
   }
 
+  @Test func `delay releases each element that it has delivered`() {
+    let lifetimes = Lifetimes()
+    let subject = PublishSubject<LifetimeTracked>()
+    let subscription = subject.asObservable().delay(.seconds(90), scheduler: scheduler).subscribe()
+    for _ in 0..<12 {
+      subject.onNext(lifetimes.track())
+      scheduler.advanceBy(10)
+    }
+    // The first four are due: at 90, 100, 110 and 120. They are a small part, so the others keep their places.
+    #expect(lifetimes.alive == 8)
+    subscription.dispose()
+    #expect(lifetimes.alive == 0)
+  }
+
   @Test func `delay keeps the order with a slow observer`() {
     let scheduler = scheduler
     let source = hot((210..<260).map { .next($0, $0) } + [.completed(260)])
