@@ -39,7 +39,8 @@ struct FrozenSend {
   mutating func go(to end: SendPoint) {
     while point.rawValue < end.rawValue {
       switch point {
-      case .claimed: segment.ring.raw.slots.payload(cursor, as: Work<Int>.self).initialize(to: .action(action))
+      case .claimed:
+        segment.ring.raw.slots.payload(cursor, as: Work<Int>.self).initialize(to: .action(action))
       case .written: segment.ring.raw.publish(cursor, count: 1)
       case .published: CurrentCore.lightFence()
       case .fenced: if !reactor.runtime.state.isBusy { reactor.runtime.acquireAndRunOrSchedule(reactor) }
@@ -75,8 +76,8 @@ struct FrozenSend {
   @Test(arguments: PlacementUnderTest.allCases)
   func `a stopped sender delays later actions only`(_ placement: PlacementUnderTest) throws {
     func body(_ point: SendPoint) throws {
-      let segment = try Segment(placement)
-      var (reactor, frozen) = try freeze(at: point, on: segment.placement)
+      let stage = try Stage(placement)
+      var (reactor, frozen) = try freeze(at: point, on: stage.placement)
       let isDone = Threads.start { [reactor] in
         for action in 3...5 { reactor.send(action) }
       }
@@ -101,7 +102,7 @@ struct FrozenSend {
       #expect(Threads.yield { reactor.currentState.count == last })
       #expect(reactor.currentState == Array(1...last))
       reactor.send(last + 1)
-      #expect(segment.finish { reactor.currentState.count == last + 1 })
+      #expect(stage.finish { reactor.currentState.count == last + 1 })
       #expect(reactor.currentState == Array(1...last + 1))
     }
     for point in Self.points { try body(point) }
@@ -111,11 +112,11 @@ struct FrozenSend {
   @Test(arguments: PlacementUnderTest.allCases)
   func `a stopped sender processes its own action in the end`(_ placement: PlacementUnderTest) throws {
     func body(_ point: SendPoint) throws {
-      let segment = try Segment(placement)
-      var (reactor, frozen) = try freeze(at: point, on: segment.placement)
+      let stage = try Stage(placement)
+      var (reactor, frozen) = try freeze(at: point, on: stage.placement)
       #expect(reactor.currentState.first == 1)
       frozen.go(to: .sent)
-      #expect(segment.finish { reactor.currentState == [1, 2] })
+      #expect(stage.finish { reactor.currentState == [1, 2] })
       #expect(reactor.currentState == [1, 2])
     }
     for point in Self.points { try body(point) }
@@ -126,9 +127,9 @@ struct FrozenSend {
   @Test(arguments: PlacementUnderTest.allCases)
   func `closing waits for a stopped sender`(_ placement: PlacementUnderTest) throws {
     func body(_ point: SendPoint, _ closing: Closing) throws {
-      let segment = try Segment(placement)
+      let stage = try Stage(placement)
       let failures = Record<SendError>()
-      var (reactor, frozen) = try freeze(at: point, on: segment.placement, failures: failures)
+      var (reactor, frozen) = try freeze(at: point, on: stage.placement, failures: failures)
       let isDone = Threads.start { [reactor] in reactor.close(closing) }
       #expect(Threads.yield { reactor.isClosed })
       if frozen.isVisible {
@@ -151,7 +152,7 @@ struct FrozenSend {
         #expect(reactor.currentState == [1])
         #expect(failures.elements == [.closed])
       }
-      #expect(segment.finish())
+      #expect(stage.finish())
     }
     for point in Self.points {
       for closing in [Closing.drain, .discard] { try body(point, closing) }
@@ -237,8 +238,8 @@ struct FrozenSend {
   /// At that point the reactor is already marked as closed, but its ring still accepts actions.
   @Test(arguments: PlacementUnderTest.allCases)
   func `a reactor does not end before it refuses actions`(_ placement: PlacementUnderTest) throws {
-    let segment = try Segment(placement)
-    let reactor = Script(on: segment.placement)
+    let stage = try Stage(placement)
+    let reactor = Script(on: stage.placement)
     reactor.send(1)
     #expect(Threads.yield { reactor.currentState == [1] })
     let next = reactor.runtime.mailbox.ring.lifecycle.openToClosing(by: .reactor(.drain))
@@ -253,7 +254,7 @@ struct FrozenSend {
     }
     reactor.close()
     #expect(reactor.waitUntilClosed(before: .now + .seconds(patience)))
-    #expect(segment.finish())
+    #expect(stage.finish())
     #expect(reactor.currentState == [1, 2, 3])
   }
 }
