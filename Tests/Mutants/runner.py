@@ -320,7 +320,7 @@ def main():
         return int(words[words.index(word) + 1]) if word in words else usual
 
     count, seed = number("sample", 10 if is_quick else 200), number("seed", 1)
-    asked = ["c", "model"] if is_quick else list(LAYERS)
+    asked = ["c", "model"] if is_quick else ["c", "unit", "model"]
     if "layers" in words:
         asked = words[words.index("layers") + 1].split(",")
     title = "quick" if is_quick else f"seed-{seed}"
