@@ -58,7 +58,7 @@ extension Controlled {
 
     @Test(arguments: Place.allCases)
     func `what is sent after a close has returned is refused`(_ place: Place) {
-      explore("one send, and a send behind a close, \(place)", schedules: 4000) {
+      explore("one send, and a send behind a close, \(place)", schedules: 1500) {
         let ledger = Ledger()
         place.use { placement in
           let subject = Subject(ledger, on: placement)

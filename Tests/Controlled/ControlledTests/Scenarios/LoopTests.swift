@@ -140,7 +140,7 @@ extension Controlled {
     }
 
     @Test func `one send beside one close of a loop`() {
-      explore("one send and a closer of the loop", schedules: 4000) {
+      explore("one send and a closer of the loop", schedules: 2000) {
         let (ledger, jobs) = (Ledger(), JobLedger())
         Place.loop.use { placement in
           guard case .loop(let loop) = placement else { return }
