@@ -112,7 +112,8 @@ private final class Subject: Sendable {
 
   /// Makes one turn. One thread at a time.
   func change(_ lifetimes: Lifetimes, _ way: Int) {
-    guard state.tryAcquire() else { fatalError("readers took the ownership") }
+    // A reader that has freed a slot owns the state for a moment, to publish what was deferred.
+    while !state.tryAcquire() { CurrentCore.pause() }
     switch way {
     case 0: state.change { $0 = Payload($0.first + 1, lifetimes) }
     case 1: state.replace { Payload($0.first + 1, lifetimes) }
