@@ -146,7 +146,7 @@ private struct LimitedMerge<Element: Sendable>: Coordination {
   mutating func decide(_ input: Input, _ coordinator: Coordinator<Self>) {
     switch input {
     case .stream(let stream):
-      do { try waiting.append(stream) } catch { return coordinator.serialized.on(.error(error)) }
+      do { try waiting.appendUpToLimit(stream) } catch { return coordinator.serialized.on(.error(error)) }
     case .innerCompleted: running -= 1
     case .outerCompleted: outerHasCompleted = true
     }

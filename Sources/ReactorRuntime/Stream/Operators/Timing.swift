@@ -97,41 +97,27 @@ private struct Delay<Element: Sendable>: TimedOperation {
   }
 
   let dueTime: Duration
-  /// A queue from index `first` on, oldest first. The entries before that have been delivered.
-  private var waiting: [Waiting?] = []
-  private var first = 0
+  private var waiting = WaitingElements<Waiting>()
 
   init(dueTime: Duration) { self.dueTime = dueTime }
 
   mutating func receive(_ event: Event<Element>, _ subscription: TimedSubscription<Self>) {
     if case .error = event { return subscription.sink.on(event) }
     waiting.append(Waiting(due: subscription.now + dueTime, event: event))
-    if waiting.count - first == 1 { subscription.startTimer(after: dueTime) }
+    if waiting.count == 1 { subscription.startTimer(after: dueTime) }
   }
 
   /// The timer is that of the first event, which is therefore due. Others that are due go with it.
   mutating func timerFired(_ subscription: TimedSubscription<Self>) {
     let now = subscription.now
     var isFirst = true
-    while let next = next, isFirst || next.due <= now {
+    while let next = waiting.oldest, isFirst || next.due <= now {
       isFirst = false
-      removeFirst()
+      _ = waiting.takeFirst()
       subscription.sink.on(next.event)
       if subscription.sink.isOver { return }
     }
-    if let next { subscription.startTimer(after: next.due - now) }
-  }
-
-  private var next: Waiting? { first < waiting.count ? waiting[first] : nil }
-
-  /// Amortised O(1).
-  private mutating func removeFirst() {
-    waiting[first] = nil
-    first += 1
-    if first * 2 >= waiting.count {
-      waiting.removeFirst(first)
-      first = 0
-    }
+    if let next = waiting.oldest { subscription.startTimer(after: next.due - now) }
   }
 }
 

@@ -1,6 +1,6 @@
-/// Elements that wait until an operator can use them, oldest first, up to ``limit``.
+/// Elements that wait until an operator can use them, oldest first.
 struct WaitingElements<Element: Sendable>: Sendable {
-  /// How many may wait. RxSwift's operators let any number wait.
+  /// How many may wait for another stream. RxSwift's operators let any number wait.
   static var limit: Int { 65_536 }
 
   // The entries before index `first` have been taken.
@@ -8,13 +8,20 @@ struct WaitingElements<Element: Sendable>: Sendable {
   private var first = 0
 
   var isEmpty: Bool { first == entries.count }
+  var count: Int { entries.count - first }
+
+  /// The oldest element; nil if there is none.
+  var oldest: Element? { isEmpty ? nil : entries[first] }
+
+  /// Adds an element, however many wait. Amortised O(1).
+  mutating func append(_ element: Element) { entries.append(element) }
 
   /// Adds an element. Amortised O(1).
   ///
-  /// - Throws: ``RxError/overflow`` if as many wait as may.
-  mutating func append(_ element: Element) throws {
-    if entries.count - first >= Self.limit { throw RxError.overflow }
-    entries.append(element)
+  /// - Throws: ``RxError/overflow`` if ``limit`` wait.
+  mutating func appendUpToLimit(_ element: Element) throws {
+    if count >= Self.limit { throw RxError.overflow }
+    append(element)
   }
 
   /// Takes the oldest element out; nil if there is none. Amortised O(1).

@@ -122,8 +122,8 @@ private struct ZippedPair<A: Sendable, B: Sendable>: Sendable {
   /// - Throws: The error of the stream, or ``RxError/overflow``.
   mutating func note(_ input: Input) throws -> (A, B)? {
     switch input {
-    case .first(.next(let element)): try first.append(element)
-    case .second(.next(let element)): try second.append(element)
+    case .first(.next(let element)): try first.appendUpToLimit(element)
+    case .second(.next(let element)): try second.appendUpToLimit(element)
     case .first(.error(let error)), .second(.error(let error)): throw error
     case .first(.completed): firstHasEnded = true
     case .second(.completed): secondHasEnded = true
@@ -178,7 +178,7 @@ private struct ZippedList<Element: Sendable>: Sendable {
     switch input.event {
     case .next(let element):
       if parts[input.index].waiting.isEmpty { missing -= 1 }
-      try parts[input.index].waiting.append(element)
+      try parts[input.index].waiting.appendUpToLimit(element)
     case .error(let error): throw error
     case .completed: parts[input.index].hasEnded = true
     }

@@ -21,20 +21,15 @@ extension PrimitiveSequence where Trait == MaybeTrait {
   public static func create(
     subscribe: @escaping @Sendable (@escaping MaybeObserver) -> any Disposable
   ) -> Maybe<Element> {
-    Maybe(
-      trusted: .create { observer in
-        let first = FirstCall()
-        return subscribe { result in
-          guard first.tryPass() else { return }
-          switch result {
-          case .success(let element):
-            observer.onNext(element)
-            observer.onCompleted()
-          case .error(let error): observer.onError(error)
-          case .completed: observer.onCompleted()
-          }
-        }
-      })
+    firstResult(of: subscribe) { result, observer in
+      switch result {
+      case .success(let element):
+        observer.onNext(element)
+        observer.onCompleted()
+      case .error(let error): observer.onError(error)
+      case .completed: observer.onCompleted()
+      }
+    }
   }
 
   /// Returns a maybe of an element that is known at once.

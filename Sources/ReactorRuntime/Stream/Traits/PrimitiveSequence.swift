@@ -97,6 +97,24 @@ extension PrimitiveSequence {
   }
 }
 
+extension PrimitiveSequence {
+  /// Returns what sends the first result of each subscription; the results after that one are ignored.
+  ///
+  /// - Parameters:
+  ///   - subscribe: Called at each subscription, with the closure that receives the results.
+  ///   - send: Sends the events of a result, in the grammar of the trait.
+  static func firstResult<Result>(
+    of subscribe: @escaping @Sendable (@escaping @Sendable (Result) -> Void) -> any Disposable,
+    _ send: @escaping @Sendable (Result, AnyObserver<Element>) -> Void
+  ) -> Self {
+    Self(
+      trusted: .create { observer in
+        let first = FirstCall()
+        return subscribe { result in if first.tryPass() { send(result, observer) } }
+      })
+  }
+}
+
 /// Lets one of several callers through: the first, on any threads.
 final class FirstCall: Sendable {
   private let isOver = Atomic(false)

@@ -24,19 +24,14 @@ extension PrimitiveSequence where Trait == SingleTrait {
   public static func create(
     subscribe: @escaping @Sendable (@escaping SingleObserver) -> any Disposable
   ) -> Single<Element> {
-    Single(
-      trusted: .create { observer in
-        let first = FirstCall()
-        return subscribe { result in
-          guard first.tryPass() else { return }
-          switch result {
-          case .success(let element):
-            observer.onNext(element)
-            observer.onCompleted()
-          case .failure(let error): observer.onError(error)
-          }
-        }
-      })
+    firstResult(of: subscribe) { result, observer in
+      switch result {
+      case .success(let element):
+        observer.onNext(element)
+        observer.onCompleted()
+      case .failure(let error): observer.onError(error)
+      }
+    }
   }
 
   /// Returns a single of an element that is known at once.
