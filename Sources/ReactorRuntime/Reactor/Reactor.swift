@@ -189,6 +189,7 @@ extension Reactor {
   ///
   /// - Complexity: One copy of the state.
   @inlinable
+  @inline(__always)
   public var currentState: State {
     if runtime.isStubbed { return runtime.stubState(of: self) }
     return runtime.state.read(thenCheck: { runtime.acquireAndRunOrSchedule(self) }) ?? initialState

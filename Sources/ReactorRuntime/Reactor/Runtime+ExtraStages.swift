@@ -61,7 +61,9 @@ extension Runtime {
   }
 
   /// Processes what `mutate` has returned for an action: known mutations one by one; to any other stream it subscribes.
+  /// Inlined where `mutate` is called, so that a stream of known mutations is never made.
   @inlinable
+  @inline(__always)
   func deliver<R: Reactor<Action, Mutation, State>>(
     _ mutations: Observable<Mutation>, for action: Action, of reactor: R,
     _ pipeline: Pipeline<Action, Mutation, State>
@@ -72,8 +74,10 @@ extension Runtime {
     state.endAction()
   }
 
-  /// Sends a mutation of `mutate` through transform(mutation), if there is one, or reduces it.
+  /// Sends a mutation of `mutate` through transform(mutation), if there is one, or reduces it. Not inlined: a delivery
+  /// calls it in a dozen places.
   @inlinable
+  @inline(never)
   func transformOrReduce<R: Reactor<Action, Mutation, State>>(
     _ mutation: Mutation, for action: Action, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>
   ) {

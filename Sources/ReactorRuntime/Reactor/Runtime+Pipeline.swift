@@ -98,7 +98,8 @@ extension Runtime {
   }
 
   /// Calls the transforms, in ReactorKit's order, and returns the state before the first action. The owner, once.
-  @usableFromInline
+  @inlinable
+  @inline(never)
   func makeInitialState<R: Reactor<Action, Mutation, State>>(of reactor: R) -> State {
     if extraStages.contains(.stubbed) {
       insert(.unconnected)
@@ -112,7 +113,7 @@ extension Runtime {
 
   /// Calls the transforms and returns the state before the first action. A function of its own, so that it holds no port
   /// any more when the caller checks the references to `owner`.
-  @usableFromInline
+  @inlinable
   @inline(never)
   func callTransforms<R: Reactor<Action, Mutation, State>>(of reactor: R, _ owner: PortReactor<R>) -> State {
     let ports = ports(of: owner)
@@ -127,7 +128,7 @@ extension Runtime {
 
   /// Returns the streams that the transforms are given. They use the pipeline only when they are subscribed to: most
   /// reactors have no transform, and then need no pipeline.
-  @usableFromInline
+  @inlinable
   func ports<R: Reactor<Action, Mutation, State>>(of owner: PortReactor<R>) -> TransformStreams<
     Action, Mutation, State
   > {
@@ -136,7 +137,7 @@ extension Runtime {
       state: port(of: owner) { $0.statePort })
   }
 
-  @usableFromInline
+  @inlinable
   func port<R: Reactor<Action, Mutation, State>, Element>(
     of owner: PortReactor<R>,
     _ source: @escaping @Sendable (Pipeline<Action, Mutation, State>) -> OwnerMulticast<Element>
@@ -149,7 +150,8 @@ extension Runtime {
   }
 
   /// Notes which transforms do anything: those that return another stream than they were given.
-  @usableFromInline
+  @inlinable
+  @inline(never)
   func noteTransforms<R: Reactor<Action, Mutation, State>>(
     _ transformed: TransformStreams<Action, Mutation, State>,
     given ports: TransformStreams<Action, Mutation, State>, of reactor: R
@@ -164,7 +166,7 @@ extension Runtime {
   }
 
   /// Subscribes to the streams that the transforms returned. The owner, in its first turn, before anything else.
-  @usableFromInline
+  @inlinable
   @inline(never)
   func connect<R: Reactor<Action, Mutation, State>>(_ reactor: R) {
     let pipeline = ensurePipeline(of: reactor)
