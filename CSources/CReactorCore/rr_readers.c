@@ -79,14 +79,6 @@ void rr_reader_destroy(rr_reader *reader) {
   rr_platform_in_use->release(reader);
 }
 
-uint64_t rr_readers_count(void) {
-  uint64_t count = 0;
-  pthread_mutex_lock(&lock);
-  for (const rr_reader *reader = first; reader != NULL; reader = reader->next) count++;
-  pthread_mutex_unlock(&lock);
-  return count;
-}
-
 /* Returns the calling thread's record; creates it if the thread has none. NULL without memory. */
 static rr_reader *get_or_create_reader(void) {
   if (mine.reader != NULL || mine.has_ended) return mine.reader;

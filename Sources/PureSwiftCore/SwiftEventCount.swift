@@ -49,9 +49,6 @@ public struct SwiftEventCount: RawEventCount, @unchecked Sendable {
 
   public var descriptor: Int32 { shared.pointee.socket?.watched ?? -1 }
 
-  @inlinable
-  public var wasArmed: Bool { shared.pointee.word.load(ordering: .relaxed) & 1 != 0 }
-
   public var wakes: UInt32 { shared.pointee.word.load(ordering: .relaxed) >> 1 }
 }
 

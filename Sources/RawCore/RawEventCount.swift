@@ -26,8 +26,6 @@ public protocol RawEventCount: RawObject {
   func notify()
   /// Whether ``notify()`` would find the event count armed; with the same fence.
   var mustNotify: Bool { get }
-  /// Whether a thread slept or was about to, a moment ago.
-  var wasArmed: Bool { get }
   /// The number of notifications that found the event count armed, modulo 2^31.
   var wakes: UInt32 { get }
   /// The descriptor of the kind ``EventCountKind/descriptor``; -1 for the other kind.

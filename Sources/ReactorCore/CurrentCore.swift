@@ -355,9 +355,6 @@ public struct CEventCount: RawEventCount, @unchecked Sendable {
   @inlinable
   public var mustNotify: Bool { rr_eventcount_must_notify(pointer) }
 
-  @inlinable
-  public var wasArmed: Bool { rr_eventcount_was_armed(pointer) }
-
   public var wakes: UInt32 { rr_eventcount_wake_count(pointer) }
 
   public var descriptor: Int32 { rr_eventcount_descriptor(pointer) }

@@ -14,22 +14,22 @@ static void test_wait_and_notify(rr_eventcount_kind kind) {
   rr_eventcount *ec = NULL;
   CHECK(rr_eventcount_create(&ec, kind) == RR_OK);
   CHECK((rr_eventcount_descriptor(ec) >= 0) == (kind == RR_EVENTCOUNT_DESCRIPTOR));
-  CHECK(!rr_eventcount_was_armed(ec));
+  CHECK(!rr_eventcount_must_notify(ec));
   rr_eventcount_notify(ec);
-  CHECK(!rr_eventcount_was_armed(ec));
+  CHECK(!rr_eventcount_must_notify(ec));
 
   /* No thread notifies: the time runs out, and the word stays armed. */
   uint32_t key = rr_eventcount_prepare(ec);
-  CHECK(rr_eventcount_was_armed(ec));
+  CHECK(rr_eventcount_must_notify(ec));
   CHECK(!rr_eventcount_wait(ec, key, 1000000));
   CHECK(!rr_eventcount_wait(ec, key, 0));
-  CHECK(rr_eventcount_was_armed(ec));
+  CHECK(rr_eventcount_must_notify(ec));
 
   /* Notified between prepare and wait: no sleep, whatever the timeout. */
   for (int i = 0; i < 10; i++) {
     key = rr_eventcount_prepare(ec);
     rr_eventcount_notify(ec);
-    CHECK(!rr_eventcount_was_armed(ec));
+    CHECK(!rr_eventcount_must_notify(ec));
     CHECK(rr_eventcount_wait(ec, key, -1));
   }
 

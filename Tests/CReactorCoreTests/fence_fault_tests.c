@@ -111,7 +111,7 @@ static void test_sleeper(rr_eventcount_kind kind, int error) {
   uint32_t key = rr_eventcount_prepare(ec);
   CHECK(!rr_eventcount_may_sleep(ec, key));
   CHECK(rr_eventcount_wait(ec, key, LONG_NS));
-  CHECK(rr_eventcount_was_armed(ec));
+  CHECK(rr_eventcount_must_notify(ec));
   /* It may sleep once the fence is granted again. */
   faulty_reset();
   key = rr_eventcount_prepare(ec);

@@ -33,11 +33,11 @@ static void test_futex_results(void) {
     const uint32_t key = rr_eventcount_prepare(ec);
     faulty_fail(FAULTY_FUTEX_WAIT, 1, results[i].error);
     CHECK(rr_eventcount_wait(ec, key, LONG_NS) == results[i].holds);
-    CHECK(rr_eventcount_was_armed(ec));
+    CHECK(rr_eventcount_must_notify(ec));
     /* The next wait sleeps again. */
     CHECK(!rr_eventcount_wait(ec, key, 1000000));
     rr_eventcount_notify(ec);
-    CHECK(!rr_eventcount_was_armed(ec));
+    CHECK(!rr_eventcount_must_notify(ec));
     CHECK(rr_eventcount_wait(ec, key, LONG_NS));
   }
   CHECK(rr_eventcount_wake_count(ec) == 4);

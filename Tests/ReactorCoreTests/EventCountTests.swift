@@ -18,7 +18,7 @@ import Testing
     }
     #expect(holds)
     #expect(looks == 1)
-    #expect(event.wasArmed == false)
+    #expect(event.mustNotify == false)
     // The second check is the one after arming.
     looks = 0
     let holdsThen = event.wait {
@@ -35,9 +35,9 @@ import Testing
     defer { event.destroy() }
     for _ in 0..<10 {
       let key = event.prepare()
-      #expect(event.wasArmed == true)
+      #expect(event.mustNotify == true)
       event.notify()
-      #expect(event.wasArmed == false)
+      #expect(event.mustNotify == false)
       // Otherwise this would sleep forever.
       #expect(event.wait(key, timeoutNanoseconds: -1) == true)
     }
@@ -73,7 +73,7 @@ import Testing
     }
     for round in 0..<rounds {
       // In every second round, the other thread sleeps or is about to.
-      if round % 2 == 0 { #expect(Threads.yield { event.value.wasArmed }) }
+      if round % 2 == 0 { #expect(Threads.yield { event.value.mustNotify }) }
       turn.value.store(2 * round + 1, ordering: .relaxed)
       event.value.notify()
       #expect(Threads.yield { turn.value.load(ordering: .relaxed) == 2 * round + 2 })
@@ -96,7 +96,7 @@ import Testing
         }
       }
       #expect(asleep.wait())
-      #expect(Threads.yield { event.value.wasArmed })
+      #expect(Threads.yield { event.value.mustNotify })
       isOpen.value.store(true, ordering: .relaxed)
       event.value.notify()
       #expect(isDone.wait())

@@ -29,11 +29,11 @@ import Testing
     #expect(!isReadable(descriptor))
     for _ in 0..<3 {
       #expect(event.arm { false } == true)
-      #expect(event.wasArmed == true)
+      #expect(event.mustNotify == true)
       #expect(!isReadable(descriptor))
       event.notify()
       #expect(isReadable(descriptor))
-      #expect(event.wasArmed == false)
+      #expect(event.mustNotify == false)
       event.notify()
       event.acknowledge()
       #expect(!isReadable(descriptor))

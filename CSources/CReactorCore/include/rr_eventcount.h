@@ -98,9 +98,4 @@ static inline uint32_t rr_eventcount_wake_count(const rr_eventcount *ec) {
   return rr_load_relaxed(&ec->word) >> 1;
 }
 
-/* Whether a thread sleeps or is about to. May be stale at once. */
-static inline bool rr_eventcount_was_armed(const rr_eventcount *ec) {
-  return (rr_load_relaxed(&ec->word) & 1) != 0;
-}
-
 #endif

@@ -95,8 +95,6 @@ rr_reader *rr_reader_create(void);
 /* Unpins the kept pin, removes the record from the registry and frees it. Called by the thread that
  * uses the record. */
 void rr_reader_destroy(rr_reader *reader);
-/* Returns the number of records. Any thread. */
-uint64_t rr_readers_count(void);
 
 static inline uintptr_t rr_reader_encode_pin(const rr_trampoline *t, uint64_t slot) {
   return (uintptr_t)t | (uintptr_t)slot;

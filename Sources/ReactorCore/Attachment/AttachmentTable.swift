@@ -59,7 +59,8 @@ public final class AttachmentTable: Sendable {
 
   private let shards = (0..<shardCount).map { _ in Shard(AttachmentIndex([])) }
   private let sweepInterval: DispatchTimeInterval
-  private let isSweepScheduled = Atomic(false)
+  /// Whether a background sweep has still to begin.
+  let isSweepScheduled = Atomic(false)
 
   /// Creates an empty table.
   public convenience init() { self.init(sweepInterval: .seconds(1)) }
@@ -123,9 +124,6 @@ public final class AttachmentTable: Sendable {
     // The upper six bits of the 32 bits of the hash.
     shards[AttachmentIndex.hash(identity) &>> 26]
   }
-
-  /// Whether a background sweep has still to begin. May be stale.
-  var wasSweepScheduled: Bool { isSweepScheduled.load(ordering: .relaxed) }
 
   /// How many values are attached, to living objects and to dead ones that are not swept yet. May be stale.
   var wasCount: Int { shards.reduce(0) { $0 + $1.withLock { $0.count } } }

@@ -63,10 +63,6 @@ public struct EventCount: ~Copyable {
     return true
   }
 
-  /// Whether a thread slept, or was about to, a moment ago. Any thread.
-  @inlinable
-  public var wasArmed: Bool { raw.wasArmed }
-
   /// How many notifications found a thread asleep or about to sleep, and so made system calls; modulo 2^31. Any thread.
   public var wakes: UInt32 { raw.wakes }
 

@@ -35,7 +35,7 @@ import Testing
       faulty_reset()
     }
     // Two checks for each of those sleeps, and two before the sleep that the notification ends.
-    #expect(Threads.yield { looks.value.load(ordering: .relaxed) >= 102 && event.value.wasArmed })
+    #expect(Threads.yield { looks.value.load(ordering: .relaxed) >= 102 && event.value.mustNotify })
     #expect(!isDone.isOpen)
     isOpen.value.store(true, ordering: .relaxed)
     event.value.notify()
@@ -139,7 +139,7 @@ struct RefusedFenceTests {
     let isDone = Threads.start {
       _ = event.value.wait { isOpen.value.load(ordering: .relaxed) }
     }
-    #expect(Threads.yield { event.value.wasArmed })
+    #expect(Threads.yield { event.value.mustNotify })
     isOpen.value.store(true, ordering: .relaxed)
     event.value.notify()
     #expect(isDone.wait())
