@@ -13,11 +13,17 @@ import Testing
     }
   }
 
+  /// As the property of a class that knows the type.
+  private final class Place<Value: Sendable> {
+    private var value = LateValue()
+
+    func set(_ value: Value) { self.value.set(value) }
+    func get() -> Value { value.get(Value.self) }
+    deinit { value.destroy(Value.self) }
+  }
+
   @Test func `a value of any size comes out as it was put in`() {
-    var byte = LateValue<UInt8>()
-    var text = LateValue<String>()
-    var large = LateValue<Large>()
-    var nothing = LateValue<Void>()
+    let (byte, text, large, nothing) = (Place<UInt8>(), Place<String>(), Place<Large>(), Place<Void>())
     byte.set(7)
     text.set("a string that is longer than the small ones")
     large.set(Large())
@@ -35,9 +41,9 @@ import Testing
     do {
       let (small, large) = (Shared(0), Shared(1))
       (one, other) = (small, large)
-      var place = LateValue<Shared<Int>>()
-      var largePlace = LateValue<(Shared<Int>, Large)>()
-      _ = LateValue<Shared<Int>>()
+      let place = Place<Shared<Int>>()
+      let largePlace = Place<(Shared<Int>, Large)>()
+      _ = Place<Shared<Int>>()
       place.set(small)
       largePlace.set((large, Large()))
       #expect(place.get() === small)

@@ -1,11 +1,12 @@
 /// A place for a value that comes later, once: 32 bytes, or a pointer to a larger value.
 ///
-/// Its layout does not depend on the type of the value. A class that has it as a property is destroyed without looking up
-/// the metadata of an `Optional`, which takes longer than everything else that a small value costs.
+/// It is not generic: its functions are told the type. A class that has it as a property is destroyed without looking up
+/// the metadata of a generic type, which takes longer than everything else that a small value costs.
 ///
-/// Unsafe: the user must make sure that one thread at a time accesses it.
+/// Unsafe: the user must name the same type each time, make sure that one thread at a time accesses the place, and call
+/// ``destroy(_:)`` at the end.
 @unsafe
-public struct LateValue<Value: Sendable>: ~Copyable {
+public struct LateValue: ~Copyable {
   @usableFromInline typealias Words = (UInt64, UInt64, UInt64, UInt64)
 
   @usableFromInline var words: Words = (0, 0, 0, 0)
@@ -15,25 +16,25 @@ public struct LateValue<Value: Sendable>: ~Copyable {
   @inlinable
   public init() {}
 
-  /// Whether the value fits into the words.
+  /// Whether a value of the type fits into the words.
   @inlinable
-  static var isInline: Bool {
+  static func isInline<Value>(_: Value.Type) -> Bool {
     MemoryLayout<Value>.size <= MemoryLayout<Words>.size
       && MemoryLayout<Value>.alignment <= MemoryLayout<Words>.alignment
   }
 
   /// Puts the value in. Once.
   @inlinable
-  public mutating func set(_ value: Value) {
+  public mutating func set<Value: Sendable>(_ value: Value) {
     withUnsafeMutableBytes(of: &words) { bytes in
       // Not nil: the words are not empty.
       let memory = bytes.baseAddress.unsafelyUnwrapped
-      if Self.isInline {
+      if Self.isInline(Value.self) {
         memory.initializeMemory(as: Value.self, to: value)
       } else {
         let place = UnsafeMutablePointer<Value>.allocate(capacity: 1)
         place.initialize(to: value)
-        memory.initializeMemory(as: UnsafeMutablePointer<Value>.self, to: place)
+        memory.initializeMemory(as: UnsafeMutableRawPointer.self, to: UnsafeMutableRawPointer(place))
       }
     }
     isSet = true
@@ -41,23 +42,26 @@ public struct LateValue<Value: Sendable>: ~Copyable {
 
   /// Returns a copy of the value, which must be there.
   @inlinable
-  public func get() -> Value {
+  public func get<Value: Sendable>(_: Value.Type = Value.self) -> Value {
     withUnsafeBytes(of: words) { bytes in
       let memory = bytes.baseAddress.unsafelyUnwrapped
-      if Self.isInline { return memory.assumingMemoryBound(to: Value.self).pointee }
-      return memory.assumingMemoryBound(to: UnsafeMutablePointer<Value>.self).pointee.pointee
+      if Self.isInline(Value.self) { return memory.assumingMemoryBound(to: Value.self).pointee }
+      return memory.load(as: UnsafeMutableRawPointer.self).assumingMemoryBound(to: Value.self).pointee
     }
   }
 
-  deinit {
+  /// Destroys the value, if there is one. At the end of the place.
+  @inlinable
+  public mutating func destroy<Value: Sendable>(_: Value.Type) {
     if !isSet { return }
-    withUnsafeBytes(of: words) { bytes in
-      let memory = UnsafeMutableRawPointer(mutating: bytes.baseAddress.unsafelyUnwrapped)
-      if Self.isInline {
-        memory.assumingMemoryBound(to: Value.self).deinitialize(count: 1)
+    isSet = false
+    withUnsafeMutableBytes(of: &words) { bytes in
+      let memory = bytes.baseAddress.unsafelyUnwrapped
+      if Self.isInline(Value.self) {
+        _ = memory.assumingMemoryBound(to: Value.self).deinitialize(count: 1)
       } else {
-        let place = memory.assumingMemoryBound(to: UnsafeMutablePointer<Value>.self).pointee
-        place.deinitialize(count: 1)
+        let place = memory.load(as: UnsafeMutableRawPointer.self)
+        place.assumingMemoryBound(to: Value.self).deinitialize(count: 1)
         place.deallocate()
       }
     }

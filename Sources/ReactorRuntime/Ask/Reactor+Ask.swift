@@ -22,6 +22,7 @@ extension Reactor {
   /// - Throws: ``AskError``.
   /// - Complexity: One allocation; some more if the task has to wait.
   @inlinable
+  @inline(__always)
   nonisolated(nonsending)
     public func ask<Value: Sendable>(
       before deadline: ContinuousClock.Instant? = nil, _ action: (Reply<Value>) -> Action

@@ -24,7 +24,7 @@ public final class Reply<Value: Sendable>: TurnEnd, @unchecked Sendable {
   @usableFromInline let isUsed = Atomic(false)
   /// The ``ReplyPhase``.
   @usableFromInline let phase: Atomic<UInt8>
-  @exclusivity(unchecked) @usableFromInline final var value = LateValue<Value>()
+  @exclusivity(unchecked) @usableFromInline final var value = LateValue()
   /// Nil if there is a value.
   @exclusivity(unchecked) @usableFromInline final var error: AskError?
   /// What gets the result; nil until the asker waits.
@@ -73,7 +73,7 @@ public final class Reply<Value: Sendable>: TurnEnd, @unchecked Sendable {
   @inlinable
   final var result: Result<Value, AskError> {
     if let error { return .failure(error) }
-    return .success(value.get())
+    return .success(value.get(Value.self))
   }
 
   /// Hands the result over, after the turn. The thread that used the reply.
@@ -89,6 +89,7 @@ public final class Reply<Value: Sendable>: TurnEnd, @unchecked Sendable {
   }
 
   deinit {
+    value.destroy(Value.self)
     // No other thread refers to the reply any more, so relaxed. An asker that does not wait yet has a reference itself.
     if isUsed.load(ordering: .relaxed) || phase.load(ordering: .relaxed) != ReplyPhase.waiting { return }
     guard let receiver else { return }
