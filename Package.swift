@@ -46,7 +46,9 @@ let package = Package(
     .trait(name: "RxSwift", description: "Conversions between this package's streams and RxSwift's."),
     .trait(name: "Logging", description: "Failures and warnings as messages of swift-log."),
     .trait(name: "Metrics", description: "Counters as meters of swift-metrics."),
-    .trait(name: "ServiceLifecycle", description: "Loops as a service of swift-service-lifecycle."),
+    .trait(
+      name: "ServiceLifecycle",
+      description: "Loops, groups and reactors as a service of swift-service-lifecycle."),
     .trait(name: "Tracepoints", description: "Static tracepoints (USDT); needs systemtap-sdt-dev."),
   ],
   dependencies: [

@@ -30,7 +30,7 @@
  * notifications. The run short-epoch of Scripts/spin shows why.
  *
  * Not covered either: DESCRIPTOR (the same word, and an eventfd that stays readable until it is
- * acknowledged), notify(if:), the condition variable of the pure-Swift core, and the order between the
+ * acknowledged), the condition variable of the pure-Swift core, and the order between the
  * items of one producer, which is a property of the rings.
  *
  * -D…   PRODUCERS (1 to 3)   SLEEPERS (1 or 2)   ITEMS (each; else no end)   WINDOW   EPOCHS

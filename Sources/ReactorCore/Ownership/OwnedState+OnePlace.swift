@@ -1,11 +1,7 @@
 /// A state with one place: the owner changes it where readers read it, and they take turns. See `rr_access.h`.
 extension OwnedState {
-  /// Whether the calling thread could not become the owner now, because it reads the state. Then it tries again after the
-  /// read: see ``withValue(_:thenCheck:)``.
-  @inlinable
-  @inline(__always)
-  func isRefused() -> Bool { hasOnePlace && raw.wasReaderCount != 0 && isReadHere() }
-
+  /// Whether the calling thread reads the state, and so cannot become its owner now. Then it tries again after the read: see
+  /// ``withValue(_:thenCheck:)``.
   @usableFromInline
   @inline(never)
   func isReadHere() -> Bool {
@@ -28,15 +24,6 @@ extension OwnedState {
   func endChanges() {
     owner.pointee.isPublished = true
     if raw.endChange() { StateAccess.notify(raw) }
-  }
-
-  /// Lets other threads read the changes, if the state has one place. Otherwise they wait for the end of the turn. The
-  /// owner, after the last change of an action, and before it runs other code that may wait for something.
-  @unsafe
-  @inlinable
-  @inline(__always)
-  public func endAction() {
-    if hasOnePlace, !owner.pointee.isPublished { endChanges() }
   }
 
   /// ``withValue(_:thenCheck:)`` of a thread that is not the owner.

@@ -135,7 +135,10 @@ extension OwnedState {
   /// - Returns: False also if the thread is inside of ``withValue(_:thenCheck:)``, and the state has one place.
   @inlinable
   @inline(__always)
-  public func tryAcquire() -> Bool { !isRefused() && raw.tryAcquire(CurrentCore.threadToken) }
+  public func tryAcquire() -> Bool {
+    if hasOnePlace, raw.wasReaderCount != 0, isReadHere() { return false }
+    return raw.tryAcquire(CurrentCore.threadToken)
+  }
 
   /// Reserves the ownership if the state has started and has no owner. After true, the caller must make sure that one
   /// thread calls ``acquireScheduled()``. Any thread; lock-free.
@@ -200,6 +203,15 @@ extension OwnedState {
       if owner.pointee.isPublished { copyToFreeSlot() }
       owner.pointee.place.state(State.self).pointee = state
     }
+  }
+
+  /// Lets other threads read the changes, if the state has one place. Otherwise they wait for the end of the turn. The
+  /// owner, after the last change of an action, and before it runs other code that may wait for something.
+  @unsafe
+  @inlinable
+  @inline(__always)
+  public func endAction() {
+    if hasOnePlace, !owner.pointee.isPublished { endChanges() }
   }
 
   /// Whether the owner is inside of ``change(_:)``, ``replace(_:)`` or ``withValue(_:thenCheck:)``, and so must not

@@ -24,13 +24,6 @@ public struct EventCount: ~Copyable {
   @inlinable
   public var mustNotify: Bool { raw.mustNotify }
 
-  /// The same as ``notify()``, but only if a thread sleeps and `isWorthIt` then returns true. If it returns false, the
-  /// caller must notify later. Any thread.
-  @inlinable
-  public func notify(if isWorthIt: () -> Bool) {
-    if raw.mustNotify, isWorthIt() { raw.notify() }
-  }
-
   /// The same as ``notify()``, and then calls `wakeElsewhere` if a thread was found asleep or about to sleep: for threads
   /// that arm the event count and sleep on something else. In this order: a thread that were woken first could arm it
   /// again, and the notification would take that away unnoticed.

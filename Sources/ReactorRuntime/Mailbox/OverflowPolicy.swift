@@ -1,4 +1,5 @@
 import ReactorCore
+import Synchronization
 
 /// What ``Reactor/send(_:)`` does with an action for which there is no room in the mailbox.
 ///
@@ -37,6 +38,21 @@ enum SendWait: Sendable {
 
 // MARK: Applying the policy
 
+/// What a reactor needs when its mailbox is full: a place where senders wait, and a place for what is kept beside the
+/// ring.
+@usableFromInline
+final class Overflow<Action: Sendable>: Sendable {
+  /// Senders that wait until there is room.
+  @usableFromInline let waiters: RoomWaiters
+  /// What is kept beside the ring.
+  @usableFromInline let spilled = Spilled<Action>()
+  /// How many actions the policy has dropped. Relaxed: a statistic.
+  let dropped = Atomic(0)
+
+  @usableFromInline
+  init() throws(CoreError) { waiters = try RoomWaiters() }
+}
+
 /// What became of something for which there was no room in the mailbox.
 @usableFromInline
 enum OverflowOutcome: Sendable {
@@ -61,20 +77,25 @@ extension Mailbox {
     for work: Work<Action>, _ wait: SendWait, _ policy: OverflowPolicy, onKeeping: () -> Void,
     drop: (Action) -> Void
   ) -> OverflowOutcome {
-    guard let overflow = ensureOverflow() else { return .refused(.outOfMemory) }
     switch (wait, work) {
+    // A refusal needs no memory.
     case (.never, _): return .refused(.full)
     case (.byPolicy, .action(let action)):
       switch policy {
       case .block: break
       case .fail: return .refused(.full)
-      case .dropNewest: return .refused(.dropped)
+      case .dropNewest:
+        // The drop is counted there.
+        _ = ensureOverflow()
+        return .refused(.dropped)
       case .dropOldest:
+        guard let overflow = ensureOverflow() else { return .refused(.outOfMemory) }
         return OverflowOutcome(
           overflow.spilled.keepDroppingOldest(action, beside: ring, ownerCheck, drop: drop))
       }
     case (.byPolicy, .step), (.until, _), (.unlimited, _): break
     }
+    guard let overflow = ensureOverflow() else { return .refused(.outOfMemory) }
     // A turn must not wait: the thread that makes room may be waiting for it.
     if !TurnMark.isSet { return .wait }
     onKeeping()

@@ -13,8 +13,8 @@ public protocol Reactor<Action, Mutation, State>: AnyObject, Sendable {
   associatedtype Mutation: Sendable = Action
   associatedtype State: Sendable
 
-  /// The state before the first action. Read once by the first thread that sends, observes or closes, on that thread,
-  /// whatever the placement; and by every ``currentState`` before that.
+  /// The state before the first action. Read once at the start, by the first thread that sends, observes or closes,
+  /// whatever the placement. Until then each ``currentState`` reads it, too.
   var initialState: State { get }
 
   /// The runtime that runs the reactor: a stored constant, `let runtime = Runtime<…>(on: …)`. A ``ReactorKitReactor`` need
@@ -97,13 +97,13 @@ extension Reactor {
   /// On placement ``Placement/caller`` an idle reactor processes the action before this returns, and also what other
   /// threads send meanwhile: up to 256 full turns of 1024 actions, plus what the reactor sends to itself. Then
   /// another thread continues. A busy reactor queues the action in its mailbox, and so does one whose mailbox holds an
-  /// action that another thread has claimed but not yet published. On every other placement the action goes into the
+  /// action that another thread is in the middle of sending. On every other placement the action goes into the
   /// mailbox.
   ///
   /// If the mailbox is full, this does what the ``OverflowPolicy`` says. With the default it waits: it spins, yields,
   /// then sleeps. From inside a turn it never waits. An action that a turn of this reactor, or of another on the same
   /// loop, sends here is processed after the running one. An action that a turn sends to another reactor with a full
-  /// mailbox is kept beside that mailbox. Turns nest until half of the thread's stack is used; then another thread
+  /// mailbox is kept beside that mailbox; with ``OverflowPolicy/fail`` or ``OverflowPolicy/dropNewest`` it is refused. Turns nest until half of the thread's stack is used; then another thread
   /// continues.
   ///
   /// An action that cannot be delivered is reported to the failure handler of the ``Runtime``.
@@ -122,8 +122,8 @@ extension Reactor {
   /// Sends an action, and waits for room until `deadline` at most, whatever the ``OverflowPolicy`` says. Any thread. From
   /// inside a turn it does not wait, like ``send(_:)``.
   ///
-  /// On placement ``Placement/caller`` it may process this action, and at most one action of others after the deadline.
-  /// No deadline interrupts an action.
+  /// On placement ``Placement/caller`` it may process other threads' actions until the deadline, and finishes the one that is
+  /// running then. No deadline interrupts an action.
   ///
   /// - Throws: ``SendError``, also ``SendError/timedOut``; the action was not accepted then.
   @inlinable
@@ -132,8 +132,8 @@ extension Reactor {
   }
 
   /// Sends an action, whatever the ``OverflowPolicy`` says. While there is no room, the task is suspended and blocks no
-  /// thread. Any task. What it processes of others' actions is limited as by ``send(_:)``, or by the deadline as by
-  /// ``send(_:before:)``.
+  /// thread. Any task. It processes others' actions within the same limits: those of ``send(_:)``, or with a deadline
+  /// those of ``send(_:before:)``.
   ///
   /// - Parameters:
   ///   - action: The action.
@@ -176,8 +176,8 @@ extension Reactor {
 }
 
 extension Reactor {
-  /// A whole state: the one after the last turn, or after the last action. Any thread. Whether it may wait for the running
-  /// action is the ``SnapshotPolicy``'s; so is which of the two it is.
+  /// A whole state. Any thread. With ``SnapshotPolicy/copied`` it is the one after the last turn, and this never waits; with
+  /// ``SnapshotPolicy/onDemand`` the one after the last action, and this may wait for the running one.
   ///
   /// After a send that processed its action at once (placement ``Placement/caller``, idle), the state contains that
   /// action. Inside `mutate` it contains everything before the running action's next mutation; inside

@@ -9,7 +9,7 @@ enum TurnBudget: Sendable {
   /// The same, but not beyond this ``MonotonicTime``, except for one action. Not an instant of a clock: the layout of that is
   /// looked up when the program runs, and each send would pay for it.
   case until(Int64)
-  /// That of a thread made for it.
+  /// No limit: for a thread that was made to run these turns.
   case unlimited
 
   /// After how many full turns a thread of its own continues.

@@ -43,11 +43,12 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
   ///   - capacity: How many actions the mailbox holds; a power of two. Its memory is allocated when something first has
   ///     to wait there, with room for eight, and grows up to the capacity.
   ///   - policy: What `send(_:)` does with an action for which there is no room.
-  ///   - reentrantCapacity: How many actions may wait beside the mailbox that were sent from inside turns: so many of the
-  ///     reactor itself and of others on its loop, and as many of turns on other threads, which are kept there while the
-  ///     mailbox is full. Together with what ``OverflowPolicy/dropOldest`` keeps, this bounds what the reactor holds.
+  ///   - reentrantCapacity: How many actions that were sent from inside turns may wait beside the mailbox. There are two
+  ///     limits of this size: one for what the reactor and others on its loop send, and one for what turns on other threads
+  ///     send while the mailbox is full. Together with what ``OverflowPolicy/dropOldest`` keeps, this bounds what the reactor holds.
   ///   - onFailure: Called once for each action, mutation or state that was lost: on the sending thread if it was
-  ///     refused; on any thread if it was accepted and the reactor was then closed. It is also called when a stream of
+  ///     refused; on any thread if it was accepted, and then dropped for a newer one (``OverflowPolicy/dropOldest``) or
+  ///     discarded when the reactor was closed. It is also called when a stream of
   ///     the reactor fails, on the thread where it fails. The default is ``Hooks/defaultFailureHandler``.
   public init(
     on placement: Placement = .caller, snapshots: SnapshotPolicy = .automatic, capacity: Int = 4096,

@@ -2,7 +2,7 @@
 ///
 /// | policy | an action costs | a read costs | readers see |
 /// |---|---|---|---|
-/// | ``copied`` | one copy of the state per turn, and a copy of each collection that the turn changes | nothing that waits | the state after a turn |
+/// | ``copied`` | one copy of the state per turn, and a copy of each collection that the turn changes | one copy; it never waits | the state after a turn |
 /// | ``onDemand`` | two operations on a word | it may wait for the end of one action, and the owner for the read | the state after an action |
 ///
 /// A copy of a collection shares its elements, so the first change after the copy copies all of them: with ``copied``

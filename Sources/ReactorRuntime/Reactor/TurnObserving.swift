@@ -15,7 +15,7 @@ public protocol TurnObserving: Reactor {
   /// Called after each turn that took something from the mailbox, or processed an action on the thread that sent it.
   ///
   /// The owner calls it, in the order of the turns. Other threads can read the state already. It comes before the replies
-  /// that were used in the turn reach their askers, and before the next turn; so what it does is done when an asker gets its
+  /// that the turn gave reach their askers, and before the next turn; so what it does is done when an asker gets its
   /// reply. It may send, and use replies, as `mutate` may: such an action waits for the next turn. It should not block.
   ///
   /// How many actions a turn has is up to the runtime, so this groups the work of as many actions as came together.

@@ -86,6 +86,7 @@ extension Runtime {
     if pipelineReference.use({ tryAnnounce(action, $0) }) == false {
       TurnMark.leave(outer)
       Tracepoint.endTurn(self, actions: 1)
+      turnCounters.countImmediate()
       releaseOrContinue(of: reactor)
       return nil
     }

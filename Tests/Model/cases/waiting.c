@@ -162,7 +162,7 @@ const model_case waiting_two_notifiers = {
 
 /* MARK: a postponed wake-up */
 
-/* As Overflow.notifyRoom (Sources/ReactorRuntime/Mailbox/Overflow.swift): a wake-up that was not
+/* As Mailbox.notifyRoom (Sources/ReactorRuntime/Mailbox/Mailbox.swift): a wake-up that was not
  * worth it is not remembered, because the next check finds the word unchanged. */
 static void send_two_and_look_again(void) {
   model_check(ring_try_send(ring, 10, 1) == RR_OK);
