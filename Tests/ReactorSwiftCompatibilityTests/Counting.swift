@@ -11,12 +11,16 @@ struct Counting: State {
 
   mutating func react(to event: any Event) {
     if let event = event as? Add { numbers.append(event.number) }
+    if event is Pause { sleep(milliseconds: 20) }
   }
 }
 
 struct Add: Event {
   let number: Int
 }
+
+/// Takes some time.
+struct Pause: Event {}
 
 /// Changes nothing.
 struct Nothing: Event {}

@@ -152,8 +152,9 @@ import Testing
     let key = DispatchSpecificKey<Bool>()
     updates.queue.setSpecific(key: key, value: true)
     let isUpdated = Gate(count: 2)
+    let isOnQueue = Record<Bool?>()
     let onQueue = Recorder(Counting.self) { _ in
-      #expect(DispatchQueue.getSpecific(key: key) == true)
+      isOnQueue.append(DispatchQueue.getSpecific(key: key))
       isUpdated.open()
     }
     let onMain = Recorder(Counting.self) { _ in
@@ -163,13 +164,15 @@ import Testing
     core.add(subscriber: onQueue, notifyOnQueue: updates.queue)
     core.add(subscriber: onMain)
     #expect(isUpdated.wait())
+    #expect(isOnQueue.elements == [true])
 
     let running = Atomic(0)
+    let atOnce = Record<Int>()
     let areUpdated = Gate(count: 20)
     let recorders = (0..<2).map { _ in
       Recorder(Counting.self) { _ in
-        #expect(running.add(1, ordering: .relaxed).newValue == 1)
-        sched_yield()
+        atOnce.append(running.add(1, ordering: .relaxed).newValue)
+        sleep(milliseconds: 1)
         running.subtract(1, ordering: .relaxed)
         areUpdated.open()
       }
@@ -177,6 +180,7 @@ import Testing
     for recorder in recorders { core.add(subscriber: recorder, notifyOnQueue: nil) }
     for _ in 0..<9 { core.fire(event: Nothing()) }
     #expect(areUpdated.wait())
+    #expect(atOnce.elements.allSatisfy { $0 == 1 })
   }
 
   @Test func `what a selector returns is cast to the subscriber's type`() {
