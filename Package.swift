@@ -35,6 +35,7 @@ let package = Package(
   products: [
     .library(name: "ReactorRuntime", targets: ["ReactorRuntime"]),
     .library(name: "ReactorKitCompatibility", targets: ["ReactorKitCompatibility"]),
+    .library(name: "ReactorSwiftCompatibility", targets: ["ReactorSwiftCompatibility"]),
     .library(name: "ReactorTesting", targets: ["ReactorTesting"]),
     .library(name: "ReactorCore", targets: ["ReactorCore"]),
     .executable(name: "bench", targets: ["bench"]),
@@ -77,6 +78,10 @@ let package = Package(
     // What ReactorKit's users import in its place.
     .target(
       name: "ReactorKitCompatibility", dependencies: ["ReactorRuntime"], swiftSettings: strictSwift),
+    // What the users of ReactorSwift/Reactor import in its place.
+    .target(
+      name: "ReactorSwiftCompatibility", dependencies: ["ReactorCore", "ReactorRuntime"],
+      swiftSettings: strictSwift),
     .target(
       name: "ReactorTesting", dependencies: ["ReactorCore", "ReactorRuntime"], swiftSettings: strictSwift),
 
@@ -100,8 +105,7 @@ let package = Package(
       name: "bench",
       dependencies: [
         "AllocationCounting", "BenchmarkSupport", "CBenchmarkLimits", "PureSwiftCore", "RawCore",
-        "ReactorCore",
-        "ReactorRuntime",
+        "ReactorCore", "ReactorRuntime", "ReactorSwiftCompatibility",
       ],
       path: "Benchmarks/bench", swiftSettings: strictSwift),
 
@@ -130,6 +134,14 @@ let package = Package(
     .testTarget(
       name: "ReactorKitCompatibilityTests", dependencies: ["ReactorKitCompatibility", "TestSupport"],
       swiftSettings: strictSwift),
+    // Code that was written for ReactorSwift, compiled as it was: in Swift 5 mode.
+    .target(
+      name: "ReactorSwiftUserCode", dependencies: ["ReactorSwiftCompatibility"],
+      path: "Tests/ReactorSwiftUserCode", swiftSettings: strictSwift + [.swiftLanguageMode(.v5)]),
+    .testTarget(
+      name: "ReactorSwiftCompatibilityTests",
+      dependencies: ["ReactorRuntime", "ReactorSwiftCompatibility", "ReactorSwiftUserCode", "TestSupport"],
+      swiftSettings: strictSwift),
     .target(
       name: "MainLoopSupport", dependencies: ["ReactorCore", "ReactorRuntime", "TestSupport"],
       path: "Tests/MainLoop/Support", swiftSettings: strictSwift),
@@ -148,7 +160,8 @@ let package = Package(
         product("ServiceLifecycleTestKit", of: "swift-service-lifecycle", for: "ServiceLifecycle"),
       ] + integrations, swiftSettings: strictSwift),
     .testTarget(
-      name: "StressTests", dependencies: ["ReactorCore", "ReactorRuntime", "TestSupport"],
+      name: "StressTests",
+      dependencies: ["ReactorCore", "ReactorRuntime", "ReactorSwiftCompatibility", "TestSupport"],
       exclude: ["README.md"], swiftSettings: strictSwift),
     // Under libFuzzer by Scripts/fuzz; otherwise `fuzz` only says so.
     .target(

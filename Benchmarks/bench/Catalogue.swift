@@ -6,7 +6,7 @@ import ReactorCore
 /// first.
 enum Catalogue {
   static let cases: [Case] =
-    parts + reactors + streams + publishing + sizes + readers + latencies + scale + limits
+    parts + reactors + cores + streams + publishing + sizes + readers + latencies + scale + limits
 }
 
 /// Parts of both cores, in this process. Producers send to a ring or to lanes, and one thread receives and reduces. Or
@@ -81,6 +81,18 @@ extension Catalogue {
         .subject("mutex", MutexBaseline.self),
         .subject("actor", ActorBaseline.self),
       ]),
+  ]
+}
+
+/// ReactorSwift's API: an event that nobody subscribes to.
+extension Catalogue {
+  static let cores: [Case] = [
+    Case(
+      "core.fire", .fanIn(.spinning), limit: CaseOutline.Limit("limit.spsc"),
+      variants: [
+        .onCore(CoreSubject.self),
+        .subject("serial-queue", SerialQueueCoreBaseline.self),
+      ])
   ]
 }
 

@@ -19,8 +19,8 @@
 
     /// Reports a warning, unless the same kind was reported for the same type of reactor within the last second;
     /// then it is counted. Any thread.
-    static func report(
-      _ kind: Kind, _ reactor: any AnyObject.Type, _ problem: (_ reactor: String, ThreadLabel) -> String
+    package static func report(
+      _ kind: Kind, _ reactor: Any.Type, _ problem: (_ reactor: String, ThreadLabel) -> String
     ) {
       let name = String(reflecting: reactor)
       guard limit.admit(Site(kind: kind, reactor: name)) else { return }

@@ -27,6 +27,9 @@ public struct Warning: Sendable, CustomStringConvertible {
     case copiedState
     /// A ``ReactorKitReactor`` without `mutate` was sent an action, or one without `reduce` had a mutation to reduce.
     case missingMethod
+    /// A subscriber or a middleware of the product `ReactorSwiftCompatibility` was given a value of another type than its
+    /// `StateType`, so it was not called.
+    case wrongStateType
   }
 
   public let kind: Kind
@@ -87,6 +90,8 @@ extension Warning.Kind {
     case .copiedState:
       "other threads call currentState to read a part of the state, or keep the states that they get."
     case .missingMethod: "the method is missing, or misspelt, or it is async."
+    case .wrongStateType:
+      "the selector, or the core without one, does not give what update(with:) or process(event:state:) takes."
     }
   }
 
@@ -107,6 +112,8 @@ extension Warning.Kind {
     case .longTurn: "move the work into a stream: Observable.task, or a source on another thread."
     case .copiedState: "read the part with withCurrentState, which makes no copy."
     case .missingMethod: "conform to Reactor instead, for which the compiler finds such mistakes."
+    case .wrongStateType:
+      "let the selector return the subscriber's StateType; it may return nil for no update."
     }
   }
 }

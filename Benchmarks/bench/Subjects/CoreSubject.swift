@@ -1,0 +1,37 @@
+import ReactorSwiftCompatibility
+
+/// The item as an event of ReactorSwift's API.
+struct ItemEvent: Event {
+  let item: Item
+}
+
+/// The tally as a state of ReactorSwift's API. The cast is the user's work in each implementation of it.
+struct TallyState: State {
+  private(set) var tally: Tally
+
+  mutating func react(to event: any Event) {
+    if let event = event as? ItemEvent { tally.reduce(event.item) }
+  }
+}
+
+/// A core of `ReactorSwiftCompatibility` without subscribers.
+final class CoreSubject: FanInSubject {
+  private final class Nobody: Subscriber {
+    func update(with state: TallyState) {}
+  }
+
+  private let core: Core<TallyState>
+
+  init(_ setup: SubjectSetup) { core = Core(state: TallyState(tally: Tally(inspector: setup.inspector))) }
+
+  func produce(producer: Int, values: Range<UInt64>) {
+    for value in values { core.fire(event: ItemEvent(item: Item(producer: UInt64(producer), value: value))) }
+  }
+
+  func awaitTotals(_ quota: Quota) throws -> Totals {
+    try quota.awaitProducers()
+    // It returns when all that was fired before is processed.
+    core.remove(subscriber: Nobody())
+    return core.state.tally.totals
+  }
+}
