@@ -142,7 +142,7 @@ extension HostedLoop: Closeable {
       if ContinuousClock.now >= deadline { return state.findUnfinished(isRunByOthers: false) }
       if stepper.stepIfIdle() == nil { usleep(100) }
     }
-    return []
+    return state.lifecycle.wait(until: deadline) ? [] : state.findUnfinished(isRunByOthers: false)
   }
 }
 

@@ -28,6 +28,24 @@ import Testing
     #expect(stage.finish())
   }
 
+  @Test func `a completion after a turn from the mailbox finds the reactor without an owner`() {
+    let reactor = Scripted()
+    let reduced = Record<Int>()
+    // The request comes from inside of a turn, so it waits in the mailbox.
+    reactor.send(
+      Scripted.Action(mutate: {
+        reactor.ask { reply in
+          Scripted.Action(mutate: { reply(0) })
+        } completion: { _ in
+          let before = reactor.currentState
+          reactor.send(Scripted.Action())
+          reduced.append(reactor.currentState - before)
+        }
+      }))
+    // Reduced before that send returned.
+    #expect(reduced.elements == [1])
+  }
+
   @Test(arguments: PlacementUnderTest.allCases)
   func `a completion is called outside of the turn, and in the order of the replies`(
     _ placement: PlacementUnderTest

@@ -48,6 +48,15 @@ struct History: Sendable {
     var element: ElementID
     var time: UInt64
     var thread: UInt = 0
+    /// How many turns had ended before, if that was recorded: elements of one turn have the same number.
+    var turn: Int?
+  }
+
+  /// A thread was told how many elements wait.
+  struct Count: Sendable, Equatable {
+    var waiting: Int
+    var begin: UInt64
+    var end: UInt64
   }
 
   /// An element was accepted, and later reported as not delivered: it will not be received.
@@ -101,6 +110,8 @@ struct History: Sendable {
   var turns: [Turn]?
   /// In any order.
   var closes: [Close] = []
+  /// In any order.
+  var counts: [Count] = []
   /// The time by which a thread knew that it had ended.
   var end: UInt64?
 }
@@ -180,18 +191,23 @@ extension HistoryChecker {
   /// limit: while a producer is stopped between its claim and its publication, another sender becomes the owner, can
   /// process nothing, and leaves its action in the owner's queue.
   ///
-  /// - Parameter turnsSend: Whether turns of other reactors send as well.
+  /// - Parameters:
+  ///   - turnsSend: Whether turns of other reactors send as well.
+  ///   - turnLimit: That of the loop. On the caller it is always the same.
   init(
     ofMailboxWith capacity: Int, policy: OverflowPolicy = .block, reentrantCapacity: Int = 65_536,
-    turnsSend: Bool = false, at place: Place
+    turnsSend: Bool = false, turnLimit: Int = 1024, at place: Place
   ) {
-    var beside = policy == .dropOldest ? 2 * capacity : 0
-    if turnsSend { beside += reentrantCapacity }
-    if place == .caller { beside += reentrantCapacity }
+    let pushed = policy == .dropOldest ? 2 * capacity : 0
+    let left = place == .caller ? reentrantCapacity : 0
+    let fromTurns = turnsSend ? reentrantCapacity : 0
     // One that was beside the ring and is just being processed has left its place.
-    if beside > 0 { beside += 1 }
+    func most(beside: Int) -> Int { capacity + (beside > 0 ? beside + 1 : 0) }
     self.init(
-      capacity: capacity, mostInside: capacity + beside, reentrantCapacity: reentrantCapacity,
-      countsOthersAsOwn: place == .caller, hasOneThread: place.hasOneThread)
+      capacity: capacity, mostInside: most(beside: pushed + left + fromTurns),
+      mostOfOthers: most(beside: pushed + left),
+      mostWaiting: capacity + pushed + fromTurns + reentrantCapacity,
+      reentrantCapacity: reentrantCapacity, countsOthersAsOwn: place == .caller,
+      turnLimit: place == .caller ? 1024 : turnLimit, hasOneThread: place.hasOneThread)
   }
 }

@@ -33,7 +33,13 @@ struct HistoryChecker {
     case overrun(by: Int, atEndOf: History.Send)
     /// Refused because of a limit that was not reached.
     case untruthfulLimit(History.Send)
+    /// More wait than all limits together allow.
+    case tooManyWaiting(History.Count)
+    /// Fewer wait than that, or more.
+    case miscounted(History.Count)
 
+    /// A turn with more elements than its limit.
+    case longTurn(Int, of: Int)
     /// There were two owners at once.
     case overlap(History.Turn, History.Turn)
     /// Received by a thread that was not the owner.
@@ -55,6 +61,10 @@ struct HistoryChecker {
   var capacity: Int?
   /// How many elements can be inside, if that is not the capacity.
   var mostInside: Int?
+  /// How many can be inside that no turn has sent, if that is not the capacity.
+  var mostOfOthers: Int?
+  /// How many can wait in all, if counts of them were recorded.
+  var mostWaiting: Int?
   /// How many that the owner sent to itself can wait, and how many that turns of other reactors sent.
   var reentrantCapacity: Int?
   /// Whether elements of other senders can count against the limit of the owner's own.
@@ -62,6 +72,8 @@ struct HistoryChecker {
   /// Whether an element whose send returned before another send began must be received first, also if another thread
   /// sent it.
   var keepsRealTimeOrder = true
+  /// How many elements a turn may have, if their turns were recorded.
+  var turnLimit: Int?
   /// Whether all turns are on one thread.
   var hasOneThread = false
 
@@ -78,7 +90,12 @@ struct HistoryChecker {
       found += untruthfulFulls(history, fromOutside, capacity)
       found += wrongDrops(history, fromOutside, sendOf, capacity)
       found += overruns(history, fromOutside, mostInside ?? capacity)
+      if let mostOfOthers {
+        found += overruns(history, fromOutside.filter { !$0.isFromTurn }, mostOfOthers)
+      }
     }
+    if let mostWaiting { found += wrongCounts(history, accepted, mostWaiting) }
+    if let turnLimit { found += longTurns(history.receptions, turnLimit) }
     if let reentrantCapacity { found += wrongLimits(history, accepted, reentrantCapacity) }
     if let turns = history.turns { found += wrongTurns(turns, history.receptions) }
     return found + wrongClosing(history, accepted)

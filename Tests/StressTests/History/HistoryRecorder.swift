@@ -31,6 +31,7 @@ final class HistoryRecorder: Sendable {
   let payloads = Lifetimes()
   private let refusals = Guarded<[History.ElementID: [Refusal]]>([:])
   private let closes = Guarded<[History.Close]>([])
+  private let counts = Guarded<[History.Count]>([])
 
   /// Identifies the calling thread among all that run.
   static var thread: UInt { UInt(pthread_self()) }
@@ -84,6 +85,14 @@ final class HistoryRecorder: Sendable {
     closes.with { $0.append(History.Close(begin: begin, end: end, discards: discards)) }
   }
 
+  /// Records how many elements a reactor says that wait.
+  func count(_ waiting: () -> Int) {
+    let begin = clock.now()
+    let waiting = waiting()
+    let count = History.Count(waiting: waiting, begin: begin, end: clock.now())
+    counts.with { $0.append(count) }
+  }
+
   // MARK: Afterwards
 
   /// Returns everything that was recorded. To be called when all threads are done.
@@ -91,6 +100,7 @@ final class HistoryRecorder: Sendable {
     var history = owner.history
     history.sends += sends
     history.closes = closes.with { $0 }
+    history.counts = counts.with { $0 }
     let sendsOf = Dictionary(grouping: sends, by: \.thread).mapValues { $0.sorted { $0.begin < $1.begin } }
     for (element, refusals) in refusals.with({ $0 }) {
       history.reports += refusals.map { refusal in
@@ -158,10 +168,12 @@ struct OwnerLog: Sendable {
       History.Turn(begin: turnBegin, end: recorder.clock.now(), thread: HistoryRecorder.thread))
   }
 
-  mutating func receive(_ element: History.ElementID) {
+  /// - Parameter turn: How many turns have ended before, if that is known.
+  mutating func receive(_ element: History.ElementID, inTurn turn: Int? = nil) {
     guard let recorder else { return }
     history.receptions.append(
-      History.Reception(element: element, time: recorder.clock.now(), thread: HistoryRecorder.thread))
+      History.Reception(
+        element: element, time: recorder.clock.now(), thread: HistoryRecorder.thread, turn: turn))
   }
 
   /// Records that the slots of everything received so far have been released.

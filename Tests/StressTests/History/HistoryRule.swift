@@ -23,7 +23,7 @@ struct HistoryRule: Sendable, CustomStringConvertible {
   }
 
   static var all: [HistoryRule] {
-    ofElements + ofOrder + ofRoom + ofDrops + ofLimits + ofTurns + ofClosing
+    ofElements + ofOrder + ofRoom + ofDrops + ofLimits + ofBounds + ofTurns + ofClosing
   }
 
   // Helpers to write the examples.
@@ -62,7 +62,7 @@ extension HistoryChecker.Violation {
   static let rules: Set<String> = [
     "lost", "duplicated", "reportedTwice", "receivedAndReported", "unknown", "tooEarly", "reordered",
     "overtaken", "tornBatch", "untruthfulFull", "untruthfulDrop", "droppedTooSoon", "overrun",
-    "untruthfulLimit", "overlap",
+    "untruthfulLimit", "tooManyWaiting", "miscounted", "longTurn", "overlap",
     "outsideOfTurns", "onAnotherThread", "untruthfulClosed", "acceptedAfterClose", "discardedTooEarly",
     "receivedAfterEnd",
   ]

@@ -23,7 +23,7 @@ extension StressTests {
       var checker: HistoryChecker {
         HistoryChecker(
           ofMailboxWith: capacity, policy: policy, reentrantCapacity: reentrantCapacity, turnsSend: true,
-          at: place)
+          turnLimit: turnLimit, at: place)
       }
     }
 
@@ -57,6 +57,7 @@ extension StressTests {
         let ignored: SendError? = load.policy == .dropOldest ? .dropped : nil
         return (0..<load.actions).map { sequence in
           disturbance.step()
+          if disturbance.happens(onceIn: 16) { recorder.count { target.counters.waiting } }
           let item = Item(producer: thread, sequence: sequence, countedBy: recorder.payloads)
           let action = RecordingReactor.Action(item: item, reentries: disturbance.below(3))
           var record = recorder.reportedSend(thread, sequence, ignoring: ignored) {

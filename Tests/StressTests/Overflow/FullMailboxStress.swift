@@ -8,7 +8,7 @@ extension StressTests {
   /// Mailboxes that are always full: actions that wait beside the ring, actions that give way, and suspended tasks.
   @Suite struct FullMailboxStress {
     /// Threads that send from outside, and reactors that send from inside their turns, into one tiny mailbox.
-    @Test(arguments: [Place.caller, .parkingLoop])
+    @Test(arguments: [Place.caller, .parkingLoop, .group, .hosted])
     func `the ring and what is kept beside it are one order`(place: Place) {
       Scenario.announce("spill, \(place)")
       for capacity in [1, 2, 4] {
@@ -44,7 +44,10 @@ extension StressTests {
             send()
             continue
           }
-          sends.append(recorder.reportedSend(thread, sequence, send))
+          var record = recorder.reportedSend(thread, sequence, send)
+          record.isFromTurn = relay != nil
+          sends.append(record)
+          if disturbance.happens(onceIn: 16) { recorder.count { target.counters.waiting } }
         }
         return sends
       }
@@ -55,10 +58,10 @@ extension StressTests {
       #expect(target.checker.complaint == nil, "\(scenario): \(target.checker.complaint ?? "")")
       #expect(target.checker.next.reduce(0, +) == threads * actions, "\(scenario)")
       guard let recorder else { return }
-      // Actions that a turn sends are kept beside a full mailbox, so the number of actions inside is not checked
-      // here.
-      let checker = HistoryChecker(hasOneThread: place.hasOneThread)
-      let complaint = checker.complaint(about: recorder.history(target.log, sends))
+      var history = recorder.history(target.log, sends)
+      history.noteReleases(ofMailboxWith: capacity)
+      let checker = HistoryChecker(ofMailboxWith: capacity, turnsSend: true, turnLimit: 3, at: place)
+      let complaint = checker.complaint(about: history)
       #expect(complaint == nil, "\(scenario): \(complaint ?? "")")
       #expect(recorder.payloads.alive == 0, "\(scenario)")
       #expect(recorder.payloads.total == threads * actions, "\(scenario)")

@@ -36,9 +36,10 @@ extension StressTests {
     /// One reactor after the other is flooded from outside and from inside turns.
     private func grow(_ place: Place, _ capacity: Int, _ scenario: Scenario) {
       let site = place.makeSite(turnLimit: 5)
+      let checker = HistoryChecker(ofMailboxWith: capacity, turnsSend: true, turnLimit: 5, at: place)
       for round in 0..<StressMode.rounds(60) {
         let recorder = HistoryRecorder()
-        let complaint = flood(site, capacity, recorder, scenario, round)
+        let complaint = flood(site, capacity, checker, recorder, scenario, round)
         #expect(complaint == nil, "\(scenario), round \(round): \(complaint ?? "")")
         #expect(Threads.yield { recorder.payloads.alive == 0 }, "\(scenario), round \(round)")
       }
@@ -46,7 +47,8 @@ extension StressTests {
     }
 
     private func flood(
-      _ site: Site, _ capacity: Int, _ recorder: HistoryRecorder, _ scenario: Scenario, _ round: Int
+      _ site: Site, _ capacity: Int, _ checker: HistoryChecker, _ recorder: HistoryRecorder,
+      _ scenario: Scenario, _ round: Int
     ) -> String? {
       let (threads, actions) = (4, 3 * capacity)
       let failures = FailureCounter()
@@ -59,17 +61,21 @@ extension StressTests {
           disturbance.step()
           let item = Item(producer: thread, sequence: sequence, countedBy: recorder.payloads)
           let action = RecordingReactor.Action(item: item)
-          return recorder.reportedSend(thread, sequence) {
+          var record = recorder.reportedSend(thread, sequence) {
             if let relay { relay.send(action) } else { target.send(action) }
           }
+          record.isFromTurn = relay != nil
+          if disturbance.happens(onceIn: 16) { recorder.count { target.counters.waiting } }
+          return record
         }
       }.join().flatMap { $0 }
       guard Threads.yield(until: { target.withCurrentState { $0.reduced } == threads * actions }) else {
         return "\(target.currentState.reduced) of \(threads * actions) reduced"
       }
       if failures.total > 0 { return "\(failures.total) refused" }
-      return target.checker.complaint
-        ?? HistoryChecker().complaint(about: recorder.history(target.log, sends))
+      var history = recorder.history(target.log, sends)
+      history.noteReleases(ofMailboxWith: capacity)
+      return target.checker.complaint ?? checker.complaint(about: history)
     }
   }
 }

@@ -13,12 +13,15 @@ extension StressTests {
       let threads = 4
       let actions = StressMode.rounds(400)
       let reentrantCapacity = 4
+      /// On loops.
+      let turnLimit = 3
 
       var description: String { "\(place), \(policy), capacity \(capacity)" }
 
       var checker: HistoryChecker {
         HistoryChecker(
-          ofMailboxWith: capacity, policy: policy, reentrantCapacity: reentrantCapacity, at: place)
+          ofMailboxWith: capacity, policy: policy, reentrantCapacity: reentrantCapacity,
+          turnLimit: turnLimit, at: place)
       }
     }
 
@@ -39,7 +42,7 @@ extension StressTests {
     private func overflow(_ load: Load, _ scenario: Scenario) {
       let recorder = HistoryRecorder()
       let failures = FailureCounter()
-      let site = load.place.makeSite(turnLimit: 3)
+      let site = load.place.makeSite(turnLimit: load.turnLimit)
       let target = RecordingReactor(
         on: site.placement, capacity: load.capacity, overflow: load.policy,
         reentrantCapacity: load.reentrantCapacity, producers: load.threads, keepsSequence: false,
@@ -48,6 +51,7 @@ extension StressTests {
         var disturbance = Disturbance(scenario.generator(thread))
         return (0..<load.actions).map { sequence in
           disturbance.step()
+          if disturbance.happens(onceIn: 16) { recorder.count { target.counters.waiting } }
           let item = Item(producer: thread, sequence: sequence, countedBy: recorder.payloads)
           // An action that was pushed out had been accepted.
           let ignored: SendError? = load.policy == .dropOldest ? .dropped : nil
@@ -87,7 +91,7 @@ extension StressTests {
       let (tasks, actions) = (100, 4)
       let recorder = HistoryRecorder()
       let failures = FailureCounter()
-      let site = load.place.makeSite(turnLimit: 3)
+      let site = load.place.makeSite(turnLimit: load.turnLimit)
       let target = RecordingReactor(
         on: site.placement, capacity: load.capacity, reentrantCapacity: load.reentrantCapacity,
         producers: tasks, keepsSequence: false, recorder: recorder, failures: failures)

@@ -49,7 +49,8 @@ extension StressTests {
       var history = play(load, recorder, site, scenario)
       site.end()
       history.noteReleases(ofMailboxWith: load.capacity)
-      let checker = HistoryChecker(ofMailboxWith: load.capacity, at: load.place)
+      let checker = HistoryChecker(
+        ofMailboxWith: load.capacity, turnLimit: 3, at: load.place)
       let complaint = checker.complaint(about: history)
       #expect(complaint == nil, "\(scenario): \(complaint ?? "")")
       #expect(history.end != nil, "\(scenario): it does not end")

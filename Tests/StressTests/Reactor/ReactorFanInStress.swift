@@ -64,6 +64,7 @@ extension StressTests {
           while true {
             let (isAccepted, record) = Self.send(action, to: reactor, waits: waits, recorder)
             if let record { sends.append(record) }
+            if disturbance.happens(onceIn: 32) { recorder?.count { reactor.counters.waiting } }
             if isAccepted { break }
             disturbance.idle()
           }
@@ -82,7 +83,8 @@ extension StressTests {
       guard let recorder else { return }
       var history = recorder.history(reactor.log, sends.flatMap { $0 })
       history.noteReleases(ofMailboxWith: load.capacity)
-      let checker = HistoryChecker(ofMailboxWith: load.capacity, at: load.place)
+      let checker = HistoryChecker(
+        ofMailboxWith: load.capacity, turnLimit: load.turnLimit, at: load.place)
       let complaint = checker.complaint(about: history)
       #expect(complaint == nil, "\(scenario): \(complaint ?? "")")
       #expect(recorder.payloads.alive == 0, "\(scenario)")

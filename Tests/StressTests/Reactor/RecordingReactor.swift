@@ -1,6 +1,7 @@
 import ReactorCore
-import ReactorRuntime
 import TestSupport
+
+@testable import ReactorRuntime
 
 /// The parameters of a scenario in which many threads send to one reactor.
 struct ReactorLoad: Sendable, CustomStringConvertible {
@@ -101,7 +102,9 @@ final class RecordingReactor: Reactor {
     if isReducing { wasEnteredTwice = true }
     isReducing = true
     if keepsSequence { checker.receive(mutation.item) }
-    log.receive(mutation.item.id)
+    // The counters change at the end of a turn.
+    log.receive(
+      mutation.item.id, inTurn: runtime.turnCounters.wasImmediate + runtime.turnCounters.wasTurns)
     state.reduced += 1
     isReducing = false
     log.endTurn()

@@ -71,7 +71,8 @@ package final class LoopStepper: Sendable {
     }
   }
 
-  /// Refuses what is sent from now on, and runs what was accepted, on the calling thread. Threads: like ``step()``.
+  /// Refuses what is sent from now on, and runs what was accepted, on the calling thread. If another thread ends the loop,
+  /// waits until that has run the actions for the end. Threads: like ``step()``.
   package func shutdown() {
     precondition(!loop.isCurrent, "a loop was shut down from inside one of its own turns")
     state.close()
@@ -79,6 +80,7 @@ package final class LoopStepper: Sendable {
       // What is left may be a claim that another thread is about to publish.
       if step() == 0 { DedicatedThread.yield() }
     }
+    while !state.lifecycle.wait(until: .now + .seconds(3600)) {}
   }
 
   /// Returns whether nothing was left to do after the last round, and when the first timer is due. It does not count

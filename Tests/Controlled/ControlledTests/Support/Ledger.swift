@@ -179,6 +179,11 @@ final class Ledger: @unchecked Sendable {
       for report in reports[id, default: []] where report.reason == .closed {
         check(closedSince < report.time, "action \(id) was reported as closed by an open reactor")
       }
+      // Within its send, an action is reported because it was refused.
+      for report in reports[id, default: []] where send.outcome == .returned {
+        check(
+          report.time < max(endedSince, send.end), "action \(id) was accepted, and reported after the end")
+      }
       for time in reduced[id, default: []] {
         check(time < endedSince, "action \(id) was reduced after the end")
         check(time > send.begin, "action \(id) was reduced before it was sent")

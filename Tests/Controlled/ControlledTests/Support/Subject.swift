@@ -42,17 +42,21 @@ final class Subject: Reactor {
   let initialState = State()
   let runtime: Runtime<Parcel, Parcel, State>
   private let ledger: Ledger
+  private let notesEnd: Bool
   private let onMutate: @Sendable (Subject, Parcel) -> Void
 
+  /// - Parameter notesEnd: Whether the ledger is told when the reactor disposes of its streams: action 0 starts one that
+  ///   has no end.
   init(
     _ ledger: Ledger, on placement: Placement = .caller, capacity: Int = 2, overflow: OverflowPolicy = .block,
-    reentrantCapacity: Int = 65_536,
+    reentrantCapacity: Int = 65_536, notesEnd: Bool = false,
     onMutate: @escaping @Sendable (Subject, Parcel) -> Void = { _, _ in }
   ) {
     runtime = Runtime(
       on: placement, capacity: capacity, overflow: overflow, reentrantCapacity: reentrantCapacity,
       onFailure: { [ledger] in ledger.report($0) })
     self.ledger = ledger
+    self.notesEnd = notesEnd
     self.onMutate = onMutate
     ledger.wasBorn()
   }
@@ -66,7 +70,11 @@ final class Subject: Reactor {
     ledger.beginMutate(action.id)
     onMutate(self, action)
     ledger.endMutate()
-    return .just(action)
+    guard notesEnd, action.id == 0 else { return .just(action) }
+    return .create { [ledger] observer in
+      observer.onNext(action)
+      return Disposables.create { ledger.hasEnded() }
+    }
   }
 
   func reduce(into state: inout State, mutation: Parcel) {
