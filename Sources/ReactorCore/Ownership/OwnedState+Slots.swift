@@ -3,6 +3,7 @@ extension OwnedState {
   /// Publishes the owner's changes and keeps the ownership. The owner.
   @unsafe
   @inlinable
+  @inline(__always)
   public func publish() {
     // Readers of a state with one place need not be told where it is.
     if owner.pointee.isPublished || !markPublished() || hasOnePlace { return }

@@ -26,9 +26,11 @@ public enum ThreadScope {
 
   /// Calls `body` outside of all objects that the calling thread is inside of. For work that does not belong to the objects that the thread
   /// is inside of.
+  @inlinable
+  @inline(__always)
   public static func leaveAll(_ body: () -> Void) {
     let innermost = rr_thread_scope()!
-    guard let outer = innermost.pointee else { return body() }
+    let outer = innermost.pointee
     innermost.pointee = nil
     body()
     innermost.pointee = outer
