@@ -24,13 +24,16 @@ public enum ThreadScope {
     }
   }
 
-  /// Calls `body` outside of all objects that the calling thread is inside of. For work that does not belong to the objects that the thread
-  /// is inside of.
+  /// Calls `body` outside of all objects that the calling thread is inside of, and without its open ``EmissionQueue``. For
+  /// work that does not belong to what the thread is in the middle of.
   public static func leaveAll(_ body: () -> Void) {
     let innermost = rr_thread_scope()!
-    guard let outer = innermost.pointee else { return body() }
+    let (outer, emissions) = (innermost.pointee, rr_thread_get_emissions())
+    if outer == nil, emissions == nil { return body() }
     innermost.pointee = nil
+    rr_thread_set_emissions(nil)
     body()
+    rr_thread_set_emissions(emissions)
     innermost.pointee = outer
   }
 
