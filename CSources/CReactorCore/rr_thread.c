@@ -9,6 +9,7 @@
 
 _Thread_local uintptr_t rr_thread_turn_mark;
 _Thread_local void *rr_thread_innermost_read;
+_Thread_local void *rr_thread_emissions;
 
 void rr_thread_set_name(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 

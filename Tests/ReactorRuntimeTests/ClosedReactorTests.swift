@@ -45,10 +45,9 @@ import Testing
   @Test
   func `a closed reactor releases a disposed observer`() {
     let lifetimes = Lifetimes()
-    let external = PublishSubject<Int>()
-    let reactor = Streamed(mutation: { .merge($0, external.asObservable()) })
+    let reactor = Streamed()
     let subscription = reactor.state.subscribe(onNext: { [tracked = lifetimes.track()] _ in _ = tracked })
-    external.onError(Broken())
+    reactor.close()
     #expect(reactor.isClosed)
     #expect(lifetimes.alive == 1)
     subscription.dispose()

@@ -48,6 +48,13 @@ extern _Thread_local void *rr_thread_innermost_read __attribute__((tls_model("in
 static inline void *rr_thread_get_read(void) { return rr_thread_innermost_read; }
 static inline void rr_thread_set_read(void *read) { rr_thread_innermost_read = read; }
 
+/* What sources have yet to emit on the calling thread, in their turns; NULL if they emit at once.
+ * As the turn mark. */
+extern _Thread_local void *rr_thread_emissions __attribute__((tls_model("initial-exec")));
+
+static inline void *rr_thread_get_emissions(void) { return rr_thread_emissions; }
+static inline void rr_thread_set_emissions(void *queue) { rr_thread_emissions = queue; }
+
 /* A word that belongs to the calling thread, NULL at first: the innermost scope that the thread is
  * inside of. */
 void **rr_thread_scope(void);

@@ -24,15 +24,17 @@ public enum ThreadScope {
     }
   }
 
-  /// Calls `body` outside of all objects that the calling thread is inside of. For work that does not belong to the objects that the thread
-  /// is inside of.
+  /// Calls `body` outside of all objects that the calling thread is inside of, and without its open ``EmissionQueue``. For
+  /// work that does not belong to what the thread is in the middle of.
   @inlinable
   @inline(__always)
   public static func leaveAll(_ body: () -> Void) {
     let innermost = rr_thread_scope()!
-    let outer = innermost.pointee
+    let (outer, emissions) = (innermost.pointee, rr_thread_get_emissions())
     innermost.pointee = nil
+    rr_thread_set_emissions(nil)
     body()
+    rr_thread_set_emissions(emissions)
     innermost.pointee = outer
   }
 

@@ -8,6 +8,9 @@ import Synchronization
 /// lock is needed. Observers are called in the order in which they subscribed. The source does not retain the reactor.
 @usableFromInline
 final class OwnerMulticast<Element: Sendable>: Sendable {
+  /// Whether the observers receive a completion when the reactor has ended, and those that come later as well. Release
+  /// and acquire: set before the reactor is closed, and read by observers that are rejected because it is.
+  @usableFromInline let completesAtEnd = Atomic(false)
   /// Runs a step as the owner, or does nothing if the reactor is gone.
   @usableFromInline typealias RunStep = @Sendable (_ step: Step, _ waitsForRoom: Bool) -> Void
 
@@ -87,6 +90,10 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
   /// Adds an observer, and replays the latest element to it. The owner.
   private func add(_ entry: Entry) {
     if entry.isDisposed { return }
+    if completesAtEnd.load(ordering: .acquiring) {
+      replay(latest(), to: entry)
+      return complete(entry)
+    }
     if entries.count == 0 { onUse(true) }
     entries.append(entry)
     depth.value += 1
@@ -100,13 +107,29 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
   private func reject(_ entry: Entry, _ reason: SendError?) {
     switch reason {
     case nil: break
-    case .closed: replay(last(), to: entry)
+    case .closed:
+      replay(last(), to: entry)
+      if completesAtEnd.load(ordering: .acquiring) { complete(entry) }
     case let reason?: entry.observer.on(.error(reason))
     }
   }
 
   private func replay(_ element: Element?, to entry: Entry) {
     if let element, !entry.isDisposed { entry.observer.on(.next(element)) }
+  }
+
+  private func complete(_ entry: Entry) {
+    // Disposed of at the same time, so that the subscriber's disposal needs no step.
+    if !entry.subscription.isDisposed.exchange(true, ordering: .relaxed) { entry.observer.on(.completed) }
+  }
+
+  /// Completes the observers, if they are to be. The owner, when nothing will be emitted any more.
+  func completeIfNeeded() {
+    guard completesAtEnd.load(ordering: .acquiring) else { return }
+    depth.value += 1
+    entries.forEach(first: entries.count) { complete($0) }
+    depth.value -= 1
+    removeAll()
   }
 
   /// Emits an element to all observers. An observer that is added meanwhile gets the next element first. The owner.

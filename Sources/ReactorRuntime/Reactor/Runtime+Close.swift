@@ -51,12 +51,15 @@ extension Runtime {
     mailbox.overflow.use { $0.waiters.resumeAll() }
   }
 
-  /// Closes the reactor, since a transform has ended; the reactor reports what it holds. Any thread.
+  /// Closes the reactor, since a transform has ended; the reactor reports what it holds, and completes the observers of
+  /// `state`. Any thread.
   @inlinable
   @inline(never)
   func closeAfterTransform<R: Reactor<Action, Mutation, State>>(
     _ transform: Failure.Transform, endedWith error: (any Error)?, of reactor: R
   ) {
+    // First: an observer that is refused from now on is completed, too.
+    ensurePipeline(of: reactor).states.completesAtEnd.store(true, ordering: .releasing)
     let ownerMustCheck = beginClosing(.discard, of: reactor)
     pipelineReference.use { $0.disposeStreams() }
     // Usually reported before what is discarded because of it; an owner on another thread may be faster.
@@ -83,7 +86,10 @@ extension Runtime {
   func end() {
     guard mailbox.ring.lifecycle.sealedToEnded() else { return }
     // After the transition, so that what a disposal sends here is refused.
-    pipelineReference.use { $0.disposeStreams() }
+    pipelineReference.use { pipeline in
+      pipeline.disposeStreams()
+      pipeline.states.completeIfNeeded()
+    }
     terminationReference.use { $0.finish() }
   }
 }

@@ -31,7 +31,7 @@ extension Runtime {
     guard tryAnnounce(action, pipeline) else { return }
     if extraStages.contains(.transformedAction) {
       pipeline.progress.value.expectsTransformedAction = true
-      pipeline.actionPort.emit(action)
+      EmissionQueue.open { pipeline.actionPort.emit(action) }
       pipeline.progress.value.expectsTransformedAction = false
     } else {
       mutate(action, of: reactor, pipeline)
@@ -68,10 +68,21 @@ extension Runtime {
     _ mutations: Observable<Mutation>, for action: Action, of reactor: R,
     _ pipeline: Pipeline<Action, Mutation, State>
   ) {
-    mutations.deliver(
-      to: { mutation in transformOrReduce(mutation, for: action, of: reactor, pipeline) },
-      orStream: { mutations in subscribe(to: mutations, for: action, pipeline) })
-    state.endAction()
+    // A queue of its own: what the mutations cause in the transforms and observers takes turns with them, and ends before
+    // the next action begins.
+    EmissionQueue.open {
+      let isImmediate = mutations.isImmediate
+      mutations.deliver(
+        to: { mutation in
+          transformOrReduce(mutation, for: action, of: reactor, pipeline)
+          if isImmediate || !EmissionQueue.hasWaiting { return }
+          // Code of the user's continues.
+          state.endAction()
+          EmissionQueue.emitWaiting()
+        },
+        orStream: { mutations in subscribe(to: mutations, for: action, pipeline) })
+      state.endAction()
+    }
   }
 
   /// Sends a mutation of `mutate` through transform(mutation), if there is one, or reduces it. Not inlined: a delivery
@@ -167,7 +178,8 @@ extension Runtime {
     let stream = MutationStream(for: action)
     let receive = pipeline.inlets.mutation
     ThreadScope.enter(stream.identity) {
-      stream.hold(mutations.run(AnyObserver { event in receive(event, stream) }))
+      // Not `join`: this may run inside of a queue of another reactor, which goes on only after this turn.
+      EmissionQueue.open { stream.hold(mutations.run(AnyObserver { event in receive(event, stream) })) }
     }
     if !stream.isDisposed { pipeline.insert(stream) }
   }

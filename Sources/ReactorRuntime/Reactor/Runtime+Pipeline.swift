@@ -201,19 +201,21 @@ extension Runtime {
     _ transformed: TransformStreams<Action, Mutation, State>, emitsState: Bool
   ) {
     let inlets = pipeline.inlets
-    if extraStages.contains(.transformedState) {
-      pipeline.untransformed.state.value = [state.current]
-      pipeline.transforms.insert(transformed.state.run(AnyObserver { inlets.transformedState($0) }))
-    } else if emitsState, extraStages.contains(.observedState) {
-      pipeline.states.emit(state.current)
-    }
-    if extraStages.contains(.transformedMutation) {
-      pipeline.transforms.insert(transformed.mutation.run(AnyObserver { inlets.transformedMutation($0) }))
-    }
-    if extraStages.contains(.transformedAction) {
+    // One queue for all three: what the streams emit in turns comes when all of them are connected.
+    EmissionQueue.open {
+      if extraStages.contains(.transformedState) {
+        pipeline.untransformed.state.value = [state.current]
+        pipeline.transforms.insert(transformed.state.run(AnyObserver { inlets.transformedState($0) }))
+      } else if emitsState, extraStages.contains(.observedState) {
+        pipeline.states.emit(state.current)
+      }
+      if extraStages.contains(.transformedMutation) {
+        pipeline.transforms.insert(transformed.mutation.run(AnyObserver { inlets.transformedMutation($0) }))
+      }
+      guard extraStages.contains(.transformedAction) else { return }
       pipeline.progress.value.expectsTransformedAction = true
       pipeline.transforms.insert(transformed.action.run(AnyObserver { inlets.transformedAction($0) }))
-      pipeline.progress.value.expectsTransformedAction = false
     }
+    pipeline.progress.value.expectsTransformedAction = false
   }
 }

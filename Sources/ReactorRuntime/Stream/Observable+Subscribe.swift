@@ -9,13 +9,12 @@ extension ObservableType {
   @discardableResult
   public func subscribe(_ observer: some ObserverType<Element>) -> any Disposable {
     let subscription = SingleAssignmentDisposable()
-    subscription.hold(
-      asObservable().run(
-        AnyObserver { event in
-          guard subscription.tryPass(event) else { return }
-          observer.on(event)
-          if event.isStopEvent { subscription.dispose() }
-        }))
+    asObservable().run(
+      AnyObserver { event in
+        guard subscription.tryPass(event) else { return }
+        observer.on(event)
+        if event.isStopEvent { subscription.dispose() }
+      }, heldBy: subscription)
     return subscription
   }
 
@@ -42,20 +41,19 @@ extension ObservableType {
     let ending = onDisposed.map { ActionDisposable($0) }
     let subscription = SingleAssignmentDisposable()
     // One closure, not one that calls an observer: most elements end here.
-    subscription.hold(
-      asObservable().run(
-        AnyObserver { event in
-          guard subscription.tryPass(event) else { return }
-          switch event {
-          case .next(let element):
-            onNext?(element)
-            return
-          case .error(let error): if let onError { onError(error) } else { Hooks.defaultErrorHandler(error) }
-          case .completed: onCompleted?()
-          }
-          subscription.dispose()
-          ending?.dispose()
-        }))
+    asObservable().run(
+      AnyObserver { event in
+        guard subscription.tryPass(event) else { return }
+        switch event {
+        case .next(let element):
+          onNext?(element)
+          return
+        case .error(let error): if let onError { onError(error) } else { Hooks.defaultErrorHandler(error) }
+        case .completed: onCompleted?()
+        }
+        subscription.dispose()
+        ending?.dispose()
+      }, heldBy: subscription)
     if let ending { return Disposables.create(subscription, ending) }
     return subscription
   }

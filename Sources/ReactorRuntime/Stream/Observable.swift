@@ -1,7 +1,10 @@
+import ReactorCore
+
 /// A stream of elements, in Rx's words.
 ///
 /// Nothing happens until somebody subscribes. Events follow the grammar of ``Event``. They are delivered on
-/// the threads on which the stream receives them.
+/// the threads on which the stream receives them. Where several streams meet, those of several elements take turns, as in
+/// RxSwift: `merge(.of(1, 2), .of(3, 4))` sends 1, 3, 2, 4.
 ///
 /// Up to four elements that are known at once are a value, not an object: making such a stream and iterating
 /// over it allocates nothing.
@@ -11,11 +14,17 @@ public struct Observable<Element: Sendable>: ObservableType {
 
   @usableFromInline
   enum Source: Sendable {
+    // Of `just`, `startWith` and the like: all elements and the completion are emitted during the subscription.
     case none
     case one(Element)
     case two(Element, Element)
     case three(Element, Element, Element)
     case four(Element, Element, Element, Element)
+    // Of `of` and `from`: the elements and the completion take turns with those of other streams (`EmissionQueue`).
+    case ofOne(Element)
+    case ofTwo(Element, Element)
+    case ofThree(Element, Element, Element)
+    case ofFour(Element, Element, Element, Element)
     case sequence([Element])
     case failure(any Error)
     /// The identity tells whether two streams are the same one; nil if nobody needs to know.
@@ -47,18 +56,42 @@ public struct Observable<Element: Sendable>: ObservableType {
     }
   }
 
+  /// Returns a stream that calls `run` at each subscription, for an operator that subscribes to several streams: these take
+  /// turns, once `run` has returned.
+  @inlinable
+  static func joining(_ run: @escaping Run) -> Observable {
+    Observable { observer in EmissionQueue.join { run(observer) } }
+  }
+
   /// Starts a subscription for an observer that keeps the grammar itself. Elements that are known at once are
-  /// delivered before this returns.
+  /// delivered before this returns; or, if they take turns with those of other streams, before the function returns that
+  /// has opened the thread's ``EmissionQueue``.
   @inlinable
   func run(_ observer: AnyObserver<Element>) -> any Disposable {
     switch source {
     case .stream(let run, _): return run(observer)
     case .failure(let error): observer.on(.error(error))
-    default:
-      deliver(to: { observer.on(.next($0)) }, orStream: { _ in })
+    case .none, .one, .two, .three, .four:
+      deliver { observer.on(.next($0)) }
       observer.on(.completed)
+    case .ofOne, .ofTwo, .ofThree, .ofFour, .sequence:
+      if EmissionQueue.isOpen { return KnownEmission.append(self, observer) }
+      EmissionQueue.open {
+        deliverInTurns { observer.on(.next($0)) }
+        observer.on(.completed)
+      }
     }
     return Disposables.create()
+  }
+}
+
+extension Observable {
+  /// Starts a subscription that `holder` holds. What takes turns begins only then, so that `holder` can end it.
+  @inlinable
+  func run(_ observer: AnyObserver<Element>, heldBy holder: SingleAssignmentDisposable) {
+    // Known elements need no end, and no queue if there is none.
+    if isKnown { return holder.hold(run(observer)) }
+    EmissionQueue.join { holder.hold(run(observer)) }
   }
 }
 
@@ -96,11 +129,43 @@ extension Observable {
     switch source {
     case .failure, .stream: nil
     case .none: 0
-    case .one: 1
-    case .two: 2
-    case .three: 3
-    case .four: 4
+    case .one, .ofOne: 1
+    case .two, .ofTwo: 2
+    case .three, .ofThree: 3
+    case .four, .ofFour: 4
     case .sequence(let elements): elements.count
+    }
+  }
+
+  /// Whether this stream is known, and emits all during the subscription, even where others take turns.
+  @inlinable
+  var isImmediate: Bool {
+    switch source {
+    case .none, .one, .two, .three, .four: true
+    case .ofOne, .ofTwo, .ofThree, .ofFour, .sequence, .failure, .stream: false
+    }
+  }
+
+  /// The element of that index; nil behind the last one. The stream must be known.
+  @inlinable
+  func element(at index: Int) -> Element? {
+    if case .sequence(let elements) = source { return index < elements.count ? elements[index] : nil }
+    var (next, found) = (0, Element?.none)
+    deliver { element in
+      if next == index { found = element }
+      next += 1
+    }
+    return found
+  }
+
+  /// As ``deliver(to:)``; after each element, whatever else waits in the open ``EmissionQueue`` gets its turn, unless this
+  /// stream is immediate. Called where the queue was opened.
+  @inlinable
+  func deliverInTurns(to body: (Element) -> Void) {
+    let isImmediate = isImmediate
+    deliver { element in
+      body(element)
+      if !isImmediate { EmissionQueue.emitWaiting() }
     }
   }
 
@@ -121,16 +186,17 @@ extension Observable {
     switch source {
     case .none:
       break
-    case .one(let only):
+    case .one(let only), .ofOne(let only):
       body(only)
-    case .two(let first, let second):
+    case .two(let first, let second), .ofTwo(let first, let second):
       body(first)
       body(second)
-    case .three(let first, let second, let third):
+    case .three(let first, let second, let third), .ofThree(let first, let second, let third):
       body(first)
       body(second)
       body(third)
-    case .four(let first, let second, let third, let fourth):
+    case .four(let first, let second, let third, let fourth),
+      .ofFour(let first, let second, let third, let fourth):
       body(first)
       body(second)
       body(third)
@@ -147,6 +213,9 @@ extension Observable {
 
 /// Streams of elements that are known when they are made. Up to four elements are a value, which allocates
 /// nothing.
+///
+/// `just`, `empty` and `from(optional:)` emit during the subscription. Those of `of` and `from` take turns with other
+/// streams, one element each, where several are subscribed to by one operator.
 extension Observable {
   /// Returns a stream that completes at once.
   @inlinable
@@ -156,20 +225,20 @@ extension Observable {
   @inlinable
   public static func just(_ element: Element) -> Observable { Observable(.one(element)) }
 
-  /// Returns a stream of one element, which then completes; the same as ``just(_:)``.
+  /// Returns a stream of one element, which then completes.
   @inlinable
-  public static func of(_ only: Element) -> Observable { .just(only) }
+  public static func of(_ only: Element) -> Observable { Observable(.ofOne(only)) }
 
   /// Returns a stream of two elements in order, which then completes.
   @inlinable
   public static func of(_ first: Element, _ second: Element) -> Observable {
-    Observable(.two(first, second))
+    Observable(.ofTwo(first, second))
   }
 
   /// Returns a stream of three elements in order, which then completes.
   @inlinable
   public static func of(_ first: Element, _ second: Element, _ third: Element) -> Observable {
-    Observable(.three(first, second, third))
+    Observable(.ofThree(first, second, third))
   }
 
   /// Returns a stream of four elements in order, which then completes.
@@ -177,7 +246,7 @@ extension Observable {
   public static func of(
     _ first: Element, _ second: Element, _ third: Element, _ fourth: Element
   ) -> Observable {
-    Observable(.four(first, second, third, fourth))
+    Observable(.ofFour(first, second, third, fourth))
   }
 
   /// Returns a stream of five or more elements in order, which then completes. They are held in an array.
@@ -226,7 +295,7 @@ extension Observable {
   public static func create(
     _ subscribe: @escaping @Sendable (AnyObserver<Element>) -> any Disposable
   ) -> Observable {
-    Observable { observer in
+    .joining { observer in
       let serialized = SerializedSink(observer)
       serialized.sources.insert(subscribe(AnyObserver { serialized.on($0) }))
       return serialized.sink

@@ -86,6 +86,13 @@ struct SerialDrain<Input: Sendable>: Sendable {
     return takeAll()
   }
 
+  /// Scheduled → draining. Returns the first input only; the others stay queued.
+  @inlinable
+  mutating func beginWithOne(on thread: UInt64) -> [Input] {
+    drainer = thread
+    return queue.isEmpty ? [] : [queue.removeFirst()]
+  }
+
   /// Returns what is queued, for the drainer to handle. Draining → idle if that is nothing.
   @inlinable
   mutating func takeBatch() -> [Input] {

@@ -392,10 +392,10 @@ extension MigratingSnippets {
     func reduce(state: [String], mutation: String) -> [String] { state + [mutation] }
   }
 
-  @Test func `the elements of a known stream come one after the other`() {
+  @Test func `streams of several elements take turns`() {
     let reactor = Merging()
     reactor.action.onNext(())
-    #expect(reactor.currentState == ["a1", "a2", "a3", "a4"])
+    #expect(reactor.currentState == ["a1", "a3", "a2", "a4"])
   }
 
   private final class Watching: ReactorKitReactor {
@@ -430,10 +430,48 @@ extension MigratingSnippets {
     func reduce(into state: inout Int, mutation: Int) { state += mutation }
   }
 
+  @MainActor private final class Label {
+    var text = ""
+    private let bag = DisposeBag()
+
+    func bind(_ reactor: Steps) {
+      reactor.state
+        .map { "\($0.count) steps" }
+        .observe(on: MainScheduler.instance)
+        // `self` is on the main actor, and so is the closure.
+        .subscribe(onNext: { [weak self] in self?.text = $0 })
+        .disposed(by: bag)
+    }
+  }
+
+  @Test @MainActor func `a view on the main actor is changed by closures on the main actor`() async {
+    let label = Label()
+    let steps = Steps()
+    label.bind(steps)
+    let isSent = Threads.start { steps.action.onNext(1) }
+    #expect(await eventuallyOnMain { label.text == "6 steps" })
+    #expect(isSent.wait())
+    let texts = Record<String>()
+    _ = Observable.just("bound").observe(on: MainScheduler.instance)
+      .bind(with: label) { label, text in texts.append(label.text + text) }
+    #expect(await eventuallyOnMain { texts.elements == ["6 stepsbound"] })
+  }
+
+  @MainActor private func eventuallyOnMain(_ isTrue: () -> Bool) async -> Bool {
+    for _ in 0..<1000 {
+      if isTrue() { return true }
+      try? await Task.sleep(for: .milliseconds(5))
+    }
+    return isTrue()
+  }
+
   @Test func `a transform that ends closes the reactor and is reported`() {
     let failures = FailureRecorder()
     let reactor = Ended(onFailure: failures.handler)
+    let isOver = Record<Bool>()
+    reactor.state.subscribe(onCompleted: { isOver.append(true) })
     reactor.action.onNext(5)
+    #expect(isOver.elements == [true])
     reactor.action.onNext(6)
     #expect(reactor.isClosed)
     #expect(reactor.currentState == 5)

@@ -132,8 +132,11 @@ import Testing
       #expect(stage.finish())
       #expect(play.reports == [report, "action late: closed"])
       #expect(play.currentState == ["a", "b"])
-      #expect(late.elements.map { $0.element } == [["a", "b"]])
-      #expect(early.elements.map { $0.element } == [[], ["a"], ["a", "b"]])
+      // Both are completed, as in ReactorKit.
+      #expect(late.elements.map { $0.element } == [["a", "b"], nil])
+      #expect(early.elements.map { $0.element } == [[], ["a"], ["a", "b"], nil])
+      #expect(late.elements.last?.isCompleted == true)
+      #expect(early.elements.last?.isCompleted == true)
     }
   }
 

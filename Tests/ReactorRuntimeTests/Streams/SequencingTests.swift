@@ -17,8 +17,8 @@ import Testing
   }
 
   @Test func `up to four known elements stay a value`() {
-    #expect(Observable.of(3, 4).startWith(1, 2).isKnown)
-    #expect(Observable.concat([.just(1), .empty(), .of(2, 3), .just(4)]).isKnown)
+    #expect(Observable.just(3).startWith(1, 2).isKnown)
+    #expect(Observable.concat([.just(1), .empty(), .just(2).startWith(3), .just(4)]).isKnown)
     #expect(Observable.just(1).concat(Observable.just(2)).isKnown)
     #expect(Observable<Int>.concat([Observable<Int>]()).isKnown)
     #expect(!Observable.concat([.just(1), .error(TestFailure())]).isKnown)

@@ -31,7 +31,7 @@ extension ObservableType {
   ) -> Observable<Inner.Element> {
     precondition(maxConcurrent > 0, "at least one stream must be allowed to run")
     let source = asObservable()
-    return Observable<Inner.Element> { observer in
+    return Observable<Inner.Element>.joining { observer in
       let coordinator = Coordinator<LimitedMerge<Inner.Element>>(
         observer, LimitedMerge(limit: maxConcurrent))
       coordinator.run(source) { event in
@@ -63,7 +63,7 @@ extension ObservableType {
     when notificationHandler: @escaping @Sendable (Observable<any Error>) -> Trigger
   ) -> Observable<Element> {
     let source = asObservable()
-    return Observable { observer in
+    return Observable.joining { observer in
       let retry = TriggeredRetry(source)
       let coordinator = Coordinator(observer, retry)
       let trigger = notificationHandler(retry.errors.stream).asObservable()
@@ -113,6 +113,17 @@ private final class Coordinator<Operation: Coordination>: Sendable {
   /// Makes a decision, or leaves that to the thread that is making another. Any thread.
   func submit(_ input: Operation.Input) { decisions.submit(Signal(input: input, coordinator: self)) }
 
+  /// Calls `body` when the other streams have had their turns, unless the result has ended before.
+  func schedule(_ body: @escaping @Sendable () -> Void) {
+    let scheduled = SingleAssignmentDisposable()
+    guard let key = serialized.sources.insert(scheduled) else { return }
+    scheduled.hold(
+      CurrentThreadScheduler.instance.schedule { [serialized] in
+        serialized.sources.remove(for: key)
+        body()
+      })
+  }
+
   /// Subscribes to a stream, which ends with the result. Its subscription is released at its stop event.
   func run<Source: Sendable>(
     _ stream: Observable<Source>, _ receive: @escaping @Sendable (Event<Source>) -> Void
@@ -147,16 +158,26 @@ private struct LimitedMerge<Element: Sendable>: Coordination {
     switch input {
     case .stream(let stream):
       do { try waiting.appendUpToLimit(stream) } catch { return coordinator.serialized.on(.error(error)) }
-    case .innerCompleted: running -= 1
+    case .innerCompleted:
+      running -= 1
+      if let next = waiting.takeFirst() {
+        running += 1
+        // After what other streams still have to emit, as in RxSwift.
+        return coordinator.schedule { Self.begin(next, coordinator) }
+      }
     case .outerCompleted: outerHasCompleted = true
     }
     if running < limit, let next = waiting.takeFirst() {
       running += 1
-      coordinator.run(next) { event in
-        if event.isCompleted { coordinator.submit(.innerCompleted) } else { coordinator.serialized.on(event) }
-      }
+      Self.begin(next, coordinator)
     } else if outerHasCompleted, running == 0 {
       coordinator.serialized.on(.completed)
+    }
+  }
+
+  private static func begin(_ stream: Observable<Element>, _ coordinator: Coordinator<Self>) {
+    coordinator.run(stream) { event in
+      if event.isCompleted { coordinator.submit(.innerCompleted) } else { coordinator.serialized.on(event) }
     }
   }
 }

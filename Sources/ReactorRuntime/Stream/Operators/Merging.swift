@@ -1,3 +1,4 @@
+import ReactorCore
 import Synchronization
 
 /// Several streams at the same time, their elements in the order of arrival.
@@ -34,7 +35,7 @@ extension ObservableType {
     isExclusive: Bool, _ selector: @escaping @Sendable (Element) throws -> Inner
   ) -> Observable<Inner.Element> {
     let source = asObservable()
-    return Observable<Inner.Element> { observer in
+    return Observable<Inner.Element>.joining { observer in
       let merger = Merger(SerializedSink(observer), isExclusive: isExclusive)
       let outer = source.run(
         AnyObserver { event in
@@ -62,16 +63,22 @@ extension Observable {
   @inlinable
   public static func merge(_ sources: some Collection<Observable<Element>>) -> Observable<Element> {
     if sources.count == 1, let only = sources.first { return only }
-    return Observable<Observable<Element>>.from(Array(sources)).merge()
+    let sources = Array(sources)
+    return .joining { observer in
+      let merger = Merger(SerializedSink(observer), isExclusive: false)
+      for source in sources where merger.takesMore { merger.add(source) }
+      merger.completeOne()
+      return merger.serialized.sink
+    }
   }
 }
 
-/// One subscription of `merge` or `flatMap`. The outer stream adds streams one at a time. These may send on
-/// any thread.
+/// One subscription of `merge` or `flatMap`. The outer stream, or the subscriber, adds streams one at a time. These may send
+/// on any thread.
 @usableFromInline
 final class Merger<Element: Sendable>: Sendable {
   @usableFromInline let serialized: SerializedSink<Element>
-  /// How many streams have not completed: the inner ones, and the outer one.
+  /// How many streams have not completed: those that were added, and the outer one or the subscriber.
   @usableFromInline let running = Atomic(1)
   @usableFromInline let isExclusive: Bool
 
@@ -96,7 +103,12 @@ final class Merger<Element: Sendable>: Sendable {
 
   @inlinable
   func add(_ stream: Observable<Element>) {
-    if stream.isKnown { return stream.deliver { serialized.on(.next($0)) } }
+    if stream.isKnown {
+      if stream.isImmediate { return stream.deliver { serialized.on(.next($0)) } }
+      if !EmissionQueue.isOpen {
+        return EmissionQueue.open { stream.deliverInTurns { serialized.on(.next($0)) } }
+      }
+    }
     let subscription = SingleAssignmentDisposable()
     guard let key = serialized.sources.insert(subscription) else { return }
     // Relaxed: `running` is above 0 as long as streams are added, so nobody waits for this count.

@@ -11,7 +11,9 @@ extension ObservableType {
   /// need the source's thread; then more than 1024 are held.
   ///
   /// - Parameter scheduler: Where the events are delivered. Each of its actions delivers the events that have
-  ///   come before it begins.
+  ///   come before it begins; of ``CurrentThreadScheduler`` only one event, so that other streams get their turns.
+  // Disfavored, so that `MainScheduler` gives a `MainObservable` where that is possible.
+  @_disfavoredOverload
   public func observe(on scheduler: any ImmediateSchedulerType) -> Observable<Element> {
     let source = asObservable()
     return Observable { observer in
@@ -62,10 +64,12 @@ private final class ScheduledDelivery<Element: Sendable>: Sendable {
   private let queue = SystemMutex(Queue())
   private let sink: Sink<Element>
   private let scheduler: any ImmediateSchedulerType
+  private let deliversOneByOne: Bool
 
   init(_ sink: Sink<Element>, _ scheduler: any ImmediateSchedulerType) {
     self.sink = sink
     self.scheduler = scheduler
+    deliversOneByOne = scheduler is CurrentThreadScheduler
   }
 
   /// Queues an event. One thread at a time.
@@ -105,7 +109,7 @@ private final class ScheduledDelivery<Element: Sendable>: Sendable {
     let me = CurrentCore.threadToken
     let batch = queue.withLock { queue in
       queue.action = nil
-      return queue.drain.begin(on: me)
+      return deliversOneByOne ? queue.drain.beginWithOne(on: me) : queue.drain.begin(on: me)
     }
     Backpressure.notifyRoom(afterTaking: batch.count)
     for event in batch where !sink.isOver { sink.on(event) }

@@ -1,3 +1,4 @@
+import ReactorCore
 import Synchronization
 
 // One stream after the other: `concat`, `catch` and `retry`, and the loop that they share.
@@ -8,10 +9,9 @@ extension ObservableType {
   @inlinable
   public func startWith(_ elements: Element...) -> Observable<Element> {
     let source = asObservable()
-    let first = Observable.from(elements)
-    if let joined = Observable.joined([first, source]) { return joined }
+    if let joined = Observable.joined(elements.map { .just($0) } + [source]) { return joined }
     return Observable { observer in
-      first.deliver { observer.on(.next($0)) }
+      for element in elements { observer.on(.next(element)) }
       return source.run(observer)
     }
   }
@@ -45,12 +45,12 @@ extension Observable {
     }
   }
 
-  /// Returns the streams one after the other as a value, if they are known and have at most four elements.
+  /// Returns the streams one after the other as a value, if they are immediate and have at most four elements.
   @inlinable
   static func joined(_ streams: [Observable]) -> Observable? {
     var count = 0
     for stream in streams {
-      guard let more = stream.knownCount else { return nil }
+      guard stream.isImmediate, let more = stream.knownCount else { return nil }
       count += more
     }
     if count > 4 { return nil }
@@ -70,9 +70,9 @@ extension Observable {
     }
     guard let first else { return .empty() }
     guard let second else { return .just(first) }
-    guard let third else { return .of(first, second) }
-    guard let fourth else { return .of(first, second, third) }
-    return .of(first, second, third, fourth)
+    guard let third else { return Observable(.two(first, second)) }
+    guard let fourth else { return Observable(.three(first, second, third)) }
+    return Observable(.four(first, second, third, fourth))
   }
 }
 
@@ -172,7 +172,7 @@ final class SequentialSubscription<Element: Sendable, Position: Sendable>: Sink<
   static func stream(
     _ first: Observable<Element>, from position: Position, endsFirst: Bool = true, follow: @escaping Follow
   ) -> Observable<Element> {
-    Observable { observer in
+    .joining { observer in
       let subscription = SequentialSubscription(observer, position, endsFirst: endsFirst, follow)
       subscription.hold(subscription.current)
       // Relaxed: no other thread knows the object yet.
@@ -226,7 +226,7 @@ final class SequentialSubscription<Element: Sendable, Position: Sendable>: Sink<
 
   @inlinable
   func subscribe(to stream: Observable<Element>) {
-    if stream.isKnown {
+    if stream.isImmediate {
       stream.deliver { next($0) }
       return noteEnd(.completed)
     }

@@ -12,7 +12,7 @@ extension ObservableType {
     _ selector: @escaping @Sendable (Element) throws -> Inner
   ) -> Observable<Inner.Element> {
     let source = asObservable()
-    return Observable<Inner.Element> { observer in
+    return Observable<Inner.Element>.joining { observer in
       let switcher = Switcher(observer)
       let outer = source.run(
         AnyObserver { event in

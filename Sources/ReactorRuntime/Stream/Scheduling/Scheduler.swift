@@ -60,46 +60,34 @@ final class PendingAction: Disposable {
   private func take() -> (@Sendable () -> Void)? { action.withLock { $0.take() } }
 }
 
-/// Runs actions on the thread that schedules them: at once, or, inside of another action of this scheduler on
-/// the same thread, after that one. So actions that schedule others do not nest, however many there are.
+/// Runs actions on the thread that schedules them: at once, or, if other actions or the elements of streams are waiting for
+/// their turn on that thread, behind them. So actions that schedule others do not nest, however many there are.
 public struct CurrentThreadScheduler: ImmediateSchedulerType {
   /// The scheduler of each thread.
   public static let instance = CurrentThreadScheduler()
 
-  /// What waits on one thread, while an action runs there.
-  private final class ThreadQueue: @unchecked Sendable {
-    // Unchecked: only `thread` touches the variables. Tasks that an action starts inherit the task-local
-    // value and may run on other threads, but check `thread` first.
-    let thread: UInt64
-    var waiting: [PendingAction] = []
-    var isOver = false
-
-    init(thread: UInt64) { self.thread = thread }
-
-    func run(_ action: () -> Void) {
-      action()
-      while !waiting.isEmpty {
-        let batch = waiting
-        waiting = []
-        for pending in batch { pending.run() }
-      }
-      isOver = true
-    }
-  }
-
-  @TaskLocal private static var current: ThreadQueue?
-
   private init() {}
 
   public func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
-    let me = CurrentCore.threadToken
-    if let queue = Self.current, queue.thread == me, !queue.isOver {
+    if EmissionQueue.isOpen {
       let pending = PendingAction(action)
-      queue.waiting.append(pending)
+      EmissionQueue.append(ScheduledEmission(pending))
       return pending
     }
-    let queue = ThreadQueue(thread: me)
-    Self.$current.withValue(queue) { queue.run(action) }
+    EmissionQueue.open(action)
     return Disposables.create()
   }
+}
+
+/// An action that waits for its turn on the thread that has scheduled it.
+private final class ScheduledEmission: Emission, @unchecked Sendable {
+  // Unchecked: as the superclass; what is added is constant.
+  private let action: PendingAction
+
+  init(_ action: PendingAction) {
+    self.action = action
+    super.init()
+  }
+
+  override func emit() { action.run() }
 }

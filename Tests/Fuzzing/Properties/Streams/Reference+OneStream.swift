@@ -29,7 +29,11 @@ extension ReferenceMaker {
     case .catchAndReturn: return succession(source) { $0 == .error ? known([1]) : nil }
     case .retry(let count): return retry(source, count)
     case .take, .takeWhile, .takeUntilFound, .skip, .skipWhile: return part(kind, of: source)
-    case .startWith(let count): return concat(known(Array(0..<count)), source)
+    case .startWith(let count):
+      return ReferenceSink.stream { sink in
+        for element in 0..<count { sink.next(element) }
+        sink.own(source { sink.on($0) })
+      }
     case .share(let count, let isForever):
       return ReferenceShare(source, limit: count, isForever: isForever).stream
     case .delay, .delaySubscription, .debounce, .throttle, .timeout: return timed(kind, source)
@@ -99,27 +103,36 @@ extension ReferenceMaker {
     _ first: @escaping ReferenceStream, endsFirst: Bool = true,
     _ follow: @escaping (ReferenceEvent) -> ReferenceStream?
   ) -> ReferenceStream {
-    ReferenceSink.stream { sink in
+    joined { sink in
       var end: () -> Void = {}
       var isSubscribing = false
-      var next: ReferenceStream? = first
+      var ending: ReferenceEvent?
       sink.own { end() }
-      func goOn() {
+      func goOn(to stream: @escaping ReferenceStream) {
+        var next: ReferenceStream? = stream
         while let stream = next, !sink.isOver {
-          next = nil
           isSubscribing = true
           if endsFirst { end() }
           end = stream { event in
             if case .next = event { return sink.on(event) }
-            guard let following = follow(event) else { return sink.on(event) }
-            next = following
-            if !isSubscribing { goOn() }
+            ending = event
+            if !isSubscribing, let following = takeSuccessor() { goOn(to: following) }
           }
           isSubscribing = false
+          next = takeSuccessor()
         }
         if sink.isOver { end() }
       }
-      goOn()
+      func takeSuccessor() -> ReferenceStream? {
+        guard let event = ending, !sink.isOver else { return nil }
+        ending = nil
+        guard let following = follow(event) else {
+          sink.on(event)
+          return nil
+        }
+        return following
+      }
+      goOn(to: first)
     }
   }
 

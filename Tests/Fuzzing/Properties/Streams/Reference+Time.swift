@@ -2,19 +2,27 @@
 struct ReferenceMaker {
   let subjects: [ReferenceSubject]
   let clock: ReferenceClock
+  let turns = ReferenceTurns()
 
   func stream(_ pipe: Pipe) -> ReferenceStream {
     switch pipe {
     case .subject(let number):
       let subject = subjects[number]
       return { subject.subscribe($0) }
-    case .known(let count): return known(Array(0..<count))
+    case .known(let count):
+      // As `ObservableMaker`: none and one are emitted at once.
+      return count < 2 ? known(Array(0..<count)) : turns.known(Array(0..<count))
     case .never: return { _ in {} }
     case .failure: return failure
     case .ticks(let count, let period): return ticks(count, every: period)
     case .one(let kind, let source): return apply(kind, to: stream(source))
     case .two(let kind, let first, let second): return combine(kind, stream(first), stream(second))
     }
+  }
+
+  /// A stream that subscribes to several others.
+  func joined(_ body: @escaping (ReferenceSink) -> Void) -> ReferenceStream {
+    ReferenceSink.stream { sink in turns.join { body(sink) } }
   }
 
   var failure: ReferenceStream { ReferenceSink.stream { $0.on(.error) } }

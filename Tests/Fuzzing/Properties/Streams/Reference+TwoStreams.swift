@@ -28,7 +28,7 @@ extension ReferenceMaker {
   private func merge(
     _ first: @escaping ReferenceStream, _ second: @escaping ReferenceStream
   ) -> ReferenceStream {
-    ReferenceSink.stream { sink in
+    joined { sink in
       var running = 2
       for stream in [first, second] where !sink.isOver {
         sink.own(
@@ -44,7 +44,7 @@ extension ReferenceMaker {
   private func combineLatest(
     _ first: @escaping ReferenceStream, _ second: @escaping ReferenceStream
   ) -> ReferenceStream {
-    ReferenceSink.stream { sink in
+    joined { sink in
       var latest: [Int?] = [nil, nil]
       var running = 2
       for (index, stream) in [first, second].enumerated() where !sink.isOver {
@@ -72,7 +72,7 @@ extension ReferenceMaker {
   private func withLatestFrom(
     _ first: @escaping ReferenceStream, _ second: @escaping ReferenceStream
   ) -> ReferenceStream {
-    ReferenceSink.stream { sink in
+    joined { sink in
       var latest: Int?
       sink.own(
         second { event in
@@ -90,7 +90,7 @@ extension ReferenceMaker {
   private func takeUntil(
     _ source: @escaping ReferenceStream, _ signal: @escaping ReferenceStream
   ) -> ReferenceStream {
-    ReferenceSink.stream { sink in
+    joined { sink in
       sink.own(
         signal { event in
           switch event {
@@ -106,7 +106,7 @@ extension ReferenceMaker {
   private func skipUntil(
     _ source: @escaping ReferenceStream, _ signal: @escaping ReferenceStream
   ) -> ReferenceStream {
-    ReferenceSink.stream { sink in
+    joined { sink in
       var isOpen = false
       sink.own(source { event in if isOpen || event.isStopEvent { sink.on(event) } })
       let waiting = ReferenceSink { event in
@@ -139,7 +139,7 @@ extension ReferenceMaker {
   private func flatMap(
     _ first: @escaping ReferenceStream, _ second: @escaping ReferenceStream, isExclusive: Bool
   ) -> ReferenceStream {
-    ReferenceSink.stream { sink in
+    joined { sink in
       var running = 1
       func oneEnded() {
         running -= 1
@@ -161,7 +161,7 @@ extension ReferenceMaker {
   private func flatMapLatest(
     _ first: @escaping ReferenceStream, _ second: @escaping ReferenceStream
   ) -> ReferenceStream {
-    ReferenceSink.stream { sink in
+    joined { sink in
       var current = 0
       var isRunning = false
       var hasCompleted = false

@@ -118,6 +118,33 @@ final class ReferenceSubject {
   }
 }
 
+/// The streams of several elements that are known at once: they take turns while one subscription runs.
+final class ReferenceTurns {
+  private var waiting: [() -> Void] = []
+  private var isOpen = false
+
+  /// Calls `body`; the turns that it leaves come afterwards, unless a call around this one does that.
+  func join(_ body: () -> Void) {
+    if isOpen { return body() }
+    isOpen = true
+    body()
+    while !waiting.isEmpty { waiting.removeFirst()() }
+    isOpen = false
+  }
+
+  func known(_ elements: [Int]) -> ReferenceStream {
+    ReferenceSink.stream { sink in
+      func takeTurn(_ index: Int) {
+        if sink.isOver { return }
+        if index == elements.count { return sink.on(.completed) }
+        sink.next(elements[index])
+        self.waiting.append { takeTurn(index + 1) }
+      }
+      self.join { self.waiting.append { takeTurn(0) } }
+    }
+  }
+}
+
 /// Virtual time.
 final class ReferenceClock {
   private var agenda: [(time: Int, number: Int, action: () -> Void)] = []

@@ -51,6 +51,7 @@ private final class StreamsRun: @unchecked Sendable {
   private let references: [ReferenceSubject]
   private let stream: Observable<LifetimeTracked>
   private let reference: ReferenceStream
+  private let turns: ReferenceTurns
   private var observers: [StreamsObserver] = []
   private let pipe: Pipe
   /// Elements that a fault leaks.
@@ -75,7 +76,9 @@ private final class StreamsRun: @unchecked Sendable {
       ReferenceSubject(limit: 2, replaysAfterEnd: true),
     ]
     stream = ObservableMaker(subjects: subjects, scheduler: scheduler, lifetimes: lifetimes).stream(pipe)
-    reference = ReferenceMaker(subjects: references, clock: clock).stream(pipe)
+    let maker = ReferenceMaker(subjects: references, clock: clock)
+    reference = maker.stream(pipe)
+    turns = maker.turns
   }
 
   static func run(
@@ -136,9 +139,12 @@ private final class StreamsRun: @unchecked Sendable {
     let sink = ReferenceSink { observer.expected.append($0) }
     observer.end = { sink.dispose() }
     var isSubscribing = true
-    let end = reference { event in
-      sink.on(event)
-      if observer.expected.count == limit, !isSubscribing { sink.dispose() }
+    var end: () -> Void = {}
+    turns.join {
+      end = reference { event in
+        sink.on(event)
+        if observer.expected.count == limit, !isSubscribing { sink.dispose() }
+      }
     }
     isSubscribing = false
     sink.own(end)
