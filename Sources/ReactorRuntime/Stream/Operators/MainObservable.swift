@@ -1,4 +1,4 @@
-/// A stream whose events are delivered on the main queue: the result of ``ObservableType/observe(on:)`` with
+/// A stream whose events are delivered on the main queue: the result of ``ObservableType/observe(on:)-(MainScheduler)`` with
 /// ``MainScheduler``.
 ///
 /// The closures of its subscriptions are on the main actor, so they may touch views and whatever else is. That is checked at

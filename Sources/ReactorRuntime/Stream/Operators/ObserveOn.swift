@@ -28,8 +28,8 @@ extension ObservableType {
 
   /// The same stream, subscribed to on a scheduler. Its subscription is disposed of there as well.
   ///
-  /// This does not say where events are delivered: ``observe(on:)`` does. After the disposal nothing is
-  /// delivered, even while the source has not been told of it yet.
+  /// This does not say where events are delivered: ``ObservableType/observe(on:)-(ImmediateSchedulerType)`` does. After the
+  /// disposal nothing is delivered, even while the source has not been told of it yet.
   ///
   /// - Parameter scheduler: Where the stream is subscribed to.
   public func subscribe(on scheduler: any ImmediateSchedulerType) -> Observable<Element> {

@@ -56,7 +56,7 @@ extension PrimitiveSequence {
     return Self(trusted: stream.retry(maxAttemptCount))
   }
 
-  /// Delivers on a scheduler; see ``ObservableType/observe(on:)``.
+  /// Delivers on a scheduler; see ``ObservableType/observe(on:)-(ImmediateSchedulerType)``.
   public func observe(on scheduler: any ImmediateSchedulerType) -> Self {
     Self(trusted: stream.observe(on: scheduler))
   }
