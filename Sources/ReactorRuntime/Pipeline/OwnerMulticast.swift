@@ -80,7 +80,9 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
     Observable(identity: self) { [self] observer in subscribe(observer) }
   }
 
-  private func subscribe(_ observer: AnyObserver<Element>) -> any Disposable {
+  /// Subscribes to ``observable``. Any thread.
+  @usableFromInline
+  func subscribe(_ observer: AnyObserver<Element>) -> any Disposable {
     let entry = Entry(observer, Subscription(to: self))
     runStep(
       Step({ [weak self] in self?.add(entry) }, orDiscard: { [weak self] in self?.reject(entry, $0) }), true)

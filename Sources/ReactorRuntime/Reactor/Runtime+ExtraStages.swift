@@ -73,22 +73,30 @@ extension Runtime {
     EmissionQueue.open {
       let isImmediate = mutations.isImmediate
       mutations.deliver(
-        to: { mutation in
-          transformOrReduce(mutation, for: action, of: reactor, pipeline)
-          if isImmediate || !EmissionQueue.hasWaiting { return }
-          // Code of the user's continues.
-          state.endAction()
-          EmissionQueue.emitWaiting()
-        },
+        to: { mutation in process(mutation, takesTurns: !isImmediate, for: action, of: reactor, pipeline) },
         orStream: { mutations in subscribe(to: mutations, for: action, pipeline) })
       state.endAction()
     }
   }
 
-  /// Sends a mutation of `mutate` through transform(mutation), if there is one, or reduces it. Not inlined: a delivery
-  /// calls it in a dozen places.
+  /// Processes a mutation of `mutate`. Not inlined: a delivery calls it in a dozen places.
+  ///
+  /// - Parameter takesTurns: Whether another mutation is known, which comes after what waits in the ``EmissionQueue``.
   @inlinable
   @inline(never)
+  func process<R: Reactor<Action, Mutation, State>>(
+    _ mutation: Mutation, takesTurns: Bool, for action: Action, of reactor: R,
+    _ pipeline: Pipeline<Action, Mutation, State>
+  ) {
+    transformOrReduce(mutation, for: action, of: reactor, pipeline)
+    if !takesTurns || !EmissionQueue.hasWaiting { return }
+    // Code of the user's continues.
+    state.endAction()
+    EmissionQueue.emitWaiting()
+  }
+
+  /// Sends a mutation of `mutate` through transform(mutation), if there is one, or reduces it.
+  @inlinable
   func transformOrReduce<R: Reactor<Action, Mutation, State>>(
     _ mutation: Mutation, for action: Action, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>
   ) {

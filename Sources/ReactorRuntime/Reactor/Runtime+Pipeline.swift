@@ -144,7 +144,7 @@ extension Runtime {
   ) -> Observable<Element> {
     Observable(identity: PortIdentity()) { observer in
       var subscription: any Disposable = Disposables.create()
-      owner.use { subscription = source($0.ensurePipeline(of: $1)).observable.run(observer) }
+      owner.use { subscription = source($0.ensurePipeline(of: $1)).subscribe(observer) }
       return subscription
     }
   }

@@ -19,7 +19,7 @@ extension Runtime {
       if isInTurn, mayTransformOrReduce(pipeline),
         stream.isNext(ignoringSupersededBy: pipeline.announcement)
       {
-        transformOrReduce(mutation, for: stream.action, of: reactor, pipeline)
+        process(mutation, takesTurns: false, for: stream.action, of: reactor, pipeline)
         // The stream's operators continue behind it.
         return state.endAction()
       }
@@ -28,7 +28,7 @@ extension Runtime {
         of: reactor, onDequeue: { stream.removeWaiting(waiting) },
         { [unowned self, unowned reactor] in
           if waiting.isSuperseded(by: pipeline.announcement) { return }
-          transformOrReduce(mutation, for: stream.action, of: reactor, pipeline)
+          process(mutation, takesTurns: false, for: stream.action, of: reactor, pipeline)
           state.endAction()
         },
         orDiscard: reporterOfLostMutation(for: stream.action))
