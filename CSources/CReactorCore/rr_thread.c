@@ -10,6 +10,8 @@
 _Thread_local uintptr_t rr_thread_turn_mark;
 _Thread_local void *rr_thread_innermost_read;
 _Thread_local void *rr_thread_emissions;
+_Thread_local void *rr_thread_innermost_scope;
+_Thread_local void *rr_thread_innermost_turn;
 
 void rr_thread_set_name(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
@@ -49,14 +51,4 @@ uintptr_t rr_thread_stack_middle(void) {
   if (pthread_attr_getstack(&attributes, &lowest, &size) != 0) size = 0;
   pthread_attr_destroy(&attributes);
   return size == 0 ? 1 : (uintptr_t)lowest + size / 2;
-}
-
-void **rr_thread_scope(void) {
-  static _Thread_local void *innermost;
-  return &innermost;
-}
-
-void **rr_thread_turn(void) {
-  static _Thread_local void *innermost;
-  return &innermost;
 }

@@ -55,10 +55,17 @@ extern _Thread_local void *rr_thread_emissions __attribute__((tls_model("initial
 static inline void *rr_thread_get_emissions(void) { return rr_thread_emissions; }
 static inline void rr_thread_set_emissions(void *queue) { rr_thread_emissions = queue; }
 
-/* A word that belongs to the calling thread, NULL at first: the innermost scope that the thread is
- * inside of. */
-void **rr_thread_scope(void);
-/* Another such word, NULL at first: the turn that the thread runs, which debug builds record. */
-void **rr_thread_turn(void);
+/* The innermost scope that the calling thread is inside of; NULL if it is in none. As the turn mark. */
+extern _Thread_local void *rr_thread_innermost_scope __attribute__((tls_model("initial-exec")));
+
+static inline void *rr_thread_get_scope(void) { return rr_thread_innermost_scope; }
+static inline void rr_thread_set_scope(void *scope) { rr_thread_innermost_scope = scope; }
+
+/* The turn that the calling thread runs, which debug builds record; NULL if it runs none. As the
+ * turn mark. */
+extern _Thread_local void *rr_thread_innermost_turn __attribute__((tls_model("initial-exec")));
+
+static inline void *rr_thread_get_turn(void) { return rr_thread_innermost_turn; }
+static inline void rr_thread_set_turn(void *turn) { rr_thread_innermost_turn = turn; }
 
 #endif

@@ -14,13 +14,11 @@ public enum ThreadScope {
 
   /// Calls `body` with the calling thread inside of `object`.
   public static func enter(_ object: AnyObject, _ body: () -> Void) {
-    // Not nil: it is the address of a variable of the thread.
-    let innermost = rr_thread_scope()!
-    var frame = Frame(object: object, outer: innermost.pointee)
+    var frame = Frame(object: object, outer: rr_thread_get_scope())
     withUnsafeMutablePointer(to: &frame) { frame in
-      innermost.pointee = UnsafeMutableRawPointer(frame)
+      rr_thread_set_scope(frame)
       body()
-      innermost.pointee = frame.pointee.outer
+      rr_thread_set_scope(frame.pointee.outer)
     }
   }
 
@@ -29,13 +27,12 @@ public enum ThreadScope {
   @inlinable
   @inline(__always)
   public static func leaveAll(_ body: () -> Void) {
-    let innermost = rr_thread_scope()!
-    let (outer, emissions) = (innermost.pointee, rr_thread_get_emissions())
-    innermost.pointee = nil
+    let (outer, emissions) = (rr_thread_get_scope(), rr_thread_get_emissions())
+    rr_thread_set_scope(nil)
     rr_thread_set_emissions(nil)
     body()
     rr_thread_set_emissions(emissions)
-    innermost.pointee = outer
+    rr_thread_set_scope(outer)
   }
 
   /// The objects of a type that the calling thread is inside of, innermost first.
@@ -53,7 +50,7 @@ public enum ThreadScope {
   }
 
   private static func forEach(_ body: (AnyObject) -> Void) {
-    var next = rr_thread_scope()!.pointee
+    var next = rr_thread_get_scope()
     while let frame = next?.assumingMemoryBound(to: Frame.self) {
       body(frame.pointee.object)
       next = frame.pointee.outer

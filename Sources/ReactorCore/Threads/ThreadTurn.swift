@@ -23,22 +23,20 @@
     /// The innermost turn that the calling thread is inside of.
     public static var innermost: ThreadTurn? {
       // Alive: `begin` has retained it, and `end` releases it.
-      rr_thread_turn().pointee.map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
+      rr_thread_get_turn().map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
     }
 
     /// Begins a turn on the calling thread. Returns nil if the innermost turn has the same subject: that turn continues.
     public static func begin(of subject: ObjectIdentifier, _ reactor: any AnyObject.Type) -> ThreadTurn? {
       if innermost?.subject == subject { return nil }
-      // Not nil: it is the address of a variable of the thread.
-      let innermost = rr_thread_turn()!
-      let turn = ThreadTurn(of: subject, reactor, in: innermost.pointee)
-      innermost.pointee = Unmanaged.passRetained(turn).toOpaque()
+      let turn = ThreadTurn(of: subject, reactor, in: rr_thread_get_turn())
+      rr_thread_set_turn(Unmanaged.passRetained(turn).toOpaque())
       return turn
     }
 
     /// Ends the turn and returns its duration. Called once by the thread that began it, after the turns inside of it ended.
     public func end() -> Duration {
-      rr_thread_turn().pointee = outer
+      rr_thread_set_turn(outer)
       Unmanaged.passUnretained(self).release()
       return ContinuousClock.now - beginning
     }
