@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// ```
 ///   processThroughStages(action) ─▶ tryAnnounce ─▶ [transform(action)] ─▶ mutate ─▶ deliver(mutations)
-///     for each mutation: transformOrReduce ─▶ [transform(mutation)] ─▶ reduceAndPublish
+///     for each mutation: process ─▶ [transform(mutation)] ─▶ reduceAndPublish
 ///       ─▶ [reduceUntransformed ─▶ transform(state) ─▶ replaceState] ─▶ [publishAndNotify]
 /// ```
 extension Runtime {
@@ -22,6 +22,7 @@ extension Runtime {
   }
 
   @inlinable
+  @inline(__always)
   func processThroughStages<R: Reactor<Action, Mutation, State>>(
     _ action: Action, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>
   ) {
@@ -48,8 +49,19 @@ extension Runtime {
     return false
   }
 
-  /// Calls `mutate` with an action that came through transform(action), and processes the result.
+  /// Calls `mutate` with an action that came through transform(action), and processes the result. Not inlined: it is called
+  /// where such an action arrives and where it was waiting.
   @inlinable
+  @inline(never)
+  func mutateTransformed<R: Reactor<Action, Mutation, State>>(
+    _ action: Action, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>
+  ) {
+    mutate(action, of: reactor, pipeline)
+  }
+
+  /// Calls `mutate` and processes the result.
+  @inlinable
+  @inline(__always)
   func mutate<R: Reactor<Action, Mutation, State>>(
     _ action: Action, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>
   ) {
@@ -79,7 +91,8 @@ extension Runtime {
     }
   }
 
-  /// Processes a mutation of `mutate`. Not inlined: a delivery calls it in a dozen places.
+  /// Sends a mutation of `mutate` through transform(mutation), if there is one, or reduces it. Not inlined: a delivery calls
+  /// it in a dozen places.
   ///
   /// - Parameter takesTurns: Whether another mutation is known, which comes after what waits in the ``EmissionQueue``.
   @inlinable
@@ -88,29 +101,23 @@ extension Runtime {
     _ mutation: Mutation, takesTurns: Bool, for action: Action, of reactor: R,
     _ pipeline: Pipeline<Action, Mutation, State>
   ) {
-    transformOrReduce(mutation, for: action, of: reactor, pipeline)
+    if extraStages.contains(.discarding) {
+      // The mutation before it may have ended a transform.
+      report(.mutationNotDelivered(.closed), action)
+    } else if extraStages.contains(.transformedMutation) {
+      pipeline.mutationPort.emit(mutation)
+    } else {
+      reduceAndPublish(mutation, of: reactor, pipeline)
+    }
     if !takesTurns || !EmissionQueue.hasWaiting { return }
     // Code of the user's continues.
     state.endAction()
     EmissionQueue.emitWaiting()
   }
 
-  /// Sends a mutation of `mutate` through transform(mutation), if there is one, or reduces it.
-  @inlinable
-  func transformOrReduce<R: Reactor<Action, Mutation, State>>(
-    _ mutation: Mutation, for action: Action, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>
-  ) {
-    // The mutation before it may have ended a transform.
-    if extraStages.contains(.discarding) { return report(.mutationNotDelivered(.closed), action) }
-    if extraStages.contains(.transformedMutation) {
-      pipeline.mutationPort.emit(mutation)
-    } else {
-      reduceAndPublish(mutation, of: reactor, pipeline)
-    }
-  }
-
   /// ``reduceAndPublish(_:of:_:)`` of a mutation behind which code of the user's continues: the operators of a stream.
   @inlinable
+  @inline(never)
   func reduceAlone<R: Reactor<Action, Mutation, State>>(
     _ mutation: Mutation, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>
   ) {
@@ -120,6 +127,7 @@ extension Runtime {
 
   /// Reduces a mutation that came through transform(mutation), and publishes the state if it has observers.
   @inlinable
+  @inline(__always)
   func reduceAndPublish<R: Reactor<Action, Mutation, State>>(
     _ mutation: Mutation, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>
   ) {

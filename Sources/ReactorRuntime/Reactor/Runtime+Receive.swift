@@ -55,14 +55,14 @@ extension Runtime {
       pipeline.waiting.actions.load(ordering: .relaxed) == 0
     {
       pipeline.progress.value.expectsTransformedAction = false
-      mutate(action, of: reactor, pipeline)
+      mutateTransformed(action, of: reactor, pipeline)
       pipeline.progress.value.expectsTransformedAction = true
       return
     }
     pipeline.waiting.actions.add(1, ordering: .relaxed)
     enqueueStep(
       of: reactor, onDequeue: { pipeline.waiting.actions.subtract(1, ordering: .relaxed) },
-      { [unowned self, unowned reactor] in mutate(action, of: reactor, pipeline) },
+      { [unowned self, unowned reactor] in mutateTransformed(action, of: reactor, pipeline) },
       orDiscard: reporterOfLostAction(action))
   }
 

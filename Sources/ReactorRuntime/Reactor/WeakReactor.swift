@@ -60,8 +60,8 @@ extension Runtime {
     releaseAndRunTurnEnds()
   }
 
-  /// Calls `mutate` if nothing must come before, and returns its result: then the calling thread is the owner.
-  /// Otherwise sends the action in the usual way, and returns nil.
+  /// Calls `mutate` if nothing must come before, and returns its result: then the calling thread is the owner. The result
+  /// is empty if an observer of `action` has closed the reactor. Otherwise sends the action in the usual way, and returns nil.
   @inlinable
   func acquireAndMutateOrSend<R: Reactor<Action, Mutation, State>>(_ action: Action, of reactor: R)
     -> Observable<Mutation>?
@@ -85,10 +85,7 @@ extension Runtime {
     let outer = TurnMark.enter(mailbox.turnEnds)
     if pipelineReference.use({ tryAnnounce(action, $0) }) == false {
       TurnMark.leave(outer)
-      Tracepoint.endTurn(self, actions: 1)
-      turnCounters.countImmediate()
-      releaseOrContinue(of: reactor)
-      return nil
+      return .empty()
     }
     #if DEBUG
       checkThreadOfAction()
