@@ -194,8 +194,11 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
     // Nothing has spilled, so the reason is another one. If a claim is not published yet, its sender will check instead.
     if !ring.isEmpty, !ring.pollReady() { return false }
     ownerCheck.withdraw()
-    // A sender that has spilled something meanwhile may have lost its request, too. But then it is seen here.
-    return overflow.use { $0.spilled.tryTakeOver(to: ownerQueue, ring, ownerCheck) } ?? true
+    // A sender that has spilled something meanwhile may have lost its request, too. But then it is seen here; and if it must
+    // wait for a claim, the request is made again, which no sender would do.
+    let isTaken = overflow.use { $0.spilled.tryTakeOver(to: ownerQueue, ring, ownerCheck) } ?? true
+    if !isTaken { ownerCheck.request() }
+    return isTaken
   }
 
   /// Wakes senders that wait, if there is enough room. The owner, whenever it has made room: the last time, that empties
