@@ -134,6 +134,12 @@ let package = Package(
     .testTarget(
       name: "ReactorKitCompatibilityTests", dependencies: ["ReactorKitCompatibility", "TestSupport"],
       swiftSettings: strictSwift),
+    // The same reactors as they were before the edits for Swift 6 mode. The compiler warns of what those edits are for.
+    .testTarget(
+      name: "ReactorKitSwift5Tests", dependencies: ["ReactorKitCompatibility", "TestSupport"],
+      exclude: ["README.md"],
+      // Nobody depends on a target of tests, so the unsafe flag keeps nobody from depending on the package.
+      swiftSettings: [.swiftLanguageMode(.v5), .unsafeFlags(["-suppress-warnings"])]),
     // Code that was written for ReactorSwift, compiled as it was: in Swift 5 mode.
     .target(
       name: "ReactorSwiftUserCode", dependencies: ["ReactorSwiftCompatibility"],
