@@ -6,10 +6,15 @@ package struct VisitingOrder: Sequence, Sendable {
   private let count: Int
   private let threads: Int
   private let thread: Int
-  private let rounds: Int
+  private let rounds: Range<Int>
 
   /// - Parameter threads: At most `count`.
   package init(count: Int, threads: Int, thread: Int, rounds: Int) {
+    self.init(count: count, threads: threads, thread: thread, rounds: 0..<rounds)
+  }
+
+  /// The rounds with these numbers.
+  package init(count: Int, threads: Int, thread: Int, rounds: Range<Int>) {
     self.count = count
     self.threads = threads
     self.thread = thread
@@ -18,13 +23,16 @@ package struct VisitingOrder: Sequence, Sendable {
 
   package struct Iterator: IteratorProtocol {
     private let order: VisitingOrder
-    private var round = -1
+    private var round: Int
     private var segment: Range<Int> = 0..<0
     private var step = 0
     private var left = 0
     private var offset = 0
 
-    fileprivate init(_ order: VisitingOrder) { self.order = order }
+    fileprivate init(_ order: VisitingOrder) {
+      self.order = order
+      round = order.rounds.lowerBound - 1
+    }
 
     package mutating func next() -> (index: Int, round: Int)? {
       if left == 0, !beginRound() { return nil }
@@ -37,7 +45,7 @@ package struct VisitingOrder: Sequence, Sendable {
     private mutating func beginRound() -> Bool {
       repeat {
         round += 1
-        if round >= order.rounds { return false }
+        if round >= order.rounds.upperBound { return false }
         segment = order.segment((order.thread + round) % order.threads)
       } while segment.isEmpty
       step = order.step(segment.count)

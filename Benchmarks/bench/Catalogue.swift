@@ -248,6 +248,16 @@ extension Catalogue {
         .population("actor", ActorPopulation.self),
         .population("pthread-mutex", PthreadMutexPopulation.self),
       ]),
+    Case(
+      "scale.keyed", .scale(.keyed),
+      variants: [
+        .population("caller", KeyedReactorPopulation<CallerHost>.self),
+        .population("group", KeyedReactorPopulation<GroupHost>.self),
+        .population("by-index", ReactorPopulation<CallerHost>.self),
+        .population("one-mutex", MutexDictionaryPopulation.self),
+        .population("sharded-states", ShardedStatesPopulation.self),
+        .population("sharded-actors", ShardedActorsPopulation.self),
+      ]),
   ]
 }
 

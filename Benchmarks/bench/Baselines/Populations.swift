@@ -3,16 +3,17 @@ import BenchmarkSupport
 import CBenchmarkLimits
 import Glibc
 
+/// An actor as a user would write it.
+actor SmallActor {
+  private(set) var state = ReadState()
+
+  func add(_ value: UInt64) { state.add(value) }
+}
+
 /// Very many actors. Each visitor is a task that awaits each call.
 ///
 /// `@unchecked Sendable`: `actors` changes only in `make` and `end`, which are called alone.
 final class ActorPopulation: Population, @unchecked Sendable {
-  private actor SmallActor {
-    private(set) var state = ReadState()
-
-    func add(_ value: UInt64) { state.add(value) }
-  }
-
   private let count: Int
   private var actors: ContiguousArray<SmallActor> = []
 

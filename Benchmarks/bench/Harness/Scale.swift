@@ -46,6 +46,8 @@ enum ScaleShape: Sendable {
   case idle
   /// They get ten actions each, from eight threads.
   case busy
+  /// They are found by key, and made at the first action; then one thread sends to each, and then eight.
+  case keyed
 
   private static let rounds = 10
   /// Nanoseconds after which an action must have been lost.
@@ -54,7 +56,7 @@ enum ScaleShape: Sendable {
   var threads: Int {
     switch self {
     case .idle: 1
-    case .busy: 8
+    case .busy, .keyed: 8
     }
   }
 
@@ -67,6 +69,11 @@ enum ScaleShape: Sendable {
         CaseOutline.Part("ending", .nanoseconds),
       ]
     case .busy: [CaseOutline.Part("actions", .millionPerSecond), CaseOutline.Part("peak", .bytes)]
+    case .keyed:
+      [
+        CaseOutline.Part("actions", .millionPerSecond), CaseOutline.Part("alone", .nanoseconds),
+        CaseOutline.Part("making", .nanoseconds), CaseOutline.Part("used", .bytes),
+      ]
     }
   }
 
@@ -78,6 +85,7 @@ enum ScaleShape: Sendable {
     return switch self {
     case .idle: try Self.rest(population, request.reactors)
     case .busy: try Self.work(population, request.reactors, threads: threads)
+    case .keyed: try Self.workByKey(population, request.reactors, threads: threads)
     }
   }
 
@@ -126,6 +134,42 @@ enum ScaleShape: Sendable {
     var measurement = Measurement(nanoseconds: Double(end - start), actions: rounds * count)
     measurement.parts["actions"] = measurement.millionPerSecond
     if let before, let peak { measurement.parts["peak"] = Double(peak - before.resident) / Double(count) }
+    return measurement
+  }
+
+  private static func workByKey(
+    _ population: some Population, _ count: Int, threads: Int
+  ) throws -> Measurement {
+    // One round makes them, three are one thread's, and the others all threads'.
+    let before = MemoryUse.now(purges: true)
+    let start = bl_now_ns()
+    try population.make()
+    population.visit(VisitingOrder(count: count, threads: 1, thread: 0, rounds: 1))
+    let made = bl_now_ns()
+    try population.awaitAdditions(1, until: made + patience)
+    let afterMaking = MemoryUse.now(purges: true)
+    let alone = bl_now_ns()
+    population.visit(VisitingOrder(count: count, threads: 1, thread: 0, rounds: 1..<4))
+    let aloneEnd = bl_now_ns()
+    try population.awaitAdditions(4, until: aloneEnd + patience)
+    let producers = try ProducerThreads(threads, on: nil) { thread in
+      population.visit(VisitingOrder(count: count, threads: threads, thread: thread, rounds: 4..<rounds))
+    }
+    let busy = bl_now_ns()
+    producers.release()
+    producers.join()
+    try population.awaitAdditions(rounds, until: busy + patience)
+    let end = bl_now_ns()
+    try population.check(rounds, count: count)
+
+    var measurement = Measurement(nanoseconds: Double(end - busy), actions: (rounds - 4) * count)
+    measurement.parts["actions"] = measurement.millionPerSecond
+    measurement.parts["alone"] = Double(aloneEnd - alone) / Double(3 * count)
+    measurement.parts["making"] = Double(made - start) / Double(count)
+    if let before, let afterMaking {
+      let each = Double(afterMaking.allocated - before.allocated) / Double(count)
+      measurement.parts["used"] = each - Double(population.objectBytes)
+    }
     return measurement
   }
 }

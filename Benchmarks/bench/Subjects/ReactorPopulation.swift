@@ -5,19 +5,20 @@ import Glibc
 import ReactorCore
 import ReactorRuntime
 
+/// A reactor as a user would write it.
+final class SmallReactor: Reactor {
+  let initialState = ReadState()
+  let runtime: Runtime<UInt64, UInt64, ReadState>
+
+  init(on placement: Placement) { runtime = Runtime(on: placement) }
+
+  func reduce(into state: inout ReadState, mutation: UInt64) { state.add(mutation) }
+}
+
 /// Very many reactors.
 ///
 /// `@unchecked Sendable`: `reactors` changes only in `make` and `end`, which are called alone.
 final class ReactorPopulation<Host: PopulationHost>: Population, @unchecked Sendable {
-  private final class SmallReactor: Reactor {
-    let initialState = ReadState()
-    let runtime: Runtime<UInt64, UInt64, ReadState>
-
-    init(on placement: Placement) { runtime = Runtime(on: placement) }
-
-    func reduce(into state: inout ReadState, mutation: UInt64) { state.add(mutation) }
-  }
-
   private let host: Host
   private let count: Int
   private var reactors: ContiguousArray<SmallReactor> = []

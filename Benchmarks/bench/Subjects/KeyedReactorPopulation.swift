@@ -1,0 +1,47 @@
+import AllocationCounting
+import BenchmarkSupport
+import CBenchmarkLimits
+import Glibc
+import ReactorRuntime
+
+/// Reactors that are found by key, and made at the first action.
+final class KeyedReactorPopulation<Host: PopulationHost>: Population {
+  private let host: Host
+  private let count: Int
+  private let reactors: KeyedReactors<Int, SmallReactor>
+
+  init(count: Int, cores: Int) throws {
+    let host = try Host(cores: cores)
+    self.host = host
+    self.count = count
+    reactors = KeyedReactors { key in SmallReactor(on: host.placement(of: key)) }
+  }
+
+  func make() {
+    // The first action makes them.
+  }
+
+  var objectBytes: Int { reactors[0].map { MemoryUse.size(of: $0) } ?? 0 }
+
+  func visit(_ order: VisitingOrder) {
+    for (key, round) in order { reactors.send(UInt64(round + 1), to: key) }
+  }
+
+  func awaitAdditions(_ each: Int, until deadline: UInt64) throws {
+    for key in 0..<count {
+      while reactors.currentState(of: key)?.count ?? 0 < UInt64(each) {
+        if bl_now_ns() > deadline { throw Stalled("a reactor has not had its \(each) actions") }
+        sched_yield()
+      }
+    }
+  }
+
+  func readAll(_ body: (ReadState) -> Void) {
+    for key in 0..<count { reactors.withCurrentState(of: key) { body(copy $0) } }
+  }
+
+  func end() {
+    reactors.close()
+    host.shutdown()
+  }
+}

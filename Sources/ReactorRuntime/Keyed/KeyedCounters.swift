@@ -1,0 +1,39 @@
+/// What has happened to the keys of ``KeyedReactors``.
+public struct KeyedCounters: Sendable, Hashable, CustomStringConvertible {
+  /// The keys that have a reactor, or for which one is being made or ended.
+  public var count = 0
+  /// The reactors that were made.
+  public var made = 0
+  /// The reactors that have ended, and whose states were kept.
+  public var passivated = 0
+  /// The reactors that have ended because their keys were removed.
+  public var removed = 0
+  /// The actions, requests and removals that wait for a reactor which is being made or ended.
+  public var waiting = 0
+
+  @usableFromInline
+  init() {}
+
+  mutating func add(_ other: KeyedCounters) {
+    count += other.count
+    made += other.made
+    passivated += other.passivated
+    removed += other.removed
+    waiting += other.waiting
+  }
+
+  public var description: String {
+    "count \(count), made \(made), passivated \(passivated), removed \(removed), waiting \(waiting)"
+  }
+}
+
+extension KeyedShard {
+  var counters: KeyedCounters {
+    var counters = tally
+    counters.count = count
+    counters.waiting = transitions.values.reduce(0) { $0 + $1.waiting.count }
+    return counters
+  }
+
+  var keys: [Key] { slots.compactMap { $0?.key } }
+}

@@ -1,0 +1,204 @@
+import ReactorCore
+import Synchronization
+
+/// How reactors with keys end.
+extension KeyedReactors {
+  // MARK: Passivation
+
+  /// Ends the reactors that were not used for that long and are not in use, and keeps their states by `onPassivate`. Any
+  /// thread.
+  ///
+  /// Reactors on ``Placement/caller`` have ended when this returns; those on a loop end there. Uses are noted with a resolution
+  /// of about 8 ms. The streams of a passivated reactor are disposed of, as by ``Reactor/close(_:)``.
+  ///
+  /// - Returns: How many it has begun to end.
+  /// - Complexity: O(n). A mutex is held for 64 reactors at most.
+  @inlinable
+  @discardableResult
+  public func passivate(idleFor duration: Duration) -> Int {
+    passivate(idleFor: duration, shards: shards.indices)
+  }
+
+  /// Ends the reactor of a key, unless it is in use, and keeps its state by `onPassivate`. Any thread.
+  ///
+  /// - Returns: False if there is no reactor, or it is in use.
+  @inlinable
+  @discardableResult
+  public func passivate(_ key: Key) -> Bool {
+    let reactor = withShard(hash(of: key)) { shard, hash -> R? in
+      let index = shard.position(of: key, hash)
+      return shard.slots[index]?.isUnused() == true ? shard.beginEnding(at: index) : nil
+    }
+    guard let reactor else { return false }
+    end(reactor, of: key, by: .drain)
+    return true
+  }
+
+  /// Passivates reactors by a timer of a loop, until the returned `Disposable` is disposed of, the collection goes away or the
+  /// loop is shut down. Any thread.
+  ///
+  /// A reactor ends when it was not used for `duration`, or up to a quarter more. Each time the timer is due it looks at a
+  /// sixteenth of the keys, and runs `onPassivate` of those on ``Placement/caller``: on the loop.
+  ///
+  /// - Throws: ``LoopError``, as `Loop.schedule(after:_:)`. If the loop is full later, the passivation ends.
+  public func passivate(idleFor duration: Duration, on loop: Loop) throws(LoopError) -> any Disposable {
+    let timer = SerialDisposable()
+    try scheduleSweep(0, idleFor: duration, on: loop, timer)
+    return timer
+  }
+
+  private func scheduleSweep(
+    _ part: Int, idleFor duration: Duration, on loop: Loop, _ timer: SerialDisposable
+  ) throws(LoopError) {
+    let parts = 16
+    let interval = max(duration / (4 * parts), .milliseconds(1))
+    // The timer must not keep the loop, which keeps the timer.
+    timer.disposable = try loop.schedule(after: interval) { [weak self, weak loop] in
+      guard let self, let loop, !timer.isDisposed else { return }
+      let size = shards.count / parts
+      passivate(idleFor: duration, shards: part * size..<(part + 1) * size)
+      try? scheduleSweep((part + 1) % parts, idleFor: duration, on: loop, timer)
+    }
+  }
+
+  @inlinable
+  @discardableResult
+  func passivate(idleFor duration: Duration, shards range: Range<Int>) -> Int {
+    let now = tick
+    // Rounded up, so that none ends too early.
+    let idle = UInt32(clamping: (max(0, duration.nanoseconds) + (1 << 22) - 1) >> 22)
+    var count = 0
+    for shard in shards[range] {
+      var index = 0
+      while true {
+        let ending = shard.withLock { $0.beginEnding(idleFor: idle, at: now, from: &index, upTo: 64) }
+        if ending.isEmpty { break }
+        for (key, reactor) in ending { end(reactor, of: key, by: .drain) }
+        count += ending.count
+      }
+    }
+    return count
+  }
+
+  /// Passivates about the least recently used key, unless all that it looks at are in use.
+  @inlinable
+  @inline(never)
+  func passivateLeastRecentlyUsed() {
+    for _ in 0..<4 {
+      let (first, now) = (hand.wrappingAdd(1, ordering: .relaxed).oldValue, tick)
+      var (oldest, compared): ((key: Key, age: UInt32)?, Int) = (nil, 0)
+      for step in shards.indices where compared < 16 {
+        let shard = shards[(first &+ step) & (shards.count - 1)]
+        let sample = shard.withLock { $0.sample(16 - compared, at: now) }
+        compared += sample.compared
+        if let found = sample.oldest, oldest.map({ $0.age < found.age }) ?? true { oldest = found }
+      }
+      guard let oldest else { return }
+      if passivate(oldest.key) { return }
+    }
+  }
+
+  // MARK: Removal
+
+  /// Ends the reactor of a key, in use or not, and forgets its state: `onPassivate` is not called. Any thread, also inside of
+  /// the reactor's turns; it does not wait.
+  ///
+  /// What is sent afterwards is for a new reactor. An action that another thread is sending at this moment may be refused, and
+  /// is reported then. If the reactor is just being made or ended, it is removed after what waits was processed.
+  ///
+  /// - Parameter closing: What becomes of the actions that wait in its mailbox.
+  /// - Returns: Whether there was a reactor.
+  @inlinable
+  @discardableResult
+  public func remove(_ key: Key, _ closing: Closing = .drain) -> Bool {
+    switch withShard(hash(of: key), { shard, hash in shard.remove(key, hash) }) {
+    case .none: return false
+    case .afterTransition: break
+    case .end(let reactor): end(reactor, of: key, by: closing)
+    }
+    return true
+  }
+
+  // MARK: The end of one reactor
+
+  /// Ends a reactor whose key is in transition. On ``Placement/caller``, an idle one has ended when this returns.
+  @inlinable
+  func end(_ reactor: R, of key: Key, by closing: Closing) {
+    reactor.close(closing)
+    reactor.runtime.ensureTermination().whenOver { [self] in finishEnding(reactor, of: key) }
+  }
+
+  /// Keeps the state of a reactor that has ended, and makes the next one if something waits for it.
+  @inlinable
+  func finishEnding(_ reactor: R, of key: Key) {
+    let place = hash(of: key)
+    if withShard(place, { shard, _ in shard.keepsState(of: key) }) {
+      reactor.withCurrentState { state in onPassivate(key, state) }
+    }
+    switch withShard(place, { shard, hash in shard.removeOrMake(key, hash) }) {
+    case .make: return makeAndDeliver(key)
+    case .discard(let waiting): discard(waiting)
+    case .done, .deliver, .end: break
+    }
+    endIfLast()
+  }
+
+  /// One key less; or the collection was closed. The last one ends the collection.
+  @inlinable
+  func endIfLast() {
+    // Acquiring and releasing: what each of the threads did, to the one that ends the collection.
+    if remaining.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 { termination.finish() }
+  }
+}
+
+extension KeyedReactors: Closeable {
+  /// Refuses what is sent from now on, and ends all reactors: their states are kept by `onPassivate`. Any thread; it does not
+  /// wait. Calling it again has no effect, except that ``Closing/discard`` overrules an earlier ``Closing/drain``.
+  ///
+  /// Sends by key are refused with ``SendError/closed``, also those from turns of the reactors. To wait for the end, close it
+  /// as a part of ``Shutdown/close(_:before:)``, before the loops of its reactors:
+  ///
+  /// ```swift
+  /// try Shutdown.close([sessions, group], before: .now + .seconds(10))
+  /// ```
+  ///
+  /// A collection that goes away without it calls no `onPassivate`: its reactors end with their last references.
+  ///
+  /// - Parameter closing: What becomes of the actions that the reactors hold.
+  @inlinable
+  public func close(_ closing: Closing = .drain) {
+    // Relaxed: only one thread finds false.
+    let isFirst = !isClosedWord.exchange(true, ordering: .relaxed)
+    for shard in shards {
+      for (key, reactor, isActive) in shard.withLock({ $0.close(closing) }) {
+        if isActive {
+          end(reactor, of: key, by: closing)
+        } else if closing == .discard {
+          reactor.close(closing)
+        }
+      }
+    }
+    if isFirst { endIfLast() }
+  }
+
+  /// As ``close(_:)`` with ``Closing/drain``. Any thread.
+  @inlinable
+  public func beginClosing() { close(.drain) }
+
+  /// Waits until all reactors have ended and their states are kept; see ``Closeable``. Any thread; inside of a turn of one of
+  /// the reactors it does not wait.
+  public func finishClosing(before deadline: ContinuousClock.Instant) -> [Unfinished] {
+    let name = String(reflecting: Self.self)
+    if ending.contains(where: { $0.runtime.isRunHere }) {
+      return [Unfinished(name: name, loop: nil, occupation: .closesItself)]
+    }
+    if termination.wait(until: deadline) { return [] }
+    let waiting = counters.waiting + ending.reduce(0) { $0 + $1.counters.waiting }
+    return [Unfinished(name: name, loop: nil, occupation: .waiting(actions: waiting))]
+  }
+
+  /// The reactors that are being made or ended.
+  private var ending: [R] {
+    shards.flatMap { $0.withLock { $0.transitions.values.compactMap { $0.reactor } } }
+  }
+}

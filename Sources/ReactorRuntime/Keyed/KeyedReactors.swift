@@ -1,0 +1,304 @@
+import ReactorCore
+import Synchronization
+
+/// Reactors by key, for entities, sessions and connections: one is made at the first send to its key, and ended when it was
+/// not used for a while.
+///
+/// ```swift
+/// let sessions = KeyedReactors<UserID, Session>(
+///   upTo: 100_000,
+///   onPassivate: { user, state in store.save(copy state, of: user) },
+///   make: { user in Session(store.load(user), on: .caller) })
+/// sessions.send(.touch, to: user)
+/// ```
+///
+/// At each moment there is at most one reactor of a key, for all threads. The next one is made only after the one before has
+/// ended, and `onPassivate` has returned. What is sent meanwhile waits, in its order, and no sender waits for it. So each
+/// action is processed by the old reactor before it ends, or by the next one.
+///
+/// A reactor is **in use** while anything but this collection refers to it: a send, a read, the loop that has its turn, a
+/// reference that ``subscript(_:)`` has returned. Only reactors that are not in use are passivated.
+///
+/// <doc:ReactorsByKey> describes which code is called when, and on which thread.
+public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable {
+  @usableFromInline typealias Shard = KeyedShard<Key, R>
+
+  /// The upper bits of a key's hash choose its shard.
+  @usableFromInline static var shardBits: Int { 8 }
+
+  @usableFromInline let shards: ContiguousArray<SystemMutex<Shard>>
+  /// The same ones. A send that retained its shard would take the count's line from other senders.
+  @usableFromInline let uncountedShards: ContiguousArray<UncountedReference<SystemMutex<Shard>>>
+  @usableFromInline let limit: Int
+  @usableFromInline let waitingCapacity: Int
+  @usableFromInline let make: @Sendable (Key) -> R
+  @usableFromInline let onPassivate: @Sendable (Key, borrowing R.State) -> Void
+  @usableFromInline let onFailure: @Sendable (Failure) -> Void
+  @usableFromInline let clock: @Sendable () -> Int64
+  /// How many keys there are, and one more until ``close(_:)`` was called.
+  @usableFromInline let remaining = Atomic(1)
+  @usableFromInline let isClosedWord = Atomic(false)
+  /// The shard where the search for the least recently used key begins.
+  @usableFromInline let hand = Atomic(0)
+  @usableFromInline let termination = Termination()
+
+  /// Makes a collection without reactors.
+  ///
+  /// - Parameters:
+  ///   - limit: Above how many keys each new one passivates another that is not in use: about the least recently used of 16.
+  ///     If all of these are in use, there are more keys for a while.
+  ///   - waitingCapacity: How many actions may wait for the reactor of one key while it is made, or the one before ends.
+  ///   - onFailure: Called with each action that was refused, and by no reactor: as that of the ``Runtime``.
+  ///   - onPassivate: Keeps the state of a reactor that has ended, before the next one of its key is made. It is called on the
+  ///     thread that ended the reactor: the one that passivates, or the loop of the reactor.
+  ///   - make: Makes the reactor of a key, on the thread that sent to it first, or that has ended the one before. Called by
+  ///     one thread at a time for each key. It may load what `onPassivate` has kept.
+  public convenience init(
+    upTo limit: Int = .max, waitingCapacity: Int = 4096,
+    onFailure: @escaping @Sendable (Failure) -> Void = { Hooks.defaultFailureHandler($0) },
+    onPassivate: @escaping @Sendable (Key, borrowing R.State) -> Void = { _, _ in },
+    make: @escaping @Sendable (Key) -> R
+  ) {
+    self.init(
+      upTo: limit, waitingCapacity: waitingCapacity, clock: { MonotonicTime.coarse }, onFailure: onFailure,
+      onPassivate: onPassivate, make: make)
+  }
+
+  /// - Parameter clock: Nanoseconds since some moment.
+  package init(
+    upTo limit: Int = .max, waitingCapacity: Int = 4096, clock: @escaping @Sendable () -> Int64,
+    onFailure: @escaping @Sendable (Failure) -> Void = { Hooks.defaultFailureHandler($0) },
+    onPassivate: @escaping @Sendable (Key, borrowing R.State) -> Void = { _, _ in },
+    make: @escaping @Sendable (Key) -> R
+  ) {
+    precondition(limit > 0, "the limit is \(limit); it must be positive")
+    precondition(waitingCapacity > 0, "waitingCapacity is \(waitingCapacity); it must be positive")
+    self.limit = limit
+    self.waitingCapacity = waitingCapacity
+    self.make = make
+    self.onPassivate = onPassivate
+    self.onFailure = onFailure
+    self.clock = clock
+    shards = ContiguousArray((0..<(1 << Self.shardBits)).map { _ in SystemMutex(Shard()) })
+    uncountedShards = ContiguousArray(shards.map { UncountedReference($0) })
+  }
+
+  // MARK: Sending
+
+  /// Sends an action to the reactor of a key, and makes the reactor if there is none. Any thread; otherwise as
+  /// ``Reactor/send(_:)``.
+  ///
+  /// While another thread makes or ends a reactor of that key, the action waits for that thread, and this returns. An action
+  /// that is refused is reported: by the reactor; or by `onFailure` of this collection, if that was closed
+  /// (``SendError/closed``), or too much waits (``SendError/full``).
+  ///
+  /// - Complexity: O(1) on average, and no allocation, if there is a reactor; a mutex is held for the search.
+  @inlinable
+  @inline(__always)
+  public func send(_ action: R.Action, to key: Key) {
+    if let reactor = find(key) {
+      withExtendedLifetime(reactor) { reactor.send(action) }
+    } else {
+      sendOrKeep(action, key)
+    }
+  }
+
+  /// Sends an action to the reactor of a key, or throws if there is no room: this never waits for room. Otherwise as
+  /// ``send(_:to:)``. Any thread.
+  ///
+  /// - Throws: As ``Reactor/trySend(_:)``. The action was not accepted then. An action that is accepted while the reactor is
+  ///   made or ended is sent to it later, as by ``Reactor/send(_:)``.
+  @inlinable
+  public func trySend(_ action: R.Action, to key: Key) throws(SendError) {
+    if let reactor = useOrKeep(.action(action), key) { try reactor.get().trySend(action) }
+  }
+
+  /// Sends an action that carries a reply to the reactor of a key, and returns the value with which it replies: as
+  /// ``Reactor/ask(before:_:)``. Any task. The reactor is in use until then.
+  ///
+  /// The deadline does not limit `make` and `onPassivate`.
+  ///
+  /// - Throws: ``AskError``.
+  @inlinable
+  nonisolated(nonsending)
+    public func ask<Value: Sendable>(
+      _ key: Key, before deadline: ContinuousClock.Instant? = nil, _ action: (Reply<Value>) -> R.Action
+    ) async throws(AskError) -> Value
+  {
+    let reactor: R
+    do {
+      reactor = try await self.reactor(for: key)
+    } catch {
+      throw AskError(error)
+    }
+    return try await reactor.ask(before: deadline, action)
+  }
+
+  // MARK: Reactors
+
+  /// The reactor of a key: nil if there is none, or if it is being made or ended. Any thread. It makes none.
+  ///
+  /// As long as you hold the reference, the reactor is in use, and is not passivated. It may be removed or closed; then it
+  /// refuses what is sent with ``SendError/closed``, while the key may have another reactor.
+  @inlinable
+  public subscript(key: Key) -> R? { find(key) }
+
+  /// Returns the reactor of a key, and makes it if there is none. Any task: it is suspended while another thread makes the
+  /// reactor, or ends the one before. Holding the reactor is as in ``subscript(_:)``.
+  ///
+  /// - Throws: ``SendError/closed``, or ``SendError/full`` if as much waits as `waitingCapacity` allows.
+  @inlinable
+  nonisolated(nonsending)
+    public func reactor(for key: Key) async throws(SendError) -> R
+  {
+    if let reactor = find(key) { return reactor }
+    return try await withCheckedContinuation { continuation in
+      let waiting = Shard.Waiting.use { continuation.resume(returning: $0) }
+      if let result = useOrKeep(waiting, key) { continuation.resume(returning: result) }
+    }.get()
+  }
+
+  /// Calls `body` with the state of a key's reactor: as ``Reactor/withCurrentState(_:)``. While the reactor is being ended,
+  /// that is its last state. Any thread. Returns nil if there is none; it makes none.
+  @inlinable
+  public func withCurrentState<Result, E: Error>(
+    of key: Key, _ body: (borrowing R.State) throws(E) -> Result
+  ) throws(E) -> Result? {
+    guard let reactor = find(key) ?? findInTransition(key) else { return nil }
+    return try reactor.withCurrentState(body)
+  }
+
+  /// A copy of the state of a key's reactor: as ``withCurrentState(of:_:)``. Any thread.
+  @inlinable
+  public func currentState(of key: Key) -> R.State? {
+    (find(key) ?? findInTransition(key))?.currentState
+  }
+
+  /// The keys, in no order. Any thread; the shards are read one after the other, so a key that is added or removed meanwhile
+  /// may be there or not.
+  ///
+  /// - Complexity: O(n).
+  public var keys: [Key] { shards.flatMap { $0.withLock { $0.keys } } }
+
+  /// How many keys have a reactor. Any thread; may be stale.
+  ///
+  /// - Complexity: O(1), with respect to the number of keys.
+  public var count: Int { counters.count }
+
+  /// What has happened to the keys. Any thread; the shards are read one after the other.
+  ///
+  /// - Complexity: O(1), with respect to the number of keys that are not being made or ended.
+  public var counters: KeyedCounters {
+    shards.reduce(into: KeyedCounters()) { sum, shard in sum.add(shard.withLock { $0.counters }) }
+  }
+
+  // MARK: Finding
+
+  @inlinable
+  @inline(__always)
+  func hash(of key: Key) -> UInt { UInt(bitPattern: key.hashValue) }
+
+  @inlinable
+  @inline(__always)
+  func withShard<Result>(_ hash: UInt, _ body: (inout Shard, UInt32) -> Result) -> Result {
+    uncountedShards[Int(hash &>> UInt(UInt.bitWidth - Self.shardBits))].use { mutex in
+      mutex.withLock { shard in body(&shard, UInt32(truncatingIfNeeded: hash)) }
+    }
+  }
+
+  /// The time in units of about four milliseconds.
+  @inlinable
+  @inline(__always)
+  var tick: UInt32 { UInt32(truncatingIfNeeded: clock() &>> 22) }
+
+  @inlinable
+  @inline(__always)
+  func find(_ key: Key) -> R? {
+    let now = tick
+    return withShard(hash(of: key)) { shard, hash in shard.use(key, hash, at: now) }
+  }
+
+  @inlinable
+  @inline(never)
+  func findInTransition(_ key: Key) -> R? {
+    withShard(hash(of: key)) { shard, hash in
+      // It may have become active meanwhile.
+      shard.slots[shard.position(of: key, hash)]?.reactor ?? shard.transitions[key]?.reactor
+    }
+  }
+
+  // MARK: Making
+
+  @inlinable
+  @inline(never)
+  func sendOrKeep(_ action: R.Action, _ key: Key) {
+    switch useOrKeep(.action(action), key) {
+    case nil: break
+    case .success(let reactor): reactor.send(action)
+    case .failure(let reason): report(action, reason)
+    }
+  }
+
+  /// Returns the reactor of the key, or why there is none; or keeps what waits for it, and returns nil.
+  @inlinable
+  @inline(never)
+  func useOrKeep(_ waiting: Shard.Waiting, _ key: Key) -> Result<R, SendError>? {
+    let now = tick
+    let capacity = waitingCapacity
+    switch withShard(
+      hash(of: key), { shard, hash in shard.admit(waiting, key, hash, at: now, upTo: capacity) })
+    {
+    case .active(let reactor): return .success(reactor)
+    case .refused(let reason): return .failure(reason)
+    case .kept: return nil
+    case .first:
+      // Relaxed: it counts. The thread that closes the shards sees what was inserted there, under their mutexes.
+      let count = remaining.wrappingAdd(1, ordering: .relaxed).newValue - 1
+      makeAndDeliver(key)
+      if count > limit { passivateLeastRecentlyUsed() }
+      return nil
+    }
+  }
+
+  /// Makes the reactor of a key in transition, and delivers what waits for it, until nothing does. Then the key is active. No
+  /// mutex is held while the user's code runs.
+  @inlinable
+  @inline(never)
+  func makeAndDeliver(_ key: Key) {
+    let (reactor, place) = (make(key), hash(of: key))
+    withShard(place) { shard, _ in shard.tally.made += 1 }
+    while true {
+      switch withShard(place, { shard, hash in shard.deliverOrActivate(key, hash, reactor) }) {
+      case .deliver(let waiting):
+        for element in waiting {
+          switch element {
+          case .action(let action): reactor.send(action)
+          case .use(let body): body(.success(reactor))
+          case .removal: break
+          }
+        }
+      case .discard(let waiting): discard(waiting)
+      case .end(let closing): return end(reactor, of: key, by: closing)
+      case .make, .done: return
+      }
+    }
+  }
+
+  @inlinable
+  @inline(never)
+  func discard(_ waiting: [Shard.Waiting]) {
+    for element in waiting {
+      switch element {
+      case .action(let action): report(action, .closed)
+      case .use(let body): body(.failure(.closed))
+      case .removal: break
+      }
+    }
+  }
+
+  @usableFromInline
+  func report(_ action: R.Action, _ reason: SendError) {
+    onFailure(
+      Failure(reactor: String(reflecting: R.self), cause: .actionNotDelivered(reason), action: action))
+  }
+}

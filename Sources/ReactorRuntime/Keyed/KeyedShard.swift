@@ -1,0 +1,306 @@
+/// A part of the keys of ``KeyedReactors``: a hash table with linear probing, at most three quarters full.
+///
+/// A plain value, used under a mutex of its ``KeyedReactors``. Of the user's code, only `==` and `hash(into:)` of the key
+/// run here.
+///
+/// ```
+///   no slot ── insert ──▶ in transition ── activate ──▶ active
+///      ▲                   ▲         │                    │
+///      │                   └─────────┼─── beginEnding ────┘
+///      └──────── remove ─────────────┘
+/// ```
+///
+/// - **active**: the slot holds the reactor. Senders take a reference and use that outside of the mutex.
+/// - **in transition**: one thread makes the reactor, or ends it and then makes the next one. What is sent meanwhile is
+///   kept in the ``Transition``, in order.
+@usableFromInline
+struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
+  @usableFromInline
+  struct Slot: Sendable {
+    @usableFromInline let key: Key
+    /// The lower half of the key's hash. Its upper bits choose the shard.
+    @usableFromInline let hash: UInt32
+    @usableFromInline var lastUse: UInt32
+    /// Nil while the key is in transition.
+    @usableFromInline var reactor: R?
+
+    @inlinable
+    init(key: Key, hash: UInt32, lastUse: UInt32) {
+      self.key = key
+      self.hash = hash
+      self.lastUse = lastUse
+    }
+
+    /// Whether nothing but this refers to the reactor. Then nobody can use it: a new reference comes from here.
+    @inlinable
+    mutating func isUnused() -> Bool { isKnownUniquelyReferenced(&reactor) }
+  }
+
+  /// What waits until the key has a reactor.
+  @usableFromInline
+  enum Waiting: Sendable {
+    case action(R.Action)
+    case use(@Sendable (Result<R, SendError>) -> Void)
+    /// The key was removed after what waits before this, so what follows is for another reactor.
+    case removal
+
+    @inlinable
+    var isRemoval: Bool { if case .removal = self { true } else { false } }
+  }
+
+  @usableFromInline
+  struct Transition: Sendable {
+    /// The reactor that ends, or the one that was just made: for readers.
+    @usableFromInline var reactor: R?
+    @usableFromInline var waiting: [Waiting]
+    /// Whether the reactor was removed, so that its state is not kept.
+    @usableFromInline var isRemoved: Bool
+
+    @inlinable
+    init(reactor: R?, waiting: [Waiting] = [], isRemoved: Bool = false) {
+      self.reactor = reactor
+      self.waiting = waiting
+      self.isRemoved = isRemoved
+    }
+  }
+
+  @usableFromInline var slots: ContiguousArray<Slot?> = [nil]
+  @usableFromInline var count = 0
+  @usableFromInline var transitions: [Key: Transition] = [:]
+  /// How all of them were closed; nil while they are open.
+  @usableFromInline var closing: Closing?
+  @usableFromInline var tally = KeyedCounters()
+  /// Where the search for the least recently used key continues.
+  @usableFromInline var hand = 0
+
+  @inlinable
+  init() {}
+
+  // MARK: The table
+
+  /// The slot of a key, or the empty one where it would be. O(1) on average.
+  @inlinable
+  @inline(__always)
+  func position(of key: Key, _ hash: UInt32) -> Int {
+    var index = Int(hash) & (slots.count - 1)
+    while let slot = slots[index], slot.hash != hash || slot.key != key { index = next(index) }
+    return index
+  }
+
+  @inlinable
+  @inline(__always)
+  func next(_ index: Int) -> Int { (index + 1) & (slots.count - 1) }
+
+  /// Returns the reactor of a key that is active, and notes its use.
+  @inlinable
+  @inline(__always)
+  mutating func use(_ key: Key, _ hash: UInt32, at now: UInt32) -> R? {
+    let index = position(of: key, hash)
+    guard let slot = slots[index], let reactor = slot.reactor else { return nil }
+    // Usually it is the same, and then the line stays shared.
+    if slot.lastUse != now { slots[index]?.lastUse = now }
+    return reactor
+  }
+
+  /// Adds a key that has no slot: it is in transition. Amortized O(1).
+  @inlinable
+  mutating func insert(_ key: Key, _ hash: UInt32, at now: UInt32, waiting: Waiting) {
+    if (count + 1) * 4 > slots.count * 3 { resize(to: max(4, slots.count * 2)) }
+    slots[position(of: key, hash)] = Slot(key: key, hash: hash, lastUse: now)
+    transitions[key] = Transition(reactor: nil, waiting: [waiting])
+    count += 1
+  }
+
+  @inlinable
+  mutating func resize(to capacity: Int) {
+    var old = ContiguousArray<Slot?>(repeating: nil, count: capacity)
+    swap(&old, &slots)
+    for case let slot? in old {
+      var index = Int(slot.hash) & (capacity - 1)
+      while slots[index] != nil { index = next(index) }
+      slots[index] = slot
+    }
+  }
+
+  /// Removes a key that is in transition. Moves later slots back, so that no search ends too early.
+  @inlinable
+  mutating func removeSlot(of key: Key, _ hash: UInt32) {
+    transitions[key] = nil
+    var hole = position(of: key, hash)
+    slots[hole] = nil
+    count -= 1
+    var index = next(hole)
+    while let slot = slots[index] {
+      // It may move back unless its home lies behind the hole.
+      let (home, mask) = (Int(slot.hash), slots.count - 1)
+      if (index - home) & mask >= (index - hole) & mask {
+        slots[hole] = slot
+        slots[index] = nil
+        hole = index
+      }
+      index = next(index)
+    }
+    if slots.count > 4, count * 8 < slots.count { resize(to: slots.count / 2) }
+  }
+
+  // MARK: Transitions
+
+  @usableFromInline
+  enum Admission {
+    case active(R)
+    /// It waits for the thread that makes or ends the reactor.
+    case kept
+    /// The calling thread makes the reactor.
+    case first
+    case refused(SendError)
+  }
+
+  /// Returns the reactor of the key; if there is none, keeps what waits for it.
+  @inlinable
+  mutating func admit(
+    _ waiting: Waiting, _ key: Key, _ hash: UInt32, at now: UInt32, upTo capacity: Int
+  ) -> Admission {
+    if let reactor = use(key, hash, at: now) { return .active(reactor) }
+    if closing != nil { return .refused(.closed) }
+    if let count = transitions[key]?.waiting.count {
+      if count >= capacity { return .refused(.full) }
+      transitions[key]?.waiting.append(waiting)
+      return .kept
+    }
+    insert(key, hash, at: now, waiting: waiting)
+    return .first
+  }
+
+  /// Makes an active key end; returns its reactor. Returns nil if the key is not active.
+  @inlinable
+  mutating func beginEnding(at index: Int, isRemoved: Bool = false) -> R? {
+    guard let slot = slots[index], let reactor = slot.reactor else { return nil }
+    slots[index]?.reactor = nil
+    transitions[slot.key] = Transition(reactor: reactor, isRemoved: isRemoved)
+    return reactor
+  }
+
+  @usableFromInline
+  enum Removal {
+    case none
+    case end(R)
+    case afterTransition
+  }
+
+  /// Removes the reactor of a key; also the one that is made for what waits.
+  @inlinable
+  mutating func remove(_ key: Key, _ hash: UInt32) -> Removal {
+    if let reactor = beginEnding(at: position(of: key, hash), isRemoved: true) { return .end(reactor) }
+    if transitions[key] == nil { return .none }
+    transitions[key]?.waiting.append(.removal)
+    return .afterTransition
+  }
+
+  /// What the thread that has made a reactor, or has seen one end, does next.
+  @usableFromInline
+  enum Next {
+    case deliver([Waiting])
+    case discard([Waiting])
+    case make
+    case end(Closing)
+    case done
+  }
+
+  /// Takes out what waits for a reactor that was made; makes the key active if nothing does.
+  @inlinable
+  mutating func deliverOrActivate(_ key: Key, _ hash: UInt32, _ reactor: R) -> Next {
+    guard var transition = transitions.removeValue(forKey: key) else {
+      preconditionFailure("the key is not in transition")
+    }
+    transition.reactor = reactor
+    let waiting = transition.waiting
+    let count = waiting.firstIndex { $0.isRemoval } ?? waiting.count
+    transition.waiting = Array(waiting[count...])
+    let next: Next
+    if count > 0 {
+      next = closing == .discard ? .discard(Array(waiting[..<count])) : .deliver(Array(waiting[..<count]))
+    } else if !waiting.isEmpty {
+      transition.waiting.removeFirst()
+      transition.isRemoved = true
+      next = .end(.drain)
+    } else if let closing {
+      next = .end(closing)
+    } else {
+      slots[position(of: key, hash)]?.reactor = reactor
+      return .done
+    }
+    transitions[key] = transition
+    return next
+  }
+
+  /// Whether the state of a reactor that has ended is to be kept.
+  @inlinable
+  func keepsState(of key: Key) -> Bool {
+    guard let transition = transitions[key] else { return false }
+    return !transition.isRemoved && transition.waiting.first?.isRemoval != true
+  }
+
+  /// Removes a key whose reactor has ended, unless something waits for the next one.
+  @inlinable
+  mutating func removeOrMake(_ key: Key, _ hash: UInt32) -> Next {
+    guard let transition = transitions[key] else { return .done }
+    if transition.isRemoved { tally.removed += 1 } else { tally.passivated += 1 }
+    let waiting = transition.waiting.drop { $0.isRemoval }
+    if !waiting.isEmpty, closing != .discard {
+      transitions[key] = Transition(reactor: nil, waiting: Array(waiting))
+      return .make
+    }
+    removeSlot(of: key, hash)
+    return waiting.isEmpty ? .done : .discard(Array(waiting))
+  }
+
+  /// Refuses further keys and actions; makes all active keys end, and returns the reactors that must be closed.
+  @inlinable
+  mutating func close(_ closing: Closing) -> [(key: Key, reactor: R, isActive: Bool)] {
+    var ending: [(key: Key, reactor: R, isActive: Bool)] = []
+    if self.closing != .discard { self.closing = closing }
+    for (key, transition) in transitions {
+      if let reactor = transition.reactor { ending.append((key, reactor, false)) }
+    }
+    for index in slots.indices {
+      if let key = slots[index]?.key, let reactor = beginEnding(at: index) {
+        ending.append((key, reactor, true))
+      }
+    }
+    return ending
+  }
+
+  // MARK: Searching for keys that are not used
+
+  /// Makes keys end that were not used for so long; up to `limit`. Continues at `index`.
+  @inlinable
+  mutating func beginEnding(
+    idleFor idle: UInt32, at now: UInt32, from index: inout Int, upTo limit: Int
+  ) -> [(key: Key, reactor: R)] {
+    var ending: [(key: Key, reactor: R)] = []
+    while index < slots.count, ending.count < limit {
+      // A copy of the slot would refer to the reactor.
+      if let lastUse = slots[index]?.lastUse, now &- lastUse >= idle, slots[index]?.isUnused() == true,
+        let key = slots[index]?.key, let reactor = beginEnding(at: index)
+      {
+        ending.append((key, reactor))
+      }
+      index += 1
+    }
+    return ending
+  }
+
+  /// Returns the least recently used of the next `limit` keys that are active; and how many were compared.
+  @inlinable
+  mutating func sample(_ limit: Int, at now: UInt32) -> (oldest: (key: Key, age: UInt32)?, compared: Int) {
+    var (oldest, compared): ((key: Key, age: UInt32)?, Int) = (nil, 0)
+    for _ in 0..<min(slots.count, limit * 4) where compared < limit {
+      hand = next(hand)
+      guard let slot = slots[hand], slot.reactor != nil else { continue }
+      compared += 1
+      let age = now &- slot.lastUse
+      if oldest.map({ $0.age < age }) ?? true { oldest = (slot.key, age) }
+    }
+    return (oldest, compared)
+  }
+}

@@ -1,0 +1,97 @@
+import ReactorRuntime
+import TestSupport
+import Testing
+
+/// Tests of closing all reactors of a collection.
+@Suite struct KeyedClosingTests {
+  private let store = SessionStore()
+
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `closing processes what was accepted and keeps all states`(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let sessions = store.makeSessions(on: stage.placement)
+    for note in 1...3 { for key in 0..<100 { sessions.send(.note(note), to: key) } }
+    try Shutdown.close([sessions], before: .now + .seconds(patience))
+    #expect(store.keptKeys.elements.sorted() == Array(0..<100))
+    for key in 0..<100 { #expect(store.load(key) == [1, 2, 3]) }
+    #expect(sessions.count == 0)
+    #expect(throws: SendError.closed) { try sessions.trySend(.note(1), to: 1) }
+    #expect(store.failures.elements == [])
+    sessions.send(.note(1), to: 1)
+    #expect(store.failures.elements == [.closed])
+    #expect(stage.finish())
+  }
+
+  @Test func `an empty collection ends at once`() throws {
+    let sessions = store.makeSessions()
+    try Shutdown.close([sessions], before: .now)
+    try Shutdown.close([sessions], before: .now)
+  }
+
+  @Test func `what waits for a reactor is processed before the end`() throws {
+    let (isKeeping, mayKeep) = (Gate(), Gate())
+    let sessions = store.makeSessions(beforeKeeping: { _ in
+      isKeeping.open()
+      _ = mayKeep.wait()
+    })
+    sessions.send(.note(0), to: 1)
+    let isDone = Threads.start { sessions.passivate(1) }
+    #expect(isKeeping.wait())
+    sessions.send(.note(1), to: 1)
+    sessions.close()
+    sessions.send(.note(2), to: 1)
+    let unfinished = sessions.finishClosing(before: .now + .milliseconds(1))
+    #expect(unfinished.map(\.occupation) == [.waiting(actions: 1)])
+    mayKeep.open()
+    #expect(isDone.wait())
+    try Shutdown.close([sessions], before: .now + .seconds(patience))
+    #expect(store.load(1) == [0, 1])
+    #expect(store.failures.elements == [.closed])
+  }
+
+  @Test func `discarding reports what waits`() async throws {
+    let (isMaking, mayMake) = (Gate(), Gate())
+    let sessions = store.makeSessions(beforeMaking: { _ in
+      isMaking.open()
+      _ = mayMake.wait()
+    })
+    let isDone = Threads.start { for note in 0..<3 { sessions.send(.note(note), to: 1) } }
+    #expect(isMaking.wait())
+    let refused = Task { try await sessions.reactor(for: 1).currentState }
+    // Not blocking: the task needs a thread of the pool.
+    while sessions.counters.waiting < 2 { await Task.yield() }
+    sessions.close(.discard)
+    mayMake.open()
+    #expect(isDone.wait())
+    await #expect(throws: SendError.closed) { try await refused.value }
+    try Shutdown.close([sessions], before: .now + .seconds(patience))
+    #expect(store.failures.elements == [.closed, .closed, .closed])
+    #expect(store.load(1) == [])
+  }
+
+  @Test func `a collection that is closed inside of a turn does not wait`() throws {
+    let sessions = store.makeSessions()
+    let found = Record<Unfinished.Occupation>()
+    sessions.send(
+      .run { [unowned sessions] in
+        sessions.close()
+        for part in sessions.finishClosing(before: .now + .seconds(patience)) {
+          found.append(part.occupation)
+        }
+      }, to: 1)
+    #expect(found.elements == [.closesItself])
+    #expect(sessions.finishClosing(before: .now + .seconds(patience)).isEmpty)
+    #expect(store.keptKeys.elements == [1])
+  }
+
+  @Test func `requests to a closed collection are refused`() async {
+    let sessions = store.makeSessions()
+    sessions.close()
+    await #expect(throws: SendError.closed) { try await sessions.reactor(for: 1) }
+    await #expect {
+      try await sessions.ask(1) { .count($0) }
+    } throws: { error in
+      if case AskError.closed = error { true } else { false }
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import ReactorRuntime
+import TestSupport
+import Testing
+
+/// Tests of sending to keys, and of reading.
+@Suite struct KeyedReactorsTests {
+  private let store = SessionStore()
+
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `a reactor is made at the first send to its key`(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let sessions = store.makeSessions(on: stage.placement)
+    for note in 1...3 { for key in 0..<100 { sessions.send(.note(note * key), to: key) } }
+    #expect(stage.finish(after: { (0..<100).allSatisfy { sessions.currentState(of: $0)?.count == 3 } }))
+    for key in 0..<100 { #expect(sessions.currentState(of: key) == [key, 2 * key, 3 * key]) }
+    #expect(store.madeKeys.elements == Array(0..<100))
+    #expect(sessions.count == 100)
+    #expect(sessions.keys.sorted() == Array(0..<100))
+    #expect(sessions.counters.description == "count 100, made 100, passivated 0, removed 0, waiting 0")
+  }
+
+  @Test func `reading makes no reactor`() {
+    let sessions = store.makeSessions()
+    #expect(sessions[1] == nil)
+    #expect(sessions.currentState(of: 1) == nil)
+    #expect(sessions.withCurrentState(of: 1) { $0.count } == nil)
+    #expect(!sessions.remove(1))
+    #expect(!sessions.passivate(1))
+    #expect(sessions.count == 0)
+    sessions.send(.note(7), to: 1)
+    #expect(sessions[1]?.currentState == [7])
+    #expect(sessions.withCurrentState(of: 1) { $0.count } == 1)
+  }
+
+  @Test func `what is sent while a reactor is made waits in its order`() throws {
+    let (isMaking, mayMake) = (Gate(), Gate())
+    let sessions = store.makeSessions(beforeMaking: { _ in
+      isMaking.open()
+      _ = mayMake.wait()
+    })
+    let isDone = Threads.start { sessions.send(.note(0), to: 1) }
+    #expect(isMaking.wait())
+    for note in 1...9 { sessions.send(.note(note), to: 1) }
+    try sessions.trySend(.note(10), to: 1)
+    #expect(sessions.currentState(of: 1) == nil)
+    #expect(sessions.counters.waiting == 11)
+    mayMake.open()
+    #expect(isDone.wait())
+    #expect(sessions.currentState(of: 1) == Array(0...10))
+    #expect(store.madeKeys.elements == [1])
+  }
+
+  @Test func `what is sent inside of make and of its first action comes afterwards`() {
+    let sessions = Shared(Late<KeyedReactors<Int, KeyedSession>>())
+    sessions.value.set(
+      store.makeSessions(beforeMaking: { key in sessions.value.get().send(.note(1), to: key) }))
+    sessions.value.get().send(.run { sessions.value.get().send(.note(2), to: 5) }, to: 5)
+    #expect(sessions.value.get().currentState(of: 5) == [1, 2])
+    sessions.value.set(nil)
+  }
+
+  @Test func `more than the waiting capacity is refused and reported`() throws {
+    let (isMaking, mayMake) = (Gate(), Gate())
+    let sessions = store.makeSessions(
+      waitingCapacity: 2,
+      beforeMaking: { _ in
+        isMaking.open()
+        _ = mayMake.wait()
+      })
+    let isDone = Threads.start { sessions.send(.note(0), to: 1) }
+    #expect(isMaking.wait())
+    sessions.send(.note(1), to: 1)
+    #expect(throws: SendError.full) { try sessions.trySend(.note(2), to: 1) }
+    #expect(store.failures.elements == [])
+    sessions.send(.note(3), to: 1)
+    #expect(store.failures.elements == [.full])
+    mayMake.open()
+    #expect(isDone.wait())
+    #expect(sessions.currentState(of: 1) == [0, 1])
+  }
+
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `requests by key get their replies`(_ placement: PlacementUnderTest) async throws {
+    let stage = try Stage(placement)
+    let sessions = store.makeSessions(on: stage.placement)
+    #expect(try await sessions.ask(3) { .count($0) } == 0)
+    sessions.send(.note(1), to: 3)
+    #expect(try await sessions.ask(3, before: .now + .seconds(patience)) { .count($0) } == 1)
+    let session = try await sessions.reactor(for: 3)
+    #expect(session.currentState == [1])
+    #expect(store.madeKeys.elements == [3])
+    #expect(stage.finish())
+  }
+
+  @Test func `a request waits while the reactor is made`() async throws {
+    let (isMaking, mayMake) = (Gate(), Gate())
+    let sessions = store.makeSessions(beforeMaking: { _ in
+      isMaking.open()
+      _ = mayMake.wait()
+    })
+    let isDone = Threads.start { sessions.send(.note(0), to: 1) }
+    #expect(isMaking.wait())
+    let request = Task { try await sessions.ask(1) { .count($0) } as Int }
+    // Not blocking: the task needs a thread of the pool.
+    while sessions.counters.waiting < 2 { await Task.yield() }
+    mayMake.open()
+    let count = try await request.value
+    #expect(count == 1)
+    #expect(isDone.wait())
+  }
+
+  @Test func `reactors end with a collection that goes away`() {
+    weak var session: KeyedSession?
+    do {
+      let sessions = store.makeSessions()
+      sessions.send(.note(1), to: 1)
+      session = sessions[1]
+      #expect(session != nil)
+    }
+    #expect(session == nil)
+    #expect(store.keptKeys.elements == [])
+  }
+}
+
+/// A variable that is set after what it is captured by was made.
+struct Late<Value: Sendable>: Sendable {
+  private let values = Record<Value?>()
+
+  func set(_ value: Value?) { values.append(value) }
+
+  func get() -> Value {
+    guard let value = values.elements.last ?? nil else { fatalError("not set") }
+    return value
+  }
+}

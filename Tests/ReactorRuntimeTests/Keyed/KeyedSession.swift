@@ -1,0 +1,78 @@
+import ReactorCore
+import ReactorRuntime
+import Synchronization
+import TestSupport
+
+/// A reactor with a key. Its state is the list of its notes.
+final class KeyedSession: Reactor {
+  enum Action: Sendable {
+    case note(Int)
+    case count(Reply<Int>)
+    case run(@Sendable () -> Void)
+  }
+
+  let initialState: [Int]
+  let runtime: Runtime<Action, Int, [Int]>
+
+  init(_ notes: [Int] = [], on placement: Placement = .caller, failures: Record<SendError> = Record()) {
+    initialState = notes
+    runtime = Runtime(
+      on: placement, onFailure: { failure in if let reason = failure.sendError { failures.append(reason) } })
+  }
+
+  func mutate(action: Action) -> Observable<Int> {
+    switch action {
+    case .note(let note): return .just(note)
+    case .count(let reply):
+      reply(currentState.count)
+      return .empty()
+    case .run(let body):
+      body()
+      return .empty()
+    }
+  }
+
+  func reduce(into state: inout [Int], mutation: Int) { state.append(mutation) }
+}
+
+/// Keeps the states of sessions, and counts what happens to them.
+final class SessionStore: Sendable {
+  private let kept = SystemMutex<[Int: [Int]]>([:])
+  private let time = Atomic<Int64>(0)
+  let keptKeys = Record<Int>()
+  let madeKeys = Record<Int>()
+  let failures = Record<SendError>()
+
+  func load(_ key: Int) -> [Int] { kept.withLock { $0[key] ?? [] } }
+
+  func keep(_ notes: [Int], of key: Int) {
+    kept.withLock { $0[key] = notes }
+    keptKeys.append(key)
+  }
+
+  /// Lets virtual time pass.
+  func advance(seconds: Int64) { time.wrappingAdd(seconds * 1_000_000_000, ordering: .relaxed) }
+
+  /// - Parameters:
+  ///   - beforeKeeping: Runs before a state is kept, on the thread that has ended the session.
+  ///   - beforeMaking: Runs before a session is made.
+  func makeSessions(
+    on placement: Placement = .caller, upTo limit: Int = .max, waitingCapacity: Int = 4096,
+    beforeKeeping: @escaping @Sendable (Int) -> Void = { _ in },
+    beforeMaking: @escaping @Sendable (Int) -> Void = { _ in }
+  ) -> KeyedReactors<Int, KeyedSession> {
+    KeyedReactors(
+      upTo: limit, waitingCapacity: waitingCapacity,
+      clock: { [self] in time.load(ordering: .relaxed) },
+      onFailure: { [failures] in if let reason = $0.sendError { failures.append(reason) } },
+      onPassivate: { [self] key, notes in
+        beforeKeeping(key)
+        keep(copy notes, of: key)
+      },
+      make: { [self] key in
+        beforeMaking(key)
+        madeKeys.append(key)
+        return KeyedSession(load(key), on: placement, failures: failures)
+      })
+  }
+}

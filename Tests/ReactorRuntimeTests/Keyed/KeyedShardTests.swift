@@ -1,0 +1,33 @@
+import TestSupport
+import Testing
+
+@testable import ReactorRuntime
+
+/// Tests of the hash table: searches find what is there, whatever was removed.
+@Suite struct KeyedShardTests {
+  /// As many hashes as slots, or far fewer, so that the keys are in long runs that wrap around.
+  @Test(arguments: [UInt32.max, 7, 0])
+  func `a shard finds exactly the keys that were inserted and not removed`(mask: UInt32) {
+    var generator = SplitMix64(seed: UInt64(mask) &+ 1)
+    var shard = KeyedShard<Int, KeyedSession>()
+    var expected: Set<Int> = []
+    func hash(_ key: Int) -> UInt32 { (UInt32(truncatingIfNeeded: key.hashValue) & mask) &- 3 }
+    for _ in 0..<4000 {
+      let key = generator.below(200)
+      if expected.contains(key), generator.below(5) < 3 {
+        shard.removeSlot(of: key, hash(key))
+        expected.remove(key)
+      } else if !expected.contains(key), generator.below(5) < 3 {
+        shard.insert(key, hash(key), at: 0, waiting: .removal)
+        expected.insert(key)
+      }
+      #expect(shard.count == expected.count)
+    }
+    #expect(Set(shard.keys) == expected && shard.keys.count == expected.count)
+    for key in 0..<200 {
+      #expect((shard.slots[shard.position(of: key, hash(key))] != nil) == expected.contains(key))
+    }
+    for key in expected { shard.removeSlot(of: key, hash(key)) }
+    #expect(shard.count == 0 && shard.keys.isEmpty && shard.slots.count <= 8)
+  }
+}

@@ -1,0 +1,160 @@
+import ReactorRuntime
+import TestSupport
+import Testing
+
+/// Tests of ending reactors that are not used, and of removing them.
+@Suite struct PassivationTests {
+  private let store = SessionStore()
+
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `a passivated reactor continues with its state`(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let sessions = store.makeSessions(on: stage.placement)
+    sessions.send(.note(1), to: 1)
+    // On a loop it is in use until its turn has ended.
+    #expect(Threads.yield { sessions.passivate(idleFor: .zero) == 1 })
+    #expect(Threads.yield { sessions.count == 0 })
+    #expect(store.load(1) == [1])
+    #expect(sessions.currentState(of: 1) == nil)
+    sessions.send(.note(2), to: 1)
+    #expect(Threads.yield { sessions.currentState(of: 1) == [1, 2] })
+    #expect(store.madeKeys.elements == [1, 1])
+    #expect(sessions.counters.description == "count 1, made 2, passivated 1, removed 0, waiting 0")
+    #expect(stage.finish())
+  }
+
+  @Test func `only reactors that were idle for that long are passivated`() {
+    let sessions = store.makeSessions()
+    for key in 0..<10 { sessions.send(.note(key), to: key) }
+    store.advance(seconds: 5)
+    for key in 0..<5 { sessions.send(.note(key), to: key) }
+    #expect(sessions.currentState(of: 5) == [5])
+    store.advance(seconds: 5)
+    // Also a read is a use: 6…9 were not used for ten seconds.
+    #expect(sessions.passivate(idleFor: .seconds(8)) == 4)
+    #expect(sessions.passivate(idleFor: .seconds(8)) == 0)
+    #expect(sessions.keys.sorted() == Array(0...5))
+    #expect(store.keptKeys.elements.sorted() == Array(6...9))
+    #expect(sessions.passivate(idleFor: .seconds(20)) == 0)
+    #expect(sessions.passivate(idleFor: .zero) == 6)
+  }
+
+  @Test func `a reactor that is held is not passivated`() {
+    let sessions = store.makeSessions()
+    sessions.send(.note(1), to: 1)
+    var session = sessions[1]
+    #expect(sessions.passivate(idleFor: .zero) == 0)
+    #expect(!sessions.passivate(1))
+    #expect(session?.currentState == [1])
+    session = nil
+    #expect(sessions.passivate(1))
+    #expect(store.keptKeys.elements == [1])
+  }
+
+  @Test func `a reactor is not passivated inside of its turn`() {
+    let sessions = store.makeSessions()
+    let results = Record<Int>()
+    sessions.send(.run { [unowned sessions] in results.append(sessions.passivate(idleFor: .zero)) }, to: 1)
+    #expect(results.elements == [0])
+    #expect(sessions.count == 1)
+  }
+
+  @Test func `what is sent while a state is kept goes to the next reactor`() throws {
+    let (isKeeping, mayKeep) = (Gate(), Gate())
+    let sessions = store.makeSessions(beforeKeeping: { _ in
+      isKeeping.open()
+      _ = mayKeep.wait()
+    })
+    sessions.send(.note(0), to: 1)
+    let isDone = Threads.start { sessions.passivate(1) }
+    #expect(isKeeping.wait())
+    for note in 1...9 { sessions.send(.note(note), to: 1) }
+    try sessions.trySend(.note(10), to: 1)
+    #expect(sessions[1] == nil)
+    #expect(sessions.currentState(of: 1) == [0])
+    #expect(store.madeKeys.elements == [1])
+    mayKeep.open()
+    #expect(isDone.wait())
+    #expect(sessions.currentState(of: 1) == Array(0...10))
+    #expect(store.madeKeys.elements == [1, 1])
+    #expect(store.failures.elements == [])
+  }
+
+  @Test func `above the limit about the least recently used one is passivated`() {
+    let sessions = store.makeSessions(upTo: 10)
+    for key in 0..<10 {
+      sessions.send(.note(key), to: key)
+      store.advance(seconds: 1)
+    }
+    #expect(sessions.count == 10)
+    sessions.send(.note(0), to: 0)
+    // All ten are compared, since that is less than 16.
+    for key in 10..<15 {
+      store.advance(seconds: 1)
+      sessions.send(.note(key), to: key)
+    }
+    #expect(store.keptKeys.elements == [1, 2, 3, 4, 5])
+    #expect(sessions.keys.sorted() == [0] + Array(6..<15))
+  }
+
+  @Test func `many keys stay near the limit`() {
+    let sessions = store.makeSessions(upTo: 1000)
+    for key in 0..<20_000 { sessions.send(.note(key), to: key) }
+    #expect(sessions.count == 1000)
+    #expect(sessions.counters.passivated == 19_000)
+    for key in 0..<20_000 { #expect((sessions.currentState(of: key) ?? store.load(key)) == [key]) }
+  }
+
+  @Test func `a removed reactor is forgotten`() {
+    let sessions = store.makeSessions()
+    sessions.send(.note(1), to: 1)
+    #expect(sessions.remove(1))
+    #expect(store.keptKeys.elements == [])
+    sessions.send(.note(2), to: 1)
+    #expect(sessions.currentState(of: 1) == [2])
+    // Inside of its turn, it ends after what it holds.
+    sessions.send(
+      .run { [unowned sessions] in
+        sessions[1]?.send(.note(3))
+        #expect(sessions.remove(1))
+        sessions.send(.note(4), to: 1)
+        #expect(sessions.currentState(of: 1) == [2])
+      }, to: 1)
+    #expect(sessions.currentState(of: 1) == [4])
+    #expect(sessions.counters.removed == 2)
+    #expect(store.keptKeys.elements == [])
+    #expect(store.failures.elements == [])
+  }
+
+  @Test func `a removal waits behind the actions that wait`() {
+    let (isMaking, mayMake) = (Gate(), Gate())
+    let sessions = store.makeSessions(beforeMaking: { _ in
+      isMaking.open()
+      _ = mayMake.wait()
+    })
+    let isDone = Threads.start { sessions.send(.note(1), to: 1) }
+    #expect(isMaking.wait())
+    sessions.send(.note(2), to: 1)
+    #expect(sessions.remove(1))
+    sessions.send(.note(3), to: 1)
+    mayMake.open()
+    #expect(isDone.wait())
+    #expect(sessions.currentState(of: 1) == [3])
+    #expect(store.keptKeys.elements == [])
+    #expect(sessions.counters.description == "count 1, made 2, passivated 0, removed 1, waiting 0")
+  }
+
+  @Test func `a timer of a loop passivates`() throws {
+    let loop = try Loop()
+    let sessions = store.makeSessions()
+    let timer = try sessions.passivate(idleFor: .seconds(1), on: loop)
+    for key in 0..<1000 { sessions.send(.note(key), to: key) }
+    // In virtual time nothing is idle.
+    #expect(sessions.count == 1000)
+    store.advance(seconds: 2)
+    #expect(Threads.yield { sessions.count == 0 })
+    timer.dispose()
+    loop.shutdown()
+    #expect(store.keptKeys.elements.count == 1000)
+  }
+}
