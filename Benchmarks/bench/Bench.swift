@@ -31,6 +31,12 @@ enum Bench {
         return refuse(UsageError("--serve is for the benchmark itself, which sends requests over a pipe."))
       }
       return Twin.serve(Catalogue.cases)
+    case .success(.compare(let options)):
+      do throws(UsageError) {
+        return try compare(options)
+      } catch {
+        return refuse(error)
+      }
     case .success(.run(let options)):
       do throws(UsageError) {
         // Opened and read before anything is measured: no minutes are spent if a path is wrong.
@@ -50,6 +56,24 @@ enum Bench {
   private static func refuse(_ error: UsageError) -> Int32 {
     StandardError.write("bench: \(error.message)\n")
     return Status.usage
+  }
+
+  private static func compare(_ options: ComparisonOptions) throws(UsageError) -> Int32 {
+    let comparison = Comparison(
+      try report(options.old), try report(options.new), limit: options.limit)
+    print(ComparisonReport(comparison, limit: options.limit).rendered(), terminator: "")
+    return comparison.failures.isEmpty ? Status.verified : Status.wrong
+  }
+
+  private static func report(_ path: String) throws(UsageError) -> JSONReport {
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw UsageError("compare cannot read '\(path)'.")
+    }
+    do throws(UsageError) {
+      return try JSONReport(data)
+    } catch {
+      throw UsageError("compare cannot use '\(path)': \(error.message)")
+    }
   }
 
   private static func measure(_ options: Options, _ json: OutputFile?, _ documents: ResultsFolder?) -> Int32 {
