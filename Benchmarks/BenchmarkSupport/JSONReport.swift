@@ -31,12 +31,17 @@ package struct RunDescription: Equatable, Sendable {
   package var commit: String
   /// How many reactors the cases `scale` had.
   package var reactors: Int
+  /// When it began, as ISO 8601.
+  package var measuredAt: String?
 
-  package init(machine: MachineDescription, compiler: String, commit: String, reactors: Int) {
+  package init(
+    machine: MachineDescription, compiler: String, commit: String, reactors: Int, measuredAt: String? = nil
+  ) {
     self.machine = machine
     self.compiler = compiler
     self.commit = commit
     self.reactors = reactors
+    self.measuredAt = measuredAt
   }
 }
 
@@ -47,6 +52,7 @@ package struct JSONReport: Codable, Sendable {
   package let compiler: String
   package let commit: String
   private let reactors: Int
+  private let measuredAt: String?
   package let results: [CellResult]
 
   package init(_ description: RunDescription, _ results: [CellResult]) {
@@ -55,6 +61,7 @@ package struct JSONReport: Codable, Sendable {
     compiler = description.compiler
     commit = description.commit
     reactors = description.reactors
+    measuredAt = description.measuredAt
     self.results = results
   }
 
@@ -79,6 +86,7 @@ extension CellResult: Codable {
   private enum Key: String, CodingKey {
     case caseName = "case"
     case variant, producers, unit, min, median, max, samples, allocationsPerAction, placement, verified
+    case shareOfLimit
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -91,7 +99,8 @@ extension CellResult: Codable {
     try fields.encode(figure.median, forKey: .median)
     try fields.encode(figure.max, forKey: .max)
     try fields.encode(figure.samples, forKey: .samples)
-    // Encoded even when nil, so that a reader finds every field; null means that it was not counted.
+    // These are encoded even when nil, so that a reader finds every field; null means that it was not measured.
+    try fields.encode(shareOfLimit, forKey: .shareOfLimit)
     try fields.encode(allocationsPerAction, forKey: .allocationsPerAction)
     try fields.encode(placement, forKey: .placement)
     try fields.encode(verified, forKey: .verified)
@@ -109,6 +118,7 @@ extension CellResult: Codable {
         ?? Figure(min: number(.min), median: number(.median), max: number(.max)),
       allocationsPerAction: try fields.decodeIfPresent(Double.self, forKey: .allocationsPerAction),
       placement: try fields.decode(CorePlacement.self, forKey: .placement),
-      verified: try fields.decode(Bool.self, forKey: .verified))
+      verified: try fields.decode(Bool.self, forKey: .verified),
+      shareOfLimit: try fields.decodeIfPresent(Double.self, forKey: .shareOfLimit))
   }
 }

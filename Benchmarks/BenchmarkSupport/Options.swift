@@ -34,6 +34,8 @@ package struct Options: Equatable, Sendable {
   package var reactors: Int
   /// The file for the JSON report.
   package var json: String?
+  /// The file for the page that a browser shows.
+  package var report: String?
   /// The folder of the repository whose README.md and Benchmarks/RESULTS.md are to be written.
   package var writeResults: String?
   package var quick: Bool
@@ -78,6 +80,7 @@ package enum HelpText {
                          intervals
       --reactors N       how many reactors the cases 'scale' have (default 10000)
       --json FILE        also write the results to FILE
+      --report FILE      also write FILE, a page of HTML with charts that needs nothing else
       --write-results    write the tables to Benchmarks/RESULTS.md and to the README, unless a result was
                          wrong; not with --case (this program itself: --write-results FOLDER, with the
                          folder of the repository)

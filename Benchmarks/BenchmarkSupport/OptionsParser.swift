@@ -36,7 +36,8 @@ package struct OptionsParser: Sendable {
           asked = .serve
         }
         if name == "--help" { asked = .help }
-      case "--case", "--producers", "--seconds", "--repetitions", "--reactors", "--json", "--write-results":
+      case "--case", "--producers", "--seconds", "--repetitions", "--reactors", "--json", "--report",
+        "--write-results":
         guard let value = inline ?? rest.popFirst(), !value.isEmpty else {
           throw UsageError("\(name) needs a value.")
         }
@@ -84,6 +85,7 @@ package struct OptionsParser: Sendable {
         value, within: Self.repetitionBounds, "--repetitions takes a number")
     case "--reactors":
       options.reactors = try number(value, within: Self.reactorBounds, "--reactors takes a number")
+    case "--report": options.report = value
     case "--write-results": options.writeResults = value
     default: options.json = value
     }

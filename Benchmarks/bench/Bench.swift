@@ -40,11 +40,13 @@ enum Bench {
     case .success(.run(let options)):
       do throws(UsageError) {
         // Opened and read before anything is measured: no minutes are spent if a path is wrong.
-        let json = try options.json.map(OutputFile.init)
-        let documents = try options.writeResults.map { folder throws(UsageError) in
-          try ResultsFolder(folder, Catalogue.cases.map(\.outline))
-        }
-        return measure(options, json, documents)
+        let outputs = Outputs(
+          json: try options.json.map { path throws(UsageError) in try OutputFile(path, "--json") },
+          page: try options.report.map { path throws(UsageError) in try OutputFile(path, "--report") },
+          documents: try options.writeResults.map { folder throws(UsageError) in
+            try ResultsFolder(folder, Catalogue.cases.map(\.outline))
+          })
+        return measure(options, outputs)
       } catch {
         return refuse(error)
       }
@@ -76,7 +78,14 @@ enum Bench {
     }
   }
 
-  private static func measure(_ options: Options, _ json: OutputFile?, _ documents: ResultsFolder?) -> Int32 {
+  /// What is written besides the tables.
+  private struct Outputs {
+    let json: OutputFile?
+    let page: OutputFile?
+    let documents: ResultsFolder?
+  }
+
+  private static func measure(_ options: Options, _ outputs: Outputs) -> Int32 {
     #if DEBUG
       StandardError.write("bench: this is a debug build; its figures mean nothing. Use -c release.\n")
     #endif
@@ -103,10 +112,13 @@ enum Bench {
     for failure in runner.failures { StandardError.write("bench: FAILED \(failure)\n") }
     if stall != nil { StandardError.write("bench: stopped there, since its threads cannot be ended.\n") }
     do {
-      try json?.write(JSONReport(description, results).data())
+      try outputs.json?.write(JSONReport(description, results).data())
+      let page = ReportPage(
+        description, plan.outlines, results, groups: plan.groups.map(\.record), failures: runner.failures)
+      try outputs.page?.write(Data(page.html().utf8))
       if isRight {
-        try documents?.write(ResultsPages(description, header: header, plan.outlines, results))
-      } else if documents != nil {
+        try outputs.documents?.write(ResultsPages(description, header: header, plan.outlines, results))
+      } else if outputs.documents != nil {
         StandardError.write("bench: the results are not written, since one of them was wrong.\n")
       }
     } catch {

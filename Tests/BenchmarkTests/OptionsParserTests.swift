@@ -86,7 +86,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "--case", "--producers", "--seconds", "--repetitions", "--reactors", "--json", "--write-results",
+    "--case", "--producers", "--seconds", "--repetitions", "--reactors", "--json", "--report",
+    "--write-results",
   ])
   func `missing values are refused`(_ name: String) {
     #expect(refusal(name) == "\(name) needs a value.")
@@ -140,5 +141,6 @@ import Testing
 
   @Test func `paths may contain equal signs`() throws {
     #expect(try options("--json=a=b.json").json == "a=b.json")
+    #expect(try options("--report", "a=b.html").report == "a=b.html")
   }
 }

@@ -205,7 +205,7 @@ import Testing
     let results = try #require(object["results"] as? [[String: Any]])
     let keys: Set = [
       "case", "variant", "producers", "unit", "min", "median", "max", "samples", "allocationsPerAction",
-      "placement", "verified",
+      "placement", "verified", "shareOfLimit",
     ]
     for result in results { #expect(Set(result.keys) == keys) }
     #expect(results[0]["case"] as? String == "ring.single")

@@ -91,6 +91,12 @@ final class Group {
     cells.reduce(0) { $0 + $1.samples.count - $1.kept(prevailing).values.count }
   }
 
+  var record: GroupRecord {
+    GroupRecord(
+      title: title, kept: prevailing, all: cells.flatMap { cell in cell.samples.map(\.placement) },
+      discarded: discarded)
+  }
+
   /// The figures of what is compared, with their shares of the limit.
   var results: [CellResult] {
     let bounds = limit?.results(prevailing) ?? []

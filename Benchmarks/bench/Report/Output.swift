@@ -2,16 +2,17 @@ import BenchmarkSupport
 import Foundation
 import Glibc
 
-/// The file for the JSON report.
+/// A file for the results, opened before anything is measured.
 struct OutputFile {
   private let path: String
   private let descriptor: Int32
 
-  init(_ path: String) throws(UsageError) {
+  /// - Parameter option: what named the file on the command line.
+  init(_ path: String, _ option: String) throws(UsageError) {
     self.path = path
     descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else {
-      throw UsageError("--json cannot write to '\(path)': \(String(cString: strerror(errno))).")
+      throw UsageError("\(option) cannot write to '\(path)': \(String(cString: strerror(errno))).")
     }
   }
 
