@@ -156,10 +156,11 @@
   // A chart of lines: `columns` are {label, x?, results}; x is a number for a logarithmic axis.
 
   function lineChart(columns, options) {
-    const [width, height, left, right, top, bottom] = [640, 310, 62, 14, 12, 44];
+    const [width, height, left, right, top, bottom] = [640, 310, 62, 14, 18, 44];
     const all = columns.flatMap((column) => column.results);
     const variants = unique(all.map((result) => result.variant));
     const style = styles(variants);
+    const emphasized = variants.includes('c') ? 'c' : variants[0];
     const unit = all[0].unit;
     const limits = columns.map((column) => column.limit).filter(Boolean);
     const values = all.flatMap((result) => [result.min, result.median, result.max]);
@@ -183,13 +184,15 @@
       shape('text', { x: positions[index], y: height - bottom + 17, 'text-anchor': 'middle' }, column.label)));
     svg.append(shape('text', { x: (left + width - right) / 2, y: height - 8, 'text-anchor': 'middle' },
       `${options.axis}${scale.isLog ? ' · vertical axis logarithmic' : ''}`));
+    let limitText = null;
     if (limits.length) {
       const points = columns.map((column, index) => column.limit && [positions[index], scale.map(column.limit.value)])
         .filter(Boolean);
       if (points.length === 1) points.unshift([left, points[0][1]]), points.push([width - right, points[0][1]]);
       const line = shape('path', { class: 'limit', d: path(points) });
       const text = `limit of the machine: ${columns.find((column) => column.limit).limit.name}`;
-      svg.append(line, shape('text', { x: points[0][0] + 4, y: points[0][1] - 6 }, text));
+      svg.append(line);
+      limitText = shape('text', { class: 'over', x: width - right, y: points[points.length - 1][1] - 6, 'text-anchor': 'end' }, text);
     }
     const layers = new Map();
     [...variants].reverse().forEach((variant) => {
@@ -198,7 +201,7 @@
       const cells = columns.map((column) => column.results.find((result) => result.variant === variant));
       const points = cells.map((cell, index) => cell && [positions[index], scale.map(cell.median)]).filter(Boolean);
       layer.append(shape('path', {
-        class: variant === variants[0] ? 'series first' : 'series', stroke: color, d: path(points),
+        class: variant === emphasized ? 'series first' : 'series', stroke: color, d: path(points),
       }));
       cells.forEach((cell, index) => {
         if (!cell) return;
@@ -213,11 +216,15 @@
       layers.set(variant, layer);
       svg.append(layer);
     });
+    if (limitText) svg.append(limitText);
     return [legend(variants, style, layers), svg];
   }
+  // A round number, with a unit for times and sizes; the others have theirs in the caption.
   function axisLabel(value, unit) {
-    const text = quantity(value, unit);
-    return unit === 'M/s' || unit === 'per action' ? number(value).replace(/\.?0+$/, (zeros) => value % 1 ? zeros : zeros.startsWith('.') ? '' : zeros) : text.replace(/\.0+(?= |$)/, '');
+    const steps = { ns: [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']], B: [[1e6, 'MB'], [1e3, 'kB'], [1, 'B']] }[unit];
+    const [scale, name] = steps ? steps.find(([size]) => value >= size) || steps[steps.length - 1] : [1, ''];
+    const text = Number((value / scale).toPrecision(3)).toLocaleString('en', { maximumSignificantDigits: 3 });
+    return name && value ? `${text} ${name}` : text;
   }
   function path(points) { return points.map(([x, y], index) => `${index ? 'L' : 'M'}${x.toFixed(1)} ${y.toFixed(1)}`).join(''); }
   // Hollow: measured in another placement of the cores than the rest of the column.
@@ -263,14 +270,19 @@
       const end = scale.map(result.median);
       svg.append(shape('text', { x: left - 9, y: y + 12, 'text-anchor': 'end' }, result.variant));
       const isOther = result.placement !== prevailing(results);
-      svg.append(explain(
-        shape('rect', {
+      // The length of a bar says something only if the axis begins at zero.
+      const drawnAs = scale.isLog
+        ? mark(style.get(result.variant).mark, end, y + 7.5, 5, markStyle(result, prevailing(results), color))
+        : shape('rect', {
           class: result.verified ? 'mark' : 'mark wrong', x: left, y, width: Math.max(1, end - left), height: 15, rx: 2,
           fill: color, stroke: color, 'fill-opacity': isOther ? 0.15 : 0.75,
-        }), description(result, '1 thread', results[0])));
-      svg.append(shape('line', {
-        class: 'spread', stroke: 'var(--text)', x1: scale.map(result.min), x2: scale.map(result.max), y1: y + 7.5, y2: y + 7.5,
-      }));
+        });
+      const range = shape('line', {
+        class: 'spread', stroke: scale.isLog ? color : 'var(--text)', x1: scale.map(result.min), x2: scale.map(result.max),
+        y1: y + 7.5, y2: y + 7.5,
+      });
+      const marked = explain(drawnAs, description(result, '1 thread', results[0]));
+      svg.append(...(scale.isLog ? [range, marked] : [marked, range]));
       svg.append(shape('text', { x: Math.max(end, scale.map(result.max)) + 6, y: y + 12 }, quantity(result.median, result.unit)));
     });
     if (limit) {
