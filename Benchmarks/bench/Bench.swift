@@ -95,7 +95,8 @@ enum Bench {
     let cases = twin?.adding(to: Catalogue.cases) ?? Catalogue.cases
     let plan = Plan(cases, options, cores: instruments.cpus.cpus.count)
     var description = MachineReader.describe(options)
-    let runner = Runner(options, instruments, Progress())
+    let runner = Runner(
+      options, instruments, Progress(plannedSeconds: plan.groups.map { $0.plannedSeconds(options) }))
     let stall: (any Error)?
     do {
       try runner.run(plan)

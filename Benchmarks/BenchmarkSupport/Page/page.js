@@ -361,8 +361,10 @@
         label: x.toLocaleString('en'), x: Math.max(x, 1), results: named(part ? partName(one, part) : one.name),
         limit: limitOf(one, part && part.name),
       }));
-      return lines(part ? `${name}.*.${part.name}` : `${name}.*`, (part && part.meaning) || 'by size', columns,
-        { axis: 'size or rate in the name of the case, logarithmic', place: (column) => column.label });
+      const isLatency = members[0].one.kind === 'latency';
+      const text = isLatency ? 'from when an item was due until it was reduced, by load' : 'by size';
+      return lines(part ? `${name}.*.${part.name}` : `${name}.*`, (part && part.meaning) || text, columns,
+        { axis: isLatency ? 'thousand items per second' : 'size', place: (column) => column.label });
     });
   }
   const drawn = new Set();
