@@ -97,7 +97,9 @@ let package = Package(
       name: "CBenchmarkLimits", dependencies: ["CURCU"], path: "CSources/CBenchmarkLimits",
       cSettings: strictC + [.define("_GNU_SOURCE")]),
     .target(
-      name: "BenchmarkSupport", path: "Benchmarks/BenchmarkSupport", swiftSettings: strictSwift),
+      name: "BenchmarkSupport", path: "Benchmarks/BenchmarkSupport",
+      resources: ["page.html", "page.css", "page.js"].map { .embedInCode("Page/\($0)") },
+      swiftSettings: strictSwift),
     .target(
       name: "AllocationCounting", dependencies: ["CBenchmarkLimits", "CJemalloc"],
       path: "Benchmarks/AllocationCounting", swiftSettings: strictSwift),

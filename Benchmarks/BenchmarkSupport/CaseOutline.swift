@@ -1,6 +1,6 @@
 /// What a report needs to know about a case.
 package struct CaseOutline: Equatable, Sendable {
-  package enum Kind: Equatable, Sendable {
+  package enum Kind: String, Encodable, Sendable {
     /// Columns are numbers of producers.
     case throughput
     /// One column: the time of an action.

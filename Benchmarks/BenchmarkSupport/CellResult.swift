@@ -17,24 +17,36 @@ package enum FigureUnit: String, Codable, Sendable {
     }
   }
 
+  /// Whether more of it is better.
+  package var isRate: Bool { self == .millionPerSecond }
+
   /// Whether the ratio of two variants' figures is of use.
   package var isCompared: Bool { self != .ratio && self != .perAction }
 }
 
-/// Several repetitions of one figure in three numbers.
+/// Several repetitions of one figure, and what a table shows of them.
 package struct Figure: Equatable, Sendable {
   package let min: Double
+  /// The middle value, or the mean of the two in the middle.
   package let median: Double
   package let max: Double
+  /// The figure of each repetition, in the order of measurement.
+  package let samples: [Double]
 
-  /// The middle value, or the mean of the two in the middle; nil for no values.
+  /// Nil for no values.
   package init?(_ values: [Double]) {
     guard !values.isEmpty else { return nil }
+    samples = values
     let sorted = values.sorted()
     let middle = sorted.count / 2
     min = sorted[0]
     max = sorted[sorted.count - 1]
     median = sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
+  }
+
+  /// A figure from a file that does not have the repetitions.
+  package init(min: Double, median: Double, max: Double) {
+    (self.min, self.median, self.max, samples) = (min, median, max, [])
   }
 }
 

@@ -31,30 +31,48 @@ package struct RunDescription: Equatable, Sendable {
   package var commit: String
   /// How many reactors the cases `scale` had.
   package var reactors: Int
+  /// When it began, as ISO 8601.
+  package var measuredAt: String?
 
-  package init(machine: MachineDescription, compiler: String, commit: String, reactors: Int) {
+  package init(
+    machine: MachineDescription, compiler: String, commit: String, reactors: Int, measuredAt: String? = nil
+  ) {
     self.machine = machine
     self.compiler = compiler
     self.commit = commit
     self.reactors = reactors
+    self.measuredAt = measuredAt
   }
 }
 
-/// The results for machines: schema 1.
-package struct JSONReport: Encodable {
-  private let schema = 1
-  private let machine: MachineDescription
-  private let compiler: String
-  private let commit: String
+/// The results for machines: schema 1. Files from before the samples were written can be read, too.
+package struct JSONReport: Codable, Sendable {
+  private let schema: Int
+  package let machine: MachineDescription
+  package let compiler: String
+  package let commit: String
   private let reactors: Int
-  private let results: [CellResult]
+  private let measuredAt: String?
+  package let results: [CellResult]
 
   package init(_ description: RunDescription, _ results: [CellResult]) {
+    schema = 1
     machine = description.machine
     compiler = description.compiler
     commit = description.commit
     reactors = description.reactors
+    measuredAt = description.measuredAt
     self.results = results
+  }
+
+  /// Reads the content of a file. Throws if it is no report, or has another schema.
+  package init(_ data: Data) throws(UsageError) {
+    do {
+      self = try JSONDecoder().decode(JSONReport.self, from: data)
+    } catch {
+      throw UsageError("it is no report of this benchmark.")
+    }
+    guard schema == 1 else { throw UsageError("its schema is \(schema), not 1.") }
   }
 
   package func data() throws -> Data {
@@ -64,10 +82,11 @@ package struct JSONReport: Encodable {
   }
 }
 
-extension CellResult: Encodable {
+extension CellResult: Codable {
   private enum Key: String, CodingKey {
     case caseName = "case"
-    case variant, producers, unit, min, median, max, allocationsPerAction, placement, verified
+    case variant, producers, unit, min, median, max, samples, allocationsPerAction, placement, verified
+    case shareOfLimit
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -79,9 +98,27 @@ extension CellResult: Encodable {
     try fields.encode(figure.min, forKey: .min)
     try fields.encode(figure.median, forKey: .median)
     try fields.encode(figure.max, forKey: .max)
-    // Encoded even when nil, so that a reader finds every field; null means that it was not counted.
+    try fields.encode(figure.samples, forKey: .samples)
+    // These are encoded even when nil, so that a reader finds every field; null means that it was not measured.
+    try fields.encode(shareOfLimit, forKey: .shareOfLimit)
     try fields.encode(allocationsPerAction, forKey: .allocationsPerAction)
     try fields.encode(placement, forKey: .placement)
     try fields.encode(verified, forKey: .verified)
+  }
+  package init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: Key.self)
+    func number(_ key: Key) throws -> Double { try fields.decode(Double.self, forKey: key) }
+    let samples = try fields.decodeIfPresent([Double].self, forKey: .samples) ?? []
+    self.init(
+      caseName: try fields.decode(String.self, forKey: .caseName),
+      variant: try fields.decode(String.self, forKey: .variant),
+      producers: try fields.decode(Int.self, forKey: .producers),
+      unit: try fields.decode(FigureUnit.self, forKey: .unit),
+      figure: try Figure(samples)
+        ?? Figure(min: number(.min), median: number(.median), max: number(.max)),
+      allocationsPerAction: try fields.decodeIfPresent(Double.self, forKey: .allocationsPerAction),
+      placement: try fields.decode(CorePlacement.self, forKey: .placement),
+      verified: try fields.decode(Bool.self, forKey: .verified),
+      shareOfLimit: try fields.decodeIfPresent(Double.self, forKey: .shareOfLimit))
   }
 }

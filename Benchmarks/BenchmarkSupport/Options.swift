@@ -1,10 +1,25 @@
 /// What the command line asks for.
 package enum Invocation: Equatable, Sendable {
   case run(Options)
+  case compare(ComparisonOptions)
   case list
   case help
   /// Measure what a parent process asks for: see `Twin`. Not in the help, since no user needs it.
   case serve
+}
+
+/// Two reports, and what counts as slower.
+package struct ComparisonOptions: Equatable, Sendable {
+  package static let defaultLimit = 0.95
+
+  package var old: String
+  package var new: String
+  /// A speed below this part of the old one is a failure. A difference that is surely smaller is none.
+  package var limit = defaultLimit
+
+  package init(old: String, new: String, limit: Double = defaultLimit) {
+    (self.old, self.new, self.limit) = (old, new, limit)
+  }
 }
 
 /// The settings of a run.
@@ -19,6 +34,8 @@ package struct Options: Equatable, Sendable {
   package var reactors: Int
   /// The file for the JSON report.
   package var json: String?
+  /// The file for the page that a browser shows.
+  package var report: String?
   /// The folder of the repository whose README.md and Benchmarks/RESULTS.md are to be written.
   package var writeResults: String?
   package var quick: Bool
@@ -48,6 +65,7 @@ package enum HelpText {
     Measures reactors and rings beside their baselines and the machine's limits.
 
     USAGE: ./Scripts/bench [options]
+           ./Scripts/bench compare OLD.json NEW.json [--limit L]
 
     Scripts/bench builds this program twice. The second one, .build/twin, is built on the pure-Swift core,
     and gives the rows 'swift' of reactors. Without it, as by 'swift run', these rows are left out.
@@ -58,8 +76,11 @@ package enum HelpText {
       --producers LIST   numbers of producer or reader threads, such as 1,2,4 (default 1,2,4,8 and the
                          core count)
       --seconds S        measured time per case, variant and number of producers (default 0.25)
+      --repetitions N    in how many parts that time is measured (default 5); more give compare narrower
+                         intervals
       --reactors N       how many reactors the cases 'scale' have (default 10000)
       --json FILE        also write the results to FILE
+      --report FILE      also write FILE, a page of HTML with charts that needs nothing else
       --write-results    write the tables to Benchmarks/RESULTS.md and to the README, unless a result was
                          wrong; not with --case (this program itself: --write-results FOLDER, with the
                          folder of the repository)
@@ -67,7 +88,14 @@ package enum HelpText {
       --list             print the cases and their variants
       --help             print this
 
-    EXIT STATUS: 0 all results verified · 1 a result was wrong or could not be written · 2 the command line
-    was wrong
+    compare says for each figure of two JSON reports whether the new one is faster, slower, or not different,
+    with a confidence interval of the ratio of speeds. It does not judge figures that were measured in
+    different placements of the cores, or that vary too much.
+
+      --limit L          the least ratio of speeds that is accepted (default 0.95)
+
+    EXIT STATUS: 0 all results verified; compare: nothing is slower than the limit · 1 a result was wrong or
+    could not be written; compare: something is slower, or wrong in the new report · 2 the command line was
+    wrong
     """
 }

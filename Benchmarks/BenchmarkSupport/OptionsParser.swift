@@ -1,6 +1,7 @@
 /// Turns the command line into an `Invocation`. Touches nothing but its arguments.
 package struct OptionsParser: Sendable {
   package static let producerBounds = 1...1024
+  package static let repetitionBounds = 3...1000
   package static let reactorBounds = 8...100_000_000
   package static let longestSeconds = 3600.0
 
@@ -17,6 +18,7 @@ package struct OptionsParser: Sendable {
   }
 
   private func invocation(_ arguments: [String]) throws(UsageError) -> Invocation {
+    if arguments.first == "compare" { return .compare(try comparison(arguments.dropFirst())) }
     // The other options refine what --quick sets, wherever in the line it is.
     var options = Options(quick: arguments.contains("--quick"), cores: cores)
     var asked: Invocation?
@@ -34,7 +36,8 @@ package struct OptionsParser: Sendable {
           asked = .serve
         }
         if name == "--help" { asked = .help }
-      case "--case", "--producers", "--seconds", "--reactors", "--json", "--write-results":
+      case "--case", "--producers", "--seconds", "--repetitions", "--reactors", "--json", "--report",
+        "--write-results":
         guard let value = inline ?? rest.popFirst(), !value.isEmpty else {
           throw UsageError("\(name) needs a value.")
         }
@@ -49,13 +52,40 @@ package struct OptionsParser: Sendable {
     return asked ?? .run(options)
   }
 
+  private func comparison(_ arguments: ArraySlice<String>) throws(UsageError) -> ComparisonOptions {
+    var files: [String] = []
+    var limit = ComparisonOptions.defaultLimit
+    var rest = arguments
+    while let argument = rest.popFirst() {
+      if argument == "--limit" || argument.hasPrefix("--limit=") {
+        let text = argument == "--limit" ? rest.popFirst() ?? "" : String(argument.dropFirst(8))
+        guard let value = Double(text), value > 0, value < 1 else {
+          throw UsageError("--limit takes a number between 0 and 1, not '\(text)'.")
+        }
+        limit = value
+      } else if argument.hasPrefix("-") || argument.isEmpty {
+        throw UsageError("Unknown option '\(argument)' of compare; --help lists all options.")
+      } else {
+        files.append(argument)
+      }
+    }
+    guard files.count == 2 else {
+      throw UsageError("compare takes two files: the old report and the new one.")
+    }
+    return ComparisonOptions(old: files[0], new: files[1], limit: limit)
+  }
+
   private func apply(_ name: String, _ value: String, to options: inout Options) throws(UsageError) {
     switch name {
     case "--case": options.cases += try caseNames(value)
     case "--producers": options.producers = try producerCounts(value)
     case "--seconds": options.seconds = try seconds(value)
+    case "--repetitions":
+      options.repetitions = try number(
+        value, within: Self.repetitionBounds, "--repetitions takes a number")
     case "--reactors":
       options.reactors = try number(value, within: Self.reactorBounds, "--reactors takes a number")
+    case "--report": options.report = value
     case "--write-results": options.writeResults = value
     default: options.json = value
     }

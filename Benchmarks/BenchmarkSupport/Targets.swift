@@ -19,7 +19,7 @@ package struct Target: Sendable {
     }
   }
 
-  fileprivate var boundText: String {
+  var boundText: String {
     switch bound {
     case .atLeast(let least): "at least \(FigureFormat.number(least))\(unit)"
     case .atMost(let most): "at most \(FigureFormat.number(most))\(unit)"
@@ -75,9 +75,14 @@ package enum Targets {
       }),
   ]
 
+  /// The promises that this run measured.
+  static func measured(_ results: [CellResult]) -> [(target: Target, figure: Double)] {
+    all.compactMap { target in target.figure(results).map { (target: target, figure: $0) } }
+  }
+
   /// A row for each promise that this run measured; nil if it measured none.
   package static func table(_ results: [CellResult]) -> Table? {
-    let rows = all.compactMap { target in target.figure(results).map { (target: target, figure: $0) } }
+    let rows = measured(results)
     guard !rows.isEmpty else { return nil }
     func column(_ text: (_ target: Target, _ figure: Double) -> String) -> Table.Column {
       Table.Column(header: "", cells: rows.map { [text($0.target, $0.figure)] })

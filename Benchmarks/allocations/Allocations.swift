@@ -2,7 +2,8 @@ import AllocationCounting
 import Foundation
 import TestSupport
 
-/// Measures how many allocations one action makes, and prints that number: `allocations WORK`.
+/// Measures how many allocations one action makes, and prints that number: `allocations WORK`. With a number of actions, it
+/// only carries those out, for a program that counts its instructions: see Scripts/instructions.
 ///
 /// It is an executable of its own because the allocator counts for the whole process, and because a program that links
 /// that allocator cannot run under a sanitizer, as the tests must.
@@ -10,8 +11,14 @@ import TestSupport
 enum Allocations {
   static func main() throws {
     let arguments = CommandLine.arguments
-    guard arguments.count == 2, let work = Work(rawValue: arguments[1]) else {
-      fail("usage: allocations WORK", status: 2)
+    guard (2...3).contains(arguments.count), let work = Work(rawValue: arguments[1]) else {
+      fail("usage: allocations WORK [ACTIONS]", status: 2)
+    }
+    if arguments.count == 3 {
+      guard let actions = Int(arguments[2]), actions > 0 else {
+        fail("allocations: '\(arguments[2])' is no number of actions", status: 2)
+      }
+      return try work.run(actions)
     }
     guard let counter = AllocationCounter(cores: 2) else {
       fail("allocations: allocations cannot be counted here", status: 3)

@@ -8,7 +8,7 @@ enum Work: String {
   /// The control: exactly one object for each action, which must be counted.
   case oneObjectPerAction
   case ringSingle, ringBatch, lane
-  case callerSynchronous, callerFanIn, loopFanIn, reentrant
+  case callerSynchronous, callerFanIn, loopFanIn, hosted, reading, reentrant
   case empty, just, ofTwo, ofThree, ofFour
   /// One array.
   case from, concatOfKnown
@@ -24,6 +24,13 @@ enum Work: String {
     return Double(counter.count(since: before)) / Double(actions)
   }
 
+  /// Carries out so many actions, after some that warm up.
+  func run(_ actions: Int) throws {
+    let run = try prepare()
+    try run(2_000)
+    try run(actions)
+  }
+
   typealias Run = (_ actions: Int) throws -> Void
 
   private func prepare() throws -> Run {
@@ -34,6 +41,8 @@ enum Work: String {
     case .lane: try Self.lane()
     case .callerFanIn: Self.fanIn(on: Placement.caller)
     case .loopFanIn: Self.fanIn(on: .loop(try Loop()))
+    case .hosted: try Self.hosted()
+    case .reading: Self.reading()
     case .reentrant: Self.reentrant()
     case .callerSynchronous, .just: Self.synchronous(each: 1) { .just($0) }
     case .empty: Self.synchronous(each: 0) { _ in .empty() }
@@ -118,6 +127,31 @@ enum Work: String {
       let before = reactor.currentState.count
       for _ in 0..<actions { reactor.send(1) }
       if reactor.currentState.count - before != each * actions { throw Loss() }
+    }
+  }
+
+  /// Sends to a loop, whose rounds run on this thread: one for up to 50 actions.
+  private static func hosted() throws -> Run {
+    let hosted = try HostedLoop()
+    let reactor = Summing(on: hosted.placement)
+    return { actions in
+      let before = reactor.currentState.sum
+      for _ in 0..<actions / 50 {
+        for _ in 0..<50 { reactor.send(1) }
+        _ = hosted.run()
+      }
+      if reactor.currentState.sum - before != actions { throw Loss() }
+    }
+  }
+
+  /// Each action is a read of a state that does not change.
+  private static func reading() -> Run {
+    let reactor = Summing(on: .caller)
+    reactor.send(1)
+    return { actions in
+      var sum = 0
+      for _ in 0..<actions { sum &+= reactor.currentState.sum }
+      if sum != actions { throw Loss() }
     }
   }
 

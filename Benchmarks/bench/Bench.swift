@@ -31,14 +31,22 @@ enum Bench {
         return refuse(UsageError("--serve is for the benchmark itself, which sends requests over a pipe."))
       }
       return Twin.serve(Catalogue.cases)
+    case .success(.compare(let options)):
+      do throws(UsageError) {
+        return try compare(options)
+      } catch {
+        return refuse(error)
+      }
     case .success(.run(let options)):
       do throws(UsageError) {
         // Opened and read before anything is measured: no minutes are spent if a path is wrong.
-        let json = try options.json.map(OutputFile.init)
-        let documents = try options.writeResults.map { folder throws(UsageError) in
-          try ResultsFolder(folder, Catalogue.cases.map(\.outline))
-        }
-        return measure(options, json, documents)
+        let outputs = Outputs(
+          json: try options.json.map { path throws(UsageError) in try OutputFile(path, "--json") },
+          page: try options.report.map { path throws(UsageError) in try OutputFile(path, "--report") },
+          documents: try options.writeResults.map { folder throws(UsageError) in
+            try ResultsFolder(folder, Catalogue.cases.map(\.outline))
+          })
+        return measure(options, outputs)
       } catch {
         return refuse(error)
       }
@@ -52,7 +60,32 @@ enum Bench {
     return Status.usage
   }
 
-  private static func measure(_ options: Options, _ json: OutputFile?, _ documents: ResultsFolder?) -> Int32 {
+  private static func compare(_ options: ComparisonOptions) throws(UsageError) -> Int32 {
+    let comparison = Comparison(
+      try report(options.old), try report(options.new), limit: options.limit)
+    print(ComparisonReport(comparison, limit: options.limit).rendered(), terminator: "")
+    return comparison.failures.isEmpty ? Status.verified : Status.wrong
+  }
+
+  private static func report(_ path: String) throws(UsageError) -> JSONReport {
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw UsageError("compare cannot read '\(path)'.")
+    }
+    do throws(UsageError) {
+      return try JSONReport(data)
+    } catch {
+      throw UsageError("compare cannot use '\(path)': \(error.message)")
+    }
+  }
+
+  /// What is written besides the tables.
+  private struct Outputs {
+    let json: OutputFile?
+    let page: OutputFile?
+    let documents: ResultsFolder?
+  }
+
+  private static func measure(_ options: Options, _ outputs: Outputs) -> Int32 {
     #if DEBUG
       StandardError.write("bench: this is a debug build; its figures mean nothing. Use -c release.\n")
     #endif
@@ -62,7 +95,8 @@ enum Bench {
     let cases = twin?.adding(to: Catalogue.cases) ?? Catalogue.cases
     let plan = Plan(cases, options, cores: instruments.cpus.cpus.count)
     var description = MachineReader.describe(options)
-    let runner = Runner(options, instruments, Progress())
+    let runner = Runner(
+      options, instruments, Progress(plannedSeconds: plan.groups.map { $0.plannedSeconds(options) }))
     let stall: (any Error)?
     do {
       try runner.run(plan)
@@ -79,10 +113,13 @@ enum Bench {
     for failure in runner.failures { StandardError.write("bench: FAILED \(failure)\n") }
     if stall != nil { StandardError.write("bench: stopped there, since its threads cannot be ended.\n") }
     do {
-      try json?.write(JSONReport(description, results).data())
+      try outputs.json?.write(JSONReport(description, results).data())
+      let page = ReportPage(
+        description, plan.outlines, results, groups: plan.groups.map(\.record), failures: runner.failures)
+      try outputs.page?.write(Data(page.html().utf8))
       if isRight {
-        try documents?.write(ResultsPages(description, header: header, plan.outlines, results))
-      } else if documents != nil {
+        try outputs.documents?.write(ResultsPages(description, header: header, plan.outlines, results))
+      } else if outputs.documents != nil {
         StandardError.write("bench: the results are not written, since one of them was wrong.\n")
       }
     } catch {

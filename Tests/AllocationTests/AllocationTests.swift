@@ -23,6 +23,7 @@ struct AllocationTests {
       ("oneObjectPerAction", one),
       ("ringSingle", none), ("ringBatch", none), ("lane", none),
       ("callerSynchronous", none), ("callerFanIn", none), ("loopFanIn", none), ("reentrant", none),
+      ("hosted", none), ("reading", none),
       ("empty", none), ("just", none), ("ofTwo", none), ("ofThree", none), ("ofFour", none),
       // The array.
       ("from", one), ("concatOfKnown", one),

@@ -80,7 +80,15 @@ import Testing
     #expect(refusal("--seconds", value)?.contains("'\(value)'") == true)
   }
 
-  @Test(arguments: ["--case", "--producers", "--seconds", "--reactors", "--json", "--write-results"])
+  @Test func `repetitions can be chosen`() throws {
+    #expect(try options("--repetitions", "12").repetitions == 12)
+    #expect(refusal("--repetitions", "2")?.contains("3 to 1000, not '2'") == true)
+  }
+
+  @Test(arguments: [
+    "--case", "--producers", "--seconds", "--repetitions", "--reactors", "--json", "--report",
+    "--write-results",
+  ])
   func `missing values are refused`(_ name: String) {
     #expect(refusal(name) == "\(name) needs a value.")
     #expect(refusal("\(name)=") == "\(name) needs a value.")
@@ -101,6 +109,24 @@ import Testing
     #expect(refusal("--help", "--seconds", "0") != nil)
   }
 
+  @Test func `two reports are compared`() throws {
+    #expect(try parser.parse(["compare", "a", "b"]).get() == .compare(.init(old: "a", new: "b")))
+    for limit in [["--limit", "0.9"], ["--limit=0.9"]] {
+      #expect(
+        try parser.parse(["compare", "a"] + limit + ["b"]).get()
+          == .compare(.init(old: "a", new: "b", limit: 0.9)))
+    }
+    #expect(refusal("compare", "a")?.contains("two files") == true)
+    #expect(refusal("compare", "a", "b", "c")?.contains("two files") == true)
+    #expect(refusal("compare", "a", "b", "--quick")?.contains("'--quick'") == true)
+  }
+
+  @Test(arguments: ["", "0", "1", "-0.5", "nan", "much"])
+  func `impossible limits are refused`(_ value: String) {
+    #expect(refusal("compare", "a", "b", "--limit", value)?.contains("'\(value)'") == true)
+    #expect(refusal("compare", "a", "b", "--limit=\(value)")?.contains("'\(value)'") == true)
+  }
+
   @Test func `results are written of all cases only`() throws {
     #expect(try options("--write-results", ".", "--quick").writeResults == ".")
     #expect(refusal("--write-results", ".", "--case", "ring")?.contains("--case") == true)
@@ -115,5 +141,6 @@ import Testing
 
   @Test func `paths may contain equal signs`() throws {
     #expect(try options("--json=a=b.json").json == "a=b.json")
+    #expect(try options("--report", "a=b.html").report == "a=b.html")
   }
 }

@@ -204,13 +204,14 @@ import Testing
     #expect((object["machine"] as? [String: Any])?["cpu"] as? String == "A CPU")
     let results = try #require(object["results"] as? [[String: Any]])
     let keys: Set = [
-      "case", "variant", "producers", "unit", "min", "median", "max", "allocationsPerAction", "placement",
-      "verified",
+      "case", "variant", "producers", "unit", "min", "median", "max", "samples", "allocationsPerAction",
+      "placement", "verified", "shareOfLimit",
     ]
     for result in results { #expect(Set(result.keys) == keys) }
     #expect(results[0]["case"] as? String == "ring.single")
     #expect(results[0]["unit"] as? String == "M/s")
     #expect(results[0]["median"] as? Double == 2)
+    #expect(results[0]["samples"] as? [Double] == [1, 2, 4])
     #expect(results[0]["allocationsPerAction"] is NSNull)
     #expect(results[1]["unit"] as? String == "ns")
     #expect(results[1]["placement"] as? String == "unknown")

@@ -54,8 +54,8 @@ enum Shape: Sendable {
   case fanIn(ConsumerMode)
   /// One thread; figures in ns per action.
   case synchronous
-  /// One producer with a schedule; figures in ns.
-  case latency(ConsumerMode)
+  /// One producer with a schedule; figures in ns. An item is due every so many nanoseconds.
+  case latency(ConsumerMode, interval: Double)
   /// An owner, and as many readers as the cell has producers.
   case readers
   /// Very many subjects at once.
@@ -78,7 +78,7 @@ enum Shape: Sendable {
   var parts: [CaseOutline.Part] {
     switch self {
     case .fanIn, .synchronous: []
-    case .latency(.parked): CaseOutline.percentileParts + LatencyMeasurement.sleepingParts
+    case .latency(.parked, _): CaseOutline.percentileParts + LatencyMeasurement.sleepingParts
     case .latency: CaseOutline.percentileParts
     case .readers: ReadersMeasurement.parts
     case .scale(let shape): shape.parts

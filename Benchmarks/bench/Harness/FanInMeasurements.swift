@@ -77,22 +77,18 @@ enum SynchronousMeasurement {
 /// Open loop: one producer sends at times that are fixed in advance, and an item's latency counts from the time at which
 /// it was due. So a stall of the subject counts for every item that it delayed, which a closed loop would hide.
 enum LatencyMeasurement {
-  /// Nanoseconds from one item to the next. A parked consumer gets the time to fall asleep again.
-  static func interval(_ consumer: ConsumerMode) -> Double {
-    consumer == .parked ? 200_000 : 2_000
-  }
-
   /// Per action: how often any thread of the process fell asleep, how often the consumer's thread prepared to sleep, and
   /// how often it was woken. Each is one if each action finds it asleep.
   static let sleepingParts = ["sleeps", "parks", "wakes"].map { CaseOutline.Part($0, .perAction) }
 
   static func run<Subject: FanInSubject>(
-    _: Subject.Type, _ consumer: ConsumerMode, _ request: RepetitionRequest, _ instruments: Instruments
+    _: Subject.Type, _ consumer: ConsumerMode, every interval: Double, _ request: RepetitionRequest,
+    _ instruments: Instruments
   ) throws -> Measurement {
     let inspector = Inspector.latency(nanosecondsPerTick: instruments.nanosecondsPerTick)
     let quota = request.quota(mostItems: nil)
     let count = quota.total
-    let ticks = interval(consumer) / instruments.nanosecondsPerTick
+    let ticks = interval / instruments.nanosecondsPerTick
     var measurement = try ThreadedMeasurement.run(Subject.self, consumer, quota, inspector, instruments) {
       subject, _ in
       quota.finish(send(count, every: ticks, to: subject))

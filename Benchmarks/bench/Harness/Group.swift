@@ -41,9 +41,7 @@ final class Cell {
 
   /// The number of actions that will take about as long.
   func count(for nanoseconds: Double) -> Int {
-    if case .latency(let consumer) = parent.shape {
-      return max(20, Int(nanoseconds / LatencyMeasurement.interval(consumer)))
-    }
+    if case .latency(_, let interval) = parent.shape { return max(20, Int(nanoseconds / interval)) }
     return max(16 * producers, Int(rate * nanoseconds))
   }
 
@@ -51,7 +49,7 @@ final class Cell {
   /// needs many. Readers share cores, and each must get its time on one.
   var patience: Double {
     switch parent.shape {
-    case .latency(.parked), .readers: 4
+    case .latency(.parked, _), .readers: 4
     default: 1
     }
   }
@@ -89,6 +87,17 @@ final class Group {
 
   var discarded: Int {
     cells.reduce(0) { $0 + $1.samples.count - $1.kept(prevailing).values.count }
+  }
+
+  /// How long its cells take if each repetition has its time.
+  func plannedSeconds(_ options: Options) -> Double {
+    cells.reduce(0) { $0 + $1.patience * options.seconds }
+  }
+
+  var record: GroupRecord {
+    GroupRecord(
+      title: title, kept: prevailing, all: cells.flatMap { cell in cell.samples.map(\.placement) },
+      discarded: discarded)
   }
 
   /// The figures of what is compared, with their shares of the limit.

@@ -80,7 +80,7 @@ final class Runner {
   /// Throws only if a repetition hangs: then nothing more can be measured in this process.
   func run(_ plan: Plan) throws {
     for (index, group) in plan.groups.enumerated() {
-      progress.enter("\(index + 1)/\(plan.groups.count) \(group.title)")
+      progress.enter(index, group.title)
       try run(group)
     }
     progress.clear()
@@ -130,6 +130,7 @@ final class Runner {
 
   private func probe() -> Double? {
     let nanoseconds = instruments.cpus.roundTrip()
+    progress.show(CorePlacement(roundTrip: nanoseconds))
     if let nanoseconds { roundTrips.append(nanoseconds) }
     return nanoseconds
   }

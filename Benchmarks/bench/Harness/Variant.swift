@@ -31,8 +31,8 @@ struct Variant: Sendable {
         try ThreadedMeasurement.fanIn(Subject.self, consumer, request, instruments)
       case .synchronous:
         try SynchronousMeasurement.run(Subject.self, request, instruments)
-      case .latency(let consumer):
-        try LatencyMeasurement.run(Subject.self, consumer, request, instruments)
+      case .latency(let consumer, let interval):
+        try LatencyMeasurement.run(Subject.self, consumer, every: interval, request, instruments)
       case .readers, .scale, .sizes:
         throw SubjectFailure("takes part in no such case")
       }

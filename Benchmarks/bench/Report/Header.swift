@@ -34,7 +34,8 @@ enum MachineReader {
     let environment = ProcessInfo.processInfo.environment
     return RunDescription(
       machine: machine(), compiler: environment["REACTOR_BENCH_COMPILER"] ?? compiler,
-      commit: environment["REACTOR_BENCH_COMMIT"] ?? commit() ?? "unknown", reactors: options.reactors)
+      commit: environment["REACTOR_BENCH_COMMIT"] ?? commit() ?? "unknown", reactors: options.reactors,
+      measuredAt: Date().formatted(.iso8601))
   }
 
   private static func machine() -> MachineDescription {

@@ -1,17 +1,19 @@
 import BenchmarkSupport
+import CBenchmarkLimits
 import Foundation
 import Glibc
 
-/// The file for the JSON report.
+/// A file for the results, opened before anything is measured.
 struct OutputFile {
   private let path: String
   private let descriptor: Int32
 
-  init(_ path: String) throws(UsageError) {
+  /// - Parameter option: what named the file on the command line.
+  init(_ path: String, _ option: String) throws(UsageError) {
     self.path = path
     descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else {
-      throw UsageError("--json cannot write to '\(path)': \(String(cString: strerror(errno))).")
+      throw UsageError("\(option) cannot write to '\(path)': \(String(cString: strerror(errno))).")
     }
   }
 
@@ -54,26 +56,41 @@ struct ResultsFolder {
   }
 }
 
-/// One line on the terminal that says what is being measured. Writes nothing if standard error is no terminal.
+/// Shows a ``LiveView`` on standard error: one line that changes on a terminal, and otherwise a line for each group.
 final class Progress {
-  private let isShown = isatty(STDERR_FILENO) == 1
-  private var group = ""
+  private let isTerminal = isatty(STDERR_FILENO) == 1
+  private let start = bl_now_ns()
+  private var view: LiveView
 
-  func enter(_ group: String) {
-    self.group = group
+  init(plannedSeconds: [Double]) {
+    view = LiveView(plannedSeconds: plannedSeconds)
+  }
+
+  private var elapsed: Double { Double(bl_now_ns() - start) / 1e9 }
+
+  func enter(_ index: Int, _ title: String) {
+    view.enter(index, title)
+    if !isTerminal { StandardError.write(view.logLine(elapsed: elapsed) + "\n") }
+  }
+
+  func show(_ placement: CorePlacement) {
+    view.placement = placement
   }
 
   func show(_ variant: String, _ step: String) {
-    write("\r\u{1B}[K\(group) · \(variant) · \(step)")
+    guard isTerminal else { return }
+    StandardError.write("\r\u{1B}[K" + view.line(variant, step, elapsed: elapsed, width: Self.width))
   }
 
   func clear() {
-    write("\r\u{1B}[K")
+    if isTerminal { StandardError.write("\r\u{1B}[K") }
   }
 
-  private func write(_ text: String) {
-    guard isShown else { return }
-    StandardError.write(text)
+  /// The columns of the terminal now; it may have been resized.
+  private static var width: Int {
+    var size = winsize()
+    guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+    return Int(size.ws_col)
   }
 }
 

@@ -1,0 +1,66 @@
+import Foundation
+
+/// A comparison for people: a row for each figure, and how often each verdict was reached.
+package struct ComparisonReport: Sendable {
+  private let comparison: Comparison
+  private let limit: Double
+
+  package init(_ comparison: Comparison, limit: Double) {
+    self.comparison = comparison
+    self.limit = limit
+  }
+
+  package func rendered() -> String {
+    ([comparison.header.joined(separator: "\n")] + [table?.rendered()].compactMap { $0 }
+      + [summary.joined(separator: "\n")]).joined(separator: "\n\n") + "\n"
+  }
+
+  private var table: Table? {
+    let figures = comparison.figures
+    guard !figures.isEmpty else { return nil }
+    func column(_ header: String, _ text: (Compared) -> String) -> Table.Column {
+      Table.Column(header: header, cells: figures.map { [text($0)] })
+    }
+    return Table(
+      title: "Speed of the new one, divided by that of the old one: above 1 is faster",
+      labels: figures.map { "\($0.new.caseName) \($0.new.variant) P=\($0.new.producers)" },
+      columns: [
+        column("old") { FigureFormat.number($0.old.figure.median) },
+        column("new") { FigureFormat.number($0.new.figure.median) },
+        column("") { $0.new.unit.rawValue },
+        column("ratio") { $0.ratio.map { Self.ratio($0.estimate) } ?? "–" },
+        column("95 % interval") { compared in
+          compared.ratio.map { "\(Self.ratio($0.lower))–\(Self.ratio($0.upper))" } ?? "–"
+        },
+        column("verdict") { $0.verdict.text + ($0.isFailure ? " !" : "") },
+      ])
+  }
+
+  /// With three decimals: a ratio of two runs is often near 1.
+  private static func ratio(_ value: Double) -> String { String(format: "%.3f", value) }
+
+  private var summary: [String] {
+    let figures = comparison.figures
+    let counts = figures.map(\.verdict.text).uniqued().map { text in
+      "\(figures.count { $0.verdict.text == text }) \(text)"
+    }
+    var lines = ["\(figures.count) figures: " + (counts.isEmpty ? "none" : counts.joined(separator: ", "))]
+    let judged = figures.count {
+      if case .notJudged = $0.verdict { false } else { true }
+    }
+    if judged >= 20 {
+      lines.append("About \(judged / 20) of the \(judged) intervals miss the true ratio by chance.")
+    }
+    for (place, results) in [("old", comparison.onlyInOld), ("new", comparison.onlyInNew)]
+    where !results.isEmpty {
+      lines.append(
+        "\(results.count) figures are in the \(place) report only, such as \(results[0].caseName).")
+    }
+    let failed = comparison.failures.count
+    lines.append(
+      failed == 0
+        ? "Nothing is slower than \(limit) of the old speed."
+        : "\(failed) marked with '!': slower than \(limit) of the old speed, or wrong.")
+    return lines
+  }
+}

@@ -1,0 +1,202 @@
+import Foundation
+import Testing
+
+@testable import BenchmarkSupport
+
+/// The same numbers in every run.
+private struct SeededGenerator: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}
+
+@Suite struct ComparisonTests {
+  private static let machine = MachineDescription(
+    cpu: "A CPU", cores: 2, kernel: "Linux 6", architecture: "x86_64", loadAverage: 0)
+
+  private func result(
+    _ values: [Double], _ unit: FigureUnit = .millionPerSecond, name: String = "ring.single",
+    placement: CorePlacement = .near, verified: Bool = true
+  ) -> CellResult {
+    CellResult(
+      caseName: name, variant: "c", producers: 2, unit: unit, figure: Figure(values)!,
+      allocationsPerAction: 0, placement: placement, verified: verified)
+  }
+
+  private func report(_ results: [CellResult], cpu: String = "A CPU") -> JSONReport {
+    var machine = Self.machine
+    machine.cpu = cpu
+    return JSONReport(
+      RunDescription(machine: machine, compiler: "Swift", commit: "abc", reactors: 1), results)
+  }
+
+  private func compared(_ old: CellResult, _ new: CellResult, limit: Double = 0.95) throws -> Compared {
+    try #require(Comparison(report([old]), report([new]), limit: limit).figures.first)
+  }
+
+  private func verdict(_ old: CellResult, _ new: CellResult, limit: Double = 0.95) throws -> Verdict {
+    try compared(old, new, limit: limit).verdict
+  }
+
+  private let steady = [100.0, 100.5, 101, 99.5, 100.2]
+
+  // MARK: The interval
+
+  /// The critical values of the tables for the two-sided test at 5 %, which count the pairs outside of the interval.
+  @Test(arguments: [(4, 4, 0), (5, 5, 2), (3, 5, 0), (6, 6, 5), (10, 10, 23), (5, 8, 6), (20, 20, 127)])
+  func `the interval leaves out as many ratios as the tables of Mann and Whitney say`(
+    _ count: Int, _ other: Int, _ critical: Int
+  ) {
+    #expect(RatioInterval.dropped(count, other) == critical)
+    #expect(RatioInterval.dropped(other, count) == critical)
+  }
+
+  @Test(arguments: [(0, 5), (1, 38), (3, 3), (2, 7)])
+  func `too few values have no interval`(_ count: Int, _ other: Int) {
+    #expect(RatioInterval.dropped(count, other) == nil)
+  }
+
+  @Test func `the interval contains the ratio, and turns around with it`() throws {
+    let slow = [50.0, 51, 49, 50.5, 48]
+    let ratio = try #require(RatioInterval(of: steady, to: slow))
+    #expect(ratio.lower < 2 && 2 < ratio.upper)
+    #expect(abs(ratio.estimate - 2) < 0.03)
+    let inverse = try #require(RatioInterval(of: slow, to: steady))
+    #expect(abs(inverse.estimate * ratio.estimate - 1) < 1e-12)
+    #expect(RatioInterval(of: steady, to: [0, 1, 2, 3, 4]) == nil)
+  }
+
+  /// Each of 2000 pairs of samples is from one distribution, of whose values some are wild.
+  @Test func `chance alone is seldom called a difference`() throws {
+    var generator = SeededGenerator(state: 17)
+    func sample() -> [Double] {
+      (0..<5).map { _ in
+        let noise = Double.random(in: 0.97...1.03, using: &generator)
+        return Int.random(in: 0..<20, using: &generator) == 0 ? 70 * noise : 100 * noise
+      }
+    }
+    var different = 0
+    for _ in 0..<2000 {
+      let verdict = try verdict(result(sample()), result(sample()))
+      if verdict == .faster || verdict == .slower { different += 1 }
+    }
+    // 5 % of 2000 are 100. Exactly the level for which the interval is made is 3.2 % with five and five.
+    #expect((20...100).contains(different), "\(different) of 2000")
+  }
+
+  // MARK: Verdicts
+
+  @Test func `more per second is faster, more nanoseconds are slower`() throws {
+    let tenth = steady.map { $0 * 1.1 }
+    #expect(try verdict(result(steady), result(tenth)) == .faster)
+    #expect(try verdict(result(tenth), result(steady)) == .slower)
+    #expect(try verdict(result(steady, .nanoseconds), result(tenth, .nanoseconds)) == .slower)
+    #expect(try verdict(result(steady, .bytes), result(tenth, .bytes)) == .slower)
+    let ratio = try #require(try compared(result(steady, .nanoseconds), result(tenth, .nanoseconds)).ratio)
+    #expect(abs(ratio.estimate - 1 / 1.1) < 0.001)
+  }
+
+  @Test func `no difference is said only if one beyond the limit can be excluded`() throws {
+    let near = steady.map { $0 + 0.1 }
+    #expect(try verdict(result(steady), result(near)) == .noDifference)
+    #expect(try verdict(result(steady), result(near), limit: 0.999) == .tooNoisy)
+    let wide = [80.0, 90, 100, 110, 95]
+    #expect(try verdict(result(steady), result(wide)) == .tooNoisy)
+  }
+
+  @Test func `repetitions that vary too much are not judged, whatever their ratio`() throws {
+    #expect(try verdict(result(steady), result([300, 400, 600, 800, 900])) == .tooNoisy)
+  }
+
+  @Test func `seven repetitions bear a wild one, and five do not`() throws {
+    #expect(try verdict(result(steady), result([200, 201, 202, 199, 20])) == .tooNoisy)
+    let long = steady + [100.1, 99.9]
+    #expect(try verdict(result(long), result([200, 201, 202, 199, 20, 203, 198])) == .faster)
+  }
+
+  @Test func `figures of different placements are not judged`() throws {
+    let fast = steady.map { $0 * 3 }
+    #expect(
+      try verdict(result(steady, placement: .far), result(fast)) == .notJudged(.placement))
+    #expect(
+      try verdict(result(steady, placement: .unknown), result(fast, placement: .unknown))
+        == .notJudged(.placement))
+  }
+
+  @Test func `three repetitions are too few, and their ratio is not known`() throws {
+    let compared = try compared(result([1, 2, 3]), result([1, 2, 3]))
+    #expect(compared.verdict == .notJudged(.tooFew))
+    #expect(compared.ratio == nil)
+  }
+
+  @Test func `only what is slower than the limit fails, and what is wrong`() throws {
+    let third = steady.map { $0 * 0.97 }
+    #expect(try verdict(result(steady), result(third)) == .slower)
+    #expect(try !compared(result(steady), result(third)).isFailure)
+    #expect(try compared(result(steady), result(third), limit: 0.98).isFailure)
+    let wrong = try compared(result(steady), result(steady, verified: false))
+    #expect(wrong.verdict == .notJudged(.wrong))
+    #expect(wrong.isFailure)
+    #expect(try !compared(result(steady, verified: false), result(steady)).isFailure)
+  }
+
+  // MARK: Reports
+
+  @Test func `figures are matched by case, variant, producers and unit`() {
+    let kept = result([0.9, 0.9, 0.9, 0.9], .ratio, name: "readers.kept")
+    let comparison = Comparison(
+      report([result(steady), result(steady, name: "gone"), kept]),
+      report([result(steady, name: "added"), result(steady), kept]), limit: 0.95)
+    #expect(comparison.figures.map(\.new.caseName) == ["ring.single"])
+    #expect(comparison.onlyInOld.map(\.caseName) == ["gone"])
+    #expect(comparison.onlyInNew.map(\.caseName) == ["added"])
+  }
+
+  @Test func `the text has a row for each figure and names what failed`() {
+    let old = report([result(steady), result(steady, name: "ring.batch16")])
+    let new = report(
+      [result(steady.map { $0 / 2 }), result(steady, name: "ring.batch16")], cpu: "Another")
+    let text = ComparisonReport(Comparison(old, new, limit: 0.95), limit: 0.95).rendered()
+    #expect(text.contains("The machines are not the same"))
+    #expect(text.contains("SLOWER !"))
+    #expect(text.contains("0.500"))
+    #expect(text.contains("2 figures: 1 SLOWER, 1 no difference"))
+    #expect(text.contains("1 marked with '!'"))
+    let same = ComparisonReport(Comparison(old, old, limit: 0.9), limit: 0.9).rendered()
+    #expect(same.contains("Nothing is slower than 0.9 of"))
+    #expect(!same.contains("not the same"))
+  }
+
+  @Test func `a report is read as it was written`() throws {
+    let results = [result(steady), result(steady, .nanoseconds, placement: .far, verified: false)]
+    let read = try JSONReport(report(results).data())
+    #expect(read.results == results)
+    #expect(read.machine == Self.machine)
+  }
+
+  @Test func `a report without samples can be read, but not judged`() throws {
+    let cell = """
+      {"case": "ring.single", "variant": "c", "producers": 2, "unit": "M/s", "min": 1, "median": 2, "max": 4,
+      "allocationsPerAction": null, "placement": "near", "verified": true}
+      """
+    func file(schema: Int) -> Data {
+      Data(
+        """
+        {"schema": \(schema), "compiler": "Swift", "commit": "abc", "reactors": 1, "results": [\(cell)],
+        "machine": {"cpu": "A", "cores": 2, "kernel": "L", "architecture": "x", "loadAverage": 0}}
+        """.utf8)
+    }
+    let old = try JSONReport(file(schema: 1))
+    #expect(old.results[0].figure == Figure(min: 1, median: 2, max: 4))
+    #expect(old.results[0].allocationsPerAction == nil)
+    let comparison = Comparison(old, report([result(steady)]), limit: 0.95)
+    #expect(comparison.figures.map(\.verdict) == [.notJudged(.tooFew)])
+    #expect(throws: UsageError.self) { try JSONReport(file(schema: 2)) }
+    #expect(throws: UsageError.self) { try JSONReport(Data("{}".utf8)) }
+  }
+}

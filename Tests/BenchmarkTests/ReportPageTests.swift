@@ -1,0 +1,168 @@
+import Foundation
+import Testing
+
+@testable import BenchmarkSupport
+
+@Suite struct ReportPageTests {
+  private static let machine = MachineDescription(
+    cpu: "A CPU </script><script>fail()", cores: 2, kernel: "Linux 6", architecture: "x86_64",
+    loadAverage: 0.5, roundTripNanoseconds: 100)
+
+  private static let outlines =
+    [
+      CaseOutline(name: "ring.single", kind: .throughput, limit: .init("limit.spsc")),
+      CaseOutline(name: "sync.uncontended", kind: .time, limit: .init("limit.fetchadd")),
+      CaseOutline(name: "latency.busy", kind: .latency, limit: .init("limit.roundtrip", scale: 0.5)),
+      CaseOutline(
+        name: "readers", kind: .readers,
+        parts: [
+          .init("reads", .millionPerSecond, "M reads/s"), .init("kept", .ratio, "of the owner's speed"),
+        ]),
+      CaseOutline(
+        name: "scale.idle", kind: .scale, parts: [.init("made", .bytes), .init("making", .nanoseconds)]),
+    ]
+    + [10, 1000, 100_000].map { size in
+      CaseOutline(name: "state.size.\(size)", kind: .sizes, parts: [.init("alone", .nanoseconds)])
+    }
+    + ["spsc", "fetchadd", "roundtrip"].map { CaseOutline(name: "limit.\($0)", kind: .limit) }
+
+  /// Two variants of each case, one of them placed elsewhere at two threads.
+  private static let results = outlines.flatMap { outline -> [CellResult] in
+    let parts =
+      outline.parts.isEmpty
+      ? [(name: outline.name, unit: outline.kind == .throughput ? .millionPerSecond : FigureUnit.nanoseconds)]
+      : outline.parts.map { (name: outline.resultName($0), unit: $0.unit) }
+    let threads = outline.kind == .throughput || outline.kind == .readers ? [1, 2, 8] : [1]
+    return parts.flatMap { part in
+      threads.flatMap { count in
+        ["c", "mutex<\"&"].map { variant in
+          CellResult(
+            caseName: part.name, variant: variant, producers: count, unit: part.unit,
+            figure: Figure([90, 100, 130].map { $0 * Double(count) })!, allocationsPerAction: 0,
+            placement: variant == "c" || count != 2 ? .near : .far, verified: true, shareOfLimit: 0.5)
+        }
+      }
+    }
+  }
+
+  private func page() throws -> String {
+    try ReportPage(
+      RunDescription(
+        machine: Self.machine, compiler: "Swift 6.3", commit: "abc", reactors: 1000,
+        measuredAt: "2026-01-01T00:00:00Z"), Self.outlines, Self.results,
+      groups: [
+        GroupRecord(
+          title: "ring.single P=1", kept: .near, all: [.near, .far, .near, .unknown], discarded: 2)
+      ],
+      failures: ["ring.single mutex P=8: not their sum"]
+    ).html()
+  }
+
+  /// The data of a page, read as a browser does: up to the next end of a script.
+  private func data(of page: String) throws -> [String: Any] {
+    let start = try #require(page.range(of: "<script type=\"application/json\" id=\"data\">")).upperBound
+    let end = try #require(page.range(of: "</script", range: start..<page.endIndex)).lowerBound
+    return try #require(
+      try JSONSerialization.jsonObject(with: Data(page[start..<end].utf8)) as? [String: Any])
+  }
+
+  @Test func `the page has every case, and every figure with its repetitions`() throws {
+    let data = try data(of: page())
+    let cases = try #require(data["cases"] as? [[String: Any]])
+    #expect(cases.compactMap { $0["name"] as? String } == Self.outlines.map(\.name))
+    let results = try #require(data["results"] as? [[String: Any]])
+    #expect(results.compactMap { $0["case"] as? String } == Self.results.map(\.caseName))
+    #expect(results.allSatisfy { ($0["samples"] as? [Double])?.count == 3 })
+    #expect(results.allSatisfy { $0["shareOfLimit"] as? Double == 0.5 })
+  }
+
+  @Test func `the page says what was discarded, what was wrong and what was promised`() throws {
+    let data = try data(of: page())
+    let group = try #require((data["groups"] as? [[String: Any]])?.first)
+    #expect(group["discarded"] as? Int == 2)
+    #expect(group["repetitions"] as? Int == 4)
+    #expect(group["placement"] as? String == "near")
+    #expect(group["placements"] as? [String: Int] == ["near": 2, "far": 1, "unknown": 1])
+    #expect(data["failures"] as? [String] == ["ring.single mutex P=8: not their sum"])
+    let texts = try #require(data["promises"] as? [[String: Any]]).compactMap { $0["text"] as? String }
+    #expect(texts == Targets.measured(Self.results).map(\.target.text))
+  }
+
+  @Test func `nothing in the data ends its script, and nothing is fetched`() throws {
+    let page = try page()
+    // The two scripts of the page, and none from the data.
+    #expect(page.components(separatedBy: "<script").count == 3)
+    #expect(page.components(separatedBy: "</script>").count == 3)
+    #expect(page.components(separatedBy: "</style>").count == 2)
+    #expect((try data(of: page)["run"] as? [String: Any])?["cpu"] as? String == Self.machine.cpu)
+    #expect(!page.contains("{{"))
+    for reference in ["src=", "<link", "@import", "url(", "fetch(", "innerHTML", "document.write"] {
+      #expect(!page.contains(reference), "\(reference)")
+    }
+  }
+
+  // MARK: With other programs, if they are installed
+
+  @Test(.enabled(if: Program.node != nil)) func `the script of the page can be parsed`() throws {
+    let folder = try temporaryFolder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let script = folder.appending(component: "page.js")
+    try Data(PackageResources.page_js).write(to: script)
+    let node = try #require(Program.node)
+    #expect(try Program.output(of: node, ["--check", script.path]).status == 0)
+  }
+
+  @Test(.enabled(if: Program.chromium != nil), .timeLimit(.minutes(2)))
+  func `a browser draws every case without a script error`() throws {
+    let folder = try temporaryFolder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appending(component: "report.html")
+    try page().write(to: file, atomically: true, encoding: .utf8)
+    let chromium = try #require(Program.chromium)
+    let (status, document) = try Program.output(
+      of: chromium,
+      [
+        "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir=\(folder.path)/profile", "--dump-dom",
+        file.absoluteString,
+      ])
+    #expect(status == 0)
+    #expect(document.contains("data-drawn="))
+    #expect(!document.contains("data-error="))
+    let drawn = Set(
+      document.components(separatedBy: "data-case=\"").dropFirst().flatMap { rest in
+        rest.prefix { $0 != "\"" }.split(separator: " ").map(String.init)
+      })
+    #expect(drawn == Set(Self.results.map(\.caseName)))
+  }
+
+  private func temporaryFolder() throws -> URL {
+    let folder = FileManager.default.temporaryDirectory.appending(component: "report-page-\(UUID())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    return folder
+  }
+}
+
+/// A program that a test needs, and that may be missing.
+private enum Program {
+  static let node = find("node")
+  static let chromium = find("chromium") ?? find("chromium-browser") ?? find("google-chrome")
+
+  private static func find(_ name: String) -> URL? {
+    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+    return folders.map { URL(fileURLWithPath: "\($0)/\(name)") }
+      .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+  }
+
+  static func output(of program: URL, _ arguments: [String]) throws -> (status: Int32, text: String) {
+    let process = Process()
+    process.executableURL = program
+    process.arguments = arguments
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    let data = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return (process.terminationStatus, String(decoding: data, as: UTF8.self))
+  }
+}
