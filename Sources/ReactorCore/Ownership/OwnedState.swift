@@ -88,7 +88,8 @@ public struct OwnedState<State: Sendable>: ~Copyable {
   }
 
   deinit {
-    StatePlaces<State>.destroy(in: raw.memory)
+    // A state may keep what reports its end.
+    TurnMark.whileDiscarding { StatePlaces<State>.destroy(in: raw.memory) }
     raw.destroy()
   }
 

@@ -347,6 +347,21 @@ public struct RingReference: ~Copyable, Sendable {
     return CurrentCore.Ring(at: address).trySend(element).isAccepted
   }
 
+  /// Sends elements with one claim, as many as there is room for. Any thread; lock-free.
+  ///
+  /// - Parameters:
+  ///   - limit: How many at most.
+  ///   - make: Creates them in place, and must not send to this ring.
+  /// - Returns: How many were sent; also 0 if another thread took the room meanwhile.
+  @inlinable
+  public func trySend<Element>(upTo limit: Int, _ make: (Int) -> Element) -> Int {
+    guard let address = UnsafeRawPointer(bitPattern: address.load(ordering: .acquiring)) else { return 0 }
+    let ring = CurrentCore.Ring(at: address)
+    let count = min(limit, ring.capacity - ring.wasCount)
+    if count < 1 { return 0 }
+    return ring.trySend(count: count, make) == .accepted ? count : 0
+  }
+
   /// Replaces the ring by the newest one. Any thread.
   ///
   /// - Parameter newest: Returns the address of the newest ring; a later call must never return an older one. It is called

@@ -35,7 +35,7 @@ public enum TurnMark {
   @inline(__always)
   public static func enter() -> Outer {
     let outer = Outer(rr_thread_get_turn_mark())
-    rr_thread_set_turn_mark(outer.word | 1)
+    rr_thread_set_turn_mark(outer.word & ~discarding | job)
     return outer
   }
 
@@ -48,14 +48,37 @@ public enum TurnMark {
 
   /// Whether the calling thread is inside of a turn or job.
   @inlinable
-  public static var isSet: Bool { rr_thread_get_turn_mark() != 0 }
+  public static var isSet: Bool { rr_thread_get_turn_mark() & ~discarding != 0 }
 
   /// What the innermost turn of the calling thread keeps for its end; nil outside of turns.
   @inlinable
   static var innermost: TurnEnds? {
-    let word = rr_thread_get_turn_mark() & ~1
+    let word = rr_thread_get_turn_mark() & ~(job | discarding)
     return UnsafeMutablePointer(bitPattern: word).map { TurnEnds($0) }
   }
+
+  // The low bits of the word, which are free in an address.
+  @inlinable static var job: UInt { 1 }
+  @inlinable static var discarding: UInt { 2 }
+
+  // MARK: Discarding
+
+  /// Notes that the innermost turn of the calling thread discards: what is destroyed until its end is destroyed because its
+  /// reactor is closed.
+  public static func noteDiscarding() { rr_thread_set_turn_mark(rr_thread_get_turn_mark() | discarding) }
+
+  /// Calls `body`, and notes whether what it destroys is destroyed because its reactor is closed or gone. This is no turn, so
+  /// it changes neither ``isSet`` nor which turn is the innermost.
+  public static func whileDiscarding(_ isDiscarding: Bool = true, _ body: () -> Void) {
+    let outer = rr_thread_get_turn_mark()
+    rr_thread_set_turn_mark(isDiscarding ? outer | discarding : outer & ~discarding)
+    body()
+    rr_thread_set_turn_mark(outer)
+  }
+
+  /// Whether the calling thread destroys something because its reactor is closed or gone. A turn of another reactor inside
+  /// of that does not count.
+  public static var isDiscarding: Bool { rr_thread_get_turn_mark() & discarding != 0 }
 }
 
 /// What an owner keeps for the end of its turn, and for later turns of its own: a list of ``TurnEnd``, and how many

@@ -20,6 +20,10 @@ open class TurnEnd: @unchecked Sendable {
   public final func runAfterTurn() {
     if let ends = TurnMark.innermost { ends.append(self) } else { run() }
   }
+
+  /// As ``runAfterTurn()``; but what ``run()`` adds itself runs after it even outside of turns, so that a chain of them does
+  /// not nest. Outside of turns, the thread is marked as inside of one meanwhile.
+  public final func runInSequence() { TakenTurnEnds(newest: .passRetained(self)).run() }
 }
 
 /// A ``TurnEnd`` that calls a closure.

@@ -2,14 +2,14 @@
 ///
 /// Except for ``closed`` and ``refused(_:)``, the reactor may have processed the action, or may still process it.
 public enum AskError: Error, Sendable {
-  /// The ``Reply`` was destroyed and never used: `mutate` ignored it, or the action was dropped after the mailbox had
-  /// accepted it.
+  /// The ``Reply`` was destroyed and never used: `mutate` ignored it, or the ``OverflowPolicy`` dropped the action after the
+  /// mailbox had accepted it.
   case dropped
   /// The task was cancelled before there was a reply.
   case cancelled
   /// There was no reply before the deadline.
   case timedOut
-  /// The reactor is closed. It did not accept the action; or it accepted the action, and ended without a reply.
+  /// The reactor is closed, or gone. It did not accept the action; or it accepted the action, and ended without a reply.
   case closed
   /// The reactor did not accept the action, for another reason than its end.
   case refused(SendError)

@@ -142,13 +142,15 @@ extension Runtime {
     _ action: (Reply<Value>) -> Action, _ receiver: AskingCallback<Value>, to reactor: R,
     before deadline: ContinuousClock.Instant?
   ) {
-    let reply = Reply(to: receiver)
+    var reply = Optional(Reply(to: receiver))
     let wait = policy == .block ? deadline.map { SendWait.until($0) } ?? .byPolicy : .byPolicy
     do {
-      try trySend(action(reply), to: reactor, wait)
+      try trySend(action(reply.unsafelyUnwrapped), to: reactor, wait)
+      // This may be the last reference to the reply, and the turn, which is over, may have closed the reactor.
+      TurnMark.whileDiscarding(mailbox.ring.isClosed) { reply = nil }
     } catch {
       // Before the action is destroyed, which would report a reply that was dropped.
-      reply.withdraw()
+      reply?.withdraw()
       let result = Result<Value, AskError>.failure(AskError(error))
       TurnEndAction { receiver.receive(result) }.runAfterTurn()
     }

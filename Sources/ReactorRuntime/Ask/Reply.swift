@@ -93,8 +93,9 @@ public final class Reply<Value: Sendable>: TurnEnd, @unchecked Sendable {
     // No other thread refers to the reply any more, so relaxed. An asker that does not wait yet has a reference itself.
     if isUsed.load(ordering: .relaxed) || phase.load(ordering: .relaxed) != ReplyPhase.waiting { return }
     guard let receiver else { return }
+    let reason = TurnMark.isDiscarding ? AskError.closed : .dropped
     // This may be the middle of a turn.
-    TurnEndAction { receiver.receive(.failure(.dropped)) }.runAfterTurn()
+    TurnEndAction { receiver.receive(.failure(reason)) }.runAfterTurn()
   }
 
   // MARK: The asker

@@ -110,6 +110,15 @@ final class RoomWaiters: Sendable {
     leave(place)
   }
 
+  /// Calls `body` once: when its turn has come, or at once if it may retry.
+  ///
+  /// - Returns: Whether it waits.
+  func call(_ body: @escaping @Sendable () -> Void, unless mayRetry: () -> Bool) -> Bool {
+    let (place, mustWait) = join(RoomTicket(calling: body), unless: mayRetry)
+    if !mustWait { leave(place) }
+    return mustWait
+  }
+
   /// - Returns: Where the ticket is, and false if the waiter may retry at once. Then it yields first: what it found may be up
   ///   to a thread in the middle of something, such as closing the ring.
   private func join(
@@ -148,18 +157,24 @@ final class RoomWaiters: Sendable {
   }
 }
 
-/// A thread or task that waits for room.
+/// A thread, task or closure that waits for room.
 final class RoomTicket: Sendable {
   private enum Phase: Sendable {
     case new
     case suspended(CheckedContinuation<Void, Never>)
     case asleep(DispatchSemaphore)
+    case calling(TurnEndAction)
     case over
   }
 
-  private let phase = SystemMutex(Phase.new)
+  private let phase: SystemMutex<Phase>
   /// On the clock of ``MonotonicTime``.
   let since = MonotonicTime.now
+
+  init() { phase = SystemMutex(.new) }
+
+  /// - Parameter body: What is called in place of resuming a thread or task.
+  init(calling body: @escaping @Sendable () -> Void) { phase = SystemMutex(.calling(TurnEndAction(body))) }
 
   /// Suspends the task until some thread calls ``resume()``. The task, once.
   func suspend() async {
@@ -183,7 +198,8 @@ final class RoomTicket: Sendable {
     }
   }
 
-  /// Resumes the task or thread, now or as soon as it waits. Any thread, any number of times.
+  /// Resumes the task or thread, now or as soon as it waits; or calls the closure, after the turn if the calling thread is
+  /// inside of one. Any thread, any number of times.
   func resume() {
     let phase = phase.withLock { phase in
       defer { phase = .over }
@@ -192,6 +208,7 @@ final class RoomTicket: Sendable {
     switch phase {
     case .suspended(let continuation): continuation.resume()
     case .asleep(let isResumed): isResumed.signal()
+    case .calling(let action): action.runInSequence()
     case .new, .over: break
     }
   }

@@ -27,7 +27,7 @@ extension Loop {
   public func schedule(
     after delay: Duration, _ body: @escaping @Sendable () -> Void
   ) throws(LoopError) -> any Disposable {
-    try schedule(atTime: MonotonicTime.after(delay), body)
+    try state.schedule(at: MonotonicTime.after(delay), body)
   }
 
   /// Runs `body` once on the loop at that time, or as soon as possible if it has passed: like ``schedule(after:_:)``.
@@ -35,15 +35,7 @@ extension Loop {
   public func schedule(
     at instant: ContinuousClock.Instant, _ body: @escaping @Sendable () -> Void
   ) throws(LoopError) -> any Disposable {
-    try schedule(atTime: MonotonicTime.at(instant), body)
-  }
-
-  private func schedule(
-    atTime deadline: Int64, _ body: @escaping @Sendable () -> Void
-  ) throws(LoopError) -> any Disposable {
-    let timer = LoopTimer(at: deadline, countedBy: state.cancelledTimers, body)
-    try state.post { $0.timers.append(timer) }
-    return timer
+    try state.schedule(at: MonotonicTime.at(instant), body)
   }
 }
 
@@ -65,6 +57,17 @@ extension LoopError: CustomStringConvertible {
 }
 
 extension LoopState {
+  /// Takes in a timer. Any thread.
+  ///
+  /// - Parameter deadline: In the time of `MonotonicTime`.
+  func schedule(
+    at deadline: Int64, _ body: @escaping @Sendable () -> Void
+  ) throws(LoopError) -> any Disposable {
+    let timer = LoopTimer(at: deadline, countedBy: cancelledTimers, body)
+    try post { $0.timers.append(timer) }
+    return timer
+  }
+
   /// Takes in a job or a timer. Any thread.
   ///
   /// - Parameter evenIfClosed: Whether it is accepted until the loop is sealed: for what the loop's own turns and jobs

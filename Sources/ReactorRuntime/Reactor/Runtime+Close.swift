@@ -61,7 +61,7 @@ extension Runtime {
     // First: an observer that is refused from now on is completed, too.
     ensurePipeline(of: reactor).states.completesAtEnd.store(true, ordering: .releasing)
     let ownerMustCheck = beginClosing(.discard, of: reactor)
-    pipelineReference.use { $0.disposeStreams() }
+    pipelineReference.use { pipeline in TurnMark.whileDiscarding { pipeline.disposeStreams() } }
     // Usually reported before what is discarded because of it; an owner on another thread may be faster.
     report(.transform(transform, error), nil)
     if ownerMustCheck, !state.isBusy { acquireAndRunOrSchedule(reactor) }
@@ -87,7 +87,7 @@ extension Runtime {
     guard mailbox.ring.lifecycle.sealedToEnded() else { return }
     // After the transition, so that what a disposal sends here is refused.
     pipelineReference.use { pipeline in
-      pipeline.disposeStreams()
+      TurnMark.whileDiscarding { pipeline.disposeStreams() }
       pipeline.states.completeIfNeeded()
     }
     terminationReference.use { $0.finish() }
@@ -142,7 +142,9 @@ extension Runtime {
     repeat {
       // Only the loop's thread may touch what it sent from its turns, until it has run its last turn.
       hasAll = loop?.hasEnded != false
-      for work in hasAll ? mailbox.removeAll() : mailbox.removeFromRing() { discard(work, .closed) }
+      TurnMark.whileDiscarding {
+        for work in hasAll ? mailbox.removeAll() : mailbox.removeFromRing() { discard(work, .closed) }
+      }
       let outer = TurnMark.enter()
       sweepObservers()
       TurnMark.leave(outer)

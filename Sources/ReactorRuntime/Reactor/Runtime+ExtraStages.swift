@@ -28,7 +28,7 @@ extension Runtime {
   ) {
     if extraStages.contains(.stubbed) { return pipeline.sendToStub(action) }
     if extraStages.contains(.unconnected) { connect(reactor) }
-    if extraStages.contains(.discarding) { return report(.actionNotDelivered(.closed), action) }
+    if extraStages.contains(.discarding) { return reportDiscarded(.actionNotDelivered(.closed), action) }
     guard tryAnnounce(action, pipeline) else { return }
     if extraStages.contains(.transformedAction) {
       pipeline.progress.value.expectsTransformedAction = true
@@ -45,7 +45,7 @@ extension Runtime {
     guard extraStages.contains(.observedAction) else { return true }
     pipeline.announce(action)
     guard extraStages.contains(.discarding) else { return true }
-    report(.actionNotDelivered(.closed), action)
+    reportDiscarded(.actionNotDelivered(.closed), action)
     return false
   }
 
@@ -65,7 +65,7 @@ extension Runtime {
   func mutate<R: Reactor<Action, Mutation, State>>(
     _ action: Action, of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>
   ) {
-    if extraStages.contains(.discarding) { return report(.actionNotDelivered(.closed), action) }
+    if extraStages.contains(.discarding) { return reportDiscarded(.actionNotDelivered(.closed), action) }
     #if DEBUG
       checkThreadOfAction()
     #endif
@@ -103,7 +103,7 @@ extension Runtime {
   ) {
     if extraStages.contains(.discarding) {
       // The mutation before it may have ended a transform.
-      report(.mutationNotDelivered(.closed), action)
+      reportDiscarded(.mutationNotDelivered(.closed), action)
     } else if extraStages.contains(.transformedMutation) {
       pipeline.mutationPort.emit(mutation)
     } else {

@@ -84,6 +84,58 @@ extension Runtime {
   var mayRetryAtOnce: Bool { mailbox.hasAnyRoom || mayRetry }
 }
 
+/// Waiting of a closure.
+extension Runtime {
+  /// Calls `body` once, when there is room or the reactor is closed.
+  ///
+  /// - Returns: Whether it waits. Then the turns of the reactor must make the room.
+  @usableFromInline
+  func whenRoom(_ body: @escaping @Sendable () -> Void) -> Bool {
+    guard let overflow = mailbox.ensureOverflow() else {
+      TurnEndAction(body).runInSequence()
+      return false
+    }
+    // It retains the runtime until it is called. The mailbox is full until then, so some thread holds the reactor in order
+    // to empty it.
+    return overflow.waiters.call(
+      { [self] in
+        body()
+        // As every waiter does that was resumed.
+        resumeNextWaiter()
+      }, unless: { mailbox.hasAnyRoom || mailbox.ring.isClosed })
+  }
+}
+
+extension Reactor {
+  /// Calls `body` once, when there is room in the mailbox: for an event loop to which ``trySend(_:)`` has thrown
+  /// ``SendError/full``, and which goes on reading from its client then. Any thread.
+  ///
+  /// ```swift
+  /// func received(_ request: Request) {
+  ///   do {
+  ///     try shard.trySend(.run(request))
+  ///   } catch .full {
+  ///     pauseReading()
+  ///     shard.whenRoom { loop.execute { received(request); resumeReading() } }
+  ///   } catch { … }
+  /// }
+  /// ```
+  ///
+  /// Closures are called in the order in which they came, together with the threads and tasks that wait for room: as many as
+  /// there is room for. Another sender may still be faster, so `body` tries again and handles the refusal. If there is room
+  /// already, or the reactor is closed, `body` is called at once; and so it is when the reactor is closed while it waits. Then
+  /// ``trySend(_:)`` throws ``SendError/closed``.
+  ///
+  /// `body` is called on the thread that has made the room, or that was refused or sent before it; inside of a turn after
+  /// that turn, when the state is shown. It must not block, and its sends do not wait for room, as inside of a turn.
+  ///
+  /// - Complexity: Three allocations, and a system call if the mailbox is full.
+  @inlinable
+  public func whenRoom(_ body: @escaping @Sendable () -> Void) {
+    if runtime.whenRoom(body), !runtime.state.isBusy { runtime.acquireAndRunOrSchedule(self) }
+  }
+}
+
 /// Waiting of a task, which is suspended while there is no room.
 extension Runtime {
   /// Sends an action. Any task.

@@ -76,11 +76,13 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
   }
 
   deinit {
-    pipelineReference.use { $0.dispose() }
-    pipelineReference.releaseObject()
-    // Something is left if a loop was shut down while others were sending, or if the last reference to the reactor went
-    // away inside its own `mutate`.
-    for work in mailbox.removeAll() { discard(work, nil) }
+    TurnMark.whileDiscarding {
+      pipelineReference.use { $0.dispose() }
+      pipelineReference.releaseObject()
+      // Something is left if a loop was shut down while others were sending, or if the last reference to the reactor went
+      // away inside its own `mutate`.
+      for work in mailbox.removeAll() { discard(work, nil) }
+    }
     mailbox.turnEnds.take().run()
     mailbox.free()
     terminationReference.use { $0.finish() }
@@ -101,6 +103,15 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
   @inline(never)
   func report(_ cause: Failure.Cause, _ action: Action?) {
     onFailure(Failure(reactor: currentBinding.name, cause: cause, action: action))
+  }
+
+  /// Reports what a turn does not process because the reactor is closed. The owner, in the turn, at whose end the action is
+  /// gone: a ``Reply`` in it tells its asker the same reason.
+  @usableFromInline
+  @inline(never)
+  func reportDiscarded(_ cause: Failure.Cause, _ action: Action) {
+    TurnMark.noteDiscarding()
+    report(cause, action)
   }
 
   /// Returns a closure that reports a mutation as lost. It does not retain the runtime, which may be going away.

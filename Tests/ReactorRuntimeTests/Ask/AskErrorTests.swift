@@ -160,7 +160,7 @@ import Testing
     account.close(.discard)
     #expect(loop.run())
     #expect(await task.value == "closed")
-    #expect(log.elements == ["dropped"])
+    #expect(log.elements == ["closed"])
     loop.shutdown()
   }
 
@@ -176,7 +176,74 @@ import Testing
       }
       loop.shutdown()
     }
-    #expect(Threads.yield { log.elements == ["dropped"] })
+    #expect(Threads.yield { log.elements == ["closed"] })
+  }
+
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `a request that a busy reactor discards is told so`(_ placement: PlacementUnderTest)
+    throws
+  {
+    let stage = try Stage(placement)
+    let (isInside, mayGoOn, log) = (Gate(), Gate(), Record<String>())
+    let reactor = Scripted(on: stage.placement)
+    let isDone = Threads.start {
+      reactor.send(
+        Scripted.Action(mutate: {
+          isInside.open()
+          _ = mayGoOn.wait()
+        }))
+    }
+    #expect(isInside.wait())
+    reactor.ask { reply in
+      Scripted.Action(reply: reply)
+    } completion: {
+      log.append(self.name(of: $0))
+    }
+    reactor.close(.discard)
+    mayGoOn.open()
+    #expect(isDone.wait())
+    #expect(stage.finish { log.elements == ["closed"] })
+  }
+
+  @Test func `a request that an action's observer closes is told so`() {
+    let (reactor, log) = (Scripted(), Record<String>())
+    let subscription = reactor.action.subscribe(onNext: { [unowned reactor] _ in reactor.close(.discard) })
+    reactor.ask { reply in
+      Scripted.Action(reply: reply)
+    } completion: {
+      log.append(self.name(of: $0))
+    }
+    #expect(log.elements == ["closed"])
+    subscription.dispose()
+  }
+
+  @Test func `a reply in a stream is told that its reactor was closed`() {
+    let log = Record<String>()
+    let reactor = Forgetful()
+    reactor.ask {
+      $0
+    } completion: {
+      log.append(self.name(of: $0))
+    }
+    #expect(log.elements == [])
+    reactor.close()
+    #expect(log.elements == ["closed"])
+  }
+
+  @Test func `a reply that a nested turn of another reactor drops while one discards is dropped`() {
+    let log = Record<String>()
+    let account = BankAccount()
+    let reactor = Scripted(onFailure: { _ in
+      account.ask {
+        .ignore($0)
+      } completion: {
+        log.append(self.name(of: $0))
+      }
+    })
+    let subscription = reactor.action.subscribe(onNext: { [unowned reactor] _ in reactor.close(.discard) })
+    reactor.send(Scripted.Action())
+    #expect(log.elements == ["dropped"])
+    subscription.dispose()
   }
 
   @Test func `a full mailbox refuses the callback form as its policy says`() async throws {
@@ -222,4 +289,12 @@ import Testing
     for (value, task) in tasks.enumerated() { #expect(try await task.value == value) }
     #expect(isDone.wait())
   }
+}
+
+/// Its requests end when the streams that keep them do.
+private final class Forgetful: Reactor {
+  let initialState = 0
+  let runtime = Runtime<Reply<Int>, Never, Int>()
+
+  func mutate(action: Reply<Int>) -> Observable<Never> { .never() }
 }

@@ -1,4 +1,5 @@
 import ReactorCore
+import ReactorTesting
 import Synchronization
 import TestSupport
 import Testing
@@ -53,6 +54,79 @@ import Testing
     stops.goOn(from: 6)
     #expect(ownerIsDone.wait())
     #expect(stops.reactor.currentState == Array(0...8) + [100])
+  }
+
+  @Test
+  func `closures that wait for room are called once and in their order, after the turn that makes it`() throws
+  {
+    let stops = Stops(at: [0], capacity: 8)
+    let ownerIsDone = try stops.fill()
+    let log = Record<Int>()
+    for number in 0..<60 {
+      stops.reactor.whenRoom {
+        log.append(number)
+        #expect(stops.reactor.currentState.count >= 9)
+        #expect(throws: Never.self) { try stops.reactor.trySend(100 + number) }
+      }
+    }
+    #expect(stops.waiting == 60)
+    #expect(log.elements == [])
+    stops.goOn(from: 0)
+    #expect(ownerIsDone.wait())
+    #expect(log.elements == Array(0..<60))
+    #expect(stops.reactor.currentState == Array(0...8) + (0..<60).map { 100 + $0 })
+    #expect(stops.waiting == 0)
+  }
+
+  @Test
+  func `a closure that needs no room to be made is called at once, and a chain of them does not nest`() {
+    let (reactor, log) = (Script(on: .caller), Record<Int>())
+    @Sendable func wait(_ number: Int) {
+      reactor.whenRoom {
+        if number < 100_000 { wait(number + 1) }
+        if number % 50_000 == 0 { log.append(number) }
+      }
+    }
+    wait(0)
+    #expect(log.elements == [0, 50_000, 100_000])
+  }
+
+  @Test
+  func `a closure that waits for room is called and released when the reactor is closed`() throws {
+    let stops = Stops(at: [0], capacity: 8)
+    let ownerIsDone = try stops.fill()
+    let (log, lifetimes) = (Record<String>(), Lifetimes())
+    do {
+      let tracked = lifetimes.track()
+      stops.reactor.whenRoom { [reactor = stops.reactor] in
+        _ = tracked
+        #expect(throws: SendError.closed) { try reactor.trySend(9) }
+        log.append("closed")
+      }
+    }
+    #expect(log.elements == [])
+    stops.reactor.close()
+    #expect(log.elements == ["closed"])
+    #expect(lifetimes.alive == 0)
+    stops.goOn(from: 0)
+    #expect(ownerIsDone.wait())
+  }
+
+  @Test
+  func `a closure waits for room that a loop makes`() throws {
+    let loop = try SteppedLoop()
+    let (reactor, log) = (Script(on: loop.placement, capacity: 2), Record<String>())
+    for action in 0..<2 { try reactor.trySend(action) }
+    #expect(throws: SendError.full) { try reactor.trySend(2) }
+    reactor.whenRoom {
+      log.append("room")
+      try? reactor.trySend(2)
+    }
+    #expect(log.elements == [])
+    #expect(loop.run())
+    #expect(log.elements == ["room"])
+    #expect(reactor.currentState == [0, 1, 2])
+    loop.shutdown()
   }
 
   @Test

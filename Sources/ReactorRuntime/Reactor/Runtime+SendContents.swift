@@ -1,0 +1,74 @@
+import ReactorCore
+
+extension Reactor {
+  /// Sends several actions, in their order. Any thread. The result is that of ``send(_:)`` for each of them, but they cost less:
+  /// an idle reactor on placement ``Placement/caller`` processes up to 1024 in one turn, and a mailbox takes up to 256 with one
+  /// claim, if it has room.
+  ///
+  /// The actions of a run come one after the other, with nothing of other senders in between. Between two runs something else
+  /// may come. What an action of a run makes the reactor send to itself is processed after the run.
+  ///
+  /// If there is no room, the ``OverflowPolicy`` decides about each action by itself: with ``OverflowPolicy/fail`` or
+  /// ``OverflowPolicy/dropNewest``, the actions that fit are accepted, and each of the others is reported.
+  ///
+  /// - Parameter actions: The actions. Anything but an array is copied to one first.
+  @inlinable
+  public func send(contentsOf actions: some Sequence<Action>) {
+    runtime.send(contentsOf: Array(actions), to: self)
+  }
+}
+
+/// Sending several actions. Any thread.
+extension Runtime {
+  @inlinable
+  @inline(never)
+  func send<R: Reactor<Action, Mutation, State>>(contentsOf actions: [Action], to reactor: R) {
+    var next = 0
+    while next < actions.count {
+      if loop == nil, !ThreadStack.isLow, state.tryAcquire() {
+        if mailbox.isInboundIdle {
+          next = runTurnAndRelease(with: actions, from: next, of: reactor)
+          continue
+        }
+        runTurnsAndRelease(of: reactor)
+      }
+      let sent = state.isOwner ? 0 : tryEnqueue(actions, from: next)
+      if sent > 0 {
+        next += sent
+        ensureProcessing(by: reactor, within: .usual)
+      } else {
+        // The mailbox is full, must grow, or is not used; or the reactor was never started.
+        sendOrReport(actions[next], to: reactor)
+        next += 1
+      }
+    }
+  }
+
+  /// Runs a turn with the actions from an index on, up to the limit, on the sender's thread. The owner; releases the ownership
+  /// before it returns.
+  ///
+  /// - Returns: The index after the last one.
+  @inlinable
+  func runTurnAndRelease<R: Reactor<Action, Mutation, State>>(
+    with actions: [Action], from first: Int, of reactor: R
+  ) -> Int {
+    let end = min(actions.count, first + turnLimit)
+    let outer = TurnMark.enter(mailbox.turnEnds)
+    Tracepoint.beginTurn(self)
+    for index in first..<end { process(actions[index], of: reactor) }
+    Tracepoint.endTurn(self, actions: end - first)
+    TurnMark.leave(outer)
+    turnCounters.count(turnOf: end - first)
+    releaseOrContinue(of: reactor)
+    return end
+  }
+
+  /// Puts the actions from an index on into the ring, with one claim: as many as it has room for. Returns how many.
+  @inlinable
+  func tryEnqueue(_ actions: [Action], from first: Int) -> Int {
+    // A claim that is large, and is not published for long, keeps those behind it waiting.
+    mailbox.ring.senderRing.trySend(upTo: min(actions.count - first, 256)) {
+      Work.action(actions[first + $0])
+    }
+  }
+}

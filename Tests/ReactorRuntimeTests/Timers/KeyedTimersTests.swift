@@ -1,0 +1,245 @@
+import ReactorCore
+import ReactorRuntime
+import ReactorTesting
+import TestSupport
+import Testing
+
+/// Timers by key. Time is virtual, one second a tick, where a test does not say otherwise.
+@Suite struct KeyedTimersTests {
+  @Test func `a timer sends its action when its time has come, and not before`() {
+    let time = TestScheduler(initialClock: 0)
+    let sessions = Sessions(time: time)
+    sessions.send(.touch("a", 10))
+    sessions.send(.touch("b", 200))
+    time.advanceTo(9)
+    #expect(sessions.expired == [])
+    time.advanceTo(10)
+    #expect(sessions.expired == ["a"])
+    time.advanceTo(199)
+    #expect(sessions.expired == ["a"])
+    time.advanceTo(200)
+    #expect(sessions.expired == ["a", "b"])
+  }
+
+  @Test func `a timer that is set again starts again`() {
+    let time = TestScheduler(initialClock: 0)
+    let sessions = Sessions(time: time)
+    for clock in [0, 30, 70, 75] {
+      time.advanceTo(clock)
+      sessions.send(.touch("a", 50))
+    }
+    time.advanceTo(124)
+    #expect(sessions.expired == [])
+    time.advanceTo(1000)
+    #expect(sessions.expired == ["a"])
+    sessions.send(.touch("a", 5))
+    sessions.send(.touch("a", 1))
+    time.advanceTo(1001)
+    #expect(sessions.expired == ["a", "a"])
+    time.advanceTo(1010)
+    #expect(sessions.expired == ["a", "a"])
+  }
+
+  @Test func `an action that cancels a timer wins, even if the time is over`() throws {
+    let (time, loop) = (TestScheduler(initialClock: 0), try SteppedLoop())
+    let sessions = Sessions(on: loop.placement, time: time)
+    sessions.send(.touch("a", 10))
+    sessions.send(.touch("b", 10))
+    sessions.send(.touch("c", 10))
+    loop.run()
+    // Before the timers in the mailbox.
+    sessions.send(.end("a"))
+    sessions.send(.touch("b", 20))
+    time.advanceTo(11)
+    loop.run()
+    #expect(sessions.expired == ["c"])
+    time.advanceTo(31)
+    loop.run()
+    #expect(sessions.expired == ["c", "b"])
+    loop.shutdown()
+  }
+
+  @Test func `an action of a timer that is due with others can cancel them`() {
+    let time = TestScheduler(initialClock: 0)
+    let sessions = Sessions(time: time, onExpiry: { $0.timers.cancel("b", in: $0) })
+    for key in ["a", "b", "c"] { sessions.send(.touch(key, 10)) }
+    time.advanceTo(10)
+    #expect(sessions.expired == ["a", "c"])
+  }
+
+  @Test func `timers of one tick come in the order in which they were set`() {
+    let time = TestScheduler(initialClock: 0)
+    let sessions = Sessions(time: time)
+    let keys = (0..<1000).map { "\($0)" }
+    for key in keys { sessions.send(.touch(key, 100)) }
+    // One batch a tick of the test's scheduler.
+    time.advanceTo(110)
+    #expect(sessions.expired == keys)
+  }
+
+  @Test func `one wake-up waits, however many timers there are and are set again`() {
+    let time = CountedScheduler(TestScheduler(initialClock: 0))
+    let sessions = Sessions(time: time)
+    for round in 0..<10 {
+      for key in 0..<100 { sessions.send(.touch("\(key)", 3000)) }
+      time.scheduler.advanceTo(10 * (round + 1))
+    }
+    #expect(time.count == 1)
+    time.scheduler.advanceTo(4000)
+    #expect(sessions.expired.count == 100)
+    // One for each level of the wheel, for those that were set first and for those that were set last.
+    #expect(time.count <= 6)
+  }
+
+  @Test func `no timer fires after its reactor was closed`() throws {
+    let (time, loop) = (TestScheduler(initialClock: 0), try SteppedLoop())
+    let sessions = Sessions(on: loop.placement, time: time)
+    sessions.send(.touch("a", 10))
+    loop.run()
+    sessions.close()
+    time.advanceTo(100)
+    loop.run()
+    #expect(sessions.expired == [])
+    loop.shutdown()
+  }
+
+  @Test func `timers do not keep a reactor, and end with it`() {
+    let (time, lifetimes) = (TestScheduler(initialClock: 0), Lifetimes())
+    do {
+      let sessions = Sessions(time: time, tracked: lifetimes.track())
+      sessions.send(.touch("a", 10))
+      #expect(lifetimes.alive == 1)
+    }
+    #expect(lifetimes.alive == 0)
+    time.advanceTo(100)
+  }
+
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `timers fire in real time on each placement, none early`(_ placement: PlacementUnderTest) throws {
+    let stage = try Stage(placement)
+    let sessions = Sessions(on: stage.placement, time: nil, resolution: .milliseconds(1))
+    let began = ContinuousClock.now
+    for key in 0..<20 { sessions.send(.touchFor("\(key)", .milliseconds(20 - key))) }
+    var isEarly = false
+    let isFinished = Threads.yield {
+      // In this order: more time may pass before the comparison.
+      let count = sessions.expired.count
+      if count > 0, began.duration(to: .now) < .milliseconds(count) { isEarly = true }
+      return count == 20
+    }
+    #expect(isFinished)
+    #expect(!isEarly)
+    #expect(stage.finish())
+    #expect(began.duration(to: .now) >= .milliseconds(20))
+  }
+
+  @Test func `a full mailbox delays timers, and loses none`() {
+    let time = TestScheduler(initialClock: 0, resolution: 0.001)
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let sessions = Sessions(time: time, capacity: 2)
+    sessions.send(.touchFor("a", .milliseconds(20)))
+    let isDone = Threads.start {
+      sessions.send(
+        .run {
+          isInside.open()
+          _ = mayGoOn.wait()
+        })
+    }
+    #expect(isInside.wait())
+    for _ in 0..<2 { sessions.send(.run {}) }
+    time.advanceTo(40)
+    #expect(sessions.expired == [])
+    mayGoOn.open()
+    #expect(isDone.wait())
+    time.advanceTo(45)
+    #expect(sessions.expired == ["a"])
+  }
+
+  @Test func `a timer that is used outside of turns stops the program`() async {
+    await #expect(processExitsWith: .failure) {
+      let sessions = Sessions(time: nil)
+      sessions.timers.set("a", after: .seconds(1), in: sessions)
+    }
+  }
+
+  @Test func `timers that two reactors share stop the program`() async {
+    await #expect(processExitsWith: .failure) {
+      let (one, other) = (Sessions(time: nil), Sessions(time: nil))
+      one.send(.touch("a", 10))
+      other.send(.run { [unowned other] in one.timers.set("a", after: .seconds(1), in: other) })
+    }
+    await #expect(processExitsWith: .success) {
+      let (one, other) = (Sessions(time: nil), Sessions(time: nil))
+      one.send(.touch("a", 10))
+      other.send(.run { [unowned other] in other.timers.set("a", after: .seconds(1), in: other) })
+    }
+  }
+}
+
+/// Sessions that expire. The state lists the keys of those that have.
+private final class Sessions: Reactor {
+  enum Action: Sendable {
+    case touch(String, Int)
+    case touchFor(String, Duration)
+    case end(String)
+    case expire(String)
+    case run(@Sendable () -> Void)
+  }
+  typealias Mutation = String
+
+  let initialState: [String] = []
+  let runtime: Runtime<Action, String, [String]>
+  let timers: KeyedTimers<String, Action>
+  private let onExpiry: @Sendable (Sessions) -> Void
+  private let tracked: LifetimeTracked?
+
+  init(
+    on placement: Placement = .caller, time: (any SchedulerType)?, resolution: Duration = .milliseconds(10),
+    capacity: Int = 4096, tracked: LifetimeTracked? = nil,
+    onExpiry: @escaping @Sendable (Sessions) -> Void = { _ in }
+  ) {
+    runtime = Runtime(on: placement, capacity: capacity)
+    timers = KeyedTimers(resolution: resolution, on: time) { .expire($0) }
+    self.tracked = tracked
+    self.onExpiry = onExpiry
+  }
+
+  var expired: [String] { currentState }
+
+  func mutate(action: Action) -> Observable<String> {
+    switch action {
+    case .touch(let key, let seconds): timers.set(key, after: .seconds(seconds), in: self)
+    case .touchFor(let key, let delay): timers.set(key, after: delay, in: self)
+    case .end(let key): timers.cancel(key, in: self)
+    case .run(let body): body()
+    case .expire(let key):
+      onExpiry(self)
+      return .just(key)
+    }
+    return .empty()
+  }
+
+  func reduce(into state: inout [String], mutation: String) { state.append(mutation) }
+}
+
+/// Counts the wake-ups that are scheduled.
+private final class CountedScheduler: SchedulerType {
+  let scheduler: TestScheduler
+  private let wakeUps = Record<Duration>()
+
+  init(_ scheduler: TestScheduler) { self.scheduler = scheduler }
+
+  var count: Int { wakeUps.elements.count }
+  var now: Duration { scheduler.now }
+
+  func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable { scheduler.schedule(action) }
+
+  func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> any Disposable {
+    wakeUps.append(delay)
+    return scheduler.schedule(after: delay, action)
+  }
+
+  func schedulePeriodic(
+    after delay: Duration, every period: Duration, _ action: @escaping @Sendable () -> Void
+  ) -> any Disposable { scheduler.schedulePeriodic(after: delay, every: period, action) }
+}
