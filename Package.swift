@@ -36,6 +36,7 @@ let package = Package(
     .library(name: "ReactorRuntime", targets: ["ReactorRuntime"]),
     .library(name: "ReactorKitCompatibility", targets: ["ReactorKitCompatibility"]),
     .library(name: "ReactorSwiftCompatibility", targets: ["ReactorSwiftCompatibility"]),
+    .library(name: "ReactorJournal", targets: ["ReactorJournal"]),
     .library(name: "ReactorTesting", targets: ["ReactorTesting"]),
     .library(name: "ReactorCore", targets: ["ReactorCore"]),
     .executable(name: "bench", targets: ["bench"]),
@@ -81,6 +82,12 @@ let package = Package(
     // What the users of ReactorSwift/Reactor import in its place.
     .target(
       name: "ReactorSwiftCompatibility", dependencies: ["ReactorCore", "ReactorRuntime"],
+      swiftSettings: strictSwift),
+    // Durable reactors. Nothing else links SQLite.
+    .systemLibrary(
+      name: "CSQLite", path: "CSources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .target(
+      name: "ReactorJournal", dependencies: ["CSQLite", "ReactorCore", "ReactorRuntime"],
       swiftSettings: strictSwift),
     .target(
       name: "ReactorTesting", dependencies: ["ReactorCore", "ReactorRuntime"], swiftSettings: strictSwift),
@@ -141,6 +148,10 @@ let package = Package(
     .testTarget(
       name: "ReactorSwiftCompatibilityTests",
       dependencies: ["ReactorRuntime", "ReactorSwiftCompatibility", "ReactorSwiftUserCode", "TestSupport"],
+      swiftSettings: strictSwift),
+    .testTarget(
+      name: "ReactorJournalTests",
+      dependencies: ["CSQLite", "ReactorCore", "ReactorJournal", "ReactorRuntime", "TestSupport"],
       swiftSettings: strictSwift),
     .target(
       name: "MainLoopSupport", dependencies: ["ReactorCore", "ReactorRuntime", "TestSupport"],
