@@ -12,6 +12,10 @@ open class TurnEnd: @unchecked Sendable {
   /// Does it. The thread that ran the turn; it owns no reactor then, except that a loop keeps those that it runs.
   open func run() {}
 
+  /// Called in place of ``run()`` if a journal cannot make the turn durable. The default calls ``run()``. A thread that owns no
+  /// reactor.
+  open func refuse(_ error: any Error) { run() }
+
   /// Calls ``run()`` when the innermost turn of the calling thread has ended and its state is shown; at once if the
   /// thread is inside of no turn.
   ///
@@ -34,7 +38,7 @@ public final class TurnEndAction: TurnEnd, @unchecked Sendable {
 }
 
 /// The elements of a turn that has ended.
-public struct TakenTurnEnds: ~Copyable {
+public struct TakenTurnEnds: ~Copyable, Sendable {
   private let newest: Unmanaged<TurnEnd>?
 
   init(newest: Unmanaged<TurnEnd>?) { self.newest = newest }
@@ -50,6 +54,14 @@ public struct TakenTurnEnds: ~Copyable {
     } else {
       ThreadScope.leaveAll { Self.runAll(newest) }
     }
+  }
+
+  /// Calls ``TurnEnd/refuse(_:)`` of the elements, in the order in which they were added. A thread that is inside of no turn.
+  public consuming func refuse(_ error: any Error) {
+    guard let newest else { return }
+    let outer = TurnMark.enter()
+    ThreadScope.leaveAll { Self.forEach(Self.reversed(newest)) { $0.refuse(error) } }
+    TurnMark.leave(outer)
   }
 
   private static func runAll(_ newest: Unmanaged<TurnEnd>) {
