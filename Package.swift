@@ -88,7 +88,8 @@ let package = Package(
       name: "CSQLite", path: "CSources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .target(
       name: "ReactorJournal", dependencies: ["CSQLite", "ReactorCore", "ReactorRuntime"],
-      swiftSettings: strictSwift),
+      // Readers of records refer to bytes that they do not own. Not an unsafe flag: see `strictC`.
+      swiftSettings: strictSwift + [.enableExperimentalFeature("Lifetimes")]),
     .target(
       name: "ReactorTesting", dependencies: ["ReactorCore", "ReactorRuntime"], swiftSettings: strictSwift),
 

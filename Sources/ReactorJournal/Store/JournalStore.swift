@@ -26,6 +26,7 @@ public protocol JournalStore: AnyObject, Sendable {
   /// position is missing, that the epoch does not go back. Holds one batch in memory at a time.
   ///
   /// - Parameter body: Returns false to stop.
+  /// - Throws: ``JournalError/gap(position:)`` if the record with the position `first` was removed.
   func readBatches(
     from first: UInt64, _ body: (borrowing JournalBatch) throws(JournalError) -> Bool
   ) throws(JournalError)
@@ -42,13 +43,16 @@ public protocol JournalStore: AnyObject, Sendable {
 
 /// Where a log ends.
 public struct JournalEnd: Sendable {
-  /// The position of the last record; 0 if there is none.
+  /// The position of the last record that was removed; 0 if there is none. Reading begins after it.
+  public var base: UInt64
+  /// The position of the last record; 0 if there was never one.
   public var position: UInt64
   /// The epoch of the process that has just opened the log: 1 more than any before it.
   public var epoch: UInt64
   public var entries: [JournalEntryRow]
 
-  public init(position: UInt64, epoch: UInt64, entries: [JournalEntryRow]) {
+  public init(base: UInt64, position: UInt64, epoch: UInt64, entries: [JournalEntryRow]) {
+    self.base = base
     self.position = position
     self.epoch = epoch
     self.entries = entries
@@ -78,10 +82,13 @@ public struct JournalBatch: Sendable {
 public struct JournalEntryRow: Sendable, Equatable {
   public var number: UInt32
   public var name: String
+  /// Where the log ended when the entry was added: all its records are later. Without a snapshot, an entry is read from there.
+  public var since: UInt64
 
-  public init(number: UInt32, name: String) {
+  public init(number: UInt32, name: String, since: UInt64) {
     self.number = number
     self.name = name
+    self.since = since
   }
 }
 
