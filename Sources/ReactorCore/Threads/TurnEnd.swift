@@ -12,6 +12,9 @@ open class TurnEnd: @unchecked Sendable {
   /// Does it. The thread that ran the turn; it owns no reactor then, except that a loop keeps those that it runs.
   open func run() {}
 
+  /// Whether this waits for a journal even if the other ends of the turn do not.
+  open var waitsForJournal: Bool { false }
+
   /// Called in place of ``run()`` if a journal cannot make the turn durable. The default calls ``run()``. A thread that owns no
   /// reactor.
   open func refuse(_ error: any Error) { run() }
@@ -42,6 +45,9 @@ public struct TakenTurnEnds: ~Copyable, Sendable {
   private let newest: Unmanaged<TurnEnd>?
 
   init(newest: Unmanaged<TurnEnd>?) { self.newest = newest }
+
+  /// Whether there are none.
+  public var isEmpty: Bool { newest == nil }
 
   /// Runs the elements, in the order in which they were added; or leaves them to the turn that the calling thread is
   /// inside of. The thread that took them; outside of the ownership, so that other code may run.
@@ -90,6 +96,11 @@ public struct TakenTurnEnds: ~Copyable, Sendable {
       last = end
     }
     return last.unsafelyUnwrapped
+  }
+
+  /// Calls `body` with each element of a list, the earliest first, and releases it afterwards.
+  static func forEachInOrder(_ newest: Unmanaged<TurnEnd>, _ body: (TurnEnd) -> Void) {
+    forEach(reversed(newest), body)
   }
 
   private static func forEach(_ first: Unmanaged<TurnEnd>, _ body: (TurnEnd) -> Void) {

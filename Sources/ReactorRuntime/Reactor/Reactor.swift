@@ -207,7 +207,9 @@ extension Reactor {
   @inline(__always)
   public var currentState: State {
     if runtime.isStubbed { return runtime.stubState(of: self) }
-    if Self.isDurable, let shown = runtime.runtimeToRead(of: self) { return shown.state.read() ?? initialState }
+    if Self.isDurable, let shown = runtime.runtimeToRead(of: self) {
+      return shown.state.read() ?? initialState
+    }
     return runtime.state.read(thenCheck: { runtime.acquireAndRunOrSchedule(self) }) ?? initialState
   }
 

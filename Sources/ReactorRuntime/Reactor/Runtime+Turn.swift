@@ -93,8 +93,7 @@ extension Runtime {
   func notifyTurnObserver() {
     guard let observer = binding.value.turnObserver else { return }
     observer.turnEnded?()
-    guard let journal = observer.journal, journal.endTurn(), mailbox.turnEnds.isRequested else { return }
-    journal.hold(mailbox.turnEnds.take())
+    observer.journal?.endTurn(mailbox.turnEnds)
   }
 
   /// Releases the ownership and does what the turn has left to do at its end. The owner; it must check the mailbox again

@@ -11,13 +11,9 @@ package protocol RuntimeJournal: AnyObject, Sendable {
   /// Any thread, after the start.
   var shownRuntime: AnyObject? { get }
 
-  /// Hands over what the turn has recorded. The owner, at the end of a turn.
-  ///
-  /// - Returns: Whether what the turn does at its end must wait for the journal.
-  func endTurn() -> Bool
-
-  /// Keeps what a turn does at its end until everything that was handed over is durable. The owner.
-  func hold(_ ends: consuming TakenTurnEnds)
+  /// Hands over what the turn has recorded, and takes out of `ends` what must wait until that is durable. The owner, at the end
+  /// of a turn.
+  func endTurn(_ ends: TurnEnds)
 
   /// Whether the reactor must wait until the journal has room. The owner, between two turns.
   var isFull: Bool { get }
@@ -57,8 +53,14 @@ extension Runtime {
     return state
   }
 
-  /// Keeps for the journal what is left to do at the end of the turn; and if the journal is full, leaves the reactor
-  /// scheduled until there is room. The owner, after a turn.
+  /// Keeps for the journal what is left to do at the end of the turn. The owner, after a turn.
+  @usableFromInline
+  @inline(never)
+  func holdTurnEnds() {
+    if mailbox.turnEnds.isRequested { journal?.endTurn(mailbox.turnEnds) }
+  }
+
+  /// Does the same; and if the journal is full, leaves the reactor scheduled until there is room. The owner, after a turn.
   ///
   /// - Returns: Whether the calling thread is no longer the owner.
   @usableFromInline
@@ -71,14 +73,6 @@ extension Runtime {
     state.reschedule()
     journal.resumeWhenThereIsRoom()
     return true
-  }
-
-  /// Keeps for the journal what is left to do at the end of the turn. The owner, after a turn.
-  @usableFromInline
-  @inline(never)
-  func holdTurnEnds() {
-    guard mailbox.turnEnds.isRequested, let journal, journal.endTurn() else { return }
-    journal.hold(mailbox.turnEnds.take())
   }
 
   /// Whether the loop must not run a turn, since the journal is full. The owner.
@@ -102,7 +96,9 @@ extension Runtime {
   /// The runtime whose states the calling thread sees; nil if that is this one. Starts the reactor. Any thread.
   @usableFromInline
   @inline(never)
-  func runtimeToRead<R: Reactor<Action, Mutation, State>>(of reactor: R) -> Runtime<Mutation, Mutation, State>? {
+  func runtimeToRead<R: Reactor<Action, Mutation, State>>(of reactor: R) -> Runtime<
+    Mutation, Mutation, State
+  >? {
     if state.isOwner, isInTurn || !state.hasStarted { return nil }
     ensureStarted(reactor)
     return journal?.shownRuntime as? Runtime<Mutation, Mutation, State>
@@ -117,12 +113,14 @@ extension Runtime {
   }
 
   /// The state with the owner's changes. Starts the reactor. Any thread.
-  package func readLatest<R: Reactor<Action, Mutation, State>>(of reactor: R) -> State {
+  package func readLatest<R: Reactor<Action, Mutation, State>, Result>(
+    of reactor: R, _ body: (borrowing State) -> Result
+  ) -> Result {
     ensureStarted(reactor)
-    guard let state = state.read(thenCheck: { acquireAndRunOrSchedule(reactor) }) else {
+    guard let result = state.withValue(body, thenCheck: { acquireAndRunOrSchedule(reactor) }) else {
       preconditionFailure("a reactor that has started has a state")
     }
-    return state
+    return result
   }
 }
 
@@ -196,6 +194,12 @@ extension Runtime {
       preconditionFailure("the pipeline was not prepared")
     }
     return states
+  }
+
+  /// The state that other threads see, after ``preparePipeline(of:)``. Any thread.
+  package var shownState: State {
+    guard let state = state.read() else { preconditionFailure("the reactor has not started") }
+    return state
   }
 
   /// Calls `body` on a thread of its own, as the owner, between two turns, if there is no owner now. Any thread.
