@@ -29,6 +29,8 @@ public final class Journal: Sendable {
     var end: JournalEnd
     /// Entries that the store does not know yet.
     var newEntries: [JournalEntryRow] = []
+    /// The positions of the snapshots that the store keeps of an entry, as far as that is known; the older one first.
+    var stored: [UInt32: [UInt64]] = [:]
     var isOpen = true
   }
 
@@ -45,8 +47,10 @@ public final class Journal: Sendable {
     try self.init(store: store, mark: nil, configuration)
   }
 
-  init(store: any JournalStore, mark: ReplayMark?, _ configuration: JournalConfiguration) throws(JournalError)
-  {
+  /// - Parameter mark: Notes which record is being replayed.
+  package init(
+    store: any JournalStore, mark: ReplayMark?, _ configuration: JournalConfiguration
+  ) throws(JournalError) {
     do { wake = try EventCount() } catch {
       throw .failed(code: 0, message: "no memory")
     }
@@ -102,11 +106,9 @@ public struct JournalEntry: Sendable {
   let journal: Journal
   @usableFromInline let number: UInt32
   public let name: String
-  /// Where the log ended before the first record of the entry.
-  let since: UInt64
 
   init(journal: Journal, _ row: JournalEntryRow) {
     self.journal = journal
-    (number, name, since) = (row.number, row.name, row.since)
+    (number, name) = (row.number, row.name)
   }
 }

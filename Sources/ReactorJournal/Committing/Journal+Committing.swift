@@ -140,10 +140,12 @@ extension Journal.Log {
     if !isOpen { throw .fenced }
     if count == 0, snapshots.isEmpty { return first }
     let batch = JournalBatch(epoch: end.epoch, first: first, count: UInt32(count), bytes: bytes)
+    for index in newEntries.indices { newEntries[index].since = end.position }
     try store.commit(count > 0 ? batch : nil, entries: newEntries, snapshots: snapshots)
     end.position += UInt64(count)
     end.entries += newEntries
     newEntries = []
+    note(snapshots)
     return first
   }
 }

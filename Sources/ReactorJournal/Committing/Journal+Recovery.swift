@@ -14,7 +14,8 @@ extension Journal {
         var recovered =
           try readSnapshot(of: R.self, entry)
           ?? RecoveredState(
-            state: reactor.initialState, position: entry.since,
+            state: reactor.initialState,
+            position: log.end.entries.first { $0.number == entry.number }?.since ?? log.end.position,
             requests: RequestWindow(limit: configuration.requestWindow))
         try replay(
           reactor.makeReplayer(), R.digest, entry, into: &recovered, until: log.end.position, progress)
@@ -51,8 +52,11 @@ extension Journal {
     let mark = mark
     try store.readBatches(from: start + 1) { batch throws(JournalError) in
       let last = batch.first + UInt64(batch.count) - 1
-      // A snapshot is made between two batches.
-      if batch.first <= start { return true }
+      // All of the entry's records in a batch are in one group, so a snapshot contains all of them or none.
+      if batch.first <= start {
+        recovered.position = max(start, last)
+        return true
+      }
       let count = try RecordReplayer<State>.apply(
         batch.bytes.span.bytes, first: batch.first, of: entry, requests: &recovered.requests,
         digest: { digest(recovered.state) },

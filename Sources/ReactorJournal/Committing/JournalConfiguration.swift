@@ -15,6 +15,9 @@ public struct JournalConfiguration: Sendable {
   public var digestRecords = 100_000
   /// How many identifiers of requests are remembered for each reactor.
   public var requestWindow = 1024
+  /// Whether a record is replayed again at which two processes have ended: see ``JournalError/trapped(entry:position:)``. For the
+  /// first start after the error was corrected.
+  public var replaysTrappedRecords = false
   /// Called once, with the error that has ended the journal. On the journal's thread.
   public var onFailure: @Sendable (JournalError) -> Void = { _ in }
 

@@ -141,8 +141,7 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
     var run = copy run
     do throws(MalformedRecord) {
       while let record = try run.next() {
-        var decoder = RecordDecoder(record)
-        let mutation = try R.Mutation(from: &decoder, version: run.version)
+        let mutation = try R.schema.decode(R.Mutation.self, record, run.version)
         follower.runtime.reduceInStep(mutation, of: follower)
       }
     } catch {
@@ -168,6 +167,10 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
       follower.runtime.readLatest(of: follower) { R.encodeSnapshot(of: $0, into: &encoder) }
       let bytes = encoder.take()
       growth = Growth(snapshotBytes: bytes.count)
+      // Not only of this reactor's last record: otherwise a reactor without new ones would keep all records of others. In this
+      // order: what is committed later has a later position.
+      let end = journal.durablePosition
+      if member.isApplied { position = max(position, end) }
       journal.enqueue(
         JournalSnapshot(entry: entry.number, position: position, version: R.schema.version, bytes: bytes))
     }

@@ -61,6 +61,16 @@ extension DurableReactor {
   }
 
   @inlinable
+  @inline(__always)
+  func apply(_ mutation: Mutation, to state: inout State) {
+    if Self.reducesByValue {
+      state = reduce(state: state, mutation: mutation)
+    } else {
+      reduce(into: &state, mutation: mutation)
+    }
+  }
+
+  @inlinable
   public func makeReplayer() -> RecordReplayer<State> {
     RecordReplayer { [unowned self] (run, mark, state) throws(JournalError) in
       let schema = Self.schema
@@ -69,24 +79,10 @@ extension DurableReactor {
       }
       var run = run
       var position = run.first
-      let upcasts = run.version < schema.version && schema.upcasters[run.version] != nil
       do throws(MalformedRecord) {
         while let record = try run.next() {
           mark?.store(position)
-          let mutation: Mutation
-          if upcasts {
-            let (bytes, version) = try schema.upcast([UInt8](copying: record), from: run.version)
-            var decoder = RecordDecoder(bytes.span.bytes)
-            mutation = try Mutation(from: &decoder, version: version)
-          } else {
-            var decoder = RecordDecoder(record)
-            mutation = try Mutation(from: &decoder, version: run.version)
-          }
-          if Self.reducesByValue {
-            state = reduce(state: state, mutation: mutation)
-          } else {
-            reduce(into: &state, mutation: mutation)
-          }
+          apply(try schema.decode(Mutation.self, record, run.version), to: &state)
           position &+= 1
         }
       } catch {

@@ -216,6 +216,9 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   /// Whether nothing is pending, or being committed or applied. Any thread.
   var isIdle: Bool { shared.withLock { !$0.isCommitting && $0.pending.isEmpty } }
 
+  /// Whether everything that was committed is applied. The owner of the follower.
+  var isApplied: Bool { shared.withLock { !$0.isCommitting } }
+
   /// Refuses everything that is pending, and what comes later, and closes the reactor. The committer.
   func fence(_ failure: JournalError) {
     let (pending, wasSuspended) = shared.withLock { shared -> (PendingGroup, Bool) in

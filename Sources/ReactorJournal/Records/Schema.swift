@@ -33,9 +33,29 @@ public struct Schema: Sendable {
   @inlinable
   public func reads(_ version: UInt16) -> Bool { version >= oldest && version <= self.version }
 
-  /// Brings the bytes of a record to a newer version.
+  /// Reads a record of a version that ``reads(_:)``.
+  @inlinable
+  @inline(__always)
+  func decode<Record: JournalRecord>(
+    _: Record.Type, _ record: RawSpan, _ version: UInt16
+  ) throws(MalformedRecord) -> Record {
+    if version != self.version { return try decodeOlder(Record.self, record, version) }
+    var decoder = RecordDecoder(record)
+    return try Record(from: &decoder, version: version)
+  }
+
   @usableFromInline
-  func upcast(_ bytes: [UInt8], from version: UInt16) throws(MalformedRecord) -> ([UInt8], UInt16) {
+  @inline(never)
+  func decodeOlder<Record: JournalRecord>(
+    _: Record.Type, _ record: RawSpan, _ version: UInt16
+  ) throws(MalformedRecord) -> Record {
+    let (bytes, version) = try upcast([UInt8](copying: record), from: version)
+    var decoder = RecordDecoder(bytes.span.bytes)
+    return try Record(from: &decoder, version: version)
+  }
+
+  /// Brings the bytes of a record to a newer version.
+  private func upcast(_ bytes: [UInt8], from version: UInt16) throws(MalformedRecord) -> ([UInt8], UInt16) {
     var (bytes, version) = (bytes, version)
     while version < self.version, let upcaster = upcasters[version] {
       do { bytes = try upcaster(bytes) } catch { throw MalformedRecord() }
