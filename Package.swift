@@ -150,9 +150,14 @@ let package = Package(
       name: "ReactorSwiftCompatibilityTests",
       dependencies: ["ReactorRuntime", "ReactorSwiftCompatibility", "ReactorSwiftUserCode", "TestSupport"],
       swiftSettings: strictSwift),
+    // A disk in memory below SQLite, whose calls fail and whose power is cut.
+    .target(
+      name: "SimulatedDisk", dependencies: ["CSQLite"], path: "Tests/SimulatedDisk", cSettings: strictC),
     .testTarget(
       name: "ReactorJournalTests",
-      dependencies: ["CSQLite", "ReactorCore", "ReactorJournal", "ReactorRuntime", "TestSupport"],
+      dependencies: [
+        "CSQLite", "ReactorCore", "ReactorJournal", "ReactorRuntime", "SimulatedDisk", "TestSupport",
+      ],
       swiftSettings: strictSwift),
     .target(
       name: "MainLoopSupport", dependencies: ["ReactorCore", "ReactorRuntime", "TestSupport"],
