@@ -112,8 +112,8 @@ let package = Package(
     .executableTarget(
       name: "bench",
       dependencies: [
-        "AllocationCounting", "BenchmarkSupport", "CBenchmarkLimits", "PureSwiftCore", "RawCore",
-        "ReactorCore", "ReactorRuntime", "ReactorSwiftCompatibility",
+        "AllocationCounting", "BenchmarkSupport", "CBenchmarkLimits", "CSQLite", "PureSwiftCore", "RawCore",
+        "ReactorCore", "ReactorJournal", "ReactorRuntime", "ReactorSwiftCompatibility",
       ],
       path: "Benchmarks/bench", swiftSettings: strictSwift),
 
@@ -156,9 +156,16 @@ let package = Package(
     .testTarget(
       name: "ReactorJournalTests",
       dependencies: [
-        "CSQLite", "ReactorCore", "ReactorJournal", "ReactorRuntime", "SimulatedDisk", "TestSupport",
-      ],
-      swiftSettings: strictSwift),
+        "CSQLite", "JournalCrashSupport", "ReactorCore", "ReactorJournal", "ReactorRuntime", "SimulatedDisk",
+        "TestSupport",
+      ], swiftSettings: strictSwift),
+    // What KillTests kills.
+    .target(
+      name: "JournalCrashSupport", dependencies: ["ReactorCore", "ReactorJournal", "ReactorRuntime"],
+      path: "Tests/JournalCrash/Support", swiftSettings: strictSwift),
+    .executableTarget(
+      name: "journal-child", dependencies: ["JournalCrashSupport", "ReactorJournal", "ReactorRuntime"],
+      path: "Tests/JournalCrash/journal-child", swiftSettings: strictSwift),
     .target(
       name: "MainLoopSupport", dependencies: ["ReactorCore", "ReactorRuntime", "TestSupport"],
       path: "Tests/MainLoop/Support", swiftSettings: strictSwift),

@@ -38,6 +38,17 @@ public final class Journal: Sendable {
     weak let member: JournalMember?
   }
 
+  /// Opens a journal in a file, which it makes if it is not there. A few other files are beside it, with the same beginning of
+  /// their names.
+  ///
+  /// - Throws: ``JournalError``: another process has it open, or its end is not what was written.
+  public convenience init(
+    at path: String, configuration: JournalConfiguration = JournalConfiguration()
+  ) throws(JournalError) {
+    let mark = ReplayMark(path: path + "-replay", retries: configuration.replaysTrappedRecords)
+    try self.init(store: SQLiteStore(path: path), mark: mark, configuration)
+  }
+
   /// Opens a journal in a store of your own.
   ///
   /// - Throws: ``JournalError``: another process has it open, or its end is not what was written.
