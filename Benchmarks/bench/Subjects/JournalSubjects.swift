@@ -16,7 +16,7 @@ final class JournalDirectory: Sendable {
   }
 
   deinit {
-    for suffix in ["", "-wal", "-shm", "-lock", "-replay", "-journal"] { unlink("\(path)/journal\(suffix)") }
+    for suffix in ["", "-wal", "-shm", ".lock", "-replay"] { unlink("\(path)/journal\(suffix)") }
     rmdir(path)
   }
 
