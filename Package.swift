@@ -39,6 +39,7 @@ let package = Package(
     .library(name: "ReactorJournal", targets: ["ReactorJournal"]),
     .library(name: "ReactorTesting", targets: ["ReactorTesting"]),
     .library(name: "ReactorCore", targets: ["ReactorCore"]),
+    .executable(name: "reactor-journal", targets: ["reactor-journal"]),
     .executable(name: "bench", targets: ["bench"]),
   ],
   traits: [
@@ -90,6 +91,7 @@ let package = Package(
       name: "ReactorJournal", dependencies: ["CSQLite", "ReactorCore", "ReactorRuntime"],
       // Readers of records refer to bytes that they do not own. Not an unsafe flag: see `strictC`.
       swiftSettings: strictSwift + [.enableExperimentalFeature("Lifetimes")]),
+    .executableTarget(name: "reactor-journal", dependencies: ["ReactorJournal"], swiftSettings: strictSwift),
     .target(
       name: "ReactorTesting", dependencies: ["ReactorCore", "ReactorRuntime"], swiftSettings: strictSwift),
 

@@ -82,9 +82,12 @@ import Testing
   }
 
   /// Whether contents are what was written, up to some batch. Snapshots may be missing.
-  static func isPrefix(_ found: StoreContents, of whole: StoreContents) -> Bool {
+  static func isPrefix(
+    _ found: StoreContents, of whole: StoreContents, entriesMayBeMissing: Bool = false
+  ) -> Bool {
     found.base == 0 && found.batches == Array(whole.batches.prefix(found.batches.count))
-      && found.entries == Array(whole.entries.prefix(found.entries.count))
+      && (found.entries == Array(whole.entries.prefix(found.entries.count))
+        || entriesMayBeMissing && found.entries.allSatisfy { whole.entries.contains($0) })
       && found.snapshots.allSatisfy { entry, images in
         images.allSatisfy {
           $0 == StoreRun.image(of: entry, at: $0.position) && $0.position <= found.position

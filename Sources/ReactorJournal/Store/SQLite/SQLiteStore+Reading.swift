@@ -1,32 +1,45 @@
 /// Reading: each row is checked before its contents are used.
 extension SQLiteStore {
   /// Reads where the log begins and ends, and its entries.
-  func readLog() throws(JournalError) -> [JournalEntryRow] {
-    log = try readHead()
-    try findEnd()
-    return try readEntries()
+  ///
+  /// - Parameter report: As with ``open(_:)``.
+  func readLog(
+    _ report: (JournalError) throws(JournalError) -> Void
+  ) throws(JournalError) -> [JournalEntryRow] {
+    if let head = try readHead() {
+      log = head
+    } else {
+      try report(.badChecksum(position: 0))
+    }
+    log.position = log.base
+    log.checksum = log.baseChecksum
+    do throws(JournalError) {
+      try findEnd()
+    } catch {
+      try report(error)
+    }
+    let entries = try readEntries()
+    if entries.count != Int(log.entryCount) { try report(.badChecksum(position: 0)) }
+    return entries
   }
 
-  private func readHead() throws(JournalError) -> SQLiteLog {
-    let head = try perform { connection throws(SQLiteError) in
+  /// The row of the table `log`; nil if it is damaged.
+  private func readHead() throws(JournalError) -> SQLiteLog? {
+    try perform { connection throws(SQLiteError) in
       let row = connection.log
       try row.start()
       defer { row.reset() }
-      guard try row.next() else { return SQLiteLog?.none }
+      guard try row.next() else { return nil }
       var head = SQLiteLog()
       head.epoch = row.integer(0)
       head.entryCount = row.integer(1)
       head.base = row.integer(2)
       head.baseChecksum = row.integer(3)
-      return row.integer(4) == head.rowChecksum ? head : nil
+      return row.integer(4) == head.rowChecksum && head.epoch >= 0 && head.base >= 0 ? head : nil
     }
-    guard var head, head.epoch >= 0, head.base >= 0 else { throw .badChecksum(position: 0) }
-    head.position = head.base
-    head.checksum = head.baseChecksum
-    return head
   }
 
-  /// Checks the last batch, which follows the one before it or the base.
+  /// Finds and checks the last batch, which follows the one before it or the base. Of a damaged log, the end is what it may be.
   private func findEnd() throws(JournalError) {
     var bytes: [UInt8] = []
     let rows = try perform(at: log.base + 1) { connection throws(SQLiteError) in
@@ -49,9 +62,9 @@ extension SQLiteStore {
     log.append(last)
   }
 
+  /// The rows of the table `entries` that are not damaged.
   private func readEntries() throws(JournalError) -> [JournalEntryRow] {
     var entries: [JournalEntryRow] = []
-    var isDamaged = false
     try perform { connection throws(SQLiteError) in
       let rows = connection.entries
       try rows.start()
@@ -63,16 +76,12 @@ extension SQLiteStore {
         try rows.copyBlob(3, into: &name)
         guard rows.integer(2) == SQLiteSchema.checksum(number, since, blob: name),
           let entry = UInt32(exactly: number)
-        else {
-          isDamaged = true
-          continue
-        }
+        else { continue }
         entries.append(
           JournalEntryRow(
             number: entry, name: String(decoding: name, as: UTF8.self), since: UInt64(bitPattern: since)))
       }
     }
-    guard !isDamaged, entries.count == Int(log.entryCount) else { throw .badChecksum(position: 0) }
     return entries
   }
 
@@ -127,22 +136,15 @@ extension SQLiteStore {
   }
 
   public func readSnapshots(of entry: UInt32) throws(JournalError) -> [JournalSnapshot] {
-    var found: [JournalSnapshot] = []
-    let slots = SQLiteSchema.slots(of: entry)
-    for slot in slots {
-      // A damaged page of one snapshot must not hide the other.
-      do throws(JournalError) {
-        guard let snapshot = try readSnapshot(in: slot) else { continue }
-        // The log has lost its end.
-        guard snapshot.position <= log.position else { throw .gap(position: UInt64(log.position) + 1) }
-        found.append(snapshot)
-      } catch .badChecksum {
-      }
+    let found = try readableSnapshots(of: entry)
+    // The log has lost its end.
+    if found.contains(where: { $0.position > log.position }) {
+      throw .gap(position: UInt64(log.position) + 1)
     }
-    return found.sorted { $0.position > $1.position }
+    return found
   }
 
-  private func readSnapshot(in slot: Int64) throws(JournalError) -> JournalSnapshot? {
+  func readSnapshot(in slot: Int64) throws(JournalError) -> JournalSnapshot? {
     try perform { connection throws(SQLiteError) in
       let rows = connection.snapshots
       try rows.start(slot, slot)

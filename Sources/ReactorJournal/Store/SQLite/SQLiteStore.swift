@@ -48,11 +48,18 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
   deinit { close() }
 
   public func open() throws(JournalError) -> JournalEnd {
+    try open { fault throws(JournalError) in throw fault }
+  }
+
+  /// Opens the store.
+  ///
+  /// - Parameter report: Is called with what is wrong with the contents, and throws it, unless the store may be damaged.
+  func open(_ report: (JournalError) throws(JournalError) -> Void) throws(JournalError) -> JournalEnd {
     guard connection == nil, !isFenced else { throw .fenced }
     do throws(JournalError) {
       try takeLock()
       connection = try connect()
-      let entries = try readLog()
+      let entries = try readLog(report)
       if access == .readWrite { try beginEpoch() }
       lock?.markComplete()
       return JournalEnd(
