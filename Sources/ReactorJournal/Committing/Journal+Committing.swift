@@ -36,7 +36,7 @@ extension Journal {
     let outer = TurnMark.enter()
     defer { TurnMark.leave(outer) }
     while true {
-      _ = wake.wait { hasWork.load(ordering: .sequentiallyConsistent) }
+      awaitWork()
       hasWork.store(false, ordering: .sequentiallyConsistent)
       var taken = work.withLock { work in
         defer { (work.members, work.snapshots, work.jobs) = ([], [], []) }
@@ -54,6 +54,13 @@ extension Journal {
       DedicatedThread.yield()
     }
     close()
+  }
+
+  /// Sleeps until there is work; but not at once, since a sender that was waiting for the last commit may send again, and a
+  /// sleep takes longer than that.
+  private func awaitWork() {
+    for _ in 0..<100 where !hasWork.load(ordering: .relaxed) { CurrentCore.pause(times: 16) }
+    _ = wake.wait { hasWork.load(ordering: .sequentiallyConsistent) }
   }
 
   /// Commits the groups of as many members as a commit has room for, and finishes them.
@@ -91,7 +98,8 @@ extension Journal {
   private func commit(
     _ groups: [PendingGroup], _ count: Int, _ snapshots: [JournalSnapshot]
   ) throws(JournalError) -> UInt64 {
-    let bytes = groups.count == 1 ? groups[0].bytes : groups.flatMap(\.bytes)
+    var bytes = groups.first?.bytes ?? []
+    for group in groups.dropFirst() { bytes.append(contentsOf: group.bytes) }
     let deadline = ContinuousClock.now + configuration.diskFullLimit
     var snapshots = snapshots
     while true {

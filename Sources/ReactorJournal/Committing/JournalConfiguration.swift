@@ -2,7 +2,7 @@
 public struct JournalConfiguration: Sendable {
   /// How many bytes of records a reactor's turns hand over before the reactor waits for the disk. As many again are being
   /// committed; a turn that is running finishes its actions. Together this bounds the memory of each reactor's journal.
-  public var bufferBytes = 256 * 1024
+  public var bufferBytes = 1024 * 1024
   /// How many bytes a commit collects before it leaves other reactors to the next one.
   public var commitBytes = 1024 * 1024
   /// How long a commit is repeated while the disk is full.

@@ -101,8 +101,9 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
 
   /// Begins the turn's run of records, unless that was done before.
   @inlinable
-  package func beginRun(version: UInt16) {
-    if writer.byteCount == 0 { writer.begin(entry: entryNumber, kind: .mutations, version: version) }
+  @inline(__always)
+  package func beginRun(version: @autoclosure () -> UInt16) {
+    if writer.byteCount == 0 { writer.begin(entry: entryNumber, kind: .mutations, version: version()) }
   }
 
   @usableFromInline var entryNumber: UInt32 { entry.number }
