@@ -18,7 +18,8 @@ public final class Journal: Sendable {
   /// The store, and what the log contains. Held during each commit and each recovery.
   let log: SystemMutex<Log>
   let work = SystemMutex(Work())
-  let members = SystemMutex<[UInt32: WeakMember]>([:])
+  /// The members, also for a while those whose reactors are gone. Not weak: that would slow down each use of a member.
+  let members = SystemMutex<[UInt32: JournalMember]>([:])
   /// Whether the committer must take the work.
   let hasWork = Atomic(false)
   let wake: EventCount
@@ -32,10 +33,6 @@ public final class Journal: Sendable {
     /// The positions of the snapshots that the store keeps of an entry, as far as that is known; the older one first.
     var stored: [UInt32: [UInt64]] = [:]
     var isOpen = true
-  }
-
-  struct WeakMember: Sendable {
-    weak let member: JournalMember?
   }
 
   /// Opens a journal in a file, which it makes if it is not there. A few other files are beside it, with the same beginning of
@@ -95,21 +92,34 @@ public final class Journal: Sendable {
 
   func addMember(_ entry: JournalEntry, _ visibility: Visibility) -> JournalMember {
     let member = JournalMember(self, entry, visibility)
-    members.withLock { members in
-      let other = members[entry.number]?.member
-      precondition(
-        other == nil || other?.bound.map { $0.reactor == nil } == true,
-        """
-        Problem: two reactors use the entry "\(entry.name)" of a journal.
-        Likely cause: the reactor was made twice.
-        Remedy: give each reactor an entry of its own.
-        """)
-      members[entry.number] = WeakMember(member: member)
+    let replaced = members.withLock { members in
+      // Those whose reactors are gone.
+      let gone = members.filter { $0.value.isGone }
+      for number in gone.keys { members[number] = nil }
+      let other = members.updateValue(member, forKey: entry.number)
+      precondition(other?.bound == nil, useTwice(entry))
+      return (gone, other)
     }
+    // Not under the lock: this may destroy them.
+    withExtendedLifetime(replaced) {}
     return member
   }
 
-  var currentMembers: [JournalMember] { members.withLock { $0.values.compactMap(\.member) } }
+  /// Stops the program if a reactor is started whose entry another one uses.
+  func checkUse(by member: JournalMember) {
+    precondition(members.withLock { $0[member.entry.number] } === member, useTwice(member.entry))
+  }
+
+  private func useTwice(_ entry: JournalEntry) -> String {
+    """
+    Problem: two reactors use the entry "\(entry.name)" of a journal.
+    Likely cause: the reactor was made twice.
+    Remedy: give each reactor an entry of its own.
+    """
+  }
+
+  /// The members whose reactors may exist.
+  var currentMembers: [JournalMember] { members.withLock { Array($0.values) } }
 }
 
 /// A reactor's place in a ``Journal``: see ``Journal/entry(_:)``.

@@ -76,8 +76,7 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
   }
 
   func resume(_ reactor: any AnyObject & Sendable) {
-    guard let reactor = reactor as? R else { return }
-    reactor.runtime.resumeTurns(of: reactor)
+    withExtendedLifetime(reactor) { replayer.resume() }
   }
 
   func close(_ reactor: any AnyObject & Sendable, _ closing: Closing) {

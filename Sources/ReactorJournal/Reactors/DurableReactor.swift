@@ -72,8 +72,10 @@ extension DurableReactor {
 
   @inlinable
   public func makeReplayer() -> RecordReplayer<State> {
-    RecordReplayer { [unowned self] (run, mark, state) throws(JournalError) in
-      let schema = Self.schema
+    let resume = { @Sendable [unowned self] in runtime.resumeTurns(of: self) }
+    return RecordReplayer(resume) { [unowned self] (run, mark, state) throws(JournalError) in
+      // One reference for all records.
+      let (reactor, schema) = (self, Self.schema)
       guard schema.reads(run.version) else {
         throw .unknownVersion(entry: schema.name, version: run.version, position: run.first)
       }
@@ -82,7 +84,7 @@ extension DurableReactor {
       do throws(MalformedRecord) {
         while let record = try run.next() {
           mark?.store(position)
-          apply(try schema.decode(Mutation.self, record, run.version), to: &state)
+          reactor.apply(try schema.decode(Mutation.self, record, run.version), to: &state)
           position &+= 1
         }
       } catch {
@@ -109,10 +111,15 @@ public struct RecordReplayer<State: Sendable>: Sendable {
   @usableFromInline typealias Body =
     @Sendable (_ run: RecordRun, _ mark: ReplayMark?, _ state: inout State) throws(JournalError) -> Void
 
+  /// Continues the turns of the reactor, compiled for its type. The reactor must exist.
+  @usableFromInline let resume: @Sendable () -> Void
   @usableFromInline let body: Body
 
   @usableFromInline
-  init(_ body: @escaping Body) { self.body = body }
+  init(_ resume: @escaping @Sendable () -> Void, _ body: @escaping Body) {
+    self.resume = resume
+    self.body = body
+  }
 }
 
 /// Which threads see a state that is not durable yet.

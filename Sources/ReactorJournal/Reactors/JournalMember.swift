@@ -81,6 +81,7 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
       let recovered = try recover(reactor, nil)
       requests = recovered.requests
       bound = Binding(reactor, of: self, recovered)
+      journal.checkUse(by: self)
       recovery.withLock { $0 = nil }
       return recovered.state
     } catch {
@@ -114,8 +115,6 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   @usableFromInline package func endTurn(_ ends: TurnEnds) {
     let count = recordedInTurn
     if count > 0 { endRun(of: count) }
-    // The reactor is kept until its records are applied. Referenced outside of the lock, since it may be the last reference.
-    let reactor = bound?.reactor
     let (refused, mustQueue) = shared.withLock { shared -> (HeldEnds?, Bool) in
       if count > 0, shared.failure == nil {
         shared.pending.append(&writer, count)
@@ -125,7 +124,8 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
       let held = shared.mustHold ? takeEnds(ends) : nil
       if shared.failure != nil { return (held, false) }
       if let held { shared.pending.ends.append(held) }
-      if !shared.pending.isEmpty { shared.pending.reactor = reactor }
+      // It is kept until its records are applied.
+      if shared.pending.reactor == nil, !shared.pending.isEmpty { shared.pending.reactor = bound?.reactor }
       return (nil, shared.tryQueue())
     }
     if count > 0 { writer.clear() }
@@ -213,6 +213,9 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
     }
     if mustQueue { journal.enqueue(self) }
   }
+
+  /// Whether the reactor was started and does not exist any more. Any thread.
+  var isGone: Bool { bound.map { $0.reactor == nil } ?? false }
 
   /// Whether nothing is pending, or being committed or applied. Any thread.
   var isIdle: Bool { shared.withLock { !$0.isCommitting && $0.pending.isEmpty } }

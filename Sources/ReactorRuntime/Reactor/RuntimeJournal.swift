@@ -80,6 +80,7 @@ extension Runtime {
 
   /// Continues the turns of a reactor that ``holdOrSuspend()`` has left scheduled. Any thread; it runs none of them
   /// itself, unless the system gives no other thread.
+  @inlinable
   package func resumeTurns<R: Reactor<Action, Mutation, State>>(of reactor: R) {
     if let loop {
       if !loop.submit(makeLoopReactor(reactor)) { discardMailbox() }
