@@ -3,7 +3,7 @@ import ReactorJournal
 /// The commands that print records.
 
 func dump(_ path: String, _ filter: Filter) throws(Failure) {
-  try read(path, from: filter.from) { store, end throws(JournalError) in
+  try withJournal(path) { store, end throws(JournalError) in
     let names = end.names
     try store.readBatches(from: max(filter.from, end.base + 1)) { batch throws(JournalError) in
       var reader = RecordRunReader(batch.bytes.span.bytes, first: batch.first)
@@ -29,7 +29,7 @@ func dump(_ path: String, _ filter: Filter) throws(Failure) {
 }
 
 func showReplay(_ path: String, until position: UInt64) throws(Failure) {
-  try read(path, from: 1) { store, end throws(JournalError) in
+  try withJournal(path) { store, end throws(JournalError) in
     var starts: [UInt32: UInt64] = [:]
     var counts: [UInt32: UInt64] = [:]
     var images: [UInt32: JournalSnapshot] = [:]
@@ -61,10 +61,9 @@ func showReplay(_ path: String, until position: UInt64) throws(Failure) {
   }
 }
 
-/// Opens a journal, which must have the record at `position`, and closes it after `body`.
-private func read(
-  _ path: String, from position: UInt64,
-  _ body: (SQLiteStore, JournalEnd) throws(JournalError) -> Void
+/// Opens a journal and closes it after `body`.
+private func withJournal(
+  _ path: String, _ body: (SQLiteStore, JournalEnd) throws(JournalError) -> Void
 ) throws(Failure) {
   let store = SQLiteStore(path: path, access: .readOnly)
   defer { store.close() }

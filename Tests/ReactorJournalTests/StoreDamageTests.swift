@@ -60,6 +60,7 @@ import Testing
       ("UPDATE batches SET bytes=NULL WHERE first=7", .badChecksum(position: 7)),
       ("DELETE FROM batches WHERE first=1", .gap(position: 1)),
       ("DELETE FROM batches WHERE first=4", .gap(position: 4)),
+      ("DELETE FROM batches WHERE first>1", .gap(position: 4)),
       ("DELETE FROM batches", .gap(position: 1)),
       ("UPDATE snapshots SET slot=4 WHERE slot=1", nil),
       ("UPDATE snapshots SET position=1 WHERE slot=1", nil),

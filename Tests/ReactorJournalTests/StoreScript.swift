@@ -166,14 +166,16 @@ final class StoreRun {
   /// whole or not at all. Only removal has several parts.
   ///
   /// - Parameters:
+  ///   - path: The file, if it is on the real disk.
   ///   - mayHaveMore: Whether the step that failed may have had its effect.
   func check(
-    on disk: Disk, mayHaveMore: Bool = true, _ context: @autoclosure () -> String
+    on disk: Disk?, at path: String? = nil, mayHaveMore: Bool = true,
+    _ context: @autoclosure () -> String
   ) {
     // The run may have the lock still, if this is a copy of its disk. A disk does not know folders.
     let folder = TemporaryFolder()
     let store = SQLiteStore(
-      path: folder.file("journal"), access: .readWrite, vfs: disk.name, checkpointBytes: 1 << 20)
+      path: path ?? folder.file("journal"), access: .readWrite, vfs: disk?.name, checkpointBytes: 1 << 20)
     do throws(JournalError) {
       let end = try store.open()
       var found = try StoreContents(of: store, end: end)

@@ -75,13 +75,29 @@ import Testing
     }
   }
 
+  @Test func `A record that is older than its entry is a fault`() throws {
+    let folder = TemporaryFolder()
+    let store = SQLiteStore(path: folder.file("journal"))
+    _ = try store.open()
+    try store.commit(
+      StoreRun.batch(epoch: 1, first: 1, records: 1, size: 1),
+      entries: [JournalEntryRow(number: 0, name: "late", since: 1)], snapshots: [])
+    store.close()
+    #expect(try JournalVerifier.verify(store.path).fault == .malformed(position: 1))
+  }
+
   @Test func `A journal whose first records were removed is saved with its base`() throws {
     let folder = TemporaryFolder()
     let store = try StoreSQLiteTests.fill(folder, batches: 4)
     try store.commit(nil, entries: [], snapshots: [StoreRun.image(of: 0, at: 6)])
     try store.removeBatches(before: 7)
     store.close()
+    // A process that writes nothing has an epoch, too.
+    let second = SQLiteStore(path: store.path)
+    #expect(try second.open().epoch == 2)
+    second.close()
     _ = try JournalVerifier.salvage(store.path, to: folder.file("saved"))
+    #expect(try JournalVerifier.verify(folder.file("saved")).epoch == 2)
     var whole = try StoreDamageTests.read(store.path)
     #expect(try StoreDamageTests.read(folder.file("saved")) == whole)
     // Without the snapshot, for whose sake the records were removed, the state is lost.
@@ -93,9 +109,11 @@ import Testing
 
   @Test func `Nothing is saved over a file that exists`() throws {
     let folder = TemporaryFolder()
+    let other = TemporaryFolder()
     let (path, _) = try StoreDamageTests.make(in: folder)
-    let before = try bytes(of: path)
-    #expect(throws: JournalError.self) { try JournalVerifier.salvage(path, to: path) }
-    #expect(try bytes(of: path) == before)
+    let (occupied, _) = try StoreDamageTests.make(in: other)
+    let before = try bytes(of: occupied)
+    #expect(throws: JournalError.self) { try JournalVerifier.salvage(path, to: occupied) }
+    #expect(try bytes(of: occupied) == before)
   }
 }

@@ -93,7 +93,7 @@ import Testing
       }
     }
     let all = try lines()
-    #expect(all.count == 7)
+    try #require(all.count == 7)
     #expect(all[0] == Line(position: 1, kind: "mutations", entry: "a", hex: "a0", version: 2, epoch: 1))
     #expect(
       all[6]

@@ -18,7 +18,7 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
   }
 
   /// How many bytes the log may have before they are written back.
-  public static let defaultCheckpointBytes = 16 << 20
+  public static let defaultCheckpointBytes = 64 << 20
 
   let path: String
   let access: Access
