@@ -36,8 +36,10 @@ let package = Package(
     .library(name: "ReactorRuntime", targets: ["ReactorRuntime"]),
     .library(name: "ReactorKitCompatibility", targets: ["ReactorKitCompatibility"]),
     .library(name: "ReactorSwiftCompatibility", targets: ["ReactorSwiftCompatibility"]),
+    .library(name: "ReactorJournal", targets: ["ReactorJournal"]),
     .library(name: "ReactorTesting", targets: ["ReactorTesting"]),
     .library(name: "ReactorCore", targets: ["ReactorCore"]),
+    .executable(name: "reactor-journal", targets: ["reactor-journal"]),
     .executable(name: "bench", targets: ["bench"]),
   ],
   traits: [
@@ -82,6 +84,14 @@ let package = Package(
     .target(
       name: "ReactorSwiftCompatibility", dependencies: ["ReactorCore", "ReactorRuntime"],
       swiftSettings: strictSwift),
+    // Durable reactors. Nothing else links SQLite.
+    .systemLibrary(
+      name: "CSQLite", path: "CSources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .target(
+      name: "ReactorJournal", dependencies: ["CSQLite", "ReactorCore", "ReactorRuntime"],
+      // Readers of records refer to bytes that they do not own. Not an unsafe flag: see `strictC`.
+      swiftSettings: strictSwift + [.enableExperimentalFeature("Lifetimes")]),
+    .executableTarget(name: "reactor-journal", dependencies: ["ReactorJournal"], swiftSettings: strictSwift),
     .target(
       name: "ReactorTesting", dependencies: ["ReactorCore", "ReactorRuntime"], swiftSettings: strictSwift),
 
@@ -106,8 +116,8 @@ let package = Package(
     .executableTarget(
       name: "bench",
       dependencies: [
-        "AllocationCounting", "BenchmarkSupport", "CBenchmarkLimits", "PureSwiftCore", "RawCore",
-        "ReactorCore", "ReactorRuntime", "ReactorSwiftCompatibility",
+        "AllocationCounting", "BenchmarkSupport", "CBenchmarkLimits", "CSQLite", "PureSwiftCore", "RawCore",
+        "ReactorCore", "ReactorJournal", "ReactorRuntime", "ReactorSwiftCompatibility",
       ],
       path: "Benchmarks/bench", swiftSettings: strictSwift),
 
@@ -150,6 +160,22 @@ let package = Package(
       name: "ReactorSwiftCompatibilityTests",
       dependencies: ["ReactorRuntime", "ReactorSwiftCompatibility", "ReactorSwiftUserCode", "TestSupport"],
       swiftSettings: strictSwift),
+    // A disk in memory below SQLite, whose calls fail and whose power is cut.
+    .target(
+      name: "SimulatedDisk", dependencies: ["CSQLite"], path: "Tests/SimulatedDisk", cSettings: strictC),
+    .testTarget(
+      name: "ReactorJournalTests",
+      dependencies: [
+        "CSQLite", "JournalCrashSupport", "ReactorCore", "ReactorJournal", "ReactorRuntime", "SimulatedDisk",
+        "TestSupport",
+      ], swiftSettings: strictSwift),
+    // What KillTests kills.
+    .target(
+      name: "JournalCrashSupport", dependencies: ["ReactorCore", "ReactorJournal", "ReactorRuntime"],
+      path: "Tests/JournalCrash/Support", swiftSettings: strictSwift),
+    .executableTarget(
+      name: "journal-child", dependencies: ["JournalCrashSupport", "ReactorJournal", "ReactorRuntime"],
+      path: "Tests/JournalCrash/journal-child", swiftSettings: strictSwift),
     .target(
       name: "MainLoopSupport", dependencies: ["ReactorCore", "ReactorRuntime", "TestSupport"],
       path: "Tests/MainLoop/Support", swiftSettings: strictSwift),

@@ -6,7 +6,7 @@ import ReactorCore
 /// first.
 enum Catalogue {
   static let cases: [Case] =
-    parts + reactors + cores + streams + publishing + sizes + readers + latencies + scale + limits
+    parts + reactors + cores + journals + streams + publishing + sizes + readers + latencies + scale + limits
 }
 
 /// Parts of both cores, in this process. Producers send to a ring or to lanes, and one thread receives and reduces. Or
@@ -93,6 +93,32 @@ extension Catalogue {
         .onCore(CoreSubject.self),
         .subject("serial-queue", SerialQueueCoreBaseline.self),
       ])
+  ]
+}
+
+/// Reactors with a journal, and what a program without one does to keep its data.
+extension Catalogue {
+  static let journals: [Case] = [
+    Case(
+      "journal.send", .fanIn(.spinning),
+      variants: [
+        .subject("9-bytes", JournalSubject<SmallRecord>.self, hasOrder: false),
+        .subject("64-bytes", JournalSubject<LargeRecord>.self, hasOrder: false),
+        .subject("no-journal", CallerReactorSubject.self),
+        .subject("sqlite", SQLiteBaseline.self, hasOrder: false),
+      ]),
+    Case(
+      "journal.alone", .synchronous,
+      variants: [
+        .subject("64-bytes", JournalReplySubject.self, hasOrder: false),
+        .subject("sqlite", SQLiteBaseline.self, hasOrder: false),
+      ]),
+    Case(
+      "journal.replay", .synchronous,
+      variants: [
+        JournalReplay.variant("9-bytes", SmallRecord.self),
+        JournalReplay.variant("64-bytes", LargeRecord.self),
+      ]),
   ]
 }
 

@@ -146,6 +146,17 @@ public struct TurnEnds {
     fields.pointee.word &= ~Self.requested
     return TakenTurnEnds(newest: fields.pointee.newest)
   }
+
+  /// Takes those elements out that wait for a journal. The owner, after the turn.
+  public func takeThoseThatWait() -> TakenTurnEnds {
+    var waiting = Fields()
+    return withUnsafeMutablePointer(to: &waiting) { waiting in
+      guard let newest = fields.pointee.newest else { return TakenTurnEnds(newest: nil) }
+      _ = take()
+      TakenTurnEnds.forEachInOrder(newest) { ($0.waitsForJournal ? TurnEnds(waiting) : self).append($0) }
+      return TurnEnds(waiting).take()
+    }
+  }
 }
 
 /// The counters of a reactor's turns. The owner adds to them, and any thread reads them.

@@ -12,6 +12,13 @@ open class TurnEnd: @unchecked Sendable {
   /// Does it. The thread that ran the turn; it owns no reactor then, except that a loop keeps those that it runs.
   open func run() {}
 
+  /// Whether this waits for a journal even if the other ends of the turn do not.
+  open var waitsForJournal: Bool { false }
+
+  /// Called in place of ``run()`` if a journal cannot make the turn durable. The default calls ``run()``. A thread that owns no
+  /// reactor.
+  open func refuse(_ error: any Error) { run() }
+
   /// Calls ``run()`` when the innermost turn of the calling thread has ended and its state is shown; at once if the
   /// thread is inside of no turn.
   ///
@@ -38,10 +45,13 @@ public final class TurnEndAction: TurnEnd, @unchecked Sendable {
 }
 
 /// The elements of a turn that has ended.
-public struct TakenTurnEnds: ~Copyable {
+public struct TakenTurnEnds: ~Copyable, Sendable {
   private let newest: Unmanaged<TurnEnd>?
 
   init(newest: Unmanaged<TurnEnd>?) { self.newest = newest }
+
+  /// Whether there are none.
+  public var isEmpty: Bool { newest == nil }
 
   /// Runs the elements, in the order in which they were added; or leaves them to the turn that the calling thread is
   /// inside of. The thread that took them; outside of the ownership, so that other code may run.
@@ -54,6 +64,14 @@ public struct TakenTurnEnds: ~Copyable {
     } else {
       ThreadScope.leaveAll { Self.runAll(newest) }
     }
+  }
+
+  /// Calls ``TurnEnd/refuse(_:)`` of the elements, in the order in which they were added. A thread that is inside of no turn.
+  public consuming func refuse(_ error: any Error) {
+    guard let newest else { return }
+    let outer = TurnMark.enter()
+    ThreadScope.leaveAll { Self.forEach(Self.reversed(newest)) { $0.refuse(error) } }
+    TurnMark.leave(outer)
   }
 
   private static func runAll(_ newest: Unmanaged<TurnEnd>) {
@@ -82,6 +100,11 @@ public struct TakenTurnEnds: ~Copyable {
       last = end
     }
     return last.unsafelyUnwrapped
+  }
+
+  /// Calls `body` with each element of a list, the earliest first, and releases it afterwards.
+  static func forEachInOrder(_ newest: Unmanaged<TurnEnd>, _ body: (TurnEnd) -> Void) {
+    forEach(reversed(newest), body)
   }
 
   private static func forEach(_ first: Unmanaged<TurnEnd>, _ body: (TurnEnd) -> Void) {

@@ -83,6 +83,11 @@ public final class Reply<Value: Sendable>: TurnEnd, @unchecked Sendable {
     if phase.exchange(ReplyPhase.done, ordering: .acquiringAndReleasing) == ReplyPhase.waiting { deliver() }
   }
 
+  override public final func refuse(_ error: any Error) {
+    self.error = .failed(error)
+    run()
+  }
+
   @usableFromInline
   final func deliver() {
     receiver?.receive(result)

@@ -44,6 +44,14 @@ public protocol Reactor<Action, Mutation, State>: AnyObject, Sendable {
   /// ``ReactorKitReactor``.
   static var reducesByValue: Bool { get }
 
+  /// Whether a journal records the mutations. Constant. The default is false; it is true for a `DurableReactor`, of the
+  /// module ReactorJournal.
+  static var isDurable: Bool { get }
+
+  /// Records a mutation that is about to be reduced. The runtime calls it, on the owner, only if ``isDurable`` is true. The
+  /// default does nothing.
+  func willReduce(_ mutation: Mutation)
+
   /// Returns what the actions become before they reach `mutate`. Called once, when the reactor is first used, with the
   /// stream of all actions. The stream that it returns may emit on any thread. If that stream ends, the reactor is
   /// closed.
@@ -63,6 +71,12 @@ extension Reactor {
 
   @inlinable
   public static var reducesByValue: Bool { false }
+
+  @inlinable
+  public static var isDurable: Bool { false }
+
+  @inlinable
+  public func willReduce(_ mutation: Mutation) {}
 
   @inlinable
   public func reduce(state: State, mutation: Mutation) -> State {
@@ -166,6 +180,7 @@ extension Reactor {
   @inlinable
   public var state: Observable<State> {
     if runtime.isStubbed { return runtime.ensureStub(of: self).state.asObservable() }
+    if Self.isDurable, let shown = runtime.runtimeToRead(of: self) { return shown.observableStates }
     return runtime.startAndUsePipeline(of: self) { $0.states.observable }
   }
 
@@ -192,6 +207,9 @@ extension Reactor {
   @inline(__always)
   public var currentState: State {
     if runtime.isStubbed { return runtime.stubState(of: self) }
+    if Self.isDurable, let shown = runtime.runtimeToRead(of: self) {
+      return shown.state.read() ?? initialState
+    }
     return runtime.state.read(thenCheck: { runtime.acquireAndRunOrSchedule(self) }) ?? initialState
   }
 
@@ -216,6 +234,11 @@ extension Reactor {
     _ body: (borrowing State) throws(E) -> Result
   ) throws(E) -> Result {
     if runtime.isStubbed { return try body(runtime.stubState(of: self)) }
+    if Self.isDurable, let shown = runtime.runtimeToRead(of: self),
+      let result = try shown.state.withValue(body)
+    {
+      return result
+    }
     // On demand, a thread that reads does not become the owner. So what `body` sent to an idle reactor is processed when the
     // read has ended. Otherwise a reader may be the owner for a moment, and leaves the mailbox as every owner does.
     let result = try runtime.state.withValue(body, thenCheck: { runtime.acquireAndRunOrSchedule(self) })

@@ -103,7 +103,7 @@ extension Runtime {
   func makeInitialState<R: Reactor<Action, Mutation, State>>(of reactor: R) -> State {
     if extraStages.contains(.stubbed) {
       insert(.unconnected)
-      return reactor.initialState
+      return firstState(of: reactor)
     }
     var owner = PortReactor(reactor, part: self)
     let initial = callTransforms(of: reactor, owner)
@@ -119,11 +119,18 @@ extension Runtime {
     let ports = ports(of: owner)
     let action = reactor.transform(action: ports.action)
     let mutation = reactor.transform(mutation: ports.mutation)
-    let initial = reactor.initialState
+    let initial = firstState(of: reactor)
     let state = reactor.transform(state: ports.state)
     noteTransforms(
       TransformStreams(action: action, mutation: mutation, state: state), given: ports, of: reactor)
     return initial
+  }
+
+  /// The state before the first action. The owner.
+  @inlinable
+  @inline(__always)
+  func firstState<R: Reactor<Action, Mutation, State>>(of reactor: R) -> State {
+    R.isDurable ? recoverState(of: reactor) : reactor.initialState
   }
 
   /// Returns the streams that the transforms are given. They use the pipeline only when they are subscribed to: most
@@ -160,6 +167,15 @@ extension Runtime {
     if !transformed.action.isIdentical(to: ports.action) { found.insert(.transformedAction) }
     if !transformed.mutation.isIdentical(to: ports.mutation) { found.insert(.transformedMutation) }
     if !transformed.state.isIdentical(to: ports.state) { found.insert(.transformedState) }
+    if R.isDurable {
+      precondition(
+        !found.contains(.transformedState),
+        """
+        Problem: the states of \(R.self) would not be those that its journal contains.
+        Likely cause: a durable reactor has a transform(state:).
+        Remedy: transform the stream `state` where it is observed.
+        """)
+    }
     if found.isEmpty, !extraStages.contains(.observedState) { return }
     ensurePipeline(of: reactor).transformed.value = transformed
     insert(found.union(.unconnected))

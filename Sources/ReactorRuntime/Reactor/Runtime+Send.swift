@@ -73,6 +73,7 @@ extension Runtime {
       notifyTurnObserver()
       TurnMark.leave(outer)
     }
+    if R.isDurable, holdOrSuspend() { return }
     if !mailbox.holdsOwn {
       releaseAndRunTurnEnds()
       if mailbox.isInboundEmpty || !tryReacquire() { return }

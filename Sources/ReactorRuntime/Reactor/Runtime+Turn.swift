@@ -30,6 +30,7 @@ extension Runtime {
       beginReduce()
       defer { endReduce() }
     #endif
+    if R.isDurable { reactor.willReduce(mutation) }
     if R.reducesByValue {
       // The state before can be read meanwhile.
       state.replace { state in reactor.reduce(state: state, mutation: mutation) }
@@ -61,6 +62,7 @@ extension Runtime {
         while true {
           let limit = allowance.limit
           let processed = runTurnKeepingOwnership(of: reactor, upTo: limit)
+          if R.isDurable, holdOrSuspend() { return }
           allowance.note(processed)
           if mailbox.turnEnds.isRequested {
             // Releases for that. But not while the owner's own actions wait, which come first in the order.
@@ -84,10 +86,15 @@ extension Runtime {
     }
   }
 
-  /// Calls ``TurnObserving/turnEnded(_:)``. The owner, at the end of a turn, when its state is shown.
+  /// Calls ``TurnObserving/turnEnded(_:)``, and hands over to the journal what the turn has recorded. The owner, at the end
+  /// of a turn, when its state is shown.
   @usableFromInline
   @inline(never)
-  func notifyTurnObserver() { binding.value.turnObserver?.turnEnded() }
+  func notifyTurnObserver() {
+    guard let observer = binding.value.turnObserver else { return }
+    observer.turnEnded?()
+    observer.journal?.endTurn(mailbox.turnEnds)
+  }
 
   /// Releases the ownership and does what the turn has left to do at its end. The owner; it must check the mailbox again
   /// afterwards.
@@ -200,6 +207,7 @@ extension Runtime {
     return { call in
       runtime.use { runtime in
         if call == .turn { return reactor.use { runtime.runLoopTurnKeepingOwnership(of: $0) } }
+        if R.isDurable, call == .leave, runtime.holdOrSuspend() { return 1 }
         return runtime.handle(call)
       }
     }
@@ -214,9 +222,11 @@ extension Runtime {
   @inlinable
   @inline(__always)
   func runLoopTurnKeepingOwnership<R: Reactor<Action, Mutation, State>>(of reactor: R) -> Int {
+    if R.isDurable, isSuspendedOnLoop { return 0 }
     loop?.setRunning(ObjectIdentifier(self))
     let processed = runTurnKeepingOwnership(of: reactor, upTo: turnLimit)
     loop?.setRunning(nil)
+    if R.isDurable { holdTurnEnds() }
     if mailbox.turnEnds.isRequested { runTurnEndsAsOwner() }
     return processed
   }

@@ -29,7 +29,7 @@ extension TurnObserving {
   @usableFromInline
   func makeTurnObserver() -> TurnObserver {
     let (runtime, reactor) = (UncountedReference(runtime), UncountedReference(self))
-    return TurnObserver {
+    return TurnObserver(journal: self.runtime.journal) {
       runtime.use { runtime in reactor.use { reactor in runtime.state.withValue { reactor.turnEnded($0) } } }
     }
   }
@@ -38,7 +38,12 @@ extension TurnObserving {
 /// What the runtime calls at the end of a turn. An object, so that a reactor without one pays a pointer.
 @usableFromInline
 final class TurnObserver: Sendable {
-  let turnEnded: @Sendable () -> Void
+  let turnEnded: (@Sendable () -> Void)?
+  /// Of a durable reactor.
+  @usableFromInline let journal: (any RuntimeJournal)?
 
-  init(_ turnEnded: @escaping @Sendable () -> Void) { self.turnEnded = turnEnded }
+  init(journal: (any RuntimeJournal)?, _ turnEnded: (@Sendable () -> Void)? = nil) {
+    self.turnEnded = turnEnded
+    self.journal = journal
+  }
 }

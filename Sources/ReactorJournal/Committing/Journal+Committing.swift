@@ -1,0 +1,192 @@
+import ReactorCore
+import ReactorRuntime
+import Synchronization
+
+/// What waits for the committer.
+struct Work: Sendable {
+  /// Members with a pending group, each once.
+  var members: [JournalMember] = []
+  var snapshots: [JournalSnapshot] = []
+  var jobs: [@Sendable () -> Void] = []
+  var mustStop = false
+  var hasStopped = false
+}
+
+/// Giving the committer something to do. Any thread.
+extension Journal {
+  func enqueue(_ member: JournalMember) { addWork { $0.members.append(member) } }
+
+  func enqueue(_ snapshot: JournalSnapshot) { addWork { $0.snapshots.append(snapshot) } }
+
+  func addWork(_ add: (inout Work) -> Void) {
+    work.withLock { add(&$0) }
+    // Release: pairs with the exchange of the committer, though the lock carries the work itself. The wake-up comes after it.
+    hasWork.store(true, ordering: .sequentiallyConsistent)
+    wake.notify()
+  }
+
+  /// Ends the journal because of an error outside of a commit.
+  func fail(_ error: JournalError) { addWork { $0.jobs.append { [self] in fence(error, tried: []) } } }
+}
+
+/// The committer.
+extension Journal {
+  func runCommitter() {
+    // What runs here must not wait for room: it is the committer that makes room.
+    let outer = TurnMark.enter()
+    defer { TurnMark.leave(outer) }
+    while true {
+      awaitWork()
+      hasWork.store(false, ordering: .sequentiallyConsistent)
+      var taken = work.withLock { work in
+        defer { (work.members, work.snapshots, work.jobs) = ([], [], []) }
+        return work
+      }
+      for job in taken.jobs { job() }
+      repeat {
+        commitNext(&taken.members, taken.snapshots)
+        taken.snapshots = []
+      } while !taken.members.isEmpty
+      guard taken.mustStop else { continue }
+      if !hasWork.load(ordering: .sequentiallyConsistent), currentMembers.allSatisfy(\.isIdle) { break }
+      // A group is being applied on another thread.
+      hasWork.store(true, ordering: .sequentiallyConsistent)
+      DedicatedThread.yield()
+    }
+    close()
+  }
+
+  /// Sleeps until there is work; but not at once, since a sender that was waiting for the last commit may send again, and a
+  /// sleep takes longer than that.
+  private func awaitWork() {
+    for _ in 0..<100 where !hasWork.load(ordering: .relaxed) { CurrentCore.pause(times: 16) }
+    _ = wake.wait { hasWork.load(ordering: .sequentiallyConsistent) }
+  }
+
+  /// Commits the groups of as many members as a commit has room for, and finishes them.
+  private func commitNext(_ members: inout [JournalMember], _ snapshots: [JournalSnapshot]) {
+    var groups: [(member: JournalMember, group: PendingGroup)] = []
+    var (size, taken) = (0, 0)
+    for member in members {
+      if taken > 0, size >= configuration.commitBytes { break }
+      taken += 1
+      guard let group = member.takeGroup() else { continue }
+      size += group.byteCount
+      groups.append((member, group))
+    }
+    members.removeFirst(taken)
+    if groups.isEmpty, snapshots.isEmpty { return }
+    if let failure { return refuse(groups, .notWritten(failure)) }
+    let count = groups.reduce(0) { $0 + $1.group.count }
+    do {
+      var position = try commit(groups.map(\.group), count, snapshots)
+      for (member, group) in groups {
+        let committed = CommittedGroup(
+          bytes: group.bytes, count: group.count, first: position, ends: group.ends, reactor: group.reactor)
+        position += UInt64(group.count)
+        if group.count > 0 { member.durablePosition.store(position - 1, ordering: .releasing) }
+        member.bound?.finish(committed)
+      }
+    } catch {
+      fence(error, tried: groups)
+    }
+  }
+
+  /// Writes one batch, and repeats it while the disk is full.
+  ///
+  /// - Returns: The position of the first record.
+  private func commit(
+    _ groups: [PendingGroup], _ count: Int, _ snapshots: [JournalSnapshot]
+  ) throws(JournalError) -> UInt64 {
+    var bytes = groups.first?.bytes ?? []
+    for group in groups.dropFirst() { bytes.append(contentsOf: group.bytes) }
+    let deadline = ContinuousClock.now + configuration.diskFullLimit
+    var snapshots = snapshots
+    while true {
+      do {
+        return try log.withLock { log in
+          Result { () throws(JournalError) in try log.append(bytes, count, snapshots, to: store) }
+        }.get()
+      } catch .diskFull where .now < deadline {
+        // They can wait; the records cannot.
+        snapshots = []
+        _ = wake.wait(timeoutNanoseconds: 20_000_000) { false }
+      }
+    }
+  }
+
+  private func refuse(_ groups: [(member: JournalMember, group: PendingGroup)], _ error: DurabilityError) {
+    for (member, group) in groups {
+      for ends in group.ends { ends.refuse(error) }
+      member.finishGroup()
+    }
+  }
+
+  /// Ends the journal for good. The committer.
+  ///
+  /// - Parameter tried: The groups that the failed commit contained.
+  private func fence(_ error: JournalError, tried: [(member: JournalMember, group: PendingGroup)]) {
+    let isFirst = failureStore.withLock { failure in
+      defer { failure = failure ?? error }
+      return failure == nil
+    }
+    refuse(tried, error.isOutcomeKnown ? .notWritten(error) : .unknownOutcome(error))
+    guard isFirst else { return }
+    for member in currentMembers { member.fence(error) }
+    configuration.onFailure(error)
+  }
+}
+
+extension Journal.Log {
+  /// Writes a batch, if there are records, and what comes with it.
+  ///
+  /// - Returns: The position of its first record.
+  fileprivate mutating func append(
+    _ bytes: [UInt8], _ count: Int, _ snapshots: [JournalSnapshot], to store: any JournalStore
+  ) throws(JournalError) -> UInt64 {
+    let first = end.position + 1
+    if !isOpen { throw .fenced }
+    if count == 0, snapshots.isEmpty { return first }
+    let batch = JournalBatch(epoch: end.epoch, first: first, count: UInt32(count), bytes: bytes)
+    for index in newEntries.indices { newEntries[index].since = end.position }
+    try store.commit(count > 0 ? batch : nil, entries: newEntries, snapshots: snapshots)
+    end.position += UInt64(count)
+    end.entries += newEntries
+    newEntries = []
+    note(snapshots)
+    return first
+  }
+}
+
+/// The end.
+extension Journal: Closeable {
+  /// Closes the reactors of the journal; they process what they have accepted. Any thread.
+  public func beginClosing() {
+    for member in currentMembers {
+      if let bound = member.bound, let reactor = bound.reactor { bound.close(reactor, .drain) }
+    }
+  }
+
+  /// Waits until the reactors have ended and everything is durable, and closes the store. Any thread, but not one of the
+  /// journal's or of its reactors' turns.
+  public func finishClosing(before deadline: ContinuousClock.Instant) -> [Unfinished] {
+    var unfinished: [Unfinished] = []
+    for member in currentMembers { unfinished += member.bound?.finishClosing(before: deadline) ?? [] }
+    if !unfinished.isEmpty { return unfinished }
+    addWork { $0.mustStop = true }
+    while !work.withLock({ $0.hasStopped }) {
+      if .now >= deadline { return [Unfinished(name: "journal", loop: nil, occupation: .notRun)] }
+      _ = wake.wait(timeoutNanoseconds: 1_000_000) { work.withLock { $0.hasStopped } }
+    }
+    return []
+  }
+
+  private func close() {
+    log.withLock { log in
+      log.isOpen = false
+      store.close()
+    }
+    work.withLock { $0.hasStopped = true }
+    wake.notify()
+  }
+}

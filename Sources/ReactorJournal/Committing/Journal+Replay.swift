@@ -1,0 +1,69 @@
+import ReactorCore
+import ReactorRuntime
+
+extension Journal {
+  /// Goes through the history of a reactor: calls `body` after each mutation. Begins with the oldest kept state, or with the
+  /// initial one. Nothing is changed.
+  ///
+  /// ```swift
+  /// try Journal.replay(store, Ledger(…), entry: "ledger/1", until: 4711) { state, mutation, position in … }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - store: Opened meanwhile.
+  ///   - reactor: Whose `reduce` is called. It need not belong to this journal.
+  ///   - name: The name of the entry.
+  ///   - last: The position after which it stops.
+  ///   - body: Gets the state after a mutation, the mutation, and its position.
+  /// - Returns: The last state.
+  /// - Throws: ``JournalError``.
+  public static func replay<R: DurableReactor>(
+    _ store: any JournalStore, _ reactor: R, entry name: String, until last: UInt64 = .max,
+    _ body: (borrowing R.State, R.Mutation, UInt64) -> Void
+  ) throws(JournalError) -> R.State {
+    let end = try store.open()
+    defer { store.close() }
+    guard let row = end.entries.first(where: { $0.name == name }) else {
+      throw .unknownFormat("there is no entry \(name)")
+    }
+    let old = try store.readSnapshots(of: row.number).last { $0.position <= last }
+    var state =
+      try old.flatMap { snapshot throws(JournalError) in try decode(snapshot, R.self) }
+      ?? reactor.initialState
+    let first = (old?.position ?? row.since) + 1
+    if first > end.position { return state }
+    try store.readBatches(from: first) { batch throws(JournalError) in
+      var reader = RecordRunReader(batch.bytes.span.bytes, first: batch.first)
+      while var run = try reader.next() {
+        guard run.entry == row.number, run.kind == .mutations else { continue }
+        var position = run.first
+        do throws(MalformedRecord) {
+          while let record = try run.next() {
+            if position > last { return false }
+            defer { position += 1 }
+            if position < first { continue }
+            let mutation = try R.schema.decode(R.Mutation.self, record, run.version)
+            reactor.apply(mutation, to: &state)
+            body(state, mutation, position)
+          }
+        } catch {
+          throw .malformed(position: position)
+        }
+      }
+      return true
+    }
+    return state
+  }
+
+  private static func decode<R: DurableReactor>(_ snapshot: JournalSnapshot, _: R.Type) throws(JournalError)
+    -> R.State
+  {
+    var decoder = RecordDecoder(snapshot.bytes.span.bytes)
+    do throws(MalformedRecord) {
+      _ = try RequestWindow(limit: 0, from: &decoder)
+      return try R.decodeSnapshot(from: &decoder, version: snapshot.version)
+    } catch {
+      throw .malformed(position: snapshot.position)
+    }
+  }
+}

@@ -1,0 +1,25 @@
+/// The limits of a ``Journal``.
+public struct JournalConfiguration: Sendable {
+  /// How many bytes of records a reactor's turns hand over before the reactor waits for the disk. As many again are being
+  /// committed; a turn that is running finishes its actions. Together this bounds the memory of each reactor's journal.
+  public var bufferBytes = 1024 * 1024
+  /// How many bytes a commit collects before it leaves other reactors to the next one.
+  public var commitBytes = 1024 * 1024
+  /// How long a commit is repeated while the disk is full.
+  public var diskFullLimit = Duration.seconds(30)
+  /// After how many records of a reactor its state is stored; nil stores no states.
+  public var snapshotRecords: Int? = 1_000_000
+  /// How many bytes of records there must be for each byte of the last snapshot before the next one is made.
+  public var snapshotRatio = 2.0
+  /// After how many records of a reactor the digest of its state is stored, if it has one.
+  public var digestRecords = 100_000
+  /// How many identifiers of requests are remembered for each reactor.
+  public var requestWindow = 1024
+  /// Whether a record is replayed again at which two processes have ended: see ``JournalError/trapped(entry:position:)``. For the
+  /// first start after the error was corrected.
+  public var replaysTrappedRecords = false
+  /// Called once, with the error that has ended the journal. On the journal's thread.
+  public var onFailure: @Sendable (JournalError) -> Void = { _ in }
+
+  public init() {}
+}

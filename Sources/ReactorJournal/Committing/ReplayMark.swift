@@ -1,0 +1,63 @@
+import ReactorCore
+
+/// Says which record is being replayed, in a file that the next process finds: a record that stops the process in `reduce` must
+/// not do so again and again.
+///
+/// A process may also be killed while it replays, by chance at any record. So the first time only notes the position, and
+/// the record is tried once more. If the next process ends at the same record, the one after that refuses it.
+@usableFromInline
+package final class ReplayMark: Sendable {
+  /// What the words of the file are.
+  private enum Word: Int {
+    case isReplaying, entry, position, lastEntry, lastPosition
+    static let count = 5
+  }
+
+  @usableFromInline static let positionWord = 2
+
+  @usableFromInline let words: MappedWords
+  /// The record at which two processes have ended.
+  private let trapped: (entry: UInt64, position: UInt64)?
+
+  /// - Parameter path: Of the file. Nil if it cannot be mapped.
+  /// - Parameter retries: Whether a record is tried again at which two processes have ended.
+  package init?(path: String, retries: Bool) {
+    guard let words = MappedWords(path: path, count: Word.count) else { return nil }
+    self.words = words
+    let entry = words[Word.entry.rawValue]
+    let position = words[Word.position.rawValue]
+    let hasEnded = words[Word.isReplaying.rawValue] == 1
+    let isRepeated =
+      hasEnded && entry == words[Word.lastEntry.rawValue] && position == words[Word.lastPosition.rawValue]
+    trapped = isRepeated && !retries ? (entry, position) : nil
+    if hasEnded {
+      words[Word.lastEntry.rawValue] = entry
+      words[Word.lastPosition.rawValue] = position
+    }
+    // A process that refuses leaves the mark as it is.
+    if trapped == nil { words[Word.isReplaying.rawValue] = 0 }
+  }
+
+  /// Notes the position of the record that is replayed next.
+  @inlinable
+  func store(_ position: UInt64) { words[Self.positionWord] = position }
+
+  /// - Throws: ``JournalError/trapped(entry:position:)`` if two processes have ended at a record of the entry.
+  func check(_ entry: JournalEntry) throws(JournalError) {
+    if let trapped, trapped.entry == entry.number {
+      throw .trapped(entry: entry.name, position: trapped.position)
+    }
+  }
+
+  func begin(_ entry: JournalEntry) {
+    guard trapped == nil else { return }
+    words[Word.entry.rawValue] = UInt64(entry.number)
+    words[Word.position.rawValue] = 0
+    words[Word.isReplaying.rawValue] = 1
+  }
+
+  func end() {
+    guard trapped == nil else { return }
+    words[Word.isReplaying.rawValue] = 0
+  }
+}

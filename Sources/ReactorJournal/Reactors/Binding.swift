@@ -1,0 +1,177 @@
+import ReactorCore
+import ReactorRuntime
+import Synchronization
+
+/// What a ``JournalMember`` knows of its reactor, without its type. Any thread, unless it says otherwise.
+package protocol BoundReactor: AnyObject, Sendable {
+  /// The reactor; nil if it is gone.
+  var reactor: (any AnyObject & Sendable)? { get }
+  /// The runtime of the ``Follower``, if there is one.
+  var followerRuntime: AnyObject? { get }
+  /// The digest of the latest state. The owner.
+  func digestOfOwner() -> UInt64?
+  /// Continues the reactor's turns.
+  func resume(_ reactor: any AnyObject & Sendable)
+  func close(_ reactor: any AnyObject & Sendable, _ closing: Closing)
+  /// Waits for the end of the reactor.
+  func finishClosing(before deadline: ContinuousClock.Instant) -> [Unfinished]
+  /// Shows what a group has changed, then runs its ends, then allows the next group. The committer.
+  func finish(_ group: CommittedGroup)
+  /// Makes a snapshot even if none is due.
+  func requestSnapshot()
+}
+
+/// A group whose records are durable.
+package struct CommittedGroup: Sendable {
+  let bytes: [UInt8]
+  let count: Int
+  /// The position of the first record.
+  let first: UInt64
+  let ends: [HeldEnds]
+  /// Alive until the records are applied.
+  let reactor: (any AnyObject & Sendable)?
+
+  func runEnds() { for ends in ends { ends.run() } }
+}
+
+/// A started reactor of a journal, and its ``Follower``.
+final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
+  // Unchecked: only the owner of the follower uses the variables. The reactor is weak, since its runtime retains this.
+
+  private weak let weakReactor: R?
+  private unowned let member: JournalMember
+  private let journal: Journal
+  private let entry: JournalEntry
+  private let follower: Follower<R>?
+  private let replayer: RecordReplayer<R.State>
+  private let isSnapshotDue = Atomic(false)
+
+  /// Up to where the follower's state contains the records.
+  @exclusivity(unchecked) private var position: UInt64
+  @exclusivity(unchecked) private var requests: RequestWindow
+  @exclusivity(unchecked) private var growth: Growth
+
+  init(_ reactor: R, of member: JournalMember, _ recovered: RecoveredState<R.State>) {
+    weakReactor = reactor
+    self.member = member
+    (journal, entry) = (member.journal, member.entry)
+    replayer = reactor.makeReplayer()
+    position = recovered.position
+    requests = recovered.requests
+    growth = recovered.growth
+    if member.visibility == .durable || journal.configuration.snapshotRecords != nil {
+      follower = Follower(of: reactor, recovered.state)
+    } else {
+      follower = nil
+    }
+    if let follower { follower.runtime.preparePipeline(of: follower) }
+  }
+
+  var reactor: (any AnyObject & Sendable)? { weakReactor }
+
+  var followerRuntime: AnyObject? { follower?.runtime }
+
+  func digestOfOwner() -> UInt64? {
+    weakReactor.flatMap { reactor in reactor.runtime.readLatest(of: reactor, R.digest) }
+  }
+
+  func resume(_ reactor: any AnyObject & Sendable) {
+    withExtendedLifetime(reactor) { replayer.resume() }
+  }
+
+  func close(_ reactor: any AnyObject & Sendable, _ closing: Closing) {
+    guard let reactor = reactor as? R else { return }
+    reactor.close(closing)
+  }
+
+  func finishClosing(before deadline: ContinuousClock.Instant) -> [Unfinished] {
+    weakReactor.map { $0.ending().finishClosing(before: deadline) } ?? []
+  }
+
+  // MARK: Following
+
+  func finish(_ group: CommittedGroup) {
+    // The reactor is gone if it had nothing to apply.
+    guard let follower, group.reactor != nil else {
+      group.runEnds()
+      return member.finishGroup()
+    }
+    let member = member
+    let step = { @Sendable [self] in
+      apply(group, to: follower)
+      member.finishGroup()
+      // After the end of this turn, when its state can be read.
+      group.runEnds()
+    }
+    while follower.runtime.enqueueStep(of: follower, step, orDiscard: { _ in step() }) != nil {
+      DedicatedThread.yield()
+    }
+    if isSnapshotDue.load(ordering: .relaxed) { makeSnapshot() }
+  }
+
+  /// Applies the records. The owner of the follower, in a step.
+  private func apply(_ group: CommittedGroup, to follower: Follower<R>) {
+    if group.count == 0 { return }
+    let runtime = follower.runtime
+    do {
+      let count = try RecordReplayer<R.State>.apply(
+        group.bytes.span.bytes, first: group.first, of: entry, requests: &requests,
+        digest: { runtime.readLatest(of: follower, R.digest) },
+        { run throws(JournalError) in
+          if runtime.hasStateObservers { return try notify(run, follower) }
+          var failure: JournalError?
+          runtime.changeInStep { state in
+            do throws(JournalError) { try replayer.body(run, nil, &state) } catch { failure = error }
+          }
+          if let failure { throw failure }
+        })
+      position = group.first + UInt64(count) - 1
+      growth.records += count
+      growth.bytes += group.bytes.count
+      if growth.needsSnapshot(journal.configuration) { isSnapshotDue.store(true, ordering: .relaxed) }
+    } catch {
+      // What was written cannot be read: it must not become more.
+      journal.fail(error)
+    }
+  }
+
+  /// Applies the records one by one, and notifies the observers of `state` of each state.
+  private func notify(_ run: borrowing RecordRun, _ follower: Follower<R>) throws(JournalError) {
+    var run = copy run
+    do throws(MalformedRecord) {
+      while let record = try run.next() {
+        let mutation = try R.schema.decode(R.Mutation.self, record, run.version)
+        follower.runtime.reduceInStep(mutation, of: follower)
+      }
+    } catch {
+      throw .malformed(position: run.first)
+    }
+  }
+
+  // MARK: Snapshots
+
+  func requestSnapshot() {
+    isSnapshotDue.store(true, ordering: .relaxed)
+    makeSnapshot()
+  }
+
+  /// Writes the follower's state, on a thread of its own: meanwhile the follower applies nothing. If it is busy, a later
+  /// group tries again.
+  private func makeSnapshot() {
+    guard let follower else { return }
+    _ = follower.runtime.tryRunAlone(follower, named: "reactor-state") { [self] in
+      guard isSnapshotDue.exchange(false, ordering: .relaxed) else { return }
+      var encoder = RecordEncoder()
+      requests.encode(into: &encoder)
+      follower.runtime.readLatest(of: follower) { R.encodeSnapshot(of: $0, into: &encoder) }
+      let bytes = encoder.take()
+      growth = Growth(snapshotBytes: bytes.count)
+      // Not only of this reactor's last record: otherwise a reactor without new ones would keep all records of others. In this
+      // order: what is committed later has a later position.
+      let end = journal.durablePosition
+      if member.isApplied { position = max(position, end) }
+      journal.enqueue(
+        JournalSnapshot(entry: entry.number, position: position, version: R.schema.version, bytes: bytes))
+    }
+  }
+}

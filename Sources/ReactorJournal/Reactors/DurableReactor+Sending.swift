@@ -1,0 +1,156 @@
+import ReactorCore
+import ReactorRuntime
+
+extension DurableReactor {
+  /// Reads the state from the journal, and starts the reactor with it; does nothing if it has started. Any thread, before
+  /// the first use: a reactor that is used first does the same, and stops the program if there is an error.
+  ///
+  /// - Parameter progress: Called now and then, on this thread.
+  /// - Throws: ``JournalError``: the records cannot be read. The reactor is not started then.
+  /// - Complexity: O(number of records in the journal since the reactor's last snapshot).
+  public func recover(progress: ((RecoveryProgress) -> Void)? = nil) throws(JournalError) {
+    if member.bound == nil { _ = try member.recover(self, progress) }
+    runtime.ensureStarted(self)
+  }
+
+  /// Sends an action, and returns when everything that it did at once is durable: its known mutations, but not those of a
+  /// stream that continues. While there is no room, the task is suspended. Any task; a cancellation has no effect once
+  /// the action is accepted.
+  ///
+  /// - Parameters:
+  ///   - action: The action.
+  ///   - id: A number of your choice, such as a UUID. An action with the same number as one of the last 1024
+  ///     (``JournalConfiguration/requestWindow``) is not processed again, also after a restart; but this waits until that one
+  ///     is durable. An action without mutations is not remembered.
+  /// - Throws: ``DurabilityError``.
+  @inlinable
+  nonisolated(nonsending)
+    public func sendDurably(_ action: Action, id: UInt128? = nil) async throws(DurabilityError)
+  {
+    let ticket = DurableTicket(for: member)
+    do {
+      try await runtime.enqueueStepSuspending(
+        of: self, { [self] in processDurably(action, id, ticket) }, orDiscard: { ticket.discard($0) })
+    } catch {
+      throw ticket.refusal(error)
+    }
+    try await ticket.wait()
+  }
+
+  @inlinable
+  func processDurably(_ action: Action, _ id: UInt128?, _ ticket: DurableTicket) {
+    if member.isRepeated(id) { return ticket.runAfterTurn() }
+    let before = member.recordedInTurn
+    if !runtime.processInStep(action, of: self) { return ticket.discard(.closed) }
+    member.noteRequest(id, since: before)
+    ticket.runAfterTurn()
+  }
+
+  @usableFromInline
+  var member: JournalMember {
+    guard let member = runtime.journal as? JournalMember else {
+      preconditionFailure("the runtime of \(Self.self) has no journal")
+    }
+    return member
+  }
+
+  /// The state with everything that the owner has reduced, durable or not. Any thread.
+  public var latestState: State { runtime.readLatest(of: self) { copy $0 } }
+
+  /// The state with everything that is durable. Any thread.
+  ///
+  /// Stops the program with visibility ``Visibility/latest`` if ``JournalConfiguration/snapshotRecords`` is nil: then nobody
+  /// keeps it.
+  public var durableState: State {
+    runtime.ensureStarted(self)
+    guard let runtime = member.bound?.followerRuntime as? Runtime<Mutation, Mutation, State> else {
+      preconditionFailure(
+        """
+        Problem: \(Self.self) keeps no durable state.
+        Likely cause: its visibility is `latest`, and its journal makes no snapshots.
+        Remedy: JournalConfiguration.snapshotRecords, or the visibility `durable`.
+        """)
+    }
+    return runtime.shownState
+  }
+
+  /// The position of the last durable record of this reactor since the start; 0 if there is none. Any thread.
+  public var durablePosition: UInt64 { member.durablePosition.load(ordering: .acquiring) }
+}
+
+extension JournalMember {
+  /// Whether a request with this identifier was processed. The owner.
+  @usableFromInline
+  func isRepeated(_ id: UInt128?) -> Bool {
+    id.map { requests.contains($0) || newRequests.contains($0) } ?? false
+  }
+
+  /// Remembers an identifier if its action has recorded anything. The owner.
+  ///
+  /// - Parameter before: How many records the turn had before.
+  @usableFromInline
+  func noteRequest(_ id: UInt128?, since before: Int) {
+    if let id, recordedInTurn > before { newRequests.append(id) }
+  }
+}
+
+/// A task that waits until a turn is durable.
+@usableFromInline
+final class DurableTicket: TurnEnd, @unchecked Sendable {
+  // Unchecked like its superclass; what changes is under the lock.
+  private enum Phase: Sendable {
+    case new
+    case waiting(CheckedContinuation<Result<Void, DurabilityError>, Never>)
+    case over(Result<Void, DurabilityError>)
+  }
+
+  private let phase = SystemMutex(Phase.new)
+  private let journal: Journal
+
+  @usableFromInline
+  init(for member: JournalMember) {
+    journal = member.journal
+    super.init()
+  }
+
+  override var waitsForJournal: Bool { true }
+
+  override func run() { finish(.success(())) }
+
+  override func refuse(_ error: any Error) {
+    finish(.failure(error as? DurabilityError ?? .notWritten(.fenced)))
+  }
+
+  /// The action was accepted and will not be processed. Any thread.
+  @usableFromInline
+  func discard(_ reason: SendError?) { finish(.failure(refusal(reason ?? .closed))) }
+
+  @usableFromInline
+  func refusal(_ reason: SendError) -> DurabilityError {
+    if reason == .closed, let failure = journal.failure { return .notWritten(failure) }
+    return .refused(reason)
+  }
+
+  @usableFromInline
+  nonisolated(nonsending)
+    func wait() async throws(DurabilityError)
+  {
+    let result = await withCheckedContinuation { continuation in
+      let result = phase.withLock { phase -> Result<Void, DurabilityError>? in
+        if case .over(let result) = phase { return result }
+        phase = .waiting(continuation)
+        return nil
+      }
+      if let result { continuation.resume(returning: result) }
+    }
+    try result.get()
+  }
+
+  private func finish(_ result: Result<Void, DurabilityError>) {
+    let before = phase.withLock { phase -> Phase in
+      defer { if case .over = phase {} else { phase = .over(result) } }
+      return phase
+    }
+    if case .waiting(let continuation) = before { continuation.resume(returning: result) }
+  }
+}

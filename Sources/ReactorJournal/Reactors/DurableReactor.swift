@@ -1,0 +1,152 @@
+import ReactorCore
+import ReactorRuntime
+
+/// A reactor whose mutations a ``Journal`` keeps: after a crash its state is the one that the mutations give.
+///
+/// ```swift
+/// final class Ledger: DurableReactor {
+///   static let schema = Schema("ledger")
+///   let runtime: Runtime<Action, Mutation, State>
+///
+///   init(_ journal: Journal) { runtime = Runtime(journal: journal.entry("ledger/1")) }
+///   …
+/// }
+///
+/// let journal = try Journal(at: "ledger.journal")
+/// let ledger = Ledger(journal)
+/// try ledger.recover()
+/// try await ledger.sendDurably(.deposit(account: 1, amount: 100))
+/// ```
+///
+/// `reduce` must be a function of the state and the mutation: it must not read a clock, random numbers, other reactors, or
+/// the order of a `Set` or `Dictionary`, which differs from process to process. `mutate` may do all of that, and passes
+/// on in the mutation what `reduce` needs. `transform(state:)` is not possible.
+public protocol DurableReactor: Reactor where Mutation: JournalRecord {
+  /// What the records mean. A constant.
+  static var schema: Schema { get }
+
+  /// Writes a state. Any thread. The default, for `Codable` states, writes JSON.
+  static func encodeSnapshot(of state: borrowing State, into encoder: inout RecordEncoder)
+
+  /// Reads a state.
+  ///
+  /// - Parameter version: The version of the ``schema`` that wrote it.
+  /// - Throws: ``MalformedRecord`` if this is no state.
+  static func decodeSnapshot(
+    from decoder: inout RecordDecoder, version: UInt16
+  ) throws(MalformedRecord) -> State
+
+  /// Returns a number that is the same for equal states in every process; nil, the default, does not compare states. Do not
+  /// use `hashValue`, nor the order of a `Set` or `Dictionary`: add up what each element gives.
+  ///
+  /// The journal stores it from time to time, and compares it when the mutations are replayed.
+  static func digest(of state: borrowing State) -> UInt64?
+
+  /// Returns what applies records to a state. The default is right; it is a requirement only so that it is compiled for
+  /// the reactor's types.
+  func makeReplayer() -> RecordReplayer<State>
+}
+
+extension DurableReactor {
+  @inlinable
+  public static var isDurable: Bool { true }
+
+  public static func digest(of state: borrowing State) -> UInt64? { nil }
+
+  @inlinable
+  public func willReduce(_ mutation: Mutation) {
+    guard let member = runtime.journal as? JournalMember else { return }
+    member.beginRun(version: Self.schema.version)
+    member.writer.append { mutation.encode(into: &$0) }
+  }
+
+  @inlinable
+  @inline(__always)
+  func apply(_ mutation: Mutation, to state: inout State) {
+    if Self.reducesByValue {
+      state = reduce(state: state, mutation: mutation)
+    } else {
+      reduce(into: &state, mutation: mutation)
+    }
+  }
+
+  @inlinable
+  public func makeReplayer() -> RecordReplayer<State> {
+    let resume = { @Sendable [unowned self] in runtime.resumeTurns(of: self) }
+    return RecordReplayer(resume) { [unowned self] (run, mark, state) throws(JournalError) in
+      // One reference for all records.
+      let (reactor, schema) = (self, Self.schema)
+      guard schema.reads(run.version) else {
+        throw .unknownVersion(entry: schema.name, version: run.version, position: run.first)
+      }
+      var run = run
+      var position = run.first
+      do throws(MalformedRecord) {
+        while let record = try run.next() {
+          mark?.store(position)
+          reactor.apply(try schema.decode(Mutation.self, record, run.version), to: &state)
+          position &+= 1
+        }
+      } catch {
+        throw .malformed(position: position)
+      }
+    }
+  }
+}
+
+extension DurableReactor where State: Codable {
+  public static func encodeSnapshot(of state: borrowing State, into encoder: inout RecordEncoder) {
+    JSON.encode(copy state, into: &encoder)
+  }
+
+  public static func decodeSnapshot(
+    from decoder: inout RecordDecoder, version: UInt16
+  ) throws(MalformedRecord) -> State {
+    try JSON.decode(State.self, from: &decoder)
+  }
+}
+
+/// Applies the records of a reactor to a state. Made by ``DurableReactor/makeReplayer()``; it does not retain the reactor.
+public struct RecordReplayer<State: Sendable>: Sendable {
+  @usableFromInline typealias Body =
+    @Sendable (_ run: RecordRun, _ mark: ReplayMark?, _ state: inout State) throws(JournalError) -> Void
+
+  /// Continues the turns of the reactor, compiled for its type. The reactor must exist.
+  @usableFromInline let resume: @Sendable () -> Void
+  @usableFromInline let body: Body
+
+  @usableFromInline
+  init(_ resume: @escaping @Sendable () -> Void, _ body: @escaping Body) {
+    self.resume = resume
+    self.body = body
+  }
+}
+
+/// Which threads see a state that is not durable yet.
+public enum Visibility: Sendable, Hashable {
+  /// Only the reactor's own turns, and ``DurableReactor/latestState``. What other threads read or observe, and each reply,
+  /// is durable: no crash takes it back. The reactor has a second state for that.
+  case durable
+  /// Everybody. Only ``DurableReactor/sendDurably(_:id:)`` waits until what it has sent is durable, and so do replies.
+  case latest
+}
+
+extension Runtime where Mutation: JournalRecord {
+  /// Makes the runtime of a ``DurableReactor``. Stops the program if another reactor uses the entry.
+  ///
+  /// - Parameters:
+  ///   - placement: As for other reactors, and so are the parameters that are not listed here.
+  ///   - journal: Where the mutations are kept.
+  ///   - visibility: Which threads see a state that is not durable yet.
+  public convenience init(
+    on placement: Placement = .caller, journal entry: JournalEntry, visibility: Visibility = .durable,
+    snapshots: SnapshotPolicy = .automatic, capacity: Int = 4096, overflow policy: OverflowPolicy = .block,
+    reentrantCapacity: Int = 65_536,
+    onFailure: @escaping @Sendable (Failure) -> Void = { Hooks.defaultFailureHandler($0) }
+  ) {
+    self.init(
+      on: placement, snapshots: snapshots, capacity: capacity, overflow: policy,
+      reentrantCapacity: reentrantCapacity, onFailure: onFailure)
+    connect(to: entry.journal.addMember(entry, visibility))
+  }
+}

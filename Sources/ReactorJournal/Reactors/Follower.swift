@@ -1,0 +1,30 @@
+import ReactorCore
+import ReactorRuntime
+
+/// The durable state of a reactor: applies to a second state what the journal has committed. It is what other threads read
+/// and observe if the visibility is ``Visibility/durable``, and what snapshots are made of.
+///
+/// Its only sender is the committer, with one step for each group.
+final class Follower<R: DurableReactor>: Reactor {
+  typealias Action = R.Mutation
+  typealias Mutation = R.Mutation
+  typealias State = R.State
+
+  let runtime = Runtime<R.Mutation, R.Mutation, R.State>()
+  let initialState: R.State
+  /// Each group keeps the reactor alive until it is applied.
+  private unowned let reactor: R
+
+  init(of reactor: R, _ state: R.State) {
+    self.reactor = reactor
+    initialState = state
+  }
+
+  func reduce(into state: inout State, mutation: Mutation) {
+    reactor.reduce(into: &state, mutation: mutation)
+  }
+
+  func reduce(state: State, mutation: Mutation) -> State { reactor.reduce(state: state, mutation: mutation) }
+
+  static var reducesByValue: Bool { R.reducesByValue }
+}

@@ -1,0 +1,250 @@
+import ReactorCore
+import ReactorRuntime
+import Synchronization
+
+/// A reactor's part of the journal: records its turns, and keeps what they do at their end until it is durable.
+///
+/// ```
+///   owner, in a turn              owner, at its end          committer                       follower
+///   willReduce ─▶ writer ── endTurn ─▶ pending ── takeGroup ─▶ group ── commit ─▶ finish ─▶ apply, run the ends
+/// ```
+///
+/// There is at most one pending group and one that is being committed. While the pending one is full, the reactor runs no
+/// turns. That is the bound of its memory.
+@usableFromInline
+package final class JournalMember: RuntimeJournal, @unchecked Sendable {
+  // Unchecked: only the owner of the reactor uses `writer`, `requests`, `isAtLimit` and the counts; `bound` is set once, at the
+  // start, before another thread uses it.
+
+  let journal: Journal
+  let entry: JournalEntry
+  let visibility: Visibility
+  fileprivate let shared = SystemMutex(Shared())
+  /// The position of the last commit that contained a record of this reactor. Relaxed: who needs what it stands for waits for
+  /// something that comes after the commit.
+  let durablePosition = Atomic<UInt64>(0)
+
+  @exclusivity(unchecked) @usableFromInline var writer = RecordRunWriter()
+  /// How many records the owner has written.
+  @exclusivity(unchecked) var recorded = 0
+  @exclusivity(unchecked) private var recordedAtDigest = 0
+  /// The identifiers of this turn's requests, and those of the last ones.
+  @exclusivity(unchecked) var newRequests: [UInt128] = []
+  @exclusivity(unchecked) var requests = RequestWindow(limit: 0)
+  /// Whether the pending group was full at the end of the last turn.
+  @exclusivity(unchecked) private var wasFull = false
+  @exclusivity(unchecked) private(set) var bound: (any BoundReactor)?
+  private let recovery = SystemMutex<(any Sendable)?>(nil)
+
+  /// What the owner has handed over, and what becomes of it.
+  fileprivate struct Shared: Sendable {
+    var pending = PendingGroup()
+    /// Whether the committer has a group that is not finished.
+    var isCommitting = false
+    /// Whether the committer knows that there is something pending.
+    var isQueued = false
+    /// Whether the reactor waits for room.
+    var isSuspended = false
+    var failure: JournalError?
+  }
+
+  init(_ journal: Journal, _ entry: JournalEntry, _ visibility: Visibility) {
+    self.journal = journal
+    self.entry = entry
+    self.visibility = visibility
+  }
+
+  // MARK: The start
+
+  /// Recovers the state, unless that was done before. Any thread.
+  func recover<R: DurableReactor>(
+    _ reactor: R, _ progress: ((RecoveryProgress) -> Void)?
+  ) throws(JournalError) -> RecoveredState<R.State> {
+    let result = recovery.withLock { recovered -> Result<RecoveredState<R.State>, JournalError> in
+      if let recovered = recovered as? RecoveredState<R.State> { return .success(recovered) }
+      let result = Result { () throws(JournalError) in try journal.recover(reactor, entry, progress) }
+      if case .success(let new) = result { recovered = new }
+      return result
+    }
+    return try result.get()
+  }
+
+  @usableFromInline package func start(_ reactor: any AnyObject & Sendable) -> any Sendable {
+    guard let reactor = reactor as? any DurableReactor else {
+      fatalError("\(type(of: reactor)) has a journal and is no DurableReactor")
+    }
+    return bind(reactor)
+  }
+
+  private func bind<R: DurableReactor>(_ reactor: R) -> any Sendable {
+    do {
+      let recovered = try recover(reactor, nil)
+      requests = recovered.requests
+      bound = Binding(reactor, of: self, recovered)
+      journal.checkUse(by: self)
+      recovery.withLock { $0 = nil }
+      return recovered.state
+    } catch {
+      fatalError(
+        """
+        Problem: \(R.self) cannot be started, since its journal cannot be read: \(error).
+        Likely cause: recover() was not called, which throws that error.
+        Remedy: try reactor.recover() before the first use.
+        """)
+    }
+  }
+
+  @usableFromInline package var shownRuntime: AnyObject? {
+    visibility == .durable ? bound?.followerRuntime : nil
+  }
+
+  // MARK: A turn. The owner.
+
+  /// Begins the turn's run of records, unless that was done before.
+  @inlinable
+  @inline(__always)
+  package func beginRun(version: @autoclosure () -> UInt16) {
+    if writer.byteCount == 0 { writer.begin(entry: entryNumber, kind: .mutations, version: version()) }
+  }
+
+  @usableFromInline var entryNumber: UInt32 { entry.number }
+
+  /// How many records the turn has written.
+  @usableFromInline var recordedInTurn: Int { writer.byteCount == 0 ? 0 : Int(writer.unfinishedCount) }
+
+  @usableFromInline package func endTurn(_ ends: TurnEnds) {
+    let count = recordedInTurn
+    if count > 0 { endRun(of: count) }
+    let (refused, mustQueue) = shared.withLock { shared -> (HeldEnds?, Bool) in
+      if count > 0, shared.failure == nil {
+        shared.pending.append(&writer, count)
+        wasFull = isFull(shared)
+      }
+      // Together with the records, so that they share their fate.
+      let held = shared.mustHold ? takeEnds(ends) : nil
+      if shared.failure != nil { return (held, false) }
+      if let held { shared.pending.ends.append(held) }
+      // It is kept until its records are applied.
+      if shared.pending.reactor == nil, !shared.pending.isEmpty { shared.pending.reactor = bound?.reactor }
+      return (nil, shared.tryQueue())
+    }
+    if count > 0 { writer.clear() }
+    if let refused { refused.refuseElsewhere(.notWritten(journal.failure ?? .fenced)) }
+    if mustQueue { journal.enqueue(self) }
+  }
+
+  private func takeEnds(_ ends: TurnEnds) -> HeldEnds? {
+    if !ends.isRequested { return nil }
+    let taken = visibility == .durable ? ends.take() : ends.takeThoseThatWait()
+    return taken.isEmpty ? nil : HeldEnds(taken)
+  }
+
+  /// Ends the run of a turn, and writes what belongs to it.
+  private func endRun(of count: Int) {
+    writer.end()
+    recorded += count
+    if !newRequests.isEmpty { writeRequests() }
+    if recorded - recordedAtDigest >= journal.configuration.digestRecords { writeDigest() }
+  }
+
+  /// Writes which requests the turn has processed.
+  private func writeRequests() {
+    writer.begin(entry: entry.number, kind: .identifiers, version: 0)
+    for id in newRequests {
+      writer.append { $0.append(id) }
+      requests.insert(id)
+    }
+    writer.end()
+    newRequests.removeAll(keepingCapacity: true)
+  }
+
+  /// Writes the digest of the state after the turn, if the reactor has one.
+  private func writeDigest() {
+    recordedAtDigest = recorded
+    guard let digest = bound?.digestOfOwner() else { return }
+    writer.begin(entry: entry.number, kind: .digests, version: 0)
+    writer.append { $0.append(digest) }
+    writer.end()
+  }
+
+  // MARK: Room
+
+  @usableFromInline package var isFull: Bool {
+    if !wasFull { return false }
+    wasFull = shared.withLock { isFull($0) }
+    return wasFull
+  }
+
+  @usableFromInline package func resumeWhenThereIsRoom() {
+    let reactor = bound?.reactor
+    let mustResume = shared.withLock { shared in
+      shared.isSuspended = isFull(shared)
+      return !shared.isSuspended
+    }
+    if mustResume, let reactor { bound?.resume(reactor) }
+  }
+
+  private func isFull(_ shared: Shared) -> Bool {
+    shared.failure == nil && shared.pending.byteCount >= journal.configuration.bufferBytes
+  }
+
+  // MARK: The committer
+
+  /// Takes what is pending, and lets the reactor run turns again. The committer.
+  ///
+  /// - Returns: Nil if there is nothing, or if the last group is not finished.
+  func takeGroup() -> PendingGroup? {
+    let (group, mustResume) = shared.withLock { shared -> (PendingGroup?, Bool) in
+      shared.isQueued = false
+      if shared.isCommitting || shared.pending.isEmpty { return (nil, false) }
+      shared.isCommitting = true
+      defer { (shared.pending, shared.isSuspended) = (PendingGroup(), false) }
+      return (shared.pending, shared.isSuspended)
+    }
+    if mustResume, let reactor = bound?.reactor { bound?.resume(reactor) }
+    return group
+  }
+
+  /// Allows the next group. Any thread, when the effects of a group are seen.
+  func finishGroup() {
+    let mustQueue = shared.withLock { shared in
+      shared.isCommitting = false
+      return shared.tryQueue()
+    }
+    if mustQueue { journal.enqueue(self) }
+  }
+
+  /// Whether the reactor was started and does not exist any more. Any thread.
+  var isGone: Bool { bound.map { $0.reactor == nil } ?? false }
+
+  /// Whether nothing is pending, or being committed or applied. Any thread.
+  var isIdle: Bool { shared.withLock { !$0.isCommitting && $0.pending.isEmpty } }
+
+  /// Whether everything that was committed is applied. The owner of the follower.
+  var isApplied: Bool { shared.withLock { !$0.isCommitting } }
+
+  /// Refuses everything that is pending, and what comes later, and closes the reactor. The committer.
+  func fence(_ failure: JournalError) {
+    let (pending, wasSuspended) = shared.withLock { shared -> (PendingGroup, Bool) in
+      shared.failure = failure
+      defer { (shared.pending, shared.isSuspended) = (PendingGroup(), false) }
+      return (shared.pending, shared.isSuspended)
+    }
+    for ends in pending.ends { ends.refuse(.notWritten(failure)) }
+    guard let bound, let reactor = bound.reactor else { return }
+    bound.close(reactor, .discard)
+    if wasSuspended { bound.resume(reactor) }
+  }
+}
+
+extension JournalMember.Shared {
+  /// Whether what a turn does at its end must wait, since something before it is not durable.
+  fileprivate var mustHold: Bool { failure != nil || isCommitting || !pending.isEmpty }
+
+  /// Whether the caller must tell the committer of what is pending.
+  fileprivate mutating func tryQueue() -> Bool {
+    if isQueued || isCommitting || pending.isEmpty { return false }
+    isQueued = true
+    return true
+  }
+}

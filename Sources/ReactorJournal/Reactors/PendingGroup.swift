@@ -1,0 +1,44 @@
+import Dispatch
+import ReactorCore
+
+/// What a reactor's turns have handed over: their records, as runs, and what they do at their end.
+struct PendingGroup: Sendable {
+  private(set) var bytes: [UInt8] = []
+  /// How many mutations there are.
+  private(set) var count = 0
+  var ends: [HeldEnds] = []
+  /// Alive until its records are applied.
+  var reactor: (any AnyObject & Sendable)?
+  /// Where the last run begins, if it is one of mutations: another turn can continue it.
+  private var openRun: Int?
+
+  var byteCount: Int { bytes.count }
+
+  var isEmpty: Bool { bytes.isEmpty && ends.isEmpty }
+
+  /// Moves the runs of a turn here.
+  mutating func append(_ writer: inout RecordRunWriter, _ turnCount: Int) {
+    count += turnCount
+    let hasOneRun = writer.hasOneRun
+    if hasOneRun, let openRun, writer.tryAppendRun(to: &bytes, continuing: openRun) { return }
+    openRun = hasOneRun ? bytes.count : nil
+    if bytes.isEmpty { bytes = writer.take() } else { writer.appendRuns(to: &bytes) }
+  }
+}
+
+/// The ends of one turn.
+final class HeldEnds: @unchecked Sendable {
+  // Unchecked: one thread at a time has it, the owner and then the committer; `ends` is taken once.
+  @exclusivity(unchecked) private var ends: TakenTurnEnds?
+
+  init(_ ends: consuming TakenTurnEnds) { self.ends = consume ends }
+
+  /// Runs them, or leaves them to the turn that the calling thread is inside of.
+  func run() { if let ends = ends.take() { ends.run() } }
+
+  /// Tells those that wait that there is an error. A thread that is inside of no turn.
+  func refuse(_ error: DurabilityError) { if let ends = ends.take() { ends.refuse(error) } }
+
+  /// The same on another thread, since the calling one may own a reactor.
+  func refuseElsewhere(_ error: DurabilityError) { DispatchQueue.global().async { self.refuse(error) } }
+}

@@ -1,0 +1,95 @@
+import ReactorCore
+import ReactorRuntime
+
+/// How far a recovery is.
+public struct RecoveryProgress: Sendable, Hashable {
+  /// The position that was read last.
+  public let position: UInt64
+  /// Where the log ends.
+  public let end: UInt64
+  /// Where the reading began: behind the snapshot.
+  public let start: UInt64
+}
+
+/// What the log says about a reactor.
+struct RecoveredState<State: Sendable>: Sendable {
+  var state: State
+  /// Contains every record up to there.
+  var position: UInt64
+  var requests: RequestWindow
+  /// Since the last snapshot.
+  var growth = Growth()
+}
+
+/// How much was written since a snapshot.
+struct Growth: Sendable {
+  var records = 0
+  var bytes = 0
+  /// The size of that snapshot.
+  var snapshotBytes = 0
+
+  func needsSnapshot(_ configuration: JournalConfiguration) -> Bool {
+    guard let limit = configuration.snapshotRecords, records >= limit else { return false }
+    return Double(bytes) >= configuration.snapshotRatio * Double(snapshotBytes)
+  }
+}
+
+extension RecordReplayer {
+  /// Applies what a batch contains of one reactor. Compares the digests.
+  ///
+  /// - Parameters:
+  ///   - entry: The reactor's number.
+  ///   - position: What comes before or at it is contained in the state, and left out.
+  ///   - requests: Gets the identifiers.
+  ///   - digest: Computes the digest of the state.
+  ///   - apply: Applies a run of mutations.
+  /// - Returns: How many records there were.
+  static func apply(
+    _ bytes: RawSpan, first: UInt64, of entry: JournalEntry, requests: inout RequestWindow,
+    digest: () -> UInt64?, _ apply: (borrowing RecordRun) throws(JournalError) -> Void
+  ) throws(JournalError) -> Int {
+    var reader = RecordRunReader(bytes, first: first)
+    var count = 0
+    while let run = try reader.next() {
+      if run.entry != entry.number { continue }
+      switch run.kind {
+      case .mutations:
+        try apply(run)
+        count += Int(run.count)
+      case .identifiers: try requests.insertAll(of: run)
+      case .digests: try compare(run, digest(), of: entry)
+      }
+    }
+    return count
+  }
+
+  private static func compare(_ run: borrowing RecordRun, _ digest: UInt64?, of entry: JournalEntry)
+    throws(JournalError)
+  {
+    guard let digest else { return }
+    var run = copy run
+    do throws(MalformedRecord) {
+      while let record = try run.next() {
+        var decoder = RecordDecoder(record)
+        if try decoder.read(UInt64.self) == digest { continue }
+        throw MalformedRecord()
+      }
+    } catch {
+      throw .diverged(entry: entry.name, position: run.first - 1)
+    }
+  }
+}
+
+extension RequestWindow {
+  fileprivate mutating func insertAll(of run: borrowing RecordRun) throws(JournalError) {
+    var run = copy run
+    do throws(MalformedRecord) {
+      while let record = try run.next() {
+        var decoder = RecordDecoder(record)
+        insert(try decoder.read())
+      }
+    } catch {
+      throw .malformed(position: run.first)
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import FoundationEssentials
+import ReactorCore
+
+/// A mutation that a journal can contain.
+///
+/// A mutation that conforms to `Codable` needs no more than the conformance; it is written as JSON, which takes about 2 µs.
+/// By hand it takes about 20 ns:
+///
+/// ```swift
+/// enum Mutation: JournalRecord {
+///   case deposit(account: UInt32, amount: Int64)
+///
+///   func encode(into encoder: inout RecordEncoder) {
+///     switch self {
+///     case .deposit(let account, let amount):
+///       encoder.append(1 as UInt8)
+///       encoder.append(account)
+///       encoder.append(amount)
+///     }
+///   }
+///
+///   init(from decoder: inout RecordDecoder, version: UInt16) throws(MalformedRecord) {
+///     switch try decoder.read(UInt8.self) {
+///     case 1: self = .deposit(account: try decoder.read(), amount: try decoder.read())
+///     default: throw MalformedRecord()
+///     }
+///   }
+/// }
+/// ```
+public protocol JournalRecord: Sendable {
+  /// Writes the record. On the owner of the reactor, for each mutation.
+  func encode(into encoder: inout RecordEncoder)
+
+  /// Reads a record. Any thread.
+  ///
+  /// - Parameter version: The version of the ``Schema`` that wrote it; or the newest one, if an upcaster has changed the
+  ///   bytes.
+  /// - Throws: ``MalformedRecord`` if this is no such record.
+  init(from decoder: inout RecordDecoder, version: UInt16) throws(MalformedRecord)
+}
+
+extension JournalRecord where Self: Codable {
+  public func encode(into encoder: inout RecordEncoder) { JSON.encode(self, into: &encoder) }
+
+  public init(from decoder: inout RecordDecoder, version: UInt16) throws(MalformedRecord) {
+    self = try JSON.decode(Self.self, from: &decoder)
+  }
+}
+
+/// How records and snapshots are written that only conform to `Codable`.
+enum JSON {
+  private static let infinity = ("Infinity", "-Infinity", "NaN")
+
+  /// Stops the program if `encode(to:)` of the value throws: there is nothing that could be written instead.
+  static func encode(_ value: some Encodable, into encoder: inout RecordEncoder) {
+    let json = JSONEncoder()
+    json.nonConformingFloatEncodingStrategy = .convertToString(
+      positiveInfinity: infinity.0, negativeInfinity: infinity.1, nan: infinity.2)
+    json.outputFormatting = .sortedKeys
+    do {
+      encoder.append(contentsOf: [UInt8](try json.encode(value)).span.bytes)
+    } catch {
+      fatalError("\(type(of: value)) cannot be written to a journal: \(error)")
+    }
+  }
+
+  static func decode<Value: Decodable>(
+    _: Value.Type, from decoder: inout RecordDecoder
+  ) throws(MalformedRecord) -> Value {
+    let json = JSONDecoder()
+    json.nonConformingFloatDecodingStrategy = .convertFromString(
+      positiveInfinity: infinity.0, negativeInfinity: infinity.1, nan: infinity.2)
+    let bytes = [UInt8](copying: decoder.readRest())
+    do {
+      return try json.decode(Value.self, from: Data(bytes))
+    } catch {
+      throw MalformedRecord()
+    }
+  }
+}

@@ -1,0 +1,124 @@
+/// Examines journals that no process has open, and saves what is good of a damaged one.
+public enum JournalVerifier {
+  /// Reads a whole journal and checks everything but the meaning of the records: each batch, its place, its records, its
+  /// entries, the snapshots. Changes nothing. O(size of the journal); one batch is in memory at a time.
+  ///
+  /// - Parameters:
+  ///   - path: The journal's file.
+  ///   - progress: Is called now and then with the part that is done, from 0 to 1.
+  /// - Throws: ``JournalError/locked``, or why the file cannot be read at all. What is wrong with its contents is in the report.
+  public static func verify(
+    _ path: String, progress: (Double) -> Void = { _ in }
+  ) throws(JournalError) -> JournalReport {
+    let store = SQLiteStore(path: path, access: .readOnly)
+    defer { store.close() }
+    return try examine(store, try store.openDamaged(), progress: progress) { _ throws(JournalError) in }
+  }
+
+  /// Copies a journal up to its first fault into a new one: the batches, the entries that these know, and the snapshots of states
+  /// that these end in. What is after the fault is lost, so this is never done unasked.
+  ///
+  /// An entry whose snapshots are damaged, and whose first records were removed, cannot be saved: the new journal refuses it.
+  ///
+  /// - Parameters:
+  ///   - path: The damaged journal, which stays as it is.
+  ///   - newPath: Where there must be no file.
+  /// - Returns: The report on the damaged journal.
+  /// - Throws: ``JournalError/locked``, or why one of the two files cannot be used.
+  public static func salvage(
+    _ path: String, to newPath: String, progress: (Double) -> Void = { _ in }
+  ) throws(JournalError) -> JournalReport {
+    guard fileSize(newPath) == nil else {
+      throw .failed(code: 0, message: "There is a file at \(newPath) already.")
+    }
+    let source = SQLiteStore(path: path, access: .readOnly)
+    let copy = SQLiteStore(path: newPath)
+    defer {
+      source.close()
+      copy.close()
+    }
+    let opened = try source.openDamaged()
+    try copy.beginCopy(of: source)
+    let report = try examine(source, opened, progress: progress) { batch throws(JournalError) in
+      try copy.commit(batch, entries: [], snapshots: [])
+    }
+    let entries = report.entries.filter { $0.row.since <= report.position }
+    for entry in entries {
+      let images = try source.readableSnapshots(of: entry.row.number).filter {
+        $0.position <= report.position
+      }
+      try copy.commit(nil, entries: [entry.row], snapshots: images)
+    }
+    try copy.endCopy()
+    return report
+  }
+
+  /// Reads a store to its end or its first fault.
+  ///
+  /// - Parameter body: Is called with each good batch. What it throws is not a fault of the store.
+  private static func examine(
+    _ store: SQLiteStore, _ opened: (end: JournalEnd, fault: JournalError?), progress: (Double) -> Void,
+    _ body: (borrowing JournalBatch) throws(JournalError) -> Void
+  ) throws(JournalError) -> JournalReport {
+    let end = opened.end
+    var report = JournalReport(
+      base: end.base, position: end.base, epoch: end.epoch, entries: end.entries.map { .init(row: $0) })
+    let places = Dictionary(
+      end.entries.enumerated().map { ($0.element.number, $0.offset) }, uniquingKeysWith: { first, _ in first }
+    )
+    let checker = BatchChecker(end.entries)
+    var failure: JournalError?
+    do throws(JournalError) {
+      try store.readBatches(from: end.base + 1) { batch throws(JournalError) in
+        for run in try checker.check(batch) { report.entries[places[run.entry]!].count(run) }
+        report.batchCount += 1
+        report.byteCount += UInt64(batch.bytes.count)
+        report.position = batch.first + UInt64(batch.count) - 1
+        do throws(JournalError) {
+          try body(batch)
+        } catch {
+          failure = error
+          return false
+        }
+        let whole = end.position - end.base
+        progress(whole == 0 ? 1 : Double(report.position - end.base) / Double(whole))
+        return true
+      }
+    } catch {
+      report.fault = error
+    }
+    if let failure { throw failure }
+    try examineSnapshots(store, &report)
+    // What the head says is wrong matters only if the batches do not say where.
+    report.fault = report.fault ?? opened.fault
+    return report
+  }
+
+  private static func examineSnapshots(
+    _ store: SQLiteStore, _ report: inout JournalReport
+  ) throws(JournalError) {
+    for index in report.entries.indices {
+      let images = try store.readableSnapshots(of: report.entries[index].row.number)
+      report.entries[index].snapshots = images.map {
+        .init(position: $0.position, version: $0.version, byteCount: $0.bytes.count)
+      }
+      guard report.fault == nil else { continue }
+      if images.contains(where: { $0.position > report.position }) {
+        report.fault = .gap(position: report.position + 1)
+      } else if report.entries[index].row.since < report.base,
+        !images.contains(where: { $0.position >= report.base })
+      {
+        // Its first records were removed, for the sake of a snapshot that is not there.
+        report.fault = .gap(position: report.entries[index].row.since + 1)
+      }
+    }
+  }
+}
+
+extension JournalReport.Entry {
+  fileprivate mutating func count(_ run: BatchChecker.Mutations) {
+    recordCount += UInt64(run.count)
+    byteCount += UInt64(run.byteCount)
+    lastPosition = run.lastPosition
+  }
+}

@@ -1,0 +1,48 @@
+/// What the examination of damaged journals needs besides ``JournalStore``.
+extension SQLiteStore {
+  /// Opens the store as ``open()`` does, but whatever is wrong with its contents.
+  ///
+  /// - Returns: Where the log may end, what is left of its entries, and what is wrong with them.
+  package func openDamaged() throws(JournalError) -> (end: JournalEnd, fault: JournalError?) {
+    var fault: JournalError?
+    let end = try open { fault = fault ?? $0 }
+    return (end, fault)
+  }
+
+  /// The snapshots of an entry that can be read, newest first, even if they are of records that the log has lost.
+  package func readableSnapshots(of entry: UInt32) throws(JournalError) -> [JournalSnapshot] {
+    var found: [JournalSnapshot] = []
+    for slot in SQLiteSchema.slots(of: entry) {
+      // A damaged page of one snapshot must not hide the other.
+      do throws(JournalError) {
+        if let snapshot = try readSnapshot(in: slot) { found.append(snapshot) }
+      } catch .badChecksum {
+      }
+    }
+    return found.sorted { $0.position > $1.position }
+  }
+
+  /// Opens a new store, whose log begins where that of `other` does.
+  ///
+  /// Nothing is durable before ``endCopy()``: a wait for the disk in each commit would take hours.
+  func beginCopy(of other: SQLiteStore) throws(JournalError) {
+    _ = try open()
+    var next = SQLiteLog()
+    next.epoch = other.log.epoch
+    next.base = other.log.base
+    next.baseChecksum = other.log.baseChecksum
+    next.position = next.base
+    next.checksum = next.baseChecksum
+    try write { connection throws(SQLiteError) in try connection.database.execute("PRAGMA synchronous=OFF") }
+    try transaction { connection throws(SQLiteError) in try next.put(connection) }
+    log = next
+  }
+
+  /// Makes a copy durable.
+  func endCopy() throws(JournalError) {
+    try write { connection throws(SQLiteError) in
+      try connection.database.execute("PRAGMA synchronous=EXTRA")
+      try connection.database.checkpoint()
+    }
+  }
+}

@@ -1,0 +1,32 @@
+/// Why a journal cannot be opened, read or written.
+public enum JournalError: Error, Sendable, Equatable {
+  /// Another process has the journal open.
+  case locked
+  /// The file is not a journal, or one of a format that this version does not know.
+  case unknownFormat(String)
+  /// A record was written by a version of its schema that the reactor does not know.
+  case unknownVersion(entry: String, version: UInt16, position: UInt64)
+  /// The batch with this position is not what was written.
+  case badChecksum(position: UInt64)
+  /// The record with this position is missing.
+  case gap(position: UInt64)
+  /// The batch with this position was written by an older process than the one before it.
+  case epochWentBack(position: UInt64)
+  /// The batch with this position is no sequence of records.
+  case malformed(position: UInt64)
+  /// The disk is full. Nothing was written; the same batch may be committed again.
+  case diskFull
+  /// The system or SQLite reports an error. Whether the batch was written is not known.
+  case failed(code: Int32, message: String)
+  /// An earlier error has ended the journal.
+  case fenced
+  /// Replaying the record with this position stopped the process before.
+  case trapped(entry: String, position: UInt64)
+  /// The state that the records give has another digest than when they were written.
+  case diverged(entry: String, position: UInt64)
+
+  /// Whether it is known that a commit that throws this has written nothing.
+  public var isOutcomeKnown: Bool {
+    if case .failed = self { false } else { true }
+  }
+}

@@ -1,0 +1,62 @@
+import Glibc
+
+/// A lock on a file of its own, which the system releases when the process ends, however it ends.
+///
+/// SQLite's own locks would not do: they belong to the process, and closing any other descriptor of the same file drops them.
+struct FileLock: ~Copyable {
+  private let descriptor: Int32
+
+  /// Takes the lock for a writer. The file is created if it is missing.
+  ///
+  /// - Throws: ``JournalError/locked`` if another has it.
+  static func exclusive(_ path: String) throws(JournalError) -> FileLock {
+    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else { throw .system("The lock file \(path) cannot be opened") }
+    return try FileLock(descriptor, LOCK_EX, path)
+  }
+
+  /// Takes the lock for a reader, beside other readers; nil if there is no such file, and so no writer.
+  static func shared(_ path: String) throws(JournalError) -> FileLock? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      guard errno == ENOENT else { throw .system("The lock file \(path) cannot be opened") }
+      return nil
+    }
+    return try FileLock(descriptor, LOCK_SH, path)
+  }
+
+  private init(_ descriptor: Int32, _ kind: Int32, _ path: String) throws(JournalError) {
+    guard flock(descriptor, kind | LOCK_NB) == 0 else {
+      let error: JournalError =
+        errno == EWOULDBLOCK ? .locked : .system("The lock file \(path) cannot be locked")
+      close(descriptor)
+      throw error
+    }
+    self.descriptor = descriptor
+  }
+
+  /// Whether the journal was complete once: see ``markComplete()``.
+  var isMarkedComplete: Bool {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && status.st_size > 0
+  }
+
+  /// Notes that the journal exists, so that an empty file is known to be a damaged one.
+  func markComplete() { _ = write(descriptor, "1\n", 2) }
+
+  deinit { close(descriptor) }
+}
+
+/// The size of a file in bytes; nil if there is none.
+func fileSize(_ path: String) -> Int? {
+  var status = stat()
+  return stat(path, &status) == 0 ? Int(status.st_size) : nil
+}
+
+extension JournalError {
+  /// What the last call of the system reports.
+  fileprivate static func system(_ what: String) -> JournalError {
+    let code = errno
+    return .failed(code: code, message: "\(what): \(String(cString: strerror(code)))")
+  }
+}

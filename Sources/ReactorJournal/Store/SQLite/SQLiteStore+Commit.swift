@@ -1,0 +1,73 @@
+/// Writing: each function is one transaction.
+extension SQLiteStore {
+  public func commit(
+    _ batch: JournalBatch?, entries: [JournalEntryRow], snapshots: [JournalSnapshot]
+  ) throws(JournalError) {
+    var next = log
+    if let batch { try append(batch, to: &next) }
+    next.entryCount += Int64(entries.count)
+    for snapshot in snapshots where snapshot.position > UInt64(next.position) {
+      throw .gap(position: UInt64(next.position) + 1)
+    }
+    try transaction { connection throws(SQLiteError) in
+      if let batch {
+        try connection.insertBatch.run(
+          Int64(batch.first), Int64(batch.count), next.batchEpoch, next.checksum, blob: batch.bytes)
+      }
+      for entry in entries { try insert(entry, connection) }
+      if !entries.isEmpty { try next.put(connection) }
+      for snapshot in snapshots { try put(snapshot, end: next.position, connection) }
+    }
+    log = next
+  }
+
+  /// Checks that a batch follows the end of the log. What does not is refused before anything is written.
+  private func append(_ batch: JournalBatch, to log: inout SQLiteLog) throws(JournalError) {
+    guard batch.first == UInt64(log.position) + 1 else { throw .gap(position: UInt64(log.position) + 1) }
+    guard batch.count > 0, let epoch = Int64(exactly: batch.epoch) else {
+      throw .malformed(position: batch.first)
+    }
+    guard epoch >= log.batchEpoch else { throw .epochWentBack(position: batch.first) }
+    log.checksum = SQLiteSchema.checksum(
+      log.checksum, log.position + 1, Int64(batch.count), epoch, blob: batch.bytes)
+    log.position += Int64(batch.count)
+    log.batchEpoch = epoch
+  }
+
+  private func insert(_ entry: JournalEntryRow, _ connection: SQLiteConnection) throws(SQLiteError) {
+    let number = Int64(entry.number)
+    let since = Int64(bitPattern: entry.since)
+    let name = Array(entry.name.utf8)
+    try connection.insertEntry.run(
+      number, since, SQLiteSchema.checksum(number, since, blob: name), blob: name)
+  }
+
+  /// Overwrites the older of the entry's two snapshots.
+  private func put(
+    _ snapshot: JournalSnapshot, end: Int64, _ connection: SQLiteConnection
+  ) throws(SQLiteError) {
+    let slots = SQLiteSchema.slots(of: snapshot.entry)
+    // A slot is free if its position is none of this log.
+    var positions = [Int64](repeating: -1, count: 2)
+    try connection.snapshots.start(slots.lowerBound, slots.upperBound)
+    while try connection.snapshots.next() {
+      let position = connection.snapshots.integer(1)
+      if position <= end { positions[Int(connection.snapshots.integer(0) - slots.lowerBound)] = position }
+    }
+    connection.snapshots.reset()
+    let slot = positions[0] <= positions[1] ? slots.lowerBound : slots.upperBound
+    let position = Int64(snapshot.position)
+    let version = Int64(snapshot.version)
+    try connection.putSnapshot.run(
+      slot, position, version, SQLiteSchema.checksum(slot, position, version, blob: snapshot.bytes),
+      blob: snapshot.bytes)
+  }
+
+  /// Notes that a new process writes from here on.
+  func beginEpoch() throws(JournalError) {
+    var next = log
+    next.epoch = max(log.epoch, log.batchEpoch) + 1
+    try transaction { connection throws(SQLiteError) in try next.put(connection) }
+    log = next
+  }
+}

@@ -1,0 +1,164 @@
+/// Reading: each row is checked before its contents are used.
+extension SQLiteStore {
+  /// Reads where the log begins and ends, and its entries.
+  ///
+  /// - Parameter report: As with ``open(_:)``.
+  func readLog(
+    _ report: (JournalError) throws(JournalError) -> Void
+  ) throws(JournalError) -> [JournalEntryRow] {
+    if let head = try readHead() {
+      log = head
+    } else {
+      try report(.badChecksum(position: 0))
+    }
+    log.position = log.base
+    log.checksum = log.baseChecksum
+    do throws(JournalError) {
+      try findEnd()
+    } catch {
+      try report(error)
+    }
+    let entries = try readEntries()
+    if entries.count != Int(log.entryCount) { try report(.badChecksum(position: 0)) }
+    return entries
+  }
+
+  /// The row of the table `log`; nil if it is damaged.
+  private func readHead() throws(JournalError) -> SQLiteLog? {
+    try perform { connection throws(SQLiteError) in
+      let row = connection.log
+      try row.start()
+      defer { row.reset() }
+      guard try row.next() else { return nil }
+      var head = SQLiteLog()
+      head.epoch = row.integer(0)
+      head.entryCount = row.integer(1)
+      head.base = row.integer(2)
+      head.baseChecksum = row.integer(3)
+      return row.integer(4) == head.rowChecksum && head.epoch >= 0 && head.base >= 0 ? head : nil
+    }
+  }
+
+  /// Finds and checks the last batch, which follows the one before it or the base. Of a damaged log, the end is what it may be.
+  private func findEnd() throws(JournalError) {
+    var bytes: [UInt8] = []
+    let rows = try perform(at: log.base + 1) { connection throws(SQLiteError) in
+      let rows = connection.batchesBackFrom
+      try rows.start(.max)
+      defer { rows.reset() }
+      guard try rows.next() else { return [SQLiteBatchRow]() }
+      let last = SQLiteBatchRow(rows)
+      try rows.copyBlob(4, into: &bytes)
+      return try rows.next() ? [SQLiteBatchRow(rows), last] : [last]
+    }
+    guard let last = rows.last else { return }
+    if rows.count == 2 {
+      guard rows[0].last > log.base, rows[0].epoch >= 0 else {
+        throw .badChecksum(position: UInt64(log.base) + 1)
+      }
+      log.append(rows[0])
+    }
+    if let fault = last.fault(after: log, bytes: bytes) { throw fault }
+    log.append(last)
+  }
+
+  /// The rows of the table `entries` that are not damaged.
+  private func readEntries() throws(JournalError) -> [JournalEntryRow] {
+    var entries: [JournalEntryRow] = []
+    try perform { connection throws(SQLiteError) in
+      let rows = connection.entries
+      try rows.start()
+      defer { rows.reset() }
+      var name: [UInt8] = []
+      while try rows.next() {
+        let number = rows.integer(0)
+        let since = rows.integer(1)
+        try rows.copyBlob(3, into: &name)
+        guard rows.integer(2) == SQLiteSchema.checksum(number, since, blob: name),
+          let entry = UInt32(exactly: number)
+        else { continue }
+        entries.append(
+          JournalEntryRow(
+            number: entry, name: String(decoding: name, as: UTF8.self), since: UInt64(bitPattern: since)))
+      }
+    }
+    return entries
+  }
+
+  public func readBatches(
+    from first: UInt64, _ body: (borrowing JournalBatch) throws(JournalError) -> Bool
+  ) throws(JournalError) {
+    guard first > UInt64(log.base) else { throw .gap(position: first) }
+    guard first <= UInt64(log.position) else { return }
+    var end = try logBefore(batchOf: Int64(first))
+    var batch = JournalBatch(epoch: 0, first: 0, count: 0, bytes: [])
+    try perform { connection throws(SQLiteError) in try connection.batchesFrom.start(end.position + 1) }
+    defer { connection?.batchesFrom.reset() }
+    while end.position < log.position {
+      let row = try perform(at: end.position + 1) { connection throws(SQLiteError) in
+        let rows = connection.batchesFrom
+        guard try rows.next() else { return SQLiteBatchRow?.none }
+        try rows.copyBlob(4, into: &batch.bytes)
+        return SQLiteBatchRow(rows)
+      }
+      guard let row else { throw .gap(position: UInt64(end.position) + 1) }
+      if let fault = row.fault(after: end, bytes: batch.bytes) { throw fault }
+      end.append(row)
+      batch.epoch = UInt64(row.epoch)
+      batch.first = UInt64(row.first)
+      batch.count = UInt32(row.count)
+      guard try body(batch) else { return }
+    }
+  }
+
+  /// The log as it was before the batch that has the record with a position.
+  private func logBefore(batchOf position: Int64) throws(JournalError) -> SQLiteLog {
+    let rows = try perform(at: position) { connection throws(SQLiteError) in
+      let rows = connection.batchesBackFrom
+      try rows.start(position)
+      defer { rows.reset() }
+      var found: [SQLiteBatchRow] = []
+      while try rows.next() { found.append(SQLiteBatchRow(rows)) }
+      return found
+    }
+    guard let row = rows.first, row.first > log.base, row.last >= position else {
+      throw .gap(position: UInt64(position))
+    }
+    var before = log
+    before.position = log.base
+    before.checksum = log.baseChecksum
+    before.batchEpoch = 0
+    if rows.count == 2 { before.append(rows[1]) }
+    guard row.first == before.position &+ 1 else {
+      throw .gap(position: UInt64(bitPattern: before.position) &+ 1)
+    }
+    return before
+  }
+
+  public func readSnapshots(of entry: UInt32) throws(JournalError) -> [JournalSnapshot] {
+    let found = try readableSnapshots(of: entry)
+    // The log has lost its end.
+    if found.contains(where: { $0.position > log.position }) {
+      throw .gap(position: UInt64(log.position) + 1)
+    }
+    return found
+  }
+
+  func readSnapshot(in slot: Int64) throws(JournalError) -> JournalSnapshot? {
+    try perform { connection throws(SQLiteError) in
+      let rows = connection.snapshots
+      try rows.start(slot, slot)
+      defer { rows.reset() }
+      guard try rows.next() else { return nil }
+      let position = rows.integer(1)
+      let version = rows.integer(2)
+      var bytes: [UInt8] = []
+      try rows.copyBlob(4, into: &bytes)
+      guard rows.integer(3) == SQLiteSchema.checksum(slot, position, version, blob: bytes),
+        position >= 0, let version = UInt16(exactly: version)
+      else { return nil }
+      return JournalSnapshot(
+        entry: UInt32(slot / 2), position: UInt64(position), version: version, bytes: bytes)
+    }
+  }
+}

@@ -1,0 +1,186 @@
+/// A journal in one file of SQLite, with its write-ahead log (`-wal`) and its lock (`.lock`) beside it.
+///
+/// Each commit is one transaction, which is durable when it returns: SQLite writes it to the log and waits for the disk
+/// (`synchronous=FULL`). Checkpoints are on the same connection, which is the only one.
+///
+/// After an error of SQLite other than a full disk the store refuses everything: SQLite itself would accept later commits, though
+/// the one that failed may be missing.
+///
+/// A commit is O(its bytes); from time to time it writes the log back first, which is O(the log), about
+/// ``defaultCheckpointBytes``.
+// Unchecked: a store is used by one thread at a time, as JournalStore says. SQLite's connection may move between threads.
+public final class SQLiteStore: JournalStore, @unchecked Sendable {
+  /// What a store is opened for.
+  public enum Access: Sendable {
+    case readWrite
+    /// Writes nothing, and makes no file. A writer is refused meanwhile.
+    case readOnly
+  }
+
+  /// How many bytes the log may have before they are written back.
+  public static let defaultCheckpointBytes = 64 << 20
+
+  let path: String
+  let access: Access
+  private let vfs: String?
+  let checkpointPages: Int
+
+  private var lock: FileLock?
+  private(set) var connection: SQLiteConnection?
+  private var isFenced = false
+  /// What the file says of the log, as of the last commit.
+  var log = SQLiteLog()
+
+  /// Describes a store. ``open()`` makes the file if it is missing.
+  ///
+  /// - Parameter path: The file. Its folder must exist, on a file system of this machine.
+  public convenience init(path: String, access: Access = .readWrite) {
+    self.init(path: path, access: access, vfs: nil, checkpointBytes: Self.defaultCheckpointBytes)
+  }
+
+  init(path: String, access: Access, vfs: String?, checkpointBytes: Int) {
+    self.path = path
+    self.access = access
+    self.vfs = vfs
+    checkpointPages = checkpointBytes / 4096
+  }
+
+  deinit { close() }
+
+  public func open() throws(JournalError) -> JournalEnd {
+    try open { fault throws(JournalError) in throw fault }
+  }
+
+  /// Opens the store.
+  ///
+  /// - Parameter report: Is called with what is wrong with the contents, and throws it, unless the store may be damaged.
+  func open(_ report: (JournalError) throws(JournalError) -> Void) throws(JournalError) -> JournalEnd {
+    guard connection == nil, !isFenced else { throw .fenced }
+    do throws(JournalError) {
+      try takeLock()
+      connection = try connect()
+      let entries = try readLog(report)
+      if access == .readWrite { try beginEpoch() }
+      lock?.markComplete()
+      return JournalEnd(
+        base: UInt64(log.base), position: UInt64(log.position), epoch: UInt64(log.epoch), entries: entries)
+    } catch {
+      isFenced = true
+      close()
+      throw error
+    }
+  }
+
+  public func close() {
+    if let database = connection?.database {
+      // Its statements go first.
+      connection = nil
+      database.close(checkpoints: access == .readWrite && !isFenced)
+    }
+    isFenced = true
+    lock = nil
+  }
+
+  /// Makes sure that no other process writes.
+  private func takeLock() throws(JournalError) {
+    switch access {
+    case .readWrite: lock = try .exclusive(path + ".lock")
+    case .readOnly: lock = try .shared(path + ".lock")
+    }
+    // SQLite would take an empty file for a new one, and remove its log.
+    guard vfs == nil, fileSize(path) ?? 0 == 0 else { return }
+    let wasComplete = lock?.isMarkedComplete == true && fileSize(path) != nil
+    guard !wasComplete, fileSize(path + "-wal") ?? 0 == 0 else { throw .unknownFormat("The file is empty.") }
+  }
+
+  /// Opens the file, and makes the tables in a new one.
+  private func connect() throws(JournalError) -> SQLiteConnection {
+    do throws(SQLiteError) {
+      let database = try SQLiteDatabase(name: name, isWritable: access == .readWrite, vfs: vfsName)
+      switch access {
+      case .readWrite:
+        try SQLiteSchema.configureWriter(database)
+        if try SQLiteSchema.isEmpty(database) { try SQLiteSchema.create(in: database) }
+      case .readOnly: try SQLiteSchema.configureReader(database)
+      }
+      if let fault = try SQLiteSchema.fault(of: database) { throw SQLiteError.notJournal(fault) }
+      return try SQLiteConnection(database)
+    } catch {
+      switch error.primaryCode {
+      case SQLiteError.busy: throw .locked
+      case SQLiteError.full: throw .diskFull
+      case SQLiteError.notDatabase: throw .unknownFormat(error.message)
+      default: throw error.journalError
+      }
+    }
+  }
+
+  /// The file as SQLite wants it. A reader must not make a log: if there is none, SQLite is told that nothing changes.
+  private var name: String {
+    guard access == .readOnly, fileSize(path + "-wal") ?? 0 == 0 else { return path }
+    var name = "file:"
+    for byte in path.utf8 {
+      // What has a meaning in a URI.
+      let isSpecial = byte == UInt8(ascii: "%") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+      name += isSpecial ? "%" + String(byte, radix: 16) : String(UnicodeScalar(byte))
+    }
+    return name + "?immutable=1"
+  }
+
+  /// A reader has no lock of SQLite's, which would need the right to write: the file beside is enough.
+  private var vfsName: String? { vfs ?? (access == .readOnly ? "unix-none" : nil) }
+
+  /// Runs `body` with the connection. After an error of SQLite the store refuses everything.
+  ///
+  /// - Parameter position: What is read; 0 for the head of the log. A damaged page is reported as a wrong checksum there.
+  func perform<Result>(
+    at position: Int64 = 0, _ body: (SQLiteConnection) throws(SQLiteError) -> Result
+  ) throws(JournalError) -> Result {
+    guard let connection, !isFenced else { throw .fenced }
+    do throws(SQLiteError) {
+      return try body(connection)
+    } catch {
+      if error.primaryCode == SQLiteError.corrupt { throw .badChecksum(position: UInt64(position)) }
+      isFenced = true
+      throw error.journalError
+    }
+  }
+
+  /// Runs `body` as one transaction.
+  func transaction(_ body: (SQLiteConnection) throws(SQLiteError) -> Void) throws(JournalError) {
+    try write { connection throws(SQLiteError) in
+      // Not after a commit: an error then would be one of the next commit, not of this one, which is durable.
+      if connection.database.writtenPages() >= checkpointPages { try connection.database.checkpoint() }
+      try connection.begin.run()
+      try body(connection)
+      try connection.commit.run()
+    }
+  }
+
+  /// Runs `body`, which writes. After an error the store refuses everything, unless the disk is full and nothing has changed.
+  func write(_ body: (SQLiteConnection) throws(SQLiteError) -> Void) throws(JournalError) {
+    guard let connection, !isFenced else { throw .fenced }
+    guard access == .readWrite else {
+      throw .failed(code: SQLiteError.readOnly, message: "The store is open for reading only.")
+    }
+    do throws(SQLiteError) {
+      try body(connection)
+    } catch {
+      isFenced = true
+      guard error.primaryCode == SQLiteError.full, isUnchanged(connection) else { throw error.journalError }
+      isFenced = false
+      throw .diskFull
+    }
+  }
+
+  /// Rolls a transaction back for which there was no space, and returns whether the log ends where it did.
+  private func isUnchanged(_ connection: SQLiteConnection) -> Bool {
+    do throws(SQLiteError) {
+      if connection.database.isInTransaction { try connection.database.execute("ROLLBACK") }
+      return try connection.lastBatch().map { $0.last == log.position && $0.checksum == log.checksum }
+        ?? (log.position == log.base)
+    } catch {
+      return false
+    }
+  }
+}

@@ -1,0 +1,223 @@
+import ReactorCore
+
+/// What a journal does for the runtime of a reactor whose ``Reactor/isDurable`` is true. The module ReactorJournal
+/// implements it.
+@usableFromInline
+package protocol RuntimeJournal: AnyObject, Sendable {
+  /// Returns the state that the journal contains, of the reactor's type. The owner, once, at the start.
+  func start(_ reactor: any AnyObject & Sendable) -> any Sendable
+
+  /// The runtime whose states other threads see instead, a `Runtime<Mutation, Mutation, State>`; nil if they see the owner's.
+  /// Any thread, after the start.
+  var shownRuntime: AnyObject? { get }
+
+  /// Hands over what the turn has recorded, and takes out of `ends` what must wait until that is durable. The owner, at the end
+  /// of a turn.
+  func endTurn(_ ends: TurnEnds)
+
+  /// Whether the reactor must wait until the journal has room. The owner, between two turns.
+  var isFull: Bool { get }
+
+  /// Calls ``Runtime/resumeTurns(of:)`` as soon as there is room, which may be at once. The thread that was the owner and
+  /// has left the reactor scheduled.
+  func resumeWhenThereIsRoom()
+}
+
+/// What the runtime of a durable reactor does besides. None of it is compiled for a reactor that is not durable.
+extension Runtime {
+  /// Connects the runtime to a journal. Right after it was made.
+  package func connect(to journal: any RuntimeJournal) {
+    binding.value.turnObserver = TurnObserver(journal: journal)
+    mailbox.turnEnds.observe()
+  }
+
+  /// The journal that the runtime was connected to. Any thread.
+  @inlinable
+  package var journal: (any RuntimeJournal)? { binding.value.turnObserver?.journal }
+
+  /// The state with which a durable reactor begins. The owner.
+  @usableFromInline
+  @inline(never)
+  func recoverState(of reactor: any AnyObject & Sendable) -> State {
+    guard let journal else {
+      preconditionFailure(
+        """
+        Problem: \(type(of: reactor)) is durable, and its runtime has no journal.
+        Likely cause: the runtime was made without the argument `journal`.
+        Remedy: let runtime = Runtime<…>(journal: journal.entry("…"))
+        """)
+    }
+    guard let state = journal.start(reactor) as? State else {
+      preconditionFailure("the journal has recovered another type of state")
+    }
+    return state
+  }
+
+  /// Keeps for the journal what is left to do at the end of the turn. The owner, after a turn.
+  @usableFromInline
+  @inline(never)
+  func holdTurnEnds() {
+    if mailbox.turnEnds.isRequested { journal?.endTurn(mailbox.turnEnds) }
+  }
+
+  /// Does the same; and if the journal is full, leaves the reactor scheduled until there is room. The owner, after a turn.
+  ///
+  /// - Returns: Whether the calling thread is no longer the owner.
+  @usableFromInline
+  @inline(never)
+  func holdOrSuspend() -> Bool {
+    holdTurnEnds()
+    // A loop that was shut down runs what it has accepted.
+    guard let journal, journal.isFull, loop?.isClosed != true else { return false }
+    if mailbox.turnEnds.isRequested { runTurnEndsAsOwner() }
+    state.reschedule()
+    journal.resumeWhenThereIsRoom()
+    return true
+  }
+
+  /// Whether the loop must not run a turn, since the journal is full. The owner.
+  @usableFromInline var isSuspendedOnLoop: Bool { journal?.isFull == true && loop?.isClosed != true }
+
+  /// Continues the turns of a reactor that ``holdOrSuspend()`` has left scheduled. Any thread; it runs none of them
+  /// itself, unless the system gives no other thread.
+  @inlinable
+  package func resumeTurns<R: Reactor<Action, Mutation, State>>(of reactor: R) {
+    if let loop {
+      if !loop.submit(makeLoopReactor(reactor)) { discardMailbox() }
+      return
+    }
+    let run = { @Sendable in
+      let runtime = reactor.runtime
+      runtime.state.acquireScheduled()
+      runtime.runTurnsAndRelease(of: reactor, within: .unlimited)
+    }
+    if !DedicatedThread.tryDetach(named: "reactor-turns", run) { run() }
+  }
+
+  /// The runtime whose states the calling thread sees; nil if that is this one. Starts the reactor. Any thread.
+  @usableFromInline
+  @inline(never)
+  func runtimeToRead<R: Reactor<Action, Mutation, State>>(of reactor: R) -> Runtime<
+    Mutation, Mutation, State
+  >? {
+    if state.isOwner, isInTurn || !state.hasStarted { return nil }
+    ensureStarted(reactor)
+    return journal?.shownRuntime as? Runtime<Mutation, Mutation, State>
+  }
+
+  /// Starts the reactor, or waits until another thread has started it. Any thread that is not starting it itself.
+  package func ensureStarted<R: Reactor<Action, Mutation, State>>(_ reactor: R) {
+    while !state.hasStarted {
+      acquireAndRunOrSchedule(reactor)
+      if !state.hasStarted { DedicatedThread.yield() }
+    }
+  }
+
+  /// The state with the owner's changes. Starts the reactor. Any thread.
+  package func readLatest<R: Reactor<Action, Mutation, State>, Result>(
+    of reactor: R, _ body: (borrowing State) -> Result
+  ) -> Result {
+    ensureStarted(reactor)
+    guard let result = state.withValue(body, thenCheck: { acquireAndRunOrSchedule(reactor) }) else {
+      preconditionFailure("a reactor that has started has a state")
+    }
+    return result
+  }
+}
+
+/// What the journal does as the owner, in steps.
+extension Runtime {
+  /// Runs `body` as the owner, in a turn, on this thread or another one; behind everything that was sent before. Never waits.
+  /// Any thread.
+  ///
+  /// - Returns: Why it will not run; nil if it will, or `discard` is called.
+  @inlinable
+  package func enqueueStep<R: Reactor<Action, Mutation, State>>(
+    of reactor: R, _ body: @escaping @Sendable () -> Void,
+    orDiscard discard: @escaping @Sendable (SendError?) -> Void
+  ) -> SendError? {
+    enqueue(.step(Step(body, orDiscard: discard)), to: reactor, .never)
+  }
+
+  /// The same, and suspends the task while there is no room.
+  @inlinable
+  nonisolated(nonsending)
+    package func enqueueStepSuspending<R: Reactor<Action, Mutation, State>>(
+      of reactor: R, _ body: @escaping @Sendable () -> Void,
+      orDiscard discard: @escaping @Sendable (SendError?) -> Void
+    ) async throws(SendError)
+  {
+    let step = Step(body, orDiscard: discard)
+    var hasWaited = false
+    defer { if hasWaited { resumeNextWaiter() } }
+    while let reason = enqueue(.step(step), to: reactor, .never) {
+      if reason != .full { throw reason }
+      acquireAndRunOrSchedule(reactor)
+      hasWaited = true
+      try await suspendUntilRoom(before: nil)
+    }
+  }
+
+  /// Takes an action through mutate and reduce. The owner, in a step.
+  ///
+  /// - Returns: False if the reactor discards what it holds.
+  @inlinable
+  package func processInStep<R: Reactor<Action, Mutation, State>>(_ action: Action, of reactor: R) -> Bool {
+    if extraStages.contains(.discarding) { return false }
+    process(action, of: reactor)
+    return true
+  }
+
+  /// Whether `state` has observers. The owner.
+  package var hasStateObservers: Bool { extraStages.contains(.observedState) }
+
+  /// Reduces a mutation, and notifies the observers of `state`. The owner, in a step.
+  package func reduceInStep<R: Reactor<Action, Mutation, State>>(_ mutation: Mutation, of reactor: R) {
+    pipelineReference.use { reduceAlone(mutation, of: reactor, $0) }
+  }
+
+  /// Changes the state, and notifies nobody. The owner, in a step.
+  package func changeInStep(_ body: (inout State) -> Void) {
+    state.change(body)
+    state.endAction()
+  }
+
+  /// Makes the pipeline, so that ``observableStates`` is there. Before other threads know the runtime.
+  package func preparePipeline<R: Reactor<Action, Mutation, State>>(of reactor: R) {
+    ensureStarted(reactor)
+    _ = ensurePipeline(of: reactor)
+  }
+
+  /// The stream `state` of the reactor, after ``preparePipeline(of:)``. Any thread.
+  @usableFromInline
+  var observableStates: Observable<State> {
+    guard let states = pipelineReference.use({ $0.states.observable }) else {
+      preconditionFailure("the pipeline was not prepared")
+    }
+    return states
+  }
+
+  /// The state that other threads see, after ``preparePipeline(of:)``. Any thread.
+  package var shownState: State {
+    guard let state = state.read() else { preconditionFailure("the reactor has not started") }
+    return state
+  }
+
+  /// Calls `body` on a thread of its own, as the owner, between two turns, if there is no owner now. Any thread.
+  ///
+  /// - Returns: Whether `body` will be called.
+  package func tryRunAlone<R: Reactor<Action, Mutation, State>>(
+    _ reactor: R, named name: String, _ body: @escaping @Sendable () -> Void
+  ) -> Bool {
+    guard state.trySchedule() else { return false }
+    let run = { @Sendable (runs: Bool) in
+      let runtime = reactor.runtime
+      runtime.state.acquireScheduled()
+      if runs { body() }
+      runtime.runTurnsAndRelease(of: reactor, within: .unlimited)
+    }
+    let isStarted = DedicatedThread.tryDetach(named: name) { run(true) }
+    if !isStarted { run(false) }
+    return isStarted
+  }
+}

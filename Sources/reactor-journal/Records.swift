@@ -1,0 +1,114 @@
+import ReactorJournal
+
+/// The commands that print records.
+
+func dump(_ path: String, _ filter: Filter) throws(Failure) {
+  try withJournal(path) { store, end throws(JournalError) in
+    let names = end.names
+    try store.readBatches(from: max(filter.from, end.base + 1)) { batch throws(JournalError) in
+      var reader = RecordRunReader(batch.bytes.span.bytes, first: batch.first)
+      while var run = try reader.next() {
+        var position = run.first
+        let name = names[run.entry] ?? "\(run.entry)"
+        do throws(MalformedRecord) {
+          while let record = try run.next() {
+            if (filter.from...max(filter.from, filter.until)).contains(position),
+              filter.entry == nil || filter.entry == name
+            {
+              print(line(record, of: run, entry: name, position: position, epoch: batch.epoch))
+            }
+            if run.kind == .mutations { position += 1 }
+          }
+        } catch {
+          throw .malformed(position: position)
+        }
+      }
+      return reader.position <= filter.until
+    }
+  }
+}
+
+func showReplay(_ path: String, until position: UInt64) throws(Failure) {
+  try withJournal(path) { store, end throws(JournalError) in
+    var starts: [UInt32: UInt64] = [:]
+    var counts: [UInt32: UInt64] = [:]
+    var images: [UInt32: JournalSnapshot] = [:]
+    let last = min(position, end.position)
+    for entry in end.entries {
+      images[entry.number] = try store.readSnapshots(of: entry.number).first { $0.position <= position }
+      starts[entry.number] = images[entry.number]?.position ?? entry.since
+    }
+    // An entry that is later than the position has nothing to replay.
+    let first = starts.values.filter { $0 < last }.min()
+    if let first {
+      try store.readBatches(from: first + 1) { batch throws(JournalError) in
+        var reader = RecordRunReader(batch.bytes.span.bytes, first: batch.first)
+        while let run = try reader.next() {
+          guard run.kind == .mutations, run.first <= last else { continue }
+          let start = max(run.first, (starts[run.entry] ?? 0) + 1)
+          let runEnd = min(run.first + UInt64(run.count) - 1, last)
+          if start <= runEnd { counts[run.entry, default: 0] += runEnd - start + 1 }
+        }
+        return reader.position <= last
+      }
+    }
+    for entry in end.entries {
+      let image = images[entry.number].map { "the snapshot at \($0.position) (version \($0.version))" }
+      print(
+        "\(entry.name): \(image ?? "the initial state"), then \(counts[entry.number] ?? 0) records up to \(last)"
+      )
+    }
+  }
+}
+
+/// Opens a journal and closes it after `body`.
+private func withJournal(
+  _ path: String, _ body: (SQLiteStore, JournalEnd) throws(JournalError) -> Void
+) throws(Failure) {
+  let store = SQLiteStore(path: path, access: .readOnly)
+  defer { store.close() }
+  do throws(JournalError) {
+    // What is before the fault is printed, and then the fault.
+    let (end, fault) = try store.openDamaged()
+    try body(store, end)
+    if let fault { throw fault }
+  } catch {
+    throw Failure(error)
+  }
+}
+
+extension JournalEnd {
+  fileprivate var names: [UInt32: String] {
+    Dictionary(entries.map { ($0.number, $0.name) }, uniquingKeysWith: { first, _ in first })
+  }
+}
+
+/// A record as a JSON object. What is not a mutation has the position of the next one as `before`.
+private func line(
+  _ record: RawSpan, of run: borrowing RecordRun, entry: String, position: UInt64, epoch: UInt64
+) -> String {
+  let place = run.kind == .mutations ? "position" : "before"
+  var hex = ""
+  for index in 0..<record.byteCount {
+    let byte = record.unsafeLoad(fromByteOffset: index, as: UInt8.self)
+    hex += (byte < 16 ? "0" : "") + String(byte, radix: 16)
+  }
+  return
+    "{\"\(place)\":\(position),\"kind\":\"\(run.kind)\",\"entry\":\(quoted(entry)),\"version\":\(run.version),"
+    + "\"epoch\":\(epoch),\"hex\":\"\(hex)\"}"
+}
+
+/// A text as JSON.
+private func quoted(_ text: String) -> String {
+  var result = "\""
+  for scalar in text.unicodeScalars {
+    switch scalar {
+    case "\"", "\\": result += "\\\(scalar)"
+    case "\u{0}"..<"\u{20}":
+      let hex = String(scalar.value, radix: 16)
+      result += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
+    default: result.unicodeScalars.append(scalar)
+    }
+  }
+  return result + "\""
+}

@@ -1,0 +1,102 @@
+import ReactorJournal
+
+/// The commands that examine a journal as a whole.
+
+func showInfo(_ path: String) throws(Failure) -> ExitStatus {
+  do throws(JournalError) {
+    let store = SQLiteStore(path: path, access: .readOnly)
+    defer { store.close() }
+    let (end, fault) = try store.openDamaged()
+    print("records    \(end.position - end.base) (positions \(end.base + 1) to \(end.position))")
+    print("epoch      \(end.epoch)")
+    print("entries    \(end.entries.count)")
+    for entry in end.entries {
+      let images = try store.readableSnapshots(of: entry.number).map { image in
+        "\(image.position) (version \(image.version), \(image.bytes.count) bytes)"
+      }
+      let text = images.isEmpty ? "none" : images.joined(separator: ", ")
+      print("  \(entry.name): since \(entry.since), snapshots at \(text)")
+    }
+    return finish(fault)
+  } catch {
+    throw Failure(error)
+  }
+}
+
+func verify(_ path: String) throws(Failure) -> ExitStatus {
+  var bar = ProgressBar()
+  do throws(JournalError) {
+    let report = try JournalVerifier.verify(path) { bar.show($0) }
+    bar.end()
+    show(report)
+    return finish(report.fault)
+  } catch {
+    bar.end()
+    throw Failure(error)
+  }
+}
+
+func salvage(_ path: String, _ newPath: String) throws(Failure) -> ExitStatus {
+  var bar = ProgressBar()
+  do throws(JournalError) {
+    let report = try JournalVerifier.salvage(path, to: newPath) { bar.show($0) }
+    bar.end()
+    show(report)
+    if let fault = report.fault {
+      print("left out: everything after position \(report.position). \(fault.text)")
+    }
+    // The new journal may still lack what no copy can give it.
+    if let fault = try JournalVerifier.verify(newPath).fault { return finish(fault) }
+    print("saved in \(newPath)")
+    return .fine
+  } catch {
+    bar.end()
+    throw Failure(error)
+  }
+}
+
+private func show(_ report: JournalReport) {
+  print(
+    "good up to \(report.position): \(report.position - report.base) records in \(report.batchCount) batches, "
+      + "\(report.byteCount) bytes")
+  for entry in report.entries {
+    print(
+      "  \(entry.row.name): \(entry.recordCount) records, \(entry.byteCount) bytes, "
+        + "last at \(entry.lastPosition.map { "\($0)" } ?? "none"), "
+        + "snapshots at \(entry.snapshots.isEmpty ? "none" : entry.snapshots.map { "\($0.position)" }.joined(separator: ", "))"
+    )
+  }
+}
+
+/// Says whether there is a fault.
+private func finish(_ fault: JournalError?) -> ExitStatus {
+  guard let fault else {
+    print("no fault found")
+    return .fine
+  }
+  print("DAMAGED: \(fault.text)")
+  return .damaged
+}
+
+extension JournalError {
+  /// For a person.
+  var text: String {
+    switch self {
+    case .locked: "Another process has the journal open."
+    case .unknownFormat(let message): "This is no journal that this program knows. \(message)"
+    case .unknownVersion(let entry, let version, let position):
+      "The record at position \(position) has version \(version), which \(entry) does not know."
+    case .badChecksum(0): "The head of the journal is not what was written."
+    case .badChecksum(let position): "The batch at position \(position) is not what was written."
+    case .gap(let position): "The record with position \(position) is missing."
+    case .epochWentBack(let position): "The batch at position \(position) was written by an older process."
+    case .malformed(let position): "The batch at position \(position) is no sequence of records."
+    case .diskFull: "The disk is full."
+    case .failed(let code, let message): "\(message) (code \(code))"
+    case .fenced: "An earlier error has ended the journal."
+    case .trapped(let entry, let position): "Replaying position \(position) of \(entry) stopped the process."
+    case .diverged(let entry, let position):
+      "The state of \(entry) at position \(position) has another digest."
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import Glibc
+import JournalCrashSupport
+import ReactorJournal
+import ReactorRuntime
+
+// Sends durably until it is killed: see KillTests.
+// Arguments: the journal, and the file with the acknowledgements.
+
+func end(_ message: String) -> Never {
+  let line = Array("journal-child: \(message)\n".utf8)
+  _ = write(STDERR_FILENO, line, line.count)
+  exit(1)
+}
+
+guard CommandLine.arguments.count == 3, let seen = Acknowledgements(path: CommandLine.arguments[2]) else {
+  end("usage: journal-child JOURNAL ACKNOWLEDGEMENTS")
+}
+
+do {
+  let journal = try Journal(at: CommandLine.arguments[1], configuration: .busy)
+  let reactors = (0..<2).map { Sequences(journal, "sequences/\($0)") }
+  for (index, reactor) in reactors.enumerated() {
+    try reactor.recover()
+    if !reactor.currentState.isWhole { end("the recovered state is not whole") }
+    _ = reactor.state.subscribe(onNext: { state in
+      for account in 0..<Sequences.accounts { seen[shownBy: index, account] = state.numbers[account] }
+    })
+  }
+  await withTaskGroup(of: Void.self) { group in
+    for (index, reactor) in reactors.enumerated() {
+      for account in 0..<Sequences.accounts {
+        group.addTask {
+          var number = reactor.latestState.numbers[account]
+          while true {
+            // Some are only confirmed by the next one.
+            for _ in 0..<(number % 3) {
+              reactor.send(.next(account: account))
+              number += 1
+            }
+            do { try await reactor.sendDurably(.next(account: account)) } catch { end("not sent: \(error)") }
+            number += 1
+            seen[index, account] = number
+          }
+        }
+      }
+    }
+    group.addTask {
+      while true {
+        do { try await journal.compact() } catch { end("not compacted: \(error)") }
+      }
+    }
+  }
+} catch {
+  end("\(error)")
+}

@@ -1,0 +1,175 @@
+import ReactorCore
+import ReactorJournal
+import ReactorRuntime
+import Synchronization
+import TestSupport
+import Testing
+
+/// What a reactor, its senders and its observers meet when the store fails.
+@Suite struct FailureTests {
+  private let store = InMemoryStore()
+  private let ioError = JournalError.failed(code: 5, message: "input/output error")
+
+  @Test(arguments: [false, true])
+  func `An error ends the journal, and what was sent has an unknown outcome`(writes: Bool) async throws {
+    let failures = SystemMutex<[JournalError]>([])
+    var configuration = JournalConfiguration()
+    configuration.onFailure = { error in failures.withLock { $0.append(error) } }
+    let journal = try Journal(store: store, configuration: configuration)
+    let ledger = Ledger(journal)
+    try await ledger.sendDurably(.deposit(account: 1, amount: 100))
+    store.failNextCommit(ioError, butWrites: writes)
+    await #expect(throws: DurabilityError.unknownOutcome(ioError)) {
+      try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    }
+    await #expect(throws: DurabilityError.notWritten(ioError)) {
+      try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    }
+    #expect(ledger.isClosed)
+    #expect(ledger.currentState.total == 100)
+    #expect(journal.failure == ioError)
+    // No operation is repeated after an error, and nothing is written after it.
+    #expect(store.commitCount == 2)
+    #expect(failures.withLock { $0 } == [ioError])
+    try journal.end()
+
+    let next = try Journal(store: store)
+    #expect(Ledger(next).currentState.total == (writes ? 101 : 100))
+    try next.end()
+  }
+
+  @Test func `What waits behind a failed commit is not written, and replies fail`() async throws {
+    let journal = try Journal(store: store)
+    let ledger = Ledger(journal)
+    try await ledger.sendDurably(.deposit(account: 1, amount: 100))
+    store.hold()
+    store.failNextCommit(ioError)
+    let effects = Atomic(0)
+    let commits = store.commitCount
+    let tried = Task { try await ledger.ask { .depositAndReply(account: 1, amount: 1, $0) } }
+    while store.commitCount == commits { await Task.yield() }
+    ledger.send(.notify(account: 1, amount: 1) { effects.add(1, ordering: .relaxed) })
+    let later = Task { try await ledger.sendDurably(.deposit(account: 1, amount: 1)) }
+    while ledger.latestState.changes != 4 { await Task.yield() }
+    store.release()
+    await #expect(throws: DurabilityError.notWritten(ioError)) { try await later.value }
+    do {
+      _ = try await tried.value
+      Issue.record("the reply was given though its state is not durable")
+    } catch AskError.failed(let error) {
+      #expect(error as? DurabilityError == .unknownOutcome(ioError))
+    }
+    #expect(effects.load(ordering: .relaxed) == 0)
+    try journal.end()
+  }
+
+  @Test func `A full disk holds everything back until there is room`() async throws {
+    let journal = try Journal(store: store)
+    let ledger = Ledger(journal)
+    try await ledger.sendDurably(.deposit(account: 1, amount: 100))
+    store.capacity = store.byteCount
+    let waiting = Task { try await ledger.sendDurably(.deposit(account: 1, amount: 1)) }
+    let commits = store.commitCount
+    while store.commitCount < commits + 3 { await Task.yield() }
+    #expect(ledger.currentState.total == 100)
+    store.capacity = .max
+    try await waiting.value
+    #expect(ledger.currentState.total == 101)
+    #expect(journal.failure == nil)
+    try journal.end()
+  }
+
+  @Test func `A disk that stays full ends the journal, and nothing is written`() async throws {
+    var configuration = JournalConfiguration()
+    configuration.diskFullLimit = .milliseconds(50)
+    let journal = try Journal(store: store, configuration: configuration)
+    let ledger = Ledger(journal)
+    try await ledger.sendDurably(.deposit(account: 1, amount: 100))
+    store.capacity = store.byteCount
+    await #expect(throws: DurabilityError.notWritten(.diskFull)) {
+      try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    }
+    try journal.end()
+  }
+
+  @Test(arguments: [Visibility.durable, .latest], [false, true])
+  func `A slow disk stops the turns, and the overflow policy holds`(
+    _ visibility: Visibility, onLoop: Bool
+  ) async throws {
+    let loop = try Loop()
+    var configuration = JournalConfiguration()
+    configuration.bufferBytes = 4096
+    let journal = try Journal(store: store, configuration: configuration)
+    let refused = Atomic(0)
+    let ledger = Ledger(
+      journal, on: onLoop ? .loop(loop) : .caller, visibility: visibility, capacity: 256, overflow: .fail
+    ) { _ in refused.add(1, ordering: .relaxed) }
+    try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    store.hold()
+    var sent = 1
+    // Until the mailbox has stayed full for a moment.
+    var refusals = 0
+    while refusals < 50 {
+      do {
+        try ledger.trySend(.deposit(account: 1, amount: 1))
+        sent += 1
+        refusals = 0
+      } catch .full {
+        refusals += 1
+        try await Task.sleep(for: .milliseconds(2))
+      }
+    }
+    ledger.send(.deposit(account: 1, amount: 1))
+    #expect(refused.load(ordering: .relaxed) == 1)
+    let reduced = ledger.latestState.changes
+    // One group is being committed, one is pending, and each may be too large by one turn; a record has 14 bytes.
+    #expect(reduced < 2 * (4096 / 14 + 1024) + 2)
+    #expect(sent - reduced >= 256)
+    store.release()
+    try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    #expect(ledger.durableState.changes == sent + 1)
+    try Shutdown.close([journal, loop], before: .now + .seconds(30))
+    let next = try Journal(store: store)
+    #expect(Ledger(next).currentState.changes == sent + 1)
+    try next.end()
+  }
+
+  @Test func `Senders that wait for room continue when the disk does`() async throws {
+    var configuration = JournalConfiguration()
+    configuration.bufferBytes = 1024
+    let journal = try Journal(store: store, configuration: configuration)
+    let ledger = Ledger(journal, capacity: 16)
+    let senders = (0..<3).map { thread in
+      Threads.start { for _ in 0..<5000 { ledger.send(.deposit(account: UInt32(thread), amount: 1)) } }
+    }
+    for _ in 0..<50 {
+      store.hold()
+      try await Task.sleep(for: .milliseconds(1))
+      store.release()
+    }
+    for sender in senders { #expect(sender.wait()) }
+    try await ledger.sendDurably(.deposit(account: 9, amount: 1))
+    #expect(ledger.durableState.changes == 15001)
+    try journal.end()
+  }
+
+  @Test func `A failure ends a reactor that waits for room`() async throws {
+    var configuration = JournalConfiguration()
+    configuration.bufferBytes = 1024
+    let journal = try Journal(store: store, configuration: configuration)
+    let lost = Atomic(0)
+    let ledger = Ledger(journal, capacity: 16) { _ in lost.add(1, ordering: .relaxed) }
+    try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    store.hold()
+    store.failNextCommit(ioError)
+    let sender = Threads.start { for _ in 0..<5000 { ledger.send(.deposit(account: 1, amount: 1)) } }
+    while store.commitCount < 2 { await Task.yield() }
+    try await Task.sleep(for: .milliseconds(20))
+    store.release()
+    #expect(sender.wait())
+    #expect(ledger.waitUntilClosed(before: .now + .seconds(30)))
+    #expect(lost.load(ordering: .relaxed) + ledger.latestState.changes == 5001)
+    #expect(ledger.currentState.changes == 1)
+    try journal.end()
+  }
+}

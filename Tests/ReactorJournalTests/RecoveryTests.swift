@@ -1,0 +1,212 @@
+import Glibc
+import ReactorCore
+import ReactorJournal
+import ReactorRuntime
+import Synchronization
+import TestSupport
+import Testing
+
+/// What a reactor finds in its journal: records, snapshots, identifiers, digests, and what is damaged.
+@Suite struct RecoveryTests {
+  private let store = InMemoryStore()
+
+  private func makeJournal(_ change: (inout JournalConfiguration) -> Void = { _ in }) throws -> Journal {
+    var configuration = JournalConfiguration()
+    change(&configuration)
+    return try Journal(store: store, configuration: configuration)
+  }
+
+  /// Writes some deposits, one batch each.
+  private func write(
+    _ range: Range<Int>, entry: String = "ledger/1", _ change: (inout JournalConfiguration) -> Void = { _ in }
+  ) async throws {
+    let journal = try makeJournal(change)
+    let ledger = Ledger(journal, entry: entry)
+    for number in range {
+      try await ledger.sendDurably(.deposit(account: UInt32(number % 10), amount: Int64(number)))
+    }
+    try journal.end()
+  }
+
+  private func recover(_ entry: String = "ledger/1") throws -> Ledger.State {
+    let journal = try makeJournal()
+    defer { try? journal.end() }
+    let ledger = Ledger(journal, entry: entry)
+    try ledger.recover()
+    return ledger.currentState
+  }
+
+  private func expected(_ range: Range<Int>) -> Ledger.State {
+    var state = Ledger.State()
+    for number in range {
+      state.balances[UInt32(number % 10), default: 0] += Int64(number)
+      state.changes += 1
+    }
+    return state
+  }
+
+  // MARK: Snapshots
+
+  @Test func `A snapshot and the records behind it give the same state as all records`() async throws {
+    try await write(0..<95) { ($0.snapshotRecords, $0.snapshotRatio) = (20, 0) }
+    #expect(store.snapshots.count == 2)
+    #expect(store.snapshots[1].position > 40)
+    let full = store.prefix(.max)
+    full.snapshots = []
+    let journal = try Journal(store: full)
+    #expect(Ledger(journal).currentState == expected(0..<95))
+    try journal.end()
+    let part = try Journal(store: store)
+    let ledger = Ledger(part)
+    var starts: Set<UInt64> = []
+    try ledger.recover { starts.insert($0.start) }
+    #expect(starts == [store.snapshots[1].position])
+    #expect(ledger.currentState == expected(0..<95))
+    try part.end()
+  }
+
+  @Test func `A snapshot that cannot be read leaves the older one`() async throws {
+    try await write(0..<95) { ($0.snapshotRecords, $0.snapshotRatio) = (20, 0) }
+    store.snapshots[1].bytes.removeLast()
+    #expect(try recover() == expected(0..<95))
+    store.snapshots[0].bytes.removeLast()
+    #expect(try recover() == expected(0..<95))
+  }
+
+  @Test func `Compacting removes what the snapshots contain`() async throws {
+    try await write(0..<50)
+    let journal = try makeJournal()
+    let ledgers = [Ledger(journal), Ledger(journal, entry: "ledger/2")]
+    try await ledgers[1].sendDurably(.deposit(account: 1, amount: 5))
+    try ledgers[0].recover()
+    #expect(try await journal.compact() == 51)
+    #expect(store.batches.isEmpty)
+    try await ledgers[0].sendDurably(.deposit(account: 0, amount: 50))
+    try journal.end()
+    #expect(try recover() == expected(0..<51))
+    #expect(try recover("ledger/2").total == 5)
+    store.snapshots = []
+    #expect(throws: JournalError.gap(position: 1)) { try recover() }
+  }
+
+  @Test func `Compacting keeps the records of a reactor that has no snapshot`() async throws {
+    try await write(0..<5, entry: "other")
+    try await write(0..<5)
+    let journal = try makeJournal()
+    try Ledger(journal).recover()
+    #expect(try await journal.compact() == 0)
+    try journal.end()
+    #expect(try recover("other") == expected(0..<5))
+  }
+
+  // MARK: Identifiers
+
+  @Test func `A repeated request has one effect, also after a restart`() async throws {
+    for start in 0..<3 {
+      let journal = try makeJournal { ($0.snapshotRecords, $0.snapshotRatio) = (start == 1 ? 1 : nil, 0) }
+      let ledger = Ledger(journal)
+      for _ in 0..<2 { try await ledger.sendDurably(.deposit(account: 1, amount: 10), id: 7) }
+      try await ledger.sendDurably(.deposit(account: 1, amount: 1), id: UInt128(100 + start))
+      #expect(ledger.currentState.total == Int64(10 + start + 1))
+      try journal.end()
+    }
+    #expect(store.snapshots.count > 0)
+    store.snapshots = []
+    #expect(try recover().total == 13)
+  }
+
+  @Test func `The oldest identifier is forgotten first`() async throws {
+    let journal = try makeJournal { $0.requestWindow = 3 }
+    let ledger = Ledger(journal)
+    for id in 1...4 { try await ledger.sendDurably(.deposit(account: 1, amount: 1), id: UInt128(id)) }
+    try await ledger.sendDurably(.deposit(account: 1, amount: 1), id: 2)
+    #expect(ledger.currentState.total == 4)
+    try await ledger.sendDurably(.deposit(account: 1, amount: 1), id: 1)
+    #expect(ledger.currentState.total == 5)
+    try journal.end()
+  }
+
+  @Test func `A request without an effect may be tried again`() async throws {
+    let journal = try makeJournal()
+    let ledger = Ledger(journal)
+    try await ledger.sendDurably(.transfer(from: 1, to: 2, amount: 5), id: 1)
+    try await ledger.sendDurably(.deposit(account: 1, amount: 5))
+    try await ledger.sendDurably(.transfer(from: 1, to: 2, amount: 5), id: 1)
+    try await ledger.sendDurably(.transfer(from: 1, to: 2, amount: 5), id: 1)
+    #expect(ledger.currentState.balances == [1: 0, 2: 5])
+    try journal.end()
+  }
+
+  // MARK: Determinism
+
+  @Test func `A state that differs from the one that was written is noticed`() async throws {
+    try await write(0..<30) { $0.digestRecords = 10 }
+    #expect(try recover() == expected(0..<30))
+    // Another amount in the fifth record: the digest behind the tenth one differs.
+    store.batches[4].bytes[store.batches[4].bytes.count - 1] ^= 1
+    #expect(throws: JournalError.diverged(entry: "ledger/1", position: 10)) { try recover() }
+  }
+
+  // MARK: Damage
+
+  @Test func `A log with a gap is refused with its position`() async throws {
+    try await write(0..<10)
+    store.batches.remove(at: 4)
+    #expect(throws: JournalError.gap(position: 5)) { try recover() }
+  }
+
+  @Test func `Bytes that are no records are refused with their position`() async throws {
+    try await write(0..<10)
+    store.batches[6].bytes[17] = 9
+    #expect(throws: JournalError.malformed(position: 7)) { try recover() }
+    store.batches[6].bytes = [1, 2, 3]
+    #expect(throws: JournalError.malformed(position: 7)) { try recover() }
+  }
+
+  @Test func `A version that the schema does not know is refused with its position`() async throws {
+    try await write(0..<3)
+    store.batches[1].bytes[12] = 9
+    #expect(throws: JournalError.unknownVersion(entry: "ledger", version: 9, position: 2)) { try recover() }
+  }
+
+  @Test func `A record at which two processes have ended is refused by the third`() async throws {
+    let path = "/tmp/mark-\(UInt64.random(in: .min ... .max))"
+    defer { unlink(path) }
+    try await write(0..<10)
+    func die(at position: UInt64) {
+      guard let words = MappedWords(path: path, count: 5) else { return }
+      (words[0], words[1], words[2]) = (1, 1, position)
+    }
+    func start(retries: Bool = false) throws {
+      let journal = try Journal(
+        store: store, mark: ReplayMark(path: path, retries: retries), JournalConfiguration())
+      defer { try? journal.end() }
+      try Ledger(journal).recover()
+    }
+    try start()
+    die(at: 4)
+    try start()
+    die(at: 5)
+    try start()
+    die(at: 5)
+    #expect(throws: JournalError.trapped(entry: "ledger/1", position: 5)) { try start() }
+    #expect(throws: JournalError.trapped(entry: "ledger/1", position: 5)) { try start() }
+    try start(retries: true)
+    try start()
+    #expect(MappedWords(path: path, count: 5)?[2] == 10)
+  }
+
+  // MARK: History
+
+  @Test func `The history can be replayed up to a position`() async throws {
+    try await write(0..<10)
+    var totals: [Int64] = []
+    let idle = Ledger(try Journal(store: InMemoryStore()))
+    let state = try Journal.replay(store, idle, entry: "ledger/1", until: 4) { state, _, position in
+      totals.append(state.total)
+      #expect(position == UInt64(totals.count))
+    }
+    #expect(totals == [0, 1, 3, 6])
+    #expect(state == expected(0..<4))
+  }
+}

@@ -1,0 +1,38 @@
+import SimulatedDisk
+import Synchronization
+
+/// A disk in memory: see `simulated_disk.h`.
+final class Disk {
+  private static let count = Atomic<Int>(0)
+  let name: String
+  private let disk: OpaquePointer
+
+  private static func newName() -> String {
+    "simulated-\(count.wrappingAdd(1, ordering: .relaxed).newValue)"
+  }
+
+  convenience init() {
+    let name = Self.newName()
+    self.init(sd_create(name), name)
+  }
+
+  private init(_ disk: OpaquePointer, _ name: String) {
+    self.disk = disk
+    self.name = name
+  }
+
+  deinit { sd_free(disk) }
+
+  /// How many calls there were.
+  var calls: UInt64 { sd_calls(disk) }
+  /// How many changes a power cut may lose.
+  var unsyncedCount: Int { Int(sd_unsynced(disk)) }
+
+  func fail(at call: UInt64, _ fault: sd_fault) { sd_fail_at(disk, call, fault) }
+  func repair() { sd_fail_at(disk, .max, SD_ERROR) }
+  func setCapacity(_ bytes: UInt64) { sd_set_capacity(disk, bytes) }
+  func afterPowerCut(_ parts: [UInt32]) -> Disk {
+    let name = Self.newName()
+    return Disk(sd_after_power_cut(disk, name, parts), name)
+  }
+}

@@ -1,0 +1,129 @@
+import SimulatedDisk
+import TestSupport
+import Testing
+
+@testable import ReactorJournal
+
+/// Calls of the disk that fail, each one once, and power cuts at each call. The script has every kind of commit, checkpoints and
+/// removal; what is left must be what was confirmed, and at most the step that failed besides.
+@Suite struct StoreFaultTests {
+  /// How many calls the script makes.
+  static func calls() throws -> UInt64 {
+    let folder = TemporaryFolder()
+    let disk = Disk()
+    let run = StoreRun(path: folder.file("journal"))
+    for step in StoreStep.script { try run.perform(step, on: disk) }
+    let calls = disk.calls
+    run.check(on: disk, "without a fault")
+    return calls
+  }
+
+  @Test(arguments: [SD_ERROR, SD_ERROR_LATE])
+  func `After an error of any call the store refuses everything and nothing confirmed is lost`(
+    fault: sd_fault
+  ) throws {
+    for call in 0..<(try Self.calls()) {
+      let folder = TemporaryFolder()
+      let disk = Disk()
+      disk.fail(at: call, fault)
+      let run = StoreRun(path: folder.file("journal"))
+      do throws(JournalError) {
+        for step in StoreStep.script { try run.perform(step, on: disk) }
+      } catch {
+        #expect(error != .diskFull)
+        run.abandon()
+      }
+      disk.repair()
+      // Once with what the system still has in memory, and once with what is on the disk.
+      let cut = disk.afterPowerCut([UInt32](repeating: 0, count: disk.unsyncedCount))
+      run.check(on: disk, "\(fault.testDescription) of call \(call)")
+      run.check(on: cut, "\(fault.testDescription) of call \(call), then a power cut")
+    }
+  }
+
+  @Test(arguments: [SD_FULL, SD_SHORT])
+  func `A commit that finds no space writes nothing and succeeds when it is tried again`(fault: sd_fault)
+    throws
+  {
+    var fullCount = 0
+    for call in 0..<(try Self.calls()) {
+      let folder = TemporaryFolder()
+      let disk = Disk()
+      disk.fail(at: call, fault)
+      let run = StoreRun(path: folder.file("journal"))
+      do throws(JournalError) {
+        for step in StoreStep.script {
+          do throws(JournalError) {
+            try run.perform(step, on: disk)
+          } catch {
+            guard error == .diskFull else { throw error }
+            fullCount += 1
+            // As after `kill -9` at this moment, if the system has written everything, and if it has written nothing.
+            for part in 0...1 as ClosedRange<UInt32> {
+              let cut = disk.afterPowerCut([UInt32](repeating: part, count: disk.unsyncedCount))
+              // Removal has several transactions, of which the first may have had their effect.
+              let isRemoval = if case .remove = step { true } else { false }
+              run.check(
+                on: cut, mayHaveMore: isRemoval,
+                "\(fault.testDescription) of call \(call), before it is tried again")
+            }
+            try run.perform(step, on: disk)
+          }
+        }
+      } catch {
+        // SQLITE_FULL is always recognised.
+        if case .failed(let code, _) = error {
+          #expect(code & 0xFF != 13, "\(fault.testDescription) of call \(call)")
+        }
+        run.abandon()
+      }
+      disk.repair()
+      run.check(on: disk, "\(fault.testDescription) of call \(call)")
+    }
+    #expect(fullCount > 20)
+  }
+
+  @Test func `A disk that is full and then has space again loses nothing`() throws {
+    for capacity in stride(from: 40_000, through: 120_000, by: 2_000) as StrideThrough<UInt64> {
+      let folder = TemporaryFolder()
+      let disk = Disk()
+      let run = StoreRun(path: folder.file("journal"))
+      try run.perform(.open, on: disk)
+      try run.perform(.commit(records: 1, size: 9, entry: 0), on: disk)
+      disk.setCapacity(capacity)
+      var isFull = false
+      for size in [9, 3000, 9000, 9, 20_000, 20_000, 20_000, 9] {
+        let step = StoreStep.commit(records: 2, size: size)
+        do throws(JournalError) {
+          try run.perform(step, on: disk)
+        } catch {
+          #expect(error == .diskFull)
+          isFull = true
+          // It stays full for some time. A checkpoint may make room.
+          for _ in 0..<3 where run.confirmed != run.attempted {
+            do throws(JournalError) { try run.perform(step, on: disk) } catch {
+              #expect(error == .diskFull)
+            }
+          }
+          disk.setCapacity(.max)
+          if run.confirmed != run.attempted { try run.perform(step, on: disk) }
+        }
+      }
+      #expect(isFull)
+      try run.perform(.close, on: disk)
+      run.check(on: disk, "capacity \(capacity)")
+    }
+  }
+}
+
+extension sd_fault {
+  var testDescription: String {
+    switch self {
+    case SD_ERROR: "error"
+    case SD_FULL: "full"
+    case SD_SHORT: "short"
+    case SD_ERROR_LATE: "error after the effect"
+    default: "power cut"
+    }
+  }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ReactorJournal
+
+/// The executable `reactor-journal`, as a process of its own.
+@Suite struct ToolTests {
+  /// Runs it, and returns its exit status and what it printed.
+  static func run(_ arguments: String...) throws -> (status: Int32, output: String, errors: String) {
+    let process = Process()
+    let output = Pipe()
+    let errors = Pipe()
+    // The executable is built into the same folder as the tests.
+    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+      .deletingLastPathComponent().appendingPathComponent("reactor-journal")
+    process.arguments = arguments
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    let complaints = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    return (process.terminationStatus, text, complaints)
+  }
+
+  @Test func `A good journal is shown and verified`() throws {
+    let folder = TemporaryFolder()
+    let (path, _) = try StoreDamageTests.make(in: folder)
+    let info = try Self.run("info", path)
+    #expect(info.status == 0)
+    #expect(info.output.contains("positions 1 to 9"))
+    #expect(
+      info.output.contains(
+        "entry/0: since 0, snapshots at 6 (version 3, 300 bytes), 3 (version 3, 300 bytes)"))
+    let verified = try Self.run("verify", path)
+    #expect(verified.status == 0)
+    #expect(verified.output.contains("no fault found"))
+    #expect(verified.errors == "")
+    let replay = try Self.run("replay", "--until", "5", path)
+    #expect(replay.output.contains("entry/0: the snapshot at 3 (version 3), then 2 records up to 5"))
+    #expect(replay.output.contains("entry/7: the initial state, then 0 records up to 5"))
+  }
+
+  @Test func `A damaged journal ends with status 1 and what is good of it is saved`() throws {
+    let folder = TemporaryFolder()
+    let (path, _) = try StoreDamageTests.make(in: folder)
+    try StoreDamageTests.execute("UPDATE batches SET bytes=zeroblob(9) WHERE first=7", on: path)
+    let verified = try Self.run("verify", path)
+    #expect(verified.status == 1)
+    #expect(verified.output.contains("DAMAGED: The batch at position 7 is not what was written."))
+    #expect(try Self.run("info", path).status == 1)
+    let saved = try Self.run("salvage", path, folder.file("saved"))
+    #expect(saved.status == 0)
+    #expect(saved.output.contains("everything after position 6"))
+    #expect(try Self.run("verify", folder.file("saved")).status == 0)
+    let dump = try Self.run("dump", "--json", path)
+    #expect(dump.status == 1)
+    #expect(dump.output.split(separator: "\n").count == 6)
+  }
+
+  @Test func `Records are printed as JSON with the entry and the positions that are asked for`() throws {
+    let folder = TemporaryFolder()
+    let store = SQLiteStore(path: folder.file("journal"))
+    _ = try store.open()
+    var writer = RecordRunWriter()
+    for entry in 0...1 as ClosedRange<UInt32> {
+      writer.begin(entry: entry, kind: .mutations, version: 2)
+      for index in 0..<3 as Range<UInt8> { writer.append { $0.append(index &+ 0xA0) } }
+      writer.end()
+    }
+    writer.begin(entry: 1, kind: .digests, version: 0)
+    writer.append { $0.append(7 as UInt64) }
+    writer.end()
+    let rows = [
+      JournalEntryRow(number: 0, name: "a", since: 0), JournalEntryRow(number: 1, name: "b \"\n", since: 0),
+    ]
+    try store.commit(
+      JournalBatch(epoch: 1, first: 1, count: 6, bytes: writer.take()), entries: rows, snapshots: [])
+    store.close()
+
+    struct Line: Decodable, Equatable {
+      var position: Int?
+      var before: Int?
+      var kind, entry, hex: String
+      var version, epoch: Int
+    }
+    func lines(_ options: String...) throws -> [Line] {
+      let process = try Self.dump(options + [store.path])
+      #expect(process.status == 0)
+      return try process.output.split(separator: "\n").map {
+        try JSONDecoder().decode(Line.self, from: Data($0.utf8))
+      }
+    }
+    let all = try lines()
+    try #require(all.count == 7)
+    #expect(all[0] == Line(position: 1, kind: "mutations", entry: "a", hex: "a0", version: 2, epoch: 1))
+    #expect(
+      all[6]
+        == Line(before: 7, kind: "digests", entry: "b \"\n", hex: "0700000000000000", version: 0, epoch: 1))
+    #expect(try lines("--entry", "a").map(\.position) == [1, 2, 3])
+    #expect(try lines("--from", "3", "--until", "4").map(\.position) == [3, 4])
+  }
+
+  private static func dump(_ arguments: [String]) throws -> (status: Int32, output: String) {
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+      .deletingLastPathComponent().appendingPathComponent("reactor-journal")
+    process.arguments = ["dump", "--json"] + arguments
+    process.standardOutput = output
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    return (process.terminationStatus, text)
+  }
+
+  @Test func `Wrong usage ends with status 2 and a journal in use with status 3`() throws {
+    let folder = TemporaryFolder()
+    #expect(try Self.run().status == 2)
+    #expect(try Self.run("verify").status == 2)
+    #expect(try Self.run("verify", "a", "b").status == 2)
+    #expect(try Self.run("dump", "a").status == 2)
+    #expect(try Self.run("dump", "--json", "--from", "x", "a").status == 2)
+    #expect(try Self.run("replay", "a").status == 2)
+    #expect(try Self.run("info", "--fast", "a").status == 2)
+    #expect(try Self.run("help").status == 0)
+    let missing = try Self.run("info", folder.file("none"))
+    #expect(missing.status == 1)
+    #expect(missing.errors.hasPrefix("reactor-journal: "))
+    #expect(folder.names == [])
+    let store = try StoreSQLiteTests.fill(folder, batches: 1)
+    for command in ["info", "verify"] { #expect(try Self.run(command, store.path).status == 3) }
+    withExtendedLifetime(store) {}
+  }
+
+  @Test
+  func `Another process is refused a journal that this one has open, and gets it when this one was killed`()
+    throws
+  {
+    let folder = TemporaryFolder()
+    let store = try StoreSQLiteTests.fill(folder, batches: 2)
+    // A process that only holds the lock file's lock, and is killed with it.
+    store.close()
+    let holder = Process()
+    holder.executableURL = URL(fileURLWithPath: "/usr/bin/flock")
+    holder.arguments = ["--no-fork", store.path + ".lock", "sleep", "60"]
+    try holder.run()
+    let deadline = ContinuousClock.now + .seconds(10)
+    while (try? Self.run("info", store.path).status) != 3, ContinuousClock.now < deadline { usleep(10_000) }
+    #expect(throws: JournalError.locked) { try SQLiteStore(path: store.path).open() }
+    kill(holder.processIdentifier, SIGKILL)
+    holder.waitUntilExit()
+    #expect(try SQLiteStore(path: store.path).open().position == 6)
+  }
+}

@@ -1,0 +1,115 @@
+import ReactorCore
+import ReactorJournal
+import ReactorRuntime
+import Synchronization
+import TestSupport
+import Testing
+
+/// What is seen outside of a reactor while the disk holds back a commit: nothing that the commit contains.
+@Suite struct VisibilityTests {
+  private let store = InMemoryStore()
+
+  /// Starts a ledger with one durable deposit, and holds the next commit back.
+  private func makeHeldLedger(
+    _ visibility: Visibility = .durable, on placement: Placement = .caller
+  ) async throws -> (Journal, Ledger) {
+    let journal = try Journal(store: store)
+    let ledger = Ledger(journal, on: placement, visibility: visibility)
+    try await ledger.sendDurably(.deposit(account: 1, amount: 100))
+    store.hold()
+    return (journal, ledger)
+  }
+
+  /// Waits until a commit has begun that contains what was sent.
+  private func awaitCommit(after count: Int) async {
+    while store.commitCount == count { await Task.yield() }
+  }
+
+  @Test(arguments: [false, true])
+  func `Nothing is seen before the commit returns`(onLoop: Bool) async throws {
+    let loop = try Loop()
+    let (journal, ledger) = try await makeHeldLedger(on: onLoop ? .loop(loop) : .caller)
+    let states = SystemMutex<[Int64]>([])
+    let effects = Atomic(0)
+    let replies = SystemMutex<[Int64]>([])
+    let subscription = ledger.state.subscribe(onNext: { state in states.withLock { $0.append(state.total) } })
+    let commits = store.commitCount
+    ledger.send(.deposit(account: 1, amount: 5))
+    await awaitCommit(after: commits)
+    ledger.send(.notify(account: 1, amount: 6) { effects.add(1, ordering: .relaxed) })
+    let note = { @Sendable (result: Result<Int64, AskError>) in
+      replies.withLock { $0.append((try? result.get()) ?? -1) }
+    }
+    ledger.ask({ .depositAndReply(account: 1, amount: 7, $0) }, completion: note)
+    ledger.ask({ .balance(account: 1, $0) }, completion: note)
+    let waiting = Task { try await ledger.sendDurably(.deposit(account: 1, amount: 8)) }
+    while ledger.latestState.total != 126 { await Task.yield() }
+
+    func readGenerically<R: Reactor>(_ reactor: R) -> R.State { reactor.currentState }
+    #expect(ledger.currentState.total == 100)
+    #expect(readGenerically(ledger).total == 100)
+    #expect(ledger.withCurrentState { $0.total } == 100)
+    #expect(ledger.durableState.total == 100)
+    #expect(ledger.durablePosition == 1)
+    #expect(states.withLock { $0 } == [100])
+    #expect(replies.withLock { $0 } == [])
+    #expect(effects.load(ordering: .relaxed) == 0)
+
+    store.release()
+    try await waiting.value
+    #expect(ledger.currentState.total == 126)
+    #expect(states.withLock { $0 } == [100, 105, 111, 118, 126])
+    #expect(replies.withLock { $0 } == [118, 118])
+    #expect(effects.load(ordering: .relaxed) == 1)
+    subscription.dispose()
+    try Shutdown.close([journal, loop], before: .now + .seconds(30))
+  }
+
+  @Test func `The latest state is seen at once where that is asked for`() async throws {
+    let (journal, ledger) = try await makeHeldLedger(.latest)
+    let effects = Atomic(0)
+    ledger.send(.notify(account: 1, amount: 5) { effects.add(1, ordering: .relaxed) })
+    #expect(ledger.currentState.total == 105)
+    #expect(try await ledger.ask { .balance(account: 1, $0) } == 105)
+    #expect(try await ledger.ask { .depositAndReply(account: 1, amount: 1, $0) } == 106)
+    #expect(ledger.durableState.total == 100)
+    #expect(effects.load(ordering: .relaxed) == 0)
+    store.release()
+    try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    #expect(ledger.durableState.total == 107)
+    #expect(effects.load(ordering: .relaxed) == 1)
+    try journal.end()
+  }
+
+  @Test func `A reply finds its state readable`() async throws {
+    let journal = try Journal(store: store)
+    let ledger = Ledger(journal)
+    for round in 1...200 {
+      let balance = try await ledger.ask { .depositAndReply(account: 1, amount: 1, $0) }
+      #expect(balance == Int64(round))
+      #expect(ledger.currentState.total >= balance)
+    }
+    try journal.end()
+  }
+
+  @Test func `Both mutations of an action are in one batch`() async throws {
+    let journal = try Journal(store: store)
+    let ledger = Ledger(journal)
+    try await ledger.sendDurably(.deposit(account: 1, amount: 1_000_000))
+    await withTaskGroup(of: Void.self) { group in
+      for task in 0..<4 {
+        group.addTask {
+          for _ in 0..<500 { ledger.send(.transfer(from: 1, to: UInt32(task + 2), amount: 1)) }
+        }
+      }
+    }
+    try journal.end()
+    let batches = store.batches
+    #expect(batches.count > 1)
+    for count in batches.indices {
+      let journal = try Journal(store: store.prefix(count + 1))
+      #expect(Ledger(journal).currentState.total == 1_000_000)
+      try journal.end()
+    }
+  }
+}
