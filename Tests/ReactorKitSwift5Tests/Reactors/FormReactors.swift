@@ -7,8 +7,7 @@ enum LoginError: Error { case wrongPassword }
 /// Finds what others have registered: the kind of wrapper that apps use for their services.
 @propertyWrapper
 struct Injected<Service> {
-  private(set) var wrappedValue: Service
-  init(wrappedValue: Service) { self.wrappedValue = wrappedValue }
+  var wrappedValue: Service
 }
 
 /// A login, whose answer is a single.
