@@ -55,7 +55,8 @@ extern _Thread_local void *rr_thread_emissions __attribute__((tls_model("initial
 static inline void *rr_thread_get_emissions(void) { return rr_thread_emissions; }
 static inline void rr_thread_set_emissions(void *queue) { rr_thread_emissions = queue; }
 
-/* The innermost scope that the calling thread is inside of; NULL if it is in none. As the turn mark. */
+/* The innermost scope that the calling thread is inside of; NULL if it is in none. As the turn
+ * mark. */
 extern _Thread_local void *rr_thread_innermost_scope __attribute__((tls_model("initial-exec")));
 
 static inline void *rr_thread_get_scope(void) { return rr_thread_innermost_scope; }
