@@ -65,6 +65,14 @@ extension Catalogue {
         .subject("actor", ActorBaseline.self),
       ]),
     Case(
+      "reactor.runs16", .fanIn(.spinning), limit: CaseOutline.Limit("limit.spsc"),
+      variants: [
+        .onCore(RunSubject<AsksLoop>.self, suffix: "-loop"),
+        .onCore(LoopReactorSubject.self, suffix: "-loop-single"),
+        .onCore(RunSubject<AsksCaller>.self, suffix: "-caller"),
+        .onCore(CallerReactorSubject.self, suffix: "-caller-single"),
+      ]),
+    Case(
       "sync.uncontended", .synchronous, limit: CaseOutline.Limit("limit.fetchadd"),
       variants: [
         .onCore(CallerReactorSubject.self),
@@ -72,6 +80,16 @@ extension Catalogue {
         .subject("pthread-mutex", PthreadMutexBaseline.self),
         .subject("dispatch", DispatchQueueSyncBaseline.self),
         .subject("actor", ActorBaseline.self),
+      ]),
+    Case(
+      "sync.realistic", .synchronous, limit: CaseOutline.Limit("limit.fetchadd"),
+      variants: [
+        .onCore(CarryingReactorSubject<PlainAction>.self, suffix: "-item"),
+        .onCore(CarryingReactorSubject<RichAction>.self),
+        .subject("mutex-item", CarryingMutexBaseline<PlainAction>.self),
+        .subject("mutex", CarryingMutexBaseline<RichAction>.self),
+        .subject("actor-item", CarryingActorBaseline<PlainAction>.self),
+        .subject("actor", CarryingActorBaseline<RichAction>.self),
       ]),
     Case(
       "sync.ask", .synchronous, limit: CaseOutline.Limit("limit.fetchadd"),
