@@ -120,8 +120,8 @@ extension Catalogue {
     Case(
       "journal.send", .fanIn(.spinning),
       variants: [
-        .subject("9-bytes", JournalSubject<SmallRecord>.self, hasOrder: false),
-        .subject("64-bytes", JournalSubject<LargeRecord>.self, hasOrder: false),
+        .subject("9-bytes", JournalSubject<SmallTally>.self, hasOrder: false),
+        .subject("64-bytes", JournalSubject<LargeTally>.self, hasOrder: false),
         .subject("no-journal", CallerReactorSubject.self),
         .subject("sqlite", SQLiteBaseline.self, hasOrder: false),
       ]),
@@ -134,8 +134,8 @@ extension Catalogue {
     Case(
       "journal.replay", .synchronous,
       variants: [
-        JournalReplay.variant("9-bytes", SmallRecord.self),
-        JournalReplay.variant("64-bytes", LargeRecord.self),
+        JournalReplay.variant("9-bytes", SmallTally.self),
+        JournalReplay.variant("64-bytes", LargeTally.self),
       ]),
   ]
 }

@@ -23,50 +23,68 @@ final class JournalDirectory: Sendable {
   var file: String { "\(path)/journal" }
 }
 
-/// How many bytes a record has.
-protocol RecordSize: Sendable { static var padding: [UInt8] { get } }
-enum SmallRecord: RecordSize { static let padding: [UInt8] = [] }
-enum LargeRecord: RecordSize { static let padding = [UInt8](repeating: 0, count: 55) }
+/// The mutation of the benchmark's durable reactors.
+protocol TallyRecord: JournalRecord {
+  var item: Item { get }
+  init(item: Item)
+}
 
-/// The reactor of the benchmark with a journal.
-final class DurableTally<Size: RecordSize>: DurableReactor {
-  enum Action: Sendable {
-    case add(Item)
-    case addAndReply(Item, Reply<Void>)
+/// 9 bytes.
+struct SmallRecord: TallyRecord {
+  let item: Item
+
+  init(item: Item) { self.item = item }
+
+  func encode(into encoder: inout RecordEncoder) {
+    encoder.append(UInt8(truncatingIfNeeded: item.producer))
+    encoder.append(item.value)
   }
 
-  struct Mutation: JournalRecord {
-    let item: Item
+  init(from decoder: inout RecordDecoder, version: UInt16) throws(MalformedRecord) {
+    let producer = UInt64(try decoder.read(UInt8.self))
+    item = Item(producer: producer, value: try decoder.read())
+  }
+}
 
-    func encode(into encoder: inout RecordEncoder) {
-      encoder.append(UInt8(truncatingIfNeeded: item.producer))
-      encoder.append(item.value)
-      if !Size.padding.isEmpty { encoder.append(contentsOf: Size.padding.span.bytes) }
-    }
+/// 64 bytes.
+struct LargeRecord: TallyRecord {
+  private static let padding = [UInt8](repeating: 0, count: 55)
+  let item: Item
 
-    init(item: Item) { self.item = item }
+  init(item: Item) { self.item = item }
 
-    init(from decoder: inout RecordDecoder, version: UInt16) throws(MalformedRecord) {
-      let producer = UInt64(try decoder.read(UInt8.self))
-      item = Item(producer: producer, value: try decoder.read())
-    }
+  func encode(into encoder: inout RecordEncoder) {
+    encoder.append(UInt8(truncatingIfNeeded: item.producer))
+    encoder.append(item.value)
+    encoder.append(contentsOf: Self.padding.span.bytes)
   }
 
-  struct State: Codable, Sendable {
-    var count = 0
-    var sum: UInt64 = 0
-    var totals: Totals { Totals(count: count, sum: sum) }
+  init(from decoder: inout RecordDecoder, version: UInt16) throws(MalformedRecord) {
+    let producer = UInt64(try decoder.read(UInt8.self))
+    item = Item(producer: producer, value: try decoder.read())
   }
+}
 
-  static var schema: Schema { Schema("tally") }
-  let initialState = State()
-  let runtime: Runtime<Action, Mutation, State>
+enum DurableAction: Sendable {
+  case add(Item)
+  case addAndReply(Item, Reply<Void>)
+}
 
-  init(_ journal: Journal, capacity: Int = 65_536) {
-    runtime = Runtime(journal: journal.entry("tally"), capacity: capacity)
-  }
+struct DurableTallyState: Codable, Sendable {
+  var count = 0
+  var sum: UInt64 = 0
+  var totals: Totals { Totals(count: count, sum: sum) }
+}
 
-  func mutate(action: Action) -> Observable<Mutation> {
+/// The reactor of the benchmark with a journal. The conforming classes are not generic: otherwise the compiler does not
+/// specialise what the journal's threads run.
+protocol DurableTally: DurableReactor
+where Action == DurableAction, Mutation: TallyRecord, State == DurableTallyState {
+  init(_ journal: Journal)
+}
+
+extension DurableTally {
+  func mutate(action: DurableAction) -> Observable<Mutation> {
     switch action {
     case .add(let item):
       return .just(Mutation(item: item))
@@ -76,22 +94,38 @@ final class DurableTally<Size: RecordSize>: DurableReactor {
     }
   }
 
-  func reduce(into state: inout State, mutation: Mutation) {
+  func reduce(into state: inout DurableTallyState, mutation: Mutation) {
     state.count &+= 1
     state.sum &+= mutation.item.value
   }
 }
 
+final class SmallTally: DurableTally {
+  static let schema = Schema("tally")
+  let initialState = DurableTallyState()
+  let runtime: Runtime<DurableAction, SmallRecord, DurableTallyState>
+
+  init(_ journal: Journal) { runtime = Runtime(journal: journal.entry("tally"), capacity: 65_536) }
+}
+
+final class LargeTally: DurableTally {
+  static let schema = Schema("tally")
+  let initialState = DurableTallyState()
+  let runtime: Runtime<DurableAction, LargeRecord, DurableTallyState>
+
+  init(_ journal: Journal) { runtime = Runtime(journal: journal.entry("tally"), capacity: 65_536) }
+}
+
 /// Durable mutations: the repetition ends when all are on the disk.
-final class JournalSubject<Size: RecordSize>: FanInSubject {
+final class JournalSubject<Tally: DurableTally>: FanInSubject {
   private let directory: JournalDirectory
   private let journal: Journal
-  private let reactor: DurableTally<Size>
+  private let reactor: Tally
 
   init(_ setup: SubjectSetup) throws {
     directory = try JournalDirectory()
     journal = try Journal(at: directory.file)
-    reactor = DurableTally(journal)
+    reactor = Tally(journal)
     try reactor.recover()
   }
 
@@ -116,12 +150,12 @@ final class JournalReplySubject: FanInSubject {
   static var chunk: Int { 16 }
   private let directory: JournalDirectory
   private let journal: Journal
-  private let reactor: DurableTally<LargeRecord>
+  private let reactor: LargeTally
 
   init(_ setup: SubjectSetup) throws {
     directory = try JournalDirectory()
     journal = try Journal(at: directory.file)
-    reactor = DurableTally(journal)
+    reactor = LargeTally(journal)
     try reactor.recover()
   }
 
@@ -192,19 +226,19 @@ final class SQLiteBaseline: FanInSubject, @unchecked Sendable {
 
 /// Recovering a reactor from records.
 enum JournalReplay {
-  static func variant<Size: RecordSize>(_ name: String, _: Size.Type) -> Variant {
+  static func variant<Tally: DurableTally>(_ name: String, _: Tally.Type) -> Variant {
     Variant(name: name, hasOrder: false) { _, request, _ in
       let directory = try JournalDirectory()
       var configuration = JournalConfiguration()
       configuration.snapshotRecords = nil
       do {
         let journal = try Journal(at: directory.file, configuration: configuration)
-        let reactor = DurableTally<Size>(journal)
+        let reactor = Tally(journal)
         for value in 0..<request.count { reactor.send(.add(Item(producer: 1, value: UInt64(value)))) }
         try Shutdown.close([journal], before: .now + .seconds(60))
       }
       let journal = try Journal(at: directory.file, configuration: configuration)
-      let reactor = DurableTally<Size>(journal)
+      let reactor = Tally(journal)
       let begin = ContinuousClock.now
       try reactor.recover()
       let time = ContinuousClock.now - begin

@@ -21,6 +21,8 @@ import ReactorRuntime
 /// `reduce` must be a function of the state and the mutation: it must not read a clock, random numbers, other reactors, or
 /// the order of a `Set` or `Dictionary`, which differs from process to process. `mutate` may do all of that, and passes
 /// on in the mutation what `reduce` needs. `transform(state:)` is not possible.
+///
+/// Conform a `final class` that is not generic: then what the journal's threads run is compiled for it.
 public protocol DurableReactor: Reactor where Mutation: JournalRecord {
   /// What the records mean. A constant.
   static var schema: Schema { get }
