@@ -64,9 +64,9 @@ enum StoreStep {
 /// Performs steps on one file, and knows what it must contain after each.
 final class StoreRun {
   let path: String
-  /// The store's; after it, since the store is closed first.
-  private var disk: Disk?
   private var store: SQLiteStore?
+  /// The store's, which must outlive it.
+  private var disk: Disk?
   private(set) var epoch: UInt64 = 0
   /// After the last step that returned.
   private(set) var confirmed = StoreContents()

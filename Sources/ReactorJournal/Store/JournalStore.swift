@@ -67,7 +67,7 @@ public struct JournalBatch: Sendable {
   public var first: UInt64
   /// How many records there are.
   public var count: UInt32
-  /// The records, as ``RecordRun``s.
+  /// The records, as runs of records of one reactor each: see `Format/RecordRun.swift`.
   public var bytes: [UInt8]
 
   public init(epoch: UInt64, first: UInt64, count: UInt32, bytes: [UInt8]) {
