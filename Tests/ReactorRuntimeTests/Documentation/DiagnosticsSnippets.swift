@@ -64,7 +64,8 @@ private final class Counting: Reactor {
       Hooks.warningHandler = { warnings.append($0) }
       let client = Client(Runtime(onFailure: { _ in }))
       #expect(Threads.run(1) { _ in client.send(1) })
-      exit(warnings.elements.map(\.kind) == [.unexpectedThread] ? EXIT_SUCCESS : EXIT_FAILURE)
+      // On a loaded machine there may be one about a long turn as well.
+      exit(warnings.elements.contains { $0.kind == .unexpectedThread } ? EXIT_SUCCESS : EXIT_FAILURE)
     }
   }
 }
