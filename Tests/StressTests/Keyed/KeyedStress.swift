@@ -21,7 +21,7 @@ extension StressTests {
     }
 
     private func run(_ group: LoopGroup?, limit: Int, _ round: Int, _ scenario: Scenario) {
-      let (senders, keys, count) = (3, 8, StressMode.perRound(8000))
+      let (senders, keys, count) = (3, 8, StressMode.perRound(2000))
       let store = TallyStore(keys: keys, senders: senders)
       let tallies = KeyedReactors<Int, Tally>(
         upTo: limit, waitingCapacity: .max, onPassivate: { key, state in store.keep(copy state, of: key) },
