@@ -32,7 +32,9 @@ public protocol DurableReactor: Reactor where Mutation: JournalRecord {
 
   /// Reads a state.
   ///
-  /// - Parameter version: The version of the ``schema`` that wrote it.
+  /// - Parameters:
+  ///   - decoder: Has the bytes.
+  ///   - version: The version of the ``schema`` that wrote it.
   /// - Throws: ``MalformedRecord`` if this is no state.
   static func decodeSnapshot(
     from decoder: inout RecordDecoder, version: UInt16

@@ -33,8 +33,9 @@ public protocol JournalRecord: Sendable {
 
   /// Reads a record. Any thread.
   ///
-  /// - Parameter version: The version of the ``Schema`` that wrote it; or the newest one, if an upcaster has changed the
-  ///   bytes.
+  /// - Parameters:
+  ///   - decoder: Has the bytes.
+  ///   - version: The version of the ``Schema`` that wrote it; or the newest one, if an upcaster has changed the bytes.
   /// - Throws: ``MalformedRecord`` if this is no such record.
   init(from decoder: inout RecordDecoder, version: UInt16) throws(MalformedRecord)
 }

@@ -25,7 +25,9 @@ public protocol JournalStore: AnyObject, Sendable {
   /// Calls `body` with each batch that has a position of `first` or later, in order, and checks each one: its checksum, that no
   /// position is missing, that the epoch does not go back. Holds one batch in memory at a time.
   ///
-  /// - Parameter body: Returns false to stop.
+  /// - Parameters:
+  ///   - first: A position after ``JournalEnd/base``.
+  ///   - body: Returns false to stop.
   /// - Throws: ``JournalError/gap(position:)`` if the record with the position `first` was removed.
   func readBatches(
     from first: UInt64, _ body: (borrowing JournalBatch) throws(JournalError) -> Bool

@@ -106,7 +106,9 @@ extension KeyedReactors {
   /// What is sent afterwards is for a new reactor. An action that another thread is sending at this moment may be refused, and
   /// is reported then. If the reactor is just being made or ended, it is removed after what waits was processed.
   ///
-  /// - Parameter closing: What becomes of the actions that wait in its mailbox.
+  /// - Parameters:
+  ///   - key: Whose reactor ends.
+  ///   - closing: What becomes of the actions that wait in its mailbox.
   /// - Returns: Whether there was a reactor.
   @inlinable
   @discardableResult

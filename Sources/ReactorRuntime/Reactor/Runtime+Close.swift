@@ -61,10 +61,16 @@ extension Runtime {
     // First: an observer that is refused from now on is completed, too.
     ensurePipeline(of: reactor).states.completesAtEnd.store(true, ordering: .releasing)
     let ownerMustCheck = beginClosing(.discard, of: reactor)
-    pipelineReference.use { pipeline in TurnMark.whileDiscarding { pipeline.disposeStreams() } }
+    disposeDiscardedStreams()
     // Usually reported before what is discarded because of it; an owner on another thread may be faster.
     report(.transform(transform, error), nil)
     if ownerMustCheck, !state.isBusy { acquireAndRunOrSchedule(reactor) }
+  }
+
+  /// Disposes of the streams of a reactor that is closed. Any thread.
+  @usableFromInline
+  func disposeDiscardedStreams() {
+    pipelineReference.use { pipeline in TurnMark.whileDiscarding { pipeline.disposeStreams() } }
   }
 
   /// What waits for the end; made by the first thread that closes or waits.
@@ -86,10 +92,8 @@ extension Runtime {
   func end() {
     guard mailbox.ring.lifecycle.sealedToEnded() else { return }
     // After the transition, so that what a disposal sends here is refused.
-    pipelineReference.use { pipeline in
-      TurnMark.whileDiscarding { pipeline.disposeStreams() }
-      pipeline.states.completeIfNeeded()
-    }
+    disposeDiscardedStreams()
+    pipelineReference.use { $0.states.completeIfNeeded() }
     terminationReference.use { $0.finish() }
   }
 }

@@ -257,10 +257,7 @@ extension Runtime {
     let isFirst = state.tryInitialize {
       // All of this happens before the state is published: from then on other threads read it.
       binding.value.type = type(of: reactor)
-      if let observing = reactor as? any TurnObserving {
-        binding.value.turnObserver = observing.makeTurnObserver()
-        mailbox.turnEnds.observe()
-      }
+      bindTurnObserver(of: reactor)
       if loop != nil { binding.value.loopHandler = makeLoopHandler(reactor) }
       #if DEBUG
         binding.value.reactor = ObjectIdentifier(reactor)

@@ -141,13 +141,25 @@ extension Runtime {
         if reason == .closed, weakly.use({ $0.runAfterClose(step, of: $1) }) { return }
         step.discard(reason)
       })
-    if let reason = enqueue(.step(work), to: reactor, waits ? .unlimited : .never) { work.discard(reason) }
+    if let reason = enqueue(work, to: reactor, waits ? .unlimited : .never) { work.discard(reason) }
+  }
+
+  /// Puts a step into the mailbox. Not inlined: no step is on the path of an action that is sent.
+  ///
+  /// - Returns: Why it was refused; nil if it was accepted.
+  @inlinable
+  @inline(never)
+  func enqueue<R: Reactor<Action, Mutation, State>>(_ step: Step, to reactor: R, _ wait: SendWait)
+    -> SendError?
+  {
+    enqueue(.step(step), to: reactor, wait)
   }
 
   /// Queues a step that the owner runs after what it is in the middle of, and after what was sent before. Waits for room.
   ///
   /// - Parameter onDequeue: Called once, right before the step runs or is discarded: it no longer waits.
   @inlinable
+  @inline(never)
   func enqueueStep<R: Reactor<Action, Mutation, State>>(
     of reactor: R, onDequeue: @escaping @Sendable () -> Void, _ run: @escaping @Sendable () -> Void,
     orDiscard discard: @escaping @Sendable (SendError?) -> Void
@@ -161,6 +173,6 @@ extension Runtime {
         onDequeue()
         discard(reason)
       })
-    if let reason = enqueue(.step(step), to: reactor, .unlimited) { step.discard(reason) }
+    if let reason = enqueue(step, to: reactor, .unlimited) { step.discard(reason) }
   }
 }

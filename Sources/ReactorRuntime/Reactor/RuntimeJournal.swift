@@ -136,7 +136,7 @@ extension Runtime {
     of reactor: R, _ body: @escaping @Sendable () -> Void,
     orDiscard discard: @escaping @Sendable (SendError?) -> Void
   ) -> SendError? {
-    enqueue(.step(Step(body, orDiscard: discard)), to: reactor, .never)
+    enqueue(Step(body, orDiscard: discard), to: reactor, .never)
   }
 
   /// The same, and suspends the task while there is no room.
@@ -150,7 +150,7 @@ extension Runtime {
     let step = Step(body, orDiscard: discard)
     var hasWaited = false
     defer { if hasWaited { resumeNextWaiter() } }
-    while let reason = enqueue(.step(step), to: reactor, .never) {
+    while let reason = enqueue(step, to: reactor, .never) {
       if reason != .full { throw reason }
       acquireAndRunOrSchedule(reactor)
       hasWaited = true

@@ -35,6 +35,17 @@ extension TurnObserving {
   }
 }
 
+extension Runtime {
+  /// Makes the runtime call the reactor at the end of each turn, if that is ``TurnObserving``. The owner, at the start. Not
+  /// inlinable: each reactor type would contain the cast.
+  @usableFromInline
+  func bindTurnObserver(of reactor: any AnyObject & Sendable) {
+    guard let observing = reactor as? any TurnObserving else { return }
+    binding.value.turnObserver = observing.makeTurnObserver()
+    mailbox.turnEnds.observe()
+  }
+}
+
 /// What the runtime calls at the end of a turn. An object, so that a reactor without one pays a pointer.
 @usableFromInline
 final class TurnObserver: Sendable {

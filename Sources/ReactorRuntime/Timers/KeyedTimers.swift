@@ -30,7 +30,7 @@ import ReactorCore
 ///   ``Placement/caller``: for the next slot of the wheel that holds a timer. A timer that is set again and again causes none
 ///   of its own.
 ///
-/// A timer takes at most 64 bytes besides its key, and setting, cancelling and firing take constant time: see ``TimerWheel``.
+/// A timer takes at most 64 bytes besides its key, and setting, cancelling and firing take constant time: see `TimerWheel`.
 public final class KeyedTimers<Key: Hashable & Sendable, Action: Sendable>: Sendable {
   /// How much later than its delay a timer may fire. All timers that are due within it fire with one wake-up.
   public let resolution: Duration

@@ -23,6 +23,7 @@ public enum JournalVerifier {
   /// - Parameters:
   ///   - path: The damaged journal, which stays as it is.
   ///   - newPath: Where there must be no file.
+  ///   - progress: Called now and then with the part that is done, from 0 to 1.
   /// - Returns: The report on the damaged journal.
   /// - Throws: ``JournalError/locked``, or why one of the two files cannot be used.
   public static func salvage(

@@ -33,7 +33,9 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
 
   /// Describes a store. ``open()`` makes the file if it is missing.
   ///
-  /// - Parameter path: The file. Its folder must exist, on a file system of this machine.
+  /// - Parameters:
+  ///   - path: The file. Its folder must exist, on a file system of this machine.
+  ///   - access: What it is opened for.
   public convenience init(path: String, access: Access = .readWrite) {
     self.init(path: path, access: access, vfs: nil, checkpointBytes: Self.defaultCheckpointBytes)
   }
