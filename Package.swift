@@ -259,8 +259,11 @@ if Context.environment["RR_CONTROLLED"] != nil {
 }
 
 // Tests of a release build need an optimized library, not optimized tests: specialising the send sites of all tests takes
-// minutes. Unsafe flags are fine here, since no dependent package sets this variable.
+// minutes. Nor do they need the benchmark, which takes one. Unsafe flags are fine here, since no dependent package sets this
+// variable.
 if Context.environment["RR_UNOPTIMIZED_TESTS"] != nil {
+  package.products.removeAll { $0.name == "bench" }
+  package.targets.removeAll { $0.name == "bench" }
   for target in package.targets where target.type == .test {
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Onone"])]
   }
