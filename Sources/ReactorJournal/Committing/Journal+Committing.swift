@@ -130,10 +130,10 @@ extension Journal {
       defer { failure = failure ?? error }
       return failure == nil
     }
+    // Before the groups are refused, which allows their members to reply again: no reply may leave that tells of what is lost.
+    if isFirst { for member in currentMembers { member.fence(error) } }
     refuse(tried, error.isOutcomeKnown ? .notWritten(error) : .unknownOutcome(error))
-    guard isFirst else { return }
-    for member in currentMembers { member.fence(error) }
-    configuration.onFailure(error)
+    if isFirst { configuration.onFailure(error) }
   }
 }
 
