@@ -21,6 +21,13 @@ package protocol BoundReactor: AnyObject, Sendable {
   func requestSnapshot()
 }
 
+/// An object of a known class, as an atomic reference needs it.
+final class BoundReference: Sendable {
+  let bound: any BoundReactor
+
+  init(_ bound: any BoundReactor) { self.bound = bound }
+}
+
 /// A group whose records are durable.
 package struct CommittedGroup: Sendable {
   let bytes: [UInt8]
