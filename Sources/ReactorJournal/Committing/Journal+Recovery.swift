@@ -47,9 +47,7 @@ extension Journal {
   ) throws(JournalError) {
     let start = recovered.position
     if start >= end { return }
-    mark?.begin(entry)
-    defer { mark?.end() }
-    let mark = mark
+    let mark = mark?.begin(entry)
     try store.readBatches(from: start + 1) { batch throws(JournalError) in
       let last = batch.first + UInt64(batch.count) - 1
       // All of the entry's records in a batch are in one group, so a snapshot contains all of them or none.
@@ -68,5 +66,6 @@ extension Journal {
       return true
     }
     if recovered.position < end { throw .gap(position: recovered.position + 1) }
+    mark?.succeed(entry)
   }
 }

@@ -85,6 +85,7 @@ extension DurableReactor {
       }
       var run = run
       var position = run.first
+      defer { mark?.store(0) }
       do throws(MalformedRecord) {
         while let record = try run.next() {
           mark?.store(position)
