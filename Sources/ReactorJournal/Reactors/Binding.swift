@@ -106,9 +106,9 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
     let member = member
     let step = { @Sendable [self] in
       apply(group, to: follower)
-      member.finishGroup()
-      // After the end of this turn, when its state can be read.
+      // After the end of this turn, when its state can be read. In this order: no reply to a later turn overtakes them.
       group.runEnds()
+      TurnEndAction { member.finishGroup() }.runAfterTurn()
     }
     while follower.runtime.enqueueStep(of: follower, step, orDiscard: { _ in step() }) != nil {
       DedicatedThread.yield()
