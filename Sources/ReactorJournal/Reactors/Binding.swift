@@ -166,6 +166,8 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
   /// group tries again.
   private func makeSnapshot() {
     guard let follower else { return }
+    // Retained: when the reactor is gone, another one with the same entry replaces its member.
+    let member = member
     _ = follower.runtime.tryRunAlone(follower, named: "reactor-state") { [self] in
       guard isSnapshotDue.exchange(false, ordering: .relaxed) else { return }
       var encoder = RecordEncoder()
@@ -174,9 +176,9 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
       let bytes = encoder.take()
       growth = Growth(snapshotBytes: bytes.count)
       // Not only of this reactor's last record: otherwise a reactor without new ones would keep all records of others. In this
-      // order: what is committed later has a later position.
+      // order: what is committed later has a later position. While the reactor exists, no other one writes to its entry.
       let end = journal.durablePosition
-      if member.isApplied { position = max(position, end) }
+      if weakReactor != nil, member.isApplied { position = max(position, end) }
       journal.enqueue(
         JournalSnapshot(entry: entry.number, position: position, version: R.schema.version, bytes: bytes))
     }
