@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import ReactorCore
 import ReactorJournal
@@ -97,6 +98,45 @@ import Testing
     #expect(try await journal.compact() == 0)
     try journal.end()
     #expect(try recover("other") == expected(0..<5))
+  }
+
+  @Test func `A reactor can replace one whose snapshot is being made`() async throws {
+    let journal = try makeJournal { ($0.snapshotRecords, $0.snapshotRatio) = (1, 0) }
+    var slow: SlowLedger? = SlowLedger(journal)
+    try await slow?.sendDurably(.added(account: 0, amount: 0))
+    await wait(for: SlowLedger.encodes)
+    weak let dropped = slow
+    slow = nil
+    while dropped != nil { await Task.yield() }
+    let ledger = Ledger(journal)
+    for number in 1..<5 {
+      try await ledger.sendDurably(.deposit(account: UInt32(number), amount: Int64(number)))
+    }
+    SlowLedger.mayEncode.signal()
+    try await Task.sleep(for: .milliseconds(50))
+    try journal.end()
+    // Whichever snapshot is the newest, it contains what it says.
+    #expect(try recover() == expected(0..<5))
+  }
+
+  private func wait(for semaphore: DispatchSemaphore) async {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        semaphore.wait()
+        continuation.resume()
+      }
+    }
+  }
+
+  @Test func `What a transform emits when it is connected is durable`() async throws {
+    let journal = try makeJournal()
+    let greeter = Greeter(journal)
+    try greeter.recover()
+    let deadline = ContinuousClock.now + .seconds(20)
+    while greeter.durableState.changes == 0, .now < deadline { await Task.yield() }
+    #expect(greeter.durableState.changes == 1)
+    #expect(store.batches.count == 1)
+    try journal.end()
   }
 
   // MARK: Identifiers
