@@ -105,6 +105,21 @@ import Testing
     try journal.end()
   }
 
+  @Test func `Compacting on a full disk or after the end is refused, and ends nothing`() async throws {
+    let full = FullWhenRemoving(store)
+    let journal = try Journal(store: full)
+    let ledger = Ledger(journal)
+    try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    #expect(try await journal.compact() == 0)
+    try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    await #expect(throws: JournalError.diskFull) { try await journal.compact() }
+    #expect(journal.failure == nil)
+    try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    try journal.end()
+    await #expect(throws: JournalError.fenced) { try await journal.compact() }
+    #expect(journal.failure == nil)
+  }
+
   @Test func `A disk that stays full ends the journal, and nothing is written`() async throws {
     var configuration = JournalConfiguration()
     configuration.diskFullLimit = .milliseconds(50)

@@ -80,10 +80,23 @@ import Testing
     let ledgers = [Ledger(journal), Ledger(journal, entry: "ledger/2")]
     try await ledgers[1].sendDurably(.deposit(account: 1, amount: 5))
     try ledgers[0].recover()
-    #expect(try await journal.compact() == 51)
-    #expect(store.batches.isEmpty)
+    // Each has one state.
+    #expect(try await journal.compact() == 0)
+    #expect(store.snapshots.count == 2)
     try await ledgers[0].sendDurably(.deposit(account: 0, amount: 50))
     try journal.end()
+
+    // What an earlier process has stored counts.
+    let next = try makeJournal()
+    let again = ["ledger/1", "ledger/2"].map { Ledger(next, entry: $0) }
+    for ledger in again { try ledger.recover() }
+    #expect(try await next.compact() == 51)
+    #expect(store.batches.count == 1)
+    #expect(store.snapshots.map(\.position).sorted() == [51, 51, 52, 52])
+    try next.end()
+    #expect(try recover() == expected(0..<51))
+    // The newer states are lost, and what is behind the older ones is there.
+    store.snapshots.removeAll { $0.position == 52 }
     #expect(try recover() == expected(0..<51))
     #expect(try recover("ledger/2").total == 5)
     store.snapshots = []
