@@ -212,6 +212,12 @@ extension Journal: Closeable {
     // They find the journal closed.
     for snapshot in late.snapshots { snapshot.finish() }
     for job in late.jobs { job() }
+    // Their reactors have ended. A member retains the journal; this destroys them outside of the lock.
+    let ended = members.withLock { members in
+      defer { members = [:] }
+      return members
+    }
+    withExtendedLifetime(ended) {}
     wake.notify()
   }
 }
