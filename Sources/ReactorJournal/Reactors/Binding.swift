@@ -77,7 +77,9 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
     } else {
       follower = nil
     }
-    if let follower { follower.runtime.preparePipeline(of: follower) }
+    guard let follower else { return }
+    follower.runtime.preparePipeline(of: follower)
+    follower.noteStarted()
   }
 
   var reactor: (any AnyObject & Sendable)? { weakReactor }
