@@ -63,6 +63,32 @@ import Testing
     try journal.end()
   }
 
+  @Test func `No reply tells of what a failed commit has lost`() async throws {
+    let journal = try Journal(store: store)
+    let (first, second) = (Ledger(journal), Ledger(journal, entry: "ledger/2"))
+    let trigger = Ledger(journal, entry: "trigger")
+    try await first.sendDurably(.deposit(account: 1, amount: 100))
+    try second.recover()
+    let balances = SystemMutex<[Int64?]>([])
+    // On the journal's thread, so that both reactors are in the next commit. When the second one's reply fails, the first one
+    // is asked.
+    trigger.send(
+      .notify(account: 1, amount: 1) { [store, ioError] in
+        store.failNextCommit(ioError)
+        first.send(.deposit(account: 1, amount: 1))
+        second.ask(
+          { .depositAndReply(account: 1, amount: 1, $0) },
+          completion: { _ in
+            first.ask(
+              { .balance(account: 1, $0) },
+              completion: { result in balances.withLock { $0.append(try? result.get()) } })
+          })
+      })
+    while balances.withLock({ $0.isEmpty }) { await Task.yield() }
+    #expect(balances.withLock { $0 } == [nil])
+    try journal.end()
+  }
+
   @Test func `A full disk holds everything back until there is room`() async throws {
     let journal = try Journal(store: store)
     let ledger = Ledger(journal)
@@ -77,6 +103,21 @@ import Testing
     #expect(ledger.currentState.total == 101)
     #expect(journal.failure == nil)
     try journal.end()
+  }
+
+  @Test func `Compacting on a full disk or after the end is refused, and ends nothing`() async throws {
+    let full = FullWhenRemoving(store)
+    let journal = try Journal(store: full)
+    let ledger = Ledger(journal)
+    try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    #expect(try await journal.compact() == 0)
+    try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    await #expect(throws: JournalError.diskFull) { try await journal.compact() }
+    #expect(journal.failure == nil)
+    try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    try journal.end()
+    await #expect(throws: JournalError.fenced) { try await journal.compact() }
+    #expect(journal.failure == nil)
   }
 
   @Test func `A disk that stays full ends the journal, and nothing is written`() async throws {

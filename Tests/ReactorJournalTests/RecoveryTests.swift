@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import ReactorCore
 import ReactorJournal
@@ -79,10 +80,23 @@ import Testing
     let ledgers = [Ledger(journal), Ledger(journal, entry: "ledger/2")]
     try await ledgers[1].sendDurably(.deposit(account: 1, amount: 5))
     try ledgers[0].recover()
-    #expect(try await journal.compact() == 51)
-    #expect(store.batches.isEmpty)
+    // Each has one state.
+    #expect(try await journal.compact() == 0)
+    #expect(store.snapshots.count == 2)
     try await ledgers[0].sendDurably(.deposit(account: 0, amount: 50))
     try journal.end()
+
+    // What an earlier process has stored counts.
+    let next = try makeJournal()
+    let again = ["ledger/1", "ledger/2"].map { Ledger(next, entry: $0) }
+    for ledger in again { try ledger.recover() }
+    #expect(try await next.compact() == 51)
+    #expect(store.batches.count == 1)
+    #expect(store.snapshots.map(\.position).sorted() == [51, 51, 52, 52])
+    try next.end()
+    #expect(try recover() == expected(0..<51))
+    // The newer states are lost, and what is behind the older ones is there.
+    store.snapshots.removeAll { $0.position == 52 }
     #expect(try recover() == expected(0..<51))
     #expect(try recover("ledger/2").total == 5)
     store.snapshots = []
@@ -97,6 +111,45 @@ import Testing
     #expect(try await journal.compact() == 0)
     try journal.end()
     #expect(try recover("other") == expected(0..<5))
+  }
+
+  @Test func `A reactor can replace one whose snapshot is being made`() async throws {
+    let journal = try makeJournal { ($0.snapshotRecords, $0.snapshotRatio) = (1, 0) }
+    var slow: SlowLedger? = SlowLedger(journal)
+    try await slow?.sendDurably(.added(account: 0, amount: 0))
+    await wait(for: SlowLedger.encodes)
+    weak let dropped = slow
+    slow = nil
+    while dropped != nil { await Task.yield() }
+    let ledger = Ledger(journal)
+    for number in 1..<5 {
+      try await ledger.sendDurably(.deposit(account: UInt32(number), amount: Int64(number)))
+    }
+    SlowLedger.mayEncode.signal()
+    try await Task.sleep(for: .milliseconds(50))
+    try journal.end()
+    // Whichever snapshot is the newest, it contains what it says.
+    #expect(try recover() == expected(0..<5))
+  }
+
+  private func wait(for semaphore: DispatchSemaphore) async {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        semaphore.wait()
+        continuation.resume()
+      }
+    }
+  }
+
+  @Test func `What a transform emits when it is connected is durable`() async throws {
+    let journal = try makeJournal()
+    let greeter = Greeter(journal)
+    try greeter.recover()
+    let deadline = ContinuousClock.now + .seconds(20)
+    while greeter.durableState.changes == 0, .now < deadline { await Task.yield() }
+    #expect(greeter.durableState.changes == 1)
+    #expect(store.batches.count == 1)
+    try journal.end()
   }
 
   // MARK: Identifiers
@@ -174,8 +227,8 @@ import Testing
     defer { unlink(path) }
     try await write(0..<10)
     func die(at position: UInt64) {
-      guard let words = MappedWords(path: path, count: 5) else { return }
-      (words[0], words[1], words[2]) = (1, 1, position)
+      guard let words = MappedWords(path: path, count: 4) else { return }
+      (words[0], words[1]) = (1, position)
     }
     func start(retries: Bool = false) throws {
       let journal = try Journal(
@@ -183,17 +236,27 @@ import Testing
       defer { try? journal.end() }
       try Ledger(journal).recover()
     }
+    /// A process that ends in its first record to replay, or before it.
+    func startAndDie(at position: UInt64) {
+      _ = ReplayMark(path: path, retries: false)
+      die(at: position)
+    }
     try start()
-    die(at: 4)
-    try start()
-    die(at: 5)
-    try start()
-    die(at: 5)
+    startAndDie(at: 4)
+    startAndDie(at: 5)
+    startAndDie(at: 5)
     #expect(throws: JournalError.trapped(entry: "ledger/1", position: 5)) { try start() }
     #expect(throws: JournalError.trapped(entry: "ledger/1", position: 5)) { try start() }
     try start(retries: true)
     try start()
-    #expect(MappedWords(path: path, count: 5)?[2] == 10)
+    // The record was replayed meanwhile, so the process was killed at it by chance.
+    for _ in 0..<3 {
+      startAndDie(at: 5)
+      try start()
+    }
+    // No record was being replayed.
+    for _ in 0..<3 { startAndDie(at: 0) }
+    try start()
   }
 
   // MARK: History

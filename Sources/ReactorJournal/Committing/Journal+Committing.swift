@@ -6,23 +6,40 @@ import Synchronization
 struct Work: Sendable {
   /// Members with a pending group, each once.
   var members: [JournalMember] = []
-  var snapshots: [JournalSnapshot] = []
+  var snapshots: [PendingSnapshot] = []
   var jobs: [@Sendable () -> Void] = []
   var mustStop = false
   var hasStopped = false
+}
+
+/// A snapshot that is to be written.
+struct PendingSnapshot: Sendable {
+  let snapshot: JournalSnapshot
+  /// Called when it was written or dropped. The committer.
+  let finish: @Sendable () -> Void
 }
 
 /// Giving the committer something to do. Any thread.
 extension Journal {
   func enqueue(_ member: JournalMember) { addWork { $0.members.append(member) } }
 
-  func enqueue(_ snapshot: JournalSnapshot) { addWork { $0.snapshots.append(snapshot) } }
+  func enqueue(_ snapshot: PendingSnapshot) { addWork { $0.snapshots.append(snapshot) } }
 
   func addWork(_ add: (inout Work) -> Void) {
     work.withLock { add(&$0) }
     // Release: pairs with the exchange of the committer, though the lock carries the work itself. The wake-up comes after it.
     hasWork.store(true, ordering: .sequentiallyConsistent)
     wake.notify()
+  }
+
+  /// Runs a job on the committer; on the calling thread if that has ended.
+  func addJob(_ job: @escaping @Sendable () -> Void) {
+    let hasStopped = work.withLock { work in
+      if !work.hasStopped { work.jobs.append(job) }
+      return work.hasStopped
+    }
+    if hasStopped { return job() }
+    addWork { _ in }
   }
 
   /// Ends the journal because of an error outside of a commit.
@@ -64,7 +81,8 @@ extension Journal {
   }
 
   /// Commits the groups of as many members as a commit has room for, and finishes them.
-  private func commitNext(_ members: inout [JournalMember], _ snapshots: [JournalSnapshot]) {
+  private func commitNext(_ members: inout [JournalMember], _ snapshots: [PendingSnapshot]) {
+    defer { for snapshot in snapshots { snapshot.finish() } }
     var groups: [(member: JournalMember, group: PendingGroup)] = []
     var (size, taken) = (0, 0)
     for member in members {
@@ -79,7 +97,7 @@ extension Journal {
     if let failure { return refuse(groups, .notWritten(failure)) }
     let count = groups.reduce(0) { $0 + $1.group.count }
     do {
-      var position = try commit(groups.map(\.group), count, snapshots)
+      var position = try commit(groups.map(\.group), count, snapshots.map(\.snapshot))
       for (member, group) in groups {
         let committed = CommittedGroup(
           bytes: group.bytes, count: group.count, first: position, ends: group.ends, reactor: group.reactor)
@@ -130,10 +148,10 @@ extension Journal {
       defer { failure = failure ?? error }
       return failure == nil
     }
+    // Before the groups are refused, which allows their members to reply again: no reply may leave that tells of what is lost.
+    if isFirst { for member in currentMembers { member.fence(error) } }
     refuse(tried, error.isOutcomeKnown ? .notWritten(error) : .unknownOutcome(error))
-    guard isFirst else { return }
-    for member in currentMembers { member.fence(error) }
-    configuration.onFailure(error)
+    if isFirst { configuration.onFailure(error) }
   }
 }
 
@@ -186,7 +204,20 @@ extension Journal: Closeable {
       log.isOpen = false
       store.close()
     }
-    work.withLock { $0.hasStopped = true }
+    let late = work.withLock { work in
+      work.hasStopped = true
+      defer { (work.snapshots, work.jobs) = ([], []) }
+      return work
+    }
+    // They find the journal closed.
+    for snapshot in late.snapshots { snapshot.finish() }
+    for job in late.jobs { job() }
+    // Their reactors have ended. A member retains the journal; this destroys them outside of the lock.
+    let ended = members.withLock { members in
+      defer { members = [:] }
+      return members
+    }
+    withExtendedLifetime(ended) {}
     wake.notify()
   }
 }

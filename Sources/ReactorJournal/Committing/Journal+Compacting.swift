@@ -5,34 +5,49 @@ extension Journal {
   /// Stores the states of the reactors that have started, and removes the records that all kept states contain. Any task.
   ///
   /// Two states of each reactor are kept, so that one that cannot be read leaves another. The records behind the older one are
-  /// kept, too. An entry without a state, whose reactor has not been started, keeps all records behind its beginning.
+  /// kept, too; of a reactor with fewer than two states, all records.
   ///
   /// - Returns: The position of the last record that was removed; 0 if none ever was.
-  /// - Throws: ``JournalError``, also if the journal has ended.
+  /// - Throws: ``JournalError``; ``JournalError/fenced`` if the journal was closed. ``JournalError/diskFull`` does not end the
+  ///   journal, every other error does.
   @discardableResult
   public func compact() async throws(JournalError) -> UInt64 {
-    for member in currentMembers where member.bound?.followerRuntime != nil {
-      let before = log.withLock { $0.stored[member.entry.number]?.last }
-      let end = durablePosition
-      if before == end { continue }
-      while log.withLock({ $0.stored[member.entry.number]?.last == before }), member.bound?.reactor != nil {
-        if let failure { throw failure }
-        member.bound?.requestSnapshot()
-        do { try await Task.sleep(for: .milliseconds(1)) } catch { break }
-      }
-    }
+    let end = durablePosition
+    for member in currentMembers { try await storeState(of: member, at: end) }
     let result = await withCheckedContinuation { continuation in
-      addWork { [self] work in
-        work.jobs.append { [self] in
-          continuation.resume(
-            returning: log.withLock { log in
-              Result { () throws(JournalError) in try log.compact(store) }
-            })
-        }
+      addJob { [self] in
+        continuation.resume(returning: Result { () throws(JournalError) in try removeRecords() })
       }
     }
-    if case .failure(let error) = result { fail(error) }
+    switch result {
+    case .failure(.diskFull), .failure(.fenced), .success: break
+    case .failure(let error): fail(error)
+    }
     return try result.get()
+  }
+
+  /// Waits until a state with the records up to a position is stored. Gives up when others than the reactor have prevented it a
+  /// few times: a full disk, or groups that are being committed.
+  private func storeState(of member: JournalMember, at end: UInt64) async throws(JournalError) {
+    for _ in 0..<3 {
+      guard let bound = member.bound, bound.followerRuntime != nil else { return }
+      if log.withLock({ $0.stored[member.entry.number]?.last ?? 0 }) >= end { return }
+      let before = bound.snapshotCount
+      while bound.snapshotCount == before, bound.reactor != nil {
+        if let failure { throw failure }
+        if !log.withLock({ $0.isOpen }) { throw .fenced }
+        bound.requestSnapshot()
+        do { try await Task.sleep(for: .milliseconds(1)) } catch { return }
+      }
+    }
+  }
+
+  /// The committer; or, when it has ended, any thread.
+  private func removeRecords() throws(JournalError) -> UInt64 {
+    if let failure { throw failure }
+    return try log.withLock { log in
+      Result { () throws(JournalError) in try log.compact(store) }
+    }.get()
   }
 }
 
@@ -43,9 +58,10 @@ extension Journal.Log {
     var last = end.position
     for entry in end.entries {
       if stored[entry.number] == nil {
-        stored[entry.number] = try store.readSnapshots(of: entry.number).map(\.position).reversed()
+        stored[entry.number] = try store.readSnapshots(of: entry.number).map(\.position).sorted()
       }
-      last = min(last, stored[entry.number]?.first ?? entry.since)
+      let kept = stored[entry.number] ?? []
+      last = min(last, kept.count < 2 ? entry.since : kept[0])
     }
     if last > end.base {
       try store.removeBatches(before: last + 1)
@@ -57,7 +73,7 @@ extension Journal.Log {
   /// Notes which snapshots the store keeps.
   mutating func note(_ snapshots: [JournalSnapshot]) {
     for snapshot in snapshots {
-      stored[snapshot.entry] = (stored[snapshot.entry] ?? []).suffix(1) + [snapshot.position]
+      stored[snapshot.entry] = ((stored[snapshot.entry] ?? []).suffix(1) + [snapshot.position]).sorted()
     }
   }
 }

@@ -12,7 +12,7 @@ extension Journal {
         guard log.isOpen else { throw .fenced }
         try mark?.check(entry)
         var recovered =
-          try readSnapshot(of: R.self, entry)
+          try readSnapshot(of: R.self, entry, &log)
           ?? RecoveredState(
             state: reactor.initialState,
             position: log.end.entries.first { $0.number == entry.number }?.since ?? log.end.position,
@@ -24,15 +24,19 @@ extension Journal {
     }.get()
   }
 
+  /// Reads the newest snapshot that can be read, and notes it and the older one as stored: a newer one is worth nothing.
   private func readSnapshot<R: DurableReactor>(
-    of _: R.Type, _ entry: JournalEntry
+    of _: R.Type, _ entry: JournalEntry, _ log: inout Log
   ) throws(JournalError) -> RecoveredState<R.State>? {
-    for snapshot in try store.readSnapshots(of: entry.number) {
+    let snapshots = try store.readSnapshots(of: entry.number)
+    log.stored[entry.number] = []
+    for (index, snapshot) in snapshots.enumerated() {
       guard R.schema.reads(snapshot.version) else { continue }
       var decoder = RecordDecoder(snapshot.bytes.span.bytes)
       guard let requests = try? RequestWindow(limit: configuration.requestWindow, from: &decoder),
         let state = try? R.decodeSnapshot(from: &decoder, version: snapshot.version)
       else { continue }
+      log.stored[entry.number] = snapshots[index...].map(\.position).sorted()
       return RecoveredState(
         state: state, position: snapshot.position, requests: requests,
         growth: Growth(snapshotBytes: snapshot.bytes.count))
@@ -47,9 +51,7 @@ extension Journal {
   ) throws(JournalError) {
     let start = recovered.position
     if start >= end { return }
-    mark?.begin(entry)
-    defer { mark?.end() }
-    let mark = mark
+    let mark = mark?.begin(entry)
     try store.readBatches(from: start + 1) { batch throws(JournalError) in
       let last = batch.first + UInt64(batch.count) - 1
       // All of the entry's records in a batch are in one group, so a snapshot contains all of them or none.
@@ -68,5 +70,6 @@ extension Journal {
       return true
     }
     if recovered.position < end { throw .gap(position: recovered.position + 1) }
+    mark?.succeed(entry)
   }
 }

@@ -3,7 +3,8 @@ import ReactorRuntime
 
 extension Journal {
   /// Goes through the history of a reactor: calls `body` after each mutation. Begins with the oldest kept state, or with the
-  /// initial one. Nothing is changed.
+  /// initial one. The log keeps its records; but the store is opened for writing, so it notes a new epoch, and no process may have
+  /// it open.
   ///
   /// ```swift
   /// try Journal.replay(store, Ledger(…), entry: "ledger/1", until: 4711) { state, mutation, position in … }
@@ -36,6 +37,7 @@ extension Journal {
       var reader = RecordRunReader(batch.bytes.span.bytes, first: batch.first)
       while var run = try reader.next() {
         guard run.entry == row.number, run.kind == .mutations else { continue }
+        try check(run.version, run.first, R.schema)
         var position = run.first
         do throws(MalformedRecord) {
           while let record = try run.next() {
@@ -55,9 +57,16 @@ extension Journal {
     return state
   }
 
+  private static func check(_ version: UInt16, _ position: UInt64, _ schema: Schema) throws(JournalError) {
+    if !schema.reads(version) {
+      throw .unknownVersion(entry: schema.name, version: version, position: position)
+    }
+  }
+
   private static func decode<R: DurableReactor>(_ snapshot: JournalSnapshot, _: R.Type) throws(JournalError)
     -> R.State
   {
+    try check(snapshot.version, snapshot.position, R.schema)
     var decoder = RecordDecoder(snapshot.bytes.span.bytes)
     do throws(MalformedRecord) {
       _ = try RequestWindow(limit: 0, from: &decoder)

@@ -7,13 +7,13 @@ import ReactorCore
 /// the record is tried once more. If the next process ends at the same record, the one after that refuses it.
 @usableFromInline
 package final class ReplayMark: Sendable {
-  /// What the words of the file are.
+  /// What the words of the file are. The position is 0 while no record is being applied.
   private enum Word: Int {
-    case isReplaying, entry, position, lastEntry, lastPosition
-    static let count = 5
+    case entry, position, lastEntry, lastPosition
+    static let count = 4
   }
 
-  @usableFromInline static let positionWord = 2
+  @usableFromInline static let positionWord = 1
 
   @usableFromInline let words: MappedWords
   /// The record at which two processes have ended.
@@ -26,7 +26,7 @@ package final class ReplayMark: Sendable {
     self.words = words
     let entry = words[Word.entry.rawValue]
     let position = words[Word.position.rawValue]
-    let hasEnded = words[Word.isReplaying.rawValue] == 1
+    let hasEnded = position != 0
     let isRepeated =
       hasEnded && entry == words[Word.lastEntry.rawValue] && position == words[Word.lastPosition.rawValue]
     trapped = isRepeated && !retries ? (entry, position) : nil
@@ -35,10 +35,10 @@ package final class ReplayMark: Sendable {
       words[Word.lastPosition.rawValue] = position
     }
     // A process that refuses leaves the mark as it is.
-    if trapped == nil { words[Word.isReplaying.rawValue] = 0 }
+    if trapped == nil { words[Word.position.rawValue] = 0 }
   }
 
-  /// Notes the position of the record that is replayed next.
+  /// Notes the position of the record that is applied next; 0 if none is.
   @inlinable
   func store(_ position: UInt64) { words[Self.positionWord] = position }
 
@@ -49,15 +49,19 @@ package final class ReplayMark: Sendable {
     }
   }
 
-  func begin(_ entry: JournalEntry) {
-    guard trapped == nil else { return }
+  /// Notes whose records are replayed.
+  ///
+  /// - Returns: What notes the positions; nil if a process that refuses another entry must leave the mark as it is.
+  func begin(_ entry: JournalEntry) -> ReplayMark? {
+    guard trapped == nil else { return nil }
     words[Word.entry.rawValue] = UInt64(entry.number)
-    words[Word.position.rawValue] = 0
-    words[Word.isReplaying.rawValue] = 1
+    return self
   }
 
-  func end() {
-    guard trapped == nil else { return }
-    words[Word.isReplaying.rawValue] = 0
+  /// Forgets at which record of the entry a process has ended: all of them were replayed.
+  func succeed(_ entry: JournalEntry) {
+    guard words[Word.lastEntry.rawValue] == entry.number else { return }
+    words[Word.lastEntry.rawValue] = 0
+    words[Word.lastPosition.rawValue] = 0
   }
 }

@@ -17,8 +17,17 @@ package protocol BoundReactor: AnyObject, Sendable {
   func finishClosing(before deadline: ContinuousClock.Instant) -> [Unfinished]
   /// Shows what a group has changed, then runs its ends, then allows the next group. The committer.
   func finish(_ group: CommittedGroup)
-  /// Makes a snapshot even if none is due.
+  /// Makes a snapshot even if none is due, unless one is being made.
   func requestSnapshot()
+  /// How many snapshots were written or dropped.
+  var snapshotCount: Int { get }
+}
+
+/// An object of a known class, as an atomic reference needs it.
+final class BoundReference: Sendable {
+  let bound: any BoundReactor
+
+  init(_ bound: any BoundReactor) { self.bound = bound }
 }
 
 /// A group whose records are durable.
@@ -45,6 +54,10 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
   private let follower: Follower<R>?
   private let replayer: RecordReplayer<R.State>
   private let isSnapshotDue = Atomic(false)
+  /// Whether a snapshot is being made or waits for the committer: there is at most one in memory. Relaxed, as the flag above:
+  /// what the snapshot contains is ordered by the ownership of the follower.
+  private let isMakingSnapshot = Atomic(false)
+  private let finishedSnapshots = Atomic(0)
 
   /// Up to where the follower's state contains the records.
   @exclusivity(unchecked) private var position: UInt64
@@ -64,7 +77,9 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
     } else {
       follower = nil
     }
-    if let follower { follower.runtime.preparePipeline(of: follower) }
+    guard let follower else { return }
+    follower.runtime.preparePipeline(of: follower)
+    follower.noteStarted()
   }
 
   var reactor: (any AnyObject & Sendable)? { weakReactor }
@@ -99,9 +114,9 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
     let member = member
     let step = { @Sendable [self] in
       apply(group, to: follower)
-      member.finishGroup()
-      // After the end of this turn, when its state can be read.
+      // After the end of this turn, when its state can be read. In this order: no reply to a later turn overtakes them.
       group.runEnds()
+      TurnEndAction { member.finishGroup() }.runAfterTurn()
     }
     while follower.runtime.enqueueStep(of: follower, step, orDiscard: { _ in step() }) != nil {
       DedicatedThread.yield()
@@ -150,28 +165,36 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
 
   // MARK: Snapshots
 
-  func requestSnapshot() {
-    isSnapshotDue.store(true, ordering: .relaxed)
-    makeSnapshot()
+  var snapshotCount: Int { finishedSnapshots.load(ordering: .relaxed) }
+
+  private func finishSnapshot() {
+    finishedSnapshots.add(1, ordering: .relaxed)
+    isMakingSnapshot.store(false, ordering: .relaxed)
   }
+
+  func requestSnapshot() { makeSnapshot() }
 
   /// Writes the follower's state, on a thread of its own: meanwhile the follower applies nothing. If it is busy, a later
   /// group tries again.
   private func makeSnapshot() {
-    guard let follower else { return }
-    _ = follower.runtime.tryRunAlone(follower, named: "reactor-state") { [self] in
-      guard isSnapshotDue.exchange(false, ordering: .relaxed) else { return }
+    guard let follower, !isMakingSnapshot.exchange(true, ordering: .relaxed) else { return }
+    // Retained: when the reactor is gone, another one with the same entry replaces its member.
+    let member = member
+    let isBegun = follower.runtime.tryRunAlone(follower, named: "reactor-state") { [self] in
+      isSnapshotDue.store(false, ordering: .relaxed)
       var encoder = RecordEncoder()
       requests.encode(into: &encoder)
       follower.runtime.readLatest(of: follower) { R.encodeSnapshot(of: $0, into: &encoder) }
       let bytes = encoder.take()
       growth = Growth(snapshotBytes: bytes.count)
       // Not only of this reactor's last record: otherwise a reactor without new ones would keep all records of others. In this
-      // order: what is committed later has a later position.
+      // order: what is committed later has a later position. While the reactor exists, no other one writes to its entry.
       let end = journal.durablePosition
-      if member.isApplied { position = max(position, end) }
-      journal.enqueue(
-        JournalSnapshot(entry: entry.number, position: position, version: R.schema.version, bytes: bytes))
+      if weakReactor != nil, member.isApplied { position = max(position, end) }
+      let snapshot = JournalSnapshot(
+        entry: entry.number, position: position, version: R.schema.version, bytes: bytes)
+      journal.enqueue(PendingSnapshot(snapshot: snapshot) { [self] in finishSnapshot() })
     }
+    if !isBegun { isMakingSnapshot.store(false, ordering: .relaxed) }
   }
 }

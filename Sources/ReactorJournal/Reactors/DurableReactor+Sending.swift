@@ -5,7 +5,10 @@ extension DurableReactor {
   /// Reads the state from the journal, and starts the reactor with it; does nothing if it has started. Any thread, before
   /// the first use: a reactor that is used first does the same, and stops the program if there is an error.
   ///
-  /// - Parameter progress: Called now and then, on this thread.
+  /// Holds locks of the journal meanwhile: its commits and other recoveries wait.
+  ///
+  /// - Parameter progress: Called now and then, on this thread. It must not call the journal or its reactors, which would
+  ///   deadlock.
   /// - Throws: ``JournalError``: the records cannot be read. The reactor is not started then.
   /// - Complexity: O(number of records in the journal since the reactor's last snapshot).
   public func recover(progress: ((RecoveryProgress) -> Void)? = nil) throws(JournalError) {

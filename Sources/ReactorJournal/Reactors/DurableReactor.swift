@@ -85,6 +85,7 @@ extension DurableReactor {
       }
       var run = run
       var position = run.first
+      defer { mark?.store(0) }
       do throws(MalformedRecord) {
         while let record = try run.next() {
           mark?.store(position)
@@ -131,7 +132,7 @@ public enum Visibility: Sendable, Hashable {
   /// Only the reactor's own turns, and ``DurableReactor/latestState``. What other threads read or observe, and each reply,
   /// is durable: no crash takes it back. The reactor has a second state for that.
   case durable
-  /// Everybody. Only ``DurableReactor/sendDurably(_:id:)`` waits until what it has sent is durable, and so do replies.
+  /// Everybody. Only ``DurableReactor/sendDurably(_:id:)`` and `afterCommit` wait until the action is durable; replies do not.
   case latest
 }
 

@@ -11,14 +11,25 @@ final class Follower<R: DurableReactor>: Reactor {
   typealias State = R.State
 
   let runtime = Runtime<R.Mutation, R.Mutation, R.State>()
-  let initialState: R.State
+  /// Only until the start: it may be large.
+  private let recovered: SystemMutex<R.State?>
   /// Each group keeps the reactor alive until it is applied.
   private unowned let reactor: R
 
   init(of reactor: R, _ state: R.State) {
     self.reactor = reactor
-    initialState = state
+    recovered = SystemMutex(state)
   }
+
+  var initialState: R.State {
+    guard let state = recovered.withLock({ $0 }) else {
+      preconditionFailure("a follower starts once")
+    }
+    return state
+  }
+
+  /// Gives the recovered state up. After the start.
+  func noteStarted() { recovered.withLock { $0 = nil } }
 
   func reduce(into state: inout State, mutation: Mutation) {
     reactor.reduce(into: &state, mutation: mutation)

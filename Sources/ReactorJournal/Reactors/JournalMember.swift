@@ -13,8 +13,7 @@ import Synchronization
 /// turns. That is the bound of its memory.
 @usableFromInline
 package final class JournalMember: RuntimeJournal, @unchecked Sendable {
-  // Unchecked: only the owner of the reactor uses `writer`, `requests`, `isAtLimit` and the counts; `bound` is set once, at the
-  // start, before another thread uses it.
+  // Unchecked: only the owner of the reactor uses `writer`, `requests`, `isAtLimit` and the counts.
 
   let journal: Journal
   let entry: JournalEntry
@@ -33,7 +32,7 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   @exclusivity(unchecked) var requests = RequestWindow(limit: 0)
   /// Whether the pending group was full at the end of the last turn.
   @exclusivity(unchecked) private var wasFull = false
-  @exclusivity(unchecked) private(set) var bound: (any BoundReactor)?
+  private let boundReference = AtomicReference<BoundReference>()
   private let recovery = SystemMutex<(any Sendable)?>(nil)
 
   /// What the owner has handed over, and what becomes of it.
@@ -53,6 +52,11 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
     self.entry = entry
     self.visibility = visibility
   }
+
+  deinit { boundReference.releaseObject() }
+
+  /// What is known of the reactor; nil until it is started. Any thread.
+  var bound: (any BoundReactor)? { boundReference.use { $0.bound } }
 
   // MARK: The start
 
@@ -80,7 +84,7 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
     do {
       let recovered = try recover(reactor, nil)
       requests = recovered.requests
-      bound = Binding(reactor, of: self, recovered)
+      _ = boundReference.setIfNil(BoundReference(Binding(reactor, of: self, recovered)))
       journal.checkUse(by: self)
       recovery.withLock { $0 = nil }
       return recovered.state

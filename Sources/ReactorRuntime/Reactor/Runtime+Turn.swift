@@ -127,7 +127,8 @@ extension Runtime {
     #endif
     let outer = TurnMark.enter(mailbox.turnEnds)
     defer { TurnMark.leave(outer) }
-    if extraStages.contains(.unconnected), !extraStages.contains(.stubbed) { connect(reactor) }
+    let connects = extraStages.contains(.unconnected) && !extraStages.contains(.stubbed)
+    if connects { connect(reactor) }
     Tracepoint.beginTurn(self)
     var dropped = 0
     let processed = mailbox.drain(
@@ -141,6 +142,10 @@ extension Runtime {
       state.publish()
       if mailbox.turnEnds.isObserved { notifyTurnObserver() }
       turnCounters.count(turnOf: processed - dropped)
+    } else if R.isDurable, connects {
+      // A transform may have emitted mutations at once. The journal must not wait for the next action to write them.
+      state.publish()
+      notifyTurnObserver()
     }
     // In each turn, since it may be the last one: an owner that has reached the limit releases without another turn.
     if mailbox.ring.lifecycle.isClosed { endIfDone() }

@@ -1,0 +1,52 @@
+import Dispatch
+import ReactorCore
+import ReactorJournal
+import ReactorRuntime
+
+/// A reactor with a transform that emits a mutation as soon as it is connected.
+final class Greeter: DurableReactor {
+  typealias Action = Ledger.Mutation
+  typealias Mutation = Ledger.Mutation
+  typealias State = Ledger.State
+
+  static let schema = Schema("greeter")
+  let initialState = State()
+  let runtime: Runtime<Action, Mutation, State>
+
+  init(_ journal: Journal) { runtime = Runtime(journal: journal.entry("greeter")) }
+
+  func transform(mutation: Observable<Mutation>) -> Observable<Mutation> {
+    .merge(mutation, .just(.added(account: 1, amount: 1)))
+  }
+
+  func reduce(into state: inout State, mutation: Mutation) { state.changes += 1 }
+}
+
+/// A reactor with the records of a ``Ledger``, of which each snapshot waits for a permission.
+final class SlowLedger: DurableReactor {
+  typealias Action = Ledger.Mutation
+  typealias Mutation = Ledger.Mutation
+  typealias State = Ledger.State
+
+  static let schema = Schema("ledger")
+  static let mayEncode = DispatchSemaphore(value: 0)
+  static let encodes = DispatchSemaphore(value: 0)
+  let initialState = State()
+  let runtime: Runtime<Action, Mutation, State>
+
+  init(_ journal: Journal) { runtime = Runtime(journal: journal.entry("ledger/1")) }
+
+  func mutate(action: Action) -> Observable<Mutation> { .just(action) }
+
+  func reduce(into state: inout State, mutation: Mutation) {
+    guard case .added(let account, let amount) = mutation else { return }
+    state.balances[account, default: 0] += amount
+    state.changes += 1
+  }
+
+  static func encodeSnapshot(of state: borrowing State, into encoder: inout RecordEncoder) {
+    encodes.signal()
+    mayEncode.wait()
+    Ledger.encodeSnapshot(of: state, into: &encoder)
+  }
+}
