@@ -12,7 +12,7 @@ extension KeyedReactors {
   /// of about 8 ms. The streams of a passivated reactor are disposed of, as by ``Reactor/close(_:)``.
   ///
   /// - Returns: How many it has begun to end.
-  /// - Complexity: O(n). A mutex is held for 64 reactors at most.
+  /// - Complexity: O(n). A mutex is held while 256 slots of a table are looked at, at most.
   @inlinable
   @discardableResult
   public func passivate(idleFor duration: Duration) -> Int {
@@ -66,18 +66,34 @@ extension KeyedReactors {
   func passivate(idleFor duration: Duration, shards range: Range<Int>) -> Int {
     let now = tick
     // Rounded up, so that none ends too early.
-    let idle = UInt32(clamping: (max(0, duration.nanoseconds) + (1 << 22) - 1) >> 22)
-    var count = 0
-    for shard in shards[range] {
+    let nanoseconds = min(max(0, duration.nanoseconds), .max - (1 << 22))
+    let idle = Int32(clamping: (nanoseconds + (1 << 22) - 1) >> 22)
+    return shards[range].reduce(0) { $0 + passivate(idleFor: idle, at: now, in: $1) }
+  }
+
+  /// Looks at all keys of a shard again until none ends: each reactor that has ended may move other keys to slots that were
+  /// looked at. But not again once as many have ended as there were at first: `onPassivate` may use the same keys again.
+  @inlinable
+  func passivate(idleFor idle: Int32, at now: UInt32, in shard: SystemMutex<Shard>) -> Int {
+    let most = shard.withLock { $0.count }
+    var (count, before) = (0, -1)
+    while count > before, count < most {
+      before = count
       var index = 0
-      while true {
-        let ending = shard.withLock { $0.beginEnding(idleFor: idle, at: now, from: &index, upTo: 64) }
-        if ending.isEmpty { break }
+      while let ending = shard.withLock({ $0.beginEnding(idleFor: idle, at: now, from: &index, slots: 256) })
+      {
         for (key, reactor) in ending { end(reactor, of: key, by: .drain) }
         count += ending.count
       }
     }
     return count
+  }
+
+  /// Passivates a reactor if there are more than the limit; and a second one if there still are, so that their number comes
+  /// down again after many were in use.
+  @inlinable
+  func passivateAboveLimit() {
+    for _ in 0..<2 where remaining.load(ordering: .relaxed) - 1 > limit { passivateLeastRecentlyUsed() }
   }
 
   /// Passivates about the least recently used key, unless all that it looks at are in use.
@@ -86,7 +102,7 @@ extension KeyedReactors {
   func passivateLeastRecentlyUsed() {
     for _ in 0..<4 {
       let (first, now) = (hand.wrappingAdd(1, ordering: .relaxed).oldValue, tick)
-      var (oldest, compared): ((key: Key, age: UInt32)?, Int) = (nil, 0)
+      var (oldest, compared): ((key: Key, age: Int32)?, Int) = (nil, 0)
       for step in shards.indices where compared < 16 {
         let shard = shards[(first &+ step) & (shards.count - 1)]
         let sample = shard.withLock { $0.sample(16 - compared, at: now) }
@@ -104,7 +120,8 @@ extension KeyedReactors {
   /// the reactor's turns; it does not wait.
   ///
   /// What is sent afterwards is for a new reactor. An action that another thread is sending at this moment may be refused, and
-  /// is reported then. If the reactor is just being made or ended, it is removed after what waits was processed.
+  /// is reported then. If the reactor is just being made or ended, it is removed after what waits was processed. If
+  /// `onPassivate` runs already, the state is kept nevertheless.
   ///
   /// - Parameters:
   ///   - key: Whose reactor ends.

@@ -19,6 +19,8 @@ import Synchronization
 /// A reactor is **in use** while anything but this collection refers to it: a send, a read, the loop that has its turn, a
 /// reference that ``subscript(_:)`` has returned. Only reactors that are not in use are passivated.
 ///
+/// A durable reactor cannot be used: the program stops with a message.
+///
 /// <doc:ReactorsByKey> describes which code is called when, and on which thread.
 public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable {
   @usableFromInline typealias Shard = KeyedShard<Key, R>
@@ -45,8 +47,8 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   /// Makes a collection without reactors.
   ///
   /// - Parameters:
-  ///   - limit: Above how many keys each new one passivates another that is not in use: about the least recently used of 16.
-  ///     If all of these are in use, there are more keys for a while.
+  ///   - limit: Above how many keys each new one passivates one or two others that are not in use: about the least recently
+  ///     used of 16. If all of these are in use, there are more keys for a while.
   ///   - waitingCapacity: How many actions may wait for the reactor of one key while it is made, or the one before ends.
   ///   - onFailure: Called with each action that was refused, and by no reactor: as that of the ``Runtime``.
   ///   - onPassivate: Keeps the state of a reactor that has ended, before the next one of its key is made. It is called on the
@@ -71,6 +73,13 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
     onPassivate: @escaping @Sendable (Key, borrowing R.State) -> Void = { _, _ in },
     make: @escaping @Sendable (Key) -> R
   ) {
+    precondition(
+      !R.isDurable,
+      """
+      Problem: KeyedReactors was made with the durable reactor \(R.self).
+      Likely cause: its journal would be opened for the next reactor of a key while the one before still uses it.
+      Remedy: use a reactor that is not durable, and let onPassivate keep its state.
+      """)
     precondition(limit > 0, "the limit is \(limit); it must be positive")
     precondition(waitingCapacity > 0, "waitingCapacity is \(waitingCapacity); it must be positive")
     self.limit = limit
@@ -245,17 +254,20 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   func useOrKeep(_ waiting: Shard.Waiting, _ key: Key) -> Result<R, SendError>? {
     let now = tick
     let capacity = waitingCapacity
-    switch withShard(
-      hash(of: key), { shard, hash in shard.admit(waiting, key, hash, at: now, upTo: capacity) })
-    {
+    let admission = withShard(hash(of: key)) { shard, hash in
+      let admission = shard.admit(waiting, key, hash, at: now, upTo: capacity)
+      // Relaxed: it counts. Under the mutex, so that the thread that closes this shard afterwards cannot end the collection
+      // before the key is counted.
+      if case .first = admission { remaining.wrappingAdd(1, ordering: .relaxed) }
+      return admission
+    }
+    switch admission {
     case .active(let reactor): return .success(reactor)
     case .refused(let reason): return .failure(reason)
     case .kept: return nil
     case .first:
-      // Relaxed: it counts. The thread that closes the shards sees what was inserted there, under their mutexes.
-      let count = remaining.wrappingAdd(1, ordering: .relaxed).newValue - 1
       makeAndDeliver(key)
-      if count > limit { passivateLeastRecentlyUsed() }
+      passivateAboveLimit()
       return nil
     }
   }

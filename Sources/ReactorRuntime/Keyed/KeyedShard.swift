@@ -191,8 +191,8 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
   @inlinable
   mutating func remove(_ key: Key, _ hash: UInt32) -> Removal {
     if let reactor = beginEnding(at: position(of: key, hash), isRemoved: true) { return .end(reactor) }
-    if transitions[key] == nil { return .none }
-    transitions[key]?.waiting.append(.removal)
+    guard let transition = transitions[key] else { return .none }
+    if transition.waiting.last?.isRemoval != true { transitions[key]?.waiting.append(.removal) }
     return .afterTransition
   }
 
@@ -272,16 +272,22 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
 
   // MARK: Searching for keys that are not used
 
-  /// Makes keys end that were not used for so long; up to `limit`. Continues at `index`.
+  /// How long ago a use was, within 104 days: zero if it was after `now` was read.
+  @inlinable
+  static func age(of use: UInt32, at now: UInt32) -> Int32 { max(0, Int32(bitPattern: now &- use)) }
+
+  /// Makes keys end that were not used for so long, in the next slots from `index` on. Returns nil behind the last slot.
   @inlinable
   mutating func beginEnding(
-    idleFor idle: UInt32, at now: UInt32, from index: inout Int, upTo limit: Int
-  ) -> [(key: Key, reactor: R)] {
+    idleFor idle: Int32, at now: UInt32, from index: inout Int, slots most: Int
+  ) -> [(key: Key, reactor: R)]? {
+    if index >= slots.count { return nil }
     var ending: [(key: Key, reactor: R)] = []
-    while index < slots.count, ending.count < limit {
+    let end = min(slots.count, index + most)
+    while index < end {
       // A copy of the slot would refer to the reactor.
-      if let lastUse = slots[index]?.lastUse, now &- lastUse >= idle, slots[index]?.isUnused() == true,
-        let key = slots[index]?.key, let reactor = beginEnding(at: index)
+      if let lastUse = slots[index]?.lastUse, Self.age(of: lastUse, at: now) >= idle,
+        slots[index]?.isUnused() == true, let key = slots[index]?.key, let reactor = beginEnding(at: index)
       {
         ending.append((key, reactor))
       }
@@ -292,13 +298,13 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
 
   /// Returns the least recently used of the next `limit` keys that are active; and how many were compared.
   @inlinable
-  mutating func sample(_ limit: Int, at now: UInt32) -> (oldest: (key: Key, age: UInt32)?, compared: Int) {
-    var (oldest, compared): ((key: Key, age: UInt32)?, Int) = (nil, 0)
+  mutating func sample(_ limit: Int, at now: UInt32) -> (oldest: (key: Key, age: Int32)?, compared: Int) {
+    var (oldest, compared): ((key: Key, age: Int32)?, Int) = (nil, 0)
     for _ in 0..<min(slots.count, limit * 4) where compared < limit {
       hand = next(hand)
       guard let slot = slots[hand], slot.reactor != nil else { continue }
       compared += 1
-      let age = now &- slot.lastUse
+      let age = Self.age(of: slot.lastUse, at: now)
       if oldest.map({ $0.age < age }) ?? true { oldest = (slot.key, age) }
     }
     return (oldest, compared)

@@ -26,6 +26,9 @@ final class RoomWaiters: Sendable {
   /// How often a thread may yield before it sleeps: less often if it then found no room. Relaxed: a guess.
   private let yields = Atomic(RoomWaiters.mostYields)
 
+  /// How many more closures may be called for the room that the owner has made. Relaxed: it limits only.
+  private let roomLeft = Atomic(0)
+
   private static var mostYields: Int { 512 }
   private static var fewestYields: Int { 8 }
   /// For how many waiters the owner makes system calls at a time.
@@ -57,11 +60,15 @@ final class RoomWaiters: Sendable {
         resumed.append(ticket)
       }
       if line.isEmpty { flag.notify() }
+      roomLeft.store(room - resumed.count, ordering: .relaxed)
     }
     for ticket in resumed { ticket.resume() }
   }
 
   // MARK: Any thread
+
+  /// Takes a place of the room that the owner has made last. Returns false if there is none left.
+  func tryTakeRoom() -> Bool { roomLeft.wrappingSubtract(1, ordering: .relaxed).oldValue > 0 }
 
   /// Resumes the waiter that came first.
   func resumeNext() { line.withLock { $0.removeFirst() }?.resume() }

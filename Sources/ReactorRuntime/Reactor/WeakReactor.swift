@@ -55,9 +55,17 @@ extension Runtime {
     reactor = nil
     reactor = weakly.object
     if let reactor { return finishTurnAndRelease(with: mutations, for: action, of: reactor) }
-    // The runtime goes away, too, and then reports what others have sent meanwhile.
     Tracepoint.endTurn(self, actions: 1)
+    releaseForEver()
+  }
+
+  /// Releases the ownership of a reactor that is gone. The runtime goes away, too, and then reports what others have sent
+  /// meanwhile. The owner.
+  @usableFromInline
+  func releaseForEver() {
     releaseAndRunTurnEnds()
+    // The closures that wait for room retain the runtime, and nobody will make room.
+    mailbox.overflow.use { $0.waiters.resumeAll() }
   }
 
   /// Calls `mutate` if nothing must come before, and returns its result: then the calling thread is the owner. The result

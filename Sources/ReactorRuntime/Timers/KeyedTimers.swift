@@ -137,15 +137,15 @@ public final class KeyedTimers<Key: Hashable & Sendable, Action: Sendable>: Send
   /// How many timers fire before the reactor's other actions get their turn.
   private static var batch: Int { 256 }
 
-  /// Processes the actions of the timers that are due, and schedules the next wake-up. The owner, in a turn.
+  /// Processes the actions of the timers that are due, as long as the reactor is open, and schedules the next wake-up. The
+  /// owner, in a turn.
   @usableFromInline
   @inline(never)
-  func fire(_ process: (Action) -> Void) {
-    owned.value.wakeTick = .max
-    owned.value.wakeUp = nil
+  func fire(while isOpen: () -> Bool, _ process: (Action) -> Void) {
+    forgetWakeUp()
     let now = now
     var left = Self.batch
-    while left > 0, let key = owned.value.wheel.removeFirst(dueBy: UInt64(now / resolutionNs)) {
+    while left > 0, isOpen(), let key = owned.value.wheel.removeFirst(dueBy: UInt64(now / resolutionNs)) {
       process(action(key))
       left -= 1
     }
@@ -156,6 +156,12 @@ public final class KeyedTimers<Key: Hashable & Sendable, Action: Sendable>: Send
   @usableFromInline
   func end() {
     owned.value.wheel = TimerWheel()
+    forgetWakeUp()
+  }
+
+  /// Disposes of the wake-up, since another one may have come before it.
+  private func forgetWakeUp() {
+    owned.value.wakeUp?.dispose()
     owned.value.wakeTick = .max
     owned.value.wakeUp = nil
   }
@@ -203,8 +209,8 @@ extension Runtime {
     _ timers: KeyedTimers<Key, Action>, of reactor: R
   ) -> Bool {
     let step = Step({ [unowned self, unowned reactor] in
-      if mailbox.ring.isClosed { return timers.end() }
-      timers.fire { processAlone($0, of: reactor) }
+      timers.fire(while: { !mailbox.ring.isClosed }) { processAlone($0, of: reactor) }
+      if mailbox.ring.isClosed { timers.end() }
     })
     let refusal = enqueue(.step(step), to: reactor, .never)
     return refusal == nil || refusal == .closed

@@ -6,6 +6,18 @@ import Testing
 @Suite struct KeyedReactorsTests {
   private let store = SessionStore()
 
+  @Test func `a collection of durable reactors stops the program`() async {
+    await #expect(processExitsWith: .failure) {
+      final class Durable: Reactor {
+        static var isDurable: Bool { true }
+        let initialState = 0
+        let runtime = Runtime<Int, Int, Int>()
+        func reduce(into state: inout Int, mutation: Int) { state += mutation }
+      }
+      _ = KeyedReactors<Int, Durable> { _ in Durable() }
+    }
+  }
+
   @Test(arguments: PlacementUnderTest.allCases)
   func `a reactor is made at the first send to its key`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)

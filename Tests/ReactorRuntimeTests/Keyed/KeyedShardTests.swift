@@ -30,4 +30,11 @@ import Testing
     for key in expected { shard.removeSlot(of: key, hash(key)) }
     #expect(shard.count == 0 && shard.keys.isEmpty && shard.slots.count <= 8)
   }
+
+  @Test func `removals that follow each other are kept as one`() {
+    var shard = KeyedShard<Int, KeyedSession>()
+    shard.insert(1, 1, at: 0, waiting: .action(.note(1)))
+    for _ in 0..<3 { _ = shard.remove(1, 1) }
+    #expect(shard.transitions[1]?.waiting.map(\.isRemoval) == [false, true])
+  }
 }

@@ -39,6 +39,44 @@ import Testing
     #expect(sessions.passivate(idleFor: .zero) == 6)
   }
 
+  @Test func `a reactor that is used while others are passivated was not idle`() {
+    let whileKeeping = Record<@Sendable () -> Void>()
+    let sessions = store.makeSessions(beforeKeeping: { [store] _ in
+      if store.keptKeys.elements.isEmpty { for body in whileKeeping.elements { body() } }
+    })
+    for key in 0..<1000 { sessions.send(.note(0), to: key) }
+    store.advance(seconds: 10)
+    whileKeeping.append { [unowned sessions, store] in
+      store.advance(seconds: 1)
+      for key in 0..<1000 { sessions.send(.note(1), to: key) }
+    }
+    let passivated = sessions.passivate(idleFor: .seconds(5))
+    // Those of one shard that ended together with the first.
+    #expect(passivated > 0 && passivated < 100)
+    #expect(sessions.count == 1000)
+    #expect(sessions.passivate(idleFor: .seconds(Int64.max)) == 0)
+  }
+
+  /// Each removal moves keys to earlier slots, and makes the table smaller.
+  @Test func `all idle reactors of a large shard are passivated at once`() {
+    let keys = (0..<150_000).filter { UInt(bitPattern: $0.hashValue) >> 56 == 0 }
+    let sessions = store.makeSessions()
+    for key in keys { sessions.send(.note(key), to: key) }
+    #expect(keys.count > 300 && sessions.passivate(idleFor: .zero) == keys.count)
+    #expect(sessions.count == 0)
+  }
+
+  @Test func `a passivation ends although the states are used again while they are kept`() {
+    let whileKeeping = Record<@Sendable (Int) -> Void>()
+    let sessions = store.makeSessions(beforeKeeping: { key in
+      for body in whileKeeping.elements { body(key) }
+    })
+    for key in 0..<10 { sessions.send(.note(0), to: key) }
+    whileKeeping.append { [unowned sessions] key in sessions.send(.note(1), to: key) }
+    #expect((1...10).contains(sessions.passivate(idleFor: .zero)))
+    #expect(sessions.count == 10)
+  }
+
   @Test func `a reactor that is held is not passivated`() {
     let sessions = store.makeSessions()
     sessions.send(.note(1), to: 1)
@@ -95,6 +133,20 @@ import Testing
     }
     #expect(store.keptKeys.elements == [1, 2, 3, 4, 5])
     #expect(sessions.keys.sorted() == [0] + Array(6..<15))
+  }
+
+  @Test func `the count comes down to the limit after all were in use`() {
+    let sessions = store.makeSessions(upTo: 10)
+    var held: [KeyedSession?] = []
+    for key in 0..<20 {
+      store.advance(seconds: 1)
+      sessions.send(.note(key), to: key)
+      held.append(sessions[key])
+    }
+    #expect(sessions.count == 20)
+    held = []
+    for key in 20..<30 { sessions.send(.note(key), to: key) }
+    #expect(sessions.count == 10)
   }
 
   @Test func `many keys stay near the limit`() {

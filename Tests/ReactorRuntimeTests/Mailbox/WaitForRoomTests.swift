@@ -79,6 +79,19 @@ import Testing
   }
 
   @Test
+  func `closures that send nothing are called only as the owner makes room`() throws {
+    let loop = try SteppedLoop(turnLimit: 1)
+    let (reactor, log) = (Script(on: loop.placement, capacity: 4), Record<Int>())
+    for action in 0..<4 { try reactor.trySend(action) }
+    for _ in 0..<10 { reactor.whenRoom { log.append(reactor.currentState.count) } }
+    #expect(log.elements == [])
+    #expect(loop.run())
+    // After the turns 1…3 as many as there is room for; after the last one, which empties the mailbox, all others.
+    #expect(log.elements == [1, 2, 2, 3, 3, 3, 4, 4, 4, 4])
+    loop.shutdown()
+  }
+
+  @Test
   func `a closure that needs no room to be made is called at once, and a chain of them does not nest`() {
     let (reactor, log) = (Script(on: .caller), Record<Int>())
     @Sendable func wait(_ number: Int) {

@@ -103,6 +103,14 @@ import Testing
     loop.shutdown()
   }
 
+  @Test func `no timer fires after another one that was due with it has closed the reactor`() {
+    let time = TestScheduler(initialClock: 0)
+    let sessions = Sessions(time: time, onExpiry: { $0.close() })
+    for key in ["a", "b", "c"] { sessions.send(.touch(key, 10)) }
+    time.advanceTo(100)
+    #expect(sessions.expired == ["a"])
+  }
+
   @Test func `timers do not keep a reactor, and end with it`() {
     let (time, lifetimes) = (TestScheduler(initialClock: 0), Lifetimes())
     do {
