@@ -1,5 +1,7 @@
 // swift-tools-version: 6.2
 
+import CompilerPluginSupport
+import Foundation
 import PackageDescription
 
 /// Warnings are errors. Unlike unsafe flags, these settings do not keep others from depending on the package.
@@ -11,11 +13,41 @@ func product(_ name: String, of package: String, for trait: String) -> Target.De
   .product(name: name, package: package, condition: .when(traits: [trait]))
 }
 
+/// The folder of the SwiftSyntax that the toolchain itself uses; nil if it has none. Built from that, the macro needs no other
+/// package. The path of the library that this manifest is linked to says where the toolchain is.
+let hostModules: String? = {
+  #if compiler(>=6.3)
+    let library = "/pm/ManifestAPI/libPackageDescription.so"
+    // Not `String(contentsOfFile:)`, which reads the first page of such a file only.
+    let maps = FileHandle(forReadingAtPath: "/proc/self/maps").flatMap { try? $0.readToEnd() } ?? Data()
+    for line in String(decoding: maps, as: UTF8.self).split(separator: "\n") where line.hasSuffix(library) {
+      let folder = line.drop { $0 != "/" }.dropLast(library.count) + "/host"
+      if FileManager.default.fileExists(atPath: folder + "/SwiftSyntax.swiftmodule") { return String(folder) }
+    }
+  #endif
+  return nil
+}()
+
+/// What finds the modules of the toolchain. Unsafe flags: SwiftPM builds a dependency with them from 6.3 on.
+let hostSwift: [SwiftSetting] = hostModules.map { [.unsafeFlags(["-I", $0])] } ?? []
+let hostLinker: [LinkerSetting] =
+  hostModules.map { [.unsafeFlags(["-L", $0, "-Xlinker", "-rpath", "-Xlinker", $0])] } ?? []
+/// Without any SwiftSyntax, the macros are declared as unavailable, and everything else is built.
+let observationMacros: [SwiftSetting] = [
+  hostModules == nil
+    ? .define("ObservationMacros", .when(traits: ["SwiftSyntax"])) : .define("ObservationMacros")
+]
+/// The tests and the benchmark use the macros only if the toolchain can build them.
+let observedTests: [SwiftSetting] = hostModules == nil ? [] : observationMacros
+
+let swiftSyntax = Package.Dependency.package(
+  url: "https://github.com/swiftlang/swift-syntax.git", "602.0.0"..<"604.0.0")
 let rxSwift = product("RxSwift", of: "RxSwift", for: "RxSwift")
 let integrations = [
   rxSwift, product("Logging", of: "swift-log", for: "Logging"),
   product("Metrics", of: "swift-metrics", for: "Metrics"),
   product("ServiceLifecycle", of: "swift-service-lifecycle", for: "ServiceLifecycle"),
+  product("NIOCore", of: "swift-nio", for: "NIO"),
 ]
 
 /// How Swift code is compiled for the controlled scheduler: see the end of this file.
@@ -37,7 +69,9 @@ let package = Package(
     .library(name: "ReactorKitCompatibility", targets: ["ReactorKitCompatibility"]),
     .library(name: "ReactorSwiftCompatibility", targets: ["ReactorSwiftCompatibility"]),
     .library(name: "ReactorJournal", targets: ["ReactorJournal"]),
+    .library(name: "ReactorObservation", targets: ["ReactorObservation"]),
     .library(name: "ReactorTesting", targets: ["ReactorTesting"]),
+    .library(name: "ReactorJournalTesting", targets: ["ReactorJournalTesting"]),
     .library(name: "ReactorCore", targets: ["ReactorCore"]),
     .executable(name: "reactor-journal", targets: ["reactor-journal"]),
     .executable(name: "bench", targets: ["bench"]),
@@ -52,6 +86,11 @@ let package = Package(
     .trait(
       name: "ServiceLifecycle",
       description: "Loops, groups and reactors as a service of swift-service-lifecycle."),
+    .trait(name: "NIO", description: "Reactors on the event loops of swift-nio."),
+    .trait(
+      name: "SwiftSyntax",
+      description:
+        "Builds the macros of ReactorObservation from the package swift-syntax, not from the toolchain."),
     .trait(name: "Tracepoints", description: "Static tracepoints (USDT); needs systemtap-sdt-dev."),
   ],
   dependencies: [
@@ -60,6 +99,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.6.0"),
+    .package(url: "https://github.com/apple/swift-nio.git", from: "2.80.0"),
+    swiftSyntax,
   ],
   targets: [
     // The library: see ARCHITECTURE.md.
@@ -84,6 +125,25 @@ let package = Package(
     .target(
       name: "ReactorSwiftCompatibility", dependencies: ["ReactorCore", "ReactorRuntime"],
       swiftSettings: strictSwift),
+    // States that are observed property by property; the plugin of the compiler that expands its macros; and the expansion. The
+    // tests use that and not the plugin: SwiftPM would build all tests as tools of the host, without the options of the build.
+    .target(
+      name: "ReactorObservation",
+      dependencies: ["ReactorCore", "ReactorObservationMacros", "ReactorRuntime"],
+      swiftSettings: strictSwift + observationMacros),
+    .macro(
+      name: "ReactorObservationMacros",
+      dependencies: [
+        "ReactorObservationExpansion",
+        product("_SwiftCompilerPluginMessageHandling", of: "swift-syntax", for: "SwiftSyntax"),
+      ],
+      swiftSettings: strictSwift + hostSwift),
+    .target(
+      name: "ReactorObservationExpansion",
+      dependencies: ["SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros", "SwiftDiagnostics"].map {
+        product($0, of: "swift-syntax", for: "SwiftSyntax")
+      },
+      swiftSettings: strictSwift + hostSwift, linkerSettings: hostLinker),
     // Durable reactors. Nothing else links SQLite.
     .systemLibrary(
       name: "CSQLite", path: "CSources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -91,6 +151,9 @@ let package = Package(
       name: "ReactorJournal", dependencies: ["CSQLite", "ReactorCore", "ReactorRuntime"],
       // Readers of records refer to bytes that they do not own. Not an unsafe flag: see `strictC`.
       swiftSettings: strictSwift + [.enableExperimentalFeature("Lifetimes")]),
+    .target(
+      name: "ReactorJournalTesting", dependencies: ["ReactorCore", "ReactorJournal", "ReactorRuntime"],
+      swiftSettings: strictSwift),
     .executableTarget(name: "reactor-journal", dependencies: ["ReactorJournal"], swiftSettings: strictSwift),
     .target(
       name: "ReactorTesting", dependencies: ["ReactorCore", "ReactorRuntime"], swiftSettings: strictSwift),
@@ -117,9 +180,9 @@ let package = Package(
       name: "bench",
       dependencies: [
         "AllocationCounting", "BenchmarkSupport", "CBenchmarkLimits", "CSQLite", "PureSwiftCore", "RawCore",
-        "ReactorCore", "ReactorJournal", "ReactorRuntime", "ReactorSwiftCompatibility",
+        "ReactorCore", "ReactorJournal", "ReactorObservation", "ReactorRuntime", "ReactorSwiftCompatibility",
       ],
-      path: "Benchmarks/bench", swiftSettings: strictSwift),
+      path: "Benchmarks/bench", swiftSettings: strictSwift + observedTests),
 
     // The tests, and what several of them use.
     .target(
@@ -136,7 +199,10 @@ let package = Package(
     // AllocationTests runs the executable, and does not link it: see Benchmarks/allocations.
     .executableTarget(
       name: "allocations",
-      dependencies: ["AllocationCounting", "ReactorCore", "ReactorRuntime", "TestSupport"],
+      dependencies: [
+        "AllocationCounting", "ReactorCore", "ReactorJournal", "ReactorJournalTesting", "ReactorRuntime",
+        "TestSupport",
+      ],
       path: "Benchmarks/allocations", swiftSettings: strictSwift),
     .testTarget(name: "AllocationTests", dependencies: ["TestSupport"], swiftSettings: strictSwift),
     .testTarget(
@@ -145,7 +211,7 @@ let package = Package(
       swiftSettings: strictSwift),
     .testTarget(
       name: "ReactorKitCompatibilityTests", dependencies: ["ReactorKitCompatibility", "TestSupport"],
-      swiftSettings: strictSwift),
+      exclude: ["README.md"], swiftSettings: strictSwift),
     // The same reactors as they were before the edits for Swift 6 mode. The compiler warns of what those edits are for.
     .testTarget(
       name: "ReactorKitSwift5Tests", dependencies: ["ReactorKitCompatibility", "TestSupport"],
@@ -160,14 +226,22 @@ let package = Package(
       name: "ReactorSwiftCompatibilityTests",
       dependencies: ["ReactorRuntime", "ReactorSwiftCompatibility", "ReactorSwiftUserCode", "TestSupport"],
       swiftSettings: strictSwift),
+    .testTarget(
+      name: "ReactorObservationTests",
+      dependencies: [
+        "ReactorCore", "ReactorKitCompatibility", "ReactorObservation", "ReactorObservationExpansion",
+        "ReactorRuntime", "ReactorTesting", "TestSupport",
+      ],
+      // The expansions are tested by the modules of the toolchain that the plugin uses. Without them there are no tests.
+      swiftSettings: strictSwift + hostSwift + observedTests),
     // A disk in memory below SQLite, whose calls fail and whose power is cut.
     .target(
       name: "SimulatedDisk", dependencies: ["CSQLite"], path: "Tests/SimulatedDisk", cSettings: strictC),
     .testTarget(
       name: "ReactorJournalTests",
       dependencies: [
-        "CSQLite", "JournalCrashSupport", "ReactorCore", "ReactorJournal", "ReactorRuntime", "SimulatedDisk",
-        "TestSupport",
+        "CSQLite", "JournalCrashSupport", "ReactorCore", "ReactorJournal", "ReactorJournalTesting",
+        "ReactorRuntime", "SimulatedDisk", "TestSupport",
       ], swiftSettings: strictSwift),
     // What KillTests kills.
     .target(
@@ -192,6 +266,7 @@ let package = Package(
         "ReactorCore", "ReactorRuntime", "TestSupport",
         product("MetricsTestKit", of: "swift-metrics", for: "Metrics"),
         product("ServiceLifecycleTestKit", of: "swift-service-lifecycle", for: "ServiceLifecycle"),
+        product("NIOPosix", of: "swift-nio", for: "NIO"),
       ] + integrations, swiftSettings: strictSwift),
     .testTarget(
       name: "StressTests",
@@ -227,6 +302,8 @@ if Context.environment["RR_CONTROLLED"] != nil {
   let library = ["CReactorCore", "RawCore", "ReactorCore", "ReactorRuntime", "TestSupport"]
   package.products = []
   package.targets.removeAll { !library.contains($0.name) }
+  // None of these names it, not even for a trait, and then SwiftPM would fetch it.
+  package.dependencies.removeAll { $0 === swiftSyntax }
   for target in package.targets {
     if target.name == "CReactorCore" {
       target.dependencies.append("ControlledScheduler")

@@ -14,6 +14,7 @@ rr_status rr_trampoline_create(rr_trampoline **out, size_t payload) {
       rr_platform_in_use->allocate(RR_TRAMPOLINE_LINE, sizeof(rr_trampoline) + payload);
   if (trampoline == NULL) return RR_OUT_OF_MEMORY;
   atomic_init(&trampoline->word, RR_TRAMPOLINE_NEW);
+  trampoline->places = NULL;
   for (int slot = 0; slot < RR_TRAMPOLINE_SLOTS; slot++) atomic_init(&trampoline->pins[slot], 0);
   atomic_init(&trampoline->deferrals, 0);
   rr_fence_setup();

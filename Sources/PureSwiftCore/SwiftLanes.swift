@@ -256,6 +256,8 @@ public struct SwiftLaneProducer: RawLaneProducer, @unchecked Sendable {
   @inlinable
   public mutating func publish() {
     tail &+= 1
+    // LANE_ITEM: keeps the retains of the payload before the store; see `rr_store_release`.
+    atomicMemoryFence(ordering: .releasing)
     // LANE_ITEM: the payload, to the consumer's load of the tail.
     lane.tail.pointee.store(tail, ordering: .releasing)
   }

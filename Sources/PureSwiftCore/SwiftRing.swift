@@ -5,7 +5,8 @@ import Synchronization
 /// The ring of the pure-Swift core: `rr_ring.h` written with `Synchronization` atomics. The guarantees, the threads that
 /// may call each operation, and a picture of a slot's word are documented in that file.
 ///
-/// It has three cache lines (constants, producers, consumer); the slots are a separate allocation.
+/// It has three cache lines (constants, producers, consumer); the words and the payloads of the slots are a separate
+/// allocation.
 @frozen
 public struct SwiftRing: RawRing, @unchecked Sendable {
   // Unchecked: the pointee consists of constants, atomics, and `runLeft`, which only the consumer uses.
@@ -14,13 +15,13 @@ public struct SwiftRing: RawRing, @unchecked Sendable {
   @frozen
   @usableFromInline
   struct Constants {
-    @usableFromInline let slots: UnsafeMutableRawPointer
+    /// The words of all slots. Behind them are the payloads, in the same allocation.
+    @usableFromInline let words: UnsafeMutablePointer<Atomic<UInt64>>
+    @usableFromInline let payloads: UnsafeMutableRawPointer
     @usableFromInline let mask: UInt64
     @usableFromInline let capacity: UInt64
-    /// The number of bytes from slot to slot, the word included.
+    /// The number of bytes from payload to payload.
     @usableFromInline let stride: Int
-    /// The number of bytes from the slot's start to its payload.
-    @usableFromInline let payloadOffset: Int
   }
 
   @frozen
@@ -44,32 +45,37 @@ public struct SwiftRing: RawRing, @unchecked Sendable {
 
   public init(capacity: Int, size: Int, alignment: Int, startingAt start: UInt64) throws(CoreError) {
     try SlotLimits.check(capacity: capacity, size: size, alignment: alignment)
-    let payloadOffset = max(alignment, MemoryLayout<UInt64>.size)
-    // A multiple of 16: a slot of up to 64 bytes whose stride divides a line never straddles two.
-    let stride = CacheLine.roundUp(payloadOffset + size, to: max(alignment, 16))
+    let stride = CacheLine.roundUp(size, to: alignment)
+    let wordBytes = Self.wordBytes(capacity: capacity)
     let memory = try CacheLine.allocate(byteCount: 3 * CacheLine.size)
     let slots: UnsafeMutableRawPointer
     do {
-      slots = try CacheLine.allocate(byteCount: capacity * stride)
+      slots = try CacheLine.allocate(byteCount: wordBytes + capacity * stride)
     } catch {
       free(memory)
       throw error
     }
     let mask = UInt64(capacity - 1)
     let first = start & (UInt64.max >> 1)
+    let words = slots.bindMemory(to: Atomic<UInt64>.self, capacity: capacity)
     constants = CacheLine.place(
       Constants(
-        slots: slots, mask: mask, capacity: UInt64(capacity), stride: stride,
-        payloadOffset: payloadOffset),
+        words: words, payloads: slots.advanced(by: wordBytes), mask: mask, capacity: UInt64(capacity),
+        stride: stride),
       inLine: 0, of: memory)
     CacheLine.place(Producers(tail: Atomic(first &* 2), headSeen: Atomic(first)), inLine: 1, of: memory)
     CacheLine.place(Consumer(head: Atomic(first), runLeft: 0), inLine: 2, of: memory)
     // Run 0 at the right cursor, which is never published: "nothing yet", whatever `start` is.
     for index in 0..<UInt64(capacity) {
       let cursor = first &+ index
-      let slot = slots.advanced(by: Int(cursor & mask) * stride)
-      slot.bindMemory(to: Atomic<UInt64>.self, capacity: 1).initialize(to: Atomic(cursor &<< 8))
+      words.advanced(by: Int(cursor & mask)).initialize(to: Atomic(cursor &<< 8))
     }
+  }
+
+  /// The number of bytes from the first word to the first payload; see `size_of_words` in `rr_ring.c`.
+  private static func wordBytes(capacity: Int) -> Int {
+    let bytes = CacheLine.roundUp(capacity * MemoryLayout<UInt64>.size, to: CacheLine.size)
+    return bytes % 4096 == 0 ? bytes + 2048 + CacheLine.size : bytes
   }
 
   @inlinable
@@ -89,7 +95,7 @@ public struct SwiftRing: RawRing, @unchecked Sendable {
   }
 
   public func destroy() {
-    free(constants.pointee.slots)
+    free(constants.pointee.words)
     free(constants)
   }
 
@@ -99,8 +105,7 @@ public struct SwiftRing: RawRing, @unchecked Sendable {
   @inlinable
   public var slots: RawSlots {
     RawSlots(
-      base: slot(0).advanced(by: constants.pointee.payloadOffset), mask: constants.pointee.mask,
-      stride: constants.pointee.stride)
+      base: constants.pointee.payloads, mask: constants.pointee.mask, stride: constants.pointee.stride)
   }
 }
 
@@ -113,16 +118,10 @@ extension SwiftRing {
   @inlinable
   var consumer: UnsafeMutablePointer<Consumer> { constants.afterLines(2, as: Consumer.self) }
 
-  @inlinable
-  func slot(_ cursor: UInt64) -> UnsafeMutableRawPointer {
-    let index = Int(truncatingIfNeeded: cursor & constants.pointee.mask)
-    return constants.pointee.slots.advanced(by: index &* constants.pointee.stride)
-  }
-
   /// The word of the slot at `cursor`. A pointer, because returning an atomic would move it.
   @inlinable
   func word(_ cursor: UInt64) -> UnsafeMutablePointer<Atomic<UInt64>> {
-    slot(cursor).assumingMemoryBound(to: Atomic<UInt64>.self)
+    constants.pointee.words.advanced(by: Int(truncatingIfNeeded: cursor & constants.pointee.mask))
   }
 
   /// The longest run that one word can name.
@@ -237,6 +236,8 @@ extension SwiftRing {
   @inlinable
   @inline(__always)
   func publishWord(_ cursor: UInt64, run: UInt64) {
+    // RING_ITEM: keeps the retains of the payloads before the store; see `rr_store_release`.
+    atomicMemoryFence(ordering: .releasing)
     // RING_ITEM: the payloads of the run, to the consumer's peek.
     word(cursor).pointee.store((cursor &<< 8) | run, ordering: .releasing)
   }

@@ -96,15 +96,6 @@ public protocol RawTrampoline: RawObject {
   var wasCopied: Int { get }
 }
 
-extension RawTrampoline {
-  /// Pins the published slot, in one of the two ways.
-  @inlinable
-  public func pinPublished() -> SnapshotPin {
-    let pin = pinKept()
-    return pin.slot >= 0 ? pin : pinUnkept()
-  }
-}
-
 /// A pin of a snapshot slot, to be ended by the thread that made it.
 @frozen
 public struct SnapshotPin {
@@ -126,21 +117,21 @@ public struct SnapshotPin {
 
 /// The offsets in a trampoline's memory, in bytes; see `rr_trampoline.h`.
 public enum TrampolineLayout {
-  /// The pointers to the slots that have memory of their own.
+  /// The pointer to the table of the slots that have memory of their own.
   @inlinable
   public static var places: Int { 8 }
   /// The pin counts of the slots.
   @inlinable
-  public static var pins: Int { 64 }
+  public static var pins: Int { 16 }
   /// What the owner knows about the slots.
   @inlinable
-  public static var slotFields: Int { 96 }
+  public static var slotFields: Int { 56 }
   /// Twice the number of deferred publications, plus 1 while a state is deferred.
   @inlinable
-  public static var deferrals: Int { 120 }
+  public static var deferrals: Int { 48 }
   /// The first byte behind the trampoline.
   @inlinable
-  public static var payload: Int { 128 }
+  public static var payload: Int { 80 }
 }
 
 /// The value that the word has instead of an owner's token while the trampoline is scheduled.

@@ -245,7 +245,7 @@ public struct CLane: RawLane, @unchecked Sendable {
 @frozen
 public struct CTrampoline: RawTrampoline, @unchecked Sendable {
   // Unchecked: the pointee consists of atomics, and of memory that only the owner accesses.
-  @usableFromInline let word: OpaquePointer
+  @usableFromInline let word: UnsafeMutablePointer<rr_trampoline>
 
   @inlinable
   public init(payload: Int) throws(CoreError) {

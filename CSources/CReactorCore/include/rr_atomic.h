@@ -58,8 +58,12 @@ enum rr_edge {
 
 #define rr_load_acquire(edge, x)                                                                   \
   (RR_EDGE_CHECK(edge), atomic_load_explicit((x), memory_order_acquire))
+/* The fence is for the compiler only. Swift's optimizer moves the retain of an object down across a
+ * plain atomic store, even one that releases, though the store may hand the object to another
+ * thread, which then frees it too early. It moves none across a fence. */
 #define rr_store_release(edge, x, v)                                                               \
-  (RR_EDGE_CHECK(edge), atomic_store_explicit((x), (v), memory_order_release))
+  (RR_EDGE_CHECK(edge), atomic_signal_fence(memory_order_release),                                 \
+   atomic_store_explicit((x), (v), memory_order_release))
 
 /* Sequentially consistent: for edges of the form "I write mine, then I read yours", where at least
  * one side must see the other. */

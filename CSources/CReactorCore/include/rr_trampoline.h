@@ -48,11 +48,12 @@
  *
  * A state is one block of memory, sized for millions of instances:
  *
- *  line 0   the word, and the pointers to the slots that are allocated only when they are needed.
- *           Readers load both. A pointer is written once, before the word first names its slot.
- *  line 1   the pins, or the access word, and what the Swift layer knows about the slots. The owner
- *           loads both once per turn.
- *  payload  belongs to the Swift layer: what it writes at each change, and small states.
+ *  line 0   the word, and the table of the slots that are allocated only when they are needed; the
+ *           pins, or the access word: what readers access. The table and its pointers are written
+ *           once, before the word first names their slot.
+ *  line 1   belongs to the Swift layer: what it knows about the slots, which a turn accesses once
+ *           (8 bytes of it are in line 0), then the payload: what it writes at each change, and
+ *           small states. No reader accesses this line, except that of a small state.
  */
 #ifndef RR_TRAMPOLINE_H
 #define RR_TRAMPOLINE_H
@@ -68,15 +69,15 @@
 #define RR_TRAMPOLINE_SCHEDULED UINT64_C(16)
 #define RR_TRAMPOLINE_OWNER_MASK (~UINT64_C(15))
 
-/* Single cache lines, not RR_CACHE_LINE, to keep the block small. The line that the prefetcher
- * loads as well is written once per turn at most. */
+/* A single cache line, not RR_CACHE_LINE, to keep the block small. */
 #define RR_TRAMPOLINE_LINE 64
 
 typedef struct rr_trampoline {
-  _Alignas(RR_TRAMPOLINE_LINE) _Atomic uint64_t word;
-  void *places[7];
+  /* At the beginning of a line: see rr_trampoline_create. */
+  _Atomic uint64_t word;
+  void **places;
   /* A state has several slots, or one place. */
-  _Alignas(RR_TRAMPOLINE_LINE) union {
+  union {
     _Atomic uint32_t pins[RR_TRAMPOLINE_SLOTS];
     /* See rr_access.h. */
     struct {
@@ -87,17 +88,21 @@ typedef struct rr_trampoline {
       _Atomic uint32_t starving;
     };
   };
-  unsigned char slot_fields[24];
   /* Twice how often the owner had to defer the publication of its changes, plus 1 while a state is
-   * deferred. */
+   * deferred. In the line of the pins, since a reader loads it when it has unpinned. */
   _Atomic uint64_t deferrals;
+  unsigned char slot_fields[24];
 } rr_trampoline;
 
 /* The offsets of the fields that belong to the Swift layer, in bytes. */
 #define RR_TRAMPOLINE_PLACES 8
-#define RR_TRAMPOLINE_SLOT_FIELDS 96
-#define RR_TRAMPOLINE_PAYLOAD 128
+#define RR_TRAMPOLINE_PINS 16
+#define RR_TRAMPOLINE_DEFERRALS 48
+#define RR_TRAMPOLINE_SLOT_FIELDS 56
+#define RR_TRAMPOLINE_PAYLOAD 80
 _Static_assert(offsetof(rr_trampoline, places) == RR_TRAMPOLINE_PLACES, "");
+_Static_assert(offsetof(rr_trampoline, pins) == RR_TRAMPOLINE_PINS, "");
+_Static_assert(offsetof(rr_trampoline, deferrals) == RR_TRAMPOLINE_DEFERRALS, "");
 _Static_assert(offsetof(rr_trampoline, slot_fields) == RR_TRAMPOLINE_SLOT_FIELDS, "");
 _Static_assert(sizeof(rr_trampoline) == RR_TRAMPOLINE_PAYLOAD, "");
 

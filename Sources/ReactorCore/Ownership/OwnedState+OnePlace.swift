@@ -42,7 +42,7 @@ extension OwnedState {
         ThreadRead.leave(read)
         if raw.endRead() { StateAccess.notify(raw) }
       }
-      return try body(place(of: 0).pointee)
+      return try lend(place(of: 0), to: body)
     }
   }
 
@@ -57,8 +57,4 @@ extension OwnedState {
       Remedy: use the parameter of reduce; or Runtime(on: …, snapshots: .copied), where the state before the turn is read.
       """)
   }
-
-  /// How many copies ``read(thenCheck:)`` has returned to threads other than the owner. The next change after one copies what both
-  /// share. Zero unless the state has one place. Any thread.
-  public var wasCopiedCount: Int { hasOnePlace ? raw.wasCopied : 0 }
 }

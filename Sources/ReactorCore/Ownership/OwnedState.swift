@@ -48,8 +48,8 @@ extension Trampoline: Sendable {}
 
 /// A state that one thread at a time changes, and that any thread reads as a whole.
 ///
-/// It has several slots, so that the owner and readers never wait for each other; or one place, where they take turns. What
-/// follows is about slots; `rr_access.h` documents the other way, which copies nothing.
+/// Its ``StateForm`` decides how. What follows is about slots. With ``StateForm/onePlace`` nothing is copied, as documented in
+/// `rr_access.h`; with ``StateForm/replayed`` the owner brings an earlier slot up to date instead of copying to it.
 ///
 /// The state lives in slots. One slot is published, and readers read the state there. The owner's first change copies the
 /// published slot to a free one and continues in that slot, in place. ``release()`` or ``publish()`` publishes the new
@@ -68,40 +68,58 @@ extension Trampoline: Sendable {}
 /// strings) shares that storage with the slot from which it was copied, so the first change of a turn copies the storage
 /// that it changes.
 ///
-/// Sized for millions of instances: one block of 176 bytes for a state of up to 16 bytes.
+/// Sized for millions of instances: one block of 128 bytes for a state of up to 16 bytes.
 public struct OwnedState<State: Sendable>: ~Copyable {
   @usableFromInline let raw: CurrentCore.Trampoline
-  /// Whether the state is changed where it is read.
-  public let hasOnePlace: Bool
+  /// How the owner changes the state while others read it.
+  public let form: StateForm
 
   /// Creates an owned state that has not started: it holds no state yet, and no thread can acquire it.
   ///
-  /// - Parameter hasOnePlace: Whether the owner changes the state where readers read it, and they take turns; otherwise the
-  ///   owner changes a copy.
+  /// - Parameter hasOnePlace: Whether the form is ``StateForm/onePlace``; otherwise it is ``StateForm/slots``.
   /// - Throws: ``CoreError/outOfMemory``.
   @inlinable
   public init(inOnePlace hasOnePlace: Bool = false) throws(CoreError) {
-    self.hasOnePlace = hasOnePlace
+    form = hasOnePlace ? .onePlace : .slots
     if hasOnePlace { try StateAccess.prepare() }
     raw = try CurrentCore.Trampoline(payload: StatePlaces<State>.payload)
     StatePlaces<State>.prepare(raw.memory)
   }
 
+  /// Creates an owned state of the form ``StateForm/replayed`` that has not started.
+  ///
+  /// - Parameter mutation: What the owner passes to ``change(byReplaying:verify:_:)``; always the same type.
+  /// - Throws: ``CoreError/outOfMemory``.
+  public init<Mutation: Sendable>(replaying mutation: Mutation.Type) throws(CoreError) {
+    form = .replayed
+    raw = try CurrentCore.Trampoline(payload: StatePlaces<State>.payloadWithLog)
+    StatePlaces<State>.prepare(raw.memory)
+    StatePlaces<State>.prepareLog(of: mutation, in: raw.memory)
+  }
+
   deinit {
-    // A state may keep what reports its end.
-    TurnMark.whileDiscarding { StatePlaces<State>.destroy(in: raw.memory) }
+    // A state or a mutation may keep what reports its end.
+    TurnMark.whileDiscarding {
+      if form == .replayed { StatePlaces<State>.destroyLog(in: raw.memory) }
+      StatePlaces<State>.destroy(in: raw.memory)
+    }
     raw.destroy()
   }
+
+  /// Whether the state is changed where it is read.
+  @inlinable
+  @inline(__always)
+  public var hasOnePlace: Bool { form == .onePlace }
 
   /// The fields that only the owner accesses, at each change.
   @inlinable
   @inline(__always)
-  var owner: UnsafeMutablePointer<OwnerFields> { StatePlaces<State>.owner(in: raw.memory) }
+  var owner: UnsafeMutablePointer<OwnerFields> { OwnerFields.pointer(in: raw.memory) }
 
   /// The fields that only the owner accesses, to find a slot and to publish it.
   @inlinable
   @inline(__always)
-  var slots: UnsafeMutablePointer<SlotFields> { StatePlaces<State>.slots(in: raw.memory) }
+  var slots: UnsafeMutablePointer<SlotFields> { SlotFields.pointer(in: raw.memory) }
 
   /// The memory of the state in a slot.
   @inlinable
@@ -111,8 +129,9 @@ public struct OwnedState<State: Sendable>: ~Copyable {
   }
 }
 
-// Unchecked: only the owner accesses its fields and the slots that are not published. The trampoline lets one thread at a
-// time be the owner, with a happens-before edge from each owner to the next. A slot is pinned while it is read.
+// Unchecked: only the owner accesses its fields, the log of a replayed state but for its counter, and the slots that are not
+// published. The trampoline lets one thread at a time be the owner, with a happens-before edge from each owner to the next. A
+// slot is pinned while it is read.
 extension OwnedState: @unchecked Sendable {}
 
 extension OwnedState {
@@ -123,11 +142,12 @@ extension OwnedState {
   public func tryInitialize(with initial: () -> State) -> Bool {
     guard raw.tryInitialize(CurrentCore.threadToken) else { return false }
     let state = initial()
-    let (owner, place) = (owner, StatePlaces<State>.placeOrNew(of: 0, in: raw.memory))
+    let slot = firstSlot
+    let (owner, place) = (owner, StatePlaces<State>.placeOrNew(of: Int(slot), in: raw.memory))
     place.initialize(to: state)
     owner.pointee.place = place.raw
-    slots.pointee.initialized = 1
-    raw.publish(CurrentCore.threadToken, slot: 0)
+    slots.pointee.begin(in: slot)
+    raw.publish(CurrentCore.threadToken, slot: Int(slot))
     return true
   }
 
@@ -177,6 +197,7 @@ extension OwnedState {
   @inline(__always)
   public func change(_ body: (inout State) -> Void) {
     assert(isOwner, "only the owner may change the state")
+    assert(form != .replayed, "a change of a replayed state needs its mutation")
     let owner = owner
     if owner.pointee.isPublished { if hasOnePlace { beginChanges() } else { copyToSpareSlot() } }
     owner.pointee.change = .inPlace
@@ -185,7 +206,8 @@ extension OwnedState {
   }
 
   /// Replaces the state by the result of `body`, which is called with the state before. The owner still reads that state
-  /// while `body` runs. The owner, but not inside of another change.
+  /// while `body` runs. The owner, but not inside of another change. If the state is a replayed one, and not all of its changes
+  /// are such, ``forgetMutations()`` must precede it.
   @unsafe
   @inlinable
   @inline(__always)
@@ -272,7 +294,7 @@ extension OwnedState {
       if pin.slot < 0 { return nil }
     }
     defer { if raw.unpin(pin), publishDeferred() { checkMailbox() } }
-    return try body(place(of: pin.slot).pointee)
+    return try lend(place(of: pin.slot), to: body)
   }
 
   @inlinable
@@ -285,11 +307,11 @@ extension OwnedState {
     guard slots.pointee.initialized != 0 else { return nil }
     let change = owner.pointee.change
     if change == .inPlace, hasOnePlace { failInsideOfChange() }
-    if change == .inPlace { return try body(slots.pointee.sparePlace.state(State.self).pointee) }
+    if change == .inPlace { return try lend(slots.pointee.sparePlace.state(State.self), to: body) }
     // `body` must not change the state that it reads; see `isChanging`.
     owner.pointee.change = .byValue
     defer { owner.pointee.change = change }
-    return try body(owner.pointee.place.state(State.self).pointee)
+    return try lend(owner.pointee.place.state(State.self), to: body)
   }
 
   /// How many earlier states were pinned a moment ago: a thread is reading them, or kept them from its last read. At most
@@ -304,4 +326,14 @@ extension OwnedState {
 
   /// How often the owner deferred the publication of its changes because readers pinned every slot. Any thread.
   public var wasDeferredCount: Int { raw.wasDeferred }
+}
+
+/// Calls `body` with the value at an address, without copying it: not even a debug build copies a value in a function that is also
+/// for types that cannot be copied. (It copies where it calls a closure whose type names a concrete state.)
+@inlinable
+@inline(__always)
+func lend<Value: ~Copyable, Result: ~Copyable, E: Error>(
+  _ place: UnsafeMutablePointer<Value>, to body: (borrowing Value) throws(E) -> Result
+) throws(E) -> Result {
+  try body(place.pointee)
 }

@@ -115,3 +115,60 @@ public struct WeakReference<Object: AnyObject & Sendable, Part: AnyObject & Send
     return true
   }
 }
+
+/// An object of a list that only grows, which keeps the one that was added before it.
+public protocol ListedObject: AnyObject, Sendable {
+  /// The object that was added before.
+  var earlier: Self? { get }
+}
+
+extension AtomicReference where Object: ListedObject {
+  /// Returns an object of the list whose newest one this refers to; or adds one. Any thread; lock-free; O(length of the list).
+  ///
+  /// - Parameters:
+  ///   - isWanted: Whether it is the object. Called with the newest first.
+  ///   - make: Makes an object to be added behind the newest one, which it must keep. If it returns nil, none is added. Called once
+  ///     more if another thread adds one meanwhile.
+  /// - Returns: Nil if `make` returned nil.
+  public func first(
+    where isWanted: (Object) -> Bool, orAdd make: (_ newest: Object?) -> Object?
+  ) -> Object? {
+    while true {
+      let newest = use { $0 }
+      var next = newest
+      while let object = next {
+        if isWanted(object) { return object }
+        next = object.earlier
+      }
+      guard let new = make(newest) else { return nil }
+      let isAdded = newest.map { replace($0, with: new) } ?? (setIfNil(new) === new)
+      if isAdded { return new }
+    }
+  }
+}
+
+extension UncountedReference {
+  /// Refers to the object with an identity. Unsafe: it must be alive, and of this type.
+  @inlinable
+  public init(_ identity: ObjectIdentifier) {
+    // Not nil: no object is at address 0.
+    object = .fromOpaque(UnsafeRawPointer(bitPattern: UInt(bitPattern: identity)).unsafelyUnwrapped)
+  }
+}
+
+/// Which code a closure runs, and which object it has captured its values in.
+public struct ClosureIdentity: Equatable, Sendable {
+  private let code: UInt
+  private let context: UInt
+
+  /// Whether the closure has captured anything.
+  public var hasCaptured: Bool { context != 0 }
+
+  /// The identity of the closure in a structure that has no other property. It is valid as long as the closure is alive.
+  public init<Holder>(of holder: Holder) {
+    precondition(MemoryLayout<Holder>.size == 2 * MemoryLayout<UInt>.size, "not a closure")
+    (code, context) = withUnsafeBytes(of: holder) { bytes in
+      (bytes.load(as: UInt.self), bytes.load(fromByteOffset: MemoryLayout<UInt>.size, as: UInt.self))
+    }
+  }
+}

@@ -37,16 +37,27 @@ public struct StampedQueue<Element>: ~Copyable {
 
   /// Creates an empty queue without memory.
   public init() {
-    fields = .allocate(capacity: 1)
-    fields.initialize(to: Fields())
+    let counters = MemoryLayout<TurnCounters.Fields>.self
+    let memory = UnsafeMutableRawPointer.allocate(
+      byteCount: MemoryLayout<Fields>.stride + counters.stride,
+      alignment: max(MemoryLayout<Fields>.alignment, counters.alignment))
+    fields = memory.initializeMemory(as: Fields.self, to: Fields())
+    turnCounters.initialize()
   }
 
   deinit {
     while removeFirst() != nil {}
     fields.pointee.entries?.deallocate()
+    turnCounters.deinitialize()
     fields.deinitialize(count: 1)
     fields.deallocate()
   }
+
+  /// Counters for the owner that uses this queue, which has them in the same allocation: so that counting takes no cache line
+  /// from the threads that send. Valid as long as this queue.
+  @inlinable
+  @inline(__always)
+  public var turnCounters: TurnCounters { TurnCounters(behind: fields + 1) }
 
   /// How many elements were inside a moment ago. Any thread.
   @inlinable

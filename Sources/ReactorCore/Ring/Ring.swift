@@ -14,6 +14,8 @@ import Synchronization
 /// The algorithm and its sources are documented in `rr_ring.h`.
 public struct Ring<Element: ~Copyable>: ~Copyable {
   @usableFromInline let raw: CurrentCore.Ring
+  /// Whether the end of this value frees the memory.
+  @usableFromInline let ownsMemory: Bool
   #if DEBUG
     @usableFromInline let drainGuard = OverlapGuard("drain")
   #endif
@@ -31,9 +33,35 @@ public struct Ring<Element: ~Copyable>: ~Copyable {
     raw = try CurrentCore.Ring(
       capacity: capacity, size: MemoryLayout<Element>.stride, alignment: MemoryLayout<Element>.alignment,
       startingAt: cursor)
+    ownsMemory = true
   }
 
+  private init(sharing raw: CurrentCore.Ring) {
+    self.raw = raw
+    ownsMemory = false
+  }
+
+  /// Returns a ring that is closed and empty, for a place where no other ring was needed. All such rings share their memory. It
+  /// needs none after ``prepareClosedAndEmpty()``.
+  public static func closedAndEmpty() -> Self { Self(sharing: ClosedRing.prepared) }
+
+  /// Makes the memory of all ``closedAndEmpty()``, unless it is there. Any thread.
+  ///
+  /// - Throws: ``CoreError/outOfMemory``.
+  @inlinable
+  public static func prepareClosedAndEmpty() throws(CoreError) {
+    if !ClosedRing.isPrepared { try ClosedRing.prepare() }
+  }
+
+  /// Returns this ring once more, without memory of its own: what is sent to one is received from either. One thread at a time may
+  /// drain either of them.
+  ///
+  /// Unsafe: this ring must outlive the one that is returned.
+  @unsafe
+  public borrowing func shared() -> Self { Self(sharing: raw) }
+
   deinit {
+    if !ownsMemory { return }
     raw.destroyElements(of: Element.self)
     raw.destroy()
   }
@@ -160,6 +188,33 @@ public struct Ring<Element: ~Copyable>: ~Copyable {
 // Unchecked: any thread may use the raw ring, which moves each element from one thread to exactly one other.
 extension Ring: @unchecked Sendable where Element: Sendable & ~Copyable {}
 
+/// The memory of every ``Ring/closedAndEmpty()``. It is never written: no claim succeeds, so no slot is published or released.
+@usableFromInline
+enum ClosedRing {
+  // Not a constant: a process that has no memory for it once would never have one.
+  private static let made = SystemMutex<CurrentCore.Ring?>(nil)
+  /// Whether it is there. Relaxed: the lock is what a thread takes the ring from.
+  @usableFromInline static let preparation = Atomic(false)
+
+  @inlinable static var isPrepared: Bool { preparation.load(ordering: .relaxed) }
+
+  @usableFromInline
+  static func prepare() throws(CoreError) {
+    let isMade = made.withLock { made in
+      if made == nil { made = try? CurrentCore.Ring(capacity: 1, size: 1, alignment: 1, startingAt: 0) }
+      made?.close()
+      return made != nil
+    }
+    if !isMade { throw .outOfMemory }
+    preparation.store(true, ordering: .relaxed)
+  }
+
+  static var prepared: CurrentCore.Ring {
+    guard let ring = made.withLock({ $0 }) else { preconditionFailure("the closed ring was not prepared") }
+    return ring
+  }
+}
+
 /// The result of a send. An element that was not accepted is returned.
 @frozen
 public enum SendOutcome<Element: ~Copyable>: ~Copyable {
@@ -255,7 +310,8 @@ extension RawRing {
   ) -> Int {
     let slots = slots
     var cursor = head
-    var run = runLeft
+    let runBefore = runLeft
+    var run = runBefore
     var released = cursor
     var received = 0
     let releaseEvery = UInt64(min(64, max(1, capacity / 4)))
@@ -282,7 +338,8 @@ extension RawRing {
         onRelease()
       }
     }
-    runLeft = run
+    // Not if it is the same: several threads may drain a ``Ring/closedAndEmpty()`` at the same time.
+    if run != runBefore { runLeft = run }
     if cursor != released {
       release(cursor)
       onRelease()

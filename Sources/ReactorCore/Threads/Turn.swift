@@ -161,12 +161,11 @@ public struct TurnEnds {
 
 /// The counters of a reactor's turns. The owner adds to them, and any thread reads them.
 ///
-/// They are a separate allocation, so that counting takes no cache line from the threads that send. Counting is a load and
-/// a store, not a read-modify-write, because there is one owner at a time.
+/// Counting is a load and a store, not a read-modify-write, because there is one owner at a time.
 ///
-/// Unsafe: the user must make sure that only the owner counts.
+/// Unsafe: the user must make sure that only the owner counts, and that the memory is still there.
 @unsafe
-public struct TurnCounters: ~Copyable {
+public struct TurnCounters {
   @usableFromInline
   struct Fields: ~Copyable {
     @usableFromInline let immediate = Atomic(0)
@@ -178,16 +177,16 @@ public struct TurnCounters: ~Copyable {
 
   @usableFromInline let fields: UnsafeMutablePointer<Fields>
 
-  /// Creates counters that are zero.
-  public init() {
-    fields = .allocate(capacity: 1)
-    fields.initialize(to: Fields())
-  }
+  /// The counters in that memory.
+  @inlinable
+  @inline(__always)
+  init(behind memory: UnsafeMutableRawPointer) { fields = memory.assumingMemoryBound(to: Fields.self) }
 
-  deinit {
-    fields.deinitialize(count: 1)
-    fields.deallocate()
-  }
+  /// Sets them to zero, before their first use.
+  func initialize() { fields.initialize(to: Fields()) }
+
+  /// After their last use.
+  func deinitialize() { fields.deinitialize(count: 1) }
 
   // All operations are relaxed: these are statistics.
 

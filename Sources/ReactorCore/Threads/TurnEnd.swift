@@ -53,6 +53,16 @@ public struct TakenTurnEnds: ~Copyable, Sendable {
   /// Whether there are none.
   public var isEmpty: Bool { newest == nil }
 
+  /// How many elements there are. O(that number).
+  public var count: Int {
+    var (count, next) = (0, newest)
+    while let end = next {
+      count += 1
+      next = end._withUnsafeGuaranteedRef { $0.earlier }
+    }
+    return count
+  }
+
   /// Runs the elements, in the order in which they were added; or leaves them to the turn that the calling thread is
   /// inside of. The thread that took them; outside of the ownership, so that other code may run.
   ///

@@ -48,6 +48,20 @@ public struct WaitingLine<Element> {
   /// The element that came first.
   public var first: Element? { firstIndex < 0 ? nil : slots[firstIndex].element }
 
+  /// The elements, in the order in which they came.
+  ///
+  /// - Complexity: O(n).
+  public var elements: [Element] {
+    var elements: [Element] = []
+    elements.reserveCapacity(count)
+    var index = firstIndex
+    while index >= 0 {
+      if let element = slots[index].element { elements.append(element) }
+      index = slots[index].next
+    }
+    return elements
+  }
+
   /// Adds an element behind all others.
   ///
   /// - Complexity: Amortised O(1).
