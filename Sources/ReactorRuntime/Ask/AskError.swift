@@ -2,8 +2,8 @@
 ///
 /// Except for ``closed`` and ``refused(_:)``, the reactor may have processed the action, or may still process it.
 public enum AskError: Error, Sendable {
-  /// The ``Reply`` was destroyed and never used: `mutate` ignored it, or the ``OverflowPolicy`` dropped the action after the
-  /// mailbox had accepted it.
+  /// The ``Reply`` was destroyed and never used: `mutate` ignored it, the action's stream has failed, or the ``OverflowPolicy``
+  /// dropped the action after the mailbox had accepted it.
   case dropped
   /// The task was cancelled before there was a reply.
   case cancelled

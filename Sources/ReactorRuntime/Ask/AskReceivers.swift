@@ -42,15 +42,15 @@ final class AskingTask<Value: Sendable>: ReplyReceiver<Value>, @unchecked Sendab
 /// A closure that is called once, with the first result.
 @usableFromInline
 final class AskingCallback<Value: Sendable>: ReplyReceiver<Value>, @unchecked Sendable {
-  // Unchecked: the asker writes the other fields before another thread knows this object; then only the thread that makes
-  // `isOver` true uses them.
+  // Unchecked: the asker writes the callback before another thread knows this object, and the timer before it sends. Then
+  // only the thread that makes `isOver` true uses the callback, and only one that has a reply the timer.
   @usableFromInline typealias Callback = @Sendable (Result<Value, AskError>) -> Void
 
   /// Relaxed: it only decides which result is the first. What the fields contain came with the action, or with the
   /// timeout.
   private let isOver = Atomic(false)
   @exclusivity(unchecked) private var callback: Callback?
-  @exclusivity(unchecked) private var timeout: DispatchWorkItem?
+  @exclusivity(unchecked) private var timer: DispatchTimer?
 
   @usableFromInline
   init(_ callback: @escaping Callback) {
@@ -61,27 +61,21 @@ final class AskingCallback<Value: Sendable>: ReplyReceiver<Value>, @unchecked Se
   /// Gives up at a deadline. The asker, before it sends.
   @usableFromInline
   func giveUp(at deadline: ContinuousClock.Instant) {
-    let timeout = makeTimeout()
-    self.timeout = timeout
-    Self.schedule(timeout, at: deadline)
+    // It may fire before it is stored, so what it does must not use the field.
+    timer = DispatchTimer(at: deadline) { self.finish(.failure(.timedOut)) }
   }
 
   @usableFromInline
   override func receive(_ result: Result<Value, AskError>) {
+    // Now, not at the deadline: the timer retains this object.
+    timer?.dispose()
+    finish(result)
+  }
+
+  private func finish(_ result: Result<Value, AskError>) {
     if isOver.exchange(true, ordering: .relaxed) { return }
-    timeout?.cancel()
     let callback = callback
     self.callback = nil
     callback?(result)
-  }
-}
-
-extension ReplyReceiver {
-  /// Returns what makes the receiver get ``AskError/timedOut``.
-  final func makeTimeout() -> DispatchWorkItem { DispatchWorkItem { self.receive(.failure(.timedOut)) } }
-
-  /// Runs a timeout at a deadline, on a thread of Dispatch, unless it is cancelled before.
-  static func schedule(_ timeout: DispatchWorkItem, at deadline: ContinuousClock.Instant) {
-    DispatchQueue.global().asyncAfter(deadline: deadline.dispatchTime, execute: timeout)
   }
 }

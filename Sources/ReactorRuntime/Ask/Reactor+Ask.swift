@@ -1,4 +1,3 @@
-import Dispatch
 import ReactorCore
 
 extension Reactor {
@@ -15,6 +14,10 @@ extension Reactor {
   /// If it gives up, because of the deadline or a cancellation, the reactor may still process the action; the reply has no
   /// effect then.
   ///
+  /// If the stream that `mutate` returned fails, this throws ``AskError/dropped``, but not before the failure handler has let
+  /// go of the ``Failure``, whose action carries the reply. A handler that keeps the failure keeps this waiting, until the
+  /// deadline.
+  ///
   /// - Parameters:
   ///   - deadline: When to give up; nil waits without a limit.
   ///   - action: Returns the action for a reply. Called once, on the calling thread.
@@ -30,7 +33,8 @@ extension Reactor {
   {
     if Task.isCancelled { throw .cancelled }
     let reply = Reply<Value>()
-    if let refused = try runtime.trySendRequest(with: reply, action, to: self) {
+    let budget = TurnBudget(before: deadline)
+    if let refused = try runtime.trySendRequest(with: reply, action, to: self, within: budget) {
       try await runtime.sendRequest(refused, to: self, before: deadline)
     }
     if let result = reply.poll() { return try result.get() }
@@ -63,7 +67,7 @@ extension Reactor {
   ///   - action: Returns the action for a reply. Called once, on the calling thread.
   ///   - deadline: When to give up; nil waits without a limit.
   ///   - completion: Called with the value, or with the reason why there is none.
-  /// - Complexity: Three allocations, besides those of the closures; two more with a deadline.
+  /// - Complexity: Three allocations, besides those of the closures; more with a deadline, for a timer of Dispatch.
   @inlinable
   public func ask<Value: Sendable>(
     _ action: (Reply<Value>) -> Action, before deadline: ContinuousClock.Instant? = nil,
@@ -81,11 +85,11 @@ extension Runtime {
   /// This is not a part of the asking function, which would hold the action, and the reply in it, while it waits.
   @inlinable
   func trySendRequest<R: Reactor<Action, Mutation, State>, Value: Sendable>(
-    with reply: Reply<Value>, _ action: (Reply<Value>) -> Action, to reactor: R
+    with reply: Reply<Value>, _ action: (Reply<Value>) -> Action, to reactor: R, within budget: TurnBudget
   ) throws(AskError) -> Action? {
     let action = action(reply)
     do {
-      try trySend(action, to: reactor, .never)
+      try trySend(action, to: reactor, .never, within: budget)
       return nil
     } catch .full {
       return action
@@ -121,17 +125,14 @@ extension Runtime {
   {
     let receiver = AskingTask<Value>()
     if let result = (consume reply).wait(with: receiver) { return try result.get() }
-    let timeout = deadline.map { deadline in
-      let timeout = receiver.makeTimeout()
-      AskingTask<Value>.schedule(timeout, at: deadline)
-      return timeout
-    }
+    let timer = deadline.map { DispatchTimer(at: $0) { receiver.receive(.failure(.timedOut)) } }
     let result = await withTaskCancellationHandler {
       await receiver.result()
     } onCancel: {
       receiver.receive(.failure(.cancelled))
     }
-    timeout?.cancel()
+    // Now, not at the deadline: the timer retains the receiver.
+    timer?.dispose()
     if case .failure(.dropped) = result, mailbox.ring.isClosed || loop?.isClosed == true { throw .closed }
     return try result.get()
   }
@@ -145,7 +146,7 @@ extension Runtime {
     var reply = Optional(Reply(to: receiver))
     let wait = policy == .block ? deadline.map { SendWait.until($0) } ?? .byPolicy : .byPolicy
     do {
-      try trySend(action(reply.unsafelyUnwrapped), to: reactor, wait)
+      try trySend(action(reply.unsafelyUnwrapped), to: reactor, wait, within: TurnBudget(before: deadline))
       // This may be the last reference to the reply, and the turn, which is over, may have closed the reactor.
       TurnMark.whileDiscarding(mailbox.ring.isClosed) { reply = nil }
     } catch {

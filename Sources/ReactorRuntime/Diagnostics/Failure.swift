@@ -54,6 +54,34 @@ public struct Failure: Sendable, CustomStringConvertible {
   }
 }
 
+/// A ``Failure`` of a reactor with actions of a known type, for a handler that sends them again or counts them by their cases.
+///
+/// ```swift
+/// let runtime = Runtime<Action, Mutation, State>(onActionFailure: { failure in
+///   if case .withdraw(let amount, _) = failure.action { refused.add(amount) }
+/// })
+/// ```
+@dynamicMemberLookup
+public struct ActionFailure<Action: Sendable>: Sendable, CustomStringConvertible {
+  /// The failure.
+  public let failure: Failure
+  /// The action that was not delivered, or the one whose stream this is about; nil if there is none.
+  public let action: Action?
+
+  /// - Parameter failure: A failure of a reactor with actions of this type. The action of another one is nil here.
+  public init(_ failure: Failure) {
+    self.failure = failure
+    action = failure.action.flatMap { $0 as? Action }
+  }
+
+  /// The properties of the failure: its reactor, its cause and its reason.
+  public subscript<Value>(dynamicMember property: KeyPath<Failure, Value>) -> Value {
+    failure[keyPath: property]
+  }
+
+  public var description: String { failure.description }
+}
+
 extension Failure {
   private var subject: String { action.map { " \($0)" } ?? "" }
 

@@ -25,6 +25,9 @@ public struct Warning: Sendable, CustomStringConvertible {
     /// Copies of a large state, which ``Reactor/currentState`` had returned, were often alive when the state was
     /// changed in place, so that the change had to copy what they share.
     case copiedState
+    /// `reduce` made different states of equal ones with the same mutations, and the state is
+    /// ``SnapshotPolicy/replayed``. The states are compared now and then, if they are `Equatable`.
+    case impureReduce
     /// A ``ReactorKitReactor`` without `mutate` was sent an action, or one without `reduce` had a mutation to reduce.
     case missingMethod
     /// A subscriber or a middleware of the product `ReactorSwiftCompatibility` was given a value of another type than its
@@ -89,6 +92,8 @@ extension Warning.Kind {
     case .longTurn: "mutate, reduce or an observer blocks, or computes for a long time."
     case .copiedState:
       "other threads call currentState to read a part of the state, or keep the states that they get."
+    case .impureReduce:
+      "reduce uses more than its arguments: a clock, a random number, another reactor's state, an object that it changes."
     case .missingMethod: "the method is missing, or misspelt, or it is async."
     case .wrongStateType:
       "the selector, or the core without one, does not give what update(with:) or process(event:state:) takes."
@@ -111,6 +116,8 @@ extension Warning.Kind {
       "use trySend(_:) and handle its error, or give the receiving reactor's Runtime a larger capacity."
     case .longTurn: "move the work into a stream: Observable.task, or a source on another thread."
     case .copiedState: "read the part with withCurrentState, which makes no copy."
+    case .impureReduce:
+      "let mutate find out what reduce needs, and pass it on in the mutation; or choose snapshots: .onDemand."
     case .missingMethod: "conform to Reactor instead, for which the compiler finds such mistakes."
     case .wrongStateType:
       "let the selector return the subscriber's StateType; it may return nil for no update."

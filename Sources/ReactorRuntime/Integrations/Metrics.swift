@@ -23,7 +23,7 @@
     }
 
     private let sources = SystemMutex<[Source]>([])
-    private let factory: any MetricsFactory
+    let factory: any MetricsFactory
 
     /// - Parameter factory: The factory that makes the meters.
     public init(factory: any MetricsFactory = MetricsSystem.factory) { self.factory = factory }

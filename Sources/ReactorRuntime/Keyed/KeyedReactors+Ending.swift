@@ -144,7 +144,7 @@ extension KeyedReactors {
   @inlinable
   func end(_ reactor: R, of key: Key, by closing: Closing) {
     reactor.close(closing)
-    reactor.runtime.ensureTermination().whenOver { [self] in finishEnding(reactor, of: key) }
+    reactor.runtime.whenEnded { [self] in finishEnding(reactor, of: key) }
   }
 
   /// Keeps the state of a reactor that has ended, and makes the next one if something waits for it.
@@ -211,7 +211,10 @@ extension KeyedReactors: Closeable {
     if ending.contains(where: { $0.runtime.isRunHere }) {
       return [Unfinished(name: name, loop: nil, occupation: .closesItself)]
     }
-    if termination.wait(until: deadline) { return [] }
+    let isOver = HostThread.wait(
+      until: deadline, for: { ending.first { $0.runtime.loop?.runRoundHere != nil }?.runtime.loop },
+      { termination.wait(until: $0) })
+    if isOver { return [] }
     let waiting = counters.waiting + ending.reduce(0) { $0 + $1.counters.waiting }
     return [Unfinished(name: name, loop: nil, occupation: .waiting(actions: waiting))]
   }

@@ -165,6 +165,7 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
     if let count = transitions[key]?.waiting.count {
       if count >= capacity { return .refused(.full) }
       transitions[key]?.waiting.append(waiting)
+      slots[position(of: key, hash)]?.lastUse = now
       return .kept
     }
     insert(key, hash, at: now, waiting: waiting)

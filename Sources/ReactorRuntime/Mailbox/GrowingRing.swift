@@ -29,6 +29,21 @@ struct GrowingRing<Element: Sendable>: ~Copyable, Sendable {
       hasPrevious = Atomic(previous != nil)
     }
 
+    /// A segment that is closed, and has no slots of its own. Needs no memory of the core.
+    init(closed: Void) {
+      ring = .closedAndEmpty()
+      previous = nil
+      hasPrevious = Atomic(false)
+    }
+
+    /// A segment that shares the ring of another one, which is closed. Needs no memory of the core.
+    init(sharing segment: Segment) {
+      ring = segment.ring.shared()
+      // It outlives this one, and is found before it. Its slots are counted once, since heads and tails are the same.
+      previous = segment
+      hasPrevious = Atomic(true)
+    }
+
     /// Whether nothing is inside or claimed, nor ever will be. Any thread.
     @inlinable var isExhausted: Bool { ring.isClosed && ring.isEmpty }
   }
@@ -40,7 +55,8 @@ struct GrowingRing<Element: Sendable>: ~Copyable, Sendable {
   @usableFromInline let newest = AtomicReference<Segment>()
   /// The ring that senders try first: nearly always that of the newest segment.
   @usableFromInline let senderRing = RingReference()
-  @usableFromInline let capacity: Int
+  /// At most 2 to the 31st.
+  @usableFromInline let storedCapacity: UInt32
   /// The life cycle of the reactor. It is stored here because closing takes effect in the ring.
   @usableFromInline let lifecycle = Lifecycle()
 
@@ -48,8 +64,12 @@ struct GrowingRing<Element: Sendable>: ~Copyable, Sendable {
   @usableFromInline
   init(capacity: Int) throws(CoreError) {
     try Ring<Element>.check(capacity: capacity)
-    self.capacity = capacity
+    // Closing must not need memory: without a closed ring, a sender that finds the reactor idle would be accepted.
+    try Ring<Element>.prepareClosedAndEmpty()
+    storedCapacity = UInt32(capacity)
   }
+
+  @inlinable var capacity: Int { Int(storedCapacity) }
 
   /// Frees all segments. The holder, last of all.
   func free() { newest.releaseObject() }
@@ -259,18 +279,14 @@ struct GrowingRing<Element: Sendable>: ~Copyable, Sendable {
 
   /// Puts a closed first segment in place. Returns false if there is a first segment already.
   private func trySealEmpty() -> Bool {
-    guard let first = try? Segment(capacity: min(8, capacity), after: nil) else { return false }
-    first.ring.close()
+    let first = Segment(closed: ())
     return newest.setIfNil(first) === first
   }
 
-  /// Puts a closed segment behind the given one, before a sender that grows the ring puts an open one there. Returns false
-  /// if that sender was first. (If there is no memory, that sender closes its own segment.)
+  /// Puts a closed segment in the place of the given one, which is closed, before a sender that grows the ring puts an open one
+  /// behind it. Returns false if that sender was first.
   private func trySeal(beyond segment: Segment) -> Bool {
-    guard let last = try? Segment(capacity: segment.ring.capacity, after: segment) else { return true }
-    last.ring.restart(head: segment.ring.head, tail: segment.ring.tail)
-    last.ring.close()
-    return newest.replace(segment, with: last)
+    newest.replace(segment, with: Segment(sharing: segment))
   }
 }
 

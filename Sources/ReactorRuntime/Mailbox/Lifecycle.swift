@@ -10,18 +10,18 @@ import Synchronization
 /// - **closing**: sends are about to be refused. The segments of the mailbox are being closed; until the last one is, a
 ///   send may still be accepted.
 /// - **sealed**: every segment is closed. Nothing is accepted any more, so a mailbox that the owner now finds empty
-///   stays empty. One exception: if the closer has no memory for a segment, a sender that adds one closes it only after
-///   it has put it in place, and another sender may be accepted in between.
+///   stays empty. Closing needs no memory of the core, so it cannot fail.
 /// - **ended**: everything that was accepted has been processed, or taken out in order to be reported. The thread that
 ///   ended the reactor disposes of the streams and resumes the threads and tasks that wait for the end.
 ///
-/// Two marks are stored beside the phase, and neither changes after the end:
+/// Three marks are stored beside the phase. The first two do not change after the end:
 ///
 /// - **discards**: what the reactor holds is reported instead of processed. It comes with `close(.discard)` and when a
 ///   transform ends. A drain can become a discard, never the other way round.
 /// - **isClosedByLoopOnly**: only the loop was shut down, and nobody has closed the reactor itself. Other threads are
 ///   refused; turns and jobs of the loop may still send while it winds down. Such a reactor does not end until it is
 ///   closed itself. The mark comes with the first transition only, and the first close of the reactor clears it.
+/// - **isOver**: the streams are disposed of, so threads and tasks that wait for the end may return.
 ///
 /// The phase only goes forward. So ``isClosed`` and ``discards`` stay true once they are true, and ``mayEnd`` stays
 /// true until the end.
@@ -42,8 +42,9 @@ import Synchronization
 ///   flag. So either the closer finds the reactor idle and sees to one more turn, or the owner finds the flag and takes
 ///   one more turn. That turn reads sealed. This second pair is one of the flag and the ownership word; it is argued in
 ///   ``OwnerCheck`` and `rr_trampoline.h`.
-/// - A thread that closes the reactor makes the ``Termination`` before it changes the word, so the thread that ends the
-///   reactor finds it. Waiters do not read the word: they register under the lock that ``Termination/finish()`` takes.
+/// - The thread that ends the reactor marks it as over, when everything that belongs to the end is done, and then reads
+///   whether there is a ``Termination``. A thread that waits puts one in place, and then reads the mark. So at least one of
+///   them finishes it. A reactor for which nobody waits has none.
 @usableFromInline
 struct Lifecycle: ~Copyable, Sendable {
   @usableFromInline
@@ -78,6 +79,7 @@ struct Lifecycle: ~Copyable, Sendable {
     var phase: Phase
     var discards = false
     var isClosedByLoopOnly = false
+    var isOver = false
 
     @usableFromInline
     init(_ rawValue: UInt8) {
@@ -85,9 +87,12 @@ struct Lifecycle: ~Copyable, Sendable {
       phase = Phase(rawValue: rawValue & 3).unsafelyUnwrapped
       discards = rawValue & 4 != 0
       isClosedByLoopOnly = rawValue & 8 != 0
+      isOver = rawValue & 16 != 0
     }
 
-    var rawValue: UInt8 { phase.rawValue | (discards ? 4 : 0) | (isClosedByLoopOnly ? 8 : 0) }
+    var rawValue: UInt8 {
+      phase.rawValue | (discards ? 4 : 0) | (isClosedByLoopOnly ? 8 : 0) | (isOver ? 16 : 0)
+    }
   }
 
   @usableFromInline let word = Atomic<UInt8>(0)
@@ -145,6 +150,10 @@ struct Lifecycle: ~Copyable, Sendable {
     } != nil
   }
 
+  /// Everything that belongs to the end is done. The thread for which ``sealedToEnded()`` returned true, before it looks for
+  /// threads and tasks that wait.
+  func markOver() { _ = word.bitwiseOr(16, ordering: .sequentiallyConsistent) }
+
   /// Changes the word to what `transition` returns, unless that is nil; repeats while other threads change it. Returns
   /// the word afterwards, or nil.
   private func update(_ transition: (Word) -> Word?) -> Word? {
@@ -168,6 +177,10 @@ struct Lifecycle: ~Copyable, Sendable {
   /// Whether sends are refused, or are about to be.
   @inlinable
   var isClosed: Bool { word.load(ordering: .sequentiallyConsistent) != 0 }
+
+  /// Whether the reactor has ended, and everything that belongs to that is done.
+  @usableFromInline
+  var isOver: Bool { current.isOver }
 
   /// Whether what the reactor holds is to be reported instead of processed.
   @usableFromInline

@@ -20,12 +20,15 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   @usableFromInline let ownerQueue = StampedQueue<Kept<Action>>()
   /// Made when the ring is full for the first time.
   @usableFromInline let overflow = AtomicReference<Overflow<Action>>()
-  @usableFromInline let reentrantCapacity: Int
+  // 32 bits, as that of the ring: every reactor has both.
+  @usableFromInline let storedReentrantCapacity: UInt32
 
   init(capacity: Int, reentrantCapacity: Int) throws(CoreError) {
     ring = try GrowingRing(capacity: capacity)
-    self.reentrantCapacity = min(reentrantCapacity, TurnEnds.largestReserved)
+    storedReentrantCapacity = UInt32(clamping: min(reentrantCapacity, TurnEnds.largestReserved))
   }
+
+  @inlinable var reentrantCapacity: Int { Int(storedReentrantCapacity) }
 
   /// Frees everything. The holder, last of all.
   func free() {
@@ -63,7 +66,8 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
 
   /// How much waited a moment ago, in the ring and beside it.
   var wasCount: Int {
-    ring.wasCount + (overflow.use { $0.spilled.wasCount(with: ownerQueue) } ?? ownerQueue.wasCount)
+    let beside = overflow.use { $0.spilled.wasCount(with: ownerQueue) } ?? ownerQueue.wasCount
+    return ring.wasCount + beside
   }
 
   /// Returns the overflow; makes it at the first call. Returns nil if there is no memory. Any thread.
@@ -260,6 +264,10 @@ struct OwnerCheck: ~Copyable, Sendable {
     _ = isRequested.logicalOr(true, ordering: .sequentiallyConsistent)
     return !CurrentCore.hasFences || CurrentCore.heavyFence()
   }
+
+  /// Requests a check of the owner's own, before it releases. The owner.
+  // Relaxed: the same thread reads it; and a thread that withdraws all requests acquires the ownership first.
+  func requestAsOwner() { isRequested.store(true, ordering: .relaxed) }
 
   /// Whether a check was requested. Any thread.
   ///

@@ -20,7 +20,7 @@ import Synchronization
 /// the owner, which will make room again because it has something to process, or for a waiter that was resumed.
 @usableFromInline
 final class RoomWaiters: Sendable {
-  private let line = SystemMutex(WaitingLine<RoomTicket>())
+  let line = SystemMutex(WaitingLine<RoomTicket>())
   /// Nobody sleeps on it.
   @usableFromInline let flag: EventCount
   /// How often a thread may yield before it sleeps: less often if it then found no room. Relaxed: a guess.
@@ -86,9 +86,6 @@ final class RoomWaiters: Sendable {
   /// How many wait.
   var count: Int { line.withLock { $0.count } }
 
-  /// How many have waited, each as often as it came.
-  var total: UInt64 { line.withLock { $0.total } }
-
   /// Puts the calling thread to sleep until it is resumed, or until the deadline.
   func sleep(_ ticket: RoomTicket, until deadline: ContinuousClock.Instant?, unless mayRetry: () -> Bool) {
     let (place, mustWait) = join(ticket, unless: mayRetry)
@@ -104,7 +101,7 @@ final class RoomWaiters: Sendable {
   func suspend(
     _ ticket: RoomTicket, until deadline: ContinuousClock.Instant?, unless mayRetry: @Sendable () -> Bool
   ) async {
-    let timer = deadline.map { Self.startTimer($0, of: ticket) }
+    let timer = deadline.map { DispatchTimer(at: $0) { ticket.resume() } }
     let (place, mustWait) = join(ticket, unless: mayRetry)
     if !mustWait { DedicatedThread.yield() }
     await withTaskCancellationHandler {
@@ -112,8 +109,8 @@ final class RoomWaiters: Sendable {
     } onCancel: {
       ticket.resume()
     }
-    // Dispatch frees it now, not at the deadline.
-    timer?.cancel()
+    // Now, not at the deadline: the timer retains the ticket.
+    timer?.dispose()
     leave(place)
   }
 
@@ -140,16 +137,6 @@ final class RoomWaiters: Sendable {
   /// Leaves the line, if the waiter was resumed for another reason than room.
   private func leave(_ place: WaitingLine<RoomTicket>.Place) {
     _ = line.withLock { $0.remove(at: place) }
-  }
-
-  private static func startTimer(
-    _ deadline: ContinuousClock.Instant, of ticket: RoomTicket
-  ) -> any DispatchSourceTimer {
-    let timer = DispatchSource.makeTimerSource(queue: .global())
-    timer.setEventHandler { ticket.resume() }
-    timer.schedule(deadline: deadline.dispatchTime)
-    timer.activate()
-    return timer
   }
 
   // MARK: Yielding before a sleep

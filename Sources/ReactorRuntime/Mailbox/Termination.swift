@@ -7,15 +7,12 @@ import ReactorCore
 @usableFromInline
 final class Termination: Sendable {
   /// Nil once they were run.
-  private let actions = SystemMutex<WaitingLine<Action>?>(WaitingLine())
+  let actions = SystemMutex<WaitingLine<Action>?>(WaitingLine())
 
-  private typealias Action = @Sendable () -> Void
+  typealias Action = @Sendable () -> Void
 
   @usableFromInline
   init() {}
-
-  /// How many actions and threads wait.
-  var waiterCount: Int { actions.withLock { $0?.count ?? 0 } }
 
   /// Runs `action` after the end: on the thread that calls ``finish()``, or at once if it is too late for that. Any
   /// thread. What was done before `finish()` happens before the action: both take the lock.

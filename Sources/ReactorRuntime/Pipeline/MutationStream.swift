@@ -7,7 +7,7 @@ final class MutationStream<Action: Sendable>: SingleAssignmentDisposable, @unche
   // Unchecked: as the superclass; what is added is constant.
   @usableFromInline let action: Action
   @usableFromInline let identity = StreamIdentity()
-  private let waiting = SystemMutex<[WaitingMutation]>([])
+  private let waiting = SystemMutex(WaitingMutations())
   /// The number of elements of `waiting`; it spares a source that emits on the owner the lock. Relaxed: a stream emits
   /// serially, so the emitting thread knows of what the stream has emitted before.
   private let waitingCount = Atomic(0)
@@ -31,10 +31,7 @@ final class MutationStream<Action: Sendable>: SingleAssignmentDisposable, @unche
   /// Notes that the mutation no longer waits. Any thread.
   @usableFromInline
   func removeWaiting(_ mutation: WaitingMutation) {
-    waiting.withLock { waiting in
-      // Nearly always the first.
-      if let index = waiting.firstIndex(where: { $0 === mutation }) { waiting.remove(at: index) }
-    }
+    waiting.withLock { $0.remove(mutation) }
     waitingCount.wrappingSubtract(1, ordering: .relaxed)
     mutation.releaseSignals()
   }
@@ -45,6 +42,45 @@ final class MutationStream<Action: Sendable>: SingleAssignmentDisposable, @unche
   func isNext(ignoringSupersededBy cause: SupersedeCause) -> Bool {
     waitingCount.load(ordering: .relaxed) == 0
       || waiting.withLock { $0.allSatisfy { $0.isSuperseded(by: cause) } }
+  }
+}
+
+/// The mutations of a stream that wait, in the order in which they leave the mailbox. Not a `WaitingLine`, since code of another
+/// module is not specialised for the element, and each mutation from elsewhere pays for this.
+struct WaitingMutations: Sendable {
+  /// Nil before `first`, where they have left.
+  private var mutations: [WaitingMutation?] = []
+  private var first = 0
+
+  mutating func append(_ mutation: WaitingMutation) { mutations.append(mutation) }
+
+  /// Removes one. Nothing is destroyed, since the caller holds it.
+  ///
+  /// - Complexity: Amortised O(1) for the first and the last one; O(n) for another one.
+  mutating func remove(_ mutation: WaitingMutation) {
+    if first < mutations.count, mutations[first] === mutation {
+      mutations[first] = nil
+      first += 1
+      removeGoneOnes()
+    } else if let index = mutations[first...].lastIndex(where: { $0 === mutation }) {
+      // The newest one, if the mailbox has refused it.
+      mutations.remove(at: index)
+    }
+  }
+
+  /// Gives their places free once these are half of all.
+  private mutating func removeGoneOnes() {
+    if first * 2 < mutations.count { return }
+    if first == mutations.count {
+      mutations.removeAll(keepingCapacity: first <= 64)
+    } else {
+      mutations.removeFirst(first)
+    }
+    first = 0
+  }
+
+  func allSatisfy(_ condition: (WaitingMutation) -> Bool) -> Bool {
+    mutations[first...].allSatisfy { $0.map(condition) ?? true }
   }
 }
 

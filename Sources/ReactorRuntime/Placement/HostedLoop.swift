@@ -1,11 +1,10 @@
 import Glibc
 import ReactorCore
-import Synchronization
 
 /// A loop without a thread. A foreign loop calls ``run(rounds:)``, and the rounds run there. The foreign loop may be a
-/// loop around epoll, or that of GLib.
+/// loop around epoll, that of GLib, or that of swift-nio (for which the package trait `NIO` has a placement).
 ///
-/// The foreign loop watches ``descriptor`` and calls ``run(rounds:)`` whenever that is readable:
+/// A foreign loop that watches descriptors watches ``descriptor``, and calls ``run(rounds:)`` whenever that is readable:
 ///
 /// ```swift
 /// let hosted = try HostedLoop()
@@ -14,18 +13,24 @@ import Synchronization
 /// while poll(&watched, 1, -1) > 0 { hosted.run() }
 /// ```
 ///
-/// A send to a loop that has nothing to do makes the descriptor readable. Further sends cost nothing extra until the
-/// rounds are over.
+/// One that does not, but takes closures, is called instead:
+///
+/// ```swift
+/// let hosted = try HostedLoop { hosted in foreign.post { hosted.run() } }
+/// ```
+///
+/// A send to a loop that has nothing to do makes the descriptor readable, or calls the closure. Further sends cost nothing
+/// extra until the rounds are over.
 ///
 /// One thread at a time runs the rounds, usually always the same; until the first round, the thread that made the loop counts
 /// as that thread. If it waits for room in a mailbox between two rounds, it runs rounds of its hosted loops in the middle of
 /// the send: in its own loop it would wait for itself otherwise, and hosts that send to each other would wait for each other.
 public final class HostedLoop: Sendable {
-  private let stepper: LoopStepper
-  private let poller: Poller
+  let stepper: LoopStepper
+  private let waking: any HostWaking
   private let hostThread: HostThread
 
-  /// Makes a hosted loop. Any thread.
+  /// Makes a hosted loop for a foreign loop that watches ``descriptor``. Any thread.
   ///
   /// Stops the program, with a message, if a limit is not positive.
   ///
@@ -42,23 +47,74 @@ public final class HostedLoop: Sendable {
     let state = try LoopState(
       name: name, waiting: .parking, turnLimit: turnLimit, jobCapacity: jobCapacity, waking: .descriptor,
       runRoundHere: { hostThread.tryRunRound() },
-      hostWatches: { watched in (try? poller.add(watched, for: .readable, tag: 1)) != nil })
-    self.poller = poller
+      polling: .byHost { watched in (try? poller.add(watched, for: .readable, tag: 1)) != nil })
     self.hostThread = hostThread
+    waking = try DescriptorWaking(poller, of: state)
     stepper = LoopStepper(of: state)
-    hostThread.stepper.value = stepper
-    // Until another thread runs rounds, the one that makes the loop counts as its host: if it fills a mailbox before its
-    // first run(), it must not wait for itself.
+    hostThread.hosted.value = self
+    noteHost()
+  }
+
+  /// Makes a hosted loop for a foreign loop that takes closures. Any thread.
+  ///
+  /// Nothing polls a descriptor then, so ``Loop/watch(_:for:_:)`` throws ``WatchError/notPolled``. Timers work.
+  ///
+  /// Stops the program, with a message, if a limit is not positive.
+  ///
+  /// - Parameters:
+  ///   - name: The loop's name in reports.
+  ///   - turnLimit: After how many actions of one reactor the next gets its turn.
+  ///   - jobCapacity: How many jobs and timers may wait.
+  ///   - onTimer: Makes the foreign loop call ``run(rounds:)`` after that time, for the first of the loop's timers. Called on
+  ///     the thread that runs the rounds, at their end. If an earlier timer comes, it is called once more, and must not undo
+  ///     the later call, which is not requested again. A call may come up to 2 ms too early: so one timer may be requested up
+  ///     to three times, the third time 2 ms after it is due. If nil, a timer of Dispatch calls `onWake`.
+  ///   - onWake: Makes the foreign loop call ``run(rounds:)`` soon, and must not call it itself. It is called on a thread that
+  ///     sends to a loop that has nothing to do, also inside of turns of other reactors, and not again before the rounds are
+  ///     over; and at the end of rounds that leave something. It must not block.
+  /// - Throws: `CoreError.outOfMemory`.
+  public convenience init(
+    name: String = "hosted-loop", turnLimit: Int = 1024, jobCapacity: Int = 1 << 20,
+    onTimer: (@Sendable (HostedLoop, Duration) -> Void)? = nil,
+    onWake: @escaping @Sendable (HostedLoop) -> Void
+  ) throws(CoreError) {
+    try self.init(
+      name: name, turnLimit: turnLimit, jobCapacity: jobCapacity,
+      calling: CalledWaking(onTimer: onTimer, onWake: onWake), isHost: nil)
+  }
+
+  /// - Parameters:
+  ///   - waking: What makes the foreign loop run the rounds.
+  ///   - isHost: Returns whether the calling thread is that of the foreign loop, if that can be known: then no other counts as
+  ///     host.
+  init(
+    name: String, turnLimit: Int, jobCapacity: Int, calling waking: CalledWaking,
+    isHost: (@Sendable () -> Bool)?
+  ) throws(CoreError) {
+    let hostThread = HostThread()
+    let state = try LoopState(
+      name: name, waiting: .parking, turnLimit: turnLimit, jobCapacity: jobCapacity,
+      signal: { waking.wake() },
+      runRoundHere: {
+        if let isHost {
+          if !isHost() { return false }
+          hostThread.note()
+        }
+        return hostThread.tryRunRound()
+      }, polling: .impossible)
+    self.hostThread = hostThread
+    self.waking = waking
+    stepper = LoopStepper(of: state)
+    hostThread.hosted.value = self
+    waking.hosted.value = self
+    if isHost?() != false { noteHost() }
+  }
+
+  /// Until another thread runs rounds, the one that makes the loop counts as its host: if it fills a mailbox before its first
+  /// `run()`, it must not wait for itself.
+  private func noteHost() {
     hostThread.note()
-    state.lastRunner.store(CurrentCore.threadToken, ordering: .relaxed)
-    // Never nil for an event count of this kind.
-    let wake = state.inbox.wake.descriptor!
-    do {
-      try poller.add(wake, for: .readable, tag: 0)
-    } catch {
-      throw .noDescriptor
-    }
-    _ = state.inbox.wake.arm { false }
+    loop.state.lastRunner.store(CurrentCore.threadToken, ordering: .relaxed)
   }
 
   deinit { shutdown() }
@@ -70,17 +126,18 @@ public final class HostedLoop: Sendable {
   /// The placement of reactors whose turns are to run here.
   public var placement: Placement { .loop(loop) }
 
-  /// Readable while there is something to do. It belongs to this object: watch it, but do not read from it or close it.
-  public var descriptor: Int32 { poller.descriptor }
+  /// Readable while there is something to do. It belongs to this object: watch it, but do not read from it or close it. -1 if
+  /// the loop was made with a closure to call instead.
+  public var descriptor: Int32 { waking.descriptor ?? -1 }
 
-  /// Runs all pending work, up to `limit` rounds. Call it when ``descriptor`` is readable; at any other time it does no
-  /// harm.
+  /// Runs all pending work, up to `limit` rounds. Call it when ``descriptor`` is readable, or after the closure was called; at
+  /// any other time it does no harm.
   ///
   /// Any thread, one at a time, but not from inside a turn, a job or a timer of this loop: that stops the program, with
   /// a message.
   ///
   /// - Parameter limit: After how many rounds it returns although something is left; then the descriptor is
-  ///   still readable. In a round each reactor has one turn. Positive.
+  ///   still readable, or the closure is called again. In a round each reactor has one turn. Positive.
   /// - Returns: How many actions, mutations from elsewhere, jobs and timers it ran.
   @discardableResult
   public func run(rounds limit: Int = 16) -> Int {
@@ -89,37 +146,19 @@ public final class HostedLoop: Sendable {
       """
       Problem: \(limit) rounds of the loop "\(loop.name)" were to be run\(loop.isCurrent ? " by itself" : "").
       Likely cause: the foreign loop was entered from inside a turn, or the number was computed.
-      Remedy: call run() where the descriptor is found readable, with at least one round.
+      Remedy: call run() from the foreign loop itself, with at least one round.
       """)
     hostThread.note()
-    poller.wait(timeoutMilliseconds: 0) { _, _ in }
+    waking.beginRounds()
     var processed = 0
     for _ in 0..<limit {
       let inThisRound = stepper.step()
       processed += inThisRound
-      if inThisRound == 0, tryBecomeIdle() { return processed }
+      if inThisRound == 0, waking.tryBecomeIdle(stepper) { return processed }
     }
-    // Something is left: keeps the descriptor readable.
-    poller.setTimer(1)
+    waking.wakeAgain()
     return processed
   }
-
-  /// Makes the descriptor unreadable until new work arrives. Returns false if work is left.
-  private func tryBecomeIdle() -> Bool {
-    let state = loop.state
-    let (isIdle, deadline) = stepper.checkForWork()
-    if !isIdle { return false }
-    state.inbox.wake.acknowledge()
-    state.monitor.notePark()
-    state.monitor.noteWakes(total: state.inbox.wake.wakes)
-    // The check comes after arming: what comes later makes the descriptor readable.
-    if !state.inbox.wake.arm(unless: { state.inbox.isWaiting || isEnding }) { return false }
-    poller.setTimer(deadline)
-    return true
-  }
-
-  /// Whether the loop was closed since the last round: then it needs one more, in which it ends.
-  private var isEnding: Bool { loop.state.isClosed && !loop.state.hasEnded }
 
   /// Refuses what is sent from now on, and runs what was accepted on the calling thread. Any thread, but not from
   /// inside a turn, a job or a timer of this loop. It also happens when this object goes away.
@@ -144,70 +183,4 @@ extension HostedLoop: Closeable {
     }
     return state.lifecycle.wait(until: deadline) ? [] : state.findUnfinished(isRunByOthers: false)
   }
-}
-
-/// The thread that ran the last rounds of a hosted loop, or made it, and probably runs the next.
-final class HostThread: Sendable {
-  /// All of them, by the tokens of their threads. Used when a loop gets another host, and by a thread that waits for room.
-  private static let all = SystemMutex<[UInt64: [WeakCell<HostThread>]]>([:])
-  /// Whether there ever was one: without, threads that wait for room need not take that lock. Relaxed: a thread that is a host
-  /// has set it itself.
-  private static let isUsed = Atomic(false)
-
-  /// Weak, because the stepper has the loop, which has this. Set once, before another thread has the loop.
-  let stepper = WeakCell<LoopStepper>()
-  // Relaxed: a thread that finds its own token has stored it itself, or got the token of a thread that has ended. Then
-  // it runs a round too many, which any thread may do.
-  private let token = Atomic<UInt64>(0)
-
-  deinit { Self.remove(token.load(ordering: .relaxed)) { $0.value == nil } }
-
-  /// Notes that the calling thread is the host.
-  func note() {
-    let mine = CurrentCore.threadToken
-    let before = token.exchange(mine, ordering: .relaxed)
-    if before == mine { return }
-    Self.isUsed.store(true, ordering: .relaxed)
-    Self.remove(before) { [self] in $0.value == nil || $0.value === self }
-    let cell = WeakCell<HostThread>()
-    cell.value = self
-    Self.all.withLock { $0[mine, default: []].append(cell) }
-  }
-
-  private static func remove(_ token: UInt64, where isOver: (WeakCell<HostThread>) -> Bool) {
-    all.withLock { all in
-      all[token]?.removeAll(where: isOver)
-      if all[token]?.isEmpty == true { all[token] = nil }
-    }
-  }
-
-  /// If the calling thread ran the last round and is not inside one, runs a round and returns true. A sender that waits
-  /// for room would otherwise wait for itself.
-  func tryRunRound() -> Bool {
-    guard token.load(ordering: .relaxed) == CurrentCore.threadToken, let stepper = stepper.value,
-      !stepper.loop.isCurrent
-    else { return false }
-    _ = stepper.step()
-    return true
-  }
-
-  /// Runs a round of each loop of which the calling thread is the host. Not from inside of a turn. A thread that waits for
-  /// room calls it, since the one that makes that room may be waiting for room in a mailbox of such a loop.
-  ///
-  /// - Returns: How many actions, jobs and timers it ran; nil if the thread hosts no loop.
-  static func runRounds() -> Int? {
-    if !isUsed.load(ordering: .relaxed) { return nil }
-    let mine = CurrentCore.threadToken
-    guard let hosts = all.withLock({ $0[mine] })?.compactMap(\.value), !hosts.isEmpty else { return nil }
-    return hosts.reduce(0) { sum, host in
-      guard let stepper = host.stepper.value, !stepper.loop.isCurrent else { return sum }
-      return sum + (stepper.stepIfIdle() ?? 0)
-    }
-  }
-}
-
-/// A weak reference that is set once, before other threads see it.
-final class WeakCell<Object: AnyObject & Sendable>: @unchecked Sendable {
-  // Unchecked: written once, before it is handed to other threads; loading a weak reference is atomic.
-  weak var value: Object?
 }

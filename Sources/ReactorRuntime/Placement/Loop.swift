@@ -13,6 +13,8 @@ public final class Loop: Sendable {
   @usableFromInline let state: LoopState
   /// Nil if the loop has no thread of its own: see ``LoopStepper``.
   @usableFromInline let thread: JoinOnce?
+  /// What runs the rounds of a loop without a thread, if it is to live as long as this object.
+  @usableFromInline let host: (any AnyObject & Sendable)?
 
   /// Starts the thread. Any thread.
   ///
@@ -36,6 +38,7 @@ public final class Loop: Sendable {
     let isPlaced = processor.map { running.run(on: $0) } ?? true
     self.state = state
     thread = JoinOnce(running)
+    host = nil
     if !isPlaced {
       shutdown()
       throw .processorIsInvalid
@@ -43,8 +46,11 @@ public final class Loop: Sendable {
   }
 
   /// A loop whose rounds are run by other code.
-  init(withoutThread state: LoopState) {
+  ///
+  /// - Parameter host: That code, if it is to live as long as the loop. It must not retain this object.
+  init(withoutThread state: LoopState, keeping host: (any AnyObject & Sendable)? = nil) {
     self.state = state
+    self.host = host
     thread = nil
   }
 
@@ -92,7 +98,7 @@ extension Loop: Closeable {
 
   public func finishClosing(before deadline: ContinuousClock.Instant) -> [Unfinished] {
     if state.runsTurnsHere { return [Unfinished(name: "loop", loop: name, occupation: .closesItself)] }
-    guard state.lifecycle.wait(until: deadline) else {
+    guard HostThread.wait(until: deadline, for: { state }, { state.lifecycle.wait(until: $0) }) else {
       return state.findUnfinished(isRunByOthers: thread == nil)
     }
     // The thread has run all code of others, and only has to return.

@@ -89,16 +89,15 @@ extension LoopState {
     if !isPosted { throw refusal }
   }
 
-  /// Returns whether fewer jobs and timers wait than `jobCapacity` allows; if not at once, then after it has removed the
-  /// cancelled timers. Under the lock of the inbox.
+  /// Returns whether fewer jobs and timers wait than `jobCapacity` allows. Under the lock of the inbox.
   private func tryMakeRoom(in contents: inout InboxContents) -> Bool {
     // Relaxed: an old number of finished ones only refuses a job that would just have found room.
     let waiting = contents.submitted - monitor.tasksDone.load(ordering: .relaxed)
     if waiting < jobCapacity { return true }
     // Cancelled timers do not count, but they must not pile up in the inbox either while the loop is busy.
-    let removed = contents.removeCancelledTimers()
-    cancelledTimers.remove(removed)
-    return waiting - removed - cancelledTimers.wasCount < jobCapacity
+    let cancelled = cancelledTimers.wasCount
+    cancelledTimers.remove(contents.removeCancelledTimers(ifMany: cancelledTimers.wasTotal))
+    return waiting - cancelled < jobCapacity
   }
 
   /// Takes in a piece of a task in any phase of the loop's life, since a task cannot be refused. Any thread.

@@ -30,7 +30,8 @@ import Synchronization
 /// - **closing → sealed.** The thread that runs the rounds makes this transition under the lock of the inbox, after it
 ///   has found the ring closed and empty and has nothing left to do. What does not go through the ring is added
 ///   under the same lock, by a thread that checks this word (or the ring's bit) there. So it is added before the
-///   transition, which then does not happen yet, or it is refused.
+///   transition, which then does not happen yet, or it is refused. A reactor that has left until its journal has room is in a
+///   list under the same lock until it is back, and the transition waits for it.
 /// - **sealed → ended.** Nothing runs between the two but the return from the last round. In a loop without a thread,
 ///   the thread that sealed it may be stopped before this transition; then the next one that runs a round makes it.
 ///   The transition releases and `hasEnded` acquires: what the turns wrote happens before a thread takes over what

@@ -191,15 +191,15 @@ extension Reactor {
 }
 
 extension Reactor {
-  /// A whole state. Any thread. With ``SnapshotPolicy/copied`` it is the one after the last turn, and this never waits; with
-  /// ``SnapshotPolicy/onDemand`` the one after the last action, and this may wait for the running one.
+  /// A whole state. Any thread. With ``SnapshotPolicy/copied`` and ``SnapshotPolicy/replayed`` it is the one after the last turn,
+  /// and this never waits; with ``SnapshotPolicy/onDemand`` the one after the last action, and this may wait for the running one.
   ///
   /// After a send that processed its action at once (placement ``Placement/caller``, idle), the state contains that
   /// action. Inside `mutate` it contains everything before the running action's next mutation; inside
   /// ``reduce(state:mutation:)`` it is the previous state; inside ``reduce(into:mutation:)`` it is a state that was
   /// published before, or stops the program (``SnapshotPolicy/onDemand``). Before the first action it is ``initialState``.
   ///
-  /// If the state is changed on demand, a copy that is still alive at the next change makes that change copy the
+  /// If the state is changed on demand or replayed, a copy that is still alive at a later change makes that change copy the
   /// collections that both share. ``withCurrentState(_:)`` does not.
   ///
   /// - Complexity: One copy of the state.
@@ -219,7 +219,7 @@ extension Reactor {
   ///
   /// `body` should be short. While it runs, its state stays alive and unchanged. With ``SnapshotPolicy/onDemand`` the owner
   /// waits for it before it reduces, so `body` must not wait for something that the reactor or its loop does. With
-  /// ``SnapshotPolicy/copied`` the owner continues in another slot; if seven threads stayed inside their bodies, each with a
+  /// the other policies the owner continues in another slot; if seven threads stayed inside their bodies, each with a
   /// different state, readers would see nothing newer until one of them leaves. `body` may send actions; they do not change
   /// the state that it was given. That state must not escape from `body`: copy what you need later, and return it.
   ///

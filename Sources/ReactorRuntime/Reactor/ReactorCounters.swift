@@ -20,9 +20,9 @@ public struct ReactorCounters: Sendable, Hashable, CustomStringConvertible {
   public var heldStates = 0
   /// The number of times that a state was not published at once, because readers held every slot.
   public var deferredStates = 0
-  /// The copies of the state that ``Reactor/currentState`` has returned on other threads than the owner's, if the
-  /// ``SnapshotPolicy`` is ``SnapshotPolicy/onDemand``. A change while such a copy is alive copies the collections that
-  /// both share.
+  /// With ``SnapshotPolicy/onDemand``: the copies of the state that ``Reactor/currentState`` has returned on other threads than
+  /// the owner's. A change while such a copy is alive copies the collections that both share. With ``SnapshotPolicy/replayed``:
+  /// how often the owner has copied the state, at its first change and when no earlier state could be brought up to date.
   public var copiedStates = 0
 
   /// The items that were sent and not refused: those that were processed, wait, or were dropped. It is computed from

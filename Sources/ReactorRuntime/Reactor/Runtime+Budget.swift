@@ -12,6 +12,16 @@ enum TurnBudget: Sendable {
   /// No limit: for a thread that was made to run these turns.
   case unlimited
 
+  /// The budget of a sender that gives up at a deadline, if there is one.
+  ///
+  /// Inlined, so that a caller without a deadline pays nothing: the layout of an instant is looked up, too, where an optional
+  /// one is compared with nil.
+  @inlinable
+  @inline(__always)
+  init(before deadline: ContinuousClock.Instant?) {
+    if let deadline { self = .until(MonotonicTime.at(deadline)) } else { self = .usual }
+  }
+
   /// After how many full turns a thread of its own continues.
   static var usualTurns: Int { 256 }
 }

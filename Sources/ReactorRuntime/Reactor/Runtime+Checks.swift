@@ -10,6 +10,9 @@
     /// The number of calls of `reduce` in progress. Relaxed, since no other memory is read depending on it.
     let reducing = Atomic(0)
     let copies = OwnerIsolated(CopyWatch())
+    let replays = OwnerIsolated(ReplayWatch())
+    /// The one reactor that the runtime serves. Set when the reactor starts.
+    @usableFromInline let reactor = OwnerIsolated<ObjectIdentifier?>(nil)
 
     @usableFromInline
     init() {}
@@ -24,7 +27,7 @@
     @usableFromInline
     func checkServes(_ reactor: some Reactor) {
       precondition(
-        binding.value.reactor == ObjectIdentifier(reactor),
+        checks.reactor.value == ObjectIdentifier(reactor),
         """
         Problem: one Runtime serves two reactors of type \(type(of: reactor)).
         Likely cause: both were given the same object, or runtime is a static property.

@@ -165,6 +165,7 @@ extension Runtime {
   /// Makes a state that came through transform(state) the reactor's state.
   @inlinable
   func replaceState(_ state: State, _ pipeline: Pipeline<Action, Mutation, State>) {
+    self.state.forgetMutations()
     self.state.replace { _ in state }
     pipeline.hasTransformedState.store(true, ordering: .relaxed)
     if extraStages.contains(.observedState) { publishAndNotify(pipeline) }

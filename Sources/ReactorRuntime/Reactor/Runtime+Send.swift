@@ -30,7 +30,9 @@ extension Runtime {
   ) {
     let outer = TurnMark.enter(mailbox.turnEnds)
     Tracepoint.beginTurn(self)
+    beginTiming()
     processAlone(action, of: reactor)
+    endTiming(1)
     Tracepoint.endTurn(self, actions: 1)
     TurnMark.leave(outer)
     turnCounters.countImmediate()
@@ -170,7 +172,7 @@ extension Runtime {
   func trySend<R: Reactor<Action, Mutation, State>>(
     _ action: Action, to reactor: R, _ wait: SendWait, within budget: TurnBudget = .usual
   ) throws(SendError) {
-    // Without this check, the thread would learn it only after the mailbox has accepted the action.
+    // Without this check, the thread would learn that the loop is closed only after the mailbox has accepted the action.
     if let loop, loop.isClosed, !loop.runsTurnsHere { throw .closed }
     if loop == nil, !ThreadStack.isLow, state.tryAcquire() {
       if mailbox.isInboundIdle { return runTurnAndRelease(with: action, of: reactor, within: budget) }
@@ -256,11 +258,10 @@ extension Runtime {
       """)
     let isFirst = state.tryInitialize {
       // All of this happens before the state is published: from then on other threads read it.
-      binding.value.type = type(of: reactor)
+      bindKind(type(of: reactor), Self.makeLoopHandler(of: R.self))
       bindTurnObserver(of: reactor)
-      if loop != nil { binding.value.loopHandler = makeLoopHandler(reactor) }
       #if DEBUG
-        binding.value.reactor = ObjectIdentifier(reactor)
+        checks.reactor.value = ObjectIdentifier(reactor)
         beginChecks(of: reactor)
       #endif
       let outer = TurnMark.enter()

@@ -57,7 +57,9 @@ extension Runtime {
     let end = min(actions.count, first + turnLimit)
     let outer = TurnMark.enter(mailbox.turnEnds)
     Tracepoint.beginTurn(self)
+    beginTiming()
     for index in first..<end { process(actions[index], of: reactor) }
+    endTiming(end - first)
     Tracepoint.endTurn(self, actions: end - first)
     TurnMark.leave(outer)
     turnCounters.count(turnOf: end - first)

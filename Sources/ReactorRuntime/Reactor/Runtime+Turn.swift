@@ -34,15 +34,31 @@ extension Runtime {
     if R.reducesByValue {
       // The state before can be read meanwhile.
       state.replace { state in reactor.reduce(state: state, mutation: mutation) }
+    } else if state.form == .replayed {
+      reduceReplayed(mutation, of: reactor)
     } else {
       state.change { state in reactor.reduce(into: &state, mutation: mutation) }
+    }
+  }
+
+  /// The same if the state is replayed. Not inlined: `reduce` is, at each place that delivers mutations.
+  @inlinable
+  @inline(never)
+  func reduceReplayed<R: Reactor<Action, Mutation, State>>(_ mutation: Mutation, of reactor: R) {
+    #if DEBUG
+      let verify: ((State, State) -> Void)? = { self.checkReplay($0, $1) }
+    #else
+      let verify: ((State, State) -> Void)? = nil
+    #endif
+    state.change(byReplaying: mutation, verify: verify) { state, mutation in
+      reactor.reduce(into: &state, mutation: mutation)
     }
   }
 }
 
 /// Turns: processing what is in the mailbox. The owner.
 extension Runtime {
-  /// Runs turns until the mailbox is empty, or as many as a sender runs. The owner; releases the ownership before it
+  /// Runs turns until the mailbox is empty, or as many full ones as ``TurnBudget/usual`` allows. The owner; releases the ownership before it
   /// returns.
   @inlinable
   @inline(never)
@@ -91,9 +107,10 @@ extension Runtime {
   @usableFromInline
   @inline(never)
   func notifyTurnObserver() {
-    guard let observer = binding.value.turnObserver else { return }
-    observer.turnEnded?()
-    observer.journal?.endTurn(mailbox.turnEnds)
+    extrasReference.use { extras in
+      extras.turnHook?()
+      extras.journal?.endTurn(mailbox.turnEnds)
+    }
   }
 
   /// Releases the ownership and does what the turn has left to do at its end. The owner; it must check the mailbox again
@@ -130,13 +147,21 @@ extension Runtime {
     let connects = extraStages.contains(.unconnected) && !extraStages.contains(.stubbed)
     if connects { connect(reactor) }
     Tracepoint.beginTurn(self)
+    beginTiming()
     var dropped = 0
-    let processed = mailbox.drain(
-      upTo: limit, dropsOldest: policy == .dropOldest, { process($0, of: reactor) },
-      orDrop: { reportDropped($0, counting: &dropped) })
+    var processed = 0
+    repeat {
+      let share = R.isDurable ? min(limit - processed, Self.journalShare) : limit
+      let count = mailbox.drain(
+        upTo: share, dropsOldest: policy == .dropOldest, { process($0, of: reactor) },
+        orDrop: { reportDropped($0, counting: &dropped) })
+      processed += count
+      if count < share { break }
+    } while R.isDurable && processed < limit && !hasRecordedEnough()
     // After the drain, which withdraws the request to check. Relaxed: `sweepObservers` repeats it.
     let mustSweep = isSweepRequested.load(ordering: .relaxed)
     if mustSweep { sweepObservers() }
+    endTiming(processed)
     Tracepoint.endTurn(self, actions: processed)
     if processed > 0 {
       state.publish()
@@ -204,15 +229,21 @@ extension Runtime {
 
 /// What the thread of a loop calls.
 extension Runtime {
-  /// Makes the closure through which a loop reaches the reactor. It retains neither; the loop retains the reactor while
-  /// it calls the closure.
+  /// Makes the closure through which a loop reaches all reactors of this type. The loop retains the reactor while it calls
+  /// the closure.
   @inlinable
-  func makeLoopHandler<R: Reactor<Action, Mutation, State>>(_ reactor: R) -> @Sendable (LoopCall) -> Int {
-    let (runtime, reactor) = (UncountedReference(self), UncountedReference(reactor))
-    return { call in
-      runtime.use { runtime in
-        if call == .turn { return reactor.use { runtime.runLoopTurnKeepingOwnership(of: $0) } }
-        if R.isDurable, call == .leave, runtime.holdOrSuspend() { return 1 }
+  static func makeLoopHandler<R: Reactor<Action, Mutation, State>>(of _: R.Type) -> LoopHandler {
+    { runtime, reactor, call in
+      UncountedReference<Runtime>(runtime).use { runtime in
+        if call == .turn {
+          return UncountedReference<R>(reactor).use { runtime.runLoopTurnKeepingOwnership(of: $0) }
+        }
+        if R.isDurable, call == .leave,
+          UncountedReference<R>(reactor).use({ runtime.holdOrSuspend(onLoop: $0) })
+        {
+          return 1
+        }
+        if R.isDurable, call == .takeBack { return runtime.tryTakeBack() ? 1 : 0 }
         return runtime.handle(call)
       }
     }
@@ -221,7 +252,10 @@ extension Runtime {
   /// Makes what is submitted to the loop. The thread that has scheduled the reactor.
   @inlinable
   func makeLoopReactor(_ reactor: any AnyObject & Sendable) -> LoopReactor {
-    LoopReactor(ObjectIdentifier(self), of: reactor, binding.value.loopHandler)
+    guard let handler = kindReference.use({ $0.loopHandler }) else {
+      preconditionFailure("a reactor is scheduled before it has started")
+    }
+    return LoopReactor(ObjectIdentifier(self), of: reactor, handler)
   }
 
   @inlinable
@@ -245,6 +279,7 @@ extension Runtime {
     case .close: closeByLoop()
     case .leave: return tryLeaveLoop() ? 1 : 0
     case .count: return counters.waiting
+    case .takeBack: return 0
     case .turn: preconditionFailure("a turn is run with the reactor")
     }
     return 0
@@ -259,5 +294,33 @@ extension Runtime {
     if !mailbox.ownerQueue.isEmpty, mailbox.isInboundEmpty { return false }
     state.release()
     return !tryReacquire()
+  }
+}
+
+/// What all reactors of one type share: how reports name them, and how a loop calls them.
+@usableFromInline
+final class ReactorKind: ListedObject {
+  let type: any AnyObject.Type
+  @usableFromInline let loopHandler: LoopHandler
+  @usableFromInline let earlier: ReactorKind?
+
+  private init(_ type: any AnyObject.Type, _ loopHandler: @escaping LoopHandler, after earlier: ReactorKind?)
+  {
+    self.type = type
+    self.loopHandler = loopHandler
+    self.earlier = earlier
+  }
+
+  /// The kinds so far, the newest first: as many as the program has types of reactors. They are never removed.
+  private static let newest = AtomicReference<ReactorKind>()
+
+  /// Returns the kind of a type; makes it for the first reactor of that type. Any thread; lock-free; O(number of types).
+  ///
+  /// - Parameter loopHandler: The one of this type. It captures nothing, so one is as good as another.
+  @usableFromInline
+  static func of(_ type: any AnyObject.Type, _ loopHandler: @escaping LoopHandler) -> ReactorKind {
+    let kind = newest.first(where: { $0.type == type }, orAdd: { ReactorKind(type, loopHandler, after: $0) })
+    guard let kind else { preconditionFailure("a kind was not made") }
+    return kind
   }
 }

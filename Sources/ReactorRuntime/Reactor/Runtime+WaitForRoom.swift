@@ -145,15 +145,27 @@ extension Runtime {
   func sendSuspending<R: Reactor<Action, Mutation, State>>(
     _ action: Action, to reactor: R, before deadline: ContinuousClock.Instant?
   ) async throws(SendError) {
-    let budget = deadline.map { TurnBudget.until(MonotonicTime.at($0)) } ?? .usual
+    let budget = TurnBudget(before: deadline)
+    try await retryUntilRoom(in: reactor, before: deadline, within: budget) { () throws(SendError) in
+      try trySend(action, to: reactor, .never, within: budget)
+    }
+  }
+
+  /// Repeats `attempt` until it does not throw ``SendError/full``, and suspends the task until there is room. Any task.
+  @inlinable
+  nonisolated(nonsending)
+    func retryUntilRoom<R: Reactor<Action, Mutation, State>>(
+      in reactor: R, before deadline: ContinuousClock.Instant?, within budget: TurnBudget,
+      _ attempt: () throws(SendError) -> Void
+    ) async throws(SendError)
+  {
     var hasWaited = false
     // A task that was resumed and is done, for any reason, resumes the next one.
     defer { if hasWaited { resumeNextWaiter() } }
     while true {
       if Task.isCancelled { throw .cancelled }
       do {
-        try trySend(action, to: reactor, .never, within: budget)
-        return
+        return try attempt()
       } catch .full {
         // The turns of the reactor make room.
         acquireAndRunOrSchedule(reactor, within: budget)

@@ -7,31 +7,32 @@ import Synchronization
 ///
 /// The path of an action through it is documented in ARCHITECTURE.md.
 public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable>: Sendable {
+  // Sized for millions of instances: 128 bytes, in this order. What runtimes of one kind share is in objects that are made
+  // once, and what most of them never need in objects that are made when they are needed.
   @usableFromInline let mailbox: Mailbox<Action>
   @usableFromInline let state: OwnedState<State>
-  /// Nil on placement ``Placement/caller``.
-  @usableFromInline let loop: LoopState?
-  /// The reactor that this serves; set at the start.
-  @usableFromInline let binding = OwnerIsolated(ReactorBinding())
-  @usableFromInline let turnCounters = TurnCounters()
-  #if DEBUG
-    @usableFromInline let checks = RuntimeChecks()
-  #endif
-  @usableFromInline let turnLimit: Int
   /// The ``ExtraStages``. Each action loads them relaxed: the owner itself sets most of them. Code that finds one loads
   /// them again, acquiring, before it uses the pipeline.
   @usableFromInline let extraStageBits = Atomic<UInt8>(0)
   /// Whether the owner must release observers although the mailbox has refused that step: see ``requestSweep(of:)``.
   @usableFromInline let isSweepRequested = Atomic(false)
+  @usableFromInline let policy: OverflowPolicy
   /// How many threads were made to run turns, doubled; plus 1 while one is being made. See ``tryRunTurnsOnNewThread(_:)``.
   @usableFromInline let newThreads = Atomic<UInt32>(0)
-  @usableFromInline let policy: OverflowPolicy
+  /// Nil on placement ``Placement/caller``. A reactor may have the only reference to its loop, which ends without one.
+  @usableFromInline let host: Loop?
   @usableFromInline let pipelineReference = AtomicReference<Pipeline<Action, Mutation, State>>()
-  /// What waits for the end of a closed reactor; made by the first thread that closes or waits.
-  @usableFromInline let terminationReference = AtomicReference<Termination>()
-  private let onFailure: @Sendable (Failure) -> Void
-  // A reactor may have the only reference to its loop, which ends without one.
-  private let placement: Placement
+  @usableFromInline let extrasReference = AtomicReference<RuntimeExtras>()
+  /// The kind of the reactor that this serves; set at the start.
+  @usableFromInline let kindReference = AtomicReference<ReactorKind>()
+  #if Metrics
+    /// Measures turns, from the moment that it is set.
+    @usableFromInline let turnTimes = AtomicReference<TurnTimes>()
+  #endif
+  private let failureHandler: FailureHandler
+  #if DEBUG
+    @usableFromInline let checks = RuntimeChecks()
+  #endif
 
   /// Makes the runtime of one reactor.
   ///
@@ -58,21 +59,44 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
     precondition(reentrantCapacity > 0, "reentrantCapacity is \(reentrantCapacity); it must be positive")
     do {
       mailbox = try Mailbox(capacity: capacity, reentrantCapacity: reentrantCapacity)
-      state = try OwnedState(inOnePlace: snapshots.hasOnePlace(State.self))
+      state =
+        switch snapshots.form(of: State.self) {
+        case .slots: try OwnedState()
+        case .onePlace: try OwnedState(inOnePlace: true)
+        case .replayed: try OwnedState(replaying: Mutation.self)
+        }
     } catch {
       fatalError("a Runtime with capacity \(capacity) cannot be made: \(error)")
     }
     self.policy = policy
-    self.placement = placement
-    self.onFailure = onFailure
-    switch placement {
-    case .caller:
-      loop = nil
-      turnLimit = 1024
-    case .loop(let loop):
-      self.loop = loop.state
-      turnLimit = loop.state.turnLimit
-    }
+    failureHandler = .of(onFailure)
+    host =
+      switch placement {
+      case .caller: nil
+      case .loop(let loop): loop
+      }
+  }
+
+  /// Makes the runtime of one reactor, with a handler that knows the type of the actions. In all other respects like
+  /// ``init(on:snapshots:capacity:overflow:reentrantCapacity:onFailure:)``.
+  ///
+  /// - Parameters:
+  ///   - placement: Which thread runs the turns.
+  ///   - snapshots: How the state is shown to readers on other threads.
+  ///   - capacity: How many actions the mailbox holds; a power of two.
+  ///   - policy: What `send(_:)` does with an action for which there is no room.
+  ///   - reentrantCapacity: How many actions that were sent from inside turns may wait beside the mailbox.
+  ///   - onActionFailure: Called as `onFailure`.
+  // Disfavored: a closure without a label is `onFailure`, as it was before this initializer came.
+  @_disfavoredOverload
+  public convenience init(
+    on placement: Placement = .caller, snapshots: SnapshotPolicy = .automatic, capacity: Int = 4096,
+    overflow policy: OverflowPolicy = .block, reentrantCapacity: Int = 65_536,
+    onActionFailure: @escaping @Sendable (ActionFailure<Action>) -> Void
+  ) {
+    self.init(
+      on: placement, snapshots: snapshots, capacity: capacity, overflow: policy,
+      reentrantCapacity: reentrantCapacity, onFailure: { onActionFailure(ActionFailure($0)) })
   }
 
   deinit {
@@ -85,9 +109,26 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
     }
     mailbox.turnEnds.take().run()
     mailbox.free()
-    terminationReference.use { $0.finish() }
-    terminationReference.releaseObject()
+    extrasReference.use { extras in extras.termination.use { $0.finish() } }
+    extrasReference.releaseObject()
+    kindReference.releaseObject()
+    #if Metrics
+      turnTimes.releaseObject()
+    #endif
   }
+
+  /// Nil on placement ``Placement/caller``.
+  @inlinable
+  @inline(__always)
+  var loop: LoopState? { host?.state }
+
+  /// How many actions a turn processes at most.
+  @inlinable
+  var turnLimit: Int { host?.state.turnLimit ?? 1024 }
+
+  @inlinable
+  @inline(__always)
+  var turnCounters: TurnCounters { mailbox.ownerQueue.turnCounters }
 
   /// Reports something that was accepted and will not be processed. The reason is nil if the reactor is gone.
   @usableFromInline
@@ -102,7 +143,7 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
   @usableFromInline
   @inline(never)
   func report(_ cause: Failure.Cause, _ action: Action?) {
-    onFailure(Failure(reactor: currentBinding.name, cause: cause, action: action))
+    failureHandler.body(Failure(reactor: reactorName, cause: cause, action: action))
   }
 
   /// Reports what a turn does not process because the reactor is closed. The owner, in the turn, at whose end the action is
@@ -135,39 +176,52 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
   private func reporter(
     of action: Action?, _ cause: @escaping @Sendable (SendError) -> Failure.Cause
   ) -> @Sendable (SendError?) -> Void {
-    let (onFailure, binding) = (onFailure, currentBinding)
+    let handler = failureHandler
+    let type: (any AnyObject.Type)? = kindReference.use { $0.type }
     return { reason in
-      onFailure(Failure(reactor: binding.name, cause: cause(reason ?? .closed), action: action))
+      handler.body(Failure(reactor: Self.name(of: type), cause: cause(reason ?? .closed), action: action))
     }
   }
 }
 
-/// What a runtime learns at the start of its reactor.
+/// What few runtimes need; made when it is needed first.
 @usableFromInline
-struct ReactorBinding: Sendable {
-  /// Handles the calls of the loop's thread.
-  @usableFromInline var loopHandler: @Sendable (LoopCall) -> Int = { _ in 0 }
-  /// For reports. The reactor itself may be gone.
-  @usableFromInline var type: (any AnyObject.Type)?
-  /// Of a reactor that is ``TurnObserving``.
-  @usableFromInline var turnObserver: TurnObserver?
-  #if DEBUG
-    /// The one reactor that the runtime serves.
-    @usableFromInline var reactor: ObjectIdentifier?
-  #endif
+final class RuntimeExtras: @unchecked Sendable {
+  // Unchecked: the journal is set before another thread knows the runtime; the hook is set by the owner, at the start, and only
+  // the owner reads it.
+  /// Of a durable reactor. Any thread reads it.
+  @usableFromInline var journal: (any RuntimeJournal)?
+  /// Of a reactor that is ``TurnObserving``: calls its hook.
+  var turnHook: (@Sendable () -> Void)?
+  /// What waits for the end of a closed reactor; made by the first thread that waits.
+  let termination = AtomicReference<Termination>()
 
   @usableFromInline init() {}
 
-  var name: String { type.map { String(reflecting: $0) } ?? "a reactor that was never started" }
+  deinit { termination.releaseObject() }
 }
 
 extension Runtime {
-  /// The binding, for reports. Any thread. It is empty before the start, which may be running on another thread.
-  var currentBinding: ReactorBinding {
-    state.hasStarted || state.isOwner ? binding.value : ReactorBinding()
+  /// Any thread.
+  @usableFromInline
+  func ensureExtras() -> RuntimeExtras {
+    extrasReference.use { $0 } ?? extrasReference.setIfNil(RuntimeExtras())
   }
 
-  var reactorType: any AnyObject.Type { currentBinding.type ?? Runtime.self }
+  /// Notes the kind of the reactor. The owner, at the start. Not inlinable: each reactor type would contain it.
+  @usableFromInline
+  func bindKind(_ type: any AnyObject.Type, _ handler: @escaping LoopHandler) {
+    _ = kindReference.setIfNil(.of(type, handler))
+  }
+
+  private static func name(of type: (any AnyObject.Type)?) -> String {
+    type.map { String(reflecting: $0) } ?? "a reactor that was never started"
+  }
+
+  /// For reports: the reactor itself may be gone. Any thread.
+  private var reactorName: String { Self.name(of: kindReference.use { $0.type }) }
+
+  var reactorType: any AnyObject.Type { kindReference.use { $0.type } ?? Runtime.self }
 
   /// Whether the stub takes the actions. Any thread.
   @inlinable

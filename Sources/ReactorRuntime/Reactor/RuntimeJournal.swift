@@ -11,6 +11,9 @@ package protocol RuntimeJournal: AnyObject, Sendable {
   /// Any thread, after the start.
   var shownRuntime: AnyObject? { get }
 
+  /// Whether the turn has recorded so much that it must end. The owner, in a turn.
+  var mustEndTurn: Bool { get }
+
   /// Hands over what the turn has recorded, and takes out of `ends` what must wait until that is durable. The owner, at the end
   /// of a turn.
   func endTurn(_ ends: TurnEnds)
@@ -21,19 +24,24 @@ package protocol RuntimeJournal: AnyObject, Sendable {
   /// Calls ``Runtime/resumeTurns(of:)`` as soon as there is room, which may be at once. The thread that was the owner and
   /// has left the reactor scheduled.
   func resumeWhenThereIsRoom()
+
+  /// Withdraws ``resumeWhenThereIsRoom()``: a loop that was shut down does not wait for room. Any thread.
+  ///
+  /// - Returns: False if ``Runtime/resumeTurns(of:)`` was called, or is about to be.
+  func tryTakeBack() -> Bool
 }
 
 /// What the runtime of a durable reactor does besides. None of it is compiled for a reactor that is not durable.
 extension Runtime {
   /// Connects the runtime to a journal. Right after it was made.
   package func connect(to journal: any RuntimeJournal) {
-    binding.value.turnObserver = TurnObserver(journal: journal)
+    ensureExtras().journal = journal
     mailbox.turnEnds.observe()
   }
 
   /// The journal that the runtime was connected to. Any thread.
-  @inlinable
-  package var journal: (any RuntimeJournal)? { binding.value.turnObserver?.journal }
+  @usableFromInline
+  package var journal: (any RuntimeJournal)? { extrasReference.use { $0.journal } ?? nil }
 
   /// The state with which a durable reactor begins. The owner.
   @usableFromInline
@@ -53,6 +61,15 @@ extension Runtime {
     return state
   }
 
+  /// After how many elements a turn of a durable reactor checks how much it has recorded.
+  @usableFromInline static var journalShare: Int { 8 }
+
+  /// Whether the turn has recorded so much that it must end: what it has recorded is one row of the journal. The owner, in a
+  /// turn.
+  @usableFromInline
+  @inline(never)
+  func hasRecordedEnough() -> Bool { journal?.mustEndTurn == true }
+
   /// Keeps for the journal what is left to do at the end of the turn. The owner, after a turn.
   @usableFromInline
   @inline(never)
@@ -62,18 +79,25 @@ extension Runtime {
 
   /// Does the same; and if the journal is full, leaves the reactor scheduled until there is room. The owner, after a turn.
   ///
+  /// - Parameter reactor: On a loop, the reactor.
   /// - Returns: Whether the calling thread is no longer the owner.
   @usableFromInline
   @inline(never)
-  func holdOrSuspend() -> Bool {
+  func holdOrSuspend(onLoop reactor: (any AnyObject & Sendable)? = nil) -> Bool {
     holdTurnEnds()
     // A loop that was shut down runs what it has accepted.
     guard let journal, journal.isFull, loop?.isClosed != true else { return false }
     if mailbox.turnEnds.isRequested { runTurnEndsAsOwner() }
     state.reschedule()
+    if let loop, let reactor { loop.inbox.lend(makeLoopReactor(reactor)) }
     journal.resumeWhenThereIsRoom()
     return true
   }
+
+  /// Withdraws that the reactor waits for room. The loop, which then is the owner again; false if the reactor is about to come back.
+  @usableFromInline
+  @inline(never)
+  func tryTakeBack() -> Bool { journal?.tryTakeBack() == true }
 
   /// Whether the loop must not run a turn, since the journal is full. The owner.
   @usableFromInline var isSuspendedOnLoop: Bool { journal?.isFull == true && loop?.isClosed != true }
@@ -82,10 +106,8 @@ extension Runtime {
   /// itself, unless the system gives no other thread.
   @inlinable
   package func resumeTurns<R: Reactor<Action, Mutation, State>>(of reactor: R) {
-    if let loop {
-      if !loop.submit(makeLoopReactor(reactor)) { discardMailbox() }
-      return
-    }
+    // Also a loop that was shut down meanwhile: it does not end before.
+    if let loop { return loop.inbox.giveBack(ObjectIdentifier(self)) }
     let run = { @Sendable in
       let runtime = reactor.runtime
       runtime.state.acquireScheduled()
@@ -148,13 +170,8 @@ extension Runtime {
     ) async throws(SendError)
   {
     let step = Step(body, orDiscard: discard)
-    var hasWaited = false
-    defer { if hasWaited { resumeNextWaiter() } }
-    while let reason = enqueue(step, to: reactor, .never) {
-      if reason != .full { throw reason }
-      acquireAndRunOrSchedule(reactor)
-      hasWaited = true
-      try await suspendUntilRoom(before: nil)
+    try await retryUntilRoom(in: reactor, before: nil, within: .usual) { () throws(SendError) in
+      if let reason = enqueue(step, to: reactor, .never) { throw reason }
     }
   }
 

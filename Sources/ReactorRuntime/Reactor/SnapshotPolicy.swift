@@ -1,9 +1,12 @@
+import ReactorCore
+
 /// How the state of a reactor is shown to readers on other threads, and what that costs.
 ///
 /// | policy | an action costs | a read costs | readers see |
 /// |---|---|---|---|
 /// | ``copied`` | one copy of the state per turn, and a copy of each collection that the turn changes | one copy; it never waits | the state after a turn |
 /// | ``onDemand`` | two operations on a word | it may wait for the end of one action, and the owner for the read | the state after an action |
+/// | ``replayed`` | each mutation is reduced twice | it never waits | the state after a turn |
 ///
 /// A copy of a collection shares its elements, so the first change after the copy copies all of them: with ``copied``
 /// that is once per turn, whatever the turn changes.
@@ -26,17 +29,32 @@ public enum SnapshotPolicy: Sendable, Hashable {
   /// share. `withCurrentState` does not. Inside `reduce(into:mutation:)` the reactor's own state can be read only through
   /// the parameter.
   case onDemand
+  /// There are two states. The owner shows one to readers, and changes the other, to which it first applies what the turn
+  /// before has changed in the shown one.
+  ///
+  /// For large states with readers that must not wait. It takes twice the memory, and `reduce(into:mutation:)` is called twice
+  /// with each mutation, at different times: it must be a function of its arguments. With a random number, a clock, an object that
+  /// it changes, or a message that it sends, readers would see one state and then another. Debug builds warn about that if the
+  /// state is `Equatable` (``Warning/Kind-swift.enum/impureReduce``).
+  ///
+  /// The runtime keeps the mutations of a turn until the next one has begun. If a reader stays in the earlier state, the
+  /// owner waits for it, but not longer than a copy of the state takes, and then copies. ``ReactorCounters/copiedStates`` counts
+  /// these copies.
+  ///
+  /// What `reduce(state:mutation:)` or `transform(state:)` returns is a new state, which is shown as with ``copied``.
+  case replayed
 
   /// The size up to which a state without references is copied.
   @inlinable static var largestCopied: Int { 256 }
 
-  /// Whether a state of that type has one place, where it is both changed and read.
-  @inlinable
-  func hasOnePlace<State>(_: State.Type) -> Bool {
+  /// How a state of that type is changed.
+  func form<State>(of _: State.Type) -> StateForm {
     switch self {
-    case .automatic: !_isPOD(State.self) || MemoryLayout<State>.size > Self.largestCopied
-    case .copied: false
-    case .onDemand: true
+    case .automatic:
+      !_isPOD(State.self) || MemoryLayout<State>.size > Self.largestCopied ? .onePlace : .slots
+    case .copied: .slots
+    case .onDemand: .onePlace
+    case .replayed: .replayed
     }
   }
 }

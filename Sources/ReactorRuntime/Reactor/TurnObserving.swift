@@ -26,10 +26,9 @@ public protocol TurnObserving: Reactor {
 
 extension TurnObserving {
   /// Made when the reactor starts. It retains neither the reactor nor the runtime.
-  @usableFromInline
-  func makeTurnObserver() -> TurnObserver {
+  func makeTurnHook() -> @Sendable () -> Void {
     let (runtime, reactor) = (UncountedReference(runtime), UncountedReference(self))
-    return TurnObserver(journal: self.runtime.journal) {
+    return {
       runtime.use { runtime in reactor.use { reactor in runtime.state.withValue { reactor.turnEnded($0) } } }
     }
   }
@@ -41,20 +40,7 @@ extension Runtime {
   @usableFromInline
   func bindTurnObserver(of reactor: any AnyObject & Sendable) {
     guard let observing = reactor as? any TurnObserving else { return }
-    binding.value.turnObserver = observing.makeTurnObserver()
+    ensureExtras().turnHook = observing.makeTurnHook()
     mailbox.turnEnds.observe()
-  }
-}
-
-/// What the runtime calls at the end of a turn. An object, so that a reactor without one pays a pointer.
-@usableFromInline
-final class TurnObserver: Sendable {
-  let turnEnded: (@Sendable () -> Void)?
-  /// Of a durable reactor.
-  @usableFromInline let journal: (any RuntimeJournal)?
-
-  init(journal: (any RuntimeJournal)?, _ turnEnded: (@Sendable () -> Void)? = nil) {
-    self.turnEnded = turnEnded
-    self.journal = journal
   }
 }

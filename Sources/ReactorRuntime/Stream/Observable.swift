@@ -179,10 +179,12 @@ extension Observable {
   /// once, with this stream.
   ///
   /// One switch over the stream does both, so that the compiler can remove the stream where the function that
-  /// makes it is inlined.
+  /// makes it is inlined. It checks that of `just` first: a switch over so many cases with elements of several fields, such as
+  /// a string, is kept in memory and copied there, even if it is known which case it is.
   @inlinable
   @inline(__always)
   func deliver(to body: (Element) -> Void, orStream other: (Observable) -> Void) {
+    if case .one(let only) = source { return body(only) }
     switch source {
     case .none:
       break

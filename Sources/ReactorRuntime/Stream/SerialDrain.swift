@@ -42,6 +42,9 @@ import ReactorCore
 @usableFromInline
 struct SerialDrain<Input: Sendable>: Sendable {
   @usableFromInline var queue: [Input] = []
+  /// What is handled before ``queue``, last input first: the end of an array is where removing one costs O(1). Only
+  /// ``beginWithOne(on:)`` puts inputs here.
+  @usableFromInline var reversed: [Input] = []
   /// Whether a drain is running or scheduled.
   @usableFromInline var isActive = false
   /// The token of the thread that drains; 0 if none does, or if it is not known.
@@ -86,17 +89,21 @@ struct SerialDrain<Input: Sendable>: Sendable {
     return takeAll()
   }
 
-  /// Scheduled → draining. Returns the first input only; the others stay queued.
+  /// Scheduled → draining. Returns the first input only; the others stay queued. O(1) amortised.
   @inlinable
   mutating func beginWithOne(on thread: UInt64) -> [Input] {
     drainer = thread
-    return queue.isEmpty ? [] : [queue.removeFirst()]
+    if reversed.isEmpty {
+      swap(&queue, &reversed)
+      reversed.reverse()
+    }
+    return reversed.popLast().map { [$0] } ?? []
   }
 
   /// Returns what is queued, for the drainer to handle. Draining → idle if that is nothing.
   @inlinable
   mutating func takeBatch() -> [Input] {
-    if queue.isEmpty { release() }
+    if count == 0 { release() }
     return takeAll()
   }
 
@@ -106,8 +113,8 @@ struct SerialDrain<Input: Sendable>: Sendable {
   @inlinable
   mutating func finish() -> Int {
     release()
-    isActive = !queue.isEmpty
-    return queue.count
+    isActive = count > 0
+    return count
   }
 
   /// Refuses all further inputs. Any thread.
@@ -123,21 +130,27 @@ struct SerialDrain<Input: Sendable>: Sendable {
 
   /// Whether a thread that was told to wait may go on.
   @inlinable
-  var hasRoom: Bool { drainer == 0 || queue.count <= Backpressure.limit }
+  var hasRoom: Bool { drainer == 0 || count <= Backpressure.limit }
+
+  /// How many inputs are queued.
+  @inlinable
+  var count: Int { queue.count + reversed.count }
 
   @inlinable
   mutating func append(_ input: Input, on thread: UInt64) -> DrainSubmission {
     queue.append(input)
     // The drainer would wait for itself, and before a drain has begun there is no thread to wait for: the
     // scheduler may need the very thread that calls.
-    return .queued(mustWait: queue.count > Backpressure.limit && drainer != 0 && drainer != thread)
+    return .queued(mustWait: count > Backpressure.limit && drainer != 0 && drainer != thread)
   }
 
   @inlinable
   mutating func takeAll() -> [Input] {
     var all: [Input] = []
     swap(&all, &queue)
-    return all
+    if reversed.isEmpty { return all }
+    defer { reversed = [] }
+    return reversed.reversed() + all
   }
 
   @inlinable

@@ -5,16 +5,7 @@ import Synchronization
 /// Runs the main loop: its rounds run in blocks of Dispatch's main queue, one block per burst.
 ///
 /// A thread that submits something raises the signal, and the first one to raise it puts a block into the queue. The
-/// block runs rounds until nothing is left, and then lowers the signal.
-///
-///     submitter                          block
-///     ─────────                          ─────
-///     push                               rounds, until nothing is left
-///     raised.exchange(true)              raised.exchange(false)
-///     was false: enqueue a block         something there, and raised.exchange(true) was false: go on
-///
-/// Nothing is forgotten, because both exchange the same word. A submitter that comes before the block's exchange has
-/// pushed before it, and the block sees that. A submitter that comes after it finds false, and enqueues a block.
+/// block runs rounds until nothing is left, and then lowers the signal: see ``RoundsSignal``.
 final class MainLoopRunner: Sendable {
   static let shared: MainLoopRunner = {
     do {
@@ -47,7 +38,7 @@ final class MainLoopRunner: Sendable {
     let state = try LoopState(
       name: "main", waiting: .parking, turnLimit: 1024, jobCapacity: 1 << 20, signal: { signal.raise() },
       runRoundHere: { MainLoopRunner.shared.tryRunRound() },
-      hostWatches: { MainLoopRunner.shared.watchPoller(of: $0) })
+      polling: .byHost { MainLoopRunner.shared.watchPoller(of: $0) })
     stepper = LoopStepper(of: state)
     watches = WatchTable(poller)
     self.signal = signal
@@ -72,14 +63,8 @@ final class MainLoopRunner: Sendable {
 
   /// Lowers the signal, so that what comes enqueues a block; returns false if something is left or has come.
   private func tryBecomeIdle() -> Bool {
-    let (isIdle, deadline) = stepper.checkForWork()
+    let (isIdle, deadline) = signal.lower(after: stepper)
     if !isIdle { return false }
-    // The signal is not raised if these rounds ran for a timer or as a final check.
-    if signal.lower() {
-      loop.state.monitor.notePark()
-      loop.state.monitor.noteWakes(total: signal.raises)
-    }
-    if loop.state.inbox.isWaiting, signal.tryRaise() { return false }
     poller.setTimer(deadline)
     if deadline != nil { watchPoller() }
     return true
@@ -89,40 +74,24 @@ final class MainLoopRunner: Sendable {
   /// sender there that waits for room in a mailbox of this loop would otherwise wait for itself.
   private func tryRunRound() -> Bool {
     if loop.isCurrent || !MainScheduler.isCurrent { return false }
-    _ = stepper.step()
+    _ = stepper.step(besideHost: true)
     return true
   }
 }
 
 /// Puts a block into the main queue, once until it is lowered: see ``MainLoopRunner``.
 final class MainQueueSignal: Sendable {
-  private let isRaised = Atomic(false)
-  /// Relaxed: a counter.
-  private let count = Atomic<UInt32>(0)
+  private let signal = RoundsSignal()
   /// Only where the main queue itself has no descriptor to poll: readable when the signal is raised.
   let event: EventDescriptor?
 
   init() throws(CoreError) { event = MainQueue.descriptor == nil ? try EventDescriptor() : nil }
 
-  /// How often a block was enqueued because the signal was raised.
-  var raises: UInt32 { count.load(ordering: .relaxed) }
-
   /// Enqueues a block, unless the signal is raised already. Any thread.
-  func raise() {
-    if !tryRaise() { return }
-    count.add(1, ordering: .relaxed)
-    enqueueBlock()
-  }
+  func raise() { signal.raise { enqueueBlock() } }
 
-  // Both exchanges acquire and release (and more): the one that comes later in the order of the word sees what the
-  // other thread did before the earlier one. So the check after `lower()` finds what was pushed before a `tryRaise()`
-  // that returned false until then.
-
-  /// Returns whether this call raised it: then the caller must enqueue a block, or go on with the rounds.
-  func tryRaise() -> Bool { !isRaised.exchange(true, ordering: .sequentiallyConsistent) }
-
-  /// Lowers it, before the last check; returns whether it was raised. The main queue.
-  func lower() -> Bool { isRaised.exchange(false, ordering: .sequentiallyConsistent) }
+  /// See ``RoundsSignal/lower(after:)``. The main queue.
+  func lower(after stepper: LoopStepper) -> (isIdle: Bool, deadline: Int64?) { signal.lower(after: stepper) }
 
   func enqueueBlock() {
     DispatchQueue.main.async { MainLoopRunner.shared.runBlock() }

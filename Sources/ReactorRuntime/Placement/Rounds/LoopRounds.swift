@@ -109,10 +109,21 @@ struct LoopRounds: Sendable {
     // This terminates, because each reactor is in the ring at most once.
     _ = loop.inbox.ring.drain { reactors.accept($0) }
     if loop.inbox.hasContents.load(ordering: .relaxed) { takeContents(of: loop) }
-    if loop.isClosed { reactors.close() }
+    if loop.isClosed { closeReactors(of: loop) }
     var processed = 0
     if !tasks.isEmpty { processed = runTasks(of: loop) }
     return processed + reactors.runTurns(upTo: loop.turnLimit)
+  }
+
+  /// Refuses what is sent to any reactor, also to those that have left for a while.
+  @usableFromInline
+  @inline(never)
+  mutating func closeReactors(of loop: LoopState) {
+    for reactor in loop.inbox.lent where reactor.serve(.takeBack) != 0 {
+      loop.inbox.endLending(of: reactor.runtime)
+      reactors.accept(reactor)
+    }
+    reactors.close()
   }
 
   @usableFromInline
@@ -242,23 +253,42 @@ struct OwnedReactors: Sendable {
 /// reference keeps it alive as long as the loop has something to do for it.
 @usableFromInline
 struct LoopReactor: Sendable {
-  /// Calls the runtime. A closure, because it is made where the type of the reactor is known: what it calls is
-  /// specialised, which the methods of a protocol would not be. It retains neither the reactor nor the runtime:
-  /// senders read the cache lines of their reference counts.
-  @usableFromInline let serve: @Sendable (LoopCall) -> Int
+  @usableFromInline let serve: LoopCalls
   @usableFromInline let reactor: any AnyObject & Sendable
-  /// The runtime of the reactor.
-  @usableFromInline let runtime: ObjectIdentifier
 
   @usableFromInline
-  init(
-    _ runtime: ObjectIdentifier, of reactor: any AnyObject & Sendable,
-    _ serve: @escaping @Sendable (LoopCall) -> Int
-  ) {
-    self.serve = serve
+  init(_ runtime: ObjectIdentifier, of reactor: any AnyObject & Sendable, _ handler: @escaping LoopHandler) {
+    serve = LoopCalls(handler: handler, runtime: runtime, reactor: ObjectIdentifier(reactor))
     self.reactor = reactor
-    self.runtime = runtime
   }
+
+  /// The runtime of the reactor.
+  var runtime: ObjectIdentifier { serve.runtime }
+}
+
+/// How a loop calls the runtimes of one type of reactors. A closure, because it is made where that type is known: what it
+/// calls is specialised, which the methods of a protocol would not be. It captures nothing: the loop tells it whom it calls.
+@usableFromInline
+typealias LoopHandler =
+  @Sendable (_ runtime: ObjectIdentifier, _ reactor: ObjectIdentifier, _ call: LoopCall) -> Int
+
+/// Calls one runtime. It retains neither that nor the reactor: senders read the cache lines of their reference counts.
+@usableFromInline
+struct LoopCalls: Sendable {
+  @usableFromInline let handler: LoopHandler
+  @usableFromInline let runtime: ObjectIdentifier
+  @usableFromInline let reactor: ObjectIdentifier
+
+  @usableFromInline
+  init(handler: @escaping LoopHandler, runtime: ObjectIdentifier, reactor: ObjectIdentifier) {
+    self.handler = handler
+    self.runtime = runtime
+    self.reactor = reactor
+  }
+
+  @inlinable
+  @inline(__always)
+  func callAsFunction(_ call: LoopCall) -> Int { handler(runtime, reactor, call) }
 }
 
 /// The requests of a loop to a runtime.
@@ -276,4 +306,6 @@ enum LoopCall: Sendable {
   case leave
   /// Returns how much waits in the mailbox and beside it. Any thread.
   case count
+  /// Withdraws that the reactor waits for its journal; returns 0 if it is about to come back by itself.
+  case takeBack
 }

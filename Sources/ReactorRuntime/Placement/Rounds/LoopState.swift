@@ -27,15 +27,13 @@ final class LoopState: Sendable {
   /// Of a loop without a thread: runs a round on the calling thread if no other thread would run it, and returns
   /// whether it did. Called by a sender that is about to wait for room: see ``HostedLoop`` and ``MainLoop``.
   let runRoundHere: (@Sendable () -> Bool)?
-  /// Of a loop without a thread, if other code runs its rounds when a descriptor is readable: makes that code watch the
-  /// given descriptor, too, and returns whether the system allows it.
-  let hostWatches: (@Sendable (Int32) -> Bool)?
+  let polling: LoopPolling
 
   @usableFromInline
   init(
     name: String, waiting: WaitStrategy, turnLimit: Int, jobCapacity: Int,
     waking kind: EventCountKind = .futex, signal: (@Sendable () -> Void)? = nil,
-    runRoundHere: (@Sendable () -> Bool)? = nil, hostWatches: (@Sendable (Int32) -> Bool)? = nil
+    runRoundHere: (@Sendable () -> Bool)? = nil, polling: LoopPolling = .byThread
   ) throws(CoreError) {
     Self.check(turnLimit, "turnLimit", of: name)
     Self.check(jobCapacity, "jobCapacity", of: name)
@@ -45,7 +43,7 @@ final class LoopState: Sendable {
     self.turnLimit = turnLimit
     self.jobCapacity = jobCapacity
     self.runRoundHere = runRoundHere
-    self.hostWatches = hostWatches
+    self.polling = polling
   }
 
   private static func check(_ limit: Int, _ parameter: String, of name: String) {
@@ -121,6 +119,9 @@ extension LoopState {
   @inlinable
   var isClosed: Bool { lifecycle.isClosed }
 
+  /// Whether the loop was closed, and needs another round in which it ends. Any thread.
+  var isEnding: Bool { isClosed && !hasEnded }
+
   /// Whether no turn will run any more. Any thread.
   @inlinable
   var hasEnded: Bool { lifecycle.hasEnded }
@@ -155,6 +156,18 @@ extension LoopState {
   /// Runs `action` once the loop has ended: on the thread that ends it, or at once if it has ended. Any thread.
   @usableFromInline
   func whenEnded(_ action: @escaping @Sendable () -> Void) { lifecycle.whenEnded(action) }
+}
+
+/// What polls the descriptors that a loop watches.
+@usableFromInline
+enum LoopPolling: Sendable {
+  /// The loop's own thread.
+  case byThread
+  /// Other code, which runs the rounds when a descriptor is readable. The closure makes it watch the given descriptor, too, and
+  /// returns whether the system allows that.
+  case byHost(@Sendable (Int32) -> Bool)
+  /// Nothing: the loop has no thread, and other code is called.
+  case impossible
 }
 
 /// What is on its way to a loop: reactors, each at most once, and jobs and timers.
@@ -234,6 +247,32 @@ struct LoopInbox: ~Copyable, Sendable {
     }
   }
 
+  // MARK: Reactors that have left for a while
+
+  /// Notes that a reactor has left, scheduled, and comes back by ``giveBack(_:)``. Until then, the loop is not sealed. The thread
+  /// that runs the rounds.
+  func lend(_ reactor: LoopReactor) { contents.withLock { $0.lent[reactor.runtime] = reactor } }
+
+  /// Takes a reactor in that has left, even after the loop was closed, and wakes the loop. Any thread, unless
+  /// ``endLending(of:)`` was called.
+  @usableFromInline
+  func giveBack(_ runtime: ObjectIdentifier) {
+    contents.withLock { contents in
+      guard let reactor = contents.lent.removeValue(forKey: runtime) else { return }
+      contents.reactors.append(reactor)
+      hasContents.store(true, ordering: .relaxed)
+    }
+    notify()
+  }
+
+  /// Those that have left. The thread that runs the rounds.
+  var lent: [LoopReactor] { contents.withLock { Array($0.lent.values) } }
+
+  /// Notes that the loop has taken a reactor back itself. The thread that runs the rounds.
+  func endLending(of runtime: ObjectIdentifier) {
+    contents.withLock { _ = $0.lent.removeValue(forKey: runtime) }
+  }
+
   private func submitBesideRing(_ reactor: LoopReactor, evenIfClosed: Bool) -> Bool {
     tryAdd(unless: { _ in ring.isClosed && !evenIfClosed }, { $0.reactors.append(reactor) })
   }
@@ -256,6 +295,15 @@ struct LoopInbox: ~Copyable, Sendable {
   /// goes on.
   @usableFromInline
   func submitFromTurn(_ reactor: LoopReactor) { _ = submitBesideRing(reactor, evenIfClosed: true) }
+
+  /// Wakes what normally runs the rounds, since another thread has run one and left something, of which nobody was told: what
+  /// a turn of that round scheduled, or left at its limit.
+  ///
+  /// The mark comes before the wake-up. So a host that is about to sleep either finds it in its last check, or is woken.
+  func wakeForRest() {
+    contents.withLock { _ in hasContents.store(true, ordering: .relaxed) }
+    notify()
+  }
 
   /// Takes out what is beside the ring.
   func takeContents() -> InboxContents {
@@ -298,13 +346,24 @@ struct InboxContents: Sendable {
   var timers: [LoopTimer] = []
   /// The watches, once.
   var watches: LoopWatches?
+  /// Reactors that have left until their journal has room, by their runtimes. Not taken out with the rest.
+  var lent: [ObjectIdentifier: LoopReactor] = [:]
   /// How many jobs and timers were ever taken in, without the cancelled timers that were removed here.
   var submitted = 0
+  /// How many timers of the loop had been cancelled when the cancelled ones were last removed here.
+  private var cancelledBefore = 0
 
-  var isEmpty: Bool { reactors.isEmpty && jobs.isEmpty && timers.isEmpty && watches == nil }
+  var isEmpty: Bool {
+    reactors.isEmpty && jobs.isEmpty && timers.isEmpty && watches == nil && lent.isEmpty
+  }
 
-  /// Removes the timers that were cancelled, and returns how many.
-  mutating func removeCancelledTimers() -> Int {
+  /// Removes the timers that were cancelled, if they may be a quarter of all, and returns how many.
+  ///
+  /// - Parameter total: How many timers of the loop were ever cancelled.
+  /// - Complexity: O(n) for n timers, but only if n / 4 were cancelled since the last time: O(1) for each cancelled one.
+  mutating func removeCancelledTimers(ifMany total: Int) -> Int {
+    if total == cancelledBefore || (total - cancelledBefore) * 4 < timers.count { return 0 }
+    cancelledBefore = total
     let before = timers.count
     timers.removeAll { $0.wasTaken }
     submitted -= before - timers.count

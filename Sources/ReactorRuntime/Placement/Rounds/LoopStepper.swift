@@ -28,26 +28,29 @@ package final class LoopStepper: Sendable {
 
   /// Runs one round, and returns how many actions, mutations from elsewhere, jobs and timers it ran. Any thread, but
   /// not from inside a round of this loop.
-  package func step() -> Int {
+  ///
+  /// - Parameter besideHost: Whether the caller is not the code that normally runs the rounds, but waits for something. That code
+  ///   may have gone idle before: it is woken if something is left after this round.
+  package func step(besideHost: Bool = false) -> Int {
     precondition(!loop.isCurrent, "a loop was stepped from inside one of its own turns")
     var processed = 0
     // The turns must not count as a part of what the calling thread is in the middle of.
-    ThreadScope.leaveAll { rounds.withLock { processed = runRound(&$0) } }
+    ThreadScope.leaveAll { rounds.withLock { processed = runRound(&$0, besideHost) } }
     // Also if another thread sealed it.
     state.endIfSealed()
     return processed
   }
 
-  /// As ``step()``, but returns nil at once if another thread is in the middle of a round.
-  func stepIfIdle() -> Int? {
+  /// As ``step(besideHost:)``, but returns nil at once if another thread is in the middle of a round.
+  func stepIfIdle(besideHost: Bool = false) -> Int? {
     var processed: Int?
-    ThreadScope.leaveAll { processed = rounds.withLockIfAvailable { runRound(&$0) } }
+    ThreadScope.leaveAll { processed = rounds.withLockIfAvailable { runRound(&$0, besideHost) } }
     if processed != nil { state.endIfSealed() }
     return processed
   }
 
   /// Runs a round, and seals the loop if it is closed and nothing is left.
-  private func runRound(_ rounds: inout LoopRounds) -> Int {
+  private func runRound(_ rounds: inout LoopRounds, _ besideHost: Bool) -> Int {
     let processed = state.asCurrent {
       state.monitor.beat()
       rounds.reactors.resume()
@@ -55,10 +58,11 @@ package final class LoopStepper: Sendable {
       return rounds.runRound(of: state)
     }
     if state.isClosed, rounds.isDone { _ = state.trySeal() }
+    if besideHost, !rounds.isIdle || state.inbox.isWaiting { state.inbox.wakeForRest() }
     return processed
   }
 
-  /// Runs `body` as a job of the loop, now. Threads: like ``step()``.
+  /// Runs `body` as a job of the loop, now. Threads: like ``step(besideHost:)``.
   func perform(_ body: () -> Void) {
     rounds.withLock { _ in
       state.asCurrent {
@@ -72,7 +76,7 @@ package final class LoopStepper: Sendable {
   }
 
   /// Refuses what is sent from now on, and runs what was accepted, on the calling thread. If another thread ends the loop,
-  /// waits until that has run the actions for the end. Threads: like ``step()``.
+  /// waits until that has run the actions for the end. Threads: like ``step(besideHost:)``.
   package func shutdown() {
     precondition(!loop.isCurrent, "a loop was shut down from inside one of its own turns")
     state.close()
@@ -84,7 +88,7 @@ package final class LoopStepper: Sendable {
   }
 
   /// Returns whether nothing was left to do after the last round, and when the first timer is due. It does not count
-  /// what has come since then. Threads: like ``step()``.
+  /// what has come since then. Threads: like ``step(besideHost:)``.
   func checkForWork() -> (isIdle: Bool, deadline: Int64?) {
     rounds.withLock { ($0.isIdle, $0.tasks.deadline) }
   }

@@ -196,13 +196,21 @@ final class LoopTimer: Disposable {
   var wasTaken: Bool { isTaken.load(ordering: .relaxed) }
 }
 
-/// How many cancelled timers are still in the heap of a loop, so that it removes them once they are many.
+/// How many cancelled timers a loop still has, so that it removes them once they are many.
 final class CancelledTimers: Sendable {
-  // Relaxed: an estimate.
+  // Relaxed: estimates.
   private let count = Atomic(0)
+  private let everCancelled = Atomic(0)
 
   var wasCount: Int { count.load(ordering: .relaxed) }
-  func add() { count.add(1, ordering: .relaxed) }
+  /// How many were ever cancelled, those included that were removed since.
+  var wasTotal: Int { everCancelled.load(ordering: .relaxed) }
+
+  func add() {
+    count.add(1, ordering: .relaxed)
+    everCancelled.add(1, ordering: .relaxed)
+  }
+
   func remove(_ removed: Int) { count.subtract(removed, ordering: .relaxed) }
 }
 

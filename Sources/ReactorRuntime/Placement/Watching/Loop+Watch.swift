@@ -95,6 +95,8 @@ public enum WatchError: Error, Hashable, Sendable {
   case alreadyWatched
   /// The process has no descriptors left for the loop's own.
   case noDescriptor
+  /// The loop is a ``HostedLoop`` whose foreign loop is called, and polls no descriptor of this loop.
+  case notPolled
   /// The system refuses the descriptor, with a code such as `EBADF`, which says that it is not open, or `EPERM`: files of a
   /// disk are always ready.
   case descriptorRefused(Int32)
@@ -106,6 +108,7 @@ extension WatchError: CustomStringConvertible {
     case .closed: "the loop was shut down"
     case .alreadyWatched: "the loop watches this descriptor already"
     case .noDescriptor: "no descriptor is left for the loop's poller"
+    case .notPolled: "the foreign loop that hosts this loop polls no descriptor of it"
     case .descriptorRefused(let code): "the descriptor cannot be watched: \(Poller.Refusal(code: code))"
     }
   }

@@ -224,15 +224,21 @@ extension LoopState {
   func ensureWatches() throws(WatchError) -> LoopWatches {
     if isClosed { throw .closed }
     if let watches = inbox.watches.use({ $0 }) { return watches }
+    var watchByHost: (@Sendable (Int32) -> Bool)?
+    switch polling {
+    case .byThread: break
+    case .byHost(let watch): watchByHost = watch
+    case .impossible: throw .notPolled
+    }
     let mine: LoopWatches
     do {
-      mine = try LoopWatches(hasThread: hostWatches == nil)
+      mine = try LoopWatches(hasThread: watchByHost == nil)
     } catch {
       throw .noDescriptor
     }
     let watches = inbox.watches.setIfNil(mine)
     if watches !== mine { return watches }
-    if let hostWatches, !hostWatches(watches.poller.descriptor) {
+    if let watchByHost, !watchByHost(watches.poller.descriptor) {
       watches.close()
       throw .noDescriptor
     }

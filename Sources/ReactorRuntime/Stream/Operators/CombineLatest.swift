@@ -248,7 +248,7 @@ extension Sink {
   /// - Parameters:
   ///   - running: How many of them have not completed.
   ///   - makeResult: Returns nil while an element is missing.
-  fileprivate final func combine(
+  final func combine(
     after event: Event<Void>, running: Int, _ makeResult: () throws -> Element?
   ) {
     switch event {

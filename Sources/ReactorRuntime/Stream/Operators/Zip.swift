@@ -41,8 +41,13 @@ extension Observable {
     _ source1: S1, _ source2: S2, _ source3: S3,
     resultSelector: @escaping @Sendable (S1.Element, S2.Element, S3.Element) throws -> Element
   ) -> Observable<Element> {
-    zip(Observable<(S1.Element, S2.Element)>.zip(source1, source2), source3) {
-      try resultSelector($0.0, $0.1, $1)
+    ZippedMany<S1.Element, S2.Element, S3.Element, Never, Never, Never, Never, Never>.zip(
+      ManyStreams(a: source1.asObservable(), b: source2.asObservable(), c: source3.asObservable())
+    ) { parts in
+      guard let a = parts.a.takeFirst(), let b = parts.b.takeFirst(), let c = parts.c.takeFirst() else {
+        return nil
+      }
+      return try resultSelector(a, b, c)
     }
   }
 
@@ -64,10 +69,16 @@ extension Observable {
     _ source1: S1, _ source2: S2, _ source3: S3, _ source4: S4,
     resultSelector: @escaping @Sendable (S1.Element, S2.Element, S3.Element, S4.Element) throws -> Element
   ) -> Observable<Element> {
-    zip(
-      Observable<(S1.Element, S2.Element)>.zip(source1, source2),
-      Observable<(S3.Element, S4.Element)>.zip(source3, source4)
-    ) { try resultSelector($0.0, $0.1, $1.0, $1.1) }
+    ZippedMany<S1.Element, S2.Element, S3.Element, S4.Element, Never, Never, Never, Never>.zip(
+      ManyStreams(
+        a: source1.asObservable(), b: source2.asObservable(), c: source3.asObservable(),
+        d: source4.asObservable())
+    ) { parts in
+      guard let a = parts.a.takeFirst(), let b = parts.b.takeFirst(), let c = parts.c.takeFirst(),
+        let d = parts.d.takeFirst()
+      else { return nil }
+      return try resultSelector(a, b, c, d)
+    }
   }
 
   /// Sends the elements of the same number.

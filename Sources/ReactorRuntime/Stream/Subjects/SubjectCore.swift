@@ -34,7 +34,8 @@ final class SubjectCore<Element: Sendable>: Sendable {
     @usableFromInline let key: UInt64
     /// The number of the last event that it does not receive.
     @usableFromInline let since: UInt64
-    @usableFromInline let observer: AnyObserver<Element>
+    /// Nil once it was removed.
+    @usableFromInline var observer: AnyObserver<Element>?
 
     @inlinable
     init(key: UInt64, since: UInt64, observer: AnyObserver<Element>) {
@@ -48,8 +49,15 @@ final class SubjectCore<Element: Sendable>: Sendable {
   /// this is handed out, and destroyed after the lock.
   @usableFromInline
   struct State: Sendable {
-    /// In the order of subscription, and so of the keys.
+    /// In the order of subscription, and so of the keys. While a drain is active, the drainer reads it outside of the lock, and
+    /// alone changes it.
     @usableFromInline var members: [Member] = []
+    /// How many of these have no observer any more.
+    @usableFromInline var removedCount = 0
+    /// What the drainer adds to the members.
+    @usableFromInline var joining: [Member] = []
+    /// The keys of what the drainer removes from them.
+    @usableFromInline var leaving: [UInt64] = []
     @usableFromInline var drain = SerialDrain<Accepted>()
     @usableFromInline var lastNumber: UInt64 = 0
     @usableFromInline var lastKey: UInt64 = 0
@@ -72,7 +80,7 @@ final class SubjectCore<Element: Sendable>: Sendable {
 
   /// Any thread; may be stale at once.
   @inlinable
-  var hasObservers: Bool { state.withLock { !$0.members.isEmpty } }
+  var hasObservers: Bool { state.withLock { $0.hasMembers } }
 
   /// The last element that was accepted. Any thread.
   @inlinable
@@ -114,13 +122,28 @@ final class SubjectCore<Element: Sendable>: Sendable {
   @inlinable
   func drain() {
     SerialDrain.drain(
-      takeBatch: { state.withLock { $0.drain.takeBatch() } },
-      handle: { accepted in deliver(accepted, to: state.withLock { $0.members(for: accepted) }) })
+      takeBatch: {
+        // What is removed is destroyed after the lock.
+        let (batch, removed) = state.withLock { state in
+          let batch = state.drain.takeBatch()
+          return (batch, batch.isEmpty ? state.settleMembers() : [])
+        }
+        _ = consume removed
+        return batch
+      },
+      handle: { accepted in
+        let (members, removed) = state.withLock { state in
+          let removed = state.settleMembers()
+          return (state.members(for: accepted), removed)
+        }
+        _ = consume removed
+        deliver(accepted, to: members)
+      })
   }
 
   @inlinable
   func deliver(_ accepted: Accepted, to members: [Member]) {
-    for member in members where member.since < accepted.number { member.observer.on(accepted.event) }
+    for member in members where member.since < accepted.number { member.observer?.on(accepted.event) }
   }
 
   @inlinable
@@ -213,8 +236,7 @@ final class SubjectCore<Element: Sendable>: Sendable {
       return Admission(key: nil, replay: recent.map { .next($0) } + [stopEvent])
     }
     state.lastKey += 1
-    state.unshareMembers()
-    state.members.append(Member(key: state.lastKey, since: state.lastNumber, observer: observer))
+    state.add(Member(key: state.lastKey, since: state.lastNumber, observer: observer))
     return Admission(key: state.lastKey, replay: state.recent.all.map { .next($0) })
   }
 
@@ -224,15 +246,11 @@ final class SubjectCore<Element: Sendable>: Sendable {
     return Disposables.create { [weak self] in self?.remove(key) }
   }
 
-  /// O(n) in the number of observers.
+  /// O(log n) in the number of observers, on average over many.
   @inlinable
   func remove(_ key: UInt64) {
-    let removed: Member? = state.withLock { state in
-      guard let index = state.index(of: key) else { return nil }
-      state.unshareMembers()
-      return state.members.remove(at: index)
-    }
-    // Its observer, maybe the last reference to what that captures, is destroyed here, after the lock.
+    let removed = state.withLock { $0.remove(key) }
+    // The observer, maybe the last reference to what that captures, is destroyed here, after the lock.
     _ = consume removed
   }
 }
@@ -265,77 +283,7 @@ extension SubjectCore.State {
   /// The observers of an event that is delivered now. Those of a stop event are forgotten here.
   @inlinable
   mutating func members(for accepted: SubjectCore.Accepted) -> [SubjectCore.Member] {
-    defer { if accepted.event.isStopEvent { members = [] } }
+    defer { if accepted.event.isStopEvent { (members, removedCount) = ([], 0) } }
     return members
-  }
-
-  /// Prepares a change of the members: copies them while the drainer may be reading the array, which it does outside of
-  /// the lock.
-  ///
-  /// Copy-on-write copies as well, but only until the drainer has released the array. Then the change is made in place,
-  /// and only the reference count orders it after the reading, which ThreadSanitizer does not see. O(n).
-  @inlinable
-  mutating func unshareMembers() {
-    if !drain.isActive { return }
-    var copy: [SubjectCore.Member] = []
-    copy.reserveCapacity(members.count + 1)
-    copy.append(contentsOf: members)
-    members = copy
-  }
-
-  /// Where the member of that key is; nil if it is no longer there. O(log n).
-  @inlinable
-  func index(of key: UInt64) -> Int? {
-    var (low, high) = (0, members.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if members[middle].key < key { low = middle + 1 } else { high = middle }
-    }
-    return low < members.count && members[low].key == key ? low : nil
-  }
-}
-
-/// The last elements of a stream, up to a limit: a ring buffer.
-@usableFromInline
-struct RecentElements<Element: Sendable>: Sendable {
-  @usableFromInline let limit: Int
-  // Once this is full, `oldest` goes round in it.
-  @usableFromInline var kept: [Element]
-  @usableFromInline var oldest = 0
-
-  @inlinable
-  init(limit: Int, _ first: [Element] = []) {
-    precondition(limit >= 0 && first.count <= limit)
-    self.limit = limit
-    kept = first
-  }
-
-  @inlinable
-  var isEmpty: Bool { kept.isEmpty }
-
-  @inlinable
-  var last: Element? {
-    if kept.isEmpty { return nil }
-    return kept[oldest == 0 ? kept.count - 1 : oldest - 1]
-  }
-
-  /// From the oldest to the newest.
-  @inlinable
-  var all: [Element] { Array(kept[oldest...] + kept[..<oldest]) }
-
-  /// Adds an element.
-  ///
-  /// - Returns: The element that it replaces, so that the caller chooses where that is destroyed.
-  @inlinable
-  mutating func append(_ element: Element) -> Element? {
-    if limit == 0 { return nil }
-    if kept.count < limit {
-      kept.append(element)
-      return nil
-    }
-    var displaced = element
-    swap(&kept[oldest], &displaced)
-    oldest = oldest + 1 == limit ? 0 : oldest + 1
-    return displaced
   }
 }

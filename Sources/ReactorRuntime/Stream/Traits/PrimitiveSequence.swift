@@ -16,11 +16,14 @@ public struct PrimitiveSequence<Trait: Sendable, Element: Sendable>: ObservableC
   public func asObservable() -> Observable<Element> { stream }
 }
 
+/// A grammar that has an element: that of a ``Single``, or of a ``Maybe``.
+public protocol ElementTrait: Sendable {}
+
 /// The grammar of a ``Single``.
-public enum SingleTrait: Sendable {}
+public enum SingleTrait: ElementTrait {}
 
 /// The grammar of a ``Maybe``.
-public enum MaybeTrait: Sendable {}
+public enum MaybeTrait: ElementTrait {}
 
 /// The grammar of a ``Completable``.
 public enum CompletableTrait: Sendable {}

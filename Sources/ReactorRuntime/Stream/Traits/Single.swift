@@ -156,44 +156,10 @@ extension PrimitiveSequence where Trait == SingleTrait {
   public func asCompletable() -> Completable { Completable(trusted: stream.ignoreElements()) }
 }
 
-/// Several singles.
+/// A list of singles.
 extension PrimitiveSequence where Trait == SingleTrait {
-  /// The results of both; fails as soon as one fails.
-  public static func zip<A, B>(
-    _ first: Single<A>, _ second: Single<B>, resultSelector: @escaping @Sendable (A, B) throws -> Element
-  ) -> Single<Element> { Single(trusted: .zip(first, second, resultSelector: resultSelector)) }
-
-  /// The results of both; fails as soon as one fails.
-  public static func zip<A, B>(_ first: Single<A>, _ second: Single<B>) -> Single<(A, B)>
-  where Element == (A, B) { zip(first, second) { ($0, $1) } }
-
-  /// The results of all three; fails as soon as one fails.
-  public static func zip<A, B, C>(
-    _ first: Single<A>, _ second: Single<B>, _ third: Single<C>,
-    resultSelector: @escaping @Sendable (A, B, C) throws -> Element
-  ) -> Single<Element> { Single(trusted: .zip(first, second, third, resultSelector: resultSelector)) }
-
-  /// The results of all three; fails as soon as one fails.
-  public static func zip<A, B, C>(
-    _ first: Single<A>, _ second: Single<B>, _ third: Single<C>
-  ) -> Single<(A, B, C)> where Element == (A, B, C) { zip(first, second, third) { ($0, $1, $2) } }
-
-  /// The results of all four; fails as soon as one fails.
-  public static func zip<A, B, C, D>(
-    _ first: Single<A>, _ second: Single<B>, _ third: Single<C>, _ fourth: Single<D>,
-    resultSelector: @escaping @Sendable (A, B, C, D) throws -> Element
-  ) -> Single<Element> {
-    Single(trusted: .zip(first, second, third, fourth, resultSelector: resultSelector))
-  }
-
-  /// The results of all four; fails as soon as one fails.
-  public static func zip<A, B, C, D>(
-    _ first: Single<A>, _ second: Single<B>, _ third: Single<C>, _ fourth: Single<D>
-  ) -> Single<(A, B, C, D)> where Element == (A, B, C, D) {
-    zip(first, second, third, fourth) { ($0, $1, $2, $3) }
-  }
-
-  /// What `resultSelector` returns for the results of all, in their order; of none, for an empty array.
+  /// What `resultSelector` returns for the results of all, in their order; of none, for an empty array. Fails as soon as one
+  /// fails.
   public static func zip<Part>(
     _ singles: some Collection<Single<Part>>,
     resultSelector: @escaping @Sendable ([Part]) throws -> Element
@@ -202,7 +168,7 @@ extension PrimitiveSequence where Trait == SingleTrait {
     return Single(trusted: .zip(singles.map(\.stream), resultSelector: resultSelector))
   }
 
-  /// The results of all, in their order; of none, an empty array.
+  /// The results of all, in their order; of none, an empty array. Fails as soon as one fails.
   public static func zip<Part>(_ singles: some Collection<Single<Part>>) -> Single<[Part]>
   where Element == [Part] { zip(singles) { $0 } }
 }

@@ -1,0 +1,134 @@
+import ReactorCore
+
+/// Sending an action together with the value that a task-local has where it is sent, such as the context of a trace.
+///
+/// Inside of a turn, task-locals have the values of the thread that runs the turn, whichever thread has sent the action. These
+/// methods give a task-local its value back while the action is processed: in `mutate`, in `reduce`, in observers, and in tasks
+/// that they start.
+///
+/// ```swift
+/// order.send(.ship, capturing: ServiceContext.$current)
+/// ```
+///
+/// What is sent by the other methods captures nothing, and pays nothing for these. A capturing send costs three allocations if the
+/// action has to wait in the mailbox, and nothing if an idle reactor on placement ``Placement/caller`` processes it at once: then
+/// its thread has the value.
+extension Reactor {
+  /// Sends an action as ``send(_:)``, with the value that a task-local has here. Any thread.
+  ///
+  /// With ``OverflowPolicy/dropOldest``, an action that finds no room is sent without the value.
+  ///
+  /// - Parameters:
+  ///   - action: The action.
+  ///   - local: The task-local.
+  @inlinable
+  public func send<Value>(_ action: Action, capturing local: TaskLocal<Value>) {
+    runtime.send(action, capturing: local, to: self)
+  }
+
+  /// Sends an action as ``trySend(_:)``, with the value that a task-local has here. Any thread.
+  ///
+  /// - Parameters:
+  ///   - action: The action.
+  ///   - local: The task-local.
+  /// - Throws: Like ``trySend(_:)``; the action was not accepted then.
+  @inlinable
+  public func trySend<Value>(_ action: Action, capturing local: TaskLocal<Value>) throws(SendError) {
+    try runtime.trySend(action, capturing: local, to: self, .never)
+  }
+
+  /// Sends an action that carries a reply as ``ask(before:_:)``, with the value that a task-local has here. Any task.
+  ///
+  /// - Parameters:
+  ///   - local: The task-local.
+  ///   - deadline: When to give up; nil waits without a limit.
+  ///   - action: Returns the action for a reply. Called once, on the calling thread.
+  /// - Returns: What the reactor gave to the reply.
+  /// - Throws: ``AskError``.
+  @inlinable
+  nonisolated(nonsending)
+    public func ask<Answer: Sendable, Value>(
+      capturing local: TaskLocal<Value>, before deadline: ContinuousClock.Instant? = nil,
+      _ action: (Reply<Answer>) -> Action
+    ) async throws(AskError) -> Answer
+  {
+    let reply = Reply<Answer>()
+    try await runtime.sendRequest(action(reply), capturing: local, to: self, before: deadline)
+    if let result = reply.poll() { return try result.get() }
+    return try await runtime.awaitReply(consume reply, before: deadline)
+  }
+}
+
+extension Runtime {
+  /// Sends an action with the value of a task-local, and reports it if it is refused. Any thread.
+  @inlinable
+  func send<R: Reactor<Action, Mutation, State>, Value>(
+    _ action: Action, capturing local: TaskLocal<Value>, to reactor: R
+  ) {
+    do {
+      try trySend(action, capturing: local, to: reactor, policy == .block ? .byPolicy : .never)
+    } catch .full {
+      // The mailbox applies the policies to actions only, and this one is a step.
+      switch policy {
+      case .block, .fail: reportRefused(action, .full)
+      case .dropNewest:
+        // The drop is counted there.
+        _ = mailbox.ensureOverflow()
+        reportRefused(action, .dropped)
+      case .dropOldest: send(action, to: reactor)
+      }
+    } catch {
+      reportRefused(action, error)
+    }
+  }
+
+  /// Sends an action with the value of a task-local, and throws if it is refused. Any thread.
+  @inlinable
+  func trySend<R: Reactor<Action, Mutation, State>, Value>(
+    _ action: Action, capturing local: TaskLocal<Value>, to reactor: R, _ wait: SendWait,
+    within budget: TurnBudget = .usual
+  ) throws(SendError) {
+    // As without a capture.
+    if let loop, loop.isClosed, !loop.runsTurnsHere { throw .closed }
+    if loop == nil, !ThreadStack.isLow, state.tryAcquire() {
+      // This thread has the value itself.
+      if mailbox.isInboundIdle { return runTurnAndRelease(with: action, of: reactor, within: budget) }
+      runTurnsAndRelease(of: reactor, within: budget)
+    }
+    let step = makeStep(of: reactor, action, local, local.get())
+    if let reason = enqueue(.step(step), to: reactor, wait, within: budget) { throw reason }
+  }
+
+  /// Makes a step that processes an action while a task-local has a value. It retains neither the reactor nor the runtime: what
+  /// runs a step holds both, and a reactor must go away although something is left in its mailbox.
+  @inlinable
+  func makeStep<R: Reactor<Action, Mutation, State>, Value>(
+    of reactor: R, _ action: Action, _ local: TaskLocal<Value>, _ value: Value
+  ) -> Step {
+    let (runtime, reactor) = (UncountedReference(self), UncountedReference(reactor))
+    return Step(
+      {
+        local.withValue(value) {
+          runtime.use { runtime in reactor.use { runtime.process(action, of: $0) } }
+        }
+      }, orDiscard: reporterOfLostAction(action))
+  }
+
+  /// Sends a request with the value of a task-local, and suspends the task until there is room.
+  @inlinable
+  nonisolated(nonsending)
+    func sendRequest<R: Reactor<Action, Mutation, State>, Value>(
+      _ action: Action, capturing local: TaskLocal<Value>, to reactor: R,
+      before deadline: ContinuousClock.Instant?
+    ) async throws(AskError)
+  {
+    let budget = TurnBudget(before: deadline)
+    do {
+      try await retryUntilRoom(in: reactor, before: deadline, within: budget) { () throws(SendError) in
+        try trySend(action, capturing: local, to: reactor, .never, within: budget)
+      }
+    } catch {
+      throw AskError(error)
+    }
+  }
+}

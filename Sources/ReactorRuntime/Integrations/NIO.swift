@@ -1,0 +1,146 @@
+#if NIO
+  public import NIOCore
+  import ReactorCore
+  import Synchronization
+
+  /// Reactors on the event loops of swift-nio. Requires the package trait `NIO`.
+  extension Placement {
+    /// The turns run on an event loop of swift-nio, which has other work in between.
+    ///
+    /// ```swift
+    /// let session = Session(on: .eventLoop(channel.eventLoop))
+    /// ```
+    ///
+    /// All reactors of one event loop share a loop: see ``Loop/hosted(by:)``. Any thread.
+    ///
+    /// - Parameter eventLoop: The event loop. The reactors retain it.
+    public static func eventLoop(_ eventLoop: any EventLoop) -> Placement { .loop(.hosted(by: eventLoop)) }
+  }
+
+  extension Loop {
+    /// The loop whose rounds an event loop of swift-nio runs. Any thread.
+    ///
+    /// It is the same one for all callers, as long as something retains it, such as a reactor on it, and it is not shut down.
+    /// Its turns, jobs and timers run on the thread of the event loop: there `inEventLoop` is true, and a channel's context may be
+    /// used.
+    ///
+    /// - **Waking.** A send to a loop that has nothing to do submits one task to the event loop. Further sends submit none
+    ///   before the rounds are over. After 16 rounds the event loop gets to its other work.
+    /// - **Timers** of the loop are scheduled tasks of the event loop: one for the earliest, and those that were scheduled before an
+    ///   earlier timer came.
+    /// - **Waiting.** A send that waits for room blocks the thread that sends, as everywhere. If that is the thread of the event
+    ///   loop, it runs the loop's rounds meanwhile, but none of its channels. So code of channels uses ``Reactor/ask(on:before:_:)``,
+    ///   or ``Reactor/trySend(_:)`` and ``Reactor/whenRoom(_:)``.
+    /// - **Watching.** ``Loop/watch(_:for:_:)`` throws ``WatchError/notPolled``: the event loop has channels for that.
+    /// - **The end.** The loop ends when it is shut down, or after the last reference to it. Shut it down before the event loop's
+    ///   group: `try Shutdown.close([loop], before: …)`, on any thread. If the event loop was shut down first, the next send makes
+    ///   the loop end, and a thread of its own runs what was accepted. But swift-nio prints an error then, since a task was
+    ///   submitted to an event loop that was shut down; and stops the program in its strict mode (`SWIFTNIO_STRICT=1`).
+    ///
+    /// Stops the program, with a message, if there is no memory.
+    ///
+    /// - Parameter eventLoop: The event loop. The loop retains it.
+    public static func hosted(by eventLoop: any EventLoop) -> Loop { EventLoops.shared.loop(of: eventLoop) }
+  }
+
+  /// The loops that event loops host.
+  private final class EventLoops: Sendable {
+    static let shared = EventLoops()
+
+    /// By their event loops. The loops retain these, so an identifier is not used again while its loop is there.
+    private let loops = WeakTable<ObjectIdentifier, Loop>()
+
+    func loop(of eventLoop: any EventLoop) -> Loop {
+      // A program makes few event loops.
+      let (loop, isNew) = loops.object(
+        of: ObjectIdentifier(eventLoop), where: { !$0.state.isClosed },
+        orMake: { Self.makeLoop(on: eventLoop) })
+      // So that the event loop counts as the host before its first round, if it waits for room in the mailbox of another one.
+      if isNew { try? loop.execute {} }
+      return loop
+    }
+
+    private static func makeLoop(on eventLoop: any EventLoop) -> Loop {
+      let waking = CalledWaking(
+        onTimer: { hosted, delay in
+          // Weak: the timer may be cancelled long before its time.
+          eventLoop.scheduleTask(in: .nanoseconds(delay.nanoseconds)) { [weak hosted] in _ = hosted?.run() }
+        },
+        onWake: { hosted in
+          let wakeUp = WakeUp(of: hosted)
+          eventLoop.execute { wakeUp.run() }
+        })
+      do {
+        let hosted = try HostedLoop(
+          name: "event-loop", turnLimit: 1024, jobCapacity: 1 << 20, calling: waking,
+          isHost: { eventLoop.inEventLoop })
+        return Loop(withoutThread: hosted.loop.state, keeping: hosted)
+      } catch {
+        fatalError("the loop of an event loop cannot be made: \(error)")
+      }
+    }
+  }
+
+  /// A task of an event loop that runs rounds. An event loop that was shut down prints an error for each task that is submitted,
+  /// or stops the program in the strict mode of swift-nio. If it does not, it drops the task, and so this object.
+  private final class WakeUp: Sendable {
+    private let hosted: HostedLoop
+    // Relaxed: the event loop runs the task before it releases it.
+    private let hasRun = Atomic(false)
+
+    init(of hosted: HostedLoop) { self.hosted = hosted }
+
+    func run() {
+      hasRun.store(true, ordering: .relaxed)
+      hosted.run()
+    }
+
+    deinit {
+      if hasRun.load(ordering: .relaxed) { return }
+      // Not here: this may be the middle of a send, or of a turn. Nobody else will run the rounds.
+      let end = { @Sendable [hosted] in hosted.shutdown() }
+      if !DedicatedThread.tryDetach(named: "reactor-closing", end) {
+        preconditionFailure(
+          "an event loop was shut down before its reactors, and the system gives no thread to end them")
+      }
+    }
+  }
+
+  extension Reactor {
+    /// Sends an action that carries a reply, and returns a future for the value with which the reactor replies. Any thread, also
+    /// inside of turns.
+    ///
+    /// ```swift
+    /// account.ask(on: context.eventLoop) { reply in .balance(reply) }.whenSuccess { … }
+    /// ```
+    ///
+    /// Like ``ask(_:before:completion:)``, except that it does not wait for room on the thread of the event loop: there, what finds
+    /// no room is kept beside the mailbox, up to its `reentrantCapacity`, if the ``OverflowPolicy`` is
+    /// ``OverflowPolicy/block``.
+    ///
+    /// - Parameters:
+    ///   - eventLoop: The event loop of the future.
+    ///   - deadline: When to give up; nil waits without a limit.
+    ///   - action: Returns the action for a reply. Called once, on the calling thread.
+    /// - Returns: A future that fails with an ``AskError``, if there is no value.
+    /// - Complexity: Three allocations, besides those of the future; more with a deadline, for a timer of Dispatch.
+    @inlinable
+    public func ask<Value: Sendable>(
+      on eventLoop: any EventLoop, before deadline: ContinuousClock.Instant? = nil,
+      _ action: (Reply<Value>) -> Action
+    ) -> EventLoopFuture<Value> {
+      let promise = eventLoop.makePromise(of: Value.self)
+      let isJob = eventLoop.inEventLoop
+      // As inside of a job of a loop: no send waits.
+      let outer = isJob ? TurnMark.enter() : nil
+      ask(action, before: deadline) { result in
+        switch result {
+        case .success(let value): promise.succeed(value)
+        case .failure(let error): promise.fail(error)
+        }
+      }
+      if let outer { TurnMark.leave(outer) }
+      return promise.futureResult
+    }
+  }
+#endif
