@@ -18,21 +18,87 @@ public final class Journal: Sendable {
   /// The store, and what the log contains. Held during each commit and each recovery.
   let log: SystemMutex<Log>
   let work = SystemMutex(Work())
-  /// The members, also for a while those whose reactors are gone. Not weak: that would slow down each use of a member.
-  let members = SystemMutex<[UInt32: JournalMember]>([:])
+  let members = SystemMutex(Members())
   /// Whether the committer must take the work.
   let hasWork = Atomic(false)
   let wake: EventCount
-  let failureStore = SystemMutex<JournalError?>(nil)
+  let failureStore = SystemMutex(Failure())
+
+  /// Why the journal has ended.
+  struct Failure: Sendable {
+    /// The first error; nil if there is none.
+    private(set) var reason: JournalError?
+    /// Whether the members were told.
+    var isAnnounced = false
+
+    /// Notes an error unless there is an earlier one, and returns the first one.
+    mutating func note(_ error: JournalError) -> JournalError {
+      let first = reason ?? error
+      reason = first
+      return first
+    }
+  }
 
   /// What the log contains. The thread that holds the lock.
   struct Log: Sendable {
     var end: JournalEnd
     /// Entries that the store does not know yet.
     var newEntries: [JournalEntryRow] = []
+    /// All entries, by name.
+    private(set) var rows: [String: JournalEntryRow]
+    private(set) var lastNumber: UInt32
     /// The positions of the snapshots that the store keeps of an entry, as far as that is known; the older one first.
     var stored: [UInt32: [UInt64]] = [:]
     var isOpen = true
+
+    init(end: JournalEnd) {
+      self.end = end
+      rows = Dictionary(end.entries.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+      lastNumber = end.entries.map(\.number).max() ?? 0
+    }
+
+    /// Adds an entry that the store does not know yet.
+    mutating func add(_ row: JournalEntryRow) {
+      newEntries.append(row)
+      rows[row.name] = row
+      lastNumber = row.number
+    }
+
+    /// The position after which an entry without a snapshot is read. The store learns of an entry with the next commit, so nothing
+    /// has become longer since it was added.
+    func start(of entry: JournalEntry) -> UInt64 { rows[entry.name]?.since ?? end.position }
+  }
+
+  /// The members, also for a while those whose reactors are gone. Not weak: that would slow down each use of a member.
+  struct Members: Sendable {
+    private(set) var byNumber: [UInt32: JournalMember] = [:]
+    /// With how many members those are looked for whose reactors are gone.
+    private var limit = 64
+
+    /// Adds a member. O(1) on average: the gone ones are removed whenever there are twice as many members as stayed the last time.
+    ///
+    /// - Returns: The member that had the same number, which must be destroyed outside of the lock. And the members among which the
+    ///   caller must find the gone ones, for ``remove(_:)``; mostly none. Outside of the lock, too: a weak reference that is
+    ///   loaded may become the last one, and the end of a reactor may use the journal.
+    mutating func add(_ member: JournalMember) -> (replaced: JournalMember?, candidates: [JournalMember]) {
+      var candidates: [JournalMember] = []
+      if byNumber.count >= limit {
+        candidates = Array(byNumber.values)
+        limit = .max
+      }
+      return (byNumber.updateValue(member, forKey: member.entry.number), candidates)
+    }
+
+    /// Removes those of the candidates that are gone. Their entries may have new members.
+    mutating func remove(_ gone: [JournalMember]) {
+      for member in gone {
+        let number = member.entry.number
+        if byNumber[number] === member { byNumber[number] = nil }
+      }
+      limit = max(64, 2 * byNumber.count)
+    }
+
+    mutating func removeAll() { byNumber = [:] }
   }
 
   /// Opens a journal in a file, which it makes if it is not there. A few other files are beside it, with the same beginning of
@@ -42,8 +108,7 @@ public final class Journal: Sendable {
   public convenience init(
     at path: String, configuration: JournalConfiguration = JournalConfiguration()
   ) throws(JournalError) {
-    let mark = ReplayMark(path: path + "-replay", retries: configuration.replaysTrappedRecords)
-    try self.init(store: SQLiteStore(path: path), mark: mark, configuration)
+    try self.init(store: SQLiteStore(path: path), markPath: path + "-replay", configuration)
   }
 
   /// Opens a journal in a store of your own.
@@ -52,20 +117,28 @@ public final class Journal: Sendable {
   public convenience init(
     store: any JournalStore, configuration: JournalConfiguration = JournalConfiguration()
   ) throws(JournalError) {
-    try self.init(store: store, mark: nil, configuration)
+    try self.init(store: store, markPath: nil, configuration)
   }
 
-  /// - Parameter mark: Notes which record is being replayed.
+  /// - Parameter markPath: The file that notes which record is being replayed; nil if nothing does.
   package init(
-    store: any JournalStore, mark: ReplayMark?, _ configuration: JournalConfiguration
+    store: any JournalStore, markPath: String?, _ configuration: JournalConfiguration
   ) throws(JournalError) {
     do { wake = try EventCount() } catch {
       throw .failed(code: 0, message: "no memory")
     }
     self.store = store
-    self.mark = mark
     self.configuration = configuration
     log = SystemMutex(Log(end: try store.open()))
+    // Behind the store's lock: the mark belongs to the process that has the store open.
+    do throws(JournalError) {
+      mark = try markPath.map { path throws(JournalError) in
+        try ReplayMark(path: path, retries: configuration.replaysTrappedRecords)
+      }
+    } catch {
+      store.close()
+      throw error
+    }
     _ = DedicatedThread(named: "reactor-journal") { [self] in runCommitter() }
   }
 
@@ -74,12 +147,10 @@ public final class Journal: Sendable {
   /// - Parameter name: As long as a reactor has the same name, it gets its state back. One reactor at a time may use it.
   public func entry(_ name: String) -> JournalEntry {
     log.withLock { log in
-      if let row = (log.end.entries + log.newEntries).first(where: { $0.name == name }) {
-        return JournalEntry(journal: self, row)
-      }
-      let number = (log.end.entries + log.newEntries).map(\.number).max().map { $0 + 1 } ?? 1
+      if let row = log.rows[name] { return JournalEntry(journal: self, row) }
+      let number = log.lastNumber + 1
       let row = JournalEntryRow(number: number, name: name, since: log.end.position)
-      log.newEntries.append(row)
+      log.add(row)
       return JournalEntry(journal: self, row)
     }
   }
@@ -88,26 +159,22 @@ public final class Journal: Sendable {
   public var durablePosition: UInt64 { log.withLock { $0.end.position } }
 
   /// Why the journal has ended; nil if it has not. Any thread.
-  public var failure: JournalError? { failureStore.withLock { $0 } }
+  public var failure: JournalError? { failureStore.withLock { $0.reason } }
 
   func addMember(_ entry: JournalEntry, _ visibility: Visibility) -> JournalMember {
     let member = JournalMember(self, entry, visibility)
-    let replaced = members.withLock { members in
-      // Those whose reactors are gone.
-      let gone = members.filter { $0.value.isGone }
-      for number in gone.keys { members[number] = nil }
-      let other = members.updateValue(member, forKey: entry.number)
-      precondition(other?.bound == nil, useTwice(entry))
-      return (gone, other)
+    let (replaced, candidates) = members.withLock { $0.add(member) }
+    precondition(replaced.map { $0.bound == nil || $0.isGone } ?? true, useTwice(entry))
+    if !candidates.isEmpty {
+      let gone = candidates.filter(\.isGone)
+      members.withLock { $0.remove(gone) }
     }
-    // Not under the lock: this may destroy them.
-    withExtendedLifetime(replaced) {}
     return member
   }
 
   /// Stops the program if a reactor is started whose entry another one uses.
   func checkUse(by member: JournalMember) {
-    precondition(members.withLock { $0[member.entry.number] } === member, useTwice(member.entry))
+    precondition(members.withLock { $0.byNumber[member.entry.number] } === member, useTwice(member.entry))
   }
 
   private func useTwice(_ entry: JournalEntry) -> String {
@@ -119,7 +186,7 @@ public final class Journal: Sendable {
   }
 
   /// The members whose reactors may exist.
-  var currentMembers: [JournalMember] { members.withLock { Array($0.values) } }
+  var currentMembers: [JournalMember] { members.withLock { Array($0.byNumber.values) } }
 }
 
 /// A reactor's place in a ``Journal``: see ``Journal/entry(_:)``.

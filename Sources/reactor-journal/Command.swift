@@ -32,6 +32,8 @@ struct Filter: Equatable {
   var entry: String?
   var from: UInt64 = 1
   var until: UInt64 = .max
+
+  func contains(_ position: UInt64) -> Bool { from <= position && position <= until }
 }
 
 /// A command with its arguments.

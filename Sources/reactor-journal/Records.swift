@@ -12,9 +12,7 @@ func dump(_ path: String, _ filter: Filter) throws(Failure) {
         let name = names[run.entry] ?? "\(run.entry)"
         do throws(MalformedRecord) {
           while let record = try run.next() {
-            if (filter.from...max(filter.from, filter.until)).contains(position),
-              filter.entry == nil || filter.entry == name
-            {
+            if filter.contains(position), filter.entry == nil || filter.entry == name {
               print(line(record, of: run, entry: name, position: position, epoch: batch.epoch))
             }
             if run.kind == .mutations { position += 1 }

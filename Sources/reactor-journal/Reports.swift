@@ -97,6 +97,8 @@ extension JournalError {
     case .trapped(let entry, let position): "Replaying position \(position) of \(entry) stopped the process."
     case .diverged(let entry, let position):
       "The state of \(entry) at position \(position) has another digest."
+    case .snapshotTooLarge(let entry, let byteCount):
+      "The state of \(entry) has \(byteCount) bytes, which is too large for a snapshot."
     }
   }
 }

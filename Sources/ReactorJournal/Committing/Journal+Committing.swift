@@ -9,7 +9,10 @@ struct Work: Sendable {
   var snapshots: [PendingSnapshot] = []
   var jobs: [@Sendable () -> Void] = []
   var mustStop = false
+  /// Whether the committer takes no more work.
   var hasStopped = false
+  /// Whether the committer does nothing more at all.
+  var hasEnded = false
 }
 
 /// A snapshot that is to be written.
@@ -42,8 +45,24 @@ extension Journal {
     addWork { _ in }
   }
 
-  /// Ends the journal because of an error outside of a commit.
-  func fail(_ error: JournalError) { addWork { $0.jobs.append { [self] in fence(error, tried: []) } } }
+  /// Ends the journal because of an error outside of a commit. No commit begins afterwards; one that has begun may still succeed. The
+  /// committer tells the members later. Any thread; one that has used the store must still have the log, so that a commit of another thread finds the reason.
+  func fail(_ error: JournalError) {
+    failureStore.withLock { _ = $0.note(error) }
+    addWork { $0.jobs.append { [self] in fence(error, tried: []) } }
+  }
+
+  /// Ends the journal because a group was written and cannot be applied. Any thread.
+  func fail(_ error: JournalError, applying group: CommittedGroup, of member: JournalMember) {
+    fail(error)
+    addWork {
+      $0.jobs.append {
+        // After the members were told, as in `fence`.
+        for ends in group.ends { ends.refuse(.unknownOutcome(error)) }
+        member.finishGroup()
+      }
+    }
+  }
 }
 
 /// The committer.
@@ -94,7 +113,7 @@ extension Journal {
     }
     members.removeFirst(taken)
     if groups.isEmpty, snapshots.isEmpty { return }
-    if let failure { return refuse(groups, .notWritten(failure)) }
+    if failure != nil { return fence(.fenced, tried: groups) }
     let count = groups.reduce(0) { $0 + $1.group.count }
     do {
       var position = try commit(groups.map(\.group), count, snapshots.map(\.snapshot))
@@ -144,14 +163,16 @@ extension Journal {
   ///
   /// - Parameter tried: The groups that the failed commit contained.
   private func fence(_ error: JournalError, tried: [(member: JournalMember, group: PendingGroup)]) {
-    let isFirst = failureStore.withLock { failure in
-      defer { failure = failure ?? error }
-      return failure == nil
+    let (first, isAnnounced) = failureStore.withLock { failure in
+      defer { failure.isAnnounced = true }
+      return (failure.note(error), failure.isAnnounced)
     }
     // Before the groups are refused, which allows their members to reply again: no reply may leave that tells of what is lost.
-    if isFirst { for member in currentMembers { member.fence(error) } }
-    refuse(tried, error.isOutcomeKnown ? .notWritten(error) : .unknownOutcome(error))
-    if isFirst { configuration.onFailure(error) }
+    if !isAnnounced { for member in currentMembers { member.fence(first) } }
+    // A store that refuses everything after an error does not say which.
+    let reason = error == .fenced ? first : error
+    refuse(tried, error.isOutcomeKnown ? .notWritten(reason) : .unknownOutcome(reason))
+    if !isAnnounced { configuration.onFailure(first) }
   }
 }
 
@@ -192,9 +213,9 @@ extension Journal: Closeable {
     for member in currentMembers { unfinished += member.bound?.finishClosing(before: deadline) ?? [] }
     if !unfinished.isEmpty { return unfinished }
     addWork { $0.mustStop = true }
-    while !work.withLock({ $0.hasStopped }) {
+    while !work.withLock({ $0.hasEnded }) {
       if .now >= deadline { return [Unfinished(name: "journal", loop: nil, occupation: .notRun)] }
-      _ = wake.wait(timeoutNanoseconds: 1_000_000) { work.withLock { $0.hasStopped } }
+      _ = wake.wait(timeoutNanoseconds: 1_000_000) { work.withLock { $0.hasEnded } }
     }
     return []
   }
@@ -212,12 +233,18 @@ extension Journal: Closeable {
     // They find the journal closed.
     for snapshot in late.snapshots { snapshot.finish() }
     for job in late.jobs { job() }
-    // Their reactors have ended. A member retains the journal; this destroys them outside of the lock.
+    removeMembers()
+    // Last: a thread that waits for the end must not return while this one still runs code of the program.
+    work.withLock { $0.hasEnded = true }
+    wake.notify()
+  }
+
+  /// Their reactors have ended. A member retains the journal; this destroys them outside of the lock.
+  private func removeMembers() {
     let ended = members.withLock { members in
-      defer { members = [:] }
+      defer { members.removeAll() }
       return members
     }
     withExtendedLifetime(ended) {}
-    wake.notify()
   }
 }

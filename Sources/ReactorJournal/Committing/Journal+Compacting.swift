@@ -8,22 +8,34 @@ extension Journal {
   /// kept, too; of a reactor with fewer than two states, all records.
   ///
   /// - Returns: The position of the last record that was removed; 0 if none ever was.
-  /// - Throws: ``JournalError``; ``JournalError/fenced`` if the journal was closed. ``JournalError/diskFull`` does not end the
-  ///   journal, every other error does.
+  /// - Throws: ``JournalError``; ``JournalError/fenced`` if the journal was closed. ``JournalError/diskFull`` and
+  ///   ``JournalError/snapshotTooLarge(entry:byteCount:)`` do not end the journal, every other error does.
   @discardableResult
   public func compact() async throws(JournalError) -> UInt64 {
     let end = durablePosition
-    for member in currentMembers { try await storeState(of: member, at: end) }
+    let members = currentMembers
+    for (index, member) in members.enumerated() {
+      if index % Self.statesAtOnce == 0 {
+        // So that one commit has many of them. Those that are not made now are when it is their turn.
+        for member in members[index...].prefix(Self.statesAtOnce) where !isStored(member, at: end) {
+          member.bound?.requestSnapshot()
+        }
+      }
+      try await storeState(of: member, at: end)
+    }
     let result = await withCheckedContinuation { continuation in
       addJob { [self] in
         continuation.resume(returning: Result { () throws(JournalError) in try removeRecords() })
       }
     }
-    switch result {
-    case .failure(.diskFull), .failure(.fenced), .success: break
-    case .failure(let error): fail(error)
-    }
     return try result.get()
+  }
+
+  /// How many states are encoded at once, each by a thread, and are in memory.
+  private static var statesAtOnce: Int { 16 }
+
+  private func isStored(_ member: JournalMember, at end: UInt64) -> Bool {
+    log.withLock { $0.stored[member.entry.number]?.last ?? 0 } >= end
   }
 
   /// Waits until a state with the records up to a position is stored. Gives up when others than the reactor have prevented it a
@@ -31,7 +43,7 @@ extension Journal {
   private func storeState(of member: JournalMember, at end: UInt64) async throws(JournalError) {
     for _ in 0..<3 {
       guard let bound = member.bound, bound.followerRuntime != nil else { return }
-      if log.withLock({ $0.stored[member.entry.number]?.last ?? 0 }) >= end { return }
+      if isStored(member, at: end) { return }
       let before = bound.snapshotCount
       while bound.snapshotCount == before, bound.reactor != nil {
         if let failure { throw failure }
@@ -39,6 +51,7 @@ extension Journal {
         bound.requestSnapshot()
         do { try await Task.sleep(for: .milliseconds(1)) } catch { return }
       }
+      if let failure = bound.snapshotFailure { throw failure }
     }
   }
 
@@ -46,7 +59,12 @@ extension Journal {
   private func removeRecords() throws(JournalError) -> UInt64 {
     if let failure { throw failure }
     return try log.withLock { log in
-      Result { () throws(JournalError) in try log.compact(store) }
+      let result = Result { () throws(JournalError) in try log.compact(store) }
+      switch result {
+      case .failure(.diskFull), .failure(.fenced), .success: break
+      case .failure(let error): fail(error)
+      }
+      return result
     }.get()
   }
 }

@@ -2,32 +2,140 @@ import ReactorCore
 import ReactorRuntime
 
 extension Journal {
+  /// Reads the states of many reactors with one pass over the log, and starts them; leaves out those that have started. Any
+  /// thread, before the reactors' first use.
+  ///
+  /// ``DurableReactor/recover(progress:)`` of one reactor reads the log behind its snapshot. For each of 10,000 reactors that would be
+  /// 10,000 passes.
+  ///
+  /// Holds locks of the journal meanwhile: its commits and other recoveries wait.
+  ///
+  /// - Parameters:
+  ///   - reactors: Reactors of this journal, of any types. Another journal's reactor stops the program.
+  ///   - progress: As with ``DurableReactor/recover(progress:)``.
+  /// - Throws: ``JournalError``: a snapshot or a record cannot be read. None of the reactors is started then.
+  /// - Complexity: O(number of reactors + number of records in the journal since the oldest of their snapshots).
+  public func recover(
+    _ reactors: [any DurableReactor], progress: ((RecoveryProgress) -> Void)? = nil
+  ) throws(JournalError) {
+    let recoveries = reactors.compactMap { makeRecovery(of: $0) }
+    try recover(recoveries, progress)
+    for recovery in recoveries { recovery.startReactor() }
+  }
+
+  private func makeRecovery<R: DurableReactor>(of reactor: R) -> (any EntryRecovering)? {
+    let member = reactor.member
+    precondition(member.journal === self, "\(R.self) belongs to another journal")
+    return member.bound == nil ? EntryRecovery(reactor, member.entry, configuration) : nil
+  }
+
   /// Reads the state of a reactor: its newest snapshot that can be read, and then the records behind it. Any thread.
   func recover<R: DurableReactor>(
     _ reactor: R, _ entry: JournalEntry, _ progress: ((RecoveryProgress) -> Void)?
   ) throws(JournalError) -> RecoveredState<R.State> {
+    let recovery = EntryRecovery(reactor, entry, configuration)
+    try recover([recovery], progress)
+    return recovery.recovered
+  }
+
+  private func recover(
+    _ recoveries: [any EntryRecovering], _ progress: ((RecoveryProgress) -> Void)?
+  ) throws(JournalError) {
     if let failure { throw failure }
-    return try log.withLock { log in
-      Result { () throws(JournalError) in
+    try log.withLock { log in
+      let result = Result { () throws(JournalError) in
         guard log.isOpen else { throw .fenced }
-        try mark?.check(entry)
-        var recovered =
-          try readSnapshot(of: R.self, entry, &log)
-          ?? RecoveredState(
-            state: reactor.initialState,
-            position: log.end.entries.first { $0.number == entry.number }?.since ?? log.end.position,
-            requests: RequestWindow(limit: configuration.requestWindow))
-        try replay(
-          reactor.makeReplayer(), R.digest, entry, into: &recovered, until: log.end.position, progress)
-        return recovered
+        for recovery in recoveries {
+          try mark?.check(recovery.entry)
+          try recovery.begin(store, &log)
+        }
+        try replay(recoveries, until: log.end.position, progress)
       }
+      // The store refuses everything now. What is wrong with the records of one reactor does not end the others.
+      if case .failure(let error) = result, case .failed = error { fail(error) }
+      return result
     }.get()
   }
 
-  /// Reads the newest snapshot that can be read, and notes it and the older one as stored: a newer one is worth nothing.
-  private func readSnapshot<R: DurableReactor>(
-    of _: R.Type, _ entry: JournalEntry, _ log: inout Log
-  ) throws(JournalError) -> RecoveredState<R.State>? {
+  /// Applies the records behind the snapshots, one batch at a time.
+  private func replay(
+    _ recoveries: [any EntryRecovering], until end: UInt64, _ progress: ((RecoveryProgress) -> Void)?
+  ) throws(JournalError) {
+    let start = recoveries.map(\.start).min() ?? end
+    if start >= end { return }
+    let byNumber = Dictionary(
+      recoveries.map { ($0.entry.number, $0) }, uniquingKeysWith: { first, _ in first })
+    let only = recoveries.count == 1 ? recoveries.first : nil
+    var position = start
+    try store.readBatches(from: start + 1) { batch throws(JournalError) in
+      position = batch.first + UInt64(batch.count) - 1
+      var reader = RecordRunReader(batch.bytes.span.bytes, first: batch.first)
+      while let run = try reader.next() {
+        // A state with no other one beside it needs no table.
+        let recovery = only.map { $0.entry.number == run.entry ? $0 : nil } ?? byNumber[run.entry]
+        try recovery?.apply(run, ofBatch: batch.first, byteCount: batch.bytes.count, mark)
+      }
+      progress?(RecoveryProgress(position: position, end: end, start: start))
+      return true
+    }
+    if position < end { throw .gap(position: position + 1) }
+    for recovery in recoveries {
+      recovery.end(at: end)
+      mark?.succeed(recovery.entry)
+    }
+  }
+}
+
+/// The recovery of one reactor, without its type. The thread that recovers, which holds the lock of the log until the start.
+protocol EntryRecovering: AnyObject {
+  var entry: JournalEntry { get }
+  /// The position that the state had before the first record was applied. After ``begin(_:_:)``.
+  var start: UInt64 { get }
+  /// Reads the snapshot.
+  func begin(_ store: any JournalStore, _ log: inout Journal.Log) throws(JournalError)
+  /// Applies a run of the entry, unless the snapshot contains it.
+  ///
+  /// - Parameters:
+  ///   - run: One of the entry.
+  ///   - first: The first position of its batch.
+  ///   - byteCount: How large the batch is.
+  ///   - mark: Notes which record is being replayed.
+  func apply(_ run: borrowing RecordRun, ofBatch first: UInt64, byteCount: Int, _ mark: ReplayMark?)
+    throws(JournalError)
+  /// Notes that all records up to a position were applied.
+  func end(at position: UInt64)
+  /// Starts the reactor with the state.
+  func startReactor()
+}
+
+final class EntryRecovery<R: DurableReactor>: EntryRecovering {
+  let entry: JournalEntry
+  private(set) var start: UInt64 = 0
+  // Not one value: the digest of the state is computed while the identifiers change.
+  private var state: R.State
+  private var requests: RequestWindow
+  private var position: UInt64 = 0
+  private var growth = Growth()
+  private let reactor: R
+  private let replayer: RecordReplayer<R.State>
+  private let configuration: JournalConfiguration
+  /// The first position of the last batch that had records of the entry.
+  private var lastBatch: UInt64 = 0
+
+  init(_ reactor: R, _ entry: JournalEntry, _ configuration: JournalConfiguration) {
+    (self.reactor, self.entry, self.configuration) = (reactor, entry, configuration)
+    replayer = reactor.makeReplayer()
+    state = reactor.initialState
+    requests = RequestWindow(limit: configuration.requestWindow)
+  }
+
+  var recovered: RecoveredState<R.State> {
+    RecoveredState(state: state, position: position, requests: requests, growth: growth)
+  }
+
+  func begin(_ store: any JournalStore, _ log: inout Journal.Log) throws(JournalError) {
+    position = log.start(of: entry)
+    // The newest snapshot that can be read is used. It and the older one are noted as stored: a newer one is worth nothing.
     let snapshots = try store.readSnapshots(of: entry.number)
     log.stored[entry.number] = []
     for (index, snapshot) in snapshots.enumerated() {
@@ -37,39 +145,33 @@ extension Journal {
         let state = try? R.decodeSnapshot(from: &decoder, version: snapshot.version)
       else { continue }
       log.stored[entry.number] = snapshots[index...].map(\.position).sorted()
-      return RecoveredState(
-        state: state, position: snapshot.position, requests: requests,
-        growth: Growth(snapshotBytes: snapshot.bytes.count))
+      (self.state, self.requests, position) = (state, requests, snapshot.position)
+      growth.snapshotBytes = snapshot.bytes.count
+      break
     }
-    return nil
+    start = position
   }
 
-  /// Applies the records behind a snapshot, one batch at a time.
-  private func replay<State>(
-    _ replayer: RecordReplayer<State>, _ digest: (borrowing State) -> UInt64?, _ entry: JournalEntry,
-    into recovered: inout RecoveredState<State>, until end: UInt64, _ progress: ((RecoveryProgress) -> Void)?
+  func apply(
+    _ run: borrowing RecordRun, ofBatch first: UInt64, byteCount: Int, _ mark: ReplayMark?
   ) throws(JournalError) {
-    let start = recovered.position
-    if start >= end { return }
+    // All of the entry's records in a batch are in one group, so a snapshot contains all of them or none.
+    if first <= start { return }
     let mark = mark?.begin(entry)
-    try store.readBatches(from: start + 1) { batch throws(JournalError) in
-      let last = batch.first + UInt64(batch.count) - 1
-      // All of the entry's records in a batch are in one group, so a snapshot contains all of them or none.
-      if batch.first <= start {
-        recovered.position = max(start, last)
-        return true
-      }
-      let count = try RecordReplayer<State>.apply(
-        batch.bytes.span.bytes, first: batch.first, of: entry, requests: &recovered.requests,
-        digest: { digest(recovered.state) },
-        { run throws(JournalError) in try replayer.body(run, mark, &recovered.state) })
-      recovered.position = last
-      recovered.growth.records += count
-      recovered.growth.bytes += count > 0 ? batch.bytes.count : 0
-      progress?(RecoveryProgress(position: last, end: end, start: start))
-      return true
+    let count = try RecordReplayer<R.State>.apply(
+      run, of: entry, requests: &requests, digest: { R.digest(of: state) },
+      { run throws(JournalError) in try replayer.body(run, mark, &state) })
+    growth.records += count
+    if count > 0, first != lastBatch {
+      growth.bytes += byteCount
+      lastBatch = first
     }
-    if recovered.position < end { throw .gap(position: recovered.position + 1) }
-    mark?.succeed(entry)
+  }
+
+  func end(at position: UInt64) { self.position = max(self.position, position) }
+
+  func startReactor() {
+    reactor.member.keep(recovered)
+    reactor.runtime.ensureStarted(reactor)
   }
 }

@@ -3,8 +3,8 @@ import ReactorRuntime
 
 extension Journal {
   /// Goes through the history of a reactor: calls `body` after each mutation. Begins with the oldest kept state, or with the
-  /// initial one. The log keeps its records; but the store is opened for writing, so it notes a new epoch, and no process may have
-  /// it open.
+  /// initial one. The log keeps its records. No process may have the store open. One that is opened for writing notes a new epoch;
+  /// `SQLiteStore(path: path, access: .readOnly)` changes nothing.
   ///
   /// ```swift
   /// try Journal.replay(store, Ledger(…), entry: "ledger/1", until: 4711) { state, mutation, position in … }

@@ -1,7 +1,11 @@
+import ReactorCore
+
 /// The limits of a ``Journal``.
 public struct JournalConfiguration: Sendable {
-  /// How many bytes of records a reactor's turns hand over before the reactor waits for the disk. As many again are being
-  /// committed; a turn that is running finishes its actions. Together this bounds the memory of each reactor's journal.
+  /// How many bytes of records a reactor's turns hand over before the reactor waits for the disk. Each reply, confirmation or effect
+  /// that waits for the disk counts as 128 bytes. As many again are being committed; a turn that is running ends
+  /// within eight actions of the limit.
+  /// Together this bounds the memory of each reactor's journal.
   public var bufferBytes = 1024 * 1024
   /// How many bytes a commit collects before it leaves other reactors to the next one.
   public var commitBytes = 1024 * 1024
@@ -20,6 +24,14 @@ public struct JournalConfiguration: Sendable {
   public var replaysTrappedRecords = false
   /// Called once, with the error that has ended the journal. On the journal's thread.
   public var onFailure: @Sendable (JournalError) -> Void = { _ in }
+  /// Called with what does not end the journal but should be looked at: ``JournalError/snapshotTooLarge(entry:byteCount:)``, for each
+  /// snapshot that was left out. On a thread of the journal. The default writes a line to standard error.
+  public var onWarning: @Sendable (JournalError) -> Void = { warning in
+    StandardError.write("warning: journal: \(warning)\n")
+  }
 
   public init() {}
+
+  /// About what the journal and its reply need. What the asker keeps is not known.
+  static var bytesOfEnd: Int { 128 }
 }

@@ -19,11 +19,18 @@ package final class ReplayMark: Sendable {
   /// The record at which two processes have ended.
   private let trapped: (entry: UInt64, position: UInt64)?
 
-  /// - Parameter path: Of the file. Nil if it cannot be mapped.
+  /// Reads and changes the mark. So only the process that has the store open may do this.
+  ///
+  /// - Parameter path: Of the file.
   /// - Parameter retries: Whether a record is tried again at which two processes have ended.
-  package init?(path: String, retries: Bool) {
-    guard let words = MappedWords(path: path, count: Word.count) else { return nil }
-    self.words = words
+  /// - Throws: ``JournalError/diskFull``, or the reason why the file cannot be used.
+  package init(path: String, retries: Bool) throws(JournalError) {
+    do throws(MappedWords.Refusal) {
+      words = try MappedWords(path: path, count: Word.count)
+    } catch {
+      if error.isDiskFull { throw .diskFull }
+      throw .failed(code: error.code, message: "The file \(path) cannot be used: \(error)")
+    }
     let entry = words[Word.entry.rawValue]
     let position = words[Word.position.rawValue]
     let hasEnded = position != 0

@@ -93,6 +93,15 @@ public struct RecordDecoder: ~Escapable {
     return [UInt8](copying: bytes.extracting(start..<offset))
   }
 
+  /// Reads a value whose bytes are as they were in memory.
+  @inlinable
+  mutating func readBytes<Value: BitwiseCopyable>(of _: Value.Type) throws(MalformedRecord) -> Value {
+    guard remainingCount >= MemoryLayout<Value>.size else { throw MalformedRecord() }
+    let value = bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: Value.self)
+    offset &+= MemoryLayout<Value>.size
+    return value
+  }
+
   /// Reads the bytes that are left, without copying them.
   @inlinable @_lifetime(copy self)
   public mutating func readRest() -> RawSpan {

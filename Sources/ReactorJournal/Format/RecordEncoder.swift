@@ -76,6 +76,14 @@ public struct RecordEncoder: Sendable {
     end &+= bytes.byteCount
   }
 
+  /// Appends the bytes of a value as they are in memory.
+  @inlinable
+  mutating func append<Value: BitwiseCopyable>(bytesOf value: Value) {
+    reserve(MemoryLayout<Value>.size)
+    store(value, at: end)
+    end &+= MemoryLayout<Value>.size
+  }
+
   /// Makes sure that `size` more bytes can be stored.
   @inlinable
   mutating func reserve(_ size: Int) {
@@ -84,7 +92,7 @@ public struct RecordEncoder: Sendable {
 
   /// Stores a value at an offset, which there must be room for.
   @inlinable
-  mutating func store<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value, at offset: Int) {
+  mutating func store<Value: BitwiseCopyable>(_ value: Value, at offset: Int) {
     var span = storage.mutableSpan
     var bytes = span.mutableBytes
     bytes.storeBytes(of: value, toByteOffset: offset, as: Value.self)

@@ -21,6 +21,8 @@ package protocol BoundReactor: AnyObject, Sendable {
   func requestSnapshot()
   /// How many snapshots were written or dropped.
   var snapshotCount: Int { get }
+  /// Why the last snapshot was left out; nil if it was not.
+  var snapshotFailure: JournalError? { get }
 }
 
 /// An object of a known class, as an atomic reference needs it.
@@ -58,6 +60,7 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
   /// what the snapshot contains is ordered by the ownership of the follower.
   private let isMakingSnapshot = Atomic(false)
   private let finishedSnapshots = Atomic(0)
+  private let lastSnapshotFailure = SystemMutex<JournalError?>(nil)
 
   /// Up to where the follower's state contains the records.
   @exclusivity(unchecked) private var position: UInt64
@@ -113,7 +116,9 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
     }
     let member = member
     let step = { @Sendable [self] in
-      apply(group, to: follower)
+      if let error = apply(group, to: follower) {
+        return member.journal.fail(error, applying: group, of: member)
+      }
       // After the end of this turn, when its state can be read. In this order: no reply to a later turn overtakes them.
       group.runEnds()
       TurnEndAction { member.finishGroup() }.runAfterTurn()
@@ -125,8 +130,10 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
   }
 
   /// Applies the records. The owner of the follower, in a step.
-  private func apply(_ group: CommittedGroup, to follower: Follower<R>) {
-    if group.count == 0 { return }
+  ///
+  /// - Returns: Why what was written cannot be applied; nil if it was.
+  private func apply(_ group: CommittedGroup, to follower: Follower<R>) -> JournalError? {
+    if group.count == 0 { return nil }
     let runtime = follower.runtime
     do {
       let count = try RecordReplayer<R.State>.apply(
@@ -144,31 +151,39 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
       growth.records += count
       growth.bytes += group.bytes.count
       if growth.needsSnapshot(journal.configuration) { isSnapshotDue.store(true, ordering: .relaxed) }
+      return nil
     } catch {
-      // What was written cannot be read: it must not become more.
-      journal.fail(error)
+      return error
     }
   }
 
   /// Applies the records one by one, and notifies the observers of `state` of each state.
   private func notify(_ run: borrowing RecordRun, _ follower: Follower<R>) throws(JournalError) {
     var run = copy run
+    var position = run.first
     do throws(MalformedRecord) {
       while let record = try run.next() {
         let mutation = try R.schema.decode(R.Mutation.self, record, run.version)
         follower.runtime.reduceInStep(mutation, of: follower)
+        position += 1
       }
     } catch {
-      throw .malformed(position: run.first)
+      throw .malformed(position: position)
     }
   }
 
   // MARK: Snapshots
 
-  var snapshotCount: Int { finishedSnapshots.load(ordering: .relaxed) }
+  // Acquire: what `finishSnapshot` wrote before it.
+  var snapshotCount: Int { finishedSnapshots.load(ordering: .acquiring) }
 
-  private func finishSnapshot() {
-    finishedSnapshots.add(1, ordering: .relaxed)
+  var snapshotFailure: JournalError? { lastSnapshotFailure.withLock { $0 } }
+
+  /// Called by the thread that made the snapshot, or by the committer.
+  private func finishSnapshot(_ failure: JournalError? = nil) {
+    lastSnapshotFailure.withLock { $0 = failure }
+    // Release: pairs with the load in `snapshotCount`.
+    finishedSnapshots.add(1, ordering: .releasing)
     isMakingSnapshot.store(false, ordering: .relaxed)
   }
 
@@ -182,15 +197,22 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
     let member = member
     let isBegun = follower.runtime.tryRunAlone(follower, named: "reactor-state") { [self] in
       isSnapshotDue.store(false, ordering: .relaxed)
+      // Not only of this reactor's last record: otherwise a reactor without new ones would keep all records of others. In this
+      // order: what is committed later has a later position. While the reactor exists, no other one writes to its entry.
+      let (end, stored) = journal.log.withLock { ($0.end.position, $0.stored[entry.number]?.last) }
+      if weakReactor != nil, member.isApplied { position = max(position, end) }
+      // The store keeps two snapshots: a second one of the same state would take the place of an older one, for nothing.
+      if stored == position { return finishSnapshot() }
       var encoder = RecordEncoder()
       requests.encode(into: &encoder)
       follower.runtime.readLatest(of: follower) { R.encodeSnapshot(of: $0, into: &encoder) }
       let bytes = encoder.take()
       growth = Growth(snapshotBytes: bytes.count)
-      // Not only of this reactor's last record: otherwise a reactor without new ones would keep all records of others. In this
-      // order: what is committed later has a later position. While the reactor exists, no other one writes to its entry.
-      let end = journal.durablePosition
-      if weakReactor != nil, member.isApplied { position = max(position, end) }
+      if bytes.count > journal.store.largestSnapshot {
+        let failure = JournalError.snapshotTooLarge(entry: entry.name, byteCount: bytes.count)
+        finishSnapshot(failure)
+        return journal.configuration.onWarning(failure)
+      }
       let snapshot = JournalSnapshot(
         entry: entry.number, position: position, version: R.schema.version, bytes: bytes)
       journal.enqueue(PendingSnapshot(snapshot: snapshot) { [self] in finishSnapshot() })

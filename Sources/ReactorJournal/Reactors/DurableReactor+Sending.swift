@@ -5,7 +5,8 @@ extension DurableReactor {
   /// Reads the state from the journal, and starts the reactor with it; does nothing if it has started. Any thread, before
   /// the first use: a reactor that is used first does the same, and stops the program if there is an error.
   ///
-  /// Holds locks of the journal meanwhile: its commits and other recoveries wait.
+  /// Holds locks of the journal meanwhile: its commits and other recoveries wait. For many reactors, ``Journal/recover(_:progress:)``
+  /// reads the log once.
   ///
   /// - Parameter progress: Called now and then, on this thread. It must not call the journal or its reactors, which would
   ///   deadlock.

@@ -10,7 +10,7 @@ import Synchronization
 /// ```
 ///
 /// There is at most one pending group and one that is being committed. While the pending one is full, the reactor runs no
-/// turns. That is the bound of its memory.
+/// turns. That is the bound of its memory. The ends count, too: a reactor that only replies while the disk is slow has no records.
 @usableFromInline
 package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   // Unchecked: only the owner of the reactor uses `writer`, `requests`, `isAtLimit` and the counts.
@@ -19,8 +19,8 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   let entry: JournalEntry
   let visibility: Visibility
   fileprivate let shared = SystemMutex(Shared())
-  /// The position of the last commit that contained a record of this reactor. Relaxed: who needs what it stands for waits for
-  /// something that comes after the commit.
+  /// The position of the last commit that contained a record of this reactor. The committer stores it with release after the commit.
+  /// Other threads load it with acquire, so they also see what the committer did before.
   let durablePosition = Atomic<UInt64>(0)
 
   @exclusivity(unchecked) @usableFromInline var writer = RecordRunWriter()
@@ -32,7 +32,7 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   @exclusivity(unchecked) var requests = RequestWindow(limit: 0)
   /// Whether the pending group was full at the end of the last turn.
   @exclusivity(unchecked) private var wasFull = false
-  private let boundReference = AtomicReference<BoundReference>()
+  let boundReference = AtomicReference<BoundReference>()
   private let recovery = SystemMutex<(any Sendable)?>(nil)
 
   /// What the owner has handed over, and what becomes of it.
@@ -71,6 +71,11 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
       return result
     }
     return try result.get()
+  }
+
+  /// Keeps a state that was recovered together with others, for the start. Any thread.
+  func keep<State>(_ recovered: RecoveredState<State>) {
+    recovery.withLock { if $0 == nil { $0 = recovered } }
   }
 
   @usableFromInline package func start(_ reactor: any AnyObject & Sendable) -> any Sendable {
@@ -116,18 +121,23 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   /// How many records the turn has written.
   @usableFromInline var recordedInTurn: Int { writer.byteCount == 0 ? 0 : Int(writer.unfinishedCount) }
 
+  // Otherwise a thousand large records in one turn are more than a row can hold.
+  @usableFromInline package var mustEndTurn: Bool {
+    writer.byteCount >= journal.configuration.bufferBytes
+  }
+
   @usableFromInline package func endTurn(_ ends: TurnEnds) {
     let count = recordedInTurn
     if count > 0 { endRun(of: count) }
     let (refused, mustQueue) = shared.withLock { shared -> (HeldEnds?, Bool) in
       if count > 0, shared.failure == nil {
         shared.pending.append(&writer, count)
-        wasFull = isFull(shared)
       }
       // Together with the records, so that they share their fate.
       let held = shared.mustHold ? takeEnds(ends) : nil
       if shared.failure != nil { return (held, false) }
-      if let held { shared.pending.ends.append(held) }
+      if let held { shared.pending.append(held) }
+      wasFull = isFull(shared)
       // It is kept until its records are applied.
       if shared.pending.reactor == nil, !shared.pending.isEmpty { shared.pending.reactor = bound?.reactor }
       return (nil, shared.tryQueue())
@@ -188,8 +198,15 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
     if mustResume, let reactor { bound?.resume(reactor) }
   }
 
+  @usableFromInline package func tryTakeBack() -> Bool {
+    shared.withLock { shared in
+      defer { shared.isSuspended = false }
+      return shared.isSuspended
+    }
+  }
+
   private func isFull(_ shared: Shared) -> Bool {
-    shared.failure == nil && shared.pending.byteCount >= journal.configuration.bufferBytes
+    shared.failure == nil && shared.pending.memory >= journal.configuration.bufferBytes
   }
 
   // MARK: The committer
@@ -229,15 +246,16 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
 
   /// Refuses everything that is pending, and what comes later, and closes the reactor. The committer.
   func fence(_ failure: JournalError) {
-    let (pending, wasSuspended) = shared.withLock { shared -> (PendingGroup, Bool) in
+    let pending = shared.withLock { shared -> PendingGroup in
       shared.failure = failure
-      defer { (shared.pending, shared.isSuspended) = (PendingGroup(), false) }
-      return (shared.pending, shared.isSuspended)
+      defer { shared.pending = PendingGroup() }
+      return shared.pending
     }
     for ends in pending.ends { ends.refuse(.notWritten(failure)) }
     guard let bound, let reactor = bound.reactor else { return }
     bound.close(reactor, .discard)
-    if wasSuspended { bound.resume(reactor) }
+    // Only now: a loop that is shut down waits for a reactor that is about to come back.
+    if tryTakeBack() { bound.resume(reactor) }
   }
 }
 

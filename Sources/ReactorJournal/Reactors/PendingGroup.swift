@@ -6,15 +6,27 @@ struct PendingGroup: Sendable {
   private(set) var bytes: [UInt8] = []
   /// How many mutations there are.
   private(set) var count = 0
-  var ends: [HeldEnds] = []
+  private(set) var ends: [HeldEnds] = []
   /// Alive until its records are applied.
   var reactor: (any AnyObject & Sendable)?
   /// Where the last run begins, if it is one of mutations: another turn can continue it.
   private var openRun: Int?
 
+  /// How many replies and the like there are in `ends`.
+  private var endCount = 0
+
   var byteCount: Int { bytes.count }
 
+  /// What counts for the bound of the memory.
+  var memory: Int { bytes.count + endCount * JournalConfiguration.bytesOfEnd }
+
   var isEmpty: Bool { bytes.isEmpty && ends.isEmpty }
+
+  /// Adds the ends of a turn.
+  mutating func append(_ turn: HeldEnds) {
+    endCount += turn.count
+    ends.append(turn)
+  }
 
   /// Moves the runs of a turn here.
   mutating func append(_ writer: inout RecordRunWriter, _ turnCount: Int) {
@@ -31,7 +43,13 @@ final class HeldEnds: @unchecked Sendable {
   // Unchecked: one thread at a time has it, the owner and then the committer; `ends` is taken once.
   @exclusivity(unchecked) private var ends: TakenTurnEnds?
 
-  init(_ ends: consuming TakenTurnEnds) { self.ends = consume ends }
+  /// How many there are.
+  let count: Int
+
+  init(_ ends: consuming TakenTurnEnds) {
+    count = ends.count
+    self.ends = consume ends
+  }
 
   /// Runs them, or leaves them to the turn that the calling thread is inside of.
   func run() { if let ends = ends.take() { ends.run() } }

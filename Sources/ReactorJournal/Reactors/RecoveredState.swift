@@ -38,8 +38,9 @@ extension RecordReplayer {
   /// Applies what a batch contains of one reactor. Compares the digests.
   ///
   /// - Parameters:
-  ///   - entry: The reactor's number.
-  ///   - position: What comes before or at it is contained in the state, and left out.
+  ///   - bytes: Those of the batch.
+  ///   - first: The position of its first record.
+  ///   - entry: The reactor's entry.
   ///   - requests: Gets the identifiers.
   ///   - digest: Computes the digest of the state.
   ///   - apply: Applies a run of mutations.
@@ -52,15 +53,24 @@ extension RecordReplayer {
     var count = 0
     while let run = try reader.next() {
       if run.entry != entry.number { continue }
-      switch run.kind {
-      case .mutations:
-        try apply(run)
-        count += Int(run.count)
-      case .identifiers: try requests.insertAll(of: run)
-      case .digests: try compare(run, digest(), of: entry)
-      }
+      count += try self.apply(run, of: entry, requests: &requests, digest: digest, apply)
     }
     return count
+  }
+
+  /// Applies one run of a reactor: as above.
+  static func apply(
+    _ run: borrowing RecordRun, of entry: JournalEntry, requests: inout RequestWindow,
+    digest: () -> UInt64?, _ apply: (borrowing RecordRun) throws(JournalError) -> Void
+  ) throws(JournalError) -> Int {
+    switch run.kind {
+    case .mutations:
+      try apply(run)
+      return Int(run.count)
+    case .identifiers: try requests.insertAll(of: run)
+    case .digests: try compare(run, digest(), of: entry)
+    }
+    return 0
   }
 
   private static func compare(_ run: borrowing RecordRun, _ digest: UInt64?, of entry: JournalEntry)

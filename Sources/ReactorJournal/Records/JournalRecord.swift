@@ -4,7 +4,7 @@ import ReactorCore
 /// A mutation that a journal can contain.
 ///
 /// A mutation that conforms to `Codable` needs no more than the conformance; it is written as JSON, which takes about 2 µs.
-/// By hand it takes about 20 ns:
+/// A structure of numbers can be written as it is in memory: ``RawRecord``. By hand a record takes about 20 ns:
 ///
 /// ```swift
 /// enum Mutation: JournalRecord {

@@ -25,6 +25,10 @@ public enum JournalError: Error, Sendable, Equatable {
   /// The state that the records give has another digest than when they were written.
   case diverged(entry: String, position: UInt64)
 
+  /// The state of a reactor is too large for the store, so it has no new snapshot. Records are written and read as before, but the
+  /// log grows: ``Journal/compact()`` removes nothing that an older snapshot does not contain.
+  case snapshotTooLarge(entry: String, byteCount: Int)
+
   /// Whether it is known that a commit that throws this has written nothing.
   public var isOutcomeKnown: Bool {
     if case .failed = self { false } else { true }

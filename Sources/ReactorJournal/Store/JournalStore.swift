@@ -1,10 +1,15 @@
 /// Where a journal keeps its records: one ordered log of batches, and snapshots beside it.
 ///
-/// A store is used by one thread at a time: by the thread that opens the journal, and then by its committer. It knows nothing of
-/// reactors; what the bytes mean is the journal's.
+/// A store is used by one thread at a time, which need not be the same: by the thread that opens the journal, by its committer, and by
+/// threads that recover reactors. The journal has a lock for that. A store knows nothing of reactors; what
+/// the bytes mean is the journal's.
 ///
 /// A store never repeats an operation that failed: the journal decides.
 public protocol JournalStore: AnyObject, Sendable {
+  /// How many bytes a snapshot may have. A larger one is never given to ``commit(_:entries:snapshots:)``. A constant; any thread. The
+  /// default is no limit.
+  var largestSnapshot: Int { get }
+
   /// Opens the store for writing: makes sure that no other process has it open, and checks the end of the log.
   ///
   /// - Throws: ``JournalError/locked`` if another process has it open; the error of what is wrong with the log otherwise.
@@ -41,6 +46,10 @@ public protocol JournalStore: AnyObject, Sendable {
 
   /// Closes the store and lets other processes open it. Nothing may be called afterwards.
   func close()
+}
+
+extension JournalStore {
+  public var largestSnapshot: Int { .max }
 }
 
 /// Where a log ends.

@@ -17,6 +17,7 @@ extension SQLiteStore {
       do throws(JournalError) {
         if let snapshot = try readSnapshot(in: slot) { found.append(snapshot) }
       } catch .badChecksum {
+        damagedSlots.insert(slot)
       }
     }
     return found.sorted { $0.position > $1.position }

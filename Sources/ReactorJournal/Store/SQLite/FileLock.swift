@@ -44,7 +44,12 @@ struct FileLock: ~Copyable {
   /// Notes that the journal exists, so that an empty file is known to be a damaged one.
   func markComplete() { _ = write(descriptor, "1\n", 2) }
 
-  deinit { close(descriptor) }
+  deinit {
+    // Closing alone is not enough: a process that another thread has forked has a copy of the descriptor until it
+    // executes its program, and would keep the lock until then.
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 }
 
 /// The size of a file in bytes; nil if there is none.

@@ -19,6 +19,10 @@ extension SQLiteStore {
       for snapshot in snapshots { try put(snapshot, end: next.position, connection) }
     }
     log = next
+    // Not before the transaction has succeeded. A snapshot has gone into one of its entry's damaged slots, if there was one.
+    for snapshot in snapshots {
+      if let slot = damagedSlot(of: snapshot.entry) { damagedSlots.remove(slot) }
+    }
   }
 
   /// Checks that a batch follows the end of the log. What does not is refused before anything is written.
@@ -42,7 +46,13 @@ extension SQLiteStore {
       number, since, SQLiteSchema.checksum(number, since, blob: name), blob: name)
   }
 
-  /// Overwrites the older of the entry's two snapshots.
+  /// The first slot of an entry with a snapshot that was found damaged. They are read, and so checked, before the entry gets another
+  /// snapshot.
+  private func damagedSlot(of entry: UInt32) -> Int64? {
+    damagedSlots.isEmpty ? nil : SQLiteSchema.slots(of: entry).first(where: damagedSlots.contains)
+  }
+
+  /// Overwrites a snapshot of the entry that cannot be read, or else the older one of two.
   private func put(
     _ snapshot: JournalSnapshot, end: Int64, _ connection: SQLiteConnection
   ) throws(SQLiteError) {
@@ -55,7 +65,8 @@ extension SQLiteStore {
       if position <= end { positions[Int(connection.snapshots.integer(0) - slots.lowerBound)] = position }
     }
     connection.snapshots.reset()
-    let slot = positions[0] <= positions[1] ? slots.lowerBound : slots.upperBound
+    let older = positions[0] <= positions[1] ? slots.lowerBound : slots.upperBound
+    let slot = damagedSlot(of: snapshot.entry) ?? older
     let position = Int64(snapshot.position)
     let version = Int64(snapshot.version)
     try connection.putSnapshot.run(

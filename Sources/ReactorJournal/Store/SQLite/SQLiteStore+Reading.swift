@@ -156,7 +156,10 @@ extension SQLiteStore {
       try rows.copyBlob(4, into: &bytes)
       guard rows.integer(3) == SQLiteSchema.checksum(slot, position, version, blob: bytes),
         position >= 0, let version = UInt16(exactly: version)
-      else { return nil }
+      else {
+        damagedSlots.insert(slot)
+        return nil
+      }
       return JournalSnapshot(
         entry: UInt32(slot / 2), position: UInt64(position), version: version, bytes: bytes)
     }

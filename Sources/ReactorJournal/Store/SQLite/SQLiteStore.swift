@@ -6,7 +6,7 @@
 /// After an error of SQLite other than a full disk the store refuses everything: SQLite itself would accept later commits, though
 /// the one that failed may be missing.
 ///
-/// A commit is O(its bytes); from time to time it writes the log back first, which is O(the log), about
+/// A commit is O(its bytes); from time to time it writes the log back first, which is O(the log), at most about
 /// ``defaultCheckpointBytes``.
 // Unchecked: a store is used by one thread at a time, as JournalStore says. SQLite's connection may move between threads.
 public final class SQLiteStore: JournalStore, @unchecked Sendable {
@@ -17,9 +17,17 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
     case readOnly
   }
 
-  /// How many bytes the log may have before they are written back.
+  /// How many bytes the log may have before they are written back. Of many small commits, a sixteenth of that.
   public static let defaultCheckpointBytes = 64 << 20
 
+  /// After so many commits the log is written back early: synchronising both files again costs a fraction of these commits. The next
+  /// ones write over the log, which takes less time than to make a file longer.
+  static let commitsBeforeEarlyCheckpoint = 128
+
+  /// SQLite takes rows of 10⁹ bytes; some of them are for the other columns.
+  static let defaultLargestSnapshot = 1_000_000_000 - 1024
+
+  public let largestSnapshot: Int
   let path: String
   let access: Access
   private let vfs: String?
@@ -28,8 +36,12 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
   private var lock: FileLock?
   private(set) var connection: SQLiteConnection?
   private var isFenced = false
+  private var commitsSinceCheckpoint = 0
   /// What the file says of the log, as of the last commit.
   var log = SQLiteLog()
+
+  /// The slots with a snapshot that was found damaged.
+  var damagedSlots: Set<Int64> = []
 
   /// Describes a store. ``open()`` makes the file if it is missing.
   ///
@@ -40,7 +52,11 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
     self.init(path: path, access: access, vfs: nil, checkpointBytes: Self.defaultCheckpointBytes)
   }
 
-  init(path: String, access: Access, vfs: String?, checkpointBytes: Int) {
+  init(
+    path: String, access: Access, vfs: String?, checkpointBytes: Int,
+    largestSnapshot: Int = defaultLargestSnapshot
+  ) {
+    self.largestSnapshot = largestSnapshot
     self.path = path
     self.access = access
     self.vfs = vfs
@@ -152,11 +168,22 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
   func transaction(_ body: (SQLiteConnection) throws(SQLiteError) -> Void) throws(JournalError) {
     try write { connection throws(SQLiteError) in
       // Not after a commit: an error then would be one of the next commit, not of this one, which is durable.
-      if connection.database.writtenPages() >= checkpointPages { try connection.database.checkpoint() }
+      try checkpointIfDue(connection)
       try connection.begin.run()
       try body(connection)
       try connection.commit.run()
     }
+  }
+
+  /// Writes the log back if it is long, or not so short and of many commits.
+  private func checkpointIfDue(_ connection: SQLiteConnection) throws(SQLiteError) {
+    let pages = connection.database.writtenPages()
+    let mayBeEarly = commitsSinceCheckpoint >= Self.commitsBeforeEarlyCheckpoint
+    if pages >= (mayBeEarly ? checkpointPages / 16 : checkpointPages) {
+      try connection.database.checkpoint()
+      commitsSinceCheckpoint = 0
+    }
+    commitsSinceCheckpoint += 1
   }
 
   /// Runs `body`, which writes. After an error the store refuses everything, unless the disk is full and nothing has changed.

@@ -1,8 +1,9 @@
 import Dispatch
 import ReactorCore
+import ReactorJournal
 
-/// A store that keeps everything in memory, for tests. What was committed is there again when the same object is opened by
-/// another ``Journal``.
+/// A store that keeps everything in memory, for tests of services. What was committed is there again when the same object is opened
+/// by another `Journal`.
 ///
 /// Commits can be held back, made to fail, and limited in size. Any thread may use these switches.
 public final class InMemoryStore: JournalStore {
@@ -14,6 +15,7 @@ public final class InMemoryStore: JournalStore {
     var batches: [JournalBatch] = []
     var snapshots: [JournalSnapshot] = []
     var capacity = Int.max
+    var largestSnapshot = Int.max
     var error: JournalError?
     var writesBeforeError = false
     var commits = 0
@@ -54,10 +56,15 @@ public final class InMemoryStore: JournalStore {
   }
 
   /// How many bytes of records and snapshots there is room for. A commit for which there is no room throws
-  /// ``JournalError/diskFull``.
+  /// `JournalError.diskFull`.
   public var capacity: Int {
     get { contents.withLock { $0.capacity } }
     set { contents.withLock { $0.capacity = newValue } }
+  }
+
+  public var largestSnapshot: Int {
+    get { contents.withLock { $0.largestSnapshot } }
+    set { contents.withLock { $0.largestSnapshot = newValue } }
   }
 
   /// How many bytes of records and snapshots there are.
