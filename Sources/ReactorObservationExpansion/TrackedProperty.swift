@@ -1,0 +1,99 @@
+#if canImport(SwiftSyntax)
+  import SwiftSyntax
+
+  /// What `@ObservableState` does with a member of the state that it is attached to.
+  enum MemberKind {
+    /// Each change is announced.
+    case tracked(TrackedProperty)
+    /// A `@Pulse`: compared by its count when a state is delivered.
+    case pulse(name: String)
+    /// Not stored, constant, ignored on purpose, or no property at all.
+    case untouched
+    /// It cannot be tracked, and is not marked as ignored.
+    case refused(ObservationDiagnostic)
+  }
+
+  /// A stored property whose changes are announced.
+  struct TrackedProperty {
+    /// As it is written, perhaps in backquotes.
+    let name: String
+    /// The name of the property that contains its value.
+    let storage: String
+  }
+
+  extension VariableDeclSyntax {
+    /// Returns what becomes of the property.
+    var observationKind: MemberKind {
+      guard bindingSpecifier.tokenKind == .keyword(.var), !isOfType, !hasAttribute(ignoredName) else {
+        return .untouched
+      }
+      guard let binding = bindings.first, !binding.isComputed else { return .untouched }
+      if bindings.count > 1 { return .refused(.severalProperties) }
+      guard let name = binding.name else { return .refused(.pattern) }
+      if name.hasPrefix("_") { return .untouched }
+      if hasAttribute("Pulse") { return .pulse(name: name.withoutBackquotes) }
+      if let wrapper = customAttributes.first { return .refused(.wrapper(wrapper)) }
+      if binding.accessorBlock != nil { return .refused(.propertyObservers) }
+      if let modifier = unsupportedModifier { return .refused(.modifier(modifier)) }
+      return .tracked(TrackedProperty(name: name, storage: "_" + name.withoutBackquotes))
+    }
+
+    /// Whether it belongs to the type, not to a value.
+    private var isOfType: Bool {
+      modifiers.contains { $0.name.tokenKind == .keyword(.static) || $0.name.tokenKind == .keyword(.class) }
+    }
+
+    /// A modifier that the storage of a tracked property cannot have.
+    private var unsupportedModifier: String? {
+      modifiers.first { modifier in
+        [.keyword(.lazy), .keyword(.weak), .keyword(.unowned)].contains(modifier.name.tokenKind)
+      }?.name.text
+    }
+
+    /// The attributes that may be property wrappers: those of the language begin with a lower-case letter.
+    private var customAttributes: [String] {
+      attributeNames.filter { name in
+        name != trackedName && name != "MainActor"
+          && name.split(separator: ".").last?.first?.isUppercase == true
+      }
+    }
+
+    func hasAttribute(_ name: String) -> Bool {
+      attributeNames.contains { $0 == name || $0.hasSuffix("." + name) }
+    }
+
+    private var attributeNames: [String] {
+      attributes.compactMap { element in
+        guard case .attribute(let attribute) = element else { return nil }
+        return attribute.attributeName.trimmedDescription
+      }
+    }
+  }
+
+  extension PatternBindingSyntax {
+    var name: String? { pattern.as(IdentifierPatternSyntax.self)?.identifier.text }
+
+    /// Whether it has a getter. A block of `willSet` and `didSet` only belongs to a stored property.
+    var isComputed: Bool {
+      guard let accessors = accessorBlock?.accessors else { return false }
+      guard case .accessors(let list) = accessors else { return true }
+      return list.contains { accessor in
+        let kind = accessor.accessorSpecifier.tokenKind
+        return kind != .keyword(.willSet) && kind != .keyword(.didSet)
+      }
+    }
+
+    /// Whether the property is nil without an initializer: `var name: String?`.
+    var isNilByDefault: Bool {
+      guard let type = typeAnnotation?.type else { return false }
+      return type.is(OptionalTypeSyntax.self) || type.is(ImplicitlyUnwrappedOptionalTypeSyntax.self)
+    }
+  }
+
+  extension String {
+    var withoutBackquotes: String { filter { $0 != "`" } }
+  }
+
+  let ignoredName = "ObservableStateIgnored"
+  let trackedName = "ObservableStateTracked"
+#endif
