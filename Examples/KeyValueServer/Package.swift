@@ -12,7 +12,10 @@ let package = Package(
     .systemLibrary(name: "CMalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
     .executableTarget(
       name: "KeyValueServer",
-      dependencies: [.product(name: "ReactorRuntime", package: "swift-reactor-runtime")]
+      dependencies: [
+        .product(name: "ReactorJournal", package: "swift-reactor-runtime"),
+        .product(name: "ReactorRuntime", package: "swift-reactor-runtime"),
+      ]
         + (usesJemalloc ? ["CMalloc"] : []),
       swiftSettings: [.treatAllWarnings(as: .error)] + (usesJemalloc ? [.define("JEMALLOC")] : [])),
   ],

@@ -1,15 +1,30 @@
 """Starts servers for the tests, and speaks the protocol with them byte for byte."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
+import threading
 import time
 
 SERVER = os.environ.get("KV_SERVER", os.path.join(os.path.dirname(__file__), "../.build/debug/KeyValueServer"))
+# How many seconds a test waits for what must happen before it fails.
+PATIENCE = 120
+
+
+def until(condition, seconds=PATIENCE):
+    """Waits until condition() is true, and returns what it returned; or, when the time is over, what it returned last."""
+    deadline = time.monotonic() + seconds
+    while True:
+        result = condition()
+        if result or time.monotonic() > deadline:
+            return result
+        time.sleep(0.01)
 
 
 def free_port():
+    """A port that nobody listened on a moment ago. Another process may take it."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
@@ -18,40 +33,91 @@ def free_port():
 class Process:
     """A server in a process of its own; a context, at the end of which it is ended."""
 
-    def __init__(self, *arguments, reference=False):
-        self.port = free_port()
+    def __init__(self, *arguments, reference=False, limits=None, environment=None):
+        """limits: options of the shell's ulimit, such as "-n 60". environment: variables besides those of this process."""
+        self.arguments, self.reference, self.limits = arguments, reference, limits
+        self.environment = {**os.environ, **(environment or {})}
         self.connections = []
-        if reference:
-            command = ["redis-server", "--port", str(self.port), "--save", "", "--appendonly", "no",
-                       "--bind", "127.0.0.1"]
-        else:
-            command = [SERVER, "--port", str(self.port), *map(str, arguments)]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.process = None
 
     def __enter__(self):
-        deadline = time.time() + 20
+        deadline = time.monotonic() + PATIENCE
+        if not self.reference:
+            # The system chooses the port, and the log has it.
+            self._launch([SERVER, "--port", "0", *map(str, self.arguments)])
+            found = until(lambda: self.logged(r"listening on [0-9.]+:(\d+)") or self.process.poll() is not None)
+            if found is True or not found:
+                raise RuntimeError(f"no server: {self._end()!r}")
+            self.port = int(found[1])
+            return self
         while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.port)).close()
+            # redis-server has no way to tell which port it got, so another process may take the port first.
+            self.port = free_port()
+            self._launch(["redis-server", "--port", str(self.port), "--save", "", "--appendonly", "no",
+                          "--bind", "127.0.0.1", *map(str, self.arguments)])
+            if until(lambda: self._is_serving() or self.process.poll() is not None) and self.process.poll() is None:
                 return self
-            except OSError:
-                if time.time() > deadline or self.process.poll() is not None:
-                    raise RuntimeError(f"no server: {self.process.stderr.read()!r}")
-                time.sleep(0.02)
+            log = self._end()
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"no redis-server: {log!r}")
+
+    def _launch(self, command):
+        if self.limits:
+            command = ["sh", "-c", f'ulimit {self.limits} && exec "$@"', "sh", *command]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                        env=self.environment)
+        # Read all the time: a server whose log nobody reads waits at some point.
+        self.lines = []
+        self.reader = threading.Thread(target=self._read_log, args=(self.process.stderr, self.lines), daemon=True)
+        self.reader.start()
+
+    @staticmethod
+    def _read_log(stream, lines):
+        for line in stream:
+            lines.append(line.decode())
+
+    def _is_serving(self):
+        """Whether the process on the port is this one."""
+        try:
+            connection = Connection(self.port)
+        except OSError:
+            return False
+        try:
+            return f"process_id:{self.process.pid}\r" in connection.call("INFO", "server").decode()
+        except (OSError, Closed, AttributeError, ValueError):
+            return False
+        finally:
+            connection.close()
+
+    def _end(self):
+        """Kills the process if it has not ended; returns its log."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.reader.join()
+        self.process.stderr.close()
+        return self.log()
 
     def __exit__(self, *_):
         for connection in self.connections:
             connection.close()
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        self.process.stderr.close()
+        self._end()
+
+    def log(self):
+        """What the server has logged so far."""
+        return "".join(self.lines)
+
+    def logged(self, pattern):
+        """The last line of the log that a regular expression matches, or None."""
+        found = [match for line in list(self.lines) if (match := re.search(pattern, line))]
+        return found[-1] if found else None
 
     def terminate(self):
         """Ends the server as an operator does; returns its status and its log."""
         self.process.send_signal(signal.SIGTERM)
-        log = self.process.stderr.read().decode()
-        return self.process.wait(20), log
+        status = self.process.wait(PATIENCE)
+        self.reader.join()
+        return status, self.log()
 
     def connect(self):
         self.connections.append(Connection(self.port))
@@ -67,7 +133,7 @@ class Connection:
 
     def __init__(self, port):
         self.socket = socket.create_connection(("127.0.0.1", port))
-        self.socket.settimeout(30)
+        self.socket.settimeout(PATIENCE)
         self.buffer = b""
 
     def close(self):

@@ -67,7 +67,7 @@ extension Server {
         "Server",
         [
           "redis_version:\(Self.redisVersion)", "redis_mode:standalone", "server_name:KeyValueServer",
-          "process_id:\(getpid())", "tcp_port:\(options.port)", "uptime_in_seconds:\(uptime)",
+          "process_id:\(getpid())", "tcp_port:\(port)", "uptime_in_seconds:\(uptime)",
           "threads:\(options.threads)", "shards:\(shards.count)", "shard_kind:\(options.kind)",
         ]
       ),
@@ -119,23 +119,51 @@ extension Server {
 
 /// A port that returns the metrics to whatever connects, as HTTP.
 enum MetricsPort {
-  static func open(_ port: UInt16, of server: Server) throws {
+  /// How long a client may take to ask.
+  private static let patience = Duration.seconds(5)
+
+  /// - Returns: The port.
+  static func open(_ port: UInt16, of server: Server) throws -> UInt16 {
     let loop = server.workers[0].loop
-    let listener = try Socket.listen(on: server.options.host, port: port)
-    try loop.watch(listener, for: .readable) { _, _ in
-      guard let client = Socket.accept(from: listener) else { return }
-      // The request does not matter, but a client that is answered before it has asked is confused.
-      let watch = try? loop.watch(client, for: .readable) { watch, _ in
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        _ = read(client, &buffer, buffer.count)
-        let body = server.metrics()
-        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nConnection: close\r\n"
-        _ = Socket.send(
-          Array("\(head)Content-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8), from: 0, to: client)
-        watch.dispose()
-        close(client)
+    return try Listener.open(server.options.host, port: port, on: loop) { descriptor in
+      let client = LoopBound(MetricsClient(descriptor), to: loop)
+      do {
+        // The request does not matter, but a client that gets the reply before it has asked is confused.
+        client.value.watch = try loop.watch(descriptor, for: .readable) { _, _ in
+          client.value.reply(server.metrics())
+        }
+        client.value.timer = try loop.schedule(after: patience) { client.value.close() }
+      } catch {
+        client.value.close()
       }
-      if watch == nil { close(client) }
-    }
+    }.port
+  }
+}
+
+/// A client of the metrics. It belongs to the thread of the loop.
+private final class MetricsClient {
+  let descriptor: Int32
+  var watch: Watch?
+  var timer: (any Disposable)?
+  private var isClosed = false
+
+  init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+  func reply(_ body: String) {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    _ = read(descriptor, &buffer, buffer.count)
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nConnection: close\r\n"
+    _ = Socket.send(
+      Array("\(head)Content-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8), from: 0, to: descriptor)
+    close()
+  }
+
+  func close() {
+    if isClosed { return }
+    isClosed = true
+    watch?.dispose()
+    timer?.dispose()
+    (watch, timer) = (nil, nil)
+    Glibc.close(descriptor)
   }
 }

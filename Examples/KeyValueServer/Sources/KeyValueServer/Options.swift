@@ -10,15 +10,29 @@ struct Options: Sendable {
   /// The largest argument, and the most that waits for a client that has subscribed and does not read, in bytes.
   var argumentLimit = 512 << 20
   var outputLimit = 32 << 20
+  /// The most that a client may have sent of what cannot be run yet, in bytes: a command without its end, a transaction.
+  var inputLimit = 1 << 30
   /// After how many microseconds without work a loop sleeps. At once costs least where clients share the processors.
   var patience = 0
+  /// How many seconds the end may take after SIGTERM.
+  var grace = 5
   /// The port of the metrics; nil is none.
   var metrics: UInt16?
+  /// The folder in which the keys are kept; nil keeps them in memory.
+  var data: String?
+  /// Whether a reply says that its write is on the disk, or only that it was made.
+  var acknowledgement = Acknowledgement.durable
+  /// After how many bytes of commands, at least, the journal is compacted.
+  var compactionGrowth = 256 << 20
+
+  enum Acknowledgement: String {
+    case durable, early
+  }
 
   static let help = """
     usage: KeyValueServer [--host 127.0.0.1] [--port 6380] [--threads 1] [--shards reactor|mutex|actor]
-                          [--shard-count n] [--max-clients 20000] [--max-argument bytes] [--patience microseconds]
-                          [--metrics port]
+                          [--shard-count n] [--max-clients 20000] [--max-argument bytes] [--max-query-buffer bytes]
+                          [--patience microseconds] [--metrics port] [--grace seconds] [--data folder [--acknowledge durable|early] [--compact-after bytes]]
     """
 
   struct Invalid: Error {
@@ -39,11 +53,22 @@ struct Options: Sendable {
       case "--shard-count": shards = try Self.parse(text, name)
       case "--max-clients": mostClients = try Self.parse(text, name)
       case "--max-argument": argumentLimit = try Self.parse(text, name)
+      case "--max-query-buffer": inputLimit = try Self.parse(text, name)
       case "--patience": patience = try Self.parse(text, name)
       case "--metrics": metrics = try Self.parse(text, name) as UInt16
+      case "--grace": grace = min(86_400, try Self.parse(text, name))
+      case "--data": data = text
+      case "--acknowledge":
+        guard let kind = Acknowledgement(rawValue: text) else { throw Invalid(argument: "\(name) \(text)") }
+        acknowledgement = kind
+      case "--compact-after": compactionGrowth = try Self.parse(text, name)
       default: throw Invalid(argument: name)
       }
     }
+    if data == nil { return }
+    guard kind == .reactor else { throw Invalid(argument: "--data with --shards \(kind)") }
+    // A record has one command or more.
+    argumentLimit = min(argumentLimit, DurableShard.largestChange)
   }
 
   private static func parse<Number: FixedWidthInteger>(_ text: String, _ name: String) throws(Invalid)
@@ -56,9 +81,11 @@ struct Options: Sendable {
   var shardCount: Int { shards > 0 ? shards : kind == .reactor ? threads : 16 * threads }
 
   /// What CONFIG GET finds.
-  var settings: [(name: String, value: String)] {
+  func settings(port: UInt16) -> [(name: String, value: String)] {
     [
-      ("save", ""), ("appendonly", "no"), ("databases", "1"), ("maxclients", "\(mostClients)"),
+      ("save", ""), ("appendonly", data == nil ? "no" : "yes"),
+      ("appendfsync", acknowledgement == .durable ? "always" : "no"), ("databases", "1"),
+      ("maxclients", "\(mostClients)"), ("client-query-buffer-limit", "\(inputLimit)"),
       ("proto-max-bulk-len", "\(argumentLimit)"), ("port", "\(port)"), ("io-threads", "\(threads)"),
     ]
   }

@@ -1,4 +1,6 @@
+import Dispatch
 import Glibc
+import ReactorJournal
 import ReactorRuntime
 import Synchronization
 
@@ -11,8 +13,13 @@ final class Server: Sendable {
   let group: LoopGroup
   let workers: [Worker]
   let shards: [any Shard]
+  /// Nil if the keys are in memory only.
+  private let data: DataFolder?
   let started = ContinuousClock.now
   private let clients = Atomic(0)
+  /// Set by ``start()``.
+  private let listener = Mutex<LoopBound<Listener>?>(nil)
+  private let boundPort = Atomic<UInt16>(0)
 
   init(_ options: Options) throws {
     self.options = options
@@ -21,11 +28,24 @@ final class Server: Sendable {
       name: "kv", count: options.threads, waiting: .parking(after: .microseconds(options.patience)))
     self.group = group
     workers = group.loops.map(Worker.init)
+    if let folder = options.data {
+      let data = try DataFolder(folder, options)
+      let durable = (0..<data.shardCount).map { index in
+        data.makeShard(
+          index, on: group.loops[index % group.count],
+          options.acknowledgement == .durable ? .durable : .latest)
+      }
+      try data.recover(durable)
+      self.data = data
+      shards = durable
+      return
+    }
+    data = nil
     shards = (0..<options.shardCount).map { index -> any Shard in
       switch options.kind {
       case .reactor: ReactorShard(on: group.loops[index % group.count])
       case .mutex: MutexShard()
-      case .actor: ActorShard()
+      case .actor: ActorShard(on: group.loops[index % group.count])
       }
     }
   }
@@ -33,20 +53,24 @@ final class Server: Sendable {
   // MARK: Running
 
   func start() throws {
-    let listener = try Socket.listen(on: options.host, port: options.port)
-    try workers[0].loop.watch(listener, for: .readable) { [self] _, _ in
-      // A few at a time: those that are connected already have their turn, too.
-      for _ in 0..<64 {
-        guard let client = Socket.accept(from: listener) else { return }
-        admit(client)
-      }
+    FileLimit.raise(for: options.mostClients, threads: options.threads)
+    let opened = try Listener.open(options.host, port: options.port, on: workers[0].loop) { [self] client in
+      admit(client)
     }
-    if let port = options.metrics { try MetricsPort.open(port, of: self) }
+    listener.withLock { $0 = opened.listener }
+    boundPort.store(opened.port, ordering: .relaxed)
+    if let wanted = options.metrics {
+      let port = try MetricsPort.open(wanted, of: self)
+      Log.info("metrics on \(options.host):\(port)")
+    }
     expireKeys()
     Log.info(
-      "listening on \(options.host):\(options.port), \(options.threads) threads, \(shards.count) \(options.kind) shards"
+      "listening on \(options.host):\(port), \(options.threads) threads, \(shards.count) \(options.kind) shards"
     )
   }
+
+  /// The port that clients connect to.
+  var port: UInt16 { boundPort.load(ordering: .relaxed) }
 
   private func admit(_ descriptor: Int32) {
     let connected = workers.reduce(0) { $0 + $1.wasClientCount }
@@ -59,28 +83,53 @@ final class Server: Sendable {
     workers[id % workers.count].adopt(descriptor, id: id, of: self)
   }
 
-  /// Removes keys whose time has come although nobody asks for them, ten times a second.
+  /// Removes keys whose time has come although nobody asks for them, ten times a second; and what the journal no longer needs.
   private func expireKeys() {
     let worker = workers[0]
     _ = try? worker.loop.schedule(after: .milliseconds(100)) { [weak self] in
       guard let self else { return }
       let now = worker.now()
-      for shard in shards { shard.update { _ = $0.expireSome(at: now) } }
+      for shard in shards { shard.expire(at: now) }
+      data?.compactIfGrown(shards)
       expireKeys()
     }
   }
 
   /// Finishes what was received, sends the replies, and ends the threads.
-  func stop() {
+  ///
+  /// - Returns: Whether everything has ended. A client that does not read is no reason why not.
+  func stop() -> Bool {
+    let begin = ContinuousClock.now
+    let deadline = begin + .seconds(options.grace)
+    // The last fifth is for the shards and the journal, whatever the clients do.
+    let connectionDeadline = begin + .milliseconds(800 * options.grace)
+    stopAccepting(before: connectionDeadline)
     for worker in workers { worker.finishConnections() }
-    let deadline = ContinuousClock.now + .seconds(5)
-    while workers.contains(where: { $0.wasClientCount > 0 }), .now < deadline { usleep(1000) }
+    while clientCount > 0, .now < connectionDeadline { usleep(1000) }
+    if clientCount > 0 { Log.warning("\(clientCount) clients have not read their replies") }
     do {
+      // The shards need their loops to end.
+      data?.journal.beginClosing()
       try group.shutdown(before: deadline)
+      if let data { try Shutdown.close([data.journal], before: deadline) }
       Log.info("ended")
+      return true
     } catch {
       Log.error("\(error)")
+      return false
     }
+  }
+
+  /// Waits until nobody is accepted any more. Only then is every client known to its worker.
+  private func stopAccepting(before deadline: ContinuousClock.Instant) {
+    guard let listener = listener.withLock({ $0 }) else { return }
+    let isClosed = DispatchSemaphore(value: 0)
+    try? workers[0].loop.execute {
+      listener.value.close()
+      isClosed.signal()
+    }
+    let left = max(0, ContinuousClock.now.duration(to: deadline) / .milliseconds(1))
+    _ = isClosed.wait(timeout: .now() + .milliseconds(Int(left)))
   }
 
   // MARK: Keys
@@ -113,10 +162,20 @@ struct KeyValueServer {
       print(Options.help)
       exit(2)
     }
-    let server = try Server(options)
-    try server.start()
+    let server = orExit { try Server(options) }
+    // On the main loop, which catches the signals before it runs anything. So a signal that comes once the server listens ends it
+    // as it should.
+    try MainLoop.execute { orExit { try server.start() } }
     let ending = try MainLoop.run()
     Log.info("ending: \(ending)")
-    server.stop()
+    if !server.stop() { exit(1) }
+  }
+
+  /// Ends the process if there is an error, such as a port or a folder that another process uses.
+  private static func orExit<Result>(_ body: () throws -> Result) -> Result {
+    do { return try body() } catch {
+      Log.error("\(error)")
+      exit(1)
+    }
   }
 }

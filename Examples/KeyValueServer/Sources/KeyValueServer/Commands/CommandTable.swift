@@ -1,4 +1,6 @@
-/// What the server understands. The cases that only the server itself sends are at the end.
+/// What the server understands. The cases that only the server itself sends are at the end of the list.
+///
+/// Journals contain the raw values of those that write: a new command goes to the very end, and none goes away.
 enum CommandCode: UInt8, Sendable {
   // The connection's own.
   case ping, echo, quit, select, hello, client, command, config, info, multi, exec, discard, subscribe,
@@ -16,6 +18,24 @@ enum CommandCode: UInt8, Sendable {
   case del, exists, mget, mset, dbsize, flushall
   // What `mget` and `mset` are for each of their keys, and what is left of a subscription.
   case mgetOne, msetOne, subscribeOne, unsubscribeOne
+
+  /// Whether it is about channels, and so about no key.
+  var isForChannels: Bool {
+    switch self {
+    case .publish, .subscribeOne, .unsubscribeOne: true
+    default: false
+    }
+  }
+
+  /// Whether it may change keys.
+  var writes: Bool { Self.writers[Int(rawValue)] }
+
+  private static let writers: [Bool] = {
+    var writers = Array(repeating: false, count: 256)
+    for info in CommandTable.shared.all where info.writes { writers[Int(info.code.rawValue)] = true }
+    writers[Int(CommandCode.msetOne.rawValue)] = true
+    return writers
+  }()
 }
 
 /// How a command is spread over the shards.

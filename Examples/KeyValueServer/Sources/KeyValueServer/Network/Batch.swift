@@ -1,6 +1,6 @@
 /// The commands that were received together, and where their replies come from.
 struct Batch {
-  /// How several replies become one.
+  /// How several replies become one. If one of them is an error, that one.
   enum Combination {
     case single
     /// This one and those marked `more` are added up.
@@ -32,11 +32,10 @@ struct Batch {
   private var replies: [UInt8] = []
   private var ends: [Int] = []
 
-  mutating func begin(client: Int, version: Int, at now: Int64) {
+  mutating func begin(client: Int, at now: Int64) {
     request.bytes.removeAll(keepingCapacity: request.bytes.capacity <= 16 << 10)
     request.arguments.removeAll(keepingCapacity: true)
     request.client = client
-    request.version = version
     request.now = now
     parsed.removeAll(keepingCapacity: true)
     slots.removeAll(keepingCapacity: true)
@@ -46,12 +45,15 @@ struct Batch {
   }
 
   /// Parses as many commands as are there; returns what is wrong with the next one, if it is.
-  mutating func parse(_ input: Span<UInt8>, from start: Int, at position: inout Int, _ parser: Parser)
-    -> String?
-  {
+  mutating func parse(
+    _ input: Span<UInt8>, from start: Int, at position: inout Int, _ parser: Parser,
+    resuming partial: inout Parser.Partial
+  ) -> String? {
     while parsed.count < Self.mostCommands {
       let first = request.arguments.count
-      switch parser.parse(input, from: start, at: &position, into: &request.arguments) {
+      switch parser.parse(
+        input, from: start, at: &position, into: &request.arguments, resuming: &partial)
+      {
       case .command: parsed.append(first..<request.arguments.count)
       case .nothing: continue
       case .incomplete: return nil
@@ -59,6 +61,11 @@ struct Batch {
       }
     }
     return nil
+  }
+
+  /// Releases the bytes of a large request. Once all replies are merged.
+  mutating func dropLargeRequest() {
+    if request.bytes.capacity > 16 << 10 { request.bytes = [] }
   }
 
   /// Adds a reply of the connection itself.
@@ -95,7 +102,9 @@ struct Batch {
         parts.append(next(slots[index].source))
         index += 1
       }
-      if case .sum = slot.combination {
+      if parts.count > 1, let error = parts.first(where: { $0.first == UInt8(ascii: "-") }) {
+        output.append(contentsOf: error)
+      } else if case .sum = slot.combination {
         output.appendInteger(parts.reduce(0) { $0 + (Int(decimal: Array($1.dropFirst().dropLast(2))) ?? 0) })
       } else {
         output.append(contentsOf: reply)

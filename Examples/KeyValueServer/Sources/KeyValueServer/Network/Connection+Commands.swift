@@ -36,6 +36,9 @@ extension Connection {
       batch.reply { $0.appendOK() }
     case .reset:
       session.transaction = nil
+      session.name = []
+      for channel in session.channels { routeUnsubscription(from: channel) }
+      session.channels = []
       session.version = 2
       batch.reply { $0.appendSimple("RESET") }
     case .subscribe: subscribe(call)
@@ -88,7 +91,6 @@ extension Connection {
         index += 2
       }
       session.version = version
-      batch.request.version = version
     }
     let (version, id) = (session.version, id)
     batch.reply { out in
@@ -158,7 +160,7 @@ extension Connection {
   private func configure(_ call: Invocation) {
     switch call.word(1) {
     case "GET" where call.count >= 3:
-      let settings = server.options.settings.filter { setting in
+      let settings = server.options.settings(port: server.port).filter { setting in
         (2..<call.count).contains { fnmatch(call.word($0).lowercased(), setting.name, 0) == 0 }
       }
       batch.reply { [version = session.version] out in

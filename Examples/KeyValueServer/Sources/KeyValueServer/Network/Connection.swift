@@ -25,6 +25,8 @@ final class Connection {
   private var input: [UInt8] = []
   /// Where the next batch begins.
   private var inputStart = 0
+  /// What is known of the command at `inputStart`.
+  private var partial = Parser.Partial()
   private var output: [UInt8] = []
   private var outputStart = 0
   var batch = Batch()
@@ -56,11 +58,29 @@ final class Connection {
   private func isReady(_ ready: Loop.Readiness) {
     if ready.contains(.writable), hasOutput { return flushAndAdvance() }
     if isRunning { return pause() }
+    dropParsedInput()
     switch worker.receive(from: descriptor, into: &input) {
     case .nothing: break
     case .end: close()
-    case .bytes: advance()
+    case .bytes: if isWithinLimit() { advance() } else { close() }
     }
+  }
+
+  /// Whether the client has sent no more than it may of what cannot be run yet: a command without its end, and commands that
+  /// wait for EXEC.
+  private func isWithinLimit() -> Bool {
+    let waiting = input.count - inputStart + (session.transaction?.size ?? 0)
+    if waiting <= server.options.inputLimit { return true }
+    Log.warning("client \(id) reached the max query buffer length with \(waiting) bytes: disconnected")
+    return false
+  }
+
+  /// Moves the beginning of a command to the front, once what was parsed before it is at least as much: so each byte is
+  /// moved about once, and a client that never stops does not make the input grow.
+  private func dropParsedInput() {
+    guard inputStart > 0, inputStart >= input.count - inputStart else { return }
+    input.removeSubrange(..<inputStart)
+    inputStart = 0
   }
 
   // MARK: Batches
@@ -80,10 +100,17 @@ final class Connection {
 
   /// Parses what is there into the batch; returns false if that is no whole command.
   private func parseBatch() -> Bool {
-    batch.begin(client: id, version: session.version, at: worker.now())
+    batch.begin(client: id, at: worker.now())
     var position = inputStart
-    let failure = batch.parse(input.span, from: inputStart, at: &position, server.parser)
-    if position == inputStart, failure == nil { return false }
+    let failure = batch.parse(
+      input.span, from: inputStart, at: &position, server.parser, resuming: &partial)
+    if position == inputStart, failure == nil {
+      // A long argument gets its memory at once; a very long one, of which perhaps nothing comes, as the array grows.
+      if let size = partial.knownSize, size > 2 * input.count {
+        input.reserveCapacity(inputStart + min(size, 16 << 20))
+      }
+      return false
+    }
     if inputStart == 0, position == input.count {
       swap(&input, &batch.request.bytes)
       input.removeAll(keepingCapacity: input.capacity <= 16 << 10)
@@ -114,7 +141,7 @@ final class Connection {
   {
     let work = works[shard] ?? makeWork(for: shard)
     if work.commands.isEmpty { batch.shards.append(shard) }
-    work.commands.append(Command(code: code, first: first, count: count))
+    work.commands.append(Command(code, first: first, count: count, version: session.version))
     batch.slots.append(Batch.Slot(source: shard, combination: combine))
   }
 
@@ -150,6 +177,7 @@ final class Connection {
     isRunning = false
     batch.merge(works, into: &output)
     for shard in batch.shards { works[shard]?.reset() }
+    batch.dropLargeRequest()
     if pushed.isEmpty { return }
     output.append(contentsOf: pushed)
     pushed = []
@@ -162,6 +190,7 @@ final class Connection {
   private func flushAndAdvance() {
     guard let count = Socket.send(output, from: outputStart, to: descriptor) else { return close() }
     outputStart += count
+    dropSentOutput()
     if hasOutput {
       // The client does not read: it is not read either, until it does.
       isPaused = true
@@ -173,6 +202,14 @@ final class Connection {
     if inputStart < input.count { advance() } else { resume() }
   }
 
+  /// Moves what was not sent to the front, once it is no more than what was: so a client that never reads all of it does not make the
+  /// output grow.
+  private func dropSentOutput() {
+    guard outputStart > 0, outputStart >= output.count - outputStart else { return }
+    output.removeSubrange(..<outputStart)
+    outputStart = 0
+  }
+
   /// A message of a channel. It waits for the end of the running batch.
   func push(_ message: [UInt8], from channel: Key) {
     if isClosed { return }
@@ -181,13 +218,14 @@ final class Connection {
     bytes.appendBulk("message")
     bytes.appendBulk(channel.bytes)
     bytes.appendBulk(message)
-    if isRunning || isAdvancing { return pushed.append(contentsOf: bytes) }
-    let wasIdle = !hasOutput
-    output.append(contentsOf: bytes)
-    if output.count - outputStart > server.options.outputLimit {
+    let waiting = output.count - outputStart + pushed.count
+    if waiting + bytes.count > server.options.outputLimit {
       Log.warning("client \(id) does not read what it has subscribed to: disconnected")
       return close()
     }
+    if isRunning || isAdvancing { return pushed.append(contentsOf: bytes) }
+    let wasIdle = !hasOutput
+    output.append(contentsOf: bytes)
     if wasIdle { flushAndAdvance() }
   }
 
@@ -223,7 +261,7 @@ final class Connection {
     watch?.dispose()
     Glibc.close(descriptor)
     for (shard, channels) in Dictionary(grouping: session.channels, by: server.shard(of:)) {
-      server.shards[shard].update { [id] in $0.unsubscribe(id, from: channels) }
+      server.shards[shard].unsubscribe(id, from: channels)
     }
     worker.forget(self)
     // The works refer to this object.

@@ -13,6 +13,8 @@ struct Transaction {
   var commands: [(info: CommandInfo, bytes: [UInt8], arguments: [Request.Slice])] = []
   /// Whether one of them was refused, so that EXEC refuses all.
   var isBroken = false
+  /// How many bytes they have, with what is kept for each.
+  var size = 0
 }
 
 /// Which shards run a command, or what the connection does itself.
@@ -60,7 +62,8 @@ extension Connection {
   private func spread(_ info: CommandInfo, _ first: Int, _ count: Int) {
     switch info.shape {
     case .connection:
-      run(Invocation(request: batch.request, command: Command(code: info.code, first: first, count: count)))
+      let command = Command(info.code, first: first, count: count, version: session.version)
+      run(Invocation(request: batch.request, command: command))
     case .oneKey: route(info.code, first: first, count: count, to: shard(of: first + 1))
     case .eachKey where count == 2: route(info.code, first: first, count: 2, to: shard(of: first + 1))
     case .eachKey:
@@ -99,6 +102,7 @@ extension Connection {
     let slices = batch.request.arguments[first..<first + count]
     let start = slices.first!.start
     let end = slices.last!.start + slices.last!.count
+    session.transaction?.size += end - start + 64 + 16 * count
     session.transaction?.commands.append(
       (
         info, Array(batch.request.bytes[start..<end]),
@@ -143,10 +147,10 @@ extension Connection {
   func unsubscribe(_ call: Invocation) {
     if call.count == 1 {
       if session.channels.isEmpty { return replyChannel("unsubscribe", nil) }
-      for (shard, channels) in Dictionary(grouping: session.channels, by: server.shard(of:)) {
-        server.shards[shard].update { [id] in $0.unsubscribe(id, from: channels) }
+      while let channel = session.channels.popFirst() {
+        routeUnsubscription(from: channel)
+        replyChannel("unsubscribe", channel.bytes)
       }
-      while let channel = session.channels.popFirst() { replyChannel("unsubscribe", channel.bytes) }
     }
     for index in 1..<call.count {
       session.channels.remove(call.key(index))
@@ -154,6 +158,14 @@ extension Connection {
       route(.unsubscribeOne, first: place, count: 1, to: shard(of: place))
       replyChannel("unsubscribe", call.bytes(index))
     }
+  }
+
+  /// Adds the end of a subscription to the batch, which is run behind what the batch has subscribed to.
+  func routeUnsubscription(from channel: Key) {
+    let (start, first) = (batch.request.bytes.count, batch.request.arguments.count)
+    batch.request.bytes.append(contentsOf: channel.bytes)
+    batch.request.arguments.append(Request.Slice(start: start, count: channel.bytes.count))
+    route(.unsubscribeOne, first: first, count: 1, to: shard(of: first))
   }
 
   private func replyChannel(_ kind: String, _ channel: [UInt8]?) {

@@ -32,10 +32,28 @@ enum Socket {
     return descriptor
   }
 
-  /// A client that waits; nil if there is none, or no descriptor is left for it.
-  static func accept(from listener: Int32) -> Int32? {
-    let descriptor = Glibc.accept(listener, nil, nil)
-    if descriptor < 0 { return nil }
+  /// The port of a socket that listens.
+  static func port(of descriptor: Int32) -> UInt16 {
+    var (address, size) = (sockaddr_in(), socklen_t(MemoryLayout<sockaddr_in>.size))
+    withUnsafeMutablePointer(to: &address) {
+      _ = $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
+    }
+    return UInt16(bigEndian: address.sin_port)
+  }
+
+  /// A client that waits; nil if there is none.
+  ///
+  /// - Throws: If the system has no descriptor or memory for it. Then it goes on waiting, and the listener stays readable.
+  static func accept(from listener: Int32) throws(Failure) -> Int32? {
+    var descriptor = Glibc.accept(listener, nil, nil)
+    // A client that has gone again meanwhile is no reason to stop.
+    while descriptor < 0, errno == EINTR || errno == ECONNABORTED {
+      descriptor = Glibc.accept(listener, nil, nil)
+    }
+    if descriptor < 0 {
+      if errno == EAGAIN { return nil }
+      throw Failure(call: "accept", code: errno)
+    }
     _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     set(Int32(IPPROTO_TCP), TCP_NODELAY, of: descriptor)

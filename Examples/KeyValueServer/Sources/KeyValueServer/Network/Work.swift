@@ -21,34 +21,52 @@ final class Work: @unchecked Sendable {
     self.home = home
   }
 
+  /// Whether a command changes keys.
+  var writes: Bool { commands.contains { $0.code.writes } }
+
   /// Runs the commands. The shard.
-  func run(on keyspace: inout Keyspace) {
+  func run(on keyspace: inout Keyspace, _ channels: inout Channels) {
+    request.now = keyspace.advance(to: request.now)
+    runEach(&channels) { call, output in keyspace.execute(call, &output) }
+  }
+
+  /// Runs the commands, none of which ``writes``. The shard.
+  func read(from keyspace: borrowing Keyspace, _ channels: inout Channels) {
+    runEach(&channels) { call, output in keyspace.read(call, &output) }
+  }
+
+  /// Replies to each command with the same error, and runs none.
+  func refuse(_ error: String) {
+    for _ in commands {
+      output.appendError(error)
+      ends.append(output.count)
+    }
+  }
+
+  @inline(__always)
+  private func runEach(_ channels: inout Channels, _ execute: (Invocation, inout [UInt8]) -> Void) {
     // Copied out of the object once: two references.
     let (request, commands) = (request, commands)
     var (output, ends) = (self.output, self.ends)
     (self.output, self.ends) = ([], [])
     for command in commands {
-      run(Invocation(request: request, command: command), on: &keyspace, &output)
+      let call = Invocation(request: request, command: command)
+      if command.code.isForChannels { use(&channels, call, &output) } else { execute(call, &output) }
       ends.append(output.count)
     }
     (self.output, self.ends) = (output, ends)
   }
 
-  private func run(_ call: Invocation, on keyspace: inout Keyspace, _ output: inout [UInt8]) {
+  private func use(_ channels: inout Channels, _ call: Invocation, _ output: inout [UInt8]) {
     switch call.code {
-    case .dbsize: output.appendInteger(keyspace.entries.count)
-    case .flushall:
-      keyspace.removeAll()
-      output.appendOK()
     case .publish:
-      let receivers = keyspace.subscribers[call.key(1)] ?? [:]
+      let receivers = channels.subscribers(of: call.key(1))
       for receiver in receivers.values { messages.append((receiver, call.key(1), call.bytes(2))) }
       output.appendInteger(receivers.count)
     case .subscribeOne:
       let subscriber = Subscriber(home: home, connection: connection)
-      keyspace.subscribers[call.key(0), default: [:]][call.request.client] = subscriber
-    case .unsubscribeOne: keyspace.unsubscribe(call.request.client, from: [call.key(0)])
-    default: keyspace.execute(call, &output)
+      channels.subscribe(call.request.client, subscriber, to: call.key(0))
+    default: channels.unsubscribe(call.request.client, from: [call.key(0)])
     }
   }
 
@@ -68,32 +86,18 @@ final class Work: @unchecked Sendable {
   }
 }
 
-/// A connection that has subscribed to a channel.
-struct Subscriber: Sendable {
-  let home: Worker
-  let connection: LoopBound<Connection>
-}
-
-extension Keyspace {
-  /// Forgets that a client has subscribed to channels.
-  mutating func unsubscribe(_ client: Int, from channels: [Key]) {
-    for channel in channels {
-      subscribers[channel]?[client] = nil
-      if subscribers[channel]?.isEmpty == true { subscribers[channel] = nil }
-    }
-  }
-}
-
 /// Hands finished works back to their connections, and messages to their receivers: at once to those on this loop, and with one
 /// job to those on each other loop.
 struct Deliveries {
-  private enum Item: Sendable {
+  enum Item: Sendable {
     case work(Work)
+    case refusal(Work)
     case message(Subscriber, Key, [UInt8])
 
     func deliver() {
       switch self {
       case .work(let work): work.connection.value.complete(work)
+      case .refusal(let work): work.connection.value.close()
       case .message(let receiver, let channel, let bytes):
         receiver.connection.value.push(bytes, from: channel)
       }
@@ -116,6 +120,18 @@ struct Deliveries {
     } else {
       others.append((home, [item]))
     }
+  }
+
+  /// Ends the connection of a work that was refused: nobody knows what its commands have done. Any thread.
+  static func refuse(_ work: Work) { work.home.handOver(.refusal(work)) }
+
+  /// Hands one work back, from any thread. Messages go through the home of their receiver even if that is here, so that none
+  /// overtakes another one.
+  static func deliver(_ work: Work) {
+    for (receiver, channel, bytes) in work.takeMessages() {
+      receiver.home.handOver(.message(receiver, channel, bytes))
+    }
+    if work.home.loop.isCurrent { Item.work(work).deliver() } else { work.home.handOver(.work(work)) }
   }
 
   /// Sends the jobs. Refused by a loop that has ended: then its connections are gone, too.

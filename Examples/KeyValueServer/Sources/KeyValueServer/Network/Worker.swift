@@ -14,6 +14,8 @@ final class Worker: Sendable {
   private let local: LoopBound<Local>
   private let clients = Atomic(0)
   private let commands = Atomic(0)
+  /// What other threads have handed over.
+  private let handed = Mutex<[Deliveries.Item]>([])
 
   init(on loop: Loop) {
     self.loop = loop
@@ -33,6 +35,23 @@ final class Worker: Sendable {
     } catch {
       clients.subtract(1, ordering: .relaxed)
       close(descriptor)
+    }
+  }
+
+  /// Gives something to a connection of this loop, together with what else is handed over before the loop takes it: one job for
+  /// all that one commit has made durable. If the loop has ended, so have its connections.
+  func handOver(_ item: Deliveries.Item) {
+    let isFirst = handed.withLock { items in
+      items.append(item)
+      return items.count == 1
+    }
+    guard isFirst else { return }
+    try? loop.execute { [self] in
+      let items = handed.withLock { items in
+        defer { items = [] }
+        return items
+      }
+      for item in items { item.deliver() }
     }
   }
 

@@ -11,6 +11,28 @@ struct Parser {
     case failed(String)
   }
 
+  /// What is known of a command whose end has not been received, so that no byte is parsed again when more has come.
+  struct Partial {
+    /// Where parsing goes on.
+    struct Place {
+      /// How many arguments are missing; 0 if that is not known.
+      var missing = 0
+      /// Where the next part begins: the line with the length of an argument, or its bytes.
+      var next = 0
+      /// The length of the argument at `next`; nil if its line has not been read.
+      var length: Int?
+      /// Up to where there is no end of the line that is being read.
+      var searched = 0
+    }
+
+    /// All positions are relative to the first byte of the command.
+    fileprivate var place = Place()
+    fileprivate var arguments: [Request.Slice] = []
+
+    /// How long the command is up to the end of the argument that is being received; nil if that is not known.
+    var knownSize: Int? { place.length.map { place.next + $0 + 2 } }
+  }
+
   static let longestLine = 64 << 10
   static let mostArguments = 1 << 20
   /// The largest argument, in bytes.
@@ -18,93 +40,143 @@ struct Parser {
 
   /// Reads one command at `position`, and moves that behind it.
   ///
-  /// - Parameter start: What is to become the first byte of the request.
+  /// - Parameters:
+  ///   - start: What is to become the first byte of the request.
+  ///   - partial: What an earlier call has found at `position`. It is kept if the command is incomplete, and empty otherwise.
   func parse(
-    _ input: Span<UInt8>, from start: Int, at position: inout Int, into arguments: inout [Request.Slice]
+    _ input: Span<UInt8>, from start: Int, at position: inout Int, into arguments: inout [Request.Slice],
+    resuming partial: inout Partial
   ) -> Outcome {
     guard position < input.count else { return .incomplete }
     if input[position] != UInt8(ascii: "*") {
-      return parseLine(input, from: start, at: &position, into: &arguments)
+      return parseLine(input, from: start, at: &position, into: &arguments, &partial.place)
     }
-    var next = position + 1
+    if partial.place.missing > 0 {
+      return resume(input, from: start, at: &position, into: &arguments, &partial)
+    }
+    var place = Partial.Place(next: position + 1, searched: position + partial.place.searched)
     let count: Int
-    switch parseLength(input, at: &next) {
+    switch parseLength(input, &place) {
     case .length(let length): count = length
-    case .incomplete(let isTooLong): return isTooLong ? .failed("too big mbulk count string") : .incomplete
+    case .incomplete where input.count - position > Self.longestLine:
+      return .failed("too big mbulk count string")
+    case .incomplete:
+      partial.place.searched = place.searched - position
+      return .incomplete
     case .invalid: return .failed("invalid multibulk length")
     }
+    partial.place.searched = 0
     if count > Self.mostArguments { return .failed("invalid multibulk length") }
     if count <= 0 {
-      position = next
+      position = place.next
       return .nothing
     }
+    place.missing = count
     let before = arguments.count
-    for _ in 0..<count {
-      guard next < input.count else { return rollBack(&arguments, to: before) }
-      if input[next] != UInt8(ascii: "$") {
-        let found = Character(Unicode.Scalar(input[next]))
-        return .failed("expected '$', got '\(found)'")
-      }
-      next += 1
-      switch parseLength(input, at: &next) {
-      case .length(let length) where length >= 0 && length <= longestArgument:
-        guard next + length + 2 <= input.count else { return rollBack(&arguments, to: before) }
-        arguments.append(Request.Slice(start: next - start, count: length))
-        next += length + 2
-      case .incomplete(let isTooLong):
-        return isTooLong ? .failed("too big bulk count string") : rollBack(&arguments, to: before)
-      default: return .failed("invalid bulk length")
-      }
+    let outcome = parseArguments(input, from: start, &place, into: &arguments)
+    if case .command = outcome {
+      position = place.next
+    } else {
+      partial.place = place.moved(by: -position)
+      partial.arguments = arguments[before...].map { $0.moved(by: start - position) }
+      arguments.removeLast(arguments.count - before)
     }
-    position = next
-    return .command
+    return outcome
   }
 
-  private func rollBack(_ arguments: inout [Request.Slice], to count: Int) -> Outcome {
-    arguments.removeLast(arguments.count - count)
-    return .incomplete
+  /// Goes on with a command of which a part is known.
+  private func resume(
+    _ input: Span<UInt8>, from start: Int, at position: inout Int, into arguments: inout [Request.Slice],
+    _ partial: inout Partial
+  ) -> Outcome {
+    var place = partial.place.moved(by: position)
+    let outcome = parseArguments(input, from: position, &place, into: &partial.arguments)
+    if case .command = outcome {
+      for argument in partial.arguments { arguments.append(argument.moved(by: position - start)) }
+      position = place.next
+      partial = Partial()
+    } else {
+      partial.place = place.moved(by: -position)
+    }
+    return outcome
+  }
+
+  /// Reads the missing arguments.
+  private func parseArguments(
+    _ input: Span<UInt8>, from start: Int, _ place: inout Partial.Place, into arguments: inout [Request.Slice]
+  ) -> Outcome {
+    while place.missing > 0 {
+      let length: Int
+      if let known = place.length {
+        length = known
+      } else {
+        let line = place.next
+        guard line < input.count else { return .incomplete }
+        place.next += 1
+        switch parseLength(input, &place) {
+        case .incomplete:
+          place.next = line
+          return input.count - line > Self.longestLine ? .failed("too big bulk count string") : .incomplete
+        case _ where input[line] != UInt8(ascii: "$"):
+          return .failed("expected '$', got '\(Character(Unicode.Scalar(input[line])))'")
+        case .length(let found) where found >= 0 && found <= longestArgument: length = found
+        default: return .failed("invalid bulk length")
+        }
+      }
+      guard place.next + length + 2 <= input.count else {
+        place.length = length
+        return .incomplete
+      }
+      arguments.append(Request.Slice(start: place.next - start, count: length))
+      place.next += length + 2
+      place.length = nil
+      place.missing -= 1
+    }
+    return .command
   }
 
   private enum Length {
     case length(Int)
-    case incomplete(isTooLong: Bool)
+    case incomplete
     case invalid
   }
 
-  /// Reads a number and the end of its line.
-  private func parseLength(_ input: Span<UInt8>, at position: inout Int) -> Length {
-    var index = position
-    var value = 0
-    var isNegative = false
-    while index < input.count {
-      let byte = input[index]
-      if byte == 13 {
-        guard index + 1 < input.count else { return .incomplete(isTooLong: false) }
-        if index == position { return .invalid }
-        position = index + 2
-        return .length(isNegative ? -value : value)
-      }
-      if byte == UInt8(ascii: "-"), index == position {
-        isNegative = true
-      } else if byte >= 48, byte <= 57, index - position < 18 {
-        value = value * 10 + Int(byte) - 48
-      } else {
-        return .invalid
-      }
-      index += 1
+  /// Reads a number and the end of its line at `place.next`, and moves that behind it.
+  private func parseLength(_ input: Span<UInt8>, _ place: inout Partial.Place) -> Length {
+    let first = place.next
+    var end = max(first, place.searched)
+    while end < input.count, input[end] != 13 { end += 1 }
+    guard end + 1 < input.count else {
+      place.searched = end
+      return .incomplete
     }
-    return .incomplete(isTooLong: index - position > Self.longestLine)
+    place.next = end + 2
+    let isNegative = input[first] == UInt8(ascii: "-")
+    let digits = isNegative ? first + 1 : first
+    // One form of each number, as Redis has it: no sign "+", and no zeros before it.
+    guard digits < end, end - digits <= 18 else { return .invalid }
+    if input[digits] == 48, end - digits > 1 || isNegative { return .invalid }
+    var value = 0
+    for index in digits..<end {
+      let byte = input[index]
+      guard byte >= 48, byte <= 57 else { return .invalid }
+      value = value * 10 + Int(byte) - 48
+    }
+    return .length(isNegative ? -value : value)
   }
 
   /// Reads words on a line; one may be in quotation marks.
   private func parseLine(
-    _ input: Span<UInt8>, from start: Int, at position: inout Int, into arguments: inout [Request.Slice]
+    _ input: Span<UInt8>, from start: Int, at position: inout Int, into arguments: inout [Request.Slice],
+    _ place: inout Partial.Place
   ) -> Outcome {
-    var end = position
+    var end = position + place.searched
     while end < input.count, input[end] != 10 { end += 1 }
     guard end < input.count else {
+      place.searched = end - position
       return end - position > Self.longestLine ? .failed("too big inline request") : .incomplete
     }
+    place.searched = 0
     defer { position = end + 1 }
     let before = arguments.count
     var index = position
@@ -128,4 +200,17 @@ struct Parser {
     }
     return arguments.count == before ? .nothing : .command
   }
+}
+
+extension Parser.Partial.Place {
+  fileprivate func moved(by distance: Int) -> Self {
+    var place = self
+    place.next += distance
+    place.searched += distance
+    return place
+  }
+}
+
+extension Request.Slice {
+  fileprivate func moved(by distance: Int) -> Self { Self(start: start + distance, count: count) }
 }

@@ -13,17 +13,22 @@ struct Request: Sendable {
   var now: Int64 = 0
   /// The number of the client.
   var client = 0
-  /// The version of the protocol that the client speaks: 2 or 3.
-  var version = 2
 }
 
 /// One command for one shard, or for the connection itself: where its arguments are in a ``Request``.
 struct Command: Sendable {
   let code: CommandCode
+  /// The version of the protocol that the client spoke when it sent this: 2 or 3.
+  let version: UInt8
   /// The index of its name in the arguments of the request; the others follow.
   let first: Int
   /// How many arguments it has, with its name.
   let count: Int
+
+  init(_ code: CommandCode, first: Int, count: Int, version: Int = 2) {
+    (self.code, self.version) = (code, UInt8(version))
+    (self.first, self.count) = (first, count)
+  }
 }
 
 /// A command with its request: how code that runs it reads its arguments.
@@ -34,7 +39,7 @@ struct Invocation {
   var code: CommandCode { command.code }
   var count: Int { command.count }
   var now: Int64 { request.now }
-  var version: Int { request.version }
+  var version: Int { Int(command.version) }
 
   /// The bytes of an argument; 0 is the name.
   func bytes(_ index: Int) -> [UInt8] {

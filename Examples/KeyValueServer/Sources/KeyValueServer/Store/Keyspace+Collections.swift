@@ -139,37 +139,39 @@ extension Keyspace {
   mutating func executeSet(_ call: Invocation, _ key: Key, _ out: inout [UInt8]) {
     switch call.code {
     case .sadd:
-      let added = update(key, as: Set<Key>.self) { set in
-        (2..<call.count).count { set.insert(call.key($0)).inserted }
+      let added = update(key, as: SetValue.self) { set in
+        (2..<call.count).count { set.insert(call.key($0)) }
       }
       out.appendInteger(orWrongType: added)
     case .srem:
-      let removed = update(key, as: Set<Key>.self, createsKey: false) { set in
-        (2..<call.count).count { set.remove(call.key($0)) != nil }
+      let removed = update(key, as: SetValue.self, createsKey: false) { set in
+        (2..<call.count).count { set.remove(call.key($0)) }
       }
       out.appendInteger(orWrongType: removed)
-    case .scard: out.appendInteger(orWrongType: read(key, as: Set<Key>.self) { $0.count })
+    case .scard: out.appendInteger(orWrongType: read(key, as: SetValue.self) { $0.count })
     case .sismember:
-      out.appendInteger(orWrongType: read(key, as: Set<Key>.self) { $0.contains(call.key(2)) ? 1 : 0 })
+      out.appendInteger(orWrongType: read(key, as: SetValue.self) { $0.contains(call.key(2)) ? 1 : 0 })
     case .smembers:
-      let isSet: Void? = read(key, as: Set<Key>.self) { set in
+      let isSet: Void? = read(key, as: SetValue.self) { set in
         out.append(contentsOf: "\(call.version >= 3 ? "~" : "*")\(set.count)\r\n".utf8)
-        for member in set { out.appendBulk(member.bytes) }
+        for member in set.members { out.appendBulk(member.bytes) }
       }
       if isSet == nil { out.appendError(Refusal.wrongType) }
     default:
       if call.count > 3 { return out.appendError(Refusal.syntax) }
       let most = call.count == 3 ? call.integer(2) : 1
       guard let most, most >= 0 else { return out.appendError("ERR value is out of range, must be positive") }
-      let isSet: Void? = update(key, as: Set<Key>.self, createsKey: false) { set in
+      let isSet: Void? = update(key, as: SetValue.self, createsKey: false) { set in
         let count = min(most, set.count)
         if call.count == 3 {
           out.append(contentsOf: "\(call.version >= 3 ? "~" : "*")\(count)\r\n".utf8)
         } else if count == 0 {
           out.appendNull(call.version)
         }
-        // Any members will do: their order is that of their hashes.
-        for _ in 0..<count { if let member = set.popFirst() { out.appendBulk(member.bytes) } }
+        // Any members will do, but the same ones when the command is replayed.
+        for _ in 0..<count {
+          if let member = set.removeAny(seed: call.now) { out.appendBulk(member.bytes) }
+        }
       }
       if isSet == nil { out.appendError(Refusal.wrongType) }
     }

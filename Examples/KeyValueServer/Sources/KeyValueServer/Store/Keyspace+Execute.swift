@@ -2,6 +2,13 @@
 extension Keyspace {
   /// Runs one command, and appends its one reply.
   mutating func execute(_ call: Invocation, _ out: inout [UInt8]) {
+    switch call.code {
+    case .dbsize: return out.appendInteger(entries.count)
+    case .flushall:
+      removeAll()
+      return out.appendOK()
+    default: break
+    }
     let key = call.key(call.code == .msetOne ? 0 : 1)
     expire(key, at: call.now)
     switch call.code {
@@ -18,6 +25,14 @@ extension Keyspace {
     case .zadd, .zrem, .zscore, .zcard, .zrange, .zrank, .zincrby, .zpopmin: executeSorted(call, key, &out)
     default: out.appendError("ERR '\(call.code)' is not for a shard")
     }
+  }
+
+  /// Runs one command that only reads. A key whose time has come counts as missing, and stays there: to remove it is a change.
+  func read(_ call: Invocation, _ out: inout [UInt8]) {
+    let hidesKey = call.code != .dbsize && isExpired(call.key(1), at: call.now)
+    // A copy shares the entries until it changes, and a command that reads changes nothing.
+    var copy = hidesKey ? Keyspace() : self
+    copy.execute(call, &out)
   }
 
   // MARK: Keys
@@ -215,8 +230,9 @@ extension Keyspace {
       if !returnsOld { out.appendNull(call.version) }
       return
     }
-    if keepsDeadline, let old { deadline = old.deadline }
-    entries[key] = Entry(value: .string(call.bytes(2)))
+    // A deadline that is kept is in the heap.
+    entries[key] = Entry(
+      value: .string(call.bytes(2)), deadline: keepsDeadline ? old?.deadline ?? 0 : 0)
     if deadline != 0 { setDeadline(deadline, of: key) }
     if !returnsOld { out.appendOK() }
   }

@@ -1,10 +1,14 @@
 /// The keys of one shard: the state of its reactor. It changes in place, and reads no clock.
+///
+/// Time does not go back here, though two connections may read the clock in another order than their commands arrive in, and
+/// somebody may set the clock. Otherwise a key that one command has found expired would be there for the next one, which may then
+/// write into it what goes with it.
 struct Keyspace: Sendable {
   enum Value: Sendable {
     case string([UInt8])
     case list(ListValue)
     case hash([Key: [UInt8]])
-    case set(Set<Key>)
+    case set(SetValue)
     case sorted(SortedSet)
 
     var typeName: StaticString {
@@ -25,30 +29,48 @@ struct Keyspace: Sendable {
   }
 
   var entries: [Key: Entry] = [:]
-  /// The connections that have subscribed to a channel, by their numbers.
-  var subscribers: [Key: [Int: Subscriber]] = [:]
   /// Deadlines, and keys that had them: some may have another deadline by now, or none.
   private var deadlines = DeadlineHeap()
   private(set) var expired = 0
+  /// The latest time at which a command was run here, in milliseconds since 1970.
+  private(set) var latest: Int64 = 0
 
   // MARK: Deadlines
 
+  /// Notes that it is `now`; returns the time that counts, which may be later.
+  mutating func advance(to now: Int64) -> Int64 {
+    latest = max(latest, now)
+    return latest
+  }
+
   /// Removes the key if its time has come. Before each access.
   mutating func expire(_ key: Key, at now: Int64) {
-    guard deadlines.count > 0, let entry = entries[key], entry.deadline != 0, entry.deadline <= now else {
-      return
-    }
+    guard isExpired(key, at: now) else { return }
     entries[key] = nil
     expired += 1
   }
 
+  /// Whether there may be keys whose time has come, so that ``expireSome(at:)`` has something to do.
+  func hasExpired(at now: Int64) -> Bool { deadlines.first.map { $0 <= now } ?? false }
+
+  /// Whether the time of a key has come, though it is still there.
+  func isExpired(_ key: Key, at now: Int64) -> Bool {
+    guard deadlines.count > 0, let entry = entries[key] else { return false }
+    return entry.deadline != 0 && entry.deadline <= now
+  }
+
   /// Removes some of the keys whose time has come; returns whether more are left.
+  ///
+  /// Which ones depends on the keys and their deadlines alone, so that a replay removes the same ones: deadlines that no longer hold
+  /// do not count, and the heap orders equal ones by their keys.
   mutating func expireSome(at now: Int64) -> Bool {
-    for _ in 0..<1000 {
+    var removed = 0
+    defer { expired += removed }
+    while removed < 1000 {
       guard let (deadline, key) = deadlines.removeFirst(dueBy: now) else { return false }
       if entries[key]?.deadline == deadline {
         entries[key] = nil
-        expired += 1
+        removed += 1
       }
     }
     return true
@@ -57,11 +79,13 @@ struct Keyspace: Sendable {
   mutating func setDeadline(_ deadline: Int64, of key: Key) {
     entries[key]?.deadline = deadline
     if deadline == 0 { return }
-    // Deadlines that no longer hold are dropped once they are most of the heap.
-    if deadlines.count > 1000 + 2 * entries.count {
-      deadlines.removeAll { deadline, key in entries[key]?.deadline != deadline }
-    }
     deadlines.insert(deadline, key)
+    // Deadlines that no longer hold are dropped once they are most of the heap. So are those that it has twice, since a key got the
+    // same one again: then each key has one.
+    if deadlines.count > 1000 + 2 * entries.count {
+      deadlines = DeadlineHeap(
+        entries.lazy.filter { $0.value.deadline != 0 }.map { ($0.value.deadline, $0.key) })
+    }
   }
 
   mutating func removeAll() {
@@ -116,7 +140,7 @@ extension [Key: [UInt8]]: Collectible {
   var wrapped: Keyspace.Value { .hash(self) }
 }
 
-extension Set<Key>: Collectible {
+extension SetValue: Collectible {
   init?(_ value: Keyspace.Value) { if case .set(let set) = value { self = set } else { return nil } }
   var wrapped: Keyspace.Value { .set(self) }
 }
@@ -126,16 +150,29 @@ extension SortedSet: Collectible {
   var wrapped: Keyspace.Value { .sorted(self) }
 }
 
-/// A binary heap of deadlines, the earliest first.
+/// A binary heap of deadlines, the earliest first; equal ones in the order of their keys.
 struct DeadlineHeap: Sendable {
   private var items: [(deadline: Int64, key: Key)] = []
 
   var count: Int { items.count }
+  var first: Int64? { items.first?.deadline }
+
+  init() {}
+
+  init(_ items: some Sequence<(Int64, Key)>) {
+    self.items = items.map { ($0.0, $0.1) }
+    for index in stride(from: self.items.count / 2 - 1, through: 0, by: -1) { sink(from: index) }
+  }
+
+  private func precedes(_ one: Int, _ other: Int) -> Bool {
+    if items[one].deadline != items[other].deadline { return items[one].deadline < items[other].deadline }
+    return items[one].key.bytes.lexicographicallyPrecedes(items[other].key.bytes)
+  }
 
   mutating func insert(_ deadline: Int64, _ key: Key) {
     items.append((deadline, key))
     var index = items.count - 1
-    while index > 0, items[index].deadline < items[(index - 1) / 2].deadline {
+    while index > 0, precedes(index, (index - 1) / 2) {
       items.swapAt(index, (index - 1) / 2)
       index = (index - 1) / 2
     }
@@ -151,17 +188,12 @@ struct DeadlineHeap: Sendable {
     return first
   }
 
-  mutating func removeAll(where isOver: (Int64, Key) -> Bool) {
-    items.removeAll { isOver($0.deadline, $0.key) }
-    for index in stride(from: items.count / 2 - 1, through: 0, by: -1) { sink(from: index) }
-  }
-
   private mutating func sink(from start: Int) {
     var index = start
     while true {
       var least = index
       for child in [2 * index + 1, 2 * index + 2]
-      where child < items.count && items[child].deadline < items[least].deadline { least = child }
+      where child < items.count && precedes(child, least) { least = child }
       if least == index { return }
       items.swapAt(index, least)
       index = least

@@ -5,10 +5,21 @@ import Synchronization
 protocol Shard: AnyObject, Sendable {
   /// Runs a work, and hands it back to its connection. Any thread.
   func submit(_ work: Work)
-  /// Changes the keys in another way. Any thread.
-  func update(_ body: @escaping @Sendable (inout Keyspace) -> Void)
+  /// Forgets that a client has subscribed to channels. Any thread.
+  func unsubscribe(_ client: Int, from channels: [Key])
+  /// Removes some of the keys whose time has come. Any thread.
+  func expire(at now: Int64)
   /// How many keys there are and have expired, or were a moment ago; nil if that cannot be read. Any thread.
   func readCounts() -> (keys: Int, expired: Int)?
+}
+
+/// What a shard holds.
+struct ShardContents: Sendable {
+  var keyspace = Keyspace()
+  var channels = Channels()
+
+  mutating func run(_ work: Work) { work.run(on: &keyspace, &channels) }
+  mutating func expire(at now: Int64) { _ = keyspace.expireSome(at: keyspace.advance(to: now)) }
 }
 
 /// Which kind of shards.
@@ -23,12 +34,13 @@ enum ShardKind: String, CaseIterable {
 final class ReactorShard: Shard, TurnObserving {
   enum Action: Sendable {
     case run(Work)
-    case update(@Sendable (inout Keyspace) -> Void)
+    case unsubscribe(Int, [Key])
+    case expire(Int64)
   }
   typealias Mutation = Action
 
-  let initialState = Keyspace()
-  let runtime: Runtime<Action, Action, Keyspace>
+  let initialState = ShardContents()
+  let runtime: Runtime<Action, Action, ShardContents>
   /// The works that the running turn has finished.
   private let finished: LoopBound<[Work]>
 
@@ -38,19 +50,21 @@ final class ReactorShard: Shard, TurnObserving {
   }
 
   func submit(_ work: Work) { send(.run(work)) }
-  func update(_ body: @escaping @Sendable (inout Keyspace) -> Void) { send(.update(body)) }
+  func unsubscribe(_ client: Int, from channels: [Key]) { send(.unsubscribe(client, channels)) }
+  func expire(at now: Int64) { send(.expire(now)) }
 
-  func reduce(into keyspace: inout Keyspace, mutation: Action) {
+  func reduce(into contents: inout ShardContents, mutation: Action) {
     switch mutation {
     case .run(let work):
-      work.run(on: &keyspace)
+      contents.run(work)
       finished.value.append(work)
-    case .update(let body): body(&keyspace)
+    case .unsubscribe(let client, let channels): contents.channels.unsubscribe(client, from: channels)
+    case .expire(let now): contents.expire(at: now)
     }
   }
 
   /// The state can be read by everybody now, so the replies may leave.
-  func turnEnded(_: borrowing Keyspace) {
+  func turnEnded(_: borrowing ShardContents) {
     if finished.value.isEmpty { return }
     var works: [Work] = []
     swap(&works, &finished.value)
@@ -59,44 +73,64 @@ final class ReactorShard: Shard, TurnObserving {
     deliveries.send()
   }
 
-  func readCounts() -> (keys: Int, expired: Int)? { withCurrentState { ($0.entries.count, $0.expired) } }
+  func readCounts() -> (keys: Int, expired: Int)? {
+    withCurrentState { ($0.keyspace.entries.count, $0.keyspace.expired) }
+  }
 }
 
 // MARK: To compare with
 
 /// A shard behind a mutex: the thread of the connection runs the commands.
 final class MutexShard: Shard {
-  private let keyspace = Mutex(Keyspace())
+  private let contents = Mutex(ShardContents())
 
   func submit(_ work: Work) {
-    keyspace.withLock { work.run(on: &$0) }
+    contents.withLock { $0.run(work) }
     var deliveries = Deliveries()
     deliveries.add(work)
     deliveries.send()
   }
 
-  func update(_ body: @escaping @Sendable (inout Keyspace) -> Void) { keyspace.withLock { body(&$0) } }
-  func readCounts() -> (keys: Int, expired: Int)? { keyspace.withLock { ($0.entries.count, $0.expired) } }
+  func unsubscribe(_ client: Int, from channels: [Key]) {
+    contents.withLock { $0.channels.unsubscribe(client, from: channels) }
+  }
+
+  func expire(at now: Int64) { contents.withLock { $0.expire(at: now) } }
+
+  func readCounts() -> (keys: Int, expired: Int)? {
+    contents.withLock { ($0.keyspace.entries.count, $0.keyspace.expired) }
+  }
 }
 
-/// A shard as an actor: a task takes the work there, and a job brings it back.
+/// A shard as an actor on a loop: a request hops once, to that loop, as with a reactor. On the default executor it would hop
+/// there and back.
 actor ActorShard: Shard {
-  private var keyspace = Keyspace()
+  private let loop: Loop
+  private var contents = ShardContents()
 
-  nonisolated func submit(_ work: Work) {
-    Task {
-      await run(work)
-      var deliveries = Deliveries()
-      deliveries.add(work)
-      deliveries.send()
-    }
+  init(on loop: Loop) { self.loop = loop }
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+  // `immediate`: the task begins on the thread that calls, and not with a hop to the pool of threads.
+  nonisolated func submit(_ work: Work) { Task.immediate { await run(work) } }
+
+  nonisolated func unsubscribe(_ client: Int, from channels: [Key]) {
+    Task.immediate { await change { $0.channels.unsubscribe(client, from: channels) } }
   }
 
-  nonisolated func update(_ body: @escaping @Sendable (inout Keyspace) -> Void) {
-    Task { await change(body) }
+  nonisolated func expire(at now: Int64) {
+    Task.immediate { await change { $0.expire(at: now) } }
   }
+
   nonisolated func readCounts() -> (keys: Int, expired: Int)? { nil }
 
-  private func run(_ work: Work) { work.run(on: &keyspace) }
-  private func change(_ body: (inout Keyspace) -> Void) { body(&keyspace) }
+  private func run(_ work: Work) {
+    contents.run(work)
+    var deliveries = Deliveries()
+    deliveries.add(work)
+    deliveries.send()
+  }
+
+  private func change(_ body: @Sendable (inout ShardContents) -> Void) { body(&contents) }
 }

@@ -1,0 +1,104 @@
+import ReactorJournal
+import ReactorRuntime
+import Synchronization
+
+/// A shard whose keys are in a journal.
+///
+/// ```
+///  work ─▶ turn: run the commands, record those that write ─▶ commit ─▶ the replies leave
+///             └── commands that only read see the latest keys; their replies wait for what they may have seen
+/// ```
+///
+/// `mutate` decides whether a work writes. Its change is the one mutation; `reduce` runs it, which also makes the replies. In a
+/// replay there is no work, and the same commands change the keys in the same way: they read no clock and no order of hashes.
+final class DurableShard: Shard, DurableReactor {
+  enum Action: Sendable {
+    case run(Work, Reply<Void>)
+    case unsubscribe(Int, [Key])
+    case expire(Int64)
+  }
+
+  static let schema = Schema("keyspace")
+  /// What one work may write, in bytes.
+  static let largestChange = 64 << 20
+
+  let initialState = Keyspace()
+  let runtime: Runtime<Action, KeyspaceChange, Keyspace>
+  private let channels: LoopBound<Channels>
+  private let written = Atomic(0)
+  /// The latest time at which a work was run, also one that only reads and so leaves no trace in the keys.
+  private let latest: LoopBound<Int64>
+
+  /// - Parameters:
+  ///   - loop: Runs the commands.
+  ///   - entry: Has the keys.
+  ///   - visibility: Whether replies wait for the disk.
+  init(on loop: Loop, _ entry: JournalEntry, _ visibility: Visibility) {
+    // Room for a work of each client that may be connected: no loop waits here while the disk is slow.
+    runtime = Runtime(on: .loop(loop), journal: entry, visibility: visibility, capacity: 32_768)
+    channels = LoopBound(Channels(), to: loop)
+    latest = LoopBound(0, to: loop)
+  }
+
+  // MARK: Any thread
+
+  func submit(_ work: Work) {
+    ask(
+      { .run(work, $0) },
+      completion: { result in
+        // Otherwise the journal has ended, and the process is about to; or the shard has. Nobody may be told that it is done.
+        if case .success = result { Deliveries.deliver(work) } else { Deliveries.refuse(work) }
+      })
+  }
+
+  func unsubscribe(_ client: Int, from channels: [Key]) { send(.unsubscribe(client, channels)) }
+  func expire(at now: Int64) { send(.expire(now)) }
+  func readCounts() -> (keys: Int, expired: Int)? { withCurrentState { ($0.entries.count, $0.expired) } }
+
+  /// How many bytes of commands were journaled since the start, or a moment ago.
+  var wasWritten: Int { written.load(ordering: .relaxed) }
+
+  // MARK: The loop
+
+  func mutate(action: Action) -> Observable<KeyspaceChange> {
+    switch action {
+    case .run(let work, let reply):
+      // It leaves at the end of this turn, or when everything before that is durable.
+      reply()
+      work.request.now = advance(to: work.request.now)
+      if !work.writes {
+        withCurrentState { work.read(from: $0, &channels.value) }
+        return .empty()
+      }
+      let size = work.request.bytes.count
+      if size > Self.largestChange {
+        work.refuse("ERR more than \(Self.largestChange) bytes at once are too much for the journal")
+        return .empty()
+      }
+      // Relaxed: only this thread adds, and a reader needs no exact number.
+      written.store(written.load(ordering: .relaxed) + size, ordering: .relaxed)
+      return .just(.commands(of: work))
+    case .unsubscribe(let client, let names):
+      channels.value.unsubscribe(client, from: names)
+      return .empty()
+    case .expire(let now):
+      let now = advance(to: now)
+      return withCurrentState { $0.hasExpired(at: now) } ? .just(.expiry(at: now)) : .empty()
+    }
+  }
+
+  /// Notes that it is `now`; returns the time that counts, which may be later.
+  private func advance(to now: Int64) -> Int64 {
+    let before = latest.value == 0 ? withCurrentState { $0.latest } : latest.value
+    latest.value = max(before, now)
+    return latest.value
+  }
+
+  func reduce(into keyspace: inout Keyspace, mutation change: KeyspaceChange) {
+    if let work = change.work {
+      work.run(on: &keyspace, &channels.value)
+    } else {
+      change.apply(to: &keyspace)
+    }
+  }
+}

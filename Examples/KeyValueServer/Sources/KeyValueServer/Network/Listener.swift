@@ -1,0 +1,71 @@
+import Glibc
+import ReactorRuntime
+
+/// A listening socket on a loop. It belongs to the thread of the loop.
+final class Listener {
+  private let descriptor: Int32
+  private let loop: Loop
+  private let admit: (Int32) -> Void
+  private var watch: Watch?
+  /// Until when a failure is not logged, since there was one a moment ago.
+  private var quietUntil = ContinuousClock.now
+
+  private init(_ descriptor: Int32, on loop: Loop, _ admit: @escaping (Int32) -> Void) {
+    self.descriptor = descriptor
+    self.loop = loop
+    self.admit = admit
+  }
+
+  /// Listens on a port, or one that the system chooses if it is 0, and calls `admit` on the loop with each client that connects. Any thread.
+  static func open(
+    _ host: String, port: UInt16, on loop: Loop, _ admit: @escaping @Sendable (Int32) -> Void
+  ) throws -> (listener: LoopBound<Listener>, port: UInt16) {
+    let descriptor = try Socket.listen(on: host, port: port)
+    let listener = LoopBound(Listener(descriptor, on: loop, admit), to: loop)
+    let watch = try loop.watch(descriptor, for: []) { _, _ in listener.value.accept(listener) }
+    try loop.execute { listener.value.start(watch) }
+    return (listener, Socket.port(of: descriptor))
+  }
+
+  private func start(_ watch: Watch) {
+    self.watch = watch
+    do { try watch.change(to: .readable) } catch { Log.error("the listener is not watched: \(error)") }
+  }
+
+  private func accept(_ bound: LoopBound<Listener>) {
+    do {
+      // A few at a time: those that are connected already have their turn, too.
+      for _ in 0..<64 {
+        guard let client = try Socket.accept(from: descriptor) else { return }
+        admit(client)
+      }
+    } catch {
+      pause(because: error, bound)
+    }
+  }
+
+  /// Leaves the clients in the queue of the system for a moment. Without this the loop would be called for them again at once,
+  /// and again.
+  private func pause(because failure: Socket.Failure, _ bound: LoopBound<Listener>) {
+    if .now >= quietUntil {
+      Log.warning("clients have to wait: \(failure)")
+      quietUntil = .now + .seconds(1)
+    }
+    do {
+      try loop.schedule(after: .milliseconds(100)) {
+        if let watch = bound.value.watch { bound.value.start(watch) }
+      }
+      try watch?.change(to: [])
+    } catch {
+      // The loop ends, or has no room for the timer: then the next call comes at once.
+    }
+  }
+
+  /// Accepts nobody from now on. Clients that wait in the queue of the system are refused.
+  func close() {
+    guard let watch else { return }
+    watch.dispose()
+    self.watch = nil
+    Glibc.close(descriptor)
+  }
+}

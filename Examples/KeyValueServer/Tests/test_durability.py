@@ -1,0 +1,353 @@
+"""What is still there after the server was killed, or ended, and started again on the same folder."""
+
+import os
+import random
+import shutil
+import signal
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+import redis
+
+from servers import PATIENCE, Process, encode, until
+from test_differential import make, normal
+
+COMPILER = shutil.which("clang") or shutil.which("cc")
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="kv-")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def server(self, *arguments, **options):
+        return Process("--data", self.folder, *arguments, **options)
+
+    def write_until(self, condition, write):
+        """Writes until a condition holds."""
+        def attempt():
+            write()
+            return condition()
+
+        self.assertTrue(until(attempt, 5 * PATIENCE))
+
+def stop_reading(test, server):
+    """Connects a client to which the server has something to send as long as it lives."""
+    slow = server.connect()
+    test.assertEqual(slow.call("SET", "big", "z" * 1_000_000), "+OK")
+    slow.write(encode("GET", "big") * 50)
+    test.assertEqual(len(slow.reply()), 1_000_000)
+    return slow
+
+
+class Writer(threading.Thread):
+    """A client that writes until the server goes, and notes what was acknowledged."""
+
+    def __init__(self, port, number, counts):
+        super().__init__()
+        self.port, self.number, self.counts = port, number, counts
+        self.failure = None
+        # How many writes this one has seen acknowledged.
+        self.acknowledged = 0
+
+    def run(self):
+        try:
+            self.write()
+        except Exception as error:
+            self.failure = error
+
+    def finish(self):
+        """Waits for the end, and raises what the thread has raised."""
+        self.join()
+        if self.failure:
+            raise self.failure
+
+    def write(self):
+        client = redis.Redis(port=self.port, decode_responses=True, socket_timeout=PATIENCE)
+        name, counts = self.number, self.counts
+        try:
+            while True:
+                index = counts["sent"] = counts["acknowledged"] + 1
+                # What belongs together has the same part in braces, so it is in one shard, and is one change.
+                pipeline = client.pipeline()
+                pipeline.incr(f"{{{name}}}counter").set(f"{{{name}}}copy", index).rpush(f"{{{name}}}list", index)
+                pipeline.sadd(f"{{{name}}}set", index % 100).zadd(f"{{{name}}}sorted", {index % 50: index})
+                pipeline.hset(f"{{{name}}}hash", f"f{index % 10}", index)
+                if index % 7 == 0:
+                    pipeline.spop(f"{{{name}}}set")
+                if pipeline.execute()[0] != index:
+                    counts["wrong"] = True
+                counts["acknowledged"] = index
+                client.set(f"{name}-single-{index % 5}", index)
+                counts["single"] = index
+                self.acknowledged += 1
+        except (redis.ConnectionError, redis.TimeoutError):
+            pass
+        finally:
+            client.close()
+
+
+class Kills(Folder):
+    def test_every_acknowledged_write_survives_kills_under_load(self):
+        kills = int(os.environ.get("KV_KILLS", 5))
+        seed = int(os.environ.get("KV_SEED", random.randrange(1 << 30)))
+        rng = random.Random(seed)
+        counts = [{"acknowledged": 0, "sent": 0, "single": 0} for _ in range(6)]
+        with self.subTest(seed=seed):
+            for round in range(kills):
+                self.kill_once(counts, rng, round)
+        with self.server() as server:
+            self.check(server, counts)
+        for count in counts:
+            self.assertGreater(count["acknowledged"], kills)
+            self.assertNotIn("wrong", count)
+
+    def kill_once(self, counts, rng, round):
+        # Some rounds compact all the time, and some not at all.
+        compaction = ["--compact-after", 20_000] if round % 3 else []
+        with self.server("--threads", 1 + round % 2, *compaction) as server:
+            self.check(server, counts)
+            # -l: a few of each kind, again and again.
+            load = subprocess.Popen(
+                ["redis-benchmark", "-p", str(server.port), "-q", "-n", "1000", "-l", "-c", "20", "-P", "8",
+                 "-r", "1000", "-t", "set,incr,lpush,lpop,sadd,hset"],
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            writers = [Writer(server.port, number, count) for number, count in enumerate(counts)]
+            for writer in writers:
+                writer.start()
+            # Some rounds may be killed before anything was acknowledged.
+            if round % 4:
+                self.assertTrue(until(lambda: all(writer.acknowledged >= 2 or writer.failure for writer in writers)))
+            if round % 3 == 1:
+                # The file of an early round is small, so the load soon exceeds it.
+                self.assertTrue(until(lambda: server.logged("compacted the journal")))
+            time.sleep(rng.uniform(0.1, 1.5))
+            server.process.send_signal(signal.SIGKILL)
+            for writer in writers:
+                writer.finish()
+            load.kill()
+            load.wait()
+
+    def check(self, server, counts):
+        client = redis.Redis(port=server.port, decode_responses=True)
+        for name, count in enumerate(counts):
+            reached = int(client.get(f"{{{name}}}counter") or 0)
+            self.assertGreaterEqual(reached, count["acknowledged"], "an acknowledged write is lost")
+            self.assertLessEqual(reached, count["sent"])
+            # All of a transaction, or nothing.
+            self.assertEqual(int(client.get(f"{{{name}}}copy") or 0), reached)
+            self.assertEqual(client.lrange(f"{{{name}}}list", 0, -1), [str(i + 1) for i in range(reached)])
+            for member, score in client.zrange(f"{{{name}}}sorted", 0, -1, withscores=True):
+                self.assertEqual(int(score) % 50, int(member))
+                self.assertGreater(score, reached - 50)
+            self.assertEqual(client.hlen(f"{{{name}}}hash"), min(reached, 10))
+            single = max([int(client.get(f"{name}-single-{i}") or 0) for i in range(5)])
+            self.assertGreaterEqual(single, count["single"], "an acknowledged write is lost")
+            count["acknowledged"] = count["sent"] = reached
+            count["single"] = single
+        client.close()
+
+
+class Restarts(Folder):
+    def test_random_commands_with_restarts_leave_the_keys_of_redis(self):
+        seed = int(os.environ.get("KV_SEED", random.randrange(1 << 30)))
+        rng = random.Random(seed)
+        with Process(reference=True) as reference:
+            redis_connection = reference.connect()
+            for round in range(8):
+                arguments = ["--threads", 1 + round % 2, *(["--compact-after", 1000] if round % 2 else [])]
+                with self.subTest(seed=seed, round=round), self.server(*arguments) as server:
+                    connection = server.connect()
+                    self.compare_keys(redis_connection, connection)
+                    both = (redis_connection, connection)
+                    compactions = 0
+                    for step in range(600):
+                        command = self.make(rng)
+                        self.assertEqual(*(normal(command, one.call(*command)) for one in both), command)
+                        if round % 2 and step % 200 == 199:
+                            # So that snapshots are made, and commands follow them.
+                            self.write_until(
+                                lambda: server.log().count("compacted the journal") > compactions,
+                                lambda: self.assertEqual(*(one.call("SET", "k0", "x" * 100_000) for one in both)))
+                            compactions = server.log().count("compacted the journal")
+                    if round % 3 == 2:
+                        self.assertEqual(server.terminate()[0], 0)
+
+    def make(self, rng):
+        """Returns a random command of no transaction, which would end with a restart."""
+        while True:
+            command = make(rng)
+            if command[0] not in ("MULTI", "EXEC"):
+                return command
+
+    def compare_keys(self, one, two):
+        self.assertEqual(one.call("DBSIZE"), two.call("DBSIZE"))
+        reads = {"+string": ["GET"], "+list": ["LRANGE", "0", "-1"], "+hash": ["HGETALL"], "+set": ["SMEMBERS"],
+                 "+zset": ["ZRANGE", "0", "-1", "WITHSCORES"]}
+        for key in [f"k{index}" for index in range(12)]:
+            kind = one.call("TYPE", key)
+            self.assertEqual(kind, two.call("TYPE", key), key)
+            if kind == "+none":
+                continue
+            name, *rest = reads[kind]
+            self.assertEqual(*(normal([name], side.call(name, key, *rest)) for side in (one, two)), key)
+            one_left, two_left = one.call("PTTL", key), two.call("PTTL", key)
+            self.assertEqual(one_left == -1, two_left == -1, key)
+            self.assertLess(abs(one_left - two_left), 5000, key)
+
+    @unittest.skipUnless(COMPILER, "there is no C compiler")
+    def test_a_write_survives_though_the_clock_went_back(self):
+        library, clock = os.path.join(self.folder, "clock.so"), os.path.join(self.folder, "clock")
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "clock.c")
+        subprocess.check_call([COMPILER, "-shared", "-fPIC", "-o", library, source])
+        environment = {"LD_PRELOAD": library, "KV_CLOCK": clock}
+
+        def move(seconds):
+            with open(clock, "r+b" if os.path.exists(clock) else "wb") as file:
+                file.write(struct.pack("l", seconds))
+
+        move(0)
+        with self.server(environment=environment) as server:
+            connection = server.connect()
+            for index in range(10):
+                self.assertEqual(connection.call("SET", f"k{index}", "old", "PX", 60_000), "+OK")
+                move(100 * index + 100)
+                # It finds the key expired. Only the other command is in the journal, unless the server has removed the key meanwhile.
+                connection.write(encode("MULTI") + encode("GET", f"k{index}") + encode("SET", "other", 1) + encode("EXEC"))
+                self.assertEqual([connection.reply() for _ in range(4)], ["+OK", "+QUEUED", "+QUEUED", [None, "+OK"]])
+                move(100 * index)
+                self.assertEqual(connection.call("APPEND", f"k{index}", "new"), 3)
+                move(100 * index + 100)
+            server.process.send_signal(signal.SIGKILL)
+        move(100_000)
+        with self.server(environment=environment) as server:
+            connection = server.connect()
+            self.assertEqual([connection.call("GET", f"k{index}") for index in range(10)], [b"new"] * 10)
+
+    def test_popped_members_and_expired_keys_stay_away(self):
+        with self.server("--threads", 2) as server:
+            connection = server.connect()
+            connection.call("SADD", "set", *range(1000))
+            popped = set(connection.call("SPOP", "set", 300)) | {connection.call("SPOP", "set") for _ in range(200)}
+            self.assertEqual(len(popped), 500)
+            connection.call("SET", "short", 1, "PX", 50)
+            connection.call("SET", "long", 1, "EX", 1000)
+            self.assertTrue(until(lambda: connection.call("DBSIZE") == 2))
+            left = set(connection.call("SMEMBERS", "set"))
+            server.process.send_signal(signal.SIGKILL)
+        self.assertEqual(left & popped, set())
+        with self.server("--threads", 2) as server:
+            connection = server.connect()
+            self.assertEqual(set(connection.call("SMEMBERS", "set")), left)
+            self.assertEqual(connection.call("MGET", "short", "long"), [None, b"1"])
+            self.assertIn(connection.call("TTL", "long"), range(900, 1001))
+            self.assertTrue(until(lambda: connection.call("DBSIZE") == 2))
+
+    def test_the_journal_does_not_grow_with_what_is_overwritten(self):
+        with self.server("--compact-after", 1_000_000) as server:
+            connection = server.connect()
+            self.written = 0
+
+            def write():
+                for _ in range(10):
+                    connection.send("SET", "key", "x" * 100_000)
+                self.assertEqual([connection.reply() for _ in range(10)], ["+OK"] * 10)
+                self.written += 1_000_000
+
+            def compacted():
+                """Up to which position; each command is one."""
+                match = server.logged(r"compacted the journal up to position (\d+)")
+                return int(match[1]) if match else 0
+
+            self.write_until(lambda: compacted() >= 200, write)
+            status, log = server.terminate()
+        self.assertEqual(status, 0)
+        self.assertNotIn(" error ", log)
+        size = sum(os.path.getsize(os.path.join(self.folder, name)) for name in os.listdir(self.folder))
+        # All of it, and some more, without a compaction.
+        self.assertLess(size, self.written / 2)
+        with self.server() as server:
+            self.assertEqual(server.connect().call("STRLEN", "key"), 100_000)
+
+    def test_clients_that_do_not_read_leave_time_for_the_journal(self):
+        with self.server("--grace", 2) as server:
+            stop_reading(self, server)
+            connection = server.connect()
+            self.assertEqual(connection.call("SET", "last", "x"), "+OK")
+            status, log = server.terminate()
+            self.assertEqual(status, 0, log)
+            self.assertIn("have not read their replies", log)
+            self.assertRegex(log, "info ended")
+        with self.server() as server:
+            self.assertEqual(server.connect().call("GET", "last"), b"x")
+
+
+class Policies(Folder):
+    def test_a_second_server_and_other_shards_are_refused(self):
+        def refusal(*arguments):
+            with self.assertRaises(RuntimeError) as caught, self.server(*arguments):
+                pass
+            return str(caught.exception)
+
+        with self.server("--threads", 2) as server:
+            server.connect().call("SET", "a", 1)
+            self.assertIn("locked", refusal())
+        self.assertIn("the keys are in 2 shards, not 3", refusal("--shard-count", 3))
+        # The shards stay as many, whatever the threads.
+        with self.server("--threads", 3) as server:
+            self.assertEqual(server.connect().call("GET", "a"), b"1")
+        self.assertIn("not understood", refusal("--shards", "mutex"))
+        # Names that no server has made.
+        for name in ["shards-0.journal", "shards-03.journal", "shards-.journal", "shards--1.journal"]:
+            open(os.path.join(self.folder, name), "w").close()
+        with self.server() as server:
+            self.assertEqual(server.connect().call("GET", "a"), b"1")
+
+    def test_early_replies_lose_at_most_the_end(self):
+        with self.server("--acknowledge", "early") as server:
+            connection = server.connect()
+            for index in range(5000):
+                connection.send("RPUSH", "list", index)
+            for index in range(5000):
+                self.assertEqual(connection.reply(), index + 1)
+            server.process.send_signal(signal.SIGKILL)
+        with self.server("--acknowledge", "early") as server:
+            connection = server.connect()
+            found = connection.call("LRANGE", "list", 0, -1)
+            self.assertEqual(found, [b"%d" % index for index in range(len(found))])
+            connection.call("SET", "last", "x")
+            self.assertEqual(server.terminate()[0], 0)
+        # A clean end loses nothing.
+        with self.server() as server:
+            self.assertEqual(server.connect().call("GET", "last"), b"x")
+
+    def test_too_large_a_batch_is_refused(self):
+        with self.server() as server:
+            connection = server.connect()
+            megabyte = b"x" * (1 << 20)
+            self.assertRegex(connection.call("RPUSH", "list", *[megabyte] * 65), "^-ERR more than")
+            # Also if it is for several keys: an error must not count as 0.
+            self.assertRegex(connection.call("DEL", *[megabyte + b"%d" % index for index in range(65)]), "^-ERR more than")
+            self.assertRegex(connection.call("MSET", *[megabyte] * 66), "^-ERR more than")
+            self.assertEqual(connection.call("RPUSH", "list", *[megabyte] * 2), 2)
+            self.assertEqual(connection.call("LLEN", "list"), 2)
+
+    def test_channels_work_beside_the_journal(self):
+        with self.server("--threads", 2) as server:
+            listener, connection = server.connect(), server.connect()
+            listener.send("SUBSCRIBE", "news")
+            self.assertEqual(listener.reply(), [b"subscribe", b"news", 1])
+            for index in range(200):
+                connection.send("SET", "{news}key", index)
+                connection.send("PUBLISH", "news", index)
+            for index in range(200):
+                self.assertEqual([connection.reply(), connection.reply()], ["+OK", 1])
+                self.assertEqual(listener.reply(), [b"message", b"news", b"%d" % index])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,205 @@
+"""Descriptors that run out, the end while clients come, and commands that arrive in pieces or are too large."""
+
+import contextlib
+import re
+import socket
+import time
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+
+from servers import PATIENCE, Closed, Process, encode
+
+
+def loop_jobs(connection):
+    """How many jobs the server's loops have run, by INFO: an event of a watched descriptor is one."""
+    text = connection.call("INFO", "loops").decode()
+    return sum(int(count) for count in re.findall(r" jobs (\d+), longest", text))
+
+
+def memory(connection):
+    lines = connection.call("INFO", "memory").decode().split("\r\n")
+    return int(dict(line.split(":", 1) for line in lines if ":" in line)["used_memory_rss"])
+
+
+class Descriptors(unittest.TestCase):
+    def test_the_soft_limit_is_raised(self):
+        with Process("--max-clients", 200, limits="-Sn 40") as server:
+            clients = [server.connect() for _ in range(100)]
+            self.assertEqual([c.call("PING") for c in clients], ["+PONG"] * 100)
+
+    def test_a_limit_below_the_clients_is_logged(self):
+        with Process("--max-clients", 1000, limits="-n 60") as server:
+            self.assertEqual(server.connect().call("PING"), "+PONG")
+            status, log = server.terminate()
+            self.assertEqual(status, 0)
+            self.assertRegex(log, r"(?m)warning .*1000 clients.* 60$")
+
+    def test_clients_wait_while_no_descriptor_is_left(self):
+        with Process("--max-clients", 1000, limits="-n 60") as server:
+            first = server.connect()
+            self.assertEqual(first.call("PING"), "+PONG")
+            begin = time.time()
+            others = [server.connect() for _ in range(80)]
+            # Of these, the server has taken about fifty; the others are in the queue of the system.
+            others[-1].send("PING")
+            before = loop_jobs(first)
+            time.sleep(1)
+            # It has not been called for the queue again and again. Otherwise that is a hundred thousand times.
+            self.assertLess(loop_jobs(first) - before, 1000)
+            for client in others[:40]:
+                client.close()
+            self.assertEqual(others[-1].reply(), "+PONG")
+            seconds = time.time() - begin
+            for client in others[40:]:
+                client.close()
+            _, log = server.terminate()
+            lines = [line for line in log.splitlines() if "Too many open files" in line]
+            self.assertGreater(len(lines), 0)
+            self.assertLessEqual(len(lines), seconds + 2)
+
+
+class Ending(unittest.TestCase):
+    def test_no_client_is_accepted_during_the_end(self):
+        with Process("--threads", 2, "--grace", PATIENCE) as server:
+            idle, slow = server.connect(), server.connect()
+            self.assertEqual(idle.call("SET", "big", "z" * 1_000_000), "+OK")
+            # It does not read all of it, and so the end waits for it.
+            slow.write(encode("GET", "big") * 50)
+            self.assertEqual(len(slow.reply()), 1_000_000)
+            server.process.terminate()
+            with self.assertRaises(Closed):
+                idle.reply()
+            with self.assertRaises(ConnectionError):
+                server.connect().call("PING")
+            self.assertIsNone(server.process.poll())
+            for _ in range(2):
+                self.assertEqual(len(slow.reply()), 1_000_000)
+            slow.close()
+            self.assertEqual(server.process.wait(PATIENCE), 0)
+
+    def test_it_may_end_as_soon_as_it_listens(self):
+        for _ in range(5):
+            # Returns as soon as the log says so.
+            with Process() as server:
+                status, log = server.terminate()
+                self.assertEqual(status, 0, log)
+                self.assertIn("ended", log)
+
+
+class Pieces(unittest.TestCase):
+    """Commands whose bytes come in several reads."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Process("--threads", 2, "--max-argument", 100_000).__enter__()
+        cls.reference = Process(reference=True).__enter__()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.__exit__()
+        cls.reference.__exit__()
+
+    def replies(self, server, pieces):
+        """All that a server sends to a client that sends these pieces, and then PING if it may."""
+        connection = server.connect()
+        connection.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        received = b""
+        # A server that closes the connection may do so before it has read everything.
+        with contextlib.suppress(OSError):
+            for piece in pieces:
+                connection.write(piece)
+                # So that the server most likely reads this piece alone. If not, the replies are the same.
+                time.sleep(0.005)
+            connection.socket.shutdown(socket.SHUT_WR)
+        with contextlib.suppress(ConnectionResetError):
+            while data := connection.socket.recv(1 << 16):
+                received += data
+        connection.close()
+        return received
+
+    def test_every_cut(self):
+        pipeline = (encode("SET", "cut", "v") + b"get cut\r\n" + encode("RPUSH", "cut-list", *["x" * n for n in range(12)])
+                    + b"\r\n*0\r\n" + encode("LRANGE", "cut-list", 0, -1) + encode("DEL", "cut", "cut-list") + b"ping\r\n")
+        whole = self.replies(self.server, [pipeline])
+        self.assertEqual(whole, self.replies(self.reference, [pipeline]))
+        wrong = []
+
+        def check(cuts):
+            for cut in cuts:
+                # One key for each thread: the names have the same length.
+                name = b"c%02d" % (cut % 16)
+                own = pipeline.replace(b"cut", name)
+                if self.replies(self.server, [own[:cut], own[cut:cut + 1], own[cut + 1:]]) != whole:
+                    wrong.append(cut)
+
+        with ThreadPoolExecutor(16) as pool:
+            # list: raises what a thread has raised.
+            list(pool.map(check, [range(first, len(pipeline), 16) for first in range(16)]))
+        self.assertEqual(wrong, [])
+
+    def test_bad_input_in_pieces_gets_the_error_of_redis(self):
+        ping = encode("PING")
+        for pieces in [[b"*", b"x", b"\r\n"], [b"*1\r", b"\n:1", b"\r\n"], [b"*2\r\n$4\r\nECHO\r\n", b"$", b"-1\r\n"],
+                       [b"*1\r\n$4", b"x\r\n"], [b"*1\r\n$-1\r\n"], [b"*1\r\n$\r\n"], [b"*\r\n"], [b"*01\r\n"], [b"*-\r\n"],
+                       [b"*99999999999\r\n"], [b"*1\r\n$99999999999\r\n"], [b"*-5\r\n", ping], [b"*0\r", b"\n", ping],
+                       [b"*1" * 20_000, b"1" * 30_000], [b"*1\r\n$" + b"1" * 40_000, b"1" * 30_000],
+                       [b"*1\r\n:" + b"1" * 40_000, b"1" * 30_000],
+                       [b"x" * 40_000, b"x" * 30_000], [b'get "x', b"\r\n"]]:
+            with self.subTest(pieces=[piece[:30] for piece in pieces]):
+                own, expected = (self.replies(server, [ping, *pieces]) for server in (self.server, self.reference))
+                self.assertEqual(own, expected)
+
+    def test_too_many_arguments(self):
+        self.assertEqual(self.replies(self.server, [b"*1048577\r\n"]),
+                         b"-ERR Protocol error: invalid multibulk length\r\n")
+
+    def test_many_arguments(self):
+        connection = self.server.connect()
+        # Three megabytes, in fifty reads and more.
+        values = [f"value-{index}" for index in range(150_000)]
+        self.assertEqual(connection.call("RPUSH", "many", *values), 150_000)
+        self.assertEqual(connection.call("LRANGE", "many", 0, -1), [value.encode() for value in values])
+
+    def test_what_was_received_is_bounded(self):
+        with Process("--max-query-buffer", 1 << 20) as server:
+            good, bad = server.connect(), server.connect()
+            # Whole commands do not count, however many there are.
+            for _ in range(3):
+                good.write(encode("SET", "a", "x" * 1000) * 2000)
+                self.assertEqual([good.reply() for _ in range(2000)], ["+OK"] * 2000)
+            bad.write(b"*1000000\r\n")
+            with self.assertRaises((Closed, ConnectionError)):
+                for _ in range(100):
+                    bad.write((b"$1000\r\n" + b"x" * 1000 + b"\r\n") * 100)
+                # Without a limit nothing comes.
+                bad.socket.settimeout(30)
+                bad.reply()
+            # Nor may a transaction keep more.
+            queued = server.connect()
+            self.assertEqual(queued.call("MULTI"), "+OK")
+            with self.assertRaises((Closed, ConnectionError)):
+                for _ in range(100):
+                    queued.write(encode("SET", "a", "x" * 1000) * 100)
+                    [queued.reply() for _ in range(100)]
+            self.assertEqual(good.call("PING"), "+PONG")
+            good.close()
+            _, log = server.terminate()
+            self.assertEqual(log.count("max query buffer length"), 2)
+
+    def test_the_input_of_a_steady_client_does_not_grow(self):
+        with Process() as server:
+            other, steady = server.connect(), server.connect()
+            # Nothing that is sent at once ends with a command.
+            stream = encode("SET", "steady", "x" * 10_000) * 10_000
+            size, before, largest = 1_000_003, memory(other), 0
+            with ThreadPoolExecutor(1) as pool:
+                replies = pool.submit(lambda: [steady.reply() for _ in range(10_000)])
+                for start in range(0, len(stream), size):
+                    steady.write(stream[start:start + size])
+                    largest = max(largest, memory(other))
+                self.assertEqual(replies.result(), ["+OK"] * 10_000)
+            self.assertLess(largest - before, 30 << 20)
+
+
+if __name__ == "__main__":
+    unittest.main()

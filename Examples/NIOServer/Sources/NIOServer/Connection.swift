@@ -1,0 +1,134 @@
+import NIOCore
+import ReactorRuntime
+
+/// A client: asks the shards, and writes the answers in the order of the commands.
+///
+/// Shards on other event loops may be faster or slower than that on the connection's own. So answers wait until those before
+/// them are there.
+final class Connection: ChannelInboundHandler {
+  typealias InboundIn = Command
+  typealias OutboundOut = ByteBuffer
+
+  /// How many commands may be unanswered before the connection stops reading.
+  private static let limit = 1024
+
+  private let shards: [Shard]
+  /// The answers of the commands from the first unanswered one on; nil for those that have not come.
+  private var answers = CircularBuffer<Answer?>()
+  /// How many commands were answered.
+  private var answered = 0
+  private var isReading = false
+  private var isWriting = false
+  /// Whether the channel reads what comes.
+  private var readsMore = true
+  /// Whether the client has sent something that is no command: the last answer says so, and the channel is closed after it.
+  private var isEnding = false
+
+  init(_ shards: [Shard]) { self.shards = shards }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    isReading = true
+    let command = unwrapInboundIn(data)
+    let number = answered + answers.count
+    answers.append(nil)
+    if answers.count == Self.limit { updateReading(context) }
+    guard let key = command.key else {
+      // No shard is needed.
+      return receive(command.immediateAnswer, number, context)
+    }
+    let shard = shards[Self.index(of: key, among: shards.count)]
+    // The future is one of this event loop, so the closure need not be Sendable.
+    let asked = shard.ask(on: context.eventLoop) { Shard.Action(command: command, reply: $0) }
+    asked.assumeIsolated().whenComplete { result in
+      switch result {
+      case .success(let answer): self.receive(answer, number, context)
+      case .failure(let error): self.receive(.error("not processed: \(error)"), number, context)
+      }
+    }
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    isReading = false
+    writeAnswers(context)
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // The decoder refuses all that still comes after its error.
+    if isEnding, error is ByteToMessageDecoderError { return }
+    guard !isEnding, let malformed = error as? CommandDecoder.Malformed else {
+      return context.close(promise: nil)
+    }
+    isEnding = true
+    updateReading(context)
+    // The answers of the commands before it come first, and shards on other event loops may still owe some of them. The last
+    // one closes the channel.
+    answers.append(.error("Protocol error: \(malformed.reason)"))
+    writeAnswers(context)
+  }
+
+  /// The client has read what was too much.
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    if context.channel.isWritable { writeAnswers(context) }
+    updateReading(context)
+    context.fireChannelWritabilityChanged()
+  }
+
+  private func receive(_ answer: Answer, _ number: Int, _ context: ChannelHandlerContext) {
+    answers[offset: number - answered] = answer
+    // Answers that come while commands are being read leave together.
+    if number == answered, !isReading { writeAnswers(context) }
+  }
+
+  /// Writes the answers that are there, as long as the client reads: others wait here as what they are, and the channel copies what
+  /// it is given.
+  private func writeAnswers(_ context: ChannelHandlerContext) {
+    // Writing may make the channel writable again, which calls this.
+    if isWriting { return }
+    isWriting = true
+    while context.channel.isWritable, let buffer = takeAnswers(context.channel.allocator) {
+      var written: EventLoopPromise<Void>?
+      if isEnding, answers.isEmpty {
+        // Closed only when it was written: closing drops what the socket has not taken yet.
+        let promise = context.eventLoop.makePromise(of: Void.self)
+        promise.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
+        written = promise
+      }
+      context.writeAndFlush(wrapOutboundOut(buffer), promise: written)
+    }
+    isWriting = false
+    updateReading(context)
+  }
+
+  /// Takes out answers, about 64 KB of them; nil if the first one has not come.
+  private func takeAnswers(_ allocator: ByteBufferAllocator) -> ByteBuffer? {
+    guard case .some(.some) = answers.first else { return nil }
+    var buffer = allocator.buffer(capacity: 64)
+    while buffer.readableBytes < 64 << 10, let first = answers.first, let answer = first {
+      answers.removeFirst()
+      answered += 1
+      answer.write(to: &buffer)
+    }
+    return buffer
+  }
+
+  /// Reads while few answers wait, and while the client reads.
+  private func updateReading(_ context: ChannelHandlerContext) {
+    let mayRead = !isEnding && answers.count < Self.limit && context.channel.isWritable
+    if mayRead == readsMore { return }
+    readsMore = mayRead
+    context.channel.setOption(.autoRead, value: mayRead).whenFailure { _ in }
+  }
+
+  private static func index(of key: ByteBuffer, among count: Int) -> Int {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in key.readableBytesView { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    return Int((hash ^ (hash >> 32)).multipliedFullWidth(by: UInt64(count)).high)
+  }
+}
+
+extension Command {
+  /// The answer of a command without a key.
+  fileprivate var immediateAnswer: Answer {
+    if case .invalid(let text) = self { .error(text) } else { .text("PONG") }
+  }
+}

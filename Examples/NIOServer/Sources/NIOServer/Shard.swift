@@ -1,0 +1,48 @@
+import NIOCore
+import ReactorRuntime
+
+/// A part of the keys: a reactor on an event loop, which also has connections.
+final class Shard: Reactor {
+  struct Action: Sendable {
+    let command: Command
+    let reply: Reply<Answer>
+  }
+  typealias Mutation = Action
+  typealias State = [ByteBuffer: ByteBuffer]
+
+  let initialState: State = [:]
+  let runtime: Runtime<Action, Action, State>
+
+  init(on eventLoop: any EventLoop) {
+    // What finds no room is kept beside the mailbox, since a request of an event loop does not wait, up to `reentrantCapacity`.
+    runtime = Runtime(on: .eventLoop(eventLoop))
+  }
+
+  /// Reads, changes and replies in one step. The reply leaves when the state can be read.
+  func reduce(into state: inout State, mutation: Action) {
+    mutation.reply(Self.run(mutation.command, &state))
+  }
+
+  private static func run(_ command: Command, _ state: inout State) -> Answer {
+    switch command {
+    case .ping: return .text("PONG")
+    case .get(let key): return .value(state[key])
+    case .set(let key, let value):
+      // Copied: a slice would keep everything alive that was received with it.
+      state[copy(key)] = copy(value)
+      return .text("OK")
+    case .delete(let key): return .integer(state.removeValue(forKey: key) == nil ? 0 : 1)
+    case .increment(let key):
+      guard let number = Int(state[key].map { String(buffer: $0) } ?? "0") else {
+        return .error("value is not an integer or out of range")
+      }
+      let (next, overflows) = number.addingReportingOverflow(1)
+      if overflows { return .error("increment or decrement would overflow") }
+      state[copy(key)] = ByteBuffer(string: "\(next)")
+      return .integer(next)
+    case .invalid(let text): return .error(text)
+    }
+  }
+
+  private static func copy(_ buffer: ByteBuffer) -> ByteBuffer { ByteBuffer(bytes: buffer.readableBytesView) }
+}
