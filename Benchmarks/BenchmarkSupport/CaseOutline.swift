@@ -15,6 +15,8 @@ package struct CaseOutline: Equatable, Sendable {
     case sizes
     /// Rows of the table of limits, one for each part.
     case limit
+    /// Of the race against other queues. Columns are numbers of producers.
+    case race
   }
 
   /// One of several figures that the same repetitions give. Each is a case of its own in the results.
@@ -43,6 +45,20 @@ package struct CaseOutline: Equatable, Sendable {
     }
   }
 
+  /// The place of a case that is one point of a curve: the same work with more of something.
+  package struct Curve: Equatable, Sendable {
+    package let name: String
+    package let x: Int
+    /// What `x` counts, as the title of an axis.
+    package let axis: String
+
+    package init(name: String, x: Int, axis: String) {
+      self.name = name
+      self.x = x
+      self.axis = axis
+    }
+  }
+
   package static let percentiles: [(name: String, fraction: Double)] = [
     ("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("max", 1),
   ]
@@ -53,12 +69,17 @@ package struct CaseOutline: Equatable, Sendable {
   package let limit: Limit?
   /// Empty if there is only one figure.
   package let parts: [Part]
+  /// Nil if it is no point of a curve. A point is measured only if it is asked for: see `Options.curves`.
+  package let curve: Curve?
 
   /// - Parameter parts: without them, the percentiles of a latency, and none of anything else.
-  package init(name: String, kind: Kind, limit: Limit? = nil, parts: [Part]? = nil) {
+  package init(
+    name: String, kind: Kind, limit: Limit? = nil, parts: [Part]? = nil, curve: Curve? = nil
+  ) {
     self.name = name
     self.kind = kind
     self.limit = limit
+    self.curve = curve
     self.parts = parts ?? (kind == .latency ? Self.percentileParts : [])
   }
 

@@ -27,9 +27,14 @@ package enum CorePlacement: String, CaseIterable, Codable, Sendable {
 
   /// The known class that most of `repetitions` have; the nearest one if several have as many; `unknown` if none is
   /// known.
-  package static func prevailing(in repetitions: some Sequence<CorePlacement>) -> CorePlacement {
+  ///
+  /// - Parameter asked: Prevails if any repetition has it.
+  package static func prevailing(
+    in repetitions: some Sequence<CorePlacement>, asked: CorePlacement? = nil
+  ) -> CorePlacement {
     var votes: [CorePlacement: Int] = [:]
     for placement in repetitions where placement != .unknown { votes[placement, default: 0] += 1 }
+    if let asked, votes[asked] != nil { return asked }
     guard let most = votes.values.max() else { return .unknown }
     return allCases.first { votes[$0] == most } ?? .unknown
   }

@@ -55,6 +55,11 @@ package struct JSONReport: Codable, Sendable {
   private let measuredAt: String?
   package let results: [CellResult]
 
+  package var run: RunDescription {
+    RunDescription(
+      machine: machine, compiler: compiler, commit: commit, reactors: reactors, measuredAt: measuredAt)
+  }
+
   package init(_ description: RunDescription, _ results: [CellResult]) {
     schema = 1
     machine = description.machine

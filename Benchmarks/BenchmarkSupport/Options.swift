@@ -2,6 +2,7 @@
 package enum Invocation: Equatable, Sendable {
   case run(Options)
   case compare(ComparisonOptions)
+  case race(RaceOptions)
   case list
   case help
   /// Measure what a parent process asks for: see `Twin`. Not in the help, since no user needs it.
@@ -22,6 +23,18 @@ package struct ComparisonOptions: Equatable, Sendable {
   }
 }
 
+/// A report of the race against other queues, and where to show it.
+package struct RaceOptions: Equatable, Sendable {
+  package var file: String
+  /// The file for the page that a browser shows.
+  package var report: String?
+
+  package init(file: String, report: String? = nil) {
+    self.file = file
+    self.report = report
+  }
+}
+
 /// The settings of a run.
 package struct Options: Equatable, Sendable {
   /// Names or prefixes of cases; empty means all.
@@ -36,6 +49,14 @@ package struct Options: Equatable, Sendable {
   package var json: String?
   /// The file for the page that a browser shows.
   package var report: String?
+  /// A report of the race against other queues, which the tables and the page also show.
+  package var race: String?
+  /// The placement of the cores that is waited for.
+  package var placement: CorePlacement?
+  /// For how many seconds in all it is waited for.
+  package var patience = 60.0
+  /// Whether the cases that are points of curves are measured, too.
+  package var curves = false
   /// The folder of the repository whose README.md and Benchmarks/RESULTS.md are to be written.
   package var writeResults: String?
   package var quick: Bool
@@ -66,6 +87,7 @@ package enum HelpText {
 
     USAGE: ./Scripts/bench [options]
            ./Scripts/bench compare OLD.json NEW.json [--limit L]
+           ./Scripts/bench race RACE.json [--report FILE]
 
     Scripts/bench builds this program twice. The second one, .build/twin, is built on the pure-Swift core,
     and gives the rows 'swift' of reactors. Without it, as by 'swift run', these rows are left out.
@@ -79,8 +101,13 @@ package enum HelpText {
       --repetitions N    in how many parts that time is measured (default 5); more give compare narrower
                          intervals
       --reactors N       how many reactors the cases 'scale' have (default 10000)
+      --curves           also the cases 'curve': producers, capacities, payloads, subscribers, reactors and
+                         readers, each from few to very many; takes as long as all others together
+      --placement P      wait until the cores are placed so: sibling, near or far
+      --patience S       for how many seconds in all (default 60); then measure in the placement there is
       --json FILE        also write the results to FILE
       --report FILE      also write FILE, a page of HTML with charts that needs nothing else
+      --race FILE        also show a report of Scripts/bench-peers, in the tables and on the page
       --write-results    write the tables to Benchmarks/RESULTS.md and to the README, unless a result was
                          wrong; not with --case (this program itself: --write-results FOLDER, with the
                          folder of the repository)
@@ -93,6 +120,10 @@ package enum HelpText {
     different placements of the cores, or that vary too much.
 
       --limit L          the least ratio of speeds that is accepted (default 0.95)
+
+    race says of a report of Scripts/bench-peers which of the bars our queues reach, with an interval for each
+    ratio. It does not judge figures that vary too much, or that were measured in another placement than the
+    one that was asked for.
 
     EXIT STATUS: 0 all results verified; compare: nothing is slower than the limit · 1 a result was wrong or
     could not be written; compare: something is slower, or wrong in the new report · 2 the command line was

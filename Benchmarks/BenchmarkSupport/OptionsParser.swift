@@ -18,6 +18,7 @@ package struct OptionsParser: Sendable {
   }
 
   private func invocation(_ arguments: [String]) throws(UsageError) -> Invocation {
+    if arguments.first == "race" { return .race(try race(arguments.dropFirst())) }
     if arguments.first == "compare" { return .compare(try comparison(arguments.dropFirst())) }
     // The other options refine what --quick sets, wherever in the line it is.
     var options = Options(quick: arguments.contains("--quick"), cores: cores)
@@ -28,8 +29,9 @@ package struct OptionsParser: Sendable {
       let name = String(parts.first ?? "")
       let inline = parts.count == 2 ? String(parts[1]) : nil
       switch name {
-      case "--help", "--list", "--serve", "--quick":
+      case "--help", "--list", "--serve", "--quick", "--curves":
         guard inline == nil else { throw UsageError("\(name) takes no value.") }
+        if name == "--curves" { options.curves = true }
         if name == "--list" { asked = asked ?? .list }
         if name == "--serve" {
           guard arguments.count == 1 else { throw UsageError("--serve takes no other options.") }
@@ -37,7 +39,7 @@ package struct OptionsParser: Sendable {
         }
         if name == "--help" { asked = .help }
       case "--case", "--producers", "--seconds", "--repetitions", "--reactors", "--json", "--report",
-        "--write-results":
+        "--write-results", "--race", "--placement", "--patience":
         guard let value = inline ?? rest.popFirst(), !value.isEmpty else {
           throw UsageError("\(name) needs a value.")
         }
@@ -50,6 +52,25 @@ package struct OptionsParser: Sendable {
       throw UsageError("--write-results writes the tables of all cases, so --case cannot be given.")
     }
     return asked ?? .run(options)
+  }
+
+  private func race(_ arguments: ArraySlice<String>) throws(UsageError) -> RaceOptions {
+    var files: [String] = []
+    var report: String?
+    var rest = arguments
+    while let argument = rest.popFirst() {
+      if argument == "--report" || argument.hasPrefix("--report=") {
+        let path = argument == "--report" ? rest.popFirst() ?? "" : String(argument.dropFirst(9))
+        guard !path.isEmpty else { throw UsageError("--report needs a value.") }
+        report = path
+      } else if argument.hasPrefix("-") || argument.isEmpty {
+        throw UsageError("Unknown option '\(argument)' of race; --help lists all options.")
+      } else {
+        files.append(argument)
+      }
+    }
+    guard files.count == 1 else { throw UsageError("race takes one file: a report of Scripts/bench-peers.") }
+    return RaceOptions(file: files[0], report: report)
   }
 
   private func comparison(_ arguments: ArraySlice<String>) throws(UsageError) -> ComparisonOptions {
@@ -79,7 +100,14 @@ package struct OptionsParser: Sendable {
     switch name {
     case "--case": options.cases += try caseNames(value)
     case "--producers": options.producers = try producerCounts(value)
-    case "--seconds": options.seconds = try seconds(value)
+    case "--seconds": options.seconds = try seconds(value, "--seconds")
+    case "--patience": options.patience = try seconds(value, "--patience")
+    case "--placement":
+      guard let placement = CorePlacement(rawValue: value), placement != .unknown else {
+        throw UsageError("--placement takes sibling, near or far, not '\(value)'.")
+      }
+      options.placement = placement
+    case "--race": options.race = value
     case "--repetitions":
       options.repetitions = try number(
         value, within: Self.repetitionBounds, "--repetitions takes a number")
@@ -120,10 +148,10 @@ package struct OptionsParser: Sendable {
     return number
   }
 
-  private func seconds(_ value: String) throws(UsageError) -> Double {
+  private func seconds(_ value: String, _ option: String) throws(UsageError) -> Double {
     guard let seconds = Double(value), seconds > 0, seconds <= Self.longestSeconds else {
       throw UsageError(
-        "--seconds takes a number above 0 and up to \(Int(Self.longestSeconds)), not '\(value)'.")
+        "\(option) takes a number above 0 and up to \(Int(Self.longestSeconds)), not '\(value)'.")
     }
     return seconds
   }

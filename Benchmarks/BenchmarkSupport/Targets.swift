@@ -1,65 +1,104 @@
-/// A promise with a number.
-package struct Target: Sendable {
-  package enum Bound: Equatable, Sendable {
-    case atLeast(Double)
-    case atMost(Double)
-  }
-
-  package let text: String
-  package let bound: Bound
-  /// Empty, or a unit with a space before it.
-  package let unit: String
-  /// The measured figure; nil if this run did not measure what it is computed from.
-  package let figure: @Sendable ([CellResult]) -> Double?
-
-  package func isMet(by figure: Double) -> Bool {
-    switch bound {
-    case .atLeast(let least): figure >= least
-    case .atMost(let most): figure <= most
-    }
-  }
-
-  var boundText: String {
-    switch bound {
-    case .atLeast(let least): "at least \(FigureFormat.number(least))\(unit)"
-    case .atMost(let most): "at most \(FigureFormat.number(most))\(unit)"
-    }
-  }
-}
-
 /// All promises with a number, and the table that compares them with what was measured.
 package enum Targets {
-  package static let all: [Target] = reading + memory + latency
+  package static let all: [Target] =
+    reading + sizes + memory + scale + latency + requests + observation
 
   private static let reading: [Target] =
     [("reads", "beside the owner's core"), ("floating", "on all cores")].map {
       (part: String, place: String) -> Target in
-      Target(
-        text: "reads of 4 threads \(place), against a pthread mutex", bound: .atLeast(10), unit: " ×",
-        figure: { results in
-          let reads = find("readers.\(part)", "c", 4, in: results)
-          return ratio(reads, find("readers.\(part)", "pthread-mutex", 4, in: results))
-        })
+      compared(
+        "reads of 4 threads \(place), against a pthread mutex", .atLeast(10), "readers.\(part)", "c",
+        "pthread-mutex", 4)
     }
     + [1, 2, 4, 8].map { (readers: Int) -> Target in
       Target(
         text: "the owner's speed while \(readers) read, of that alone", bound: .atLeast(0.8), unit: "",
-        figure: { results in find("readers.kept", "c", readers, in: results)?.figure.median })
+        figure: { results in find("readers.kept", "c", readers, in: results).map { TargetFigure($0) } })
+    }
+    + [1, 2, 4, 8].map { (readers: Int) -> Target in
+      compared(
+        "reads of \(readers) while the owner rests, against liburcu", .atLeast(1), "readers.resting", "c",
+        "urcu", readers)
     }
 
-  private static let memory: [Target] = [
-    Target(
-      text: "an idle reactor, beyond the object itself", bound: .atMost(512), unit: " B",
-      figure: { results in find("scale.idle.made", "caller", in: results)?.figure.median }),
-    Target(
-      text: "the same after its first action", bound: .atMost(512), unit: " B",
-      figure: { results in find("scale.idle.used", "caller", in: results)?.figure.median }),
+  /// The cases in which an action changes one element of a large state.
+  private static let states: [(name: String, text: String)] = [
+    ("state.size.10", "a dictionary of 10"), ("state.size.1000", "a dictionary of 1,000"),
+    ("state.size.10000", "a dictionary of 10,000"), ("state.size.100000", "a dictionary of 100,000"),
+    ("state.size.1000000", "a dictionary of 1,000,000"), ("state.array", "an array of 100,000"),
+    ("state.inline", "64 KiB inline"),
   ]
+
+  private static let sizes: [Target] =
+    states.map { state in
+      compared(
+        "a change of \(state.text), against a mutex", .atMost(1.5), "\(state.name).alone", "c", "mutex")
+    }
+    + states.map { state in
+      compared(
+        "the same with .replayed: \(state.text)", .atMost(3), "\(state.name).alone", "replayed", "mutex")
+    }
+    + [(1, "1-reader"), (4, "4-readers")].map { (readers: Int, part: String) -> Target in
+      Target(
+        text: "speed with .replayed while \(readers) read, of that alone: the least", bound: .atLeast(0.5),
+        unit: "",
+        figure: { results in
+          // The figures are times, so the speeds have the inverse ratio.
+          leastOfStates { state in
+            let alone = find("\(state).alone", "replayed", in: results)
+            return ratio(alone, find("\(state).\(part)", "replayed", in: results))
+          }
+        })
+    }
+    + [1, 4].map { (readers: Int) -> Target in
+      Target(
+        text: "reads of \(readers) with .replayed, against a mutex: the least", bound: .atLeast(10),
+        unit: " ×",
+        figure: { results in
+          leastOfStates { state in
+            let reads = find("\(state).\(readers)-reads", "replayed", in: results)
+            return ratio(reads, find("\(state).\(readers)-reads", "mutex", in: results))
+          }
+        })
+    }
+
+  /// The least of the figures of those states that were measured.
+  private static func leastOfStates(_ figure: (_ state: String) -> TargetFigure?) -> TargetFigure? {
+    states.compactMap { figure($0.name) }.min { $0.value < $1.value }
+  }
+
+  private static let memory: [Target] = [("caller", "on .caller"), ("group", "in a group")].flatMap {
+    (variant: String, place: String) -> [Target] in
+    [("made", "beyond the object itself"), ("used", "after its first action")].map {
+      (part: String, time: String) -> Target in
+      Target(
+        text: "an idle reactor \(place), \(time)", bound: .atMost(192), unit: " B",
+        figure: { results in find("scale.idle.\(part)", variant, in: results).map { TargetFigure($0) } })
+    }
+  }
+
+  /// As many as the run has of each, and the last point of the curve.
+  private static let scale: [Target] = [("scale.busy", "many"), ("curve.reactors.1000000", "a million")]
+    .flatMap { (name: String, count: String) -> [Target] in
+      let (part, text) = ("\(name).actions", "actions of \(count) reactors")
+      return [
+        compared("\(text) in a group, against actors", .atLeast(1.5), part, "group", "actor"),
+        compared("\(text) in a group, against .caller", .atLeast(1), part, "group", "caller"),
+        compared(
+          "\(text) on .caller, against pthread mutexes", .atLeast(0.5), part, "caller", "pthread-mutex"),
+      ]
+    }
 
   private static let latency: [Target] = [
     Target(
       text: "p50 of a parked loop, against a bare futex wake", bound: .atMost(1.2), unit: " ×",
-      figure: { results in find("latency.parked.p50", "c", in: results)?.shareOfLimit.map { 1 / $0 } }),
+      figure: { results in
+        find("latency.parked.p50", "c", in: results).flatMap { parked in
+          parked.shareOfLimit.map { share in
+            TargetFigure(parked) { $0 / (parked.figure.median * share) }
+          }
+        }
+      }),
     Target(
       text: "wakes of a parked loop, for each of its sleeps", bound: .atMost(1), unit: "",
       figure: { results in
@@ -70,13 +109,35 @@ package enum Targets {
       text: "p50 of a busy loop, above half of the round trip", bound: .atMost(60), unit: " ns",
       figure: { results in
         find("latency.busy.p50", "c", in: results).flatMap { busy in
-          busy.shareOfLimit.map { busy.figure.median * (1 - $0) }
+          busy.shareOfLimit.map { share in TargetFigure(busy) { $0 - busy.figure.median * share } }
         }
       }),
   ]
 
+  private static let requests: [Target] = [
+    compared(
+      "an ask of an idle reactor, against the call of an actor", .atMost(1.5), "sync.ask", "c", "actor"),
+    compared(
+      "asks of 8 tasks at once, against calls of an actor", .atLeast(3), "ask.contended", "c", "actor", 8),
+    compared(
+      "an action with a string, an array and an object, against an integer", .atMost(2), "sync.realistic",
+      "c", "c-item"),
+  ]
+
+  private static let observation: [Target] = [
+    Target(
+      text: "a changed property of a state that is observed", bound: .atMost(50), unit: " ns",
+      figure: { results in
+        guard let plain = find("publish.observed", "plain-long-turns", in: results),
+          let observed = find("publish.observed", "observed-long-turns", in: results)
+        else { return nil }
+        // An action changes two properties.
+        return TargetFigure(observed) { ($0 - plain.figure.median) / 2 }
+      })
+  ]
+
   /// The promises that this run measured.
-  static func measured(_ results: [CellResult]) -> [(target: Target, figure: Double)] {
+  static func measured(_ results: [CellResult]) -> [(target: Target, figure: TargetFigure)] {
     all.compactMap { target in target.figure(results).map { (target: target, figure: $0) } }
   }
 
@@ -84,15 +145,28 @@ package enum Targets {
   package static func table(_ results: [CellResult]) -> Table? {
     let rows = measured(results)
     guard !rows.isEmpty else { return nil }
-    func column(_ text: (_ target: Target, _ figure: Double) -> String) -> Table.Column {
+    func column(_ text: (_ target: Target, _ figure: TargetFigure) -> String) -> Table.Column {
       Table.Column(header: "", cells: rows.map { [text($0.target, $0.figure)] })
     }
     return Table(
       title: "What is promised of the C core, and what was measured", labels: rows.map(\.target.text),
       columns: [
-        column { FigureFormat.number($1) + $0.unit }, column { target, _ in target.boundText },
-        column { $0.isMet(by: $1) ? "met" : "NOT MET" },
+        column { FigureFormat.number($1.value) + $0.unit }, column { target, _ in target.boundText },
+        column { $0.verdict(on: $1).text },
       ])
+  }
+
+  /// The figure of one variant of a case, divided by that of another.
+  private static func compared(
+    _ text: String, _ bound: Target.Bound, _ name: String, _ variant: String, _ other: String,
+    _ producers: Int? = nil
+  ) -> Target {
+    Target(
+      text: text, bound: bound, unit: " ×",
+      figure: { results in
+        let figure = find(name, variant, producers, in: results)
+        return ratio(figure, find(name, other, producers, in: results))
+      })
   }
 
   private static func find(
@@ -103,9 +177,12 @@ package enum Targets {
     }
   }
 
-  /// Nil if the two were measured in different placements of the cores, which cannot be compared.
-  private static func ratio(_ figure: CellResult?, _ other: CellResult?) -> Double? {
-    guard let figure, let other, figure.placement == other.placement else { return nil }
-    return figure.figure.median / other.figure.median
+  /// Nil if the two were measured in different placements of the cores, which cannot be compared, or if the other one is zero:
+  /// readers that never ran beside a busy owner.
+  private static func ratio(_ figure: CellResult?, _ other: CellResult?) -> TargetFigure? {
+    guard let figure, let other, figure.placement == other.placement, other.figure.median > 0 else {
+      return nil
+    }
+    return TargetFigure(figure, dividedBy: other)
   }
 }

@@ -14,7 +14,10 @@ package struct TextReport: Sendable {
   }
 
   /// The tables of the cases.
-  var tables: [Table] { outlines.filter { $0.kind != .limit }.flatMap { tables(of: $0) } }
+  var tables: [Table] {
+    outlines.filter { $0.kind != .limit && $0.curve == nil }.flatMap { tables(of: $0) }
+      + outlines.compactMap(\.curve?.name).uniqued().flatMap { tables(ofCurve: $0) }
+  }
 
   private func tables(of outline: CaseOutline) -> [Table] {
     guard outline.kind == .readers else { return [table(of: outline)].compactMap { $0 } }
@@ -51,6 +54,7 @@ package struct TextReport: Sendable {
       case .scale: "of many: bytes and ns for each, M actions/s of all together"
       case .sizes: "ns per change, M reads/s"
       case .time, .limit, .readers: "ns per action"
+      case .race: "M items/s, or ns"
       }
     guard let limit = outline.limit else { return "\(outline.name) · \(what)" }
     let share = limit.scale == 1 ? "" : "\(FigureFormat.number(limit.scale)) × "
@@ -74,20 +78,26 @@ package struct TextReport: Sendable {
   private func column(
     _ key: String, _ outline: CaseOutline, _ variants: [String], _ cells: [CellResult]
   ) -> Table.Column {
-    let placement = CorePlacement.prevailing(in: cells.map(\.placement))
     let name =
       switch outline.kind {
-      case .throughput: "P=\(key)"
+      case .throughput, .race: "P=\(key)"
       case .readers: "R=\(key)"
       case .latency, .scale, .sizes: String(key.dropFirst(outline.name.count + 1))
       case .time, .limit: "1 thread"
       }
+    return column(name, variants, cells, hasLimit: outline.limit != nil)
+  }
+
+  private func column(
+    _ name: String, _ variants: [String], _ cells: [CellResult], hasLimit: Bool
+  ) -> Table.Column {
+    let placement = CorePlacement.prevailing(in: cells.map(\.placement))
     let reference = cells.first { $0.variant == variants.first }
     return Table.Column(
       header: "\(name) \(placement.rawValue)",
       cells: variants.map { variant in
         guard let cell = cells.first(where: { $0.variant == variant }) else { return ["–"] }
-        return lines(of: cell, reference, placement, hasLimit: outline.limit != nil)
+        return lines(of: cell, reference, placement, hasLimit: hasLimit)
       })
   }
 
@@ -99,7 +109,9 @@ package struct TextReport: Sendable {
     let mark = cell.verified ? (cell.placement == placement ? "" : "?") : "WRONG "
     let figure = mark + FigureFormat.figure(cell.figure, cell.unit)
     guard cell.unit.isCompared else { return [figure] }
-    let ratio = FigureFormat.ratio(reference.map { cell.figure.median / $0.figure.median })
+    // Nobody reads while there are no readers: nothing can be divided by that.
+    let base = reference.map(\.figure.median).flatMap { $0 > 0 ? $0 : nil }
+    let ratio = FigureFormat.ratio(base.map { cell.figure.median / $0 })
     return [figure, hasLimit ? "\(ratio) \(FigureFormat.percent(cell.shareOfLimit))" : ratio]
   }
 
@@ -111,6 +123,28 @@ package struct TextReport: Sendable {
         let counted = own.filter { $0.variant == variant }.compactMap(\.allocationsPerAction)
         return [FigureFormat.allocations(counted.max())]
       })
+  }
+
+  // MARK: Curves
+
+  /// A table for each part of the curve's cases, with a column for each point.
+  private func tables(ofCurve name: String) -> [Table] {
+    let points = outlines.filter { $0.curve?.name == name }
+    guard let first = points.first, let curve = first.curve else { return [] }
+    let parts: [CaseOutline.Part?] = first.parts.isEmpty ? [nil] : first.parts
+    return parts.compactMap { part in
+      let cells = points.map { point in
+        results.filter { $0.caseName == part.map(point.resultName) ?? point.name }
+      }
+      let variants = cells.joined().map(\.variant).uniqued()
+      guard !variants.isEmpty else { return nil }
+      let unit = part?.unit.rawValue ?? (first.kind == .throughput ? "M actions/s" : "ns per action")
+      let columns = zip(points, cells).map { point, cells in
+        column("\(point.curve?.x ?? 0)", variants, cells, hasLimit: false)
+      }
+      let title = part.map { "\(name).*.\($0.name)" } ?? "\(name).*"
+      return Table(title: "\(title) · \(unit), by \(curve.axis)", labels: variants, columns: columns)
+    }
   }
 
   // MARK: Limits

@@ -8,7 +8,7 @@ package struct VisitingOrder: Sequence, Sendable {
   private let thread: Int
   private let rounds: Range<Int>
 
-  /// - Parameter threads: At most `count`.
+  /// - Parameter threads: May be more than `count`: then some have nothing to visit in a round.
   package init(count: Int, threads: Int, thread: Int, rounds: Int) {
     self.init(count: count, threads: threads, thread: thread, rounds: 0..<rounds)
   }

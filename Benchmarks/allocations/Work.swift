@@ -14,8 +14,14 @@ enum Work: String {
   case from, concatOfKnown
   case observedOnce, observedFourTimes, observedDistinct, byAction, transformed, attached
   case askedByTask, askedWithCompletion
+  /// As `callerSynchronous` and `hosted`, in a process that has a journal and a durable reactor.
+  case callerBesideJournal, hostedBesideJournal
+  /// These measure bytes for each reactor, besides its object, in place of allocations: of a new one, of one that has had
+  /// actions, and of one that was closed then.
+  case newOnCaller, newOnLoop, usedOnCaller, usedOnLoop, closedOnCaller
 
   func allocationsPerAction(countedBy counter: AllocationCounter) throws -> Double {
+    if let bytes = try bytesPerReactor() { return bytes }
     let run = try prepare()
     try run(2_000)
     let actions = 200_000
@@ -71,6 +77,10 @@ enum Work: String {
     case .attached: Self.attached()
     case .askedByTask: Self.askedByTask()
     case .askedWithCompletion: Self.askedWithCompletion()
+    case .callerBesideJournal: try Self.besideJournal(Self.synchronous(each: 1) { .just($0) })
+    case .hostedBesideJournal: try Self.besideJournal(try Self.hosted())
+    case .newOnCaller, .newOnLoop, .usedOnCaller, .usedOnLoop, .closedOnCaller:
+      fatalError("\(self) is measured in bytes")
     }
   }
 
@@ -119,7 +129,7 @@ enum Work: String {
   }
 
   /// With `each` mutations for each action.
-  private static func synchronous(
+  static func synchronous(
     each: Int, _ stream: @escaping @Sendable (Int) -> Observable<Int>
   ) -> Run {
     let reactor = Summing(on: .caller, stream: stream)
@@ -131,7 +141,7 @@ enum Work: String {
   }
 
   /// Sends to a loop, whose rounds run on this thread: one for up to 50 actions.
-  private static func hosted() throws -> Run {
+  static func hosted() throws -> Run {
     let hosted = try HostedLoop()
     let reactor = Summing(on: hosted.placement)
     return { actions in

@@ -37,6 +37,12 @@ enum Bench {
       } catch {
         return refuse(error)
       }
+    case .success(.race(let options)):
+      do throws(UsageError) {
+        return try race(options)
+      } catch {
+        return refuse(error)
+      }
     case .success(.run(let options)):
       do throws(UsageError) {
         // Opened and read before anything is measured: no minutes are spent if a path is wrong.
@@ -44,8 +50,9 @@ enum Bench {
           json: try options.json.map { path throws(UsageError) in try OutputFile(path, "--json") },
           page: try options.report.map { path throws(UsageError) in try OutputFile(path, "--report") },
           documents: try options.writeResults.map { folder throws(UsageError) in
-            try ResultsFolder(folder, Catalogue.cases.map(\.outline))
-          })
+            // Curves are not for the documents.
+            try ResultsFolder(folder, Catalogue.cases.map(\.outline).filter { $0.curve == nil })
+          }, race: try options.race.map { path throws(UsageError) in try raceReport(path) })
         return measure(options, outputs)
       } catch {
         return refuse(error)
@@ -67,22 +74,46 @@ enum Bench {
     return comparison.failures.isEmpty ? Status.verified : Status.wrong
   }
 
-  private static func report(_ path: String) throws(UsageError) -> JSONReport {
-    guard let data = FileManager.default.contents(atPath: path) else {
-      throw UsageError("compare cannot read '\(path)'.")
-    }
-    do throws(UsageError) {
-      return try JSONReport(data)
+  private static func race(_ options: RaceOptions) throws(UsageError) -> Int32 {
+    let race = try raceReport(options.file)
+    let page = try options.report.map { path throws(UsageError) in try OutputFile(path, "--report") }
+    print(race.barsTable?.rendered() ?? "The report has nothing to compare.\n", terminator: "")
+    do {
+      try page?.write(Data(ReportPage(race).html().utf8))
+      return Status.verified
     } catch {
-      throw UsageError("compare cannot use '\(path)': \(error.message)")
+      StandardError.write("bench: the page could not be written: \(error)\n")
+      return Status.wrong
     }
   }
 
-  /// What is written besides the tables.
+  private static func raceReport(_ path: String) throws(UsageError) -> RaceReport {
+    try read(path, for: "race") { data throws(UsageError) in try RaceReport(data) }
+  }
+
+  private static func report(_ path: String) throws(UsageError) -> JSONReport {
+    try read(path, for: "compare") { data throws(UsageError) in try JSONReport(data) }
+  }
+
+  private static func read<Report>(
+    _ path: String, for use: String, _ parse: (Data) throws(UsageError) -> Report
+  ) throws(UsageError) -> Report {
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw UsageError("\(use) cannot read '\(path)'.")
+    }
+    do throws(UsageError) {
+      return try parse(data)
+    } catch {
+      throw UsageError("\(use) cannot use '\(path)': \(error.message)")
+    }
+  }
+
+  /// What is written besides the tables, and the race that is shown with them.
   private struct Outputs {
     let json: OutputFile?
     let page: OutputFile?
     let documents: ResultsFolder?
+    let race: RaceReport?
   }
 
   private static func measure(_ options: Options, _ outputs: Outputs) -> Int32 {
@@ -110,12 +141,17 @@ enum Bench {
     let header = Header.text(description, plan, results)
     print(header)
     print(TextReport(plan.outlines, results).rendered(), terminator: "")
+    if let bars = outputs.race?.barsTable { print("\n" + bars.rendered(), terminator: "") }
+    if options.placement != nil, runner.hasLostPatience {
+      StandardError.write("bench: the cores were not placed as asked for long enough.\n")
+    }
     for failure in runner.failures { StandardError.write("bench: FAILED \(failure)\n") }
     if stall != nil { StandardError.write("bench: stopped there, since its threads cannot be ended.\n") }
     do {
       try outputs.json?.write(JSONReport(description, results).data())
       let page = ReportPage(
-        description, plan.outlines, results, groups: plan.groups.map(\.record), failures: runner.failures)
+        description, plan.outlines, results, groups: plan.groups.map(\.record), failures: runner.failures,
+        race: outputs.race)
       try outputs.page?.write(Data(page.html().utf8))
       if isRight {
         try outputs.documents?.write(ResultsPages(description, header: header, plan.outlines, results))

@@ -6,7 +6,11 @@ import ReactorCore
 /// first.
 enum Catalogue {
   static let cases: [Case] =
-    parts + reactors + cores + journals + streams + publishing + sizes + readers + latencies + scale + limits
+    [
+      parts, reactors, cores, journals, streams, publishing, observation, sizes, readers, latencies, scale,
+      curves,
+      limits,
+    ].flatMap(\.self)
 }
 
 /// Parts of both cores, in this process. Producers send to a ring or to lanes, and one thread receives and reduces. Or
@@ -97,6 +101,13 @@ extension Catalogue {
         .onCore(AskSubject<AsksCaller>.self),
         .onCore(AskSubject<AsksLoop>.self, suffix: "-loop"),
         .subject("mutex", MutexBaseline.self),
+        .subject("actor", ActorBaseline.self),
+      ]),
+    Case(
+      "ask.contended", .fanIn(.spinning), limit: CaseOutline.Limit("limit.fetchadd-contended"),
+      variants: [
+        .onCore(AskSubject<AsksCaller>.self),
+        .onCore(AskSubject<AsksLoop>.self, suffix: "-loop"),
         .subject("actor", ActorBaseline.self),
       ]),
   ]
@@ -216,6 +227,8 @@ extension Catalogue {
         .onCore(ElementReactorSubject<State, OnCaller>.self),
         .onCore(ElementReactorSubject<State, OnLoop>.self, suffix: "-loop"),
         .elements("copied", ElementReactorSubject<State, CopiedOnCaller>.self),
+        .elements("replayed", ElementReactorSubject<State, ReplayedOnCaller>.self),
+        .elements("replayed-loop", ElementReactorSubject<State, ReplayedOnLoop>.self),
         .elements("pthread-rwlock", ElementReadWriteLockBaseline<State>.self),
         .elements("actor", ElementActorBaseline<State>.self),
       ])
@@ -238,53 +251,6 @@ extension Catalogue {
         .reads("urcu", RCUReads.self),
       ])
   ]
-}
-
-/// The time from when an action was due until it was reduced. A baseline that can wait in one way only is a variant of
-/// the case that waits in that way.
-extension Catalogue {
-  /// One way is half of a round trip.
-  private static let oneWay = CaseOutline.Limit("limit.roundtrip", scale: 0.5)
-
-  static let latencies: [Case] =
-    [
-      Case(
-        "latency.busy", .latency(.busy, interval: 2000), limit: oneWay,
-        variants: [
-          .onCore(LoopReactorSubject.self),
-          .subject("swapped-array", SwappedArrayBaseline.self),
-        ]),
-      Case(
-        "latency.spinning", .latency(.spinning, interval: 2000), limit: oneWay,
-        variants: [
-          .onCore(LoopReactorSubject.self),
-          .subject("dispatch", DispatchQueueBaseline.self),
-          .subject("asyncstream", AsyncStreamBaseline.self),
-          .subject("swapped-array", SwappedArrayBaseline.self),
-        ]),
-      Case(
-        "latency.parked", .latency(.parked, interval: 200_000), limit: CaseOutline.Limit("limit.wakeup"),
-        variants: [
-          .onCore(LoopReactorSubject.self),
-          .subject("dispatch", DispatchQueueBaseline.self),
-          .subject("actor", ActorBaseline.self),
-          .subject("asyncstream", AsyncStreamBaseline.self),
-          .subject("swapped-array", SwappedArrayBaseline.self),
-        ]),
-    ] + underLoad
-
-  /// The same by how many thousand items are due each second, up to more than the subjects can take: then the latency is that
-  /// of a queue that grows.
-  private static let underLoad: [Case] = [100, 500, 1000, 2000, 5000, 10_000, 20_000].map { rate in
-    Case(
-      "latency.load.\(rate)", .latency(.spinning, interval: 1e6 / Double(rate)), limit: oneWay,
-      variants: [
-        .onCore(LoopReactorSubject.self),
-        .subject("dispatch", DispatchQueueBaseline.self),
-        .subject("actor", ActorBaseline.self),
-        .subject("swapped-array", SwappedArrayBaseline.self),
-      ])
-  }
 }
 
 /// Very many at once: what each costs while it is idle, and how fast all are together.

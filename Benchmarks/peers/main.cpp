@@ -1,24 +1,27 @@
-/* Our ring beside the queues of others. See Benchmarks/README.md. */
+/* Our queues beside those of others. See Benchmarks/README.md. */
 #include "race.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <fstream>
 
-extern "C" size_t bl_allowed_cpus(int *cpus, size_t capacity);
-
-static const char *HELP = R"(Our ring of the C core beside the queues of others.
+static const char *HELP = R"(Our queues of the C core beside those of others.
 
 USAGE: ./Scripts/bench-peers [options]
 
   --producers LIST    numbers of producer threads (default 1,2,4,8)
-  --bursts LIST       items that a producer hands over at once (default 1,16,32)
+  --workloads LIST    what they do: single, burst2 to burst64, pingpong, latency (default
+                      single,burst16,burst32,pingpong,latency)
+  --conditions LIST   quiet, oversubscribed (other work on each core) and pinned (the consumer has a core
+                      to itself); default all three
   --only LIST         only the queues whose names begin so, such as ours,rte
   --repetitions N     repetitions of each cell (default 5)
   --seconds S         seconds of each repetition (default 0.05)
-  --floating          no thread has a core of its own, whatever the number of threads
+  --placement P       waits until the cores are placed so: sibling, near or far
+  --patience S        for how many seconds in all (default 60); then it measures in the placement it finds
   --json FILE         also write the results to FILE, in the format of Scripts/bench
+  --report FILE       also write FILE, a page of HTML (an option of Scripts/bench-peers)
   --self-test         only check that defects of a queue are found out
   --list              print the queues that were built in
   --help              print this
@@ -41,22 +44,74 @@ static std::vector<std::string> parts(const std::string &text) {
   return result;
 }
 
-static std::vector<unsigned> numbers(const std::string &option, const std::string &text,
-                                     unsigned most) {
-  std::vector<unsigned> result;
-  for (const auto &part : parts(text)) {
-    char *end = nullptr;
-    const unsigned long number = std::strtoul(part.c_str(), &end, 10);
-    if (part.empty() || *end != 0 || number < 1 || number > most) {
-      refuse(option + " takes numbers from 1 to " + std::to_string(most));
-    }
-    result.push_back(static_cast<unsigned>(number));
+static unsigned number(const std::string &option, const std::string &text, unsigned most) {
+  char *end = nullptr;
+  const unsigned long found = std::strtoul(text.c_str(), &end, 10);
+  if (text.empty() || *end != 0 || found < 1 || found > most) {
+    refuse(option + " takes numbers from 1 to " + std::to_string(most));
   }
-  return result;
+  return static_cast<unsigned>(found);
+}
+
+static double seconds(const std::string &option, const std::string &text, double most) {
+  char *end = nullptr;
+  const double found = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != 0 || !(found > 0 && found <= most)) {
+    refuse(option + " takes a number above 0 and up to " + std::to_string(static_cast<int>(most)));
+  }
+  return found;
+}
+
+static Workload workload(const std::string &name) {
+  if (name == "single") return {name, Work::throughput, 1, {Figure::rate}};
+  if (name == "pingpong") return {name, Work::ping_pong, 1, {Figure::p50, Figure::p99}};
+  if (name == "latency") return {name, Work::latency, 1, {Figure::p50, Figure::p99}};
+  if (name.rfind("burst", 0) == 0) {
+    const unsigned burst = number("burst", name.substr(5), 64);
+    if (burst > 1) return {name, Work::throughput, burst, {Figure::rate}};
+  }
+  refuse("there is no workload '" + name + "'");
+}
+
+static Condition condition(const std::string &name) {
+  for (const Condition one : {Condition::quiet, Condition::oversubscribed, Condition::pinned}) {
+    if (name == name_of(one)) return one;
+  }
+  refuse("there is no condition '" + name + "'");
+}
+
+static void apply(const std::string &option, const std::string &value, Settings &settings) {
+  if (option == "--producers") {
+    settings.producers.clear();
+    for (const auto &part : parts(value)) settings.producers.push_back(number(option, part, 1024));
+  } else if (option == "--workloads") {
+    settings.workloads.clear();
+    for (const auto &part : parts(value)) settings.workloads.push_back(workload(part));
+  } else if (option == "--conditions") {
+    settings.conditions.clear();
+    for (const auto &part : parts(value)) settings.conditions.push_back(condition(part));
+  } else if (option == "--only") {
+    settings.subjects = parts(value);
+  } else if (option == "--repetitions") {
+    settings.repetitions = number(option, value, 1000);
+  } else if (option == "--seconds") {
+    settings.seconds = seconds(option, value, 60);
+  } else if (option == "--patience") {
+    settings.patience = seconds(option, value, 3600);
+  } else if (option == "--placement") {
+    if (value != "sibling" && value != "near" && value != "far")
+      refuse("--placement takes sibling, near or far");
+    settings.placement = value;
+  } else if (option == "--json") {
+    settings.json = value;
+  } else {
+    refuse("unknown option " + option);
+  }
 }
 
 static Settings parse(int count, char **arguments) {
   Settings settings;
+  apply("--workloads", "single,burst16,burst32,pingpong,latency", settings);
   for (int i = 1; i < count; i++) {
     const std::string option = arguments[i];
     if (option == "--help") {
@@ -68,48 +123,52 @@ static Settings parse(int count, char **arguments) {
       std::exit(0);
     }
     if (option == "--self-test") std::exit(passes_self_test() ? 0 : 1);
-    if (option == "--floating") {
-      settings.is_floating = true;
-      continue;
-    }
-    const char *known[] = {"--producers",   "--bursts",  "--only",
-                           "--repetitions", "--seconds", "--json"};
-    if (std::find(std::begin(known), std::end(known), option) == std::end(known))
-      refuse("unknown option " + option);
     if (++i == count) refuse(option + " needs a value");
-    const std::string value = arguments[i];
-    if (option == "--producers") settings.producers = numbers(option, value, 1024);
-    if (option == "--bursts") settings.bursts = numbers(option, value, 64);
-    if (option == "--only") settings.subjects = parts(value);
-    if (option == "--repetitions") settings.repetitions = numbers(option, value, 1000)[0];
-    if (option == "--seconds") settings.seconds = std::atof(value.c_str());
-    if (option == "--json") settings.json = value;
+    apply(option, arguments[i], settings);
   }
-  if (!(settings.seconds > 0 && settings.seconds <= 60))
-    refuse("--seconds takes a number above 0 and up to 60");
+  // Before minutes are spent on measuring.
+  if (!settings.json.empty() && !std::ofstream(settings.json, std::ios::app))
+    refuse("--json cannot write to " + settings.json);
   return settings;
+}
+
+static std::vector<Group> measure(const Settings &settings) {
+  Race race(settings);
+  std::vector<Group> groups;
+  for (const Condition condition : settings.conditions) {
+    for (const auto &workload : settings.workloads) {
+      for (const unsigned producers : settings.producers) {
+        // The other workloads have one producer, whatever was asked for.
+        if (workload.work != Work::throughput && producers != settings.producers[0]) continue;
+        const unsigned threads = workload.work == Work::throughput ? producers : 1;
+        std::fprintf(stderr, "bench-peers: %s, %s, P=%u\n", name_of(condition),
+                     workload.name.c_str(), threads);
+        groups.push_back(race.run(condition, workload, threads));
+      }
+    }
+  }
+  if (race.has_lost_patience()) {
+    std::fprintf(stderr, "bench-peers: the cores were not placed '%s' for long enough.\n",
+                 settings.placement.c_str());
+  }
+  return groups;
 }
 
 int main(int count, char **arguments) {
   // The order of the table, whatever the order in which the subjects were linked: ours first.
-  std::stable_partition(subjects().begin(), subjects().end(),
-                        [](const Subject &one) { return one.name == "ours"; });
+  const auto rank = [](const Subject &one) {
+    return one.name == "ours" ? 0 : one.name.rfind("ours", 0) == 0 ? 1 : 2;
+  };
+  std::stable_sort(subjects().begin(), subjects().end(),
+                   [&](const Subject &a, const Subject &b) { return rank(a) < rank(b); });
   const Settings settings = parse(count, arguments);
-  std::vector<int> cpus(1024);
-  cpus.resize(std::min(bl_allowed_cpus(cpus.data(), cpus.size()), cpus.size()));
-  std::vector<Group> groups;
-  for (const unsigned burst : settings.bursts) {
-    for (const unsigned producers : settings.producers) {
-      std::fprintf(stderr, "bench-peers: bursts of %u, P=%u\n", burst, producers);
-      groups.push_back(run_group(settings, cpus, burst, producers));
-    }
-  }
-  print_tables(settings, groups);
+  const std::vector<Group> groups = measure(settings);
+  print_tables(groups);
   bool is_right = settings.json.empty() || write_json(settings, groups);
   if (!is_right) std::fprintf(stderr, "bench-peers: cannot write to %s\n", settings.json.c_str());
   for (const auto &group : groups) {
     for (const auto &cell : group.cells) {
-      if (cell.subject->name == "ours" && !cell.is_verified()) is_right = false;
+      if (cell.subject->name.rfind("ours", 0) == 0 && !cell.is_verified()) is_right = false;
     }
   }
   return is_right ? 0 : 1;

@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 extern "C" {
+size_t bl_allowed_cpus(int *cpus, size_t capacity);
 double bl_round_trip_ns(int first_cpu, int second_cpu, size_t batches, size_t batch_size);
 void bl_end_with_parent(void);
+double bl_ns_per_tick(void);
 }
 
 std::vector<Subject> &subjects() {
@@ -17,11 +19,27 @@ std::vector<Subject> &subjects() {
   return all;
 }
 
+const char *name_of(Condition condition) {
+  switch (condition) {
+  case Condition::quiet:
+    return "quiet";
+  case Condition::oversubscribed:
+    return "oversubscribed";
+  case Condition::pinned:
+    return "pinned";
+  }
+  return "";
+}
+
 Repetition run_in_child(const Subject &subject, const Request &request) {
   int ends[2];
   if (pipe(ends) != 0) return {Ending::crashed, {}};
   const pid_t child = fork();
-  if (child < 0) return {Ending::crashed, {}};
+  if (child < 0) {
+    close(ends[0]);
+    close(ends[1]);
+    return {Ending::crashed, {}};
+  }
   if (child == 0) {
     bl_end_with_parent();
     const Outcome outcome = subject.run(request);
@@ -42,18 +60,37 @@ Repetition run_in_child(const Subject &subject, const Request &request) {
   return result;
 }
 
-std::string placement_now(const std::vector<int> &cpus) {
+/* Where the two cores are, by the round trip of a cache line between them. The same classes as in
+ * CorePlacement.swift. */
+static std::string placement_now(const std::vector<int> &cpus) {
   if (cpus.size() < 2) return "unknown";
   const double trip = bl_round_trip_ns(cpus[0], cpus[1], 20, 50);
   return trip <= 0 ? "unknown" : trip < 60 ? "sibling" : trip < 250 ? "near" : "far";
 }
 
-std::vector<double> Cell::kept(const std::string &placement) const {
+double value_of(Figure figure, const Outcome &outcome) {
+  switch (figure) {
+  case Figure::rate:
+    return static_cast<double>(outcome.items) / static_cast<double>(outcome.nanoseconds) * 1e3;
+  case Figure::p50:
+    return outcome.p50;
+  case Figure::p99:
+    return outcome.p99;
+  }
+  return 0;
+}
+
+std::vector<double> Cell::kept(Figure figure, const std::string &placement) const {
   std::vector<double> values;
-  for (const auto &[value, where] : samples) {
-    if (where == placement) values.push_back(value);
+  for (const auto &[outcome, where] : samples) {
+    if (where == placement) values.push_back(value_of(figure, outcome));
   }
   return values;
+}
+
+std::string Cell::problems() const {
+  return std::string(stalls > 0 ? " STALLED" : "") + (crashes > 0 ? " CRASHED" : "") +
+         (lost_order ? " LOST-ORDER" : "") + (is_wrong ? " WRONG" : "");
 }
 
 double median(std::vector<double> values) {
@@ -63,17 +100,26 @@ double median(std::vector<double> values) {
   return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-static Request request_of(const Cell &cell, const Settings &settings,
-                          const std::vector<int> &cpus) {
-  Request request{cell.producers,
-                  cell.burst,
-                  cell.is_paced,
-                  false,
-                  static_cast<uint64_t>(settings.seconds * 1e9),
-                  -1,
-                  {}};
+Race::Race(const Settings &settings)
+    : settings(settings), cpus(1024), ns_per_tick(bl_ns_per_tick()), patience(settings.patience) {
+  cpus.resize(std::min(bl_allowed_cpus(cpus.data(), cpus.size()), cpus.size()));
+}
+
+Request Race::request_of(const Group &group, const Cell &cell) const {
+  Request request;
+  request.work = group.workload.work;
+  request.producers = group.producers;
+  request.burst = group.workload.burst;
+  request.is_paced = cell.is_paced;
+  request.duration = static_cast<uint64_t>(settings.seconds * 1e9);
+  request.ns_per_tick = ns_per_tick;
+  if (group.condition == Condition::oversubscribed) {
+    request.other_cpus = cpus;
+    return request;
+  }
   // As in the benchmark: a core for the consumer while there is one for each thread.
-  if (!settings.is_floating && cell.producers < cpus.size()) {
+  const bool is_pinned = group.condition == Condition::pinned && cpus.size() > 1;
+  if (is_pinned || group.producers < cpus.size()) {
     request.consumer_cpu = cpus[1];
     for (const int cpu : cpus) {
       if (cpu != cpus[1]) request.producer_cpus.push_back(cpu);
@@ -90,25 +136,36 @@ static void note(Cell &cell, const Repetition &repetition) {
   if (!repetition.outcome.is_complete) cell.is_wrong = true;
 }
 
-static void measure(Cell &cell, const Settings &settings, const std::vector<int> &cpus) {
-  const std::string before = placement_now(cpus);
-  const Repetition repetition = run_in_child(*cell.subject, request_of(cell, settings, cpus));
-  note(cell, repetition);
-  if (repetition.ending != Ending::measured) return;
-  const auto &outcome = repetition.outcome;
-  const double rate =
-      static_cast<double>(outcome.items) / static_cast<double>(outcome.nanoseconds) * 1e3;
-  cell.samples.push_back({rate, before == placement_now(cpus) ? before : "unknown"});
+/* Waits for the placement that was asked for, while there is patience left over all groups. */
+std::string Race::placement_when_asked() {
+  std::string found = placement_now(cpus);
+  while (!settings.placement.empty() && found != settings.placement && patience > 0) {
+    const uint64_t start = now_ns();
+    usleep(2000);
+    found = placement_now(cpus);
+    patience -= static_cast<double>(now_ns() - start) / 1e9;
+  }
+  return found;
 }
 
-/* The known class that most repetitions have. */
-static std::string prevailing(const std::vector<Cell> &cells) {
+void Race::measure(const Group &group, Cell &cell) {
+  const std::string before = placement_when_asked();
+  const Repetition repetition = run_in_child(*cell.subject, request_of(group, cell));
+  note(cell, repetition);
+  if (repetition.ending != Ending::measured) return;
+  cell.samples.push_back({repetition.outcome, before == placement_now(cpus) ? before : "unknown"});
+}
+
+/* The placement that was asked for if any repetition has it; otherwise the known class that most
+ * repetitions have. */
+std::string Race::prevailing(const std::vector<Cell> &cells) const {
   std::map<std::string, size_t> votes;
   for (const auto &cell : cells) {
     for (const auto &[_, where] : cell.samples) {
       if (where != "unknown") votes[where]++;
     }
   }
+  if (votes.count(settings.placement) > 0) return settings.placement;
   std::string best = "unknown";
   for (const auto &[where, count] : votes) {
     if (best == "unknown" || count > votes[best]) best = where;
@@ -116,21 +173,22 @@ static std::string prevailing(const std::vector<Cell> &cells) {
   return best;
 }
 
-Group run_group(const Settings &settings, const std::vector<int> &cpus, unsigned burst,
-                unsigned producers) {
-  Group group;
+Group Race::run(Condition condition, const Workload &workload, unsigned producers) {
+  Group group{condition, workload, producers, {}, "", 0, 0};
   for (const auto &subject : subjects()) {
     const auto is_asked = [&](const std::string &name) { return subject.name.rfind(name, 0) == 0; };
     const auto &asked = settings.subjects;
     if (!asked.empty() && std::none_of(asked.begin(), asked.end(), is_asked)) continue;
-    if (burst > 1 && !subject.has_bursts) continue;
-    for (const bool is_paced : {false, true}) {
-      group.cells.push_back(Cell{&subject, is_paced, burst, producers, {}, 0, 0, false, false});
-    }
+    if (workload.burst > 1 && !subject.has_bursts) continue;
+    group.cells.push_back(Cell{&subject, false, {}});
+    // A consumer that waits for more would delay the only item.
+    if (workload.work == Work::throughput) group.cells.push_back(Cell{&subject, true, {}});
   }
-  // Count, order and content of every item, before anything is timed.
+  // Count, order and content of every item, before anything is timed. The other workloads check
+  // them in each repetition.
   for (auto &cell : group.cells) {
-    Request request = request_of(cell, settings, cpus);
+    if (workload.work != Work::throughput) break;
+    Request request = request_of(group, cell);
     request.checks_items = true;
     note(cell, run_in_child(*cell.subject, request));
   }
@@ -138,21 +196,22 @@ Group run_group(const Settings &settings, const std::vector<int> &cpus, unsigned
   const auto is_open = [](const Cell &cell) { return cell.stalls + cell.crashes < 2; };
   for (unsigned round = 0; round < settings.repetitions; round++) {
     for (auto &cell : group.cells) {
-      if (is_open(cell)) measure(cell, settings, cpus);
+      if (is_open(cell)) measure(group, cell);
     }
   }
+  const Figure any = workload.figures[0];
   for (unsigned round = 0; round < settings.repetitions; round++) {
     group.placement = prevailing(group.cells);
     if (group.placement == "unknown") break;
     for (auto &cell : group.cells) {
-      const bool is_complete = cell.kept(group.placement).size() >= settings.repetitions;
-      if (!is_complete && is_open(cell)) measure(cell, settings, cpus);
+      const bool is_complete = cell.kept(any, group.placement).size() >= settings.repetitions;
+      if (!is_complete && is_open(cell)) measure(group, cell);
     }
   }
   group.placement = prevailing(group.cells);
   for (const auto &cell : group.cells) {
     group.measured += cell.samples.size();
-    group.discarded += cell.samples.size() - cell.kept(group.placement).size();
+    group.discarded += cell.samples.size() - cell.kept(any, group.placement).size();
   }
   return group;
 }

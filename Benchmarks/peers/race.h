@@ -2,8 +2,6 @@
 #ifndef RACE_H
 #define RACE_H
 
-#include <optional>
-
 #include "peer.h"
 
 /* What became of one repetition. */
@@ -21,49 +19,94 @@ struct Repetition {
  */
 Repetition run_in_child(const Subject &subject, const Request &request);
 
-/* Where the two cores are, by the round trip of a cache line between them. The same classes as in
- * CorePlacement.swift. */
-std::string placement_now(const std::vector<int> &cpus);
+/* One figure of a repetition, which has a table of its own. */
+enum class Figure { rate, p50, p99 };
+
+/* The figure in million items per second, or in nanoseconds. */
+double value_of(Figure figure, const Outcome &outcome);
+inline bool is_better(Figure figure, double value, double than) {
+  return figure == Figure::rate ? value > than : value < than;
+}
+
+/* What all subjects do, in one part of the race. */
+struct Workload {
+  std::string name; /* as in the report */
+  Work work;
+  unsigned burst;
+  std::vector<Figure> figures;
+};
+
+/* Where the threads run, and beside what. */
+enum class Condition {
+  /* A core for the consumer while there is one for each thread; otherwise all threads float. */
+  quiet,
+  /* All threads float, and another thread computes on each core. */
+  oversubscribed,
+  /* The consumer has a core, and the producers share the others, however many they are. */
+  pinned
+};
+const char *name_of(Condition condition);
 
 /* One row of one table in one column. */
 struct Cell {
   const Subject *subject;
   bool is_paced;
-  unsigned burst;
-  unsigned producers;
-  std::vector<std::pair<double, std::string>> samples; /* M/s, and the placement */
+  std::vector<std::pair<Outcome, std::string>> samples; /* with the placement */
   unsigned stalls = 0, crashes = 0;
   bool lost_order = false, is_wrong = false;
 
-  std::vector<double> kept(const std::string &placement) const;
+  std::vector<double> kept(Figure figure, const std::string &placement) const;
   bool is_verified() const { return stalls == 0 && crashes == 0 && !lost_order && !is_wrong; }
+  /* What was wrong, each word once and after a space; empty if nothing was. */
+  std::string problems() const;
 };
 
 struct Settings {
   std::vector<unsigned> producers{1, 2, 4, 8};
-  std::vector<unsigned> bursts{1, 16, 32};
+  std::vector<Workload> workloads;
+  std::vector<Condition> conditions{Condition::quiet, Condition::oversubscribed, Condition::pinned};
   std::vector<std::string> subjects; /* beginnings of names; none: all */
   unsigned repetitions = 5;
   double seconds = 0.05;
-  bool is_floating = false;
+  /* The placement that is waited for, and for how long in all; empty: whatever there is. */
+  std::string placement;
+  double patience = 60;
   std::string json;
 };
 
-/* The cells of one burst and one number of producers, which took turns. */
+/* The cells of one condition, workload and number of producers, which took turns. */
 struct Group {
+  Condition condition;
+  Workload workload;
+  unsigned producers;
   std::vector<Cell> cells;
   std::string placement;
   size_t measured = 0, discarded = 0;
 };
 
-Group run_group(const Settings &settings, const std::vector<int> &cpus, unsigned burst,
-                unsigned producers);
+/* Measures groups on the CPUs of this process. */
+class Race {
+  const Settings &settings;
+  std::vector<int> cpus;
+  double ns_per_tick;
+  double patience; /* seconds of waiting for a placement that are left */
+
+  Request request_of(const Group &group, const Cell &cell) const;
+  std::string placement_when_asked();
+  void measure(const Group &group, Cell &cell);
+  std::string prevailing(const std::vector<Cell> &cells) const;
+
+public:
+  explicit Race(const Settings &settings);
+  Group run(Condition condition, const Workload &workload, unsigned producers);
+  bool has_lost_patience() const { return patience <= 0; }
+};
 
 /* Whether the race finds out what is wrong with queues that have defects. */
 bool passes_self_test();
 
 double median(std::vector<double> values);
-void print_tables(const Settings &settings, const std::vector<Group> &groups);
+void print_tables(const std::vector<Group> &groups);
 bool write_json(const Settings &settings, const std::vector<Group> &groups);
 
 #endif

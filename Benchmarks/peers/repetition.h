@@ -1,57 +1,15 @@
-/* The workload: the same for every subject. */
+/* The workload of throughput: the same for every subject. */
 #ifndef REPETITION_H
 #define REPETITION_H
 
-#include <atomic>
-#include <sched.h>
-#include <thread>
-#include <time.h>
+#include <type_traits>
 
-extern "C" bool bl_confine(const int *cpus, size_t count);
+#include "waiting.h"
 
-inline uint64_t now_ns() {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
-}
-
-inline void pause_cpu() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
-/* How a consumer waits that found nothing: it polls, then polls with pauses, then yields. */
-class IdleWait {
-  unsigned rounds = 0;
-
-public:
-  void reset() { rounds = 0; }
-  void wait() {
-    rounds++;
-    if (rounds <= 64) return;
-    if (rounds <= 64 + 256) return pause_cpu();
-    sched_yield();
-  }
-};
-
-/* How long a consumer that has caught up waits before it polls again: the rule of ReactorCore's
- * Pacer. */
-class Pacer {
-  unsigned pauses = 0;
-
-public:
-  void wait(size_t received) {
-    if (received >= 16) {
-      pauses = pauses * 2 + 8 < 128 ? pauses * 2 + 8 : 128;
-    } else if (received <= 4) {
-      pauses /= 2;
-    }
-    for (unsigned i = 0; i < pauses; i++) pause_cpu();
-  }
-};
+/* Whether the consumer of a queue sleeps, and so must be woken. */
+template <class Peer, class = void> struct Sleeps : std::false_type {};
+template <class Peer>
+struct Sleeps<Peer, std::void_t<decltype(std::declval<Peer &>().wake())>> : std::true_type {};
 
 /* What the producers have sent. */
 struct Sent {
@@ -82,6 +40,7 @@ void produce(Peer &peer, unsigned producer, const Request &request, uint64_t unt
   sent.items += number;
   sent.sum += number * first + (number == 0 ? 0 : number * (number - 1) / 2);
   sent.running.fetch_sub(1, std::memory_order_acq_rel);
+  if constexpr (Sleeps<Peer>::value) peer.wake();
 }
 
 /* Receives until everything has come that was sent. Loops forever if an item is lost: the watchdog
@@ -114,13 +73,25 @@ Outcome consume(Peer &peer, const Request &request, const Sent &sent, uint64_t s
     if (received > 0 && request.is_paced) pacer.wait(since_empty);
     since_empty = 0;
     if (received > 0) continue;
-    if (sent.running.load(std::memory_order_acquire) == 0 && count >= sent.items.load()) break;
-    idle.wait();
+    const auto has_all = [&] {
+      return sent.running.load(std::memory_order_acquire) == 0 && count >= sent.items.load();
+    };
+    if (has_all()) break;
+    if (!idle.wait()) continue;
+    if constexpr (Sleeps<Peer>::value) {
+      /* Announces the sleep before it looks for the last time: an item, or the end of a producer,
+       * that comes after the look wakes it. */
+      const auto key = peer.prepare();
+      if (!peer.has_items() && !has_all()) peer.sleep(key);
+      idle.reset();
+    } else {
+      sched_yield();
+    }
   }
-  return Outcome{count, now_ns() - start, misplaced, count == sent.items && sum == sent.sum};
+  return Outcome{count, now_ns() - start, misplaced, count == sent.items && sum == sent.sum, 0, 0};
 }
 
-template <class Peer> Outcome run_repetition(const Request &request) {
+template <class Peer> Outcome run_throughput(const Request &request) {
   const auto peer = std::make_unique<Peer>(request.producers);
   Sent sent(request.producers);
   std::atomic<unsigned> arrived{0};
@@ -145,6 +116,21 @@ template <class Peer> Outcome run_repetition(const Request &request) {
                                                : consume<false>(*peer, request, sent, start);
   for (auto &thread : threads) thread.join();
   return outcome;
+}
+
+#include "latency.h"
+
+template <class Peer> Outcome run_repetition(const Request &request) {
+  const OtherWork other(request.other_cpus);
+  switch (request.work) {
+  case Work::throughput:
+    return run_throughput<Peer>(request);
+  case Work::ping_pong:
+    return run_ping_pong<Peer>(request);
+  case Work::latency:
+    return run_latency<Peer>(request);
+  }
+  return {};
 }
 
 #endif

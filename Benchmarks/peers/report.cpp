@@ -2,46 +2,48 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <fstream>
-#include <sys/utsname.h>
-#include <thread>
 
-/* The faster of a subject's two cells, with and without pacing; null if it was not measured. */
-static const Cell *best_of(const Group &group, const std::string &name) {
+static double median_of(const Group &group, const Cell &cell, Figure figure) {
+  return median(cell.kept(figure, group.placement));
+}
+
+/* The better of a subject's two cells, with and without pacing; null if it was not measured. */
+static const Cell *best_of(const Group &group, const std::string &name, Figure figure) {
   const Cell *best = nullptr;
   for (const auto &cell : group.cells) {
     if (cell.subject->name != name) continue;
-    if (!best || median(cell.kept(group.placement)) > median(best->kept(group.placement)))
+    const double value = median_of(group, cell, figure);
+    if (!best || median_of(group, *best, figure) == 0 ||
+        (value > 0 && is_better(figure, value, median_of(group, *best, figure)))) {
       best = &cell;
+    }
   }
   return best;
 }
 
-static std::string text_of(const Group &group, const std::string &name, double ours) {
-  const Cell *best = best_of(group, name);
+static std::string text_of(const Group &group, const std::string &name, Figure figure) {
+  const Cell *best = best_of(group, name, figure);
   if (!best) return "–";
-  std::string problems;
+  Cell all = *best;
   for (const auto &cell : group.cells) {
     if (cell.subject->name != name) continue;
-    const auto add = [&](bool is_so, const char *word) {
-      if (is_so && problems.find(word) == std::string::npos) problems += std::string(" ") + word;
-    };
-    add(cell.stalls > 0, "STALLED");
-    add(cell.crashes > 0, "CRASHED");
-    add(cell.lost_order, "LOST-ORDER");
-    add(cell.is_wrong, "WRONG");
+    all.stalls += cell.stalls;
+    all.crashes += cell.crashes;
+    all.lost_order = all.lost_order || cell.lost_order;
+    all.is_wrong = all.is_wrong || cell.is_wrong;
   }
-  const double value = median(best->kept(group.placement));
-  if (value == 0) return "none" + problems;
+  const double value = median_of(group, *best, figure);
+  if (value == 0) return "none" + all.problems();
   char text[64];
   std::snprintf(text, sizeof text, "%.0f%s", value, best->is_paced ? "p" : "");
   std::string result = text;
-  if (ours > 0 && name != "ours") {
-    std::snprintf(text, sizeof text, " (%.2f)", value / ours);
+  const Cell *ours = best_of(group, "ours", figure);
+  const double bar = ours ? median_of(group, *ours, figure) : 0;
+  if (bar > 0 && name != "ours") {
+    std::snprintf(text, sizeof text, " (%.2f)", value / bar);
     result += text;
   }
-  return result + problems;
+  return result + all.problems();
 }
 
 /* Pads by characters, not by bytes. */
@@ -51,52 +53,55 @@ static std::string padded(const std::string &text, size_t width) {
   return std::string(count < width ? width - count : 0, ' ') + text;
 }
 
-static void print_bar(const Group &group, unsigned producers) {
-  const Cell *ours = best_of(group, "ours");
-  const Cell *best = nullptr;
-  for (const auto &subject : subjects()) {
-    const Cell *cell = best_of(group, subject.name);
-    if (!cell || subject.name == "ours" || !subject.is_bounded || !subject.is_fifo) continue;
-    if (cell->lost_order || cell->is_wrong) continue;
-    if (!best || median(cell->kept(group.placement)) > median(best->kept(group.placement)))
-      best = cell;
+static std::string title_of(const Workload &workload, Figure figure) {
+  const char *which = figure == Figure::p50 ? "p50" : "p99";
+  switch (workload.work) {
+  case Work::throughput:
+    return workload.burst == 1 ? "One item at a time, M items/s"
+                               : "Bursts of " + std::to_string(workload.burst) + ", M items/s";
+  case Work::ping_pong:
+    return "There and back through two queues, " + std::string(which) + " in ns";
+  case Work::latency:
+    return "An item every " + std::to_string(LATENCY_INTERVAL_NS) + " ns, " + which +
+           " in ns from when it was due";
   }
-  if (!ours || !best || median(best->kept(group.placement)) == 0) return;
-  std::printf("  P=%u: ours has %.2f times the speed of the best bounded FIFO peer, %s\n",
-              producers, median(ours->kept(group.placement)) / median(best->kept(group.placement)),
-              best->subject->name.c_str());
+  return "";
 }
 
-void print_tables(const Settings &settings, const std::vector<Group> &groups) {
-  for (const unsigned burst : settings.bursts) {
-    std::vector<const Group *> columns;
-    for (const auto &group : groups) {
-      if (!group.cells.empty() && group.cells[0].burst == burst) columns.push_back(&group);
-    }
-    if (columns.empty()) continue;
-    std::printf("\n%s\n  %-16s",
-                burst == 1 ? "One item at a time, M items/s"
-                           : ("Bursts of " + std::to_string(burst) + ", M items/s").c_str(),
-                "");
+/* The groups of one condition and one workload, which are the columns. */
+static void print_table(const std::vector<const Group *> &columns, Figure figure) {
+  const Group &first = *columns[0];
+  std::printf("\n%s · %s\n  %-18s", title_of(first.workload, figure).c_str(),
+              name_of(first.condition), "");
+  for (const auto *group : columns) {
+    const std::string head = "P=" + std::to_string(group->producers) + " " + group->placement;
+    std::printf("  %s", padded(head, 22).c_str());
+  }
+  std::printf("\n");
+  for (const auto &subject : subjects()) {
+    if (!best_of(first, subject.name, figure)) continue;
+    std::printf("  %-18s", subject.name.c_str());
     for (const auto *group : columns) {
-      std::printf("  %s",
-                  padded("P=" + std::to_string(group->cells[0].producers) + " " + group->placement,
-                         22)
-                      .c_str());
+      std::printf("  %s", padded(text_of(*group, subject.name, figure), 22).c_str());
     }
-    std::printf("\n");
-    for (const auto &subject : subjects()) {
-      if (!best_of(*columns[0], subject.name)) continue;
-      std::printf("  %-16s", subject.name.c_str());
-      for (const auto *group : columns) {
-        const Cell *ours = best_of(*group, "ours");
-        const double bar = ours ? median(ours->kept(group->placement)) : 0;
-        std::printf("  %s", padded(text_of(*group, subject.name, bar), 22).c_str());
-      }
-      std::printf("%s\n", subject.is_fifo ? subject.is_bounded ? "" : "  unbounded"
-                                          : "  order of a producer only");
+    std::printf("%s%s\n", subject.is_bounded ? "" : "  unbounded",
+                subject.is_fifo ? "" : "  order of a producer only");
+  }
+}
+
+void print_tables(const std::vector<Group> &groups) {
+  for (size_t start = 0; start < groups.size();) {
+    std::vector<const Group *> columns;
+    size_t end = start;
+    while (end < groups.size() && groups[end].condition == groups[start].condition &&
+           groups[end].workload.name == groups[start].workload.name) {
+      if (!groups[end].cells.empty()) columns.push_back(&groups[end]);
+      end++;
     }
-    for (const auto *group : columns) print_bar(*group, group->cells[0].producers);
+    for (const Figure figure : groups[start].workload.figures) {
+      if (!columns.empty()) print_table(columns, figure);
+    }
+    start = end;
   }
   size_t measured = 0, discarded = 0;
   for (const auto &group : groups) measured += group.measured, discarded += group.discarded;
@@ -104,65 +109,4 @@ void print_tables(const Settings &settings, const std::vector<Group> &groups) {
               "%zu of %zu repetitions were "
               "discarded because the cores had moved.\n",
               discarded, measured);
-}
-
-static std::string quoted(const std::string &text) {
-  std::string result = "\"";
-  for (const char byte : text) {
-    if (byte == '"' || byte == '\\') result += '\\';
-    if (static_cast<unsigned char>(byte) >= 0x20) result += byte;
-  }
-  return result + '"';
-}
-
-static std::string environment(const char *name) {
-  const char *value = std::getenv(name);
-  return value ? value : "unknown";
-}
-
-static std::string processor() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
-  }
-  return "unknown CPU";
-}
-
-/* The schema of the benchmark's own reports, so that 'bench compare' reads it. */
-bool write_json(const Settings &settings, const std::vector<Group> &groups) {
-  std::ofstream file(settings.json);
-  utsname system{};
-  uname(&system);
-  double load = 0;
-  getloadavg(&load, 1);
-  file << "{\"schema\": 1, \"reactors\": 0, \"compiler\": " << quoted("g++ " __VERSION__)
-       << ", \"commit\": " << quoted(environment("REACTOR_BENCH_COMMIT"))
-       << ", \"machine\": {\"cpu\": " << quoted(processor())
-       << ", \"cores\": " << std::thread::hardware_concurrency()
-       << ", \"kernel\": " << quoted(std::string(system.sysname) + " " + system.release)
-       << ", \"architecture\": " << quoted(system.machine) << ", \"loadAverage\": " << load
-       << "}, \"results\": [";
-  const char *separator = "\n";
-  for (const auto &group : groups) {
-    for (const auto &cell : group.cells) {
-      auto values = cell.kept(group.placement);
-      if (values.empty()) continue;
-      file << separator << "{\"case\": "
-           << quoted(cell.burst == 1 ? "peers.single" : "peers.burst" + std::to_string(cell.burst))
-           << ", \"variant\": " << quoted(cell.subject->name + (cell.is_paced ? " paced" : ""))
-           << ", \"producers\": " << cell.producers
-           << ", \"unit\": \"M/s\", \"min\": " << *std::min_element(values.begin(), values.end())
-           << ", \"median\": " << median(values)
-           << ", \"max\": " << *std::max_element(values.begin(), values.end())
-           << ", \"samples\": [";
-      for (size_t i = 0; i < values.size(); i++) file << (i ? ", " : "") << values[i];
-      file << "], \"allocationsPerAction\": null, \"shareOfLimit\": null, \"placement\": "
-           << quoted(group.placement)
-           << ", \"verified\": " << (cell.is_verified() ? "true" : "false")
-           << ", \"stalls\": " << cell.stalls << "}";
-      separator = ",\n";
-    }
-  }
-  file << "\n]}\n";
-  return file.flush().good();
 }

@@ -26,14 +26,23 @@ package struct GroupRecord: Encodable, Sendable {
 package struct ReportPage: Sendable {
   private let data: PageData
 
-  /// - Parameter failures: a sentence for each result that was wrong.
+  /// - Parameters:
+  ///   - failures: A sentence for each result that was wrong.
+  ///   - race: A report of the race against other queues, which gets a section of its own.
   package init(
     _ run: RunDescription, _ outlines: [CaseOutline], _ results: [CellResult], groups: [GroupRecord],
-    failures: [String]
+    failures: [String], race: RaceReport? = nil
   ) {
     data = PageData(
-      run: PageData.Run(run), cases: outlines.map(PageData.Case.init), results: results,
-      promises: Targets.measured(results).map(PageData.Promise.init), groups: groups, failures: failures)
+      run: PageData.Run(run), cases: (outlines + (race?.outlines ?? [])).map(PageData.Case.init),
+      results: results + (race?.results ?? []),
+      promises: Targets.measured(results).map(PageData.Promise.init), groups: groups, failures: failures,
+      race: race.map(PageData.Race.init))
+  }
+
+  /// A page of the race alone.
+  package init(_ race: RaceReport) {
+    self.init(race.run, [], [], groups: [], failures: [], race: race)
   }
 
   package func html() throws -> String {
@@ -91,10 +100,18 @@ private struct PageData: Encodable, Sendable {
     let kind: CaseOutline.Kind
     let limit: Limit?
     let parts: [Part]
+    let curve: Curve?
+
+    struct Curve: Encodable, Sendable {
+      let name: String
+      let x: Int
+      let axis: String
+    }
 
     init(_ outline: CaseOutline) {
       (name, kind) = (outline.name, outline.kind)
       limit = outline.limit.map { Limit(name: $0.name, scale: $0.scale) }
+      curve = outline.curve.map { Curve(name: $0.name, x: $0.x, axis: $0.axis) }
       parts = outline.parts.map { Part(name: $0.name, unit: $0.unit, meaning: $0.meaning) }
     }
   }
@@ -103,13 +120,51 @@ private struct PageData: Encodable, Sendable {
     let text: String
     let measured: String
     let bound: String
-    let isMet: Bool
+    let verdict: String
+    /// Nil if the figure varies too much to say.
+    let isMet: Bool?
 
-    init(_ measured: (target: Target, figure: Double)) {
+    init(_ measured: (target: Target, figure: TargetFigure)) {
       text = measured.target.text
-      self.measured = FigureFormat.number(measured.figure) + measured.target.unit
+      self.measured = FigureFormat.number(measured.figure.value) + measured.target.unit
       bound = measured.target.boundText
-      isMet = measured.target.isMet(by: measured.figure)
+      let verdict = measured.target.verdict(on: measured.figure)
+      self.verdict = verdict.text
+      isMet = verdict == .tooNoisy ? nil : verdict == .met
+    }
+  }
+
+  struct Race: Encodable, Sendable {
+    struct Bar: Encodable, Sendable {
+      let text: String
+      let peer: String
+      let ratio: String
+      let interval: String
+      let bound: String
+      let judgement: String
+      /// Nil if it was not judged.
+      let isReached: Bool?
+    }
+
+    let run: Run
+    let bars: [Bar]
+    let problems: [RaceReport.Problem]
+
+    init(_ race: RaceReport) {
+      run = Run(race.run)
+      problems = race.problems
+      bars = race.bars.map { bar in
+        let isReached: Bool? =
+          switch bar.judgement {
+          case .reached, .reachedAim: true
+          case .missed: false
+          case .undecided, .tooNoisy, .notJudged: nil
+          }
+        return Bar(
+          text: bar.text, peer: bar.peerLines.joined(separator: "; "), ratio: bar.ratioText,
+          interval: bar.intervalText, bound: bar.boundText, judgement: bar.judgement.text,
+          isReached: isReached)
+      }
     }
   }
 
@@ -119,4 +174,5 @@ private struct PageData: Encodable, Sendable {
   let promises: [Promise]
   let groups: [GroupRecord]
   let failures: [String]
+  let race: Race?
 }

@@ -340,6 +340,7 @@
   const partName = (one, part) => `${one.name}.${part.name}`;
   // Cases such as state.size.10, state.size.1000, …: their number is the horizontal axis.
   function familyOf(one) {
+    if (one.curve) return one.curve;
     const match = /^(.*)\.(\d+)$/.exec(one.name);
     return match ? { name: match[1], x: Number(match[2]) } : null;
   }
@@ -357,14 +358,19 @@
   function curves(name, members) {
     const parts = members[0].one.parts.length ? members[0].one.parts : [null];
     return parts.map((part) => {
+      // A logarithmic axis has no zero.
       const columns = members.map(({ one, x }) => ({
-        label: x.toLocaleString('en'), x: Math.max(x, 1), results: named(part ? partName(one, part) : one.name),
+        // Large numbers would run into each other.
+        label: x.toLocaleString('en', x >= 1e5 ? { notation: 'compact', maximumSignificantDigits: 4 } : {}),
+        x: Math.max(x, 0.5), results: named(part ? partName(one, part) : one.name),
         limit: limitOf(one, part && part.name),
       }));
       const isLatency = members[0].one.kind === 'latency';
-      const text = isLatency ? 'from when an item was due until it was reduced, by load' : 'by size';
+      const axis = isLatency ? 'thousand items per second' : members[0].one.curve ? members[0].one.curve.axis : 'size';
+      const text = isLatency ? 'from when an item was due until it was reduced, by load'
+        : members[0].one.kind === 'throughput' ? 'million actions per second' : `by ${axis}`;
       return lines(part ? `${name}.*.${part.name}` : `${name}.*`, (part && part.meaning) || text, columns,
-        { axis: isLatency ? 'thousand items per second' : 'size', place: (column) => column.label });
+        { axis, place: (column) => column.label });
     });
   }
   const drawn = new Set();
@@ -378,6 +384,13 @@
     switch (one.kind) {
       case 'throughput':
         return [byThreads(one.name, 'million actions per second', named(one.name), limitOf(one), 'producers')];
+      case 'race': {
+        const unit = named(one.name).length ? named(one.name)[0].unit : '';
+        const text = unit === 'ns' ? 'nanoseconds; less is better' : 'million items per second';
+        const results = named(one.name);
+        return unique(results.map((result) => result.producers)).length > 1
+          ? [byThreads(one.name, text, results, null, 'producers')] : [bars(one.name, text, results, null)];
+      }
       case 'readers':
         return one.parts.map((part) =>
           byThreads(partName(one, part), part.meaning, named(partName(one, part)), null, 'readers'));
@@ -433,11 +446,34 @@
     section('What is promised', 'The promises with a number, for the C core.',
       figuresTable(['promise', 'measured', 'promised', ''], data.promises.map((promise) => [
         promise.text, promise.measured, promise.bound,
-        element('td', { class: promise.isMet ? 'met' : 'missed' }, promise.isMet ? '✓ met' : '✗ not met')])));
+        promise.isMet === undefined ? promise.verdict
+          : element('td', { class: promise.isMet ? 'met' : 'missed' }, promise.isMet ? '✓ met' : '✗ not met')])));
   }
   for (const [kind, title, text] of kinds) {
-    const charts = data.cases.filter((one) => one.kind === kind).flatMap(cards).filter(Boolean);
+    const charts = data.cases.filter((one) => one.kind === kind && !one.curve).flatMap(cards).filter(Boolean);
     if (charts.length) section(title, text, element('div', { class: 'grid' }, ...charts));
+  }
+  const growing = data.cases.filter((one) => one.curve).flatMap(cards).filter(Boolean);
+  if (growing.length) {
+    section('Cost as work grows', 'The same work with more of something, on a logarithmic axis. What comes before 1 is zero.',
+      element('div', { class: 'grid' }, ...growing));
+  }
+  if (data.race) {
+    const { run: raced, bars: reached, problems } = data.race;
+    const charts = data.cases.filter((one) => one.kind === 'race').flatMap(cards).filter(Boolean);
+    section('The race against other queues', `${raced.cpu}, ${raced.cores} cores, ${raced.compiler}, commit ${raced.commit}${raced.measuredAt ? `, ${raced.measuredAt}` : ''}. Each queue with or without a consumer that paces itself, whichever is better.`,
+      element('div', { class: 'grid' }, ...charts));
+    if (reached.length) {
+      section('The bars of the race', 'Our speed divided by that of the other queue, with a 95 % interval. What varies too much is not judged.',
+        figuresTable(['', 'against', 'ratio', 'interval', 'bar', ''], reached.map((bar) => [
+          bar.text, bar.peer, bar.ratio, bar.interval, bar.bound,
+          element('td', bar.isReached === undefined ? {} : { class: bar.isReached ? 'met' : 'missed' }, bar.judgement)])));
+    }
+    if (problems.length) {
+      section('What went wrong in other queues', 'STALLED: a repetition was killed, since its items did not arrive. LOST-ORDER: an item came before an earlier one of the same producer. WRONG: count or sum are not what was sent.',
+        figuresTable(['queue', 'case', 'producers', ''], problems.map((problem) => [
+          problem.variant, problem.case, String(problem.producers), element('td', { class: 'missed' }, problem.words)])));
+    }
   }
   const limits = data.cases.filter((one) => one.kind === 'limit')
     .flatMap((one) => one.parts.length ? one.parts.map((part) => partName(one, part)) : [one.name]);
@@ -447,7 +483,7 @@
       figuresTable(['limit', 'median', 'placement'], bounding.map((result) => [
         element('td', { 'data-case': result.case }, result.case), figureCell(result, null), result.placement])));
   }
-  section('What was discarded', 'A hypervisor moves cores, and figures of different placements differ by several times. Of each group, the repetitions of the prevailing placement are kept; the others are measured again a few times, and count only if there are no better ones.',
+  if (data.groups.length) section('What was discarded', 'A hypervisor moves cores, and figures of different placements differ by several times. Of each group, the repetitions of the prevailing placement are kept; the others are measured again a few times, and count only if there are no better ones.',
     figuresTable(['group', 'kept', 'repetitions', 'discarded', 'placements of the repetitions'], data.groups.map((group) => [
       group.title, group.placement, String(group.repetitions),
       element('td', group.discarded ? { class: 'missed' } : {}, String(group.discarded)),

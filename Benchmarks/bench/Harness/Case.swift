@@ -23,13 +23,27 @@ struct Case: Sendable {
   init(_ name: String, _ shape: Shape, limit: CaseOutline.Limit? = nil, variants: [Variant]) {
     outline = CaseOutline(name: name, kind: shape.kind, limit: limit, parts: shape.parts)
     self.shape = shape
-    switch shape {
-    case .fanIn, .readers: producers = nil
-    case .synchronous, .latency: producers = 1
-    case .scale(let shape): producers = shape.threads
-    case .sizes: producers = 1
-    }
-    unit = if case .fanIn = shape { .millionPerSecond } else { .nanoseconds }
+    producers = shape.threads
+    unit = shape.unit
+    self.variants = variants
+    needsTwoCores = false
+  }
+
+  /// One point of a curve, which is named after the curve and the number.
+  ///
+  /// - Parameters:
+  ///   - x: How much there is of what grows.
+  ///   - axis: What that is.
+  ///   - threads: The number of producers or readers, for shapes that leave it to the command line.
+  init(
+    curve: String, at x: Int, of axis: String, _ shape: Shape, threads: Int? = nil, variants: [Variant]
+  ) {
+    outline = CaseOutline(
+      name: "\(curve).\(x)", kind: shape.kind, parts: shape.parts,
+      curve: CaseOutline.Curve(name: curve, x: x, axis: axis))
+    self.shape = shape
+    producers = threads ?? shape.threads
+    unit = shape.unit
     self.variants = variants
     needsTwoCores = false
   }
@@ -51,17 +65,37 @@ struct Case: Sendable {
 /// What the repetitions of a case do with a subject.
 enum Shape: Sendable {
   /// `producers` threads; figures in M/s.
-  case fanIn(ConsumerMode)
+  case fanIn(ConsumerMode, capacity: Int = ThreadedMeasurement.capacity)
   /// One thread; figures in ns per action.
   case synchronous
   /// One producer with a schedule; figures in ns. An item is due every so many nanoseconds.
   case latency(ConsumerMode, interval: Double)
   /// An owner, and as many readers as the cell has producers.
   case readers
-  /// Very many subjects at once.
-  case scale(ScaleShape)
+  /// Very many subjects at once: as many as the command line says, or a number of the case's own.
+  case scale(ScaleShape, members: Int? = nil)
   /// A writer, and readers of a state of some size.
   case sizes(SizedStateShape)
+
+  /// The number of producers; nil if it comes from the command line.
+  var threads: Int? {
+    switch self {
+    case .fanIn, .readers: nil
+    case .synchronous, .latency, .sizes: 1
+    case .scale(let shape, _): shape.threads
+    }
+  }
+
+  /// The unit of the figure of a case without parts.
+  var unit: FigureUnit {
+    if case .fanIn = self { .millionPerSecond } else { .nanoseconds }
+  }
+
+  /// How many subjects a repetition has at once. A smoke run has no more than it would have otherwise.
+  func members(_ options: Options) -> Int {
+    guard case .scale(_, let members?) = self else { return options.reactors }
+    return options.quick ? min(members, options.reactors) : members
+  }
 
   var kind: CaseOutline.Kind {
     switch self {
@@ -81,7 +115,7 @@ enum Shape: Sendable {
     case .latency(.parked, _): CaseOutline.percentileParts + LatencyMeasurement.sleepingParts
     case .latency: CaseOutline.percentileParts
     case .readers: ReadersMeasurement.parts
-    case .scale(let shape): shape.parts
+    case .scale(let shape, _): shape.parts
     case .sizes: SizedStateShape.parts
     }
   }

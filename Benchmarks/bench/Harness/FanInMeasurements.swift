@@ -9,8 +9,9 @@ enum ThreadedMeasurement {
 
   /// - Parameter send: what the thread of one producer does.
   static func run<Subject: FanInSubject>(
-    _: Subject.Type, _ consumer: ConsumerMode, _ quota: Quota, _ inspector: Inspector?,
-    _ instruments: Instruments, send: @escaping @Sendable (Subject, _ producer: Int) -> Void
+    _: Subject.Type, _ consumer: ConsumerMode, capacity: Int = capacity, _ quota: Quota,
+    _ inspector: Inspector?, _ instruments: Instruments,
+    send: @escaping @Sendable (Subject, _ producer: Int) -> Void
   ) throws -> Measurement {
     let cpus = instruments.cpus
     let cpu = Subject.usesPool ? nil : cpus.consumer(producers: quota.producers)
@@ -23,7 +24,9 @@ enum ThreadedMeasurement {
     let slept = bl_sleeps_of_process()
     let start = quota.start()
     threads.release()
-    let totals = try cpus.confiningThread(to: cpu) { try subject.awaitTotals(quota) }
+    let totals = try Inspector.whileReducing(inspector) {
+      try cpus.confiningThread(to: cpu) { try subject.awaitTotals(quota) }
+    }
     let end = bl_now_ns()
     let sleeps = bl_sleeps_of_process() - slept
     threads.join()
@@ -36,11 +39,13 @@ enum ThreadedMeasurement {
 
   /// Each producer sends its share as fast as it can.
   static func fanIn<Subject: FanInSubject>(
-    _: Subject.Type, _ consumer: ConsumerMode, _ request: RepetitionRequest, _ instruments: Instruments
+    _: Subject.Type, _ consumer: ConsumerMode, capacity: Int, _ request: RepetitionRequest,
+    _ instruments: Instruments
   ) throws -> Measurement {
     let inspector = request.checksOrder ? Inspector.order(producers: request.producers) : nil
     let quota = request.quota(mostItems: Subject.mostItems)
-    return try run(Subject.self, consumer, quota, inspector, instruments) { subject, producer in
+    return try run(Subject.self, consumer, capacity: capacity, quota, inspector, instruments) {
+      subject, producer in
       quota.produce(chunk: Subject.chunk) { subject.produce(producer: producer, values: $0) }
     }
   }
@@ -65,7 +70,7 @@ enum SynchronousMeasurement {
     let allocated = instruments.allocations?.begin()
     let start = quota.start()
     quota.produce(chunk: Subject.chunk) { subject.produce(producer: 0, values: $0) }
-    let totals = try subject.awaitTotals(quota)
+    let totals = try Inspector.whileReducing(inspector) { try subject.awaitTotals(quota) }
     let end = bl_now_ns()
     try Verification.check(totals, quota.sent, inspector)
     return Measurement(

@@ -63,17 +63,20 @@ final class Group {
   let cells: [Cell]
   let limit: Cell?
   private let scale: Double
+  private let asked: CorePlacement?
 
-  init(title: String, _ compared: [Cell], limit: Cell?, scale: Double) {
+  /// - Parameter asked: The placement in which repetitions count if any has it.
+  init(title: String, _ compared: [Cell], limit: Cell?, scale: Double, asked: CorePlacement?) {
+    self.asked = asked
     self.title = title
     self.limit = limit
     self.scale = scale
     cells = compared + [limit].compactMap { $0 }
   }
 
-  /// The placement of most repetitions of the group.
+  /// The placement that was asked for, or that of most repetitions of the group.
   var prevailing: CorePlacement {
-    CorePlacement.prevailing(in: cells.flatMap { cell in cell.samples.map(\.placement) })
+    CorePlacement.prevailing(in: cells.flatMap { cell in cell.samples.map(\.placement) }, asked: asked)
   }
 
   /// The cells that need more repetitions in the prevailing placement.

@@ -36,9 +36,13 @@ enum ReadersMeasurement {
     measurement.parts = [
       "reads": both.readsPerMicrosecond, "owner": both.actionsPerMicrosecond,
       "alone": alone.actionsPerMicrosecond,
-      "kept": both.actionsPerMicrosecond / alone.actionsPerMicrosecond,
       "resting": resting.readsPerMicrosecond, "floating": floating.readsPerMicrosecond,
     ]
+    // An owner that never ran while it was alone, on a machine with much other work, has no ratio: no report can hold the
+    // infinity, and the whole one would be lost.
+    if alone.actions > 0 {
+      measurement.parts["kept"] = both.actionsPerMicrosecond / alone.actionsPerMicrosecond
+    }
     return measurement
   }
 }

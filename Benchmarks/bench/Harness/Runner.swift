@@ -1,24 +1,29 @@
 import BenchmarkSupport
 import CBenchmarkLimits
+import Glibc
 
 /// What a run measures, in groups.
 struct Plan {
   let groups: [Group]
   let outlines: [CaseOutline]
   private let patterns: [String]
+  private let placement: CorePlacement?
 
   /// Takes the cases that the command line selects, and the limits that bound them. A limit is measured again in each
   /// group that it bounds, since only figures from the same rounds may be divided.
   init(_ catalogue: [Case], _ options: Options, cores: Int) {
     let cases = catalogue.filter { cores >= 2 || !$0.needsTwoCores }
     let asked = cases.filter { candidate in
-      candidate.outline.resultNames.contains { CaseName.selects(options.cases, $0) }
+      // Curves take as long as all other cases, so no patterns select the others only.
+      if options.cases.isEmpty, candidate.outline.curve != nil { return options.curves }
+      return candidate.outline.resultNames.contains { CaseName.selects(options.cases, $0) }
     }
     let bounds = asked.compactMap(\.outline.limit?.name)
     let selected = cases.filter { candidate in
       asked.contains { $0.name == candidate.name } || bounds.contains(candidate.name)
     }
     outlines = selected.map(\.outline)
+    placement = options.placement
 
     let limits = selected.filter { $0.outline.kind == .limit }
     var groups: [Group] = []
@@ -29,12 +34,13 @@ struct Plan {
         groups.append(
           Group(
             title: "\(compared.name) P=\(producers)", cells, limit: limit.map(Self.cell),
-            scale: compared.outline.limit?.scale ?? 1))
+            scale: compared.outline.limit?.scale ?? 1, asked: options.placement))
       }
     }
     let bounding = Set(groups.compactMap { $0.limit?.parent.name })
     for limit in limits where !bounding.contains(limit.name) {
-      groups.append(Group(title: limit.name, [], limit: Self.cell(limit), scale: 1))
+      groups.append(
+        Group(title: limit.name, [], limit: Self.cell(limit), scale: 1, asked: options.placement))
     }
     self.groups = groups
     patterns = options.cases
@@ -51,7 +57,8 @@ struct Plan {
       Cell(merging: groups.compactMap(\.limit).filter { $0.parent.name == outline.name })
     }
     return compared
-      + limits.flatMap { limit in limit.results(CorePlacement.prevailing(in: limit.samples.map(\.placement)))
+      + limits.flatMap { limit in
+        limit.results(CorePlacement.prevailing(in: limit.samples.map(\.placement), asked: placement))
       }
   }
 }
@@ -63,13 +70,19 @@ final class Runner {
   private let instruments: Instruments
   private let progress: Progress
   private(set) var roundTrips: [Double] = []
+  /// Nanoseconds that may still be spent on waiting for the placement that was asked for.
+  private var patience: Double
   private(set) var failures: [String] = []
 
   init(_ options: Options, _ instruments: Instruments, _ progress: Progress) {
     self.options = options
     self.instruments = instruments
     self.progress = progress
+    patience = options.patience * 1e9
   }
+
+  /// Whether it has measured in other placements than the one that was asked for, since that did not come.
+  var hasLostPatience: Bool { patience <= 0 }
 
   /// Measured time of one repetition, in nanoseconds.
   private var repetition: Double { options.seconds * 1e9 / Double(options.repetitions) }
@@ -105,7 +118,7 @@ final class Runner {
     for cell in cells where cell.failure == nil {
       progress.show(cell.variant.name, round)
       try attempt(cell) {
-        let before = probe()
+        let before = probeWhenAsked()
         let measurement = try cell.measure(request(cell, repetition * cell.patience), instruments)
         cell.keep(measurement, CorePlacement(before: before, after: probe()))
       }
@@ -116,16 +129,30 @@ final class Runner {
   private func prepare(_ cell: Cell) throws {
     guard cell.parent.shape.isCalibrated else { return }
     let first = RepetitionRequest(
-      producers: cell.producers, count: options.quick ? 16_384 : 65_536, reactors: options.reactors,
-      duration: repetition, timeLimit: 500_000_000, checksOrder: cell.variant.hasOrder)
+      producers: cell.producers, count: options.quick ? 16_384 : 65_536,
+      reactors: cell.parent.shape.members(options), duration: repetition, timeLimit: 500_000_000,
+      checksOrder: cell.variant.hasOrder)
     try cell.measure(first, instruments)
     try cell.measure(request(cell, repetition / 4), instruments)
   }
 
   private func request(_ cell: Cell, _ nanoseconds: Double) -> RepetitionRequest {
     RepetitionRequest(
-      producers: cell.producers, count: cell.count(for: nanoseconds), reactors: options.reactors,
-      duration: nanoseconds, timeLimit: UInt64(max(4 * nanoseconds, 5_000_000)))
+      producers: cell.producers, count: cell.count(for: nanoseconds),
+      reactors: cell.parent.shape.members(options), duration: nanoseconds,
+      timeLimit: UInt64(max(4 * nanoseconds, 5_000_000)))
+  }
+
+  /// Waits for the placement that was asked for, while there is patience left over the whole run.
+  private func probeWhenAsked() -> Double? {
+    var roundTrip = probe()
+    while let asked = options.placement, CorePlacement(roundTrip: roundTrip) != asked, patience > 0 {
+      let start = bl_now_ns()
+      usleep(2000)
+      roundTrip = probe()
+      patience -= Double(bl_now_ns() - start)
+    }
+    return roundTrip
   }
 
   private func probe() -> Double? {

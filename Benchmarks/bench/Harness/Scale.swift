@@ -46,17 +46,21 @@ enum ScaleShape: Sendable {
   case idle
   /// They get ten actions each, from eight threads.
   case busy
+  /// The same, with more actions for each while there are few: otherwise the threads' start would be measured.
+  case growing
   /// They are found by key, and made at the first action; then one thread sends to each, and then eight.
   case keyed
 
   private static let rounds = 10
+  /// The least number of actions of `growing`.
+  private static let leastActions = 100_000
   /// Nanoseconds after which an action must have been lost.
   private static let patience: UInt64 = 120_000_000_000
 
   var threads: Int {
     switch self {
     case .idle: 1
-    case .busy, .keyed: 8
+    case .busy, .growing, .keyed: 8
     }
   }
 
@@ -68,7 +72,7 @@ enum ScaleShape: Sendable {
         CaseOutline.Part("resident", .bytes), CaseOutline.Part("making", .nanoseconds),
         CaseOutline.Part("ending", .nanoseconds),
       ]
-    case .busy: [CaseOutline.Part("actions", .millionPerSecond), CaseOutline.Part("peak", .bytes)]
+    case .busy, .growing: [CaseOutline.Part("actions", .millionPerSecond), CaseOutline.Part("peak", .bytes)]
     case .keyed:
       [
         CaseOutline.Part("actions", .millionPerSecond), CaseOutline.Part("alone", .nanoseconds),
@@ -84,7 +88,11 @@ enum ScaleShape: Sendable {
     defer { population.end() }
     return switch self {
     case .idle: try Self.rest(population, request.reactors)
-    case .busy: try Self.work(population, request.reactors, threads: threads)
+    case .busy: try Self.work(population, request.reactors, rounds: Self.rounds, threads: threads)
+    case .growing:
+      try Self.work(
+        population, request.reactors, rounds: max(Self.rounds, Self.leastActions / request.reactors),
+        threads: threads)
     case .keyed: try Self.workByKey(population, request.reactors, threads: threads)
     }
   }
@@ -116,7 +124,9 @@ enum ScaleShape: Sendable {
     return measurement
   }
 
-  private static func work(_ population: some Population, _ count: Int, threads: Int) throws -> Measurement {
+  private static func work(
+    _ population: some Population, _ count: Int, rounds: Int, threads: Int
+  ) throws -> Measurement {
     let before = MemoryUse.now(purges: true)
     let knowsPeak = MemoryUse.resetPeak()
     try population.make()

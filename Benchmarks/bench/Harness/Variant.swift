@@ -27,8 +27,8 @@ struct Variant: Sendable {
   ) -> Variant {
     Variant(name: name, hasOrder: hasOrder, twin: twin) { shape, request, instruments in
       switch shape {
-      case .fanIn(let consumer):
-        try ThreadedMeasurement.fanIn(Subject.self, consumer, request, instruments)
+      case .fanIn(let consumer, let capacity):
+        try ThreadedMeasurement.fanIn(Subject.self, consumer, capacity: capacity, request, instruments)
       case .synchronous:
         try SynchronousMeasurement.run(Subject.self, request, instruments)
       case .latency(let consumer, let interval):
@@ -60,7 +60,7 @@ struct Variant: Sendable {
 
   static func population<Members: Population>(_ name: String, _: Members.Type) -> Variant {
     Variant(name: name, hasOrder: false) { shape, request, instruments in
-      guard case .scale(let shape) = shape else { throw SubjectFailure("takes part in no such case") }
+      guard case .scale(let shape, _) = shape else { throw SubjectFailure("takes part in no such case") }
       return try shape.run(Members.self, request, instruments)
     }
   }

@@ -62,6 +62,17 @@ final class Inspector: @unchecked Sendable {
     next = Array(repeating: 0, count: producers)
   }
 
+  /// Runs `body`, which returns when everything is reduced. If it throws, because a subject stalls, the threads and tasks of the
+  /// subject go on, and do not retain the inspector: then it stays for good.
+  static func whileReducing<Result>(_ inspector: Inspector?, _ body: () throws -> Result) rethrows -> Result {
+    do {
+      return try body()
+    } catch {
+      if let inspector { _ = Unmanaged.passRetained(inspector) }
+      throw error
+    }
+  }
+
   @inline(never)
   func inspect(_ item: Item) {
     switch duty {

@@ -150,3 +150,17 @@ enum CopiedOnCaller: ElementReactorWay {
     Runtime(on: placement, snapshots: .copied)
   }
 }
+
+enum ReplayedOnCaller: ElementReactorWay {
+  static var usesLoop: Bool { false }
+  static func runtime<Action, Mutation, State>(on placement: Placement) -> Runtime<Action, Mutation, State> {
+    Runtime(on: placement, snapshots: .replayed)
+  }
+}
+
+enum ReplayedOnLoop: ElementReactorWay {
+  static var usesLoop: Bool { true }
+  static func runtime<Action, Mutation, State>(on placement: Placement) -> Runtime<Action, Mutation, State> {
+    Runtime(on: placement, snapshots: .replayed)
+  }
+}

@@ -83,26 +83,26 @@ final class SizedReactorSubject<State: SizedState>: FanInSubject {
 }
 
 /// The same with long turns: each action of a chunk, except the last, sends the next one.
-final class LongTurnsSubject<State: SizedState>: FanInSubject {
-  private final class ChainReactor: Reactor {
+final class LongTurnsSubject<Sized: SizedState>: FanInSubject {
+  final class ChainReactor: Reactor {
     /// A value, and the end of the values that follow it.
     struct Link: Sendable {
       var value: UInt64
       var end: UInt64
     }
 
-    let initialState = State()
-    let runtime = Runtime<Link, Item, State>(on: .caller)
+    let initialState = Sized()
+    let runtime = Runtime<Link, Item, Sized>(on: .caller)
 
     func mutate(action: Link) -> Observable<Item> {
       if action.value + 1 < action.end { send(Link(value: action.value + 1, end: action.end)) }
       return .just(Item(producer: 0, value: action.value))
     }
 
-    func reduce(into state: inout State, mutation: Item) { state.reduce(mutation) }
+    func reduce(into state: inout Sized, mutation: Item) { state.reduce(mutation) }
   }
 
-  private let reactor = ChainReactor()
+  let reactor = ChainReactor()
 
   init(_ setup: SubjectSetup) {}
 

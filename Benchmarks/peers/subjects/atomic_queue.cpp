@@ -3,9 +3,10 @@
 #include <atomic_queue/atomic_queue.h>
 
 namespace {
-/* Items must not be 0. */
-class AtomicQueue {
-  atomic_queue::AtomicQueue<Item, CAPACITY> queue;
+/* Items must not be 0. With a total order, an operation may not begin before an earlier one of the
+ * same thread. */
+template <bool HAS_TOTAL_ORDER> class AtomicQueue {
+  atomic_queue::AtomicQueue<Item, CAPACITY, Item(0), true, true, HAS_TOTAL_ORDER> queue;
 
 public:
   explicit AtomicQueue(unsigned) {}
@@ -16,5 +17,8 @@ public:
     return receive_each(items, most, [&](Item &item) { return queue.try_pop(item); });
   }
 };
-PEER(AtomicQueue, "atomic_queue", true, true, false)
+using AtomicQueueRelaxed = AtomicQueue<false>;
+using AtomicQueueTotal = AtomicQueue<true>;
+PEER(AtomicQueueRelaxed, "atomic_queue", true, true, false)
+PEER(AtomicQueueTotal, "atomic_queue total", true, true, false)
 } // namespace
