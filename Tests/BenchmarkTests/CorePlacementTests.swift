@@ -30,6 +30,12 @@ import Testing
     #expect(CorePlacement.prevailing(in: []) == .unknown)
   }
 
+  @Test func `the placement that was asked for prevails if any repetition has it`() {
+    #expect(CorePlacement.prevailing(in: [.near, .far, .far], asked: .near) == .near)
+    #expect(CorePlacement.prevailing(in: [.near, .far, .far], asked: .sibling) == .far)
+    #expect(CorePlacement.prevailing(in: [.unknown], asked: .near) == .unknown)
+  }
+
   @Test func `only repetitions of the prevailing class are kept`() {
     let kept = Kept([(1, .near), (2, .far), (3, .near), (4, .unknown)], prevailing: .near)
     #expect(kept.values == [1, 3])

@@ -55,6 +55,29 @@ import Testing
     #expect(refusal("--case", "single") != nil)
   }
 
+  @Test func `curves and a placement are measured only if they are asked for`() throws {
+    #expect(!(try options().curves))
+    #expect(try options("--quick", "--curves").curves)
+    #expect(refusal("--curves=1") != nil)
+    #expect(try options().placement == nil)
+    #expect(try options("--placement", "near", "--patience=5").placement == .near)
+    #expect(try options("--placement", "near", "--patience=5").patience == 5)
+    #expect(refusal("--placement", "unknown")?.contains("sibling, near or far") == true)
+    #expect(refusal("--patience", "-1")?.hasPrefix("--patience takes") == true)
+  }
+
+  @Test func `a race takes one file, and a page for it`() throws {
+    #expect(try parser.parse(["race", "a.json"]).get() == .race(RaceOptions(file: "a.json")))
+    #expect(
+      try parser.parse(["race", "--report", "b.html", "a.json"]).get()
+        == .race(RaceOptions(file: "a.json", report: "b.html")))
+    #expect(try options("--race", "a.json").race == "a.json")
+    #expect(refusal("race") != nil)
+    #expect(refusal("race", "a.json", "b.json") != nil)
+    #expect(refusal("race", "a.json", "--report") != nil)
+    #expect(refusal("race", "a.json", "--limit", "0.5")?.contains("'--limit'") == true)
+  }
+
   @Test func `producers are sorted and unique`() throws {
     #expect(try options("--producers", "8,1,8,2").producers == [1, 2, 8])
   }

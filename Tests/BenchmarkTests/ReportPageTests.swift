@@ -24,6 +24,11 @@ import Testing
     + [10, 1000, 100_000].map { size in
       CaseOutline(name: "state.size.\(size)", kind: .sizes, parts: [.init("alone", .nanoseconds)])
     }
+    + [0, 1, 64].map { count in
+      CaseOutline(
+        name: "curve.subscribers.\(count)", kind: .time,
+        curve: .init(name: "curve.subscribers", x: count, axis: "subscribers"))
+    }
     + ["spsc", "fetchadd", "roundtrip"].map { CaseOutline(name: "limit.\($0)", kind: .limit) }
 
   /// Two variants of each case, one of them placed elsewhere at two threads.
@@ -45,6 +50,17 @@ import Testing
     }
   }
 
+  /// Two queues at two numbers of producers, and at one.
+  private static let race = RaceFile(
+    rows: ["ours", "bbq<"].flatMap { subject in
+      [1, 2].map { RaceFile.Row(subject: subject, producers: $0, values: [100, 101, 102, 103, 104]) }
+        + [
+          RaceFile.Row(
+            name: "peers.latency.p99", subject: subject, producers: 1, values: [50, 51, 52, 53, 54],
+            unit: "ns")
+        ]
+    } + [RaceFile.Row(subject: "ck_ring", producers: 2, values: [], words: "STALLED")])
+
   private func page() throws -> String {
     try ReportPage(
       RunDescription(
@@ -54,7 +70,7 @@ import Testing
         GroupRecord(
           title: "ring.single P=1", kept: .near, all: [.near, .far, .near, .unknown], discarded: 2)
       ],
-      failures: ["ring.single mutex P=8: not their sum"]
+      failures: ["ring.single mutex P=8: not their sum"], race: Self.race.report()
     ).html()
   }
 
@@ -69,11 +85,24 @@ import Testing
   @Test func `the page has every case, and every figure with its repetitions`() throws {
     let data = try data(of: page())
     let cases = try #require(data["cases"] as? [[String: Any]])
-    #expect(cases.compactMap { $0["name"] as? String } == Self.outlines.map(\.name))
+    let race = try Self.race.report()
+    let names = Self.outlines.map(\.name) + race.outlines.map(\.name)
+    #expect(cases.compactMap { $0["name"] as? String } == names)
     let results = try #require(data["results"] as? [[String: Any]])
-    #expect(results.compactMap { $0["case"] as? String } == Self.results.map(\.caseName))
-    #expect(results.allSatisfy { ($0["samples"] as? [Double])?.count == 3 })
-    #expect(results.allSatisfy { $0["shareOfLimit"] as? Double == 0.5 })
+    let shown = Self.results + race.results
+    #expect(results.compactMap { $0["case"] as? String } == shown.map(\.caseName))
+    #expect(results.compactMap { ($0["samples"] as? [Double])?.count } == shown.map(\.figure.samples.count))
+    #expect(results.prefix(Self.results.count).allSatisfy { $0["shareOfLimit"] as? Double == 0.5 })
+  }
+
+  @Test func `the page says which bars the race reaches, and what went wrong in it`() throws {
+    let race = try #require(try data(of: page())["race"] as? [String: Any])
+    let bars = try #require(race["bars"] as? [[String: Any]])
+    #expect(bars.compactMap { $0["text"] as? String } == (try Self.race.report().bars.map(\.text)))
+    #expect(bars.count == 3)
+    let problem = try #require((race["problems"] as? [[String: Any]])?.first)
+    #expect(problem["variant"] as? String == "ck_ring")
+    #expect(problem["words"] as? String == "STALLED")
   }
 
   @Test func `the page says what was discarded, what was wrong and what was promised`() throws {
@@ -132,7 +161,8 @@ import Testing
       document.components(separatedBy: "data-case=\"").dropFirst().flatMap { rest in
         rest.prefix { $0 != "\"" }.split(separator: " ").map(String.init)
       })
-    #expect(drawn == Set(Self.results.map(\.caseName)))
+    #expect(drawn == Set((Self.results + (try Self.race.report().results)).map(\.caseName)))
+    for bar in try Self.race.report().bars { #expect(document.contains(bar.text), "\(bar.text)") }
   }
 
   private func temporaryFolder() throws -> URL {

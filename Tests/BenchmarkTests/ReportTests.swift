@@ -103,6 +103,36 @@ import Testing
     #expect(text.contains("The machine's limits"))
   }
 
+  @Test func `a curve is one table with a column for each point`() {
+    let outlines = [4, 1024].map { slots in
+      CaseOutline(
+        name: "curve.capacity.\(slots)", kind: .throughput,
+        curve: .init(name: "curve.capacity", x: slots, axis: "slots"))
+    }
+    let readers = [0, 64].map { count in
+      CaseOutline(
+        name: "curve.readers.\(count)", kind: .readers,
+        parts: [.init("kept", .ratio), .init("reads", .millionPerSecond)],
+        curve: .init(name: "curve.readers", x: count, axis: "readers"))
+    }
+    let text = TextReport(
+      outlines + readers,
+      [
+        result("curve.capacity.4", "c", 2, [3]), result("curve.capacity.1024", "c", 2, [60]),
+        result("curve.capacity.1024", "ring", 2, [90], placement: .far),
+        result("curve.readers.64.kept", "c", 64, [0.5], .ratio),
+        result("curve.readers.0.reads", "c", 0, [0]), result("curve.readers.0.reads", "urcu", 0, [0]),
+      ]
+    ).rendered()
+    #expect(text.contains("curve.capacity.* · M actions/s, by slots"))
+    #expect(text.contains("4 near"))
+    #expect(text.contains("1024 near"))
+    #expect(text.contains("?90.0"))
+    #expect(text.contains("curve.readers.*.kept · ratio, by readers"))
+    #expect(text.components(separatedBy: "curve.").count == 4)
+    #expect(!text.contains("nan"))
+  }
+
   @Test func `a missing figure is a dash`() {
     let outline = CaseOutline(name: "reactor.loop", kind: .throughput, limit: .init("limit.spsc"))
     let text = TextReport(

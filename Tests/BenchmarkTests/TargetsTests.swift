@@ -25,6 +25,33 @@ import Testing
     #expect(!most.isMet(by: 60.1))
   }
 
+  @Test func `a figure that varies much is judged only if all of it is on one side`() throws {
+    func verdict(_ values: [Double]) throws -> Target.Verdict {
+      var kept = result("readers.kept", "c", 1, .ratio)
+      kept.figure = try #require(Figure(values))
+      let target = try #require(Targets.measured([kept]).first)
+      return target.target.verdict(on: target.figure)
+    }
+    // The bound is 0.8.
+    #expect(try verdict([0.5, 0.6, 0.85, 0.9, 1]) == .tooNoisy)
+    #expect(try verdict([0.3, 0.4, 0.5, 0.6, 0.7]) == .notMet)
+    #expect(try verdict([0.9, 1, 1.5, 2, 3]) == .met)
+    // These vary little, so the median counts.
+    #expect(try verdict([0.78, 0.79, 0.81, 0.82, 0.83]) == .met)
+  }
+
+  @Test func `a ratio that varies much is judged by its interval`() throws {
+    func line(_ mutex: [Double]) throws -> String {
+      var reads = [300.0, 25].map { result("readers.reads", "c", $0, .millionPerSecond, producers: 4) }
+      reads[0].figure = try #require(Figure([290, 295, 300, 305, 310]))
+      reads[1].variant = "pthread-mutex"
+      reads[1].figure = try #require(Figure(mutex))
+      return try #require(lines(reads).first { $0.contains("reads of 4 threads") })
+    }
+    #expect(try line([1, 2, 3, 4, 5]).hasSuffix(" met"))
+    #expect(try line([10, 20, 30, 40, 50]).hasSuffix("too noisy"))
+  }
+
   @Test func `without figures there is no table`() {
     #expect(Targets.table([]) == nil)
     #expect(Targets.table([result("ring.single", "c", 1, .millionPerSecond)]) == nil)
@@ -50,6 +77,14 @@ import Testing
       result("readers.reads", "pthread-mutex", 25, .millionPerSecond, producers: 4, placement: .far),
     ]
     #expect(lines(reads).isEmpty)
+  }
+
+  @Test func `nothing is divided by zero`() {
+    #expect(
+      lines([
+        result("state.array.1-reads", "replayed", 0, .millionPerSecond),
+        result("state.array.1-reads", "mutex", 0, .millionPerSecond),
+      ]).isEmpty)
   }
 
   @Test func `there is a row for each number of readers beside an owner`() {
@@ -88,5 +123,135 @@ import Testing
     let line = try #require(lines(parked).first { $0.contains("parked") })
     #expect(line.contains("1.11 ×"))
     #expect(line.hasSuffix(" met"))
+  }
+
+  /// A ratio of two variants of one case, just on each side of its bound.
+  struct Bar: Sendable, CustomTestStringConvertible {
+    let text: String
+    let name: String
+    let variant: String
+    let other: String
+    let bound: Double
+    var isMost = true
+    var producers = 1
+
+    var testDescription: String { text }
+  }
+
+  private static let sizes: [Bar] =
+    [("size.10", "10"), ("size.1000", "1,000"), ("size.10000", "10,000"), ("size.100000", "100,000")]
+    .map { (name: "state.\($0)", text: "a dictionary of \($1)") }.flatMap(states)
+    + states(name: "state.size.1000000", text: "a dictionary of 1,000,000")
+    + states(name: "state.array", text: "an array of 100,000")
+    + states(name: "state.inline", text: "64 KiB inline")
+
+  private static func states(name: String, text: String) -> [Bar] {
+    [
+      Bar(
+        text: "a change of \(text), against a mutex", name: "\(name).alone", variant: "c", other: "mutex",
+        bound: 1.5),
+      Bar(
+        text: "the same with .replayed: \(text)", name: "\(name).alone", variant: "replayed", other: "mutex",
+        bound: 3),
+    ]
+  }
+
+  private static let many: [Bar] = [("scale.busy", "many"), ("curve.reactors.1000000", "a million")].flatMap {
+    (name: String, count: String) -> [Bar] in
+    [
+      ("in a group, against actors", "group", "actor", 1.5),
+      ("in a group, against .caller", "group", "caller", 1),
+      ("on .caller, against pthread mutexes", "caller", "pthread-mutex", 0.5),
+    ].map { (text: String, variant: String, other: String, bound: Double) -> Bar in
+      Bar(
+        text: "actions of \(count) reactors \(text)", name: "\(name).actions", variant: variant, other: other,
+        bound: bound, isMost: false)
+    }
+  }
+
+  private static let others: [Bar] =
+    [
+      Bar(
+        text: "an ask of an idle reactor, against the call of an actor", name: "sync.ask", variant: "c",
+        other: "actor", bound: 1.5),
+      Bar(
+        text: "asks of 8 tasks at once, against calls of an actor", name: "ask.contended", variant: "c",
+        other: "actor", bound: 3, isMost: false, producers: 8),
+      Bar(
+        text: "an action with a string, an array and an object, against an integer", name: "sync.realistic",
+        variant: "c", other: "c-item", bound: 2),
+    ]
+    + [1, 2, 4, 8].map { readers in
+      Bar(
+        text: "reads of \(readers) while the owner rests, against liburcu", name: "readers.resting",
+        variant: "c", other: "urcu", bound: 1, isMost: false, producers: readers)
+    }
+
+  @Test(arguments: sizes + many + others)
+  func `a missed ratio is shown as missed, and a kept one as met`(_ bar: Bar) throws {
+    for (factor, isMet) in [(0.99, bar.isMost), (1.01, !bar.isMost)] {
+      let line = try #require(
+        lines([
+          result(bar.name, bar.other, 100, .nanoseconds, producers: bar.producers),
+          result(bar.name, bar.variant, 100 * bar.bound * factor, .nanoseconds, producers: bar.producers),
+        ]).first { $0.contains(bar.text + " ") })
+      #expect(line.hasSuffix(isMet ? " met" : "NOT MET"))
+      #expect(line.contains(bar.isMost ? "at most" : "at least"))
+    }
+    #expect(lines([result(bar.name, bar.variant, 1, .nanoseconds, producers: bar.producers)]).isEmpty)
+  }
+
+  @Test func `an idle reactor may have 192 bytes, on each placement and after an action`() {
+    let bytes = ["caller", "group"].flatMap { variant in
+      [
+        result("scale.idle.made", variant, 192, .bytes),
+        result("scale.idle.used", variant, variant == "group" ? 193 : 192, .bytes),
+      ]
+    }
+    let lines = lines(bytes)
+    for (place, time, verdict) in [
+      ("on .caller", "beyond the object itself", " met"), ("on .caller", "after its first action", " met"),
+      ("in a group", "beyond the object itself", " met"), ("in a group", "after its first action", "NOT MET"),
+    ] {
+      let text = "an idle reactor \(place), \(time)"
+      #expect(lines.contains { $0.contains(text) && $0.hasSuffix(verdict) }, "\(text)")
+    }
+  }
+
+  @Test func `readers of replayed states are judged by the state where they do worst`() throws {
+    func state(_ name: String, alone: Double, read: Double, reads: Double) -> [CellResult] {
+      [
+        result("\(name).alone", "replayed", alone, .nanoseconds),
+        result("\(name).1-reader", "replayed", read, .nanoseconds),
+        result("\(name).1-reads", "replayed", reads, .millionPerSecond),
+        result("\(name).1-reads", "mutex", 2, .millionPerSecond),
+      ]
+    }
+    let good = state("state.size.10", alone: 100, read: 125, reads: 40)
+    let bad = state("state.array", alone: 100, read: 250, reads: 19)
+    func line(_ text: String, _ results: [CellResult]) throws -> String {
+      try #require(lines(results).first { $0.contains(text) })
+    }
+    let (speed, reads) = ("speed with .replayed while 1 read", "reads of 1 with .replayed")
+    #expect(try line(speed, good).contains("0.80"))
+    #expect(try line(speed, good).hasSuffix(" met"))
+    #expect(try line(reads, good).hasSuffix(" met"))
+    #expect(try line(speed, good + bad).contains("0.40"))
+    #expect(try line(speed, good + bad).hasSuffix("NOT MET"))
+    #expect(try line(reads, bad + good).contains("9.50 ×"))
+    #expect(try line(reads, bad + good).hasSuffix("NOT MET"))
+  }
+
+  @Test func `an observed property is half of what an action costs more`() throws {
+    func line(_ observed: Double) throws -> String {
+      try #require(
+        lines([
+          result("publish.observed", "plain-long-turns", 30, .nanoseconds),
+          result("publish.observed", "observed-long-turns", observed, .nanoseconds),
+        ]).first { $0.contains("observed") })
+    }
+    #expect(try line(130).contains("50.0 ns"))
+    #expect(try line(130).hasSuffix(" met"))
+    #expect(try line(132).hasSuffix("NOT MET"))
   }
 }

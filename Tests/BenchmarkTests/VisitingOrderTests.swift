@@ -11,7 +11,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [8, 9, 1000, 999_983])
+  @Test(arguments: [1, 7, 8, 9, 1000, 999_983])
   func `each round reaches every member once`(count: Int) {
     let rounds = count > 10_000 ? 1 : 10
     var seen = [Int](repeating: 0, count: count)

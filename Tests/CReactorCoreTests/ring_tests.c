@@ -166,9 +166,11 @@ static void test_layout(void) {
     for (uint64_t cursor = 0; cursor < 4; cursor++) {
       unsigned char *payload = rr_ring_payload(ring, cursor);
       CHECK((uintptr_t)payload % layouts[i][1] == 0);
-      /* The word comes before the payload, and the payload ends before the next word. */
-      CHECK(payload >= rr_ring_slot(ring, cursor) + sizeof(uint64_t));
-      if (cursor < 3) CHECK(payload + layouts[i][0] <= rr_ring_slot(ring, cursor + 1));
+      /* A payload begins after all words, and ends before the next payload. */
+      CHECK((uintptr_t)payload >= (uintptr_t)(rr_ring_word(ring, 3) + 1));
+      if (cursor < 3) {
+        CHECK(payload + layouts[i][0] <= (unsigned char *)rr_ring_payload(ring, cursor + 1));
+      }
       for (size_t byte = 0; byte < layouts[i][0]; byte++) payload[byte] = 0xff;
       CHECK(rr_ring_peek(ring, cursor) == 0);
     }

@@ -28,6 +28,7 @@ import Testing
       #expect(line.count == expected.count)
       #expect(line.isEmpty == expected.isEmpty)
       #expect(line.first == expected.first?.element)
+      #expect(line.elements == expected.map(\.element))
     }
     while let element = line.removeFirst() { #expect(element == expected.removeFirst().element) }
     #expect(expected.isEmpty)

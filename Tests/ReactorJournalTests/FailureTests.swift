@@ -1,5 +1,6 @@
 import ReactorCore
 import ReactorJournal
+import ReactorJournalTesting
 import ReactorRuntime
 import Synchronization
 import TestSupport
@@ -106,7 +107,7 @@ import Testing
   }
 
   @Test func `Compacting on a full disk or after the end is refused, and ends nothing`() async throws {
-    let full = FullWhenRemoving(store)
+    let full = InterceptedStore(store, beforeRemoving: { () throws(JournalError) in throw .diskFull })
     let journal = try Journal(store: full)
     let ledger = Ledger(journal)
     try await ledger.sendDurably(.deposit(account: 1, amount: 1))
@@ -130,67 +131,6 @@ import Testing
     await #expect(throws: DurabilityError.notWritten(.diskFull)) {
       try await ledger.sendDurably(.deposit(account: 1, amount: 1))
     }
-    try journal.end()
-  }
-
-  @Test(arguments: [Visibility.durable, .latest], [false, true])
-  func `A slow disk stops the turns, and the overflow policy holds`(
-    _ visibility: Visibility, onLoop: Bool
-  ) async throws {
-    let loop = try Loop()
-    var configuration = JournalConfiguration()
-    configuration.bufferBytes = 4096
-    let journal = try Journal(store: store, configuration: configuration)
-    let refused = Atomic(0)
-    let ledger = Ledger(
-      journal, on: onLoop ? .loop(loop) : .caller, visibility: visibility, capacity: 256, overflow: .fail
-    ) { _ in refused.add(1, ordering: .relaxed) }
-    try await ledger.sendDurably(.deposit(account: 1, amount: 1))
-    store.hold()
-    var sent = 1
-    // Until the mailbox has stayed full for a moment.
-    var refusals = 0
-    while refusals < 50 {
-      do {
-        try ledger.trySend(.deposit(account: 1, amount: 1))
-        sent += 1
-        refusals = 0
-      } catch .full {
-        refusals += 1
-        try await Task.sleep(for: .milliseconds(2))
-      }
-    }
-    ledger.send(.deposit(account: 1, amount: 1))
-    #expect(refused.load(ordering: .relaxed) == 1)
-    let reduced = ledger.latestState.changes
-    // One group is being committed, one is pending, and each may be too large by one turn; a record has 14 bytes.
-    #expect(reduced < 2 * (4096 / 14 + 1024) + 2)
-    #expect(sent - reduced >= 256)
-    store.release()
-    try await ledger.sendDurably(.deposit(account: 1, amount: 1))
-    #expect(ledger.durableState.changes == sent + 1)
-    try Shutdown.close([journal, loop], before: .now + .seconds(30))
-    let next = try Journal(store: store)
-    #expect(Ledger(next).currentState.changes == sent + 1)
-    try next.end()
-  }
-
-  @Test func `Senders that wait for room continue when the disk does`() async throws {
-    var configuration = JournalConfiguration()
-    configuration.bufferBytes = 1024
-    let journal = try Journal(store: store, configuration: configuration)
-    let ledger = Ledger(journal, capacity: 16)
-    let senders = (0..<3).map { thread in
-      Threads.start { for _ in 0..<5000 { ledger.send(.deposit(account: UInt32(thread), amount: 1)) } }
-    }
-    for _ in 0..<50 {
-      store.hold()
-      try await Task.sleep(for: .milliseconds(1))
-      store.release()
-    }
-    for sender in senders { #expect(sender.wait()) }
-    try await ledger.sendDurably(.deposit(account: 9, amount: 1))
-    #expect(ledger.durableState.changes == 15001)
     try journal.end()
   }
 

@@ -1,5 +1,6 @@
 import ReactorCore
 import ReactorJournal
+import ReactorJournalTesting
 import ReactorRuntime
 import Testing
 

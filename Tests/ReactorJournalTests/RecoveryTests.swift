@@ -2,6 +2,7 @@ import Dispatch
 import Glibc
 import ReactorCore
 import ReactorJournal
+import ReactorJournalTesting
 import ReactorRuntime
 import Synchronization
 import TestSupport
@@ -161,6 +162,9 @@ import Testing
       for _ in 0..<2 { try await ledger.sendDurably(.deposit(account: 1, amount: 10), id: 7) }
       try await ledger.sendDurably(.deposit(account: 1, amount: 1), id: UInt128(100 + start))
       #expect(ledger.currentState.total == Int64(10 + start + 1))
+      // A snapshot is encoded beside the turns, and the end of the journal does not wait for it.
+      let deadline = ContinuousClock.now + .seconds(20)
+      while start == 1, store.snapshots.isEmpty, .now < deadline { await Task.yield() }
       try journal.end()
     }
     #expect(store.snapshots.count > 0)
@@ -227,18 +231,19 @@ import Testing
     defer { unlink(path) }
     try await write(0..<10)
     func die(at position: UInt64) {
-      guard let words = MappedWords(path: path, count: 4) else { return }
+      guard let words = try? MappedWords(path: path, count: 4) else { return }
       (words[0], words[1]) = (1, position)
     }
     func start(retries: Bool = false) throws {
-      let journal = try Journal(
-        store: store, mark: ReplayMark(path: path, retries: retries), JournalConfiguration())
+      var configuration = JournalConfiguration()
+      configuration.replaysTrappedRecords = retries
+      let journal = try Journal(store: store, markPath: path, configuration)
       defer { try? journal.end() }
       try Ledger(journal).recover()
     }
     /// A process that ends in its first record to replay, or before it.
     func startAndDie(at position: UInt64) {
-      _ = ReplayMark(path: path, retries: false)
+      _ = try? ReplayMark(path: path, retries: false)
       die(at: position)
     }
     try start()
@@ -271,5 +276,32 @@ import Testing
     }
     #expect(totals == [0, 1, 3, 6])
     #expect(state == expected(0..<4))
+  }
+
+  @Test func `The history of a file can be replayed without changing it`() async throws {
+    let folder = TemporaryFolder()
+    let path = folder.file("journal")
+    let journal = try Journal(at: path)
+    let ledger = Ledger(journal)
+    for number in 0..<5 {
+      try await ledger.sendDurably(.deposit(account: UInt32(number), amount: Int64(number)))
+    }
+    try journal.end()
+    let names = folder.names
+    let before = try names.map { try bytes(of: folder.file($0)) }
+    let idle = Ledger(try Journal(store: InMemoryStore()))
+    let reader = SQLiteStore(path: path, access: .readOnly)
+    #expect(try Journal.replay(reader, idle, entry: "ledger/1") { _, _, _ in } == expected(0..<5))
+    #expect(folder.names == names)
+    #expect(try names.map { try bytes(of: folder.file($0)) } == before)
+  }
+
+  @Test func `A replay refuses a version that the schema does not know`() async throws {
+    try await write(0..<3)
+    store.batches[1].bytes[12] = 9
+    let idle = Ledger(try Journal(store: InMemoryStore()))
+    #expect(throws: JournalError.unknownVersion(entry: "ledger", version: 9, position: 2)) {
+      _ = try Journal.replay(store, idle, entry: "ledger/1") { _, _, _ in }
+    }
   }
 }

@@ -1,4 +1,5 @@
 import ReactorJournal
+import ReactorJournalTesting
 import ReactorRuntime
 import Testing
 

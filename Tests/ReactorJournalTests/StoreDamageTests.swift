@@ -82,6 +82,24 @@ import Testing
     }
   }
 
+  @Test(arguments: [0, 1])
+  func `A new snapshot replaces the damaged one, also if that is the newer one`(slot: Int) throws {
+    let folder = TemporaryFolder()
+    let (path, contents) = try Self.make(in: folder)
+    try Self.execute("UPDATE snapshots SET checksum=1 WHERE slot=\(slot)", on: path)
+    let store = SQLiteStore(path: path)
+    _ = try store.open()
+    let rest = try store.readSnapshots(of: 0)
+    #expect(rest.map(\.position) == [slot == 0 ? 6 : 3])
+    try store.commit(nil, entries: [], snapshots: [StoreRun.image(of: 0, at: contents.position)])
+    #expect(try store.readSnapshots(of: 0) == [StoreRun.image(of: 0, at: contents.position)] + rest)
+    // The next one replaces the older one again.
+    let batch = StoreRun.batch(epoch: 2, first: contents.position + 1, records: 1, size: 20)
+    try store.commit(batch, entries: [], snapshots: [StoreRun.image(of: 0, at: contents.position + 1)])
+    #expect(try store.readSnapshots(of: 0).map(\.position) == [contents.position + 1, contents.position])
+    store.close()
+  }
+
   /// Whether contents are what was written, up to some batch. Snapshots may be missing.
   static func isPrefix(
     _ found: StoreContents, of whole: StoreContents, entriesMayBeMissing: Bool = false

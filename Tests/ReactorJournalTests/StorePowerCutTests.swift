@@ -10,7 +10,7 @@ import Testing
   private static let isLong = getenv("STRESS_MODE").map { String(cString: $0) } == "long"
 
   /// What may be left of `count` unsynchronised changes.
-  private static func remains(of count: Int, _ random: inout SplitMix64) -> [[UInt32]] {
+  static func remains(of count: Int, _ random: inout SplitMix64) -> [[UInt32]] {
     guard count > 4 else {
       return (0..<1 << count).map { subset in (0..<count).map { UInt32(subset >> $0 & 1) } }
     }

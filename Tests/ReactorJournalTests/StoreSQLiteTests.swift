@@ -97,6 +97,31 @@ import Testing
     #expect(try SQLiteStore(path: store.path).open().position == 3)
   }
 
+  @Test func `A copy of the lock's descriptor, as a forked process has it, does not keep the journal locked`()
+    throws
+  {
+    let folder = TemporaryFolder()
+    let path = folder.file("lock")
+    let copy: Int32
+    do {
+      let lock = try FileLock.exclusive(path)
+      copy = dup(try #require(Self.descriptor(of: path)))
+      withExtendedLifetime(lock) {}
+    }
+    defer { close(copy) }
+    _ = try FileLock.exclusive(path)
+  }
+
+  /// The number of an open descriptor of a file.
+  private static func descriptor(of path: String) -> Int32? {
+    var file = stat()
+    guard stat(path, &file) == 0 else { return nil }
+    return (0..<Int32(getdtablesize())).first { number in
+      var other = stat()
+      return fstat(number, &other) == 0 && other.st_dev == file.st_dev && other.st_ino == file.st_ino
+    }
+  }
+
   @Test func `Removal makes the file smaller and leaves a gap that is refused`() throws {
     let folder = TemporaryFolder()
     var store = try Self.fill(folder, batches: 200, size: 3000)
@@ -118,6 +143,28 @@ import Testing
     try store.commit(
       StoreRun.batch(epoch: end.epoch, first: 601, records: 1, size: 9), entries: [], snapshots: [])
     #expect(try Self.firsts(store, from: 601) == [601])
+  }
+
+  /// A log that is written over is synchronised faster than one that becomes longer.
+  @Test func `The log of many small commits stays short`() throws {
+    let folder = TemporaryFolder()
+    let store = SQLiteStore(
+      path: folder.file("journal"), access: .readWrite, vfs: nil, checkpointBytes: 1024 * 4096)
+    let end = try store.open()
+    let page = 4096 + 24
+    for position in 1...400 as ClosedRange<UInt64> {
+      let batch = StoreRun.batch(epoch: end.epoch, first: position, records: 1, size: 9)
+      try store.commit(batch, entries: [], snapshots: [])
+    }
+    let size = try #require(fileSize(store.path + "-wal"))
+    #expect((SQLiteStore.commitsBeforeEarlyCheckpoint * page..<250 * page).contains(size))
+    // Few large ones may be long.
+    for position in 401...404 as ClosedRange<UInt64> {
+      let batch = StoreRun.batch(epoch: end.epoch, first: position, records: 1, size: 400 * 4096)
+      try store.commit(batch, entries: [], snapshots: [])
+    }
+    #expect(try #require(fileSize(store.path + "-wal")) > 1024 * page)
+    #expect(try Self.firsts(store, from: 1).count == 404)
   }
 
   @Test func `The newest two snapshots of an entry are kept and a damaged one leaves the other`() throws {

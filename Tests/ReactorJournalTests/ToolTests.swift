@@ -100,6 +100,7 @@ import Testing
         == Line(before: 7, kind: "digests", entry: "b \"\n", hex: "0700000000000000", version: 0, epoch: 1))
     #expect(try lines("--entry", "a").map(\.position) == [1, 2, 3])
     #expect(try lines("--from", "3", "--until", "4").map(\.position) == [3, 4])
+    #expect(try lines("--from", "5", "--until", "3") == [])
   }
 
   private static func dump(_ arguments: [String]) throws -> (status: Int32, output: String) {
@@ -144,10 +145,11 @@ import Testing
     store.close()
     let holder = Process()
     holder.executableURL = URL(fileURLWithPath: "/usr/bin/flock")
-    holder.arguments = ["--no-fork", store.path + ".lock", "sleep", "60"]
+    holder.arguments = ["--no-fork", store.path + ".lock", "sleep", "\(2 * patience)"]
     try holder.run()
-    let deadline = ContinuousClock.now + .seconds(10)
+    let deadline = ContinuousClock.now + .seconds(patience)
     while (try? Self.run("info", store.path).status) != 3, ContinuousClock.now < deadline { usleep(10_000) }
+    try #require(holder.isRunning)
     #expect(throws: JournalError.locked) { try SQLiteStore(path: store.path).open() }
     kill(holder.processIdentifier, SIGKILL)
     holder.waitUntilExit()

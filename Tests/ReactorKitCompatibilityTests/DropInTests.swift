@@ -38,8 +38,7 @@ import Testing
     }
   }
 
-  @Test("a reactor needs no runtime and no other protocol")
-  func dropIn() {
+  @Test func `a reactor needs no runtime and no other protocol`() {
     let reactor = Profile()
     reactor.action.onNext(.follow(3))
     #expect(reactor.currentState.isFollowing)
@@ -62,8 +61,7 @@ import Testing
     }
   }
 
-  @Test("actions that are mutations need no mutate, and reduce sees the state before")
-  func currentStateInsideReduce() {
+  @Test func `actions that are mutations need no mutate, and reduce sees the state before`() {
     let reactor = Remembering()
     for value in 1...3 { reactor.action.onNext(value) }
     #expect(reactor.currentState.values == [1, 2, 3])
@@ -77,8 +75,7 @@ import Testing
     init(title: String) { initialState = title }
   }
 
-  @Test("a reactor without actions needs no methods")
-  func noAction() {
+  @Test func `a reactor without actions needs no methods`() {
     #expect(Cell(title: "news").currentState == "news")
   }
 }

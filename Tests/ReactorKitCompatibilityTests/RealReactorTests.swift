@@ -134,6 +134,8 @@ import Testing
     let states = screens.map { record($0) { $0.theme } }
     screens[0].action.onNext(.toggleTheme)
     screens[1].action.onNext(.toggleTheme)
+    // The subject of the actions does not keep its reactor alive.
+    withExtendedLifetime(screens) {}
     #expect(states.map(\.elements) == [["light", "dark", "light"], ["light", "dark", "light"]])
   }
 

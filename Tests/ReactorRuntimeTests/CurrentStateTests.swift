@@ -5,7 +5,7 @@ import Testing
 
 /// Tests of what `currentState` returns, on which thread and when.
 @Suite struct CurrentStateTests {
-  @Test(arguments: [SnapshotPolicy.copied, .onDemand])
+  @Test(arguments: [SnapshotPolicy.copied, .onDemand, .replayed])
   func `currentState contains an action when its synchronous send returns`(_ snapshots: SnapshotPolicy) throws
   {
     let reactor = Script(on: .caller, snapshots: snapshots)
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [SnapshotPolicy.copied, .onDemand])
+  @Test(arguments: [SnapshotPolicy.copied, .onDemand, .replayed])
   func `a reduce that returns the state reads the state before its mutation`(_ snapshots: SnapshotPolicy)
     throws
   {
@@ -72,7 +72,7 @@ import Testing
     #expect(reactor.seen.elements == [[], [1], [1, 2]])
   }
 
-  @Test(arguments: [SnapshotPolicy.copied, .onDemand])
+  @Test(arguments: [SnapshotPolicy.copied, .onDemand, .replayed])
   func `other threads see the states of a turn at its end`(_ snapshots: SnapshotPolicy) throws {
     let isInside = Gate()
     let mayGoOn = Gate()
@@ -97,7 +97,7 @@ import Testing
     #expect(reactor.currentState == [1, 2, 3])
   }
 
-  @Test(arguments: [SnapshotPolicy.copied, .onDemand])
+  @Test(arguments: [SnapshotPolicy.copied, .onDemand, .replayed])
   func `a loop publishes the state of each turn while the reactor stays busy`(_ snapshots: SnapshotPolicy)
     throws
   {

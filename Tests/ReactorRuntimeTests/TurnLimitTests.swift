@@ -48,6 +48,70 @@ import Testing
     }
   }
 
+  @Test
+  func `a reactor that other threads flood delays its neighbours on the loop by one turn at most`() throws {
+    let loop = try SteppedLoop(turnLimit: 16)
+    let (flooded, neighbour) = (Script(on: loop.placement, capacity: 256), Script(on: loop.placement))
+    // More than there is room for, so that some of the senders always wait.
+    let areDone = (0..<4).map { _ in Threads.start { for action in 0..<500 { flooded.send(action) } } }
+    for action in 1...10 {
+      #expect(Threads.yield { flooded.counters.waiting >= 16 })
+      neighbour.send(action)
+      try #require(loop.step() == 17)
+      #expect(neighbour.currentState.count == action)
+    }
+    #expect(
+      Threads.yield {
+        loop.step()
+        return areDone.allSatisfy { $0.isOpen }
+      })
+    loop.run()
+    #expect(flooded.currentState.count == 2000)
+    #expect(flooded.counters.largestTurn == 16)
+  }
+
+  /// The neighbour's action ends the flood, so a neighbour that starves is a test that does not end.
+  @Test
+  func `a reactor that other threads flood starves no neighbour on the same loop of a group`() throws {
+    let group = try LoopGroup(count: 2, turnLimit: 64)
+    let placement = Placement.group(group, key: "key")
+    let isOver = Gate()
+    let isFlooded = Gate(count: 1000)
+    let flooded = Script(
+      on: placement, capacity: 256,
+      mutate: { _, action in
+        isFlooded.open()
+        return .just(action)
+      }, reduce: { _, state, _ in state = [(state.last ?? 0) + 1] })
+    let neighbours = (0..<3).map { _ in
+      Script(
+        on: placement,
+        mutate: { _, action in
+          if action == 10 { isOver.open() }
+          return .just(action)
+        })
+    }
+    let areDone = (0..<4).map { _ in
+      Threads.start {
+        var action = 0
+        while !isOver.isOpen {
+          flooded.send(action)
+          action += 1
+        }
+      }
+    }
+    #expect(isFlooded.wait())
+    for action in 0...10 {
+      for neighbour in neighbours { neighbour.send(action) }
+    }
+    #expect(isOver.wait())
+    isOver.open()
+    for isDone in areDone { #expect(isDone.wait()) }
+    #expect(Threads.start { group.shutdown() }.wait())
+    for neighbour in neighbours { #expect(neighbour.currentState == Array(0...10)) }
+    #expect(flooded.counters.largestTurn <= 64)
+  }
+
   /// With a ring that is never empty, and actions in it that send to the reactor again.
   @Test(arguments: PlacementUnderTest.allCases)
   func `turns are short under load as well`(_ placement: PlacementUnderTest) throws {

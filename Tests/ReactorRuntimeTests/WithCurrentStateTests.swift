@@ -5,7 +5,7 @@ import Testing
 
 /// Tests of `withCurrentState`, which passes the state of `currentState` without a copy.
 @Suite struct WithCurrentStateTests {
-  @Test(arguments: [SnapshotPolicy.copied, .onDemand])
+  @Test(arguments: [SnapshotPolicy.copied, .onDemand, .replayed])
   func `withCurrentState passes the same state as currentState`(_ snapshots: SnapshotPolicy) throws {
     let reactor = Script(on: .caller, snapshots: snapshots)
     // Before the first action, this is initialState.
@@ -19,7 +19,7 @@ import Testing
     #expect(seen.elements == [50])
   }
 
-  @Test(arguments: [SnapshotPolicy.copied, .onDemand])
+  @Test(arguments: [SnapshotPolicy.copied, .onDemand, .replayed])
   func `an error of the body is rethrown, and the read is ended`(_ snapshots: SnapshotPolicy) throws {
     struct Refusal: Error, Equatable { let count: Int }
     let reactor = Script(on: .caller, snapshots: snapshots)

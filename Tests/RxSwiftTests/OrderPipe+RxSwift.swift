@@ -29,6 +29,15 @@
       case .skip(let count, let source): source.rxStream.skip(count)
       case .scan(let source): source.rxStream.scan("") { String(($0 + $1).suffix(6)) }
       case .distinct(let source): source.rxStream.distinctUntilChanged()
+      case .takeLast(let count, let source): source.rxStream.takeLast(count)
+      case .takeWhile(let isInclusive, let source):
+        source.rxStream.take(while: Self.isChosen, behavior: isInclusive ? .inclusive : .exclusive)
+      case .takeUntilFound(let isInclusive, let source):
+        source.rxStream.take(until: { !Self.isChosen($0) }, behavior: isInclusive ? .inclusive : .exclusive)
+      case .skipWhile(let source): source.rxStream.skip(while: Self.isChosen)
+      case .enumerated(let source): source.rxStream.enumerated().map { "\($0.index)\($0.element)" }
+      case .reduce(let source): source.rxStream.reduce("") { String(($0 + $1).suffix(6)) }
+      case .collected(let source): source.rxStream.toArray().map { $0.joined() }.asObservable()
       case .startWith(let elements, let source): Self.starting(elements, source.rxStream)
       case .create(let before, let source, let after): Self.around(before, source.rxStream, after)
       case .deferred(let source): .deferred { source.rxStream }
@@ -36,9 +45,12 @@
       case .shared(let count, let source): Self.shared(source.rxStream, count)
       case .merge(let sources): .merge(sources.map(\.rxStream))
       case .mergeOfStreams(let sources, let limit): Self.mergeOfStreams(sources.map(\.rxStream), limit)
+      case .concatOfStreams(let sources): RxSwift.Observable.from(sources.map(\.rxStream)).concat()
+      case .switchOfStreams(let sources): RxSwift.Observable.from(sources.map(\.rxStream)).switchLatest()
       case .concat(let sources): .concat(sources.map(\.rxStream))
       case .combineLatest(let sources): Self.combineLatest(sources.map(\.rxStream))
       case .zip(let sources): Self.zip(sources.map(\.rxStream))
+      case .combination(let kind, let sources): Self.combination(kind, sources.map(\.rxStream))
       case .withLatestFrom(let source, let other): source.rxStream.withLatestFrom(other.rxStream) { $0 + $1 }
       case .takeUntil(let source, let other): source.rxStream.take(until: other.rxStream)
       case .skipUntil(let source, let other): source.rxStream.skip(until: other.rxStream)

@@ -33,13 +33,18 @@ import Testing
     #expect(isFound(by: .streams(fault)))
   }
 
+  @Test(arguments: SnapshotsFault.allCases)
+  func `the snapshots property finds each fault of a reactor`(_ fault: SnapshotsFault) {
+    #expect(isFound(by: .snapshots(fault)))
+  }
+
   @Test(arguments: FuzzProperty.all)
   func `without a fault the same inputs find nothing`(_ property: FuzzProperty) {
-    let found = RandomInputs(1500, seed: 1).lazy.compactMap { property.mismatch($0) }.first
+    let found = RandomInputs(property.randomInputs, seed: 1).lazy.compactMap { property.mismatch($0) }.first
     #expect(found.map { "\($0)" } == nil, "\(found.map { "\($0)" } ?? "")")
   }
 
   private func isFound(by property: FuzzProperty) -> Bool {
-    RandomInputs(1500, seed: 1).contains { property.mismatch($0) != nil }
+    RandomInputs(property.randomInputs, seed: 1).contains { property.mismatch($0) != nil }
   }
 }

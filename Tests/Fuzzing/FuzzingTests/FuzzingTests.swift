@@ -16,7 +16,7 @@ import Testing
 
   @Test(arguments: FuzzProperty.all)
   func `each property holds for random inputs`(_ property: FuzzProperty) {
-    let inputs = RandomInputs(1500)
+    let inputs = RandomInputs(property.randomInputs)
     for bytes in inputs {
       guard let mismatch = property.mismatch(bytes) else { continue }
       Issue.record("FUZZ_SEED=\(inputs.seed), input \(bytes)\n\(mismatch)")

@@ -4,10 +4,15 @@ import ReactorCore
 /// subject must do what its reference does.
 public struct FuzzProperty: Sendable, CustomStringConvertible {
   public let name: String
+  /// How many random inputs the tests run.
+  public let randomInputs: Int
   private let run: @Sendable ([UInt8]) throws(Mismatch) -> Void
 
-  init(_ name: String, _ run: @escaping @Sendable ([UInt8]) throws(Mismatch) -> Void) {
+  init(
+    _ name: String, randomInputs: Int = 1500, _ run: @escaping @Sendable ([UInt8]) throws(Mismatch) -> Void
+  ) {
     self.name = name
+    self.randomInputs = randomInputs
     self.run = run
   }
 
@@ -21,7 +26,7 @@ public struct FuzzProperty: Sendable, CustomStringConvertible {
 
   public var description: String { name }
 
-  public static let all = [ring(on: CurrentCore.self), overflow, reentrance, streams]
+  public static let all = [ring(on: CurrentCore.self), overflow, reentrance, streams, snapshots]
 
   public static func named(_ name: String) -> FuzzProperty? { all.first { $0.name == name } }
 }

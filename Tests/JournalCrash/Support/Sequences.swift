@@ -81,7 +81,7 @@ public struct Acknowledgements: Sendable {
   private let words: MappedWords
 
   public init?(path: String) {
-    guard let words = MappedWords(path: path, count: 4 * Sequences.accounts) else { return nil }
+    guard let words = try? MappedWords(path: path, count: 4 * Sequences.accounts) else { return nil }
     self.words = words
   }
 
@@ -90,6 +90,9 @@ public struct Acknowledgements: Sendable {
     get { words[reactor * Sequences.accounts + account] }
     nonmutating set { words[reactor * Sequences.accounts + account] = newValue }
   }
+
+  /// How many numbers there are in all, which grows.
+  public var sum: UInt64 { (0..<4 * Sequences.accounts).reduce(0) { $0 + words[$1] } }
 
   /// The last number of an account that an observer of `state` was told.
   public subscript(shownBy reactor: Int, account: Int) -> UInt64 {

@@ -3,8 +3,10 @@ import JournalCrashSupport
 import ReactorJournal
 import ReactorRuntime
 
-// Sends durably until it is killed: see KillTests.
-// Arguments: the journal, and the file with the acknowledgements.
+// Sends durably until it is killed: see KillTests. Its arguments are the journal and the file with the acknowledgements.
+//
+// Or replays a journal with a reduce that traps at a number, 0 for none: see TrapTests. Its arguments are --replay, the journal, the
+// number, and --again if it replays a record at which two processes have ended.
 
 func end(_ message: String) -> Never {
   let line = Array("journal-child: \(message)\n".utf8)
@@ -12,12 +14,28 @@ func end(_ message: String) -> Never {
   exit(1)
 }
 
-guard CommandLine.arguments.count == 3, let seen = Acknowledgements(path: CommandLine.arguments[2]) else {
-  end("usage: journal-child JOURNAL ACKNOWLEDGEMENTS")
+func replay(_ path: String, trapsAt number: UInt64?, again: Bool) throws(JournalError) -> Never {
+  var configuration = JournalConfiguration()
+  configuration.replaysTrappedRecords = again
+  try Fragile(Journal(at: path, configuration: configuration), trapsAt: number).recover()
+  exit(0)
+}
+
+let arguments = CommandLine.arguments
+if arguments.count > 3, arguments[1] == "--replay" {
+  do {
+    try replay(arguments[2], trapsAt: UInt64(arguments[3]), again: arguments.last == "--again")
+  } catch {
+    end("\(error)")
+  }
+}
+
+guard arguments.count == 3, let seen = Acknowledgements(path: arguments[2]) else {
+  end("usage: journal-child JOURNAL ACKNOWLEDGEMENTS, or --replay JOURNAL NUMBER [--again]")
 }
 
 do {
-  let journal = try Journal(at: CommandLine.arguments[1], configuration: .busy)
+  let journal = try Journal(at: arguments[1], configuration: .busy)
   let reactors = (0..<2).map { Sequences(journal, "sequences/\($0)") }
   for (index, reactor) in reactors.enumerated() {
     try reactor.recover()

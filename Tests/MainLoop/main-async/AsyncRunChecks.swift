@@ -80,12 +80,17 @@ struct AsyncRunChecks: Sendable {
     let first = Task {
       var ending: MainLoop.Ending?
       // It is refused while a call below is inside.
-      while ending == nil { ending = try? await MainLoop.run() }
+      while ending == nil {
+        ending = try? await MainLoop.run()
+        await Task.yield()
+      }
       return ending
     }
     var refusal: MainLoopError?
     while refusal != .runsAlready {
       do { _ = try await MainLoop.run(handling: [SIGKILL]) } catch { refusal = error }
+      // A refused call does not suspend, and with one processor the pool has one thread.
+      await Task.yield()
     }
     MainLoop.stop()
     let ending = await first.value

@@ -119,6 +119,8 @@
   X(snapshot_deferred_kept)                                                                        \
   X(snapshot_deferred_ended)                                                                       \
   X(snapshot_deferred_elsewhere)                                                                   \
+  X(snapshot_replayed)                                                                             \
+  X(snapshot_replayed_two_readers)                                                                 \
   X(access_turns)                                                                                  \
   X(access_patient)                                                                                \
   X(access_two_readers)                                                                            \

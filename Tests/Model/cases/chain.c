@@ -6,6 +6,8 @@ typedef struct segment {
   struct segment *previous;
   /* Whether earlier segments may hold items. Only the consumer accesses it. */
   bool has_previous;
+  /* Whether the ring belongs to another segment, or to all. */
+  bool shares;
 } segment;
 
 static struct {
@@ -13,6 +15,8 @@ static struct {
   /* As RingReference: the ring that a send tries first. */
   _Atomic uintptr_t entrance;
   _Alignas(64) lifecycle life;
+  /* The ring of a first segment that is closed. Made before, since closing needs no memory. */
+  rr_ring *closed_ring;
 } * chain;
 static uint64_t smallest, capacity;
 
@@ -29,11 +33,12 @@ static segment *make_segment(uint64_t segment_capacity, segment *previous) {
   new->ring = ring;
   new->previous = previous;
   new->has_previous = previous != NULL;
+  new->shares = false;
   return new;
 }
 
 static void free_segment(segment *s) {
-  rr_ring_destroy(s->ring);
+  if (!s->shares) rr_ring_destroy(s->ring);
   model_release(s);
 }
 
@@ -41,6 +46,8 @@ void chain_make(uint64_t first, uint64_t most) {
   chain = model_allocate(sizeof *chain);
   smallest = first;
   capacity = most;
+  model_check(rr_ring_create(&chain->closed_ring, 1, sizeof(uint64_t), 8, 0) == RR_OK);
+  rr_ring_close(chain->closed_ring);
 }
 
 void chain_free(void) {
@@ -50,6 +57,7 @@ void chain_free(void) {
     free_segment(s);
     s = previous;
   }
+  rr_ring_destroy(chain->closed_ring);
   model_release(chain);
 }
 
@@ -117,22 +125,19 @@ rr_status chain_offer(uint64_t item) {
   }
 }
 
-/* Takes the place of a larger segment that another thread is about to put behind this one. Returns
- * false if that thread was first. Without memory this does nothing: that thread closes its segment.
- */
-static bool seal_beyond(segment *s) {
-  segment *last = make_segment(rr_ring_capacity(s->ring), s);
-  if (last == NULL) return true;
-  rr_ring_reset(last->ring, rr_ring_head(s->ring), rr_ring_tail(s->ring));
-  rr_ring_close(last->ring);
-  return try_replace(s, last);
+static segment *share(rr_ring *ring, segment *previous) {
+  segment *new = model_allocate(sizeof *new);
+  *new = (segment){ring, previous, .has_previous = previous != NULL, .shares = true};
+  return new;
 }
+
+/* Takes the place of a larger segment that another thread is about to put behind this one: closed
+ * like it, with the same ring. Returns false if that thread was first. */
+static bool seal_beyond(segment *s) { return try_replace(s, share(s->ring, s)); }
 
 /* Returns whether this thread has put the first segment in place, closed. */
 static bool seal_empty(void) {
-  segment *first = make_segment(smallest, NULL);
-  if (first == NULL) return false;
-  rr_ring_close(first->ring);
+  segment *first = share(chain->closed_ring, NULL);
   return set_if_none(first) == first;
 }
 

@@ -57,23 +57,28 @@ const model_case ring_closed_while_growing = {
     .far = {4, 2, 0},
 };
 
-static void close_chain(void) { chain_close(CLOSER_DRAINS); }
+static void close_chain(void) {
+  chain_close(CLOSER_DRAINS);
+  has_closed = true;
+}
 
 static void send_2_if_possible(void) {
   for (uint64_t i = 0; i < 2; i++) {
+    const bool is_late = has_closed;
     const rr_status status = chain_offer(10 + i);
+    model_check(status != RR_OK || !is_late);
     accepted += status == RR_OK;
   }
 }
 
 const model_case ring_closed_without_memory = {
     .name = "ring.closed-without-memory",
-    .about = "closed while another thread sends, without memory for a segment: closed in the end",
+    .about = "closed while two threads send, without memory for a segment: later sends are refused",
     .setup = set_up_2,
-    .threads = {send_2_if_possible, close_chain},
+    .threads = {send_2_if_possible, close_chain, send_2_if_possible},
     .finish = finish_closed,
-    .bounds = {3, 1, 1},
-    .far = {4, 1, 2},
+    .bounds = {2, 0, 1},
+    .far = {3, 0, 1},
 };
 
 /* As Runtime.endIfDone: how a closed reactor ends. */

@@ -1,8 +1,9 @@
 import ReactorCore
-import ReactorRuntime
 import ReactorTesting
 import TestSupport
 import Testing
+
+@testable import ReactorRuntime
 
 /// A request that gets no value gets one error, and never hangs.
 @Suite struct AskErrorTests {
@@ -125,6 +126,50 @@ import Testing
     account.ask(
       { .balance($0) }, before: .now + .seconds(1000), completion: { log.append(self.name(of: $0)) })
     #expect(log.elements == ["0"])
+  }
+
+  @Test func `a request that has its reply keeps nothing until its deadline`() async throws {
+    let lifetimes = Lifetimes()
+    let lender = Lender(lifetimes)
+    for deadline in [ContinuousClock.now + .seconds(1000), nil] {
+      _ = try await lender.ask(before: deadline) { $0 }
+      #expect(Threads.yield { lifetimes.alive == 0 })
+    }
+    weak var receiver: AskingCallback<Int>?
+    do {
+      let callback = AskingCallback<Int> { _ in }
+      callback.giveUp(at: .now + .seconds(1000))
+      callback.receive(.success(1))
+      receiver = callback
+    }
+    #expect(Threads.yield { receiver == nil })
+  }
+
+  /// Replies with an object of which somebody else counts the instances: on another thread, when the asker waits. Only then is
+  /// there a timer for the deadline.
+  private final class Lender: Reactor {
+    typealias Action = Reply<LifetimeTracked>
+    typealias Mutation = Never
+
+    let initialState = 0
+    let runtime: Runtime<Reply<LifetimeTracked>, Never, Int>
+    private let lifetimes: Lifetimes
+
+    init(_ lifetimes: Lifetimes) {
+      self.lifetimes = lifetimes
+      runtime = Runtime(on: .caller)
+    }
+
+    func mutate(action: Reply<LifetimeTracked>) -> Observable<Never> {
+      let lifetimes = lifetimes
+      _ = Threads.start {
+        _ = Threads.yield { action.phase.load(ordering: .acquiring) == ReplyPhase.waiting }
+        action(lifetimes.track())
+      }
+      return .empty()
+    }
+
+    func reduce(into state: inout Int, mutation: Never) {}
   }
 
   @Test func `a closed reactor refuses both forms of a request`() async throws {

@@ -4,9 +4,9 @@ import ReactorTesting
 import TestSupport
 import Testing
 
-/// The placements, each with both snapshot policies.
+/// The placements, each with each snapshot policy.
 let askedPlaces: [(PlacementUnderTest, SnapshotPolicy)] = PlacementUnderTest.allCases.flatMap { placement in
-  [(placement, .copied), (placement, .onDemand)]
+  [(placement, .copied), (placement, .onDemand), (placement, .replayed)]
 }
 
 /// Requests as a user makes them.

@@ -1,5 +1,6 @@
 // swift-format-ignore-file: OneCasePerLine
 
+import Dispatch
 import ReactorRuntime
 import ReactorTesting
 import TestSupport
@@ -102,6 +103,25 @@ private final class Ledger: Reactor {
   func reduce(into state: inout [Int], mutation: Int) { state.append(mutation) }
 }
 
+private enum Trace {
+  @TaskLocal static var context = "none"
+}
+
+private final class Order: Reactor {
+  enum Action: Sendable { case ship, total(Reply<String>) }
+  let initialState: [String] = []
+  let runtime: Runtime<Action, String, [String]>
+
+  init(on loop: Loop) { runtime = Runtime(on: .loop(loop)) }
+
+  func mutate(action: Action) -> Observable<String> {
+    if case .total(let reply) = action { reply(currentState.joined() + Trace.context) }
+    return .just(Trace.context)
+  }
+
+  func reduce(into state: inout [String], mutation: String) { state.append(mutation) }
+}
+
 /// Runs the main thread until a signal arrives. It is only compiled here; MainLoopTests runs such code.
 private func service() throws -> MainLoop.Ending {
   let screen = Ledger(Runtime(on: .main))
@@ -121,6 +141,27 @@ private func service() throws -> MainLoop.Ending {
     #expect(Threads.yield { book.currentState == [1] && account.currentState == [2] })
     try Shutdown.close([group, loop], before: .now + .seconds(10))
     #expect(book.isClosed && account.isClosed)
+  }
+
+  @Test func `a foreign loop that takes closures hosts a loop`() throws {
+    let queue = DispatchQueue(label: "foreign")
+    let hosted = try HostedLoop { hosted in queue.async { hosted.run() } }
+    let book = Ledger(Runtime(on: hosted.placement))
+    book.send(1)
+    #expect(Threads.yield { book.currentState == [1] })
+  }
+
+  @Test func `an action captures a task-local`() async throws {
+    let loop = try Loop()
+    let order = Order(on: loop)
+    let total = try await Trace.$context.withValue("here") {
+      order.send(.ship, capturing: Trace.$context)
+      let total = try await order.ask(capturing: Trace.$context) { .total($0) }
+      return total
+    }
+    #expect(total == "herehere")
+    loop.shutdown()
+    #expect(order.currentState == ["here", "here"])
   }
 
   @Test func `the four ways to send behave as documented`() async throws {

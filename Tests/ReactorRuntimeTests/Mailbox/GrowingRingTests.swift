@@ -1,3 +1,4 @@
+import FaultyPlatform
 import TestSupport
 import Testing
 
@@ -57,9 +58,10 @@ import Testing
   }
 
   /// A thread has closed a ring in order to grow, and has not linked the next one yet.
-  @Test
-  func `a closed ring does not grow`() throws {
+  @Test(arguments: [true, false])
+  func `a closed ring does not grow`(hasMemory: Bool) throws {
     typealias Ring = GrowingRing<Int>
+    defer { faulty_reset() }
     let ring = try Ring(capacity: 64)
     defer { ring.free() }
     for element in 0..<3 { _ = ring.offer(element) }
@@ -69,6 +71,7 @@ import Testing
     late.ring.restart(head: first.ring.head, tail: first.ring.tail)
     let next = ring.lifecycle.openToClosing(by: .reactor(.drain))
     #expect(next == .seal)
+    if !hasMemory { faulty_fail_allocations_after(0) }
     let isSealed = ring.seal()
     #expect(isSealed)
     let isReplaced = ring.newest.replace(first, with: late)

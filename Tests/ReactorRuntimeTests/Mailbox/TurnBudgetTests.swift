@@ -64,6 +64,50 @@ import Testing
     #expect(count == 2)
   }
 
+  @Test
+  func `a request with a deadline processes one action of others after it`() throws {
+    let count = try countOnSender(1000) { reactor in
+      reactor.ask({ (_: Reply<Int>) in 0 }, before: .now, completion: { _ in })
+    }
+    #expect(count == 2)
+  }
+
+  @Test(arguments: [false, true])
+  func `a task's request with a deadline processes one action of others after it`(captures: Bool) throws {
+    let executor = EachOnItsThread()
+    let count = try countOnSender(1000) { reactor in
+      let isAsked = Gate()
+      Task(executorPreference: executor) {
+        if captures {
+          let answer = try? await reactor.ask(capturing: Self.$local, before: .now) { (_: Reply<Int>) in 0 }
+          #expect(answer == nil)
+        } else {
+          let answer = try? await reactor.ask(before: .now) { (_: Reply<Int>) in 0 }
+          #expect(answer == nil)
+        }
+        isAsked.open()
+      }
+      #expect(isAsked.wait())
+    }
+    #expect(count == 2)
+    executor.isDone.open()
+  }
+
+  @TaskLocal private static var local = 0
+
+  /// Runs each piece of a task on a thread of its own, which ends after the test: a thread that ends gives its token away.
+  private final class EachOnItsThread: TaskExecutor {
+    let isDone = Gate()
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      _ = Threads.start { [self] in
+        job.runSynchronously(on: asUnownedTaskExecutor())
+        _ = isDone.wait()
+      }
+    }
+  }
+
   /// The same without an own action that finds the reactor idle.
   @Test
   func `a sender with a deadline that finds others' actions processes one of them after it`() throws {

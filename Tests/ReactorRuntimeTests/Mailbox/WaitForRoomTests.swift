@@ -187,7 +187,7 @@ import Testing
     #expect(Threads.yield { senders.count { $0.isOpen } == 1 })
     let overflow = try #require(stops.reactor.runtime.mailbox.overflow.use { $0 })
     #expect(overflow.waiters.count == 15)
-    #expect(overflow.waiters.total == 16)
+    #expect(overflow.waiters.line.withLock { $0.total } == 16)
     stops.goOn(from: 2)
     #expect(ownerIsDone.wait())
     for sender in senders { #expect(sender.wait()) }
@@ -316,7 +316,7 @@ import Testing
     let ownerIsDone = try stops.fill()
     stops.reactor.close()
     for _ in 0..<100 { #expect(!stops.reactor.waitUntilClosed(before: .now)) }
-    #expect(stops.reactor.runtime.ensureTermination().waiterCount == 0)
+    #expect(stops.reactor.runtime.ensureTermination().isEmpty)
     stops.goOn(from: 0)
     #expect(stops.reactor.waitUntilClosed(before: .now + .seconds(patience)))
     #expect(ownerIsDone.wait())
@@ -330,9 +330,13 @@ import Testing
     reactor.send(0)
     #expect(isInside.wait())
     for _ in 0..<100 { #expect(throws: ShutdownError.self) { try loop.shutdown(before: .now) } }
-    #expect(loop.state.lifecycle.completion.waiterCount == 0)
+    #expect(loop.state.lifecycle.completion.isEmpty)
     mayGoOn.open()
     try loop.shutdown(before: .now + .seconds(patience))
     #expect(reactor.currentState == [0])
   }
+}
+
+extension Termination {
+  fileprivate var isEmpty: Bool { actions.withLock { $0?.isEmpty ?? true } }
 }

@@ -155,7 +155,7 @@ import Testing
           if thread == 0 { return loop.beginClosing() }
           let runtime = reactor.runtime
           while loop.state.inbox.submit(
-            LoopReactor(ObjectIdentifier(runtime), of: reactor, { $0 == .leave ? 1 : 0 }))
+            LoopReactor(ObjectIdentifier(runtime), of: reactor, { $2 == .leave ? 1 : 0 }))
           {}
           hasBeenOpen.append(!loop.state.isClosed)
         })

@@ -141,6 +141,18 @@ import Testing
     #expect(record.elements == [.next(1), .next(2), .completed])
   }
 
+  /// An action of this scheduler comes behind those that wait, so a long source queues all of its elements first. Removing
+  /// them from the front of an array would move 400 GB here.
+  @Test func `a long source inside an action of the current thread is delivered in linear time`() {
+    let count = 200_000
+    let sum = Record<Int>()
+    _ = CurrentThreadScheduler.instance.schedule {
+      Observable.from(Array(0..<count)).observe(on: CurrentThreadScheduler.instance)
+        .reduce(0, accumulator: +).subscribe(onNext: { sum.append($0) })
+    }
+    #expect(sum.elements == [count * (count - 1) / 2])
+  }
+
   // MARK: subscribe(on:)
 
   @Test func `the source is subscribed to and disposed of on the scheduler`() {

@@ -1,4 +1,5 @@
 import ReactorCore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -6,6 +7,7 @@ import Testing
 
 @Suite struct PublishSubjectTests {
   private struct Failed: Error {}
+  private final class Captured: Sendable { let subscription = SystemMutex<(any Disposable)?>(nil) }
 
   /// Notes the events as an observer receives them.
   private func note(_ subject: some ObservableType<Int>, in record: Record<String>, as name: String = "")
@@ -34,6 +36,80 @@ import Testing
     _ = note(subject, in: record, as: "e")
     subject.onNext(1)
     #expect(record.elements == ["a1", "c1", "d1", "e1"])
+  }
+
+  /// Each used to copy or move all others: minutes for so many.
+  @Test(.timeLimit(.minutes(1)))
+  func `a hundred thousand observers leave in an event or between two without touching the others`() {
+    let subject = PublishSubject<Int>()
+    let count = 100_000
+    let once = Atomic(0)
+    let twice = Atomic(0)
+    for _ in 0..<count { _ = subject.take(1).subscribe(onNext: { _ in once.add(1, ordering: .relaxed) }) }
+    #expect(subject.hasObservers)
+    subject.onNext(1)
+    #expect(once.load(ordering: .relaxed) == count)
+    #expect(!subject.hasObservers)
+    let subscriptions = (0..<count).map { _ in
+      subject.subscribe(onNext: { _ in twice.add(1, ordering: .relaxed) })
+    }
+    subject.onNext(2)
+    for subscription in subscriptions { subscription.dispose() }
+    #expect(!subject.hasObservers)
+    subject.onNext(3)
+    #expect(once.load(ordering: .relaxed) == count)
+    #expect(twice.load(ordering: .relaxed) == count)
+  }
+
+  @Test func `observers that come and go in an event take part in the next one`() {
+    let subject = PublishSubject<Int>()
+    let record = Record<String>()
+    let subscriptions = SystemMutex<[any Disposable]>([])
+    _ = subject.subscribe(onNext: { [unowned subject] element in
+      record.append("a\(element)")
+      guard element == 1 else { return }
+      let new = subject.subscribe(onNext: { record.append("new\($0)") })
+      let short = subject.subscribe(onNext: { record.append("short\($0)") })
+      short.dispose()
+      short.dispose()
+      subscriptions.withLock { $0[0] }.dispose()
+      // Queued behind this event.
+      subject.onNext(2)
+      subscriptions.withLock { $0.append(new) }
+    })
+    let leaving = note(subject, in: record, as: "b")
+    subscriptions.withLock { $0.append(leaving) }
+    _ = note(subject, in: record, as: "c")
+    subject.onNext(1)
+    #expect(record.elements.filter { $0 != "b1" } == ["a1", "c1", "a2", "c2", "new2"])
+    subscriptions.withLock { $0[1] }.dispose()
+    subject.onNext(3)
+    #expect(record.elements.suffix(2) == ["a3", "c3"])
+  }
+
+  @Test(arguments: [false, true])
+  func `what an observer captured is released when it leaves, and not with the subject`(inEvent: Bool) {
+    let subject = PublishSubject<Int>()
+    let others = (0..<10).map { _ in subject.subscribe(onNext: { _ in }) }
+    weak var weakCaptured: Captured?
+    do {
+      let captured = Captured()
+      weakCaptured = captured
+      captured.subscription.withLock {
+        $0 = subject.subscribe(onNext: { _ in
+          if inEvent { captured.subscription.withLock { $0.take() }?.dispose() }
+        })
+      }
+    }
+    #expect(weakCaptured != nil)
+    if inEvent {
+      subject.onNext(1)
+    } else {
+      weakCaptured?.subscription.withLock { $0.take() }?.dispose()
+    }
+    #expect(weakCaptured == nil)
+    #expect(subject.hasObservers)
+    withExtendedLifetime(others) {}
   }
 
   @Test func `a late observer receives only later elements`() {

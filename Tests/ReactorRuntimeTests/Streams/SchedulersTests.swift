@@ -79,15 +79,19 @@ import Testing
     let lifetimes = Lifetimes()
     let holder = SerialDisposable()
     let record = Record<Int>()
+    let isAssigned = Gate()
     let done = Gate()
     holder.disposable = scheduler.schedulePeriodic(after: .zero, every: .microseconds(100)) {
       [tracked = lifetimes.track()] in
+      // Until then there is nothing that the fifth time could dispose of.
+      guard isAssigned.wait() else { return }
       record.append(tracked.value)
       if record.elements.count == 5 {
         holder.dispose()
         done.open()
       }
     }
+    isAssigned.open()
     #expect(done.wait())
     #expect(Threads.yield { lifetimes.alive == 0 })
     #expect(record.elements.count == 5)

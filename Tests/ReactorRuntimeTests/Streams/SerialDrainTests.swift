@@ -51,6 +51,30 @@ import Testing
     #expect(!drain.withLock { $0.isActive })
   }
 
+  @Test func `a drain that takes one input at a time keeps the order, whatever is queued meanwhile`() {
+    let drain = SystemMutex(SerialDrain<Int>())
+    for number in 1...3 { _ = drain.withLock { $0.enqueue(number, on: 7) } }
+    #expect(drain.withLock { $0.beginWithOne(on: 9) } == [1])
+    #expect(mustWait(drain.withLock { $0.enqueue(4, on: 7) }) == false)
+    #expect(drain.withLock { $0.finish() } == 3)
+    #expect(drain.withLock { $0.beginWithOne(on: 9) } == [2])
+    #expect(drain.withLock { $0.finish() } == 2)
+    // What is left goes on in order, in whatever way it is taken.
+    #expect(drain.withLock { $0.begin(on: 9) } == [3, 4])
+    #expect(drain.withLock { $0.finish() } == 0)
+    #expect(drain.withLock { $0.beginWithOne(on: 9) } == [])
+    #expect(!drain.withLock { $0.finish() > 0 || $0.isActive })
+  }
+
+  @Test func `closing a drain that takes one input at a time hands out all that is left`() {
+    let drain = SystemMutex(SerialDrain<Int>())
+    for number in 1...3 { _ = drain.withLock { $0.enqueue(number, on: 7) } }
+    #expect(drain.withLock { $0.beginWithOne(on: 9) } == [1])
+    _ = drain.withLock { $0.enqueue(4, on: 7) }
+    #expect(drain.withLock { $0.close() }.forgotten == [2, 3, 4])
+    #expect(drain.withLock { $0.finish() } == 0)
+  }
+
   @Test func `only a thread that queues beyond the limit of another thread's drain must wait`() {
     let drain = SystemMutex(SerialDrain<Int>())
     #expect(becameDrainer(drain.withLock { $0.enqueue(0, on: 7) }))

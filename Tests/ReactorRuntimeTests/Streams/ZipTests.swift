@@ -81,6 +81,59 @@ import Testing
     #expect(feeds.map(\.subscriptions) == [0, 0, 0])
   }
 
+  @Test func `zip of five to eight combines the elements of the same number`() {
+    let (a, b) = (Observable.of(1, 2), feeds[0].stream)
+    let streams: [Observable<String>] = [
+      .zip(a, a, a, a, b) { "\($0)\($1)\($2)\($3)\($4)" },
+      .zip(a, b, a, a, a, a) { "\($0)\($1)\($2)\($3)\($4)\($5)" },
+      .zip(a, a, a, a, a, b, a) { "\($0)\($1)\($2)\($3)\($4)\($5)\($6)" },
+      .zip(b, a, a, a, a, a, a, b) { "\($0)\($1)\($2)\($3)\($4)\($5)\($6)\($7)" },
+      Observable.zip(a, a, a, a, b).map { "\($0)" },
+      Observable.zip(a, a, a, a, a, b).map { "\($0)" },
+      Observable.zip(a, a, a, a, a, a, b).map { "\($0)" },
+      Observable.zip(a, a, a, b, a, a, a, a).map { "\($0)" },
+    ]
+    let records = streams.map { _ in Record<String>() }
+    let subscriptions = zip(streams, records).map { $1.observe($0) }
+    #expect(records.allSatisfy { $0.elements.isEmpty })
+    feeds[0].next(8)
+    feeds[0].next(9)
+    let firsts = [
+      "11118", "181111", "1111181", "81111118", "(1, 1, 1, 1, 8)", "(1, 1, 1, 1, 1, 8)",
+      "(1, 1, 1, 1, 1, 1, 8)", "(1, 1, 1, 8, 1, 1, 1, 1)",
+    ]
+    for (record, first) in zip(records, firsts) {
+      let second = String(first.map { $0 == "1" ? "2" : $0 == "8" ? "9" : $0 })
+      #expect(Array(record.elements.prefix(2)) == ["next(\(first))", "next(\(second))"])
+    }
+    feeds[0].complete()
+    #expect(records.allSatisfy { $0.elements.count == 3 && $0.elements.last == "completed" })
+    for subscription in subscriptions { subscription.dispose() }
+  }
+
+  @Test func `what has ended in zip or combineLatest does not hide a later failure`() {
+    let (a, b) = (feeds[0].stream, feeds[1].stream)
+    let (one, none) = (Observable.just(1), Observable<Int>.empty())
+    let streams: [Observable<Int>] = [
+      .zip(a, one, b) { _, _, _ in 0 }, .zip(a, one, b, b) { _, _, _, _ in 0 },
+      .zip(a, one, b, b, b) { _, _, _, _, _ in 0 }, .zip(a, one, b, b, b, b) { _, _, _, _, _, _ in 0 },
+      .zip(a, one, b, b, b, b, b) { _, _, _, _, _, _, _ in 0 },
+      .zip(a, one, b, b, b, b, b, b) { _, _, _, _, _, _, _, _ in 0 },
+      .combineLatest(a, one, one, none, b) { _, _, _, _, _ in 0 },
+      .combineLatest(a, one, one, none, b, b) { _, _, _, _, _, _ in 0 },
+      .combineLatest(a, one, one, none, b, b, b) { _, _, _, _, _, _, _ in 0 },
+      .combineLatest(a, one, one, none, b, b, b, b) { _, _, _, _, _, _, _, _ in 0 },
+    ]
+    let records = streams.map { _ in Record<String>() }
+    let subscriptions = zip(streams, records).map { $1.observe($0) }
+    feeds[0].next(1)
+    #expect(records.allSatisfy { $0.elements.isEmpty })
+    feeds[0].fail()
+    #expect(records.allSatisfy { $0.elements == ["error(failure)"] })
+    #expect(feeds.map(\.subscriptions) == [0, 0, 0])
+    for subscription in subscriptions { subscription.dispose() }
+  }
+
   @Test func `combineLatest of five to eight sends one result for each element`() {
     let a = Observable.just(1)
     let b = feeds[0].stream

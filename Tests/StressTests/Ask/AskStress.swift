@@ -10,7 +10,7 @@ extension StressTests {
     @Test(arguments: Place.allCases)
     func `nobody reads an older state after a reply`(place: Place) {
       Scenario.announce("replies, \(place)")
-      for snapshots in [SnapshotPolicy.copied, .onDemand] {
+      for snapshots in [SnapshotPolicy.copied, .onDemand, .replayed] {
         for capacity in [2, 64] {
           Scenario("replies, \(place), \(snapshots), capacity \(capacity)").run { scenario in
             let site = place.makeSite()

@@ -76,7 +76,10 @@ extension Place {
       case .hosted:
         let hosted = try HostedLoop(name: "stress-hosted", turnLimit: turnLimit)
         let isOver = Gate()
-        let host = Threads.start { Self.run(hosted, until: isOver) }
+        let isHost = Gate()
+        let host = Threads.start { Self.run(hosted, isHost, until: isOver) }
+        // Until its first round, this thread would count as the host, and run rounds while it waits for a reactor's end.
+        precondition(isHost.wait(), "the foreign loop does not start")
         return Site(
           placement: hosted.placement,
           end: {
@@ -90,7 +93,9 @@ extension Place {
   }
 
   /// A foreign loop. It ends the hosted one as well, so that all turns are on its thread.
-  private static func run(_ hosted: HostedLoop, until isOver: Gate) {
+  private static func run(_ hosted: HostedLoop, _ isHost: Gate, until isOver: Gate) {
+    hosted.run()
+    isHost.open()
     while !isOver.isOpen {
       var watched = pollfd(fd: hosted.descriptor, events: Int16(POLLIN), revents: 0)
       if poll(&watched, 1, 1) > 0 { hosted.run() }

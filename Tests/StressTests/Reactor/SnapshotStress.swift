@@ -7,14 +7,14 @@ import Testing
 extension StressTests {
   /// Threads that read the state while others change it.
   @Suite struct SnapshotStress {
-    @Test(arguments: [Place.caller, .parkingLoop], [SnapshotPolicy.copied, .onDemand])
+    @Test(arguments: [Place.caller, .parkingLoop], [SnapshotPolicy.copied, .onDemand, .replayed])
     func `readers see whole states, never an older one after a newer one`(
       place: Place, snapshots: SnapshotPolicy
     ) {
       Scenario.announce("readers, \(place), \(snapshots)")
       // With many changes without a break, and more threads than processors, a reader is now and then suspended after
       // it has loaded which slot to copy and before it pins that slot.
-      let many = snapshots == .copied ? 100_000 : 20_000
+      let many = snapshots == .onDemand ? 20_000 : 100_000
       for (writers, readers, changes) in [(1, 1, 6000), (1, 6, many), (3, 2, 6000)] {
         let parameters = "\(place), \(snapshots), \(writers) writers, \(readers) readers, \(changes) changes"
         Scenario("readers, \(parameters)").run {
@@ -71,7 +71,7 @@ extension StressTests {
       #expect(reactor.complaint == nil, "\(scenario)")
     }
 
-    @Test(arguments: [SnapshotPolicy.copied, .onDemand])
+    @Test(arguments: [SnapshotPolicy.copied, .onDemand, .replayed])
     func `a synchronous send that returned is visible in currentState`(snapshots: SnapshotPolicy) {
       Scenario.announce("synchronous sends")
       for threads in [1, 2, 4] {

@@ -28,6 +28,15 @@ extension OrderPipe {
     case .skip(let count, let source): source.stream.skip(count)
     case .scan(let source): source.stream.scan("") { String(($0 + $1).suffix(6)) }
     case .distinct(let source): source.stream.distinctUntilChanged()
+    case .takeLast(let count, let source): source.stream.takeLast(count)
+    case .takeWhile(let isInclusive, let source):
+      source.stream.take(while: Self.isChosen, behavior: isInclusive ? .inclusive : .exclusive)
+    case .takeUntilFound(let isInclusive, let source):
+      source.stream.take(until: { !Self.isChosen($0) }, behavior: isInclusive ? .inclusive : .exclusive)
+    case .skipWhile(let source): source.stream.skip(while: Self.isChosen)
+    case .enumerated(let source): source.stream.enumerated().map { "\($0.index)\($0.element)" }
+    case .reduce(let source): source.stream.reduce("") { String(($0 + $1).suffix(6)) }
+    case .collected(let source): source.stream.toArray().map { $0.joined() }.asObservable()
     case .startWith(let elements, let source): Self.starting(elements, source.stream)
     case .create(let before, let source, let after): Self.around(before, source.stream, after)
     case .deferred(let source): .deferred { source.stream }
@@ -35,9 +44,12 @@ extension OrderPipe {
     case .shared(let count, let source): Self.shared(source.stream, count)
     case .merge(let sources): .merge(sources.map(\.stream))
     case .mergeOfStreams(let sources, let limit): Self.mergeOfStreams(sources.map(\.stream), limit)
+    case .concatOfStreams(let sources): Observable.from(sources.map(\.stream)).concat()
+    case .switchOfStreams(let sources): Observable.from(sources.map(\.stream)).switchLatest()
     case .concat(let sources): .concat(sources.map(\.stream))
     case .combineLatest(let sources): Self.combineLatest(sources.map(\.stream))
     case .zip(let sources): Self.zip(sources.map(\.stream))
+    case .combination(let kind, let sources): Self.combination(kind, sources.map(\.stream))
     case .withLatestFrom(let source, let other): source.stream.withLatestFrom(other.stream) { $0 + $1 }
     case .takeUntil(let source, let other): source.stream.take(until: other.stream)
     case .skipUntil(let source, let other): source.stream.skip(until: other.stream)

@@ -11,6 +11,14 @@ public indirect enum OrderPipe: Sendable {
   case skip(Int, OrderPipe)
   case scan(OrderPipe)
   case distinct(OrderPipe)
+  case takeLast(Int, OrderPipe)
+  case takeWhile(inclusive: Bool, OrderPipe)
+  case takeUntilFound(inclusive: Bool, OrderPipe)
+  case skipWhile(OrderPipe)
+  case enumerated(OrderPipe)
+  case reduce(OrderPipe)
+  /// All elements as one, by way of a single.
+  case collected(OrderPipe)
   case startWith([String], OrderPipe)
   /// Sends elements around the subscription to another stream.
   case create([String], OrderPipe, [String])
@@ -21,9 +29,13 @@ public indirect enum OrderPipe: Sendable {
   case shared(replay: Int, OrderPipe)
   case merge([OrderPipe])
   case mergeOfStreams([OrderPipe], maxConcurrent: Int?)
+  case concatOfStreams([OrderPipe])
+  case switchOfStreams([OrderPipe])
   case concat([OrderPipe])
   case combineLatest([OrderPipe])
   case zip([OrderPipe])
+  /// By the function that has a parameter for each stream: two to eight.
+  case combination(OrderCombination, [OrderPipe])
   case withLatestFrom(OrderPipe, OrderPipe)
   case takeUntil(OrderPipe, OrderPipe)
   case skipUntil(OrderPipe, OrderPipe)
@@ -39,6 +51,9 @@ public indirect enum OrderPipe: Sendable {
 
 public enum OrderFlattening: CaseIterable, Sendable { case all, first, latest, concat }
 
+/// Singles and maybes are made of the streams, of which each sends its first element.
+public enum OrderCombination: CaseIterable, Sendable { case latest, zip, zipOfSingles, zipOfMaybes }
+
 // MARK: Random pipes
 
 extension OrderPipe {
@@ -50,7 +65,15 @@ extension OrderPipe {
 
   /// Whether RxSwift's stream ends as this one does. Its `zip` goes on until all streams have completed, or one fails.
   /// So random pipes have it only outermost, and no `skip(until:)`, which differs in the same way.
-  public var endsAsInRxSwift: Bool { if case .zip = self { false } else { true } }
+  public var endsAsInRxSwift: Bool {
+    switch self {
+    case .zip, .combination(.zip, _), .combination(.zipOfMaybes, _): false
+    default: true
+    }
+  }
+
+  /// What `takeWhile` and its kin choose.
+  public static func isChosen(_ element: String) -> Bool { (element.utf8.first ?? 0) % 3 != 0 }
 }
 
 private struct OrderPipeGenerator {
@@ -83,16 +106,24 @@ private struct OrderPipeGenerator {
     (0..<(2 + below(2))).map { _ in pipe(depth: depth) }
   }
 
+  /// Two to eight, of which at most two are more than sources.
+  private mutating func many(_ depth: Int) -> [OrderPipe] {
+    var pipes = (0..<below(7)).map { _ in source() }
+    for _ in 0..<2 { pipes.insert(pipe(depth: depth), at: below(pipes.count + 1)) }
+    return pipes
+  }
+
   mutating func root() -> OrderPipe {
     switch below(12) {
     case 0: .zip(several(3))
+    case 1: .combination([.zip, .zipOfMaybes][below(2)], many(3))
     default: pipe(depth: 4)
     }
   }
 
   private mutating func pipe(depth: Int) -> OrderPipe {
     if depth == 0 { return source() }
-    switch below(28) {
+    switch below(37) {
     case 0...2: return source()
     case 3: return .map(pipe(depth: depth - 1))
     case 4: return .take(below(5), pipe(depth: depth - 1))
@@ -114,6 +145,16 @@ private struct OrderPipeGenerator {
     case 22: return .retry(1 + below(3), pipe(depth: depth - 1))
     case 23: return .retryWhen(1 + below(3), pipe(depth: depth - 1))
     case 24: return .observeOnCurrentThread(pipe(depth: depth - 1))
+    case 25: return .takeLast(below(4), pipe(depth: depth - 1))
+    case 26: return .takeWhile(inclusive: below(2) == 0, pipe(depth: depth - 1))
+    case 27: return .takeUntilFound(inclusive: below(2) == 0, pipe(depth: depth - 1))
+    case 28: return .skipWhile(pipe(depth: depth - 1))
+    case 29: return .enumerated(pipe(depth: depth - 1))
+    case 30: return .reduce(pipe(depth: depth - 1))
+    case 31: return .collected(pipe(depth: depth - 1))
+    case 32: return .concatOfStreams(several(depth - 1))
+    case 33: return .switchOfStreams(several(depth - 1))
+    case 34: return .combination([.latest, .zipOfSingles][below(2)], many(min(depth - 1, 2)))
     default:
       if flatMaps == 0 { return .merge(several(depth - 1)) }
       flatMaps -= 1

@@ -58,6 +58,12 @@ struct ObservableMaker: Sendable {
     case .startWith(let count):
       (0..<count).reversed().reduce(source) { $0.startWith(lifetimes.track($1)) }
     case .retry(let count): source.retry(count)
+    case .retryWhen(let count): Self.retryWhen(source, count)
+    case .reduce:
+      source.reduce(lifetimes.track()) { lifetimes.track(PipeFunction.combine($0.value, $1.value)) }
+    case .takeLast(let count): source.takeLast(count)
+    case .enumerated:
+      source.enumerated().map { lifetimes.track(PipeFunction.combine($0.index, $0.element.value)) }
     case .share(let count, let isForever):
       source.share(replay: count, scope: isForever ? .forever : .whileConnected)
     case .delay(let time): source.delay(.seconds(time), scheduler: scheduler)
@@ -90,7 +96,21 @@ struct ObservableMaker: Sendable {
     case .flatMap: first.flatMap(select)
     case .flatMapFirst: first.flatMapFirst(select)
     case .flatMapLatest: first.flatMapLatest(select)
+    case .concatMap: first.concatMap(select)
+    case .mergeTwo: first.map(select).merge(maxConcurrent: 2)
+    case .zip: .zip(first, second, resultSelector: together)
+    case .zipOfAList: .zip([first, second]) { together($0[0], $0[1]) }
+    case .concatOfStreams: Observable.of(first, second).concat()
+    case .switchOfStreams: Observable.of(first, second).switchLatest()
     }
+  }
+
+  private static func retryWhen(_ source: Observable<Element>, _ count: Int) -> Observable<Element> {
+    source.retry(when: { (errors: Observable<any Error>) in
+      errors.enumerated().map { index, error in
+        if index + 1 == count { throw error }
+      }
+    })
   }
 
   private static func checked(_ element: Element) throws -> Element {

@@ -20,6 +20,11 @@ enum OneStreamOperator: Sendable {
   case skipWhile
   case startWith(Int)
   case retry(Int)
+  /// As `retry`, with a stream that says when.
+  case retryWhen(Int)
+  case reduce
+  case takeLast(Int)
+  case enumerated
   case share(replay: Int, forever: Bool)
   // Of time.
   case delay(Int)
@@ -31,8 +36,13 @@ enum OneStreamOperator: Sendable {
 
 enum TwoStreamOperator: CaseIterable, Sendable {
   case merge, concat, combineLatest, combineLatestOfAList, withLatestFrom, takeUntil, skipUntil, `catch`
+  case zip, zipOfAList
+  /// A stream of the two streams.
+  case concatOfStreams, switchOfStreams
   /// The elements of the first stream become streams, one of which is the second stream.
-  case flatMap, flatMapFirst, flatMapLatest
+  case flatMap, flatMapFirst, flatMapLatest, concatMap
+  /// The same, and at most two of them run at the same time.
+  case mergeTwo
 }
 
 /// The closures of the operators, for the subject and the reference.
@@ -82,7 +92,7 @@ extension FuzzInput {
     let operators = TwoStreamOperator.allCases
     let kind = operators[choice % operators.count]
     switch kind {
-    case .flatMap, .flatMapFirst, .flatMapLatest:
+    case .flatMap, .flatMapFirst, .flatMapLatest, .concatMap, .mergeTwo:
       if budget.flatMaps == 0 { return .merge }
       budget.flatMaps -= 1
       return kind
@@ -108,7 +118,8 @@ extension FuzzInput {
 
   private mutating func oneStreamOperator(_ choice: Int, _ budget: inout PipeBudget) -> OneStreamOperator {
     switch choice {
-    case 0, 1: return .map
+    case 0: return .map
+    case 1: return .enumerated
     case 2: return .mapThrowing
     case 3: return .filter
     case 4: return .compactMap
@@ -117,7 +128,8 @@ extension FuzzInput {
     case 7: return .distinct
     case 8: return .doThrowing
     case 9: return .catchAndReturn
-    case 10, 11: return .take(choice - 9)
+    case 10: return .reduce
+    case 11: return .takeLast(below(4))
     case 12: return .take(below(5))
     case 13: return .takeWhile(inclusive: false)
     case 14: return .takeWhile(inclusive: true)
@@ -125,7 +137,9 @@ extension FuzzInput {
     case 16: return .skip(below(4))
     case 17: return .skipWhile
     case 18: return .startWith(1 + below(4))
-    case 19: return .retry(below(4))
+    case 19:
+      let count = below(8)
+      return count < 4 ? .retry(count) : .retryWhen(count - 3)
     case 20, 21, 22: return .share(replay: choice - 20, forever: false)
     case 23, 24: return .share(replay: choice - 22, forever: true)
     default:

@@ -27,7 +27,17 @@ extension ReferenceMaker {
         }
       }
     case .catchAndReturn: return succession(source) { $0 == .error ? known([1]) : nil }
-    case .retry(let count): return retry(source, count)
+    case .retry(let count), .retryWhen(let count): return retry(source, count)
+    case .reduce: return collect(source) { [$0.reduce(0, PipeFunction.combine)] }
+    case .takeLast(let count): return collect(source) { Array($0.suffix(count)) }
+    case .enumerated:
+      return ReferenceSink.lift(source) { sink in
+        var index = -1
+        return {
+          index += 1
+          sink.next(PipeFunction.combine(index, $0))
+        }
+      }
     case .take, .takeWhile, .takeUntilFound, .skip, .skipWhile: return part(kind, of: source)
     case .startWith(let count):
       return ReferenceSink.stream { sink in
@@ -73,6 +83,25 @@ extension ReferenceMaker {
           if !isSkipping { sink.next($0) }
         }
       }
+    }
+  }
+
+  /// Sends what `results` makes of all elements when the source completes.
+  private func collect(
+    _ source: @escaping ReferenceStream, _ results: @escaping ([Int]) -> [Int]
+  ) -> ReferenceStream {
+    ReferenceSink.stream { sink in
+      var elements: [Int] = []
+      sink.own(
+        source { event in
+          switch event {
+          case .next(let element): elements.append(element)
+          case .error: sink.on(.error)
+          case .completed:
+            for result in results(elements) { sink.next(result) }
+            sink.on(.completed)
+          }
+        })
     }
   }
 

@@ -21,7 +21,77 @@ extension ReferenceMaker {
       }
     case .flatMap: return flatMap(first, second, isExclusive: false)
     case .flatMapFirst: return flatMap(first, second, isExclusive: true)
-    case .flatMapLatest: return flatMapLatest(first, second)
+    case .flatMapLatest: return switchLatest(first) { self.inner($0, second) }
+    case .concatMap: return queue(first, limit: 1) { self.inner($0, second) }
+    // The closure of `map` throws before the stream would wait.
+    case .mergeTwo: return queue(first, limit: 2) { self.inner($0, second) }
+    case .zip, .zipOfAList: return zip(first, second)
+    case .concatOfStreams: return queue(turns.known([0, 1]), limit: 1) { [first, second][$0] }
+    case .switchOfStreams: return switchLatest(turns.known([0, 1])) { [first, second][$0] }
+    }
+  }
+
+  private func zip(
+    _ first: @escaping ReferenceStream, _ second: @escaping ReferenceStream
+  ) -> ReferenceStream {
+    joined { sink in
+      var waiting: [[Int]] = [[], []]
+      var hasEnded = [false, false]
+      for (index, stream) in [first, second].enumerated() where !sink.isOver {
+        sink.own(
+          stream { event in
+            switch event {
+            case .next(let element):
+              waiting[index].append(element)
+              if !waiting[0].isEmpty, !waiting[1].isEmpty {
+                sink.next(PipeFunction.combine(waiting[0].removeFirst(), waiting[1].removeFirst()))
+              }
+            case .error: return sink.on(.error)
+            case .completed: hasEnded[index] = true
+            }
+            if (0...1).contains(where: { hasEnded[$0] && waiting[$0].isEmpty }) { sink.on(.completed) }
+          })
+      }
+    }
+  }
+
+  /// The streams that the elements become, of which at most `limit` run at the same time. `inner` returns nil if it throws.
+  private func queue(
+    _ source: @escaping ReferenceStream, limit: Int, _ inner: @escaping (Int) -> ReferenceStream?
+  ) -> ReferenceStream {
+    joined { sink in
+      var waiting: [ReferenceStream] = []
+      var running = 0
+      var hasCompleted = false
+      func start(_ stream: ReferenceStream) {
+        if sink.isOver { return }
+        sink.own(
+          stream { event in
+            if event != .completed { return sink.on(event) }
+            if !waiting.isEmpty {
+              let next = waiting.removeFirst()
+              // As in RxSwift, by the scheduler of the current thread.
+              return self.turns.later { start(next) }
+            }
+            running -= 1
+            if hasCompleted, running == 0 { sink.on(.completed) }
+          })
+      }
+      sink.own(
+        source { event in
+          switch event {
+          case .next(let element):
+            if sink.isOver { return }
+            guard let stream = inner(element) else { return sink.on(.error) }
+            if running == limit { return waiting.append(stream) }
+            running += 1
+            start(stream)
+          case .error: sink.on(.error)
+          case .completed:
+            hasCompleted = true
+            if running == 0 { sink.on(.completed) }
+          }
+        })
     }
   }
 
@@ -158,8 +228,9 @@ extension ReferenceMaker {
     }
   }
 
-  private func flatMapLatest(
-    _ first: @escaping ReferenceStream, _ second: @escaping ReferenceStream
+  /// The newest of the streams that the elements become. `inner` returns nil if it throws.
+  private func switchLatest(
+    _ source: @escaping ReferenceStream, _ inner: @escaping (Int) -> ReferenceStream?
   ) -> ReferenceStream {
     joined { sink in
       var current = 0
@@ -168,13 +239,13 @@ extension ReferenceMaker {
       var end: () -> Void = {}
       sink.own { end() }
       sink.own(
-        first { event in
+        source { event in
           guard case .next(let element) = event else {
             hasCompleted = true
             return event == .error || !isRunning ? sink.on(event) : ()
           }
           if sink.isOver { return }
-          guard let stream = self.inner(element, second) else { return sink.on(.error) }
+          guard let stream = inner(element) else { return sink.on(.error) }
           current += 1
           let mine = current
           isRunning = true

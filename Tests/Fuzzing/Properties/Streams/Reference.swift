@@ -132,6 +132,9 @@ final class ReferenceTurns {
     isOpen = false
   }
 
+  /// Calls `body` behind the turns that wait.
+  func later(_ body: @escaping () -> Void) { join { self.waiting.append(body) } }
+
   func known(_ elements: [Int]) -> ReferenceStream {
     ReferenceSink.stream { sink in
       func takeTurn(_ index: Int) {
@@ -140,7 +143,7 @@ final class ReferenceTurns {
         sink.next(elements[index])
         self.waiting.append { takeTurn(index + 1) }
       }
-      self.join { self.waiting.append { takeTurn(0) } }
+      self.later { takeTurn(0) }
     }
   }
 }

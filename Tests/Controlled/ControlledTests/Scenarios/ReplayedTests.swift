@@ -1,0 +1,112 @@
+import ControlledScheduler
+import TestSupport
+import Testing
+
+@testable import ReactorCore
+@testable import ReactorRuntime
+
+extension Controlled {
+  /// A reactor with two states: readers see whole states that do not change, in order, and no mutation is lost or applied twice.
+  @Suite struct ReplayedTests {
+    @Test(arguments: Place.allCases)
+    func `readers see whole states while an earlier one is brought up to date`(_ place: Place) {
+      explore("a replayed state, two senders and a reader, \(place)") {
+        let lifetimes = Lifetimes()
+        place.use { placement in
+          let subject = ReplayedSubject(on: placement)
+          let send = { @Sendable (sender: Int) in
+            for number in 0..<2 { subject.send(lifetimes.track(sender * 10 + number)) }
+          }
+          together({ send(0) }, { send(1) }, { for _ in 0..<3 { subject.look() } })
+          if place == .caller { subject.verify(senders: 2, actions: 2) }
+        }
+        check(lifetimes.alive == 0, "\(lifetimes.alive) mutations are left")
+      }
+    }
+
+    @Test(arguments: Place.allCases)
+    func `readers that stay in two states make the owner copy`(_ place: Place) {
+      explore("a replayed state, a sender and two readers, \(place)") {
+        let lifetimes = Lifetimes()
+        place.use { placement in
+          let subject = ReplayedSubject(on: placement)
+          together(
+            { for number in 0..<4 { subject.send(lifetimes.track(number)) } },
+            { for _ in 0..<2 { subject.look() } }, { for _ in 0..<2 { subject.look() } })
+          if place == .caller { subject.verify(senders: 1, actions: 4) }
+        }
+        check(lifetimes.alive == 0, "\(lifetimes.alive) mutations are left")
+      }
+    }
+
+    @Test(arguments: Place.allCases)
+    func `a reactor that is closed while it is read keeps its last state whole`(_ place: Place) {
+      explore("a replayed state, closing beside a reader, \(place)") {
+        let lifetimes = Lifetimes()
+        place.use { placement in
+          let subject = ReplayedSubject(on: placement)
+          together(
+            {
+              for number in 0..<3 { subject.send(lifetimes.track(number)) }
+              subject.close()
+            }, { for _ in 0..<3 { subject.look() } })
+          check(subject.waitUntilClosed(before: .now + .seconds(60)), "the reactor has not ended")
+          subject.verify(senders: 1, actions: 3)
+        }
+        check(lifetimes.alive == 0, "\(lifetimes.alive) mutations are left")
+      }
+    }
+  }
+}
+
+/// A reactor whose mutations are objects, and whose state is the list of their numbers, twice.
+private final class ReplayedSubject: Reactor {
+  typealias Action = LifetimeTracked
+
+  struct State: Sendable {
+    var numbers: [Int] = []
+    var count = 0
+
+    mutating func add(_ number: Int) {
+      numbers.append(number)
+      ctl_point("changes the state", nil, ctl_place())
+      count += 1
+    }
+  }
+
+  let initialState = State()
+  let runtime: Runtime<LifetimeTracked, LifetimeTracked, State>
+
+  init(on placement: Placement) {
+    runtime = Runtime(on: placement, snapshots: .replayed, capacity: 2)
+  }
+
+  func reduce(into state: inout State, mutation: LifetimeTracked) { state.add(mutation.value) }
+
+  /// Reads twice, and checks that the state is whole, stays as it is, and is not followed by an older one.
+  func look() {
+    // As withCurrentState does, which passes a copy in debug builds.
+    let pin = runtime.state.raw.pinPublished()
+    if pin.slot < 0 { return }
+    let place = runtime.state.place(of: pin.slot)
+    let seen = place.pointee.numbers
+    ctl_point("reads the state", nil, ctl_place())
+    check(
+      place.pointee.count == seen.count && place.pointee.numbers == seen,
+      "\(place.pointee) after \(seen) in the same slot")
+    check(!runtime.state.raw.unpin(pin), "a state was deferred, though there are few readers")
+    withCurrentState { state in
+      check(Array(state.numbers.prefix(seen.count)) == seen, "\(state.numbers) after \(seen)")
+    }
+  }
+
+  /// All actions of all senders have been reduced once, each sender's in its order.
+  func verify(senders: Int, actions: Int) {
+    let numbers = currentState.numbers
+    check(numbers.count == senders * actions, "\(numbers)")
+    for sender in 0..<senders {
+      let mine = numbers.filter { $0 / 10 == sender }
+      check(mine == (0..<actions).map { sender * 10 + $0 }, "\(numbers)")
+    }
+  }
+}

@@ -1,0 +1,215 @@
+#if NIO
+  import NIOCore
+  import NIOPosix
+  import ReactorCore
+  import ReactorRuntime
+  import TestSupport
+  import Testing
+
+  private final class Session: Reactor {
+    enum Action: Sendable {
+      case add(Int)
+      case total(Reply<Int>)
+      case keep(Reply<Int>)
+      case hold(Gate, Gate)
+    }
+    typealias Mutation = Int
+    struct State: Sendable {
+      var total = 0
+      var count = 0
+    }
+
+    let initialState = State()
+    let runtime: Runtime<Action, Int, State>
+    let eventLoop: any EventLoop
+    private let tracked: LifetimeTracked
+    private let kept = Record<Reply<Int>>()
+
+    init(
+      on eventLoop: any EventLoop, capacity: Int = 64, lifetimes: Lifetimes = Lifetimes(),
+      failures: Record<SendError> = Record()
+    ) {
+      self.eventLoop = eventLoop
+      tracked = lifetimes.track()
+      runtime = Runtime(
+        on: .eventLoop(eventLoop), capacity: capacity,
+        onFailure: { if let error = $0.sendError { failures.append(error) } })
+    }
+
+    func mutate(action: Action) -> Observable<Int> {
+      #expect(eventLoop.inEventLoop)
+      switch action {
+      case .add(let amount): return .just(amount)
+      case .total(let reply): reply(currentState.total)
+      case .keep(let reply): kept.append(reply)
+      case .hold(let entered, let mayLeave):
+        entered.open()
+        #expect(mayLeave.wait())
+      }
+      return .empty()
+    }
+
+    func reduce(into state: inout State, mutation: Int) {
+      state.total += mutation
+      state.count += 1
+    }
+  }
+
+  @Suite struct NIOTests {
+    /// Calls `body` with event loops, which are shut down afterwards.
+    private func withEventLoops(_ count: Int = 1, _ body: ([any EventLoop]) async throws -> Void) async throws
+    {
+      let group = MultiThreadedEventLoopGroup(numberOfThreads: count)
+      try await body(Array(group.makeIterator()))
+      try await group.shutdownGracefully()
+    }
+
+    @Test func `turns run on the event loop and wake it once`() async throws {
+      try await withEventLoops { eventLoops in
+        let reactors = (0..<4).map { _ in Session(on: eventLoops[0], capacity: 1024) }
+        let loop = Loop.hosted(by: eventLoops[0])
+        #expect(Threads.yield { loop.counters.parks > 0 })
+        let before = loop.counters.wakes
+        let (entered, mayLeave) = (Gate(), Gate())
+        eventLoops[0].execute {
+          entered.open()
+          _ = mayLeave.wait()
+        }
+        #expect(entered.wait())
+        #expect(Threads.run(4) { thread in for index in 0..<1000 { reactors[index % 4].send(.add(1)) } })
+        mayLeave.open()
+        #expect(Threads.yield { reactors.allSatisfy { $0.currentState.count == 1000 } })
+        #expect(loop.counters.wakes == before + 1)
+      }
+    }
+
+    @Test func `each event loop has one loop until that is shut down`() async throws {
+      try await withEventLoops(2) { eventLoops in
+        let loops = eventLoops.map { Loop.hosted(by: $0) }
+        #expect(loops[0] !== loops[1])
+        #expect(Loop.hosted(by: eventLoops[0]) === loops[0])
+        try loops[0].shutdown(before: .now + .seconds(patience))
+        #expect(Loop.hosted(by: eventLoops[0]) !== loops[0])
+        let reactor = Session(on: eventLoops[0])
+        reactor.send(.add(1))
+        #expect(Threads.yield { reactor.currentState.total == 1 })
+      }
+    }
+
+    @Test func `a loop goes away after its last reactor even inside of its own turn`() async throws {
+      try await withEventLoops { eventLoops in
+        let lifetimes = Lifetimes()
+        for _ in 0..<20 {
+          weak var loop: Loop?
+          do {
+            let reactor = Session(on: eventLoops[0], lifetimes: lifetimes)
+            loop = Loop.hosted(by: eventLoops[0])
+            reactor.send(.add(1))
+          }
+          #expect(Threads.yield { loop == nil })
+        }
+        #expect(Threads.yield { lifetimes.alive == 0 })
+      }
+    }
+
+    @Test func `timers and jobs run on the event loop`() async throws {
+      try await withEventLoops { eventLoops in
+        let (eventLoop, ran) = (eventLoops[0], Record<String>())
+        let loop = Loop.hosted(by: eventLoop)
+        try loop.schedule(after: .milliseconds(30)) { ran.append("late \(eventLoop.inEventLoop)") }
+        try loop.schedule(after: .milliseconds(5)) { ran.append("timer \(eventLoop.inEventLoop)") }
+        try loop.schedule(after: .milliseconds(15)) { ran.append("cancelled") }.dispose()
+        try loop.execute { ran.append("job \(eventLoop.inEventLoop)") }
+        #expect(Threads.yield { ran.elements.count == 3 })
+        #expect(ran.elements == ["job true", "timer true", "late true"])
+        #expect(throws: WatchError.notPolled) { try loop.watch(0, for: .readable) { _, _ in } }
+      }
+    }
+
+    @Test func `a future gets the reply on its event loop after the state is shown`() async throws {
+      try await withEventLoops(2) { eventLoops in
+        let reactor = Session(on: eventLoops[0])
+        for round in 1...100 {
+          reactor.send(.add(1))
+          let read = try await reactor.ask(on: eventLoops[1]) { .total($0) }
+            .map { total in (total, reactor.currentState.total, eventLoops[1].inEventLoop) }.get()
+          #expect(read == (round, round, true))
+        }
+        await #expect(throws: AskError.self) {
+          try await reactor.ask(on: eventLoops[1], before: .now + .milliseconds(5)) { .keep($0) }.get()
+        }
+        reactor.close()
+        await #expect(throws: AskError.self) { try await reactor.ask(on: eventLoops[1]) { .total($0) }.get() }
+      }
+    }
+
+    @Test func `a request of an event loop never waits for room`() async throws {
+      try await withEventLoops(2) { eventLoops in
+        let reactor = Session(on: eventLoops[0], capacity: 8)
+        let (entered, mayLeave) = (Gate(), Gate())
+        reactor.send(.hold(entered, mayLeave))
+        #expect(entered.wait())
+        let futures = try await eventLoops[1].submit {
+          (0..<20).map { _ in reactor.ask(on: eventLoops[1]) { .total($0) } }
+        }.get()
+        mayLeave.open()
+        #expect(
+          try await EventLoopFuture.whenAllSucceed(futures, on: eventLoops[1]).get()
+            == Array(repeating: 0, count: 20))
+      }
+    }
+
+    @Test func `event loops send to each other beyond capacity`() async throws {
+      try await withEventLoops(3) { eventLoops in
+        let failures = Record<SendError>()
+        let reactors = eventLoops.map { Session(on: $0, capacity: 8, failures: failures) }
+        for (eventLoop, mine) in zip(eventLoops, reactors) {
+          eventLoop.execute {
+            for _ in 0..<2000 { for other in reactors where other !== mine { other.send(.add(1)) } }
+          }
+        }
+        #expect(
+          Threads.yield {
+            reactors.allSatisfy { $0.currentState.count == 4000 } || !failures.elements.isEmpty
+          })
+        #expect(failures.elements == [])
+      }
+    }
+
+    @Test func `an event loop that waits for the end of its own loop runs it`() async throws {
+      try await withEventLoops { eventLoops in
+        let reactor = Session(on: eventLoops[0])
+        try await eventLoops[0].submit {
+          reactor.send(.add(1))
+          try Loop.hosted(by: eventLoops[0]).shutdown(before: .now + .seconds(patience))
+        }.get()
+        #expect(reactor.currentState.total == 1)
+        #expect(throws: SendError.closed) { try reactor.trySend(.add(1)) }
+      }
+    }
+
+    @Test func `nothing is lost if the event loop is shut down before its reactors`() async throws {
+      let counted = Record<SendError>()
+      let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+      let reactor = Adding(on: .eventLoop(group.next()), failures: counted)
+      reactor.send(1)
+      #expect(Threads.yield { reactor.currentState == 1 })
+      try await group.shutdownGracefully()
+      reactor.send(1)
+      #expect(Threads.yield { reactor.currentState == 2 && reactor.isClosed })
+      #expect(throws: SendError.closed) { try reactor.trySend(1) }
+      #expect(counted.elements == [])
+    }
+  }
+
+  private final class Adding: Reactor {
+    typealias Action = Int
+    typealias State = Int
+    let initialState = 0
+    let runtime: Runtime<Int, Int, Int>
+    init(on placement: Placement, failures: Record<SendError>) {
+      runtime = Runtime(on: placement, onFailure: { if let error = $0.sendError { failures.append(error) } })
+    }
+    func reduce(into state: inout Int, mutation: Int) { state += mutation }
+  }
+#endif

@@ -1,0 +1,121 @@
+import Foundation
+import ReactorJournal
+import ReactorJournalTesting
+import ReactorRuntime
+import Testing
+
+/// What ``assertReplays`` accepts, and what it finds.
+@Suite struct ReplayAssertionTests {
+  /// A reactor whose `reduce` can depend on what differs from process to process.
+  final class Names: DurableReactor {
+    enum Mistake: String, Codable, Sendable { case none, order, hash, unencoded }
+
+    struct Mutation: Codable, JournalRecord {
+      var name: String
+      var mistake: Mistake
+    }
+
+    struct State: Codable, Equatable, Sendable {
+      var names: Set<String> = []
+      var chosen: [String] = []
+      var sum = 0
+      /// Not encoded.
+      var count = 0
+
+      enum CodingKeys: CodingKey { case names, chosen, sum }
+    }
+
+    static let schema = Schema("names")
+    let initialState = State()
+    let runtime: Runtime<Mutation, Mutation, State>
+
+    init(_ journal: Journal) { runtime = Runtime(journal: journal.entry("names")) }
+
+    func mutate(action: Mutation) -> Observable<Mutation> { .just(action) }
+
+    func reduce(into state: inout State, mutation: Mutation) {
+      state.names.insert(mutation.name)
+      switch mutation.mistake {
+      case .none: state.chosen = [state.names.min() ?? ""]
+      case .order: state.chosen = state.names.prefix(3).map(\.self)
+      case .hash: state.sum = mutation.name.hashValue
+      case .unencoded: state.count += 1
+      }
+    }
+  }
+
+  /// Writes a history of 200 records, with two snapshots in it.
+  private func withHistory(
+    _ mistake: Names.Mistake, hasSnapshots: Bool = true, _ body: (String) throws -> Void
+  ) async throws {
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "names-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let path = directory.appendingPathComponent("journal").path
+    let journal = try Journal(at: path)
+    let names = Names(journal)
+    for number in 0..<200 {
+      let name = Names.Mutation(name: "name \(number)", mistake: number < 100 ? .none : mistake)
+      // Waiting for the disk each time would take long on a slow one.
+      if number == 80 || number == 150 || number == 199 {
+        try await names.sendDurably(name)
+      } else {
+        names.send(name)
+      }
+      if hasSnapshots, number == 80 || number == 150 { try await journal.compact() }
+    }
+    try Shutdown.close([journal], before: .now + .seconds(30))
+    try body(path)
+  }
+
+  private func makeNames() throws -> Names { Names(try Journal(store: InMemoryStore())) }
+
+  @Test func `A function of state and mutation replays`() async throws {
+    try await withHistory(.none) { path in try assertReplays(path, entry: "names", of: makeNames()) }
+  }
+
+  @Test func `The order of a set is found`() async throws {
+    try await withHistory(.order, hasSnapshots: false) { path in
+      #expect(throws: ReplayDifference.otherProcess(after: 99, upTo: 102)) {
+        try assertReplays(path, entry: "names", of: makeNames())
+      }
+    }
+  }
+
+  @Test func `A hash value is found`() async throws {
+    try await withHistory(.hash, hasSnapshots: false) { path in
+      #expect(throws: ReplayDifference.otherProcess(after: 99, upTo: 102)) {
+        try assertReplays(path, entry: "names", of: makeNames())
+      }
+    }
+  }
+
+  @Test func `A part of the state that no snapshot contains is found`() async throws {
+    try await withHistory(.unencoded) { path in
+      #expect(throws: ReplayDifference.snapshot(position: 151)) {
+        try assertReplays(path, entry: "names", of: makeNames())
+      }
+    }
+  }
+
+  @Test func `A part of the state that a snapshot would not contain is not blamed on the other process`()
+    async throws
+  {
+    try await withHistory(.unencoded, hasSnapshots: false) { path in
+      #expect(throws: ReplayDifference.snapshot(position: 102)) {
+        try assertReplays(path, entry: "names", of: makeNames())
+      }
+    }
+  }
+
+  @Test func `A call that no other process can reach is an error`() async throws {
+    try await withHistory(.none) { path in
+      #expect {
+        try assertReplays(path, entry: "names", of: makeNames(), function: "no such test()")
+      } throws: { error in
+        if case .noAnswer = error as? ReplayDifference { true } else { false }
+      }
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import JournalCrashSupport
+import ReactorCore
+import ReactorJournal
+import ReactorRuntime
+import Testing
+
+/// A record that stops each process that replays it.
+@Suite struct TrapTests {
+  /// Replays the journal in a process of its own.
+  ///
+  /// - Parameter number: The number at which `reduce` traps there.
+  private func start(_ path: String, trapsAt number: UInt64?, _ options: String...) throws -> (
+    hasTrapped: Bool, status: Int32, errors: String
+  ) {
+    let process = Process()
+    let errors = Pipe()
+    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+      .deletingLastPathComponent().appendingPathComponent("journal-child")
+    process.arguments = ["--replay", path, "\(number ?? 0)"] + options
+    // The traces of Swift's runtime would take seconds.
+    process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+    process.standardError = errors
+    try process.run()
+    let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    return (process.terminationReason == .uncaughtSignal, process.terminationStatus, text)
+  }
+
+  private func write(_ path: String) async throws {
+    let journal = try Journal(at: path)
+    let reactor = Fragile(journal, trapsAt: nil)
+    for number in 1...8 as ClosedRange<UInt64> { try await reactor.sendDurably(number) }
+    try journal.end()
+  }
+
+  @Test func `A record that traps in reduce stops two processes and is refused by the third`() async throws {
+    let folder = TemporaryFolder()
+    let path = folder.file("journal")
+    try await write(path)
+    for _ in 0..<2 { #expect(try start(path, trapsAt: 5).hasTrapped) }
+    // Also by a program that is correct by now, until it is told to replay the record again.
+    for number in [5, nil] as [UInt64?] {
+      let refused = try start(path, trapsAt: number)
+      #expect(!refused.hasTrapped)
+      #expect(refused.status == 1)
+      #expect(refused.errors.contains(#"trapped(entry: "fragile", position: 5)"#), "\(refused.errors)")
+    }
+    #expect(try start(path, trapsAt: nil, "--again").status == 0)
+    #expect(try start(path, trapsAt: nil).status == 0)
+  }
+
+  @Test func `A process that finds the journal locked leaves the mark of the other one`() async throws {
+    let folder = TemporaryFolder()
+    let path = folder.file("journal")
+    try await write(path)
+    let journal = try Journal(at: path)
+    let words = try MappedWords(path: path + "-replay", count: 4)
+    // As if this process was replaying a record at which one has ended before.
+    let mark: [UInt64] = [1, 5, 1, 4]
+    for (index, word) in mark.enumerated() { words[index] = word }
+    #expect(throws: JournalError.locked) { try Journal(at: path) }
+    #expect(mark.indices.map { words[$0] } == mark)
+    try journal.end()
+  }
+}

@@ -1,0 +1,29 @@
+import ReactorJournal
+import ReactorJournalTesting
+import ReactorRuntime
+import TestSupport
+import Testing
+
+/// How much one turn records.
+@Suite struct TurnLimitTests {
+  @Test func `A turn ends when it has recorded as much as a reactor may hand over`() throws {
+    let store = InMemoryStore()
+    var configuration = JournalConfiguration()
+    (configuration.bufferBytes, configuration.commitBytes) = (200, 200)
+    let journal = try Journal(store: store, configuration: configuration)
+    let loop = try Loop(name: "turns")
+    let ledger = Ledger(journal, on: .loop(loop))
+    try ledger.recover()
+    let mayRun = Gate()
+    try loop.execute { _ = mayRun.wait() }
+    for _ in 0..<1000 { ledger.send(.deposit(account: 1, amount: 1)) }
+    mayRun.open()
+    #expect(Threads.yield { ledger.latestState.changes == 1000 })
+    try Shutdown.close([journal, loop], before: .now + .seconds(patience))
+    // A batch has at most what is pending when the last turn begins, what that turn records, and a few records more. One turn of
+    // all would have 14,000 bytes and more.
+    let sizes = store.batches.map(\.bytes.count)
+    #expect(sizes.reduce(0, +) > 10_000)
+    #expect(sizes.allSatisfy { $0 < 1000 })
+  }
+}

@@ -1,0 +1,144 @@
+#if ObservationMacros
+  import Foundation
+  import ReactorObservation
+  import Testing
+
+  /// What a type with the macro can still do.
+  @Suite struct ShapeTests {
+    @Test func `the memberwise initializer takes the properties`() {
+      let inner = Inner(value: 3)
+      let box = Box(elements: ["a"], limit: 2)
+      #expect(inner.value == 3 && inner.label == "")
+      #expect(box.elements == ["a"] && box.limit == 2 && box.transform("b") == "b")
+    }
+
+    @Test func `equality and hashes are those of the properties`() {
+      var left = Inner(value: 1)
+      let right = Inner(value: 1)
+      #expect(left == right)
+      #expect(left.hashValue == right.hashValue)
+      left.value = 2
+      #expect(left != right)
+      left.value = 1
+      #expect(left == right, "how often it was changed is no part of the value")
+    }
+
+    @ObservableState struct Stored: Codable, Equatable {
+      var count = 0
+      var names: [String] = []
+    }
+
+    @Test func `a state can be encoded and decoded`() throws {
+      let state = Stored(count: 3, names: ["a", "b"])
+      let data = try JSONEncoder().encode(state)
+      let decoded = try JSONDecoder().decode(Stored.self, from: data)
+      #expect(decoded == state)
+      #expect(decoded._$id != state._$id)
+    }
+
+    /// As it was before it got the macro, to a decoder.
+    @ObservableState struct Named: Codable, Equatable {
+      var count = 0
+
+      enum CodingKeys: String, CodingKey {
+        case _count = "count"
+      }
+    }
+
+    @Test func `a state that names its coding keys is encoded as without the macro`() throws {
+      let decoded = try JSONDecoder().decode(Named.self, from: Data(#"{"count":3}"#.utf8))
+      #expect(decoded.count == 3)
+      #expect(String(decoding: try JSONEncoder().encode(decoded), as: UTF8.self) == #"{"count":3}"#)
+    }
+
+    @Test func `a property inside of a condition is announced when a state is shown`() {
+      for change in [{ $0.count = 1 }, { $0.message = "a" }] as [(inout Conditional) -> Void] {
+        let base = Conditional()
+        var (old, new) = (base, base)
+        old._$adopt(from: nil)
+        change(&new)
+        new._$adopt(from: old)
+        let reads = Tracking { _ = (old.count, old._$access(\.message)) }
+        let other = Tracking { _ = old.name }
+        new._$announce(changesFrom: old)
+        #expect(reads.isAnnounced)
+        #expect(!other.isAnnounced)
+      }
+    }
+
+    @Test func `a state in a public extension is observed`() {
+      var state = Feature.State()
+      #expect(Tracking.announces({ state.page = .second }, to: { _ = state.page }))
+    }
+
+    @Test func `a generic state is observed`() {
+      var box = Box<Int>(elements: [1], limit: 2)
+      #expect(Tracking.announces({ box.limit = 3 }, to: { _ = box.limit }))
+      #expect(!Tracking.announces({ box.limit = 4 }, to: { _ = box.elements }))
+      #expect(Tracking.announces({ box.elements.append(2) }, to: { _ = box.elements }))
+    }
+
+    @Test func `a property whose setter is less visible is observed`() {
+      var state = Public()
+      #expect(Tracking.announces({ state.add(3) }, to: { _ = state.total }))
+      #expect(state.total == 3)
+    }
+
+    @Test func `a name that needs backquotes is observed`() {
+      var state = Public()
+      #expect(Tracking.announces({ state.default = 3 }, to: { _ = state.default }))
+    }
+
+    @propertyWrapper struct Clamped {
+      private var value: Int
+
+      init(wrappedValue: Int) { value = min(wrappedValue, 9) }
+
+      var wrappedValue: Int {
+        get { value }
+        set { value = min(newValue, 9) }
+      }
+    }
+
+    @ObservableState struct Wrapped {
+      var count = 0
+      @ObservableStateIgnored @Clamped var level = 0
+    }
+
+    @Test func `an ignored property may have a wrapper`() {
+      var state = Wrapped()
+      let identity = state._$id
+      #expect(!Tracking.announces({ state.level = 12 }, to: { _ = (state.level, state.count) }))
+      #expect(state.level == 9)
+      #expect(state._$id == identity)
+      #expect(Tracking.announces({ state.count = 1 }, to: { _ = (state.level, state.count) }))
+    }
+
+    @ObservableState struct Empty {}
+
+    @ObservableState struct Constants {
+      let id = 1
+    }
+
+    @Test func `a state without properties conforms`() {
+      #expect((Empty() as Any) is any ObservableState)
+      #expect(Constants().id == 1)
+      #expect(Constants()._$id != Constants()._$id)
+    }
+
+    @ObservableState struct Initialized {
+      var count: Int
+      var double: Int
+
+      init(count: Int) {
+        self.count = count
+        double = 2 * count
+      }
+    }
+
+    @Test func `an initializer of the type sets the properties`() {
+      let state = Initialized(count: 4)
+      #expect(state.count == 4 && state.double == 8)
+    }
+  }
+#endif

@@ -1,0 +1,157 @@
+import Dispatch
+import ReactorCore
+import ReactorRuntime
+import TestSupport
+import Testing
+
+/// A hosted loop whose foreign loop is called, since it watches no descriptors.
+@Suite struct CalledHostTests {
+  /// A foreign loop: a list of closures, which the test runs.
+  private final class Foreign: Sendable {
+    private let tasks = SystemMutex<[@Sendable () -> Void]>([])
+
+    func post(_ task: @escaping @Sendable () -> Void) { tasks.withLock { $0.append(task) } }
+
+    var count: Int { tasks.withLock { $0.count } }
+
+    /// Runs what was posted before.
+    func run() {
+      let present = tasks.withLock { tasks in
+        defer { tasks = [] }
+        return tasks
+      }
+      for task in present { task() }
+    }
+  }
+
+  @Test func `the closure is called once until the rounds are over`() throws {
+    let foreign = Foreign()
+    let hosted = try HostedLoop { hosted in foreign.post { hosted.run() } }
+    let reactors = (0..<4).map { _ in Script(on: hosted.placement, capacity: 4096) }
+    #expect(hosted.descriptor == -1)
+    for round in 1...10 {
+      #expect(foreign.count == 0)
+      #expect(
+        Threads.run(4) { thread in
+          for index in 0..<100 { reactors[(thread + index) % 4].send(round) }
+        })
+      #expect(foreign.count == 1)
+      foreign.run()
+      #expect(reactors.allSatisfy { $0.currentState.count == 100 * round })
+    }
+    #expect(hosted.loop.counters.wakes == 10)
+  }
+
+  @Test func `the closure is called again if work is left`() throws {
+    let foreign = Foreign()
+    let hosted = try HostedLoop(turnLimit: 1) { hosted in foreign.post { hosted.run(rounds: 2) } }
+    let reactor = Script(on: hosted.placement)
+    for action in 0..<5 { reactor.send(action) }
+    for done in [2, 4, 5] {
+      #expect(foreign.count == 1)
+      foreign.run()
+      #expect(reactor.currentState.count == done)
+    }
+    foreign.run()
+    #expect(foreign.count == 0)
+  }
+
+  @Test func `rounds that nothing asked for do no harm`() throws {
+    let foreign = Foreign()
+    let hosted = try HostedLoop { hosted in foreign.post { hosted.run() } }
+    let reactor = Script(on: hosted.placement)
+    hosted.run()
+    reactor.send(1)
+    hosted.run()
+    reactor.send(2)
+    // The first one was still on its way.
+    #expect(foreign.count == 2)
+    foreign.run()
+    #expect(reactor.currentState == [1, 2])
+    #expect(foreign.count == 0)
+  }
+
+  @Test func `nothing is forgotten while other threads send`() throws {
+    let queue = DispatchQueue(label: "foreign")
+    let hosted = try HostedLoop(turnLimit: 8) { hosted in queue.async { hosted.run(rounds: 1) } }
+    let reactors = (0..<3).map { _ in Script(on: hosted.placement, capacity: 64) }
+    #expect(
+      Threads.run(4) { thread in
+        for index in 0..<3000 { reactors[index % 3].send(thread) }
+      })
+    #expect(Threads.yield { reactors.allSatisfy { $0.withCurrentState { $0.count } == 4000 } })
+  }
+
+  @Test func `the foreign loop is asked for the first timer only`() throws {
+    let (foreign, asked) = (Foreign(), Record<Duration>())
+    let hosted = try HostedLoop(
+      onTimer: { asked.append($1) }, onWake: { hosted in foreign.post { hosted.run() } })
+    let fired = Record<Int>()
+    try hosted.loop.schedule(after: .seconds(100)) { fired.append(1) }
+    foreign.run()
+    try hosted.loop.schedule(after: .seconds(200)) { fired.append(2) }
+    foreign.run()
+    #expect(asked.elements.count == 1)
+    try hosted.loop.schedule(after: .milliseconds(20)) { fired.append(3) }
+    foreign.run()
+    #expect(asked.elements.count == 2)
+    #expect(asked.elements.last.map { $0 <= .milliseconds(20) } == true)
+    #expect(Threads.yield { hosted.run() == 1 })
+    #expect(fired.elements == [3])
+    // The call for the next one is still to come, and is not asked for again.
+    hosted.run()
+    #expect(asked.elements.count { $0 > .seconds(90) } == 1)
+    // Shortly before its time the third one may be asked for twice more, however many rounds run; and once more if its time
+    // comes between a round and the request.
+    #expect(asked.elements.count <= 5)
+  }
+
+  @Test func `without a closure for timers a timer calls the other closure`() throws {
+    let foreign = Foreign()
+    let hosted = try HostedLoop { hosted in foreign.post { hosted.run() } }
+    let fired = Record<Int>()
+    try hosted.loop.schedule(after: .milliseconds(5)) { fired.append(1) }
+    foreign.run()
+    #expect(Threads.yield { foreign.count == 1 })
+    foreign.run()
+    #expect(
+      Threads.yield {
+        foreign.run()
+        return fired.elements == [1]
+      })
+  }
+
+  @Test func `a descriptor is refused since nothing polls it`() throws {
+    let hosted = try HostedLoop { _ in }
+    for _ in 0..<2 {
+      #expect(throws: WatchError.notPolled) { try hosted.loop.watch(0, for: .readable) { _, _ in } }
+    }
+  }
+
+  @Test func `the foreign loop that is called runs a closed loop to its end`() throws {
+    let foreign = Foreign()
+    let hosted = try HostedLoop { hosted in foreign.post { hosted.run() } }
+    let reactor = Script(on: hosted.placement)
+    reactor.send(1)
+    hosted.beginClosing()
+    #expect(throws: SendError.closed) { try reactor.trySend(2) }
+    foreign.run()
+    #expect(hosted.loop.finishClosing(before: .now).isEmpty)
+    #expect(reactor.currentState == [1])
+    #expect(foreign.count == 0)
+  }
+
+  @Test func `a loop that is closed while it is idle asks for its last round`() throws {
+    let foreign = Foreign()
+    let hosted = try HostedLoop { hosted in foreign.post { hosted.run() } }
+    hosted.run()
+    hosted.beginClosing()
+    #expect(foreign.count == 1)
+    foreign.run()
+    #expect(hosted.loop.finishClosing(before: .now).isEmpty)
+    // From then on it asks for none, since there may be no foreign loop any more.
+    hosted.beginClosing()
+    hosted.shutdown()
+    #expect(foreign.count == 0)
+  }
+}

@@ -1,0 +1,38 @@
+import ReactorCore
+import TestSupport
+import Testing
+
+@testable import ReactorRuntime
+
+/// The list of the threads that host loops.
+@Suite struct HostThreadTests {
+  @Test func `a host goes away as fast beside very many of one thread as beside a few`() {
+    func duration(beside count: Int) -> Duration {
+      let others = (0..<count).map { _ in HostThread() }
+      for other in others { other.note() }
+      let begin = ContinuousClock.now
+      for _ in 0..<5000 { HostThread().note() }
+      let duration = ContinuousClock.now - begin
+      withExtendedLifetime(others) {}
+      return duration
+    }
+    _ = duration(beside: 16)
+    let few = duration(beside: 16)
+    let many = duration(beside: 1 << 14)
+    #expect(many < few * 10 + .milliseconds(100), "few: \(few), very many: \(many)")
+  }
+
+  @Test func `a thread runs the rounds of its loops in their order`() throws {
+    let log = Record<Int>()
+    let ended = Threads.start {
+      let loops = (0..<20).compactMap { _ in try? HostedLoop { _ in } }
+      #expect(loops.count == 20)
+      for (number, hosted) in loops.enumerated() { try? hosted.loop.execute { log.append(number) } }
+      // If a thread with the same token has left loops, those run, too.
+      #expect(HostThread.runRounds() ?? 0 >= 20)
+      withExtendedLifetime(loops) {}
+    }
+    #expect(ended.wait())
+    #expect(log.elements == Array(0..<20))
+  }
+}
