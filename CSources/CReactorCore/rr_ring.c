@@ -11,27 +11,50 @@ static size_t size_of_words(uint64_t capacity) {
   return size % 4096 == 0 ? size + 2048 + RR_CACHE_LINE : size;
 }
 
-rr_status rr_ring_create(rr_ring **out, uint64_t capacity, size_t size, size_t alignment,
-                         uint64_t start) {
-  *out = NULL;
-  const rr_status status = rr_slots_check(capacity, size, alignment);
-  if (status != RR_OK) return status;
-  rr_ring *ring = rr_platform_in_use->allocate(_Alignof(rr_ring), sizeof(rr_ring));
-  if (ring == NULL) return RR_OUT_OF_MEMORY;
+/* Makes a ring of few slots in one block. Returns NULL if there is no memory. */
+static rr_ring *create_small(uint64_t capacity, size_t stride) {
+  size_t size = offsetof(rr_ring, few_payloads) + (size_t)capacity * stride;
+  if (size < sizeof(rr_ring)) size = sizeof(rr_ring);
+  rr_ring *ring =
+      rr_platform_in_use->allocate(_Alignof(rr_ring), rr_round_up(size, _Alignof(rr_ring)));
+  if (ring == NULL) return NULL;
+  for (uint64_t i = 0; i < RR_RING_FEW; i++) atomic_init(&ring->few_words[i], 0);
+  ring->memory = NULL;
+  ring->words = ring->few_words;
+  ring->payloads = ring->few_payloads;
+  return ring;
+}
 
-  ring->stride = rr_round_up(size, alignment);
+/* Makes a ring whose slots are a block of their own. Returns NULL if there is no memory. */
+static rr_ring *create_large(uint64_t capacity, size_t stride) {
+  rr_ring *ring = rr_platform_in_use->allocate(_Alignof(rr_ring), sizeof(rr_ring));
+  if (ring == NULL) return NULL;
   const size_t words_size = size_of_words(capacity);
-  /* Zeros are a word with run 0, which is never published: "nothing yet", whatever the cursor. */
-  ring->memory = rr_platform_in_use->allocate_zeroed(
-      words_size + rr_slots_size(capacity, ring->stride) + RR_CACHE_LINE);
+  ring->memory = rr_platform_in_use->allocate_zeroed(words_size + rr_slots_size(capacity, stride) +
+                                                     RR_CACHE_LINE);
   if (ring->memory == NULL) {
     rr_platform_in_use->release(ring);
-    return RR_OUT_OF_MEMORY;
+    return NULL;
   }
   unsigned char *first_line =
       (unsigned char *)rr_round_up((size_t)(uintptr_t)ring->memory, (size_t)RR_CACHE_LINE);
   ring->words = (_Atomic uint64_t *)(void *)first_line;
   ring->payloads = first_line + words_size;
+  return ring;
+}
+
+/* The words of a new ring are zeros: run 0, which is never published, means "nothing yet", whatever
+ * the cursor. */
+rr_status rr_ring_create(rr_ring **out, uint64_t capacity, size_t size, size_t alignment,
+                         uint64_t start) {
+  *out = NULL;
+  const rr_status status = rr_slots_check(capacity, size, alignment);
+  if (status != RR_OK) return status;
+  const size_t stride = rr_round_up(size, alignment);
+  const bool is_small = capacity <= RR_RING_FEW && alignment <= 16;
+  rr_ring *ring = is_small ? create_small(capacity, stride) : create_large(capacity, stride);
+  if (ring == NULL) return RR_OUT_OF_MEMORY;
+  ring->stride = stride;
   ring->capacity = capacity;
   ring->mask = capacity - 1;
   ring->run_left = 0;
@@ -49,7 +72,7 @@ void rr_ring_reset(rr_ring *ring, uint64_t head, uint64_t tail) {
 
 void rr_ring_destroy(rr_ring *ring) {
   if (ring == NULL) return;
-  rr_platform_in_use->release(ring->memory);
+  if (ring->memory != NULL) rr_platform_in_use->release(ring->memory);
   rr_platform_in_use->release(ring);
 }
 

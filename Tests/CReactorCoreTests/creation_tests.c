@@ -98,7 +98,10 @@ static void test_limits(void) {
   } while (0)
 
 static void test_allocation_failures(void) {
-  CHECK_EACH_ALLOCATION(rr_ring, rr_ring_create(&object, 8, 8, 8, 0), rr_ring_destroy, 2);
+  /* A ring of few slots is one block. */
+  CHECK_EACH_ALLOCATION(rr_ring, rr_ring_create(&object, 8, 8, 8, 0), rr_ring_destroy, 1);
+  CHECK_EACH_ALLOCATION(rr_ring, rr_ring_create(&object, 8, 32, 32, 0), rr_ring_destroy, 2);
+  CHECK_EACH_ALLOCATION(rr_ring, rr_ring_create(&object, 16, 8, 8, 0), rr_ring_destroy, 2);
   CHECK_EACH_ALLOCATION(rr_lanes, rr_lanes_create(&object, 4, 8, 8, 8, 0), rr_lanes_destroy, 2);
   CHECK_EACH_ALLOCATION(rr_trampoline, rr_trampoline_create(&object, 48), rr_trampoline_destroy, 1);
   CHECK_EACH_ALLOCATION(rr_eventcount, rr_eventcount_create(&object, RR_EVENTCOUNT_FUTEX),

@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "CReactorCore.h"
 #include "check.h"
 
@@ -13,6 +15,30 @@ static void put(rr_ring *ring, uint64_t cursor, uint64_t value) {
 
 static uint64_t get(const rr_ring *ring, uint64_t cursor) {
   return *(const uint64_t *)rr_ring_payload(ring, cursor);
+}
+
+/* Payloads of each size and alignment have their memory for themselves, in rings of one block and
+ * of two. The sanitizer checks the ends of the blocks. */
+static void test_payloads(uint64_t capacity, size_t size, size_t alignment) {
+  rr_ring *ring = NULL;
+  CHECK(rr_ring_create(&ring, capacity, size, alignment, 0) == RR_OK);
+  for (uint64_t i = 0; i < capacity; i++) {
+    uint64_t cursor;
+    CHECK(rr_ring_try_claim(ring, 1, &cursor) == RR_OK);
+    unsigned char *payload = rr_ring_payload(ring, cursor);
+    CHECK((uintptr_t)payload % alignment == 0);
+    memset(payload, (int)(i + 1), rr_ring_stride(ring));
+    rr_ring_publish(ring, cursor, 1);
+  }
+  for (uint64_t i = 0; i < capacity; i++) {
+    CHECK(rr_ring_peek(ring, i) == 1);
+    const unsigned char *payload = rr_ring_payload(ring, i);
+    for (size_t at = 0; at < rr_ring_stride(ring); at++)
+      CHECK(payload[at] == (unsigned char)(i + 1));
+    rr_ring_release(ring, i + 1);
+  }
+  CHECK(rr_ring_was_count(ring) == 0);
+  rr_ring_destroy(ring);
 }
 
 static void test_full_and_order(uint64_t capacity) {
@@ -180,6 +206,11 @@ static void test_layout(void) {
 
 void test_ring(void) {
   for (uint64_t capacity = 1; capacity <= 1024; capacity *= 2) test_full_and_order(capacity);
+  for (uint64_t capacity = 1; capacity <= 16; capacity *= 2) {
+    for (size_t alignment = 1; alignment <= 32; alignment *= 2) {
+      for (size_t size = 1; size <= 200; size += 33) test_payloads(capacity, size, alignment);
+    }
+  }
   test_claim_counts();
   test_late_publication();
   test_close();

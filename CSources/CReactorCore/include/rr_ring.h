@@ -20,7 +20,9 @@
  *
  * The words and the payloads are two arrays. So eight words share a cache line and the payloads of
  * a batch lie side by side: fewer lines go from the producers to the consumer than if each word
- * stood before its payload.
+ * stood before its payload. A ring of at most 8 slots is one block, with its words in the line of
+ * the tail and its payloads behind the head: lines that a send and a drain need anyway. Most such
+ * rings belong to one of very many reactors, where each line is a miss.
  *
  * tail holds the claim cursor, doubled, and the closed flag in bit 0. So one compare-and-swap both
  * claims and detects that the ring was closed, and no claim succeeds after close(). A fetch-and-add
@@ -61,6 +63,7 @@
 #define RR_RING_MAX_RUN 127
 #endif
 #define RR_RING_SKIP 128
+#define RR_RING_FEW 8
 
 typedef struct rr_ring {
   /* Constant after creation. */
@@ -69,14 +72,16 @@ typedef struct rr_ring {
   uint64_t mask;
   uint64_t capacity;
   size_t stride; /* distance from payload to payload in bytes */
-  void *memory;  /* the block that contains both arrays */
+  void *memory;  /* the block that contains both arrays; NULL if this one does */
   /* Written by producers. */
   _Alignas(RR_CACHE_LINE) _Atomic uint64_t tail; /* claim cursor * 2 + closed */
   _Atomic uint64_t head_seen; /* a recent head: spares producers the consumer's line */
+  _Atomic uint64_t few_words[RR_RING_FEW];
   /* Written by the consumer. */
   _Alignas(RR_CACHE_LINE) _Atomic uint64_t head; /* every slot before it is released */
   uint32_t run_left; /* slots at head that belong to a run already peeked: only the first slot of a
                         run has the word */
+  _Alignas(16) unsigned char few_payloads[RR_CACHE_LINE - 16]; /* and on behind the structure */
 } rr_ring;
 
 /* Creates a ring of `capacity` slots for payloads of `size` bytes aligned to `alignment`. `start`
