@@ -9,16 +9,30 @@ import Synchronization
 /// Unsafe: the holder's deinit must call ``releaseObject()``, and nothing may use the reference afterwards.
 @unsafe
 public struct AtomicReference<Object: AnyObject & Sendable>: ~Copyable, Sendable {
-  @usableFromInline let object = Atomic<Unmanaged<Object>?>(nil)
+  /// The object's address; 0 without an object. Not an `Unmanaged<Object>`, whose metadata code that is not specialised looks
+  /// up at each access: the deinitializer of a generic class, which took most of the time in which a reactor ends.
+  @usableFromInline let address = Atomic<UInt>(0)
 
   /// Creates a reference without an object.
   @inlinable
+  @inline(__always)
   public init() {}
 
   /// Whether the object was set. Any thread.
   // Relaxed: nothing is read through the object.
   @inlinable
-  public var isSet: Bool { object.load(ordering: .relaxed) != nil }
+  @inline(__always)
+  public var isSet: Bool { address.load(ordering: .relaxed) != 0 }
+
+  @inlinable
+  @inline(__always)
+  static func object(at address: UInt) -> Unmanaged<Object>? {
+    UnsafeRawPointer(bitPattern: address).map { .fromOpaque($0) }
+  }
+
+  @inlinable
+  @inline(__always)
+  static func address(of object: Unmanaged<Object>) -> UInt { UInt(bitPattern: object.toOpaque()) }
 
   /// Calls `body` with the object if it was set, and returns the result. Any thread; wait-free.
   // Acquire: the initialization of the object, from the thread that set it. Sequentially consistent: one thread releases
@@ -28,7 +42,7 @@ public struct AtomicReference<Object: AnyObject & Sendable>: ~Copyable, Sendable
   @inline(__always)
   @discardableResult
   public func use<Result>(_ body: (Object) -> Result) -> Result? {
-    object.load(ordering: .sequentiallyConsistent)?._withUnsafeGuaranteedRef(body)
+    Self.object(at: address.load(ordering: .sequentiallyConsistent))?._withUnsafeGuaranteedRef(body)
   }
 
   /// Sets the object unless another thread was first. Returns the object that is set. Any thread.
@@ -37,11 +51,20 @@ public struct AtomicReference<Object: AnyObject & Sendable>: ~Copyable, Sendable
     let mine = Unmanaged.passRetained(new)
     // Release: the initialization of the object, to the threads that use it. Acquire: the initialization of the object
     // that another thread set first.
-    let (isSet, first) = object.compareExchange(
-      expected: nil, desired: mine, ordering: .sequentiallyConsistent)
+    let (isSet, first) = address.compareExchange(
+      expected: 0, desired: Self.address(of: mine), ordering: .sequentiallyConsistent)
     if isSet { return new }
     mine.release()
-    return first.unsafelyUnwrapped.takeUnretainedValue()
+    return Self.object(at: first).unsafelyUnwrapped.takeUnretainedValue()
+  }
+
+  /// As ``setIfNil(_:)``, of an object that lives as long as the process: it is not retained, since many threads that count
+  /// the references to one object wait for each other. ``releaseObject()`` must not be called then.
+  @inlinable
+  public func setPermanent(_ new: UncountedReference<Object>) {
+    // As in `setIfNil(_:)`.
+    _ = address.compareExchange(
+      expected: 0, desired: Self.address(of: new.object), ordering: .sequentiallyConsistent)
   }
 
   /// Replaces the object unless another thread was first. Any thread.
@@ -54,8 +77,9 @@ public struct AtomicReference<Object: AnyObject & Sendable>: ~Copyable, Sendable
   public func replace(_ old: Object, with new: Object) -> Bool {
     let (mine, its) = (Unmanaged.passRetained(new), Unmanaged.passUnretained(old))
     // As in `setIfNil(_:)`.
-    let isSet = object.compareExchange(expected: its, desired: mine, ordering: .sequentiallyConsistent)
-      .exchanged
+    let isSet = address.compareExchange(
+      expected: Self.address(of: its), desired: Self.address(of: mine), ordering: .sequentiallyConsistent
+    ).exchanged
     (isSet ? its : mine).release()
     return isSet
   }
@@ -63,7 +87,10 @@ public struct AtomicReference<Object: AnyObject & Sendable>: ~Copyable, Sendable
   /// Releases the object. The holder's deinit, after every other use.
   // Acquire: the initialization of the object, which this may destroy.
   @inlinable
-  public func releaseObject() { object.exchange(nil, ordering: .acquiring)?.release() }
+  public func releaseObject() {
+    // Relaxed: no other thread sets it any more. The check spares most references the read-modify-write.
+    if isSet { Self.object(at: address.exchange(0, ordering: .acquiring))?.release() }
+  }
 }
 
 /// A reference that does not retain its object, so that using the object needs no reference counting. Counting costs more
@@ -78,6 +105,9 @@ public struct UncountedReference<Object: AnyObject & Sendable>: Sendable {
   /// Refers to `object` without retaining it.
   @inlinable
   public init(_ object: Object) { self.object = .passUnretained(object) }
+
+  @inlinable
+  init(_ object: Unmanaged<Object>) { self.object = object }
 
   /// Calls `body` with the object.
   @inlinable
@@ -129,20 +159,24 @@ extension AtomicReference where Object: ListedObject {
   ///   - isWanted: Whether it is the object. Called with the newest first.
   ///   - make: Makes an object to be added behind the newest one, which it must keep. If it returns nil, none is added. Called once
   ///     more if another thread adds one meanwhile.
-  /// - Returns: Nil if `make` returned nil.
+  /// - Returns: Nil if `make` returned nil. The list keeps the object. It is not retained: threads that count the references to
+  ///   one object wait for each other.
+  @inlinable
   public func first(
     where isWanted: (Object) -> Bool, orAdd make: (_ newest: Object?) -> Object?
-  ) -> Object? {
+  ) -> UncountedReference<Object>? {
     while true {
-      let newest = use { $0 }
+      // As in `use(_:)`.
+      let newest = Self.object(at: address.load(ordering: .sequentiallyConsistent))
       var next = newest
       while let object = next {
-        if isWanted(object) { return object }
-        next = object.earlier
+        if object._withUnsafeGuaranteedRef(isWanted) { return UncountedReference(object) }
+        next = object._withUnsafeGuaranteedRef { object in object.earlier.map { .passUnretained($0) } }
       }
-      guard let new = make(newest) else { return nil }
-      let isAdded = newest.map { replace($0, with: new) } ?? (setIfNil(new) === new)
-      if isAdded { return new }
+      let first = newest?.takeUnretainedValue()
+      guard let new = make(first) else { return nil }
+      let isAdded = first.map { replace($0, with: new) } ?? (setIfNil(new) === new)
+      if isAdded { return UncountedReference(new) }
     }
   }
 }

@@ -15,38 +15,28 @@ import Synchronization
 public struct StampedQueue<Element>: ~Copyable {
   @usableFromInline typealias Entry = (stamp: UInt64, element: Element)
 
-  @usableFromInline
-  struct Fields: ~Copyable {
-    /// At the address of the structure: see ``turnEnds``.
-    @usableFromInline var ends = TurnEnds.Fields()
-    // 32 bits each, and in this order, because every reactor has these fields: 32 bytes. The owner writes them at each action
-    // that it sends to itself. Of a larger size, they share a cache line with objects that readers read.
-    @usableFromInline var capacity: UInt32 = 0
-    @usableFromInline var first: UInt32 = 0
-    /// Relaxed: other threads read it only as a statistic.
-    @usableFromInline let count = Atomic<UInt32>(0)
-    @usableFromInline var entries: UnsafeMutablePointer<Entry>?
-    @usableFromInline init() {}
-  }
+  @usableFromInline typealias Fields = StampedQueueFields
 
   @usableFromInline let fields: UnsafeMutablePointer<Fields>
+
+  @inlinable
+  @inline(__always)
+  var entries: UnsafeMutablePointer<Entry>? {
+    fields.pointee.entries?.assumingMemoryBound(to: Entry.self)
+  }
 
   /// For how many elements an empty queue keeps its memory.
   @inlinable
   public static var keptCapacity: Int { 1024 }
 
   /// Creates an empty queue without memory.
-  public init() {
-    let counters = MemoryLayout<TurnCounters.Fields>.self
-    let memory = UnsafeMutableRawPointer.allocate(
-      byteCount: MemoryLayout<Fields>.stride + counters.stride,
-      alignment: max(MemoryLayout<Fields>.alignment, counters.alignment))
-    fields = memory.initializeMemory(as: Fields.self, to: Fields())
-    turnCounters.initialize()
-  }
+  @inlinable
+  @inline(__always)
+  public init() { fields = StampedQueueFields.make() }
 
   deinit {
-    while removeFirst() != nil {}
+    // The check spares the usual case the metadata of the element, which a deinitializer that is not specialised looks up.
+    if !isEmpty { while removeFirst() != nil {} }
     fields.pointee.entries?.deallocate()
     turnCounters.deinitialize()
     fields.deinitialize(count: 1)
@@ -67,6 +57,7 @@ public struct StampedQueue<Element>: ~Copyable {
 
   /// Whether the queue is empty.
   @inlinable
+  @inline(__always)
   public var isEmpty: Bool { count == 0 }
 
   /// The stamp of the oldest element.
@@ -79,7 +70,7 @@ public struct StampedQueue<Element>: ~Copyable {
 
   @inlinable
   var oldest: UnsafeMutablePointer<Entry>? {
-    count == 0 ? nil : fields.pointee.entries.unsafelyUnwrapped + Int(fields.pointee.first)
+    count == 0 ? nil : entries.unsafelyUnwrapped + Int(fields.pointee.first)
   }
 
   /// Adds an element. Amortized O(1).
@@ -88,7 +79,7 @@ public struct StampedQueue<Element>: ~Copyable {
     let count = count
     if count == fields.pointee.capacity { grow() }
     let end = (fields.pointee.first &+ count) & (fields.pointee.capacity &- 1)
-    (fields.pointee.entries.unsafelyUnwrapped + Int(end)).initialize(to: (stamp, element))
+    (entries.unsafelyUnwrapped + Int(end)).initialize(to: (stamp, element))
     setCount(count + 1)
   }
 
@@ -150,6 +141,7 @@ public struct StampedQueue<Element>: ~Copyable {
   // MARK: Implementation
 
   @inlinable
+  @inline(__always)
   var count: UInt32 { fields.pointee.count.load(ordering: .relaxed) }
 
   // A load and a store instead of a read-modify-write, because one thread at a time changes it.
@@ -159,7 +151,7 @@ public struct StampedQueue<Element>: ~Copyable {
   @inlinable
   @inline(never)
   func grow() {
-    let (old, oldCapacity, first) = (fields.pointee.entries, fields.pointee.capacity, fields.pointee.first)
+    let (old, oldCapacity, first) = (entries, fields.pointee.capacity, fields.pointee.first)
     let capacity = max(4, oldCapacity * 2)
     let entries = UnsafeMutablePointer<Entry>.allocate(capacity: Int(capacity))
     for index in 0..<count {
@@ -167,7 +159,7 @@ public struct StampedQueue<Element>: ~Copyable {
       (entries + Int(index)).moveInitialize(from: from, count: 1)
     }
     old?.deallocate()
-    fields.pointee.entries = entries
+    fields.pointee.entries = UnsafeMutableRawPointer(entries)
     fields.pointee.capacity = capacity
     fields.pointee.first = 0
   }
@@ -178,6 +170,33 @@ public struct StampedQueue<Element>: ~Copyable {
     fields.pointee.entries = nil
     fields.pointee.capacity = 0
     fields.pointee.first = 0
+  }
+}
+
+/// The fields of a ``StampedQueue``. Not generic, so that code which is not specialised needs no metadata for them.
+@usableFromInline
+struct StampedQueueFields: ~Copyable {
+  /// At the address of the structure: see ``StampedQueue/turnEnds``.
+  @usableFromInline var ends = TurnEnds.Fields()
+  // 32 bits each, and in this order, because every reactor has these fields: 32 bytes. The owner writes them at each action
+  // that it sends to itself. Of a larger size, they share a cache line with objects that readers read.
+  @usableFromInline var capacity: UInt32 = 0
+  @usableFromInline var first: UInt32 = 0
+  /// Relaxed: other threads read it only as a statistic.
+  @usableFromInline let count = Atomic<UInt32>(0)
+  @usableFromInline var entries: UnsafeMutableRawPointer?
+  private init() {}
+
+  /// Allocates the fields of an empty queue, and behind them the counters of its owner.
+  @usableFromInline
+  static func make() -> UnsafeMutablePointer<StampedQueueFields> {
+    let counters = MemoryLayout<TurnCounters.Fields>.self
+    let memory = UnsafeMutableRawPointer.allocate(
+      byteCount: MemoryLayout<StampedQueueFields>.stride + counters.stride,
+      alignment: max(MemoryLayout<StampedQueueFields>.alignment, counters.alignment))
+    let fields = memory.initializeMemory(as: StampedQueueFields.self, to: StampedQueueFields())
+    TurnCounters(behind: fields + 1).initialize()
+    return fields
   }
 }
 

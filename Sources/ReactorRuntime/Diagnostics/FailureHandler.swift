@@ -33,7 +33,7 @@ final class FailureHandler: ListedObject {
       orAdd: { newest in
         if let newest, newest.count >= most { return nil }
         return FailureHandler(body, code, after: newest)
-      }) ?? FailureHandler(body, code, after: nil)
+      })?.use({ $0 }) ?? FailureHandler(body, code, after: nil)
   }
 
   /// Keeps the closure as it is: as the value of a type parameter it would be wrapped in a new one.

@@ -30,6 +30,10 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
 
   @inlinable var reentrantCapacity: Int { Int(storedReentrantCapacity) }
 
+  /// Whether anything is inside, or was since the mailbox was made. The holder, last of all.
+  @inline(__always)
+  var hasStorage: Bool { ring.newest.isSet || overflow.isSet || !ownerQueue.isEmpty }
+
   /// Frees everything. The holder, last of all.
   func free() {
     ring.free()

@@ -192,7 +192,32 @@ struct TransformStreams<Action: Sendable, Mutation: Sendable, State: Sendable>: 
 /// The identity of a stream that a transform was given.
 @usableFromInline
 final class PortIdentity: Sendable {
+  /// Whether the transform is the default one, which returns the stream unchanged. Relaxed: the thread that calls the transforms
+  /// reads it.
+  fileprivate let isOfDefault = Atomic(false)
+
   @usableFromInline init() {}
+}
+
+extension Observable {
+  /// Returns this stream, and notes that a default transform was given it. A transform of a user cannot call that: its own has
+  /// the same name.
+  @usableFromInline
+  func notingDefault() -> Observable {
+    if let port = portIdentity { port.isOfDefault.store(true, ordering: .relaxed) }
+    return self
+  }
+
+  fileprivate var isOfDefault: Bool { portIdentity?.isOfDefault.load(ordering: .relaxed) ?? false }
+
+  private var portIdentity: PortIdentity? {
+    if case .stream(_, let identity?) = source { identity as? PortIdentity } else { nil }
+  }
+}
+
+extension TransformStreams {
+  /// Whether default transforms were given all of them.
+  var areOfDefaults: Bool { action.isOfDefault && mutation.isOfDefault && state.isOfDefault }
 }
 
 /// The streams of a reactor that have not ended.

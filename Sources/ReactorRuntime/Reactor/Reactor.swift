@@ -86,13 +86,13 @@ extension Reactor {
   }
 
   @inlinable
-  public func transform(action: Observable<Action>) -> Observable<Action> { action }
+  public func transform(action: Observable<Action>) -> Observable<Action> { action.notingDefault() }
 
   @inlinable
-  public func transform(mutation: Observable<Mutation>) -> Observable<Mutation> { mutation }
+  public func transform(mutation: Observable<Mutation>) -> Observable<Mutation> { mutation.notingDefault() }
 
   @inlinable
-  public func transform(state: Observable<State>) -> Observable<State> { state }
+  public func transform(state: Observable<State>) -> Observable<State> { state.notingDefault() }
 }
 
 extension Reactor where Mutation == Never {

@@ -105,6 +105,17 @@ extension Runtime {
       insert(.unconnected)
       return firstState(of: reactor)
     }
+    // The streams for the transforms cost more than all the rest of a reactor's start.
+    if hasDefaultTransforms {
+      let initial = firstState(of: reactor)
+      // An initial state that observes `state` needs them none the less.
+      if !extraStages.contains(.observedState) { return initial }
+      let owner = PortReactor(reactor, part: self)
+      let ports = ports(of: owner)
+      noteTransforms(ports, given: ports, of: reactor)
+      owner.makeWeak()
+      return initial
+    }
     var owner = PortReactor(reactor, part: self)
     let initial = callTransforms(of: reactor, owner)
     if !isKnownUniquelyReferenced(&owner) { owner.makeWeak() }
@@ -167,6 +178,7 @@ extension Runtime {
     if !transformed.action.isIdentical(to: ports.action) { found.insert(.transformedAction) }
     if !transformed.mutation.isIdentical(to: ports.mutation) { found.insert(.transformedMutation) }
     if !transformed.state.isIdentical(to: ports.state) { found.insert(.transformedState) }
+    if found.isEmpty { noteDefaults(ports) }
     if R.isDurable {
       precondition(
         !found.contains(.transformedState),

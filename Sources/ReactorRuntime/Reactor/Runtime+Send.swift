@@ -258,8 +258,7 @@ extension Runtime {
       """)
     let isFirst = state.tryInitialize {
       // All of this happens before the state is published: from then on other threads read it.
-      bindKind(type(of: reactor), Self.makeLoopHandler(of: R.self))
-      bindTurnObserver(of: reactor)
+      bindKind(of: reactor, Self.makeLoopHandler(of: R.self))
       #if DEBUG
         checks.reactor.value = ObjectIdentifier(reactor)
         beginChecks(of: reactor)

@@ -297,17 +297,22 @@ extension Runtime {
   }
 }
 
-/// What all reactors of one type share: how reports name them, and how a loop calls them.
+/// What all reactors of one type share: how reports name them, how a loop calls them, and what is found out once, because finding
+/// it out costs more than all the rest of a reactor's start.
 @usableFromInline
 final class ReactorKind: ListedObject {
   let type: any AnyObject.Type
   @usableFromInline let loopHandler: LoopHandler
+  let isTurnObserving: Bool
+  /// Whether a reactor of this type has the default transforms, and so each of them. Relaxed: nothing else is read because of it.
+  let hasDefaultTransforms = Atomic(false)
   @usableFromInline let earlier: ReactorKind?
 
   private init(_ type: any AnyObject.Type, _ loopHandler: @escaping LoopHandler, after earlier: ReactorKind?)
   {
     self.type = type
     self.loopHandler = loopHandler
+    isTurnObserving = type is any TurnObserving.Type
     self.earlier = earlier
   }
 
@@ -318,7 +323,9 @@ final class ReactorKind: ListedObject {
   ///
   /// - Parameter loopHandler: The one of this type. It captures nothing, so one is as good as another.
   @usableFromInline
-  static func of(_ type: any AnyObject.Type, _ loopHandler: @escaping LoopHandler) -> ReactorKind {
+  static func of(
+    _ type: any AnyObject.Type, _ loopHandler: @escaping LoopHandler
+  ) -> UncountedReference<ReactorKind> {
     let kind = newest.first(where: { $0.type == type }, orAdd: { ReactorKind(type, loopHandler, after: $0) })
     guard let kind else { preconditionFailure("a kind was not made") }
     return kind

@@ -23,7 +23,7 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
   @usableFromInline let host: Loop?
   @usableFromInline let pipelineReference = AtomicReference<Pipeline<Action, Mutation, State>>()
   @usableFromInline let extrasReference = AtomicReference<RuntimeExtras>()
-  /// The kind of the reactor that this serves; set at the start.
+  /// The kind of the reactor that this serves; set at the start. Kinds are permanent.
   @usableFromInline let kindReference = AtomicReference<ReactorKind>()
   #if Metrics
     /// Measures turns, from the moment that it is set.
@@ -100,6 +100,20 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
   }
 
   deinit {
+    // The checks spare a reactor that has none of that the metadata of its types, which this code, since it is not specialised,
+    // looks up.
+    if pipelineReference.isSet || mailbox.hasStorage { discardAll() }
+    mailbox.turnEnds.take().run()
+    // Not earlier: what was discarded may have used the mailbox.
+    if mailbox.hasStorage { mailbox.free() }
+    if extrasReference.isSet { endExtras() }
+    #if Metrics
+      turnTimes.releaseObject()
+    #endif
+  }
+
+  /// Ends the pipeline and reports what waits. The deinitializer.
+  private func discardAll() {
     TurnMark.whileDiscarding {
       pipelineReference.use { $0.dispose() }
       pipelineReference.releaseObject()
@@ -107,14 +121,12 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
       // away inside its own `mutate`.
       for work in mailbox.removeAll() { discard(work, nil) }
     }
-    mailbox.turnEnds.take().run()
-    mailbox.free()
+  }
+
+  /// The deinitializer.
+  private func endExtras() {
     extrasReference.use { extras in extras.termination.use { $0.finish() } }
     extrasReference.releaseObject()
-    kindReference.releaseObject()
-    #if Metrics
-      turnTimes.releaseObject()
-    #endif
   }
 
   /// Nil on placement ``Placement/caller``.
@@ -210,8 +222,24 @@ extension Runtime {
 
   /// Notes the kind of the reactor. The owner, at the start. Not inlinable: each reactor type would contain it.
   @usableFromInline
-  func bindKind(_ type: any AnyObject.Type, _ handler: @escaping LoopHandler) {
-    _ = kindReference.setIfNil(.of(type, handler))
+  func bindKind(of reactor: any AnyObject & Sendable, _ handler: @escaping LoopHandler) {
+    let kind = ReactorKind.of(type(of: reactor), handler)
+    kindReference.setPermanent(kind)
+    if kind.use({ $0.isTurnObserving }) { bindTurnObserver(of: reactor) }
+  }
+
+  /// Whether the reactor's transforms are known to be the default ones. The owner, at the start.
+  @usableFromInline
+  var hasDefaultTransforms: Bool {
+    kindReference.use { $0.hasDefaultTransforms.load(ordering: .relaxed) } ?? false
+  }
+
+  /// Notes for the reactor's kind whether its transforms are the default ones. The owner, at the start.
+  @usableFromInline
+  func noteDefaults(_ ports: TransformStreams<Action, Mutation, State>) {
+    if ports.areOfDefaults {
+      kindReference.use { $0.hasDefaultTransforms.store(true, ordering: .relaxed) }
+    }
   }
 
   private static func name(of type: (any AnyObject.Type)?) -> String {

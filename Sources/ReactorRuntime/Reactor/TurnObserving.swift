@@ -35,9 +35,7 @@ extension TurnObserving {
 }
 
 extension Runtime {
-  /// Makes the runtime call the reactor at the end of each turn, if that is ``TurnObserving``. The owner, at the start. Not
-  /// inlinable: each reactor type would contain the cast.
-  @usableFromInline
+  /// Makes the runtime call the reactor, which is ``TurnObserving``, at the end of each turn. The owner, at the start.
   func bindTurnObserver(of reactor: any AnyObject & Sendable) {
     guard let observing = reactor as? any TurnObserving else { return }
     ensureExtras().turnHook = observing.makeTurnHook()

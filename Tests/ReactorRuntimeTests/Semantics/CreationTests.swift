@@ -178,4 +178,32 @@ import Testing
       #expect(seen.elements.last == play.currentState)
     }
   }
+
+  /// A reactor with default transforms. `initialState` may be the first to observe the states.
+  private final class Plain: Reactor {
+    typealias Action = Int
+    let runtime = Runtime<Int, Int, Int>()
+    private let states: Record<Int>?
+
+    init(observing states: Record<Int>?) { self.states = states }
+
+    var initialState: Int {
+      if let states { state.subscribe(onNext: { states.append($0) }) }
+      return 7
+    }
+
+    func reduce(into state: inout Int, mutation: Int) { state += mutation }
+  }
+
+  @Test func `Each reactor of a type with default transforms starts like the first one`() {
+    Plain(observing: nil).send(1)
+    for _ in 0..<3 {
+      let states = Record<Int>()
+      let reactor = Plain(observing: states)
+      reactor.send(1)
+      reactor.send(2)
+      #expect(states.elements == [7, 8, 10])
+      #expect(reactor.currentState == 10)
+    }
+  }
 }
