@@ -10,7 +10,8 @@ public struct LateValue: ~Copyable {
   @usableFromInline typealias Words = (UInt64, UInt64, UInt64, UInt64)
 
   @usableFromInline var words: Words = (0, 0, 0, 0)
-  @usableFromInline var isSet = false
+  /// Whether there is something to destroy: a value that is more than its bytes.
+  @usableFromInline var mustDestroy = false
 
   /// Creates an empty place.
   @inlinable
@@ -37,7 +38,8 @@ public struct LateValue: ~Copyable {
         memory.initializeMemory(as: UnsafeMutableRawPointer.self, to: UnsafeMutableRawPointer(place))
       }
     }
-    isSet = true
+    // A constant where the code is specialised. So the end of a plain value, in a deinitializer that is not, is one branch.
+    mustDestroy = !_isPOD(Value.self) || !Self.isInline(Value.self)
   }
 
   /// Returns a copy of the value, which must be there.
@@ -53,8 +55,8 @@ public struct LateValue: ~Copyable {
   /// Destroys the value, if there is one. At the end of the place.
   @inlinable
   public mutating func destroy<Value: Sendable>(_: Value.Type) {
-    if !isSet { return }
-    isSet = false
+    if !mustDestroy { return }
+    mustDestroy = false
     withUnsafeMutableBytes(of: &words) { bytes in
       let memory = bytes.baseAddress.unsafelyUnwrapped
       if Self.isInline(Value.self) {

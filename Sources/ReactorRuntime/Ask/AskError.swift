@@ -1,4 +1,4 @@
-/// Why a request got no value: see ``Reactor/ask(before:_:)``.
+/// Why a request got no value: see ``Reactor/ask(_:)``.
 ///
 /// Except for ``closed`` and ``refused(_:)``, the reactor may have processed the action, or may still process it.
 public enum AskError: Error, Sendable {

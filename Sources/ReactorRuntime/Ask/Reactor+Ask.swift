@@ -11,12 +11,33 @@ extension Reactor {
   /// ``Placement/caller`` replies in that turn, this returns without a suspension. While there is no room in the mailbox,
   /// the task is suspended, as in ``sendSuspending(_:before:)``.
   ///
-  /// If it gives up, because of the deadline or a cancellation, the reactor may still process the action; the reply has no
-  /// effect then.
+  /// If it gives up because of a cancellation, the reactor may still process the action; the reply has no effect then.
   ///
   /// If the stream that `mutate` returned fails, this throws ``AskError/dropped``, but not before the failure handler has let
-  /// go of the ``Failure``, whose action carries the reply. A handler that keeps the failure keeps this waiting, until the
-  /// deadline.
+  /// go of the ``Failure``, whose action carries the reply. A handler that keeps the failure keeps this waiting.
+  ///
+  /// - Parameter action: Returns the action for a reply. Called once, on the calling thread.
+  /// - Returns: What the reactor gave to the reply.
+  /// - Throws: ``AskError``.
+  /// - Complexity: One allocation; some more if the task has to wait.
+  // Not a deadline with a default: an optional instant, whose layout is looked up when the program runs, costs a tenth of this.
+  @inlinable
+  @inline(__always)
+  nonisolated(nonsending)
+    public func ask<Value: Sendable>(_ action: (Reply<Value>) -> Action) async throws(AskError) -> Value
+  {
+    if Task.isCancelled { throw .cancelled }
+    let reply = Reply<Value>()
+    if let refused = try runtime.trySendRequest(with: reply, action, to: self, within: .usual) {
+      try await runtime.sendRequest(refused, to: self, before: nil)
+    }
+    if let result = reply.poll() { return try result.get() }
+    return try await runtime.awaitReply(consume reply, before: nil)
+  }
+
+  /// As ``ask(_:)``, and gives up at a deadline.
+  ///
+  /// If it gives up, the reactor may still process the action; the reply has no effect then.
   ///
   /// - Parameters:
   ///   - deadline: When to give up; nil waits without a limit.
@@ -28,7 +49,7 @@ extension Reactor {
   @inline(__always)
   nonisolated(nonsending)
     public func ask<Value: Sendable>(
-      before deadline: ContinuousClock.Instant? = nil, _ action: (Reply<Value>) -> Action
+      before deadline: ContinuousClock.Instant?, _ action: (Reply<Value>) -> Action
     ) async throws(AskError) -> Value
   {
     if Task.isCancelled { throw .cancelled }
@@ -144,9 +165,11 @@ extension Runtime {
     before deadline: ContinuousClock.Instant?
   ) {
     var reply = Optional(Reply(to: receiver))
-    let wait = policy == .block ? deadline.map { SendWait.until($0) } ?? .byPolicy : .byPolicy
+    let budget = TurnBudget(before: deadline)
+    var wait = SendWait.byPolicy
+    if policy == .block, case .until(let deadline) = budget { wait = .until(deadline) }
     do {
-      try trySend(action(reply.unsafelyUnwrapped), to: reactor, wait, within: TurnBudget(before: deadline))
+      try trySend(action(reply.unsafelyUnwrapped), to: reactor, wait, within: budget)
       // This may be the last reference to the reply, and the turn, which is over, may have closed the reactor.
       TurnMark.whileDiscarding(mailbox.ring.isClosed) { reply = nil }
     } catch {

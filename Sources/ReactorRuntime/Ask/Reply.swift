@@ -15,7 +15,7 @@ import Synchronization
 ///   asker has given up. A reply whose last reference goes away without a use fails the request with
 ///   ``AskError/dropped``.
 ///
-/// The asker makes it: ``Reactor/ask(before:_:)``.
+/// The asker makes it: ``Reactor/ask(_:)``.
 public final class Reply<Value: Sendable>: TurnEnd, @unchecked Sendable {
   // Unchecked: the thread that makes `isUsed` true writes the value or the error; the asker writes `receiver`. Each is published by
   // `phase`.

@@ -37,7 +37,7 @@ extension Reactor {
     try runtime.trySend(action, capturing: local, to: self, .never)
   }
 
-  /// Sends an action that carries a reply as ``ask(before:_:)``, with the value that a task-local has here. Any task.
+  /// Sends an action that carries a reply as ``ask(_:)``, with the value that a task-local has here. Any task.
   ///
   /// - Parameters:
   ///   - local: The task-local.

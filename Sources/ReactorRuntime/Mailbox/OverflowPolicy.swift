@@ -30,10 +30,15 @@ enum SendWait: Sendable {
   case byPolicy
   /// Not at all.
   case never
-  case until(ContinuousClock.Instant)
+  /// Until this ``MonotonicTime``. Not an instant of a clock, for the reason that ``TurnBudget`` names.
+  case until(Int64)
   case unlimited
 
-  var deadline: ContinuousClock.Instant? { if case .until(let deadline) = self { deadline } else { nil } }
+  /// When a wait that begins now ends.
+  var deadline: ContinuousClock.Instant? {
+    guard case .until(let deadline) = self else { return nil }
+    return .now + .nanoseconds(deadline - MonotonicTime.now)
+  }
 }
 
 // MARK: Applying the policy

@@ -142,7 +142,8 @@ extension Reactor {
   /// - Throws: ``SendError``, also ``SendError/timedOut``; the action was not accepted then.
   @inlinable
   public func send(_ action: Action, before deadline: ContinuousClock.Instant) throws(SendError) {
-    try runtime.trySend(action, to: self, .until(deadline), within: .until(MonotonicTime.at(deadline)))
+    let deadline = MonotonicTime.at(deadline)
+    try runtime.trySend(action, to: self, .until(deadline), within: .until(deadline))
   }
 
   /// Sends an action, whatever the ``OverflowPolicy`` says. While there is no room, the task is suspended and blocks no

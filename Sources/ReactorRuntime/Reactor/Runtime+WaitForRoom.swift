@@ -20,7 +20,7 @@ extension Runtime {
   @usableFromInline
   @inline(never)
   func waitForRoom(_ progress: inout RoomWait, _ wait: SendWait) -> SendError? {
-    if let deadline = wait.deadline, .now >= deadline { return .timedOut }
+    if case .until(let deadline) = wait, MonotonicTime.now >= deadline { return .timedOut }
     progress.attempts += 1
     if progress.attempts <= RoomWait.pauses {
       CurrentCore.pause(times: 16)
