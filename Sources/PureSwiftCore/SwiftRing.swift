@@ -6,7 +6,7 @@ import Synchronization
 /// may call each operation, and a picture of a slot's word are documented in that file.
 ///
 /// It has three cache lines (constants, producers, consumer); the words and the payloads of the slots are a separate
-/// allocation.
+/// allocation, also if there are few.
 @frozen
 public struct SwiftRing: RawRing, @unchecked Sendable {
   // Unchecked: the pointee consists of constants, atomics, and `runLeft`, which only the consumer uses.

@@ -21,8 +21,8 @@
  * The words and the payloads are two arrays. So eight words share a cache line and the payloads of
  * a batch lie side by side: fewer lines go from the producers to the consumer than if each word
  * stood before its payload. A ring of at most 8 slots is one block, with its words in the line of
- * the tail and its payloads behind the head: lines that a send and a drain need anyway. Most such
- * rings belong to one of very many reactors, where each line is a miss.
+ * the tail and its payloads from the line of the head on: most such rings belong to one of very
+ * many reactors, where each line is a miss. If one is busy, both sides write to these lines.
  *
  * tail holds the claim cursor, doubled, and the closed flag in bit 0. So one compare-and-swap both
  * claims and detects that the ring was closed, and no claim succeeds after close(). A fetch-and-add

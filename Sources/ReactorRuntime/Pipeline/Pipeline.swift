@@ -195,16 +195,18 @@ final class PortIdentity: Sendable {
   /// Whether the transform is the default one, which returns the stream unchanged. Relaxed: the thread that calls the transforms
   /// reads it.
   fileprivate let isOfDefault = Atomic(false)
+  fileprivate let reactor: ObjectIdentifier
 
-  @usableFromInline init() {}
+  @usableFromInline
+  init(of reactor: ObjectIdentifier) { self.reactor = reactor }
 }
 
 extension Observable {
-  /// Returns this stream, and notes that a default transform was given it. A transform of a user cannot call that: its own has
-  /// the same name.
+  /// Returns this stream, and notes that the reactor's default transform was given it. A transform of a user may call that of
+  /// another reactor, which notes nothing then; it cannot call its own, which has the same name.
   @usableFromInline
-  func notingDefault() -> Observable {
-    if let port = portIdentity { port.isOfDefault.store(true, ordering: .relaxed) }
+  func notingDefault(of reactor: ObjectIdentifier) -> Observable {
+    if let port = portIdentity, port.reactor == reactor { port.isOfDefault.store(true, ordering: .relaxed) }
     return self
   }
 

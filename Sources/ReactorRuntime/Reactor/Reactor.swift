@@ -52,6 +52,9 @@ public protocol Reactor<Action, Mutation, State>: AnyObject, Sendable {
   /// default does nothing.
   func willReduce(_ mutation: Mutation)
 
+  /// Calls `body` with the action as a mutation, where both are the same type. The library's own: reactors do not implement it.
+  func asMutation(_ action: Action, _ body: (Mutation) -> Void)
+
   /// Returns what the actions become before they reach `mutate`. Called once, when the reactor is first used, with the
   /// stream of all actions. The stream that it returns may emit on any thread. If that stream ends, the reactor is
   /// closed.
@@ -79,6 +82,11 @@ extension Reactor {
   public func willReduce(_ mutation: Mutation) {}
 
   @inlinable
+  public func asMutation(_ action: Action, _ body: (Mutation) -> Void) {
+    preconditionFailure("\(Action.self) is not \(Mutation.self)")
+  }
+
+  @inlinable
   public func reduce(state: State, mutation: Mutation) -> State {
     var next = state
     reduce(into: &next, mutation: mutation)
@@ -86,13 +94,19 @@ extension Reactor {
   }
 
   @inlinable
-  public func transform(action: Observable<Action>) -> Observable<Action> { action.notingDefault() }
+  public func transform(action: Observable<Action>) -> Observable<Action> {
+    action.notingDefault(of: ObjectIdentifier(self))
+  }
 
   @inlinable
-  public func transform(mutation: Observable<Mutation>) -> Observable<Mutation> { mutation.notingDefault() }
+  public func transform(mutation: Observable<Mutation>) -> Observable<Mutation> {
+    mutation.notingDefault(of: ObjectIdentifier(self))
+  }
 
   @inlinable
-  public func transform(state: Observable<State>) -> Observable<State> { state.notingDefault() }
+  public func transform(state: Observable<State>) -> Observable<State> {
+    state.notingDefault(of: ObjectIdentifier(self))
+  }
 }
 
 extension Reactor where Mutation == Never {
@@ -102,7 +116,13 @@ extension Reactor where Mutation == Never {
 
 extension Reactor where Action == Mutation {
   @inlinable
-  public func mutate(action: Action) -> Observable<Mutation> { .just(action) }
+  public func mutate(action: Action) -> Observable<Mutation> {
+    Observable(.theAction(action, of: ObjectIdentifier(self)))
+  }
+
+  // Not a cast, which would copy the action.
+  @inlinable
+  public func asMutation(_ action: Action, _ body: (Mutation) -> Void) { body(action) }
 }
 
 extension Reactor {

@@ -160,7 +160,7 @@ extension Runtime {
     of owner: PortReactor<R>,
     _ source: @escaping @Sendable (Pipeline<Action, Mutation, State>) -> OwnerMulticast<Element>
   ) -> Observable<Element> {
-    Observable(identity: PortIdentity()) { observer in
+    Observable(identity: PortIdentity(of: owner.identity)) { observer in
       var subscription: any Disposable = Disposables.create()
       owner.use { subscription = source($0.ensurePipeline(of: $1)).subscribe(observer) }
       return subscription

@@ -26,9 +26,11 @@ final class PortReactor<R: Reactor>: Sendable {
   }
 
   private let reference: SystemMutex<Reference>
+  @usableFromInline let identity: ObjectIdentifier
 
   @usableFromInline
   init(_ reactor: R, part runtime: Runtime<R.Action, R.Mutation, R.State>) {
+    identity = ObjectIdentifier(reactor)
     reference = SystemMutex(.uncounted(UncountedReference(reactor), UncountedReference(runtime)))
   }
 

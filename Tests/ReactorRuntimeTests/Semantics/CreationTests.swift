@@ -206,4 +206,60 @@ import Testing
       #expect(reactor.currentState == 10)
     }
   }
+
+  /// A reactor whose transform forwards to another one's default, or adds to the mutations.
+  private final class Forwarding: Reactor {
+    typealias Action = Int
+    let initialState = 0
+    let runtime = Runtime<Int, Int, Int>()
+    private let base = Plain(observing: nil)
+    private let adds: Bool
+
+    init(adds: Bool) { self.adds = adds }
+
+    func transform(action: Observable<Int>) -> Observable<Int> { base.transform(action: action) }
+    func transform(mutation: Observable<Int>) -> Observable<Int> {
+      adds ? mutation.map { $0 + 100 } : base.transform(mutation: mutation)
+    }
+    func transform(state: Observable<Int>) -> Observable<Int> { base.transform(state: state) }
+    func reduce(into state: inout Int, mutation: Int) { state += mutation }
+  }
+
+  @Test func `A transform that forwards to another reactor's default is called for each reactor of its type`()
+  {
+    for adds in [false, true, false, true] {
+      let reactor = Forwarding(adds: adds)
+      reactor.send(1)
+      #expect(reactor.currentState == (adds ? 101 : 1))
+    }
+  }
+
+  /// Reactors whose `mutate` forwards another action to another one's default, of the same type and of another.
+  private final class Doubling: Reactor {
+    typealias Action = Int
+    let initialState = 0
+    let runtime = Runtime<Int, Int, Int>()
+    private let base = Plain(observing: nil)
+
+    func mutate(action: Int) -> Observable<Int> { base.mutate(action: action * 2) }
+    func reduce(into state: inout Int, mutation: Int) { state += mutation }
+  }
+
+  private final class Counting: Reactor {
+    typealias Action = String
+    let initialState = 0
+    let runtime = Runtime<String, Int, Int>()
+    private let base = Plain(observing: nil)
+
+    func mutate(action: String) -> Observable<Int> { base.mutate(action: action.count) }
+    func reduce(into state: inout Int, mutation: Int) { state += mutation }
+  }
+
+  @Test func `A mutate that forwards to another reactor's default has the mutations of that`() {
+    let (doubling, counting) = (Doubling(), Counting())
+    doubling.send(21)
+    counting.send("seven..")
+    #expect(doubling.currentState == 42)
+    #expect(counting.currentState == 7)
+  }
 }
