@@ -147,6 +147,7 @@ extension Runtime {
   /// Returns the streams that the transforms are given. They use the pipeline only when they are subscribed to: most
   /// reactors have no transform, and then need no pipeline.
   @inlinable
+  @inline(never)
   func ports<R: Reactor<Action, Mutation, State>>(of owner: PortReactor<R>) -> TransformStreams<
     Action, Mutation, State
   > {
