@@ -52,9 +52,6 @@ public protocol Reactor<Action, Mutation, State>: AnyObject, Sendable {
   /// default does nothing.
   func willReduce(_ mutation: Mutation)
 
-  /// Calls `body` with the action as a mutation, where both are the same type. The library's own: reactors do not implement it.
-  func asMutation(_ action: Action, _ body: (Mutation) -> Void)
-
   /// Returns what the actions become before they reach `mutate`. Called once, when the reactor is first used, with the
   /// stream of all actions. The stream that it returns may emit on any thread. If that stream ends, the reactor is
   /// closed.
@@ -80,11 +77,6 @@ extension Reactor {
 
   @inlinable
   public func willReduce(_ mutation: Mutation) {}
-
-  @inlinable
-  public func asMutation(_ action: Action, _ body: (Mutation) -> Void) {
-    preconditionFailure("\(Action.self) is not \(Mutation.self)")
-  }
 
   @inlinable
   public func reduce(state: State, mutation: Mutation) -> State {
@@ -116,13 +108,7 @@ extension Reactor where Mutation == Never {
 
 extension Reactor where Action == Mutation {
   @inlinable
-  public func mutate(action: Action) -> Observable<Mutation> {
-    Observable(.theAction(action, of: ObjectIdentifier(self)))
-  }
-
-  // Not a cast, which would copy the action.
-  @inlinable
-  public func asMutation(_ action: Action, _ body: (Mutation) -> Void) { body(action) }
+  public func mutate(action: Action) -> Observable<Mutation> { .just(action) }
 }
 
 extension Reactor {

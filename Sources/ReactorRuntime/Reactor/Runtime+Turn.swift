@@ -16,11 +16,9 @@ extension Runtime {
     #if DEBUG
       checkThreadOfAction()
     #endif
-    let isTheAction = reactor.mutate(action: action).deliverUnlessTheAction(
-      of: ObjectIdentifier(reactor), to: { mutation in reduce(mutation, of: reactor) },
+    reactor.mutate(action: action).deliver(
+      to: { mutation in reduce(mutation, of: reactor) },
       orStream: { mutations in subscribe(to: mutations, for: action, ensurePipeline(of: reactor)) })
-    // Now that the stream is gone: the compiler leaves out a copy only if nothing happens while it exists.
-    if isTheAction { reactor.asMutation(action) { mutation in reduce(mutation, of: reactor) } }
     state.endAction()
   }
 

@@ -17,9 +17,6 @@ public struct Observable<Element: Sendable>: ObservableType {
     // Of `just`, `startWith` and the like: all elements and the completion are emitted during the subscription.
     case none
     case one(Element)
-    /// As `one`: the action of a reactor, by the default `mutate` of that reactor. It reduces the action that it has, so the compiler
-    /// can leave out this copy of it. (Of another one it may be another action: a `mutate` may forward to that.)
-    case theAction(Element, of: ObjectIdentifier)
     case two(Element, Element)
     case three(Element, Element, Element)
     case four(Element, Element, Element, Element)
@@ -74,7 +71,7 @@ public struct Observable<Element: Sendable>: ObservableType {
     switch source {
     case .stream(let run, _): return run(observer)
     case .failure(let error): observer.on(.error(error))
-    case .none, .one, .theAction, .two, .three, .four:
+    case .none, .one, .two, .three, .four:
       deliver { observer.on(.next($0)) }
       observer.on(.completed)
     case .ofOne, .ofTwo, .ofThree, .ofFour, .sequence:
@@ -132,7 +129,7 @@ extension Observable {
     switch source {
     case .failure, .stream: nil
     case .none: 0
-    case .one, .theAction, .ofOne: 1
+    case .one, .ofOne: 1
     case .two, .ofTwo: 2
     case .three, .ofThree: 3
     case .four, .ofFour: 4
@@ -144,7 +141,7 @@ extension Observable {
   @inlinable
   var isImmediate: Bool {
     switch source {
-    case .none, .one, .theAction, .two, .three, .four: true
+    case .none, .one, .two, .three, .four: true
     case .ofOne, .ofTwo, .ofThree, .ofFour, .sequence, .failure, .stream: false
     }
   }
@@ -178,17 +175,6 @@ extension Observable {
     deliver(to: body, orStream: { _ in preconditionFailure("not a stream of known elements") })
   }
 
-  /// As ``deliver(to:orStream:)``; but if the only mutation is the action of that reactor itself, does nothing and returns true.
-  @inlinable
-  @inline(__always)
-  func deliverUnlessTheAction(
-    of reactor: ObjectIdentifier, to body: (Element) -> Void, orStream other: (Observable) -> Void
-  ) -> Bool {
-    if case .theAction(_, reactor) = source { return true }
-    deliver(to: body, orStream: other)
-    return false
-  }
-
   /// Calls `body` with each element, in order, before it returns; or, if the stream is not known, `other`
   /// once, with this stream.
   ///
@@ -202,7 +188,7 @@ extension Observable {
     switch source {
     case .none:
       break
-    case .one(let only), .theAction(let only, _), .ofOne(let only):
+    case .one(let only), .ofOne(let only):
       body(only)
     case .two(let first, let second), .ofTwo(let first, let second):
       body(first)
