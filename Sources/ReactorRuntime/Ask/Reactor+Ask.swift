@@ -35,7 +35,7 @@ extension Reactor {
     return try await runtime.awaitReply(consume reply, before: nil)
   }
 
-  /// As ``ask(_:)``, and gives up at a deadline.
+  /// As ``ask(_:)``, and gives up at a deadline, also if a failure handler keeps the reply.
   ///
   /// If it gives up, the reactor may still process the action; the reply has no effect then.
   ///

@@ -30,7 +30,7 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
 
   @inlinable var reentrantCapacity: Int { Int(storedReentrantCapacity) }
 
-  /// Whether anything is inside, or was since the mailbox was made. The holder, last of all.
+  /// Whether there is anything to remove, or for ``free()`` to free. The holder, last of all.
   @inline(__always)
   var hasStorage: Bool { ring.newest.isSet || overflow.isSet || !ownerQueue.isEmpty }
 
