@@ -43,6 +43,9 @@ final class Quota: Sendable {
     return now
   }
 
+  /// False from when producers must stop early.
+  var hasTimeLeft: Bool { bl_now_ns() < sendUntil.load(ordering: .relaxed) }
+
   private var deadline: UInt64 { sendUntil.load(ordering: .relaxed) + Self.patience }
 
   /// The number of items to reduce. Becomes smaller when producers stop early.
