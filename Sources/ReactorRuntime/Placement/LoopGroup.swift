@@ -122,6 +122,8 @@ extension LoopGroup: RandomAccessCollection {
 /// this one does not.
 enum LoopKey {
   static func hash(of key: some Hashable) -> UInt64 {
+    // The usual key, before the casts to protocols, which take longer than all the rest of making a reactor.
+    if let integer = key as? Int { return mix(UInt64(bitPattern: Int64(integer))) }
     var key: any Hashable = key
     if let erased = key as? AnyHashable, let base = erased.base as? any Hashable { key = base }
     return stableHash(of: key) ?? mix(UInt64(truncatingIfNeeded: key.hashValue))
