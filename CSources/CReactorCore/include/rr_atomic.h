@@ -103,4 +103,8 @@ static inline void rr_pause(void) {
 }
 
 #endif /* RR_MODEL, RR_CONTROLLED */
+
+/* Requests a cache line for writing, without waiting for it. Any address is allowed. */
+static inline void rr_prefetch(const void *address) { __builtin_prefetch(address, 1); }
+
 #endif

@@ -121,6 +121,10 @@ public struct OwnedState<State: Sendable>: ~Copyable {
   @inline(__always)
   var slots: UnsafeMutablePointer<SlotFields> { SlotFields.pointer(in: raw.memory) }
 
+  /// Requests what a turn of a small state needs, without waiting for it. Any thread.
+  @inlinable
+  public func prefetch() { Prefetch.pair(raw.memory) }
+
   /// The memory of the state in a slot.
   @inlinable
   @inline(__always)

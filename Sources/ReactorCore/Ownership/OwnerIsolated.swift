@@ -88,6 +88,7 @@ extension OwnerList: @unchecked Sendable {}
 @unsafe
 public final class WatchedList<Element: Sendable>: @unchecked Sendable {
   // Unchecked: only the owner changes it, and only under the mutex. Other threads read it under the mutex.
+  @exclusivity(unchecked)
   @usableFromInline var elements: ContiguousArray<Element> = []
   @usableFromInline let mutex = SystemMutex(())
 
@@ -100,24 +101,32 @@ public final class WatchedList<Element: Sendable>: @unchecked Sendable {
   @inlinable
   public var count: Int { elements.count }
 
-  /// The element at `index`.
+  /// Calls `body` with the element at `index`, without retaining what it refers to. `body` must not change the list.
   @inlinable
-  public subscript(index: Int) -> Element { elements[index] }
-
-  /// Adds an element. Amortized O(1).
-  @inlinable
-  public func append(_ element: consuming Element) {
-    let element = element
-    mutex.withLock { _ in elements.append(element) }
+  @inline(__always)
+  public func read<Result>(at index: Int, _ body: (borrowing Element) -> Result) -> Result {
+    elements.withUnsafeBufferPointer { body($0[index]) }
   }
 
-  /// Removes the element at `index` and returns it, so that its last reference is not released under the mutex. O(1).
+  /// Calls `body`, which adds elements, under the mutex.
   @inlinable
-  public func remove(at index: Int) -> Element {
+  public func append(_ body: (inout ContiguousArray<Element>) -> Void) {
+    mutex.withLock { _ in body(&elements) }
+  }
+
+  /// Moves elements out, so that their last references are not released under the mutex. O(1) for each.
+  ///
+  /// - Parameters:
+  ///   - indices: In ascending order.
+  ///   - removed: Where they are appended.
+  @inlinable
+  public func move(at indices: ContiguousArray<Int>, to removed: inout ContiguousArray<Element>) {
     mutex.withLock { _ in
-      var element = elements.removeLast()
-      if index < elements.count { swap(&element, &elements[index]) }
-      return element
+      for index in indices.reversed() {
+        var element = elements.removeLast()
+        if index < elements.count { swap(&element, &elements[index]) }
+        removed.append(element)
+      }
     }
   }
 

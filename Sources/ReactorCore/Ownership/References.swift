@@ -87,9 +87,13 @@ public struct AtomicReference<Object: AnyObject & Sendable>: ~Copyable, Sendable
   /// Releases the object. The holder's deinit, after every other use.
   // Acquire: the initialization of the object, which this may destroy.
   @inlinable
+  @inline(__always)
   public func releaseObject() {
     // Relaxed: no other thread sets it any more. The check spares most references the read-modify-write.
-    if isSet { Self.object(at: address.exchange(0, ordering: .acquiring))?.release() }
+    if !isSet { return }
+    // As any object: code that is not specialised would look up the metadata of the type.
+    let object = UnsafeRawPointer(bitPattern: address.exchange(0, ordering: .acquiring))
+    object.map { Unmanaged<AnyObject>.fromOpaque($0) }?.release()
   }
 }
 

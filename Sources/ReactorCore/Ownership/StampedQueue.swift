@@ -53,6 +53,10 @@ public struct StampedQueue<Element>: ~Copyable {
   @inlinable
   public var wasCount: Int { Int(fields.pointee.count.load(ordering: .relaxed)) }
 
+  /// Requests the queue's own fields and the counters, without waiting for them. Any thread.
+  @inlinable
+  public func prefetch() { Prefetch.pair(fields) }
+
   // MARK: The user
 
   /// Whether the queue is empty.

@@ -404,6 +404,15 @@ public struct RingReference: ~Copyable, Sendable {
     return CurrentCore.Ring(at: address).trySend(element).isAccepted
   }
 
+  /// Requests what the consumer needs of the ring, without waiting for it. The consumer, or a thread that is about to be.
+  @inlinable
+  public func prefetch() {
+    // Relaxed: nothing is read through the address.
+    guard let ring = UnsafeRawPointer(bitPattern: address.load(ordering: .relaxed)) else { return }
+    // What is constant, what the producers write, and what the consumer writes.
+    for line in 0..<3 { Prefetch.pair(ring + line * cacheLineSize) }
+  }
+
   /// Sends elements with one claim, as many as there is room for. Any thread; lock-free.
   ///
   /// - Parameters:

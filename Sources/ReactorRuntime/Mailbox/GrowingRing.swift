@@ -72,6 +72,7 @@ struct GrowingRing<Element: Sendable>: ~Copyable, Sendable {
   @inlinable var capacity: Int { Int(storedCapacity) }
 
   /// Frees all segments. The holder, last of all.
+  @inline(__always)
   func free() { newest.releaseObject() }
 
   // MARK: Sending, any thread
@@ -177,16 +178,17 @@ struct GrowingRing<Element: Sendable>: ~Copyable, Sendable {
     upTo limit: Int, after check: () -> Bool = { true }, while condition: (UInt64) -> Bool = { _ in true },
     onRelease: () -> Void = {}, _ body: (Element, UInt64) -> Void
   ) -> Int {
-    guard let newest = newest.use({ $0 }) else {
-      _ = check()
-      return 0
+    let received = newest.use { newest in
+      if newest.hasPrevious.load(ordering: .relaxed) {
+        return drainGrown(newest, upTo: limit, after: check, while: condition, onRelease: onRelease, body)
+      }
+      if !check() { return 0 }
+      return newest.ring.drain(
+        upTo: min(limit, newest.ring.capacity), while: condition, onRelease: onRelease, body)
     }
-    if newest.hasPrevious.load(ordering: .relaxed) {
-      return drainGrown(newest, upTo: limit, after: check, while: condition, onRelease: onRelease, body)
-    }
-    if !check() { return 0 }
-    return newest.ring.drain(
-      upTo: min(limit, newest.ring.capacity), while: condition, onRelease: onRelease, body)
+    if let received { return received }
+    _ = check()
+    return 0
   }
 
   @inlinable

@@ -30,11 +30,15 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
 
   @inlinable var reentrantCapacity: Int { Int(storedReentrantCapacity) }
 
-  /// Whether there is anything to remove, or for ``free()`` to free. The holder, last of all.
+  /// Whether anything may be left for ``removeAll()``. The holder, last of all.
   @inline(__always)
-  var hasStorage: Bool { ring.newest.isSet || overflow.isSet || !ownerQueue.isEmpty }
+  var mayHoldAny: Bool {
+    // A ring that was never made is asked nothing: that would look up the metadata of its type.
+    (ring.newest.isSet && !ring.isEmpty) || overflow.isSet || !ownerQueue.isEmpty
+  }
 
   /// Frees everything. The holder, last of all.
+  @inline(__always)
   func free() {
     ring.free()
     overflow.releaseObject()
@@ -121,12 +125,13 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   ///
   /// - Parameters:
   ///   - dropsOldest: Whether the policy is ``OverflowPolicy/dropOldest``.
+  ///   - ownBody: What `body` is, for those that the owner has sent.
   ///   - drop: Called instead of `body` with each action that was dropped in favour of a newer one.
   @inlinable
   @inline(__always)
   func drain(
     upTo limit: Int, dropsOldest: Bool = false, _ body: (Work<Action>) -> Void,
-    orDrop drop: (Action) -> Void = { _ in }
+    own ownBody: (Work<Action>) -> Void, orDrop drop: (Action) -> Void = { _ in }
   ) -> Int {
     var left = limit
     while left > 0 {
@@ -141,10 +146,15 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
           }
         })
       if ownerQueue.isEmpty || left == 0 { break }
-      let processed = drainOwnerQueue(before: ring.pollHead(), upTo: left, body)
+      let before = left
+      let cursor = ring.pollHead()
+      // One by one: if `body` were passed to a function, the compiler would retain what it captures, in each turn.
+      while left > 0, let work = takeOwn(before: cursor) {
+        ownBody(work)
+        left -= 1
+      }
       // Otherwise it waits for a claim that is not published yet.
-      if processed == 0 { break }
-      left -= processed
+      if left == before { break }
     }
     return limit - left
   }
@@ -160,18 +170,14 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   @inlinable
   func isDropped(at cursor: UInt64) -> Bool { overflow.use { $0.spilled.isDropped(at: cursor) } ?? false }
 
-  /// Calls `body` with the elements of the owner's queue that come before `cursor`. What `body` sends to its own reactor
-  /// gets a stamp behind everything that was claimed so far.
+  /// Takes the next element out of the owner's queue, if it comes before `cursor`. What is sent to the reactor while it is
+  /// processed gets a stamp behind everything that was claimed so far.
   @inlinable
   @inline(never)
-  func drainOwnerQueue(before cursor: UInt64, upTo limit: Int, _ body: (Work<Action>) -> Void) -> Int {
-    var count = 0
-    while count < limit, isDue(before: cursor), let element = ownerQueue.removeFirst() {
-      noteProcessing(element.origin)
-      body(element.work)
-      count += 1
-    }
-    return count
+  func takeOwn(before cursor: UInt64) -> Work<Action>? {
+    guard isDue(before: cursor), let element = ownerQueue.removeFirst() else { return nil }
+    noteProcessing(element.origin)
+    return element.work
   }
 
   @inlinable
@@ -228,7 +234,7 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   /// Takes everything out. The owner.
   func removeAll() -> [Work<Action>] {
     var removed: [Work<Action>] = []
-    while drain(upTo: .max, { removed.append($0) }) > 0 {}
+    while drain(upTo: .max, { removed.append($0) }, own: { removed.append($0) }) > 0 {}
     // Also what waits for a claim that is not published yet.
     repeat {
       while let element = ownerQueue.removeFirst() {

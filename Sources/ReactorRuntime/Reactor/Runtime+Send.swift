@@ -130,7 +130,7 @@ extension Runtime {
   @inline(never)
   func acquireAndRunOrSchedule<R: Reactor<Action, Mutation, State>>(_ reactor: R, within budget: TurnBudget) {
     let hasStartedHere = !state.hasStarted && tryStartAndAcquire(reactor)
-    guard let loop else {
+    guard host != nil else {
       if ThreadStack.isLow {
         if hasStartedHere { state.release() }
         if !state.isBusy, !tryRunTurnsOnNewThread(reactor) {
@@ -142,7 +142,7 @@ extension Runtime {
       return
     }
     if hasStartedHere { state.release() }
-    if state.trySchedule(), !loop.submit(makeLoopReactor(reactor)) { discardMailbox() }
+    if state.trySchedule(), withLoop({ $0.submit(makeLoopReactor(reactor)) }) == false { discardMailbox() }
   }
 
   // MARK: The first action, a re-entrant one, or no room
@@ -173,7 +173,7 @@ extension Runtime {
     _ action: Action, to reactor: R, _ wait: SendWait, within budget: TurnBudget = .usual
   ) throws(SendError) {
     // Without this check, the thread would learn that the loop is closed only after the mailbox has accepted the action.
-    if let loop, loop.isClosed, !loop.runsTurnsHere { throw .closed }
+    if withLoop({ $0.isClosed && !$0.runsTurnsHere }) == true { throw .closed }
     if loop == nil, !ThreadStack.isLow, state.tryAcquire() {
       if mailbox.isInboundIdle { return runTurnAndRelease(with: action, of: reactor, within: budget) }
       runTurnsAndRelease(of: reactor, within: budget)
@@ -222,7 +222,7 @@ extension Runtime {
 
   /// Whether the calling thread runs this reactor's turns, and so must not wait for room.
   @inlinable
-  var isRunHere: Bool { loop.map { $0.runsTurnsHere } ?? state.isOwner }
+  var isRunHere: Bool { withLoop { $0.runsTurnsHere } ?? state.isOwner }
 
   /// Appends what is sent from inside a turn of this reactor, or of another on the same loop, to the owner's queue.
   ///

@@ -154,7 +154,7 @@ extension Runtime {
       let share = R.isDurable ? min(limit - processed, Self.journalShare) : limit
       let count = mailbox.drain(
         upTo: share, dropsOldest: policy == .dropOldest, { process($0, of: reactor) },
-        orDrop: { reportDropped($0, counting: &dropped) })
+        own: { processOwn($0, of: reactor) }, orDrop: { reportDropped($0, counting: &dropped) })
       processed += count
       if count < share { break }
     } while R.isDurable && processed < limit && !hasRecordedEnough()
@@ -186,6 +186,13 @@ extension Runtime {
     case .action(let action): process(action, of: reactor)
     case .step(let step): run(step, of: reactor)
     }
+  }
+
+  /// The same, out of line: once more inlined it would be as much code again.
+  @inlinable
+  @inline(never)
+  func processOwn<R: Reactor<Action, Mutation, State>>(_ work: Work<Action>, of reactor: R) {
+    process(work, of: reactor)
   }
 
   /// Runs a step. The owner, in a turn.
@@ -274,6 +281,10 @@ extension Runtime {
   @inlinable
   func handle(_ call: LoopCall) -> Int {
     switch call {
+    case .prefetch:
+      state.prefetch()
+      mailbox.ring.senderRing.prefetch()
+      mailbox.ownerQueue.prefetch()
     case .begin: state.acquireScheduled()
     case .suspend: state.reschedule()
     case .close: closeByLoop()

@@ -102,10 +102,10 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
   deinit {
     // The checks spare a reactor that has none of that the metadata of its types, which this code, since it is not specialised,
     // looks up.
-    if pipelineReference.isSet || mailbox.hasStorage { discardAll() }
+    if pipelineReference.isSet || mailbox.mayHoldAny { discardAll() }
     mailbox.turnEnds.take().run()
     // Not earlier: what was discarded may have used the mailbox.
-    if mailbox.hasStorage { mailbox.free() }
+    mailbox.free()
     if extrasReference.isSet { endExtras() }
     #if Metrics
       turnTimes.releaseObject()
@@ -133,6 +133,15 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
   @inlinable
   @inline(__always)
   var loop: LoopState? { host?.state }
+
+  /// Calls `body` with the loop without retaining it, unless there is none: the threads that send to any reactor of a loop would
+  /// wait for each other to count the references to it.
+  @inlinable
+  @inline(__always)
+  func withLoop<Result>(_ body: (LoopState) -> Result) -> Result? {
+    guard let host else { return nil }
+    return UncountedReference(host.state).use(body)
+  }
 
   /// How many actions a turn processes at most.
   @inlinable

@@ -22,7 +22,7 @@ import Testing
       while mailbox.ring.offer(.action(next)) == .accepted { next += 1 }
     }
     var received: [Int] = []
-    let count = mailbox.drain(upTo: 1024) { work in
+    func receive(_ work: Work<Int>) {
       if received.isEmpty {
         let offer = mailbox.ring.offer(.action(next))
         #expect(offer == .accepted)
@@ -30,29 +30,28 @@ import Testing
       }
       if case .action(let action) = work { received.append(action) }
     }
+    let count = mailbox.drain(upTo: 1024, receive, own: receive)
     #expect(count == 7)
     fill()
     raw.slots.payload(late, as: Work<Int>.self).initialize(to: .action(7))
     raw.publish(late, count: 1)
     var spilled = Int.max
-    while mailbox.drain(
-      upTo: 1024,
-      { work in
-        guard case .action(let action) = work else { return }
-        if action == 7 {
-          fill()
-          spilled = next
-          next += 1
-          let outcome = overflow.spilled.keep(
-            .action(spilled), beside: mailbox.ring, limit: 8, mailbox.ownerCheck)
-          #expect(outcome == .kept)
-        } else if action < 100 {
-          // As soon as there is room.
-          if mailbox.ring.offer(.action(next)) == .accepted { next += 1 }
-        }
-        received.append(action)
-      }) > 0
-    {}
+    func receiveAndFill(_ work: Work<Int>) {
+      guard case .action(let action) = work else { return }
+      if action == 7 {
+        fill()
+        spilled = next
+        next += 1
+        let outcome = overflow.spilled.keep(
+          .action(spilled), beside: mailbox.ring, limit: 8, mailbox.ownerCheck)
+        #expect(outcome == .kept)
+      } else if action < 100 {
+        // As soon as there is room.
+        if mailbox.ring.offer(.action(next)) == .accepted { next += 1 }
+      }
+      received.append(action)
+    }
+    while mailbox.drain(upTo: 1024, receiveAndFill, own: receiveAndFill) > 0 {}
     #expect(spilled < next - 1)
     #expect(received == Array(0..<next))
   }

@@ -185,13 +185,15 @@ final class GrowthPlay {
   private func drain(upTo limit: Int) -> Int {
     log.beginTurn()
     defer { log.endTurn() }
-    return mailbox.drain(upTo: limit) { work in
-      guard case .action(let action) = work else { return }
-      log.receive(History.ElementID(producer: action.value >> 32, sequence: action.value & 0xffff_ffff))
-      if stepsLeft > 0, generator.happens(onceIn: 16) { reenter() }
-      if generator.happens(onceIn: 3) {
-        for _ in 0..<generator.below(12) where stepsLeft > 0 { step() }
-      }
+    return mailbox.drain(upTo: limit, { receive($0) }, own: { receive($0) })
+  }
+
+  private func receive(_ work: Work<LifetimeTracked>) {
+    guard case .action(let action) = work else { return }
+    log.receive(History.ElementID(producer: action.value >> 32, sequence: action.value & 0xffff_ffff))
+    if stepsLeft > 0, generator.happens(onceIn: 16) { reenter() }
+    if generator.happens(onceIn: 3) {
+      for _ in 0..<generator.below(12) where stepsLeft > 0 { step() }
     }
   }
 

@@ -106,13 +106,22 @@ struct LoopRounds: Sendable {
   /// each reactor. Returns how many actions, jobs and timers it ran.
   @inlinable
   mutating func runRound(of loop: LoopState) -> Int {
-    // This terminates, because each reactor is in the ring at most once.
-    _ = loop.inbox.ring.drain { reactors.accept($0) }
     if loop.inbox.hasContents.load(ordering: .relaxed) { takeContents(of: loop) }
     if loop.isClosed { closeReactors(of: loop) }
     var processed = 0
     if !tasks.isEmpty { processed = runTasks(of: loop) }
-    return processed + reactors.runTurns(upTo: loop.turnLimit)
+    processed += reactors.runTurns(upTo: loop.turnLimit)
+    // In groups whose memory the cache can hold. Not more than the ring has room for, so that the others get their turns
+    // however fast senders schedule.
+    var room = loop.inbox.ring.capacity
+    while room > 0, loop.inbox.ring.isReady {
+      let arrived = reactors.accept(closing: loop.isClosed) { arrivals in
+        _ = loop.inbox.ring.drain(upTo: OwnedReactors.arrivalsAtOnce) { arrivals.append($0) }
+      }
+      processed += reactors.runTurns(from: arrived, upTo: loop.turnLimit)
+      room -= OwnedReactors.arrivalsAtOnce
+    }
+    return processed
   }
 
   /// Refuses what is sent to any reactor, also to those that have left for a while.
@@ -121,7 +130,7 @@ struct LoopRounds: Sendable {
   mutating func closeReactors(of loop: LoopState) {
     for reactor in loop.inbox.lent where reactor.serve(.takeBack) != 0 {
       loop.inbox.endLending(of: reactor.runtime)
-      reactors.accept(reactor)
+      reactors.accept(closing: true) { $0.append(reactor) }
     }
     reactors.close()
   }
@@ -131,7 +140,11 @@ struct LoopRounds: Sendable {
   mutating func takeContents(of loop: LoopState) {
     var contents = loop.inbox.takeContents()
     // Moved out one by one: a copy would retain and release each.
-    while let reactor = contents.reactors.popLast() { reactors.accept(reactor) }
+    if !contents.reactors.isEmpty {
+      reactors.accept(closing: false) { arrivals in
+        while let reactor = contents.reactors.popLast() { arrivals.append(reactor) }
+      }
+    }
     if contents.jobs.isEmpty, contents.timers.isEmpty, contents.watches == nil { return }
     tasks.accept(contents, loop.monitor, loop.cancelledTimers)
   }
@@ -170,6 +183,14 @@ struct OwnedReactors: Sendable {
   /// Whether the next round releases each reactor that has no work, since the loop is about to sleep.
   @usableFromInline var releasesQuiet = false
   @usableFromInline let monitor: LoopMonitor
+  /// The indices of those that were released in the turns of the moment, ascending.
+  @usableFromInline var released: ContiguousArray<Int> = []
+  /// Those that have left the list, until their references are dropped.
+  @usableFromInline var removed: ContiguousArray<LoopReactor> = []
+
+  /// How many are taken in at once. What a turn touches of a reactor is about a kilobyte, and all of them should stay in the
+  /// second-level cache of a core from the prefetch to the end of their turns.
+  @inlinable static var arrivalsAtOnce: Int { 64 }
 
   /// - Parameter patience: After how many turns without work in a row a reactor is released.
   @inlinable
@@ -179,42 +200,81 @@ struct OwnedReactors: Sendable {
     list = monitor.reactors
     // So that a loop of usual size never allocates here once it runs.
     quietTurns.reserveCapacity(64)
+    released.reserveCapacity(Self.arrivalsAtOnce)
+    removed.reserveCapacity(Self.arrivalsAtOnce)
   }
 
   @inlinable
   var isEmpty: Bool { quietTurns.isEmpty }
 
-  /// Makes the calling thread the owner of a reactor that a sender has scheduled.
+  /// Makes the calling thread the owner of reactors that senders have scheduled; returns the index of the first.
+  ///
+  /// - Parameters:
+  ///   - isClosing: Whether they refuse what is sent from now on, since the loop is closed.
+  ///   - append: Appends them.
   @inlinable
-  mutating func accept(_ reactor: consuming LoopReactor) {
-    _ = reactor.serve(.begin)
-    list.append(reactor)
-    quietTurns.append(0)
+  @discardableResult
+  mutating func accept(closing isClosing: Bool, _ append: (inout ContiguousArray<LoopReactor>) -> Void) -> Int
+  {
+    let first = quietTurns.count
+    list.append(append)
+    let accepted = first..<list.count
+    // Their memory was last used by the threads that sent, or long ago. So it is requested for all of them before the first one
+    // is waited for.
+    if accepted.count > 2 {
+      for index in accepted { Prefetch.object(list.read(at: index) { $0.serve.runtime }) }
+      for index in accepted { _ = serve(at: index, .prefetch) }
+    }
+    for index in accepted {
+      quietTurns.append(0)
+      _ = serve(at: index, .begin)
+      if isClosing { _ = serve(at: index, .close) }
+    }
+    return first
   }
 
   /// Runs one turn of each reactor, with at most `limit` actions; returns how many actions that were in all.
   @inlinable
   mutating func runTurns(upTo limit: Int) -> Int {
-    var processed = 0
-    var index = 0
     let patience = releasesQuiet ? 0 : sharedPatience
     releasesQuiet = false
-    while index < quietTurns.count {
-      let count = list[index].serve(.turn)
+    return runTurns(from: 0, upTo: limit, patience: patience)
+  }
+
+  /// The same, of those that were accepted from an index on.
+  @inlinable
+  mutating func runTurns(from first: Int, upTo limit: Int) -> Int {
+    runTurns(from: first, upTo: limit, patience: sharedPatience)
+  }
+
+  @inlinable
+  mutating func runTurns(from first: Int, upTo limit: Int, patience: Int) -> Int {
+    var processed = 0
+    for index in first..<quietTurns.count {
+      let count = serve(at: index, .turn)
       if count > 0 { monitor.noteTurn(of: count) }
       processed += count
       quietTurns[index] = count > 0 ? 0 : quietTurns[index] + 1
       // Without patience, a reactor is released after a turn that did not reach the limit, while its memory is still
       // in the cache.
       let isQuiet = patience == 0 ? count < limit : quietTurns[index] > patience
-      if isQuiet, list[index].serve(.leave) != 0 {
-        // This may drop the last reference: then the reactor is destroyed here, on the loop.
-        remove(at: index)
-      } else {
-        index += 1
-      }
+      if isQuiet, serve(at: index, .leave) != 0 { released.append(index) }
     }
+    if !released.isEmpty { removeReleased() }
     return processed
+  }
+
+  /// Removes those that were released. Meanwhile a sender may have scheduled one of them again: then it is in the inbox, too.
+  @inlinable
+  mutating func removeReleased() {
+    list.move(at: released, to: &removed)
+    for index in released.reversed() {
+      let last = quietTurns.removeLast()
+      if index < quietTurns.count { quietTurns[index] = last }
+    }
+    released.removeAll(keepingCapacity: true)
+    // This may drop last references: then those reactors are destroyed here, on the loop.
+    removed.removeAll(keepingCapacity: true)
   }
 
   /// The number of quiet turns after which a reactor is released; smaller with many reactors, because polling them costs
@@ -238,15 +298,12 @@ struct OwnedReactors: Sendable {
 
   @inlinable
   func callEach(_ call: LoopCall) {
-    for index in quietTurns.indices { _ = list[index].serve(call) }
+    for index in quietTurns.indices { _ = serve(at: index, call) }
   }
 
   @inlinable
-  mutating func remove(at index: Int) {
-    let last = quietTurns.removeLast()
-    if index < quietTurns.count { quietTurns[index] = last }
-    _ = list.remove(at: index)
-  }
+  @inline(__always)
+  func serve(at index: Int, _ call: LoopCall) -> Int { list.read(at: index) { $0.serve }(call) }
 }
 
 /// A reactor that a sender has scheduled on its loop, with a reference to it. Its runtime does not retain it, so this
@@ -294,6 +351,8 @@ struct LoopCalls: Sendable {
 /// The requests of a loop to a runtime.
 @usableFromInline
 enum LoopCall: Sendable {
+  /// Requests the memory that a turn needs, without waiting for it. The reactor is scheduled.
+  case prefetch
   /// Makes the calling thread the owner of a reactor that is scheduled.
   case begin
   /// Releases the ownership; the reactor stays scheduled, so nothing becomes the owner until the next `begin`.
