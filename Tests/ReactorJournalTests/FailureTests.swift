@@ -148,7 +148,7 @@ import Testing
     try await Task.sleep(for: .milliseconds(20))
     store.release()
     #expect(sender.wait())
-    #expect(ledger.waitUntilClosed(before: .now + .seconds(30)))
+    #expect(ledger.waitUntilEnded(before: .now + .seconds(30)))
     #expect(lost.load(ordering: .relaxed) + ledger.latestState.changes == 5001)
     #expect(ledger.currentState.changes == 1)
     try journal.end()

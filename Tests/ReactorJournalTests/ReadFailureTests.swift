@@ -48,7 +48,7 @@ import Testing
     }
     #expect(throws: error) { try second.recover() }
     await #expect(throws: error) { try await journal.compact() }
-    #expect(first.waitUntilClosed(before: .now + .seconds(30)))
+    #expect(first.waitUntilEnded(before: .now + .seconds(30)))
     try journal.end()
     #expect(failures.withLock { $0 } == [error])
     withExtendedLifetime(disk) {}

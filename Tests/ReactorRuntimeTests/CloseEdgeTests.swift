@@ -19,7 +19,7 @@ import Testing
     reactor.close()
     mayGoOn.open()
     #expect(isDone.wait())
-    #expect(reactor.waitUntilClosed(before: .now + Self.soon))
+    #expect(reactor.waitUntilEnded(before: .now + Self.soon))
     #expect(reactor.currentState == Array(0...1024))
     #expect(stage.finish())
   }
@@ -33,7 +33,7 @@ import Testing
     reactor.send(1)
     #expect(Threads.start { loop.shutdown() }.wait())
     reactor.close()
-    #expect(reactor.waitUntilClosed(before: .now + Self.soon))
+    #expect(reactor.waitUntilEnded(before: .now + Self.soon))
     #expect(isDisposed.isOpen)
   }
 
@@ -44,7 +44,7 @@ import Testing
     let closed = Script(on: .loop(loop), failures: failures)
     closed.send(1)
     closed.close()
-    #expect(closed.waitUntilClosed(before: .now + Self.soon))
+    #expect(closed.waitUntilEnded(before: .now + Self.soon))
     let errors = Record<SendError>()
     let other = Script(
       on: .loop(loop),
@@ -69,7 +69,7 @@ import Testing
     let reactor = Script(on: stage.placement, failures: failures)
     reactor.send(1)
     reactor.close()
-    #expect(reactor.waitUntilClosed(before: .now + Self.soon))
+    #expect(reactor.waitUntilEnded(before: .now + Self.soon))
     let states = Record<[Int]>()
     let subscription = reactor.state.subscribe(onNext: { [unowned reactor] state in
       states.append(state)
@@ -94,7 +94,7 @@ import Testing
     for action in 1...1024 { reactor.send(action) }
     reactor.close()
     mayGoOn.open()
-    #expect(reactor.waitUntilClosed(before: .now + Self.soon))
+    #expect(reactor.waitUntilEnded(before: .now + Self.soon))
     #expect(reactor.currentState == Array(0...1024))
     #expect(isDone.wait())
   }
@@ -107,7 +107,7 @@ import Testing
     loop.shutdown()
     for reactor in [used, unused] {
       reactor.close(closing)
-      #expect(reactor.waitUntilClosed(before: .now + Self.soon))
+      #expect(reactor.waitUntilEnded(before: .now + Self.soon))
     }
     #expect(used.currentState == [1])
   }
@@ -124,7 +124,7 @@ import Testing
     reactor.close()
     mayGoOn.open()
     #expect(isOver.wait())
-    #expect(reactor.waitUntilClosed(before: .now + Self.soon))
+    #expect(reactor.waitUntilEnded(before: .now + Self.soon))
     #expect(reactor.currentState == [0, 1])
   }
 
@@ -141,7 +141,7 @@ import Testing
       })
     closed.send(1)
     closed.close()
-    #expect(closed.waitUntilClosed(before: .now + Self.soon))
+    #expect(closed.waitUntilEnded(before: .now + Self.soon))
     other.send(2)
     #expect(Threads.start { loop.shutdown() }.wait())
     #expect(other.currentState == [2])
@@ -162,11 +162,11 @@ import Testing
     let isSent = Threads.start { reactor.send(1) }
     #expect(isReporting.wait())
     let isClosed = Threads.start { reactor.close() }
-    #expect(!reactor.waitUntilClosed(before: .now + .milliseconds(50)))
+    #expect(!reactor.waitUntilEnded(before: .now + .milliseconds(50)))
     mayGoOn.open()
     #expect(isSent.wait())
     #expect(isClosed.wait())
-    #expect(reactor.waitUntilClosed(before: .now + Self.soon))
+    #expect(reactor.waitUntilEnded(before: .now + Self.soon))
   }
 
   @Test
@@ -184,7 +184,7 @@ import Testing
     #expect(Threads.start { reactor.close() }.wait(seconds: 20))
     mayGoOn.open()
     #expect(Threads.start { loop.shutdown() }.wait())
-    #expect(reactor.waitUntilClosed(before: .now + Self.soon))
+    #expect(reactor.waitUntilEnded(before: .now + Self.soon))
   }
 }
 

@@ -25,9 +25,9 @@ import Testing
     #expect(reactor.isClosed)
     reactor.send(99)
     #expect(throws: SendError.closed) { try reactor.trySend(99) }
-    #expect(!reactor.waitUntilClosed(before: .now + .milliseconds(10)))
+    #expect(!reactor.waitUntilEnded(before: .now + .milliseconds(10)))
     mayGoOn.open()
-    #expect(reactor.waitUntilClosed(before: .now + Self.soon))
+    #expect(reactor.waitUntilEnded(before: .now + Self.soon))
     #expect(reactor.currentState == Array(0...20))
     #expect(failures.elements == [.closed])
     #expect(isDone.wait())
@@ -46,7 +46,7 @@ import Testing
     for action in 1...20 { reactor.send(action) }
     reactor.close(.discard)
     mayGoOn.open()
-    #expect(reactor.waitUntilClosed(before: .now + Self.soon))
+    #expect(reactor.waitUntilEnded(before: .now + Self.soon))
     #expect(isDone.wait())
     #expect(stage.finish())
     #expect(
@@ -59,7 +59,7 @@ import Testing
     let failures = Record<SendError>()
     let reactor = Script(on: stage.placement, failures: failures)
     reactor.close()
-    #expect(reactor.waitUntilClosed(before: .now + Self.soon))
+    #expect(reactor.waitUntilEnded(before: .now + Self.soon))
     reactor.send(1)
     #expect(failures.elements == [.closed])
     #expect(stage.finish())
@@ -80,7 +80,7 @@ import Testing
         return .just(action)
       })
     reactor.send(1)
-    #expect(reactor.waitUntilClosed(before: .now + Self.soon))
+    #expect(reactor.waitUntilEnded(before: .now + Self.soon))
     #expect(reactor.currentState == [1, 2])
     #expect(failures.elements == [])
     #expect(stage.finish())
@@ -96,7 +96,7 @@ import Testing
         Threads.run(4) { thread in
           if thread == 3 { reactor.close() } else { for action in 0..<100 { reactor.send(action) } }
         })
-      #expect(reactor.waitUntilClosed(before: .now + Self.soon))
+      #expect(reactor.waitUntilEnded(before: .now + Self.soon))
       #expect(reactor.currentState.count + failures.elements.count == 300)
       #expect(failures.elements.allSatisfy { $0 == .closed })
       #expect(stage.finish())
@@ -111,7 +111,7 @@ import Testing
     #expect(Threads.start { loop.shutdown() }.wait())
     for (index, reactor) in reactors.enumerated() { reactor.close(index % 2 == 0 ? .drain : .discard) }
     for (index, reactor) in reactors.enumerated() {
-      #expect(reactor.waitUntilClosed(before: .now + Self.soon))
+      #expect(reactor.waitUntilEnded(before: .now + Self.soon))
       #expect(reactor.currentState == (index < 2 ? [1] : []))
     }
   }
@@ -132,7 +132,7 @@ import Testing
     reactor.send(1)
     #expect(started.wait())
     reactor.close()
-    await reactor.waitUntilClosed()
+    await reactor.waitUntilEnded()
     #expect(isDisposed.wait())
     #expect(stage.finish())
   }

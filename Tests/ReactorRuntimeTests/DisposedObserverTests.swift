@@ -61,7 +61,7 @@ import Testing
     watched.reactor.close()
     watched.dispose()
     #expect(watched.finishTurn())
-    #expect(watched.reactor.waitUntilClosed(before: .now + .seconds(Self.soon)))
+    #expect(watched.reactor.waitUntilEnded(before: .now + .seconds(Self.soon)))
     #expect(watched.isReleased)
     #expect(stage.finish())
   }
@@ -90,7 +90,7 @@ import Testing
     watched.reactor.close(.discard)
     watched.dispose()
     #expect(watched.finishTurn())
-    #expect(watched.reactor.waitUntilClosed(before: .now + .seconds(Self.soon)))
+    #expect(watched.reactor.waitUntilEnded(before: .now + .seconds(Self.soon)))
     #expect(watched.isReleased)
     #expect(stage.finish())
   }

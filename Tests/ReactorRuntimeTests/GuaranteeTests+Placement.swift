@@ -95,7 +95,7 @@ extension GuaranteeTests {
     reactor.send(11)
     mayGoOn.open()
     #expect(isSent.wait())
-    #expect(reactor.waitUntilClosed(before: .now + .seconds(patience)))
+    #expect(reactor.waitUntilEnded(before: .now + .seconds(patience)))
     #expect(stage.finish())
     let reported = failures.elements
     #expect(reactor.currentState + reported.count == 12)

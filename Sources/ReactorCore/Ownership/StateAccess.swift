@@ -9,7 +9,7 @@ enum StateAccess {
   private static var spins: Int { 128 }
   private static var yields: Int { 8 }
   /// How long a reader sleeps before it says that it starves.
-  private static var patience: Duration { .milliseconds(1) }
+  private static var starvesAfter: Duration { .milliseconds(1) }
 
   // MARK: Readers
 
@@ -27,7 +27,7 @@ enum StateAccess {
     while !raw.tryBeginRead(passingHold: passesHold && attempts >= spins / 2) {
       attempts += 1
       if !mustSleep(after: attempts) { continue }
-      let limit = starvesAt ?? .now + patience
+      let limit = starvesAt ?? .now + starvesAfter
       starvesAt = limit
       if !isStarving, .now >= limit {
         raw.beginStarving()

@@ -34,7 +34,7 @@ final class RoomWaiters: Sendable {
   /// For how many waiters the owner makes system calls at a time.
   private static var mostAtOnce: Int { 8 }
   /// How long a waiter waits for a quarter of the mailbox, in nanoseconds. Then any room will do.
-  private static var patience: Int64 { 100_000 }
+  private static var longestWaitForAmple: Int64 { 100_000 }
 
   @usableFromInline
   init() throws(CoreError) { flag = try EventCount() }
@@ -55,7 +55,9 @@ final class RoomWaiters: Sendable {
   func notify(of room: Int, isAmple: Bool) {
     var resumed: [RoomTicket] = []
     line.withLock { line in
-      if let first = line.first, !isAmple, MonotonicTime.now - first.since < Self.patience { return }
+      if let first = line.first, !isAmple, MonotonicTime.now - first.since < Self.longestWaitForAmple {
+        return
+      }
       while resumed.count < min(room, Self.mostAtOnce), let ticket = line.removeFirst() {
         resumed.append(ticket)
       }

@@ -65,9 +65,9 @@ public struct WaitStrategy: Sendable, Hashable {
   }
 
   /// After how many turns without work the loop releases a reactor, until something is sent to it again. Where such a
-  /// turn is cheap and no other thread needs the core, more patience saves scheduling it again. A loop that is about to
+  /// turn is cheap and no other thread needs the core, a larger limit saves scheduling it again. A loop that is about to
   /// sleep releases all of them.
-  @inlinable var patience: Int {
+  @inlinable var quietLimit: Int {
     switch kind {
     case .busy: 65_536
     case .spinning: 4096

@@ -156,19 +156,19 @@ extension Reactor {
   public func close(_ closing: Closing = .drain) { runtime.close(closing, of: self) }
 
   /// Returns when a reactor for which ``close(_:)`` was called has ended. Any task.
-  public func waitUntilClosed() async {
+  public func waitUntilEnded() async {
     await withCheckedContinuation { continuation in runtime.whenEnded { continuation.resume() } }
   }
 
   /// Waits until a reactor for which ``close(_:)`` was called has ended; returns false if the deadline comes first. Any
   /// thread, but not inside a turn of the reactor or of its loop: there it would wait for itself, and stops the program. A
   /// thread that hosts loops, such as that of a ``HostedLoop``, runs their rounds meanwhile.
-  public func waitUntilClosed(before deadline: ContinuousClock.Instant) -> Bool {
+  public func waitUntilEnded(before deadline: ContinuousClock.Instant) -> Bool {
     precondition(
       !runtime.isRunHere,
       """
       Problem: \(Self.self) waits for its own end inside of a turn.
-      Likely cause: waitUntilClosed(before:) was called by mutate, reduce or an observer.
+      Likely cause: waitUntilEnded(before:) was called by mutate, reduce or an observer.
       Remedy: call it elsewhere; close() itself does not wait.
       """)
     if runtime.mailbox.ring.lifecycle.isOver { return true }
@@ -251,7 +251,7 @@ private struct ReactorEnding<R: Reactor>: Closeable {
 
   func finishClosing(before deadline: ContinuousClock.Instant) -> [Unfinished] {
     let isRunHere = reactor.runtime.isRunHere
-    if !isRunHere, reactor.waitUntilClosed(before: deadline) { return [] }
+    if !isRunHere, reactor.waitUntilEnded(before: deadline) { return [] }
     // The name takes longer than the end of a reactor, of which there may be a million.
     let name = String(reflecting: R.self)
     if isRunHere { return [Unfinished(name: name, loop: nil, occupation: .closesItself)] }

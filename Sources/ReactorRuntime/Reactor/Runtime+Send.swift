@@ -130,7 +130,7 @@ extension Runtime {
   @inline(never)
   func acquireAndRunOrSchedule<R: Reactor<Action, Mutation, State>>(_ reactor: R, within budget: TurnBudget) {
     let hasStartedHere = !state.hasStarted && tryStartAndAcquire(reactor)
-    guard host != nil else {
+    guard placedLoop != nil else {
       if ThreadStack.isLow {
         if hasStartedHere { state.release() }
         if !state.isBusy, !tryRunTurnsOnNewThread(reactor) {

@@ -279,7 +279,7 @@ extension Runtime {
 
   /// Does what the loop's thread asks for, other than a turn.
   @inlinable
-  func handle(_ call: LoopCall) -> Int {
+  func handle(_ call: LoopRequest) -> Int {
     switch call {
     case .prefetch:
       state.prefetch()

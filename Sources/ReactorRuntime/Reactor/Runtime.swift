@@ -20,7 +20,7 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
   /// How many threads were made to run turns, doubled; plus 1 while one is being made. See ``tryRunTurnsOnNewThread(_:)``.
   @usableFromInline let newThreads = Atomic<UInt32>(0)
   /// Nil on placement ``Placement/caller``. A reactor may have the only reference to its loop, which ends without one.
-  @usableFromInline let host: Loop?
+  @usableFromInline let placedLoop: Loop?
   @usableFromInline let pipelineReference = AtomicReference<Pipeline<Action, Mutation, State>>()
   @usableFromInline let extrasReference = AtomicReference<RuntimeExtras>()
   /// The kind of the reactor that this serves; set at the start. Kinds are permanent.
@@ -70,7 +70,7 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
     }
     self.policy = policy
     failureHandler = .of(onFailure)
-    host =
+    placedLoop =
       switch placement {
       case .caller: nil
       case .loop(let loop): loop
@@ -132,20 +132,20 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
   /// Nil on placement ``Placement/caller``.
   @inlinable
   @inline(__always)
-  var loop: LoopState? { host?.state }
+  var loop: LoopState? { placedLoop?.state }
 
   /// Calls `body` with the loop without retaining it, unless there is none: the threads that send to any reactor of a loop would
   /// wait for each other to count the references to it.
   @inlinable
   @inline(__always)
   func withLoop<Result>(_ body: (LoopState) -> Result) -> Result? {
-    guard let host else { return nil }
-    return UncountedReference(host.state).use(body)
+    guard let placedLoop else { return nil }
+    return UncountedReference(placedLoop.state).use(body)
   }
 
   /// How many actions a turn processes at most.
   @inlinable
-  var turnLimit: Int { host?.state.turnLimit ?? 1024 }
+  var turnLimit: Int { placedLoop?.state.turnLimit ?? 1024 }
 
   @inlinable
   @inline(__always)

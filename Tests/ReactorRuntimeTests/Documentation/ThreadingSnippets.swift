@@ -177,7 +177,7 @@ private func service() throws -> MainLoop.Ending {
     let account = Ledger(Runtime(onFailure: { _ in }))
     account.send(1)
     account.close()  // or .close(.discard)
-    await account.waitUntilClosed()
+    await account.waitUntilEnded()
     #expect(throws: SendError.closed) { try account.trySend(2) }
     #expect(account.currentState == [1])
   }

@@ -20,7 +20,7 @@ struct ClosingManyTests {
       let before = faulty_alive_of_thread()
       for reactor in reactors { reactor.close() }
       #expect(loop.run())
-      #expect(reactors.allSatisfy { $0.waitUntilClosed(before: .now) })
+      #expect(reactors.allSatisfy { $0.waitUntilEnded(before: .now) })
       #expect(faulty_calls(FAULTY_MEMBARRIER) == 0)
       #expect(faulty_alive_of_thread() == before)
       #expect(reactors.allSatisfy { $0.runtime.extrasReference.use { _ in true } == nil })
@@ -39,7 +39,7 @@ struct ClosingManyTests {
       faulty_reset()
       #expect(loop.run())
       #expect(throws: SendError.closed) { try reactor.trySend(1) }
-      #expect(reactor.waitUntilClosed(before: .now))
+      #expect(reactor.waitUntilEnded(before: .now))
       #expect(reactor.currentState == [])
     }
   }
@@ -54,7 +54,7 @@ struct ClosingManyTests {
     faulty_reset()
     reactor.send(1)
     #expect(faulty_calls(FAULTY_MEMBARRIER) == 0)
-    #expect(reactor.waitUntilClosed(before: .now))
+    #expect(reactor.waitUntilEnded(before: .now))
     #expect(reactor.currentState == [1])
   }
 
@@ -63,7 +63,7 @@ struct ClosingManyTests {
     for _ in 0..<500 {
       let reactor = Script(on: .caller)
       reactor.send(1)
-      let isOver = Threads.start { #expect(reactor.waitUntilClosed(before: .now + .seconds(patience))) }
+      let isOver = Threads.start { #expect(reactor.waitUntilEnded(before: .now + .seconds(patience))) }
       reactor.close()
       #expect(isOver.wait())
     }

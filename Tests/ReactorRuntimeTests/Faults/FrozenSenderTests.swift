@@ -133,9 +133,9 @@ struct FrozenSend {
       let isDone = Threads.start { [reactor] in reactor.close(closing) }
       #expect(Threads.yield { reactor.isClosed })
       if frozen.isVisible {
-        #expect(reactor.waitUntilClosed(before: .now + .seconds(patience)))
+        #expect(reactor.waitUntilEnded(before: .now + .seconds(patience)))
       } else {
-        #expect(!reactor.waitUntilClosed(before: .now + .milliseconds(5)))
+        #expect(!reactor.waitUntilEnded(before: .now + .milliseconds(5)))
       }
       // Without fences a sender on the caller would become the owner, and wait.
       if frozen.isVisible || CurrentCore.hasFences || placement != .caller {
@@ -143,7 +143,7 @@ struct FrozenSend {
       }
       frozen.go(to: .sent)
       #expect(isDone.wait())
-      #expect(reactor.waitUntilClosed(before: .now + .seconds(patience)))
+      #expect(reactor.waitUntilEnded(before: .now + .seconds(patience)))
       // A loop may already have been processing it when it was told to discard.
       if closing == .drain || reactor.currentState == [1, 2] {
         #expect(reactor.currentState == [1, 2])
@@ -253,7 +253,7 @@ struct FrozenSend {
       #expect(phase == .closing)
     }
     reactor.close()
-    #expect(reactor.waitUntilClosed(before: .now + .seconds(patience)))
+    #expect(reactor.waitUntilEnded(before: .now + .seconds(patience)))
     #expect(stage.finish())
     #expect(reactor.currentState == [1, 2, 3])
   }

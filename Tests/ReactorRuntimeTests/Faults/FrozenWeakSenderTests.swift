@@ -85,7 +85,7 @@ import Testing
     frozen.runtime.finishTurnAndRelease(
       with: frozen.mutations, for: 1, droppingLast: &frozen.reactor, of: frozen.weakly)
     #expect(seen.elements.last == [0, 1])
-    #expect(kept.elements.first?.waitUntilClosed(before: .now + .seconds(20)) == true)
+    #expect(kept.elements.first?.waitUntilEnded(before: .now + .seconds(20)) == true)
   }
 
   @Test

@@ -61,7 +61,7 @@ import Testing
       reactor.close()
       #expect(haveSent.wait())
       #expect(throws: SendError.closed) { try reactor.trySend(1000) }
-      #expect(!reactor.waitUntilClosed(before: .now + .milliseconds(5)))
+      #expect(!reactor.waitUntilEnded(before: .now + .milliseconds(5)))
       #expect(throws: ShutdownError.self) {
         try Shutdown.close([reactor.ending()], before: .now + .milliseconds(5))
       }
@@ -73,7 +73,7 @@ import Testing
       // When the owner goes on, it processes everything that was accepted, in each sender's order. The rest was reported.
       mayGoOn.open()
       #expect(isDone.wait())
-      #expect(reactor.waitUntilClosed(before: .now + .seconds(patience)))
+      #expect(reactor.waitUntilEnded(before: .now + .seconds(patience)))
       let state = reactor.currentState
       #expect(state.first == 0)
       let mine = state.count { $0 == 1000 }

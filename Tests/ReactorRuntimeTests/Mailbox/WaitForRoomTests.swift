@@ -317,10 +317,10 @@ import Testing
     let stops = Stops(at: [0], capacity: 2)
     let ownerIsDone = try stops.fill()
     stops.reactor.close()
-    for _ in 0..<100 { #expect(!stops.reactor.waitUntilClosed(before: .now)) }
+    for _ in 0..<100 { #expect(!stops.reactor.waitUntilEnded(before: .now)) }
     #expect(stops.reactor.runtime.ensureTermination().isEmpty)
     stops.goOn(from: 0)
-    #expect(stops.reactor.waitUntilClosed(before: .now + .seconds(patience)))
+    #expect(stops.reactor.waitUntilEnded(before: .now + .seconds(patience)))
     #expect(ownerIsDone.wait())
   }
 

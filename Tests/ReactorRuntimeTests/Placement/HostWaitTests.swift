@@ -42,7 +42,7 @@ import Testing
     }
     first.close()
     // Only a failure takes so long.
-    #expect(first.waitUntilClosed(before: .now + .seconds(60)))
+    #expect(first.waitUntilEnded(before: .now + .seconds(60)))
     #expect(first.currentState.count == 100)
     try Shutdown.close([second.ending(), hosted.loop], before: .now + .seconds(60))
     #expect(second.currentState.count == 100)

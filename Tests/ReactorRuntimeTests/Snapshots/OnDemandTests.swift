@@ -138,7 +138,7 @@ import Testing
       #expect(seen.elements == [])
     }
     #expect(seen.elements == [[1]])
-    #expect(reactor.waitUntilClosed(before: .now + .seconds(patience)))
+    #expect(reactor.waitUntilEnded(before: .now + .seconds(patience)))
   }
 
   @Test(arguments: PlacementUnderTest.allCases)

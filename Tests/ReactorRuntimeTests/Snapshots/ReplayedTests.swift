@@ -161,7 +161,7 @@ import Testing
         #expect(lifetimes.alive <= 5)
       }
       reactor.close()
-      #expect(reactor.waitUntilClosed(before: .now + .seconds(patience)))
+      #expect(reactor.waitUntilEnded(before: .now + .seconds(patience)))
       #expect(reactor.currentState.map(\.value) == [96, 97, 98, 99])
     }
     #expect(lifetimes.alive == 0)

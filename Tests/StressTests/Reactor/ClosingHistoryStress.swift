@@ -73,7 +73,7 @@ extension StressTests {
         usleep(UInt32(truncatingIfNeeded: generator.next() % 600))
         recorder.close(discards: closing == .discard) { reactor.close(closing) }
       }
-      let hasEnded = reactor.waitUntilClosed(before: .now + .seconds(30))
+      let hasEnded = reactor.waitUntilEnded(before: .now + .seconds(30))
       let end = recorder.clock.now()
       let sends = crew.join().flatMap { $0 }
       var history = recorder.history(reactor.log, sends)

@@ -198,7 +198,7 @@ private final class WeakRound: Sendable {
   func complaint(of reactor: Dropped, _ number: Int, _ way: Way) -> String? {
     let isDone =
       switch way {
-      case .close: reactor.waitUntilClosed(before: .now + .seconds(10))
+      case .close: reactor.waitUntilEnded(before: .now + .seconds(10))
       case .subscribe: wait { isObserved.load(ordering: .sequentiallyConsistent) }
       case .ask, .askSuspending:
         wait { asked.load(ordering: .sequentiallyConsistent) & 1 << number != 0 && isOver(number, reactor) }

@@ -139,7 +139,7 @@ struct SoakWorker {
 
   private mutating func close(_ reactor: SoakedReactor) {
     reactor.close(generator.happens(onceIn: 2) ? .drain : .discard)
-    if generator.happens(onceIn: 2), !reactor.waitUntilClosed(before: .now + .seconds(40)) {
+    if generator.happens(onceIn: 2), !reactor.waitUntilEnded(before: .now + .seconds(40)) {
       board.tally.unended.add(1, ordering: .relaxed)
     }
   }

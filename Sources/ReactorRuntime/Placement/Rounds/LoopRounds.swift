@@ -7,7 +7,7 @@ extension LoopState {
   func run() {
     ownThread.store(CurrentCore.threadToken, ordering: .relaxed)
     currentThread.store(CurrentCore.threadToken, ordering: .relaxed)
-    var rounds = LoopRounds(patience: waiting.patience, monitor: monitor)
+    var rounds = LoopRounds(quietLimit: waiting.quietLimit, monitor: monitor)
     var pacer = Pacer()
     var emptyRounds = 0
     var idleSince: Int64 = 0
@@ -96,10 +96,10 @@ struct LoopRounds: Sendable {
   @usableFromInline var reactors: OwnedReactors
   @usableFromInline var tasks = LoopTasks()
 
-  /// - Parameter patience: After how many turns without work in a row the loop releases a reactor.
+  /// - Parameter quietLimit: After how many turns without work in a row the loop releases a reactor.
   @inlinable
-  init(patience: Int, monitor: LoopMonitor) {
-    reactors = OwnedReactors(patience: patience, monitor: monitor)
+  init(quietLimit: Int, monitor: LoopMonitor) {
+    reactors = OwnedReactors(quietLimit: quietLimit, monitor: monitor)
   }
 
   /// Takes in what came, then runs at most as many jobs, and as many timers, as a turn has actions, then one turn of
@@ -179,7 +179,7 @@ struct OwnedReactors: Sendable {
   @usableFromInline let list: WatchedList<LoopReactor>
   /// For each of them, how many turns without work it has had in a row.
   @usableFromInline var quietTurns: ContiguousArray<Int> = []
-  @usableFromInline var patience: Int
+  @usableFromInline var quietLimit: Int
   /// Whether the next round releases each reactor that has no work, since the loop is about to sleep.
   @usableFromInline var releasesQuiet = false
   @usableFromInline let monitor: LoopMonitor
@@ -192,10 +192,10 @@ struct OwnedReactors: Sendable {
   /// second-level cache of a core from the prefetch to the end of their turns.
   @inlinable static var arrivalsAtOnce: Int { 64 }
 
-  /// - Parameter patience: After how many turns without work in a row a reactor is released.
+  /// - Parameter quietLimit: After how many turns without work in a row a reactor is released.
   @inlinable
-  init(patience: Int, monitor: LoopMonitor) {
-    self.patience = patience
+  init(quietLimit: Int, monitor: LoopMonitor) {
+    self.quietLimit = quietLimit
     self.monitor = monitor
     list = monitor.reactors
     // So that a loop of usual size never allocates here once it runs.
@@ -236,28 +236,28 @@ struct OwnedReactors: Sendable {
   /// Runs one turn of each reactor, with at most `limit` actions; returns how many actions that were in all.
   @inlinable
   mutating func runTurns(upTo limit: Int) -> Int {
-    let patience = releasesQuiet ? 0 : sharedPatience
+    let quietLimit = releasesQuiet ? 0 : sharedQuietLimit
     releasesQuiet = false
-    return runTurns(from: 0, upTo: limit, patience: patience)
+    return runTurns(from: 0, upTo: limit, quietLimit: quietLimit)
   }
 
   /// The same, of those that were accepted from an index on.
   @inlinable
   mutating func runTurns(from first: Int, upTo limit: Int) -> Int {
-    runTurns(from: first, upTo: limit, patience: sharedPatience)
+    runTurns(from: first, upTo: limit, quietLimit: sharedQuietLimit)
   }
 
   @inlinable
-  mutating func runTurns(from first: Int, upTo limit: Int, patience: Int) -> Int {
+  mutating func runTurns(from first: Int, upTo limit: Int, quietLimit: Int) -> Int {
     var processed = 0
     for index in first..<quietTurns.count {
       let count = serve(at: index, .turn)
       if count > 0 { monitor.noteTurn(of: count) }
       processed += count
       quietTurns[index] = count > 0 ? 0 : quietTurns[index] + 1
-      // Without patience, a reactor is released after a turn that did not reach the limit, while its memory is still
+      // With a limit of 0, a reactor is released after a turn that did not reach the limit, while its memory is still
       // in the cache.
-      let isQuiet = patience == 0 ? count < limit : quietTurns[index] > patience
+      let isQuiet = quietLimit == 0 ? count < limit : quietTurns[index] > quietLimit
       if isQuiet, serve(at: index, .leave) != 0 { released.append(index) }
     }
     if !released.isEmpty { removeReleased() }
@@ -280,7 +280,7 @@ struct OwnedReactors: Sendable {
   /// The number of quiet turns after which a reactor is released; smaller with many reactors, because polling them costs
   /// more than scheduling one again.
   @inlinable
-  var sharedPatience: Int { patience / max(1, quietTurns.count / 16) }
+  var sharedQuietLimit: Int { quietLimit / max(1, quietTurns.count / 16) }
 
   /// Releases the ownership of all of them between two rounds that different threads may run. They stay scheduled, so
   /// no other thread becomes the owner meanwhile.
@@ -292,30 +292,30 @@ struct OwnedReactors: Sendable {
   /// Refuses what is sent to any of them, and from now on releases a reactor after its first turn without work.
   @inlinable
   mutating func close() {
-    patience = 0
+    quietLimit = 0
     callEach(.close)
   }
 
   @inlinable
-  func callEach(_ call: LoopCall) {
+  func callEach(_ call: LoopRequest) {
     for index in quietTurns.indices { _ = serve(at: index, call) }
   }
 
   @inlinable
   @inline(__always)
-  func serve(at index: Int, _ call: LoopCall) -> Int { list.read(at: index) { $0.serve }(call) }
+  func serve(at index: Int, _ call: LoopRequest) -> Int { list.read(at: index) { $0.serve }(call) }
 }
 
 /// A reactor that a sender has scheduled on its loop, with a reference to it. Its runtime does not retain it, so this
 /// reference keeps it alive as long as the loop has something to do for it.
 @usableFromInline
 struct LoopReactor: Sendable {
-  @usableFromInline let serve: LoopCalls
+  @usableFromInline let serve: BoundLoopHandler
   @usableFromInline let reactor: any AnyObject & Sendable
 
   @usableFromInline
   init(_ runtime: ObjectIdentifier, of reactor: any AnyObject & Sendable, _ handler: @escaping LoopHandler) {
-    serve = LoopCalls(handler: handler, runtime: runtime, reactor: ObjectIdentifier(reactor))
+    serve = BoundLoopHandler(handler: handler, runtime: runtime, reactor: ObjectIdentifier(reactor))
     self.reactor = reactor
   }
 
@@ -327,11 +327,11 @@ struct LoopReactor: Sendable {
 /// calls is specialised, which the methods of a protocol would not be. It captures nothing: the loop tells it whom it calls.
 @usableFromInline
 typealias LoopHandler =
-  @Sendable (_ runtime: ObjectIdentifier, _ reactor: ObjectIdentifier, _ call: LoopCall) -> Int
+  @Sendable (_ runtime: ObjectIdentifier, _ reactor: ObjectIdentifier, _ call: LoopRequest) -> Int
 
 /// Calls one runtime. It retains neither that nor the reactor: senders read the cache lines of their reference counts.
 @usableFromInline
-struct LoopCalls: Sendable {
+struct BoundLoopHandler: Sendable {
   @usableFromInline let handler: LoopHandler
   @usableFromInline let runtime: ObjectIdentifier
   @usableFromInline let reactor: ObjectIdentifier
@@ -345,12 +345,12 @@ struct LoopCalls: Sendable {
 
   @inlinable
   @inline(__always)
-  func callAsFunction(_ call: LoopCall) -> Int { handler(runtime, reactor, call) }
+  func callAsFunction(_ call: LoopRequest) -> Int { handler(runtime, reactor, call) }
 }
 
 /// The requests of a loop to a runtime.
 @usableFromInline
-enum LoopCall: Sendable {
+enum LoopRequest: Sendable {
   /// Requests the memory that a turn needs, without waiting for it. The reactor is scheduled.
   case prefetch
   /// Makes the calling thread the owner of a reactor that is scheduled.

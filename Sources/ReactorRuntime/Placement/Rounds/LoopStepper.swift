@@ -17,8 +17,8 @@ package final class LoopStepper: Sendable {
 
   init(of state: LoopState) {
     loop = Loop(withoutThread: state)
-    // No patience: between two rounds, reactors that are still here would have no owner.
-    rounds = SystemMutex(LoopRounds(patience: 0, monitor: state.monitor))
+    // A limit of 0: between two rounds, reactors that are still here would have no owner.
+    rounds = SystemMutex(LoopRounds(quietLimit: 0, monitor: state.monitor))
   }
 
   deinit {

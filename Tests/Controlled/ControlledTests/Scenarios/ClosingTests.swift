@@ -133,7 +133,7 @@ extension Controlled {
             {
               sleep(.seconds(1))
               subject.close(closing)
-              check(subject.waitUntilClosed(before: .now + .seconds(60)), "the reactor has not ended")
+              check(subject.waitUntilEnded(before: .now + .seconds(60)), "the reactor has not ended")
               ledger.hasEnded()
             })
         }

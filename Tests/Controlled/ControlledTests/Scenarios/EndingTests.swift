@@ -71,7 +71,7 @@ extension Controlled {
           together(
             {
               ledger.send(0) { subject.send($0) }
-              check(subject.waitUntilClosed(before: .now + .seconds(60)), "the reactor has not ended")
+              check(subject.waitUntilEnded(before: .now + .seconds(60)), "the reactor has not ended")
               ledger.hasEnded()
             },
             { close(1) }, { close(2) })
@@ -96,7 +96,7 @@ extension Controlled {
               ledger.willClose()
               subject.close(.discard)
               ledger.hasDiscarded()
-              check(subject.waitUntilClosed(before: .now + .seconds(60)), "the reactor has not ended")
+              check(subject.waitUntilEnded(before: .now + .seconds(60)), "the reactor has not ended")
               ledger.hasEnded()
             })
         }
@@ -118,7 +118,7 @@ extension Controlled {
             {
               ledger.willClose()
               subject.close()
-              check(subject.waitUntilClosed(before: .now + .seconds(60)), "the reactor has not ended")
+              check(subject.waitUntilEnded(before: .now + .seconds(60)), "the reactor has not ended")
               ledger.hasEnded()
             })
         }
@@ -140,7 +140,7 @@ extension Controlled {
             {
               ledger.willClose()
               subject.close()
-              check(subject.waitUntilClosed(before: .now + .seconds(60)), "the reactor has not ended")
+              check(subject.waitUntilEnded(before: .now + .seconds(60)), "the reactor has not ended")
               ledger.hasEnded()
             })
         }
@@ -164,7 +164,7 @@ extension Controlled {
             {
               ledger.willClose()
               subject.close(closing)
-              check(subject.waitUntilClosed(before: .now + .seconds(60)), "the reactor has not ended")
+              check(subject.waitUntilEnded(before: .now + .seconds(60)), "the reactor has not ended")
               ledger.hasEnded()
             })
         }

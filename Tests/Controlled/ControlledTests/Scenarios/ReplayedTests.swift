@@ -50,7 +50,7 @@ extension Controlled {
               for number in 0..<3 { subject.send(lifetimes.track(number)) }
               subject.close()
             }, { for _ in 0..<3 { subject.look() } })
-          check(subject.waitUntilClosed(before: .now + .seconds(60)), "the reactor has not ended")
+          check(subject.waitUntilEnded(before: .now + .seconds(60)), "the reactor has not ended")
           subject.verify(senders: 1, actions: 3)
         }
         check(lifetimes.alive == 0, "\(lifetimes.alive) mutations are left")

@@ -49,7 +49,7 @@ extension Controlled {
             }
           }
           let waiter = tasks.start {
-            await subject.waitUntilClosed()
+            await subject.waitUntilEnded()
             ledger.hasEnded()
           }
           together(

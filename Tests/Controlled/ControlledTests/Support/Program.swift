@@ -129,7 +129,7 @@ final class Stage: @unchecked Sendable {
   func finish() {
     if let subject {
       if isClosed {
-        check(subject.waitUntilClosed(before: .now + .seconds(60)), "the reactor has not ended")
+        check(subject.waitUntilEnded(before: .now + .seconds(60)), "the reactor has not ended")
         ledger.hasEnded()
       } else if loop == nil {
         ledger.verifyAtRest()
