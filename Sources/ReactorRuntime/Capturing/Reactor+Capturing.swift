@@ -88,15 +88,10 @@ extension Runtime {
     _ action: Action, capturing local: TaskLocal<Value>, to reactor: R, _ wait: SendWait,
     within budget: TurnBudget = .usual
   ) throws(SendError) {
-    // As without a capture.
-    if let loop, loop.isClosed, !loop.runsTurnsHere { throw .closed }
-    if loop == nil, !ThreadStack.isLow, state.tryAcquire() {
-      // This thread has the value itself.
-      if mailbox.isInboundIdle { return runTurnAndRelease(with: action, of: reactor, within: budget) }
-      runTurnsAndRelease(of: reactor, within: budget)
-    }
-    let step = makeStep(of: reactor, action, local, local.get())
-    if let reason = enqueue(.step(step), to: reactor, wait, within: budget) { throw reason }
+    // A turn on this thread has the value without more.
+    try trySend(
+      action, to: reactor, wait, within: budget,
+      waitingAs: .step(makeStep(of: reactor, action, local, local.get())))
   }
 
   /// Makes a step that processes an action while a task-local has a value. It retains neither the reactor nor the runtime: what

@@ -173,7 +173,7 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   /// Takes the next element out of the owner's queue, if it comes before `cursor`. What is sent to the reactor while it is
   /// processed gets a stamp behind everything that was claimed so far.
   @inlinable
-  @inline(never)
+  @inline(__always)
   func takeOwn(before cursor: UInt64) -> Work<Action>? {
     guard isDue(before: cursor), let element = ownerQueue.removeFirst() else { return nil }
     noteProcessing(element.origin)

@@ -28,15 +28,22 @@ extension Runtime {
   func runTurnAndRelease<R: Reactor<Action, Mutation, State>>(
     with action: Action, of reactor: R, within budget: TurnBudget = .usual
   ) {
+    runTurn(of: 1) { processAlone(action, of: reactor) }
+    turnCounters.countImmediate()
+    releaseOrContinue(of: reactor, within: budget)
+  }
+
+  /// Calls `body`, which processes `count` actions of the sender's own, as a turn. The owner.
+  @inlinable
+  @inline(__always)
+  func runTurn(of count: Int, _ body: () -> Void) {
     let outer = TurnMark.enter(mailbox.turnEnds)
     Tracepoint.beginTurn(self)
     beginTiming()
-    processAlone(action, of: reactor)
-    endTiming(1)
-    Tracepoint.endTurn(self, actions: 1)
+    body()
+    endTiming(count)
+    Tracepoint.endTurn(self, actions: count)
     TurnMark.leave(outer)
-    turnCounters.countImmediate()
-    releaseOrContinue(of: reactor, within: budget)
   }
 
   /// Takes the one action of such a turn through mutate and reduce. The owner.
@@ -172,13 +179,25 @@ extension Runtime {
   func trySend<R: Reactor<Action, Mutation, State>>(
     _ action: Action, to reactor: R, _ wait: SendWait, within budget: TurnBudget = .usual
   ) throws(SendError) {
+    try trySend(action, to: reactor, wait, within: budget, waitingAs: .action(action))
+  }
+
+  /// The same.
+  ///
+  /// - Parameter work: What is put into the mailbox if the action cannot be processed here.
+  @inlinable
+  @inline(__always)
+  func trySend<R: Reactor<Action, Mutation, State>>(
+    _ action: Action, to reactor: R, _ wait: SendWait, within budget: TurnBudget,
+    waitingAs work: @autoclosure () -> Work<Action>
+  ) throws(SendError) {
     // Without this check, the thread would learn that the loop is closed only after the mailbox has accepted the action.
     if withLoop({ $0.isClosed && !$0.runsTurnsHere }) == true { throw .closed }
     if loop == nil, !ThreadStack.isLow, state.tryAcquire() {
       if mailbox.isInboundIdle { return runTurnAndRelease(with: action, of: reactor, within: budget) }
       runTurnsAndRelease(of: reactor, within: budget)
     }
-    if let reason = enqueue(.action(action), to: reactor, wait, within: budget) { throw reason }
+    if let reason = enqueue(work(), to: reactor, wait, within: budget) { throw reason }
   }
 
   /// Puts something into the mailbox, waits for room if it must, and makes sure that some thread processes it. Any

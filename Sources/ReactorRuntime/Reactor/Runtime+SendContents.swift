@@ -55,13 +55,9 @@ extension Runtime {
     with actions: [Action], from first: Int, of reactor: R
   ) -> Int {
     let end = min(actions.count, first + turnLimit)
-    let outer = TurnMark.enter(mailbox.turnEnds)
-    Tracepoint.beginTurn(self)
-    beginTiming()
-    for index in first..<end { process(actions[index], of: reactor) }
-    endTiming(end - first)
-    Tracepoint.endTurn(self, actions: end - first)
-    TurnMark.leave(outer)
+    runTurn(of: end - first) {
+      for index in first..<end { process(actions[index], of: reactor) }
+    }
     turnCounters.count(turnOf: end - first)
     releaseOrContinue(of: reactor)
     return end

@@ -92,7 +92,7 @@ extension LoopState {
 ///
 /// Only the thread that runs the rounds uses it.
 @usableFromInline
-struct LoopRounds: Sendable {
+struct LoopRounds: ~Copyable, Sendable {
   @usableFromInline var reactors: OwnedReactors
   @usableFromInline var tasks = LoopTasks()
 
@@ -174,7 +174,7 @@ struct LoopRounds: Sendable {
 ///
 /// Only the thread that runs the rounds uses it.
 @usableFromInline
-struct OwnedReactors: Sendable {
+struct OwnedReactors: ~Copyable, Sendable {
   /// The list of the monitor, where other threads may read it.
   @usableFromInline let list: WatchedList<LoopReactor>
   /// For each of them, how many turns without work it has had in a row.
@@ -284,10 +284,10 @@ struct OwnedReactors: Sendable {
 
   /// Releases the ownership of all of them between two rounds that different threads may run. They stay scheduled, so
   /// no other thread becomes the owner meanwhile.
-  func suspend() { callEach(.suspend) }
+  mutating func suspend() { callEach(.suspend) }
 
   /// Makes the calling thread the owner of all of them, after ``suspend()``.
-  func resume() { callEach(.begin) }
+  mutating func resume() { callEach(.begin) }
 
   /// Refuses what is sent to any of them, and from now on releases a reactor after its first turn without work.
   @inlinable
@@ -297,7 +297,7 @@ struct OwnedReactors: Sendable {
   }
 
   @inlinable
-  func callEach(_ call: LoopRequest) {
+  mutating func callEach(_ call: LoopRequest) {
     for index in quietTurns.indices { _ = serve(at: index, call) }
   }
 
