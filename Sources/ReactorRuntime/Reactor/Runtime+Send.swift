@@ -16,9 +16,17 @@ extension Runtime {
         return
       }
     }
-    if !state.isOwner, tryEnqueue(action, to: reactor) { return }
+    if !isOwnerInTurn, tryEnqueue(action, to: reactor) { return }
     sendOrReport(action, to: reactor)
   }
+
+  /// Whether the calling thread is the owner, and inside of a turn or a job: then it must not put anything into the ring, which
+  /// it would have to empty itself. What it sends as the owner at the end of a turn may go there, if there is room.
+  ///
+  /// The mark is asked first, since it is the thread's own, while the owner may have the cache line of the other word.
+  @inlinable
+  @inline(__always)
+  var isOwnerInTurn: Bool { TurnMark.isSet && state.isOwner }
 
   // MARK: An idle reactor
 

@@ -34,7 +34,7 @@ extension Runtime {
         }
         runTurnsAndRelease(of: reactor)
       }
-      let sent = state.isOwner ? 0 : tryEnqueue(actions, from: next)
+      let sent = isOwnerInTurn ? 0 : tryEnqueue(actions, from: next)
       if sent > 0 {
         next += sent
         ensureProcessing(by: reactor, within: .usual)
