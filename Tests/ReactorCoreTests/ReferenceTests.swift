@@ -31,6 +31,36 @@ import Testing
     #expect(Threads.yield { lifetimes.alive == 0 })
   }
 
+  @Test func `an object that was set for good is not retained, and stays`() {
+    let lifetimes = Lifetimes()
+    let reference = AtomicReference<LifetimeTracked>()
+    do {
+      let (permanent, late) = (lifetimes.track(1), lifetimes.track(2))
+      reference.setPermanent(UncountedReference(permanent))
+      reference.setPermanent(UncountedReference(late))
+      let value = reference.use { $0.value }
+      #expect(value == 1)
+      let first = reference.setIfNil(late)
+      #expect(first === permanent)
+    }
+    #expect(lifetimes.alive == 0)
+  }
+
+  @Test func `the holder's end releases the object, once`() {
+    let lifetimes = Lifetimes()
+    do {
+      let reference = AtomicReference<LifetimeTracked>()
+      _ = reference.setIfNil(lifetimes.track(1))
+      #expect(lifetimes.alive == 1)
+      reference.releaseObject()
+      #expect(lifetimes.alive == 0)
+      let isSet = reference.isSet
+      #expect(!isSet)
+      reference.releaseObject()
+    }
+    #expect(lifetimes.alive == 0)
+  }
+
   @Test func `a weak owner retains neither the owner nor the part`() {
     let lifetimes = Lifetimes()
     var owner: LifetimeTracked? = lifetimes.track(1)
