@@ -108,10 +108,12 @@ public final class WatchedList<Element: Sendable>: @unchecked Sendable {
     elements.withUnsafeBufferPointer { body($0[index]) }
   }
 
-  /// Calls `body`, which adds elements, under the mutex.
+  /// Calls `body` under the mutex with the elements, at whose end it may add others.
   @inlinable
   public func append(_ body: (inout ContiguousArray<Element>) -> Void) {
+    let count = elements.count
     mutex.withLock { _ in body(&elements) }
+    assert(elements.count >= count, "an element was removed")
   }
 
   /// Moves elements out, so that their last references are not released under the mutex. O(1) for each.
@@ -121,6 +123,7 @@ public final class WatchedList<Element: Sendable>: @unchecked Sendable {
   ///   - removed: Where they are appended.
   @inlinable
   public func move(at indices: ContiguousArray<Int>, to removed: inout ContiguousArray<Element>) {
+    assert(zip(indices, indices.dropFirst()).allSatisfy { $0 < $1 }, "the indices do not ascend")
     mutex.withLock { _ in
       for index in indices.reversed() {
         var element = elements.removeLast()

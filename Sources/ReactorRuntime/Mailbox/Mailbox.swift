@@ -125,13 +125,13 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   ///
   /// - Parameters:
   ///   - dropsOldest: Whether the policy is ``OverflowPolicy/dropOldest``.
-  ///   - ownBody: What `body` is, for those that the owner has sent.
+  ///   - bodyBesideRing: What `body` is, for those that are not in the ring.
   ///   - drop: Called instead of `body` with each action that was dropped in favour of a newer one.
   @inlinable
   @inline(__always)
   func drain(
     upTo limit: Int, dropsOldest: Bool = false, _ body: (Work<Action>) -> Void,
-    own ownBody: (Work<Action>) -> Void, orDrop drop: (Action) -> Void = { _ in }
+    besideRing bodyBesideRing: (Work<Action>) -> Void, orDrop drop: (Action) -> Void = { _ in }
   ) -> Int {
     var left = limit
     while left > 0 {
@@ -149,8 +149,8 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
       let before = left
       let cursor = ring.pollHead()
       // One by one: if `body` were passed to a function, the compiler would retain what it captures, in each turn.
-      while left > 0, let work = takeOwn(before: cursor) {
-        ownBody(work)
+      while left > 0, let work = takeBesideRing(before: cursor) {
+        bodyBesideRing(work)
         left -= 1
       }
       // Otherwise it waits for a claim that is not published yet.
@@ -174,7 +174,7 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   /// processed gets a stamp behind everything that was claimed so far.
   @inlinable
   @inline(__always)
-  func takeOwn(before cursor: UInt64) -> Work<Action>? {
+  func takeBesideRing(before cursor: UInt64) -> Work<Action>? {
     guard isDue(before: cursor), let element = ownerQueue.removeFirst() else { return nil }
     noteProcessing(element.origin)
     return element.work
@@ -234,7 +234,7 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   /// Takes everything out. The owner.
   func removeAll() -> [Work<Action>] {
     var removed: [Work<Action>] = []
-    while drain(upTo: .max, { removed.append($0) }, own: { removed.append($0) }) > 0 {}
+    while drain(upTo: .max, { removed.append($0) }, besideRing: { removed.append($0) }) > 0 {}
     // Also what waits for a claim that is not published yet.
     repeat {
       while let element = ownerQueue.removeFirst() {

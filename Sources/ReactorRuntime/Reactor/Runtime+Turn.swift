@@ -154,7 +154,7 @@ extension Runtime {
       let share = R.isDurable ? min(limit - processed, Self.journalShare) : limit
       let count = mailbox.drain(
         upTo: share, dropsOldest: policy == .dropOldest, { process($0, of: reactor) },
-        own: { processOwn($0, of: reactor) }, orDrop: { reportDropped($0, counting: &dropped) })
+        besideRing: { processOutOfLine($0, of: reactor) }, orDrop: { reportDropped($0, counting: &dropped) })
       processed += count
       if count < share { break }
     } while R.isDurable && processed < limit && !hasRecordedEnough()
@@ -191,7 +191,7 @@ extension Runtime {
   /// The same, out of line: once more inlined it would be as much code again.
   @inlinable
   @inline(never)
-  func processOwn<R: Reactor<Action, Mutation, State>>(_ work: Work<Action>, of reactor: R) {
+  func processOutOfLine<R: Reactor<Action, Mutation, State>>(_ work: Work<Action>, of reactor: R) {
     process(work, of: reactor)
   }
 

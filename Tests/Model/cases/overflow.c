@@ -165,7 +165,7 @@ static void process_in_ring(uint64_t item, uint64_t cursor) {
 
 static bool comes_next(uint64_t cursor) { return !is_due(own, cursor); }
 
-/* As Mailbox.drain with Mailbox.takeOwn. */
+/* As Mailbox.drain with Mailbox.takeBesideRing. */
 static int process_own_queue(uint64_t before) {
   int count = 0;
   for (; is_due(own, before); count++) {

@@ -145,19 +145,27 @@ static int current_thread;
 
 bool rounds_is_current(void) { return current_thread == model_self() && !rounds_has_ended(); }
 
-/* As LoopRounds.runRound. Returns how many items it ran. */
-static int run_round(void) {
-  received from_ring = {.count = 0};
-  ring_drain(ring, &from_ring, MOST_ITEMS, MOST_ITEMS);
-  for (int i = 0; i < from_ring.count; i++) accept(from_ring.items[i]);
-  if (rr_load_relaxed(&state->has_contents) != 0) take_contents();
-  if (is_done()) return 0;
+/* As OwnedReactors.runTurns, of one that was taken in. */
+static int run_taken(void) {
   model_check(seal_count == 0 && end_count == 0);
   rounds->run_count++;
   current_thread = model_self();
   run_item(rounds->taken_in[--rounds->taken_count]);
   current_thread = -1;
   return 1;
+}
+
+/* As LoopRounds.runRound. Returns how many items it ran. */
+static int run_round(void) {
+  if (rr_load_relaxed(&state->has_contents) != 0) take_contents();
+  const int arriving = (int)rr_ring_distance(rr_ring_head(ring), rr_ring_tail(ring));
+  /* One turn only, of those that it owns or else of those that arrive, so that there are rounds
+   * that end with something left. */
+  if (!is_done()) return run_taken();
+  received from_ring = {.count = 0};
+  ring_drain(ring, &from_ring, arriving < MOST_ITEMS ? arriving : MOST_ITEMS, MOST_ITEMS);
+  for (int i = 0; i < from_ring.count; i++) accept(from_ring.items[i]);
+  return is_done() ? 0 : run_taken();
 }
 
 /* As LoopState.trySeal and LoopState.sealIfInboxIsEmpty. */

@@ -30,7 +30,7 @@ import Testing
       }
       if case .action(let action) = work { received.append(action) }
     }
-    let count = mailbox.drain(upTo: 1024, receive, own: receive)
+    let count = mailbox.drain(upTo: 1024, receive, besideRing: receive)
     #expect(count == 7)
     fill()
     raw.slots.payload(late, as: Work<Int>.self).initialize(to: .action(7))
@@ -51,7 +51,7 @@ import Testing
       }
       received.append(action)
     }
-    while mailbox.drain(upTo: 1024, receiveAndFill, own: receiveAndFill) > 0 {}
+    while mailbox.drain(upTo: 1024, receiveAndFill, besideRing: receiveAndFill) > 0 {}
     #expect(spilled < next - 1)
     #expect(received == Array(0..<next))
   }

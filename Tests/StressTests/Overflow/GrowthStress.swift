@@ -185,7 +185,7 @@ final class GrowthPlay {
   private func drain(upTo limit: Int) -> Int {
     log.beginTurn()
     defer { log.endTurn() }
-    return mailbox.drain(upTo: limit, { receive($0) }, own: { receive($0) })
+    return mailbox.drain(upTo: limit, { receive($0) }, besideRing: { receive($0) })
   }
 
   private func receive(_ work: Work<LifetimeTracked>) {

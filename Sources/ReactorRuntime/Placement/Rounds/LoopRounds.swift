@@ -88,7 +88,7 @@ extension LoopState {
   }
 }
 
-/// What a loop does in a round: takes in what came, runs jobs and timers, and runs one turn of each reactor.
+/// What a loop does in a round: it takes in what came, runs jobs and timers, and one turn of each reactor.
 ///
 /// Only the thread that runs the rounds uses it.
 @usableFromInline
@@ -102,24 +102,28 @@ struct LoopRounds: ~Copyable, Sendable {
     reactors = OwnedReactors(quietLimit: quietLimit, monitor: monitor)
   }
 
-  /// Takes in what came, then runs at most as many jobs, and as many timers, as a turn has actions, then one turn of
-  /// each reactor. Returns how many actions, jobs and timers it ran.
+  /// Takes in what came beside the ring of the inbox, and runs at most as many jobs, and as many timers, as a turn has actions.
+  /// Then runs one turn of each reactor: first of those that the loop owns, then of those that are in the ring. Returns how many
+  /// actions, jobs and timers it ran.
   @inlinable
   mutating func runRound(of loop: LoopState) -> Int {
     if loop.inbox.hasContents.load(ordering: .relaxed) { takeContents(of: loop) }
+    // What comes from here on has its turn in the next round. Otherwise a reactor that this round has released could come
+    // again and again, while jobs and others wait.
+    var arriving = loop.inbox.ring.isReady ? loop.inbox.ring.wasCount : 0
     if loop.isClosed { closeReactors(of: loop) }
     var processed = 0
     if !tasks.isEmpty { processed = runTasks(of: loop) }
     processed += reactors.runTurns(upTo: loop.turnLimit)
-    // In groups whose memory the cache can hold. Not more than the ring has room for, so that the others get their turns
-    // however fast senders schedule.
-    var room = loop.inbox.ring.capacity
-    while room > 0, loop.inbox.ring.isReady {
-      let arrived = reactors.accept(closing: loop.isClosed) { arrivals in
-        _ = loop.inbox.ring.drain(upTo: OwnedReactors.arrivalsAtOnce) { arrivals.append($0) }
+    while arriving > 0 {
+      let limit = min(arriving, OwnedReactors.arrivalsAtOnce)
+      let accepted = reactors.accept(closing: loop.isClosed) { arrivals in
+        _ = loop.inbox.ring.drain(upTo: limit) { arrivals.append($0) }
       }
-      processed += reactors.runTurns(from: arrived, upTo: loop.turnLimit)
-      room -= OwnedReactors.arrivalsAtOnce
+      // Otherwise it waits for a claim that is not published yet.
+      if accepted.isEmpty { break }
+      processed += reactors.runTurns(of: accepted, upTo: loop.turnLimit)
+      arriving -= accepted.count
     }
     return processed
   }
@@ -188,8 +192,8 @@ struct OwnedReactors: ~Copyable, Sendable {
   /// Those that have left the list, until their references are dropped.
   @usableFromInline var removed: ContiguousArray<LoopReactor> = []
 
-  /// How many are taken in at once. What a turn touches of a reactor is about a kilobyte, and all of them should stay in the
-  /// second-level cache of a core from the prefetch to the end of their turns.
+  /// How many are taken out of the ring at once. What a turn touches of a reactor is about a kilobyte, and all of them should
+  /// stay in the cache of a core from the prefetch to the end of their turns.
   @inlinable static var arrivalsAtOnce: Int { 64 }
 
   /// - Parameter quietLimit: After how many turns without work in a row a reactor is released.
@@ -207,21 +211,22 @@ struct OwnedReactors: ~Copyable, Sendable {
   @inlinable
   var isEmpty: Bool { quietTurns.isEmpty }
 
-  /// Makes the calling thread the owner of reactors that senders have scheduled; returns the index of the first.
+  /// Makes the calling thread the owner of reactors that senders have scheduled; returns their indices.
   ///
   /// - Parameters:
   ///   - isClosing: Whether they refuse what is sent from now on, since the loop is closed.
   ///   - append: Appends them.
   @inlinable
   @discardableResult
-  mutating func accept(closing isClosing: Bool, _ append: (inout ContiguousArray<LoopReactor>) -> Void) -> Int
-  {
+  mutating func accept(
+    closing isClosing: Bool, _ append: (inout ContiguousArray<LoopReactor>) -> Void
+  ) -> Range<Int> {
     let first = quietTurns.count
     list.append(append)
     let accepted = first..<list.count
     // Their memory was last used by the threads that sent, or long ago. So it is requested for all of them before the first one
-    // is waited for.
-    if accepted.count > 2 {
+    // is waited for. More would not stay in the cache.
+    if (3...Self.arrivalsAtOnce).contains(accepted.count) {
       for index in accepted { Prefetch.object(list.read(at: index) { $0.serve.runtime }) }
       for index in accepted { _ = serve(at: index, .prefetch) }
     }
@@ -230,7 +235,7 @@ struct OwnedReactors: ~Copyable, Sendable {
       _ = serve(at: index, .begin)
       if isClosing { _ = serve(at: index, .close) }
     }
-    return first
+    return accepted
   }
 
   /// Runs one turn of each reactor, with at most `limit` actions; returns how many actions that were in all.
@@ -238,19 +243,19 @@ struct OwnedReactors: ~Copyable, Sendable {
   mutating func runTurns(upTo limit: Int) -> Int {
     let quietLimit = releasesQuiet ? 0 : sharedQuietLimit
     releasesQuiet = false
-    return runTurns(from: 0, upTo: limit, quietLimit: quietLimit)
+    return runTurns(of: quietTurns.indices, upTo: limit, quietLimit: quietLimit)
   }
 
-  /// The same, of those that were accepted from an index on.
+  /// The same, of those that were accepted last.
   @inlinable
-  mutating func runTurns(from first: Int, upTo limit: Int) -> Int {
-    runTurns(from: first, upTo: limit, quietLimit: sharedQuietLimit)
+  mutating func runTurns(of accepted: Range<Int>, upTo limit: Int) -> Int {
+    runTurns(of: accepted, upTo: limit, quietLimit: sharedQuietLimit)
   }
 
   @inlinable
-  mutating func runTurns(from first: Int, upTo limit: Int, quietLimit: Int) -> Int {
+  mutating func runTurns(of indices: Range<Int>, upTo limit: Int, quietLimit: Int) -> Int {
     var processed = 0
-    for index in first..<quietTurns.count {
+    for index in indices {
       let count = serve(at: index, .turn)
       if count > 0 { monitor.noteTurn(of: count) }
       processed += count
@@ -272,9 +277,12 @@ struct OwnedReactors: ~Copyable, Sendable {
       let last = quietTurns.removeLast()
       if index < quietTurns.count { quietTurns[index] = last }
     }
-    released.removeAll(keepingCapacity: true)
+    let areFew = released.count <= Self.arrivalsAtOnce
+    released.removeAll(keepingCapacity: areFew)
     // This may drop last references: then those reactors are destroyed here, on the loop.
-    removed.removeAll(keepingCapacity: true)
+    removed.removeAll(keepingCapacity: areFew)
+    // What their destruction took is not a part of the next turn.
+    if !areFew { monitor.beat() }
   }
 
   /// The number of quiet turns after which a reactor is released; smaller with many reactors, because polling them costs
