@@ -78,8 +78,7 @@ final class Quota: Sendable {
   @inline(__always)
   func produce(chunk: Int, _ send: (Range<UInt64>) -> Void) {
     var next = 0
-    let until = sendUntil.load(ordering: .relaxed)
-    while next < perProducer, bl_now_ns() < until {
+    while next < perProducer, hasTimeLeft {
       let end = min(next + chunk, perProducer)
       send(UInt64(next)..<UInt64(end))
       next = end

@@ -54,7 +54,7 @@ extension Runtime {
     TurnMark.leave(outer)
   }
 
-  /// Takes the one action of such a turn through mutate and reduce. The owner.
+  /// Takes one action through mutate and reduce: the one of such a turn, or one that waited beside the ring. The owner.
   ///
   /// Not inlined: a program has many places that send, and each would contain the reactor's `mutate` and `reduce`.
   @inlinable
@@ -145,7 +145,7 @@ extension Runtime {
   @inline(never)
   func acquireAndRunOrSchedule<R: Reactor<Action, Mutation, State>>(_ reactor: R, within budget: TurnBudget) {
     let hasStartedHere = !state.hasStarted && tryStartAndAcquire(reactor)
-    guard placedLoop != nil else {
+    guard loop != nil else {
       if ThreadStack.isLow {
         if hasStartedHere { state.release() }
         if !state.isBusy, !tryRunTurnsOnNewThread(reactor) {

@@ -154,7 +154,7 @@ extension Runtime {
       let share = R.isDurable ? min(limit - processed, Self.journalShare) : limit
       let count = mailbox.drain(
         upTo: share, dropsOldest: policy == .dropOldest, { process($0, of: reactor) },
-        besideRing: { processOutOfLine($0, of: reactor) }, orDrop: { reportDropped($0, counting: &dropped) })
+        besideRing: { processBesideRing($0, of: reactor) }, orDrop: { reportDropped($0, counting: &dropped) })
       processed += count
       if count < share { break }
     } while R.isDurable && processed < limit && !hasRecordedEnough()
@@ -188,11 +188,14 @@ extension Runtime {
     }
   }
 
-  /// The same, out of line: once more inlined it would be as much code again.
+  /// The same, without the reactor's code at this place once more.
   @inlinable
-  @inline(never)
-  func processOutOfLine<R: Reactor<Action, Mutation, State>>(_ work: Work<Action>, of reactor: R) {
-    process(work, of: reactor)
+  @inline(__always)
+  func processBesideRing<R: Reactor<Action, Mutation, State>>(_ work: Work<Action>, of reactor: R) {
+    switch work {
+    case .action(let action): processAlone(action, of: reactor)
+    case .step(let step): run(step, of: reactor)
+    }
   }
 
   /// Runs a step. The owner, in a turn.

@@ -134,7 +134,7 @@ struct LoopRounds: ~Copyable, Sendable {
   mutating func closeReactors(of loop: LoopState) {
     for reactor in loop.inbox.lent where reactor.serve(.takeBack) != 0 {
       loop.inbox.endLending(of: reactor.runtime)
-      reactors.accept(closing: true) { $0.append(reactor) }
+      reactors.accept(closing: false) { $0.append(reactor) }
     }
     reactors.close()
   }
@@ -292,10 +292,10 @@ struct OwnedReactors: ~Copyable, Sendable {
 
   /// Releases the ownership of all of them between two rounds that different threads may run. They stay scheduled, so
   /// no other thread becomes the owner meanwhile.
-  mutating func suspend() { callEach(.suspend) }
+  func suspend() { callEach(.suspend) }
 
   /// Makes the calling thread the owner of all of them, after ``suspend()``.
-  mutating func resume() { callEach(.begin) }
+  func resume() { callEach(.begin) }
 
   /// Refuses what is sent to any of them, and from now on releases a reactor after its first turn without work.
   @inlinable
@@ -305,7 +305,7 @@ struct OwnedReactors: ~Copyable, Sendable {
   }
 
   @inlinable
-  mutating func callEach(_ call: LoopRequest) {
+  func callEach(_ call: LoopRequest) {
     for index in quietTurns.indices { _ = serve(at: index, call) }
   }
 
