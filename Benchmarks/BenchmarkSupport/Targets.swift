@@ -36,6 +36,10 @@ package enum Targets {
     }
     + states.map { state in
       compared(
+        "the same on a loop: \(state.text)", .atMost(1.5), "\(state.name).alone", "c-loop", "mutex")
+    }
+    + states.map { state in
+      compared(
         "the same with .replayed: \(state.text)", .atMost(3), "\(state.name).alone", "replayed", "mutex")
     }
     + [(1, "1-reader"), (4, "4-readers")].map { (readers: Int, part: String) -> Target in

@@ -17,6 +17,7 @@ rr_status rr_trampoline_create(rr_trampoline **out, size_t payload) {
   trampoline->places = NULL;
   for (int slot = 0; slot < RR_TRAMPOLINE_SLOTS; slot++) atomic_init(&trampoline->pins[slot], 0);
   atomic_init(&trampoline->deferrals, 0);
+  atomic_init(&trampoline->changing, 0);
   rr_fence_setup();
   *out = trampoline;
   return RR_OK;

@@ -82,6 +82,10 @@ extension SwiftTrampoline {
     return found & (passingHold ? Self.owner : Self.owner | Self.hold) == 0
   }
 
+  // Relaxed: may be stale.
+  @inlinable
+  public var wasHeld: Bool { access.pointee.load(ordering: .relaxed) & Self.hold != 0 }
+
   @inlinable
   @inline(__always)
   public func endRead() -> Bool {

@@ -64,7 +64,7 @@ public protocol RawTrampoline: RawObject {
 
   // MARK: A state with one place; see `rr_access.h`
 
-  /// Begins a change if no thread reads or waits. The owner.
+  /// Begins a change if no thread reads or waits. The owner. After false it must notify if ``wasAwaited``.
   func tryBeginChange() -> Bool
   /// Makes readers that come from now on hold back. The owner, outside of a change.
   func holdReaders()
@@ -73,9 +73,13 @@ public protocol RawTrampoline: RawObject {
   /// Ends a change. Returns whether a reader waits; then the caller must notify. The owner.
   func endChange() -> Bool
   /// Begins a read, unless the state is being changed, or readers hold back and this one must. Any thread but the owner.
+  /// After false, a caller that is going to sleep must notify if ``wasHeld``: the owner may wait for the moment in which it
+  /// counted as a reader.
   func tryBeginRead(passingHold: Bool) -> Bool
   /// Whether ``tryBeginRead(passingHold:)`` would have succeeded a moment ago. Any thread.
   func wasOpen(passingHold: Bool) -> Bool
+  /// Whether the owner was waiting a moment ago until no thread reads. Any thread.
+  var wasHeld: Bool { get }
   /// Ends a read. Returns whether the owner waits for that; then the caller must notify. The reader.
   func endRead() -> Bool
   /// The number of threads that were reading a moment ago. Contains the calling thread. Any thread.
@@ -126,6 +130,9 @@ public enum TrampolineLayout {
   /// What the owner knows about the slots.
   @inlinable
   public static var slotFields: Int { 56 }
+  /// The first byte behind that.
+  @inlinable
+  public static var slotFieldsEnd: Int { 76 }
   /// Twice the number of deferred publications, plus 1 while a state is deferred.
   @inlinable
   public static var deferrals: Int { 48 }

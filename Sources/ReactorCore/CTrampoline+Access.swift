@@ -24,6 +24,9 @@ extension CTrampoline {
   public func wasOpen(passingHold: Bool) -> Bool { rr_access_is_open(word, passingHold) }
 
   @inlinable
+  public var wasHeld: Bool { rr_access_is_held(word) }
+
+  @inlinable
   @inline(__always)
   public func endRead() -> Bool { rr_access_end_read(word) }
 

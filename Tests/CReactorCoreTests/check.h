@@ -23,6 +23,7 @@ void test_creation(void);
 void test_ring(void);
 void test_lanes(void);
 void test_trampoline(void);
+void test_access(void);
 void test_readers(void);
 void test_reader_threads(void);
 void test_eventcount(void);

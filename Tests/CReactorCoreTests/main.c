@@ -9,19 +9,10 @@ static void test_leaks(void) { CHECK(faulty_alive() == 0); }
 /* The first test needs a process that has not used the library; the last one checks what the others
  * have left allocated. */
 static void (*const tests[])(void) = {
-    test_fence_setup_faults,
-    test_creation,
-    test_ring,
-    test_lanes,
-    test_trampoline,
-    test_readers,
-    test_reader_threads,
-    test_eventcount,
-    test_threads,
-    test_fence_faults,
-    test_waiting_faults,
-    test_allocation_faults,
-    test_leaks,
+    test_fence_setup_faults, test_creation, test_ring,         test_lanes,
+    test_trampoline,         test_access,   test_readers,      test_reader_threads,
+    test_eventcount,         test_threads,  test_fence_faults, test_waiting_faults,
+    test_allocation_faults,  test_leaks,
 };
 
 int main(void) {

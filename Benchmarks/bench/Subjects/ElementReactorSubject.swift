@@ -110,6 +110,8 @@ final class ElementReactorSubject<State: ElementState, Way: ElementReactorWay>: 
     self.sent.store(sent, ordering: .relaxed)
     if loop != nil {
       var idle = IdleWait()
+      // Not by the state alone: a thread that reads it without a pause takes turns with the loop, and is measured elsewhere.
+      while reactor.counters.waiting > 0 { _ = idle.wait() }
       while reactor.withCurrentState({ $0.changes }) < sent { _ = idle.wait() }
     }
   }

@@ -22,10 +22,16 @@ void rr_fence_setup(void);
  * Then only the calling thread is ordered, and the caller must wait for the other side. */
 bool rr_fence_heavy(void);
 
-/* The frequent side. Any thread. Relaxed: the object whose creation ran rr_fence_setup() reached
- * this thread by a happens-before edge of its own, which carries the flag too. */
+/* Whether both sides run a full fence. Any thread. Relaxed: the object whose creation ran
+ * rr_fence_setup() reached this thread by a happens-before edge of its own, which carries the flag
+ * too. */
+static inline bool rr_fence_is_symmetric(void) {
+  return __builtin_expect(rr_load_relaxed(&rr_fence_symmetric), 0);
+}
+
+/* The frequent side. Any thread. */
 static inline void rr_fence_light(void) {
-  if (__builtin_expect(rr_load_relaxed(&rr_fence_symmetric), 0)) {
+  if (rr_fence_is_symmetric()) {
     rr_full_fence(RR_EDGE_WAKE);
   } else {
     rr_compiler_fence(RR_EDGE_WAKE);

@@ -86,12 +86,18 @@ typedef struct rr_trampoline {
       /* How many copies of the state were handed out. */
       _Atomic uint64_t copies;
       _Atomic uint32_t starving;
+      _Atomic uint32_t bias;
+      /* How many changes there were since the last read. Only the owner accesses it. */
+      _Atomic uint32_t unread;
     };
   };
   /* Twice how often the owner had to defer the publication of its changes, plus 1 while a state is
    * deferred. In the line of the pins, since a reader loads it when it has unpinned. */
   _Atomic uint64_t deferrals;
-  unsigned char slot_fields[24];
+  unsigned char slot_fields[20];
+  /* Of a state with one place. Not in the line of the word, which senders load: a loop would wait
+   * for that line at each change, and each sender after it. */
+  _Atomic uint32_t changing;
 } rr_trampoline;
 
 /* The offsets of the fields that belong to the Swift layer, in bytes. */
@@ -99,11 +105,13 @@ typedef struct rr_trampoline {
 #define RR_TRAMPOLINE_PINS 16
 #define RR_TRAMPOLINE_DEFERRALS 48
 #define RR_TRAMPOLINE_SLOT_FIELDS 56
+#define RR_TRAMPOLINE_SLOT_FIELDS_END 76
 #define RR_TRAMPOLINE_PAYLOAD 80
 _Static_assert(offsetof(rr_trampoline, places) == RR_TRAMPOLINE_PLACES, "");
 _Static_assert(offsetof(rr_trampoline, pins) == RR_TRAMPOLINE_PINS, "");
 _Static_assert(offsetof(rr_trampoline, deferrals) == RR_TRAMPOLINE_DEFERRALS, "");
 _Static_assert(offsetof(rr_trampoline, slot_fields) == RR_TRAMPOLINE_SLOT_FIELDS, "");
+_Static_assert(offsetof(rr_trampoline, changing) == RR_TRAMPOLINE_SLOT_FIELDS_END, "");
 _Static_assert(sizeof(rr_trampoline) == RR_TRAMPOLINE_PAYLOAD, "");
 
 /* Creates a trampoline in state NEW, with `payload` bytes behind it. *out is NULL on failure. */

@@ -33,6 +33,7 @@ enum StateAccess {
         raw.beginStarving()
         isStarving = true
       }
+      if raw.wasHeld { notify(raw) }
       sleep(untilOpen: raw, passesHold, until: isStarving ? nil : limit)
     }
     if isStarving { raw.endStarving() }
@@ -67,6 +68,7 @@ enum StateAccess {
       Likely cause: code inside of withCurrentState runs the loop on which the reactor is.
       Remedy: return from withCurrentState what is needed, and run the loop afterwards.
       """)
+    if raw.wasAwaited { notify(raw) }
     var attempts = 0
     // Readers that wait and run enter in this moment.
     while raw.wasAwaited, attempts < spins {

@@ -87,7 +87,7 @@ enum StatePlaces<State> {
 
   @usableFromInline
   static func prepare(_ block: UnsafeMutableRawPointer) {
-    let room = TrampolineLayout.payload - TrampolineLayout.slotFields
+    let room = TrampolineLayout.slotFieldsEnd - TrampolineLayout.slotFields
     precondition(MemoryLayout<SlotFields>.size <= room)
     table(in: block).initialize(to: nil)
     OwnerFields.pointer(in: block).initialize(to: OwnerFields(place: block))

@@ -5,7 +5,7 @@ import ReactorCore
 /// | policy | an action costs | a read costs | readers see |
 /// |---|---|---|---|
 /// | ``copied`` | one copy of the state per turn, and a copy of each collection that the turn changes | one copy; it never waits | the state after a turn |
-/// | ``onDemand`` | two operations on a word | it may wait for the end of one action, and the owner for the read | the state after an action |
+/// | ``onDemand`` | two stores; after a read, two operations on a word | it may wait for the end of one action, and the owner for the read | the state after an action |
 /// | ``replayed`` | each mutation is reduced twice | it never waits | the state after a turn |
 ///
 /// A copy of a collection shares its elements, so the first change after the copy copies all of them: with ``copied``
@@ -24,6 +24,8 @@ public enum SnapshotPolicy: Sendable, Hashable {
   /// first, for a millisecond at most. While nothing is being reduced,
   /// any number of threads read at the same time. The owner waits for readers before it reduces, so a body of
   /// `withCurrentState` should be short, and must not wait for something that this reactor does.
+  ///
+  /// After 4096 changes without a read, changes become cheaper, and the next read takes up to 10 µs longer.
   ///
   /// A copy that `currentState` returned, and that is still alive at the next change, makes that change copy what both
   /// share. `withCurrentState` does not. Inside `reduce(into:mutation:)` the reactor's own state can be read only through

@@ -32,6 +32,7 @@ static void sleep_until(bool (*condition)(void)) {
 
 static void begin_change(void) {
   if (rr_access_try_begin_change(trampoline)) return;
+  if (rr_access_was_awaited(trampoline)) rr_eventcount_notify(waiting);
   sleep_until(is_not_starving);
   rr_access_hold(trampoline);
   while (!rr_access_try_begin_held_change(trampoline)) sleep_until(is_not_read);
@@ -52,6 +53,7 @@ static void begin_read(bool passes_hold) {
   rr_access_begin_wait(trampoline);
   if (!are_patient) rr_access_begin_starving(trampoline);
   while (!rr_access_try_begin_read(trampoline, passes_hold)) {
+    if (rr_access_is_held(trampoline)) rr_eventcount_notify(waiting);
     sleep_until(passes_hold ? passes : is_open);
   }
   if (!are_patient) rr_access_end_starving(trampoline);
@@ -87,10 +89,34 @@ static void set_up_patient(void) {
   are_patient = true;
 }
 
+/* From now on the state has no owner while it is not changed, so that a reader can order itself by
+ * the ownership word. */
+static void set_up_idle(void) {
+  set_up_starving();
+  model_check(rr_trampoline_try_initialize(trampoline, rr_thread_token()));
+  rr_trampoline_release(trampoline, 0);
+}
+
+static void change_in_turn(void) {
+  model_check(rr_trampoline_try_acquire(trampoline, rr_thread_token()));
+  change();
+  rr_trampoline_release(trampoline, 0);
+}
+
+static void turns_3(void) {
+  change_in_turn();
+  change_in_turn();
+  change_in_turn();
+}
+
 static void change_1(void) { change(); }
 static void change_2(void) {
   change();
   change();
+}
+static void change_3(void) {
+  change();
+  change_2();
 }
 static void read_1(void) { read_after(0); }
 static void read_2(void) { read_after(read_after(0)); }
@@ -142,6 +168,38 @@ const model_case access_two_readers = {
     .finish = finish,
     .bounds = {2, 1, 0},
     .far = {3, 2, 0},
+};
+
+/* After one change the state is biased to its owner (RR_ACCESS_BIASED_AFTER); a reader may revoke
+ * the bias before, inside of and after the second change. */
+const model_case access_biased = {
+    .name = "access.biased",
+    .about = "a reader revokes the owner's bias, which the owner begins anew",
+    .setup = set_up_starving,
+    .threads = {change_3, read_2},
+    .finish = finish,
+    .bounds = {3, 2, 0},
+    .far = {4, 3, 0},
+};
+
+const model_case access_revoked_by_two = {
+    .name = "access.revoked-by-two",
+    .about = "two readers revoke the owner's bias at the same time",
+    .setup = set_up_starving,
+    .threads = {change_3, read_1, read_1},
+    .finish = finish,
+    .bounds = {2, 1, 0},
+    .far = {3, 2, 0},
+};
+
+const model_case access_idle = {
+    .name = "access.idle",
+    .about = "the same by the ownership word, between the owner's turns",
+    .setup = set_up_idle,
+    .threads = {turns_3, read_1, read_1},
+    .finish = finish,
+    .bounds = {1, 2, 0},
+    .far = {2, 2, 0},
 };
 
 const model_case access_nested = {

@@ -124,6 +124,9 @@
   X(access_turns)                                                                                  \
   X(access_patient)                                                                                \
   X(access_two_readers)                                                                            \
+  X(access_biased)                                                                                 \
+  X(access_revoked_by_two)                                                                         \
+  X(access_idle)                                                                                   \
   X(access_nested)                                                                                 \
   X(access_symmetric)                                                                              \
   X(access_faults)                                                                                 \

@@ -1,0 +1,28 @@
+#include "rr_access.h"
+
+/* Orders the caller's store before against all changes of the owner. Returns false if the kernel
+ * refused that; then the caller must wait until the owner has found the store, or released. */
+static bool is_ordered_against_owner(rr_trampoline *t) {
+  uint64_t word = rr_load_relaxed(&t->word);
+  const bool is_idle = (word & ~RR_TRAMPOLINE_SLOT_MASK) == 0;
+  /* Owners acquire by a read-modify-write of the word. So each either released before this one, or
+   * acquires what it releases. */
+  if (is_idle && rr_cas_seq_cst(RR_EDGE_OWNERSHIP, &t->word, &word, word)) return true;
+  return rr_fence_heavy();
+}
+
+static bool try_order_revocation(rr_trampoline *t) {
+  /* Relaxed: what comes next orders it. */
+  rr_store_relaxed(&t->bias, RR_ACCESS_REVOKING);
+  if (!is_ordered_against_owner(t)) return false;
+  rr_store_release(RR_EDGE_ACCESS, &t->bias, RR_ACCESS_REVOKED);
+  return true;
+}
+
+bool rr_access_try_revoke_bias(rr_trampoline *t) {
+  const uint32_t bias = rr_load_acquire(RR_EDGE_ACCESS, &t->bias);
+  if (bias != RR_ACCESS_REVOKED && !try_order_revocation(t)) return false;
+  if (rr_load_acquire(RR_EDGE_ACCESS, &t->changing) != 0) return false;
+  rr_store_release(RR_EDGE_ACCESS, &t->bias, RR_ACCESS_WAS_READ);
+  return true;
+}

@@ -1,0 +1,143 @@
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+
+#include "CReactorCore.h"
+#include "check.h"
+#include "faulty_platform.h"
+
+static rr_trampoline *create_owned(void) {
+  rr_trampoline *t = NULL;
+  CHECK(rr_trampoline_create(&t, 0) == RR_OK);
+  CHECK(rr_trampoline_try_initialize(t, rr_thread_token()));
+  rr_trampoline_publish(t, rr_thread_token(), 0);
+  return t;
+}
+
+static void change(rr_trampoline *t) {
+  CHECK(rr_access_try_begin_change(t));
+  CHECK(!rr_access_end_change(t));
+}
+
+static void change_until_biased(rr_trampoline *t) {
+  for (unsigned i = 0; i < RR_ACCESS_BIASED_AFTER; i++) change(t);
+  CHECK(t->bias == (rr_fence_is_symmetric() ? RR_ACCESS_UNBIASED : RR_ACCESS_BIASED));
+}
+
+/* The owner changes by the bias, and a reader comes meanwhile. */
+static void test_revoked_inside_of_a_change(void) {
+  rr_trampoline *t = create_owned();
+  change_until_biased(t);
+  CHECK(rr_access_try_begin_change(t));
+  CHECK(t->access == (rr_fence_is_symmetric() ? RR_ACCESS_OWNER : 0));
+  CHECK(!rr_access_is_open(t, false));
+  CHECK(!rr_access_try_begin_read(t, false));
+  CHECK(rr_access_was_reader_count(t) == 0);
+  CHECK(!rr_access_end_change(t));
+
+  CHECK(rr_access_is_open(t, false));
+  CHECK(rr_access_try_begin_read(t, false));
+  CHECK(!rr_access_try_begin_change(t));
+  CHECK(!rr_access_end_read(t));
+  CHECK(t->bias == RR_ACCESS_WAS_READ);
+  change(t);
+  CHECK(t->bias == RR_ACCESS_UNBIASED);
+  rr_trampoline_destroy(t);
+}
+
+/* A read makes the count of changes begin anew. */
+static void test_biased_only_after_changes_without_a_read(void) {
+  rr_trampoline *t = create_owned();
+  for (unsigned i = 0; i + 1 < RR_ACCESS_BIASED_AFTER; i++) change(t);
+  CHECK(rr_access_try_begin_read(t, false));
+  CHECK(!rr_access_end_read(t));
+  change(t);
+  CHECK(t->bias == RR_ACCESS_UNBIASED);
+  change_until_biased(t);
+  rr_trampoline_destroy(t);
+}
+
+/* Without an owner no fence is needed; with one, and a kernel that refuses the fence, nobody enters
+ * until the owner has found the reader. */
+static void test_fence_of_a_revocation(void) {
+  rr_trampoline *t = create_owned();
+  change_until_biased(t);
+  const long calls = faulty_calls(FAULTY_MEMBARRIER);
+  rr_trampoline_release(t, 0);
+  CHECK(rr_access_try_begin_read(t, false));
+  CHECK(!rr_access_end_read(t));
+  CHECK(faulty_calls(FAULTY_MEMBARRIER) == calls);
+
+  CHECK(rr_trampoline_try_acquire(t, rr_thread_token()));
+  change(t);
+  change_until_biased(t);
+  if (!rr_fence_is_symmetric()) {
+    faulty_fail(FAULTY_MEMBARRIER, -1, EPERM);
+    CHECK(!rr_access_try_begin_read(t, false));
+    CHECK(!rr_access_try_begin_read(t, false));
+    change(t);
+    CHECK(t->bias == RR_ACCESS_UNBIASED);
+    faulty_reset();
+  }
+  CHECK(rr_access_try_begin_read(t, false));
+  CHECK(!rr_access_end_read(t));
+  rr_trampoline_destroy(t);
+}
+
+enum { STINTS = 100, STINT = 2 * RR_ACCESS_BIASED_AFTER };
+
+/* A state whose two halves are equal unless a reader is inside of a change. */
+typedef struct shared {
+  rr_trampoline *trampoline;
+  long first, second;
+  _Atomic long stint, torn;
+  bool releases;
+} shared;
+
+static void *read_now_and_then(void *argument) {
+  shared *all = argument;
+  for (long seen = 0; seen < STINTS;) {
+    while (!rr_access_try_begin_read(all->trampoline, false)) sched_yield();
+    if (all->first != all->second) all->torn++;
+    if (rr_access_end_read(all->trampoline)) CHECK(!"nobody holds readers back");
+    /* Long enough for the owner to bias the state again. */
+    const long before = seen;
+    while ((seen = all->stint) == before) sched_yield();
+  }
+  return NULL;
+}
+
+static void test_readers_that_come_now_and_then(bool releases) {
+  shared all = {.trampoline = create_owned(), .releases = releases};
+  pthread_t readers[2];
+  for (int i = 0; i < 2; i++) {
+    CHECK(pthread_create(&readers[i], NULL, read_now_and_then, &all) == 0);
+  }
+  long biased = 0;
+  for (int stint = 1; stint <= STINTS; stint++) {
+    for (unsigned i = 0; i < STINT; i++) {
+      while (!rr_access_try_begin_change(all.trampoline)) sched_yield();
+      biased += all.trampoline->changing;
+      all.first++;
+      all.second++;
+      (void)rr_access_end_change(all.trampoline);
+      if (releases) {
+        rr_trampoline_release(all.trampoline, 0);
+        CHECK(rr_trampoline_try_acquire(all.trampoline, rr_thread_token()));
+      }
+    }
+    all.stint = stint;
+  }
+  for (int i = 0; i < 2; i++) pthread_join(readers[i], NULL);
+  CHECK(all.torn == 0);
+  CHECK((biased > 0) != rr_fence_is_symmetric());
+  rr_trampoline_destroy(all.trampoline);
+}
+
+void test_access(void) {
+  test_revoked_inside_of_a_change();
+  test_biased_only_after_changes_without_a_read();
+  test_fence_of_a_revocation();
+  test_readers_that_come_now_and_then(false);
+  test_readers_that_come_now_and_then(true);
+}
