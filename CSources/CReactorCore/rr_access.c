@@ -1,5 +1,16 @@
 #include "rr_access.h"
 
+void rr_access_update_bias(rr_trampoline *t) {
+  const uint32_t bias = rr_load_relaxed(&t->bias);
+  if (bias == RR_ACCESS_BIASED) return;
+  const uint32_t unread = bias == RR_ACCESS_UNBIASED ? rr_load_relaxed(&t->unread) + 1 : 0;
+  rr_store_relaxed(&t->unread, unread);
+  if (bias != RR_ACCESS_UNBIASED) rr_store_relaxed(&t->bias, RR_ACCESS_UNBIASED);
+  if (__builtin_expect(unread >= RR_ACCESS_BIASED_AFTER, 0) && !rr_fence_is_symmetric()) {
+    rr_store_relaxed(&t->bias, RR_ACCESS_BIASED);
+  }
+}
+
 /* Orders the caller's store before against all changes of the owner. Returns false if the kernel
  * refused that; then the caller must wait until the owner has found the store, or released. */
 static bool is_ordered_against_owner(rr_trampoline *t) {

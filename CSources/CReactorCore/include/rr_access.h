@@ -134,17 +134,9 @@ static inline bool rr_access_try_begin_held_change(rr_trampoline *t) {
 }
 
 /* Biases the state after enough changes without a read. The owner, while no thread counts as a
- * reader: so no other thread writes `bias`, and the end of the change publishes it. */
-static inline void rr_access_update_bias(rr_trampoline *t) {
-  const uint32_t bias = rr_load_relaxed(&t->bias);
-  if (bias == RR_ACCESS_BIASED) return;
-  const uint32_t unread = bias == RR_ACCESS_UNBIASED ? rr_load_relaxed(&t->unread) + 1 : 0;
-  rr_store_relaxed(&t->unread, unread);
-  if (bias != RR_ACCESS_UNBIASED) rr_store_relaxed(&t->bias, RR_ACCESS_UNBIASED);
-  if (__builtin_expect(unread >= RR_ACCESS_BIASED_AFTER, 0) && !rr_fence_is_symmetric()) {
-    rr_store_relaxed(&t->bias, RR_ACCESS_BIASED);
-  }
-}
+ * reader: so no other thread writes `bias`, and the end of the change publishes it. Not inline: a
+ * reactor has many places that end a change. */
+void rr_access_update_bias(rr_trampoline *t);
 
 /* Ends a change. The owner. Returns whether a reader waits; then the caller must notify. */
 static inline bool rr_access_end_change(rr_trampoline *t) {
