@@ -29,6 +29,8 @@ def make_any(rng):
     index = lambda: rng.choice(["0", "1", "-1", "-2", "5", "100", "-100", "x"])
     option = lambda: rng.choice([[], ["NX"], ["XX"], ["GET"], ["EX", "100"], ["PX", "100000"], ["EX", "0"], ["EX"],
                                  ["KEEPTTL"], ["NX", "XX"], ["XX", "GET"], ["FOO"], ["EX", "x"], ["NX", "EX", "50"]])
+    # Random: a second GT of the same time is later by a millisecond, or not, on one server and not on the other.
+    later = lambda: str(rng.randint(200, 1 << 20))
     some = lambda make: [make() for _ in range(rng.randint(1, 4))]
     pairs = lambda one, two: [x for _ in range(rng.randint(1, 3)) for x in (one(), two())]
     return rng.choice([
@@ -39,7 +41,8 @@ def make_any(rng):
         lambda: ["INCR", key()], lambda: ["DECR", key()], lambda: ["INCRBY", key(), number()],
         lambda: ["DECRBY", key(), number()], lambda: ["DEL", *some(key)], lambda: ["EXISTS", *some(key)],
         lambda: ["TYPE", key()], lambda: ["EXPIRE", key(), rng.choice(["100", "0", "-1", "x"])],
-        lambda: ["EXPIRE", key(), *rng.choice([["100", "NX"], ["100", "XX"], ["900", "GT"], ["50", "LT"], ["9", "YY"]])], lambda: ["TTL", key()],
+        lambda: ["EXPIRE", key(), *rng.choice([["100", "NX"], ["100", "XX"], [later(), "GT"], ["50", "LT"], ["9", "YY"]])],
+        lambda: ["TTL", key()],
         lambda: ["PERSIST", key()], lambda: ["LPUSH", key(), *some(value)], lambda: ["RPUSH", key(), *some(value)],
         lambda: ["LPOP", key()], lambda: ["RPOP", key(), index()], lambda: ["LPOP", key(), "2"],
         lambda: ["LLEN", key()], lambda: ["LRANGE", key(), index(), index()], lambda: ["LINDEX", key(), index()],
