@@ -93,7 +93,7 @@ class Differential(unittest.TestCase):
         for connection in connections:
             connection.call("FLUSHALL")
             connection.call("HELLO", version)
-        history, queued, is_queueing = [], [], False
+        history, queued = [], []
         sent = 0
         while sent < count:
             commands = [make(rng) for _ in range(rng.choice([1, 1, 2, 5, 30]))]
@@ -105,15 +105,17 @@ class Differential(unittest.TestCase):
                 history.append(command)
                 if command[0] == "EXEC" and isinstance(expected, list) and isinstance(found, list):
                     # The replies of the commands that were queued.
-                    pairs = list(zip(queued, expected, found))
                     self.assertEqual(len(expected), len(found), history[-12:])
+                    self.assertEqual(len(expected), len(queued), history[-12:])
+                    pairs = list(zip(queued, expected, found))
                 else:
                     pairs = [(command, expected, found)]
-                for command, one, two in pairs:
-                    self.assertEqual(normal(command, one), normal(command, two), (command, history[-8:]))
+                for part, one, two in pairs:
+                    self.assertEqual(normal(part, one), normal(part, two), (part, history[-8:]))
                 if expected == "+QUEUED":
                     queued.append(command)
-                elif command[0] in ("MULTI", "EXEC", "DISCARD"):
+                elif command[0] in ("EXEC", "DISCARD"):
+                    # Not at MULTI: one inside of a transaction is refused, and the transaction goes on.
                     queued = []
             sent += len(commands)
         for connection in connections:
