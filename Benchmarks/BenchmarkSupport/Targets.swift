@@ -30,18 +30,9 @@ package enum Targets {
   ]
 
   private static let sizes: [Target] =
-    states.map { state in
-      compared(
-        "a change of \(state.text), against a mutex", .atMost(1.5), "\(state.name).alone", "c", "mutex")
-    }
-    + states.map { state in
-      compared(
-        "the same on a loop: \(state.text)", .atMost(1.5), "\(state.name).alone", "c-loop", "mutex")
-    }
-    + states.map { state in
-      compared(
-        "the same with .replayed: \(state.text)", .atMost(3), "\(state.name).alone", "replayed", "mutex")
-    }
+    changes("a change of", by: "c", .atMost(1.5))
+    + changes("a change on a loop of", by: "c-loop", .atMost(1.5))
+    + changes("a change with .replayed of", by: "replayed", .atMost(3))
     + [(1, "1-reader"), (4, "4-readers")].map { (readers: Int, part: String) -> Target in
       Target(
         text: "speed with .replayed while \(readers) read, of that alone: the least", bound: .atLeast(0.5),
@@ -158,6 +149,13 @@ package enum Targets {
         column { FigureFormat.number($1.value) + $0.unit }, column { target, _ in target.boundText },
         column { $0.verdict(on: $1).text },
       ])
+  }
+
+  /// One row for each of ``states``: a change of it by one variant, against a mutex.
+  private static func changes(_ text: String, by variant: String, _ bound: Target.Bound) -> [Target] {
+    states.map {
+      compared("\(text) \($0.text), against a mutex", bound, "\($0.name).alone", variant, "mutex")
+    }
   }
 
   /// The figure of one variant of a case, divided by that of another.

@@ -3,9 +3,13 @@
 void rr_access_update_bias(rr_trampoline *t) {
   const uint32_t bias = rr_load_relaxed(&t->bias);
   if (bias == RR_ACCESS_BIASED) return;
-  const uint32_t unread = bias == RR_ACCESS_UNBIASED ? rr_load_relaxed(&t->unread) + 1 : 0;
+  if (bias != RR_ACCESS_UNBIASED) {
+    rr_store_relaxed(&t->bias, RR_ACCESS_UNBIASED);
+    rr_store_relaxed(&t->unread, 0u);
+    return;
+  }
+  const uint32_t unread = rr_load_relaxed(&t->unread) + 1;
   rr_store_relaxed(&t->unread, unread);
-  if (bias != RR_ACCESS_UNBIASED) rr_store_relaxed(&t->bias, RR_ACCESS_UNBIASED);
   if (__builtin_expect(unread >= RR_ACCESS_BIASED_AFTER, 0) && !rr_fence_is_symmetric()) {
     rr_store_relaxed(&t->bias, RR_ACCESS_BIASED);
   }
@@ -22,6 +26,8 @@ static bool is_ordered_against_owner(rr_trampoline *t) {
   return rr_fence_heavy();
 }
 
+/* After true, an owner that begins a change finds the revocation, or this thread finds that change.
+ */
 static bool try_order_revocation(rr_trampoline *t) {
   /* Relaxed: what comes next orders it. */
   rr_store_relaxed(&t->bias, RR_ACCESS_REVOKING);
@@ -30,8 +36,7 @@ static bool try_order_revocation(rr_trampoline *t) {
   return true;
 }
 
-bool rr_access_try_revoke_bias(rr_trampoline *t) {
-  const uint32_t bias = rr_load_acquire(RR_EDGE_ACCESS, &t->bias);
+bool rr_access_try_revoke_bias(rr_trampoline *t, uint32_t bias) {
   if (bias != RR_ACCESS_REVOKED && !try_order_revocation(t)) return false;
   if (rr_load_acquire(RR_EDGE_ACCESS, &t->changing) != 0) return false;
   rr_store_release(RR_EDGE_ACCESS, &t->bias, RR_ACCESS_WAS_READ);

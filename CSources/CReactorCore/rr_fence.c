@@ -21,7 +21,7 @@ void rr_fence_setup(void) {
 bool rr_fence_heavy(void) {
   rr_full_fence(RR_EDGE_WAKE);
   /* The second command is slow (milliseconds), but it needs neither registration nor memory. */
-  return rr_load_relaxed(&rr_fence_symmetric) ||
+  return rr_fence_is_symmetric() ||
          rr_platform_in_use->membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0 ||
          rr_platform_in_use->membarrier(MEMBARRIER_CMD_GLOBAL) == 0;
 }

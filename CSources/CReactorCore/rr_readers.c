@@ -106,7 +106,7 @@ static rr_trampoline *trampoline_of(uintptr_t kept) {
 static int slot_of(uintptr_t kept) { return (int)(kept & RR_TRAMPOLINE_SLOT_MASK); }
 
 bool rr_reader_try_keep(rr_reader *reader, rr_trampoline *t, int slot) {
-  if (rr_load_relaxed(&rr_fence_symmetric)) return false;
+  if (rr_fence_is_symmetric()) return false;
   if (rr_load_relaxed(&reader->depth) != 0) return false;
   /* Unpins what was kept before: a pin of another trampoline, or one of this trampoline that a
    * nested read kept. */

@@ -151,8 +151,12 @@ import Testing
         text: "a change of \(text), against a mutex", name: "\(name).alone", variant: "c", other: "mutex",
         bound: 1.5),
       Bar(
-        text: "the same with .replayed: \(text)", name: "\(name).alone", variant: "replayed", other: "mutex",
-        bound: 3),
+        text: "a change on a loop of \(text), against a mutex", name: "\(name).alone", variant: "c-loop",
+        other: "mutex", bound: 1.5),
+      Bar(
+        text: "a change with .replayed of \(text), against a mutex", name: "\(name).alone",
+        variant: "replayed",
+        other: "mutex", bound: 3),
     ]
   }
 

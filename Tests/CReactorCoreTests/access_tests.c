@@ -91,7 +91,6 @@ typedef struct shared {
   rr_trampoline *trampoline;
   long first, second;
   _Atomic long stint, torn;
-  bool releases;
 } shared;
 
 static void *read_now_and_then(void *argument) {
@@ -108,7 +107,7 @@ static void *read_now_and_then(void *argument) {
 }
 
 static void test_readers_that_come_now_and_then(bool releases) {
-  shared all = {.trampoline = create_owned(), .releases = releases};
+  shared all = {.trampoline = create_owned()};
   pthread_t readers[2];
   for (int i = 0; i < 2; i++) {
     CHECK(pthread_create(&readers[i], NULL, read_now_and_then, &all) == 0);

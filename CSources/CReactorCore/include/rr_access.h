@@ -66,8 +66,8 @@
  * `waiting` and `starving` are no part of the exclusion: a thread that finds an older value lets
  * another one wait for one more action, or takes the slow path for nothing.
  *
- * The words are in the line of the pins (rr_trampoline.h), which such a state does not use, except
- * `changing`.
+ * The words are in the line of the pins (rr_trampoline.h), which such a state does not use;
+ * `changing` is in line 1, beside what else the owner stores.
  */
 #ifndef RR_ACCESS_H
 #define RR_ACCESS_H
@@ -95,9 +95,9 @@
 #define RR_ACCESS_BIASED_AFTER 4096u
 #endif
 
-/* The calling thread counts as a reader. Returns whether the owner is not inside; then the state is
- * not biased any more. */
-bool rr_access_try_revoke_bias(rr_trampoline *t);
+/* The calling thread counts as a reader, and has acquired `bias`. Returns whether the owner is not
+ * inside; then the state is not biased any more. */
+bool rr_access_try_revoke_bias(rr_trampoline *t, uint32_t bias);
 
 /* The owner is not inside, though it said so: a reader has come. Releases, because a reader may
  * take the end of an earlier change from this store. */
@@ -172,7 +172,7 @@ static inline bool rr_access_end_read(rr_trampoline *t) {
 static inline bool rr_access_try_enter(rr_trampoline *t) {
   const uint32_t bias = rr_load_acquire(RR_EDGE_ACCESS, &t->bias);
   if (bias == RR_ACCESS_WAS_READ) return true;
-  if (__builtin_expect(bias != RR_ACCESS_UNBIASED, 0)) return rr_access_try_revoke_bias(t);
+  if (__builtin_expect(bias != RR_ACCESS_UNBIASED, 0)) return rr_access_try_revoke_bias(t, bias);
   rr_store_relaxed(&t->bias, RR_ACCESS_WAS_READ);
   return true;
 }

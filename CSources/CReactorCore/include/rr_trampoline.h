@@ -52,8 +52,9 @@
  *           pins, or the access word: what readers access. The table and its pointers are written
  *           once, before the word first names their slot.
  *  line 1   belongs to the Swift layer: what it knows about the slots, which a turn accesses once
- *           (8 bytes of it are in line 0), then the payload: what it writes at each change, and
- *           small states. No reader accesses this line, except that of a small state.
+ *           (8 bytes of it are in line 0), and `changing`, which the owner stores; then the
+ * payload: what it writes at each change, and small states. No reader accesses this line, except
+ *           that of a small state, and one that waits for a change to end or revokes a bias.
  */
 #ifndef RR_TRAMPOLINE_H
 #define RR_TRAMPOLINE_H

@@ -217,6 +217,8 @@ extension Reactor {
   @inlinable
   @inline(__always)
   public var currentState: State {
+    // As in `send`: otherwise the compiler retains and releases what it reads of a reactor that is a property of a generic class.
+    defer { withExtendedLifetime(self) {} }
     if runtime.isStubbed { return runtime.stubState(of: self) }
     if Self.isDurable, let shown = runtime.runtimeToRead(of: self) {
       return shown.state.read() ?? initialState
@@ -244,6 +246,7 @@ extension Reactor {
   public func withCurrentState<Result, E: Error>(
     _ body: (borrowing State) throws(E) -> Result
   ) throws(E) -> Result {
+    defer { withExtendedLifetime(self) {} }
     if runtime.isStubbed { return try body(runtime.stubState(of: self)) }
     if Self.isDurable, let shown = runtime.runtimeToRead(of: self),
       let result = try shown.state.withValue(body)
