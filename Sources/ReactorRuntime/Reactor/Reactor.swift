@@ -53,8 +53,8 @@ public protocol Reactor<Action, Mutation, State>: AnyObject, Sendable {
   func willReduce(_ mutation: Mutation)
 
   /// Returns what the actions become before they reach `mutate`. Called once, when the reactor is first used, with the
-  /// stream of all actions. The stream that it returns may emit on any thread. If that stream ends, the reactor is
-  /// closed.
+  /// stream of all actions: on a loop in the first turn, which may come after the first send has returned. The stream that it
+  /// returns may emit on any thread. If that stream ends, the reactor is closed.
   func transform(action: Observable<Action>) -> Observable<Action>
 
   /// Returns what the mutations become before they are reduced: the place to merge other streams in. In all other

@@ -17,6 +17,8 @@ final class Ledger: @unchecked Sendable {
     /// Whether it comes from inside of the reactor's loop, and only such actions are sent to the reactor: the loop runs them
     /// although it is closed.
     let isFromInside: Bool
+    /// Only elements of one source have an order.
+    let source: Int
     var end = Int.max
     var outcome = Outcome.running
   }
@@ -60,10 +62,12 @@ final class Ledger: @unchecked Sendable {
   /// - Parameter isWeak: Whether the sender has no reference to the reactor. If the reactor goes away before the send
   ///   ends, the action may vanish.
   /// - Parameter isFromInside: Whether every sender of the reactor is a turn or a job of its loop: then the action is reduced.
+  /// - Parameter source: 0 for actions; another number for each stream that a transform merges in.
   func send(
-    _ id: Int, isWeak: Bool = false, isFromInside: Bool = false, _ body: (Parcel) throws(SendError) -> Void
+    _ id: Int, isWeak: Bool = false, isFromInside: Bool = false, source: Int = 0,
+    _ body: (Parcel) throws(SendError) -> Void
   ) {
-    begin(id, isWeak: isWeak, isFromInside: isFromInside)
+    begin(id, isWeak: isWeak, isFromInside: isFromInside, source: source)
     do {
       try body(Parcel(id, in: self))
       end(id, .returned)
@@ -74,7 +78,7 @@ final class Ledger: @unchecked Sendable {
 
   /// The same for a task.
   func send(_ id: Int, suspending body: (Parcel) async throws(SendError) -> Void) async {
-    begin(id, isWeak: false, isFromInside: false)
+    begin(id, isWeak: false, isFromInside: false, source: 0)
     do {
       try await body(Parcel(id, in: self))
       end(id, .returned)
@@ -83,9 +87,9 @@ final class Ledger: @unchecked Sendable {
     }
   }
 
-  private func begin(_ id: Int, isWeak: Bool, isFromInside: Bool) {
+  private func begin(_ id: Int, isWeak: Bool, isFromInside: Bool, source: Int) {
     precondition(sends[id] == nil, "two actions have the number \(id)")
-    sends[id] = Send(begin: tick(), isWeak: isWeak, isFromInside: isFromInside)
+    sends[id] = Send(begin: tick(), isWeak: isWeak, isFromInside: isFromInside, source: source)
   }
 
   private func end(_ id: Int, _ outcome: Send.Outcome) {
@@ -198,11 +202,11 @@ final class Ledger: @unchecked Sendable {
     check(alive == 0, "\(alive) objects are alive")
   }
 
-  /// A send that returned before another one began is reduced first; those of one sender, too.
+  /// A send that returned before another one of the same source began is reduced first; those of one sender, too.
   private func verifyOrder() {
     let order = sends.filter { reduced[$0.key] != nil }.sorted { $0.key < $1.key }
     for (earlier, first) in order {
-      for (later, second) in order where first.end < second.begin {
+      for (later, second) in order where first.source == second.source && first.end < second.begin {
         check(
           reduced[earlier]![0] < reduced[later]![0],
           "action \(later) overtook action \(earlier), whose send had returned before")
