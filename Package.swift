@@ -299,7 +299,9 @@ if let only = Context.environment["RR_ONLY_TESTS"] {
 // a module whose atomics are points of the scheduler. See Tests/README.md. Not a trait: an alias of a module
 // is an unsafe flag, and a package with unsafe flags cannot be a dependency.
 if Context.environment["RR_CONTROLLED"] != nil {
-  let library = ["CReactorCore", "RawCore", "ReactorCore", "ReactorRuntime", "TestSupport"]
+  let library = [
+    "CReactorCore", "CSQLite", "RawCore", "ReactorCore", "ReactorJournal", "ReactorRuntime", "TestSupport",
+  ]
   package.products = []
   package.targets.removeAll { !library.contains($0.name) }
   // None of these names it, not even for a trait, and then SwiftPM would fetch it.
@@ -308,11 +310,11 @@ if Context.environment["RR_CONTROLLED"] != nil {
     if target.name == "CReactorCore" {
       target.dependencies.append("ControlledScheduler")
       target.cSettings = (target.cSettings ?? []) + [.define("RR_CONTROLLED")]
-    } else {
+    } else if target.type != .system {
       // The pure-Swift twin is left out: it places atomics in memory that it frees as bytes.
       if target.name == "ReactorCore" { target.dependencies = ["CReactorCore", "RawCore"] }
       target.dependencies.append("ControlledSynchronization")
-      target.swiftSettings = strictSwift + [controlled]
+      target.swiftSettings = (target.swiftSettings ?? []) + [controlled]
     }
   }
   package.targets += [
@@ -327,7 +329,7 @@ if Context.environment["RR_CONTROLLED"] != nil {
       name: "ControlledTests",
       dependencies: [
         "ControlledPlatform", "ControlledScheduler", "ControlledSynchronization", "ReactorCore",
-        "ReactorRuntime", "TestSupport",
+        "ReactorJournal", "ReactorRuntime", "TestSupport",
       ],
       path: "Tests/Controlled/ControlledTests", swiftSettings: strictSwift + [controlled],
       // What the scheduler replaces must be found before the definitions of the shared libraries.

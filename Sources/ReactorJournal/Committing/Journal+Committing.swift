@@ -71,8 +71,9 @@ extension Journal {
     // What runs here must not wait for room: it is the committer that makes room.
     let outer = TurnMark.enter()
     defer { TurnMark.leave(outer) }
+    var comesSoon = true
     while true {
-      awaitWork()
+      awaitWork(comesSoon: &comesSoon)
       hasWork.store(false, ordering: .sequentiallyConsistent)
       var taken = work.withLock { work in
         defer { (work.members, work.snapshots, work.jobs) = ([], [], []) }
@@ -92,12 +93,20 @@ extension Journal {
     close()
   }
 
-  /// Sleeps until there is work; but not at once, since a sender that was waiting for the last commit may send again, and a
-  /// sleep takes longer than that.
-  private func awaitWork() {
-    for _ in 0..<100 where !hasWork.load(ordering: .relaxed) { CurrentCore.pause(times: 16) }
+  /// Sleeps until there is work; but not at once if the last work came soon. A sender that was waiting for a commit sends again
+  /// when it has been woken, and to wake the committer takes as long once more.
+  private func awaitWork(comesSoon: inout Bool) {
+    let beginning = MonotonicTime.now
+    let limit = comesSoon ? Self.soon : Self.soon / 8
+    while !hasWork.load(ordering: .relaxed), MonotonicTime.now - beginning < limit {
+      CurrentCore.pause(times: 16)
+    }
     _ = wake.wait { hasWork.load(ordering: .sequentiallyConsistent) }
+    comesSoon = MonotonicTime.now - beginning < Self.soon
   }
+
+  /// 200 µs: what it takes to wake a thread, a few times over.
+  private static var soon: Int64 { 200_000 }
 
   /// Commits the groups of as many members as a commit has room for, and finishes them.
   private func commitNext(_ members: inout [JournalMember], _ snapshots: [PendingSnapshot]) {
