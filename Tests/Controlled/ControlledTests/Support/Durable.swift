@@ -131,12 +131,14 @@ final class Bank: @unchecked Sendable {
   func ask(_ id: Int, of account: Account) {
     asked.insert(id)
     let parcel = Parcel(id, in: ledger)
-    account.ask({ Account.Action(parcel: parcel, reply: $0) }) { [self] result in
-      outcomes[id, default: []].append(result)
-      guard case .success(let number) = result else { return }
-      check(number == id, "request \(id) got the reply \(number)")
-      check(disk.numbers.contains(number), "request \(id) got its reply before the commit")
-    }
+    account.ask({ Account.Action(parcel: parcel, reply: $0) }, completion: { [self] in note($0, of: id) })
+  }
+
+  private func note(_ outcome: Result<UInt64, AskError>, of id: Int) {
+    outcomes[id, default: []].append(outcome)
+    guard case .success(let number) = outcome else { return }
+    check(number == id, "request \(id) got the reply \(number)")
+    check(disk.numbers.contains(number), "request \(id) got its reply before the commit")
   }
 
   /// Closes the journal, and with it its reactor, and checks what is left.
