@@ -12,6 +12,8 @@ enum Work: String {
   case empty, just, ofTwo, ofThree, ofFour
   /// One array.
   case from, concatOfKnown
+  /// An action with a string, an array and an object, which is a mutation.
+  case passedOn
   case observedOnce, observedFourTimes, observedDistinct, byAction, transformed, attached
   case askedByTask, askedWithCompletion
   /// As `callerSynchronous` and `hosted`, in a process that has a journal and a durable reactor.
@@ -57,6 +59,7 @@ enum Work: String {
     case .ofFour: Self.synchronous(each: 4) { .of($0, 1, 2, 3) }
     case .from: Self.synchronous(each: 5) { .from([$0, 1, 2, 3, 4]) }
     case .concatOfKnown: Self.synchronous(each: 3) { .concat([.just($0), .just(1), .just(2)]) }
+    case .passedOn: Self.passedOn()
     case .observedOnce:
       Self.observed { reactor, seen in
         [reactor.state.subscribe(onNext: { _ in seen.states.value += 1 })]
@@ -137,6 +140,18 @@ enum Work: String {
       let before = reactor.currentState.count
       for _ in 0..<actions { reactor.send(1) }
       if reactor.currentState.count - before != each * actions { throw Loss() }
+    }
+  }
+
+  /// What the actions refer to is there before. So an action retains and releases it once, unless something copies the action.
+  private static func passedOn() -> Run {
+    let reactor = PassingOn()
+    let action = PassingOn.Action(
+      name: "a string that has memory of its own", amounts: [1], lifetime: Lifetimes().track(1))
+    return { actions in
+      let before = reactor.currentState
+      for _ in 0..<actions { reactor.send(action) }
+      if reactor.currentState - before != actions { throw Loss() }
     }
   }
 

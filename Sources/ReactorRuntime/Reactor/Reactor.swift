@@ -52,6 +52,10 @@ public protocol Reactor<Action, Mutation, State>: AnyObject, Sendable {
   /// default does nothing.
   func willReduce(_ mutation: Mutation)
 
+  /// Calls `body` with the action as a mutation, and returns what it returns; returns false if they are of different types. The
+  /// library's own: reactors do not implement it.
+  static func asMutation(_ action: Action, _ body: (Mutation) -> Bool) -> Bool
+
   /// Returns what the actions become before they reach `mutate`. Called once, when the reactor is first used, with the
   /// stream of all actions: on a loop in the first turn, which may come after the first send has returned. The stream that it
   /// returns may emit on any thread. If that stream ends, the reactor is closed.
@@ -77,6 +81,9 @@ extension Reactor {
 
   @inlinable
   public func willReduce(_ mutation: Mutation) {}
+
+  @inlinable
+  public static func asMutation(_ action: Action, _ body: (Mutation) -> Bool) -> Bool { false }
 
   @inlinable
   public func reduce(state: State, mutation: Mutation) -> State {
@@ -108,7 +115,14 @@ extension Reactor where Mutation == Never {
 
 extension Reactor where Action == Mutation {
   @inlinable
-  public func mutate(action: Action) -> Observable<Mutation> { .just(action) }
+  public func mutate(action: Action) -> Observable<Mutation> {
+    if !_isPOD(Action.self) { runtime.noteDefaultMutate() }
+    return .just(action)
+  }
+
+  // Not a cast, which would copy the action.
+  @inlinable
+  public static func asMutation(_ action: Action, _ body: (Mutation) -> Bool) -> Bool { body(action) }
 }
 
 extension Reactor {

@@ -69,6 +69,7 @@ extension Runtime {
     #if DEBUG
       checkThreadOfAction()
     #endif
+    if passOn(action, of: R.self, { deliver(.just($0), for: action, of: reactor, pipeline) }) { return }
     deliver(reactor.mutate(action: action), for: action, of: reactor, pipeline)
   }
 

@@ -16,10 +16,28 @@ extension Runtime {
     #if DEBUG
       checkThreadOfAction()
     #endif
-    reactor.mutate(action: action).deliver(
-      to: { mutation in reduce(mutation, of: reactor) },
-      orStream: { mutations in subscribe(to: mutations, for: action, ensurePipeline(of: reactor)) })
+    if !passOn(action, of: R.self, { mutation in reduce(mutation, of: reactor) }) {
+      reactor.mutate(action: action).deliver(
+        to: { mutation in reduce(mutation, of: reactor) },
+        orStream: { mutations in subscribe(to: mutations, for: action, ensurePipeline(of: reactor)) })
+    }
     state.endAction()
+  }
+
+  /// Calls `body` with the action itself if `mutate` is known to be the default one, which would only return it in a stream; returns
+  /// whether it did. The optimizer does not remove the copy in that stream; for an action without references, that costs less than
+  /// this check. The owner.
+  @inlinable
+  @inline(__always)
+  func passOn<R: Reactor<Action, Mutation, State>>(
+    _ action: Action, of _: R.Type, _ body: (Mutation) -> Void
+  ) -> Bool {
+    if _isPOD(Action.self) { return false }
+    return R.asMutation(action) { mutation in
+      guard hasDefaultMutate else { return false }
+      body(mutation)
+      return true
+    }
   }
 
   /// Applies a mutation to the state. The owner.
@@ -320,6 +338,8 @@ final class ReactorKind: ListedObject {
   let isTurnObserving: Bool
   /// Whether a reactor of this type has the default transforms, and so each of them. Relaxed: nothing else is read because of it.
   let hasDefaultTransforms = Atomic(false)
+  /// Whether the reactors of this type have the default `mutate`; that says so itself, when it is called first. Relaxed, too.
+  @usableFromInline let hasDefaultMutate = Atomic(false)
   @usableFromInline let earlier: ReactorKind?
 
   private init(_ type: any AnyObject.Type, _ loopHandler: @escaping LoopHandler, after earlier: ReactorKind?)

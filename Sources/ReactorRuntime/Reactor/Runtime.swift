@@ -251,6 +251,19 @@ extension Runtime {
     }
   }
 
+  /// Whether `mutate` is known to be the default one. The owner.
+  @inlinable
+  @inline(__always)
+  var hasDefaultMutate: Bool {
+    kindReference.use { $0.hasDefaultMutate.load(ordering: .relaxed) } ?? false
+  }
+
+  /// Notes that the reactor has the default `mutate`, from which this is called. A `mutate` of the user's that forwards to another
+  /// reactor's default notes it for that one. Any thread.
+  @usableFromInline
+  @inline(never)
+  func noteDefaultMutate() { kindReference.use { $0.hasDefaultMutate.store(true, ordering: .relaxed) } }
+
   private static func name(of type: (any AnyObject.Type)?) -> String {
     type.map { String(reflecting: $0) } ?? "a reactor that was never started"
   }
