@@ -136,10 +136,12 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
 
   /// Emits an element to all observers. An observer that is added meanwhile gets the next element first. The owner.
   @inlinable
-  func emit(_ element: Element) {
+  func emit(_ element: consuming Element) {
+    // One event for all observers, since each copy of an element counts its references.
+    let event = Event.next(element)
     depth.value += 1
     entries.forEach(first: entries.count) { entry in
-      if !entry.isDisposed { entry.observer.on(.next(element)) }
+      if !entry.isDisposed { entry.observer.on(event) }
     }
     depth.value -= 1
     if mustSweep.load(ordering: .relaxed) { sweepIfNeeded() }
