@@ -28,6 +28,9 @@ open class TurnEnd: @unchecked Sendable {
     if let ends = TurnMark.innermost { ends.append(self) } else { run() }
   }
 
+  /// Whether ``runAfterTurn()`` on the calling thread would wait for something: the end of a turn, or of what runs after one.
+  public static var mustWait: Bool { TurnMark.innermost != nil }
+
   /// As ``runAfterTurn()``; but what ``run()`` adds itself runs after it even outside of turns, so that a chain of them does
   /// not nest. Outside of turns, the thread is marked as inside of one meanwhile.
   public final func runInSequence() { TakenTurnEnds(newest: .passRetained(self)).run() }

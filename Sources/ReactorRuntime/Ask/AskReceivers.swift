@@ -74,8 +74,11 @@ final class AskingCallback<Value: Sendable>: ReplyReceiver<Value>, @unchecked Se
 
   private func finish(_ result: Result<Value, AskError>) {
     if isOver.exchange(true, ordering: .relaxed) { return }
-    let callback = callback
+    guard let callback else { return }
     self.callback = nil
-    callback?(result)
+    // What runs after a turn is marked as a turn, and in sequence with what it causes. Elsewhere this must see to both: the callback
+    // may send without waiting for room, and ask again.
+    if TurnEnd.mustWait { return callback(result) }
+    TurnEndAction { callback(result) }.runInSequence()
   }
 }

@@ -176,7 +176,7 @@ extension Runtime {
       // Before the action is destroyed, which would report a reply that was dropped.
       reply?.withdraw()
       let result = Result<Value, AskError>.failure(AskError(error))
-      TurnEndAction { receiver.receive(result) }.runAfterTurn()
+      TurnEndAction { receiver.receive(result) }.runInSequence()
     }
   }
 }

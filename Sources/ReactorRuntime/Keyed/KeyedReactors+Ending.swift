@@ -89,27 +89,29 @@ extension KeyedReactors {
     return count
   }
 
-  /// Passivates a reactor if there are more than the limit; and a second one if there still are, so that their number comes
+  /// Passivates a reactor, but not that of `key`, if there are more than the limit; and a second one if there still are, so that their number comes
   /// down again after many were in use.
   @inlinable
-  func passivateAboveLimit() {
-    for _ in 0..<2 where remaining.load(ordering: .relaxed) - 1 > limit { passivateLeastRecentlyUsed() }
+  func passivateAboveLimit(besides key: Key) {
+    for _ in 0..<2 where remaining.load(ordering: .relaxed) - 1 - ending.load(ordering: .relaxed) > limit {
+      passivateLeastRecentlyUsed(besides: key)
+    }
   }
 
   /// Passivates about the least recently used key, unless all that it looks at are in use.
   @inlinable
   @inline(never)
-  func passivateLeastRecentlyUsed() {
+  func passivateLeastRecentlyUsed(besides key: Key) {
     for _ in 0..<4 {
       let (first, now) = (hand.wrappingAdd(1, ordering: .relaxed).oldValue, tick)
-      var (oldest, compared): ((key: Key, age: Int32)?, Int) = (nil, 0)
-      for step in shards.indices where compared < 16 {
-        let shard = shards[(first &+ step) & (shards.count - 1)]
-        let sample = shard.withLock { $0.sample(16 - compared, at: now) }
-        compared += sample.compared
-        if let found = sample.oldest, oldest.map({ $0.age < found.age }) ?? true { oldest = found }
+      var sample = Shard.Sample()
+      for step in shards.indices where !sample.isComplete {
+        shards[(first &+ step) & (shards.count - 1)].withLock {
+          $0.sample(&sample, besides: key, at: now)
+        }
       }
-      guard let oldest else { return }
+      guard let oldest = sample.oldest else { return }
+      // It may be in use by now.
       if passivate(oldest.key) { return }
     }
   }
@@ -143,6 +145,7 @@ extension KeyedReactors {
   /// Ends a reactor whose key is in transition. On ``Placement/caller``, an idle one has ended when this returns.
   @inlinable
   func end(_ reactor: R, of key: Key, by closing: Closing) {
+    ending.wrappingAdd(1, ordering: .relaxed)
     reactor.close(closing)
     reactor.runtime.whenEnded { [self] in finishEnding(reactor, of: key) }
   }
@@ -154,10 +157,12 @@ extension KeyedReactors {
     if withShard(place, { shard, _ in shard.keepsState(of: key) }) {
       reactor.withCurrentState { state in onPassivate(key, state) }
     }
-    switch withShard(place, { shard, hash in shard.removeOrMake(key, hash) }) {
+    let next = withShard(place, { shard, hash in shard.removeOrMake(key, hash) })
+    ending.wrappingSubtract(1, ordering: .relaxed)
+    switch next {
     case .make: return makeAndDeliver(key)
     case .discard(let waiting): discard(waiting)
-    case .done, .deliver, .end: break
+    case .done, .deliver, .awaitRoom, .end: break
     }
     endIfLast()
   }
@@ -208,19 +213,19 @@ extension KeyedReactors: Closeable {
   /// the reactors it does not wait.
   public func finishClosing(before deadline: ContinuousClock.Instant) -> [Unfinished] {
     let name = String(reflecting: Self.self)
-    if ending.contains(where: { $0.runtime.isRunHere }) {
+    if inTransition.contains(where: { $0.runtime.isRunHere }) {
       return [Unfinished(name: name, loop: nil, occupation: .closesItself)]
     }
     let isOver = HostThread.wait(
-      until: deadline, for: { ending.first { $0.runtime.loop?.runRoundHere != nil }?.runtime.loop },
+      until: deadline, for: { inTransition.first { $0.runtime.loop?.runRoundHere != nil }?.runtime.loop },
       { termination.wait(until: $0) })
     if isOver { return [] }
-    let waiting = counters.waiting + ending.reduce(0) { $0 + $1.counters.waiting }
+    let waiting = counters.waiting + inTransition.reduce(0) { $0 + $1.counters.waiting }
     return [Unfinished(name: name, loop: nil, occupation: .waiting(actions: waiting))]
   }
 
   /// The reactors that are being made or ended.
-  private var ending: [R] {
+  private var inTransition: [R] {
     shards.flatMap { $0.withLock { $0.transitions.values.compactMap { $0.reactor } } }
   }
 }

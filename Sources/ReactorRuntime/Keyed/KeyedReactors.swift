@@ -39,6 +39,8 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   @usableFromInline let clock: @Sendable () -> Int64
   /// How many keys there are, and one more until ``close(_:)`` was called.
   @usableFromInline let remaining = Atomic(1)
+  /// How many of them end now. Relaxed: it only decides how many more do.
+  @usableFromInline let ending = Atomic(0)
   @usableFromInline let isClosedWord = Atomic(false)
   /// The shard where the search for the least recently used key begins.
   @usableFromInline let hand = Atomic(0)
@@ -48,7 +50,7 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   ///
   /// - Parameters:
   ///   - limit: Above how many keys each new one passivates one or two others that are not in use: about the least recently
-  ///     used of 16. If all of these are in use, there are more keys for a while.
+  ///     used of 16. If so many are in use that it finds none among about 128 keys, there are more keys for a while.
   ///   - waitingCapacity: How many actions may wait for the reactor of one key while it is made, or the one before ends.
   ///   - onFailure: Called with each action that was refused, and by no reactor: as that of the ``Runtime``.
   ///   - onPassivate: Keeps the state of a reactor that has ended, before the next one of its key is made. It is called on the
@@ -267,7 +269,7 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
     case .kept: return nil
     case .first:
       makeAndDeliver(key)
-      passivateAboveLimit()
+      passivateAboveLimit(besides: key)
       return nil
     }
   }
@@ -277,21 +279,44 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   @inlinable
   @inline(never)
   func makeAndDeliver(_ key: Key) {
-    let (reactor, place) = (make(key), hash(of: key))
-    withShard(place) { shard, _ in shard.tally.made += 1 }
+    let reactor = make(key)
+    withShard(hash(of: key)) { shard, _ in shard.tally.made += 1 }
+    // At first without the mailbox, which most reactors on `.caller` never need: this thread processes what waits. On a loop, a
+    // send could wait for room.
+    deliver(to: reactor, of: key, toMailbox: reactor.runtime.loop != nil)
+  }
+
+  /// Delivers what waits for a reactor, without waiting for room. Until then its key is in transition.
+  @inlinable
+  @inline(never)
+  func deliver(to reactor: R, of key: Key, toMailbox isOnLoop: Bool) {
+    let waitsForRoom = reactor.runtime.policy == .block
+    var toMailbox = isOnLoop
     while true {
-      switch withShard(place, { shard, hash in shard.deliverOrActivate(key, hash, reactor) }) {
-      case .deliver(let waiting):
-        for element in waiting {
-          switch element {
-          case .action(let action): reactor.send(action)
-          case .use(let body): body(.success(reactor))
-          case .removal: break
-          }
-        }
+      let (next, users, hasOffered) = withShard(hash(of: key)) { shard, hash in
+        shard.deliverOrActivate(key, hash, reactor, toMailbox: toMailbox, waitsForRoom: waitsForRoom)
+      }
+      if hasOffered { reactor.runtime.ensureProcessing(by: reactor, within: .usual) }
+      deliver(users, to: reactor)
+      switch next {
+      case .deliver(let waiting): deliver(waiting, to: reactor)
+      case .awaitRoom:
+        return reactor.whenRoom { [self] in deliver(to: reactor, of: key, toMailbox: true) }
       case .discard(let waiting): discard(waiting)
       case .end(let closing): return end(reactor, of: key, by: closing)
       case .make, .done: return
+      }
+      toMailbox = true
+    }
+  }
+
+  @inlinable
+  func deliver(_ waiting: [Shard.Waiting], to reactor: R) {
+    for element in waiting {
+      switch element {
+      case .action(let action): reactor.send(action)
+      case .use(let body): body(.success(reactor))
+      case .removal: break
       }
     }
   }

@@ -46,6 +46,9 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
 
     @inlinable
     var isRemoval: Bool { if case .removal = self { true } else { false } }
+
+    @inlinable
+    var isUse: Bool { if case .use = self { true } else { false } }
   }
 
   @usableFromInline
@@ -126,6 +129,7 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
   @inlinable
   mutating func removeSlot(of key: Key, _ hash: UInt32) {
     transitions[key] = nil
+    forgetTransitionsIfNone()
     var hole = position(of: key, hash)
     slots[hole] = nil
     count -= 1
@@ -201,37 +205,88 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
   @usableFromInline
   enum Next {
     case deliver([Waiting])
+    /// The key is in transition until the mailbox of its reactor has room for the rest.
+    case awaitRoom
     case discard([Waiting])
     case make
     case end(Closing)
     case done
   }
 
-  /// Takes out what waits for a reactor that was made; makes the key active if nothing does.
+  /// Delivers what waits for a reactor that was made: puts it into the mailbox under the mutex, or takes it out for the calling
+  /// thread to send. Makes the key active if nothing waits any more.
+  ///
+  /// Into the mailbox, because while the calling thread sent, other threads would make more wait, without an end.
+  ///
+  /// - Parameters:
+  ///   - toMailbox: Whether it is put into the mailbox, without telling anybody; the calling thread does that afterwards.
+  ///   - waitsForRoom: Whether what finds the mailbox full waits here.
+  /// - Returns: What the calling thread does next. Before that, those that wait for the reactor itself get it, and if something was
+  ///   put into the mailbox, some thread must process it.
   @inlinable
-  mutating func deliverOrActivate(_ key: Key, _ hash: UInt32, _ reactor: R) -> Next {
+  mutating func deliverOrActivate(
+    _ key: Key, _ hash: UInt32, _ reactor: R, toMailbox: Bool, waitsForRoom: Bool
+  ) -> (next: Next, users: [Waiting], hasOffered: Bool) {
     guard var transition = transitions.removeValue(forKey: key) else {
       preconditionFailure("the key is not in transition")
     }
     transition.reactor = reactor
     let waiting = transition.waiting
     let count = waiting.firstIndex { $0.isRemoval } ?? waiting.count
-    transition.waiting = Array(waiting[count...])
+    var (users, hasOffered): ([Waiting], Bool) = ([], false)
     let next: Next
-    if count > 0 {
-      next = closing == .discard ? .discard(Array(waiting[..<count])) : .deliver(Array(waiting[..<count]))
-    } else if !waiting.isEmpty {
-      transition.waiting.removeFirst()
-      transition.isRemoved = true
-      next = .end(.drain)
-    } else if let closing {
-      next = .end(closing)
+    if count > 0, closing == .discard {
+      transition.waiting = Array(waiting[count...])
+      next = .discard(Array(waiting[..<count]))
+    } else if count > 0, !toMailbox {
+      transition.waiting = Array(waiting[count...])
+      next = .deliver(Array(waiting[..<count]))
     } else {
-      slots[position(of: key, hash)]?.reactor = reactor
-      return .done
+      let (taken, outcome) = Self.offer(waiting[..<count], to: reactor)
+      users = waiting[..<taken].filter { $0.isUse }
+      hasOffered = users.count < taken
+      transition.waiting = Array(waiting[taken...])
+      if taken < count, waitsForRoom, outcome == .full {
+        next = .awaitRoom
+      } else if taken < count {
+        // The reactor refuses it, and says why.
+        transition.waiting = Array(waiting[count...])
+        next = .deliver(Array(waiting[taken..<count]))
+      } else if !transition.waiting.isEmpty {
+        transition.waiting.removeFirst()
+        transition.isRemoved = true
+        next = .end(.drain)
+      } else if let closing {
+        next = .end(closing)
+      } else {
+        slots[position(of: key, hash)]?.reactor = reactor
+        forgetTransitionsIfNone()
+        return (.done, users, hasOffered)
+      }
     }
     transitions[key] = transition
-    return next
+    return (next, users, hasOffered)
+  }
+
+  /// Gives the memory back that the transitions of many keys at once have taken.
+  @inlinable
+  mutating func forgetTransitionsIfNone() {
+    if transitions.isEmpty, transitions.capacity > 64 { transitions = [:] }
+  }
+
+  /// Puts actions into the mailbox of a reactor, in order, until one is not accepted.
+  ///
+  /// - Returns: How many elements need nothing more, uses included; and why the next one was not accepted.
+  @inlinable
+  static func offer(
+    _ waiting: ArraySlice<Waiting>, to reactor: R
+  ) -> (taken: Int, outcome: GrowingRing<Work<R.Action>>.OfferOutcome) {
+    for index in waiting.indices {
+      guard case .action(let action) = waiting[index] else { continue }
+      let outcome = reactor.runtime.mailbox.ring.offer(.action(action))
+      if outcome != .accepted { return (index, outcome) }
+    }
+    return (waiting.endIndex, .accepted)
   }
 
   /// Whether the state of a reactor that has ended is to be kept.
@@ -297,17 +352,37 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
     return ending
   }
 
-  /// Returns the least recently used of the next `limit` keys that are active; and how many were compared.
+  /// The keys among which the least recently used one is searched for.
+  @usableFromInline
+  struct Sample: Sendable {
+    @usableFromInline var oldest: (key: Key, age: Int32)?
+    /// How many were compared.
+    @usableFromInline var compared = 0
+    /// How many were left out, because their reactors are in use.
+    @usableFromInline var inUse = 0
+
+    @inlinable
+    init() {}
+
+    /// Whether it is large enough: 16 keys, or fewer if many are in use.
+    @inlinable
+    var isComplete: Bool { compared + inUse / 8 >= 16 }
+  }
+
+  /// Adds the next active keys to a sample, but not `excluded`. It looks at 64 slots at most.
   @inlinable
-  mutating func sample(_ limit: Int, at now: UInt32) -> (oldest: (key: Key, age: Int32)?, compared: Int) {
-    var (oldest, compared): ((key: Key, age: Int32)?, Int) = (nil, 0)
-    for _ in 0..<min(slots.count, limit * 4) where compared < limit {
+  mutating func sample(_ sample: inout Sample, besides excluded: Key, at now: UInt32) {
+    for _ in 0..<min(slots.count, 64) where !sample.isComplete {
       hand = next(hand)
-      guard let slot = slots[hand], slot.reactor != nil else { continue }
-      compared += 1
-      let age = Self.age(of: slot.lastUse, at: now)
-      if oldest.map({ $0.age < age }) ?? true { oldest = (slot.key, age) }
+      // A copy of the slot would refer to the reactor.
+      guard let lastUse = slots[hand]?.lastUse, slots[hand]?.reactor != nil else { continue }
+      guard slots[hand]?.isUnused() == true, let key = slots[hand]?.key, key != excluded else {
+        sample.inUse += 1
+        continue
+      }
+      sample.compared += 1
+      let age = Self.age(of: lastUse, at: now)
+      if sample.oldest.map({ $0.age < age }) ?? true { sample.oldest = (key, age) }
     }
-    return (oldest, compared)
   }
 }

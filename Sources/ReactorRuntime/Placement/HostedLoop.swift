@@ -179,7 +179,8 @@ extension HostedLoop: Closeable {
     }
     while !state.hasEnded {
       if ContinuousClock.now >= deadline { return state.findUnfinished(isRunByOthers: false) }
-      if stepper.stepIfIdle() == nil { usleep(100) }
+      // Nil if another thread runs a round. After an empty one, something else must come first, such as the end of a claim.
+      if stepper.stepIfIdle() ?? 0 == 0, !state.hasEnded { usleep(100) }
     }
     return state.lifecycle.wait(until: deadline) ? [] : state.findUnfinished(isRunByOthers: false)
   }

@@ -14,8 +14,11 @@ import Synchronization
 /// the check afterwards sees that. A submitter that comes after it finds the signal lowered, and calls the code.
 struct RoundsSignal: ~Copyable, Sendable {
   private let isRaised = Atomic(false)
-  /// Relaxed: a counter.
-  private let count = Atomic<UInt32>(0)
+  /// Relaxed: a counter, which wraps like that of an event count.
+  private let count: Atomic<UInt32>
+
+  /// - Parameter raises: What ``raises`` begins with.
+  init(raises: UInt32 = 0) { count = Atomic(raises) }
 
   /// How often ``raise(_:)`` has called its closure.
   var raises: UInt32 { count.load(ordering: .relaxed) }
@@ -23,7 +26,7 @@ struct RoundsSignal: ~Copyable, Sendable {
   /// Calls `wake`, unless the signal is raised already. Any thread.
   func raise(_ wake: () -> Void) {
     if !tryRaise() { return }
-    count.add(1, ordering: .relaxed)
+    count.wrappingAdd(1, ordering: .relaxed)
     wake()
   }
 

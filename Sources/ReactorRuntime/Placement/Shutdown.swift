@@ -26,8 +26,19 @@ public enum Shutdown {
     _ parts: [any Closeable], before deadline: ContinuousClock.Instant
   ) throws(ShutdownError) {
     for part in parts { part.beginClosing() }
-    var unfinished: [Unfinished] = []
-    for part in parts { unfinished += part.finishClosing(before: deadline) }
+    // By turns, since the end of a part may depend on another one, whose rounds only the calling thread runs: a reactor on a hosted
+    // loop. Each turn is twice as long as the one before, so a part is asked a few times only.
+    var (left, turn) = (parts, Duration.milliseconds(4))
+    while !left.isEmpty {
+      let now = ContinuousClock.now
+      if now >= deadline { break }
+      let isLast = left.count == 1
+      left.removeAll { $0.finishClosing(before: isLast ? deadline : min(deadline, .now + turn)).isEmpty }
+      // None of them waits, such as those that close themselves.
+      if .now - now < turn { break }
+      turn *= 2
+    }
+    let unfinished = left.flatMap { $0.finishClosing(before: deadline) }
     if !unfinished.isEmpty { throw .unfinished(unfinished) }
   }
 }

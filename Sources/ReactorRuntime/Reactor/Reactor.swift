@@ -115,7 +115,11 @@ extension Reactor where Mutation == Never {
 
 extension Reactor where Action == Mutation {
   @inlinable
-  public func mutate(action: Action) -> Observable<Mutation> {
+  public func mutate(action: Action) -> Observable<Mutation> { passedOn(action) }
+
+  /// What the default `mutate` returns. From the second action with references on, the runtime does not call it any more.
+  @inlinable
+  func passedOn(_ action: Action) -> Observable<Mutation> {
     if !_isPOD(Action.self) { runtime.noteDefaultMutate() }
     return .just(action)
   }

@@ -109,7 +109,7 @@ extension Runtime {
   func runTurnsAsNewThread<R: Reactor<Action, Mutation, State>>(_ reactor: R) {
     let isOwner = state.tryAcquire()
     // Clears bit 0, and counts in the others.
-    newThreads.add(1, ordering: .sequentiallyConsistent)
+    newThreads.wrappingAdd(1, ordering: .sequentiallyConsistent)
     if isOwner {
       runTurnsAndRelease(of: reactor, within: .unlimited)
     } else if !state.isBusy {

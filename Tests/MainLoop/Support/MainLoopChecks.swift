@@ -130,6 +130,7 @@ public struct MainLoopChecks: Sendable {
     do {
       let reading = try MainLoop.watch(event.descriptor, for: .readable) { [findings] in
         findings.expect(MainLoop.isCurrent, "a watch is called inside of the main loop")
+        findings.expect(TurnMark.isSet, "a watch is marked as a job, so a send in it does not wait for room")
         event.acknowledge()
         isRead.open()
       }

@@ -1,4 +1,5 @@
 import ReactorRuntime
+import ReactorTesting
 import TestSupport
 import Testing
 
@@ -131,6 +132,69 @@ import Testing
     }
     #expect(session == nil)
     #expect(store.keptKeys.elements == [])
+  }
+
+  /// Each action sends two more to the key while it is processed, so something always waits.
+  @Test func `a key becomes active although something always waits for its reactor`() {
+    let sessions = Shared(Late<KeyedReactors<Int, KeyedSession>>())
+    sessions.value.set(store.makeSessions())
+    let wasActive = Record<Bool>()
+    @Sendable func run(_ generation: Int) {
+      wasActive.append(sessions.value.get()[1] != nil)
+      if generation == 6 { return }
+      #expect(
+        Threads.run(1) { _ in
+          for _ in 0..<2 { sessions.value.get().send(.run { run(generation + 1) }, to: 1) }
+        })
+    }
+    sessions.value.get().send(.run { run(0) }, to: 1)
+    #expect(wasActive.elements == [false] + Array(repeating: true, count: 126))
+    sessions.value.set(nil)
+  }
+
+  @Test func `a send that makes a reactor does not wait for room`() throws {
+    let (isMaking, mayMake) = (Gate(), Gate())
+    let loop = try SteppedLoop()
+    let sessions = store.makeSessions(
+      on: loop.placement, capacity: 8,
+      beforeMaking: { _ in
+        isMaking.open()
+        _ = mayMake.wait()
+      })
+    let isDone = Threads.start { try? sessions.trySend(.note(0), to: 1) }
+    #expect(isMaking.wait())
+    for note in 1...100 { sessions.send(.note(note), to: 1) }
+    mayMake.open()
+    #expect(isDone.wait(seconds: 60))
+    // The rest waits for room, and what comes now behind it.
+    #expect(sessions.counters.waiting > 50)
+    sessions.send(.note(101), to: 1)
+    #expect(loop.run())
+    #expect(sessions.currentState(of: 1) == Array(0...101))
+    #expect(sessions.counters.waiting == 0)
+    #expect(store.failures.elements == [])
+    loop.shutdown()
+  }
+
+  @Test func `what waits for room in a reactor is reported if the collection is closed`() throws {
+    let (isMaking, mayMake) = (Gate(), Gate())
+    let loop = try SteppedLoop()
+    let sessions = store.makeSessions(
+      on: loop.placement, capacity: 8,
+      beforeMaking: { _ in
+        isMaking.open()
+        _ = mayMake.wait()
+      })
+    let isDone = Threads.start { sessions.send(.note(0), to: 1) }
+    #expect(isMaking.wait())
+    for note in 1...20 { sessions.send(.note(note), to: 1) }
+    mayMake.open()
+    #expect(isDone.wait(seconds: 60))
+    sessions.close(.discard)
+    #expect(loop.run())
+    #expect(store.failures.elements.count == 21)
+    #expect(sessions.finishClosing(before: .now + .seconds(60)).isEmpty)
+    loop.shutdown()
   }
 }
 

@@ -14,10 +14,14 @@ final class KeyedSession: Reactor {
   let initialState: [Int]
   let runtime: Runtime<Action, Int, [Int]>
 
-  init(_ notes: [Int] = [], on placement: Placement = .caller, failures: Record<SendError> = Record()) {
+  init(
+    _ notes: [Int] = [], on placement: Placement = .caller, capacity: Int = 4096,
+    failures: Record<SendError> = Record()
+  ) {
     initialState = notes
     runtime = Runtime(
-      on: placement, onFailure: { failure in if let reason = failure.sendError { failures.append(reason) } })
+      on: placement, capacity: capacity,
+      onFailure: { failure in if let reason = failure.sendError { failures.append(reason) } })
   }
 
   func mutate(action: Action) -> Observable<Int> {
@@ -57,7 +61,8 @@ final class SessionStore: Sendable {
   ///   - beforeKeeping: Runs before a state is kept, on the thread that has ended the session.
   ///   - beforeMaking: Runs before a session is made.
   func makeSessions(
-    on placement: Placement = .caller, upTo limit: Int = .max, waitingCapacity: Int = 4096,
+    on placement: Placement = .caller, capacity: Int = 4096, upTo limit: Int = .max,
+    waitingCapacity: Int = 4096,
     beforeKeeping: @escaping @Sendable (Int) -> Void = { _ in },
     beforeMaking: @escaping @Sendable (Int) -> Void = { _ in }
   ) -> KeyedReactors<Int, KeyedSession> {
@@ -72,7 +77,7 @@ final class SessionStore: Sendable {
       make: { [self] key in
         beforeMaking(key)
         madeKeys.append(key)
-        return KeyedSession(load(key), on: placement, failures: failures)
+        return KeyedSession(load(key), on: placement, capacity: capacity, failures: failures)
       })
   }
 }

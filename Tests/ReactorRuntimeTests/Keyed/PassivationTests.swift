@@ -1,4 +1,5 @@
 import ReactorRuntime
+import ReactorTesting
 import TestSupport
 import Testing
 
@@ -208,5 +209,30 @@ import Testing
     timer.dispose()
     loop.shutdown()
     #expect(store.keptKeys.elements.count == 1000)
+  }
+
+  /// They are the least recently used ones, since who holds a reactor sends to it directly.
+  @Test func `reactors that are held do not keep others from being passivated`() {
+    let sessions = store.makeSessions(upTo: 100)
+    for key in 0..<50 { sessions.send(.note(key), to: key) }
+    let held = (0..<50).compactMap { sessions[$0] }
+    store.advance(seconds: 10)
+    for key in 50..<1000 { sessions.send(.note(key), to: key) }
+    #expect(sessions.count <= 105)
+    #expect(held.count == 50 && (0..<50).allSatisfy { sessions[$0] != nil })
+  }
+
+  @Test func `keys that are about to end count as ended when others are chosen`() throws {
+    let loop = try SteppedLoop()
+    let sessions = store.makeSessions(on: loop.placement, upTo: 100)
+    for key in 0..<100 { sessions.send(.note(key), to: key) }
+    #expect(loop.run())
+    for key in 100..<140 { sessions.send(.note(key), to: key) }
+    // Each new key has made one other end, which does so on the loop.
+    #expect(loop.run())
+    #expect(sessions.count == 100)
+    #expect(store.keptKeys.elements.count == 40)
+    sessions.close()
+    loop.shutdown()
   }
 }

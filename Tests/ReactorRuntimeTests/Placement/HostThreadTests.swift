@@ -35,4 +35,17 @@ import Testing
     #expect(ended.wait())
     #expect(log.elements == Array(0..<20))
   }
+
+  @Test func `a signal for the rounds counts beyond 32 bits`() throws {
+    let signal = RoundsSignal(raises: .max - 1)
+    let stepper = try LoopStepper(turnLimit: 1)
+    var calls = 0
+    for _ in 0..<3 {
+      signal.raise { calls += 1 }
+      _ = signal.lower(after: stepper)
+    }
+    #expect(calls == 3)
+    #expect(signal.raises == 1)
+    stepper.shutdown()
+  }
 }

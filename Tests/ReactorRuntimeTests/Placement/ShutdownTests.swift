@@ -160,4 +160,40 @@ import Testing
     }
     #expect(mistaken.elements == [])
   }
+
+  /// Only the thread that closes the parts runs the rounds of the hosted loop, and it waits for the reactor's end at first.
+  @Test(arguments: [false, true])
+  func `parts end in any order although one runs the rounds for another`(_ isLoopFirst: Bool) throws {
+    let parts = Shared(OwnerIsolated<(hosted: HostedLoop, reactor: Script)?>(nil))
+    // The thread that hosts it has ended.
+    let host = Threads.start {
+      guard let hosted = try? HostedLoop() else { return }
+      parts.value.value = (hosted, Script(on: hosted.placement))
+      _ = hosted.run()
+    }
+    #expect(host.wait())
+    let made = parts.value.value
+    let (hosted, reactor) = try #require(made)
+    reactor.send(1)
+    let closing: [any Closeable] = isLoopFirst ? [hosted, reactor.ending()] : [reactor.ending(), hosted]
+    try Shutdown.close(closing, before: .now + .seconds(patience))
+    #expect(reactor.currentState == [1])
+    parts.value.value = nil
+  }
+
+  /// Ends never, and says so at once.
+  private struct Endless: Closeable {
+    func beginClosing() {}
+    func finishClosing(before deadline: ContinuousClock.Instant) -> [Unfinished] {
+      [Unfinished(name: "endless", loop: nil, occupation: .closesItself)]
+    }
+  }
+
+  @Test func `a shutdown does not wait for parts that do not wait themselves`() {
+    let begin = ContinuousClock.now
+    #expect(throws: ShutdownError.self) {
+      try Shutdown.close([Endless(), Endless()], before: .now + .seconds(patience))
+    }
+    #expect(.now - begin < .seconds(patience / 2))
+  }
 }
