@@ -10,9 +10,18 @@ void rr_access_update_bias(rr_trampoline *t) {
   }
   const uint32_t unread = rr_load_relaxed(&t->unread) + 1;
   rr_store_relaxed(&t->unread, unread);
-  if (__builtin_expect(unread >= RR_ACCESS_BIASED_AFTER, 0) && !rr_fence_is_symmetric()) {
+  if (__builtin_expect(unread >= RR_ACCESS_BIASED_AFTER, 0) && !rr_fence_is_symmetric() &&
+      rr_load_relaxed(&t->waiting) == 0) {
     rr_store_relaxed(&t->bias, RR_ACCESS_BIASED);
   }
+}
+
+void rr_access_give_up_bias(rr_trampoline *t) {
+  const uint32_t bias = rr_load_relaxed(&t->bias);
+  if (bias != RR_ACCESS_BIASED && bias != RR_ACCESS_REVOKING) return;
+  /* Release: what the owner has changed by the bias, and the 0 in `changing`. A reader may have gone
+   * on to a later step meanwhile; then others repeat the steps from here. */
+  rr_store_release(RR_EDGE_ACCESS, &t->bias, RR_ACCESS_REVOKED);
 }
 
 /* Orders the caller's store before against all changes of the owner. Returns false if the kernel
@@ -28,16 +37,22 @@ static bool is_ordered_against_owner(rr_trampoline *t) {
 
 /* After true, an owner that begins a change finds the revocation, or this thread finds that change.
  */
-static bool try_order_revocation(rr_trampoline *t) {
-  /* Relaxed: what comes next orders it. */
-  rr_store_relaxed(&t->bias, RR_ACCESS_REVOKING);
+static bool try_order_revocation(rr_trampoline *t, uint32_t bias) {
+  if (bias == RR_ACCESS_BIASED) {
+    /* Relaxed: what comes next orders it. A compare-and-swap, because the owner may have given the
+     * bias up, which must not be forgotten. */
+    if (!rr_cas_relaxed(&t->bias, &bias, RR_ACCESS_REVOKING)) {
+      bias = rr_load_acquire(RR_EDGE_ACCESS, &t->bias);
+    }
+  }
+  if (bias == RR_ACCESS_REVOKED || bias == RR_ACCESS_WAS_READ) return true;
   if (!is_ordered_against_owner(t)) return false;
   rr_store_release(RR_EDGE_ACCESS, &t->bias, RR_ACCESS_REVOKED);
   return true;
 }
 
 bool rr_access_try_revoke_bias(rr_trampoline *t, uint32_t bias) {
-  if (bias != RR_ACCESS_REVOKED && !try_order_revocation(t)) return false;
+  if (!try_order_revocation(t, bias)) return false;
   if (rr_load_acquire(RR_EDGE_ACCESS, &t->changing) != 0) return false;
   rr_store_release(RR_EDGE_ACCESS, &t->bias, RR_ACCESS_WAS_READ);
   return true;

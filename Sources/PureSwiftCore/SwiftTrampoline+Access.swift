@@ -1,7 +1,7 @@
 import RawCore
 import Synchronization
 
-/// A state with one place: `rr_access.h`, whose file documents the two words and why no wake-up is lost.
+/// A state with one place: `rr_access.h`, which documents the words and why no wake-up is lost. No state is biased to its owner here.
 ///
 /// There is no asymmetric fence, so the end of a change is an exchange, and a thread that waits says so with a
 /// read-modify-write of the same order: then at least one of the two sees the other.
@@ -38,6 +38,10 @@ extension SwiftTrampoline {
   }
 
   // Relaxed: only makes readers wait.
+  /// Does nothing: every change costs one here.
+  @inlinable
+  public func giveUpBias() {}
+
   @inlinable
   public func holdReaders() { access.pointee.bitwiseOr(Self.hold, ordering: .relaxed) }
 

@@ -66,6 +66,8 @@ public protocol RawTrampoline: RawObject {
 
   /// Begins a change if no thread reads or waits. The owner. After false it must notify if ``wasAwaited``.
   func tryBeginChange() -> Bool
+  /// Makes later changes cost a read-modify-write, if they do not. The owner, outside of a change, before it waits for readers.
+  func giveUpBias()
   /// Makes readers that come from now on hold back. The owner, outside of a change.
   func holdReaders()
   /// Begins a change after ``holdReaders()`` if no thread reads. The owner.

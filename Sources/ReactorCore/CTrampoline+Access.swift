@@ -7,6 +7,9 @@ extension CTrampoline {
   public func tryBeginChange() -> Bool { rr_access_try_begin_change(word) }
 
   @inlinable
+  public func giveUpBias() { rr_access_give_up_bias(word) }
+
+  @inlinable
   public func holdReaders() { rr_access_hold(word) }
 
   @inlinable

@@ -55,6 +55,8 @@ typedef struct model_case {
   bool only_at_random;
   /* The kernel has no membarrier. */
   bool is_symmetric;
+  /* The kernel refuses each membarrier, though it has registered the process. */
+  bool is_refused;
   /* The threads run rr_fence_setup() for the first time. In all other cases the setup has run
    * before, and the loads of its flags are not steps. */
   bool chooses_fence;

@@ -12,12 +12,14 @@
 #include "rr_model_atomic.h"
 
 static bool is_symmetric;
+static bool is_refused;
 static int64_t now;
 
 static void reset_mutexes(void);
 
 void model_platform_reset(const model_case *which) {
   is_symmetric = which->is_symmetric;
+  is_refused = which->is_refused;
   now = 0;
   reset_mutexes();
   model_fence_reset(!which->chooses_fence, which->is_symmetric);
@@ -58,7 +60,7 @@ static long membarrier(int command) {
   if (site->order == MODEL_NONE) return 0;
   model_step();
   /* Never refused at the end of a case. */
-  if (model_running != 0 && model_choose_fault()) return -EPERM;
+  if (model_running != 0 && (is_refused || model_choose_fault())) return -EPERM;
   if (model_is_tracing) model_trace("membarrier");
   model_memory_barrier_everywhere();
   return 0;

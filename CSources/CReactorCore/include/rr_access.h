@@ -37,7 +37,7 @@
  * sleeps until readers have left is notified by each reader whose end_read finds `hold`, and by
  * each that has stopped waiting; both notify after a read-modify-write.
  *
- * Most states are changed far more often than they are read, and the compare-and-swap is a third of
+ * Most states are changed far more often than they are read, and the compare-and-swap is a fifth of
  * what a change costs. So after RR_ACCESS_BIASED_AFTER changes without a read the owner biases the
  * state to itself, as biased locks do. From then on it says in `changing` that it is inside, and
  * checks `bias` behind a light fence: two stores for each change, and no read-modify-write. The
@@ -47,6 +47,8 @@
  *    UNBIASED --> WAS_READ     a reader
  *    BIASED ----> REVOKING     a reader
  *    REVOKING --> REVOKED      a reader whose store of REVOKING is ordered against the owner
+ *    BIASED, REVOKING
+ *           ----> REVOKED      the owner, outside of a change, before it waits for readers
  *    REVOKED ---> WAS_READ     a reader that finds `changing` 0
  *    WAS_READ and the last two
  *           ----> UNBIASED     the owner, at the end of a change by `access`
@@ -57,7 +59,9 @@
  * takes back what it said, and changes by `access`. A reader that finds the owner takes itself out
  * of `access`, and waits. While the state has no owner, the reader needs no fence: a
  * compare-and-swap of the ownership word, from idle to idle, comes after all owners before it and
- * before all later ones.
+ * before all later ones. An owner that is outside of a change needs no fence either to give the
+ * bias up: it is the thread that would use it. It must, before it waits for readers: the kernel may
+ * refuse a reader the fence, and then only this lets that reader enter.
  *
  * The owner sets the bias while no reader counts in `access`, and readers revoke it while they
  * count there. So no bias begins while threads revoke one, and what they store needs no order among
@@ -88,8 +92,9 @@
 #define RR_ACCESS_REVOKED 4u
 
 /* To revoke a bias costs a heavy fence (about 9 us) while the state has an owner. This many changes
- * take 20 times as long. */
-#if defined(RR_MODEL) || defined(RR_CONTROLLED)
+ * take 15 to 20 times as long. */
+#if defined(RR_ACCESS_BIASED_AFTER)
+#elif defined(RR_MODEL) || defined(RR_CONTROLLED)
 #define RR_ACCESS_BIASED_AFTER 1u
 #else
 #define RR_ACCESS_BIASED_AFTER 4096u
@@ -133,7 +138,11 @@ static inline bool rr_access_try_begin_held_change(rr_trampoline *t) {
   return rr_cas_acquire(RR_EDGE_ACCESS, &t->access, &expected, RR_ACCESS_OWNER);
 }
 
-/* Biases the state after enough changes without a read. The owner, while no thread counts as a
+/* Gives the bias up, if there is one. The owner, outside of a change, before it waits for readers.
+ */
+void rr_access_give_up_bias(rr_trampoline *t);
+
+/* Biases the state after enough changes without a read, unless a reader waits. The owner, while no thread counts as a
  * reader: so no other thread writes `bias`, and the end of the change publishes it. Not inline: a
  * reactor has many places that end a change. */
 void rr_access_update_bias(rr_trampoline *t);

@@ -34,6 +34,8 @@ enum StateAccess {
         isStarving = true
       }
       if raw.wasHeld { notify(raw) }
+      // It is open and this thread cannot enter: the kernel refuses the fence, and the owner must begin a change first.
+      if raw.wasOpen(passingHold: passesHold) { DedicatedThread.yield() }
       sleep(untilOpen: raw, passesHold, until: isStarving ? nil : limit)
     }
     if isStarving { raw.endStarving() }
@@ -68,6 +70,8 @@ enum StateAccess {
       Likely cause: code inside of withCurrentState runs the loop on which the reactor is.
       Remedy: return from withCurrentState what is needed, and run the loop afterwards.
       """)
+    // If the kernel refuses the fence, no reader could enter otherwise, and this would wait for it.
+    raw.giveUpBias()
     if raw.wasAwaited { notify(raw) }
     var attempts = 0
     // Readers that wait and run enter in this moment.

@@ -25,7 +25,8 @@ public enum SnapshotPolicy: Sendable, Hashable {
   /// any number of threads read at the same time. The owner waits for readers before it reduces, so a body of
   /// `withCurrentState` should be short, and must not wait for something that this reactor does.
   ///
-  /// After 4096 changes without a read, changes become cheaper, and the next read takes up to 10 µs longer.
+  /// After 4096 changes without a read, changes become cheaper, and the next read takes about 10 µs longer if the reactor is busy,
+  /// since the kernel must reach the threads of the process. Not on the pure-Swift core, or where the kernel has no `membarrier`.
   ///
   /// A copy that `currentState` returned, and that is still alive at the next change, makes that change copy what both
   /// share. `withCurrentState` does not. Inside `reduce(into:mutation:)` the reactor's own state can be read only through

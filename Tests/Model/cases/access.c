@@ -8,11 +8,14 @@ typedef struct state {
 static rr_trampoline *trampoline;
 static rr_eventcount *waiting;
 static state *own;
+/* Whether the kernel refuses the fence, so that no thread sleeps. */
+static bool returns_at_once;
 
 static void set_up(void) {
   model_check(rr_trampoline_create(&trampoline, 0) == RR_OK);
   model_check(rr_eventcount_create(&waiting, RR_EVENTCOUNT_FUTEX) == RR_OK);
   own = model_allocate(sizeof *own);
+  returns_at_once = false;
 }
 
 /* As StateAccess (Sources/ReactorCore/Ownership/StateAccess.swift), without spinning. */
@@ -27,11 +30,13 @@ static void sleep_until(bool (*condition)(void)) {
     const uint32_t key = rr_eventcount_prepare(waiting);
     if (condition()) break;
     rr_eventcount_wait(waiting, key, -1);
+    if (returns_at_once) rr_pause();
   }
 }
 
 static void begin_change(void) {
   if (rr_access_try_begin_change(trampoline)) return;
+  rr_access_give_up_bias(trampoline);
   if (rr_access_was_awaited(trampoline)) rr_eventcount_notify(waiting);
   sleep_until(is_not_starving);
   rr_access_hold(trampoline);
@@ -54,6 +59,7 @@ static void begin_read(bool passes_hold) {
   if (!are_patient) rr_access_begin_starving(trampoline);
   while (!rr_access_try_begin_read(trampoline, passes_hold)) {
     if (rr_access_is_held(trampoline)) rr_eventcount_notify(waiting);
+    if (rr_access_is_open(trampoline, passes_hold)) rr_pause();
     sleep_until(passes_hold ? passes : is_open);
   }
   if (!are_patient) rr_access_end_starving(trampoline);
@@ -97,6 +103,11 @@ static void set_up_idle(void) {
   rr_trampoline_release(trampoline, 0);
 }
 
+static void set_up_refused(void) {
+  set_up_idle();
+  returns_at_once = true;
+}
+
 static void change_in_turn(void) {
   model_check(rr_trampoline_try_acquire(trampoline, rr_thread_token()));
   change();
@@ -107,6 +118,15 @@ static void turns_3(void) {
   change_in_turn();
   change_in_turn();
   change_in_turn();
+}
+
+/* Stays the owner between the changes. */
+static void turn_of_3(void) {
+  model_check(rr_trampoline_try_acquire(trampoline, rr_thread_token()));
+  change();
+  change();
+  change();
+  rr_trampoline_release(trampoline, 0);
 }
 
 static void change_1(void) { change(); }
@@ -200,6 +220,18 @@ const model_case access_idle = {
     .finish = finish,
     .bounds = {1, 2, 0},
     .far = {2, 2, 0},
+};
+
+/* Only the owner, by giving the bias up, can let the reader enter. */
+const model_case access_refused = {
+    .name = "access.refused",
+    .about = "the kernel always refuses membarrier to a reader that revokes the owner's bias",
+    .setup = set_up_refused,
+    .threads = {turn_of_3, read_1},
+    .finish = finish,
+    .is_refused = true,
+    .bounds = {2, 1, 0},
+    .far = {3, 2, 0},
 };
 
 const model_case access_nested = {

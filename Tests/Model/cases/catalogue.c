@@ -127,6 +127,7 @@
   X(access_biased)                                                                                 \
   X(access_revoked_by_two)                                                                         \
   X(access_idle)                                                                                   \
+  X(access_refused)                                                                                \
   X(access_nested)                                                                                 \
   X(access_symmetric)                                                                              \
   X(access_faults)                                                                                 \
