@@ -56,7 +56,8 @@ enum Command: Equatable {
       replay --until P FILE       prints what would be replayed to get the states at a position: the snapshot and the
                                   records of each reactor. The states themselves need the program's types: there,
                                   Journal.replay gives them.
-      salvage FILE NEWFILE        copies what is before the first fault into a new journal
+      salvage FILE NEWFILE        copies what is before the first fault into a new journal; until everything is copied, it
+                                  is NEWFILE.incomplete
 
     No command changes FILE. The journal must not be open in a process that writes.
 

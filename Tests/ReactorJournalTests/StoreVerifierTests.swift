@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import TestSupport
 import Testing
@@ -115,5 +116,30 @@ import Testing
     let before = try bytes(of: occupied)
     #expect(throws: JournalError.self) { try JournalVerifier.salvage(path, to: occupied) }
     #expect(try bytes(of: occupied) == before)
+  }
+
+  @Test(arguments: [1, 2, 3])
+  func `A salvage that was interrupted leaves nothing under the new name and can be repeated`(
+    count: Int
+  ) throws {
+    let folder = TemporaryFolder()
+    let (path, _) = try StoreDamageTests.make(in: folder)
+    // What a process leaves that is killed after so many batches.
+    let killed = TemporaryFolder()
+    var copied = 0
+    _ = try JournalVerifier.salvage(path, to: folder.file("saved")) { _ in
+      copied += 1
+      guard copied == count else { return }
+      for name in folder.names {
+        _ = FileManager.default.createFile(
+          atPath: killed.file(name), contents: FileManager.default.contents(atPath: folder.file(name)))
+      }
+    }
+    #expect(killed.names.contains("saved.incomplete"))
+    #expect(!killed.names.contains { $0 == "saved" || $0.hasPrefix("saved-") })
+    #expect(throws: JournalError.self) { try JournalVerifier.verify(killed.file("saved")) }
+    _ = try JournalVerifier.salvage(killed.file("journal"), to: killed.file("saved"))
+    #expect(try StoreDamageTests.read(killed.file("saved")) == StoreDamageTests.read(folder.file("saved")))
+    #expect(killed.names.filter { $0.hasPrefix("saved") && $0 != "saved.lock" } == ["saved"])
   }
 }

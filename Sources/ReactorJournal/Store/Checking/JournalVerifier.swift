@@ -22,23 +22,28 @@ public enum JournalVerifier {
   ///
   /// - Parameters:
   ///   - path: The damaged journal, which stays as it is.
-  ///   - newPath: Where there must be no file.
+  ///   - newPath: Where there must be no file. There is none before everything is copied: until then, the file has the same name with
+  ///     `.incomplete` behind it. One that an earlier process has left is replaced.
   ///   - progress: Called now and then with the part that is done, from 0 to 1.
   /// - Returns: The report on the damaged journal.
   /// - Throws: ``JournalError/locked``, or why one of the two files cannot be used.
   public static func salvage(
     _ path: String, to newPath: String, progress: (Double) -> Void = { _ in }
   ) throws(JournalError) -> JournalReport {
-    guard fileSize(newPath) == nil else {
-      throw .failed(code: 0, message: "There is a file at \(newPath) already.")
-    }
     let source = SQLiteStore(path: path, access: .readOnly)
-    let copy = SQLiteStore(path: newPath)
-    defer {
-      source.close()
-      copy.close()
-    }
+    defer { source.close() }
     let opened = try source.openDamaged()
+    return try NewFile(newPath).write { path throws(JournalError) in
+      let copy = SQLiteStore(path: path)
+      defer { copy.close() }
+      return try self.copy(source, opened, to: copy, progress)
+    }
+  }
+
+  private static func copy(
+    _ source: SQLiteStore, _ opened: (end: JournalEnd, fault: JournalError?), to copy: SQLiteStore,
+    _ progress: (Double) -> Void
+  ) throws(JournalError) -> JournalReport {
     try copy.beginCopy(of: source)
     let report = try examine(source, opened, progress: progress) { batch throws(JournalError) in
       try copy.commit(batch, entries: [], snapshots: [])

@@ -60,7 +60,7 @@ func fileSize(_ path: String) -> Int? {
 
 extension JournalError {
   /// What the last call of the system reports.
-  fileprivate static func system(_ what: String) -> JournalError {
+  static func system(_ what: String) -> JournalError {
     let code = errno
     return .failed(code: code, message: "\(what): \(String(cString: strerror(code)))")
   }
