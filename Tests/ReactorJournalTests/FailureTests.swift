@@ -153,4 +153,32 @@ import Testing
     #expect(ledger.currentState.changes == 1)
     try journal.end()
   }
+
+  @Test func `A repeated request is never said not to be written if it may have been`() async throws {
+    let journal = try Journal(store: store)
+    let ledger = Ledger(journal)
+    try await ledger.sendDurably(.deposit(account: 1, amount: 100), id: 6)
+    store.hold()
+    store.failNextCommit(ioError, butWrites: true)
+    let commits = store.commitCount
+    let first = Task { try await ledger.sendDurably(.deposit(account: 1, amount: 1), id: 7) }
+    while store.commitCount == commits { await Task.yield() }
+    let again = Task { try await ledger.sendDurably(.deposit(account: 1, amount: 1), id: 7) }
+    try await Task.sleep(for: .milliseconds(20))
+    let other = Task { try await ledger.sendDurably(.deposit(account: 1, amount: 1), id: 8) }
+    while ledger.latestState.changes != 3 { await Task.yield() }
+    store.release()
+    await #expect(throws: DurabilityError.unknownOutcome(ioError)) { try await first.value }
+    await #expect(throws: DurabilityError.unknownOutcome(ioError)) { try await again.value }
+    // The reactor had not seen it before.
+    await #expect(throws: DurabilityError.notWritten(ioError)) { try await other.value }
+    // Nobody looks whether it was processed before.
+    await #expect(throws: DurabilityError.unknownOutcome(ioError)) {
+      try await ledger.sendDurably(.deposit(account: 1, amount: 100), id: 6)
+    }
+    await #expect(throws: DurabilityError.notWritten(ioError)) {
+      try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    }
+    try journal.end()
+  }
 }

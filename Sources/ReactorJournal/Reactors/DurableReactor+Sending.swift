@@ -1,5 +1,6 @@
 import ReactorCore
 import ReactorRuntime
+import Synchronization
 
 extension DurableReactor {
   /// Reads the state from the journal, and starts the reactor with it; does nothing if it has started. Any thread, before
@@ -26,17 +27,18 @@ extension DurableReactor {
   ///   - id: A number of your choice, such as a UUID. An action with the same number as one of the last 1024
   ///     (``JournalConfiguration/requestWindow``) is not processed again, also after a restart; but this waits until that one
   ///     is durable. An action without mutations is not remembered.
-  /// - Throws: ``DurabilityError``.
+  /// - Throws: ``DurabilityError``. If the journal has ended before the reactor could look for the `id`,
+  ///   ``DurabilityError/unknownOutcome(_:)``: an earlier action with the same number may be written.
   @inlinable
   nonisolated(nonsending)
     public func sendDurably(_ action: Action, id: UInt128? = nil) async throws(DurabilityError)
   {
-    let ticket = DurableTicket(for: member)
+    let ticket = DurableTicket(for: member, mayRepeat: id != nil)
     do {
       try await runtime.enqueueStepSuspending(
         of: self, { [self] in processDurably(action, id, ticket) }, orDiscard: { ticket.discard($0) })
     } catch {
-      throw ticket.refusal(error)
+      ticket.discard(error)
     }
     try await ticket.wait()
   }
@@ -46,6 +48,7 @@ extension DurableReactor {
     if member.isRepeated(id) { return ticket.runAfterTurn() }
     let before = member.recordedInTurn
     if !runtime.processInStep(action, of: self) { return ticket.discard(.closed) }
+    ticket.noteIsNew()
     member.noteRequest(id, since: before)
     ticket.runAfterTurn()
   }
@@ -110,12 +113,19 @@ final class DurableTicket: TurnEnd, @unchecked Sendable {
 
   private let phase = SystemMutex(Phase.new)
   private let journal: Journal
+  /// Whether an earlier action with the same identifier may be written. Relaxed: the owner changes it before it hands the ticket over.
+  private let mayRepeat: Atomic<Bool>
 
   @usableFromInline
-  init(for member: JournalMember) {
+  init(for member: JournalMember, mayRepeat: Bool) {
     journal = member.journal
+    self.mayRepeat = Atomic(mayRepeat)
     super.init()
   }
+
+  /// The action is none that was processed before. The owner.
+  @usableFromInline
+  func noteIsNew() { mayRepeat.store(false, ordering: .relaxed) }
 
   override var waitsForJournal: Bool { true }
 
@@ -151,6 +161,10 @@ final class DurableTicket: TurnEnd, @unchecked Sendable {
   }
 
   private func finish(_ result: Result<Void, DurabilityError>) {
+    var result = result
+    if case .failure(.notWritten(let error)) = result, mayRepeat.load(ordering: .relaxed) {
+      result = .failure(.unknownOutcome(error))
+    }
     let before = phase.withLock { phase -> Phase in
       defer { if case .over = phase {} else { phase = .over(result) } }
       return phase
