@@ -19,6 +19,7 @@ public final class Journal: Sendable {
   let log: SystemMutex<Log>
   let work = SystemMutex(Work())
   let members = SystemMutex(Members())
+  let snapshots = SystemMutex(SnapshotQueue())
   /// Whether the committer must take the work.
   let hasWork = Atomic(false)
   let wake: EventCount

@@ -14,6 +14,8 @@ public final class InMemoryStore: JournalStore {
     var entries: [JournalEntryRow] = []
     var batches: [JournalBatch] = []
     var snapshots: [JournalSnapshot] = []
+    /// Those that the journal could not use. Kept until another one replaces them.
+    var useless: [JournalSnapshot] = []
     var capacity = Int.max
     var largestSnapshot = Int.max
     var error: JournalError?
@@ -160,13 +162,19 @@ public final class InMemoryStore: JournalStore {
     contents.withLock { $0.snapshots.filter { $0.entry == entry }.sorted { $0.position > $1.position } }
   }
 
-  public func removeBatches(before position: UInt64) throws(JournalError) {
+  /// Sixteen at a time, so that a test with few records has several steps.
+  public func removeSomeBatches(before position: UInt64) throws(JournalError) -> Bool {
     contents.withLock { contents in
-      while let first = contents.batches.first, first.first + UInt64(first.count) <= position {
-        contents.base = first.first + UInt64(first.count) - 1
-        contents.batches.removeFirst()
-      }
+      let removed = contents.batches.prefix(16).prefix { $0.first + UInt64($0.count) <= position }
+      guard let last = removed.last else { return false }
+      contents.base = last.first + UInt64(last.count) - 1
+      contents.batches.removeFirst(removed.count)
+      return true
     }
+  }
+
+  public func noteUseless(_ snapshot: JournalSnapshot) {
+    contents.withLock { $0.useless.append(snapshot) }
   }
 
   public func close() { contents.withLock { $0.isOpen = false } }
@@ -175,7 +183,9 @@ public final class InMemoryStore: JournalStore {
 extension InMemoryStore.Contents {
   /// Adds a snapshot, and keeps one older one of its entry.
   fileprivate mutating func keep(_ snapshot: JournalSnapshot) {
-    let older = snapshots.filter { $0.entry == snapshot.entry }.max { $0.position < $1.position }
+    let older = snapshots.filter { $0.entry == snapshot.entry && !useless.contains($0) }
+      .max { $0.position < $1.position }
+    useless.removeAll { $0.entry == snapshot.entry }
     snapshots.removeAll { $0.entry == snapshot.entry }
     if let older { snapshots.append(older) }
     snapshots.append(snapshot)

@@ -144,5 +144,5 @@ final class HistoryStore: JournalStore {
     _ batch: JournalBatch?, entries: [JournalEntryRow], snapshots: [JournalSnapshot]
   ) throws(JournalError) { throw Self.isReadOnly }
 
-  func removeBatches(before position: UInt64) throws(JournalError) { throw Self.isReadOnly }
+  func removeSomeBatches(before position: UInt64) throws(JournalError) -> Bool { throw Self.isReadOnly }
 }

@@ -4,14 +4,17 @@ import ReactorJournalTesting
 /// A store that tells a test of some of its calls, or lets them fail.
 final class InterceptedStore: JournalStore {
   private let store: InMemoryStore
+  private let afterCommitting: @Sendable ([JournalSnapshot]) -> Void
   private let beforeReading: @Sendable () -> Void
   private let beforeRemoving: @Sendable () throws(JournalError) -> Void
 
   init(
-    _ store: InMemoryStore, beforeReading: @escaping @Sendable () -> Void = {},
+    _ store: InMemoryStore, afterCommitting: @escaping @Sendable ([JournalSnapshot]) -> Void = { _ in },
+    beforeReading: @escaping @Sendable () -> Void = {},
     beforeRemoving: @escaping @Sendable () throws(JournalError) -> Void = {}
   ) {
     self.store = store
+    self.afterCommitting = afterCommitting
     self.beforeReading = beforeReading
     self.beforeRemoving = beforeRemoving
   }
@@ -20,7 +23,10 @@ final class InterceptedStore: JournalStore {
 
   func commit(
     _ batch: JournalBatch?, entries: [JournalEntryRow], snapshots: [JournalSnapshot]
-  ) throws(JournalError) { try store.commit(batch, entries: entries, snapshots: snapshots) }
+  ) throws(JournalError) {
+    try store.commit(batch, entries: entries, snapshots: snapshots)
+    afterCommitting(snapshots)
+  }
 
   func readBatches(
     from first: UInt64, _ body: (borrowing JournalBatch) throws(JournalError) -> Bool
@@ -33,9 +39,11 @@ final class InterceptedStore: JournalStore {
     try store.readSnapshots(of: entry)
   }
 
-  func removeBatches(before position: UInt64) throws(JournalError) {
+  func noteUseless(_ snapshot: JournalSnapshot) { store.noteUseless(snapshot) }
+
+  func removeSomeBatches(before position: UInt64) throws(JournalError) -> Bool {
     try beforeRemoving()
-    try store.removeBatches(before: position)
+    return try store.removeSomeBatches(before: position)
   }
 
   func close() { store.close() }

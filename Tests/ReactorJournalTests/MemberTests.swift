@@ -30,6 +30,8 @@ import Testing
     func finishClosing(before deadline: ContinuousClock.Instant) -> [Unfinished] { [] }
     func finish(_ group: CommittedGroup) {}
     func requestSnapshot() {}
+    func tryBeginSnapshot() -> Bool { false }
+    func dropSnapshot() {}
     var snapshotCount: Int { 0 }
     var snapshotFailure: JournalError? { nil }
   }

@@ -1,7 +1,9 @@
 import Dispatch
+import Glibc
 import ReactorCore
 import ReactorJournal
 import ReactorRuntime
+import Synchronization
 
 /// A reactor with a transform that emits a mutation as soon as it is connected.
 final class Greeter: DurableReactor {
@@ -20,6 +22,32 @@ final class Greeter: DurableReactor {
   }
 
   func reduce(into state: inout State, mutation: Mutation) { state.changes += 1 }
+}
+
+/// A reactor with the records of a ``Ledger``, of which snapshots are counted. For one test.
+final class CountedLedger: DurableReactor {
+  typealias Action = Ledger.Mutation
+  typealias Mutation = Ledger.Mutation
+  typealias State = Ledger.State
+
+  static let schema = Schema("ledger")
+  /// How many snapshots were begun, and how many are in the store.
+  static let encoded = Atomic(0)
+  static let written = Atomic(0)
+  let initialState = State()
+  let runtime: Runtime<Action, Mutation, State>
+
+  init(_ journal: Journal, entry: String) { runtime = Runtime(journal: journal.entry(entry)) }
+
+  func mutate(action: Action) -> Observable<Mutation> { .just(action) }
+
+  func reduce(into state: inout State, mutation: Mutation) { state.changes += 1 }
+
+  static func encodeSnapshot(of state: borrowing State, into encoder: inout RecordEncoder) {
+    encoded.add(1, ordering: .relaxed)
+    usleep(1000)
+    Ledger.encodeSnapshot(of: state, into: &encoder)
+  }
 }
 
 /// A reactor with the records of a ``Ledger``, of which each snapshot waits for a permission.

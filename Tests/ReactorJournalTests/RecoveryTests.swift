@@ -75,6 +75,40 @@ import Testing
     #expect(try recover() == expected(0..<95))
   }
 
+  @Test(arguments: [false, true])
+  func `A new snapshot takes the place of one that cannot be decoded, and not of the good one`(
+    inFile: Bool
+  ) async throws {
+    let folder = TemporaryFolder()
+    let makeStore: () -> any JournalStore = { [store] in
+      if inFile { return SQLiteStore(path: folder.file("journal")) }
+      return store
+    }
+    var journal = try Journal(store: makeStore())
+    var ledger = Ledger(journal)
+    for _ in 0..<3 { try await ledger.sendDurably(.deposit(account: 1, amount: 1)) }
+    try await journal.compact()
+    try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    try journal.end()
+    var store = makeStore()
+    let number = try #require(try store.open().entries.first).number
+    // Its checksum is right; what the reactor has written is not.
+    try store.commit(
+      nil, entries: [],
+      snapshots: [JournalSnapshot(entry: number, position: 4, version: 1, bytes: [0, 1, 2, 3])])
+    store.close()
+    journal = try Journal(store: makeStore())
+    ledger = Ledger(journal)
+    try ledger.recover()
+    try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    try await journal.compact()
+    try journal.end()
+    store = makeStore()
+    _ = try store.open()
+    #expect(try store.readSnapshots(of: number).map(\.position) == [5, 3])
+    store.close()
+  }
+
   @Test func `Compacting removes what the snapshots contain`() async throws {
     try await write(0..<50)
     let journal = try makeJournal()

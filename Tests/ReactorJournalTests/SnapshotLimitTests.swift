@@ -86,4 +86,28 @@ import Testing
     #expect(journal.failure == nil)
     #expect(warnings.withLock { !$0.isEmpty })
   }
+
+  /// Reactors with the same load need a snapshot at the same time.
+  @Test func `However many reactors need a snapshot, a few states at a time are in memory`() async throws {
+    let most = SystemMutex(0)
+    let counted = InterceptedStore(
+      store,
+      afterCommitting: { snapshots in
+        let written = CountedLedger.written.wrappingAdd(snapshots.count, ordering: .relaxed).newValue
+        let inMemory = CountedLedger.encoded.load(ordering: .relaxed) - written + snapshots.count
+        most.withLock { $0 = max($0, inMemory, snapshots.count) }
+      })
+    let journal = try makeJournal(counted, snapshotRecords: 10)
+    let ledgers = (0..<200).map { CountedLedger(journal, entry: "\($0)") }
+    try journal.recover(ledgers)
+    for _ in 0..<10 { for ledger in ledgers { ledger.send(.added(account: 1, amount: 1)) } }
+    // Each of them gets its turn, though nothing more is sent.
+    let deadline = ContinuousClock.now + .seconds(60)
+    while Set(store.snapshots.map(\.entry)).count < 200, ContinuousClock.now < deadline {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    #expect(Set(store.snapshots.map(\.entry)).count == 200)
+    #expect(most.withLock { $0 } <= Journal.statesAtOnce)
+    try journal.end()
+  }
 }

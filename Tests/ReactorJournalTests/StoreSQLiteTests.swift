@@ -145,6 +145,31 @@ import Testing
     #expect(try Self.firsts(store, from: 601) == [601])
   }
 
+  @Test func `Removing takes short steps, and a few of them for many small batches`() throws {
+    let folder = TemporaryFolder()
+    // 4200 batches of some bytes, and then 20 of 512 kB.
+    let disk = Disk()
+    let store = SQLiteStore(
+      path: folder.file("journal"), access: .readWrite, vfs: disk.name, checkpointBytes: 64 << 20)
+    let epoch = try store.open().epoch
+    for index in 0..<4220 {
+      let batch = StoreRun.batch(
+        epoch: epoch, first: UInt64(index) + 1, records: 1, size: index < 4200 ? 9 : 512 << 10)
+      try store.commit(batch, entries: [], snapshots: [])
+    }
+    var bases: [UInt64] = []
+    while try store.removeSomeBatches(before: 4221) { bases.append(UInt64(store.log.base)) }
+    // The budget of batches, then the one of bytes, and then the space: 1024 pages at a time.
+    #expect(bases.prefix(2) == [4096, 4208])
+    #expect(bases.prefix { $0 < 4220 }.count < 4)
+    #expect((5...10).contains(bases.count))
+    // A commit in between changes nothing in that.
+    try store.commit(
+      StoreRun.batch(epoch: epoch, first: 4221, records: 1, size: 9), entries: [], snapshots: [])
+    #expect(try Self.firsts(store, from: 4221) == [4221])
+    store.close()
+  }
+
   /// A log that is written over is synchronised faster than one that becomes longer.
   @Test func `The log of many small commits stays short`() throws {
     let folder = TemporaryFolder()

@@ -1,9 +1,11 @@
 import Foundation
 import JournalCrashSupport
 import ReactorCore
-import ReactorJournal
+import ReactorJournalTesting
 import ReactorRuntime
 import Testing
+
+@testable import ReactorJournal
 
 /// A record that stops each process that replays it.
 @Suite struct TrapTests {
@@ -61,6 +63,34 @@ import Testing
     for (index, word) in mark.enumerated() { words[index] = word }
     #expect(throws: JournalError.locked) { try Journal(at: path) }
     #expect(mark.indices.map { words[$0] } == mark)
+    try journal.end()
+  }
+
+  @Test func `While one record is refused, another one that traps is noticed as well`() throws {
+    let folder = TemporaryFolder()
+    let journal = try Journal(store: InMemoryStore())
+    let (first, second) = (journal.entry("first"), journal.entry("second"))
+    let path = folder.file("mark")
+    // Two processes have ended at a record of the first entry. Two more end at one of the second.
+    for entry in [first, first, second, second] {
+      let mark = try ReplayMark(path: path, retries: false)
+      try mark.check(entry)
+      let record = mark.begin(entry)
+      record.store(entry.number == first.number ? 5 : 9)
+    }
+    for _ in 0..<2 {
+      let mark = try ReplayMark(path: path, retries: false)
+      #expect(throws: JournalError.trapped(entry: "first", position: 5)) { try mark.check(first) }
+      #expect(throws: JournalError.trapped(entry: "second", position: 9)) { try mark.check(second) }
+    }
+    let retrying = try ReplayMark(path: path, retries: true)
+    for entry in [first, second] {
+      try retrying.check(entry)
+      _ = retrying.begin(entry)
+      retrying.succeed(entry)
+    }
+    let next = try ReplayMark(path: path, retries: false)
+    for entry in [first, second] { try next.check(entry) }
     try journal.end()
   }
 }

@@ -7,6 +7,8 @@ extension Journal {
   /// Two states of each reactor are kept, so that one that cannot be read leaves another. The records behind the older one are
   /// kept, too; of a reactor with fewer than two states, all records.
   ///
+  /// Commits go on meanwhile, one between any two steps of the removal.
+  ///
   /// - Returns: The position of the last record that was removed; 0 if none ever was.
   /// - Throws: ``JournalError``; ``JournalError/fenced`` if the journal was closed. ``JournalError/diskFull`` and
   ///   ``JournalError/snapshotTooLarge(entry:byteCount:)`` do not end the journal, every other error does.
@@ -23,16 +25,12 @@ extension Journal {
       }
       try await storeState(of: member, at: end)
     }
-    let result = await withCheckedContinuation { continuation in
-      addJob { [self] in
-        continuation.resume(returning: Result { () throws(JournalError) in try removeRecords() })
-      }
-    }
-    return try result.get()
+    let store = store
+    let last = try await onCommitter { log throws(JournalError) in try log.lastSuperfluous(store) }
+    // One short transaction at a time: everything that waits for the disk is committed in between.
+    while try await onCommitter({ log throws(JournalError) in try log.removeSome(upTo: last, store) }) {}
+    return log.withLock { $0.end.base }
   }
-
-  /// How many states are encoded at once, each by a thread, and are in memory.
-  private static var statesAtOnce: Int { 16 }
 
   private func isStored(_ member: JournalMember, at end: UInt64) -> Bool {
     log.withLock { $0.stored[member.entry.number]?.last ?? 0 } >= end
@@ -55,24 +53,37 @@ extension Journal {
     }
   }
 
-  /// The committer; or, when it has ended, any thread.
-  private func removeRecords() throws(JournalError) -> UInt64 {
-    if let failure { throw failure }
-    return try log.withLock { log in
-      let result = Result { () throws(JournalError) in try log.compact(store) }
+  /// Runs `body` on the committer, between two commits; or, when that has ended, on any thread.
+  private func onCommitter<Result: Sendable>(
+    _ body: @escaping @Sendable (inout Log) throws(JournalError) -> Result
+  ) async throws(JournalError) -> Result {
+    let result = await withCheckedContinuation { continuation in
+      addJob { [self] in continuation.resume(returning: perform(body)) }
+    }
+    return try result.get()
+  }
+
+  private func perform<Success: Sendable>(
+    _ body: (inout Log) throws(JournalError) -> Success
+  ) -> Result<Success, JournalError> {
+    if let failure { return .failure(failure) }
+    return log.withLock { log in
+      let result = Result { () throws(JournalError) in
+        if !log.isOpen { throw .fenced }
+        return try body(&log)
+      }
       switch result {
       case .failure(.diskFull), .failure(.fenced), .success: break
       case .failure(let error): fail(error)
       }
       return result
-    }.get()
+    }
   }
 }
 
 extension Journal.Log {
-  /// Removes the records that all kept snapshots contain.
-  fileprivate mutating func compact(_ store: any JournalStore) throws(JournalError) -> UInt64 {
-    if !isOpen { throw .fenced }
+  /// The last position whose record all kept snapshots contain. What is committed later changes nothing in that.
+  fileprivate mutating func lastSuperfluous(_ store: any JournalStore) throws(JournalError) -> UInt64 {
     var last = end.position
     for entry in end.entries {
       if stored[entry.number] == nil {
@@ -81,11 +92,19 @@ extension Journal.Log {
       let kept = stored[entry.number] ?? []
       last = min(last, kept.count < 2 ? entry.since : kept[0])
     }
-    if last > end.base {
-      try store.removeBatches(before: last + 1)
-      end.base = last
-    }
-    return end.base
+    return last
+  }
+
+  /// Removes some of the records up to a position.
+  ///
+  /// - Returns: Whether there are more.
+  fileprivate mutating func removeSome(
+    upTo last: UInt64, _ store: any JournalStore
+  ) throws(JournalError) -> Bool {
+    if last <= end.base { return false }
+    if try store.removeSomeBatches(before: last + 1) { return true }
+    end.base = last
+    return false
   }
 
   /// Notes which snapshots the store keeps.

@@ -139,17 +139,27 @@ final class EntryRecovery<R: DurableReactor>: EntryRecovering {
     let snapshots = try store.readSnapshots(of: entry.number)
     log.stored[entry.number] = []
     for (index, snapshot) in snapshots.enumerated() {
-      guard R.schema.reads(snapshot.version) else { continue }
-      var decoder = RecordDecoder(snapshot.bytes.span.bytes)
-      guard let requests = try? RequestWindow(limit: configuration.requestWindow, from: &decoder),
-        let state = try? R.decodeSnapshot(from: &decoder, version: snapshot.version)
-      else { continue }
+      guard let (requests, state) = decode(snapshot) else {
+        // Otherwise the next snapshot would replace the older one, which is good.
+        store.noteUseless(snapshot)
+        continue
+      }
       log.stored[entry.number] = snapshots[index...].map(\.position).sorted()
       (self.state, self.requests, position) = (state, requests, snapshot.position)
       growth.snapshotBytes = snapshot.bytes.count
       break
     }
     start = position
+  }
+
+  /// What a snapshot contains; nil if that is no state.
+  private func decode(_ snapshot: JournalSnapshot) -> (RequestWindow, R.State)? {
+    guard R.schema.reads(snapshot.version) else { return nil }
+    var decoder = RecordDecoder(snapshot.bytes.span.bytes)
+    guard let requests = try? RequestWindow(limit: configuration.requestWindow, from: &decoder),
+      let state = try? R.decodeSnapshot(from: &decoder, version: snapshot.version)
+    else { return nil }
+    return (requests, state)
   }
 
   func apply(

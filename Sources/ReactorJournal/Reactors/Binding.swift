@@ -17,8 +17,15 @@ package protocol BoundReactor: AnyObject, Sendable {
   func finishClosing(before deadline: ContinuousClock.Instant) -> [Unfinished]
   /// Shows what a group has changed, then runs its ends, then allows the next group. The committer.
   func finish(_ group: CommittedGroup)
-  /// Makes a snapshot even if none is due, unless one is being made.
+  /// Makes a snapshot even if none is due, unless one is being made or waits for others.
   func requestSnapshot()
+  /// Begins with the snapshot that was requested, on a thread of its own. Only the journal, which bounds how many there are: it must be
+  /// told of the end by `Journal.endSnapshot()`.
+  ///
+  /// - Returns: False if the follower is busy.
+  func tryBeginSnapshot() -> Bool
+  /// Gives up a snapshot that was requested and did not begin. Only the journal.
+  func dropSnapshot()
   /// How many snapshots were written or dropped.
   var snapshotCount: Int { get }
   /// Why the last snapshot was left out; nil if it was not.
@@ -56,7 +63,7 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
   private let follower: Follower<R>?
   private let replayer: RecordReplayer<R.State>
   private let isSnapshotDue = Atomic(false)
-  /// Whether a snapshot is being made or waits for the committer: there is at most one in memory. Relaxed, as the flag above:
+  /// Whether a snapshot waits for others, is being made, or waits for the committer: there is at most one in memory. Relaxed, as the flag above:
   /// what the snapshot contains is ordered by the ownership of the follower.
   private let isMakingSnapshot = Atomic(false)
   private let finishedSnapshots = Atomic(0)
@@ -126,7 +133,7 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
     while follower.runtime.enqueueStep(of: follower, step, orDiscard: { _ in step() }) != nil {
       DedicatedThread.yield()
     }
-    if isSnapshotDue.load(ordering: .relaxed) { makeSnapshot() }
+    if isSnapshotDue.load(ordering: .relaxed) { requestSnapshot() }
   }
 
   /// Applies the records. The owner of the follower, in a step.
@@ -185,17 +192,23 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
     // Release: pairs with the load in `snapshotCount`.
     finishedSnapshots.add(1, ordering: .releasing)
     isMakingSnapshot.store(false, ordering: .relaxed)
+    journal.endSnapshot()
   }
 
-  func requestSnapshot() { makeSnapshot() }
+  func requestSnapshot() {
+    guard follower != nil, !isMakingSnapshot.exchange(true, ordering: .relaxed) else { return }
+    journal.queueSnapshot(of: member)
+  }
+
+  func dropSnapshot() { isMakingSnapshot.store(false, ordering: .relaxed) }
 
   /// Writes the follower's state, on a thread of its own: meanwhile the follower applies nothing. If it is busy, a later
   /// group tries again.
-  private func makeSnapshot() {
-    guard let follower, !isMakingSnapshot.exchange(true, ordering: .relaxed) else { return }
+  func tryBeginSnapshot() -> Bool {
+    guard let follower else { return false }
     // Retained: when the reactor is gone, another one with the same entry replaces its member.
     let member = member
-    let isBegun = follower.runtime.tryRunAlone(follower, named: "reactor-state") { [self] in
+    return follower.runtime.tryRunAlone(follower, named: "reactor-state") { [self] in
       isSnapshotDue.store(false, ordering: .relaxed)
       // Not only of this reactor's last record: otherwise a reactor without new ones would keep all records of others. In this
       // order: what is committed later has a later position. While the reactor exists, no other one writes to its entry.
@@ -217,6 +230,5 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
         entry: entry.number, position: position, version: R.schema.version, bytes: bytes)
       journal.enqueue(PendingSnapshot(snapshot: snapshot) { [self] in finishSnapshot() })
     }
-    if !isBegun { isMakingSnapshot.store(false, ordering: .relaxed) }
   }
 }

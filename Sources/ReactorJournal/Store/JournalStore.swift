@@ -22,7 +22,8 @@ public protocol JournalStore: AnyObject, Sendable {
   /// - Parameters:
   ///   - batch: The next one: its first position follows the end of the log. Nil writes no records.
   ///   - entries: Entries that the log does not know yet.
-  ///   - snapshots: Each replaces the older ones of its entry, but the newest of these: a snapshot that cannot be read must leave another.
+  ///   - snapshots: Each replaces the older ones of its entry, but the newest of these that can be used: a snapshot that cannot be read
+  ///     must leave another.
   func commit(
     _ batch: JournalBatch?, entries: [JournalEntryRow], snapshots: [JournalSnapshot]
   ) throws(JournalError)
@@ -41,8 +42,16 @@ public protocol JournalStore: AnyObject, Sendable {
   /// The snapshots of an entry, newest first. One that cannot be read is left out.
   func readSnapshots(of entry: UInt32) throws(JournalError) -> [JournalSnapshot]
 
-  /// Removes the batches whose last position is before `position`, and gives their space back.
-  func removeBatches(before position: UInt64) throws(JournalError)
+  /// Removes some of the batches whose last position is before `position`, the oldest ones, or gives some of their space back. The
+  /// journal calls it again and again, with commits in between, which wait for each call. So a call should take about as long
+  /// as a commit.
+  ///
+  /// - Returns: Whether there is more to do: false if all of them are gone, and their space.
+  func removeSomeBatches(before position: UInt64) throws(JournalError) -> Bool
+
+  /// Notes that the journal cannot use a snapshot that ``readSnapshots(of:)`` has returned, though the store has found it good:
+  /// the next snapshot of the entry must replace this one, and not the older one. The default does nothing.
+  func noteUseless(_ snapshot: JournalSnapshot)
 
   /// Closes the store and lets other processes open it. Nothing may be called afterwards.
   func close()
@@ -50,6 +59,13 @@ public protocol JournalStore: AnyObject, Sendable {
 
 extension JournalStore {
   public var largestSnapshot: Int { .max }
+
+  public func noteUseless(_ snapshot: JournalSnapshot) {}
+
+  /// Removes all batches whose last position is before `position`, and gives their space back.
+  public func removeBatches(before position: UInt64) throws(JournalError) {
+    while try removeSomeBatches(before: position) {}
+  }
 }
 
 /// Where a log ends.

@@ -14,6 +14,7 @@ final class SQLiteConnection {
   let log: SQLiteStatement
   let entries: SQLiteStatement
   let batchesFrom: SQLiteStatement
+  let batchSizesFrom: SQLiteStatement
   let batchesBackFrom: SQLiteStatement
   let snapshots: SQLiteStatement
 
@@ -33,6 +34,9 @@ final class SQLiteConnection {
     entries = try prepare("SELECT number,since,checksum,name FROM entries ORDER BY number")
     batchesFrom = try prepare(
       "SELECT first,count,epoch,checksum,bytes FROM batches WHERE first>=? ORDER BY first")
+    // SQLite reads no bytes for that.
+    batchSizesFrom = try prepare(
+      "SELECT first,count,epoch,checksum,length(bytes) FROM batches WHERE first>=? ORDER BY first")
     batchesBackFrom = try prepare(
       "SELECT first,count,epoch,checksum,bytes FROM batches WHERE first<=? ORDER BY first DESC LIMIT 2")
     snapshots = try prepare(

@@ -144,6 +144,13 @@ extension SQLiteStore {
     return found
   }
 
+  public func noteUseless(_ snapshot: JournalSnapshot) {
+    for slot in SQLiteSchema.slots(of: snapshot.entry) {
+      // If it cannot be read any more, that notes the same.
+      if let found = try? readSnapshot(in: slot), found == snapshot { damagedSlots.insert(slot) }
+    }
+  }
+
   func readSnapshot(in slot: Int64) throws(JournalError) -> JournalSnapshot? {
     try perform { connection throws(SQLiteError) in
       let rows = connection.snapshots

@@ -1,18 +1,19 @@
-/// Removing what snapshots have made superfluous.
+/// Removing what snapshots have made superfluous. Each function is one transaction, so that commits can come in between.
 extension SQLiteStore {
-  /// How many batches one transaction removes, and how many pages one gives back, so that the log stays small.
-  private static let removedBatches = 64
-  private static let releasedPages = 1024
+  /// How many batches one transaction removes at most, and with how many bytes; and how many pages one gives back. So each one writes
+  /// a few megabytes at most. Small batches share pages, and a wait for the disk for each few of them would take hours.
+  private static let removedBatches = 4096
+  private static let removedBytes: Int64 = 4 << 20
+  private static let releasedPages: Int64 = 1024
 
-  public func removeBatches(before position: UInt64) throws(JournalError) {
-    while let next = try logWithoutSomeBatches(before: position) {
-      try transaction { connection throws(SQLiteError) in
-        try connection.removeBatches.run(next.base)
-        try next.put(connection)
-      }
-      log = next
+  public func removeSomeBatches(before position: UInt64) throws(JournalError) -> Bool {
+    guard let next = try logWithoutSomeBatches(before: position) else { return try releaseSomeSpace() }
+    try transaction { connection throws(SQLiteError) in
+      try connection.removeBatches.run(next.base)
+      try next.put(connection)
     }
-    try releaseSpace()
+    log = next
+    return true
   }
 
   /// The log without the next batches that may be removed; nil if there are none.
@@ -20,37 +21,49 @@ extension SQLiteStore {
     var next = log
     var gap = false
     try perform(at: log.base + 1) { connection throws(SQLiteError) in
-      let rows = connection.batchesFrom
+      let rows = connection.batchSizesFrom
       try rows.start(log.base + 1)
       defer { rows.reset() }
+      var bytes: Int64 = 0
       for _ in 0..<Self.removedBatches {
-        guard try rows.next() else { break }
+        guard bytes < Self.removedBytes, try rows.next() else { break }
         let row = SQLiteBatchRow(rows)
         gap = row.first != next.base + 1 || row.count < 1 || row.last > log.position
         guard !gap, UInt64(row.last) < position else { break }
         next.base = row.last
         next.baseChecksum = row.checksum
+        bytes += rows.integer(4)
       }
     }
     if gap { throw .gap(position: UInt64(next.base) + 1) }
     return next.base == log.base ? nil : next
   }
 
-  /// Makes the file smaller by its unused pages, which those at its end replace.
-  private func releaseSpace() throws(JournalError) {
-    func unusedPages() throws(JournalError) -> Int64 {
-      try perform { connection throws(SQLiteError) in try connection.database.integer("PRAGMA freelist_count")
-      }
-    }
-    var unused = try unusedPages()
-    while unused > 0 {
+  /// Makes the file smaller by some of its unused pages, which those at its end replace. At last writes the log back.
+  ///
+  /// Only by as many as there were when the last batch was removed: commits in between may leave new ones for ever.
+  ///
+  /// - Returns: Whether there is more to do.
+  private func releaseSomeSpace() throws(JournalError) -> Bool {
+    let unused = try unusedPages()
+    let left = min(unused, pagesToRelease ?? unused)
+    if left > 0 {
       try transaction { connection throws(SQLiteError) in
         try connection.database.execute("PRAGMA incremental_vacuum(\(Self.releasedPages))")
       }
-      let rest = try unusedPages()
-      guard rest < unused else { break }
-      unused = rest
+      if try unusedPages() < unused {
+        pagesToRelease = left - Self.releasedPages
+        return true
+      }
     }
+    pagesToRelease = nil
     try write { connection throws(SQLiteError) in try connection.database.checkpoint() }
+    return false
+  }
+
+  private func unusedPages() throws(JournalError) -> Int64 {
+    try perform { connection throws(SQLiteError) in
+      try connection.database.integer("PRAGMA freelist_count")
+    }
   }
 }

@@ -40,7 +40,10 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
   /// What the file says of the log, as of the last commit.
   var log = SQLiteLog()
 
-  /// The slots with a snapshot that was found damaged.
+  /// How many of the file's unused pages are still to be given back after a removal; nil if none is going on.
+  var pagesToRelease: Int64?
+
+  /// The slots with a snapshot that was found damaged, or that the journal cannot use.
   var damagedSlots: Set<Int64> = []
 
   /// Describes a store. ``open()`` makes the file if it is missing.

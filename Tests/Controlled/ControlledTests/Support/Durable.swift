@@ -36,7 +36,7 @@ final class Disk: JournalStore, @unchecked Sendable {
     from first: UInt64, _ body: (borrowing JournalBatch) throws(JournalError) -> Bool
   ) throws(JournalError) {}
   func readSnapshots(of entry: UInt32) -> [JournalSnapshot] { [] }
-  func removeBatches(before position: UInt64) {}
+  func removeSomeBatches(before position: UInt64) -> Bool { false }
   func close() {}
 }
 
