@@ -1,3 +1,4 @@
+import Glibc
 import ReactorCore
 import ReactorJournal
 import ReactorJournalTesting
@@ -210,5 +211,72 @@ import Testing
       #expect(ledger.latestState.changes == sent)
       #expect(store.batches.reduce(0) { $0 + Int($1.count) } == sent)
     }
+  }
+
+  /// The loop takes the reactor back though the journal is full, so all of the mailbox is handed over while the disk is slow.
+  @Test func `What a loop hands over when it is shut down is written in batches of a limited size`()
+    async throws
+  {
+    let loop = try Loop()
+    var configuration = JournalConfiguration()
+    (configuration.bufferBytes, configuration.commitBytes) = (1024, 1024)
+    let journal = try Journal(store: store, configuration: configuration)
+    let ledger = Ledger(journal, on: .loop(loop), capacity: 4096, overflow: .fail)
+    try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    store.hold()
+    defer { store.release() }
+    let effects = Atomic(0)
+    var (sent, refusals) = (1, 0)
+    while refusals < 50 {
+      do {
+        try ledger.trySend(.notify(account: 1, amount: 1) { effects.add(1, ordering: .relaxed) })
+        (sent, refusals) = (sent + 1, 0)
+      } catch {
+        refusals += 1
+        try await Task.sleep(for: .milliseconds(2))
+      }
+    }
+    try loop.shutdown(before: .now + .seconds(20))
+    #expect(ledger.latestState.changes == sent)
+    store.release()
+    try journal.end()
+    #expect(journal.failure == nil)
+    #expect(effects.load(ordering: .relaxed) == sent - 1)
+    let sizes = store.batches.map(\.bytes.count)
+    #expect(sizes.reduce(0, +) > 4096 * 14)
+    // What is pending when the last turn begins, and what that turn records; all of it would have 57,000 bytes.
+    #expect(sizes.allSatisfy { $0 < 4096 })
+    let next = try Journal(store: store)
+    #expect(Ledger(next).currentState.changes == sent)
+    try next.end()
+  }
+
+  /// Removing all of them would take seconds here, and minutes with a real disk.
+  @Test func `A commit comes between two steps of a compaction`() async throws {
+    let steps = Atomic(0)
+    let slow = InterceptedStore(
+      store,
+      beforeRemoving: {
+        steps.add(1, ordering: .relaxed)
+        usleep(20_000)
+      })
+    let journal = try Journal(store: slow)
+    let ledger = Ledger(journal)
+    for _ in 0..<1600 { try await ledger.sendDurably(.deposit(account: 1, amount: 1)) }
+    #expect(try await journal.compact() == 0)
+    try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    async let compacting = journal.compact()
+    while steps.load(ordering: .relaxed) == 0 { await Task.yield() }
+    for _ in 0..<5 {
+      let before = steps.load(ordering: .relaxed)
+      try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+      // The step that is running, and perhaps one that begins before the committer sees the action.
+      #expect(steps.load(ordering: .relaxed) <= before + 3)
+    }
+    #expect(steps.load(ordering: .relaxed) < 50)
+    #expect(try await compacting == 1600)
+    #expect(steps.load(ordering: .relaxed) == 101)
+    #expect(store.batches.count == 6)
+    try journal.end()
   }
 }

@@ -26,7 +26,15 @@ struct PendingSnapshot: Sendable {
 extension Journal {
   func enqueue(_ member: JournalMember) { addWork { $0.members.append(member) } }
 
-  func enqueue(_ snapshot: PendingSnapshot) { addWork { $0.snapshots.append(snapshot) } }
+  /// Writes a snapshot with the next commit; drops it if the committer has ended.
+  func enqueue(_ snapshot: PendingSnapshot) {
+    let hasStopped = work.withLock { work in
+      if !work.hasStopped { work.snapshots.append(snapshot) }
+      return work.hasStopped
+    }
+    if hasStopped { return snapshot.finish() }
+    addWork { _ in }
+  }
 
   func addWork(_ add: (inout Work) -> Void) {
     work.withLock { add(&$0) }
@@ -114,7 +122,7 @@ extension Journal {
     var groups: [(member: JournalMember, group: PendingGroup)] = []
     var (size, taken) = (0, 0)
     for member in members {
-      if taken > 0, size >= configuration.commitBytes { break }
+      if taken > 0, size >= configuration.batchBytes { break }
       taken += 1
       guard let group = member.takeGroup() else { continue }
       size += group.byteCount
@@ -242,6 +250,7 @@ extension Journal: Closeable {
     // They find the journal closed.
     for snapshot in late.snapshots { snapshot.finish() }
     for job in late.jobs { job() }
+    dropWaitingSnapshots()
     removeMembers()
     // Last: a thread that waits for the end must not return while this one still runs code of the program.
     work.withLock { $0.hasEnded = true }

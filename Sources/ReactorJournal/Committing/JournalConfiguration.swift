@@ -32,6 +32,11 @@ public struct JournalConfiguration: Sendable {
 
   public init() {}
 
+  /// How many bytes make a group of a reactor full, and a commit. All records of a commit are one row, of which SQLite takes 10⁹ bytes.
+  var groupBytes: Int { min(bufferBytes, Self.rowLimit) }
+  var batchBytes: Int { min(commitBytes, Self.rowLimit) }
+  private static var rowLimit: Int { 1 << 28 }
+
   /// About what the journal and its reply need. What the asker keeps is not known.
   static var bytesOfEnd: Int { 128 }
 }

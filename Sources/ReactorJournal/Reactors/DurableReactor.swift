@@ -129,10 +129,15 @@ public struct RecordReplayer<State: Sendable>: Sendable {
 
 /// Which threads see a state that is not durable yet.
 public enum Visibility: Sendable, Hashable {
-  /// Only the reactor's own turns, and ``DurableReactor/latestState``. What other threads read or observe, and each reply,
-  /// is durable: no crash takes it back. The reactor has a second state for that.
+  /// Only the reactor's own turns, `turnEnded` if the reactor is `TurnObserving`, and ``DurableReactor/latestState``. What other threads read
+  /// or observe is durable, and so is what a reply says that is used in the reactor's own turn: no crash takes it back. The reactor has a
+  /// second state for that.
+  ///
+  /// A reply that `mutate` sends on is not held: a reactor without a journal that uses it in a turn on another thread, or a task, tells
+  /// at once what it was given.
   case durable
-  /// Everybody. Only ``DurableReactor/sendDurably(_:id:)`` and `afterCommit` wait until the action is durable; replies do not.
+  /// Everybody. Only ``DurableReactor/sendDurably(_:id:)`` and `afterCommit` wait until the action is durable; replies do not. So after a
+  /// crash, an action of another reactor may be there whose cause, an earlier one of this reactor, is not.
   case latest
 }
 

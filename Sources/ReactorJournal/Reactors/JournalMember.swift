@@ -11,6 +11,7 @@ import Synchronization
 ///
 /// There is at most one pending group and one that is being committed. While the pending one is full, the reactor runs no
 /// turns. That is the bound of its memory. The ends count, too: a reactor that only replies while the disk is slow has no records.
+/// A loop that is shut down runs the turns all the same. Then there are several pending groups, and each is committed alone.
 @usableFromInline
 package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   // Unchecked: only the owner of the reactor uses `writer`, `requests`, `isAtLimit` and the counts.
@@ -37,7 +38,7 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
 
   /// What the owner has handed over, and what becomes of it.
   fileprivate struct Shared: Sendable {
-    var pending = PendingGroup()
+    var pending = PendingGroups()
     /// Whether the committer has a group that is not finished.
     var isCommitting = false
     /// Whether the committer knows that there is something pending.
@@ -123,23 +124,25 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
 
   // Otherwise a thousand large records in one turn are more than a row can hold.
   @usableFromInline package var mustEndTurn: Bool {
-    writer.byteCount >= journal.configuration.bufferBytes
+    writer.byteCount >= journal.configuration.groupBytes
   }
 
   @usableFromInline package func endTurn(_ ends: TurnEnds) {
     let count = recordedInTurn
     if count > 0 { endRun(of: count) }
     let (refused, mustQueue) = shared.withLock { shared -> (HeldEnds?, Bool) in
-      if count > 0, shared.failure == nil {
-        shared.pending.append(&writer, count)
+      if shared.failure != nil { return (takeEnds(ends), false) }
+      let mustHold = count > 0 || shared.mustHold
+      if mustHold {
+        shared.pending.append(limit: journal.configuration.groupBytes) { group in
+          if count > 0 { group.append(&writer, count) }
+          // Together with the records, so that they share their fate.
+          if let held = takeEnds(ends) { group.append(held) }
+          // It is kept until its records are applied.
+          if group.reactor == nil, !group.isEmpty { group.reactor = bound?.reactor }
+        }
       }
-      // Together with the records, so that they share their fate.
-      let held = shared.mustHold ? takeEnds(ends) : nil
-      if shared.failure != nil { return (held, false) }
-      if let held { shared.pending.append(held) }
       wasFull = isFull(shared)
-      // It is kept until its records are applied.
-      if shared.pending.reactor == nil, !shared.pending.isEmpty { shared.pending.reactor = bound?.reactor }
       return (nil, shared.tryQueue())
     }
     if count > 0 { writer.clear() }
@@ -211,7 +214,7 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
 
   // MARK: The committer
 
-  /// Takes what is pending, and lets the reactor run turns again. The committer.
+  /// Takes the first group that is pending, and lets the reactor run turns again. The committer.
   ///
   /// - Returns: Nil if there is nothing, or if the last group is not finished.
   func takeGroup() -> PendingGroup? {
@@ -219,8 +222,10 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
       shared.isQueued = false
       if shared.isCommitting || shared.pending.isEmpty { return (nil, false) }
       shared.isCommitting = true
-      defer { (shared.pending, shared.isSuspended) = (PendingGroup(), false) }
-      return (shared.pending, shared.isSuspended)
+      let group = shared.pending.takeFirst()
+      let mustResume = shared.isSuspended && !isFull(shared)
+      if mustResume { shared.isSuspended = false }
+      return (group, mustResume)
     }
     if mustResume, let reactor = bound?.reactor { bound?.resume(reactor) }
     return group
@@ -246,12 +251,12 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
 
   /// Refuses everything that is pending, and what comes later, and closes the reactor. The committer.
   func fence(_ failure: JournalError) {
-    let pending = shared.withLock { shared -> PendingGroup in
+    let pending = shared.withLock { shared in
       shared.failure = failure
-      defer { shared.pending = PendingGroup() }
+      defer { shared.pending = PendingGroups() }
       return shared.pending
     }
-    for ends in pending.ends { ends.refuse(.notWritten(failure)) }
+    pending.refuseEnds(.notWritten(failure))
     guard let bound, let reactor = bound.reactor else { return }
     bound.close(reactor, .discard)
     // Only now: a loop that is shut down waits for a reactor that is about to come back.

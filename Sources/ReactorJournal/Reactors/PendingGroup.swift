@@ -1,7 +1,51 @@
 import Dispatch
 import ReactorCore
 
-/// What a reactor's turns have handed over: their records, as runs, and what they do at their end.
+/// What a reactor's turns have handed over and the committer has not taken: groups in the order of the turns. More than one only if
+/// the reactor runs turns though the first one is full.
+struct PendingGroups: Sendable {
+  private var groups: [PendingGroup] = []
+  /// The index of the first one that was not taken.
+  private var first = 0
+  /// What counts for the bound of the memory.
+  private(set) var memory = 0
+
+  var isEmpty: Bool { first == groups.count }
+
+  /// Adds what a turn hands over to the last group, or to a new one if that is full: a turn's records are in one batch.
+  ///
+  /// - Parameters:
+  ///   - limit: How much memory makes a group full. A batch is one row of the store, which has a limit.
+  ///   - add: Adds it.
+  mutating func append(limit: Int, _ add: (inout PendingGroup) -> Void) {
+    if isEmpty || groups[groups.count - 1].memory >= limit { groups.append(PendingGroup()) }
+    let last = groups.count - 1
+    let before = groups[last].memory
+    add(&groups[last])
+    memory += groups[last].memory - before
+    if groups[last].isEmpty { groups.removeLast() }
+  }
+
+  /// Removes the first group. There must be one. O(1) on average.
+  mutating func takeFirst() -> PendingGroup {
+    var group = PendingGroup()
+    swap(&group, &groups[first])
+    memory -= group.memory
+    first += 1
+    if isEmpty {
+      groups.removeAll(keepingCapacity: true)
+      first = 0
+    }
+    return group
+  }
+
+  /// Tells what waits in all of them that there is an error. As with ``HeldEnds/refuse(_:)``.
+  func refuseEnds(_ error: DurabilityError) {
+    for group in groups[first...] { for ends in group.ends { ends.refuse(error) } }
+  }
+}
+
+/// The part of it that is committed at once: records, as runs, and what they do at their end.
 struct PendingGroup: Sendable {
   private(set) var bytes: [UInt8] = []
   /// How many mutations there are.
