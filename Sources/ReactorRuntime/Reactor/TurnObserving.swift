@@ -18,6 +18,9 @@ public protocol TurnObserving: Reactor {
   /// that the turn gave reach their askers, and before the next turn; so what it does is done when an asker gets its
   /// reply. It may send, and use replies, as `mutate` may: such an action waits for the next turn. It should not block.
   ///
+  /// Of a durable reactor (product ReactorJournal), the state and what the turn has recorded are not durable yet, and other threads
+  /// may not see the state. Replies that are used here wait for the disk; nothing else does.
+  ///
   /// How many actions a turn has is up to the runtime, so this groups the work of as many actions as came together.
   ///
   /// - Parameter state: The state after the turn.
