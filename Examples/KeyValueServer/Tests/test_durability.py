@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import shutil
 import signal
 import struct
@@ -15,6 +16,7 @@ import redis
 
 from servers import PATIENCE, Process, encode, until
 from test_differential import make, normal
+from test_network import loop_jobs
 
 COMPILER = shutil.which("clang") or shutil.which("cc")
 
@@ -26,6 +28,20 @@ class Folder(unittest.TestCase):
 
     def server(self, *arguments, **options):
         return Process("--data", self.folder, *arguments, **options)
+
+    def preload(self, name):
+        """Prepares a server with a part of the system replaced by NAME.c; returns the environment that it needs, and what changes the
+        number that the part looks at."""
+        library, number = os.path.join(self.folder, f"{name}.so"), os.path.join(self.folder, name)
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"{name}.c")
+        subprocess.check_call([COMPILER, "-shared", "-fPIC", "-o", library, source])
+
+        def change(value):
+            with open(number, "r+b" if os.path.exists(number) else "wb") as file:
+                file.write(struct.pack("l", value))
+
+        change(0)
+        return {"LD_PRELOAD": library, f"KV_{name.upper()}": number}, change
 
     def write_until(self, condition, write):
         """Writes until a condition holds."""
@@ -178,10 +194,10 @@ class Restarts(Folder):
                         self.assertEqual(server.terminate()[0], 0)
 
     def make(self, rng):
-        """Returns a random command of no transaction, which would end with a restart."""
+        """Returns a random command that is not about the connection, which would end with a restart."""
         while True:
             command = make(rng)
-            if command[0] not in ("MULTI", "EXEC"):
+            if command[0] not in ("MULTI", "EXEC", "CLIENT"):
                 return command
 
     def compare_keys(self, one, two):
@@ -201,16 +217,7 @@ class Restarts(Folder):
 
     @unittest.skipUnless(COMPILER, "there is no C compiler")
     def test_a_write_survives_though_the_clock_went_back(self):
-        library, clock = os.path.join(self.folder, "clock.so"), os.path.join(self.folder, "clock")
-        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "clock.c")
-        subprocess.check_call([COMPILER, "-shared", "-fPIC", "-o", library, source])
-        environment = {"LD_PRELOAD": library, "KV_CLOCK": clock}
-
-        def move(seconds):
-            with open(clock, "r+b" if os.path.exists(clock) else "wb") as file:
-                file.write(struct.pack("l", seconds))
-
-        move(0)
+        environment, move = self.preload("clock")
         with self.server(environment=environment) as server:
             connection = server.connect()
             for index in range(10):
@@ -336,6 +343,32 @@ class Policies(Folder):
             self.assertEqual(connection.call("RPUSH", "list", *[megabyte] * 2), 2)
             self.assertEqual(connection.call("LLEN", "list"), 2)
 
+    def test_the_largest_argument_fits(self):
+        with self.server() as server:
+            connection = server.connect()
+            largest = int(connection.call("CONFIG", "GET", "proto-max-bulk-len")[1])
+            connection.write(encode("SET", "a", 1) + encode("SET", "large", b"x" * largest) + encode("SET", "b", 2))
+            self.assertEqual([connection.reply() for _ in range(3)], ["+OK"] * 3)
+            self.assertEqual([connection.call("STRLEN", key) for key in ("a", "large", "b")], [1, largest, 1])
+
+    def test_only_what_is_too_large_is_refused(self):
+        with self.server() as server:
+            connection, other = server.connect(), server.connect()
+            large = encode("RPUSH", "list", *[b"x" * (1 << 20)] * 66)
+            connection.write(encode("SET", "a", 1) + large + encode("SET", "b", 2) + encode("SUBSCRIBE", "news"))
+            self.assertEqual(connection.reply(), "+OK")
+            self.assertRegex(connection.reply(), "^-ERR more than")
+            self.assertEqual([connection.reply() for _ in range(2)], ["+OK", [b"subscribe", b"news", 1]])
+            # In a transaction, what writes.
+            other.write(encode("MULTI") + encode("GET", "a") + large + encode("SUBSCRIBE", "news") + encode("EXEC"))
+            self.assertEqual([other.reply() for _ in range(4)], ["+OK"] + ["+QUEUED"] * 3)
+            value, error, subscription = other.reply()
+            self.assertEqual([value, subscription], [b"1", [b"subscribe", b"news", 1]])
+            self.assertRegex(error, "^-ERR more than")
+            self.assertEqual(server.connect().call("PUBLISH", "news", "x"), 2)
+            for one in (connection, other):
+                self.assertEqual(one.reply(), [b"message", b"news", b"x"])
+
     def test_channels_work_beside_the_journal(self):
         with self.server("--threads", 2) as server:
             listener, connection = server.connect(), server.connect()
@@ -347,6 +380,83 @@ class Policies(Folder):
             for index in range(200):
                 self.assertEqual([connection.reply(), connection.reply()], ["+OK", 1])
                 self.assertEqual(listener.reply(), [b"message", b"news", b"%d" % index])
+
+
+@unittest.skipUnless(COMPILER, "there is no C compiler")
+class SlowDisk(Folder):
+    """What happens while replies wait for the disk."""
+
+    def commands(self, connection):
+        """How many commands the server has received."""
+        return int(re.search(rb"total_commands_processed:(\d+)", connection.call("INFO", "stats"))[1])
+
+    def write(self, connection, *commands, seen_by):
+        """Sends commands in one write, and waits until the server has received them."""
+        before = self.commands(seen_by)
+        connection.write(b"".join(encode(*command) for command in commands))
+        # The command that asks counts, too.
+        asked = 0
+
+        def has_received():
+            nonlocal asked
+            asked += 1
+            return self.commands(seen_by) >= before + asked + len(commands)
+
+        self.assertTrue(until(has_received))
+
+    def test_a_message_comes_before_the_end_of_its_subscription(self):
+        environment, hold = self.preload("disk")
+        message, leaving = [b"message", b"c", b"hi"], [b"unsubscribe", b"c", 0]
+        for end, expected in [([("UNSUBSCRIBE", "c")], [message, leaving]), ([("UNSUBSCRIBE",)], [message, leaving]),
+                              ([("RESET",)], [message, "+RESET"]),
+                              ([("UNSUBSCRIBE", "c"), ("SUBSCRIBE", "c"), ("UNSUBSCRIBE", "c")],
+                               [leaving, [b"subscribe", b"c", 1], message, leaving])]:
+            with self.subTest(end=end), self.server(environment=environment) as server:
+                listener, writer, other = (server.connect() for _ in range(3))
+                listener.call("SUBSCRIBE", "c")
+                hold(1)
+                self.write(writer, ("SET", "x", 1), ("PUBLISH", "c", "hi"), seen_by=other)
+                self.write(listener, *end, ("GET", "k"), seen_by=other)
+                hold(0)
+                self.assertEqual([writer.reply(), writer.reply()], ["+OK", 1])
+                self.assertEqual([listener.reply() for _ in range(len(expected) + 1)], [*expected, None])
+                self.assertEqual(listener.call("PING"), "+PONG")
+
+    def test_the_messages_of_channels_that_stay_come_behind_the_batch(self):
+        environment, hold = self.preload("disk")
+        with self.server(environment=environment) as server:
+            listener, writer, other = (server.connect() for _ in range(3))
+            listener.call("HELLO", 3)
+            for channel in ("c", "d"):
+                listener.call("SUBSCRIBE", channel)
+            hold(1)
+            self.write(writer, ("SET", "x", 1), ("PUBLISH", "d", "1"), ("PUBLISH", "c", "2"), ("PUBLISH", "d", "3"), seen_by=other)
+            self.write(listener, ("MULTI",), ("GET", "x"), ("UNSUBSCRIBE", "c"), ("EXEC",), ("HELLO", 2), seen_by=other)
+            hold(0)
+            self.assertEqual([listener.reply() for _ in range(3)], ["+OK", "+QUEUED", "+QUEUED"])
+            # What the transaction leaves comes before it.
+            self.assertEqual(listener.reply(), [b"message", b"c", b"2"])
+            self.assertEqual(listener.reply(), [b"1", [b"unsubscribe", b"c", 1]])
+            self.assertEqual(len(listener.reply()), 14)
+            self.assertEqual([listener.reply()[1:] for _ in range(2)], [[b"d", b"1"], [b"d", b"3"]])
+
+    def test_a_client_that_has_read_everything_costs_nothing_while_it_waits(self):
+        environment, hold = self.preload("disk")
+        with self.server(environment=environment) as server:
+            client, other = server.connect(), server.connect()
+            client.call("SET", "big", "z" * 20_000)
+            # A batch that is more than the buffers of the system hold, and another one.
+            client.write(encode("GET", "big") * 1024 + encode("SET", "x", 1) * 10)
+            self.assertEqual(len(client.reply()), 20_000)
+            hold(1)
+            for _ in range(1023):
+                self.assertEqual(len(client.reply()), 20_000)
+            before = loop_jobs(other)
+            time.sleep(1)
+            # Otherwise that is a hundred thousand times.
+            self.assertLess(loop_jobs(other) - before, 1000)
+            hold(0)
+            self.assertEqual([client.reply() for _ in range(10)], ["+OK"] * 10)
 
 
 if __name__ == "__main__":

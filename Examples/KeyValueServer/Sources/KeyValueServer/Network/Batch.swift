@@ -18,6 +18,8 @@ struct Batch {
   }
 
   static let mostCommands = 1024
+  /// A larger command has a batch of its own, so that what is refused because of it is no other one.
+  static let mostBytes = 1 << 20
   static let own = -1
 
   var request = Request()
@@ -31,6 +33,11 @@ struct Batch {
   /// The connection's own replies, and where each of them ends.
   private var replies: [UInt8] = []
   private var ends: [Int] = []
+  /// The replies with which the connection leaves channels, and the version of the protocol there. The last messages of a channel
+  /// come before its reply.
+  private var departures: [Key: (slot: Int, version: Int)] = [:]
+  /// The beginning of the array that EXEC returns, while its commands are added to the batch. No message comes in the middle of it.
+  var transactionSlot: Int?
 
   mutating func begin(client: Int, at now: Int64) {
     request.bytes.removeAll(keepingCapacity: request.bytes.capacity <= 16 << 10)
@@ -42,18 +49,24 @@ struct Batch {
     shards.removeAll(keepingCapacity: true)
     replies.removeAll(keepingCapacity: true)
     ends.removeAll(keepingCapacity: true)
+    departures.removeAll(keepingCapacity: true)
   }
 
-  /// Parses as many commands as are there; returns what is wrong with the next one, if it is.
+  /// Parses as many commands as are there, and as belong into one batch; returns what is wrong with the next one, if it is.
   mutating func parse(
     _ input: Span<UInt8>, from start: Int, at position: inout Int, _ parser: Parser,
     resuming partial: inout Parser.Partial
   ) -> String? {
     while parsed.count < Self.mostCommands {
-      let first = request.arguments.count
+      let (first, begin) = (request.arguments.count, position)
       switch parser.parse(
         input, from: start, at: &position, into: &request.arguments, resuming: &partial)
       {
+      case .command where position - start > Self.mostBytes && !parsed.isEmpty:
+        // The next batch begins with it.
+        request.arguments.removeLast(request.arguments.count - first)
+        position = begin
+        return nil
       case .command: parsed.append(first..<request.arguments.count)
       case .nothing: continue
       case .incomplete: return nil
@@ -75,10 +88,18 @@ struct Batch {
     slots.append(Slot(source: Self.own, combination: .single))
   }
 
+  /// Notes that the connection leaves a channel with the next reply.
+  mutating func leave(_ channel: Key, _ version: Int) {
+    departures[channel] = (transactionSlot ?? slots.count, version)
+  }
+
   // MARK: Replies
 
   /// Appends all replies in the order of the commands.
-  mutating func merge(_ works: [Work?], into output: inout [UInt8]) {
+  ///
+  /// - Parameter messages: Those of channels that the connection has left. One that the batch has not left was left before, and its
+  ///   messages are dropped.
+  mutating func merge(_ works: [Work?], _ messages: [Message], into output: inout [UInt8]) {
     if shards.isEmpty { return output.append(contentsOf: replies) }
     if shards.count == 1, ends.isEmpty, !hasCombinations, let work = works[shards[0]] {
       if output.isEmpty { swap(&output, &work.output) } else { output.append(contentsOf: work.output) }
@@ -92,9 +113,16 @@ struct Batch {
       defer { used[index] += 1 }
       return bytes[(used[index] == 0 ? 0 : ends[used[index] - 1])..<ends[used[index]]]
     }
+    var departing: [Int: [(message: Message, version: Int)]] = [:]
+    for message in messages {
+      if let (slot, version) = departures[message.channel] {
+        departing[slot, default: []].append((message, version))
+      }
+    }
     var index = 0
     while index < slots.count {
       let slot = slots[index]
+      for (message, version) in departing[index] ?? [] { message.append(to: &output, version) }
       let reply = next(slot.source)
       index += 1
       var parts = [reply]

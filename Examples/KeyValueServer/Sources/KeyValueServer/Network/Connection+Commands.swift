@@ -37,8 +37,10 @@ extension Connection {
     case .reset:
       session.transaction = nil
       session.name = []
-      for channel in session.channels { routeUnsubscription(from: channel) }
-      session.channels = []
+      for channel in session.channels {
+        routeUnsubscription(from: channel)
+        leave(channel)
+      }
       session.version = 2
       batch.reply { $0.appendSimple("RESET") }
     case .subscribe: subscribe(call)

@@ -19,8 +19,9 @@ final class Connection {
   /// This object, for closures and works; nil at the end.
   var bound: LoopBound<Connection>!
   private var watch: Watch?
-  /// Whether nothing is read: a batch is running, or the client does not read.
-  private var isPaused = false
+  /// What the loop watches the descriptor for: to read; to write, while the client does not read and so is not read either; nothing,
+  /// while a batch is running.
+  private var interest: Loop.Readiness = .readable
 
   private var input: [UInt8] = []
   /// Where the next batch begins.
@@ -34,8 +35,9 @@ final class Connection {
   private var works: [Work?]
   private var isRunning = false
   private var isAdvancing = false
-  /// What others have published, which must not come in the middle of a batch.
-  private var pushed: [UInt8] = []
+  /// What was published while a batch is running: it must not come in the middle of that.
+  private var pushed: [Message] = []
+  private var pushedSize = 0
   /// Whether the connection is closed once everything was sent.
   var isEnding = false
   private(set) var isClosed = false
@@ -57,7 +59,8 @@ final class Connection {
 
   private func isReady(_ ready: Loop.Readiness) {
     if ready.contains(.writable), hasOutput { return flushAndAdvance() }
-    if isRunning { return pause() }
+    // Nothing is to be done before the batch is complete, and without this the loop would call again at once.
+    if isRunning { return watch(for: []) }
     dropParsedInput()
     switch worker.receive(from: descriptor, into: &input) {
     case .nothing: break
@@ -95,7 +98,7 @@ final class Connection {
     }
     isAdvancing = false
     if isRunning || isClosed { return }
-    if hasOutput { flushAndAdvance() } else if isEnding { close() } else { resume() }
+    if hasOutput { flushAndAdvance() } else if isEnding { close() } else { watch(for: .readable) }
   }
 
   /// Parses what is there into the batch; returns false if that is no whole command.
@@ -175,12 +178,16 @@ final class Connection {
   /// All replies are there.
   private func finish() {
     isRunning = false
-    batch.merge(works, into: &output)
+    // A client that has left a channel knows what comes from it, but no longer after the reply.
+    let last = pushed.isEmpty ? [] : pushed.filter { !session.channels.contains($0.channel) }
+    batch.merge(works, last, into: &output)
     for shard in batch.shards { works[shard]?.reset() }
     batch.dropLargeRequest()
     if pushed.isEmpty { return }
-    output.append(contentsOf: pushed)
-    pushed = []
+    for message in pushed where session.channels.contains(message.channel) {
+      message.append(to: &output, session.version)
+    }
+    (pushed, pushedSize) = ([], 0)
   }
 
   // MARK: Sending
@@ -193,13 +200,13 @@ final class Connection {
     dropSentOutput()
     if hasOutput {
       // The client does not read: it is not read either, until it does.
-      isPaused = true
-      return change(to: .writable)
+      return watch(for: .writable)
     }
     output.removeAll(keepingCapacity: output.capacity <= 16 << 10)
     outputStart = 0
     if isEnding, !isRunning { return close() }
-    if inputStart < input.count { advance() } else { resume() }
+    if inputStart < input.count { return advance() }
+    watch(for: isRunning ? [] : .readable)
   }
 
   /// Moves what was not sent to the front, once it is no more than what was: so a client that never reads all of it does not make the
@@ -211,39 +218,30 @@ final class Connection {
   }
 
   /// A message of a channel. It waits for the end of the running batch.
-  func push(_ message: [UInt8], from channel: Key) {
+  func push(_ message: Message) {
     if isClosed { return }
-    var bytes: [UInt8] = []
-    bytes.appendPush(3, session.version)
-    bytes.appendBulk("message")
-    bytes.appendBulk(channel.bytes)
-    bytes.appendBulk(message)
-    let waiting = output.count - outputStart + pushed.count
-    if waiting + bytes.count > server.options.outputLimit {
+    let waiting = output.count - outputStart + pushedSize
+    if waiting + message.size > server.options.outputLimit {
       Log.warning("client \(id) does not read what it has subscribed to: disconnected")
       return close()
     }
-    if isRunning || isAdvancing { return pushed.append(contentsOf: bytes) }
+    if isRunning || isAdvancing {
+      pushed.append(message)
+      pushedSize += message.size
+      return
+    }
+    // It was on its way here when the client left the channel, and is too late.
+    guard session.channels.contains(message.channel) else { return }
     let wasIdle = !hasOutput
-    output.append(contentsOf: bytes)
+    message.append(to: &output, session.version)
     if wasIdle { flushAndAdvance() }
   }
 
   // MARK: Reading or not
 
-  private func pause() {
-    if isPaused { return }
-    isPaused = true
-    change(to: [])
-  }
-
-  private func resume() {
-    if !isPaused || isClosed { return }
-    isPaused = false
-    change(to: .readable)
-  }
-
-  private func change(to readiness: Loop.Readiness) {
+  private func watch(for readiness: Loop.Readiness) {
+    if interest == readiness || isClosed { return }
+    interest = readiness
     do { try watch?.change(to: readiness) } catch { close() }
   }
 

@@ -26,9 +26,6 @@ extension Connection {
     }
     if !info.accepts(count) { return refuse(Refusal.wrongCount(info.name)) }
     if session.transaction != nil, ![.multi, .exec, .discard, .quit, .reset].contains(info.code) {
-      if info.code == .subscribe || info.code == .unsubscribe {
-        return refuse("ERR \(info.name.uppercased()) is not allowed in transactions")
-      }
       queue(info, first, count)
     } else if !session.channels.isEmpty, session.version == 2,
       ![.subscribe, .unsubscribe, .ping, .quit, .reset].contains(info.code)
@@ -121,6 +118,8 @@ extension Connection {
     if transaction.isBroken {
       return batch.reply { $0.appendError("EXECABORT Transaction discarded because of previous errors.") }
     }
+    batch.transactionSlot = batch.slots.count
+    defer { batch.transactionSlot = nil }
     batch.reply { $0.appendArray(transaction.commands.count) }
     for (info, bytes, arguments) in transaction.commands {
       let (start, first) = (batch.request.bytes.count, batch.request.arguments.count)
@@ -147,17 +146,24 @@ extension Connection {
   func unsubscribe(_ call: Invocation) {
     if call.count == 1 {
       if session.channels.isEmpty { return replyChannel("unsubscribe", nil) }
-      while let channel = session.channels.popFirst() {
+      for channel in session.channels {
         routeUnsubscription(from: channel)
+        leave(channel)
         replyChannel("unsubscribe", channel.bytes)
       }
     }
     for index in 1..<call.count {
-      session.channels.remove(call.key(index))
       let place = call.command.first + index
       route(.unsubscribeOne, first: place, count: 1, to: shard(of: place))
+      leave(call.key(index))
       replyChannel("unsubscribe", call.bytes(index))
     }
+  }
+
+  /// Notes that the client leaves a channel with the next reply, if it has subscribed to it.
+  func leave(_ channel: Key) {
+    if session.channels.remove(channel) == nil { return }
+    batch.leave(channel, session.version)
   }
 
   /// Adds the end of a subscription to the batch, which is run behind what the batch has subscribed to.

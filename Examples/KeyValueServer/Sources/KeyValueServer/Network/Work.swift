@@ -14,7 +14,7 @@ final class Work: @unchecked Sendable {
   var output: [UInt8] = []
   var ends: [Int] = []
   /// What the commands publish.
-  private(set) var messages: [(receiver: Subscriber, channel: Key, bytes: [UInt8])] = []
+  private(set) var messages: [(receiver: Subscriber, message: Message)] = []
 
   init(for connection: LoopBound<Connection>, of home: Worker) {
     self.connection = connection
@@ -61,7 +61,10 @@ final class Work: @unchecked Sendable {
     switch call.code {
     case .publish:
       let receivers = channels.subscribers(of: call.key(1))
-      for receiver in receivers.values { messages.append((receiver, call.key(1), call.bytes(2))) }
+      if !receivers.isEmpty {
+        let message = Message(call.bytes(2), on: call.key(1))
+        for receiver in receivers.values { messages.append((receiver, message)) }
+      }
       output.appendInteger(receivers.count)
     case .subscribeOne:
       let subscriber = Subscriber(home: home, connection: connection)
@@ -71,7 +74,7 @@ final class Work: @unchecked Sendable {
   }
 
   /// Takes the messages out.
-  func takeMessages() -> [(receiver: Subscriber, channel: Key, bytes: [UInt8])] {
+  func takeMessages() -> [(receiver: Subscriber, message: Message)] {
     if messages.isEmpty { return [] }
     defer { messages = [] }
     return messages
@@ -92,14 +95,13 @@ struct Deliveries {
   enum Item: Sendable {
     case work(Work)
     case refusal(Work)
-    case message(Subscriber, Key, [UInt8])
+    case message(Subscriber, Message)
 
     func deliver() {
       switch self {
       case .work(let work): work.connection.value.complete(work)
       case .refusal(let work): work.connection.value.close()
-      case .message(let receiver, let channel, let bytes):
-        receiver.connection.value.push(bytes, from: channel)
+      case .message(let receiver, let message): receiver.connection.value.push(message)
       }
     }
   }
@@ -107,9 +109,7 @@ struct Deliveries {
   private var others: [(home: Worker, items: [Item])] = []
 
   mutating func add(_ work: Work) {
-    for (receiver, channel, bytes) in work.takeMessages() {
-      add(.message(receiver, channel, bytes), to: receiver.home)
-    }
+    for (receiver, message) in work.takeMessages() { add(.message(receiver, message), to: receiver.home) }
     add(.work(work), to: work.home)
   }
 
@@ -128,9 +128,7 @@ struct Deliveries {
   /// Hands one work back, from any thread. Messages go through the home of their receiver even if that is here, so that none
   /// overtakes another one.
   static func deliver(_ work: Work) {
-    for (receiver, channel, bytes) in work.takeMessages() {
-      receiver.home.handOver(.message(receiver, channel, bytes))
-    }
+    for (receiver, message) in work.takeMessages() { receiver.home.handOver(.message(receiver, message)) }
     if work.home.loop.isCurrent { Item.work(work).deliver() } else { work.home.handOver(.work(work)) }
   }
 

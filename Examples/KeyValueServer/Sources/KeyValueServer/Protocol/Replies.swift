@@ -27,7 +27,13 @@ extension [UInt8] {
   }
 
   /// The number of elements of something that the client did not ask for.
-  mutating func appendPush(_ count: Int, _ version: Int) { appendNumber(version >= 3 ? ">" : "*", count) }
+  mutating func appendPush(_ count: Int, _ version: Int) {
+    appendPushMark(version)
+    appendDecimal(count)
+    appendEnd()
+  }
+
+  mutating func appendPushMark(_ version: Int) { append(UInt8(ascii: version >= 3 ? ">" : "*")) }
 
   mutating func appendBulk(_ bytes: some Collection<UInt8>) {
     appendNumber("$", bytes.count)
@@ -76,7 +82,7 @@ extension [UInt8] {
     }
   }
 
-  private mutating func appendEnd() {
+  mutating func appendEnd() {
     append(13)
     append(10)
   }
