@@ -1,5 +1,6 @@
 """What a client may rely on, with the clients that people use."""
 
+import re
 import socket
 import subprocess
 import threading
@@ -201,6 +202,37 @@ class Clients(unittest.TestCase):
             idle.settimeout(PATIENCE)
             self.assertEqual(idle.recv(1), b"")
 
+    def test_sections_of_info(self):
+        client = self.server.connect()
+
+        def sections(*names):
+            return re.findall(r"(?m)^# (\w+)", client.call("INFO", *names).decode())
+
+        every = ["Server", "Clients", "Memory", "Stats", "Loops", "Keyspace"]
+        for names in [(), ("all",), ("default",), ("everything",), ("server", "ALL")]:
+            self.assertEqual(sections(*names), every, names)
+        self.assertEqual(sections("keyspace", "none", "Clients"), ["Clients", "Keyspace"])
+        self.assertEqual(sections("none"), [])
+
+    def test_keys_with_a_deadline_are_counted(self):
+        with Process("--threads", 2) as server:
+            client = server.connect()
+
+            def counts():
+                found = re.search(rb"db0:keys=(\d+),expires=(\d+)", client.call("INFO", "keyspace"))
+                return [int(found[1]), int(found[2])] if found else [0, 0]
+
+            for command, expected in [(("SET", "a", 1, "EX", 100), [1, 1]), (("SET", "b", 1), [2, 1]), (("EXPIRE", "b", 100), [2, 2]),
+                                      (("EXPIRE", "b", 200), [2, 2]), (("SET", "a", 2), [2, 1]), (("PERSIST", "b"), [2, 0]),
+                                      (("SETEX", "b", 100, 1), [2, 1]), (("SET", "b", 2, "KEEPTTL"), [2, 1]),
+                                      (("GETSET", "b", 3), [2, 0]), (("RPUSH", "c", 1), [3, 0]), (("EXPIRE", "c", 100), [3, 1]),
+                                      (("LPOP", "c"), [2, 0]), (("PSETEX", "a", 100_000, 1), [2, 1]), (("DEL", "a"), [1, 0]),
+                                      (("SETEX", "b", 100, 1), [1, 1]), (("GETDEL", "b"), [0, 0]), (("SETEX", "b", 100, 1), [1, 1]),
+                                      (("EXPIRE", "b", -1), [0, 0]), (("SETEX", "b", 100, 1), [1, 1]), (("MSET", "b", 1), [1, 0]),
+                                      (("SETEX", "b", 100, 1), [1, 1]), (("FLUSHALL",), [0, 0])]:
+                client.call(*command)
+                self.assertEqual(counts(), expected, command)
+
     def test_metrics_and_info(self):
         self.client().set("metric", 1)
         text = urllib.request.urlopen(f"http://127.0.0.1:{self.metrics}/metrics", timeout=PATIENCE).read().decode()
@@ -363,6 +395,48 @@ class Limits(unittest.TestCase):
                 # It was closed while there was input that nobody had read.
                 pass
             self.assertEqual(replies, [i // 50 + 1 for i in range(len(replies))])
+
+    def test_keys_that_expire_together_go_soon(self):
+        for kind in ("reactor", "mutex", "actor"):
+            with self.subTest(kind), Process("--shards", kind, "--shard-count", 1) as server:
+                connection, other = server.connect(), server.connect()
+                deadline = int(time.time() * 1000) + 5000
+                for first in range(0, 60_000, 1000):
+                    connection.write(b"".join(encode("SET", f"soon-{first + i}", "x", "PXAT", deadline) for i in range(1000)))
+                    self.assertEqual([connection.reply() for _ in range(1000)], ["+OK"] * 1000)
+                time.sleep(max(0, deadline / 1000 - time.time()))
+                begin, longest = time.time(), 0
+                while other.call("DBSIZE") > 0:
+                    self.assertLess(time.time() - begin, 60)
+                    start = time.time()
+                    other.call("GET", "none")
+                    longest = max(longest, time.time() - start)
+                # A thousand every 100 ms would take six seconds.
+                self.assertLess(time.time() - begin, 4)
+                self.assertLess(longest, 0.5)
+
+    def test_a_large_string_does_not_become_larger_than_redis_allows(self):
+        with Process() as server:
+            connection = server.connect()
+            part = b"x" * (64 << 20)
+            for count in range(1, 9):
+                self.assertEqual(connection.call("APPEND", "large", part), count * len(part))
+            self.assertEqual(connection.call("APPEND", "large", "x"),
+                             "-ERR string exceeds maximum allowed size (proto-max-bulk-len)")
+            self.assertEqual(connection.call("STRLEN", "large"), 512 << 20)
+
+    def test_many_members_are_removed_at_once(self):
+        with Process() as server:
+            connection = server.connect()
+            count = 200_000
+            for first in range(0, count, 10_000):
+                pairs = [x for i in range(first, first + 10_000) for x in (i, f"member-{i}")]
+                self.assertEqual(connection.call("ZADD", "sorted", *pairs), 10_000)
+            begin = time.time()
+            self.assertEqual(len(connection.call("ZPOPMIN", "sorted", count - 1)), 2 * (count - 1))
+            # One by one, each of which moves the others, it takes minutes.
+            self.assertLess(time.time() - begin, 20)
+            self.assertEqual(connection.call("ZRANGE", "sorted", 0, -1), [b"member-%d" % (count - 1)])
 
     def test_every_kind_of_shards(self):
         for kind in ("reactor", "mutex", "actor"):

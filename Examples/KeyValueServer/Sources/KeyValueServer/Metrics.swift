@@ -46,19 +46,14 @@ extension Server {
   var clientCount: Int { workers.reduce(0) { $0 + $1.wasClientCount } }
   var commandCount: Int { workers.reduce(0) { $0 + $1.wasCommandCount } }
 
-  /// The keys, and how many have expired; nil if the shards cannot be read from here.
-  func readCounts() -> (keys: Int, expired: Int)? {
-    var sum = (keys: 0, expired: 0)
-    for shard in shards {
-      guard let counts = shard.readCounts() else { return nil }
-      sum.keys += counts.keys
-      sum.expired += counts.expired
-    }
-    return sum
+  /// The counts of all shards; nil if they cannot be read from here.
+  func readCounts() -> KeyCounts? {
+    let counts = shards.compactMap { $0.readCounts() }
+    return counts.count < shards.count ? nil : counts.reduce(KeyCounts(), +)
   }
 
-  /// The text of INFO: all sections, or one.
-  func info(section: String?) -> String {
+  /// The text of INFO: these sections, or all if none is named.
+  func info(_ names: [String]) -> String {
     let memory = MemoryUse()
     let counts = readCounts()
     let uptime = started.duration(to: .now).components.seconds
@@ -81,9 +76,13 @@ extension Server {
       ),
       ("Stats", ["total_commands_processed:\(commandCount)", "expired_keys:\(counts?.expired ?? 0)"]),
       ("Loops", group.loops.map { "\($0.name):\($0.counters)" }),
-      ("Keyspace", (counts?.keys ?? 0) > 0 ? ["db0:keys=\(counts!.keys),expires=0,avg_ttl=0"] : []),
+      (
+        "Keyspace",
+        (counts?.keys ?? 0) > 0 ? ["db0:keys=\(counts!.keys),expires=\(counts!.timed),avg_ttl=0"] : []
+      ),
     ]
-    return sections.filter { section == nil || section == $0.name.lowercased() || section == "all" }
+    let hasAll = names.isEmpty || names.contains { ["all", "default", "everything"].contains($0) }
+    return sections.filter { hasAll || names.contains($0.name.lowercased()) }
       .map { (["# \($0.name)"] + $0.lines).joined(separator: "\r\n") + "\r\n" }.joined(separator: "\r\n")
   }
 

@@ -67,8 +67,8 @@ struct Options: Sendable {
     }
     if data == nil { return }
     guard kind == .reactor else { throw Invalid(argument: "--data with --shards \(kind)") }
-    // A record has one command or more.
-    argumentLimit = min(argumentLimit, DurableShard.largestChange)
+    // A record has one command or more, each as a whole.
+    argumentLimit = min(argumentLimit, DurableShard.largestArgument)
   }
 
   private static func parse<Number: FixedWidthInteger>(_ text: String, _ name: String) throws(Invalid)

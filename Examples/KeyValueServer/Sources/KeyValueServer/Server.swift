@@ -20,6 +20,7 @@ final class Server: Sendable {
   /// Set by ``start()``.
   private let listener = Mutex<LoopBound<Listener>?>(nil)
   private let boundPort = Atomic<UInt16>(0)
+  private let refusals = OccasionalLog()
 
   init(_ options: Options) throws {
     self.options = options
@@ -63,7 +64,11 @@ final class Server: Sendable {
       let port = try MetricsPort.open(wanted, of: self)
       Log.info("metrics on \(options.host):\(port)")
     }
-    expireKeys()
+    for (index, worker) in workers.enumerated() {
+      let own = stride(from: index, to: shards.count, by: workers.count).map { shards[$0] }
+      Expirer(of: own, on: worker).start()
+    }
+    if let data { compact(data) }
     Log.info(
       "listening on \(options.host):\(port), \(options.threads) threads, \(shards.count) \(options.kind) shards"
     )
@@ -73,25 +78,22 @@ final class Server: Sendable {
   var port: UInt16 { boundPort.load(ordering: .relaxed) }
 
   private func admit(_ descriptor: Int32) {
-    let connected = workers.reduce(0) { $0 + $1.wasClientCount }
+    let connected = clientCount
     if connected >= options.mostClients {
       _ = Socket.send(Array("-ERR max number of clients reached\r\n".utf8), from: 0, to: descriptor)
       close(descriptor)
-      return Log.warning("refused a client: \(connected) are connected")
+      return refusals.warning("refused a client: \(connected) are connected")
     }
     let id = clients.add(1, ordering: .relaxed).newValue
     workers[id % workers.count].adopt(descriptor, id: id, of: self)
   }
 
-  /// Removes keys whose time has come although nobody asks for them, ten times a second; and what the journal no longer needs.
-  private func expireKeys() {
-    let worker = workers[0]
-    _ = try? worker.loop.schedule(after: .milliseconds(100)) { [weak self] in
+  /// Looks ten times a second whether the journal has much that is no longer needed, and then removes it.
+  private func compact(_ data: DataFolder) {
+    _ = try? workers[0].loop.schedule(after: .milliseconds(100)) { [weak self] in
       guard let self else { return }
-      let now = worker.now()
-      for shard in shards { shard.expire(at: now) }
-      data?.compactIfGrown(shards)
-      expireKeys()
+      data.compactIfGrown(shards)
+      compact(data)
     }
   }
 
@@ -154,6 +156,8 @@ final class Server: Sendable {
 @main
 struct KeyValueServer {
   static func main() throws {
+    // What nobody reads any more, such as the log, returns an error. It does not end the server.
+    signal(SIGPIPE, SIG_IGN)
     let options: Options
     do {
       options = try Options(CommandLine.arguments.dropFirst())

@@ -15,12 +15,14 @@ final class DurableShard: Shard, DurableReactor {
   enum Action: Sendable {
     case run(Work, Reply<Void>)
     case unsubscribe(Int, [Key])
-    case expire(Int64)
+    case expire(Int64, Reply<Bool>)
   }
 
   static let schema = Schema("keyspace")
-  /// What one work may write, in bytes.
-  static let largestChange = 64 << 20
+  /// The largest argument of a command, in bytes.
+  static let largestArgument = 64 << 20
+  /// What one work may write, in bytes: a large argument, and smaller ones beside it.
+  static let largestChange = largestArgument + (1 << 20)
 
   let initialState = Keyspace()
   let runtime: Runtime<Action, KeyspaceChange, Keyspace>
@@ -52,8 +54,14 @@ final class DurableShard: Shard, DurableReactor {
   }
 
   func unsubscribe(_ client: Int, from channels: [Key]) { send(.unsubscribe(client, channels)) }
-  func expire(at now: Int64) { send(.expire(now)) }
-  func readCounts() -> (keys: Int, expired: Int)? { withCurrentState { ($0.entries.count, $0.expired) } }
+
+  func expire(at now: Int64, _ completion: @escaping @Sendable (Bool) -> Void) {
+    ask(
+      { .expire(now, $0) },
+      completion: { result in if case .success(let hasMore) = result { completion(hasMore) } })
+  }
+
+  func readCounts() -> KeyCounts? { withCurrentState { $0.counts } }
 
   /// How many bytes of commands were journaled since the start, or a moment ago.
   var wasWritten: Int { written.load(ordering: .relaxed) }
@@ -70,9 +78,10 @@ final class DurableShard: Shard, DurableReactor {
         withCurrentState { work.read(from: $0, &channels.value) }
         return .empty()
       }
-      let size = work.request.bytes.count
+      let size = work.writtenSize
       if size > Self.largestChange {
-        work.refuse("ERR more than \(Self.largestChange) bytes at once are too much for the journal")
+        let error = "ERR more than \(Self.largestChange) bytes at once are too much for the journal"
+        withCurrentState { work.refuseWrites(error, on: $0, &channels.value) }
         return .empty()
       }
       // Relaxed: only this thread adds, and a reader needs no exact number.
@@ -81,9 +90,12 @@ final class DurableShard: Shard, DurableReactor {
     case .unsubscribe(let client, let names):
       channels.value.unsubscribe(client, from: names)
       return .empty()
-    case .expire(let now):
+    case .expire(let now, let reply):
       let now = advance(to: now)
-      return withCurrentState { $0.hasExpired(at: now) } ? .just(.expiry(at: now)) : .empty()
+      let isDue = withCurrentState { $0.hasExpired(at: now) }
+      // What this pass leaves is not known yet, so the next one finds out. It waits for the disk: the journal sets the pace.
+      reply(isDue)
+      return isDue ? .just(.expiry(at: now)) : .empty()
     }
   }
 

@@ -53,12 +53,13 @@ struct KeyspaceChange: JournalRecord {
     for command in commands where command.code.writes {
       encoder.append(command.code.rawValue)
       encoder.append(varint: UInt64(command.count))
-      for index in 0..<command.count {
-        // What precedes the key is the name, or what stands where a name would: nothing reads it.
-        let isRead = index > 0 || command.code == .msetOne
-        let slice = request.arguments[command.first + index]
-        encoder.append(varint: isRead ? UInt64(slice.count) : 0)
-        if !isRead { continue }
+      for index in command.first..<(command.first + command.count) {
+        guard command.recorded.contains(index) else {
+          encoder.append(varint: 0)
+          continue
+        }
+        let slice = request.arguments[index]
+        encoder.append(varint: UInt64(slice.count))
         encoder.append(
           contentsOf: request.bytes.span.bytes.extracting(slice.start..<(slice.start + slice.count)))
       }

@@ -15,7 +15,7 @@ extension Connection {
     case .command: describeCommands(call)
     case .config: configure(call)
     case .info:
-      let text = server.info(section: call.count > 1 ? call.word(1).lowercased() : nil)
+      let text = server.info((1..<call.count).map { call.word($0).lowercased() })
       batch.reply { $0.appendBulk(text) }
     case .time:
       batch.reply {
@@ -89,7 +89,9 @@ extension Connection {
           let option = String(decoding: call.bytes(index), as: UTF8.self)
           return batch.reply { $0.appendError("ERR Syntax error in HELLO option '\(option)'") }
         }
-        session.name = call.bytes(index + 1)
+        let name = call.bytes(index + 1)
+        if !isName(name) { return batch.reply { $0.appendError(Self.wrongName) } }
+        session.name = name
         index += 2
       }
       session.version = version
@@ -114,17 +116,26 @@ extension Connection {
     }
   }
 
+  private static let wrongName = "ERR Client names cannot contain spaces, newlines or special characters."
+
+  /// Whether a client may be called so. An empty name is none.
+  private func isName(_ bytes: [UInt8]) -> Bool { bytes.allSatisfy { (33...126).contains($0) } }
+
   private func client(_ call: Invocation) {
     let (id, name, version) = (id, session.name, session.version)
     switch call.word(1) {
     case "SETNAME" where call.count == 3:
-      session.name = call.bytes(2)
+      let name = call.bytes(2)
+      if !isName(name) { return batch.reply { $0.appendError(Self.wrongName) } }
+      session.name = name
       batch.reply { $0.appendOK() }
     case "GETNAME" where call.count == 2:
       batch.reply { if name.isEmpty { $0.appendNull(version) } else { $0.appendBulk(name) } }
     case "ID" where call.count == 2: batch.reply { $0.appendInteger(id) }
-    case "SETINFO" where call.count == 4, "NO-EVICT" where call.count == 3, "NO-TOUCH" where call.count == 3:
-      batch.reply { $0.appendOK() }
+    case "SETINFO" where call.count == 4: batch.reply { $0.appendOK() }
+    case "NO-EVICT" where call.count == 3, "NO-TOUCH" where call.count == 3:
+      let isKnown = ["ON", "OFF"].contains(call.word(2))
+      batch.reply { if isKnown { $0.appendOK() } else { $0.appendError(Refusal.syntax) } }
     case "INFO" where call.count == 2:
       batch.reply {
         $0.appendBulk("id=\(id) name=\(String(decoding: name, as: UTF8.self)) resp=\(version)\n")

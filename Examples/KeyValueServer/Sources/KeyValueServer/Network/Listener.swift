@@ -7,8 +7,7 @@ final class Listener {
   private let loop: Loop
   private let admit: (Int32) -> Void
   private var watch: Watch?
-  /// Until when a failure is not logged, since there was one a moment ago.
-  private var quietUntil = ContinuousClock.now
+  private let failures = OccasionalLog()
 
   private init(_ descriptor: Int32, on loop: Loop, _ admit: @escaping (Int32) -> Void) {
     self.descriptor = descriptor
@@ -47,10 +46,7 @@ final class Listener {
   /// Leaves the clients in the queue of the system for a moment. Without this the loop would be called for them again at once,
   /// and again.
   private func pause(because failure: Socket.Failure, _ bound: LoopBound<Listener>) {
-    if .now >= quietUntil {
-      Log.warning("clients have to wait: \(failure)")
-      quietUntil = .now + .seconds(1)
-    }
+    failures.warning("clients have to wait: \(failure)")
     do {
       try loop.schedule(after: .milliseconds(100)) {
         if let watch = bound.value.watch { bound.value.start(watch) }

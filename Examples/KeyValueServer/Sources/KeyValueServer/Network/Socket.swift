@@ -57,12 +57,18 @@ enum Socket {
     _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     set(Int32(IPPROTO_TCP), TCP_NODELAY, of: descriptor)
+    // A client whose computer has gone without a word: asked after 300 s of silence, and again every 100 s. After the third time
+    // its connection fails.
+    set(SOL_SOCKET, SO_KEEPALIVE, of: descriptor)
+    set(Int32(IPPROTO_TCP), TCP_KEEPIDLE, to: 300, of: descriptor)
+    set(Int32(IPPROTO_TCP), TCP_KEEPINTVL, to: 100, of: descriptor)
+    set(Int32(IPPROTO_TCP), TCP_KEEPCNT, to: 3, of: descriptor)
     return descriptor
   }
 
-  private static func set(_ level: Int32, _ option: Int32, of descriptor: Int32) {
-    var one: Int32 = 1
-    setsockopt(descriptor, level, option, &one, socklen_t(MemoryLayout<Int32>.size))
+  private static func set(_ level: Int32, _ option: Int32, to value: Int32 = 1, of descriptor: Int32) {
+    var value = value
+    setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
   }
 
   enum Received {

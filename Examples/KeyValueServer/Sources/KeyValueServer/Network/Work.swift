@@ -24,6 +24,13 @@ final class Work: @unchecked Sendable {
   /// Whether a command changes keys.
   var writes: Bool { commands.contains { $0.code.writes } }
 
+  /// How many bytes the commands that change keys have, without their names.
+  var writtenSize: Int {
+    commands.lazy.filter(\.code.writes).reduce(0) { size, command in
+      command.recorded.reduce(size) { $0 + request.arguments[$1].count }
+    }
+  }
+
   /// Runs the commands. The shard.
   func run(on keyspace: inout Keyspace, _ channels: inout Channels) {
     request.now = keyspace.advance(to: request.now)
@@ -35,11 +42,10 @@ final class Work: @unchecked Sendable {
     runEach(&channels) { call, output in keyspace.read(call, &output) }
   }
 
-  /// Replies to each command with the same error, and runs none.
-  func refuse(_ error: String) {
-    for _ in commands {
-      output.appendError(error)
-      ends.append(output.count)
+  /// Replies with the same error to each command that ``CommandCode/writes``, and runs the others. The shard.
+  func refuseWrites(_ error: String, on keyspace: borrowing Keyspace, _ channels: inout Channels) {
+    runEach(&channels) { call, output in
+      if call.code.writes { output.appendError(error) } else { keyspace.read(call, &output) }
     }
   }
 

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Commands as they were received, and where their arguments are. Copied by reference: the shards only read it.
 struct Request: Sendable {
   /// Where an argument is in `bytes`.
@@ -29,6 +31,9 @@ struct Command: Sendable {
     (self.code, self.version) = (code, UInt8(version))
     (self.first, self.count) = (first, count)
   }
+
+  /// The indices of what a journal needs of it. What precedes the key is the name, or what stands where a name would: nothing reads it.
+  var recorded: Range<Int> { (code == .msetOne ? first : first + 1)..<(first + count) }
 }
 
 /// A command with its request: how code that runs it reads its arguments.
@@ -55,12 +60,23 @@ struct Invocation {
   /// An argument as an integer, in the only form that Redis accepts.
   func integer(_ index: Int) -> Int? { Int(decimal: bytes(index)) }
 
-  /// An argument as a number; infinities count, other words do not.
+  /// An argument as a number, as Redis reads it: infinities count if they are spelled out, other words do not, nor does what is too
+  /// large or too small.
   func double(_ index: Int) -> Double? {
-    let text = String(decoding: bytes(index), as: UTF8.self)
-    guard let value = Double(text), !value.isNaN else { return nil }
-    return value
+    var text = bytes(index).map { CChar(bitPattern: $0) }
+    guard let first = text.first, !isBlank(first), !text.contains(0) else { return nil }
+    text.append(0)
+    return text.withUnsafeBufferPointer { text in
+      var end: UnsafeMutablePointer<CChar>?
+      errno = 0
+      let value = strtod(text.baseAddress!, &end)
+      let isOutOfRange = errno == ERANGE && (value.isInfinite || value.isZero)
+      let isWhole = end.map { $0 - UnsafeMutablePointer(mutating: text.baseAddress!) } == text.count - 1
+      return isWhole && !isOutOfRange && !value.isNaN ? value : nil
+    }
   }
+
+  private func isBlank(_ character: CChar) -> Bool { character == 32 || (9...13).contains(character) }
 }
 
 /// A key, a field or a member: bytes that are hashed at once.
@@ -70,6 +86,14 @@ struct Key: Hashable, Sendable {
   func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
 
   static func == (one: Key, other: Key) -> Bool { one.bytes == other.bytes }
+}
+
+extension Key: Comparable {
+  /// By the bytes, as Redis orders members of equal scores.
+  static func < (one: Key, other: Key) -> Bool {
+    let order = memcmp(one.bytes, other.bytes, min(one.bytes.count, other.bytes.count))
+    return order != 0 ? order < 0 : one.bytes.count < other.bytes.count
+  }
 }
 
 extension Int {

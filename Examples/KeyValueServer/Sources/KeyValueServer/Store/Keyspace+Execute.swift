@@ -39,7 +39,7 @@ extension Keyspace {
 
   private mutating func executeKey(_ call: Invocation, _ key: Key, _ out: inout [UInt8]) {
     switch call.code {
-    case .del: out.appendInteger(entries.removeValue(forKey: key) == nil ? 0 : 1)
+    case .del: out.appendInteger(entries.remove(key) ? 1 : 0)
     case .exists: out.appendInteger(entries[key] == nil ? 0 : 1)
     case .type:
       if let entry = entries[key] { out.appendSimple(entry.value.typeName) } else { out.appendSimple("none") }
@@ -58,10 +58,16 @@ extension Keyspace {
   }
 
   private mutating func setDeadline(_ call: Invocation, _ key: Key, unit: Int, _ out: inout [UInt8]) {
-    let option = call.count > 3 ? call.word(3) : ""
-    if call.count > 4 || !["", "NX", "XX", "GT", "LT"].contains(option) {
-      let wrong = call.bytes(min(call.count, 5) - 1)
-      return out.appendError("ERR Unsupported option \(String(decoding: wrong, as: UTF8.self))")
+    let options = (3..<max(3, call.count)).map { call.word($0) }
+    if let wrong = options.firstIndex(where: { !["NX", "XX", "GT", "LT"].contains($0) }) {
+      return out.appendError(
+        "ERR Unsupported option \(String(decoding: call.bytes(3 + wrong), as: UTF8.self))")
+    }
+    if options.contains("NX"), options.contains(where: { $0 != "NX" }) {
+      return out.appendError("ERR NX and XX, GT or LT options at the same time are not compatible")
+    }
+    if options.contains("GT"), options.contains("LT") {
+      return out.appendError("ERR GT and LT options at the same time are not compatible")
     }
     guard let amount = call.integer(2) else { return out.appendError(Refusal.notAnInteger) }
     let (delay, overflows) = amount.multipliedReportingOverflow(by: unit)
@@ -72,14 +78,14 @@ extension Keyspace {
     }
     guard let before = entries[key]?.deadline else { return out.appendInteger(0) }
     // No deadline counts as the end of time.
-    let isAllowed =
+    let isAllowed = options.allSatisfy { option in
       switch option {
       case "NX": before == 0
       case "XX": before != 0
       case "GT": before != 0 && deadline > before
-      case "LT": before == 0 || deadline < before
-      default: true
+      default: before == 0 || deadline < before
       }
+    }
     if !isAllowed { return out.appendInteger(0) }
     if deadline <= Int(call.now) { entries[key] = nil } else { setDeadline(Int64(deadline), of: key) }
     out.appendInteger(1)
@@ -95,17 +101,17 @@ extension Keyspace {
   }
 
   private mutating func add(_ amount: Int, to key: Key, _ out: inout [UInt8]) {
-    guard let index = entries.index(forKey: key) else {
+    guard let index = entries.index(of: key) else {
       entries[key] = Entry(value: .string(Self.decimal(amount)))
       return out.appendInteger(amount)
     }
-    guard case .string(let bytes) = entries.values[index].value else {
+    guard case .string(let bytes) = entries[index] else {
       return out.appendError(Refusal.wrongType)
     }
     guard let before = Int(decimal: bytes) else { return out.appendError(Refusal.notAnInteger) }
     let (sum, overflows) = before.addingReportingOverflow(amount)
     if overflows { return out.appendError("ERR increment or decrement would overflow") }
-    entries.values[index].value = .string(Self.decimal(sum))
+    entries[index] = .string(Self.decimal(sum))
     out.appendInteger(sum)
   }
 
@@ -120,6 +126,9 @@ extension Keyspace {
 // MARK: Strings
 
 extension Keyspace {
+  /// What APPEND makes at most, in bytes. Not an option: a replay must do the same with other options.
+  private static let longestString = 512 << 20
+
   private mutating func executeString(_ call: Invocation, _ key: Key, _ out: inout [UInt8]) {
     switch call.code {
     case .get: appendString(of: key, call.version, &out)
@@ -151,18 +160,22 @@ extension Keyspace {
       entries[key] = Entry(value: .string(call.bytes(2)))
     case .getdel: if appendString(of: key, call.version, &out) { entries[key] = nil }
     case .append:
-      guard let index = entries.index(forKey: key) else {
+      guard let index = entries.index(of: key) else {
         let bytes = call.bytes(2)
         entries[key] = Entry(value: .string(bytes))
         return out.appendInteger(bytes.count)
       }
-      guard case .string(var bytes) = entries.values[index].value else {
+      guard case .string(var bytes) = entries[index] else {
         return out.appendError(Refusal.wrongType)
       }
-      entries.values[index].value = .string([])
-      bytes.append(contentsOf: call.bytes(2))
+      let addition = call.bytes(2)
+      if bytes.count + addition.count > Self.longestString {
+        return out.appendError("ERR string exceeds maximum allowed size (proto-max-bulk-len)")
+      }
+      entries[index] = .string([])
+      bytes.append(contentsOf: addition)
       out.appendInteger(bytes.count)
-      entries.values[index].value = .string(bytes)
+      entries[index] = .string(bytes)
     default:
       switch entries[key]?.value {
       case nil: out.appendInteger(0)

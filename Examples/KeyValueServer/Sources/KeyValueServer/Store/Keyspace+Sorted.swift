@@ -78,15 +78,14 @@ extension Keyspace {
   }
 
   private mutating func popSmallest(_ call: Invocation, _ key: Key, _ out: inout [UInt8]) {
-    if call.count > 3 { return out.appendError(Refusal.wrongCount("zpopmin")) }
+    if call.count > 3 { return out.appendError(Refusal.syntax) }
     let most = call.count == 3 ? call.integer(2) : 1
     guard let most, most >= 0 else { return out.appendError("ERR value is out of range, must be positive") }
     let isSorted: Void? = update(key, as: SortedSet.self, createsKey: false) { set in
-      let popped = Array(set.elements.prefix(most))
+      let popped = set.removeFirst(upTo: most)
       let isNested = call.version >= 3 && call.count == 3
       out.appendArray(isNested ? popped.count : popped.count * 2)
       for element in popped {
-        _ = set.remove(element.member)
         if isNested { out.appendArray(2) }
         out.appendBulk(element.member.bytes)
         out.appendScore(element.score, call.version)

@@ -28,12 +28,14 @@ struct Keyspace: Sendable {
     var deadline: Int64 = 0
   }
 
-  var entries: [Key: Entry] = [:]
+  var entries = EntryTable()
   /// Deadlines, and keys that had them: some may have another deadline by now, or none.
   private var deadlines = DeadlineHeap()
   private(set) var expired = 0
   /// The latest time at which a command was run here, in milliseconds since 1970.
   private(set) var latest: Int64 = 0
+
+  var counts: KeyCounts { KeyCounts(keys: entries.count, timed: entries.timedCount, expired: expired) }
 
   // MARK: Deadlines
 
@@ -77,7 +79,7 @@ struct Keyspace: Sendable {
   }
 
   mutating func setDeadline(_ deadline: Int64, of key: Key) {
-    entries[key]?.deadline = deadline
+    entries.setDeadline(deadline, of: key)
     if deadline == 0 { return }
     deadlines.insert(deadline, key)
     // Deadlines that no longer hold are dropped once they are most of the heap. So are those that it has twice, since a key got the
@@ -89,7 +91,7 @@ struct Keyspace: Sendable {
   }
 
   mutating func removeAll() {
-    entries = [:]
+    entries = EntryTable()
     deadlines = DeadlineHeap()
   }
 
@@ -102,16 +104,16 @@ struct Keyspace: Sendable {
   mutating func update<Part: Collectible, Result>(
     _ key: Key, as _: Part.Type, createsKey: Bool = true, _ body: (inout Part) -> Result
   ) -> Result? {
-    guard let index = entries.index(forKey: key) else {
+    guard let index = entries.index(of: key) else {
       var part = Part()
       let result = body(&part)
       if createsKey, !part.isEmpty { entries[key] = Entry(value: part.wrapped) }
       return result
     }
-    guard var part = Part(entries.values[index].value) else { return nil }
-    entries.values[index].value = .string([])
+    guard var part = Part(entries[index]) else { return nil }
+    entries[index] = .string([])
     let result = body(&part)
-    if part.isEmpty { entries.remove(at: index) } else { entries.values[index].value = part.wrapped }
+    if part.isEmpty { entries.remove(at: index) } else { entries[index] = part.wrapped }
     return result
   }
 
@@ -152,7 +154,16 @@ extension SortedSet: Collectible {
 
 /// A binary heap of deadlines, the earliest first; equal ones in the order of their keys.
 struct DeadlineHeap: Sendable {
-  private var items: [(deadline: Int64, key: Key)] = []
+  private struct Item: Sendable {
+    let deadline: Int64
+    let key: Key
+
+    static func < (one: Self, other: Self) -> Bool {
+      one.deadline != other.deadline ? one.deadline < other.deadline : one.key < other.key
+    }
+  }
+
+  private var items: [Item] = []
 
   var count: Int { items.count }
   var first: Int64? { items.first?.deadline }
@@ -160,43 +171,40 @@ struct DeadlineHeap: Sendable {
   init() {}
 
   init(_ items: some Sequence<(Int64, Key)>) {
-    self.items = items.map { ($0.0, $0.1) }
-    for index in stride(from: self.items.count / 2 - 1, through: 0, by: -1) { sink(from: index) }
-  }
-
-  private func precedes(_ one: Int, _ other: Int) -> Bool {
-    if items[one].deadline != items[other].deadline { return items[one].deadline < items[other].deadline }
-    return items[one].key.bytes.lexicographicallyPrecedes(items[other].key.bytes)
+    self.items = items.map { Item(deadline: $0.0, key: $0.1) }
+    for index in stride(from: self.items.count / 2 - 1, through: 0, by: -1) {
+      sink(self.items[index], from: index)
+    }
   }
 
   mutating func insert(_ deadline: Int64, _ key: Key) {
-    items.append((deadline, key))
+    let item = Item(deadline: deadline, key: key)
+    items.append(item)
     var index = items.count - 1
-    while index > 0, precedes(index, (index - 1) / 2) {
-      items.swapAt(index, (index - 1) / 2)
+    while index > 0, item < items[(index - 1) / 2] {
+      items[index] = items[(index - 1) / 2]
       index = (index - 1) / 2
     }
+    items[index] = item
   }
 
   mutating func removeFirst(dueBy now: Int64) -> (Int64, Key)? {
     guard let first = items.first, first.deadline <= now else { return nil }
     let last = items.removeLast()
-    if !items.isEmpty {
-      items[0] = last
-      sink(from: 0)
-    }
-    return first
+    if !items.isEmpty { sink(last, from: 0) }
+    return (first.deadline, first.key)
   }
 
-  private mutating func sink(from start: Int) {
+  /// Puts an item where it belongs: at `start`, where there is none or an item that is kept elsewhere, or below it.
+  private mutating func sink(_ item: Item, from start: Int) {
     var index = start
-    while true {
-      var least = index
-      for child in [2 * index + 1, 2 * index + 2]
-      where child < items.count && precedes(child, least) { least = child }
-      if least == index { return }
-      items.swapAt(index, least)
-      index = least
+    while 2 * index + 1 < items.count {
+      var child = 2 * index + 1
+      if child + 1 < items.count, items[child + 1] < items[child] { child += 1 }
+      if !(items[child] < item) { break }
+      items[index] = items[child]
+      index = child
     }
+    items[index] = item
   }
 }

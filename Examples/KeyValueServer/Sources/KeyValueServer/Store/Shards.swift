@@ -7,10 +7,21 @@ protocol Shard: AnyObject, Sendable {
   func submit(_ work: Work)
   /// Forgets that a client has subscribed to channels. Any thread.
   func unsubscribe(_ client: Int, from channels: [Key])
-  /// Removes some of the keys whose time has come. Any thread.
-  func expire(at now: Int64)
-  /// How many keys there are and have expired, or were a moment ago; nil if that cannot be read. Any thread.
-  func readCounts() -> (keys: Int, expired: Int)?
+  /// Removes some of the keys whose time has come. Then calls `completion`, on any thread, with whether more may be due. Any thread.
+  func expire(at now: Int64, _ completion: @escaping @Sendable (Bool) -> Void)
+  /// What there was a moment ago; nil if that cannot be read. Any thread.
+  func readCounts() -> KeyCounts?
+}
+
+/// How many keys there are, how many of them have a deadline, and how many have expired since the start.
+struct KeyCounts: Sendable {
+  var keys = 0
+  var timed = 0
+  var expired = 0
+
+  static func + (one: Self, other: Self) -> Self {
+    Self(keys: one.keys + other.keys, timed: one.timed + other.timed, expired: one.expired + other.expired)
+  }
 }
 
 /// What a shard holds.
@@ -19,7 +30,7 @@ struct ShardContents: Sendable {
   var channels = Channels()
 
   mutating func run(_ work: Work) { work.run(on: &keyspace, &channels) }
-  mutating func expire(at now: Int64) { _ = keyspace.expireSome(at: keyspace.advance(to: now)) }
+  mutating func expire(at now: Int64) -> Bool { keyspace.expireSome(at: keyspace.advance(to: now)) }
 }
 
 /// Which kind of shards.
@@ -35,7 +46,7 @@ final class ReactorShard: Shard, TurnObserving {
   enum Action: Sendable {
     case run(Work)
     case unsubscribe(Int, [Key])
-    case expire(Int64)
+    case expire(Int64, Reply<Bool>)
   }
   typealias Mutation = Action
 
@@ -51,7 +62,12 @@ final class ReactorShard: Shard, TurnObserving {
 
   func submit(_ work: Work) { send(.run(work)) }
   func unsubscribe(_ client: Int, from channels: [Key]) { send(.unsubscribe(client, channels)) }
-  func expire(at now: Int64) { send(.expire(now)) }
+
+  func expire(at now: Int64, _ completion: @escaping @Sendable (Bool) -> Void) {
+    ask(
+      { .expire(now, $0) },
+      completion: { result in if case .success(let hasMore) = result { completion(hasMore) } })
+  }
 
   func reduce(into contents: inout ShardContents, mutation: Action) {
     switch mutation {
@@ -59,7 +75,7 @@ final class ReactorShard: Shard, TurnObserving {
       contents.run(work)
       finished.value.append(work)
     case .unsubscribe(let client, let channels): contents.channels.unsubscribe(client, from: channels)
-    case .expire(let now): contents.expire(at: now)
+    case .expire(let now, let reply): reply(contents.expire(at: now))
     }
   }
 
@@ -73,9 +89,7 @@ final class ReactorShard: Shard, TurnObserving {
     deliveries.send()
   }
 
-  func readCounts() -> (keys: Int, expired: Int)? {
-    withCurrentState { ($0.keyspace.entries.count, $0.keyspace.expired) }
-  }
+  func readCounts() -> KeyCounts? { withCurrentState { $0.keyspace.counts } }
 }
 
 // MARK: To compare with
@@ -95,11 +109,11 @@ final class MutexShard: Shard {
     contents.withLock { $0.channels.unsubscribe(client, from: channels) }
   }
 
-  func expire(at now: Int64) { contents.withLock { $0.expire(at: now) } }
-
-  func readCounts() -> (keys: Int, expired: Int)? {
-    contents.withLock { ($0.keyspace.entries.count, $0.keyspace.expired) }
+  func expire(at now: Int64, _ completion: @escaping @Sendable (Bool) -> Void) {
+    completion(contents.withLock { $0.expire(at: now) })
   }
+
+  func readCounts() -> KeyCounts? { contents.withLock { $0.keyspace.counts } }
 }
 
 /// A shard as an actor on a loop: a request hops once, to that loop, as with a reactor. On the default executor it would hop
@@ -119,11 +133,11 @@ actor ActorShard: Shard {
     Task.immediate { await change { $0.channels.unsubscribe(client, from: channels) } }
   }
 
-  nonisolated func expire(at now: Int64) {
-    Task.immediate { await change { $0.expire(at: now) } }
+  nonisolated func expire(at now: Int64, _ completion: @escaping @Sendable (Bool) -> Void) {
+    Task.immediate { completion(await change { $0.expire(at: now) }) }
   }
 
-  nonisolated func readCounts() -> (keys: Int, expired: Int)? { nil }
+  nonisolated func readCounts() -> KeyCounts? { nil }
 
   private func run(_ work: Work) {
     contents.run(work)
@@ -132,5 +146,7 @@ actor ActorShard: Shard {
     deliveries.send()
   }
 
-  private func change(_ body: @Sendable (inout ShardContents) -> Void) { body(&contents) }
+  private func change<Result: Sendable>(_ body: @Sendable (inout ShardContents) -> Result) -> Result {
+    body(&contents)
+  }
 }

@@ -7,7 +7,7 @@ struct SortedSet: Sendable {
 
     static func < (one: Element, other: Element) -> Bool {
       if one.score != other.score { return one.score < other.score }
-      return one.member.bytes.lexicographicallyPrecedes(other.member.bytes)
+      return one.member < other.member
     }
   }
 
@@ -33,6 +33,14 @@ struct SortedSet: Sendable {
     guard let score = scores.removeValue(forKey: member) else { return false }
     elements.remove(at: index(of: Element(member: member, score: score)))
     return true
+  }
+
+  /// Removes the first members, and returns them. The others move once.
+  mutating func removeFirst(upTo most: Int) -> [Element] {
+    let removed = Array(elements.prefix(most))
+    elements.removeFirst(removed.count)
+    for element in removed { scores[element.member] = nil }
+    return removed
   }
 
   func rank(of member: Key) -> Int? {
