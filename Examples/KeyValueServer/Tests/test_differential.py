@@ -25,7 +25,8 @@ def make_any(rng):
     """Returns a random command."""
     key, value = lambda: rng.choice(KEYS), lambda: rng.choice(["a", "bb", "10", "-5", "x" * 40, "", "0"])
     number = lambda: rng.choice(NUMBERS)
-    field, score = lambda: rng.choice(FIELDS), lambda: rng.choice(["1", "2", "2.5", "-1", "1e3", "inf", "x"])
+    field, step = lambda: rng.choice(FIELDS), lambda: rng.choice(["1", "2", "2.5", "-1", "1e3", "inf", "x", "0.1", "1e400"])
+    score = lambda: rng.choice([step(), step(), "1e-5", "-1e400", "1e-400", "-0.0", "1e17", " 1", "0x10", "+inf", "nan", ""])
     index = lambda: rng.choice(["0", "1", "-1", "-2", "5", "100", "-100", "x"])
     option = lambda: rng.choice([[], ["NX"], ["XX"], ["GET"], ["EX", "100"], ["PX", "100000"], ["EX", "0"], ["EX"],
                                  ["KEEPTTL"], ["NX", "XX"], ["XX", "GET"], ["FOO"], ["EX", "x"], ["NX", "EX", "50"]])
@@ -41,7 +42,9 @@ def make_any(rng):
         lambda: ["INCR", key()], lambda: ["DECR", key()], lambda: ["INCRBY", key(), number()],
         lambda: ["DECRBY", key(), number()], lambda: ["DEL", *some(key)], lambda: ["EXISTS", *some(key)],
         lambda: ["TYPE", key()], lambda: ["EXPIRE", key(), rng.choice(["100", "0", "-1", "x"])],
-        lambda: ["EXPIRE", key(), *rng.choice([["100", "NX"], ["100", "XX"], [later(), "GT"], ["50", "LT"], ["9", "YY"]])],
+        lambda: ["EXPIRE", key(), *rng.choice([["100", "NX"], ["100", "XX"], [later(), "GT"], ["50", "LT"], ["9", "YY"],
+                                              ["100", "NX", "NX"], ["100", "NX", "XX"], [later(), "XX", "GT"],
+                                              ["50", "lt", "xx"], ["9", "GT", "LT"], ["9", "NX", "YY"]])],
         lambda: ["TTL", key()],
         lambda: ["PERSIST", key()], lambda: ["LPUSH", key(), *some(value)], lambda: ["RPUSH", key(), *some(value)],
         lambda: ["LPOP", key()], lambda: ["RPOP", key(), index()], lambda: ["LPOP", key(), "2"],
@@ -56,12 +59,14 @@ def make_any(rng):
         lambda: ["ZADD", key(), rng.choice(["NX", "XX", "CH"]), *pairs(score, field)],
         lambda: ["ZREM", key(), *some(field)], lambda: ["ZSCORE", key(), field()], lambda: ["ZCARD", key()],
         lambda: ["ZRANGE", key(), index(), index(), *rng.choice([[], ["WITHSCORES"], ["FOO"]])],
-        lambda: ["ZRANK", key(), field()], lambda: ["ZINCRBY", key(), score(), field()],
-        lambda: ["ZPOPMIN", key(), *rng.choice([[], ["2"], ["0"]])],
+        lambda: ["ZRANK", key(), field()], lambda: ["ZINCRBY", key(), step(), field()],
+        lambda: ["ZPOPMIN", key(), *rng.choice([[], ["2"], ["0"], ["-1"], ["1", "1"]])],
         lambda: ["DBSIZE"], lambda: ["PING"], lambda: ["ECHO", value()], lambda: ["SELECT", rng.choice(["0", "x"])],
         lambda: ["PUBLISH", key(), value()], lambda: ["NOSUCH", key(), value()], lambda: ["GET"],
         lambda: ["GET", key(), key()], lambda: ["EXEC"], lambda: ["DISCARD"], lambda: ["MULTI"], lambda: ["EXEC"],
-        lambda: rng.choice([["FLUSHALL"]] + [["PING"]] * 20),
+        lambda: rng.choice([["FLUSHALL"], ["FLUSHALL", "ASYNC"], ["FLUSHDB", "sync"]] + [["PING"]] * 60),
+        lambda: [rng.choice(["FLUSHALL", "FLUSHDB"]), *rng.choice([["BOGUS"], ["SYNC", "ASYNC"]])],
+        lambda: ["CLIENT", "SETNAME", rng.choice(["me", "a b", "a\nb", ""])], lambda: ["CLIENT", "GETNAME"],
     ])()
 
 

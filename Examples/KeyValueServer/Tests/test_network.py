@@ -3,11 +3,12 @@
 import contextlib
 import re
 import socket
+import subprocess
 import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
-from servers import PATIENCE, Closed, Process, encode
+from servers import PATIENCE, SERVER, Closed, Connection, Process, encode
 
 
 def loop_jobs(connection):
@@ -56,6 +57,51 @@ class Descriptors(unittest.TestCase):
             lines = [line for line in log.splitlines() if "Too many open files" in line]
             self.assertGreater(len(lines), 0)
             self.assertLessEqual(len(lines), seconds + 2)
+
+
+class Clients(unittest.TestCase):
+    def test_refused_clients_do_not_fill_the_log(self):
+        with Process("--max-clients", 1) as server:
+            first = server.connect()
+            self.assertEqual(first.call("PING"), "+PONG")
+            begin = time.time()
+            for _ in range(300):
+                refused = server.connect()
+                self.assertEqual(refused.reply(), "-ERR max number of clients reached")
+                refused.close()
+            seconds = time.time() - begin
+            _, log = server.terminate()
+            self.assertIn(log.count("refused a client"), range(1, int(seconds) + 3))
+
+    def test_nobody_has_to_read_the_log(self):
+        process = subprocess.Popen([SERVER, "--port", "0", "--max-clients", "1"], stderr=subprocess.PIPE)
+        try:
+            for line in process.stderr:
+                if found := re.search(rb"listening on [0-9.]+:(\d+)", line):
+                    break
+            process.stderr.close()
+            first, second = Connection(int(found[1])), Connection(int(found[1]))
+            self.assertEqual(first.call("PING"), "+PONG")
+            # This is logged.
+            self.assertEqual(second.reply(), "-ERR max number of clients reached")
+            self.assertEqual(first.call("PING"), "+PONG")
+            first.close()
+            second.close()
+            process.terminate()
+            self.assertEqual(process.wait(PATIENCE), 0)
+        finally:
+            process.kill()
+            process.wait()
+
+    def test_the_system_asks_for_clients_that_are_silent(self):
+        with Process() as server:
+            connection = server.connect()
+            self.assertEqual(connection.call("PING"), "+PONG")
+            ports = f"0100007F:{server.port:04X} 0100007F:{connection.socket.getsockname()[1]:04X}"
+            with open("/proc/net/tcp") as file:
+                lines = [line.split() for line in file if ports in line]
+            # The timer of the connection: 02 is the one for this.
+            self.assertEqual([line[5][:2] for line in lines], ["02"])
 
 
 class Ending(unittest.TestCase):
@@ -147,6 +193,24 @@ class Pieces(unittest.TestCase):
                        [b"x" * 40_000, b"x" * 30_000], [b'get "x', b"\r\n"]]:
             with self.subTest(pieces=[piece[:30] for piece in pieces]):
                 own, expected = (self.replies(server, [ping, *pieces]) for server in (self.server, self.reference))
+                self.assertEqual(own, expected)
+
+    def test_lines_are_read_as_redis_reads_them(self):
+        for line in [r'echo "a\nb"', r'echo "a\"b"', 'echo "a"b', "echo 'a'b", "echo 'a b'", r"echo 'a\'b'", r"echo 'a\nb'",
+                     'echo a"b"', "echo a'b'c", 'echo a"b', r'echo "\x41\x4g\x4"', r'echo "\t\r\b\a\q\\"', r'echo "a\ ', 'echo ""',
+                     '""', '"" x', "echo 'abc", 'echo a"b c"d', 'echo a"b c" ', "echo a\x0bb", "\x0becho a", "echo a\x0b b",
+                     'echo "a" "b"', "echo 'a'\x0b", 'echo a""', 'echo ""a', "\t echo  a\t", 'mset a "1 2" b \'3\'', "mget a b"]:
+            with self.subTest(line=line):
+                pieces = [line.encode() + b"\r\n", encode("PING"), b"echo after\r\n"]
+                own, expected = (self.replies(server, [b"".join(pieces)]) for server in (self.server, self.reference))
+                self.assertEqual(own, expected)
+
+    def test_channels_in_transactions_get_the_replies_of_redis(self):
+        for commands in [[("SUBSCRIBE", "c"), ("SET", "a", 1), ("UNSUBSCRIBE", "c")], [("UNSUBSCRIBE",), ("GET", "a")],
+                         [("SUBSCRIBE", "c"), ("GET", "a"), ("PING",)], [("SUBSCRIBE",)]]:
+            with self.subTest(commands=commands):
+                pieces = b"".join(encode(*command) for command in [("MULTI",), *commands, ("EXEC",), ("GET", "a"), ("PING",)])
+                own, expected = (self.replies(server, [pieces]) for server in (self.server, self.reference))
                 self.assertEqual(own, expected)
 
     def test_too_many_arguments(self):

@@ -25,6 +25,8 @@ struct Batch {
   var request = Request()
   /// Where each command is in the arguments of the request.
   var parsed: [Range<Int>] = []
+  /// The words of commands that somebody has typed, and where their slices are in the arguments.
+  private var typed: [(first: Int, words: [[UInt8]])] = []
   var slots: [Slot] = []
   /// The shards that have something to do.
   var shards: [Int] = []
@@ -45,6 +47,7 @@ struct Batch {
     request.client = client
     request.now = now
     parsed.removeAll(keepingCapacity: true)
+    typed = []
     slots.removeAll(keepingCapacity: true)
     shards.removeAll(keepingCapacity: true)
     replies.removeAll(keepingCapacity: true)
@@ -68,12 +71,26 @@ struct Batch {
         position = begin
         return nil
       case .command: parsed.append(first..<request.arguments.count)
+      case .words(let words):
+        typed.append((first, words))
+        for _ in words { request.arguments.append(Request.Slice(start: 0, count: 0)) }
+        parsed.append(first..<request.arguments.count)
       case .nothing: continue
       case .incomplete: return nil
       case .failed(let reason): return reason
       }
     }
     return nil
+  }
+
+  /// Appends what was typed to the bytes of the request, which has those of all other commands by now.
+  mutating func placeTypedWords() {
+    for (first, words) in typed {
+      for (index, word) in words.enumerated() {
+        request.arguments[first + index] = Request.Slice(start: request.bytes.count, count: word.count)
+        request.bytes += word
+      }
+    }
   }
 
   /// Releases the bytes of a large request. Once all replies are merged.

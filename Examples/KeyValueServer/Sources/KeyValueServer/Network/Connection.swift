@@ -122,6 +122,7 @@ final class Connection {
       inputStart = position
       if inputStart == input.count { dropInput() }
     }
+    batch.placeTypedWords()
     for range in batch.parsed {
       worker.countCommand()
       dispatch(first: range.lowerBound, count: range.count)

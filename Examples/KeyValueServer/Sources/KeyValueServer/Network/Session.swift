@@ -80,12 +80,21 @@ extension Connection {
         let place = first + index
         route(.msetOne, first: place, count: 2, to: shard(of: place), combine: index == 1 ? .first : .more)
       }
+    case .everyShard where info.code == .flushall && !mayFlush(first, count):
+      batch.reply { $0.appendError(Refusal.syntax) }
     case .everyShard(let isSum):
       for shard in server.shards.indices {
         let combination: Batch.Combination = shard > 0 ? .more : isSum ? .sum : .first
         route(info.code, first: first, count: 1, to: shard, combine: combination)
       }
     }
+  }
+
+  /// Whether FLUSHALL or FLUSHDB has no argument that it does not know: it deletes everything. Both ways are the same here.
+  private func mayFlush(_ first: Int, _ count: Int) -> Bool {
+    if count == 1 { return true }
+    let call = Invocation(request: batch.request, command: Command(.flushall, first: first, count: count))
+    return count == 2 && ["SYNC", "ASYNC"].contains(call.word(1))
   }
 
   private func shard(of argument: Int) -> Int {

@@ -3,6 +3,8 @@ struct Parser {
   enum Outcome: Equatable {
     /// A command was appended to the request.
     case command
+    /// The words of a line, which is a command.
+    case words([[UInt8]])
     /// The end of the command has not been received yet.
     case incomplete
     /// An empty line or array, which is no command.
@@ -49,7 +51,7 @@ struct Parser {
   ) -> Outcome {
     guard position < input.count else { return .incomplete }
     if input[position] != UInt8(ascii: "*") {
-      return parseLine(input, from: start, at: &position, into: &arguments, &partial.place)
+      return parseLine(input, at: &position, &partial.place)
     }
     if partial.place.missing > 0 {
       return resume(input, from: start, at: &position, into: &arguments, &partial)
@@ -165,11 +167,10 @@ struct Parser {
     return .length(isNegative ? -value : value)
   }
 
-  /// Reads words on a line; one may be in quotation marks.
-  private func parseLine(
-    _ input: Span<UInt8>, from start: Int, at position: inout Int, into arguments: inout [Request.Slice],
-    _ place: inout Partial.Place
-  ) -> Outcome {
+  /// Reads words on a line.
+  private func parseLine(_ input: Span<UInt8>, at position: inout Int, _ place: inout Partial.Place)
+    -> Outcome
+  {
     var end = position + place.searched
     while end < input.count, input[end] != 10 { end += 1 }
     guard end < input.count else {
@@ -177,28 +178,10 @@ struct Parser {
       return end - position > Self.longestLine ? .failed("too big inline request") : .incomplete
     }
     place.searched = 0
-    defer { position = end + 1 }
-    let before = arguments.count
-    var index = position
-    while index < end {
-      let byte = input[index]
-      if byte == 32 || byte == 9 || byte == 13 {
-        index += 1
-        continue
-      }
-      let quote: UInt8? = byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") ? byte : nil
-      let first = quote == nil ? index : index + 1
-      index = first
-      if let quote {
-        while index < end, input[index] != quote { index += 1 }
-        if index == end { return .failed("unbalanced quotes in request") }
-      } else {
-        while index < end, ![9, 13, 32].contains(input[index]) { index += 1 }
-      }
-      arguments.append(Request.Slice(start: first - start, count: index - first))
-      if quote != nil { index += 1 }
-    }
-    return arguments.count == before ? .nothing : .command
+    var line = InlineCommand((position..<end).map { input[$0] })
+    position = end + 1
+    guard let words = line.words() else { return .failed("unbalanced quotes in request") }
+    return words.isEmpty ? .nothing : .words(words)
   }
 }
 

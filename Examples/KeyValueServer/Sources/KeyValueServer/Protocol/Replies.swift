@@ -1,3 +1,5 @@
+import Glibc
+
 /// The replies of the Redis protocol, appended to the output of a connection. What RESP3 spells otherwise is told its version.
 extension [UInt8] {
   mutating func appendOK() { append(contentsOf: "+OK\r\n".utf8) }
@@ -89,11 +91,13 @@ extension [UInt8] {
 }
 
 extension Double {
-  /// As Redis writes it: an integer without a point.
+  /// As Redis 7.0 writes it: an integer without a point, and otherwise 17 digits, which are enough to read the same number again.
   var redisText: String {
     if isInfinite { return self < 0 ? "-inf" : "inf" }
     if self == rounded(), magnitude < 1e17 { return String(Int(self)) }
-    return String(describing: self)
+    var text = [CChar](repeating: 0, count: 32)
+    let length = withVaList([self]) { vsnprintf(&text, text.count, "%.17g", $0) }
+    return String(decoding: text[..<Int(length)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }
 
