@@ -50,7 +50,10 @@ enum Answer: Sendable {
       buffer.writeImmutableBuffer(value)
     case .value(nil): buffer.writeStaticString("$-1")
     case .integer(let number): buffer.writeString(":\(number)")
-    case .error(let text): buffer.writeString("-ERR \(text)")
+    case .error(let text):
+      // The text may have what the client has sent, and must stay one line.
+      buffer.writeString("-ERR ")
+      buffer.writeBytes(text.utf8.lazy.map { $0 == 13 || $0 == 10 ? 32 : $0 })
     }
     buffer.writeStaticString("\r\n")
   }
