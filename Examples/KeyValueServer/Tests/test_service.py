@@ -357,6 +357,23 @@ class Limits(unittest.TestCase):
             self.assertTrue(until(lambda: other.call("PUBLISH", "news", b"m" * 1_000_000) == 0, 600))
             self.assertIn("does not read what it has subscribed to", server.log())
 
+    def test_a_message_for_many_takes_no_memory_for_each(self):
+        with Process() as server:
+            listeners, other = [server.connect() for _ in range(300)], server.connect()
+            for listener in listeners:
+                listener.call("SUBSCRIBE", "news")
+
+            def most_memory():
+                with open(f"/proc/{server.process.pid}/status") as file:
+                    return int(re.search(r"VmHWM:\s+(\d+) kB", file.read())[1]) << 10
+
+            before = most_memory()
+            self.assertEqual(other.call("PUBLISH", "news", b"m" * 200_000), 300)
+            # Sixty megabytes, if there were a copy for each at the same time.
+            self.assertLess(most_memory() - before, 20 << 20)
+            for listener in listeners:
+                self.assertEqual(len(listener.reply()[2]), 200_000)
+
     def test_messages_that_wait_for_the_end_of_a_batch_are_bounded(self):
         with Process() as server:
             other, own = server.connect(), server.connect()

@@ -56,9 +56,7 @@ final class DurableShard: Shard, DurableReactor {
   func unsubscribe(_ client: Int, from channels: [Key]) { send(.unsubscribe(client, channels)) }
 
   func expire(at now: Int64, _ completion: @escaping @Sendable (Bool) -> Void) {
-    ask(
-      { .expire(now, $0) },
-      completion: { result in if case .success(let hasMore) = result { completion(hasMore) } })
+    ask({ .expire(now, $0) }, completion: { completion((try? $0.get()) ?? false) })
   }
 
   func readCounts() -> KeyCounts? { withCurrentState { $0.counts } }

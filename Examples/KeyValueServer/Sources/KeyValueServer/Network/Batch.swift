@@ -18,7 +18,7 @@ struct Batch {
   }
 
   static let mostCommands = 1024
-  /// A larger command has a batch of its own, so that what is refused because of it is no other one.
+  /// A larger command has a batch of its own: if it is refused, no other one is.
   static let mostBytes = 1 << 20
   static let own = -1
 
@@ -52,7 +52,7 @@ struct Batch {
     shards.removeAll(keepingCapacity: true)
     replies.removeAll(keepingCapacity: true)
     ends.removeAll(keepingCapacity: true)
-    departures.removeAll(keepingCapacity: true)
+    departures = [:]
   }
 
   /// Parses as many commands as are there, and as belong into one batch; returns what is wrong with the next one, if it is.
@@ -114,8 +114,7 @@ struct Batch {
 
   /// Appends all replies in the order of the commands.
   ///
-  /// - Parameter messages: Those of channels that the connection has left. One that the batch has not left was left before, and its
-  ///   messages are dropped.
+  /// - Parameter messages: Those of channels that the connection has left: in this batch, or else before, and then they are dropped.
   mutating func merge(_ works: [Work?], _ messages: [Message], into output: inout [UInt8]) {
     if shards.isEmpty { return output.append(contentsOf: replies) }
     if shards.count == 1, ends.isEmpty, !hasCombinations, let work = works[shards[0]] {

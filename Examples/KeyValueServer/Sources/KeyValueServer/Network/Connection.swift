@@ -179,7 +179,7 @@ final class Connection {
   /// All replies are there.
   private func finish() {
     isRunning = false
-    // A client that has left a channel knows what comes from it, but no longer after the reply.
+    // After the reply that says that the client has left a channel, nothing may come from there.
     let last = pushed.isEmpty ? [] : pushed.filter { !session.channels.contains($0.channel) }
     batch.merge(works, last, into: &output)
     for shard in batch.shards { works[shard]?.reset() }

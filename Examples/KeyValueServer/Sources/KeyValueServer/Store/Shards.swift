@@ -7,7 +7,8 @@ protocol Shard: AnyObject, Sendable {
   func submit(_ work: Work)
   /// Forgets that a client has subscribed to channels. Any thread.
   func unsubscribe(_ client: Int, from channels: [Key])
-  /// Removes some of the keys whose time has come. Then calls `completion`, on any thread, with whether more may be due. Any thread.
+  /// Removes some of the keys whose time has come. Then calls `completion`, on any thread, with whether more may be due; that is false
+  /// if the shard has ended. Any thread.
   func expire(at now: Int64, _ completion: @escaping @Sendable (Bool) -> Void)
   /// What there was a moment ago; nil if that cannot be read. Any thread.
   func readCounts() -> KeyCounts?
@@ -64,9 +65,7 @@ final class ReactorShard: Shard, TurnObserving {
   func unsubscribe(_ client: Int, from channels: [Key]) { send(.unsubscribe(client, channels)) }
 
   func expire(at now: Int64, _ completion: @escaping @Sendable (Bool) -> Void) {
-    ask(
-      { .expire(now, $0) },
-      completion: { result in if case .success(let hasMore) = result { completion(hasMore) } })
+    ask({ .expire(now, $0) }, completion: { completion((try? $0.get()) ?? false) })
   }
 
   func reduce(into contents: inout ShardContents, mutation: Action) {
