@@ -27,7 +27,8 @@ struct AllocationTests {
       ("empty", none), ("just", none), ("ofTwo", none), ("ofThree", none), ("ofFour", none),
       // The array.
       ("from", one), ("concatOfKnown", one),
-      ("passedOn", none), ("observedOnce", none), ("observedFourTimes", none), ("observedDistinct", none), ("byAction", none),
+      ("passedOn", none), ("observedOnce", none), ("observedFourTimes", none), ("observedDistinct", none),
+      ("byAction", none),
       ("transformed", none), ("attached", none),
       // The reply, on a thread of Swift's pool: the allocator counts there with a delay.
       ("askedByTask", atMostOne),
