@@ -1,4 +1,5 @@
 import Dispatch
+import Synchronization
 import TestSupport
 import Testing
 
@@ -179,6 +180,51 @@ import struct ReactorRuntime.Warning
     #expect(hasEnded.wait())
   }
 
+  @Test func `a core without subscribers and middlewares does not observe its state`() {
+    let core = Core(state: Counting())
+    #expect(!core.reactor.isObserved)
+    for round in 1...3 {
+      let recorders = (0..<2).map { _ in Recorder(Counting.self) }
+      for recorder in recorders { core.add(subscriber: recorder, notifyOnQueue: updates.queue) }
+      core.fire(event: Add(number: 1))
+      core.remove(subscriber: recorders[0])
+      #expect(core.reactor.isObserved)
+      core.fire(event: Add(number: 2))
+      core.settle()
+      updates.drain()
+      #expect(recorders[1].counts == [2 * round - 2, 2 * round - 1, 2 * round])
+      core.remove(subscriber: recorders[1])
+      #expect(!core.reactor.isObserved)
+    }
+    let observing = Core(state: Counting(), middlewares: [Processing<Counting> { _, _ in }])
+    let recorder = Recorder(Counting.self)
+    observing.add(subscriber: recorder, notifyOnQueue: updates.queue)
+    observing.remove(subscriber: recorder)
+    #expect(observing.reactor.isObserved)
+  }
+
+  @Test func `subscribers that come and go on many threads get every event of their time`() {
+    let core = Core(state: Counting())
+    let queue = updates.queue
+    let hasRun = Threads.run(4) { _ in
+      for _ in 0..<200 {
+        let recorder = Recorder(Counting.self)
+        core.add(subscriber: recorder, notifyOnQueue: queue)
+        core.fire(event: Add(number: 1))
+        core.settle()
+        queue.sync {}
+        let counts = recorder.counts
+        // One after the other, from the state at the addition on; its own event among them.
+        if counts.count < 2 || counts != Array(counts[0]..<(counts[0] + counts.count)) {
+          Issue.record("missed an event: \(counts)")
+        }
+        core.remove(subscriber: recorder)
+      }
+    }
+    #expect(hasRun)
+    #expect(!core.reactor.isObserved)
+  }
+
   @Test func `fire waits while 65,536 events wait, and none is lost`() {
     let mayGoOn = Gate()
     let isBlocked = Gate()
@@ -211,6 +257,65 @@ import struct ReactorRuntime.Warning
     mayGoOn.open()
     #expect(hasFired.wait())
     #expect(Threads.yield { core.state.count == 66_001 })
+  }
+
+  @Test func `fire waits while 65,536 commands wait for one that blocks, and none is lost`() {
+    let core = Core(state: Counting())
+    let (isBlocked, mayGoOn) = (Gate(), Gate())
+    let executed = Executions()
+    core.fire(
+      command: Calling { _, _ in
+        isBlocked.open()
+        #expect(mayGoOn.wait())
+      })
+    #expect(isBlocked.wait())
+    let fired = Record<Int>()
+    let hasFired = Threads.start {
+      for number in 1...66_000 {
+        core.fire(command: executed)
+        if number.isMultiple(of: 1000) { fired.append(number) }
+      }
+    }
+    #expect(Threads.yield { fired.elements.last == 65_000 })
+    sleep(milliseconds: 50)
+    #expect(fired.elements.last == 65_000)
+    #expect(!hasFired.isOpen)
+    // Events do not wait for commands.
+    core.fire(event: Add(number: 1))
+    #expect(Threads.yield { core.state.numbers == [1] })
+    mayGoOn.open()
+    #expect(hasFired.wait())
+    #expect(Threads.yield { executed.count.load(ordering: .relaxed) == 66_000 })
+  }
+
+  /// Counts how often it is executed.
+  private final class Executions: Command {
+    let count = Atomic(0)
+
+    func execute(state: Counting, core: Core<Counting>) { count.add(1, ordering: .relaxed) }
+  }
+
+  @Test func `a command that fires commands never waits, and what exceeds the bound is reported`() {
+    let core = Core(state: Counting())
+    let executed = Executions()
+    let lost = Atomic(0)
+    let before = Hooks.defaultFailureHandler
+    Hooks.defaultFailureHandler = { failure in
+      if failure.action is Executions { lost.add(1, ordering: .relaxed) } else { before(failure) }
+    }
+    defer { Hooks.defaultFailureHandler = before }
+    let hasFired = Gate()
+    core.fire(
+      command: Calling { _, core in
+        for _ in 0..<140_000 { core.fire(command: executed) }
+        hasFired.open()
+      })
+    #expect(hasFired.wait())
+    #expect(
+      Threads.yield {
+        executed.count.load(ordering: .relaxed) + lost.load(ordering: .relaxed) == 140_000
+      })
+    #expect(lost.load(ordering: .relaxed) == 140_000 - 2 * 65_536)
   }
 
   #if DEBUG

@@ -30,6 +30,10 @@ public struct Failure: Sendable, CustomStringConvertible {
   /// The action that was not delivered, or the one whose stream this is about; nil if there is none.
   public let action: (any Sendable)?
 
+  package init(reactor: String, cause: Cause, action: (any Sendable)?) {
+    (self.reactor, self.cause, self.action) = (reactor, cause, action)
+  }
+
   /// The reason for which an action, mutation or state was not delivered; nil for a stream that failed or ended.
   public var sendError: SendError? {
     switch cause {

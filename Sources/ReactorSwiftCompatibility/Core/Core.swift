@@ -14,6 +14,7 @@ import ReactorRuntime
 public final class Core<StateType: State>: Sendable {
   @usableFromInline let reactor: CoreReactor<StateType>
   let table = SubscriberTable<StateType>()
+  private let commandRoom = CommandRoom()
   /// Runs the commands.
   private let commands = DispatchQueue(label: "reactor.core.commands", qos: .userInitiated)
   /// Updates the subscribers that were added without a queue.
@@ -49,12 +50,24 @@ extension Core {
   @inline(never)
   public func fire(event: any Event) { reactor.send(.event(event)) }
 
-  /// Fires a command: it gets the state after all that was fired before. If there is no room, this does what
-  /// ``fire(event:)`` does. Any thread.
+  /// Fires a command: it gets the state after all that was fired before. Any thread.
+  ///
+  /// Up to 65,536 commands wait until those before them have been executed. If there is no room, this waits. Inside of a command,
+  /// an update or a middleware it does not wait; there up to 65,536 further ones are kept, and what exceeds that is reported as
+  /// ``fire(event:)`` says.
   public func fire<C: Command>(command: C) where C.StateType == StateType {
+    guard let place = commandRoom.takePlace(limit: CoreReactor<StateType>.capacity) else {
+      return Hooks.defaultFailureHandler(
+        Failure(
+          reactor: String(reflecting: CoreReactor<StateType>.self), cause: .actionNotDelivered(.full),
+          action: command))
+    }
     reactor.send(
       .command { [self] state in
-        commands.async { UserCode.run { command.execute(state: state, core: self) } }
+        commands.async {
+          place.giveBack()
+          UserCode.run { command.execute(state: state, core: self) }
+        }
       })
   }
 }
@@ -78,7 +91,7 @@ extension Core {
     let subscription = Subscription<StateType>(
       subscriber: subscriber, selector: selector, notifyQueue: queue ?? updates)
     guard let registration = table.add(subscription, of: subscriber) else { return }
-    reactor.ensureObserved()
+    reactor.expectRegistration()
     reactor.send(.add(registration))
   }
 

@@ -1,7 +1,6 @@
 import Dispatch
 import ReactorCore
 import ReactorRuntime
-import Synchronization
 
 /// What a core's reactor is sent.
 @usableFromInline
@@ -30,7 +29,14 @@ final class CoreReactor<StateType: State>: ReactorRuntime.Reactor {
   @usableFromInline let hasAudience: OwnerIsolated<Bool>
   private let audience: OwnerIsolated<Audience<StateType>>
   private let table: SubscriberTable<StateType>
-  private let isObserved = Atomic(false)
+  /// The observer of the state that calls ``notify(of:)``.
+  private struct Observation: Sendable {
+    var subscription: (any Disposable)?
+    /// How many registrations were announced and have not arrived.
+    var expected = 0
+  }
+
+  private let observation = SystemMutex(Observation())
 
   init(_ state: StateType, _ middlewares: [Middlewares<StateType>], _ table: SubscriberTable<StateType>) {
     let loop: Loop
@@ -41,7 +47,8 @@ final class CoreReactor<StateType: State>: ReactorRuntime.Reactor {
     audience = OwnerIsolated(Audience(middlewares: middlewares))
     hasAudience = OwnerIsolated(!middlewares.isEmpty)
     self.table = table
-    if !middlewares.isEmpty { ensureObserved() }
+    // This one never arrives, so that middlewares are called to the end.
+    if !middlewares.isEmpty { expectRegistration() }
   }
 
   @inlinable
@@ -71,26 +78,47 @@ final class CoreReactor<StateType: State>: ReactorRuntime.Reactor {
     case .event: break
     case .command(let start): start(currentState)
     case .add(let registration):
+      observation.withLock { $0.expected -= 1 }
+      if !registration.isRemoved { audience.value.registrations.append(registration) }
       sweep()
-      if registration.isRemoved { break }
-      audience.value.registrations.append(registration)
-      hasAudience.value = true
-      registration.notify(of: currentState, in: table)
+      if !registration.isRemoved { registration.notify(of: currentState, in: table) }
     case .remove(let departure):
       sweep()
       departure.follow()
     }
   }
 
-  /// Makes sure that ``notify(of:)`` is called after each event that is sent from now on. Any thread.
+  /// Makes sure that ``notify(of:)`` is called after each event that is sent from now on, until the registration that is sent
+  /// next has arrived and the audience is empty again. Any thread.
   ///
-  /// Threads that do this at once may observe twice. That does no harm, since the first call for an event takes the event.
-  func ensureObserved() {
-    if isObserved.load(ordering: .acquiring) { return }
-    // Not a reference: the observer belongs to the runtime, and so to this. While the owner calls it, the reactor is alive.
-    state.subscribe(onNext: { [unowned self] state in notify(of: state) })
-    // After the subscription, so that a thread that finds it set need not wait for another one.
-    isObserved.store(true, ordering: .releasing)
+  /// Threads that do this at once may observe twice for a moment. That does no harm, since the first call for an event takes
+  /// the event.
+  func expectRegistration() {
+    let isObserved = observation.withLock { observation in
+      observation.expected += 1
+      return observation.subscription != nil
+    }
+    if isObserved { return }
+    // Not under the lock, since this may wait for the owner, who takes it. Not a reference: the observer belongs to the runtime,
+    // and so to this. While the owner calls it, the reactor is alive.
+    let subscription = state.subscribe(onNext: { [unowned self] state in notify(of: state) })
+    let isKept = observation.withLock { observation in
+      if observation.subscription != nil { return false }
+      observation.subscription = subscription
+      return true
+    }
+    if !isKept { subscription.dispose() }
+  }
+
+  /// Whether the state is observed. Any thread.
+  var isObserved: Bool { observation.withLock { $0.subscription != nil } }
+
+  /// Ends the observation, unless a registration is on its way. The owner, when nobody is left to notify.
+  private func endObservation() {
+    let subscription = observation.withLock { observation in
+      observation.expected == 0 ? observation.subscription.take() : nil
+    }
+    subscription?.dispose()
   }
 
   /// Updates the subscribers, then calls the middlewares. The owner, after each event.
@@ -111,6 +139,7 @@ final class CoreReactor<StateType: State>: ReactorRuntime.Reactor {
   private func sweep() {
     audience.value.registrations.removeAll { $0.isRemoved }
     hasAudience.value = !audience.value.middlewares.isEmpty || !audience.value.registrations.isEmpty
+    if !hasAudience.value { endObservation() }
   }
 }
 
