@@ -40,10 +40,13 @@
       of declaration: StructDeclSyntax, _ access: String, in context: some MacroExpansionContext
     ) -> [DeclSyntax] {
       var (adoptions, announcements) = collectStatements(of: declaration.memberBlock.members, in: context)
-      if !announcements.isEmpty {
-        announcements.insert(
-          "let _$changes = ReactorObservation.ObservableStateChanges(_$observationRegistrar, from: old._$observationRegistrar)",
-          at: 0)
+      if announcements.contains(where: { $0.contains("_$changes") }) {
+        // Where none of the conditions holds, nothing else uses them, and the compiler would warn.
+        let isUsed = announcements.contains { $0.hasPrefix("#") } ? ["_ = _$changes"] : []
+        announcements =
+          [
+            "let _$changes = ReactorObservation.ObservableStateChanges(_$observationRegistrar, from: old._$observationRegistrar)"
+          ] + isUsed + announcements
       }
       return [
         "\(raw: access)var _$observationRegistrar = ReactorObservation.ObservableStateRegistrar()",

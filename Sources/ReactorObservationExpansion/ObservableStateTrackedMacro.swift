@@ -85,8 +85,12 @@
       }
       let annotation = type.map { ": ReactorObservation._$ObservedValue<\($0)>" } ?? ""
       var value = ""
-      if let initializer = binding.initializer {
-        value = " = ReactorObservation._$ObservedValue(\(initializer.value.trimmed))"
+      if let initializer = binding.initializer?.value.trimmed {
+        // Those are expressions where they are the whole initial value, or that of a closure, and not as an argument.
+        let isStatement = initializer.is(IfExprSyntax.self) || initializer.is(SwitchExprSyntax.self)
+        let head = type.map { "{ () -> \($0) in" } ?? "{"
+        let argument = isStatement ? "\(head) \(initializer) }()" : "\(initializer)"
+        value = " = ReactorObservation._$ObservedValue(\(argument))"
       } else if binding.isNilByDefault {
         value = " = ReactorObservation._$ObservedValue(nil)"
       }

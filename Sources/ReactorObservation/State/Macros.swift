@@ -49,4 +49,14 @@
   @attached(member)
   public macro ObservableState() =
     #externalMacro(module: "ReactorObservationMacros", type: "ObservableStateMacro")
+
+  /// Not available: see the message.
+  @available(
+    *, unavailable,
+    message:
+      "@ObservableStateIgnored needs a toolchain that contains SwiftSyntax (usr/lib/swift/host), or the package trait SwiftSyntax of swift-reactor-runtime"
+  )
+  @attached(accessor, names: named(willSet))
+  public macro ObservableStateIgnored() =
+    #externalMacro(module: "ReactorObservationMacros", type: "ObservableStateIgnoredMacro")
 #endif

@@ -106,6 +106,18 @@
       ),
       ("public var count = 0", "private var _count = ReactorObservation._$ObservedValue(0)"),
       ("private var secret = 0", "private var _secret = ReactorObservation._$ObservedValue(0)"),
+      (
+        "var level: Int = if isOn { 1 } else { 2 }",
+        "private var _level: ReactorObservation._$ObservedValue<Int> = ReactorObservation._$ObservedValue({ () -> Int in if isOn { 1 } else { 2 } }())"
+      ),
+      (
+        "var title: String! = switch 1 { default: nil }",
+        "private var _title: ReactorObservation._$ObservedValue<String?> = ReactorObservation._$ObservedValue({ () -> String? in switch 1 { default: nil } }())"
+      ),
+      (
+        "var level = if isOn { 1 } else { 2 }",
+        "private var _level = ReactorObservation._$ObservedValue({ if isOn { 1 } else { 2 } }())"
+      ),
       ("var `default` = 0", "private var _default = ReactorObservation._$ObservedValue(0)"),
     ]) func `the storage has the type and the value of the property`(property: String, storage: String) {
       let expansion = Expansion(of: "@ObservableState struct State {\n  \(property)\n}")
@@ -168,6 +180,20 @@
           "if _$changes.contains(_b, old._b) {", "_$observationRegistrar._$announce(self, keyPath: \\Self.b)",
           "}", "#endif",
         ])
+    }
+
+    @Test(arguments: [
+      "#if A\n  let id = 0\n  #endif", "let id = 0", "#if A\n  #else\n  func f() {}\n  #endif",
+    ]) func `changes are not computed where nothing is announced`(member: String) {
+      let expansion = Expansion(of: "@ObservableState struct State {\n  \(member)\n}")
+      #expect(!expansion.text.contains("_$changes"))
+    }
+
+    @Test func `changes are used whatever the conditions are`() {
+      let expansion = Expansion(of: "@ObservableState struct State {\n  #if A\n  var a = 0\n  #endif\n}")
+      #expect(expansion.text.contains("_ = _$changes\n"))
+      let plain = Expansion(of: "@ObservableState struct State {\n  var a = 0\n}")
+      #expect(!plain.text.contains("_ = _$changes\n"))
     }
 
     @Test(arguments: [

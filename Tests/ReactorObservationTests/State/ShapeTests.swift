@@ -126,6 +126,26 @@
       #expect(Constants()._$id != Constants()._$id)
     }
 
+    @ObservableState struct Chosen {
+      var level: Int = if isLarge { 10 } else { 1 }
+      var name: String? =
+        switch isLarge {
+        case true: "large"
+        case false: nil
+        }
+      var scale = if isLarge { 2.0 } else { 0.5 }
+      static let isLarge = true
+      #if NEVER
+        let unused = 0
+      #endif
+    }
+
+    @Test func `an initial value may be a condition`() {
+      var state = Chosen()
+      #expect(state.level == 10 && state.name == "large" && state.scale == 2)
+      #expect(Tracking.announces({ state.level = 3 }, to: { _ = state.level }))
+    }
+
     @ObservableState struct Initialized {
       var count: Int
       var double: Int
