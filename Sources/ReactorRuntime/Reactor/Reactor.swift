@@ -199,7 +199,8 @@ extension Reactor {
   }
 
   /// The stream of states: the newest one at the subscription, if there is one, then the state after each mutation, even
-  /// if it is equal to the one before. It never ends, not even with the reactor, which it does not retain.
+  /// if it is equal to the one before. It does not retain the reactor, and does not end with it. It completes only if the
+  /// stream that a transform returned ends or fails; later observers then get the newest state and the completion.
   ///
   /// The owner of the reactor calls the observers, in the order in which they subscribed, after ``currentState`` has
   /// changed. On placement ``Placement/caller`` an idle reactor calls a new observer before the subscription returns; on

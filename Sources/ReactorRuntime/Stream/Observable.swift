@@ -50,7 +50,8 @@ public struct Observable<Element: Sendable>: ObservableType {
   @inlinable
   func isIdentical(to other: Observable) -> Bool {
     if case .stream(_, let mine?) = source, case .stream(_, let its?) = other.source {
-      mine === its
+      // A list of streams is no identity: it is there for `concat`.
+      mine === its && !(mine is Concatenation<Element>)
     } else {
       false
     }
@@ -273,6 +274,25 @@ extension Observable {
   @inlinable
   public static func from(optional element: Element?) -> Observable {
     if let element { .just(element) } else { .empty() }
+  }
+}
+
+/// Streams under the names of ``Observable``, where a stream of any type is expected: `concat([.just(a), single])`.
+extension ObservableConvertibleType {
+  /// Returns ``Observable/just(_:)``.
+  @_disfavoredOverload
+  public static func just<Value>(_ element: Value) -> Self where Self == Observable<Value> {
+    Observable(.one(element))
+  }
+
+  /// Returns ``Observable/empty()``.
+  @_disfavoredOverload
+  public static func empty<Value>() -> Self where Self == Observable<Value> { Observable(.none) }
+
+  /// Returns ``Observable/error(_:)``.
+  @_disfavoredOverload
+  public static func error<Value>(_ error: any Error) -> Self where Self == Observable<Value> {
+    Observable(.failure(error))
   }
 }
 

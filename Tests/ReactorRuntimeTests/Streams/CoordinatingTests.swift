@@ -46,6 +46,28 @@ import Testing
         == ["next(1)", "next(2)", "next(3)", "completed"])
   }
 
+  @Test func `no selector is called after the result has ended`() {
+    let five = Observable<Int>.create { observer in
+      for number in 0..<5 { observer.onNext(number) }
+      return Disposables.create()
+    }
+    let calls = Record<String>()
+    func failing(_ name: String) -> @Sendable (Int) -> Observable<Int> {
+      { _ in
+        calls.append(name)
+        return .error(TestFailure())
+      }
+    }
+    let streams = [
+      five.concatMap(failing("concatMap")), five.flatMap(failing("flatMap")),
+      five.flatMapFirst(failing("flatMapFirst")), five.flatMapLatest(failing("flatMapLatest")),
+      five.map(failing("map")).merge(maxConcurrent: 2).take(1),
+    ]
+    for stream in streams { #expect(events(of: stream) == ["error(failure)"]) }
+    #expect(
+      calls.elements.filter { $0 != "map" } == ["concatMap", "flatMap", "flatMapFirst", "flatMapLatest"])
+  }
+
   @Test func `a failure ends all, also one of the selector`() {
     let subscription = record.observe(
       outer.stream.concatMap { [feeds] in

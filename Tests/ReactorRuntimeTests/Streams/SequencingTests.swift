@@ -79,6 +79,60 @@ import Testing
     #expect(sum.elements == [count])
   }
 
+  @Test func `streams that are appended one by one take no more stack than one, and time in proportion`() {
+    let one = Observable<Int>.create { observer in
+      observer.onNext(1)
+      observer.onCompleted()
+      return Disposables.create()
+    }
+    // The test's threads have small stacks.
+    let hasEnded = Threads.start {
+      for isNestedLeft in [true, false] {
+        let count = isNestedLeft ? 10_000 : 200
+        var joined = Observable<Int>.empty()
+        for _ in 0..<count { joined = isNestedLeft ? joined.concat(one) : one.concat(joined) }
+        let copy = joined
+        let sum = Record<Int>()
+        for stream in [joined, copy] {
+          stream.scan(0) { $0 + $1 }.filter { $0 == count }.subscribe(onNext: { sum.append($0) })
+        }
+        #expect(sum.elements == [count, count])
+      }
+    }
+    #expect(hasEnded.wait(seconds: 60))
+  }
+
+  @Test func `a stream of concat that is appended to stays as it is`() {
+    let feeds = (0..<4).map { _ in Feed<Int>() }
+    let base = feeds[0].stream.concat(feeds[1].stream)
+    let (left, right) = (base.concat(feeds[2].stream), base.concat(feeds[3].stream))
+    let (plain, record) = (Record<String>(), Record<String>())
+    _ = plain.observe(base)
+    _ = record.observe(left.concat(right))
+    for feed in feeds { feed.complete() }
+    #expect(plain.elements == ["completed"])
+    #expect(feeds.map(\.totalSubscriptions) == [3, 2, 1, 0])
+    feeds[0].next(1)
+    feeds[0].complete()
+    feeds[1].complete()
+    feeds[3].next(2)
+    feeds[3].complete()
+    #expect(record.elements == ["next(1)", "next(2)", "completed"])
+  }
+
+  @Test func `what was appended to a stream is released with the result`() {
+    let lifetimes = Lifetimes()
+    let feed = Feed<Int>()
+    let base = feed.stream.concat(feed.stream)
+    do {
+      let tracked = lifetimes.track()
+      let longer = base.concat(feed.stream.map { $0 + (tracked.value == 0 ? 0 : 1) })
+      withExtendedLifetime(longer) {}
+    }
+    #expect(lifetimes.alive == 0)
+    withExtendedLifetime(base) {}
+  }
+
   @Test func `a stream that completes on another thread during its subscription is followed by the next`() {
     let elsewhere = Observable<Int>.create { observer in
       let ended = Threads.start {

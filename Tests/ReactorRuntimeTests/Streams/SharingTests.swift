@@ -149,6 +149,57 @@ import Testing
     #expect(record.elements == ["disposed"])
   }
 
+  @Test func `the next shared subscription begins when the one before was disposed of`() {
+    for replay in [0, 1] {
+      let log = Record<String>()
+      let (isEnding, mayEnd) = (Gate(), Gate())
+      let source = Observable<Int>.create { observer in
+        log.append("begin")
+        observer.onNext(1)
+        return Disposables.create {
+          isEnding.open()
+          if log.elements.count == 1 { #expect(mayEnd.wait()) }
+          log.append("end")
+        }
+      }
+      let shared = source.share(replay: replay)
+      let first = shared.subscribe()
+      let hasEnded = Threads.start { first.dispose() }
+      #expect(isEnding.wait())
+      let record = Record<String>()
+      let second = note(shared, in: record)
+      #expect(log.elements == ["begin"])
+      mayEnd.open()
+      #expect(hasEnded.wait())
+      #expect(log.elements == ["begin", "end", "begin"])
+      #expect(record.elements == ["1"])
+      second.dispose()
+      #expect(log.elements == ["begin", "end", "begin", "end"])
+    }
+  }
+
+  @Test func `an observer that leaves before its shared subscription begins begins none`() {
+    let log = Record<String>()
+    let (isEnding, mayEnd) = (Gate(), Gate())
+    let source = Observable<Int>.create { _ in
+      log.append("begin")
+      return Disposables.create {
+        isEnding.open()
+        #expect(mayEnd.wait())
+      }
+    }
+    let shared = source.share()
+    let first = shared.subscribe()
+    let hasEnded = Threads.start { first.dispose() }
+    #expect(isEnding.wait())
+    shared.subscribe().dispose()
+    mayEnd.open()
+    #expect(hasEnded.wait())
+    #expect(log.elements == ["begin"])
+    _ = shared.subscribe()
+    #expect(log.elements == ["begin", "begin"])
+  }
+
   @Test func `publish subscribes once, at the connection`() {
     let source = Source()
     let published = source.stream.publish()

@@ -132,6 +132,19 @@ import Testing
     withExtendedLifetime(first) { #expect(lifetimes.alive == 1) }
   }
 
+  @Test func `an event that an observer brings to a subject comes after the running delivery`() {
+    let subject = PublishSubject<String>()
+    let record = Record<String>()
+    let subscription = subject.flatMapLatest { Observable.of($0 + "1", $0 + "2") }
+      .subscribe(onNext: { element in
+        record.append(element)
+        if element == "a1" { subject.onNext("b") }
+      })
+    subject.onNext("a")
+    #expect(record.elements == ["a1", "a2", "b1", "b2"])
+    subscription.dispose()
+  }
+
   @Test func `long streams take turns without a deep stack`() {
     let count = 100_000
     let sum = Record<Int>()

@@ -103,6 +103,21 @@ import Testing
     subscription.dispose()
   }
 
+  @Test func `skip sends no completion before the first element of the other stream, as in RxSwift`() {
+    let source = Feed<Int>()
+    let signal = Feed<Int>()
+    let record = Record<String>()
+    let subscription = record.observe(source.stream.skip(until: signal.stream))
+    source.complete()
+    #expect(signal.subscriptions + source.subscriptions == 0)
+    signal.next(0)
+    #expect(record.elements == [])
+    subscription.dispose()
+    #expect(events(of: Observable.just(1).skip(until: signal.stream)) == [])
+    #expect(events(of: Observable<Int>.error(TestFailure()).skip(until: signal.stream)) == ["error(failure)"])
+    #expect(signal.subscriptions == 0)
+  }
+
   @Test func `skip ignores the other stream after its first element`() {
     let source = Feed<Int>()
     // All events come before there is a subscription to dispose of.

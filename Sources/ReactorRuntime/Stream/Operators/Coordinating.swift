@@ -37,6 +37,7 @@ extension ObservableType {
       coordinator.run(source) { event in
         switch event {
         case .next(let element):
+          if coordinator.serialized.sink.isOver { return }
           do { coordinator.submit(.stream(try selector(element).asObservable())) } catch {
             coordinator.serialized.on(.error(error))
           }
@@ -76,6 +77,23 @@ extension ObservableType {
       }
       coordinator.submit(.start)
       return coordinator.serialized.sink
+    }
+  }
+}
+
+extension ObservableType {
+  /// As the other `retry(when:)`, for errors of one type: `retry(when: { (errors: Observable<NetworkError>) in … })`. An error of
+  /// another type is the failure of the handler's stream of errors.
+  @_disfavoredOverload
+  public func retry<Failure: Error, Trigger: ObservableConvertibleType>(
+    when notificationHandler: @escaping @Sendable (Observable<Failure>) -> Trigger
+  ) -> Observable<Element> {
+    retry { (errors: Observable<any Error>) in
+      notificationHandler(
+        errors.map { error in
+          guard let error = error as? Failure else { throw error }
+          return error
+        })
     }
   }
 }

@@ -17,9 +17,15 @@ extension ObservableType {
   }
 
   /// Sends this stream, then `second` when this stream has completed and its subscription was disposed of.
+  ///
+  /// - Complexity: O(1), also for a result of `concat`. So a list of streams may be joined one by one.
   @inlinable
   public func concat(_ second: some ObservableConvertibleType<Element>) -> Observable<Element> {
-    Observable.concat([asObservable(), second.asObservable()])
+    let first = asObservable()
+    if let list = first.concatenation {
+      return Concatenation(after: list, [second.asObservable()]).stream
+    }
+    return Observable.concat([first, second.asObservable()])
   }
 }
 
@@ -38,11 +44,26 @@ extension Observable {
     let streams = Array(sources)
     if let joined = Observable.joined(streams) { return joined }
     if streams.count == 1 { return streams[0] }
-    return SequentialSubscription.stream(streams[0], from: 1) { index, event in
-      guard event.isCompleted, index < streams.count else { return nil }
-      defer { index += 1 }
-      return streams[index]
-    }
+    return Concatenation(after: nil, streams).stream
+  }
+
+  /// The streams that this one sends, if it is a result of `concat`.
+  @inlinable
+  var concatenation: Concatenation<Element>? {
+    if case .stream(_, let identity?) = source { identity as? Concatenation<Element> } else { nil }
+  }
+
+  /// As the function that takes an array of observables, with streams of several types, such as ``MainObservable`` and
+  /// ``Single``.
+  @_disfavoredOverload
+  public static func concat(_ sources: [any ObservableConvertibleType<Element>]) -> Observable<Element> {
+    Observable.concat(sources.map { $0.asObservable() })
+  }
+
+  /// As the function that takes observables, with streams of several types, such as ``MainObservable`` and ``Single``.
+  @_disfavoredOverload
+  public static func concat(_ sources: any ObservableConvertibleType<Element>...) -> Observable<Element> {
+    Observable.concat(sources.map { $0.asObservable() })
   }
 
   /// Returns the streams one after the other as a value, if they are immediate and have at most four elements.
@@ -73,6 +94,69 @@ extension Observable {
     guard let third else { return Observable(.two(first, second)) }
     guard let fourth else { return Observable(.three(first, second, third)) }
     return Observable(.four(first, second, third, fourth))
+  }
+}
+
+/// The streams of a `concat`. It is the identity of the result, by which a further `concat` finds it and appends to it, and
+/// a subscription finds those in it. So however they are nested, their streams are subscribed to as one list.
+@usableFromInline
+final class Concatenation<Element: Sendable>: @unchecked Sendable {
+  // Unchecked: `head` is constant until the last reference is gone.
+
+  /// What comes before `streams`.
+  private var head: Concatenation?
+  private let streams: [Observable<Element>]
+  private let isFlat: Bool
+
+  @usableFromInline
+  init(after head: Concatenation?, _ streams: [Observable<Element>]) {
+    self.head = head
+    self.streams = streams
+    isFlat = head == nil && !streams.contains { $0.concatenation != nil }
+  }
+
+  deinit {
+    // One after the other: a list that was appended to very often would overflow the stack.
+    var next = head.take()
+    while isKnownUniquelyReferenced(&next) { next = next?.head.take() }
+  }
+
+  @inlinable
+  var stream: Observable<Element> {
+    Observable(identity: self) { [self] observer in EmissionQueue.join { run(observer) } }
+  }
+
+  @inlinable
+  func run(_ observer: AnyObserver<Element>) -> any Disposable {
+    let streams = flattened
+    return SequentialSubscription.start(streams[0], from: 1, observer) { index, event in
+      guard event.isCompleted, index < streams.count else { return nil }
+      defer { index += 1 }
+      return streams[index]
+    }
+  }
+
+  /// The streams of this and of the lists in it, in their order; at least one. O(n) in their number.
+  @usableFromInline
+  var flattened: [Observable<Element>] {
+    if isFlat { return streams }
+    // From the end: the lists that are not done, and how many streams each has left.
+    var lists = [(list: self, left: streams.count)]
+    var reversed: [Observable<Element>] = []
+    while let (list, left) = lists.popLast() {
+      if left == 0 {
+        if let head = list.head { lists.append((head, head.streams.count)) }
+        continue
+      }
+      if left > 1 || list.head != nil { lists.append((list, left - 1)) }
+      let stream = list.streams[left - 1]
+      if let inner = stream.concatenation {
+        lists.append((inner, inner.streams.count))
+      } else {
+        reversed.append(stream)
+      }
+    }
+    return reversed.reversed()
   }
 }
 
@@ -172,14 +256,21 @@ final class SequentialSubscription<Element: Sendable, Position: Sendable>: Sink<
   static func stream(
     _ first: Observable<Element>, from position: Position, endsFirst: Bool = true, follow: @escaping Follow
   ) -> Observable<Element> {
-    .joining { observer in
-      let subscription = SequentialSubscription(observer, position, endsFirst: endsFirst, follow)
-      subscription.hold(subscription.current)
-      // Relaxed: no other thread knows the object yet.
-      subscription.turns.store(1, ordering: .relaxed)
-      subscription.runLoop(from: first)
-      return subscription
-    }
+    .joining { observer in start(first, from: position, endsFirst: endsFirst, observer, follow: follow) }
+  }
+
+  /// Starts a subscription of such a stream. Called where the streams take turns.
+  @inlinable
+  static func start(
+    _ first: Observable<Element>, from position: Position, endsFirst: Bool = true,
+    _ observer: AnyObserver<Element>, follow: @escaping Follow
+  ) -> any Disposable {
+    let subscription = SequentialSubscription(observer, position, endsFirst: endsFirst, follow)
+    subscription.hold(subscription.current)
+    // Relaxed: no other thread knows the object yet.
+    subscription.turns.store(1, ordering: .relaxed)
+    subscription.runLoop(from: first)
+    return subscription
   }
 
   /// Notes that the current stream has ended, and runs the loop unless that is running.

@@ -3,7 +3,7 @@ import ReactorCore
 /// One subscription of a source for many observers.
 extension ObservableType {
   /// Shares one subscription of this stream among all observers. It begins with the first observer and ends
-  /// with the last.
+  /// with the last. While one is being disposed of, the next one waits, and then begins on the thread that has done that.
   ///
   /// - Parameters:
   ///   - replay: How many of the last elements each further observer receives first.
@@ -84,6 +84,15 @@ final class Multicast<Element: Sendable>: Sendable {
     var isConnected = false
     /// How many observers that connection has that count.
     var counted = 0
+    /// How many earlier connections are being disposed of.
+    var endings = 0
+    /// Whether that connection begins when these have ended.
+    var beginsLater = false
+
+    /// Forgets the connection.
+    mutating func reset() {
+      (connection, isConnected, counted, beginsLater) = (nil, false, 0, false)
+    }
   }
 
   private let source: Observable<Element>
@@ -114,7 +123,7 @@ final class Multicast<Element: Sendable>: Sendable {
     if isFirst, connection.subject.stopEvent == nil { connect(connection) }
     return Disposables.create { [self] in
       subscription.dispose()
-      if leave(connection) { connection.subscription.dispose() }
+      if leave(connection) { finish(connection) }
     }
   }
 
@@ -141,18 +150,25 @@ final class Multicast<Element: Sendable>: Sendable {
       guard state.connection === connection else { return false }
       state.counted -= 1
       if state.counted > 0 { return false }
-      state = State()
+      state.reset()
+      state.endings += 1
       return true
     }
   }
 
+  /// Begins a connection, unless it has begun; after those that are being disposed of, so that the source has one subscription
+  /// at a time.
   private func connect(_ connection: Connection) {
     let isMine = state.withLock { state in
       guard state.connection === connection, !state.isConnected else { return false }
-      state.isConnected = true
-      return true
+      state.beginsLater = state.endings > 0
+      state.isConnected = !state.beginsLater
+      return state.isConnected
     }
-    guard isMine else { return }
+    if isMine { begin(connection) }
+  }
+
+  private func begin(_ connection: Connection) {
     let subscription = source.run(
       AnyObserver { [self] event in
         if connection.subscription.isDisposed { return }
@@ -165,14 +181,29 @@ final class Multicast<Element: Sendable>: Sendable {
   }
 
   private func end(_ connection: Connection) {
-    close(connection)
+    state.withLock { state in
+      if state.connection === connection { state.reset() }
+      state.endings += 1
+    }
+    finish(connection)
+  }
+
+  /// Disposes of a connection that was counted as one that ends, and begins the one that has waited for that.
+  private func finish(_ connection: Connection) {
     connection.subscription.dispose()
+    let next: Connection? = state.withLock { state in
+      state.endings -= 1
+      guard state.endings == 0, state.beginsLater else { return nil }
+      (state.isConnected, state.beginsLater) = (true, false)
+      return state.connection
+    }
+    if let next { begin(next) }
   }
 
   private func close(_ connection: Connection) {
     state.withLock { state in
       // The caller retains the connection, so no object of a user is destroyed under the lock.
-      if state.connection === connection { state = State() }
+      if state.connection === connection { state.reset() }
     }
   }
 }

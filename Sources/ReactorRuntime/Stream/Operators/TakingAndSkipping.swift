@@ -96,7 +96,8 @@ extension ObservableType {
   }
 
   /// Leaves out the elements that come before `other` has sent one. Fails if either stream fails, `other`
-  /// only before its first element. Completes with this stream.
+  /// only before its first element. Completes with this stream, if `other` has sent an element by then; otherwise nothing is
+  /// sent, as in RxSwift.
   @inlinable
   public func skip(until other: some ObservableConvertibleType) -> Observable<Element> {
     let source = asObservable()
@@ -106,7 +107,14 @@ extension ObservableType {
       let hasStarted = OneWayFlag()
       serialized.sources.insert(
         source.run(
-          AnyObserver { event in if event.isStopEvent || hasStarted.isSet { serialized.on(event) } }))
+          AnyObserver { event in
+            if event.error != nil || hasStarted.isSet {
+              serialized.on(event)
+            } else if event.isCompleted {
+              serialized.sink.dispose()
+            }
+          }))
+      if serialized.sink.isOver { return serialized.sink }
       let waiting = SingleAssignmentDisposable()
       serialized.sources.insert(waiting)
       waiting.hold(
