@@ -1,6 +1,15 @@
 import ReactorRuntime
 
-// Spellings of RxSwift 5 that RxSwift 6 has deprecated, and that code for ReactorKit still contains.
+// Spellings of RxSwift 5 that RxSwift 6 has deprecated, and of older versions of ReactorKit, that code for ReactorKit still
+// contains.
+
+extension Stub {
+  @available(*, deprecated, message: "Use the reactor's isStubEnabled.")
+  public var isEnabled: Bool {
+    get { reactor?.isStubEnabled ?? false }
+    nonmutating set { reactor?.isStubEnabled = newValue }
+  }
+}
 
 extension ObservableType {
   @available(*, deprecated, renamed: "catch(_:)")

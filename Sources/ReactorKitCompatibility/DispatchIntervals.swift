@@ -90,3 +90,11 @@ extension Observable where Element: FixedWidthInteger {
     timer(exactDuration(dueTime), period: period.map { exactDuration($0) }, scheduler: scheduler)
   }
 }
+
+extension PrimitiveSequence where Trait: ElementTrait, Element: FixedWidthInteger {
+  @available(*, deprecated, message: "Use a Duration.")
+  @_disfavoredOverload
+  public static func timer(
+    _ dueTime: DispatchTimeInterval, scheduler: any SchedulerType = Schedulers.timing
+  ) -> Self { timer(exactDuration(dueTime), scheduler: scheduler) }
+}

@@ -23,3 +23,17 @@ extension Observable {
     optional element: Element?, scheduler: any ImmediateSchedulerType
   ) -> Observable { from(optional: element).subscribe(on: scheduler) }
 }
+
+extension PrimitiveSequence where Trait == SingleTrait {
+  /// Returns a single of an element, which a scheduler delivers.
+  public static func just(_ element: Element, scheduler: any ImmediateSchedulerType) -> Single<Element> {
+    Single.just(element).subscribe(on: scheduler)
+  }
+}
+
+extension PrimitiveSequence where Trait == MaybeTrait {
+  /// Returns a maybe of an element, which a scheduler delivers.
+  public static func just(_ element: Element, scheduler: any ImmediateSchedulerType) -> Maybe<Element> {
+    Maybe.just(element).subscribe(on: scheduler)
+  }
+}

@@ -9,6 +9,8 @@ import Testing
   private protocol Spelling {
     func streams(_ source: Observable<Int>) -> [Observable<Int>]
     func timed() -> [Observable<Int>]
+    func stub(_ reactor: some Reactor, _ isEnabled: Bool)
+    func isStubbed(_ reactor: some Reactor) -> Bool
   }
 
   private struct Failed: Error {}
@@ -45,8 +47,15 @@ import Testing
         Observable<Int>.interval(soon).take(1).map { $0 + 1 }, Observable<Int>.timer(soon).map { $0 + 1 },
         Observable<Int>.timer(.microseconds(1), period: .nanoseconds(1000)).skip(soon).take(1).map { _ in 1 },
         Single.just(1).delay(soon).timeout(DispatchTimeInterval.seconds(60)).asObservable(),
+        Single<Int>.timer(soon).map { $0 + 1 }.asObservable(),
       ]
     }
+
+    @available(*, deprecated)
+    func stub(_ reactor: some Reactor, _ isEnabled: Bool) { reactor.stub.isEnabled = isEnabled }
+
+    @available(*, deprecated)
+    func isStubbed(_ reactor: some Reactor) -> Bool { reactor.stub.isEnabled }
   }
 
   private let spelling: any Spelling = OldSpelling()
@@ -71,20 +80,49 @@ import Testing
     }
   }
 
+  final class Stubbed: Reactor {
+    enum Action: Sendable { case go }
+    let initialState = 0
+    func reduce(state: Int, mutation: Action) -> Int { state + 1 }
+  }
+
+  @Test func `a stub is enabled and disabled by itself, and does not retain its reactor`() {
+    let reactor = Stubbed()
+    #expect(!spelling.isStubbed(reactor))
+    spelling.stub(reactor, true)
+    #expect(reactor.isStubEnabled && spelling.isStubbed(reactor))
+    reactor.action.onNext(.go)
+    #expect(reactor.stub.actions.count == 1 && reactor.currentState == 0)
+    spelling.stub(reactor, false)
+    #expect(!reactor.isStubEnabled && !spelling.isStubbed(reactor))
+    reactor.action.onNext(.go)
+    #expect(reactor.currentState == 1)
+    weak var gone: Stubbed?
+    let stub: Stub<Stubbed>
+    do {
+      let brief = Stubbed()
+      gone = brief
+      stub = brief.stub
+    }
+    #expect(gone == nil)
+    withExtendedLifetime(stub) {}
+  }
+
   @Test func `known elements are delivered by the scheduler that they are given`() {
     let scheduler = HeldScheduler()
     let streams: [Observable<Int>] = [
       .just(1, scheduler: scheduler), .of(1, 2, scheduler: scheduler), .from([1, 2], scheduler: scheduler),
       .from(1...2, scheduler: scheduler), .from(optional: 1, scheduler: scheduler),
-      .from(optional: nil, scheduler: scheduler),
+      .from(optional: nil, scheduler: scheduler), Single.just(3, scheduler: scheduler).asObservable(),
+      Maybe.just(4, scheduler: scheduler).asObservable(),
     ]
     let seen = streams.map { _ in Record<Int>() }
     let subscriptions = zip(streams, seen).map { stream, record in
       stream.subscribe(onNext: { record.append($0) })
     }
-    #expect(seen.map(\.elements) == [[], [], [], [], [], []])
+    #expect(seen.map(\.elements) == [[], [], [], [], [], [], [], []])
     scheduler.run()
-    #expect(seen.map(\.elements) == [[1], [1, 2], [1, 2], [1, 2], [1], []])
+    #expect(seen.map(\.elements) == [[1], [1, 2], [1, 2], [1, 2], [1], [], [3], [4]])
     for subscription in subscriptions { subscription.dispose() }
   }
 

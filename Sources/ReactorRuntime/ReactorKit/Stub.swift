@@ -6,9 +6,13 @@ import ReactorCore
 /// and the transforms, `mutate` and `reduce` do not run.
 public struct Stub<R: Reactor>: Sendable {
   @usableFromInline let core: StubCore<R.Action, R.State>
+  /// The reactor that it replaces; not retained.
+  package weak let reactor: R?
 
-  @usableFromInline
-  init(_ core: StubCore<R.Action, R.State>) { self.core = core }
+  init(_ core: StubCore<R.Action, R.State>, of reactor: R) {
+    self.core = core
+    self.reactor = reactor
+  }
 
   /// The state. A value that is set here becomes `currentState` at once, and `state` emits it. Any thread.
   public var state: StateRelay<R.State> { core.state }
@@ -33,5 +37,5 @@ extension Reactor {
   }
 
   /// The reactor's stub, which is the same for each access. Reading it has no effect on the reactor. Any thread.
-  public var stub: Stub<Self> { Stub(runtime.ensureStub(of: self)) }
+  public var stub: Stub<Self> { Stub(runtime.ensureStub(of: self), of: self) }
 }

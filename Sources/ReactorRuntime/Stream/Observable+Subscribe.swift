@@ -1,4 +1,5 @@
 /// Subscriptions.
+// Those with closures are disfavored, so that a ``MainObservable``, which is a stream too, takes closures on the main actor.
 extension ObservableType {
   /// Delivers the events to an observer, until a stop event or the disposal of the result.
   ///
@@ -20,6 +21,7 @@ extension ObservableType {
 
   /// Calls a closure with each event.
   @inlinable
+  @_disfavoredOverload
   @discardableResult
   public func subscribe(_ on: @escaping @Sendable (Event<Element>) -> Void) -> any Disposable {
     subscribe(AnyObserver(eventHandler: on))
@@ -33,6 +35,7 @@ extension ObservableType {
   ///   - onCompleted: Called when the stream has completed.
   ///   - onDisposed: Called once at the end of any kind, last of all.
   @inlinable
+  @_disfavoredOverload
   @discardableResult
   public func subscribe(
     onNext: (@Sendable (Element) -> Void)? = nil, onError: (@Sendable (any Error) -> Void)? = nil,
@@ -61,6 +64,7 @@ extension ObservableType {
   /// As ``subscribe(onNext:onError:onCompleted:onDisposed:)``, with an object that the subscription does not
   /// retain. After the object is destroyed, no closure is called.
   @inlinable
+  @_disfavoredOverload
   @discardableResult
   public func subscribe<Object: AnyObject & Sendable>(
     with object: Object, onNext: (@Sendable (Object, Element) -> Void)? = nil,
@@ -88,6 +92,7 @@ extension ObservableType {
 
   /// Calls a closure with each element.
   @inlinable
+  @_disfavoredOverload
   @discardableResult
   public func bind(onNext: @escaping @Sendable (Element) -> Void) -> any Disposable {
     subscribe(onNext: onNext)
@@ -102,6 +107,7 @@ extension ObservableType {
 
   /// Calls a closure with an object and each element. The subscription does not retain the object.
   @inlinable
+  @_disfavoredOverload
   @discardableResult
   public func bind<Object: AnyObject & Sendable>(
     with object: Object, onNext: @escaping @Sendable (Object, Element) -> Void

@@ -129,4 +129,74 @@ import Testing
     #expect(await eventually { view.log.count == 3 })
     #expect(view.log == ["5", "2", "1"])
   }
+
+  @Test @MainActor func `an operator may follow, and observe(on:) again`() async {
+    let view = View()
+    let kept = onMain
+    kept.map { $0 + 1 }.observe(on: MainScheduler.instance).subscribe(onNext: { view.log.append("\($0)") })
+    kept.subscribe().dispose()
+    send(.next(1))
+    #expect(await eventually { view.log == ["2"] })
+  }
+
+  // The closures touch what is on the main actor: that they compile is the test.
+
+  @Test @MainActor func `closures on the main actor get the result of a single`() async {
+    let view = View()
+    let disposed = Record<Int>()
+    for single in [Single.just(1), .error(Failed())] {
+      single.observe(on: MainScheduler.instance).subscribe { view.log.append("\($0)") }
+      single.observe(on: MainScheduler.instance).subscribe(
+        onSuccess: { [weak view] in view?.log.append("success \($0)") },
+        onFailure: { view.log.append("\($0)") }, onDisposed: { disposed.append(1) })
+      single.observe(on: MainScheduler.instance).subscribe(
+        with: view, onSuccess: { $0.log.append("with \($1)") }, onFailure: { $0.log.append("with \($1)") })
+    }
+    #expect(await eventually { view.log.count == 6 && disposed.elements.count == 2 })
+    #expect(
+      view.log == [
+        "success(1)", "success 1", "with 1", "failure(\(Failed()))", "Failed()", "with Failed()",
+      ])
+  }
+
+  @Test @MainActor func `closures on the main actor get the result of a maybe`() async {
+    let view = View()
+    for maybe in [Maybe.just(1), .error(Failed()), .empty()] {
+      maybe.observe(on: MainScheduler.instance).subscribe { view.log.append("\($0)") }
+      maybe.observe(on: MainScheduler.instance).subscribe(
+        onSuccess: { view.log.append("\($0)") }, onError: { view.log.append("\($0)") },
+        onCompleted: { view.log.append("none") })
+      maybe.observe(on: MainScheduler.instance).subscribe(
+        with: view, onSuccess: { $0.log.append("with \($1)") }, onError: { $0.log.append("with \($1)") },
+        onCompleted: { $0.log.append("with none") })
+    }
+    #expect(await eventually { view.log.count == 9 })
+    #expect(
+      view.log == [
+        "success(1)", "1", "with 1", "error(\(Failed()))", "Failed()", "with Failed()", "completed", "none",
+        "with none",
+      ])
+  }
+
+  @Test @MainActor func `closures on the main actor get the result of a completable`() async {
+    let view = View()
+    for completable in [Completable.empty(), .error(Failed())] {
+      completable.observe(on: MainScheduler.instance).subscribe { view.log.append("\($0)") }
+      completable.observe(on: MainScheduler.instance).subscribe(
+        onCompleted: { view.log.append("done") }, onError: { view.log.append("\($0)") })
+      completable.observe(on: MainScheduler.instance).subscribe(
+        with: view, onCompleted: { $0.log.append("with") }, onError: { $0.log.append("with \($1)") })
+    }
+    #expect(await eventually { view.log.count == 6 })
+    #expect(
+      view.log == ["completed", "done", "with", "error(\(Failed()))", "Failed()", "with Failed()"])
+  }
+
+  @Test func `a single that an operator or a type follows is a single`() {
+    let kept: Single<Int> = Single.just(1).observe(on: MainScheduler.instance)
+    let streams = [
+      kept.map { $0 + 1 }.asObservable(), Single.just(1).observe(on: MainScheduler.instance).asObservable(),
+    ]
+    #expect(streams.count == 2)
+  }
 }

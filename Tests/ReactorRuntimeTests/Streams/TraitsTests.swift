@@ -331,4 +331,78 @@ import Testing
     #expect(events(of: Observable.just(1).withLatestFrom(Single.just(2))) == ["next(2)", "completed"])
     #expect(events(of: Observable.just(1).concat(Single.just(2))) == ["next(1)", "next(2)", "completed"])
   }
+
+  @Test func `traits are tried again when the stream of the handler says so`() {
+    let tries = Record<Int>()
+    let failing = Observable<Int>.deferred {
+      tries.append(1)
+      return tries.elements.count < 3 ? .error(TestFailure()) : .just(7)
+    }
+    _ = note(failing.asSingle().retry(when: { $0 }))
+    #expect(record.elements == ["success(7)", "disposed"])
+    #expect(tries.elements.count == 3)
+    let hopeless = Maybe<Int>.error(TestFailure("first"))
+    _ = note(hopeless.retry(when: { $0.flatMap { Observable<Int>.error($0) } }))
+    _ = note(
+      Completable.error(TestFailure("second")).retry(when: { _ in Observable<Int>.error(TestFailure("third"))
+        }))
+    #expect(record.elements.suffix(2) == ["error(first)", "error(third)"])
+  }
+
+  private struct OtherFailure: Error {}
+
+  @Test func `a handler of retry may take errors of one type, and others end the retrying`() {
+    let errors: [any Error] = [TestFailure(), TestFailure(), OtherFailure()]
+    let tries = Record<Int>()
+    let failing = Observable<Int>.deferred {
+      tries.append(1)
+      return .error(errors[tries.elements.count - 1])
+    }
+    let seen = Record<String>()
+    #expect(
+      events(
+        of: failing.retry(when: { (failures: Observable<TestFailure>) in
+          failures.do(onNext: { seen.append("\($0)") })
+        })) == ["error(OtherFailure())"])
+    #expect(seen.elements == ["failure", "failure"])
+    let single = Single<Int>.error(OtherFailure()).retry(when: { (failures: Observable<TestFailure>) in
+      failures
+    })
+    #expect(events(of: single.asObservable()) == ["error(OtherFailure())"])
+  }
+
+  @Test func `a timer of a single or a maybe sends one element`() {
+    let scheduler = TestScheduler(initialClock: 0)
+    _ = note(Single<Int>.timer(.seconds(5), scheduler: scheduler).map { $0 + 1 })
+    _ = note(Maybe<Int>.timer(.seconds(7), scheduler: scheduler))
+    scheduler.start()
+    #expect(record.elements == ["success(1)", "disposed", "success(0)"])
+    #expect(scheduler.clock == 7)
+  }
+
+  private final class Owner: Sendable {}
+
+  @Test func `a maybe calls closures with an object that it does not retain`() {
+    let subject = PublishSubject<Int>()
+    func subscribe(_ maybe: Maybe<Int>, _ owner: Owner) {
+      maybe.subscribe(
+        with: owner, onSuccess: { [record] in record.append("success(\($1))") },
+        onError: { [record] in record.append("error(\($1))") },
+        onCompleted: { [record] _ in record.append("completed") },
+        onDisposed: { [record] _ in record.append("disposed") })
+    }
+    let owner = Owner()
+    for maybe in [Maybe.just(1), .error(TestFailure()), .empty()] { subscribe(maybe, owner) }
+    #expect(
+      record.elements == ["success(1)", "disposed", "error(failure)", "disposed", "completed", "disposed"])
+    do {
+      let brief = Owner()
+      subscribe(subject.asMaybe(), brief)
+      withExtendedLifetime(brief) {}
+    }
+    subject.onNext(1)
+    subject.onCompleted()
+    #expect(record.elements.count == 6)
+    withExtendedLifetime(owner) {}
+  }
 }

@@ -2,9 +2,10 @@
 /// ``MainScheduler``.
 ///
 /// The closures of its subscriptions are on the main actor, so they may touch views and whatever else is. That is checked at
-/// each call. It has no operators, so `observe(on:)` comes last; where a stream is expected, or an operator follows, the
-/// compiler takes the other `observe(on:)`, whose result is an ``Observable``.
-public struct MainObservable<Element: Sendable>: ObservableConvertibleType {
+/// each call. It is a stream, with all operators. What these return is an ``Observable``, whose closures are on no actor; so for
+/// a view, `observe(on:)` comes last. Where an ``Observable`` is expected, the compiler takes the other `observe(on:)`; a variable
+/// is one if its type is written: `let request: Observable<Mutation> = …`.
+public struct MainObservable<Element: Sendable>: ObservableType {
   private let stream: Observable<Element>
 
   init(_ stream: Observable<Element>) { self.stream = stream }

@@ -73,6 +73,21 @@ extension Observable {
   }
 }
 
+extension Observable {
+  /// As the function that takes an array of observables, with streams of several types, such as ``MainObservable`` and
+  /// ``Single``.
+  @_disfavoredOverload
+  public static func merge(_ sources: [any ObservableConvertibleType<Element>]) -> Observable<Element> {
+    Observable.merge(sources.map { $0.asObservable() })
+  }
+
+  /// As the function that takes observables, with streams of several types, such as ``MainObservable`` and ``Single``.
+  @_disfavoredOverload
+  public static func merge(_ sources: any ObservableConvertibleType<Element>...) -> Observable<Element> {
+    Observable.merge(sources.map { $0.asObservable() })
+  }
+}
+
 /// One subscription of `merge` or `flatMap`. The outer stream, or the subscriber, adds streams one at a time. These may send
 /// on any thread.
 @usableFromInline

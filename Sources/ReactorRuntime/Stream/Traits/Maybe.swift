@@ -81,6 +81,24 @@ extension PrimitiveSequence where Trait == MaybeTrait {
         onSuccess?(element)
       }, onError: onError, onCompleted: { if first.tryPass() { onCompleted?() } }, onDisposed: onDisposed)
   }
+
+  /// As ``subscribe(onSuccess:onError:onCompleted:onDisposed:)``, with an object that the subscription does not retain. After
+  /// the object is destroyed, no closure is called.
+  @discardableResult
+  public func subscribe<Object: AnyObject & Sendable>(
+    with object: Object, onSuccess: (@Sendable (Object, Element) -> Void)? = nil,
+    onError: (@Sendable (Object, any Error) -> Void)? = nil,
+    onCompleted: (@Sendable (Object) -> Void)? = nil, onDisposed: (@Sendable (Object) -> Void)? = nil
+  ) -> any Disposable {
+    let first = FirstCall()
+    return stream.subscribe(
+      with: object,
+      onNext: { object, element in
+        _ = first.tryPass()
+        onSuccess?(object, element)
+      }, onError: onError, onCompleted: { object in if first.tryPass() { onCompleted?(object) } },
+      onDisposed: onDisposed)
+  }
 }
 
 /// Operators.

@@ -59,7 +59,23 @@ extension PrimitiveSequence {
     return Self(trusted: stream.retry(maxAttemptCount))
   }
 
+  /// Subscribes again after a failure, when the stream that `notificationHandler` returns sends an element; see
+  /// ``ObservableType/retry(when:)``.
+  ///
+  /// If the stream of the handler completes, there is no result.
+  public func retry<Trigger: ObservableConvertibleType>(
+    when notificationHandler: @escaping @Sendable (Observable<any Error>) -> Trigger
+  ) -> Self { Self(trusted: stream.retry(when: notificationHandler)) }
+
+  /// As the other `retry(when:)`, for errors of one type.
+  @_disfavoredOverload
+  public func retry<Failure: Error, Trigger: ObservableConvertibleType>(
+    when notificationHandler: @escaping @Sendable (Observable<Failure>) -> Trigger
+  ) -> Self { Self(trusted: stream.retry(when: notificationHandler)) }
+
   /// Delivers on a scheduler; see ``ObservableType/observe(on:)-(ImmediateSchedulerType)``.
+  // Disfavored, so that `MainScheduler` gives a `MainPrimitiveSequence` where that is possible.
+  @_disfavoredOverload
   public func observe(on scheduler: any ImmediateSchedulerType) -> Self {
     Self(trusted: stream.observe(on: scheduler))
   }
@@ -98,6 +114,13 @@ extension PrimitiveSequence {
       trusted: stream.debug(
         identifier, trimOutput: trimOutput, file: file, line: line, function: function))
   }
+}
+
+extension PrimitiveSequence where Trait: ElementTrait, Element: FixedWidthInteger {
+  /// Returns what sends 0 after a time.
+  public static func timer(
+    _ dueTime: RxTimeInterval, scheduler: any SchedulerType = Schedulers.timing
+  ) -> Self { Self(trusted: .timer(dueTime, scheduler: scheduler)) }
 }
 
 extension PrimitiveSequence {

@@ -1,0 +1,1 @@
+../ReactorKitCompatibilityTests/MainSchedulerTests.swift
