@@ -17,6 +17,34 @@ public struct MainLoopChecks: Sendable {
     otherThreadsWaitForRoom()
     jobsAndTimers()
     descriptors()
+    mainObservable()
+  }
+
+  /// What the closures of a ``MainObservable`` change.
+  @MainActor private final class Seen {
+    var elements: [Int] = []
+  }
+
+  private func mainObservable() {
+    let subject = PublishSubject<Int>()
+    let (isSubscribed, isDone) = (Gate(), Gate())
+    Task { @MainActor [findings] in
+      let seen = Seen()
+      subject.observe(on: MainScheduler.instance).subscribe(
+        onNext: { element in
+          dispatchPrecondition(condition: .onQueue(.main))
+          seen.elements.append(element)
+        },
+        onCompleted: {
+          findings.expect(seen.elements == [1, 2], "closures on the main actor get the elements in order")
+          isDone.open()
+        })
+      isSubscribed.open()
+    }
+    findings.expect(isSubscribed.wait(), "the main actor runs, and subscribes")
+    for number in 1...2 { subject.onNext(number) }
+    subject.onCompleted()
+    findings.expect(isDone.wait(), "closures on the main actor are called")
   }
 
   private func burstsWakeOnce() {
