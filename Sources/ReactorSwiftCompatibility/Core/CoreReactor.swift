@@ -99,8 +99,8 @@ final class CoreReactor<StateType: State>: ReactorRuntime.Reactor {
       return observation.subscription != nil
     }
     if isObserved { return }
-    // Not under the lock, since this may wait for the owner, who takes it. Not a reference: the observer belongs to the runtime,
-    // and so to this. While the owner calls it, the reactor is alive.
+    // Not under the lock, since this may wait for the owner, which takes it. Not a reference: the observer belongs to the
+    // runtime, and so to this. While the owner calls it, the reactor is alive.
     let subscription = state.subscribe(onNext: { [unowned self] state in notify(of: state) })
     let isKept = observation.withLock { observation in
       if observation.subscription != nil { return false }

@@ -106,23 +106,28 @@
       ),
       ("public var count = 0", "private var _count = ReactorObservation._$ObservedValue(0)"),
       ("private var secret = 0", "private var _secret = ReactorObservation._$ObservedValue(0)"),
-      (
-        "var level: Int = if isOn { 1 } else { 2 }",
-        "private var _level: ReactorObservation._$ObservedValue<Int> = ReactorObservation._$ObservedValue({ () -> Int in if isOn { 1 } else { 2 } }())"
-      ),
-      (
-        "var title: String! = switch 1 { default: nil }",
-        "private var _title: ReactorObservation._$ObservedValue<String?> = ReactorObservation._$ObservedValue({ () -> String? in switch 1 { default: nil } }())"
-      ),
-      (
-        "var level = if isOn { 1 } else { 2 }",
-        "private var _level = ReactorObservation._$ObservedValue({ if isOn { 1 } else { 2 } }())"
-      ),
       ("var `default` = 0", "private var _default = ReactorObservation._$ObservedValue(0)"),
     ]) func `the storage has the type and the value of the property`(property: String, storage: String) {
       let expansion = Expansion(of: "@ObservableState struct State {\n  \(property)\n}")
       #expect(expansion.diagnostics.isEmpty)
       #expect(expansion.text.contains(storage + "\n"))
+    }
+
+    @Test(arguments: [
+      ("var level: Int = if isOn { 1 } else { 2 }", "<Int>", "{ () -> Int in if isOn { 1 } else { 2 } }()"),
+      (
+        "var title: String! = switch 1 { default: nil }", "<String?>",
+        "{ () -> String? in switch 1 { default: nil } }()"
+      ),
+      ("var level = if isOn { 1 } else { 2 }", nil, "{ if isOn { 1 } else { 2 } }()"),
+    ]) func `a condition as initial value is the result of a closure`(
+      property: String, type: String?, closure: String
+    ) {
+      let expansion = Expansion(of: "@ObservableState struct State {\n  \(property)\n}")
+      #expect(expansion.diagnostics.isEmpty)
+      let typed = type.map { ": ReactorObservation._$ObservedValue\($0)" } ?? ""
+      let storage = "\(typed) = ReactorObservation._$ObservedValue(\(closure))"
+      #expect(expansion.text.filter { !$0.isWhitespace }.contains(storage.filter { !$0.isWhitespace }))
     }
 
     @Test(arguments: [

@@ -155,7 +155,8 @@ import Testing
     #expect(await eventually { view.log.count == 6 && disposed.elements.count == 2 })
     #expect(
       view.log == [
-        "success(1)", "success 1", "with 1", "failure(\(Failed()))", "Failed()", "with Failed()",
+        "success(1)", "success 1", "with 1", "failure(\(String(reflecting: Failed())))", "Failed()",
+        "with Failed()",
       ])
   }
 
@@ -173,7 +174,8 @@ import Testing
     #expect(await eventually { view.log.count == 9 })
     #expect(
       view.log == [
-        "success(1)", "1", "with 1", "error(\(Failed()))", "Failed()", "with Failed()", "completed", "none",
+        "success(1)", "1", "with 1", "error(\(String(reflecting: Failed())))", "Failed()", "with Failed()",
+        "completed", "none",
         "with none",
       ])
   }
@@ -189,14 +191,21 @@ import Testing
     }
     #expect(await eventually { view.log.count == 6 })
     #expect(
-      view.log == ["completed", "done", "with", "error(\(Failed()))", "Failed()", "with Failed()"])
+      view.log == [
+        "completed", "done", "with", "error(\(String(reflecting: Failed())))", "Failed()", "with Failed()",
+      ])
   }
 
   @Test func `a single that an operator or a type follows is a single`() {
     let kept: Single<Int> = Single.just(1).observe(on: MainScheduler.instance)
-    let streams = [
-      kept.map { $0 + 1 }.asObservable(), Single.just(1).observe(on: MainScheduler.instance).asObservable(),
+    let untyped = Single.just(1).observe(on: MainScheduler.instance)
+    let maybe = Maybe.just(1).observe(on: MainScheduler.instance)
+    let completable = Completable.empty().observe(on: MainScheduler.instance)
+    let streams: [Observable<Int>] = [
+      kept.map { $0 + 1 }.asObservable(), untyped.map { $0 + 1 }.catchAndReturn(0).asObservable(),
+      maybe.filter { $0 == 1 }.asObservable(), completable.andThen(kept).asObservable(),
+      untyped.flatMap { Single.just($0) }.retry(2).asObservable(),
     ]
-    #expect(streams.count == 2)
+    #expect(streams.count == 5)
   }
 }

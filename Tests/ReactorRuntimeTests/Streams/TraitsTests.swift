@@ -343,9 +343,8 @@ import Testing
     #expect(tries.elements.count == 3)
     let hopeless = Maybe<Int>.error(TestFailure("first"))
     _ = note(hopeless.retry(when: { $0.flatMap { Observable<Int>.error($0) } }))
-    _ = note(
-      Completable.error(TestFailure("second")).retry(when: { _ in Observable<Int>.error(TestFailure("third"))
-        }))
+    let ended = Observable<Int>.error(TestFailure("third"))
+    _ = note(Completable.error(TestFailure("second")).retry(when: { _ in ended }))
     #expect(record.elements.suffix(2) == ["error(first)", "error(third)"])
   }
 

@@ -41,10 +41,12 @@ extension PrimitiveSequence where Trait == CompletableTrait, Element == Never {
 }
 
 /// Subscriptions.
-extension PrimitiveSequence where Trait == CompletableTrait, Element == Never {
+// Disfavored, so that a ``MainPrimitiveSequence`` takes closures on the main actor.
+extension PrimitiveSequenceType where Trait == CompletableTrait, Element == Never {
   /// Calls a closure with the result.
   @discardableResult
-  public func subscribe(_ observer: @escaping CompletableObserver) -> any Disposable {
+  @_disfavoredOverload
+  public func subscribe(_ observer: @escaping @Sendable (CompletableEvent) -> Void) -> any Disposable {
     stream.subscribe { event in
       switch event {
       case .error(let error): observer(.error(error))
@@ -60,6 +62,7 @@ extension PrimitiveSequence where Trait == CompletableTrait, Element == Never {
   ///   - onError: Called with the error. Without it, ``Hooks/defaultErrorHandler`` is called.
   ///   - onDisposed: Called once at the end of any kind, last of all.
   @discardableResult
+  @_disfavoredOverload
   public func subscribe(
     onCompleted: (@Sendable () -> Void)? = nil, onError: (@Sendable (any Error) -> Void)? = nil,
     onDisposed: (@Sendable () -> Void)? = nil
@@ -70,6 +73,7 @@ extension PrimitiveSequence where Trait == CompletableTrait, Element == Never {
   /// As ``subscribe(onCompleted:onError:onDisposed:)``, with an object that the subscription does not retain. After the
   /// object is destroyed, no closure is called.
   @discardableResult
+  @_disfavoredOverload
   public func subscribe<Object: AnyObject & Sendable>(
     with object: Object, onCompleted: (@Sendable (Object) -> Void)? = nil,
     onError: (@Sendable (Object, any Error) -> Void)? = nil,
@@ -80,7 +84,7 @@ extension PrimitiveSequence where Trait == CompletableTrait, Element == Never {
 }
 
 /// Operators.
-extension PrimitiveSequence where Trait == CompletableTrait, Element == Never {
+extension PrimitiveSequenceType where Trait == CompletableTrait, Element == Never {
   /// Goes on with `second` once this has completed.
   public func andThen<Result>(_ second: Single<Result>) -> Single<Result> {
     Single(trusted: following(second.stream))
@@ -104,6 +108,24 @@ extension PrimitiveSequence where Trait == CompletableTrait, Element == Never {
   /// Goes on with `second` once this has completed.
   public func concat(_ second: Completable) -> Completable { andThen(second) }
 
+  /// Calls closures as the result passes; see
+  /// ``ObservableType/do(onNext:afterNext:onError:afterError:onCompleted:afterCompleted:onSubscribe:onSubscribed:onDispose:)``.
+  public func `do`(
+    onError: (@Sendable (any Error) throws -> Void)? = nil,
+    afterError: (@Sendable (any Error) throws -> Void)? = nil,
+    onCompleted: (@Sendable () throws -> Void)? = nil, afterCompleted: (@Sendable () throws -> Void)? = nil,
+    onSubscribe: (@Sendable () -> Void)? = nil, onSubscribed: (@Sendable () -> Void)? = nil,
+    onDispose: (@Sendable () -> Void)? = nil
+  ) -> Completable {
+    Completable(
+      trusted: stream.do(
+        onError: onError, afterError: afterError, onCompleted: onCompleted, afterCompleted: afterCompleted,
+        onSubscribe: onSubscribe, onSubscribed: onSubscribed, onDispose: onDispose))
+  }
+}
+
+/// Several completables as one.
+extension PrimitiveSequence where Trait == CompletableTrait, Element == Never {
   /// Runs one after the other. Completes with the last one. Fails as soon as one fails.
   public static func concat(_ completables: Completable...) -> Completable { concat(completables) }
 
@@ -126,20 +148,5 @@ extension PrimitiveSequence where Trait == CompletableTrait, Element == Never {
   /// Runs all at the same time. Completes when all have completed. Fails as soon as one fails.
   public static func merge(_ completables: some Collection<Completable>) -> Completable {
     Completable(trusted: .merge(completables.map(\.stream)))
-  }
-
-  /// Calls closures as the result passes; see
-  /// ``ObservableType/do(onNext:afterNext:onError:afterError:onCompleted:afterCompleted:onSubscribe:onSubscribed:onDispose:)``.
-  public func `do`(
-    onError: (@Sendable (any Error) throws -> Void)? = nil,
-    afterError: (@Sendable (any Error) throws -> Void)? = nil,
-    onCompleted: (@Sendable () throws -> Void)? = nil, afterCompleted: (@Sendable () throws -> Void)? = nil,
-    onSubscribe: (@Sendable () -> Void)? = nil, onSubscribed: (@Sendable () -> Void)? = nil,
-    onDispose: (@Sendable () -> Void)? = nil
-  ) -> Completable {
-    Completable(
-      trusted: stream.do(
-        onError: onError, afterError: afterError, onCompleted: onCompleted, afterCompleted: afterCompleted,
-        onSubscribe: onSubscribe, onSubscribed: onSubscribed, onDispose: onDispose))
   }
 }

@@ -1,19 +1,23 @@
 /// A ``Single``, ``Maybe`` or ``Completable`` whose result is delivered on the main queue: what `observe(on:)` returns with
 /// ``MainScheduler``.
 ///
-/// The closures of its subscriptions are on the main actor, as those of a ``MainObservable``. It has no operators. Where one
-/// follows, or a single is expected, the compiler takes the other `observe(on:)`; a variable is a single if its type is written:
-/// `let login: Single<User> = …`.
-public struct MainPrimitiveSequence<Trait: Sendable, Element: Sendable>: ObservableConvertibleType {
-  fileprivate let sequence: PrimitiveSequence<Trait, Element>
+/// The closures of its subscriptions are on the main actor, as those of a ``MainObservable``. It has all operators; what these
+/// return is a ``PrimitiveSequence``, whose closures are on no actor. Where exactly that is expected, such as a ``Single``, the
+/// compiler takes the other `observe(on:)`; a variable is one if its type is written: `let login: Single<User> = …`.
+public struct MainPrimitiveSequence<Trait: Sendable, Element: Sendable>: PrimitiveSequenceType {
+  public let primitiveSequence: PrimitiveSequence<Trait, Element>
 
-  public func asObservable() -> Observable<Element> { sequence.stream }
+  fileprivate init(_ primitiveSequence: PrimitiveSequence<Trait, Element>) {
+    self.primitiveSequence = primitiveSequence
+  }
+
+  public func asObservable() -> Observable<Element> { primitiveSequence.stream }
 }
 
-extension PrimitiveSequence {
+extension PrimitiveSequenceType {
   /// Delivers on the main queue, to closures on the main actor; see ``MainPrimitiveSequence``.
   public func observe(on scheduler: MainScheduler) -> MainPrimitiveSequence<Trait, Element> {
-    MainPrimitiveSequence(sequence: observe(on: scheduler as any ImmediateSchedulerType))
+    MainPrimitiveSequence(observe(on: scheduler as any ImmediateSchedulerType))
   }
 }
 
@@ -21,17 +25,18 @@ extension MainPrimitiveSequence where Trait == SingleTrait {
   /// Calls a closure on the main actor with the result.
   @discardableResult
   public func subscribe(_ observer: @escaping @MainActor (SingleEvent<Element>) -> Void) -> any Disposable {
-    sequence.subscribe { result in MainActor.assumeIsolated { observer(result) } }
+    primitiveSequence.subscribe { result in MainActor.assumeIsolated { observer(result) } }
   }
 
   /// Calls closures on the main actor with the result; `onDisposed` on the thread that ends the subscription. See
-  /// ``PrimitiveSequence/subscribe(onSuccess:onFailure:onDisposed:)``.
+  /// ``PrimitiveSequenceType/subscribe(onSuccess:onFailure:onDisposed:)``.
   @discardableResult
   public func subscribe(
     onSuccess: (@MainActor (Element) -> Void)? = nil, onFailure: (@MainActor (any Error) -> Void)? = nil,
     onDisposed: (@Sendable () -> Void)? = nil
   ) -> any Disposable {
-    sequence.subscribe(onSuccess: onMain(onSuccess), onFailure: onMain(onFailure), onDisposed: onDisposed)
+    primitiveSequence.subscribe(
+      onSuccess: onMain(onSuccess), onFailure: onMain(onFailure), onDisposed: onDisposed)
   }
 
   /// As ``subscribe(onSuccess:onFailure:onDisposed:)``, with an object that the subscription does not retain. After the
@@ -42,7 +47,7 @@ extension MainPrimitiveSequence where Trait == SingleTrait {
     onFailure: (@MainActor (Object, any Error) -> Void)? = nil,
     onDisposed: (@Sendable (Object) -> Void)? = nil
   ) -> any Disposable {
-    sequence.subscribe(
+    primitiveSequence.subscribe(
       with: object, onSuccess: onMain(onSuccess), onFailure: onMain(onFailure), onDisposed: onDisposed)
   }
 }
@@ -51,17 +56,17 @@ extension MainPrimitiveSequence where Trait == MaybeTrait {
   /// Calls a closure on the main actor with the result.
   @discardableResult
   public func subscribe(_ observer: @escaping @MainActor (MaybeEvent<Element>) -> Void) -> any Disposable {
-    sequence.subscribe { result in MainActor.assumeIsolated { observer(result) } }
+    primitiveSequence.subscribe { result in MainActor.assumeIsolated { observer(result) } }
   }
 
   /// Calls closures on the main actor with the result; `onDisposed` on the thread that ends the subscription. See
-  /// ``PrimitiveSequence/subscribe(onSuccess:onError:onCompleted:onDisposed:)``.
+  /// ``PrimitiveSequenceType/subscribe(onSuccess:onError:onCompleted:onDisposed:)``.
   @discardableResult
   public func subscribe(
     onSuccess: (@MainActor (Element) -> Void)? = nil, onError: (@MainActor (any Error) -> Void)? = nil,
     onCompleted: (@MainActor () -> Void)? = nil, onDisposed: (@Sendable () -> Void)? = nil
   ) -> any Disposable {
-    sequence.subscribe(
+    primitiveSequence.subscribe(
       onSuccess: onMain(onSuccess), onError: onMain(onError), onCompleted: onMain(onCompleted),
       onDisposed: onDisposed)
   }
@@ -74,7 +79,7 @@ extension MainPrimitiveSequence where Trait == MaybeTrait {
     onError: (@MainActor (Object, any Error) -> Void)? = nil,
     onCompleted: (@MainActor (Object) -> Void)? = nil, onDisposed: (@Sendable (Object) -> Void)? = nil
   ) -> any Disposable {
-    sequence.subscribe(
+    primitiveSequence.subscribe(
       with: object, onSuccess: onMain(onSuccess), onError: onMain(onError), onCompleted: onMain(onCompleted),
       onDisposed: onDisposed)
   }
@@ -84,17 +89,18 @@ extension MainPrimitiveSequence where Trait == CompletableTrait, Element == Neve
   /// Calls a closure on the main actor with the result.
   @discardableResult
   public func subscribe(_ observer: @escaping @MainActor (CompletableEvent) -> Void) -> any Disposable {
-    sequence.subscribe { result in MainActor.assumeIsolated { observer(result) } }
+    primitiveSequence.subscribe { result in MainActor.assumeIsolated { observer(result) } }
   }
 
   /// Calls closures on the main actor with the result; `onDisposed` on the thread that ends the subscription. See
-  /// ``PrimitiveSequence/subscribe(onCompleted:onError:onDisposed:)``.
+  /// ``PrimitiveSequenceType/subscribe(onCompleted:onError:onDisposed:)``.
   @discardableResult
   public func subscribe(
     onCompleted: (@MainActor () -> Void)? = nil, onError: (@MainActor (any Error) -> Void)? = nil,
     onDisposed: (@Sendable () -> Void)? = nil
   ) -> any Disposable {
-    sequence.subscribe(onCompleted: onMain(onCompleted), onError: onMain(onError), onDisposed: onDisposed)
+    primitiveSequence.subscribe(
+      onCompleted: onMain(onCompleted), onError: onMain(onError), onDisposed: onDisposed)
   }
 
   /// As ``subscribe(onCompleted:onError:onDisposed:)``, with an object that the subscription does not retain. After the object
@@ -105,7 +111,7 @@ extension MainPrimitiveSequence where Trait == CompletableTrait, Element == Neve
     onError: (@MainActor (Object, any Error) -> Void)? = nil,
     onDisposed: (@Sendable (Object) -> Void)? = nil
   ) -> any Disposable {
-    sequence.subscribe(
+    primitiveSequence.subscribe(
       with: object, onCompleted: onMain(onCompleted), onError: onMain(onError), onDisposed: onDisposed)
   }
 }

@@ -46,10 +46,12 @@ extension PrimitiveSequence where Trait == MaybeTrait {
 }
 
 /// Subscriptions.
-extension PrimitiveSequence where Trait == MaybeTrait {
+// Disfavored, so that a ``MainPrimitiveSequence`` takes closures on the main actor.
+extension PrimitiveSequenceType where Trait == MaybeTrait {
   /// Calls a closure with the result.
   @discardableResult
-  public func subscribe(_ observer: @escaping MaybeObserver) -> any Disposable {
+  @_disfavoredOverload
+  public func subscribe(_ observer: @escaping @Sendable (MaybeEvent<Element>) -> Void) -> any Disposable {
     let first = FirstCall()
     return stream.subscribe { event in
       // The completion that follows the element is not a result of its own.
@@ -70,6 +72,7 @@ extension PrimitiveSequence where Trait == MaybeTrait {
   ///   - onCompleted: Called if there is no element.
   ///   - onDisposed: Called once at the end of any kind, last of all.
   @discardableResult
+  @_disfavoredOverload
   public func subscribe(
     onSuccess: (@Sendable (Element) -> Void)? = nil, onError: (@Sendable (any Error) -> Void)? = nil,
     onCompleted: (@Sendable () -> Void)? = nil, onDisposed: (@Sendable () -> Void)? = nil
@@ -85,6 +88,7 @@ extension PrimitiveSequence where Trait == MaybeTrait {
   /// As ``subscribe(onSuccess:onError:onCompleted:onDisposed:)``, with an object that the subscription does not retain. After
   /// the object is destroyed, no closure is called.
   @discardableResult
+  @_disfavoredOverload
   public func subscribe<Object: AnyObject & Sendable>(
     with object: Object, onSuccess: (@Sendable (Object, Element) -> Void)? = nil,
     onError: (@Sendable (Object, any Error) -> Void)? = nil,
@@ -102,7 +106,7 @@ extension PrimitiveSequence where Trait == MaybeTrait {
 }
 
 /// Operators.
-extension PrimitiveSequence where Trait == MaybeTrait {
+extension PrimitiveSequenceType where Trait == MaybeTrait {
   /// Transforms the element. Fails if `transform` throws.
   public func map<Result>(
     _ transform: @escaping @Sendable (Element) throws -> Result

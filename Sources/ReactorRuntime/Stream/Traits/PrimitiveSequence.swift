@@ -28,7 +28,24 @@ public enum MaybeTrait: ElementTrait {}
 /// The grammar of a ``Completable``.
 public enum CompletableTrait: Sendable {}
 
-/// What each kind has: the operators that leave the grammar as it is.
+/// A ``PrimitiveSequence``, or a ``MainPrimitiveSequence``, which has the same operators.
+public protocol PrimitiveSequenceType<Trait, Element>: ObservableConvertibleType {
+  /// The grammar.
+  associatedtype Trait: Sendable
+
+  /// This as a ``PrimitiveSequence``.
+  var primitiveSequence: PrimitiveSequence<Trait, Element> { get }
+}
+
+extension PrimitiveSequence: PrimitiveSequenceType {
+  public var primitiveSequence: PrimitiveSequence<Trait, Element> { self }
+}
+
+extension PrimitiveSequenceType {
+  var stream: Observable<Element> { asObservable() }
+}
+
+/// How each kind is made.
 extension PrimitiveSequence {
   /// Returns what `factory` makes, anew for each subscription. Fails if `factory` throws.
   public static func deferred(_ factory: @escaping @Sendable () throws -> Self) -> Self {
@@ -42,21 +59,26 @@ extension PrimitiveSequence {
   ) -> Self {
     Self(trusted: .using(resourceFactory) { try primitiveSequenceFactory($0).stream })
   }
+}
 
+/// What each kind has: the operators that leave the grammar as it is.
+extension PrimitiveSequenceType {
   /// Goes on with what `handler` returns if this fails; see ``ObservableType/catch(_:)``.
-  public func `catch`(_ handler: @escaping @Sendable (any Error) throws -> Self) -> Self {
-    Self(trusted: stream.catch { try handler($0).stream })
+  public func `catch`(_ handler: @escaping @Sendable (any Error) throws -> PrimitiveSequence<Trait, Element>)
+    -> PrimitiveSequence<Trait, Element>
+  {
+    PrimitiveSequence(trusted: stream.catch { try handler($0).stream })
   }
 
   /// Subscribes again whenever this fails; see ``ObservableType/retry()``.
-  public func retry() -> Self { Self(trusted: stream.retry()) }
+  public func retry() -> PrimitiveSequence<Trait, Element> { PrimitiveSequence(trusted: stream.retry()) }
 
   /// Subscribes again when this fails, at most `maxAttemptCount` times in all, at least once.
   ///
   /// - Precondition: `maxAttemptCount` is positive. None at all would not be one result.
-  public func retry(_ maxAttemptCount: Int) -> Self {
+  public func retry(_ maxAttemptCount: Int) -> PrimitiveSequence<Trait, Element> {
     precondition(maxAttemptCount > 0, "a result takes at least one attempt")
-    return Self(trusted: stream.retry(maxAttemptCount))
+    return PrimitiveSequence(trusted: stream.retry(maxAttemptCount))
   }
 
   /// Subscribes again after a failure, when the stream that `notificationHandler` returns sends an element; see
@@ -65,52 +87,65 @@ extension PrimitiveSequence {
   /// If the stream of the handler completes, there is no result.
   public func retry<Trigger: ObservableConvertibleType>(
     when notificationHandler: @escaping @Sendable (Observable<any Error>) -> Trigger
-  ) -> Self { Self(trusted: stream.retry(when: notificationHandler)) }
+  ) -> PrimitiveSequence<Trait, Element> {
+    PrimitiveSequence(trusted: stream.retry(when: notificationHandler))
+  }
 
   /// As the other `retry(when:)`, for errors of one type.
   @_disfavoredOverload
   public func retry<Failure: Error, Trigger: ObservableConvertibleType>(
     when notificationHandler: @escaping @Sendable (Observable<Failure>) -> Trigger
-  ) -> Self { Self(trusted: stream.retry(when: notificationHandler)) }
+  ) -> PrimitiveSequence<Trait, Element> {
+    PrimitiveSequence(trusted: stream.retry(when: notificationHandler))
+  }
 
   /// Delivers on a scheduler; see ``ObservableType/observe(on:)-(ImmediateSchedulerType)``.
   // Disfavored, so that `MainScheduler` gives a `MainPrimitiveSequence` where that is possible.
   @_disfavoredOverload
-  public func observe(on scheduler: any ImmediateSchedulerType) -> Self {
-    Self(trusted: stream.observe(on: scheduler))
+  public func observe(on scheduler: any ImmediateSchedulerType) -> PrimitiveSequence<Trait, Element> {
+    PrimitiveSequence(trusted: stream.observe(on: scheduler))
   }
 
   /// Subscribes on a scheduler; see ``ObservableType/subscribe(on:)``.
-  public func subscribe(on scheduler: any ImmediateSchedulerType) -> Self {
-    Self(trusted: stream.subscribe(on: scheduler))
+  public func subscribe(on scheduler: any ImmediateSchedulerType) -> PrimitiveSequence<Trait, Element> {
+    PrimitiveSequence(trusted: stream.subscribe(on: scheduler))
   }
 
   /// Delivers a time later; see ``ObservableType/delay(_:scheduler:)``.
-  public func delay(_ dueTime: RxTimeInterval, scheduler: any SchedulerType = Schedulers.timing) -> Self {
-    Self(trusted: stream.delay(dueTime, scheduler: scheduler))
+  public func delay(_ dueTime: RxTimeInterval, scheduler: any SchedulerType = Schedulers.timing)
+    -> PrimitiveSequence<Trait, Element>
+  {
+    PrimitiveSequence(trusted: stream.delay(dueTime, scheduler: scheduler))
   }
 
   /// Subscribes a time later; see ``ObservableType/delaySubscription(_:scheduler:)``.
   public func delaySubscription(
     _ dueTime: RxTimeInterval, scheduler: any SchedulerType = Schedulers.timing
-  ) -> Self { Self(trusted: stream.delaySubscription(dueTime, scheduler: scheduler)) }
+  ) -> PrimitiveSequence<Trait, Element> {
+    PrimitiveSequence(trusted: stream.delaySubscription(dueTime, scheduler: scheduler))
+  }
 
   /// Fails with ``RxError/timeout`` if the result does not come in time.
-  public func timeout(_ dueTime: RxTimeInterval, scheduler: any SchedulerType = Schedulers.timing) -> Self {
-    Self(trusted: stream.timeout(dueTime, scheduler: scheduler))
+  public func timeout(_ dueTime: RxTimeInterval, scheduler: any SchedulerType = Schedulers.timing)
+    -> PrimitiveSequence<Trait, Element>
+  {
+    PrimitiveSequence(trusted: stream.timeout(dueTime, scheduler: scheduler))
   }
 
   /// Goes on with another one if the result does not come in time.
   public func timeout(
-    _ dueTime: RxTimeInterval, other: Self, scheduler: any SchedulerType = Schedulers.timing
-  ) -> Self { Self(trusted: stream.timeout(dueTime, other: other.stream, scheduler: scheduler)) }
+    _ dueTime: RxTimeInterval, other: PrimitiveSequence<Trait, Element>,
+    scheduler: any SchedulerType = Schedulers.timing
+  ) -> PrimitiveSequence<Trait, Element> {
+    PrimitiveSequence(trusted: stream.timeout(dueTime, other: other.stream, scheduler: scheduler))
+  }
 
   /// Prints subscriptions, events and disposals; see ``ObservableType/debug(_:trimOutput:file:line:function:)``.
   public func debug(
     _ identifier: String? = nil, trimOutput: Bool = false, file: String = #file, line: UInt = #line,
     function: String = #function
-  ) -> Self {
-    Self(
+  ) -> PrimitiveSequence<Trait, Element> {
+    PrimitiveSequence(
       trusted: stream.debug(
         identifier, trimOutput: trimOutput, file: file, line: line, function: function))
   }

@@ -47,10 +47,12 @@ extension PrimitiveSequence where Trait == SingleTrait {
 }
 
 /// Subscriptions.
-extension PrimitiveSequence where Trait == SingleTrait {
+// Disfavored, so that a ``MainPrimitiveSequence`` takes closures on the main actor.
+extension PrimitiveSequenceType where Trait == SingleTrait {
   /// Calls a closure with the result.
   @discardableResult
-  public func subscribe(_ observer: @escaping SingleObserver) -> any Disposable {
+  @_disfavoredOverload
+  public func subscribe(_ observer: @escaping @Sendable (SingleEvent<Element>) -> Void) -> any Disposable {
     stream.subscribe { event in
       switch event {
       case .next(let element): observer(.success(element))
@@ -67,6 +69,7 @@ extension PrimitiveSequence where Trait == SingleTrait {
   ///   - onFailure: Called with the error. Without it, ``Hooks/defaultErrorHandler`` is called.
   ///   - onDisposed: Called once at the end of any kind, last of all.
   @discardableResult
+  @_disfavoredOverload
   public func subscribe(
     onSuccess: (@Sendable (Element) -> Void)? = nil, onFailure: (@Sendable (any Error) -> Void)? = nil,
     onDisposed: (@Sendable () -> Void)? = nil
@@ -75,6 +78,7 @@ extension PrimitiveSequence where Trait == SingleTrait {
   /// As ``subscribe(onSuccess:onFailure:onDisposed:)``, with an object that the subscription does not retain. After the
   /// object is destroyed, no closure is called.
   @discardableResult
+  @_disfavoredOverload
   public func subscribe<Object: AnyObject & Sendable>(
     with object: Object, onSuccess: (@Sendable (Object, Element) -> Void)? = nil,
     onFailure: (@Sendable (Object, any Error) -> Void)? = nil,
@@ -95,7 +99,7 @@ extension PrimitiveSequence where Trait == SingleTrait {
 }
 
 /// Operators.
-extension PrimitiveSequence where Trait == SingleTrait {
+extension PrimitiveSequenceType where Trait == SingleTrait {
   /// Transforms the element. Fails if `transform` throws.
   public func map<Result>(
     _ transform: @escaping @Sendable (Element) throws -> Result
