@@ -81,8 +81,8 @@ extension PrimitiveSequenceType {
     return PrimitiveSequence(trusted: stream.retry(maxAttemptCount))
   }
 
-  /// Subscribes again after a failure, when the stream that `notificationHandler` returns sends an element; see
-  /// ``ObservableType/retry(when:)``.
+  /// Subscribes again after a failure, when the stream that `notificationHandler` returns sends an element, as
+  /// `retry(when:)` of a stream does.
   ///
   /// If the stream of the handler completes, there is no result.
   public func retry<Trigger: ObservableConvertibleType>(
