@@ -178,7 +178,11 @@ extension ReferenceMaker {
   ) -> ReferenceStream {
     joined { sink in
       var isOpen = false
-      sink.own(source { event in if isOpen || event.isStopEvent { sink.on(event) } })
+      sink.own(
+        source { event in
+          if isOpen || event == .error { sink.on(event) } else if event == .completed { sink.dispose() }
+        })
+      if sink.isOver { return }
       let waiting = ReferenceSink { event in
         switch event {
         case .next: isOpen = true
