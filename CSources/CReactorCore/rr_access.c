@@ -19,8 +19,8 @@ void rr_access_update_bias(rr_trampoline *t) {
 void rr_access_give_up_bias(rr_trampoline *t) {
   const uint32_t bias = rr_load_relaxed(&t->bias);
   if (bias != RR_ACCESS_BIASED && bias != RR_ACCESS_REVOKING) return;
-  /* Release: what the owner has changed by the bias, and the 0 in `changing`. A reader may have gone
-   * on to a later step meanwhile; then others repeat the steps from here. */
+  /* Release: what the owner has changed by the bias, and the 0 in `changing`. A reader may have
+   * gone on to a later step meanwhile; then others repeat the steps from here. */
   rr_store_release(RR_EDGE_ACCESS, &t->bias, RR_ACCESS_REVOKED);
 }
 

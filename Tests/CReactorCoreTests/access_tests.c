@@ -127,8 +127,8 @@ static void test_fence_of_a_revocation(void) {
   rr_trampoline_destroy(t);
 }
 
-/* With a small number of changes before a bias, the first changes by one coincide with a reader that
- * revokes it, which they hardly do otherwise: Scripts/sanitize-c builds this so, too. */
+/* With a small number of changes before a bias, the first changes by one coincide with a reader
+ * that revokes it, which they hardly do otherwise: Scripts/sanitize-c builds this so, too. */
 enum {
   STINTS = RR_ACCESS_BIASED_AFTER > 64 ? 100 : 50000,
   STINT = RR_ACCESS_BIASED_AFTER > 64 ? 2 * RR_ACCESS_BIASED_AFTER : 20

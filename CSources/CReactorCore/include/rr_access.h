@@ -142,9 +142,9 @@ static inline bool rr_access_try_begin_held_change(rr_trampoline *t) {
  */
 void rr_access_give_up_bias(rr_trampoline *t);
 
-/* Biases the state after enough changes without a read, unless a reader waits. The owner, while no thread counts as a
- * reader: so no other thread writes `bias`, and the end of the change publishes it. Not inline: a
- * reactor has many places that end a change. */
+/* Biases the state after enough changes without a read, unless a reader waits. The owner, while no
+ * thread counts as a reader: so no other thread writes `bias`, and the end of the change publishes
+ * it. Not inline: a reactor has many places that end a change. */
 void rr_access_update_bias(rr_trampoline *t);
 
 /* Ends a change. The owner. Returns whether a reader waits; then the caller must notify. */

@@ -18,7 +18,9 @@ import Testing
     let loop = try SteppedLoop()
     let (reactor, refused) = (try Self.makeFull(loop, overflow: .fail), Counter())
     @Sendable func ask() {
-      reactor.ask { Scripted.Action(reply: $0) } completion: { result in
+      reactor.ask {
+        Scripted.Action(reply: $0)
+      } completion: { result in
         if case .failure(.refused(.full)) = result, refused.increase() < 100_000 { ask() }
       }
     }
