@@ -14,7 +14,7 @@ import Synchronization
 /// A loop that is shut down runs the turns all the same. Then there are several pending groups, and each is committed alone.
 @usableFromInline
 package final class JournalMember: RuntimeJournal, @unchecked Sendable {
-  // Unchecked: only the owner of the reactor uses `writer`, `requests`, `isAtLimit` and the counts.
+  // Unchecked: only the owner of the reactor uses `writer`, `requests` and the counts.
 
   let journal: Journal
   let entry: JournalEntry

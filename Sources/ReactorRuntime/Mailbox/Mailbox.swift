@@ -208,8 +208,8 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
     // Nothing has spilled, so the reason is another one. If a claim is not published yet, its sender will check instead.
     if !ring.isEmpty, !ring.pollReady() { return false }
     ownerCheck.withdraw()
-    // A sender that has spilled something meanwhile may have lost its request, too. But then it is seen here; and if it must
-    // wait for a claim, the request is made again, which no sender would do.
+    // This may also have withdrawn the request of a sender that has just spilled. So check again, and renew the request if the drain
+    // must wait.
     let isTaken = overflow.use { $0.spilled.tryTakeOver(to: ownerQueue, ring, ownerCheck) } ?? true
     if !isTaken { ownerCheck.request() }
     return isTaken

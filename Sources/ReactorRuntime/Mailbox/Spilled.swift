@@ -35,7 +35,7 @@ enum SpillOutcome: Sendable { case kept, ringHasRoom, overLimit }
 /// become empty. As long as something is here, what the owner sends to itself comes here, too. So everything in the
 /// owner's queue comes before everything here.
 ///
-/// The owner must not process something that was claimed later before it has checked here. It checks before each drain
+/// The owner must check here before it processes anything claimed after an element that is here. It checks before each drain
 /// of the ring, and a drain covers at most one capacity beyond the head of that moment, which senders can see
 /// (``GrowingRing``). A sender that spills sets the flag (``OwnerCheck``), runs a heavy fence, and then finds the ring
 /// still full.

@@ -1,7 +1,7 @@
 import ReactorCore
 import Synchronization
 
-/// How much of what others have sent a thread processes that came to send something.
+/// Limits how many actions of other threads a sender processes before it returns.
 @usableFromInline
 enum TurnBudget: Sendable {
   /// ``usualTurns`` full turns.

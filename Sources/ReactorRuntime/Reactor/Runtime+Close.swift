@@ -252,7 +252,7 @@ private struct ReactorEnding<R: Reactor>: Closeable {
   func finishClosing(before deadline: ContinuousClock.Instant) -> [Unfinished] {
     let isRunHere = reactor.runtime.isRunHere
     if !isRunHere, reactor.waitUntilEnded(before: deadline) { return [] }
-    // The name takes longer than the end of a reactor, of which there may be a million.
+    // Making the name costs more than ending a reactor, and there may be a million reactors.
     let name = String(reflecting: R.self)
     if isRunHere { return [Unfinished(name: name, loop: nil, occupation: .closesItself)] }
     let count = reactor.counters.waiting

@@ -338,7 +338,7 @@ final class ReactorKind: ListedObject {
   let isTurnObserving: Bool
   /// Whether a reactor of this type has the default transforms, and so each of them. Relaxed: nothing else is read because of it.
   let hasDefaultTransforms = Atomic(false)
-  /// Whether the reactors of this type have the default `mutate`; that says so itself, when it is called first. Relaxed, too.
+  /// Whether the reactors of this type have the default `mutate`, which sets this at its first call. Relaxed: nothing else depends on it.
   @usableFromInline let hasDefaultMutate = Atomic(false)
   @usableFromInline let earlier: ReactorKind?
 

@@ -100,8 +100,8 @@ extension Runtime {
     return overflow.waiters.call(
       { [self] in
         body()
-        // As every waiter does that was resumed. But `body` need not have sent: so not more closures than the owner has made
-        // room for. It makes room again unless the ring is empty.
+        // Like every resumed waiter, resumes the next one. `body` may not have sent anything, so at most as many closures are called
+        // as the owner has made room for. It makes room again unless the ring is empty.
         let mayCallNext = mailbox.overflow.use { $0.waiters.tryTakeRoom() } ?? true
         if mayCallNext || mailbox.ring.wasCount == 0 || mailbox.ring.isClosed { resumeNextWaiter() }
       }, unless: { mailbox.hasAnyRoom || mailbox.ring.isClosed })

@@ -100,8 +100,7 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
   }
 
   deinit {
-    // The checks spare a reactor that has none of that the metadata of its types, which this code, since it is not specialised,
-    // looks up.
+    // This code is not specialised, so it looks up the metadata of types. The checks avoid that where there is nothing to discard.
     if pipelineReference.isSet || mailbox.mayHoldAny { discardAll() }
     mailbox.turnEnds.take().run()
     // Not earlier: what was discarded may have used the mailbox.
@@ -167,8 +166,8 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
     failureHandler.body(Failure(reactor: reactorName, cause: cause, action: action))
   }
 
-  /// Reports what a turn does not process because the reactor is closed. The owner, in the turn, at whose end the action is
-  /// gone: a ``Reply`` in it tells its asker the same reason.
+  /// Reports what a turn does not process because the reactor is closed. Called by the owner in a turn. The action is
+  /// destroyed by the end of that turn, and a ``Reply`` in it then fails with the same reason.
   @usableFromInline
   @inline(never)
   func reportDiscarded(_ cause: Failure.Cause, _ action: Action) {

@@ -13,7 +13,7 @@ private final class Counter: Reactor {
   struct State: Sendable { var value = 0, isLoading = false }
 
   let initialState = State()
-  let runtime = Runtime<Action, Mutation, State>(on: .caller)  // this line may be left out
+  let runtime = Runtime<Action, Mutation, State>(on: .caller)
 
   func mutate(action: Action) -> Observable<Mutation> {
     switch action {

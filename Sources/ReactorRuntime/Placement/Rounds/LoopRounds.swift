@@ -331,8 +331,9 @@ struct LoopReactor: Sendable {
   var runtime: ObjectIdentifier { serve.runtime }
 }
 
-/// How a loop calls the runtimes of one type of reactors. A closure, because it is made where that type is known: what it
-/// calls is specialised, which the methods of a protocol would not be. It captures nothing: the loop tells it whom it calls.
+/// How a loop calls the runtimes of one type of reactors. A closure, so that the code it calls is
+/// specialised for the reactor's type, which the methods of a protocol would not be. It captures nothing; the loop passes the runtime
+/// and the reactor.
 @usableFromInline
 typealias LoopHandler =
   @Sendable (_ runtime: ObjectIdentifier, _ reactor: ObjectIdentifier, _ call: LoopRequest) -> Int

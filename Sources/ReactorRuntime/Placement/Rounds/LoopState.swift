@@ -296,8 +296,8 @@ struct LoopInbox: ~Copyable, Sendable {
   @usableFromInline
   func submitFromTurn(_ reactor: LoopReactor) { _ = submitBesideRing(reactor, evenIfClosed: true) }
 
-  /// Wakes what normally runs the rounds, since another thread has run one and left something, of which nobody was told: what
-  /// a turn of that round scheduled, or left at its limit.
+  /// Wakes the usual runner of the rounds. Another thread has run a round and left work, for which no wake-up was sent: what a turn of
+  /// that round scheduled, or left at its limit.
   ///
   /// The mark comes before the wake-up. So a host that is about to sleep either finds it in its last check, or is woken.
   func wakeForRest() {

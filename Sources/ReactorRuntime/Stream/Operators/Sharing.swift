@@ -188,7 +188,7 @@ final class Multicast<Element: Sendable>: Sendable {
     finish(connection)
   }
 
-  /// Disposes of a connection that was counted as one that ends, and begins the one that has waited for that.
+  /// Disposes of the ending connection, then starts the connection that waited for its end.
   private func finish(_ connection: Connection) {
     connection.subscription.dispose()
     let next: Connection? = state.withLock { state in
