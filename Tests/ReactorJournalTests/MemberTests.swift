@@ -15,8 +15,8 @@ import Testing
     private let held: SystemMutex<(any AnyObject & Sendable)?>
     private let vanishes: Bool
 
-    /// - Parameter vanishes: Whether the reactor is found once more: `held` is its last reference, which whoever checks whether it
-    ///   is gone gets. Otherwise `held` stays until the member is destroyed.
+    /// - Parameter vanishes: Whether the reactor is found once more: `held` is its last reference, which goes to the caller that
+    ///   checks whether it is gone. Otherwise `held` stays until the member is destroyed.
     init(holding held: any AnyObject & Sendable, vanishes: Bool) {
       self.held = SystemMutex(held)
       self.vanishes = vanishes

@@ -21,7 +21,7 @@ import Synchronization
 //
 // No leak. A sweep removes the entries whose objects are dead; their weak references are nil. A shard is swept
 // - by an insertion that finds it half full, so that dead entries stay in proportion to living ones;
-// - by `removeIfDead`, for callers who know when an object may have died;
+// - by `removeIfDead`, for code that knows when an object may have died;
 // - in the background, once a second until the table is empty.
 //
 // No foreign code under a mutex. Foreign code is what makes a value, the deinit of a value and the deinit of an
@@ -132,7 +132,7 @@ public final class AttachmentTable: Sendable {
 
   /// Releases the value of the object that has or had this identity, if that object is dead.
   ///
-  /// For callers who know when an object may have died, and do not want to wait for the next sweep. Any thread.
+  /// For code that knows when an object may have died, and does not want to wait for the next sweep. Any thread.
   /// O(1) if the object lives or has no value; otherwise it sweeps the object's shard: O(entries / 64) on average.
   public func removeIfDead(_ object: ObjectIdentifier) {
     let shard = shard(of: object)

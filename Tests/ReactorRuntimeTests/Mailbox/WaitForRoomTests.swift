@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReactorRuntime
 
-/// How senders wait for room, and who wakes them.
+/// How senders wait for room, and how they are woken.
 @Suite struct WaitForRoomTests {
   /// A reactor that stops in some of its actions until the test goes on.
   private struct Stops: Sendable {

@@ -13,7 +13,7 @@ struct OverflowModel {
     case atTheOwner
   }
 
-  /// Who sent what is not in the ring, which decides the limit that it counts against.
+  /// Which thread sent what is not in the ring: that decides the limit that it counts against.
   enum Origin { case owner, otherTurn, pushing }
 
   struct Waiting {
