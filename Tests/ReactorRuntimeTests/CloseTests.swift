@@ -150,7 +150,7 @@ import Testing
     stuck.send(1)
     let name = String(reflecting: Script.self)
     do {
-      try Shutdown.close([other.ending(), stuck.ending()], before: .now + .milliseconds(20))
+      try Shutdown.close([other.closer(), stuck.closer()], before: .now + .milliseconds(20))
       Issue.record("nothing was said")
     } catch .unfinished(let unfinished) {
       #expect(unfinished.map(\.name) == [name])
@@ -159,7 +159,7 @@ import Testing
     }
     mayGoOn.open()
     #expect(isDone.wait())
-    try Shutdown.close([other.ending(), stuck.ending()], before: .now + Self.soon)
+    try Shutdown.close([other.closer(), stuck.closer()], before: .now + Self.soon)
     #expect(stuck.currentState == [0, 1])
     #expect(stage.finish())
   }

@@ -4,7 +4,7 @@ extension OwnedState {
   /// ``withValue(_:thenCheck:)``.
   @usableFromInline
   @inline(never)
-  func isReadHere() -> Bool {
+  func noteRefusalIfReadHere() -> Bool {
     guard let read = ThreadRead.innermost(of: raw.memory) else { return false }
     read.pointee.wasRefused = true
     return true

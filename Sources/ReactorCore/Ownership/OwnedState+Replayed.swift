@@ -50,7 +50,7 @@ extension OwnedState {
       log.pointee.positions[Int(slots.pointee.published)] = log.pointee.end
       var slot = spare
       if !slots.pointee.isAlternating || !raw.isFree(slot: spare)
-        || log.pointee.positions[spare] < log.pointee.begin
+        || log.pointee.positions[spare] < log.pointee.start
       {
         slot = earlierSlot()
       }
@@ -153,7 +153,7 @@ extension OwnedState {
   /// - Parameter ifFree: Whether to pass over states that a reader pins.
   private func newestEarlierSlot(ifFree: Bool) -> Int {
     let (slots, log) = (slots, log)
-    var (newest, position) = (-1, log.pointee.begin - 1)
+    var (newest, position) = (-1, log.pointee.start - 1)
     var left = slots.pointee.initialized & 0xFF & ~(1 << UInt16(slots.pointee.published))
     while left != 0 {
       let slot = left.trailingZeroBitCount
@@ -231,7 +231,7 @@ extension OwnedState {
         continue
       }
       // What has remained in the private slot is never changed again.
-      if slot != privateSlot, log.pointee.positions[slot] >= log.pointee.begin || !raw.isFree(slot: slot) {
+      if slot != privateSlot, log.pointee.positions[slot] >= log.pointee.start || !raw.isFree(slot: slot) {
         continue
       }
       slots.pointee.initialized &= ~bit
@@ -245,7 +245,7 @@ extension OwnedState {
     var oldest = log.pointee.end
     for slot in 0..<Int(privateSlot) where slot != slots.pointee.current {
       let position = log.pointee.positions[slot]
-      if slots.pointee.initialized & 1 << UInt16(slot) != 0, position >= log.pointee.begin {
+      if slots.pointee.initialized & 1 << UInt16(slot) != 0, position >= log.pointee.start {
         oldest = min(oldest, position)
       }
     }
@@ -259,7 +259,7 @@ extension OwnedState {
     let log = log
     ReplayLog.discard(before: oldestPosition, in: log, of: Mutation.self)
     if log.pointee.count < log.pointee.capacity || log.pointee.tryGrow(Mutation.self) { return }
-    ReplayLog.discard(before: log.pointee.begin + 1, in: log, of: Mutation.self)
+    ReplayLog.discard(before: log.pointee.start + 1, in: log, of: Mutation.self)
     ReplayLog.discard(before: oldestPosition, in: log, of: Mutation.self)
   }
 }

@@ -161,7 +161,7 @@ extension OwnedState {
   @inlinable
   @inline(__always)
   public func tryAcquire() -> Bool {
-    if hasOnePlace, raw.wasReaderCount != 0, isReadHere() { return false }
+    if hasOnePlace, raw.wasReaderCount != 0, noteRefusalIfReadHere() { return false }
     return raw.tryAcquire(CurrentCore.threadToken)
   }
 
@@ -181,8 +181,8 @@ extension OwnedState {
 
   /// Whether the state has an owner, or is scheduled. Any thread; may be stale at once.
   ///
-  /// It is one half of a pair. One thread sends and then calls this; another one calls ``release()`` and then checks the mailbox. At least one of
-  /// them sees what the other one did; see `rr_trampoline.h`.
+  /// It is one half of a pair. One thread sends and then calls this; another one calls ``release()`` and then checks
+  /// the mailbox. At least one of them sees what the other one did; see `rr_trampoline.h`.
   @inlinable
   public var isBusy: Bool { raw.ownerToken != 0 }
 

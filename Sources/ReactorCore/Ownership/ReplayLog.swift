@@ -2,7 +2,7 @@ import Synchronization
 
 /// The latest mutations of a replayed state, oldest first, and how many of all its mutations the state in each slot contains.
 ///
-/// The position of a mutation is how many came before it. The log holds those from `begin` to `end`. A state that lacks an older
+/// The position of a mutation is how many came before it. The log holds those from `start` to `end`. A state that lacks an older
 /// one can never be brought up to date: it is *lost*.
 ///
 /// How many mutations are worth keeping depends on what a copy costs, since what they bring up to date need not be copied. So the
@@ -16,7 +16,7 @@ struct ReplayLog: ~Copyable {
   /// A ring: the mutation at a position is at the remainder of its division by the capacity, which is a power of two.
   @usableFromInline private(set) var entries: UnsafeMutableRawPointer
   @usableFromInline private(set) var capacity = 16
-  @usableFromInline private(set) var begin = 0
+  @usableFromInline private(set) var start = 0
   @usableFromInline private(set) var end = 0
   /// How many mutations there were when the owner last searched for some that no state lacks.
   @usableFromInline var trimmed = 0
@@ -57,7 +57,7 @@ struct ReplayLog: ~Copyable {
 
   /// The number of mutations.
   @inlinable
-  var count: Int { end &- begin }
+  var count: Int { end &- start }
 
   /// The mutation at a position.
   @inlinable
@@ -82,12 +82,12 @@ struct ReplayLog: ~Copyable {
     before position: Int, in log: UnsafeMutablePointer<ReplayLog>, of _: Mutation.Type
   ) {
     if _isPOD(Mutation.self) {
-      log.pointee.begin = max(log.pointee.begin, position)
+      log.pointee.start = max(log.pointee.start, position)
       return
     }
-    while log.pointee.begin < position {
-      let oldest = log.pointee.entry(at: log.pointee.begin, of: Mutation.self)
-      log.pointee.begin &+= 1
+    while log.pointee.start < position {
+      let oldest = log.pointee.entry(at: log.pointee.start, of: Mutation.self)
+      log.pointee.start &+= 1
       oldest.deinitialize(count: 1)
     }
   }
@@ -96,7 +96,7 @@ struct ReplayLog: ~Copyable {
   static func forgetAll(in log: UnsafeMutablePointer<ReplayLog>) {
     log.pointee.discardEntries(log.pointee.end, log)
     log.pointee.end += 1
-    log.pointee.begin = log.pointee.end
+    log.pointee.start = log.pointee.end
   }
 
   // MARK: The bound
@@ -154,7 +154,7 @@ struct ReplayLog: ~Copyable {
 
   private mutating func resize<Mutation>(to new: Int, _: Mutation.Type) {
     let larger = UnsafeMutablePointer<Mutation>.allocate(capacity: new)
-    for position in begin..<end {
+    for position in start..<end {
       (larger + position & (new - 1)).moveInitialize(from: entry(at: position, of: Mutation.self), count: 1)
     }
     entries.assumingMemoryBound(to: Mutation.self).deallocate()

@@ -26,7 +26,7 @@ enum StateAccess {
     // Holds back as well for a moment, so that readers in turns that overlap do not keep the owner out.
     while !raw.tryBeginRead(passingHold: passesHold && attempts >= spins / 2) {
       attempts += 1
-      if !mustSleep(after: attempts) { continue }
+      if tryPause(after: attempts) { continue }
       let limit = starvesAt ?? .now + starvesAfter
       starvesAt = limit
       if !isStarving, .now >= limit {
@@ -82,13 +82,13 @@ enum StateAccess {
     attempts = 0
     while raw.hasStarving {
       attempts += 1
-      if mustSleep(after: attempts) { sleep(on: raw) { !raw.hasStarving } }
+      if !tryPause(after: attempts) { sleep(on: raw) { !raw.hasStarving } }
     }
     raw.holdReaders()
     attempts = 0
     while !raw.tryBeginHeldChange() {
       attempts += 1
-      if mustSleep(after: attempts) { sleep(untilLeft: raw) }
+      if !tryPause(after: attempts) { sleep(untilLeft: raw) }
     }
   }
 
@@ -105,11 +105,11 @@ enum StateAccess {
   @usableFromInline
   static func notify(_ raw: CurrentCore.Trampoline) { withEventCount(of: raw) { $0.notify() } }
 
-  /// Pauses, or yields, unless the thread has done that often enough.
-  private static func mustSleep(after attempts: Int) -> Bool {
-    if attempts > spins + yields { return true }
+  /// Pauses, or yields; returns false if the thread has done that often enough.
+  private static func tryPause(after attempts: Int) -> Bool {
+    if attempts > spins + yields { return false }
     if attempts > spins { DedicatedThread.yield() } else { CurrentCore.pause() }
-    return false
+    return true
   }
 
   private static func sleep(

@@ -131,7 +131,7 @@ public struct TurnEnds {
   public var isObserved: Bool { fields.pointee.word & Self.observed != 0 }
 
   /// Makes ``isObserved`` true for good. The owner.
-  public func observe() { fields.pointee.word |= Self.observed }
+  public func markObserved() { fields.pointee.word |= Self.observed }
 
   /// Adds an element. Inside of the turn.
   func append(_ end: TurnEnd) {

@@ -74,14 +74,14 @@ public enum WaitGraph {
       self.reads = reads.map { UInt(bitPattern: $0) }
     }
 
-    /// Whether the thread must go on sleeping; wakes it if it need not. Any thread.
-    fileprivate func mustSleepOrWake() -> Bool {
+    /// Wakes the thread if its wait is over, and returns whether it is. Any thread.
+    fileprivate func wakeIfOver() -> Bool {
       hasLeft.withLock { hasLeft in
-        if hasLeft { return false }
-        if !isOver() { return true }
+        if hasLeft { return true }
+        if !isOver() { return false }
         // The thread that makes the room may have told nobody yet, and the caller may be that thread.
         wake()
-        return false
+        return true
       }
     }
 
@@ -167,7 +167,7 @@ public enum WaitGraph {
         return cycle
       }
       for target in targets where visited.insert(target.thread).inserted {
-        if !target.mustSleepOrWake() { continue }
+        if target.wakeIfOver() { continue }
         path.append((target, index))
         next.append(path.count - 1)
       }

@@ -54,7 +54,8 @@ extension Journal {
   }
 
   /// Ends the journal because of an error outside of a commit. No commit begins afterwards; one that has begun may still succeed. The
-  /// committer tells the members later. Any thread; one that has used the store must still have the log, so that a commit of another thread finds the reason.
+  /// committer tells the members later. Any thread; one that has used the store must still have the log, so that a
+  /// commit of another thread finds the reason.
   func fail(_ error: JournalError) {
     failureStore.withLock { _ = $0.note(error) }
     addWork { $0.jobs.append { [self] in fence(error, tried: []) } }

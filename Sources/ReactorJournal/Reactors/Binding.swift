@@ -63,8 +63,8 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
   private let follower: Follower<R>?
   private let replayer: RecordReplayer<R.State>
   private let isSnapshotDue = Atomic(false)
-  /// Whether a snapshot waits for others, is being made, or waits for the committer: there is at most one in memory. Relaxed, as the flag above:
-  /// what the snapshot contains is ordered by the ownership of the follower.
+  /// Whether a snapshot waits for others, is being made, or waits for the committer: there is at most one in memory.
+  /// Relaxed, as the flag above: what the snapshot contains is ordered by the ownership of the follower.
   private let isMakingSnapshot = Atomic(false)
   private let finishedSnapshots = Atomic(0)
   private let lastSnapshotFailure = SystemMutex<JournalError?>(nil)
@@ -110,7 +110,7 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
   }
 
   func finishClosing(before deadline: ContinuousClock.Instant) -> [Unfinished] {
-    weakReactor.map { $0.ending().finishClosing(before: deadline) } ?? []
+    weakReactor.map { $0.closer().finishClosing(before: deadline) } ?? []
   }
 
   // MARK: Following

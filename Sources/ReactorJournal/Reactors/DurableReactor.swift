@@ -129,9 +129,9 @@ public struct RecordReplayer<State: Sendable>: Sendable {
 
 /// Which threads see a state that is not durable yet.
 public enum Visibility: Sendable, Hashable {
-  /// Only the reactor's own turns, `turnEnded` if the reactor is `TurnObserving`, and ``DurableReactor/latestState``. What other threads read
-  /// or observe is durable, and so is what a reply says that is used in the reactor's own turn: no crash takes it back. The reactor has a
-  /// second state for that.
+  /// Only the reactor's own turns, `turnEnded` if the reactor is `TurnObserving`, and ``DurableReactor/latestState``.
+  /// What other threads read or observe is durable, and so is what a reply says that is used in the reactor's own
+  /// turn: no crash takes it back. The reactor has a second state for that.
   ///
   /// A reply that `mutate` sends on is not held: a reactor without a journal that uses it in a turn on another thread, or a task, tells
   /// at once what it was given.

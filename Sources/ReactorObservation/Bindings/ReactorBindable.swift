@@ -8,7 +8,8 @@ import ReactorRuntime
 /// ```
 ///
 /// The state conforms to ``ObservableState``, and the action to ``BindableAction``. Setting a binding shows the new value at
-/// once and sends it as ``BindableAction/binding(_:)``. For another action, see ``ObservedReactor/binding(get:send:)-(_,(Value)->R.Action)``.
+/// once and sends it as ``BindableAction/binding(_:)``. For another action, see
+/// ``ObservedReactor/binding(get:send:)-(_,(Value)->R.Action)``.
 @propertyWrapper
 @dynamicMemberLookup
 public struct ReactorBindable<R: Reactor>: Sendable where R.State: ObservableState {

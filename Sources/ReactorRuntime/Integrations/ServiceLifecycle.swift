@@ -31,7 +31,7 @@
     }
 
     /// - Parameters:
-    ///   - parts: The loops, groups and reactors (``Reactor/ending(by:)``) to end.
+    ///   - parts: The loops, groups and reactors (``Reactor/closer(by:)``) to end.
     ///   - time: The longest time that the end may take.
     public init(_ parts: [any Closeable], within time: Duration) {
       self.init(within: time) { deadline in try Shutdown.close(parts, before: deadline) }

@@ -89,8 +89,8 @@ extension KeyedReactors {
     return count
   }
 
-  /// Passivates a reactor, but not that of `key`, if there are more than the limit; and a second one if there still are, so that their number comes
-  /// down again after many were in use.
+  /// Passivates a reactor, but not that of `key`, if there are more than the limit; and a second one if there still
+  /// are, so that their number comes down again after many were in use.
   @inlinable
   func passivateAboveLimit(besides key: Key) {
     for _ in 0..<2 where remaining.load(ordering: .relaxed) - 1 - ending.load(ordering: .relaxed) > limit {

@@ -108,8 +108,8 @@ extension Loop: Closeable {
 
   private func join() {
     // Not by the loop's own thread, which still runs the actions for the end of the loop. Tokens are used again:
-    // a thread with the token of the loop's thread that has returned need not join it either. Relaxed: a thread that finds its own token has stored
-    // it itself, or its predecessor with that token has returned.
+    // a thread with the token of the loop's thread that has returned need not join it either. Relaxed: a thread that
+    // finds its own token has stored it itself, or its predecessor with that token has returned.
     if state.ownThread.load(ordering: .relaxed) != CurrentCore.threadToken { thread?.join() }
   }
 }

@@ -54,7 +54,7 @@ public protocol Reactor<Action, Mutation, State>: AnyObject, Sendable {
 
   /// Calls `body` with the action as a mutation, and returns what it returns; returns false if they are of different types. The
   /// library's own: reactors do not implement it.
-  static func asMutation(_ action: Action, _ body: (Mutation) -> Bool) -> Bool
+  static func withMutation(from action: Action, _ body: (Mutation) -> Bool) -> Bool
 
   /// Returns what the actions become before they reach `mutate`. Called once, when the reactor is first used, with the
   /// stream of all actions: on a loop in the first turn, which may come after the first send has returned. The stream that it
@@ -83,7 +83,7 @@ extension Reactor {
   public func willReduce(_ mutation: Mutation) {}
 
   @inlinable
-  public static func asMutation(_ action: Action, _ body: (Mutation) -> Bool) -> Bool { false }
+  public static func withMutation(from action: Action, _ body: (Mutation) -> Bool) -> Bool { false }
 
   @inlinable
   public func reduce(state: State, mutation: Mutation) -> State {
@@ -115,18 +115,18 @@ extension Reactor where Mutation == Never {
 
 extension Reactor where Action == Mutation {
   @inlinable
-  public func mutate(action: Action) -> Observable<Mutation> { passedOn(action) }
+  public func mutate(action: Action) -> Observable<Mutation> { passActionOn(action) }
 
   /// What the default `mutate` returns. From the second action with references on, the runtime does not call it any more.
   @inlinable
-  func passedOn(_ action: Action) -> Observable<Mutation> {
+  func passActionOn(_ action: Action) -> Observable<Mutation> {
     if !_isPOD(Action.self) { runtime.noteDefaultMutate() }
     return .just(action)
   }
 
   // Not a cast, which would copy the action.
   @inlinable
-  public static func asMutation(_ action: Action, _ body: (Mutation) -> Bool) -> Bool { body(action) }
+  public static func withMutation(from action: Action, _ body: (Mutation) -> Bool) -> Bool { body(action) }
 }
 
 extension Reactor {
@@ -141,8 +141,8 @@ extension Reactor {
   /// If the mailbox is full, this does what the ``OverflowPolicy`` says. With the default it waits: it spins, yields,
   /// then sleeps. From inside a turn it never waits. An action that a turn of this reactor, or of another on the same
   /// loop, sends here is processed after the running one. An action that a turn sends to another reactor with a full
-  /// mailbox is kept beside that mailbox; with ``OverflowPolicy/fail`` or ``OverflowPolicy/dropNewest`` it is refused. Turns nest until half of the thread's stack is used; then another thread
-  /// continues.
+  /// mailbox is kept beside that mailbox; with ``OverflowPolicy/fail`` or ``OverflowPolicy/dropNewest`` it is
+  /// refused. Turns nest until half of the thread's stack is used; then another thread continues.
   ///
   /// An action that cannot be delivered is reported to the failure handler of the ``Runtime``.
   @inlinable

@@ -9,8 +9,8 @@
 
     private var count = 0
 
-    /// Called after each replay. Returns whether to compare.
-    mutating func isDue() -> Bool {
+    /// Counts a replay; returns whether to compare after it.
+    mutating func countReplay() -> Bool {
       count += 1
       return count & (count - 1) == 0 || count % Self.longest == 0
     }
@@ -20,7 +20,7 @@
     /// Called when an earlier state was brought up to date by the mutations that had made the published one.
     @usableFromInline
     func checkReplay(_ replayed: State, _ published: State) {
-      guard checks.replays.value.isDue(), let published = published as? any Equatable else { return }
+      guard checks.replays.value.countReplay(), let published = published as? any Equatable else { return }
       // A state that is not equal to itself, such as one with a NaN, says nothing.
       if !isEqual(published, to: published) || isEqual(published, to: replayed) { return }
       warn(.impureReduce) { reactor, thread in

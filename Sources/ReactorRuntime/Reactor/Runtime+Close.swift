@@ -233,17 +233,17 @@ extension Reactor {
   /// Returns what closes this reactor as a part of ``Shutdown/close(_:before:)``.
   ///
   /// ```swift
-  /// try Shutdown.close([orders.ending(), loop], before: .now + .seconds(10))
+  /// try Shutdown.close([orders.closer(), loop], before: .now + .seconds(10))
   /// ```
   ///
   /// - Parameter closing: As that of ``close(_:)``.
-  public func ending(by closing: Closing = .drain) -> some Closeable {
-    ReactorEnding(reactor: self, closing: closing)
+  public func closer(by closing: Closing = .drain) -> some Closeable {
+    ReactorCloser(reactor: self, closing: closing)
   }
 }
 
 /// A reactor, and how it is closed.
-private struct ReactorEnding<R: Reactor>: Closeable {
+private struct ReactorCloser<R: Reactor>: Closeable {
   let reactor: R
   let closing: Closing
 

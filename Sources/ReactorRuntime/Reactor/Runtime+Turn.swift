@@ -33,7 +33,7 @@ extension Runtime {
     _ action: Action, of _: R.Type, _ body: (Mutation) -> Void
   ) -> Bool {
     if _isPOD(Action.self) { return false }
-    return R.asMutation(action) { mutation in
+    return R.withMutation(from: action) { mutation in
       guard hasDefaultMutate else { return false }
       body(mutation)
       return true
@@ -76,8 +76,8 @@ extension Runtime {
 
 /// Turns: processing what is in the mailbox. The owner.
 extension Runtime {
-  /// Runs turns until the mailbox is empty, or as many full ones as ``TurnBudget/usual`` allows. The owner; releases the ownership before it
-  /// returns.
+  /// Runs turns until the mailbox is empty, or as many full ones as ``TurnBudget/usual`` allows. The owner; releases
+  /// the ownership before it returns.
   @inlinable
   @inline(never)
   func runTurnsAndRelease<R: Reactor<Action, Mutation, State>>(of reactor: R) {
@@ -304,10 +304,10 @@ extension Runtime {
     switch call {
     case .prefetch:
       state.prefetch()
-      mailbox.ring.senderRing.prefetch()
+      mailbox.ring.prefetch()
       mailbox.ownerQueue.prefetch()
-    case .begin: state.acquireScheduled()
-    case .suspend: state.reschedule()
+    case .acquire: state.acquireScheduled()
+    case .reschedule: state.reschedule()
     case .close: closeByLoop()
     case .leave: return tryLeaveLoop() ? 1 : 0
     case .count: return counters.waiting

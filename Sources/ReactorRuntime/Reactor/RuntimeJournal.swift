@@ -36,7 +36,7 @@ extension Runtime {
   /// Connects the runtime to a journal. Right after it was made.
   package func connect(to journal: any RuntimeJournal) {
     ensureExtras().journal = journal
-    mailbox.turnEnds.observe()
+    mailbox.turnEnds.markObserved()
   }
 
   /// The journal that the runtime was connected to. Any thread.
@@ -89,7 +89,7 @@ extension Runtime {
     guard let journal, journal.isFull, loop?.isClosed != true else { return false }
     if mailbox.turnEnds.isRequested { runTurnEndsAsOwner() }
     state.reschedule()
-    if let loop, let reactor { loop.inbox.lend(makeLoopReactor(reactor)) }
+    if let loop, let reactor { loop.inbox.noteSuspended(makeLoopReactor(reactor)) }
     journal.resumeWhenThereIsRoom()
     return true
   }
@@ -107,7 +107,7 @@ extension Runtime {
   @inlinable
   package func resumeTurns<R: Reactor<Action, Mutation, State>>(of reactor: R) {
     // Also a loop that was shut down meanwhile: it does not end before.
-    if let loop { return loop.inbox.giveBack(ObjectIdentifier(self)) }
+    if let loop { return loop.inbox.resume(ObjectIdentifier(self)) }
     let run = { @Sendable in
       let runtime = reactor.runtime
       runtime.state.acquireScheduled()

@@ -42,6 +42,6 @@ extension Runtime {
   func bindTurnObserver(of reactor: any AnyObject & Sendable) {
     guard let observing = reactor as? any TurnObserving else { return }
     ensureExtras().turnHook = observing.makeTurnHook()
-    mailbox.turnEnds.observe()
+    mailbox.turnEnds.markObserved()
   }
 }

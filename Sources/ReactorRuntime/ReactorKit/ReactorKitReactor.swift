@@ -40,7 +40,7 @@ extension ReactorKitReactor {
 
 extension ReactorKitReactor where Action == Mutation {
   @inlinable
-  public func mutate(action: Action) -> Observable<Mutation> { passedOn(action) }
+  public func mutate(action: Action) -> Observable<Mutation> { passActionOn(action) }
 }
 
 /// The runtimes of reactors that store none.

@@ -58,7 +58,7 @@ final class Inventory: Reactor {
     try inventory.send(.restock(1), before: .now + .milliseconds(500))
     try await inventory.sendSuspending(.restock(1))
 
-    try Shutdown.close([inventory.ending(), loop], before: .now + .seconds(10))
+    try Shutdown.close([inventory.closer(), loop], before: .now + .seconds(10))
     #expect(inventory.currentState.stock == 4)
     #expect(inventory.isClosed)
   }

@@ -188,7 +188,7 @@ private func service() throws -> MainLoop.Ending {
     let book = Ledger(Runtime(on: .loop(loop)))
     book.send(1)
     do {
-      try Shutdown.close([book.ending(), group, loop], before: .now + .seconds(10))
+      try Shutdown.close([book.closer(), group, loop], before: .now + .seconds(10))
     } catch .unfinished(let parts) {
       for part in parts { Issue.record("\(part)") }
     }

@@ -63,7 +63,7 @@ import Testing
       #expect(throws: SendError.closed) { try reactor.trySend(1000) }
       #expect(!reactor.waitUntilEnded(before: .now + .milliseconds(5)))
       #expect(throws: ShutdownError.self) {
-        try Shutdown.close([reactor.ending()], before: .now + .milliseconds(5))
+        try Shutdown.close([reactor.closer()], before: .now + .milliseconds(5))
       }
       let soFar = reads.value.load(ordering: .relaxed)
       #expect(Threads.yield { reads.value.load(ordering: .relaxed) > soFar })

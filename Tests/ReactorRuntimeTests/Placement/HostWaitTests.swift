@@ -44,7 +44,7 @@ import Testing
     // Only a failure takes so long.
     #expect(first.waitUntilEnded(before: .now + .seconds(60)))
     #expect(first.currentState.count == 100)
-    try Shutdown.close([second.ending(), hosted.loop], before: .now + .seconds(60))
+    try Shutdown.close([second.closer(), hosted.loop], before: .now + .seconds(60))
     #expect(second.currentState.count == 100)
     #expect(hosted.loop.state.hasEnded)
   }

@@ -175,7 +175,7 @@ import Testing
     let made = parts.value.value
     let (hosted, reactor) = try #require(made)
     reactor.send(1)
-    let closing: [any Closeable] = isLoopFirst ? [hosted, reactor.ending()] : [reactor.ending(), hosted]
+    let closing: [any Closeable] = isLoopFirst ? [hosted, reactor.closer()] : [reactor.closer(), hosted]
     try Shutdown.close(closing, before: .now + .seconds(patience))
     #expect(reactor.currentState == [1])
     parts.value.value = nil

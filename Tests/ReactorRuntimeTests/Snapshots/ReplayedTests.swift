@@ -218,7 +218,7 @@ import Testing
 
     @Test func `states are compared at the first replays, and then at every thousandth`() {
       var watch = ReplayWatch()
-      let due = (1...4096).filter { _ in watch.isDue() }
+      let due = (1...4096).filter { _ in watch.countReplay() }
       #expect(due == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 3072, 4096])
     }
   #endif

@@ -46,8 +46,8 @@ extension SQLiteStore {
       number, since, SQLiteSchema.checksum(number, since, blob: name), blob: name)
   }
 
-  /// The first slot of an entry with a snapshot that was found damaged or useless. They are read, and so checked, before the entry gets another
-  /// snapshot.
+  /// The first slot of an entry with a snapshot that was found damaged or useless. They are read, and so checked,
+  /// before the entry gets another snapshot.
   private func damagedSlot(of entry: UInt32) -> Int64? {
     damagedSlots.isEmpty ? nil : SQLiteSchema.slots(of: entry).first(where: damagedSlots.contains)
   }

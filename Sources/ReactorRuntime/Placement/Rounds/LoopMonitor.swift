@@ -141,7 +141,7 @@ extension LoopState {
       found.append(
         (
           type(of: scheduled.reactor),
-          isRunning ? .busy(time) : .waiting(actions: scheduled.serve(.count))
+          isRunning ? .busy(time) : .waiting(actions: scheduled.perform(.count))
         ))
     }
     var unfinished = found.map {

@@ -18,7 +18,8 @@ extension LoopState {
         if waiting.kind != .busy, processed < turnLimit { pacer.wait(afterReceiving: processed) }
       } else {
         emptyRounds += 1
-        if waiting.kind != .parking || !isPatienceOver(after: emptyRounds, since: &idleSince) {
+        if emptyRounds == 1, waiting.kind == .parking, waiting.limit > 0 { idleSince = MonotonicTime.now }
+        if waiting.kind != .parking || !isPatienceOver(after: emptyRounds, since: idleSince) {
           pause(after: emptyRounds)
         } else if rounds.isIdle {
           if let watches = rounds.tasks.watches {
@@ -42,13 +43,12 @@ extension LoopState {
   ///
   /// - Parameters:
   ///   - emptyRounds: How many rounds in a row did nothing.
-  ///   - idleSince: The time of the first of them, which this writes.
+  ///   - idleSince: The time of the first of them.
   @inlinable
-  func isPatienceOver(after emptyRounds: Int, since idleSince: inout Int64) -> Bool {
+  func isPatienceOver(after emptyRounds: Int, since idleSince: Int64) -> Bool {
     // Not after the first: a loop that is closed does not sleep, and must pause while a sender is in the middle of handing it
     // a reactor.
     if waiting.limit == 0 { return emptyRounds > 1 }
-    if emptyRounds == 1 { idleSince = MonotonicTime.now }
     // Reading the clock costs as much as a round of a loop that owns no reactor. The second limit is for a clock that stands
     // still.
     if emptyRounds % 4 != 0 { return false }
@@ -132,8 +132,8 @@ struct LoopRounds: ~Copyable, Sendable {
   @usableFromInline
   @inline(never)
   mutating func closeReactors(of loop: LoopState) {
-    for reactor in loop.inbox.lent where reactor.serve(.takeBack) != 0 {
-      loop.inbox.endLending(of: reactor.runtime)
+    for reactor in loop.inbox.suspended where reactor.perform(.takeBack) != 0 {
+      loop.inbox.forgetSuspended(of: reactor.runtime)
       reactors.accept(closing: false) { $0.append(reactor) }
     }
     reactors.close()
@@ -227,13 +227,13 @@ struct OwnedReactors: ~Copyable, Sendable {
     // Their memory was last used by the threads that sent, or long ago. So it is requested for all of them before the first one
     // is waited for. More would not stay in the cache.
     if (3...Self.arrivalsAtOnce).contains(accepted.count) {
-      for index in accepted { Prefetch.object(list.read(at: index) { $0.serve.runtime }) }
-      for index in accepted { _ = serve(at: index, .prefetch) }
+      for index in accepted { Prefetch.object(list.read(at: index) { $0.perform.runtime }) }
+      for index in accepted { _ = perform(.prefetch, at: index) }
     }
     for index in accepted {
       quietTurns.append(0)
-      _ = serve(at: index, .begin)
-      if isClosing { _ = serve(at: index, .close) }
+      _ = perform(.acquire, at: index)
+      if isClosing { _ = perform(.close, at: index) }
     }
     return accepted
   }
@@ -256,14 +256,14 @@ struct OwnedReactors: ~Copyable, Sendable {
   mutating func runTurns(of indices: Range<Int>, upTo limit: Int, quietLimit: Int) -> Int {
     var processed = 0
     for index in indices {
-      let count = serve(at: index, .turn)
+      let count = perform(.turn, at: index)
       if count > 0 { monitor.noteTurn(of: count) }
       processed += count
       quietTurns[index] = count > 0 ? 0 : quietTurns[index] + 1
       // With a limit of 0, a reactor is released after a turn that did not reach the limit, while its memory is still
       // in the cache.
       let isQuiet = quietLimit == 0 ? count < limit : quietTurns[index] > quietLimit
-      if isQuiet, serve(at: index, .leave) != 0 { released.append(index) }
+      if isQuiet, perform(.leave, at: index) != 0 { released.append(index) }
     }
     if !released.isEmpty { removeReleased() }
     return processed
@@ -292,10 +292,10 @@ struct OwnedReactors: ~Copyable, Sendable {
 
   /// Releases the ownership of all of them between two rounds that different threads may run. They stay scheduled, so
   /// no other thread becomes the owner meanwhile.
-  func suspend() { callEach(.suspend) }
+  func releaseAll() { callEach(.reschedule) }
 
-  /// Makes the calling thread the owner of all of them, after ``suspend()``.
-  func resume() { callEach(.begin) }
+  /// Makes the calling thread the owner of all of them, after ``releaseAll()``.
+  func acquireAll() { callEach(.acquire) }
 
   /// Refuses what is sent to any of them, and from now on releases a reactor after its first turn without work.
   @inlinable
@@ -305,30 +305,30 @@ struct OwnedReactors: ~Copyable, Sendable {
   }
 
   @inlinable
-  func callEach(_ call: LoopRequest) {
-    for index in quietTurns.indices { _ = serve(at: index, call) }
+  func callEach(_ request: LoopRequest) {
+    for index in quietTurns.indices { _ = perform(request, at: index) }
   }
 
   @inlinable
   @inline(__always)
-  func serve(at index: Int, _ call: LoopRequest) -> Int { list.read(at: index) { $0.serve }(call) }
+  func perform(_ request: LoopRequest, at index: Int) -> Int { list.read(at: index) { $0.perform }(request) }
 }
 
 /// A reactor that a sender has scheduled on its loop, with a reference to it. Its runtime does not retain it, so this
 /// reference keeps it alive as long as the loop has something to do for it.
 @usableFromInline
 struct LoopReactor: Sendable {
-  @usableFromInline let serve: BoundLoopHandler
+  @usableFromInline let perform: BoundLoopHandler
   @usableFromInline let reactor: any AnyObject & Sendable
 
   @usableFromInline
   init(_ runtime: ObjectIdentifier, of reactor: any AnyObject & Sendable, _ handler: @escaping LoopHandler) {
-    serve = BoundLoopHandler(handler: handler, runtime: runtime, reactor: ObjectIdentifier(reactor))
+    perform = BoundLoopHandler(handler: handler, runtime: runtime, reactor: ObjectIdentifier(reactor))
     self.reactor = reactor
   }
 
   /// The runtime of the reactor.
-  var runtime: ObjectIdentifier { serve.runtime }
+  var runtime: ObjectIdentifier { perform.runtime }
 }
 
 /// How a loop calls the runtimes of one type of reactors. A closure, so that the code it calls is
@@ -363,9 +363,9 @@ enum LoopRequest: Sendable {
   /// Requests the memory that a turn needs, without waiting for it. The reactor is scheduled.
   case prefetch
   /// Makes the calling thread the owner of a reactor that is scheduled.
-  case begin
-  /// Releases the ownership; the reactor stays scheduled, so nothing becomes the owner until the next `begin`.
-  case suspend
+  case acquire
+  /// Releases the ownership; the reactor stays scheduled, so nothing becomes the owner until the next `acquire`.
+  case reschedule
   /// Runs what was sent, up to the limit of a turn; returns how many actions that were.
   case turn
   /// Refuses what is sent from now on; may be repeated.

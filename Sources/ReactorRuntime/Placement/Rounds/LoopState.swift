@@ -249,16 +249,16 @@ struct LoopInbox: ~Copyable, Sendable {
 
   // MARK: Reactors that have left for a while
 
-  /// Notes that a reactor has left, scheduled, and comes back by ``giveBack(_:)``. Until then, the loop is not sealed. The thread
+  /// Notes that a reactor has left, scheduled, and comes back by ``resume(_:)``. Until then, the loop is not sealed. The thread
   /// that runs the rounds.
-  func lend(_ reactor: LoopReactor) { contents.withLock { $0.lent[reactor.runtime] = reactor } }
+  func noteSuspended(_ reactor: LoopReactor) { contents.withLock { $0.suspended[reactor.runtime] = reactor } }
 
   /// Takes a reactor in that has left, even after the loop was closed, and wakes the loop. Any thread, unless
-  /// ``endLending(of:)`` was called.
+  /// ``forgetSuspended(of:)`` was called.
   @usableFromInline
-  func giveBack(_ runtime: ObjectIdentifier) {
+  func resume(_ runtime: ObjectIdentifier) {
     contents.withLock { contents in
-      guard let reactor = contents.lent.removeValue(forKey: runtime) else { return }
+      guard let reactor = contents.suspended.removeValue(forKey: runtime) else { return }
       contents.reactors.append(reactor)
       hasContents.store(true, ordering: .relaxed)
     }
@@ -266,11 +266,11 @@ struct LoopInbox: ~Copyable, Sendable {
   }
 
   /// Those that have left. The thread that runs the rounds.
-  var lent: [LoopReactor] { contents.withLock { Array($0.lent.values) } }
+  var suspended: [LoopReactor] { contents.withLock { Array($0.suspended.values) } }
 
   /// Notes that the loop has taken a reactor back itself. The thread that runs the rounds.
-  func endLending(of runtime: ObjectIdentifier) {
-    contents.withLock { _ = $0.lent.removeValue(forKey: runtime) }
+  func forgetSuspended(of runtime: ObjectIdentifier) {
+    contents.withLock { _ = $0.suspended.removeValue(forKey: runtime) }
   }
 
   private func submitBesideRing(_ reactor: LoopReactor, evenIfClosed: Bool) -> Bool {
@@ -347,14 +347,14 @@ struct InboxContents: Sendable {
   /// The watches, once.
   var watches: LoopWatches?
   /// Reactors that have left until their journal has room, by their runtimes. Not taken out with the rest.
-  var lent: [ObjectIdentifier: LoopReactor] = [:]
+  var suspended: [ObjectIdentifier: LoopReactor] = [:]
   /// How many jobs and timers were ever taken in, without the cancelled timers that were removed here.
   var submitted = 0
   /// How many timers of the loop had been cancelled when the cancelled ones were last removed here.
   private var cancelledBefore = 0
 
   var isEmpty: Bool {
-    reactors.isEmpty && jobs.isEmpty && timers.isEmpty && watches == nil && lent.isEmpty
+    reactors.isEmpty && jobs.isEmpty && timers.isEmpty && watches == nil && suspended.isEmpty
   }
 
   /// Removes the timers that were cancelled, if they may be a quarter of all, and returns how many.

@@ -53,8 +53,8 @@ package final class LoopStepper: Sendable {
   private func runRound(_ rounds: inout LoopRounds, _ besideHost: Bool) -> Int {
     let processed = state.asCurrent {
       state.monitor.beat()
-      rounds.reactors.resume()
-      defer { rounds.reactors.suspend() }
+      rounds.reactors.acquireAll()
+      defer { rounds.reactors.releaseAll() }
       return rounds.runRound(of: state)
     }
     if state.isClosed, rounds.isDone { _ = state.trySeal() }

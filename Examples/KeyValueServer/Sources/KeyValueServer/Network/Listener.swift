@@ -15,7 +15,8 @@ final class Listener {
     self.admit = admit
   }
 
-  /// Listens on a port, or one that the system chooses if it is 0, and calls `admit` on the loop with each client that connects. Any thread.
+  /// Listens on a port, or one that the system chooses if it is 0, and calls `admit` on the loop with each client
+  /// that connects. Any thread.
   static func open(
     _ host: String, port: UInt16, on loop: Loop, _ admit: @escaping @Sendable (Int32) -> Void
   ) throws -> (listener: LoopBound<Listener>, port: UInt16) {
