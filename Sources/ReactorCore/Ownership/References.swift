@@ -45,13 +45,6 @@ public struct AtomicReference<Object: AnyObject & Sendable>: ~Copyable, Sendable
     Self.object(at: address.load(ordering: .sequentiallyConsistent))?._withUnsafeGuaranteedRef(body)
   }
 
-  /// Requests the memory of the object, without waiting for it. Any thread.
-  // Relaxed: nothing is read through the address.
-  @inlinable
-  public func prefetch() {
-    UnsafeRawPointer(bitPattern: address.load(ordering: .relaxed)).map { Prefetch.pair($0) }
-  }
-
   /// Sets the object unless another thread was first. Returns the object that is set. Any thread.
   @inlinable
   public func setIfNil(_ new: Object) -> Object {

@@ -164,13 +164,6 @@ struct GrowingRing<Element: Sendable>: ~Copyable, Sendable {
 
   // MARK: Receiving, the consumer
 
-  /// Requests what a drain needs first, without waiting for it. The consumer, or a thread that is about to be.
-  @inlinable
-  func prefetch() {
-    newest.prefetch()
-    senderRing.prefetch()
-  }
-
   /// Receives what is there, oldest first: at most `limit` elements, and at most the capacity.
   ///
   /// - Parameters:

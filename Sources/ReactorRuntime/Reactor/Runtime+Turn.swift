@@ -304,7 +304,7 @@ extension Runtime {
     switch call {
     case .prefetch:
       state.prefetch()
-      mailbox.ring.prefetch()
+      mailbox.ring.senderRing.prefetch()
       mailbox.ownerQueue.prefetch()
     case .acquire: state.acquireScheduled()
     case .reschedule: state.reschedule()
