@@ -1,12 +1,14 @@
-"""Compares servers under redis-benchmark: throughput, and processor time of the server per request.
+"""Compares servers under redis-benchmark: throughput, and processor time of the server per request; and by load.c, which sends at
+half of the rate that redis-server reaches with it: how long replies take.
 
-Each repetition visits all servers one after the other, so that what else the machine does meets all of them. The table has the
-medians. Other programs on the machine disturb the throughput much more than the processor time.
+Each repetition visits all servers one after the other, so that what else the machine does meets all of them. The tables have the
+medians. Other programs on the machine disturb throughput and latency much more than the processor time.
 """
 
 import argparse
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -23,7 +25,9 @@ SERVERS = {
     "mutex, 1 thread": ["--threads", 1, "--shards", "mutex", "--shard-count", 1],
     "actor, 1 thread": ["--threads", 1, "--shards", "actor", "--shard-count", 1],
     "reactor, 2 threads": ["--threads", 2, "--shards", "reactor"],
+    "reactor on loops, 2 threads": ["--threads", 2, "--shards", "loop"],
     "mutex, 2 threads": ["--threads", 2, "--shards", "mutex", "--shard-count", 2],
+    "reactor, 2 threads, 32 shards": ["--threads", 2, "--shards", "reactor", "--shard-count", 32],
     "mutex, 2 threads, 32 shards": ["--threads", 2, "--shards", "mutex", "--shard-count", 32],
     "actor, 2 threads": ["--threads", 2, "--shards", "actor", "--shard-count", 2],
 }
@@ -70,46 +74,140 @@ def measure(server, command, depth, clients, count):
     return rate, used / count * 1e6
 
 
+def build_load(directory):
+    """Returns the path of the program that sends at a steady rate."""
+    program = os.path.join(directory, "load")
+    subprocess.check_call([shutil.which("clang") or shutil.which("cc"), "-std=c11", "-O2",
+                           os.path.join(folder, "load.c"), "-o", program])
+    return program
+
+
+def run_load(program, server, clients, rate):
+    """Returns requests per second, and the 50th and the 99th percentile of the time of a reply in microseconds. A rate of 0 means
+    that each client sends its next request when it has its reply."""
+    words = subprocess.check_output([program, str(server.port), str(clients), "2", str(rate)], text=True).split()
+    return float(words[0]), float(words[1]), float(words[3])
+
+
+class Comparison:
+    """What was measured with one number of clients: by server, and by command and depth."""
+
+    def __init__(self, clients, names, cells):
+        self.clients, self.names, self.cells = clients, names, cells
+        self.rates_and_costs, self.latencies, self.memory = {}, {}, {}
+        # Half of what redis-server reaches.
+        self.half = None
+
+    def visit(self, name, server, load):
+        for command, depth in self.cells:
+            count = request_count(depth, self.clients)
+            self.rates_and_costs.setdefault((name, command, depth), []).append(
+                measure(server, command, depth, self.clients, count))
+        if self.half is None:
+            self.half = run_load(load, server, self.clients, 0)[0] / 2
+        self.latencies.setdefault(name, []).append(run_load(load, server, self.clients, self.half)[1:])
+        self.memory.setdefault(name, []).append(resident_megabytes(server.process.pid))
+
+    def rate(self, name, command, depth):
+        return statistics.median(rate for rate, _ in self.rates_and_costs[name, command, depth])
+
+    def cost(self, name, command, depth):
+        return statistics.median(cost for _, cost in self.rates_and_costs[name, command, depth])
+
+    def percentile(self, name, index):
+        return statistics.median(latency[index] for latency in self.latencies[name])
+
+    def table(self):
+        heads = [f"{command.upper()} -P {depth}" for command, depth in self.cells]
+        yield f"| {self.clients} clients | " + " | ".join(heads) + " | p50 | p99 | RSS |"
+        yield "|---" * (len(self.cells) + 4) + "|"
+        for name in self.names:
+            texts = [f"{self.rate(name, *cell) / 1000:.0f} · {self.cost(name, *cell):.2f}" for cell in self.cells]
+            texts += [f"{self.percentile(name, index):.0f}" for index in (0, 1)]
+            yield f"| {name} | " + " | ".join(texts) + f" | {statistics.median(self.memory[name]):.0f} |"
+
+    def bars(self):
+        """What is promised, if the servers are there: the text, the figure, and whether the promise is kept."""
+        ours, mutex, actor = "reactor, 2 threads", "mutex, 2 threads", "actor, 2 threads"
+        if not {ours, mutex, actor, "redis-server"} <= set(self.names):
+            return
+        for command, depth in self.cells:
+            what = f"{self.clients} clients, {command.upper()} -P {depth}"
+            cost = self.cost(ours, command, depth)
+            ratio = cost / self.cost(mutex, command, depth)
+            yield f"{what}: processor time, against mutexes", ratio, "at most 1.10", ratio <= 1.10
+            ratio = cost / self.cost(actor, command, depth)
+            yield f"{what}: processor time, against actors", ratio, "below 1.00", ratio < 1
+            if depth == 16:
+                ratio = self.rate(ours, command, depth) / self.rate("redis-server", command, depth)
+                yield f"{what}: throughput, against redis-server", ratio, "at least 1.00", ratio >= 1
+        ratio = self.percentile(ours, 1) / self.percentile("redis-server", 1)
+        yield f"{self.clients} clients, half load: p99, against redis-server", ratio, "at most 2.00", ratio <= 2
+
+
+def report(comparisons, repetitions, loads):
+    """Yields the lines of the report."""
+    yield (f"Medians of {repetitions} repetitions: thousand requests per second · processor time of the server per request in µs; "
+           "then percentiles of the time of a reply in µs at half of the load that redis-server carries without pipelining, and "
+           "resident memory afterwards in MB.")
+    commit = subprocess.check_output(["git", "describe", "--always", "--dirty"], text=True, cwd=folder).strip()
+    yield f"{os.cpu_count()} processors, load average {min(loads):.1f} to {max(loads):.1f}, commit {commit}."
+    for comparison in comparisons:
+        yield ""
+        yield from comparison.table()
+    bars = [bar for comparison in comparisons for bar in comparison.bars()]
+    if bars:
+        yield ""
+        yield "| promise | measured | bar | |"
+        yield "|---|--:|--:|---|"
+        for text, ratio, bar, is_met in bars:
+            yield f"| {text} | {ratio:.2f} × | {bar} × | {'met' if is_met else 'NOT MET'} |"
+
+
+def write_results(lines):
+    """Replaces the part of Benchmarks/RESULTS.md that is about servers."""
+    path = os.path.join(folder, "../../../Benchmarks/RESULTS.md")
+    begin, end = "<!-- begin of Scripts/bench-service -->\n", "<!-- end of Scripts/bench-service -->\n"
+    with open(path) as file:
+        before, rest = file.read().split(begin)
+    with open(path, "w") as file:
+        file.write(before + begin + "\n".join(lines) + "\n" + end + rest.split(end)[1])
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--depths", default="1,16,64")
-    parser.add_argument("--clients", type=int, default=50)
+    parser.add_argument("--clients", default="50", help="one or more numbers of clients, by commas")
     parser.add_argument("--commands", default="set,get")
     parser.add_argument("--servers", default="", help="only those whose name contains one of these words, by commas")
     parser.add_argument("--data", metavar="DIR",
                         help="also servers that keep their data, in this folder; it belongs on a disk, not in memory")
+    parser.add_argument("--write-results", action="store_true",
+                        help="write the tables to Benchmarks/RESULTS.md; not with --servers")
     options = parser.parse_args()
     words = [word for word in options.servers.split(",") if word]
     servers = {**SERVERS, **DURABLE_SERVERS} if options.data else SERVERS
     names = [name for name in servers if not words or any(word in name for word in words)]
     cells = [(command, int(depth)) for depth in options.depths.split(",") for command in options.commands.split(",")]
-    found = {}
-    memory = {}
+    comparisons = [Comparison(int(clients), names, cells) for clients in options.clients.split(",")]
     loads = []
-    for _ in range(options.repetitions):
-        for name in names:
-            loads.append(os.getloadavg()[0])
-            is_reference = name.startswith("redis-server")
-            with tempfile.TemporaryDirectory(dir=options.data) as data, \
-                    Process(*(data if argument == "DATA" else argument for argument in servers[name]),
-                            reference=is_reference) as server:
-                for command, depth in cells:
-                    count = request_count(depth, options.clients)
-                    found.setdefault((name, command, depth), []).append(
-                        measure(server, command, depth, options.clients, count))
-                memory.setdefault(name, []).append(resident_megabytes(server.process.pid))
-    print(f"-c {options.clients}, {options.repetitions} repetitions, medians: thousand requests per second · "
-          f"processor time of the server per request in µs; resident memory afterwards in MB")
-    print(f"{os.cpu_count()} processors, load average {min(loads):.1f} to {max(loads):.1f}\n")
-    print("| server | " + " | ".join(f"{command.upper()} -P {depth}" for command, depth in cells) + " | RSS |")
-    print("|---" * (len(cells) + 2) + "|")
-    for name in names:
-        texts = []
-        for command, depth in cells:
-            rates, costs = zip(*found[name, command, depth])
-            texts.append(f"{statistics.median(rates) / 1000:.0f} · {statistics.median(costs):.2f}")
-        print(f"| {name} | " + " | ".join(texts) + f" | {statistics.median(memory[name]):.0f} |")
+    with tempfile.TemporaryDirectory() as directory:
+        load = build_load(directory)
+        for _ in range(options.repetitions):
+            for comparison in comparisons:
+                comparison.half = None
+                for name in names:
+                    loads.append(os.getloadavg()[0])
+                    is_reference = name.startswith("redis-server")
+                    with tempfile.TemporaryDirectory(dir=options.data) as data, \
+                            Process(*(data if argument == "DATA" else argument for argument in servers[name]),
+                                    reference=is_reference) as server:
+                        comparison.visit(name, server, load)
+    lines = list(report(comparisons, options.repetitions, loads))
+    print("\n".join(lines))
+    if options.write_results and not words:
+        write_results(lines)
 
 
 if __name__ == "__main__":

@@ -414,7 +414,7 @@ class Limits(unittest.TestCase):
             self.assertEqual(replies, [i // 50 + 1 for i in range(len(replies))])
 
     def test_keys_that_expire_together_go_soon(self):
-        for kind in ("reactor", "mutex", "actor"):
+        for kind in ("reactor", "loop", "mutex", "actor"):
             with self.subTest(kind), Process("--shards", kind, "--shard-count", 1) as server:
                 connection, other = server.connect(), server.connect()
                 deadline = int(time.time() * 1000) + 5000
@@ -456,7 +456,7 @@ class Limits(unittest.TestCase):
             self.assertEqual(connection.call("ZRANGE", "sorted", 0, -1), [b"member-%d" % (count - 1)])
 
     def test_every_kind_of_shards(self):
-        for kind in ("reactor", "mutex", "actor"):
+        for kind in ("reactor", "loop", "mutex", "actor"):
             with self.subTest(kind), Process("--threads", 2, "--shards", kind) as server:
                 connection = server.connect()
                 connection.write(b"".join(encode("INCR", f"kind-{i % 7}") for i in range(700)))

@@ -30,7 +30,7 @@ struct Options: Sendable {
   }
 
   static let help = """
-    usage: KeyValueServer [--host 127.0.0.1] [--port 6380] [--threads 1] [--shards reactor|mutex|actor]
+    usage: KeyValueServer [--host 127.0.0.1] [--port 6380] [--threads 1] [--shards reactor|loop|mutex|actor]
                           [--shard-count n] [--max-clients 20000] [--max-argument bytes] [--max-query-buffer bytes]
                           [--patience microseconds] [--metrics port] [--grace seconds] [--data folder [--acknowledge durable|early] [--compact-after bytes]]
     """
@@ -78,7 +78,7 @@ struct Options: Sendable {
     return number
   }
 
-  var shardCount: Int { shards > 0 ? shards : kind == .reactor ? threads : 16 * threads }
+  var shardCount: Int { shards > 0 ? shards : kind == .reactor || kind == .loop ? threads : 16 * threads }
 
   /// What CONFIG GET finds.
   func settings(port: UInt16) -> [(name: String, value: String)] {

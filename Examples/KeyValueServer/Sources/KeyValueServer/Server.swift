@@ -44,7 +44,8 @@ final class Server: Sendable {
     data = nil
     shards = (0..<options.shardCount).map { index -> any Shard in
       switch options.kind {
-      case .reactor: ReactorShard(on: group.loops[index % group.count])
+      case .reactor: ReactorShard(on: .caller)
+      case .loop: ReactorShard(on: .loop(group.loops[index % group.count]))
       case .mutex: MutexShard()
       case .actor: ActorShard(on: group.loops[index % group.count])
       }

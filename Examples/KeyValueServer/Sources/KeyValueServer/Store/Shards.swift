@@ -36,13 +36,18 @@ struct ShardContents: Sendable {
 
 /// Which kind of shards.
 enum ShardKind: String, CaseIterable {
-  case reactor, mutex, actor
+  /// Reactors whose turns run on the threads of the connections.
+  case reactor
+  /// Reactors on the loops, one after the other.
+  case loop
+  case mutex, actor
 }
 
-// MARK: A reactor on a loop
+// MARK: A reactor
 
-/// A shard as a reactor: its turns run on a loop, so what comes from connections on that loop is run there without a hop, and
-/// what comes from others is taken over in bursts.
+/// A shard as a reactor. On ``Placement/caller``, the thread of a connection runs what comes from there, unless another thread is at
+/// the shard: then that one runs it, too, and hands it back to the connection's loop. On a loop, what comes from connections on that
+/// loop is run there without a hop, and what comes from others is taken over in bursts.
 final class ReactorShard: Shard, TurnObserving {
   enum Action: Sendable {
     case run(Work)
@@ -53,13 +58,10 @@ final class ReactorShard: Shard, TurnObserving {
 
   let initialState = ShardContents()
   let runtime: Runtime<Action, Action, ShardContents>
-  /// The works that the running turn has finished.
-  private let finished: LoopBound<[Work]>
+  /// The works that the running turn has finished. No thread ever waits for the mutex: only the owner takes it.
+  private let finished = Mutex<[Work]>([])
 
-  init(on loop: Loop) {
-    runtime = Runtime(on: .loop(loop))
-    finished = LoopBound([], to: loop)
-  }
+  init(on placement: Placement) { runtime = Runtime(on: placement) }
 
   func submit(_ work: Work) { send(.run(work)) }
   func unsubscribe(_ client: Int, from channels: [Key]) { send(.unsubscribe(client, channels)) }
@@ -72,7 +74,7 @@ final class ReactorShard: Shard, TurnObserving {
     switch mutation {
     case .run(let work):
       contents.run(work)
-      finished.value.append(work)
+      finished.withLock { $0.append(work) }
     case .unsubscribe(let client, let channels): contents.channels.unsubscribe(client, from: channels)
     case .expire(let now, let reply): reply(contents.expire(at: now))
     }
@@ -80,9 +82,11 @@ final class ReactorShard: Shard, TurnObserving {
 
   /// The state can be read by everybody now, so the replies may leave.
   func turnEnded(_: borrowing ShardContents) {
-    if finished.value.isEmpty { return }
-    var works: [Work] = []
-    swap(&works, &finished.value)
+    let works = finished.withLock { works in
+      defer { works = [] }
+      return works
+    }
+    if works.isEmpty { return }
     var deliveries = Deliveries()
     for work in works { deliveries.add(work) }
     deliveries.send()
