@@ -65,9 +65,13 @@ extension ReferenceMaker {
       var hasCompleted = false
       func start(_ stream: ReferenceStream) {
         if sink.isOver { return }
-        sink.own(
+        let subscription = ReferenceSubscription()
+        sink.own { subscription.end() }
+        subscription.hold(
           stream { event in
             if event != .completed { return sink.on(event) }
+            // As in RxSwift, before the next stream begins. One that shares its source with this one begins that anew.
+            subscription.end()
             if !waiting.isEmpty {
               let next = waiting.removeFirst()
               // As in RxSwift, by the scheduler of the current thread.
