@@ -109,7 +109,8 @@ public final class Journal: Sendable {
   public convenience init(
     at path: String, configuration: JournalConfiguration = JournalConfiguration()
   ) throws(JournalError) {
-    try self.init(store: SQLiteStore(path: path), markPath: path + "-replay", configuration)
+    let store = SQLiteStore(path: path)
+    try self.init(store: store, markPath: store.path + "-replay", configuration)
   }
 
   /// Opens a journal in a store of your own.

@@ -236,6 +236,26 @@ import Testing
     }
   }
 
+  @Test func `A path that SQLite takes for no file is a file, or refused`() {
+    #expect(SQLiteStore(path: ":memory:").path == "./:memory:")
+    #expect(SQLiteStore(path: "file:a?mode=memory").path == "./file:a?mode=memory")
+    #expect(throws: JournalError.failed(code: ENOENT, message: "The path of the journal is empty.")) {
+      try SQLiteStore(path: "").open()
+    }
+  }
+
+  /// Otherwise its log and its lock would be looked for beside the link.
+  @Test func `A journal is the same one through a symbolic link`() throws {
+    let folder = TemporaryFolder()
+    let store = try Self.fill(folder, batches: 1)
+    let link = folder.file("link")
+    #expect(symlink(store.path, link) == 0)
+    #expect(throws: JournalError.locked) { try SQLiteStore(path: link, access: .readOnly).open() }
+    #expect(throws: JournalError.locked) { try SQLiteStore(path: link).open() }
+    store.close()
+    _ = try SQLiteStore(path: link, access: .readOnly).open()
+  }
+
   @Test func `What is not a journal is refused and not changed`() throws {
     let folder = TemporaryFolder()
     let path = folder.file("other")

@@ -58,6 +58,16 @@ func fileSize(_ path: String) -> Int? {
   return stat(path, &status) == 0 ? Int(status.st_size) : nil
 }
 
+/// Returns the path of a file itself, beside which SQLite keeps its log: beside a symbolic link to it there is none. If the file is not
+/// there, the path has a folder: without one, SQLite takes ":memory:" and "file:…" for something else than files.
+func ownPath(of path: String) -> String {
+  if let own = realpath(path, nil) {
+    defer { free(own) }
+    return String(cString: own)
+  }
+  return path.isEmpty || path.hasPrefix("/") ? path : "./" + path
+}
+
 extension JournalError {
   /// What the last call of the system reports.
   static func system(_ what: String) -> JournalError {

@@ -1,3 +1,5 @@
+import Glibc
+
 /// A journal in one file of SQLite, with its write-ahead log (`-wal`) and its lock (`.lock`) beside it.
 ///
 /// Each commit is one transaction, which is durable when it returns: SQLite writes it to the log and waits for the disk
@@ -60,7 +62,7 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
     largestSnapshot: Int = defaultLargestSnapshot
   ) {
     self.largestSnapshot = largestSnapshot
-    self.path = path
+    self.path = vfs == nil ? ownPath(of: path) : path
     self.access = access
     self.vfs = vfs
     checkpointPages = checkpointBytes / 4096
@@ -78,6 +80,8 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
   func open(_ report: (JournalError) throws(JournalError) -> Void) throws(JournalError) -> JournalEnd {
     guard connection == nil, !isFenced else { throw .fenced }
     do throws(JournalError) {
+      // SQLite would keep such a journal in a file that goes away with it.
+      if path.isEmpty { throw .failed(code: ENOENT, message: "The path of the journal is empty.") }
       try takeLock()
       connection = try connect()
       let entries = try readLog(report)
