@@ -1,5 +1,5 @@
 """Compares servers under redis-benchmark: throughput, and processor time of the server per request; and by load.c, which sends at
-half of the rate that redis-server reaches with it: how long replies take.
+half of the rate that the first of them reaches with it: how long replies take.
 
 Each repetition visits all servers one after the other, so that what else the machine does meets all of them. The tables have the
 medians. Other programs on the machine disturb throughput and latency much more than the processor time.
@@ -95,7 +95,7 @@ class Comparison:
     def __init__(self, clients, names, cells):
         self.clients, self.names, self.cells = clients, names, cells
         self.rates_and_costs, self.latencies, self.memory = {}, {}, {}
-        # Half of what redis-server reaches.
+        # Half of what the first server reaches in this repetition.
         self.half = None
 
     def visit(self, name, server, load):
@@ -147,8 +147,9 @@ class Comparison:
 
 def report(comparisons, repetitions, loads):
     """Yields the lines of the report."""
+    first = comparisons[0].names[0]
     yield (f"Medians of {repetitions} repetitions: thousand requests per second · processor time of the server per request in µs; "
-           "then percentiles of the time of a reply in µs at half of the load that redis-server carries without pipelining, and "
+           f"then percentiles of the time of a reply in µs at half of the load that {first} carries without pipelining, and "
            "resident memory afterwards in MB.")
     commit = subprocess.check_output(["git", "describe", "--always", "--dirty"], text=True, cwd=folder).strip()
     yield f"{os.cpu_count()} processors, load average {min(loads):.1f} to {max(loads):.1f}, commit {commit}."
@@ -186,6 +187,8 @@ def main():
     parser.add_argument("--write-results", action="store_true",
                         help="write the tables to Benchmarks/RESULTS.md; not with --servers")
     options = parser.parse_args()
+    if options.write_results and options.servers:
+        parser.error("--write-results needs all servers")
     words = [word for word in options.servers.split(",") if word]
     servers = {**SERVERS, **DURABLE_SERVERS} if options.data else SERVERS
     names = [name for name in servers if not words or any(word in name for word in words)]
@@ -206,7 +209,7 @@ def main():
                         comparison.visit(name, server, load)
     lines = list(report(comparisons, options.repetitions, loads))
     print("\n".join(lines))
-    if options.write_results and not words:
+    if options.write_results:
         write_results(lines)
 
 

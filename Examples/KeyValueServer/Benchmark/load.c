@@ -31,6 +31,7 @@
 #include <time.h>
 #include <unistd.h>
 
+/* LEAD_IN: nanoseconds before the first request whose reply counts. */
 enum { KEYS = 100000, PENDING = 1 << 14, REQUEST = 128, LEAD_IN = 500000000 };
 
 /* A connection: the requests that are not answered, by when they were due, and what is not written

@@ -28,11 +28,9 @@ extension StressTests {
     }
 
     @Test(arguments: [Place.caller, .parkingLoop, .group, .hosted])
-    func
-      `a reactor holds no more than its limits allow, from wherever it is sent to, and its turns are short`(
-        place: Place
-      )
-    {
+    func `a reactor holds no more than its limits allow, whichever thread sends, and its turns are short`(
+      place: Place
+    ) {
       Scenario.announce("bounds, \(place)")
       for policy in [OverflowPolicy.block, .dropOldest] {
         for (capacity, reentrantCapacity) in [(1, 1), (2, 8), (16, 4)] {

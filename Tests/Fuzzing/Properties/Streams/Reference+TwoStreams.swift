@@ -65,13 +65,14 @@ extension ReferenceMaker {
       var hasCompleted = false
       func start(_ stream: ReferenceStream) {
         if sink.isOver { return }
-        let subscription = ReferenceSubscription()
-        sink.own { subscription.end() }
-        subscription.hold(
+        // It may complete before it has returned how to end it.
+        let subscription = ReferenceSink { _ in }
+        sink.own { subscription.dispose() }
+        subscription.own(
           stream { event in
             if event != .completed { return sink.on(event) }
             // As in RxSwift, before the next stream begins. One that shares its source with this one begins that anew.
-            subscription.end()
+            subscription.dispose()
             if !waiting.isEmpty {
               let next = waiting.removeFirst()
               // As in RxSwift, by the scheduler of the current thread.

@@ -79,21 +79,6 @@ final class ReferenceSink {
   }
 }
 
-/// A subscription that may end before it has returned how.
-final class ReferenceSubscription {
-  private var body: (() -> Void)?
-  private var hasEnded = false
-
-  func hold(_ body: @escaping () -> Void) { if hasEnded { body() } else { self.body = body } }
-
-  func end() {
-    hasEnded = true
-    let body = body
-    self.body = nil
-    body?()
-  }
-}
-
 /// Forwards its events to every observer, and sends the last elements to new ones first.
 final class ReferenceSubject {
   private let limit: Int
