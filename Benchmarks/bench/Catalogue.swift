@@ -143,6 +143,13 @@ extension Catalogue {
         .subject("sqlite", SQLiteBaseline.self, hasOrder: false),
       ]),
     Case(
+      "journal.encode", .synchronous,
+      variants: [
+        JournalEncoding.variant("by-hand", SmallRecord.self),
+        JournalEncoding.variant("raw", PlainRecord.self),
+        JournalEncoding.variant("codable", CodableRecord.self),
+      ]),
+    Case(
       "journal.replay", .synchronous,
       variants: [
         JournalReplay.variant("9-bytes", SmallTally.self),

@@ -126,6 +126,7 @@ public final class Journal: Sendable {
   package init(
     store: any JournalStore, markPath: String?, _ configuration: JournalConfiguration
   ) throws(JournalError) {
+    configuration.check()
     do { wake = try EventCount() } catch {
       throw .failed(code: 0, message: "no memory")
     }

@@ -51,7 +51,7 @@ struct ReplayTrace<R: DurableReactor> where R.State: Equatable {
   func compare(with other: ReplayTrace) throws {
     var before: UInt64 = 0
     for (one, two) in zip(states, other.states) {
-      let decoded = try Self.decode(Self.encode(one.state))
+      let decoded = try Self.decode(try Self.encode(one.state))
       if decoded != one.state { throw ReplayDifference.snapshot(position: one.position) }
       if one.position != two.position || decoded != two.state {
         throw ReplayDifference.otherProcess(after: before, upTo: one.position)
@@ -67,7 +67,7 @@ struct ReplayTrace<R: DurableReactor> where R.State: Equatable {
     var encoder = RecordEncoder()
     for (position, state) in states {
       encoder.append(position)
-      encoder.append(Self.encode(state))
+      encoder.append(try Self.encode(state))
     }
     // In one step, so that an answer is whole or not there.
     try Data(encoder.take()).write(to: URL(fileURLWithPath: path), options: .atomic)
@@ -82,9 +82,9 @@ struct ReplayTrace<R: DurableReactor> where R.State: Equatable {
     }
   }
 
-  private static func encode(_ state: R.State) -> [UInt8] {
+  private static func encode(_ state: R.State) throws -> [UInt8] {
     var encoder = RecordEncoder()
-    R.encodeSnapshot(of: state, into: &encoder)
+    try R.encodeSnapshot(of: state, into: &encoder)
     return encoder.take()
   }
 

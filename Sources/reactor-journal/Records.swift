@@ -3,8 +3,15 @@ import ReactorJournal
 /// The commands that print records.
 
 func dump(_ path: String, _ filter: Filter) throws(Failure) {
-  try withJournal(path) { store, end throws(JournalError) in
+  var unknown: String?
+  try withJournal(path) { store, end, fault throws(JournalError) in
     let names = end.names
+    // In a damaged journal, an entry may have lost its name.
+    if fault == nil, let entry = filter.entry, !names.values.contains(entry) {
+      unknown =
+        "There is no entry '\(entry)'. The journal has: \(names.values.sorted().joined(separator: ", "))"
+      return
+    }
     try store.readBatches(from: max(filter.from, end.base + 1)) { batch throws(JournalError) in
       var reader = RecordRunReader(batch.bytes.span.bytes, first: batch.first)
       while var run = try reader.next() {
@@ -24,10 +31,13 @@ func dump(_ path: String, _ filter: Filter) throws(Failure) {
       return reader.position <= filter.until
     }
   }
+  if let unknown { throw Failure(message: unknown, status: .usage) }
 }
 
 func showReplay(_ path: String, until position: UInt64) throws(Failure) {
-  try withJournal(path) { store, end throws(JournalError) in
+  var bar = ProgressBar()
+  defer { bar.end() }
+  try withJournal(path) { store, end, _ throws(JournalError) in
     var starts: [UInt32: UInt64] = [:]
     var counts: [UInt32: UInt64] = [:]
     var images: [UInt32: JournalSnapshot] = [:]
@@ -47,9 +57,11 @@ func showReplay(_ path: String, until position: UInt64) throws(Failure) {
           let runEnd = min(run.first + UInt64(run.count) - 1, last)
           if start <= runEnd { counts[run.entry, default: 0] += runEnd - start + 1 }
         }
+        bar.show(min(1, Double(reader.position - first) / Double(last - first)))
         return reader.position <= last
       }
     }
+    bar.end()
     for entry in end.entries {
       let image = images[entry.number].map { "the snapshot at \($0.position) (version \($0.version))" }
       print(
@@ -61,14 +73,14 @@ func showReplay(_ path: String, until position: UInt64) throws(Failure) {
 
 /// Opens a journal and closes it after `body`.
 private func withJournal(
-  _ path: String, _ body: (SQLiteStore, JournalEnd) throws(JournalError) -> Void
+  _ path: String, _ body: (SQLiteStore, JournalEnd, _ fault: JournalError?) throws(JournalError) -> Void
 ) throws(Failure) {
   let store = SQLiteStore(path: path, access: .readOnly)
   defer { store.close() }
   do throws(JournalError) {
     // What is before the fault is printed, and then the fault.
     let (end, fault) = try store.openDamaged()
-    try body(store, end)
+    try body(store, end, fault)
     if let fault { throw fault }
   } catch {
     throw Failure(error)

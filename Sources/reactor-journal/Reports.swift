@@ -97,6 +97,10 @@ extension JournalError {
     case .trapped(let entry, let position): "Replaying position \(position) of \(entry) stopped the process."
     case .diverged(let entry, let position):
       "The state of \(entry) at position \(position) has another digest."
+    case .unreadableSnapshot(let entry, let position):
+      "The state of \(entry) at position \(position) cannot be read, and the records before it are removed."
+    case .snapshotNotEncoded(let entry, let message):
+      "The state of \(entry) cannot be written to a snapshot: \(message)"
     case .snapshotTooLarge(let entry, let byteCount):
       "The state of \(entry) has \(byteCount) bytes, which is too large for a snapshot."
     }

@@ -29,7 +29,10 @@ struct ProgressBar {
   }
 
   /// Removes the bar.
-  func end() { if wasShown { draw("\r\u{1B}[K") } }
+  mutating func end() {
+    if wasShown { draw("\r\u{1B}[K") }
+    wasShown = false
+  }
 
   private func draw(_ text: String) {
     var text = text

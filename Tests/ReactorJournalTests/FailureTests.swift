@@ -39,6 +39,19 @@ import Testing
     try next.end()
   }
 
+  @Test func `A durable send to a reactor that cannot be started says why`() async throws {
+    let journal = try Journal(store: store)
+    let (ledger, other) = (Ledger(journal), Ledger(journal, entry: "ledger/2"))
+    try journal.end()
+    await #expect(throws: DurabilityError.notWritten(.fenced)) {
+      try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    }
+    // An earlier one may be written.
+    await #expect(throws: DurabilityError.unknownOutcome(.fenced)) {
+      try await other.sendDurably(.deposit(account: 1, amount: 1), id: 1)
+    }
+  }
+
   @Test func `What waits behind a failed commit is not written, and replies fail`() async throws {
     let journal = try Journal(store: store)
     let ledger = Ledger(journal)

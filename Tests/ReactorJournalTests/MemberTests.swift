@@ -24,7 +24,7 @@ import Testing
 
     var reactor: (any AnyObject & Sendable)? { vanishes ? held.withLock { $0.take() } : nil }
     var followerRuntime: AnyObject? { nil }
-    func digestOfOwner() -> UInt64? { nil }
+    func digestOfOwner() -> (digest: UInt64, version: UInt16)? { nil }
     func resume(_ reactor: any AnyObject & Sendable) {}
     func close(_ reactor: any AnyObject & Sendable, _ closing: Closing) {}
     func finishClosing(before deadline: ContinuousClock.Instant) -> [Unfinished] { [] }

@@ -43,10 +43,10 @@ final class CountedLedger: DurableReactor {
 
   func reduce(into state: inout State, mutation: Mutation) { state.changes += 1 }
 
-  static func encodeSnapshot(of state: borrowing State, into encoder: inout RecordEncoder) {
+  static func encodeSnapshot(of state: borrowing State, into encoder: inout RecordEncoder) throws {
     encoded.add(1, ordering: .relaxed)
     usleep(1000)
-    Ledger.encodeSnapshot(of: state, into: &encoder)
+    try Ledger.encodeSnapshot(of: state, into: &encoder)
   }
 }
 
@@ -72,9 +72,9 @@ final class SlowLedger: DurableReactor {
     state.changes += 1
   }
 
-  static func encodeSnapshot(of state: borrowing State, into encoder: inout RecordEncoder) {
+  static func encodeSnapshot(of state: borrowing State, into encoder: inout RecordEncoder) throws {
     encodes.signal()
     mayEncode.wait()
-    Ledger.encodeSnapshot(of: state, into: &encoder)
+    try Ledger.encodeSnapshot(of: state, into: &encoder)
   }
 }

@@ -206,6 +206,23 @@ import Testing
     #expect(try recover().total == 13)
   }
 
+  @Test func `An effect happens once, also if its request is repeated, and not again after a restart`()
+    async throws
+  {
+    let effects = Atomic(0)
+    let action = Ledger.Action.notify(account: 1, amount: 5) { effects.add(1, ordering: .relaxed) }
+    for start in 1...3 {
+      let journal = try makeJournal()
+      let ledger = Ledger(journal)
+      try ledger.recover()
+      #expect(effects.load(ordering: .relaxed) == min(start - 1, 1))
+      for _ in 0..<2 { try await ledger.sendDurably(action, id: 7) }
+      try journal.end()
+      #expect(effects.load(ordering: .relaxed) == 1)
+    }
+    #expect(try recover().total == 5)
+  }
+
   @Test func `The oldest identifier is forgotten first`() async throws {
     let journal = try makeJournal { $0.requestWindow = 3 }
     let ledger = Ledger(journal)

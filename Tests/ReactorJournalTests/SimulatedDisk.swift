@@ -1,3 +1,4 @@
+import Foundation
 import SimulatedDisk
 import Synchronization
 
@@ -30,9 +31,43 @@ final class Disk {
 
   func fail(at call: UInt64, _ fault: sd_fault) { sd_fail_at(disk, call, fault) }
   func repair() { sd_fail_at(disk, .max, SD_ERROR) }
+  /// Lets each synchronisation wait while the gate is closed. The gate must outlive the disk.
+  func setGate(_ gate: SyncGate) {
+    sd_before_sync(
+      disk, { Unmanaged<SyncGate>.fromOpaque($0!).takeUnretainedValue().pass() },
+      Unmanaged.passUnretained(gate).toOpaque())
+  }
   func setCapacity(_ bytes: UInt64) { sd_set_capacity(disk, bytes) }
   func afterPowerCut(_ parts: [UInt32]) -> Disk {
     let name = Self.newName()
     return Disk(sd_after_power_cut(disk, name, parts), name)
+  }
+}
+
+/// Holds the synchronisations of a ``Disk`` back. Any thread.
+final class SyncGate: @unchecked Sendable {
+  // Unchecked: the variables are used under the condition's lock.
+  private let condition = NSCondition()
+  private var isOpen = true
+  private var waiting = 0
+
+  /// How many threads wait.
+  var waitingCount: Int { condition.withLock { waiting } }
+
+  func close() { condition.withLock { isOpen = false } }
+
+  func open() {
+    condition.withLock {
+      isOpen = true
+      condition.broadcast()
+    }
+  }
+
+  fileprivate func pass() {
+    condition.withLock {
+      waiting += 1
+      while !isOpen { condition.wait() }
+      waiting -= 1
+    }
   }
 }

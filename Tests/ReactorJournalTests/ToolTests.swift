@@ -6,15 +6,20 @@ import Testing
 
 /// The executable `reactor-journal`, as a process of its own.
 @Suite struct ToolTests {
-  /// Runs it, and returns its exit status and what it printed.
-  static func run(_ arguments: String...) throws -> (status: Int32, output: String, errors: String) {
+  private static func make(_ arguments: [String]) -> Process {
     let process = Process()
-    let output = Pipe()
-    let errors = Pipe()
     // The executable is built into the same folder as the tests.
     process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
       .deletingLastPathComponent().appendingPathComponent("reactor-journal")
     process.arguments = arguments
+    return process
+  }
+
+  /// Runs it, and returns its exit status and what it printed.
+  static func run(_ arguments: String...) throws -> (status: Int32, output: String, errors: String) {
+    let process = make(arguments)
+    let output = Pipe()
+    let errors = Pipe()
     process.standardOutput = output
     process.standardError = errors
     try process.run()
@@ -101,19 +106,72 @@ import Testing
     #expect(try lines("--entry", "a").map(\.position) == [1, 2, 3])
     #expect(try lines("--from", "3", "--until", "4").map(\.position) == [3, 4])
     #expect(try lines("--from", "5", "--until", "3") == [])
+    let unknown = try Self.run("dump", "--json", "--entry", "c", store.path)
+    #expect(unknown.status == 2)
+    #expect(unknown.errors.contains("There is no entry 'c'. The journal has: a, b"))
   }
 
   private static func dump(_ arguments: [String]) throws -> (status: Int32, output: String) {
-    let process = Process()
+    let process = make(["dump", "--json"] + arguments)
     let output = Pipe()
-    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-      .deletingLastPathComponent().appendingPathComponent("reactor-journal")
-    process.arguments = ["dump", "--json"] + arguments
     process.standardOutput = output
     try process.run()
     let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
     return (process.terminationStatus, text)
+  }
+
+  @Test(arguments: [["verify"], ["replay", "--until", "100000"]])
+  func `Work that takes long shows a bar on a terminal`(_ command: [String]) throws {
+    let folder = TemporaryFolder()
+    let path = folder.file("journal")
+    let store = try StoreSQLiteTests.fill(folder, batches: 300)
+    store.close()
+    // It must be stopped while it reads, which takes milliseconds.
+    let showsBar = try (0..<50).contains { _ in
+      try Self.errorsOnTerminal(of: command + [path], using: path) != ""
+    }
+    #expect(showsBar)
+  }
+
+  /// Stops a process for a time when it has opened a file, and returns what it shows on a terminal.
+  private static func errorsOnTerminal(of command: [String], using path: String) throws -> String {
+    // posix_openpt and unlockpt, which the module of the C library lacks.
+    let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK)
+    defer { close(terminal) }
+    var (number, locked): (Int32, Int32) = (-1, 0)
+    let (getNumber, setLock): (UInt, UInt) = (0x8004_5430, 0x4004_5431)
+    try #require(ioctl(terminal, getNumber, &number) == 0 && ioctl(terminal, setLock, &locked) == 0)
+    let other = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)
+    try #require(other >= 0)
+    defer { close(other) }
+    let process = make(command)
+    process.standardError = FileHandle(fileDescriptor: other)
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    let files = "/proc/\(process.processIdentifier)/fd"
+    func hasOpened() -> Bool {
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: files)) ?? []
+      return names.contains {
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(files)/\($0)")) == path
+      }
+    }
+    while process.isRunning, !hasOpened() {}
+    // The bar is there since before, and is shown when it is half a second old.
+    kill(process.processIdentifier, SIGSTOP)
+    usleep(600_000)
+    kill(process.processIdentifier, SIGCONT)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let count = read(terminal, &bytes, bytes.count)
+    let shown = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+    if shown != "" {
+      #expect(shown.hasPrefix("\r[") && shown.contains("] ") && shown.contains(" %"))
+      // It is removed at the end.
+      #expect(shown.hasSuffix("\r\u{1B}[K"))
+    }
+    return shown
   }
 
   @Test func `Wrong usage ends with status 2 and a journal in use with status 3`() throws {

@@ -40,6 +40,8 @@ struct sd_disk {
   uint64_t failing_call;
   sd_fault fault;
   uint64_t capacity;
+  void (*before_sync)(void *context);
+  void *context;
 };
 
 // What SQLite calls a file: an open one.
@@ -192,6 +194,7 @@ static int truncate_file(sqlite3_file *base, sqlite3_int64 size) {
 static int sync_file(sqlite3_file *base, int flags) {
   (void)flags;
   open_file *file = (open_file *)base;
+  if (file->disk->before_sync != NULL) file->disk->before_sync(file->disk->context);
   if (fails(file->disk)) {
     // The system drops what it could not write, and the next synchronisation succeeds.
     if (file->disk->fault == SD_ERROR_LATE) settle(file->disk, file->index, false);
@@ -333,6 +336,11 @@ uint64_t sd_calls(const sd_disk *disk) { return disk->calls; }
 void sd_fail_at(sd_disk *disk, uint64_t call, sd_fault fault) {
   disk->failing_call = call;
   disk->fault = fault;
+}
+
+void sd_before_sync(sd_disk *disk, void (*function)(void *context), void *context) {
+  disk->before_sync = function;
+  disk->context = context;
 }
 
 void sd_set_capacity(sd_disk *disk, uint64_t bytes) { disk->capacity = bytes; }

@@ -65,6 +65,25 @@ struct LargeRecord: TallyRecord {
   }
 }
 
+/// Written as it is in memory.
+struct PlainRecord: TallyRecord, RawRecord {
+  static let layout = RawLayout(of: Self.self, \.producer, \.value)
+  private let producer: UInt64
+  private let value: UInt64
+  var item: Item { Item(producer: producer, value: value) }
+
+  init(item: Item) { (producer, value) = (item.producer, item.value) }
+}
+
+/// Written as JSON.
+struct CodableRecord: TallyRecord, Codable {
+  private let producer: UInt64
+  private let value: UInt64
+  var item: Item { Item(producer: producer, value: value) }
+
+  init(item: Item) { (producer, value) = (item.producer, item.value) }
+}
+
 enum DurableAction: Sendable {
   case add(Item)
   case addAndReply(Item, Reply<Void>)
@@ -245,6 +264,32 @@ enum JournalReplay {
       guard reactor.durableState.count == request.count else { throw SubjectFailure("records are missing") }
       try Shutdown.close([journal], before: .now + .seconds(60))
       return Measurement(nanoseconds: Double(time.attoseconds / 1_000_000_000), actions: request.count)
+    }
+  }
+}
+
+/// Writing records into a turn's memory, without a journal.
+enum JournalEncoding {
+  static func variant<Record: TallyRecord>(_ name: String, _: Record.Type) -> Variant {
+    Variant(name: name, hasOrder: false) { _, request, _ in
+      var writer = RecordRunWriter()
+      var written: UInt32 = 0
+      let begin = MonotonicTime.now
+      writer.begin(entry: 1, kind: .mutations, version: 1)
+      for value in 0..<UInt64(request.count) {
+        writer.append { Record(item: Item(producer: 1, value: value)).encode(into: &$0) }
+        // What a turn hands over at most, about.
+        if writer.byteCount > 1 << 16 {
+          writer.end()
+          written += writer.mutationCount
+          writer.clear()
+          writer.begin(entry: 1, kind: .mutations, version: 1)
+        }
+      }
+      let last = writer.unfinishedCount
+      let time = MonotonicTime.now - begin
+      guard written + last == UInt32(request.count) else { throw SubjectFailure("records are missing") }
+      return Measurement(nanoseconds: Double(time), actions: request.count)
     }
   }
 }

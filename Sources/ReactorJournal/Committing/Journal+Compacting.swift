@@ -10,8 +10,9 @@ extension Journal {
   /// Commits go on meanwhile, one between any two steps of the removal.
   ///
   /// - Returns: The position of the last record that was removed; 0 if none ever was.
-  /// - Throws: ``JournalError``; ``JournalError/fenced`` if the journal was closed. ``JournalError/diskFull`` and
-  ///   ``JournalError/snapshotTooLarge(entry:byteCount:)`` do not end the journal, every other error does.
+  /// - Throws: ``JournalError``; ``JournalError/fenced`` if the journal was closed. ``JournalError/diskFull``,
+  ///   ``JournalError/snapshotTooLarge(entry:byteCount:)`` and ``JournalError/snapshotNotEncoded(entry:message:)`` do not end the journal,
+  ///   every other error does.
   @discardableResult
   public func compact() async throws(JournalError) -> UInt64 {
     let end = durablePosition

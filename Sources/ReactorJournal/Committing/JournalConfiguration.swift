@@ -24,13 +24,23 @@ public struct JournalConfiguration: Sendable {
   public var replaysTrappedRecords = false
   /// Called once, with the error that has ended the journal. On the journal's thread.
   public var onFailure: @Sendable (JournalError) -> Void = { _ in }
-  /// Called with what does not end the journal but should be looked at: ``JournalError/snapshotTooLarge(entry:byteCount:)``, for each
-  /// snapshot that was left out. On a thread of the journal. The default writes a line to standard error.
+  /// Called with what does not end the journal but should be looked at: ``JournalError/snapshotTooLarge(entry:byteCount:)`` or
+  /// ``JournalError/snapshotNotEncoded(entry:message:)``, for each snapshot that was left out. On a thread of the journal. The default writes a line to standard error.
   public var onWarning: @Sendable (JournalError) -> Void = { warning in
     StandardError.write("warning: journal: \(warning)\n")
   }
 
   public init() {}
+
+  /// Stops the program if with one of the limits a reactor would wait for ever, or if it means nothing.
+  func check() {
+    precondition(bufferBytes > 0, "bufferBytes is \(bufferBytes); it must be positive")
+    precondition(commitBytes > 0, "commitBytes is \(commitBytes); it must be positive")
+    precondition(snapshotRecords ?? 1 > 0, "snapshotRecords is \(snapshotRecords ?? 1); it must be positive")
+    precondition(snapshotRatio >= 0, "snapshotRatio is \(snapshotRatio); it must not be negative")
+    precondition(digestRecords > 0, "digestRecords is \(digestRecords); it must be positive")
+    precondition(requestWindow >= 0, "requestWindow is \(requestWindow); it must not be negative")
+  }
 
   /// How many bytes make a group of a reactor full, and a commit. All records of a commit are one row, of which SQLite takes 10⁹ bytes.
   var groupBytes: Int { min(bufferBytes, Self.rowLimit) }

@@ -8,8 +8,8 @@ package protocol BoundReactor: AnyObject, Sendable {
   var reactor: (any AnyObject & Sendable)? { get }
   /// The runtime of the ``Follower``, if there is one.
   var followerRuntime: AnyObject? { get }
-  /// The digest of the latest state. The owner.
-  func digestOfOwner() -> UInt64?
+  /// The digest of the latest state, and the version of the schema. The owner.
+  func digestOfOwner() -> (digest: UInt64, version: UInt16)?
   /// Continues the reactor's turns.
   func resume(_ reactor: any AnyObject & Sendable)
   func close(_ reactor: any AnyObject & Sendable, _ closing: Closing)
@@ -96,8 +96,9 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
 
   var followerRuntime: AnyObject? { follower?.runtime }
 
-  func digestOfOwner() -> UInt64? {
+  func digestOfOwner() -> (digest: UInt64, version: UInt16)? {
     weakReactor.flatMap { reactor in reactor.runtime.readLatest(of: reactor, R.digest) }
+      .map { ($0, R.schema.version) }
   }
 
   func resume(_ reactor: any AnyObject & Sendable) {
@@ -145,7 +146,7 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
     do {
       let count = try RecordReplayer<R.State>.apply(
         group.bytes.span.bytes, first: group.first, of: entry, requests: &requests,
-        digest: { runtime.readLatest(of: follower, R.digest) },
+        digest: { $0 == R.schema.version ? runtime.readLatest(of: follower, R.digest) : nil },
         { run throws(JournalError) in
           if runtime.hasStateObservers { return try notify(run, follower) }
           var failure: JournalError?
@@ -216,19 +217,33 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
       if weakReactor != nil, member.isApplied { position = max(position, end) }
       // The store keeps two snapshots: a second one of the same state would take the place of an older one, for nothing.
       if stored == position { return finishSnapshot() }
-      var encoder = RecordEncoder()
-      requests.encode(into: &encoder)
-      follower.runtime.readLatest(of: follower) { R.encodeSnapshot(of: $0, into: &encoder) }
-      let bytes = encoder.take()
-      growth = Growth(snapshotBytes: bytes.count)
-      if bytes.count > journal.store.largestSnapshot {
-        let failure = JournalError.snapshotTooLarge(entry: entry.name, byteCount: bytes.count)
-        finishSnapshot(failure)
-        return journal.configuration.onWarning(failure)
+      do throws(JournalError) {
+        let snapshot = try encode(follower)
+        journal.enqueue(PendingSnapshot(snapshot: snapshot) { [self] in finishSnapshot() })
+      } catch {
+        finishSnapshot(error)
+        journal.configuration.onWarning(error)
       }
-      let snapshot = JournalSnapshot(
-        entry: entry.number, position: position, version: R.schema.version, bytes: bytes)
-      journal.enqueue(PendingSnapshot(snapshot: snapshot) { [self] in finishSnapshot() })
     }
+  }
+
+  /// The owner of the follower.
+  private func encode(_ follower: Follower<R>) throws(JournalError) -> JournalSnapshot {
+    var encoder = RecordEncoder()
+    requests.encode(into: &encoder)
+    let size = growth.snapshotBytes
+    // Also if there is none: the next one is not due before there are as many records again.
+    growth = Growth(snapshotBytes: size)
+    var failure: (any Error)?
+    follower.runtime.readLatest(of: follower) { state in
+      do { try R.encodeSnapshot(of: state, into: &encoder) } catch { failure = error }
+    }
+    if let failure { throw .snapshotNotEncoded(entry: entry.name, message: "\(failure)") }
+    let bytes = encoder.take()
+    growth.snapshotBytes = bytes.count
+    if bytes.count > journal.store.largestSnapshot {
+      throw .snapshotTooLarge(entry: entry.name, byteCount: bytes.count)
+    }
+    return JournalSnapshot(entry: entry.number, position: position, version: R.schema.version, bytes: bytes)
   }
 }

@@ -27,13 +27,18 @@ extension DurableReactor {
   ///   - id: A number of your choice, such as a UUID. An action with the same number as one of the last 1024
   ///     (``JournalConfiguration/requestWindow``) is not processed again, also after a restart; but this waits until that one
   ///     is durable. An action without mutations is not remembered.
-  /// - Throws: ``DurabilityError``. If the journal has ended before the reactor could look for the `id`,
+  /// - Throws: ``DurabilityError``. If this is the first use of the reactor, and its state cannot be read,
+  ///   ``DurabilityError/notWritten(_:)``: unlike any other first use, this does not stop the program. If the journal has ended before the reactor could look for the `id`,
   ///   ``DurabilityError/unknownOutcome(_:)``: an earlier action with the same number may be written.
   @inlinable
   nonisolated(nonsending)
     public func sendDurably(_ action: Action, id: UInt128? = nil) async throws(DurabilityError)
   {
     let ticket = DurableTicket(for: member, mayRepeat: id != nil)
+    if let error = member.tryRecover(self) {
+      ticket.discard(error)
+      return try await ticket.wait()
+    }
     do {
       try await runtime.enqueueStepSuspending(
         of: self, { [self] in processDurably(action, id, ticket) }, orDiscard: { ticket.discard($0) })
@@ -86,6 +91,20 @@ extension DurableReactor {
 }
 
 extension JournalMember {
+  /// Reads the state of a reactor that was not started. Any thread.
+  ///
+  /// - Returns: Why it cannot be started.
+  @usableFromInline
+  func tryRecover(_ reactor: some DurableReactor) -> JournalError? {
+    if bound != nil { return nil }
+    do throws(JournalError) {
+      _ = try recover(reactor, nil)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
   /// Whether a request with this identifier was processed. The owner.
   @usableFromInline
   func isRepeated(_ id: UInt128?) -> Bool {
@@ -138,6 +157,10 @@ final class DurableTicket: TurnEnd, @unchecked Sendable {
   /// The action was accepted and will not be processed. Any thread.
   @usableFromInline
   func discard(_ reason: SendError?) { finish(.failure(refusal(reason ?? .closed))) }
+
+  /// The reactor cannot be started. Any thread.
+  @usableFromInline
+  func discard(_ reason: JournalError) { finish(.failure(.notWritten(reason))) }
 
   @usableFromInline
   func refusal(_ reason: SendError) -> DurabilityError {

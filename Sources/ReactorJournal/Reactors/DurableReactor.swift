@@ -28,7 +28,9 @@ public protocol DurableReactor: Reactor where Mutation: JournalRecord {
   static var schema: Schema { get }
 
   /// Writes a state. Any thread. The default, for `Codable` states, writes JSON.
-  static func encodeSnapshot(of state: borrowing State, into encoder: inout RecordEncoder)
+  ///
+  /// - Throws: Any error if the state cannot be written: then there is no snapshot, and ``JournalConfiguration/onWarning`` is called.
+  static func encodeSnapshot(of state: borrowing State, into encoder: inout RecordEncoder) throws
 
   /// Reads a state.
   ///
@@ -100,8 +102,8 @@ extension DurableReactor {
 }
 
 extension DurableReactor where State: Codable {
-  public static func encodeSnapshot(of state: borrowing State, into encoder: inout RecordEncoder) {
-    JSON.encode(copy state, into: &encoder)
+  public static func encodeSnapshot(of state: borrowing State, into encoder: inout RecordEncoder) throws {
+    try JSON.encode(copy state, into: &encoder)
   }
 
   public static func decodeSnapshot(

@@ -178,8 +178,8 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   /// Writes the digest of the state after the turn, if the reactor has one.
   private func writeDigest() {
     recordedAtDigest = recorded
-    guard let digest = bound?.digestOfOwner() else { return }
-    writer.begin(entry: entry.number, kind: .digests, version: 0)
+    guard let (digest, version) = bound?.digestOfOwner() else { return }
+    writer.begin(entry: entry.number, kind: .digests, version: version)
     writer.append { $0.append(digest) }
     writer.end()
   }

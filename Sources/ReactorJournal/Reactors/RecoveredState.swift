@@ -42,12 +42,12 @@ extension RecordReplayer {
   ///   - first: The position of its first record.
   ///   - entry: The reactor's entry.
   ///   - requests: Gets the identifiers.
-  ///   - digest: Computes the digest of the state.
+  ///   - digest: Computes the digest of the state, as the given version of the schema does; nil if nothing can be compared with that.
   ///   - apply: Applies a run of mutations.
   /// - Returns: How many records there were.
   static func apply(
     _ bytes: RawSpan, first: UInt64, of entry: JournalEntry, requests: inout RequestWindow,
-    digest: () -> UInt64?, _ apply: (borrowing RecordRun) throws(JournalError) -> Void
+    digest: (UInt16) -> UInt64?, _ apply: (borrowing RecordRun) throws(JournalError) -> Void
   ) throws(JournalError) -> Int {
     var reader = RecordRunReader(bytes, first: first)
     var count = 0
@@ -61,14 +61,14 @@ extension RecordReplayer {
   /// Applies one run of a reactor: as above.
   static func apply(
     _ run: borrowing RecordRun, of entry: JournalEntry, requests: inout RequestWindow,
-    digest: () -> UInt64?, _ apply: (borrowing RecordRun) throws(JournalError) -> Void
+    digest: (UInt16) -> UInt64?, _ apply: (borrowing RecordRun) throws(JournalError) -> Void
   ) throws(JournalError) -> Int {
     switch run.kind {
     case .mutations:
       try apply(run)
       return Int(run.count)
     case .identifiers: try requests.insertAll(of: run)
-    case .digests: try compare(run, digest(), of: entry)
+    case .digests: try compare(run, digest(run.version), of: entry)
     }
     return 0
   }

@@ -41,7 +41,12 @@ public protocol JournalRecord: Sendable {
 }
 
 extension JournalRecord where Self: Codable {
-  public func encode(into encoder: inout RecordEncoder) { JSON.encode(self, into: &encoder) }
+  /// Stops the program if `encode(to:)` throws: there is nothing that could be written instead.
+  public func encode(into encoder: inout RecordEncoder) {
+    do { try JSON.encode(self, into: &encoder) } catch {
+      fatalError("\(type(of: self)) cannot be written to a journal: \(error)")
+    }
+  }
 
   public init(from decoder: inout RecordDecoder, version: UInt16) throws(MalformedRecord) {
     self = try JSON.decode(Self.self, from: &decoder)
@@ -52,17 +57,12 @@ extension JournalRecord where Self: Codable {
 enum JSON {
   private static let infinity = ("Infinity", "-Infinity", "NaN")
 
-  /// Stops the program if `encode(to:)` of the value throws: there is nothing that could be written instead.
-  static func encode(_ value: some Encodable, into encoder: inout RecordEncoder) {
+  static func encode(_ value: some Encodable, into encoder: inout RecordEncoder) throws {
     let json = JSONEncoder()
     json.nonConformingFloatEncodingStrategy = .convertToString(
       positiveInfinity: infinity.0, negativeInfinity: infinity.1, nan: infinity.2)
     json.outputFormatting = .sortedKeys
-    do {
-      encoder.append(contentsOf: [UInt8](try json.encode(value)).span.bytes)
-    } catch {
-      fatalError("\(type(of: value)) cannot be written to a journal: \(error)")
-    }
+    encoder.append(contentsOf: [UInt8](try json.encode(value)).span.bytes)
   }
 
   static func decode<Value: Decodable>(

@@ -25,9 +25,15 @@ public enum JournalError: Error, Sendable, Equatable {
   /// The state that the records give has another digest than when they were written.
   case diverged(entry: String, position: UInt64)
 
+  /// No stored state of a reactor can be read by this program, the newest of which has this position, and the records before them
+  /// are removed.
+  case unreadableSnapshot(entry: String, position: UInt64)
+
   /// The state of a reactor is too large for the store, so it has no new snapshot. Records are written and read as before, but the
   /// log grows: ``Journal/compact()`` removes nothing that an older snapshot does not contain.
   case snapshotTooLarge(entry: String, byteCount: Int)
+  /// ``DurableReactor/encodeSnapshot(of:into:)`` has thrown an error, so the reactor has no new snapshot, with the same consequences.
+  case snapshotNotEncoded(entry: String, message: String)
 
   /// Whether it is known that a commit that throws this has written nothing.
   public var isOutcomeKnown: Bool {

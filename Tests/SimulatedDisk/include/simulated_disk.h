@@ -36,6 +36,10 @@ uint64_t sd_calls(const sd_disk *disk);
 // Lets the call with this number fail, counted from 0; and that one only, but for SD_POWER_CUT.
 void sd_fail_at(sd_disk *disk, uint64_t call, sd_fault fault);
 
+// Calls `function` before each synchronisation of a file; null for nothing. It may wait: then the
+// file is not synchronised.
+void sd_before_sync(sd_disk *disk, void (*function)(void *context), void *context);
+
 // Limits the bytes of all files; writes beyond fail as those to a full disk do.
 void sd_set_capacity(sd_disk *disk, uint64_t bytes);
 

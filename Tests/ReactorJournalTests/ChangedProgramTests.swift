@@ -1,0 +1,173 @@
+import ReactorCore
+import ReactorJournal
+import ReactorJournalTesting
+import ReactorRuntime
+import Testing
+
+/// What a program finds in the journal that an older version of it has written.
+@Suite struct ChangedProgramTests {
+  /// A reactor whose state, digest and version of the schema differ between two programs.
+  private final class Counts<Program: CountsProgram>: DurableReactor {
+    typealias Action = Ledger.Mutation
+    typealias Mutation = Ledger.Mutation
+    typealias State = Program.State
+
+    static var schema: Schema { Program.schema }
+    let initialState = Program.State()
+    let runtime: Runtime<Action, Mutation, State>
+
+    init(_ journal: Journal) { runtime = Runtime(journal: journal.entry("counts")) }
+
+    func mutate(action: Action) -> Observable<Mutation> { .just(action) }
+
+    func reduce(into state: inout State, mutation: Mutation) { state.count += 1 }
+
+    static func digest(of state: borrowing State) -> UInt64? { Program.digest(of: state.count) }
+
+    static func encodeSnapshot(of state: borrowing State, into encoder: inout RecordEncoder) throws {
+      try Program.encode(copy state, into: &encoder)
+    }
+
+    static func decodeSnapshot(from decoder: inout RecordDecoder, version: UInt16) throws(MalformedRecord)
+      -> State
+    { try Program.decode(from: &decoder) }
+  }
+
+  private protocol CountsState: Sendable {
+    init()
+    var count: Int { get set }
+  }
+
+  private protocol CountsProgram {
+    associatedtype State: CountsState
+    static var schema: Schema { get }
+    static func digest(of count: Int) -> UInt64
+    static func encode(_ state: State, into encoder: inout RecordEncoder) throws
+    static func decode(from decoder: inout RecordDecoder) throws(MalformedRecord) -> State
+  }
+
+  private struct Count: CountsState { var count = 0 }
+
+  private enum Old: CountsProgram {
+    static let schema = Schema("counts")
+    static func digest(of count: Int) -> UInt64 { UInt64(count) }
+    static func encode(_ state: Count, into encoder: inout RecordEncoder) {
+      encoder.append(Int64(state.count))
+    }
+    static func decode(from decoder: inout RecordDecoder) throws(MalformedRecord) -> Count {
+      Count(count: Int(try decoder.read(Int64.self)))
+    }
+  }
+
+  /// The same state with another digest.
+  private enum Newer: CountsProgram {
+    static let schema = Schema("counts", version: 2, readsFrom: 1)
+    static func digest(of count: Int) -> UInt64 { UInt64(count) + 1000 }
+    static func encode(_ state: Count, into encoder: inout RecordEncoder) {
+      Old.encode(state, into: &encoder)
+    }
+    static func decode(from decoder: inout RecordDecoder) throws(MalformedRecord) -> Count {
+      try Old.decode(from: &decoder)
+    }
+  }
+
+  /// Reads the records of the old program, but none of its states.
+  private enum Stateless: CountsProgram {
+    static let schema = Schema("counts")
+    static func digest(of count: Int) -> UInt64 { UInt64(count) }
+    static func encode(_ state: Count, into encoder: inout RecordEncoder) throws { throw NotEncoded() }
+    static func decode(from decoder: inout RecordDecoder) throws(MalformedRecord) -> Count {
+      throw MalformedRecord()
+    }
+  }
+
+  /// Does not know the version of the old program.
+  private enum Forgetful: CountsProgram {
+    static let schema = Schema("counts", version: 2)
+    static func digest(of count: Int) -> UInt64 { UInt64(count) }
+    static func encode(_ state: Count, into encoder: inout RecordEncoder) {
+      Old.encode(state, into: &encoder)
+    }
+    static func decode(from decoder: inout RecordDecoder) throws(MalformedRecord) -> Count {
+      try Old.decode(from: &decoder)
+    }
+  }
+
+  private struct NotEncoded: Error {}
+
+  private let store = InMemoryStore()
+
+  /// Runs a program that sends mutations, and returns what it counts.
+  private func run<Program: CountsProgram>(
+    _: Program.Type, sends number: Int, compacts: Bool = false,
+    _ configuration: JournalConfiguration = .init()
+  ) async throws -> Int {
+    let journal = try Journal(store: store, configuration: configuration)
+    defer { try? journal.end() }
+    let counts = Counts<Program>(journal)
+    try counts.recover()
+    for _ in 0..<number {
+      try await counts.sendDurably(.added(account: 1, amount: 1))
+      if compacts { try await journal.compact() }
+    }
+    return counts.currentState.count
+  }
+
+  @Test func `A digest is compared only with one of the same version of the schema`() async throws {
+    var configuration = JournalConfiguration()
+    configuration.digestRecords = 2
+    #expect(try await run(Old.self, sends: 5, configuration) == 5)
+    #expect(try await run(Newer.self, sends: 5, configuration) == 10)
+    #expect(try await run(Newer.self, sends: 0) == 10)
+    // Those of the newer version are compared: this one counts from 999 on.
+    let end = store.batches.count - 1
+    let digests = store.batches.indices.filter {
+      store.batches[$0].bytes.count > store.batches[0].bytes.count
+    }
+    #expect(digests.count == 4)
+    let last = try #require(digests.last)
+    store.batches[last].bytes[store.batches[last].bytes.count - 1] ^= 1
+    let position = store.batches[last].first
+    #expect(last <= end)
+    await #expect(throws: JournalError.diverged(entry: "counts", position: position)) {
+      try await run(Newer.self, sends: 0)
+    }
+  }
+
+  @Test func `A state that cannot be read is ignored while the log has all records`() async throws {
+    var configuration = JournalConfiguration()
+    (configuration.snapshotRecords, configuration.snapshotRatio) = (2, 0)
+    #expect(try await run(Old.self, sends: 9, configuration) == 9)
+    #expect(!store.snapshots.isEmpty)
+    #expect(try await run(Stateless.self, sends: 0) == 9)
+  }
+
+  @Test func `A state that cannot be read is named if the records before it are removed`() async throws {
+    _ = try await run(Old.self, sends: 9, compacts: true)
+    let newest = try #require(store.snapshots.map(\.position).max())
+    await #expect(throws: JournalError.unreadableSnapshot(entry: "counts", position: newest)) {
+      try await run(Stateless.self, sends: 0)
+    }
+    await #expect(throws: JournalError.unknownVersion(entry: "counts", version: 1, position: newest)) {
+      try await run(Forgetful.self, sends: 0)
+    }
+    // Nothing is lost: the program that wrote it still reads it.
+    #expect(try await run(Old.self, sends: 0) == 9)
+  }
+
+  @Test func `A state that cannot be written is left out, and records are written as before`() async throws {
+    let warnings = SystemMutex<[JournalError]>([])
+    var configuration = JournalConfiguration()
+    (configuration.snapshotRecords, configuration.snapshotRatio) = (10, 0)
+    configuration.onWarning = { warning in warnings.withLock { $0.append(warning) } }
+    #expect(try await run(Stateless.self, sends: 100, configuration) == 100)
+    let found = warnings.withLock { $0 }
+    // Not for each record.
+    #expect((1...10).contains(found.count))
+    let expected = JournalError.snapshotNotEncoded(entry: "counts", message: "NotEncoded()")
+    #expect(found.allSatisfy { $0 == expected })
+    #expect(store.snapshots.isEmpty)
+    await #expect(throws: expected) { try await run(Stateless.self, sends: 1, compacts: true) }
+    #expect(try await run(Old.self, sends: 1, compacts: true) == 102)
+  }
+}
