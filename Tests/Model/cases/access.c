@@ -129,6 +129,14 @@ static void turn_of_3(void) {
   rr_trampoline_release(trampoline, 0);
 }
 
+/* One of several threads that own the state in turns. */
+static void one_of_the_owners(void) {
+  while (!rr_trampoline_try_acquire(trampoline, rr_thread_token())) rr_pause();
+  change();
+  change();
+  rr_trampoline_release(trampoline, 0);
+}
+
 static void change_1(void) { change(); }
 static void change_2(void) {
   change();
@@ -149,6 +157,14 @@ static void read_inside(void) {
   model_check(look(outer) == outer);
   end_read();
   model_check(look(outer) == outer);
+  end_read();
+}
+
+/* A thread that is inside of a turn of another reactor: it does not hold back. */
+static void read_passing(void) {
+  begin_read(true);
+  look(0);
+  rr_access_note_copy(trampoline);
   end_read();
 }
 
@@ -207,6 +223,27 @@ const model_case access_revoked_by_two = {
     .about = "two readers revoke the owner's bias at the same time",
     .setup = set_up_starving,
     .threads = {change_3, read_1, read_1},
+    .finish = finish,
+    .bounds = {2, 1, 0},
+    .far = {3, 2, 0},
+};
+
+/* The second owner changes by the bias that the first one has set. */
+const model_case access_owners = {
+    .name = "access.owners",
+    .about = "a reader revokes a bias that goes from one owner to another",
+    .setup = set_up_idle,
+    .threads = {one_of_the_owners, one_of_the_owners, read_1},
+    .finish = finish,
+    .bounds = {2, 1, 0},
+    .far = {3, 1, 0},
+};
+
+const model_case access_passing = {
+    .name = "access.passing",
+    .about = "a reader that passes an owner that holds, and another one, revoke the owner's bias",
+    .setup = set_up_starving,
+    .threads = {change_3, read_passing, read_1},
     .finish = finish,
     .bounds = {2, 1, 0},
     .far = {3, 2, 0},

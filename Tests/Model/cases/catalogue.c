@@ -126,6 +126,8 @@
   X(access_two_readers)                                                                            \
   X(access_biased)                                                                                 \
   X(access_revoked_by_two)                                                                         \
+  X(access_owners)                                                                                 \
+  X(access_passing)                                                                                \
   X(access_idle)                                                                                   \
   X(access_refused)                                                                                \
   X(access_nested)                                                                                 \
