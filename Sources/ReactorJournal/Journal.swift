@@ -177,7 +177,9 @@ public final class Journal: Sendable {
 
   /// Stops the program if a reactor is started whose entry another one uses.
   func checkUse(by member: JournalMember) {
-    precondition(members.withLock { $0.byNumber[member.entry.number] } === member, useTwice(member.entry))
+    let user = members.withLock { $0.byNumber[member.entry.number] }
+    // The end of the journal removes all members.
+    precondition(user === member || user == nil && work.withLock(\.hasStopped), useTwice(member.entry))
   }
 
   private func useTwice(_ entry: JournalEntry) -> String {

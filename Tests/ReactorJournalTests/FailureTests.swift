@@ -52,6 +52,28 @@ import Testing
     }
   }
 
+  @Test func `A log that cannot be read is not read again for each durable send`() async throws {
+    let first = try Journal(store: store)
+    let writer = Ledger(first)
+    for _ in 0..<2 { try await writer.sendDurably(.deposit(account: 1, amount: 1)) }
+    try first.end()
+    store.batches[1].bytes = [1, 2, 3]
+    let reads = Atomic(0)
+    let journal = try Journal(
+      store: InterceptedStore(store, beforeReading: { reads.add(1, ordering: .relaxed) }))
+    let ledger = Ledger(journal)
+    for _ in 0..<3 {
+      await #expect(throws: DurabilityError.notWritten(.malformed(position: 2))) {
+        try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+      }
+    }
+    #expect(reads.load(ordering: .relaxed) == 1)
+    // That is asked for.
+    #expect(throws: JournalError.malformed(position: 2)) { try ledger.recover() }
+    #expect(reads.load(ordering: .relaxed) == 2)
+    try journal.end()
+  }
+
   @Test func `What waits behind a failed commit is not written, and replies fail`() async throws {
     let journal = try Journal(store: store)
     let ledger = Ledger(journal)

@@ -27,6 +27,8 @@ import Testing
     let subscription = ledger.state.subscribe(onNext: { state in states.withLock { $0.append(state.total) } })
 
     gate.close()
+    // Otherwise the journal's thread would wait for ever after a failure.
+    defer { gate.open() }
     ledger.send(.notify(account: 1, amount: 5) { effects.add(1, ordering: .relaxed) })
     let reply = Task { try await ledger.ask { .depositAndReply(account: 1, amount: 6, $0) } }
     let sending = Task {

@@ -12,10 +12,12 @@ extension Journal {
   /// - Returns: The position of the last record that was removed; 0 if none ever was.
   /// - Throws: ``JournalError``; ``JournalError/fenced`` if the journal was closed. ``JournalError/diskFull``,
   ///   ``JournalError/snapshotTooLarge(entry:byteCount:)`` and ``JournalError/snapshotNotEncoded(entry:message:)`` do not end the journal,
-  ///   every other error does.
+  ///   every other error does. If states cannot be stored for one of the last two reasons, the others are, and what can be removed is;
+  ///   then the first of these errors is thrown.
   @discardableResult
   public func compact() async throws(JournalError) -> UInt64 {
     let end = durablePosition
+    var leftOut: JournalError?
     let members = currentMembers
     for (index, member) in members.enumerated() {
       if index % Self.statesAtOnce == 0 {
@@ -24,12 +26,14 @@ extension Journal {
           member.bound?.requestSnapshot()
         }
       }
-      try await storeState(of: member, at: end)
+      let failure = try await storeState(of: member, at: end)
+      leftOut = leftOut ?? failure
     }
     let store = store
     let last = try await onCommitter { log throws(JournalError) in try log.lastSuperfluous(store) }
     // One short transaction at a time: everything that waits for the disk is committed in between.
     while try await onCommitter({ log throws(JournalError) in try log.removeSome(upTo: last, store) }) {}
+    if let leftOut { throw leftOut }
     return log.withLock { $0.end.base }
   }
 
@@ -39,19 +43,25 @@ extension Journal {
 
   /// Waits until a state with the records up to a position is stored. Gives up when others than the reactor have prevented it a
   /// few times: a full disk, or groups that are being committed.
-  private func storeState(of member: JournalMember, at end: UInt64) async throws(JournalError) {
+  ///
+  /// - Returns: Why the state was left out; nil if it was not.
+  private func storeState(of member: JournalMember, at end: UInt64) async throws(JournalError)
+    -> JournalError?
+  {
     for _ in 0..<3 {
-      guard let bound = member.bound, bound.followerRuntime != nil else { return }
-      if isStored(member, at: end) { return }
+      guard let bound = member.bound, bound.followerRuntime != nil else { return nil }
+      if isStored(member, at: end) { return nil }
       let before = bound.snapshotCount
       while bound.snapshotCount == before, bound.reactor != nil {
         if let failure { throw failure }
         if !log.withLock({ $0.isOpen }) { throw .fenced }
         bound.requestSnapshot()
-        do { try await Task.sleep(for: .milliseconds(1)) } catch { return }
+        do { try await Task.sleep(for: .milliseconds(1)) } catch { return nil }
       }
-      if let failure = bound.snapshotFailure { throw failure }
+      // Otherwise the reactor is gone, and there was no new attempt.
+      if bound.snapshotCount != before, let failure = bound.snapshotFailure { return failure }
     }
+    return nil
   }
 
   /// Runs `body` on the committer, between two commits; or, when that has ended, on any thread.

@@ -1,6 +1,7 @@
 import ReactorCore
 
-/// The limits of a ``Journal``.
+/// The limits of a ``Journal``. All are positive, but ``snapshotRatio`` and ``requestWindow``, which may be 0; others stop the program
+/// when the journal is made.
 public struct JournalConfiguration: Sendable {
   /// How many bytes of records a reactor's turns hand over before the reactor waits for the disk. Each reply, confirmation or effect
   /// that waits for the disk counts as 128 bytes. As many again are being committed; a turn that is running ends
@@ -24,8 +25,8 @@ public struct JournalConfiguration: Sendable {
   public var replaysTrappedRecords = false
   /// Called once, with the error that has ended the journal. On the journal's thread.
   public var onFailure: @Sendable (JournalError) -> Void = { _ in }
-  /// Called with what does not end the journal but should be looked at: ``JournalError/snapshotTooLarge(entry:byteCount:)`` or
-  /// ``JournalError/snapshotNotEncoded(entry:message:)``, for each snapshot that was left out. On a thread of the journal. The default writes a line to standard error.
+  /// Called with what does not end the journal but should be looked at, for each snapshot that was left out:
+  /// ``JournalError/snapshotTooLarge(entry:byteCount:)``, ``JournalError/snapshotNotEncoded(entry:message:)``. On a thread of the journal. The default writes a line to standard error.
   public var onWarning: @Sendable (JournalError) -> Void = { warning in
     StandardError.write("warning: journal: \(warning)\n")
   }

@@ -5,7 +5,7 @@ public enum DurabilityError: Error, Sendable, Equatable {
   /// The reactor did not accept the action, and nothing of it was written. If it has an identifier, an earlier action with the same one
   /// may be written.
   case refused(SendError)
-  /// The journal has ended, and contains nothing of the action. It is never thrown for an action with an identifier for which the
+  /// The journal has ended, or the reactor cannot be started, and nothing of the action was written. It is never thrown for an action with an identifier for which the
   /// reactor could not look: see ``unknownOutcome(_:)``.
   case notWritten(JournalError)
   /// The journal has ended in the commit that contained the action, or when it applied what was written to the durable state. After

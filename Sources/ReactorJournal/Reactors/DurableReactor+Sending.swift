@@ -14,7 +14,7 @@ extension DurableReactor {
   /// - Throws: ``JournalError``: the records cannot be read. The reactor is not started then.
   /// - Complexity: O(number of records in the journal since the reactor's last snapshot).
   public func recover(progress: ((RecoveryProgress) -> Void)? = nil) throws(JournalError) {
-    if member.bound == nil { _ = try member.recover(self, progress) }
+    if member.bound == nil { try member.ensureRecovered(self, retries: true, progress) }
     runtime.ensureStarted(self)
   }
 
@@ -27,9 +27,10 @@ extension DurableReactor {
   ///   - id: A number of your choice, such as a UUID. An action with the same number as one of the last 1024
   ///     (``JournalConfiguration/requestWindow``) is not processed again, also after a restart; but this waits until that one
   ///     is durable. An action without mutations is not remembered.
-  /// - Throws: ``DurabilityError``. If this is the first use of the reactor, and its state cannot be read,
-  ///   ``DurabilityError/notWritten(_:)``: unlike any other first use, this does not stop the program. If the journal has ended before the reactor could look for the `id`,
-  ///   ``DurabilityError/unknownOutcome(_:)``: an earlier action with the same number may be written.
+  /// - Throws: ``DurabilityError``. If this is the first use of the reactor, and its state cannot be read, nothing is written, and
+  ///   unlike any other first use, this does not stop the program. If there is an `id`, and the reactor cannot look for it, since it
+  ///   cannot be started or its journal has ended, ``DurabilityError/unknownOutcome(_:)``: an earlier action with the same number may be
+  ///   written. Without one, ``DurabilityError/notWritten(_:)``.
   @inlinable
   nonisolated(nonsending)
     public func sendDurably(_ action: Action, id: UInt128? = nil) async throws(DurabilityError)
@@ -91,14 +92,14 @@ extension DurableReactor {
 }
 
 extension JournalMember {
-  /// Reads the state of a reactor that was not started. Any thread.
+  /// Reads the state of a reactor that was not started, unless that has failed before. Any thread.
   ///
-  /// - Returns: Why it cannot be started.
+  /// - Returns: Why it cannot be started; nil if it can.
   @usableFromInline
   func tryRecover(_ reactor: some DurableReactor) -> JournalError? {
     if bound != nil { return nil }
     do throws(JournalError) {
-      _ = try recover(reactor, nil)
+      try ensureRecovered(reactor, retries: false, nil)
       return nil
     } catch {
       return error

@@ -34,7 +34,15 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   /// Whether the pending group was full at the end of the last turn.
   @exclusivity(unchecked) private var wasFull = false
   let boundReference = AtomicReference<BoundReference>()
-  private let recovery = SystemMutex<(any Sendable)?>(nil)
+  private let recovery = SystemMutex(Recovery.none)
+
+  /// What was read before the start.
+  private enum Recovery: Sendable {
+    case none
+    case recovered(any Sendable)
+    /// So that not every send reads the log again.
+    case failed(JournalError)
+  }
 
   /// What the owner has handed over, and what becomes of it.
   fileprivate struct Shared: Sendable {
@@ -61,22 +69,47 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
 
   // MARK: The start
 
-  /// Recovers the state, unless that was done before. Any thread.
-  func recover<R: DurableReactor>(
-    _ reactor: R, _ progress: ((RecoveryProgress) -> Void)?
-  ) throws(JournalError) -> RecoveredState<R.State> {
-    let result = recovery.withLock { recovered -> Result<RecoveredState<R.State>, JournalError> in
-      if let recovered = recovered as? RecoveredState<R.State> { return .success(recovered) }
-      let result = Result { () throws(JournalError) in try journal.recover(reactor, entry, progress) }
-      if case .success(let new) = result { recovered = new }
-      return result
+  /// Recovers the state for the start, unless that was done before. Any thread.
+  ///
+  /// - Parameter retries: Whether the log is read again if that has failed before.
+  func ensureRecovered<R: DurableReactor>(
+    _ reactor: R, retries: Bool, _ progress: ((RecoveryProgress) -> Void)?
+  ) throws(JournalError) {
+    let result = recovery.withLock { recovery -> Result<Void, JournalError> in
+      // Another thread may have started the reactor meanwhile: nobody would take the state then.
+      if bound != nil { return .success(()) }
+      switch recovery {
+      case .recovered: return .success(())
+      case .failed(let error) where !retries: return .failure(error)
+      case .failed, .none: break
+      }
+      do throws(JournalError) {
+        recovery = .recovered(try journal.recover(reactor, entry, progress))
+        return .success(())
+      } catch {
+        recovery = .failed(error)
+        return .failure(error)
+      }
     }
-    return try result.get()
+    try result.get()
   }
 
   /// Keeps a state that was recovered together with others, for the start. Any thread.
   func keep<State>(_ recovered: RecoveredState<State>) {
-    recovery.withLock { if $0 == nil { $0 = recovered } }
+    recovery.withLock { recovery in
+      if bound != nil { return }
+      if case .recovered = recovery { return }
+      recovery = .recovered(recovered)
+    }
+  }
+
+  /// Returns the state for the start. The thread that starts the reactor.
+  private func recover<R: DurableReactor>(_ reactor: R) throws(JournalError) -> RecoveredState<R.State> {
+    try ensureRecovered(reactor, retries: true, nil)
+    guard case .recovered(let recovered as RecoveredState<R.State>) = recovery.withLock({ $0 }) else {
+      preconditionFailure("\(R.self) was started twice")
+    }
+    return recovered
   }
 
   @usableFromInline package func start(_ reactor: any AnyObject & Sendable) -> any Sendable {
@@ -88,11 +121,11 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
 
   private func bind<R: DurableReactor>(_ reactor: R) -> any Sendable {
     do {
-      let recovered = try recover(reactor, nil)
+      let recovered = try recover(reactor)
       requests = recovered.requests
       _ = boundReference.setIfNil(BoundReference(Binding(reactor, of: self, recovered)))
       journal.checkUse(by: self)
-      recovery.withLock { $0 = nil }
+      recovery.withLock { $0 = .none }
       return recovered.state
     } catch {
       fatalError(
