@@ -153,13 +153,29 @@ struct MultiSourceSink<State: Sendable, Input: Sendable, Element: Sendable>: Sen
   @inlinable
   func submit(_ input: Input) { drain.submit(input) }
 
-  /// Subscribes to a source, unless the subscription is over. Each ends with the other.
+  /// Subscribes to a source, unless the subscription is over. The source ends with it.
   @inlinable
   func add<Source: Sendable>(
     _ source: Observable<Source>, _ input: @escaping @Sendable (Event<Source>) -> Input
   ) {
     if sink.isOver { return }
     sources.insert(source.run(AnyObserver { submit(input($0)) }))
+  }
+
+  /// As ``add(_:_:)``, but disposes of the subscription to the source before its stop event is handled, where RxSwift does so. A
+  /// stream that begins because of the event can tell, if it shares a source with this one.
+  @inlinable
+  func addEndingFirst<Source: Sendable>(
+    _ source: Observable<Source>, _ input: @escaping @Sendable (Event<Source>) -> Input
+  ) {
+    let subscription = SingleAssignmentDisposable()
+    guard let key = sources.insert(subscription) else { return }
+    subscription.hold(
+      source.run(
+        AnyObserver { event in
+          if event.isStopEvent { sources.remove(for: key) }
+          submit(input(event))
+        }))
   }
 }
 

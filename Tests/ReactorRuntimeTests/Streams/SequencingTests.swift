@@ -88,7 +88,7 @@ import Testing
     // The test's threads have small stacks.
     let hasEnded = Threads.start {
       for isNestedLeft in [true, false] {
-        let count = isNestedLeft ? 10_000 : 200
+        let count = 10_000
         var joined = Observable<Int>.empty()
         for _ in 0..<count { joined = isNestedLeft ? joined.concat(one) : one.concat(joined) }
         let copy = joined
@@ -100,6 +100,29 @@ import Testing
       }
     }
     #expect(hasEnded.wait(seconds: 60))
+  }
+
+  @Test func `lists of concat that are nested deeply take no more stack when they are released`() {
+    let lifetimes = Lifetimes()
+    do {
+      let inner = Record<Observable<Int>>()
+      // The test's threads have small stacks.
+      let hasEnded = Threads.start {
+        var nested = Observable<Int>.never()
+        for number in 0..<100_000 {
+          let tracked = lifetimes.track()
+          let one = Observable<Int>.create { _ in Disposables.create { withExtendedLifetime(tracked) {} } }
+          nested = number % 2 == 0 ? one.concat(nested) : .concat(one, nested, nested, one)
+          if number == 999 { inner.append(nested) }
+        }
+        nested = .never()
+        // What is used elsewhere stays.
+        #expect(lifetimes.alive == 1000)
+      }
+      #expect(hasEnded.wait(seconds: 60))
+      withExtendedLifetime(inner) {}
+    }
+    #expect(Threads.yield { lifetimes.alive == 0 })
   }
 
   @Test func `a stream of concat that is appended to stays as it is`() {

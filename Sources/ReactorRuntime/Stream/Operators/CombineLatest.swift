@@ -170,10 +170,10 @@ private struct LatestElements<A: Sendable, B: Sendable, C: Sendable, D: Sendable
         let event = latest.note(input)
         sink.combine(after: event, running: latest.running) { [latest] in try makeResult(latest) }
       }
-      inputs.add(first) { .a($0) }
-      inputs.add(second) { .b($0) }
-      if let third { inputs.add(third) { .c($0) } }
-      if let fourth { inputs.add(fourth) { .d($0) } }
+      inputs.addEndingFirst(first) { .a($0) }
+      inputs.addEndingFirst(second) { .b($0) }
+      if let third { inputs.addEndingFirst(third) { .c($0) } }
+      if let fourth { inputs.addEndingFirst(fourth) { .d($0) } }
       return inputs.sink
     }
   }

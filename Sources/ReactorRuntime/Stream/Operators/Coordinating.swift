@@ -109,6 +109,9 @@ private protocol Coordination<Element>: Sendable {
   mutating func decide(_ input: Input, _ coordinator: Coordinator<Self>)
 }
 
+/// The two kinds of stop events.
+private enum StopEvent { case completion, failure }
+
 /// One subscription of an operator of this file. Elements do not wait for decisions: they pass through ``serialized``.
 private final class Coordinator<Operation: Coordination>: Sendable {
   /// A decision to make, with the subscription that it concerns, so that the drain need not retain its owner.
@@ -142,18 +145,23 @@ private final class Coordinator<Operation: Coordination>: Sendable {
       })
   }
 
-  /// Subscribes to a stream, which ends with the result. Its subscription is released at its stop event.
+  /// Subscribes to a stream, which ends with the result. Its subscription is disposed of with its stop event.
+  ///
+  /// - Parameter first: The stop event before which it is disposed of, as in RxSwift; with another one it is disposed of right
+  ///   afterwards. A stream that begins because of the event can tell, if it shares a source with this one.
   func run<Source: Sendable>(
-    _ stream: Observable<Source>, _ receive: @escaping @Sendable (Event<Source>) -> Void
+    _ stream: Observable<Source>, endingBefore first: StopEvent? = nil,
+    _ receive: @escaping @Sendable (Event<Source>) -> Void
   ) {
     let subscription = SingleAssignmentDisposable()
     guard let key = serialized.sources.insert(subscription) else { return }
     subscription.hold(
       stream.run(
         AnyObserver { [serialized] event in
-          // Before the next stream begins: those that share a source can tell.
-          if event.isStopEvent { serialized.sources.remove(for: key) }
+          if !event.isStopEvent { return receive(event) }
+          if first == (event.isCompleted ? .completion : .failure) { serialized.sources.remove(for: key) }
           receive(event)
+          serialized.sources.remove(for: key)
         }))
   }
 }
@@ -194,7 +202,7 @@ private struct LimitedMerge<Element: Sendable>: Coordination {
   }
 
   private static func begin(_ stream: Observable<Element>, _ coordinator: Coordinator<Self>) {
-    coordinator.run(stream) { event in
+    coordinator.run(stream, endingBefore: .completion) { event in
       if event.isCompleted { coordinator.submit(.innerCompleted) } else { coordinator.serialized.on(event) }
     }
   }
@@ -232,7 +240,7 @@ private struct TriggeredRetry<Element: Sendable>: Coordination {
 
   private mutating func begin(_ coordinator: Coordinator<Self>) {
     isWaiting = false
-    coordinator.run(source) { event in
+    coordinator.run(source, endingBefore: .failure) { event in
       if let error = event.error {
         coordinator.submit(.failed(error))
       } else {

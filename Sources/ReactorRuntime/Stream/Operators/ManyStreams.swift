@@ -42,14 +42,14 @@ struct ManyStreams<
 
   /// Subscribes to them, in their order.
   func add<State, Result>(to inputs: MultiSourceSink<State, Input, Result>) {
-    inputs.add(a) { .a($0) }
-    inputs.add(b) { .b($0) }
-    inputs.add(c) { .c($0) }
-    if let d { inputs.add(d) { .d($0) } }
-    if let e { inputs.add(e) { .e($0) } }
-    if let f { inputs.add(f) { .f($0) } }
-    if let g { inputs.add(g) { .g($0) } }
-    if let h { inputs.add(h) { .h($0) } }
+    inputs.addEndingFirst(a) { .a($0) }
+    inputs.addEndingFirst(b) { .b($0) }
+    inputs.addEndingFirst(c) { .c($0) }
+    if let d { inputs.addEndingFirst(d) { .d($0) } }
+    if let e { inputs.addEndingFirst(e) { .e($0) } }
+    if let f { inputs.addEndingFirst(f) { .f($0) } }
+    if let g { inputs.addEndingFirst(g) { .g($0) } }
+    if let h { inputs.addEndingFirst(h) { .h($0) } }
   }
 }
 

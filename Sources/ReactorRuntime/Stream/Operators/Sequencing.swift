@@ -101,11 +101,11 @@ extension Observable {
 /// a subscription finds those in it. So however they are nested, their streams are subscribed to as one list.
 @usableFromInline
 final class Concatenation<Element: Sendable>: @unchecked Sendable {
-  // Unchecked: `head` is constant until the last reference is gone.
+  // Unchecked: `head` and `streams` are constant until the last reference is gone.
 
   /// What comes before `streams`.
   private var head: Concatenation?
-  private let streams: [Observable<Element>]
+  private var streams: [Observable<Element>]
   private let isFlat: Bool
 
   @usableFromInline
@@ -116,9 +116,22 @@ final class Concatenation<Element: Sendable>: @unchecked Sendable {
   }
 
   deinit {
-    // One after the other: a list that was appended to very often would overflow the stack.
-    var next = head.take()
-    while isKnownUniquelyReferenced(&next) { next = next?.head.take() }
+    if isFlat { return }
+    // One after the other: a list that was appended to very often, or lists that are nested deeply, would overflow the stack.
+    var lists = takeLists()
+    while var next = lists.popLast() {
+      // If another reference goes away meanwhile, the list does this itself.
+      if !next.isFlat, isKnownUniquelyReferenced(&next) { lists += next.takeLists() }
+    }
+  }
+
+  /// Takes out the lists that this one consists of, when nobody uses it any more.
+  private func takeLists() -> [Concatenation] {
+    var lists = streams.compactMap(\.concatenation)
+    // With them go the other references to their lists.
+    streams = []
+    if let head = head.take() { lists.append(head) }
+    return lists
   }
 
   @inlinable

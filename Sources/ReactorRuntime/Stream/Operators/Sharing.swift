@@ -12,10 +12,11 @@ extension ObservableType {
   public func share(
     replay: Int = 0, scope: SubjectLifetimeScope = .whileConnected
   ) -> Observable<Element> {
-    switch scope {
-    case .whileConnected: self.replay(replay).refCount()
-    case .forever: ConnectableObservable(Multicast(self, keeping: replay, forever: true)).refCount()
-    }
+    let multicast = Multicast(
+      self, keeping: replay, forever: scope == .forever,
+      // As in RxSwift, whose usual two forms of `share` are not those of `replay(_:).refCount()`.
+      endsFirst: scope == .forever || replay > 1)
+    return ConnectableObservable(multicast).refCount()
   }
 
   /// Returns a stream that delivers one subscription of this stream to all its observers. The subscription
@@ -26,7 +27,7 @@ extension ObservableType {
   ///
   /// - Precondition: `bufferSize` is not negative.
   public func replay(_ bufferSize: Int) -> ConnectableObservable<Element> {
-    ConnectableObservable(Multicast(self, keeping: bufferSize, forever: false))
+    ConnectableObservable(Multicast(self, keeping: bufferSize, forever: false, endsFirst: true))
   }
 }
 
@@ -97,14 +98,18 @@ final class Multicast<Element: Sendable>: Sendable {
 
   private let source: Observable<Element>
   private let bufferSize: Int
+  /// Whether the subscription to the source is disposed of before its stop event is delivered, or right afterwards. An observer
+  /// that subscribes to the source because of that event can tell.
+  private let endsFirst: Bool
   /// The subject of all connections, if they share one.
   private let sharedSubject: SubjectCore<Element>?
   private let state = SystemMutex(State())
 
-  init(_ source: some ObservableType<Element>, keeping bufferSize: Int, forever: Bool) {
+  init(_ source: some ObservableType<Element>, keeping bufferSize: Int, forever: Bool, endsFirst: Bool) {
     precondition(bufferSize >= 0, "no negative number of elements can be replayed")
     self.source = source.asObservable()
     self.bufferSize = bufferSize
+    self.endsFirst = endsFirst
     sharedSubject = forever ? Self.makeSubject(bufferSize) : nil
   }
 
@@ -173,7 +178,10 @@ final class Multicast<Element: Sendable>: Sendable {
       AnyObserver { [self] event in
         if connection.subscription.isDisposed { return }
         // First, so that an observer that subscribes again because of the stop event opens a new connection.
-        if event.isStopEvent { close(connection) }
+        if event.isStopEvent {
+          close(connection)
+          if endsFirst { connection.subscription.dispose() }
+        }
         connection.subject.on(event)
         if event.isStopEvent { connection.subscription.dispose() }
       })

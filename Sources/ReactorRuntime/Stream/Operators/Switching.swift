@@ -109,9 +109,10 @@ final class Switcher<Element: Sendable>: Sendable {
     subscription.hold(
       stream.run(
         AnyObserver { [inputs] event in
-          inputs.submit(.inner(mine, event))
-          // Releases what has ended now, and not at the next switch.
+          // Before the event is passed on, as in RxSwift: a stream that begins because of it can tell, if it shares a source with
+          // this one.
           if event.isStopEvent { subscription.dispose() }
+          inputs.submit(.inner(mine, event))
         }))
   }
 

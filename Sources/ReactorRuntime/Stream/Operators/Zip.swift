@@ -21,8 +21,8 @@ extension Observable {
           if pair.isOver { sink.complete() }
         } catch { sink.fail(error) }
       }
-      inputs.add(first) { .first($0) }
-      inputs.add(second) { .second($0) }
+      inputs.addEndingFirst(first) { .first($0) }
+      inputs.addEndingFirst(second) { .second($0) }
       return inputs.sink
     }
   }

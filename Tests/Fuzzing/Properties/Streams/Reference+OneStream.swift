@@ -219,7 +219,11 @@ final class ReferenceShare {
     guard self.round === round else { return }
     let end = source { event in
       if round.isOver { return }
-      if event.isStopEvent, self.round === round { self.round = nil }
+      if event.isStopEvent {
+        if self.round === round { self.round = nil }
+        // As in RxSwift, whose usual two forms of `share` are written in another way.
+        if self.lasting != nil || self.limit > 1 { round.end() }
+      }
       round.subject.on(event)
     }
     if round.isOver { end() } else { round.end = end }

@@ -6,7 +6,8 @@ extension ReferenceMaker {
     switch kind {
     case .merge: return merge(first, second)
     case .concat: return concat(first, second)
-    case .combineLatest, .combineLatestOfAList: return combineLatest(first, second)
+    case .combineLatest: return combineLatest(first, second, endingBefore: [.error, .completed])
+    case .combineLatestOfAList: return combineLatest(first, second, endingBefore: [])
     case .withLatestFrom: return withLatestFrom(first, second)
     case .takeUntil: return takeUntil(first, second)
     case .skipUntil: return skipUntil(first, second)
@@ -25,32 +26,33 @@ extension ReferenceMaker {
     case .concatMap: return queue(first, limit: 1) { self.inner($0, second) }
     // The closure of `map` throws before the stream would wait.
     case .mergeTwo: return queue(first, limit: 2) { self.inner($0, second) }
-    case .zip, .zipOfAList: return zip(first, second)
+    case .zip: return zip(first, second, endingBefore: [.error, .completed])
+    case .zipOfAList: return zip(first, second, endingBefore: [])
     case .concatOfStreams: return queue(turns.known([0, 1]), limit: 1) { [first, second][$0] }
     case .switchOfStreams: return switchLatest(turns.known([0, 1])) { [first, second][$0] }
     }
   }
 
   private func zip(
-    _ first: @escaping ReferenceStream, _ second: @escaping ReferenceStream
+    _ first: @escaping ReferenceStream, _ second: @escaping ReferenceStream,
+    endingBefore events: [ReferenceEvent]
   ) -> ReferenceStream {
     joined { sink in
       var waiting: [[Int]] = [[], []]
       var hasEnded = [false, false]
       for (index, stream) in [first, second].enumerated() where !sink.isOver {
-        sink.own(
-          stream { event in
-            switch event {
-            case .next(let element):
-              waiting[index].append(element)
-              if !waiting[0].isEmpty, !waiting[1].isEmpty {
-                sink.next(PipeFunction.combine(waiting[0].removeFirst(), waiting[1].removeFirst()))
-              }
-            case .error: return sink.on(.error)
-            case .completed: hasEnded[index] = true
+        sink.add(stream, endingBefore: events) { event in
+          switch event {
+          case .next(let element):
+            waiting[index].append(element)
+            if !waiting[0].isEmpty, !waiting[1].isEmpty {
+              sink.next(PipeFunction.combine(waiting[0].removeFirst(), waiting[1].removeFirst()))
             }
-            if (0...1).contains(where: { hasEnded[$0] && waiting[$0].isEmpty }) { sink.on(.completed) }
-          })
+          case .error: return sink.on(.error)
+          case .completed: hasEnded[index] = true
+          }
+          if (0...1).contains(where: { hasEnded[$0] && waiting[$0].isEmpty }) { sink.on(.completed) }
+        }
       }
     }
   }
@@ -65,22 +67,16 @@ extension ReferenceMaker {
       var hasCompleted = false
       func start(_ stream: ReferenceStream) {
         if sink.isOver { return }
-        // It may complete before it has returned how to end it.
-        let subscription = ReferenceSink { _ in }
-        sink.own { subscription.dispose() }
-        subscription.own(
-          stream { event in
-            if event != .completed { return sink.on(event) }
-            // As in RxSwift, before the next stream begins. One that shares its source with this one begins that anew.
-            subscription.dispose()
-            if !waiting.isEmpty {
-              let next = waiting.removeFirst()
-              // As in RxSwift, by the scheduler of the current thread.
-              return self.turns.later { start(next) }
-            }
-            running -= 1
-            if hasCompleted, running == 0 { sink.on(.completed) }
-          })
+        sink.add(stream, endingBefore: [.completed]) { event in
+          if event != .completed { return sink.on(event) }
+          if !waiting.isEmpty {
+            let next = waiting.removeFirst()
+            // As in RxSwift, by the scheduler of the current thread.
+            return self.turns.later { start(next) }
+          }
+          running -= 1
+          if hasCompleted, running == 0 { sink.on(.completed) }
+        }
       }
       sink.own(
         source { event in
@@ -106,40 +102,39 @@ extension ReferenceMaker {
     joined { sink in
       var running = 2
       for stream in [first, second] where !sink.isOver {
-        sink.own(
-          stream { event in
-            if event != .completed { return sink.on(event) }
-            running -= 1
-            if running == 0 { sink.on(.completed) }
-          })
+        sink.add(stream, endingBefore: [.completed]) { event in
+          if event != .completed { return sink.on(event) }
+          running -= 1
+          if running == 0 { sink.on(.completed) }
+        }
       }
     }
   }
 
   private func combineLatest(
-    _ first: @escaping ReferenceStream, _ second: @escaping ReferenceStream
+    _ first: @escaping ReferenceStream, _ second: @escaping ReferenceStream,
+    endingBefore events: [ReferenceEvent]
   ) -> ReferenceStream {
     joined { sink in
       var latest: [Int?] = [nil, nil]
       var running = 2
       for (index, stream) in [first, second].enumerated() where !sink.isOver {
-        sink.own(
-          stream { event in
-            switch event {
-            case .next(let element):
-              latest[index] = element
-              if let first = latest[0], let second = latest[1] {
-                sink.next(PipeFunction.combine(first, second))
-              } else if running == 1 {
-                // The other stream has ended without an element.
-                sink.on(.completed)
-              }
-            case .error: sink.on(.error)
-            case .completed:
-              running -= 1
-              if running == 0 { sink.on(.completed) }
+        sink.add(stream, endingBefore: events) { event in
+          switch event {
+          case .next(let element):
+            latest[index] = element
+            if let first = latest[0], let second = latest[1] {
+              sink.next(PipeFunction.combine(first, second))
+            } else if running == 1 {
+              // The other stream has ended without an element.
+              sink.on(.completed)
             }
-          })
+          case .error: sink.on(.error)
+          case .completed:
+            running -= 1
+            if running == 0 { sink.on(.completed) }
+          }
+        }
       }
     }
   }
@@ -232,7 +227,7 @@ extension ReferenceMaker {
           if sink.isOver || isExclusive && running > 1 { return }
           guard let stream = self.inner(element, second) else { return sink.on(.error) }
           running += 1
-          sink.own(stream { $0 == .completed ? oneEnded() : sink.on($0) })
+          sink.add(stream, endingBefore: [.completed]) { $0 == .completed ? oneEnded() : sink.on($0) }
         })
     }
   }
@@ -260,13 +255,15 @@ extension ReferenceMaker {
           isRunning = true
           end()
           end = {}
-          let mineEnds = stream { event in
+          let newest = ReferenceSink { event in
             if mine != current { return }
             if event != .completed { return sink.on(event) }
             isRunning = false
             if hasCompleted { sink.on(.completed) }
           }
-          if mine == current, !sink.isOver { end = mineEnds } else { mineEnds() }
+          end = { newest.dispose() }
+          newest.add(stream, endingBefore: [.error, .completed]) { newest.on($0) }
+          if sink.isOver { newest.dispose() }
         })
     }
   }

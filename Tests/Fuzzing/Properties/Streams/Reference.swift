@@ -48,6 +48,28 @@ final class ReferenceSink {
   /// Adds a closure to be called at the end, or calls it at once if everything is over.
   func own(_ end: @escaping () -> Void) { if isOver { end() } else { ends.append(end) } }
 
+  /// Subscribes to one of several streams. With its stop event its subscription ends: before it is received if it is one of `events`,
+  /// otherwise right afterwards. Streams that share a source can tell.
+  ///
+  /// A stream that ends inside of its own subscription cannot be ended before that has returned.
+  func add(
+    _ stream: ReferenceStream, endingBefore events: [ReferenceEvent],
+    _ receive: @escaping (ReferenceEvent) -> Void
+  ) {
+    var hasEnded = false
+    var end: () -> Void = {}
+    let mine = stream { event in
+      if !event.isStopEvent { return receive(event) }
+      hasEnded = true
+      if events.contains(event) { end() }
+      receive(event)
+      end()
+    }
+    if hasEnded { return mine() }
+    end = mine
+    own(mine)
+  }
+
   private func end() {
     let ends = ends
     self.ends = []
