@@ -154,7 +154,7 @@ extension KeyedReactors {
   @inlinable
   func finishEnding(_ reactor: R, of key: Key) {
     let place = hash(of: key)
-    if withShard(place, { shard, _ in shard.keepsState(of: key) }) {
+    if withShard(place, { shard, _ in shard.beginKeepingState(of: key) }) {
       reactor.withCurrentState { state in onPassivate(key, state) }
     }
     let next = withShard(place, { shard, hash in shard.removeOrMake(key, hash) })

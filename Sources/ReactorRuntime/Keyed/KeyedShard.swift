@@ -289,11 +289,17 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
     return (waiting.endIndex, .accepted)
   }
 
-  /// Whether the state of a reactor that has ended is to be kept.
+  /// Decides whether the state of a reactor that has ended is kept. If its key was removed meanwhile, notes that it counts as removed.
   @inlinable
-  func keepsState(of key: Key) -> Bool {
+  mutating func beginKeepingState(of key: Key) -> Bool {
     guard let transition = transitions[key] else { return false }
-    return !transition.isRemoved && transition.waiting.first?.isRemoval != true
+    if transition.isRemoved { return false }
+    // It was removed while it ended. A removal that comes later finds that the state is being kept.
+    if transition.waiting.first?.isRemoval == true {
+      transitions[key]?.isRemoved = true
+      return false
+    }
+    return true
   }
 
   /// Removes a key whose reactor has ended, unless something waits for the next one.

@@ -76,6 +76,31 @@ import Testing
     #expect(faulty_alive_of_thread() == alive)
   }
 
+  @Test func `a hosted loop watches descriptors although its host has refused once`() throws {
+    defer { faulty_reset() }
+    let hosted = try HostedLoop()
+    var ends: [Int32] = [0, 0]
+    #expect(pipe(&ends) == 0)
+    defer { for end in ends { close(end) } }
+    let calls = Record<Loop.Readiness>()
+    func watch() throws {
+      try hosted.loop.watch(ends[0], for: .readable) { watch, ready in
+        calls.append(ready)
+        watch.dispose()
+      }
+    }
+    let alive = faulty_alive_of_thread()
+    faulty_fail(FAULTY_POLLER_CONTROL, 1, ENOSPC)
+    #expect(throws: WatchError.noDescriptor) { try watch() }
+    #expect(faulty_alive_of_thread() == alive)
+    try watch()
+    #expect(hosted.run() == 0)
+    #expect(write(ends[1], "x", 1) == 1)
+    #expect(Self.isReadable(hosted))
+    #expect(hosted.run() == 1)
+    #expect(calls.elements == [.readable])
+  }
+
   /// The system may refuse each addition of a descriptor to the poller.
   @Test(arguments: 0..<2)
   func `a refused watch is an error`(_ first: Int32) throws {

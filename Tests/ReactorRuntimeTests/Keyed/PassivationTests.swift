@@ -197,6 +197,30 @@ import Testing
     #expect(sessions.counters.description == "count 1, made 2, passivated 0, removed 1, waiting 0")
   }
 
+  @Test func `a reactor that is removed before its state is kept counts as removed`() throws {
+    let loop = try SteppedLoop()
+    let removal = Record<@Sendable () -> Void>()
+    let sessions = store.makeSessions(
+      on: loop.placement, beforeKeeping: { _ in for remove in removal.elements { remove() } })
+    sessions.send(.note(1), to: 1)
+    #expect(loop.run())
+    #expect(sessions.passivate(1))
+    #expect(sessions.remove(1))
+    #expect(loop.run())
+    #expect(store.keptKeys.elements == [])
+    #expect(sessions.counters.description == "count 0, made 1, passivated 0, removed 1, waiting 0")
+    // Now while its state is being kept.
+    sessions.send(.note(2), to: 1)
+    #expect(loop.run())
+    removal.append { [unowned sessions] in sessions.remove(1) }
+    #expect(sessions.passivate(1))
+    #expect(loop.run())
+    #expect(store.keptKeys.elements == [1])
+    #expect(sessions.counters.description == "count 0, made 2, passivated 1, removed 1, waiting 0")
+    sessions.close()
+    loop.shutdown()
+  }
+
   @Test func `a timer of a loop passivates`() throws {
     let loop = try Loop()
     let sessions = store.makeSessions()

@@ -22,7 +22,7 @@ final class MainLoopRunner: Sendable {
   let stopping: EventDescriptor
   /// Whether ``run(handling:)-66hfa`` is in progress. Relaxed: only the main thread changes it. Another thread reads it after
   /// it has added a watch under the lock of the table, and the main thread checks the table after it has set this to
-  /// false: so one of the two sees the other, and makes the main queue poll.
+  /// false: so one of the two sees the other, and makes the main queue poll. The watches of the loop are followed by a round.
   let isRunning = Atomic(false)
   /// Whether a task is in the asynchronous `run`. Relaxed: it only refuses a second one.
   let isAwaited = Atomic(false)
@@ -66,7 +66,9 @@ final class MainLoopRunner: Sendable {
     let (isIdle, deadline) = signal.lower(after: stepper)
     if !isIdle { return false }
     poller.setTimer(deadline)
-    if deadline != nil { watchPoller() }
+    // For watches, too: what they are posted with runs a round. A thread that made them may have found that `run` polls, though
+    // that was just ending.
+    if deadline != nil || loop.state.inbox.watches.isSet { watchPoller() }
     return true
   }
 

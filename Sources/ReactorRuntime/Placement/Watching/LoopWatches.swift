@@ -236,12 +236,11 @@ extension LoopState {
     } catch {
       throw .noDescriptor
     }
+    // Before others find it: the host may refuse now, and not the next time. If another thread comes first, the host watches
+    // this poller until it goes away.
+    if let watchByHost, !watchByHost(mine.poller.descriptor) { throw .noDescriptor }
     let watches = inbox.watches.setIfNil(mine)
     if watches !== mine { return watches }
-    if let watchByHost, !watchByHost(watches.poller.descriptor) {
-      watches.close()
-      throw .noDescriptor
-    }
     let isPosted = inbox.post(unless: { _ in isClosed }, { $0.watches = watches })
     if isPosted { return watches }
     watches.close()
