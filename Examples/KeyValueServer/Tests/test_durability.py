@@ -369,6 +369,22 @@ class Policies(Folder):
             for one in (connection, other):
                 self.assertEqual(one.reply(), [b"message", b"news", b"x"])
 
+    def test_commands_beside_a_transaction_that_is_too_large_are_applied(self):
+        with self.server("--shard-count", 1) as server:
+            connection = server.connect()
+            for name in ("EXEC", "exec"):
+                connection.write(encode("MULTI") + encode("RPUSH", "list", *[b"x" * (1 << 20)] * 66))
+                self.assertEqual([connection.reply() for _ in range(2)], ["+OK", "+QUEUED"])
+                # The server most likely reads these three at once.
+                exec = encode(name) if name == "EXEC" else b"exec\r\n"
+                connection.write(encode("GET", "none") + exec + encode("SET", "after", name))
+                self.assertEqual(connection.reply(), "+QUEUED")
+                [error, none] = connection.reply()
+                self.assertRegex(error, "^-ERR more than")
+                self.assertIsNone(none)
+                self.assertEqual(connection.reply(), "+OK")
+                self.assertEqual(connection.call("GET", "after"), name.encode())
+
     def test_channels_work_beside_the_journal(self):
         with self.server("--threads", 2) as server:
             listener, connection = server.connect(), server.connect()

@@ -195,6 +195,27 @@ class Pieces(unittest.TestCase):
                 own, expected = (self.replies(server, [ping, *pieces]) for server in (self.server, self.reference))
                 self.assertEqual(own, expected)
 
+    def test_a_line_with_a_nul_has_no_end(self):
+        for pieces in [[b"ping\r\necho a\0b\r\n", b"ping\r\n"], [b"\0\r\n", b"ping\r\n"], [b'echo "a\0b"\r\n', b"ping\r\n"],
+                       [b"echo \0\r\n", encode("PING"), b"\r\n"], [b"ping\r\n\0" + b"x" * 70_000],
+                       [b"echo \0" + b"x" * 40_000, b"x" * 30_000, b"\r\n"], [b"\0\r\n" + b"ping\r\n" * 12_000],
+                       [b'echo "a\\x00b"\r\n', b"ping\r\n"]]:
+            with self.subTest(pieces=[piece[:30] for piece in pieces]):
+                own, expected = (self.replies(server, pieces) for server in (self.server, self.reference))
+                self.assertEqual(own, expected)
+
+    def test_subcommands_get_the_replies_of_redis(self):
+        for command in [("CLIENT", "NO-EVICT", "ON"),
+                        ("CLIENT", "NO-EVICT", "x"), ("CLIENT", "No-Evict"), ("CLIENT", "SETNAME"), ("CLIENT", "GETNAME", "x"),
+                        ("CLIENT", "ID", "x"), ("CLIENT", "INFO", "x"), ("CLIENT", "Foo"), ("CLIENT", "foo\r\nbar", "x"),
+                        ("CLIENT", "f" * 200), ("CLIENT",), ("CONFIG",), ("CONFIG", "GET"), ("CONFIG", "SET", "x"),
+                        ("CONFIG", "ResetStat", "x"), ("CONFIG", "Foo")]:
+            with self.subTest(command=command):
+                # In a transaction, too.
+                pieces = b"".join(encode(*each) for each in [command, ("MULTI",), command, ("EXEC",)])
+                own, expected = (self.replies(server, [pieces]) for server in (self.server, self.reference))
+                self.assertEqual(own, expected)
+
     def test_lines_are_read_as_redis_reads_them(self):
         for line in [r'echo "a\nb"', r'echo "a\"b"', 'echo "a"b', "echo 'a'b", "echo 'a b'", r"echo 'a\'b'", r"echo 'a\nb'",
                      'echo a"b"', "echo a'b'c", 'echo a"b', r'echo "\x41\x4g\x4"', r'echo "\t\r\b\a\q\\"', r'echo "a\ ', 'echo ""',

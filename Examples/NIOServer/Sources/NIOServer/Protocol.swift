@@ -69,12 +69,20 @@ struct CommandDecoder: NIOSingleStepByteToMessageDecoder {
   static let longestArgument = 1 << 20
 
   func decode(buffer: inout ByteBuffer) throws -> Command? {
-    // Nothing is taken out of the buffer before all of a command is there.
+    // Nothing of a command is taken out of the buffer before all of it is there.
     var rest = buffer
-    guard let count = try Self.readNumber(&rest, after: "*", upTo: Self.mostArguments) else { return nil }
+    var count = 0
+    while count <= 0 {
+      // An array without elements is no command, as in Redis.
+      buffer = rest
+      guard let next = try Self.readNumber(&rest, after: "*", in: .min...Self.mostArguments) else {
+        return nil
+      }
+      count = next
+    }
     var arguments: [ByteBuffer] = []
     for _ in 0..<count {
-      guard let length = try Self.readNumber(&rest, after: "$", upTo: Self.longestArgument) else {
+      guard let length = try Self.readNumber(&rest, after: "$", in: 0...Self.longestArgument) else {
         return nil
       }
       guard rest.readableBytes >= length + 2, let argument = rest.readSlice(length: length) else {
@@ -91,7 +99,7 @@ struct CommandDecoder: NIOSingleStepByteToMessageDecoder {
 
   /// Reads a line that consists of a mark and a number; returns nil if its end has not come.
   private static func readNumber(
-    _ buffer: inout ByteBuffer, after mark: Character, upTo limit: Int
+    _ buffer: inout ByteBuffer, after mark: Character, in range: ClosedRange<Int>
   ) throws -> Int? {
     let view = buffer.readableBytesView
     guard let end = view.firstIndex(of: UInt8(ascii: "\n")) else {
@@ -102,7 +110,7 @@ struct CommandDecoder: NIOSingleStepByteToMessageDecoder {
     guard line.first == mark, line.hasSuffix("\r"), let number = Int(line.dropFirst().dropLast()) else {
       throw Malformed(reason: "expected '\(mark)' and a number")
     }
-    guard (0...limit).contains(number) else { throw Malformed(reason: "invalid length") }
+    guard range.contains(number) else { throw Malformed(reason: "invalid length") }
     buffer.moveReaderIndex(to: end + 1)
     return number
   }

@@ -100,6 +100,21 @@ struct CommandTable: Sendable {
     return nil
   }
 
+  /// How many arguments a subcommand has, with both names, as in ``CommandInfo/arity``; nil if there is none of that name. Those of
+  /// CONFIG that change something are there to be refused with a reason.
+  static func arity(of subcommand: String, in command: CommandCode) -> Int? {
+    switch (command, subcommand) {
+    case (.client, "setname"), (.client, "no-evict"), (.client, "no-touch"): 3
+    // Redis has this, and the one before, since 7.2. Clients send it when they connect.
+    case (.client, "setinfo"): 4
+    case (.client, "getname"), (.client, "id"), (.client, "info"): 2
+    case (.config, "get"): -3
+    case (.config, "set"): -4
+    case (.config, "resetstat"), (.config, "rewrite"): 2
+    default: nil
+    }
+  }
+
   /// At most 16 letters, in lower case.
   private static func pack(_ bytes: [UInt8], _ start: Int, _ count: Int) -> Name? {
     if count == 0 || count > 16 { return nil }

@@ -56,16 +56,30 @@ struct Batch {
   }
 
   /// Parses as many commands as are there, and as belong into one batch; returns what is wrong with the next one, if it is.
+  ///
+  /// - Parameter transaction: How many bytes wait for EXEC. If they are many, EXEC has a batch of its own, as a large command.
   mutating func parse(
     _ input: Span<UInt8>, from start: Int, at position: inout Int, _ parser: Parser,
-    resuming partial: inout Parser.Partial
+    resuming partial: inout Parser.Partial, transaction: Int
   ) -> String? {
+    let isolatesExec = transaction > Self.mostBytes
     while parsed.count < Self.mostCommands {
       let (first, begin) = (request.arguments.count, position)
-      switch parser.parse(
+      let outcome = parser.parse(
         input, from: start, at: &position, into: &request.arguments, resuming: &partial)
-      {
-      case .command where position - start > Self.mostBytes && !parsed.isEmpty:
+      var isExec = false
+      if isolatesExec {
+        switch outcome {
+        case .command:
+          let name = request.arguments[first]
+          isExec = Self.isExec(count: name.count) { input[start + name.start + $0] }
+        case .words(let words): isExec = Self.isExec(count: words[0].count) { words[0][$0] }
+        default: break
+        }
+      }
+      switch outcome {
+      case .command where position - start > Self.mostBytes && !parsed.isEmpty,
+        .command where isExec && !parsed.isEmpty, .words where isExec && !parsed.isEmpty:
         // The next batch begins with it.
         request.arguments.removeLast(request.arguments.count - first)
         position = begin
@@ -79,8 +93,14 @@ struct Batch {
       case .incomplete: return nil
       case .failed(let reason): return reason
       }
+      if isExec { return nil }
     }
     return nil
+  }
+
+  private static func isExec(count: Int, _ byte: (Int) -> UInt8) -> Bool {
+    // Letters only, so this bit is their case.
+    count == 4 && zip(0..<4, "exec".utf8).allSatisfy { byte($0) | 0x20 == $1 }
   }
 
   /// Appends what was typed to the bytes of the request, which has those of all other commands by now.

@@ -105,8 +105,10 @@ final class Connection {
   private func parseBatch() -> Bool {
     batch.begin(client: id, at: worker.now())
     var position = inputStart
+    let transaction = session.transaction?.size ?? 0
     let failure = batch.parse(
-      input.span, from: inputStart, at: &position, server.parser, resuming: &partial)
+      input.span, from: inputStart, at: &position, server.parser, resuming: &partial,
+      transaction: transaction)
     if position == inputStart, failure == nil {
       // A long argument gets its memory at once; a very long one, of which perhaps nothing comes, as the array grows.
       if let size = partial.knownSize, size > 2 * input.count {

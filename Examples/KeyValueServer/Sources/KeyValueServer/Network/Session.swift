@@ -25,6 +25,9 @@ extension Connection {
       return refuse(unknownCommand(first, count))
     }
     if !info.accepts(count) { return refuse(Refusal.wrongCount(info.name)) }
+    if info.code == .client || info.code == .config, let error = refusalOfSubcommand(info, first, count) {
+      return refuse(error)
+    }
     if session.transaction != nil, ![.multi, .exec, .discard, .quit, .reset].contains(info.code) {
       queue(info, first, count)
     } else if !session.channels.isEmpty, session.version == 2,
@@ -46,13 +49,25 @@ extension Connection {
   }
 
   private func unknownCommand(_ first: Int, _ count: Int) -> String {
-    func text(_ index: Int) -> String {
-      let slice = batch.request.arguments[index]
-      return String(
-        decoding: batch.request.bytes[slice.start..<(slice.start + min(slice.count, 128))], as: UTF8.self)
+    let arguments = (first + 1..<first + count).prefix(20).map { "'\(beginning(of: $0))' " }.joined()
+    return "ERR unknown command '\(beginning(of: first))', with args beginning with: \(arguments)"
+  }
+
+  /// Why a command with subcommands does not have this one, or not with so many arguments; nil if it does.
+  private func refusalOfSubcommand(_ info: CommandInfo, _ first: Int, _ count: Int) -> String? {
+    let word = beginning(of: first + 1)
+    guard let arity = CommandTable.arity(of: word.lowercased(), in: info.code) else {
+      return "ERR unknown subcommand '\(word)'. Try \(info.name.uppercased()) HELP."
     }
-    let arguments = (first + 1..<first + count).prefix(20).map { "'\(text($0))' " }.joined()
-    return "ERR unknown command '\(text(first))', with args beginning with: \(arguments)"
+    let accepts = arity < 0 ? count >= -arity : count == arity
+    return accepts ? nil : Refusal.wrongCount("\(info.name)|\(word.lowercased())")
+  }
+
+  /// The text of an argument, for an error.
+  private func beginning(of index: Int) -> String {
+    let slice = batch.request.arguments[index]
+    return String(
+      decoding: batch.request.bytes[slice.start..<(slice.start + min(slice.count, 128))], as: UTF8.self)
   }
 
   /// Adds a command to the works of its shards.

@@ -167,15 +167,15 @@ struct Parser {
     return .length(isNegative ? -value : value)
   }
 
-  /// Reads words on a line.
+  /// Reads words on a line. A line with a NUL does not end, as in Redis.
   private func parseLine(_ input: Span<UInt8>, at position: inout Int, _ place: inout Partial.Place)
     -> Outcome
   {
     var end = position + place.searched
-    while end < input.count, input[end] != 10 { end += 1 }
-    guard end < input.count else {
+    while end < input.count, input[end] != 10, input[end] != 0 { end += 1 }
+    guard end < input.count, input[end] == 10 else {
       place.searched = end - position
-      return end - position > Self.longestLine ? .failed("too big inline request") : .incomplete
+      return input.count - position > Self.longestLine ? .failed("too big inline request") : .incomplete
     }
     place.searched = 0
     var line = InlineCommand((position..<end).map { input[$0] })
