@@ -293,10 +293,10 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
     let waitsForRoom = reactor.runtime.policy == .block
     var toMailbox = isOnLoop
     while true {
-      let (next, users, hasOffered) = withShard(hash(of: key)) { shard, hash in
+      let (next, users, offered) = withShard(hash(of: key)) { shard, hash in
         shard.deliverOrActivate(key, hash, reactor, toMailbox: toMailbox, waitsForRoom: waitsForRoom)
       }
-      if hasOffered { reactor.runtime.ensureProcessing(by: reactor, within: .usual) }
+      if !offered.isEmpty { reactor.runtime.ensureProcessing(by: reactor, within: .usual) }
       deliver(users, to: reactor)
       switch next {
       case .deliver(let waiting): deliver(waiting, to: reactor)

@@ -222,18 +222,19 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
   ///   - toMailbox: Whether it is put into the mailbox, without telling anybody; the calling thread does that afterwards.
   ///   - waitsForRoom: Whether what finds the mailbox full waits here.
   /// - Returns: What the calling thread does next. Before that, those that wait for the reactor itself get it, and if something was
-  ///   put into the mailbox, some thread must process it.
+  ///   put into the mailbox, some thread must process it. That may have happened already, so the last reference to an action may be in
+  ///   `offered`: it must go outside of the mutex, because what the action holds may use the collection at its end.
   @inlinable
   mutating func deliverOrActivate(
     _ key: Key, _ hash: UInt32, _ reactor: R, toMailbox: Bool, waitsForRoom: Bool
-  ) -> (next: Next, users: [Waiting], hasOffered: Bool) {
+  ) -> (next: Next, users: [Waiting], offered: [Waiting]) {
     guard var transition = transitions.removeValue(forKey: key) else {
       preconditionFailure("the key is not in transition")
     }
     transition.reactor = reactor
     let waiting = transition.waiting
     let count = waiting.firstIndex { $0.isRemoval } ?? waiting.count
-    var (users, hasOffered): ([Waiting], Bool) = ([], false)
+    var (users, offered): ([Waiting], [Waiting]) = ([], [])
     let next: Next
     if count > 0, closing == .discard {
       transition.waiting = Array(waiting[count...])
@@ -244,7 +245,7 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
     } else {
       let (taken, outcome) = Self.offer(waiting[..<count], to: reactor)
       users = waiting[..<taken].filter { $0.isUse }
-      hasOffered = users.count < taken
+      if users.count < taken { offered = waiting }
       transition.waiting = Array(waiting[taken...])
       if taken < count, waitsForRoom, outcome == .full {
         next = .awaitRoom
@@ -261,11 +262,11 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
       } else {
         slots[position(of: key, hash)]?.reactor = reactor
         forgetTransitionsIfNone()
-        return (.done, users, hasOffered)
+        return (.done, users, offered)
       }
     }
     transitions[key] = transition
-    return (next, users, hasOffered)
+    return (next, users, offered)
   }
 
   /// Gives the memory back that the transitions of many keys at once have taken.

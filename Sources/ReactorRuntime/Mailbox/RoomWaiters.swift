@@ -33,7 +33,12 @@ final class RoomWaiters: Sendable {
   private static var fewestYields: Int { 8 }
   /// For how many waiters the owner makes system calls at a time.
   private static var mostAtOnce: Int { 8 }
-  /// How long a waiter waits for a quarter of the mailbox, in nanoseconds. Then any room will do.
+  /// When the owner made room last while something waited, in nanoseconds. Relaxed: only the owner
+  /// changes it, and it is a guess.
+  private let lastRoom = Atomic<Int64>(0)
+
+  /// How long a waiter waits for a quarter of the mailbox, in nanoseconds. Then any room will do; also if the owner takes as long from
+  /// one release of slots to the next, since the next one may come late.
   private static var longestWaitForAmple: Int64 { 100_000 }
 
   @usableFromInline
@@ -54,10 +59,10 @@ final class RoomWaiters: Sendable {
   @usableFromInline
   func notify(of room: Int, isAmple: Bool) {
     var resumed: [RoomTicket] = []
+    let now = MonotonicTime.now
+    let isFast = now - lastRoom.exchange(now, ordering: .relaxed) < Self.longestWaitForAmple
     line.withLock { line in
-      if let first = line.first, !isAmple, MonotonicTime.now - first.since < Self.longestWaitForAmple {
-        return
-      }
+      if let first = line.first, !isAmple, isFast, now - first.since < Self.longestWaitForAmple { return }
       while resumed.count < min(room, Self.mostAtOnce), let ticket = line.removeFirst() {
         resumed.append(ticket)
       }
@@ -68,6 +73,11 @@ final class RoomWaiters: Sendable {
   }
 
   // MARK: Any thread
+
+  /// Whether the owner has made no room for a while, so that a waiter should take any that is there: see `longestWaitForAmple`.
+  var isOwnerSlow: Bool {
+    MonotonicTime.now - lastRoom.load(ordering: .relaxed) >= Self.longestWaitForAmple
+  }
 
   /// Takes a place of the room that the owner has made last. Returns false if there is none left.
   func tryTakeRoom() -> Bool { roomLeft.wrappingSubtract(1, ordering: .relaxed).oldValue > 0 }

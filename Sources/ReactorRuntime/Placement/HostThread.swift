@@ -49,14 +49,13 @@ final class HostThread: Sendable {
     return removed
   }
 
-  /// If the calling thread ran the last round and is not inside one, runs a round and returns true. A sender that waits
-  /// for room would otherwise wait for itself.
+  /// If the calling thread ran the last round and is not inside one, runs a round and returns true, unless another thread is in the
+  /// middle of one: the caller may have a deadline. A sender that waits for room would otherwise wait for itself.
   func tryRunRound() -> Bool {
     guard token.load(ordering: .relaxed) == CurrentCore.threadToken, let hosted = hosted.value,
       !hosted.loop.isCurrent
     else { return false }
-    withExtendedLifetime(hosted) { _ = hosted.stepper.step(besideHost: true) }
-    return true
+    return withExtendedLifetime(hosted) { hosted.stepper.stepIfIdle(besideHost: true) != nil }
   }
 
   /// Runs a round of each loop of which the calling thread is the host. Not from inside of a turn. A thread that waits for

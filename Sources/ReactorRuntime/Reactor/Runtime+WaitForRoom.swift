@@ -43,7 +43,7 @@ extension Runtime {
       // It goes on running rounds, so nobody waits for it in a circle.
       let nextRound = ContinuousClock.now + .milliseconds(1)
       let until = wait.deadline.map { min($0, nextRound) } ?? nextRound
-      overflow.waiters.sleep(ticket, until: until) { mayRetry }
+      overflow.waiters.sleep(ticket, until: until) { maySend(beside: overflow) }
       return nil
     }
     // The closures do not retain the runtime: the sender holds the reactor until it has left the graph.
@@ -54,7 +54,7 @@ extension Runtime {
     defer { WaitGraph.leave(edge) }
     // Sleeps once at most: while this wait was over, other threads may have begun to wait for this one. So this thread
     // must enter the graph again before it sleeps again.
-    overflow.waiters.sleep(ticket, until: wait.deadline) { mayRetry }
+    overflow.waiters.sleep(ticket, until: wait.deadline) { maySend(beside: overflow) }
     return nil
   }
 
@@ -77,8 +77,14 @@ extension Runtime {
   /// The token of the thread that makes room.
   private var drainingThread: UInt64 { loop?.drainingThread ?? state.ownerToken }
 
-  /// Whether a sender that found the ring full should try again instead of sleeping.
-  var mayRetry: Bool { mailbox.hasRoom || !state.isBusy || mailbox.ring.isClosed }
+  /// Whether a sender that found the ring full should try again, since there is much room, or nobody makes more.
+  private var mayRetry: Bool { mailbox.hasRoom || !state.isBusy || mailbox.ring.isClosed }
+
+  /// The same, instead of sleeping. While the owner is fast, a thread or task is not woken for a little room, so it need not try for
+  /// that; a slow owner makes the next room in the same long time.
+  private func maySend(beside overflow: Overflow<Action>) -> Bool {
+    mayRetry || mailbox.hasAnyRoom && overflow.waiters.isOwnerSlow
+  }
 
   /// Whether a sender that sleeps can do something.
   var mayRetryAtOnce: Bool { mailbox.hasAnyRoom || mayRetry }
@@ -180,6 +186,6 @@ extension Runtime {
   func suspendUntilRoom(before deadline: ContinuousClock.Instant?) async throws(SendError) {
     guard let overflow = mailbox.ensureOverflow() else { throw .outOfMemory }
     if let deadline, .now >= deadline { throw .timedOut }
-    await overflow.waiters.suspend(RoomTicket(), until: deadline) { mayRetry }
+    await overflow.waiters.suspend(RoomTicket(), until: deadline) { maySend(beside: overflow) }
   }
 }

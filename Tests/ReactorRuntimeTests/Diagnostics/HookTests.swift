@@ -1,7 +1,8 @@
 import ReactorCore
-import ReactorRuntime
 import TestSupport
 import Testing
+
+@testable import ReactorRuntime
 
 /// The handlers that a program may replace.
 @Suite struct HookTests {
@@ -16,6 +17,7 @@ import Testing
     }
     // Writes to standard error.
     Hooks.defaultErrorHandler(Expected())
+    Hooks.warningHandler(Warning(.longTurn, "HookTests", on: nil, "This is no problem."))
   }
 
   /// The runtime of a reactor without a handler of its own reads the hook for each refusal.

@@ -175,6 +175,43 @@ import Testing
     #expect(stops.reactor.currentState == Array(0...1024) + [5000])
   }
 
+  /// Otherwise it sleeps beside the room until the next 64 actions are processed, however long they take.
+  @Test
+  func `a sender that came a moment ago gets the first room that a slow owner makes`() throws {
+    for _ in 0..<20 {
+      let waiters = try RoomWaiters()
+      let sender = Threads.start { waiters.sleep(RoomTicket(), until: nil) { false } }
+      // Without a pause, so that it has hardly waited.
+      while waiters.count == 0 {}
+      waiters.notify(of: 64, isAmple: false)
+      #expect(waiters.count == 0)
+      waiters.resumeAll()
+      #expect(sender.wait())
+    }
+  }
+
+  @Test
+  func `a sender that finds the room that a slow owner has just made does not sleep`() throws {
+    // The owner releases 64 slots at a time.
+    let stops = Stops(at: [0, 70], capacity: 1024)
+    let ownerIsDone = try stops.fill()
+    stops.goOn(from: 0)
+    #expect(stops.wait(in: 70))
+    let overflow = stops.reactor.runtime.mailbox.ensureOverflow()
+    #expect(stops.reactor.runtime.mailbox.hasAnyRoom && !stops.reactor.runtime.mailbox.hasRoom)
+    let isBack = Threads.start {
+      // As after an attempt that came before the release.
+      var progress = RoomWait()
+      progress.attempts = 1000
+      progress.hasSlept = true
+      #expect(stops.reactor.runtime.waitForRoom(&progress, .unlimited) == nil)
+    }
+    #expect(isBack.wait(seconds: 20))
+    #expect(overflow?.waiters.count == 0)
+    stops.goOn(from: 70)
+    #expect(ownerIsDone.wait())
+  }
+
   @Test
   func `room for one wakes one of many senders`() throws {
     let stops = Stops(at: [0, 2], capacity: 4)

@@ -117,6 +117,35 @@ import Testing
     #expect(hasEnded.elements.allSatisfy { $0.wait() })
   }
 
+  /// The waiting thread is the loop's host, and would run its rounds; but another thread is in the middle of one.
+  @Test
+  func `a deadline holds for the host of a loop whose turn another thread runs`() throws {
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let closer = Record<Gate>()
+    let hasReturned = Threads.start {
+      guard let hosted = try? HostedLoop() else { return }
+      let stuck = Script(
+        on: .loop(hosted.loop),
+        mutate: { _, action in
+          isInside.open()
+          _ = mayGoOn.wait()
+          return .just(action)
+        })
+      hosted.run()
+      stuck.send(1)
+      closer.append(Threads.start { _ = hosted.finishClosing(before: .now + .milliseconds(1)) })
+      _ = isInside.wait()
+      #expect(!stuck.waitUntilEnded(before: .now + .milliseconds(50)))
+      #expect(throws: SendError.self) {
+        for action in 0..<100_000 { try stuck.send(action, before: .now + .milliseconds(50)) }
+      }
+    }
+    #expect(hasReturned.wait(seconds: 20))
+    mayGoOn.open()
+    #expect(hasReturned.wait())
+    #expect(closer.elements.allSatisfy { $0.wait() })
+  }
+
   @Test
   func `what a loop runs at its end may shut it down with a deadline`() throws {
     let loop = try Loop()

@@ -6,14 +6,15 @@ import Testing
 @testable import ReactorRuntime
 
 extension Controlled {
-  /// A reactor with two states: readers see whole states that do not change, in order, and no mutation is lost or applied twice.
-  @Suite struct ReplayedTests {
-    @Test(arguments: Place.allCases)
-    func `readers see whole states while an earlier one is brought up to date`(_ place: Place) {
-      explore("a replayed state, two senders and a reader, \(place)") {
+  /// A reactor with several places for its state: readers see whole states that do not change, in order, and no mutation is lost or
+  /// applied twice.
+  @Suite struct SnapshotTests {
+    @Test(arguments: Place.allCases, Slots.allCases)
+    private func `readers see whole states while the next one is made`(_ place: Place, _ slots: Slots) {
+      explore("a \(slots) state, two senders and a reader, \(place)") {
         let lifetimes = Lifetimes()
         place.use { placement in
-          let subject = ReplayedSubject(on: placement)
+          let subject = SlotSubject(on: placement, slots)
           let send = { @Sendable (sender: Int) in
             for number in 0..<2 { subject.send(lifetimes.track(sender * 10 + number)) }
           }
@@ -24,12 +25,12 @@ extension Controlled {
       }
     }
 
-    @Test(arguments: Place.allCases)
-    func `readers that stay in two states make the owner copy`(_ place: Place) {
-      explore("a replayed state, a sender and two readers, \(place)") {
+    @Test(arguments: Place.allCases, Slots.allCases)
+    private func `readers that stay in two states change nothing for others`(_ place: Place, _ slots: Slots) {
+      explore("a \(slots) state, a sender and two readers, \(place)") {
         let lifetimes = Lifetimes()
         place.use { placement in
-          let subject = ReplayedSubject(on: placement)
+          let subject = SlotSubject(on: placement, slots)
           together(
             { for number in 0..<4 { subject.send(lifetimes.track(number)) } },
             { for _ in 0..<2 { subject.look() } }, { for _ in 0..<2 { subject.look() } })
@@ -39,12 +40,14 @@ extension Controlled {
       }
     }
 
-    @Test(arguments: Place.allCases)
-    func `a reactor that is closed while it is read keeps its last state whole`(_ place: Place) {
-      explore("a replayed state, closing beside a reader, \(place)") {
+    @Test(arguments: Place.allCases, Slots.allCases)
+    private func `a reactor that is closed while it is read keeps its last state whole`(
+      _ place: Place, _ slots: Slots
+    ) {
+      explore("a \(slots) state, closing beside a reader, \(place)") {
         let lifetimes = Lifetimes()
         place.use { placement in
-          let subject = ReplayedSubject(on: placement)
+          let subject = SlotSubject(on: placement, slots)
           together(
             {
               for number in 0..<3 { subject.send(lifetimes.track(number)) }
@@ -56,11 +59,51 @@ extension Controlled {
         check(lifetimes.alive == 0, "\(lifetimes.alive) mutations are left")
       }
     }
+
+    /// Otherwise it would stay hidden until the next send.
+    @Test func `a state that was deferred is shown when readers have left`() {
+      explore("a copied state with readers in nearly all places, a sender and two readers") {
+        let lifetimes = Lifetimes()
+        Place.caller.use { placement in
+          let subject = SlotSubject(on: placement, .copied)
+          let (held, sent) = (snapshotSlotCount - 1, 2)
+          inside(held, of: subject, sending: { lifetimes.track($0) }) {
+            // While a reader stays in the state before, there is no place left for the next one.
+            together(
+              { for number in 0..<sent { subject.send(lifetimes.track(held + number)) } },
+              { subject.withCurrentState { _ in ctl_point("reads", nil, ctl_place()) } },
+              { subject.withCurrentState { _ in ctl_point("reads", nil, ctl_place()) } })
+            let shown = subject.currentState.count
+            check(shown == held + sent, "\(shown) of \(held + sent) mutations are shown")
+          }
+        }
+        check(lifetimes.alive == 0, "\(lifetimes.alive) mutations are left")
+      }
+    }
+
+    /// Calls `body` inside of so many reads, each of another state.
+    private func inside(
+      _ count: Int, of subject: SlotSubject, sending action: (Int) -> LifetimeTracked, _ body: () -> Void
+    ) {
+      if count == 0 { return body() }
+      subject.withCurrentState { state in
+        subject.send(action(state.count))
+        inside(count - 1, of: subject, sending: action, body)
+      }
+    }
   }
 }
 
+/// How a state has several places.
+private enum Slots: String, CaseIterable, CustomStringConvertible {
+  case replayed, copied
+
+  var description: String { rawValue }
+  var policy: SnapshotPolicy { self == .replayed ? .replayed : .copied }
+}
+
 /// A reactor whose mutations are objects, and whose state is the list of their numbers, twice.
-private final class ReplayedSubject: Reactor {
+private final class SlotSubject: Reactor {
   typealias Action = LifetimeTracked
 
   struct State: Sendable {
@@ -77,8 +120,8 @@ private final class ReplayedSubject: Reactor {
   let initialState = State()
   let runtime: Runtime<LifetimeTracked, LifetimeTracked, State>
 
-  init(on placement: Placement) {
-    runtime = Runtime(on: placement, snapshots: .replayed, capacity: 2)
+  init(on placement: Placement, _ slots: Slots) {
+    runtime = Runtime(on: placement, snapshots: slots.policy, capacity: 2)
   }
 
   func reduce(into state: inout State, mutation: LifetimeTracked) { state.add(mutation.value) }
