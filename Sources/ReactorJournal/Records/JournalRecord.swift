@@ -57,23 +57,32 @@ extension JournalRecord where Self: Codable {
 enum JSON {
   private static let infinity = ("Infinity", "-Infinity", "NaN")
 
-  static func encode(_ value: some Encodable, into encoder: inout RecordEncoder) throws {
+  // One for all threads: they keep nothing of a value, and take a sixth of the time to make.
+  private static let encoder = {
     let json = JSONEncoder()
     json.nonConformingFloatEncodingStrategy = .convertToString(
       positiveInfinity: infinity.0, negativeInfinity: infinity.1, nan: infinity.2)
     json.outputFormatting = .sortedKeys
-    encoder.append(contentsOf: [UInt8](try json.encode(value)).span.bytes)
+    return json
+  }()
+
+  private static let decoder = {
+    let json = JSONDecoder()
+    json.nonConformingFloatDecodingStrategy = .convertFromString(
+      positiveInfinity: infinity.0, negativeInfinity: infinity.1, nan: infinity.2)
+    return json
+  }()
+
+  static func encode(_ value: some Encodable, into encoder: inout RecordEncoder) throws {
+    encoder.append(contentsOf: try Self.encoder.encode(value).bytes)
   }
 
   static func decode<Value: Decodable>(
     _: Value.Type, from decoder: inout RecordDecoder
   ) throws(MalformedRecord) -> Value {
-    let json = JSONDecoder()
-    json.nonConformingFloatDecodingStrategy = .convertFromString(
-      positiveInfinity: infinity.0, negativeInfinity: infinity.1, nan: infinity.2)
     let bytes = [UInt8](copying: decoder.readRest())
     do {
-      return try json.decode(Value.self, from: Data(bytes))
+      return try Self.decoder.decode(Value.self, from: Data(bytes))
     } catch {
       throw MalformedRecord()
     }

@@ -1,0 +1,37 @@
+import ReactorJournalTesting
+import ReactorRuntime
+import TestSupport
+import Testing
+
+@testable import ReactorJournal
+
+/// How the committer learns of its work.
+@Suite struct CommitterTests {
+  @Test func `The committer is woken only if it sleeps`() async throws {
+    let store = InMemoryStore()
+    let journal = try Journal(store: store)
+    let ledger = Ledger(journal)
+    let others = (0..<100).map { Ledger(journal, entry: "\($0)") }
+    try journal.recover(others)
+    try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    // It sleeps after 0.2 ms without work, and is woken then.
+    let asleep = journal.wake.wakes
+    let deadline = ContinuousClock.now + .seconds(patience)
+    while journal.wake.wakes == asleep, .now < deadline {
+      try await Task.sleep(for: .milliseconds(5))
+      try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    }
+    #expect(journal.wake.wakes > asleep)
+    // While it is in the middle of a commit, it is told of much, and not woken.
+    store.hold()
+    let commits = store.commitCount
+    ledger.send(.deposit(account: 1, amount: 1))
+    while store.commitCount == commits { await Task.yield() }
+    let awake = journal.wake.wakes
+    for other in others { other.send(.deposit(account: 1, amount: 1)) }
+    #expect(journal.wake.wakes == awake)
+    store.release()
+    try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    try journal.end()
+  }
+}
