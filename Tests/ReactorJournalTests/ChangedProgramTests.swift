@@ -6,14 +6,15 @@ import Testing
 
 /// What a program finds in the journal that an older version of it has written.
 @Suite struct ChangedProgramTests {
-  /// A reactor whose state, digest and version of the schema differ between two programs.
+  /// A reactor whose digest, snapshots and version of the schema differ between two programs.
   private final class Counts<Program: CountsProgram>: DurableReactor {
     typealias Action = Ledger.Mutation
     typealias Mutation = Ledger.Mutation
-    typealias State = Program.State
+
+    struct State: Sendable { var count = 0 }
 
     static var schema: Schema { Program.schema }
-    let initialState = Program.State()
+    let initialState = State()
     let runtime: Runtime<Action, Mutation, State>
 
     init(_ journal: Journal) { runtime = Runtime(journal: journal.entry("counts/1")) }
@@ -22,75 +23,48 @@ import Testing
 
     func reduce(into state: inout State, mutation: Mutation) { state.count += 1 }
 
-    static func digest(of state: borrowing State) -> UInt64? { Program.digest(of: state.count) }
+    static func digest(of state: borrowing State) -> UInt64? { UInt64(state.count) + Program.digestOfNone }
 
     static func encodeSnapshot(of state: borrowing State, into encoder: inout RecordEncoder) throws {
-      try Program.encode(copy state, into: &encoder)
+      if !Program.hasSnapshots { throw NotEncoded() }
+      encoder.append(Int64(state.count))
     }
 
     static func decodeSnapshot(from decoder: inout RecordDecoder, version: UInt16) throws(MalformedRecord)
       -> State
-    { try Program.decode(from: &decoder) }
-  }
-
-  private protocol CountsState: Sendable {
-    init()
-    var count: Int { get set }
+    {
+      if !Program.hasSnapshots { throw MalformedRecord() }
+      return State(count: Int(try decoder.read(Int64.self)))
+    }
   }
 
   private protocol CountsProgram {
-    associatedtype State: CountsState
     static var schema: Schema { get }
-    static func digest(of count: Int) -> UInt64
-    static func encode(_ state: State, into encoder: inout RecordEncoder) throws
-    static func decode(from decoder: inout RecordDecoder) throws(MalformedRecord) -> State
+    /// The digest of a state without mutations.
+    static var digestOfNone: UInt64 { get }
+    /// Whether states can be written and read.
+    static var hasSnapshots: Bool { get }
   }
 
-  private struct Count: CountsState { var count = 0 }
-
   private enum Old: CountsProgram {
-    static let schema = Schema("counts")
-    static func digest(of count: Int) -> UInt64 { UInt64(count) }
-    static func encode(_ state: Count, into encoder: inout RecordEncoder) {
-      encoder.append(Int64(state.count))
-    }
-    static func decode(from decoder: inout RecordDecoder) throws(MalformedRecord) -> Count {
-      Count(count: Int(try decoder.read(Int64.self)))
-    }
+    static let (schema, digestOfNone, hasSnapshots) = (Schema("counts"), 0 as UInt64, true)
   }
 
   /// The same state with another digest.
   private enum Newer: CountsProgram {
-    static let schema = Schema("counts", version: 2, readsFrom: 1)
-    static func digest(of count: Int) -> UInt64 { UInt64(count) + 1000 }
-    static func encode(_ state: Count, into encoder: inout RecordEncoder) {
-      Old.encode(state, into: &encoder)
-    }
-    static func decode(from decoder: inout RecordDecoder) throws(MalformedRecord) -> Count {
-      try Old.decode(from: &decoder)
-    }
+    static let (schema, digestOfNone, hasSnapshots) = (
+      Schema("counts", version: 2, readsFrom: 1), 1000 as UInt64, true
+    )
   }
 
   /// Reads the records of the old program, but none of its states.
   private enum Stateless: CountsProgram {
-    static let schema = Schema("counts")
-    static func digest(of count: Int) -> UInt64 { UInt64(count) }
-    static func encode(_ state: Count, into encoder: inout RecordEncoder) throws { throw NotEncoded() }
-    static func decode(from decoder: inout RecordDecoder) throws(MalformedRecord) -> Count {
-      throw MalformedRecord()
-    }
+    static let (schema, digestOfNone, hasSnapshots) = (Schema("counts"), 0 as UInt64, false)
   }
 
   /// Does not know the version of the old program.
   private enum Forgetful: CountsProgram {
-    static let schema = Schema("counts", version: 2)
-    static func digest(of count: Int) -> UInt64 { UInt64(count) }
-    static func encode(_ state: Count, into encoder: inout RecordEncoder) {
-      Old.encode(state, into: &encoder)
-    }
-    static func decode(from decoder: inout RecordDecoder) throws(MalformedRecord) -> Count {
-      try Old.decode(from: &decoder)
-    }
+    static let (schema, digestOfNone, hasSnapshots) = (Schema("counts", version: 2), 0 as UInt64, true)
   }
 
   private struct NotEncoded: Error {}

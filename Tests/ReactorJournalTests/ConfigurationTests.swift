@@ -5,8 +5,8 @@ import Testing
 
 /// Limits that mean nothing.
 @Suite struct ConfigurationTests {
-  /// An exit test captures no key path.
-  private enum Limit: Int, CaseIterable, Codable {
+  /// A number, which an exit test can capture.
+  private enum Limit: Int, CaseIterable {
     case buffer, commit, snapshotRecords, snapshotRatio, digest, requests
 
     func change(_ configuration: inout JournalConfiguration, by difference: Int) {

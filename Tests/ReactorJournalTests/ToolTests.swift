@@ -17,6 +17,10 @@ import Testing
 
   /// Runs it, and returns its exit status and what it printed.
   static func run(_ arguments: String...) throws -> (status: Int32, output: String, errors: String) {
+    try run(arguments)
+  }
+
+  private static func run(_ arguments: [String]) throws -> (status: Int32, output: String, errors: String) {
     let process = make(arguments)
     let output = Pipe()
     let errors = Pipe()
@@ -91,7 +95,7 @@ import Testing
       var version, epoch: Int
     }
     func lines(_ options: String...) throws -> [Line] {
-      let process = try Self.dump(options + [store.path])
+      let process = try Self.run(["dump", "--json"] + options + [store.path])
       #expect(process.status == 0)
       return try process.output.split(separator: "\n").map {
         try JSONDecoder().decode(Line.self, from: Data($0.utf8))
@@ -109,16 +113,6 @@ import Testing
     let unknown = try Self.run("dump", "--json", "--entry", "c", store.path)
     #expect(unknown.status == 2)
     #expect(unknown.errors.contains("There is no entry 'c'. The journal has: a, b"))
-  }
-
-  private static func dump(_ arguments: [String]) throws -> (status: Int32, output: String) {
-    let process = make(["dump", "--json"] + arguments)
-    let output = Pipe()
-    process.standardOutput = output
-    try process.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    return (process.terminationStatus, text)
   }
 
   @Test(arguments: [["verify"], ["replay", "--until", "100000"]])

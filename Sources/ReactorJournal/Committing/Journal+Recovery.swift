@@ -151,14 +151,10 @@ final class EntryRecovery<R: DurableReactor>: EntryRecovering {
     }
     start = position
     // Otherwise a missing record would be reported, which hides why it is needed.
-    if start < log.end.base, let newest = snapshots.first { throw unreadable(newest) }
-  }
-
-  private func unreadable(_ snapshot: JournalSnapshot) -> JournalError {
-    if !R.schema.reads(snapshot.version) {
-      return .unknownVersion(entry: R.schema.name, version: snapshot.version, position: snapshot.position)
+    if start < log.end.base, let newest = snapshots.first {
+      try R.schema.check(newest.version, at: newest.position)
+      throw .unreadableSnapshot(entry: entry.name, position: newest.position)
     }
-    return .unreadableSnapshot(entry: entry.name, position: snapshot.position)
   }
 
   /// What a snapshot contains; nil if that is no state.
@@ -178,7 +174,7 @@ final class EntryRecovery<R: DurableReactor>: EntryRecovering {
     if first <= start { return }
     let mark = mark?.begin(entry)
     let count = try RecordReplayer<R.State>.apply(
-      run, of: entry, requests: &requests, digest: { $0 == R.schema.version ? R.digest(of: state) : nil },
+      run, of: entry, version: R.schema.version, requests: &requests, digest: { R.digest(of: state) },
       { run throws(JournalError) in try replayer.body(run, mark, &state) })
     growth.records += count
     if count > 0, first != lastBatch {

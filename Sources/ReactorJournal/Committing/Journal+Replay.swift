@@ -37,7 +37,7 @@ extension Journal {
       var reader = RecordRunReader(batch.bytes.span.bytes, first: batch.first)
       while var run = try reader.next() {
         guard run.entry == row.number, run.kind == .mutations else { continue }
-        try check(run.version, run.first, R.schema)
+        try R.schema.check(run.version, at: run.first)
         var position = run.first
         do throws(MalformedRecord) {
           while let record = try run.next() {
@@ -57,16 +57,10 @@ extension Journal {
     return state
   }
 
-  private static func check(_ version: UInt16, _ position: UInt64, _ schema: Schema) throws(JournalError) {
-    if !schema.reads(version) {
-      throw .unknownVersion(entry: schema.name, version: version, position: position)
-    }
-  }
-
   private static func decode<R: DurableReactor>(_ snapshot: JournalSnapshot, _: R.Type) throws(JournalError)
     -> R.State
   {
-    try check(snapshot.version, snapshot.position, R.schema)
+    try R.schema.check(snapshot.version, at: snapshot.position)
     var decoder = RecordDecoder(snapshot.bytes.span.bytes)
     do throws(MalformedRecord) {
       _ = try RequestWindow(limit: 0, from: &decoder)

@@ -145,8 +145,8 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
     let runtime = follower.runtime
     do {
       let count = try RecordReplayer<R.State>.apply(
-        group.bytes.span.bytes, first: group.first, of: entry, requests: &requests,
-        digest: { $0 == R.schema.version ? runtime.readLatest(of: follower, R.digest) : nil },
+        group.bytes.span.bytes, first: group.first, of: entry, version: R.schema.version,
+        requests: &requests, digest: { runtime.readLatest(of: follower, R.digest) },
         { run throws(JournalError) in
           if runtime.hasStateObservers { return try notify(run, follower) }
           var failure: JournalError?
@@ -231,9 +231,8 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
   private func encode(_ follower: Follower<R>) throws(JournalError) -> JournalSnapshot {
     var encoder = RecordEncoder()
     requests.encode(into: &encoder)
-    let size = growth.snapshotBytes
-    // Also if there is none: the next one is not due before there are as many records again.
-    growth = Growth(snapshotBytes: size)
+    // Also if there is no snapshot: the next one is not due before there are as many records again.
+    growth = Growth(snapshotBytes: growth.snapshotBytes)
     var failure: (any Error)?
     follower.runtime.readLatest(of: follower) { state in
       do { try R.encodeSnapshot(of: state, into: &encoder) } catch { failure = error }

@@ -14,7 +14,7 @@ extension DurableReactor {
   /// - Throws: ``JournalError``: the records cannot be read. The reactor is not started then.
   /// - Complexity: O(number of records in the journal since the reactor's last snapshot).
   public func recover(progress: ((RecoveryProgress) -> Void)? = nil) throws(JournalError) {
-    if member.bound == nil { try member.ensureRecovered(self, retries: true, progress) }
+    try member.ensureRecovered(self, retries: true, progress)
     runtime.ensureStarted(self)
   }
 
@@ -97,7 +97,6 @@ extension JournalMember {
   /// - Returns: Why it cannot be started; nil if it can.
   @usableFromInline
   func tryRecover(_ reactor: some DurableReactor) -> JournalError? {
-    if bound != nil { return nil }
     do throws(JournalError) {
       try ensureRecovered(reactor, retries: false, nil)
       return nil

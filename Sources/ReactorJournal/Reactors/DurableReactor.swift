@@ -82,9 +82,7 @@ extension DurableReactor {
     return RecordReplayer(resume) { [unowned self] (run, mark, state) throws(JournalError) in
       // One reference for all records.
       let (reactor, schema) = (self, Self.schema)
-      guard schema.reads(run.version) else {
-        throw .unknownVersion(entry: schema.name, version: run.version, position: run.first)
-      }
+      try schema.check(run.version, at: run.first)
       var run = run
       var position = run.first
       defer { mark?.store(0) }

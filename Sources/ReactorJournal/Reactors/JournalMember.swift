@@ -69,12 +69,13 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
 
   // MARK: The start
 
-  /// Recovers the state for the start, unless that was done before. Any thread.
+  /// Recovers the state for the start, unless that was done before or the reactor has started. Any thread.
   ///
   /// - Parameter retries: Whether the log is read again if that has failed before.
   func ensureRecovered<R: DurableReactor>(
     _ reactor: R, retries: Bool, _ progress: ((RecoveryProgress) -> Void)?
   ) throws(JournalError) {
+    if bound != nil { return }
     let result = recovery.withLock { recovery -> Result<Void, JournalError> in
       // Another thread may have started the reactor meanwhile: nobody would take the state then.
       if bound != nil { return .success(()) }

@@ -41,34 +41,37 @@ extension RecordReplayer {
   ///   - bytes: Those of the batch.
   ///   - first: The position of its first record.
   ///   - entry: The reactor's entry.
+  ///   - version: That of the reactor's schema. A digest of another version is that of another state, and not compared.
   ///   - requests: Gets the identifiers.
-  ///   - digest: Computes the digest of the state, as the given version of the schema does; nil if nothing can be compared with that.
+  ///   - digest: Computes the digest of the state.
   ///   - apply: Applies a run of mutations.
   /// - Returns: How many records there were.
   static func apply(
-    _ bytes: RawSpan, first: UInt64, of entry: JournalEntry, requests: inout RequestWindow,
-    digest: (UInt16) -> UInt64?, _ apply: (borrowing RecordRun) throws(JournalError) -> Void
+    _ bytes: RawSpan, first: UInt64, of entry: JournalEntry, version: UInt16,
+    requests: inout RequestWindow, digest: () -> UInt64?,
+    _ apply: (borrowing RecordRun) throws(JournalError) -> Void
   ) throws(JournalError) -> Int {
     var reader = RecordRunReader(bytes, first: first)
     var count = 0
     while let run = try reader.next() {
       if run.entry != entry.number { continue }
-      count += try self.apply(run, of: entry, requests: &requests, digest: digest, apply)
+      count += try self.apply(run, of: entry, version: version, requests: &requests, digest: digest, apply)
     }
     return count
   }
 
   /// Applies one run of a reactor: as above.
   static func apply(
-    _ run: borrowing RecordRun, of entry: JournalEntry, requests: inout RequestWindow,
-    digest: (UInt16) -> UInt64?, _ apply: (borrowing RecordRun) throws(JournalError) -> Void
+    _ run: borrowing RecordRun, of entry: JournalEntry, version: UInt16,
+    requests: inout RequestWindow, digest: () -> UInt64?,
+    _ apply: (borrowing RecordRun) throws(JournalError) -> Void
   ) throws(JournalError) -> Int {
     switch run.kind {
     case .mutations:
       try apply(run)
       return Int(run.count)
     case .identifiers: try requests.insertAll(of: run)
-    case .digests: try compare(run, digest(run.version), of: entry)
+    case .digests: if run.version == version { try compare(run, digest(), of: entry) }
     }
     return 0
   }

@@ -33,6 +33,12 @@ public struct Schema: Sendable {
   @inlinable
   public func reads(_ version: UInt16) -> Bool { version >= oldest && version <= self.version }
 
+  /// Throws unless what has that version can be read.
+  @usableFromInline
+  func check(_ version: UInt16, at position: UInt64) throws(JournalError) {
+    if !reads(version) { throw .unknownVersion(entry: name, version: version, position: position) }
+  }
+
   /// Reads a record of a version that ``reads(_:)``.
   @inlinable
   @inline(__always)

@@ -11,32 +11,22 @@ extension Controlled {
   @Suite struct SnapshotTests {
     @Test(arguments: Place.allCases, Slots.allCases)
     private func `readers see whole states while the next one is made`(_ place: Place, _ slots: Slots) {
-      explore("a \(slots) state, two senders and a reader, \(place)") {
-        let lifetimes = Lifetimes()
-        place.use { placement in
-          let subject = SlotSubject(on: placement, slots)
-          let send = { @Sendable (sender: Int) in
-            for number in 0..<2 { subject.send(lifetimes.track(sender * 10 + number)) }
-          }
-          together({ send(0) }, { send(1) }, { for _ in 0..<3 { subject.look() } })
-          if place == .caller { subject.verify(senders: 2, actions: 2) }
+      explore("two senders and a reader", place, slots) { subject, lifetimes in
+        let send = { @Sendable (sender: Int) in
+          for number in 0..<2 { subject.send(lifetimes.track(sender * 10 + number)) }
         }
-        check(lifetimes.alive == 0, "\(lifetimes.alive) mutations are left")
+        together({ send(0) }, { send(1) }, { for _ in 0..<3 { subject.look() } })
+        if place == .caller { subject.verify(senders: 2, actions: 2) }
       }
     }
 
     @Test(arguments: Place.allCases, Slots.allCases)
     private func `readers that stay in two states change nothing for others`(_ place: Place, _ slots: Slots) {
-      explore("a \(slots) state, a sender and two readers, \(place)") {
-        let lifetimes = Lifetimes()
-        place.use { placement in
-          let subject = SlotSubject(on: placement, slots)
-          together(
-            { for number in 0..<4 { subject.send(lifetimes.track(number)) } },
-            { for _ in 0..<2 { subject.look() } }, { for _ in 0..<2 { subject.look() } })
-          if place == .caller { subject.verify(senders: 1, actions: 4) }
-        }
-        check(lifetimes.alive == 0, "\(lifetimes.alive) mutations are left")
+      explore("a sender and two readers", place, slots) { subject, lifetimes in
+        together(
+          { for number in 0..<4 { subject.send(lifetimes.track(number)) } },
+          { for _ in 0..<2 { subject.look() } }, { for _ in 0..<2 { subject.look() } })
+        if place == .caller { subject.verify(senders: 1, actions: 4) }
       }
     }
 
@@ -44,39 +34,41 @@ extension Controlled {
     private func `a reactor that is closed while it is read keeps its last state whole`(
       _ place: Place, _ slots: Slots
     ) {
-      explore("a \(slots) state, closing beside a reader, \(place)") {
-        let lifetimes = Lifetimes()
-        place.use { placement in
-          let subject = SlotSubject(on: placement, slots)
-          together(
-            {
-              for number in 0..<3 { subject.send(lifetimes.track(number)) }
-              subject.close()
-            }, { for _ in 0..<3 { subject.look() } })
-          check(subject.waitUntilEnded(before: .now + .seconds(60)), "the reactor has not ended")
-          subject.verify(senders: 1, actions: 3)
-        }
-        check(lifetimes.alive == 0, "\(lifetimes.alive) mutations are left")
+      explore("closing beside a reader", place, slots) { subject, lifetimes in
+        together(
+          {
+            for number in 0..<3 { subject.send(lifetimes.track(number)) }
+            subject.close()
+          }, { for _ in 0..<3 { subject.look() } })
+        check(subject.waitUntilEnded(before: .now + .seconds(60)), "the reactor has not ended")
+        subject.verify(senders: 1, actions: 3)
       }
     }
 
     /// Otherwise it would stay hidden until the next send.
     @Test func `a state that was deferred is shown when readers have left`() {
-      explore("a copied state with readers in nearly all places, a sender and two readers") {
-        let lifetimes = Lifetimes()
-        Place.caller.use { placement in
-          let subject = SlotSubject(on: placement, .copied)
-          let (held, sent) = (snapshotSlotCount - 1, 2)
-          inside(held, of: subject, sending: { lifetimes.track($0) }) {
-            // While a reader stays in the state before, there is no place left for the next one.
-            together(
-              { for number in 0..<sent { subject.send(lifetimes.track(held + number)) } },
-              { subject.withCurrentState { _ in ctl_point("reads", nil, ctl_place()) } },
-              { subject.withCurrentState { _ in ctl_point("reads", nil, ctl_place()) } })
-            let shown = subject.currentState.count
-            check(shown == held + sent, "\(shown) of \(held + sent) mutations are shown")
-          }
+      explore("readers in nearly all places, a sender and two more", .caller, .copied) { subject, lifetimes in
+        let (held, sent) = (snapshotSlotCount - 1, 2)
+        inside(held, of: subject, sending: { lifetimes.track($0) }) {
+          // While a reader stays in the state before, there is no place left for the next one.
+          together(
+            { for number in 0..<sent { subject.send(lifetimes.track(held + number)) } },
+            { subject.withCurrentState { _ in ctl_point("reads", nil, ctl_place()) } },
+            { subject.withCurrentState { _ in ctl_point("reads", nil, ctl_place()) } })
+          let shown = subject.currentState.count
+          check(shown == held + sent, "\(shown) of \(held + sent) mutations are shown")
         }
+      }
+    }
+
+    /// Explores what threads do with a new reactor, which must keep no mutation.
+    private func explore(
+      _ threads: String, _ place: Place, _ slots: Slots, sourceLocation: SourceLocation = #_sourceLocation,
+      _ body: @escaping @Sendable (SlotSubject, Lifetimes) -> Void
+    ) {
+      ControlledTests.explore("a \(slots) state, \(threads), \(place)", sourceLocation: sourceLocation) {
+        let lifetimes = Lifetimes()
+        place.use { body(SlotSubject(on: $0, slots), lifetimes) }
         check(lifetimes.alive == 0, "\(lifetimes.alive) mutations are left")
       }
     }
@@ -95,10 +87,9 @@ extension Controlled {
 }
 
 /// How a state has several places.
-private enum Slots: String, CaseIterable, CustomStringConvertible {
+private enum Slots: CaseIterable {
   case replayed, copied
 
-  var description: String { rawValue }
   var policy: SnapshotPolicy { self == .replayed ? .replayed : .copied }
 }
 
