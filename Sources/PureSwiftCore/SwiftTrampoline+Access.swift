@@ -114,7 +114,7 @@ extension SwiftTrampoline {
 
   // Relaxed: may be stale.
   @inlinable
-  public var wasAwaited: Bool { waiting.pointee.load(ordering: .relaxed) != 0 }
+  public var wasWaitingCount: Int { Int(waiting.pointee.load(ordering: .relaxed)) }
 
   // Relaxed: these are not part of the exclusion either, and a thread that starves waits already.
   @inlinable

@@ -64,7 +64,7 @@ public protocol RawTrampoline: RawObject {
 
   // MARK: A state with one place; see `rr_access.h`
 
-  /// Begins a change if no thread reads or waits. The owner. After false it must notify if ``wasAwaited``.
+  /// Begins a change if no thread reads or waits. The owner. After false it must notify if ``wasWaitingCount`` is not zero.
   func tryBeginChange() -> Bool
   /// Makes later changes cost a read-modify-write, if they do not. The owner, outside of a change, before it waits for readers.
   func giveUpBias()
@@ -89,8 +89,8 @@ public protocol RawTrampoline: RawObject {
   /// The calling thread begins, and stops, to wait for the end of a change. Any thread but the owner.
   func beginWaiting()
   func endWaiting()
-  /// Whether a thread was waiting for the end of a change a moment ago. Any thread.
-  var wasAwaited: Bool { get }
+  /// How many threads were waiting for the end of a change a moment ago. Any thread.
+  var wasWaitingCount: Int { get }
   /// The calling thread, which waits, says that it has waited for long, and stops saying so. Any thread but the owner.
   func beginStarving()
   func endStarving()

@@ -43,7 +43,7 @@ extension CTrampoline {
   public func endWaiting() { rr_access_end_wait(word) }
 
   @inlinable
-  public var wasAwaited: Bool { rr_access_was_awaited(word) }
+  public var wasWaitingCount: Int { Int(rr_access_was_waiting_count(word)) }
 
   @inlinable
   public func beginStarving() { rr_access_begin_starving(word) }

@@ -27,11 +27,18 @@ extension ElementState {
 protocol ElementSubject: AnyObject, Sendable {
   init(count: Int) throws
 
-  /// Sets the elements of the next keys, one after the other, and returns when all are set. One thread at a time.
+  /// Sets the elements of the next keys, one after the other. They may be set later than it returns. One thread at a time.
   func change(_ times: Int, _ keys: inout KeySequence)
+
+  /// Returns when all are set, and are seen by a reader. The thread that changes.
+  func finishChanges()
 
   /// Calls `body` with the number of changes, the mark, and the element of `key`, all of one state. Any thread.
   func read(_ key: Int, _ body: (ElementNote) -> Void)
+}
+
+extension ElementSubject {
+  func finishChanges() {}
 }
 
 /// What a reader notes of a state.
@@ -74,13 +81,17 @@ struct SizedStateShape: Sendable {
   func run<Subject: ElementSubject>(_: Subject.Type, _ request: RepetitionRequest) throws -> Measurement {
     let subject = try Subject(count: count)
     let bench = SizedStateBench(subject, count: count)
-    let warm = request.duration * 0.1
-    _ = try bench.run(readers: 0, pause: nil, nanoseconds: warm)
-    let each = request.duration * 0.225
-    let alone = try bench.run(readers: 0, pause: nil, nanoseconds: each)
-    let rarely = try bench.run(readers: 1, pause: 1_000, nanoseconds: each)
-    let one = try bench.run(readers: 1, pause: nil, nanoseconds: each)
-    let four = try bench.run(readers: 4, pause: nil, nanoseconds: each)
+    // Longer than other cases, and each stint after another one with the same readers: readers that stay long make a replayed
+    // state be copied once more, which takes as long as 100,000 changes of a large dictionary.
+    let each = request.duration
+    func stint(readers: Int, pause: UInt32? = nil) throws -> SizedStateBench<Subject>.Stint {
+      _ = try bench.run(readers: readers, pause: pause, nanoseconds: each * 0.5)
+      return try bench.run(readers: readers, pause: pause, nanoseconds: each)
+    }
+    let alone = try stint(readers: 0)
+    let rarely = try stint(readers: 1, pause: 1_000)
+    let one = try stint(readers: 1)
+    let four = try stint(readers: 4)
     var measurement = Measurement(nanoseconds: alone.nanoseconds, actions: alone.changes)
     measurement.parts = [
       "alone": alone.nanosecondsPerChange, "rarely-read": rarely.nanosecondsPerChange,
@@ -124,14 +135,19 @@ private final class SizedStateBench<Subject: ElementSubject>: Sendable {
     var keys = keys.withLock { $0 }
     let start = bl_now_ns()
     var (now, changes, chunk) = (start, 0, 1)
-    // Chunks of about 20 µs: a change may take some nanoseconds, or some milliseconds.
+    // Chunks of about 200 µs, so that what a chunk costs a subject does not count: the task of an actor. A change may take some
+    // nanoseconds, or some milliseconds.
     while Double(now - start) < nanoseconds {
       subject.change(chunk, &keys)
       changes += chunk
       let before = now
       now = bl_now_ns()
-      if now - before < 20_000 { chunk = min(chunk * 2, 1024) } else if chunk > 1 { chunk /= 2 }
+      if now - before < 200_000 { chunk = min(chunk * 2, 16_384) } else if chunk > 1 { chunk /= 2 }
     }
+    // Only here: to wait after each chunk for a loop, on a machine whose cores the readers use, would measure how long a thread
+    // waits for a core.
+    subject.finishChanges()
+    now = bl_now_ns()
     sign.putUp()
     threads.join()
     self.keys.withLock { $0 = keys }

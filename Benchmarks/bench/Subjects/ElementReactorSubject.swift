@@ -108,12 +108,14 @@ final class ElementReactorSubject<State: ElementState, Way: ElementReactorWay>: 
       reactor.send(Change(key: keys.next(), value: sent))
     }
     self.sent.store(sent, ordering: .relaxed)
-    if loop != nil {
-      var idle = IdleWait()
-      // Not by the state alone: a thread that reads it without a pause takes turns with the loop, and is measured elsewhere.
-      while reactor.counters.waiting > 0 { _ = idle.wait() }
-      while reactor.withCurrentState({ $0.changes }) < sent { _ = idle.wait() }
-    }
+  }
+
+  func finishChanges() {
+    let sent = sent.load(ordering: .relaxed)
+    var idle = IdleWait()
+    // Not by the state alone: a thread that reads it without a pause takes turns with the loop, and is measured elsewhere.
+    while reactor.counters.waiting > 0 { _ = idle.wait() }
+    while reactor.withCurrentState({ $0.changes }) < sent { _ = idle.wait() }
   }
 
   @inline(__always)

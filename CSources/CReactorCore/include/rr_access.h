@@ -22,7 +22,8 @@
  *
  * Changes and reads take turns, and neither side starves. An owner that finds readers waiting gives
  * them a moment: one that is running enters then, after one action. One that sleeps may miss this
- * moment; if the owner waited for it each time, every change would cost a switch of threads. So a
+ * moment; if the owner waited for it each time, every change would cost a switch of threads. So
+ * after a moment in which not all have entered, the owner gives no other one for 20 us. And a
  * reader that has waited for a millisecond says that it starves, and then the owner begins no
  * change before it has entered. An owner that finds readers inside sets `hold`; readers that come
  * now wait until the change after that has ended. It sets `hold` only while no reader starves.
@@ -210,9 +211,9 @@ static inline uint32_t rr_access_was_reader_count(const rr_trampoline *t) {
 static inline void rr_access_begin_wait(rr_trampoline *t) { rr_fetch_add_relaxed(&t->waiting, 1u); }
 static inline void rr_access_end_wait(rr_trampoline *t) { rr_fetch_sub_relaxed(&t->waiting, 1u); }
 
-/* Whether threads wait for the end of a change. May be stale at once. Any thread. */
-static inline bool rr_access_was_awaited(const rr_trampoline *t) {
-  return rr_load_relaxed(&t->waiting) != 0;
+/* How many threads wait for the end of a change. May be stale at once. Any thread. */
+static inline uint32_t rr_access_was_waiting_count(const rr_trampoline *t) {
+  return rr_load_relaxed(&t->waiting);
 }
 
 /* The same for a thread that waits and has waited for long. */

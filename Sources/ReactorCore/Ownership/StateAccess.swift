@@ -8,6 +8,9 @@ enum StateAccess {
   /// How often a thread checks, with pauses of about 20 ns, and how often with a yield, before it sleeps.
   private static var spins: Int { 128 }
   private static var yields: Int { 8 }
+  /// How long the owner gives readers no other moment after one in which not all of them entered, in units of 1,024 ns. It is eight
+  /// times as long as a moment.
+  private static var pauseBetweenMoments: UInt32 { 20 }
   /// How long a reader sleeps before it says that it starves.
   private static var starvesAfter: Duration { .milliseconds(1) }
 
@@ -26,7 +29,9 @@ enum StateAccess {
     // Holds back as well for a moment, so that readers in turns that overlap do not keep the owner out.
     while !raw.tryBeginRead(passingHold: passesHold && attempts >= spins / 2) {
       attempts += 1
-      if tryPause(after: attempts) { continue }
+      // A reader alone does not yield: if the owner has this processor, the system may let it keep that for some milliseconds, while a
+      // thread that was woken comes first. Several would be woken again and again, which costs the owner more.
+      if attempts <= spins || raw.wasWaitingCount > 1, tryPause(after: attempts) { continue }
       let limit = starvesAt ?? .now + starvesAfter
       starvesAt = limit
       if !isStarving, .now >= limit {
@@ -72,14 +77,11 @@ enum StateAccess {
       """)
     // If the kernel refuses the fence, no reader could enter otherwise, and this would wait for it.
     raw.giveUpBias()
-    if raw.wasAwaited { notify(raw) }
-    var attempts = 0
-    // Readers that wait and run enter in this moment.
-    while raw.wasAwaited, attempts < spins {
-      attempts += 1
-      CurrentCore.pause()
+    if raw.wasWaitingCount > 0 {
+      notify(raw)
+      giveReadersMoment(raw)
     }
-    attempts = 0
+    var attempts = 0
     while raw.hasStarving {
       attempts += 1
       if !tryPause(after: attempts) { sleep(on: raw) { !raw.hasStarving } }
@@ -90,6 +92,19 @@ enum StateAccess {
       attempts += 1
       if !tryPause(after: attempts) { sleep(untilLeft: raw) }
     }
+  }
+
+  /// Waits a moment, in which readers that wait and run enter. Not at each change if they do not: those that sleep, or that the
+  /// system has suspended, may miss many.
+  private static func giveReadersMoment(_ raw: CurrentCore.Trampoline) {
+    let owner = OwnerFields.pointer(in: raw.memory)
+    let now = UInt32(truncatingIfNeeded: MonotonicTime.now / 1024)
+    if now &- owner.pointee.fruitlessMoment < pauseBetweenMoments { return }
+    for _ in 0..<spins {
+      CurrentCore.pause()
+      if raw.wasWaitingCount == 0 { return }
+    }
+    owner.pointee.fruitlessMoment = UInt32(truncatingIfNeeded: MonotonicTime.now / 1024)
   }
 
   private static func sleep(untilLeft raw: CurrentCore.Trampoline) {

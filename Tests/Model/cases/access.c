@@ -21,7 +21,7 @@ static void set_up(void) {
 /* As StateAccess (Sources/ReactorCore/Ownership/StateAccess.swift), without spinning. */
 static bool is_open(void) { return rr_access_is_open(trampoline, false); }
 static bool passes(void) { return rr_access_is_open(trampoline, true); }
-static bool is_not_awaited(void) { return !rr_access_was_awaited(trampoline); }
+static bool is_not_awaited(void) { return rr_access_was_waiting_count(trampoline) == 0; }
 static bool is_not_starving(void) { return !rr_access_has_starving(trampoline); }
 static bool is_not_read(void) { return rr_access_was_reader_count(trampoline) == 0; }
 
@@ -37,7 +37,7 @@ static void sleep_until(bool (*condition)(void)) {
 static void begin_change(void) {
   if (rr_access_try_begin_change(trampoline)) return;
   rr_access_give_up_bias(trampoline);
-  if (rr_access_was_awaited(trampoline)) rr_eventcount_notify(waiting);
+  if (rr_access_was_waiting_count(trampoline) != 0) rr_eventcount_notify(waiting);
   sleep_until(is_not_starving);
   rr_access_hold(trampoline);
   while (!rr_access_try_begin_held_change(trampoline)) sleep_until(is_not_read);
