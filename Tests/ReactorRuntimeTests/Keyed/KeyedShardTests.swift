@@ -37,4 +37,21 @@ import Testing
     for _ in 0..<3 { _ = shard.remove(1, 1) }
     #expect(shard.transitions[1]?.waiting.map(\.isRemoval) == [false, true])
   }
+
+  @Test func `an action that another thread may have taken already outlives the mutex`() {
+    let lifetimes = Lifetimes()
+    let reactor = KeyedSession()
+    var shard = KeyedShard<Int, KeyedSession>()
+    func insertAction() {
+      let payload = lifetimes.track()
+      shard.insert(1, 1, at: 0, waiting: .action(.run { _ = payload.value }))
+    }
+    insertAction()
+    var offered = shard.deliverOrActivate(1, 1, reactor, toMailbox: true, waitsForRoom: true).offered
+    // As the owner of the reactor may, while the calling thread is under the mutex.
+    #expect(reactor.runtime.mailbox.removeFromRing().count == 1)
+    #expect(shard.transitions.isEmpty && lifetimes.alive == 1)
+    offered = []
+    #expect(offered.isEmpty && lifetimes.alive == 0)
+  }
 }

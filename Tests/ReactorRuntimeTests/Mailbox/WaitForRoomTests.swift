@@ -1,3 +1,4 @@
+import Glibc
 import ReactorCore
 import ReactorTesting
 import Synchronization
@@ -54,6 +55,33 @@ import Testing
     stops.goOn(from: 6)
     #expect(ownerIsDone.wait())
     #expect(stops.reactor.currentState == Array(0...8) + [100])
+  }
+
+  @Test
+  func `many threads that wait for a slow reactor sleep`() throws {
+    let loop = try Loop()
+    let reactor = Script(
+      on: .loop(loop), capacity: 8,
+      mutate: { _, _ in
+        usleep(1_000)
+        return .empty()
+      })
+    let (senders, each) = (64, 6)
+    let processorTime = Record<Int>()
+    let duration = ContinuousClock().measure {
+      #expect(
+        Threads.run(senders) { sender in
+          for action in 0..<each { reactor.send(sender * each + action) }
+          // Of this thread only: other tests run beside this one.
+          var time = timespec()
+          clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+          processorTime.append(time.tv_sec * 1_000_000_000 + time.tv_nsec)
+        })
+    }
+    let used = processorTime.elements.reduce(0, +)
+    #expect(duration > .milliseconds(senders * each - 8))
+    #expect(Duration.nanoseconds(used) < duration / 4)
+    loop.shutdown()
   }
 
   @Test
