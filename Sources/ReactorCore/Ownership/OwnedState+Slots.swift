@@ -240,8 +240,8 @@ struct OwnerFields {
   /// Whether that is the published state: the owner has made no changes since.
   @usableFromInline var isPublished = true
   @usableFromInline var change = Change.none
-  /// With one place: when the owner last waited a moment for readers, and not all of them entered. In units of 1,024 ns, modulo
-  /// 2 to the 32nd.
+  /// With one place: when the owner last waited a moment for readers, and not all of them entered; on the clock of
+  /// ``StateAccess``.
   @usableFromInline var fruitlessMoment: UInt32 = 0
 
   @usableFromInline

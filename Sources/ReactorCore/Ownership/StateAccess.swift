@@ -8,8 +8,8 @@ enum StateAccess {
   /// How often a thread checks, with pauses of about 20 ns, and how often with a yield, before it sleeps.
   private static var spins: Int { 128 }
   private static var yields: Int { 8 }
-  /// How long the owner gives readers no other moment after one in which not all of them entered, in units of 1,024 ns. It is eight
-  /// times as long as a moment.
+  /// How long the owner gives readers no other moment after one in which not all of them entered, in the units of
+  /// `momentClock`. It is eight times as long as a moment.
   private static var pauseBetweenMoments: UInt32 { 20 }
   /// How long a reader sleeps before it says that it starves.
   private static var starvesAfter: Duration { .milliseconds(1) }
@@ -98,14 +98,16 @@ enum StateAccess {
   /// system has suspended, may miss many.
   private static func giveReadersMoment(_ raw: CurrentCore.Trampoline) {
     let owner = OwnerFields.pointer(in: raw.memory)
-    let now = UInt32(truncatingIfNeeded: MonotonicTime.now / 1024)
-    if now &- owner.pointee.fruitlessMoment < pauseBetweenMoments { return }
+    if momentClock &- owner.pointee.fruitlessMoment < pauseBetweenMoments { return }
     for _ in 0..<spins {
       CurrentCore.pause()
       if raw.wasWaitingCount == 0 { return }
     }
-    owner.pointee.fruitlessMoment = UInt32(truncatingIfNeeded: MonotonicTime.now / 1024)
+    owner.pointee.fruitlessMoment = momentClock
   }
+
+  /// The time in units of 1,024 ns, modulo 2 to the 32nd: 73 minutes.
+  private static var momentClock: UInt32 { UInt32(truncatingIfNeeded: MonotonicTime.now / 1024) }
 
   private static func sleep(untilLeft raw: CurrentCore.Trampoline) {
     let wait = WaitGraph.Wait(

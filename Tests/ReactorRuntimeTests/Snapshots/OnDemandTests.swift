@@ -88,7 +88,7 @@ import Testing
       state.change { $0 = [] }
       state.endAction()
     }
-    // The owner of a debug build takes a fourth of a moment for a change.
+    // The owner of a debug build takes a tenth of a moment for a change.
     #expect(ofChanges < ofMoments * 0.6)
     state.release()
   }
