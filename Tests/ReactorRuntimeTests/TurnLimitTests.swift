@@ -57,7 +57,8 @@ import Testing
     for action in 1...10 {
       #expect(Threads.yield { flooded.counters.waiting >= 16 })
       neighbour.send(action)
-      try #require(loop.step() == 17)
+      // Fewer than 17 if the oldest of those that wait is a sender that was stopped in the middle of its send.
+      try #require((1...17).contains(loop.step()))
       #expect(neighbour.currentState.count == action)
     }
     #expect(

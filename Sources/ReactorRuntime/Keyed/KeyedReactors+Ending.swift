@@ -8,7 +8,7 @@ extension KeyedReactors {
   /// Ends the reactors that were not used for that long and are not in use, and keeps their states by `onPassivate`. Any
   /// thread.
   ///
-  /// Reactors on ``Placement/caller`` have ended when this returns; those on a loop end there. Uses are noted with a resolution
+  /// Reactors on ``Placement/caller`` have usually ended when this returns, those on a loop end there. Uses are noted with a resolution
   /// of about 8 ms. The streams of a passivated reactor are disposed of, as by ``Reactor/close(_:)``.
   ///
   /// - Returns: How many it has begun to end.
@@ -43,7 +43,12 @@ extension KeyedReactors {
   /// - Throws: ``LoopError``, as `Loop.schedule(after:_:)`. If the loop is full later, the passivation ends.
   public func passivate(idleFor duration: Duration, on loop: Loop) throws(LoopError) -> any Disposable {
     let timer = SerialDisposable()
-    try scheduleSweep(0, idleFor: duration, on: loop, timer)
+    // On the loop, like all later ones. Elsewhere, the first timer could fire, and be replaced, before it is stored: then the
+    // next one would be disposed of in its place.
+    try loop.execute { [weak self, weak loop] in
+      guard let self, let loop, !timer.isDisposed else { return }
+      try? scheduleSweep(0, idleFor: duration, on: loop, timer)
+    }
     return timer
   }
 
@@ -122,8 +127,10 @@ extension KeyedReactors {
   /// the reactor's turns; it does not wait.
   ///
   /// What is sent afterwards is for a new reactor. An action that another thread is sending at this moment may be refused, and
-  /// is reported then. If the reactor is just being made or ended, it is removed after what waits was processed. If
-  /// `onPassivate` runs already, the state is kept nevertheless.
+  /// is reported then. If the reactor is just being made or ended, it is removed after what waits was processed. Then the state
+  /// that is on its way to `onPassivate` is kept nevertheless, also after this has returned: if `onPassivate` runs already, or if
+  /// an action waits for that state. A program whose removed keys must not come back notes them before it calls this, and
+  /// stores nothing for them in `onPassivate`.
   ///
   /// - Parameters:
   ///   - key: Whose reactor ends.
@@ -142,7 +149,8 @@ extension KeyedReactors {
 
   // MARK: The end of one reactor
 
-  /// Ends a reactor whose key is in transition. On ``Placement/caller``, an idle one has ended when this returns.
+  /// Ends a reactor whose key is in transition. On ``Placement/caller``, an idle one has ended when this returns, unless the
+  /// stack of the thread is low.
   @inlinable
   func end(_ reactor: R, of key: Key, by closing: Closing) {
     ending.wrappingAdd(1, ordering: .relaxed)

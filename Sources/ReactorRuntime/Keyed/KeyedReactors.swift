@@ -191,7 +191,7 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   /// - Complexity: O(n).
   public var keys: [Key] { shards.flatMap { $0.withLock { $0.keys } } }
 
-  /// How many keys have a reactor. Any thread; may be stale.
+  /// How many keys have a reactor, or one that is being made or ended. Any thread; may be stale.
   ///
   /// - Complexity: O(1), with respect to the number of keys.
   public var count: Int { counters.count }

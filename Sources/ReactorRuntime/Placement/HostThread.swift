@@ -49,13 +49,14 @@ final class HostThread: Sendable {
     return removed
   }
 
-  /// If the calling thread ran the last round and is not inside one, runs a round and returns true, unless another thread is in the
-  /// middle of one: the caller may have a deadline. A sender that waits for room would otherwise wait for itself.
-  func tryRunRound() -> Bool {
+  /// If the calling thread ran the last round and is not inside one, runs a round and returns how many actions, jobs and timers
+  /// it ran. Returns nil if another thread is in the middle of a round: the caller may have a deadline. A sender that waits for
+  /// room would otherwise wait for itself.
+  func tryRunRound() -> Int? {
     guard token.load(ordering: .relaxed) == CurrentCore.threadToken, let hosted = hosted.value,
       !hosted.loop.isCurrent
-    else { return false }
-    return withExtendedLifetime(hosted) { hosted.stepper.stepIfIdle(besideHost: true) != nil }
+    else { return nil }
+    return withExtendedLifetime(hosted) { hosted.stepper.stepIfIdle(besideHost: true) }
   }
 
   /// Runs a round of each loop of which the calling thread is the host. Not from inside of a turn. A thread that waits for
@@ -86,8 +87,8 @@ final class HostThread: Sendable {
       let now = ContinuousClock.now
       if now >= deadline { break }
       let inItsLoops = runRounds()
-      let inThis = loop()?.runRoundHere?() == true
-      if inItsLoops == nil, !inThis { break }
+      let inThis = loop()?.runRoundHere?()
+      if inItsLoops == nil, inThis == nil { break }
       let pause: Duration = round < 4096 ? .zero : .milliseconds(1)
       if wait(min(deadline, now + pause)) { return true }
     }

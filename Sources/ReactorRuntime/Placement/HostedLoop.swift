@@ -97,7 +97,7 @@ public final class HostedLoop: Sendable {
       signal: { waking.wake() },
       runRoundHere: {
         if let isHost {
-          if !isHost() { return false }
+          if !isHost() { return nil }
           hostThread.note()
         }
         return hostThread.tryRunRound()

@@ -86,9 +86,11 @@ public final class LoopGroup: Sendable {
 
 extension LoopGroup: Closeable {
   /// Shuts all loops down at the same time, like ``Loop/shutdown()``: what a reactor sends to another loop may be refused
-  /// and reported. Any thread; called from inside one of the loops, it does not wait for that one.
+  /// and reported. Any thread; called from inside one of the loops, it waits for none of them, since another one may be
+  /// waiting for that one.
   public func shutdown() {
     beginClosing()
+    if loops.contains(where: { $0.state.runsTurnsHere }) { return }
     for loop in loops { loop.shutdown() }
   }
 

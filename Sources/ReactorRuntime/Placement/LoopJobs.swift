@@ -100,9 +100,8 @@ extension LoopState {
     return waiting - cancelled < jobCapacity
   }
 
-  /// Takes in a piece of a task in any phase of the loop's life, since a task cannot be refused. Any thread.
-  func post(_ job: UnownedJob, for executor: any SerialExecutor) {
-    let job = LoopJob.task(job, executor)
+  /// Takes in a piece of a task, which cannot be refused, in any phase of the loop's life. Any thread.
+  func postInAnyPhase(_ job: LoopJob) {
     let isPosted = inbox.post(
       unless: { _ in lifecycle.isSealed },
       { contents in
@@ -110,7 +109,7 @@ extension LoopState {
         contents.jobs.append(job)
       })
     // Sealed: the loop has ended, or is about to.
-    if !isPosted { whenEnded { [self] in lateJobs.submit(job, to: self) } }
+    if !isPosted { lateJobs.submit(job, to: self) }
   }
 }
 
@@ -129,7 +128,7 @@ extension LoopState {
 /// time, on a thread of Dispatch's. There, too, ``Loop/isCurrent`` is true and `assumeIsolated` works.
 extension Loop: SerialExecutor {
   /// Runs a piece of a task on the loop. Any thread; the Swift runtime calls it.
-  public func enqueue(_ job: consuming ExecutorJob) { state.post(UnownedJob(job), for: self) }
+  public func enqueue(_ job: consuming ExecutorJob) { state.postInAnyPhase(.task(UnownedJob(job), self)) }
 
   /// The reference that an actor returns as its executor. Any thread.
   public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
@@ -157,11 +156,13 @@ extension Loop: SerialExecutor {
 final class LateJobs: Sendable {
   private let jobs = SystemMutex(SerialDrain<LoopJob>())
 
-  /// Runs a job soon. Call it once the loop has ended. Any thread.
+  /// Runs a job once the loop has ended. Call it when the loop is sealed. Any thread.
+  ///
+  /// The job has its place in the order from now on, also if it is the first one, and must wait for the end.
   func submit(_ job: LoopJob, to loop: LoopState) {
     let submission = jobs.withLock { $0.enqueue(job, on: 0) }
     guard case .becameDrainer = submission else { return }
-    DispatchQueue.global().async { self.run(in: loop) }
+    loop.whenEnded { DispatchQueue.global().async { self.run(in: loop) } }
   }
 
   private func run(in loop: LoopState) {

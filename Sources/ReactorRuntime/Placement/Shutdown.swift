@@ -19,7 +19,8 @@ public enum Shutdown {
   /// ```
   ///
   /// - Parameters:
-  ///   - parts: What is closed. Each part ends independently of the others, so the order does not matter.
+  ///   - parts: What is closed, in this order, one right after the other; then all of them end at the same time. A part whose
+  ///     closing still sends to another one comes before that: ``KeyedReactors`` before the loops of its reactors.
   ///   - deadline: Until when it waits, for all parts together.
   /// - Throws: ``ShutdownError/unfinished(_:)``, with everything that has not ended.
   public static func close(

@@ -6,8 +6,8 @@ import Synchronization
 enum TurnBudget: Sendable {
   /// ``usualTurns`` full turns.
   case usual
-  /// The same, but not beyond this ``MonotonicTime``, except for one action. Not an instant of a clock: the layout of that is
-  /// looked up when the program runs, and each send would pay for it.
+  /// The same, but no action begins after this ``MonotonicTime``, except for one. Not an instant of a clock: the layout of that
+  /// is looked up when the program runs, and each send would pay for it.
   case until(Int64)
   /// No limit: for a thread that was made to run these turns.
   case unlimited
@@ -29,40 +29,28 @@ enum TurnBudget: Sendable {
 /// What is left of a ``TurnBudget``.
 @usableFromInline
 struct TurnAllowance: Sendable {
-  /// How many actions the next turn processes at most. Before a deadline, turns begin with one action, and become longer
-  /// only as long as two of twice the length would end in time.
-  @usableFromInline private(set) var limit: Int
+  /// When a turn ends after the action that it is in the middle of: in the time of ``MonotonicTime``; `.max` is never.
+  @usableFromInline let deadline: Int64
   @usableFromInline private(set) var isSpent = false
-  private let budget: TurnBudget
   private let turnLimit: Int
   private var left: Int
-  private var turnBegan: Int64 = 0
 
   @usableFromInline
   init(_ budget: TurnBudget, turnLimit: Int) {
-    self.budget = budget
     self.turnLimit = turnLimit
-    (limit, left) = (turnLimit, .max)
-    switch budget {
-    case .unlimited: break
-    case .usual: extend()
-    case .until:
-      extend()
-      limit = 1
-      turnBegan = MonotonicTime.now
-    }
+    (left, deadline) =
+      switch budget {
+      case .usual: (turnLimit * TurnBudget.usualTurns, .max)
+      case .until(let deadline): (turnLimit * TurnBudget.usualTurns, deadline)
+      case .unlimited: (.max, .max)
+      }
   }
 
   /// Notes that a turn has processed that many actions.
   @usableFromInline
   mutating func note(_ processed: Int) {
     left -= processed
-    if left <= 0 { isSpent = true }
-    guard case .until(let deadline) = budget else { return }
-    let now = MonotonicTime.now
-    if now >= deadline { isSpent = true }
-    limit = now - turnBegan < (deadline - now) / 8 ? min(limit * 2, turnLimit) : 1
-    turnBegan = now
+    if left <= 0 || (deadline != .max && MonotonicTime.now >= deadline) { isSpent = true }
   }
 
   /// Begins anew, since no other thread can continue.

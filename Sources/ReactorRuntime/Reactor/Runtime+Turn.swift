@@ -94,8 +94,7 @@ extension Runtime {
       var allowance = TurnAllowance(budget, turnLimit: turnLimit)
       repeat {
         while true {
-          let limit = allowance.limit
-          let processed = runTurnKeepingOwnership(of: reactor, upTo: limit)
+          let processed = runTurnKeepingOwnership(of: reactor, upTo: turnLimit, before: allowance.deadline)
           if R.isDurable, holdOrSuspend() { return }
           allowance.note(processed)
           if mailbox.turnEnds.isRequested {
@@ -109,7 +108,7 @@ extension Runtime {
           let mayRelease = processed >= turnLimit || allowance.isSpent
           if mayRelease, !mailbox.holdsOwn, mailbox.ownerQueue.isEmpty { break }
           // Other threads are sending: after a short wait their actions come in bursts.
-          if processed < limit { pacer.wait(afterReceiving: processed) }
+          if processed < turnLimit { pacer.wait(afterReceiving: processed) }
         }
         releaseAndRunTurnEnds()
         if allowance.isSpent {
@@ -154,8 +153,13 @@ extension Runtime {
 
   /// Processes what is in the mailbox, up to the limit, and publishes the state; returns how many elements that were. The
   /// owner, which stays the owner.
+  ///
+  /// - Parameter deadline: No element but the first is begun after this ``MonotonicTime``. `.max` is never: reading the clock
+  ///   after each element would take longer than most elements.
   @inlinable
-  func runTurnKeepingOwnership<R: Reactor<Action, Mutation, State>>(of reactor: R, upTo limit: Int) -> Int {
+  func runTurnKeepingOwnership<R: Reactor<Action, Mutation, State>>(
+    of reactor: R, upTo limit: Int, before deadline: Int64 = .max
+  ) -> Int {
     #if DEBUG
       let turn = beginTurn()
       defer { endTurn(turn) }
@@ -169,13 +173,14 @@ extension Runtime {
     var dropped = 0
     var processed = 0
     repeat {
-      let share = R.isDurable ? min(limit - processed, Self.journalShare) : limit
+      let share = deadline != .max ? 1 : R.isDurable ? min(limit - processed, Self.journalShare) : limit
       let count = mailbox.drain(
         upTo: share, dropsOldest: policy == .dropOldest, { process($0, of: reactor) },
         besideRing: { processBesideRing($0, of: reactor) }, orDrop: { reportDropped($0, counting: &dropped) })
       processed += count
       if count < share { break }
-    } while R.isDurable && processed < limit && !hasRecordedEnough()
+    } while processed < limit && (deadline == .max || MonotonicTime.now < deadline)
+      && !(R.isDurable && hasRecordedEnough())
     // After the drain, which withdraws the request to check. Relaxed: `sweepObservers` repeats it.
     let mustSweep = isSweepRequested.load(ordering: .relaxed)
     if mustSweep { sweepObservers() }

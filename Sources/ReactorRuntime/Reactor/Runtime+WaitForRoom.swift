@@ -27,9 +27,10 @@ extension Runtime {
       return nil
     }
     // The caller may host the loop, between two of its rounds: then it must run a round itself.
-    if let runRoundHere = loop?.runRoundHere, runRoundHere() { return nil }
+    let inThisLoop = loop?.runRoundHere?()
+    if let inThisLoop, inThisLoop > 0 { return nil }
     // Or it hosts another loop, in which the one that makes room may be waiting for room.
-    let inItsLoops = HostThread.runRounds()
+    let inItsLoops = HostThread.runRounds() ?? inThisLoop
     if let inItsLoops, inItsLoops > 0 { return nil }
     guard let overflow = mailbox.ensureOverflow() else { return .outOfMemory }
     // A thread that has slept and found no room does not yield before it sleeps again.

@@ -70,7 +70,7 @@ public final class KeyedTimers<Key: Hashable & Sendable, Action: Sendable>: Send
     precondition(
       resolution >= .microseconds(1), "the resolution of timers is \(resolution); at least a microsecond")
     self.resolution = resolution
-    resolutionNs = resolution.nanoseconds
+    resolutionNs = min(resolution.nanoseconds, .max / 4)
     self.scheduler = scheduler
     self.action = action
   }
@@ -88,7 +88,7 @@ public final class KeyedTimers<Key: Hashable & Sendable, Action: Sendable>: Send
     checkTurn(of: reactor.runtime)
     if owned.value.runtime == nil { connect(to: reactor) }
     let now = now
-    // 146 years at most, so that the sum does not overflow. Rounded up: never early.
+    // 146 years at most, and the resolution a half of that, so that the sum does not overflow. Rounded up: never early.
     let due = (now + min(max(0, delay.nanoseconds), .max / 2) + resolutionNs - 1) / resolutionNs
     let check = owned.value.wheel.set(key, due: UInt64(due), now: UInt64(now / resolutionNs))
     if check < owned.value.wakeTick { wake(at: check, now: now) }

@@ -1,3 +1,4 @@
+import Glibc
 import ReactorRuntime
 import ReactorTesting
 import TestSupport
@@ -38,6 +39,25 @@ import Testing
     #expect(store.keptKeys.elements.sorted() == Array(6...9))
     #expect(sessions.passivate(idleFor: .seconds(20)) == 0)
     #expect(sessions.passivate(idleFor: .zero) == 6)
+  }
+
+  /// As if the thread that starts the passivation were stopped for long right after it has scheduled the first timer.
+  @Test func `the passivation by a loop goes on if its first timer fires at once`() throws {
+    let hosted = try HostedLoop { hosted in
+      if hosted.loop.isCurrent { return }
+      usleep(5_000)
+      hosted.run()
+    }
+    let sessions = store.makeSessions()
+    for key in 0..<1000 { sessions.send(.note(key), to: key) }
+    let passivation = try sessions.passivate(idleFor: .zero, on: hosted.loop)
+    let isDone = Threads.yield(seconds: 20) {
+      hosted.run()
+      return sessions.count == 0
+    }
+    #expect(isDone)
+    passivation.dispose()
+    hosted.shutdown()
   }
 
   @Test func `a reactor that is used while others are passivated was not idle`() {

@@ -1,3 +1,4 @@
+import Glibc
 import ReactorCore
 import Synchronization
 import TestSupport
@@ -108,6 +109,36 @@ import Testing
     }
   }
 
+  @Test
+  func `a sender with a deadline stops at it, also if slow actions follow very many fast ones`() throws {
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let reactor = Script(
+      on: .caller, capacity: 4096,
+      mutate: { _, action in
+        if action == 0 {
+          isInside.open()
+          _ = mayGoOn.wait()
+        }
+        if action > 1023 { usleep(5_000) }
+        return .just(action)
+      })
+    _ = reactor.state
+    let late = Record<Duration>()
+    let isReturned = Threads.start {
+      let deadline = ContinuousClock.now + .milliseconds(200)
+      try? reactor.send(0, before: deadline)
+      late.append(ContinuousClock.now - deadline)
+    }
+    #expect(isInside.wait())
+    for action in 1..<1423 { try reactor.trySend(action) }
+    mayGoOn.open()
+    #expect(isReturned.wait())
+    // All of the slow ones take two seconds.
+    #expect(late.elements[0] < .milliseconds(500), "\(late.elements[0])")
+    #expect(Threads.yield { reactor.withCurrentState { $0.count } == 1423 })
+    #expect(reactor.currentState == Array(0..<1423))
+  }
+
   /// The same without an own action that finds the reactor idle.
   @Test
   func `a sender with a deadline that finds others' actions processes one of them after it`() throws {
@@ -143,18 +174,17 @@ import Testing
   }
 
   @Test
-  func `turns before a deadline become longer while there is time`() {
+  func `a budget with a deadline is spent at the deadline, or after as many actions as any other`() {
     var allowance = TurnAllowance(.until(MonotonicTime.after(.seconds(3600))), turnLimit: 1024)
-    var limits: [Int] = []
-    for _ in 0..<12 {
-      limits.append(allowance.limit)
-      allowance.note(1)
+    for _ in 0..<TurnBudget.usualTurns {
+      #expect(!allowance.isSpent)
+      allowance.note(1024)
     }
-    #expect(limits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1024])
-    #expect(!allowance.isSpent)
-    allowance.note(TurnBudget.usualTurns * 1024)
     #expect(allowance.isSpent)
     allowance.extend()
     #expect(!allowance.isSpent)
+    var late = TurnAllowance(.until(MonotonicTime.now), turnLimit: 1024)
+    late.note(1)
+    #expect(late.isSpent)
   }
 }

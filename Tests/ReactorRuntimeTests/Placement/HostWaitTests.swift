@@ -57,6 +57,31 @@ import Testing
     #expect(keyed.counters.count == 0)
   }
 
+  @Test func `a host that waits for room sleeps between rounds that do nothing`() throws {
+    let hosted = try HostedLoop()
+    let reactor = Script(on: hosted.placement, capacity: 8)
+    reactor.send(1)
+    hosted.run()
+    // Scheduled, but not on the loop, like a durable reactor that waits until its journal has room.
+    let isScheduled = reactor.runtime.state.trySchedule()
+    #expect(isScheduled)
+    for action in 2...9 { try reactor.trySend(action) }
+    let before = processorTime
+    #expect(throws: SendError.timedOut) { try reactor.send(10, before: .now + .milliseconds(400)) }
+    #expect(processorTime - before < .milliseconds(200))
+    #expect(hosted.loop.state.submit(reactor.runtime.makeLoopReactor(reactor)))
+    hosted.run()
+    #expect(reactor.currentState == Array(1...9))
+    hosted.shutdown()
+  }
+
+  /// That of the calling thread.
+  private var processorTime: Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+  }
+
   private func isReadable(_ descriptor: Int32) -> Bool {
     var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&polled, 1, 0) == 1

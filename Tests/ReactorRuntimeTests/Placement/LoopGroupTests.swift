@@ -73,6 +73,26 @@ import Testing
     group.shutdown()
   }
 
+  @Test
+  func `a group may be shut down inside of all its loops at once`() throws {
+    for _ in 0..<20 {
+      let group = try LoopGroup(count: 4)
+      let areInside = Gate(count: group.count)
+      let haveReturned = Gate(count: group.count)
+      for loop in group {
+        try loop.execute {
+          areInside.open()
+          _ = areInside.wait()
+          group.shutdown()
+          haveReturned.open()
+        }
+      }
+      #expect(areInside.wait())
+      try #require(Threads.start { group.shutdown() }.wait(seconds: 60))
+      #expect(haveReturned.wait())
+    }
+  }
+
   @Test func `a group has as many loops as there are processors`() throws {
     let group = try LoopGroup()
     #expect(group.count == DedicatedThread.processorCount)

@@ -21,6 +21,31 @@ import Testing
     }
   }
 
+  /// A thread may post when the loop is sealed, another one when the thread that ends the loop runs the actions for that.
+  @Test func `what comes around the end of a loop runs in its order`() throws {
+    let stepper = try LoopStepper(turnLimit: 16)
+    let state = stepper.loop.state
+    let log = Record<Int>()
+    let areDone = Gate(count: 3)
+    @Sendable func post(_ number: Int) {
+      state.postInAnyPhase(
+        .closure {
+          log.append(number)
+          areDone.open()
+        })
+    }
+    state.whenEnded { post(2) }
+    state.close()
+    let isSealed = state.trySeal()
+    #expect(isSealed)
+    post(1)
+    #expect(log.elements == [])
+    state.endIfSealed()
+    post(3)
+    #expect(areDone.wait())
+    #expect(log.elements == [1, 2, 3])
+  }
+
   private func makeLifecycle(in phase: Phase) -> LoopLifecycle {
     let lifecycle = LoopLifecycle()
     for transition in Transition.allCases.prefix(Int(phase.rawValue)) {

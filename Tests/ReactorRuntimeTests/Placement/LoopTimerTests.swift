@@ -1,7 +1,9 @@
+import Glibc
 import ReactorCore
-import ReactorRuntime
 import TestSupport
 import Testing
+
+@testable import ReactorRuntime
 
 /// The timers of a loop.
 @Suite struct LoopTimerTests {
@@ -107,6 +109,41 @@ import Testing
     #expect(lifetimes.alive == 0)
     timer.dispose()
     #expect(loop.counters.waitingJobs == 0)
+  }
+
+  @Test
+  func `a timer that is due when the loop is shut down runs`() throws {
+    let loop = try Loop(turnLimit: 2)
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let log = Record<Int>()
+    try loop.execute {
+      isInside.open()
+      _ = mayGoOn.wait()
+    }
+    #expect(isInside.wait())
+    // More than a round runs.
+    for number in 0..<5 { try loop.schedule(after: .milliseconds(number)) { log.append(number) } }
+    try loop.schedule(after: .seconds(3600)) { log.append(-1) }
+    usleep(10_000)
+    loop.beginClosing()
+    mayGoOn.open()
+    #expect(Threads.start { loop.shutdown() }.wait())
+    #expect(log.elements == Array(0..<5))
+    #expect(loop.counters.waitingJobs == 0)
+  }
+
+  @Test
+  func `a timer that a thread beside the host takes in is not forgotten`() throws {
+    let signals = Record<Void>()
+    let stepper = LoopStepper(
+      of: try LoopState(
+        name: "signalled", waiting: .parking, turnLimit: 16, jobCapacity: 16, signal: { signals.append(()) }))
+    try stepper.loop.schedule(after: .seconds(3600)) {}
+    #expect(signals.elements.count == 1)
+    _ = stepper.step(besideHost: true)
+    // The host may have gone idle without a time to wake at.
+    #expect(signals.elements.count == 2)
+    stepper.shutdown()
   }
 
   @Test func `delays of any length are accepted`() throws {

@@ -40,6 +40,18 @@ import Testing
     #expect(sessions.expired == ["a", "a"])
   }
 
+  @Test func `a resolution of any length is accepted`() throws {
+    for resolution in [Duration.seconds(Int64.max), .seconds(5_000_000_000)] {
+      let loop = try SteppedLoop()
+      let sessions = Sessions(on: loop.placement, time: nil, resolution: resolution)
+      sessions.send(.touch("a", 1))
+      sessions.send(.touchFor("b", .seconds(Int64.max)))
+      loop.run()
+      #expect(sessions.expired == [])
+      loop.shutdown()
+    }
+  }
+
   @Test func `an action that cancels a timer wins, even if the time is over`() throws {
     let (time, loop) = (TestScheduler(initialClock: 0), try SteppedLoop())
     let sessions = Sessions(on: loop.placement, time: time)

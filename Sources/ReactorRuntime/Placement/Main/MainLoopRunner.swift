@@ -72,12 +72,10 @@ final class MainLoopRunner: Sendable {
     return true
   }
 
-  /// Runs a round if the calling thread is on the main queue, and not inside of a round; returns whether it did. A
-  /// sender there that waits for room in a mailbox of this loop would otherwise wait for itself.
-  private func tryRunRound() -> Bool {
-    if loop.isCurrent || !MainScheduler.isCurrent { return false }
-    _ = stepper.step(besideHost: true)
-    return true
+  /// Runs a round if the calling thread is on the main queue, and not inside of a round; returns how many actions, jobs and
+  /// timers it ran, or nil. A sender there that waits for room in a mailbox of this loop would otherwise wait for itself.
+  private func tryRunRound() -> Int? {
+    loop.isCurrent || !MainScheduler.isCurrent ? nil : stepper.step(besideHost: true)
   }
 }
 

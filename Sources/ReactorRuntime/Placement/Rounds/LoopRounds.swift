@@ -157,7 +157,7 @@ struct LoopRounds: ~Copyable, Sendable {
   @inline(never)
   mutating func runTasks(of loop: LoopState) -> Int {
     if loop.isClosed {
-      tasks.removeTimers(loop.monitor, loop.cancelledTimers)
+      tasks.removeTimersNotDue(loop.monitor, loop.cancelledTimers)
       tasks.endWatches(loop.monitor)
     }
     loop.setRunningJob()

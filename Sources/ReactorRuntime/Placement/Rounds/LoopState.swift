@@ -24,16 +24,17 @@ final class LoopState: Sendable {
   @usableFromInline let monitor = LoopMonitor()
   let cancelledTimers = CancelledTimers()
   let lateJobs = LateJobs()
-  /// Of a loop without a thread: runs a round on the calling thread if no other thread would run it, and returns
-  /// whether it did. Called by a sender that is about to wait for room: see ``HostedLoop`` and ``MainLoop``.
-  let runRoundHere: (@Sendable () -> Bool)?
+  /// Of a loop without a thread: runs a round on the calling thread if no other thread would run it, and returns how many
+  /// actions, jobs and timers it ran; nil if it is not for this thread to run one. Called by a sender that is about to wait for
+  /// room: see ``HostedLoop`` and ``MainLoop``.
+  let runRoundHere: (@Sendable () -> Int?)?
   let polling: LoopPolling
 
   @usableFromInline
   init(
     name: String, waiting: WaitStrategy, turnLimit: Int, jobCapacity: Int,
     waking kind: EventCountKind = .futex, signal: (@Sendable () -> Void)? = nil,
-    runRoundHere: (@Sendable () -> Bool)? = nil, polling: LoopPolling = .byThread
+    runRoundHere: (@Sendable () -> Int?)? = nil, polling: LoopPolling = .byThread
   ) throws(CoreError) {
     Self.check(turnLimit, "turnLimit", of: name)
     Self.check(jobCapacity, "jobCapacity", of: name)

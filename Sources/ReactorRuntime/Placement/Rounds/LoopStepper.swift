@@ -58,7 +58,9 @@ package final class LoopStepper: Sendable {
       return rounds.runRound(of: state)
     }
     if state.isClosed, rounds.isDone { _ = state.trySeal() }
-    if besideHost, !rounds.isIdle || state.inbox.isWaiting { state.inbox.wakeForRest() }
+    if besideHost, !rounds.isIdle || rounds.tasks.deadline != nil || state.inbox.isWaiting {
+      state.inbox.wakeForRest()
+    }
     return processed
   }
 

@@ -8,6 +8,8 @@ struct LoopTasks: Sendable {
   private var jobs: [LoopJob] = []
   private var next = 0
   private var timers = TimerHeap()
+  /// Timers that are due later are removed: the time at which the loop was found closed. `.max` until then.
+  private var lastDeadline = Int64.max
   /// Nil if the loop has never watched a descriptor, or is closed.
   @usableFromInline private(set) var watches: LoopWatches?
   /// When the watches are polled.
@@ -30,6 +32,10 @@ struct LoopTasks: Sendable {
   mutating func accept(_ contents: InboxContents, _ monitor: LoopMonitor, _ cancelled: CancelledTimers) {
     jobs.append(contentsOf: contents.jobs)
     for timer in contents.timers { timers.insert(timer) }
+    // They were taken in before the loop was closed, but come after it was found closed.
+    if lastDeadline != .max, !contents.timers.isEmpty {
+      removeTimers(after: lastDeadline, monitor, cancelled)
+    }
     if let watches = contents.watches { self.watches = watches }
     if cancelled.wasCount > 64 + timers.count / 2 {
       let removed = timers.remove { $0.wasTaken }
@@ -92,10 +98,20 @@ struct LoopTasks: Sendable {
     return ran
   }
 
-  /// Cancels all timers: the loop was shut down.
-  mutating func removeTimers(_ monitor: LoopMonitor, _ cancelled: CancelledTimers) {
-    // Disposed of, so that what it captures is released now, even if something still holds the timer.
+  /// Cancels the timers that are not due: the loop was shut down. In each round from then on; it does something in the first
+  /// one.
+  mutating func removeTimersNotDue(_ monitor: LoopMonitor, _ cancelled: CancelledTimers) {
+    if lastDeadline != .max { return }
+    lastDeadline = MonotonicTime.now
+    removeTimers(after: lastDeadline, monitor, cancelled)
+  }
+
+  private mutating func removeTimers(
+    after deadline: Int64, _ monitor: LoopMonitor, _ cancelled: CancelledTimers
+  ) {
     let removed = timers.remove { timer in
+      if timer.deadline <= deadline { return false }
+      // So that what it captures is released now, even if something still holds the timer.
       timer.dispose()
       return true
     }
