@@ -67,6 +67,35 @@ import Testing
     #expect(reactor.counters.dropped == 996)
   }
 
+  @Test
+  func `the policy dropOldest drops nothing that the reactor sends to itself`() throws {
+    let (isInside, mayGoOn, hasSent, mayEnd) = (Gate(), Gate(), Gate(), Gate())
+    let failures = Record<SendError>()
+    let reactor = Script(
+      on: .caller, capacity: 4, overflow: .dropOldest, failures: failures,
+      mutate: { reactor, action in
+        if action == 0 {
+          isInside.open()
+          _ = mayGoOn.wait()
+          for own in 100..<110 { reactor.send(own) }
+          hasSent.open()
+          _ = mayEnd.wait()
+        }
+        return .just(action)
+      })
+    let isDone = Threads.start { reactor.send(0) }
+    #expect(isInside.wait())
+    // The first four are in the ring, the others beside it: before and behind the reactor's own.
+    for action in 1...6 { reactor.send(action) }
+    mayGoOn.open()
+    #expect(hasSent.wait())
+    for action in 7...1000 { reactor.send(action) }
+    mayEnd.open()
+    #expect(isDone.wait())
+    #expect(reactor.currentState == [0] + Array(100..<110) + Array(997...1000))
+    #expect(failures.elements.count == 996)
+  }
+
   @Test(arguments: PlacementUnderTest.allCases)
   func `sends from inside a turn keep their order where the policy is block`(
     _ placement: PlacementUnderTest

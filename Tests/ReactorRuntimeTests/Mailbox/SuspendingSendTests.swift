@@ -1,7 +1,8 @@
 import ReactorCore
-import ReactorRuntime
 import TestSupport
 import Testing
+
+@testable import ReactorRuntime
 
 /// Sending by tasks.
 @Suite struct SuspendingSendTests {
@@ -42,6 +43,28 @@ import Testing
     try await other.value
     #expect(isDone.wait())
     #expect(Threads.yield { reactor.currentState == [0, 1, 2, 10] })
+  }
+
+  @Test
+  func `cancelling very many tasks takes a time that grows with their number only`() async throws {
+    func duration(of count: Int) async throws -> Duration {
+      let (isInside, mayGoOn) = (Gate(), Gate())
+      let (reactor, isDone) = try full(isInside, mayGoOn)
+      let tasks = (0..<count).map { action in Task { try await reactor.sendSuspending(action) } }
+      #expect(Threads.yield { reactor.runtime.mailbox.overflow.use { $0.waiters.count } == count })
+      let begin = ContinuousClock.now
+      // The last ones first: a search from the front would pass all others.
+      for task in tasks.reversed() { task.cancel() }
+      for task in tasks { await #expect(throws: SendError.cancelled) { try await task.value } }
+      let duration = ContinuousClock.now - begin
+      mayGoOn.open()
+      #expect(isDone.wait())
+      #expect(reactor.currentState == [0, 1, 2])
+      return duration
+    }
+    let few = try await duration(of: 1000)
+    let many = try await duration(of: 16_000)
+    #expect(many < few * 64 + .milliseconds(500), "1,000: \(few), 16,000: \(many)")
   }
 
   @Test
