@@ -21,6 +21,21 @@ import Testing
     return (journal, ledger)
   }
 
+  /// A thread that reads a state with one place cannot become its owner at once.
+  @Test func `An observer that comes inside of a read gets that state when the read has ended`() async throws
+  {
+    let journal = try Journal(store: store)
+    let ledger = Ledger(journal, on: .caller)
+    try await ledger.sendDurably(.deposit(account: 1, amount: 100))
+    let states = SystemMutex<[Int64]>([])
+    let subscription = ledger.withCurrentState { _ in
+      ledger.state.subscribe(onNext: { state in states.withLock { $0.append(state.total) } })
+    }
+    #expect(states.withLock { $0 } == [100])
+    subscription.dispose()
+    try Shutdown.close([journal], before: .now + .seconds(60))
+  }
+
   /// Waits until a commit has begun that contains what was sent.
   private func awaitCommit(after count: Int) async {
     while store.commitCount == count { await Task.yield() }

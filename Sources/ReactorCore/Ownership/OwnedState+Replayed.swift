@@ -43,6 +43,9 @@ extension OwnedState {
     assert(isOwner, "only the owner may change the state")
     let (owner, log) = (owner, log)
     var beginningOfCopy: Int64?
+    // Until the end: states and mutations that are destroyed here may cause other changes, which must wait.
+    owner.pointee.change = .byValue
+    defer { owner.pointee.change = .none }
     if owner.pointee.isPublished {
       let slots = slots
       let spare = Int(slots.pointee.spare)
@@ -66,7 +69,7 @@ extension OwnedState {
     }
     owner.pointee.change = .inPlace
     apply(&owner.pointee.place.state(State.self).pointee, mutation)
-    owner.pointee.change = .none
+    owner.pointee.change = .byValue
     // After the mutation, which copies the collections that it is the first to change.
     if let beginningOfCopy { log.pointee.noteCopy(since: beginningOfCopy) }
     if log.pointee.count == log.pointee.capacity { makeRoom(Mutation.self) }
@@ -80,7 +83,9 @@ extension OwnedState {
     if form != .replayed { return }
     // Otherwise the next change would keep the states that are lost now.
     slots.pointee.isAlternating = false
+    owner.pointee.change = .byValue
     ReplayLog.forgetAll(in: log)
+    owner.pointee.change = .none
   }
 
   /// How often the state was copied. With one place: how many copies ``read(thenCheck:)`` has returned to threads other than the
@@ -117,7 +122,7 @@ extension OwnedState {
     owner.pointee.isPublished = false
   }
 
-  /// Applies to the current state the mutations from a position on.
+  /// Applies to the current state the mutations from a position on. Inside of a change, which goes on.
   @inlinable
   @inline(__always)
   func replay<Mutation>(
@@ -134,7 +139,7 @@ extension OwnedState {
       apply(&place.pointee, log.pointee.entry(at: position, of: Mutation.self).pointee)
       position &+= 1
     }
-    owner.pointee.change = .none
+    owner.pointee.change = .byValue
     if count >= ReplayLog.countWorthTiming { log.pointee.noteReplay(of: count, since: beginning) }
   }
 

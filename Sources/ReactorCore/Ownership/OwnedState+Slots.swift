@@ -97,8 +97,6 @@ extension OwnedState {
     let (owner, slots) = (owner, slots)
     let (spare, place) = (slots.pointee.spare, slots.pointee.sparePlace)
     if !slots.pointee.isAlternating || !raw.isFree(slot: Int(spare)) { return false }
-    // Loaded before `write`, which destroys an earlier state: its deinitializer may change this state, and so call this
-    // function too.
     let (published, publishedPlace) = (slots.pointee.published, owner.pointee.place)
     write(place.state(State.self))
     slots.pointee.spare = published
@@ -169,7 +167,8 @@ extension OwnedState {
       slot = freeSlot()
     }
     if slot == privateSlot {
-      slots.pointee.failures &+= 1
+      // Never 0 again, which would say that nothing is deferred.
+      slots.pointee.failures = slots.pointee.failures == .max ? 128 : slots.pointee.failures + 1
       raw.noteDeferred()
       return false
     }

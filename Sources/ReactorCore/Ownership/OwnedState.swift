@@ -203,7 +203,15 @@ extension OwnedState {
     assert(isOwner, "only the owner may change the state")
     assert(form != .replayed, "a change of a replayed state needs its mutation")
     let owner = owner
-    if owner.pointee.isPublished { if hasOnePlace { beginChanges() } else { copyToSpareSlot() } }
+    if owner.pointee.isPublished {
+      if hasOnePlace {
+        beginChanges()
+      } else {
+        // The copy destroys an earlier state, which may cause another change: that must wait.
+        owner.pointee.change = .byValue
+        copyToSpareSlot()
+      }
+    }
     owner.pointee.change = .inPlace
     body(&owner.pointee.place.state(State.self).pointee)
     owner.pointee.change = .none
@@ -220,16 +228,18 @@ extension OwnedState {
     let owner = owner
     owner.pointee.change = .byValue
     var state = body(owner.pointee.place.state(State.self).pointee)
-    owner.pointee.change = .none
     if hasOnePlace {
+      owner.pointee.change = .none
       if owner.pointee.isPublished { beginChanges() }
       // The earlier state is destroyed afterwards: its deinitializers may use the reactor.
       return swap(&owner.pointee.place.state(State.self).pointee, &state)
     }
+    // Meanwhile an earlier state is destroyed, which may cause another change: that must wait.
     if !owner.pointee.isPublished || !tryMoveToSpareSlot({ $0.pointee = state }) {
       if owner.pointee.isPublished { copyToFreeSlot() }
       owner.pointee.place.state(State.self).pointee = state
     }
+    owner.pointee.change = .none
   }
 
   /// Lets other threads read the changes, if the state has one place. Otherwise they wait for the end of the turn. The

@@ -74,8 +74,8 @@ struct ReplayLog: ~Copyable {
     end &+= 1
   }
 
-  /// Removes the mutations before a position. Their deinitializers may use the reactor, but change no state: the caller is the
-  /// owner.
+  /// Removes the mutations before a position. Their deinitializers may use the reactor, but change no state: the caller has
+  /// marked it as being changed.
   @inlinable
   @inline(__always)
   static func discard<Mutation>(
@@ -86,9 +86,10 @@ struct ReplayLog: ~Copyable {
       return
     }
     while log.pointee.start < position {
-      let oldest = log.pointee.entry(at: log.pointee.start, of: Mutation.self)
+      // Out of the log before it is destroyed.
+      let oldest = log.pointee.entry(at: log.pointee.start, of: Mutation.self).move()
       log.pointee.start &+= 1
-      oldest.deinitialize(count: 1)
+      withExtendedLifetime(oldest) {}
     }
   }
 

@@ -204,6 +204,9 @@ struct Spilled<Action: Sendable>: ~Copyable, Sendable {
     if queues.isEmpty {
       queues.isCheckRequested = false
       check.withdraw()
+    } else {
+      // The owner may have withdrawn the request before it knew that anything is here.
+      check.requestAsOwner()
     }
   }
 }

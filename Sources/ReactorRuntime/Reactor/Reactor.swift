@@ -240,7 +240,7 @@ extension Reactor {
     defer { withExtendedLifetime(self) {} }
     if runtime.isStubbed { return runtime.stubState(of: self) }
     if Self.isDurable, let shown = runtime.runtimeToRead(of: self) {
-      return shown.state.read() ?? initialState
+      return shown.state.read(thenCheck: { shown.checkMailbox() }) ?? initialState
     }
     return runtime.state.read(thenCheck: { runtime.acquireAndRunOrSchedule(self) }) ?? initialState
   }
@@ -268,7 +268,7 @@ extension Reactor {
     defer { withExtendedLifetime(self) {} }
     if runtime.isStubbed { return try body(runtime.stubState(of: self)) }
     if Self.isDurable, let shown = runtime.runtimeToRead(of: self),
-      let result = try shown.state.withValue(body)
+      let result = try shown.state.withValue(body, thenCheck: { shown.checkMailbox() })
     {
       return result
     }

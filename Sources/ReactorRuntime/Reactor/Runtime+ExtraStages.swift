@@ -92,6 +92,19 @@ extension Runtime {
     }
   }
 
+  /// The same for an action that met no stage before `mutate`, which has inserted some. The owner.
+  @inlinable
+  @inline(never)
+  func deliverThroughStages<R: Reactor<Action, Mutation, State>>(
+    _ mutations: Observable<Mutation>, for action: Action, of reactor: R
+  ) {
+    // As for an action that meets stages from the beginning.
+    _ = extraStageBits.load(ordering: .acquiring)
+    pipelineReference.use { pipeline in
+      ThreadScope.leaveAll { deliver(mutations, for: action, of: reactor, pipeline) }
+    }
+  }
+
   /// Sends a mutation of `mutate` through transform(mutation), if there is one, or reduces it. Not inlined: a delivery calls
   /// it in a dozen places.
   ///

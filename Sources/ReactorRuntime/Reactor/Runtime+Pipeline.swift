@@ -44,8 +44,13 @@ extension Runtime {
     #endif
     // Publishes first, so that `currentState` returns the state on every thread when the observer gets it.
     if state.isOwner, !state.isChanging { state.publish() }
-    return state.read()
+    return state.read(thenCheck: { checkMailbox() })
   }
+
+  /// Makes sure that some thread processes what the mailbox holds, where the reactor is not known. It has a pipeline. Any thread.
+  @usableFromInline
+  @inline(never)
+  func checkMailbox() { pipelineReference.use { $0.inlets.requestSweep() } }
 
   /// Makes an owner release the observers that were disposed of, although the mailbox has refused a step that does so. Any
   /// thread.

@@ -8,7 +8,7 @@ extension Reactor {
   /// The actions of a run come one after the other, with nothing of other senders in between. Between two runs something else
   /// may come. What an action of a run makes the reactor send to itself is processed after the run: so the reactor's
   /// `reentrantCapacity` is for all of that together. If an action of a run closes the reactor, the rest of the run is processed
-  /// nevertheless.
+  /// nevertheless; with ``Closing/discard``, it is reported.
   ///
   /// If there is no room, the ``OverflowPolicy`` decides about each action by itself: with ``OverflowPolicy/fail`` or
   /// ``OverflowPolicy/dropNewest``, the actions that fit are accepted, and each of the others is reported.

@@ -17,7 +17,10 @@ extension Runtime {
       checkThreadOfAction()
     #endif
     if !passOn(action, of: R.self, { mutation in reduce(mutation, of: reactor) }) {
-      reactor.mutate(action: action).deliver(
+      let mutations = reactor.mutate(action: action)
+      // It may have subscribed to a stream of the reactor, or closed it.
+      if !extraStages.isEmpty { return deliverThroughStages(mutations, for: action, of: reactor) }
+      mutations.deliver(
         to: { mutation in reduce(mutation, of: reactor) },
         orStream: { mutations in subscribe(to: mutations, for: action, ensurePipeline(of: reactor)) })
     }
@@ -311,7 +314,10 @@ extension Runtime {
       state.prefetch()
       mailbox.ring.senderRing.prefetch()
       mailbox.ownerQueue.prefetch()
-    case .acquire: state.acquireScheduled()
+    case .acquire:
+      state.acquireScheduled()
+      // Not where the reactor was started, on any thread: turns of others on this loop may be sending to it at that moment.
+      if kindReference.use({ $0.isTurnObserving }) == true { mailbox.turnEnds.markObserved() }
     case .reschedule: state.reschedule()
     case .close: closeByLoop()
     case .leave: return tryLeaveLoop() ? 1 : 0
@@ -340,7 +346,7 @@ extension Runtime {
 final class ReactorKind: ListedObject {
   let type: any AnyObject.Type
   @usableFromInline let loopHandler: LoopHandler
-  let isTurnObserving: Bool
+  @usableFromInline let isTurnObserving: Bool
   /// Whether a reactor of this type has the default transforms, and so each of them. Relaxed: nothing else is read because of it.
   let hasDefaultTransforms = Atomic(false)
   /// Whether the reactors of this type have the default `mutate`, which sets this at its first call. Relaxed: nothing else depends on it.

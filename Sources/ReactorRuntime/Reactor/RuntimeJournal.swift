@@ -216,7 +216,9 @@ extension Runtime {
 
   /// The state that other threads see, after ``preparePipeline(of:)``. Any thread.
   package var shownState: State {
-    guard let state = state.read() else { preconditionFailure("the reactor has not started") }
+    guard let state = state.read(thenCheck: { checkMailbox() }) else {
+      preconditionFailure("the reactor has not started")
+    }
     return state
   }
 

@@ -42,6 +42,7 @@ extension Runtime {
   func bindTurnObserver(of reactor: any AnyObject & Sendable) {
     guard let observing = reactor as? any TurnObserving else { return }
     ensureExtras().turnHook = observing.makeTurnHook()
-    mailbox.turnEnds.markObserved()
+    // On a loop, its thread does so.
+    if loop == nil { mailbox.turnEnds.markObserved() }
   }
 }

@@ -1,8 +1,9 @@
 import ReactorCore
-import ReactorRuntime
 import ReactorTesting
 import TestSupport
 import Testing
+
+@testable import ReactorRuntime
 
 /// How much a reactor holds when more is sent than it processes. The loop takes one step at a time, and a turn
 /// processes one action, so the numbers are exact.
@@ -31,6 +32,35 @@ import Testing
         return .empty()
       })
     sender.send(0)
+  }
+
+  /// As if the owner were stopped between its look for what has spilled and its withdrawal of the request to check.
+  @Test func `an owner that withdraws the request too late checks again for what has spilled`() throws {
+    let mailbox = try Mailbox<Int>(capacity: 1, reentrantCapacity: 8)
+    let isFull = mailbox.ring.offer(.action(0)) == .accepted
+    #expect(isFull)
+    let made = mailbox.ensureOverflow()
+    let overflow = try #require(made)
+    var outcomes = [
+      overflow.spilled.keep(.action(1), beside: mailbox.ring, limit: 8, mailbox.ownerCheck)
+    ]
+    for action in 2...4 {
+      outcomes.append(
+        overflow.spilled.keepDroppingOldest(
+          action, beside: mailbox.ring, mailbox.ownerCheck, drop: { _ in }))
+    }
+    #expect(outcomes == [.kept, .kept, .kept, .kept])
+    mailbox.ownerCheck.withdraw()
+    let isTaken = overflow.spilled.tryTakeOver(to: mailbox.ownerQueue, mailbox.ring, mailbox.ownerCheck)
+    #expect(isTaken)
+    // Action 4 is still there.
+    let mustCheck = mailbox.mustCheck
+    #expect(mustCheck)
+    let removed = mailbox.removeAll()
+    #expect(removed.count == 3)
+    let mustCheckAfterwards = mailbox.mustCheck
+    #expect(!mustCheckAfterwards)
+    mailbox.free()
   }
 
   @Test

@@ -3,8 +3,43 @@ import ReactorRuntime
 import TestSupport
 import Testing
 
-/// Tests of the observers of `action`.
+/// Tests of the observers of `action`, and of streams that are used inside of `mutate`.
 @Suite struct ActionStreamTests {
+  @Test(arguments: PlacementUnderTest.allCases, [false, true])
+  func `an observer of state that comes inside of mutate gets the states of that action`(
+    _ placement: PlacementUnderTest, byStream: Bool
+  ) throws {
+    let stage = try Stage(placement)
+    let log = Record<[Int]>()
+    let reactor = Script(
+      on: stage.placement,
+      mutate: { reactor, action in
+        if action == 1 { reactor.state.subscribe(onNext: { log.append($0) }) }
+        return .of(10 * action, 100 * action)
+      })
+    for action in 1...2 { if byStream { reactor.action.onNext(action) } else { reactor.send(action) } }
+    #expect(stage.finish())
+    #expect(log.elements == [[], [10], [10, 100], [10, 100, 20], [10, 100, 20, 200]])
+  }
+
+  @Test(arguments: PlacementUnderTest.allCases, [false, true])
+  func `a reactor that discards inside of mutate reduces nothing of what that returns`(
+    _ placement: PlacementUnderTest, byStream: Bool
+  ) throws {
+    let stage = try Stage(placement)
+    let failures = Record<String>()
+    let reactor = Script(
+      on: stage.placement, onFailure: { failures.append("\($0.cause)") },
+      mutate: { reactor, action in
+        reactor.close(.discard)
+        return .of(10, 20)
+      })
+    if byStream { reactor.action.onNext(1) } else { reactor.send(1) }
+    #expect(stage.finish())
+    #expect(reactor.currentState == [])
+    #expect(failures.elements.count == 2, "\(failures.elements)")
+  }
+
   @Test(arguments: PlacementUnderTest.allCases)
   func `14a. A stream that subscribes to action inside mutate gets every later action, before its mutate`(
     _ placement: PlacementUnderTest

@@ -68,6 +68,25 @@ import Testing
     }
   }
 
+  /// An owner counts how often in a row it had to defer, in few bits.
+  @Test func `nothing is deferred any more after readers have held every slot for very long`() throws {
+    try Self.with(.caller) { reactor in
+      let before = reactor.runtime.counters.deferredStates
+      send(snapshotSlotCount, inside: reactor) {
+        while reactor.runtime.counters.deferredStates < before + 256 {
+          reactor.send(reactor.runtime.counters.processed)
+        }
+      }
+      // Publishes the state.
+      _ = reactor.currentState
+      reactor.send(-1)
+      #expect(reactor.currentState.last == -1)
+      let pin = reactor.runtime.state.raw.pinUnkept()
+      let isDeferred = reactor.runtime.state.raw.unpin(pin)
+      #expect(!isDeferred)
+    }
+  }
+
   @Test(arguments: Place.allCases)
   func `one reader that leaves is enough to show a deferred state`(_ place: Place) throws {
     try Self.with(place) { reactor in

@@ -31,6 +31,49 @@ import Testing
     #expect(reactor.counters.copiedStates == 1)
   }
 
+  /// The log of the mutations destroys them in the middle of a change.
+  @Test func `a mutation may cause another one when it is destroyed`() {
+    struct Mutation: Sendable {
+      var number: Int
+      var atEnd: TurnOfEnd?
+    }
+    final class TurnOfEnd: Sendable {
+      let body: @Sendable () -> Void
+      init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+      deinit { body() }
+    }
+    final class Reacting: Reactor {
+      let initialState: [Int] = []
+      let runtime = Runtime<Int, Mutation, [Int]>(on: .caller, snapshots: .replayed)
+      private let caused = PublishSubject<Mutation>()
+      func mutate(action: Int) -> Observable<Mutation> {
+        if action == 0 { return caused.asObservable() }
+        let caused = caused
+        let atEnd = TurnOfEnd { caused.onNext(Mutation(number: -action)) }
+        return .just(Mutation(number: action, atEnd: atEnd))
+      }
+      func reduce(into state: inout [Int], mutation: Mutation) { state.append(mutation.number) }
+    }
+    let reactor = Reacting()
+    reactor.send(0)
+    for round in 0..<20 { reactor.send(contentsOf: (1...16).map { round * 16 + $0 }) }
+    // Three states, so that the log must keep more.
+    reactor.withCurrentState { _ in
+      for action in 321...640 { reactor.send(action) }
+      reactor.withCurrentState { _ in for action in 641...960 { reactor.send(action) } }
+    }
+    for action in 961...1000 { reactor.send(action) }
+    let state = reactor.currentState
+    #expect(state.filter { $0 > 0 } == Array(1...1000))
+    // After the turn in whose change they were caused.
+    #expect(Array(state.prefix(32)) == Array(1...32))
+    #expect(Set(state[32..<48]) == Set((1...16).map { -$0 }))
+    // The other mutations are still in the log.
+    let caused = state.filter { $0 < 0 }
+    #expect(caused.count >= 300)
+    #expect(Set(caused).count == caused.count)
+  }
+
   @Test
   func `a collection of a million elements is changed in place`() {
     final class Large: Reactor {
