@@ -168,9 +168,22 @@ static inline void rr_ring_publish_flagged(rr_ring *ring, uint64_t cursor, uint6
   rr_ring_publish_word(ring, cursor, count | flag);
 }
 
+/* How many slots ahead of what it publishes a producer requests the lines. */
+#define RR_RING_AHEAD 16
+
+/* Requests the lines of a later slot. The consumer has read them a lap ago, so the stores of the
+ * thread that publishes there would wait for them; and the next claim, a read-modify-write, waits
+ * for all earlier stores. */
+static inline void rr_ring_prefetch(const rr_ring *ring, uint64_t cursor) {
+  rr_prefetch_to_store(rr_ring_word(ring, cursor));
+  rr_prefetch_to_store(rr_ring_payload(ring, cursor));
+}
+
 /* Publishes a claim whose payloads are all written. Called once, by the producer that claimed.
  * Wait-free. */
 static inline void rr_ring_publish(rr_ring *ring, uint64_t cursor, uint64_t count) {
+  /* Not afterwards: the consumer of the last item may free the ring. */
+  rr_ring_prefetch(ring, cursor + count + RR_RING_AHEAD);
   rr_ring_publish_flagged(ring, cursor, count, 0);
 }
 
