@@ -81,7 +81,7 @@ public final class ObservedReactor<R: Reactor>: Sendable where R.State: Observab
   func read<Value>(_ keyPath: KeyPath<R.State, Value>) -> Value {
     if !R.State._$announcesProperties { registrar.access(self, keyPath: \.state) }
     let state = readShown()
-    // A property that is not stored by the macro, such as a pulse, notes no read itself.
+    // A property that is not stored by the macro, such as a pulse, notes no read itself; nor does a computed one of its pulses.
     state._$access(keyPath)
     return state[keyPath: keyPath]
   }
@@ -144,7 +144,7 @@ public final class ObservedReactor<R: Reactor>: Sendable where R.State: Observab
       }
       guard let runs else { continue }
       let announce: ObservingRun.Call = { [new, registrar, old = old.state] in
-        new._$announce(changesFrom: old)
+        _ = new._$announce(changesFrom: old)
         registrar.withMutation(of: self, keyPath: \.state) {}
       }
       // First, so that a run that ends meanwhile has either kept it, or begun to observe before it is made.

@@ -31,6 +31,18 @@ public struct ObservableStateRegistrar: Sendable {
     readers.access(subject, keyPath)
   }
 
+  /// Whether two key paths lead to the same property.
+  ///
+  /// - Parameters:
+  ///   - one: The one.
+  ///   - other: The other.
+  @inlinable
+  public static func _$isSame<Subject>(_ one: PartialKeyPath<Subject>, _ other: PartialKeyPath<Subject>)
+    -> Bool
+  {
+    one == other
+  }
+
   /// Announces that a property is about to change.
   ///
   /// - Parameters:
