@@ -1,4 +1,5 @@
 import Observation
+import ReactorCore
 import ReactorRuntime
 import Synchronization
 
@@ -9,7 +10,7 @@ import Synchronization
 /// it began with, such as `currentState`, are not observed.
 ///
 /// Any thread may read a state; a change needs exclusive access to it, as with any value. Observers are called on the thread
-/// that makes the change.
+/// that makes the change; but not inside of `reduce` of a reactor whose `state` has observers.
 public struct ObservableStateRegistrar: Sendable {
   @usableFromInline var id = ObservableStateID()
   @usableFromInline private(set) var readers: StateReaders
@@ -201,6 +202,12 @@ final class StateReaders: Sendable {
   @inlinable
   func nextVersion() -> UInt64 { lastVersion.wrappingAdd(1, ordering: .relaxed).newValue }
 
+  /// Whether a change must be announced at once.
+  ///
+  /// Not inside of `reduce`: what changes there is announced by the property that contains it, when that is shown. The elements of a
+  /// collection share their readers with those that are shown.
   @inlinable
-  var mustAnnounce: Bool { wasRead.load(ordering: .relaxed) && !isShownElsewhere.load(ordering: .relaxed) }
+  var mustAnnounce: Bool {
+    wasRead.load(ordering: .relaxed) && !isShownElsewhere.load(ordering: .relaxed) && !TurnMark.isReducing
+  }
 }
