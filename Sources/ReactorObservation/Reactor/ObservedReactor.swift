@@ -100,7 +100,8 @@ public final class ObservedReactor<R: Reactor>: Sendable where R.State: Observab
 
   private func forget(_ run: ObservingRun) { shown.withLock { $0.runs.removeAll { $0 === run } } }
 
-  /// Called by the owner of the reactor with the first state of a turn, or at the subscription.
+  /// Called by the owner of the reactor with the first state of a turn, or at the subscription; or when the action of a binding was
+  /// processed or refused.
   @usableFromInline
   func showAfterTurn(of thread: UInt) {
     TurnEndAction { [weak self, delivery] in
@@ -159,8 +160,8 @@ extension ObservedReactor: Observation.Observable {}
 
 extension ObservedReactor where R.Action: BindableAction, R.Action.State == R.State {
   /// A property of the newest state that is shown. Setting it shows the new value at once, and sends
-  /// ``BindableAction/binding(_:)``. If the reactor makes another value of it, that is shown after its turn. Any thread; usually
-  /// that of the loop.
+  /// ``BindableAction/binding(_:)``. If the reactor makes another value of it, that is shown after its turn; if it reduces nothing,
+  /// the value before. Any thread; usually that of the loop.
   ///
   /// - Parameter keyPath: The property.
   public subscript<Value: Sendable>(dynamicMember keyPath: WritableKeyPath<R.State, Value> & Sendable)
@@ -175,7 +176,11 @@ extension ObservedReactor where R.Action: BindableAction, R.Action.State == R.St
         new[keyPath: keyPath] = newValue
         return new
       }
-      send(.binding(.set(keyPath, newValue)))
+      // Also if nothing is reduced, since the value that is shown is not the reactor's.
+      reactor.send(.binding(.set(keyPath, newValue))) { [weak self, delivery] in
+        let thread = Delivery.currentThread
+        if delivery.tryBegin(on: thread) { self?.showAfterTurn(of: thread) }
+      }
     }
   }
 }
