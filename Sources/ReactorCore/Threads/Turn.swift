@@ -94,6 +94,14 @@ public enum TurnMark {
   @inline(__always)
   public static func endReduce() { rr_thread_set_turn_mark(rr_thread_get_turn_mark() & ~reducing) }
 
+  /// Calls `body`, which computes such a state outside of `reduce`. This is no turn.
+  public static func whileReducing(_ body: () -> Void) {
+    let outer = rr_thread_get_turn_mark()
+    rr_thread_set_turn_mark(outer | reducing)
+    body()
+    rr_thread_set_turn_mark(outer)
+  }
+
   /// Whether the calling thread computes a state that observers get afterwards. A turn of another reactor inside of that does not
   /// count, nor does what runs at the end of a turn.
   @inlinable

@@ -168,19 +168,58 @@ extension ObservedReactor where R.Action: BindableAction, R.Action.State == R.St
     -> Value
   {
     get { read(keyPath) }
-    set {
-      show { old in
-        var new = old
-        // So that the change announces nothing yet: the differences are announced when the state is shown.
-        new._$adopt(from: nil)
-        new[keyPath: keyPath] = newValue
-        return new
-      }
-      // Also if nothing is reduced, since the value that is shown is not the reactor's.
-      reactor.send(.binding(.set(keyPath, newValue))) { [weak self, delivery] in
-        let thread = Delivery.currentThread
-        if delivery.tryBegin(on: thread) { self?.showAfterTurn(of: thread) }
-      }
+    set { showAndSend(newValue, for: keyPath) }
+  }
+
+  /// A state inside of the newest state that is shown. Setting a property of it, as in `observed.profile.name = "Ada"`, sets the
+  /// state, which is announced when it is shown. Any thread; usually that of the loop.
+  ///
+  /// - Parameter keyPath: The property that contains it.
+  public subscript<Value: ObservableState & Sendable>(
+    dynamicMember keyPath: WritableKeyPath<R.State, Value> & Sendable
+  ) -> Value {
+    get { read(keyPath) }
+    set { showAndSend(newValue, for: keyPath) }
+    _modify {
+      var value = read(keyPath)
+      // So that the change in place announces nothing to the readers of what is shown.
+      value._$adopt(from: nil)
+      defer { showAndSend(value, for: keyPath) }
+      yield &value
+    }
+  }
+
+  /// The same of an optional state.
+  ///
+  /// - Parameter keyPath: The property that contains it.
+  public subscript<Value: ObservableState & Sendable>(
+    dynamicMember keyPath: WritableKeyPath<R.State, Value?> & Sendable
+  ) -> Value? {
+    get { read(keyPath) }
+    set { showAndSend(newValue, for: keyPath) }
+    _modify {
+      var value = read(keyPath)
+      value?._$adopt(from: nil)
+      defer { showAndSend(value, for: keyPath) }
+      yield &value
+    }
+  }
+
+  private func showAndSend<Value: Sendable>(
+    _ value: Value, for keyPath: WritableKeyPath<R.State, Value> & Sendable
+  ) {
+    show { old in
+      var new = old
+      // So that its changes have other numbers than those that the reactor makes meanwhile, and announce nothing yet: the
+      // differences are announced when the state is shown.
+      new._$adopt(from: nil)
+      TurnMark.whileReducing { new[keyPath: keyPath] = value }
+      return new
+    }
+    // Also if nothing is reduced, since the value that is shown is not the reactor's.
+    reactor.send(.binding(.set(keyPath, value))) { [weak self, delivery] in
+      let thread = Delivery.currentThread
+      if delivery.tryBegin(on: thread) { self?.showAfterTurn(of: thread) }
     }
   }
 }
