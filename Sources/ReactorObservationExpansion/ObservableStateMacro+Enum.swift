@@ -74,8 +74,12 @@
           "\(access)mutating func _$adopt(from old: Self?)",
           switching("self", adoptions(carrying), isComplete: all)),
         function(
-          "\(access)func _$announce(changesFrom old: Self)",
-          switching("(self, old)", announcements(carrying), isComplete: all && cases.count == 1)),
+          "\(access)func _$announce(changesFrom old: Self) -> Bool",
+          carrying.isEmpty
+            ? ["false"]
+            : ["var _$hasPulse = false"]
+              + switching("(self, old)", announcements(carrying), isComplete: all && cases.count == 1)
+              + ["return _$hasPulse"]),
       ]
     }
 
@@ -100,7 +104,9 @@
 
     private static func announcements(_ cases: [StateCase]) -> [String] {
       cases.map { one in
-        let calls = one.labels.indices.map { "    ReactorObservation._$announce(new\($0), from: old\($0))" }
+        let calls = one.labels.indices.map {
+          "    ReactorObservation._$announce(new\($0), from: old\($0), noting: &_$hasPulse)"
+        }
         return (["case (\(one.pattern("let ", "new")), \(one.pattern("let ", "old"))):"] + calls)
           .joined(separator: "\n")
       }

@@ -39,15 +39,7 @@
     private static func members(
       of declaration: StructDeclSyntax, _ access: String, in context: some MacroExpansionContext
     ) -> [DeclSyntax] {
-      var (adoptions, announcements) = collectStatements(of: declaration.memberBlock.members, in: context)
-      if announcements.contains(where: { $0.contains("_$changes") }) {
-        // Where none of the conditions holds, nothing else uses them, and the compiler would warn.
-        let isUsed = announcements.contains { $0.hasPrefix("#") } ? ["_ = _$changes"] : []
-        announcements =
-          [
-            "let _$changes = ReactorObservation.ObservableStateChanges(_$observationRegistrar, from: old._$observationRegistrar)"
-          ] + isUsed + announcements
-      }
+      let statements = collectStatements(of: declaration.memberBlock.members, in: context)
       return [
         "\(raw: access)var _$observationRegistrar = ReactorObservation.ObservableStateRegistrar()",
         """
@@ -65,79 +57,39 @@
           _$observationRegistrar._$willModify()
         }
         """,
-        """
-        \(raw: access)func _$access<Member>(_ keyPath: KeyPath<Self, Member>) {
-          _$observationRegistrar.access(self, keyPath: keyPath)
-        }
-        """,
+        function("\(access)func _$access<Member>(_ keyPath: KeyPath<Self, Member>)", statements.accessBody),
         function(
           "\(access)mutating func _$adopt(from old: Self?)",
-          ["_$observationRegistrar._$adopt(from: old?._$observationRegistrar)"] + adoptions),
-        function("\(access)func _$announce(changesFrom old: Self)", announcements),
+          ["_$observationRegistrar._$adopt(from: old?._$observationRegistrar)"] + statements.adoptions),
+        function("\(access)func _$announce(changesFrom old: Self) -> Bool", statements.announcementBody),
       ]
     }
 
-    /// Returns the statements that adopt the readers of the properties, and those that announce their changes. A condition that is
-    /// compiled around properties is repeated around their statements.
+    /// Returns the statements for the properties. A condition that is compiled around properties is repeated around their
+    /// statements.
     private static func collectStatements(
       of members: MemberBlockItemListSyntax, in context: some MacroExpansionContext
-    ) -> (adoptions: [String], announcements: [String]) {
-      var (adoptions, announcements): ([String], [String]) = ([], [])
+    ) -> PropertyStatements {
+      var statements = PropertyStatements()
       for member in members {
         if let condition = member.decl.as(IfConfigDeclSyntax.self) {
           for clause in condition.clauses {
             let head = [clause.poundKeyword.text, clause.condition?.trimmedDescription].compactMap(\.self)
               .joined(separator: " ")
-            var inner: (adoptions: [String], announcements: [String]) = ([], [])
+            statements.append(directive: head)
             if case .decls(let members)? = clause.elements {
-              inner = collectStatements(of: members, in: context)
+              statements.append(collectStatements(of: members, in: context))
             }
-            adoptions += [head] + inner.adoptions
-            announcements += [head] + inner.announcements
           }
-          adoptions.append("#endif")
-          announcements.append("#endif")
+          statements.append(directive: "#endif")
         } else if let property = member.decl.as(VariableDeclSyntax.self) {
-          let statements = makeStatements(for: property, in: context)
-          adoptions += statements.adoptions
-          announcements += statements.announcements
+          if case .refused(let diagnostic) = property.observationKind {
+            context.diagnose(diagnostic, property: property)
+          }
+          statements.append(PropertyStatements(for: property))
         }
       }
-      return (adoptions, announcements)
-    }
-
-    private static func makeStatements(
-      for property: VariableDeclSyntax, in context: some MacroExpansionContext
-    ) -> (adoptions: [String], announcements: [String]) {
-      switch property.observationKind {
-      case .tracked(let property):
-        let storage = property.storage
-        return (
-          ["ReactorObservation._$adopt(&\(storage).value, from: old?.\(storage).value)"],
-          [
-            """
-            ReactorObservation._$announce(\(storage).value, from: old.\(storage).value)
-              if _$changes.contains(\(storage).version, old.\(storage).version), !ReactorObservation._$isSame(\(storage).value, old.\(storage).value) {
-                _$observationRegistrar._$announce(self, keyPath: \\Self.\(property.name))
-              }
-            """
-          ]
-        )
-      case .pulse(let name):
-        return (
-          [],
-          [
-            """
-            if _$changes.contains(_\(name), old._\(name)) {
-                _$observationRegistrar._$announce(self, keyPath: \\Self.\(name))
-              }
-            """
-          ]
-        )
-      case .refused(let diagnostic): context.diagnose(diagnostic, property: property)
-      case .untouched: break
-      }
-      return ([], [])
+      return statements
     }
 
     /// Returns the modifier for what a public protocol requires, which must be as visible as the type itself.

@@ -38,6 +38,20 @@
       return .tracked(TrackedProperty(name: name, storage: "_" + name.withoutBackquotes))
     }
 
+    /// The names of the properties that are stored in a value, as far as they are known to have key paths. A getter that is
+    /// `mutating`, such as that of a `lazy` property or of some wrappers, has none, and one that belongs to an actor may not.
+    var namesInKeyPaths: [String] {
+      switch observationKind {
+      case .tracked(let property): return [property.name]
+      case .pulse(let name): return [name]
+      case .refused: return []
+      case .untouched:
+        let isPlain =
+          attributeNames.allSatisfy { $0.isOrEnds(with: ignoredName) } && unsupportedModifier == nil
+        return isOfType || !isPlain ? [] : bindings.filter { !$0.isComputed }.compactMap(\.name)
+      }
+    }
+
     /// Whether it belongs to the type, not to a value.
     private var isOfType: Bool {
       modifiers.contains { $0.name.tokenKind == .keyword(.static) || $0.name.tokenKind == .keyword(.class) }
@@ -59,7 +73,7 @@
     }
 
     func hasAttribute(_ name: String) -> Bool {
-      attributeNames.contains { $0 == name || $0.hasSuffix("." + name) }
+      attributeNames.contains { $0.isOrEnds(with: name) }
     }
 
     private var attributeNames: [String] {
@@ -92,6 +106,9 @@
 
   extension String {
     var withoutBackquotes: String { filter { $0 != "`" } }
+
+    /// Whether it is that name, or one in a module or type that ends with it.
+    fileprivate func isOrEnds(with name: String) -> Bool { self == name || hasSuffix("." + name) }
   }
 
   let ignoredName = "ObservableStateIgnored"

@@ -34,8 +34,8 @@ static inline bool rr_thread_stack_is_low(void) {
 }
 
 /* What the calling thread is inside of: the address of what its innermost turn keeps, with the
- * lowest bit for a job or a read; 0 if it is inside of nothing. Initial-exec: one load or store,
- * without a call. */
+ * lowest bit for a job or a read, and two more that TurnMark documents; 0 if it is inside of
+ * nothing. Initial-exec: one load or store, without a call. */
 extern _Thread_local uintptr_t rr_thread_turn_mark __attribute__((tls_model("initial-exec")));
 
 static inline uintptr_t rr_thread_get_turn_mark(void) { return rr_thread_turn_mark; }

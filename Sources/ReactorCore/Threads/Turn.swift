@@ -48,18 +48,19 @@ public enum TurnMark {
 
   /// Whether the calling thread is inside of a turn or job.
   @inlinable
-  public static var isSet: Bool { rr_thread_get_turn_mark() & ~discarding != 0 }
+  public static var isSet: Bool { rr_thread_get_turn_mark() & ~(discarding | reducing) != 0 }
 
   /// What the innermost turn of the calling thread keeps for its end; nil outside of turns.
   @inlinable
   static var innermost: TurnEnds? {
-    let word = rr_thread_get_turn_mark() & ~(job | discarding)
+    let word = rr_thread_get_turn_mark() & ~(job | discarding | reducing)
     return UnsafeMutablePointer(bitPattern: word).map { TurnEnds($0) }
   }
 
   // The low bits of the word, which are free in an address.
   @inlinable static var job: UInt { 1 }
   @inlinable static var discarding: UInt { 2 }
+  @inlinable static var reducing: UInt { 4 }
 
   // MARK: Discarding
 
@@ -79,6 +80,33 @@ public enum TurnMark {
   /// Whether the calling thread destroys something because its reactor is closed or gone. A turn of another reactor inside
   /// of that does not count.
   public static var isDiscarding: Bool { rr_thread_get_turn_mark() & discarding != 0 }
+
+  // MARK: Reducing
+
+  /// Marks that the innermost turn of the calling thread, which has not done so, begins to compute a state that observers get
+  /// afterwards.
+  @inlinable
+  @inline(__always)
+  public static func beginReduce() { rr_thread_set_turn_mark(rr_thread_get_turn_mark() | reducing) }
+
+  /// Marks the end of that.
+  @inlinable
+  @inline(__always)
+  public static func endReduce() { rr_thread_set_turn_mark(rr_thread_get_turn_mark() & ~reducing) }
+
+  /// Calls `body`, which computes such a state outside of `reduce`. This is no turn.
+  public static func whileReducing(_ body: () -> Void) {
+    let outer = rr_thread_get_turn_mark()
+    rr_thread_set_turn_mark(outer | reducing)
+    body()
+    rr_thread_set_turn_mark(outer)
+  }
+
+  /// Whether the calling thread computes a state that observers get afterwards. A turn of another reactor inside of that does not
+  /// count, nor does what runs at the end of a turn.
+  @inlinable
+  @inline(__always)
+  public static var isReducing: Bool { rr_thread_get_turn_mark() & reducing != 0 }
 }
 
 /// What an owner keeps for the end of its turn, and for later turns of its own: a list of ``TurnEnd``, and how many

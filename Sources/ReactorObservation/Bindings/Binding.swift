@@ -1,3 +1,5 @@
+import ReactorCore
+
 /// A value that is read and set by closures: what a control of a user interface, a form or a console needs to show a property
 /// of a state and to change it.
 ///
@@ -13,6 +15,9 @@
 public struct Binding<Value>: Sendable {
   private let get: @Sendable () -> Value
   private let set: @Sendable (Value) -> Void
+  /// Whether an ``ObservedReactor`` shows the value, and announces then what differs. Otherwise only a change of a copy of a state
+  /// can announce it.
+  private let isShownByReactor: Bool
 
   /// Creates a binding.
   ///
@@ -20,8 +25,15 @@ public struct Binding<Value>: Sendable {
   ///   - get: Returns the value. Called on the thread that reads.
   ///   - set: Sets it. Called on the thread that sets.
   public init(get: @escaping @Sendable () -> Value, set: @escaping @Sendable (Value) -> Void) {
+    self.init(get: get, set: set, isShownByReactor: false)
+  }
+
+  init(
+    get: @escaping @Sendable () -> Value, set: @escaping @Sendable (Value) -> Void, isShownByReactor: Bool
+  ) {
     self.get = get
     self.set = set
+    self.isShownByReactor = isShownByReactor
   }
 
   /// Returns a binding whose value never changes: setting it does nothing.
@@ -50,13 +62,47 @@ public struct Binding<Value>: Sendable {
   /// - Parameter keyPath: The part.
   public subscript<Part>(
     dynamicMember keyPath: WritableKeyPath<Value, Part> & Sendable
+  ) -> Binding<Part> { part(keyPath) { _ in } }
+
+  /// - Parameter prepare: Called with a copy of a value that a reactor shows, before the part of that is replaced.
+  private func part<Part>(
+    _ keyPath: WritableKeyPath<Value, Part> & Sendable, _ prepare: @escaping @Sendable (inout Value) -> Void
   ) -> Binding<Part> {
     Binding<Part>(
       get: { self.get()[keyPath: keyPath] },
       set: { part in
         var value = self.get()
-        value[keyPath: keyPath] = part
+        if isShownByReactor {
+          prepare(&value)
+          // An observer that is told now would read the old value.
+          TurnMark.whileReducing { value[keyPath: keyPath] = part }
+        } else {
+          value[keyPath: keyPath] = part
+        }
         self.set(value)
-      })
+      },
+      isShownByReactor: isShownByReactor)
   }
+}
+
+// A copy of a state that is shown has the readers of that. It gets readers of its own, because it becomes the reactor's: what the
+// reactor does to it later is announced by the state that is shown then.
+
+extension Binding where Value: ObservableState & SendableMetatype {
+  /// A binding to a property of a state. Setting it sets the whole state, with the property replaced; that is announced when the
+  /// state is shown.
+  ///
+  /// - Parameter keyPath: The property.
+  public subscript<Part>(
+    dynamicMember keyPath: WritableKeyPath<Value, Part> & Sendable
+  ) -> Binding<Part> { part(keyPath) { $0._$adopt(from: nil) } }
+}
+
+extension Binding {
+  /// A binding to a part of an optional state, as that of a state.
+  ///
+  /// - Parameter keyPath: The part.
+  public subscript<State: ObservableState & SendableMetatype, Part>(
+    dynamicMember keyPath: WritableKeyPath<Value, Part> & Sendable
+  ) -> Binding<Part> where Value == State? { part(keyPath) { $0?._$adopt(from: nil) } }
 }

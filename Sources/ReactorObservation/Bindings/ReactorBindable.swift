@@ -44,7 +44,8 @@ extension ReactorBindable where R.Action: BindableAction, R.Action.State == R.St
   ) -> Binding<Value> {
     let observed = wrappedValue
     return Binding(
-      get: { observed[dynamicMember: keyPath] }, set: { observed[dynamicMember: keyPath] = $0 })
+      get: { observed[dynamicMember: keyPath] }, set: { observed[dynamicMember: keyPath] = $0 },
+      isShownByReactor: true)
   }
 }
 
@@ -58,7 +59,7 @@ extension ObservedReactor {
   public func binding<Value>(
     get keyPath: KeyPath<R.State, Value> & Sendable, send action: @escaping @Sendable (Value) -> R.Action
   ) -> Binding<Value> {
-    Binding(get: { self.read(keyPath) }, set: { self.send(action($0)) })
+    Binding(get: { self.read(keyPath) }, set: { self.send(action($0)) }, isShownByReactor: true)
   }
 
   /// Returns a binding that sends the same action whenever it is set. Any thread.
@@ -69,6 +70,6 @@ extension ObservedReactor {
   public func binding<Value>(
     get keyPath: KeyPath<R.State, Value> & Sendable, send action: R.Action
   ) -> Binding<Value> {
-    Binding(get: { self.read(keyPath) }, set: { _ in self.send(action) })
+    Binding(get: { self.read(keyPath) }, set: { _ in self.send(action) }, isShownByReactor: true)
   }
 }

@@ -81,7 +81,7 @@ public final class ObservedReactor<R: Reactor>: Sendable where R.State: Observab
   func read<Value>(_ keyPath: KeyPath<R.State, Value>) -> Value {
     if !R.State._$announcesProperties { registrar.access(self, keyPath: \.state) }
     let state = readShown()
-    // A property that is not stored by the macro, such as a pulse, notes no read itself.
+    // A property that is not stored by the macro, such as a pulse, notes no read itself; nor does a computed one of its pulses.
     state._$access(keyPath)
     return state[keyPath: keyPath]
   }
@@ -100,7 +100,8 @@ public final class ObservedReactor<R: Reactor>: Sendable where R.State: Observab
 
   private func forget(_ run: ObservingRun) { shown.withLock { $0.runs.removeAll { $0 === run } } }
 
-  /// Called by the owner of the reactor with the first state of a turn, or at the subscription.
+  /// Called by the owner of the reactor with the first state of a turn, or at the subscription; or when the action of a binding was
+  /// processed or refused.
   @usableFromInline
   func showAfterTurn(of thread: UInt) {
     TurnEndAction { [weak self, delivery] in
@@ -144,7 +145,7 @@ public final class ObservedReactor<R: Reactor>: Sendable where R.State: Observab
       }
       guard let runs else { continue }
       let announce: ObservingRun.Call = { [new, registrar, old = old.state] in
-        new._$announce(changesFrom: old)
+        _ = new._$announce(changesFrom: old)
         registrar.withMutation(of: self, keyPath: \.state) {}
       }
       // First, so that a run that ends meanwhile has either kept it, or begun to observe before it is made.
@@ -159,23 +160,66 @@ extension ObservedReactor: Observation.Observable {}
 
 extension ObservedReactor where R.Action: BindableAction, R.Action.State == R.State {
   /// A property of the newest state that is shown. Setting it shows the new value at once, and sends
-  /// ``BindableAction/binding(_:)``. If the reactor makes another value of it, that is shown after its turn. Any thread; usually
-  /// that of the loop.
+  /// ``BindableAction/binding(_:)``. If the reactor makes another value of it, that is shown after its turn; if it reduces nothing,
+  /// the value before. Any thread; usually that of the loop.
   ///
   /// - Parameter keyPath: The property.
   public subscript<Value: Sendable>(dynamicMember keyPath: WritableKeyPath<R.State, Value> & Sendable)
     -> Value
   {
     get { read(keyPath) }
-    set {
-      show { old in
-        var new = old
-        // So that the change announces nothing yet: the differences are announced when the state is shown.
-        new._$adopt(from: nil)
-        new[keyPath: keyPath] = newValue
-        return new
-      }
-      send(.binding(.set(keyPath, newValue)))
+    set { showAndSend(newValue, for: keyPath) }
+  }
+
+  /// A state inside of the newest state that is shown. Setting a property of it, as in `observed.profile.name = "Ada"`, sets the
+  /// state, which is announced when it is shown. Any thread; usually that of the loop.
+  ///
+  /// - Parameter keyPath: The property that contains it.
+  public subscript<Value: ObservableState & Sendable>(
+    dynamicMember keyPath: WritableKeyPath<R.State, Value> & Sendable
+  ) -> Value {
+    get { read(keyPath) }
+    set { showAndSend(newValue, for: keyPath) }
+    _modify {
+      var value = read(keyPath)
+      // So that the change in place announces nothing to the readers of what is shown.
+      value._$adopt(from: nil)
+      defer { showAndSend(value, for: keyPath) }
+      yield &value
+    }
+  }
+
+  /// The same of an optional state.
+  ///
+  /// - Parameter keyPath: The property that contains it.
+  public subscript<Value: ObservableState & Sendable>(
+    dynamicMember keyPath: WritableKeyPath<R.State, Value?> & Sendable
+  ) -> Value? {
+    get { read(keyPath) }
+    set { showAndSend(newValue, for: keyPath) }
+    _modify {
+      var value = read(keyPath)
+      value?._$adopt(from: nil)
+      defer { showAndSend(value, for: keyPath) }
+      yield &value
+    }
+  }
+
+  private func showAndSend<Value: Sendable>(
+    _ value: Value, for keyPath: WritableKeyPath<R.State, Value> & Sendable
+  ) {
+    show { old in
+      var new = old
+      // So that its changes have other numbers than those that the reactor makes meanwhile, and announce nothing yet: the
+      // differences are announced when the state is shown.
+      new._$adopt(from: nil)
+      TurnMark.whileReducing { new[keyPath: keyPath] = value }
+      return new
+    }
+    // Also if nothing is reduced, since the value that is shown is not the reactor's.
+    reactor.send(.binding(.set(keyPath, value))) { [weak self, delivery] in
+      let thread = Delivery.currentThread
+      if delivery.tryBegin(on: thread) { self?.showAfterTurn(of: thread) }
     }
   }
 }

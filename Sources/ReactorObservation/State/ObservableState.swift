@@ -32,7 +32,9 @@ public protocol ObservableState {
   /// Announces the properties that differ from `old`, which this state has adopted the readers of.
   ///
   /// - Parameter old: The state that this one has replaced.
-  func _$announce(changesFrom old: Self)
+  /// - Returns: Whether a pulse of this state, or of a state inside of it, was assigned. That changes no identity, so the property
+  ///   that contains this state must be announced although it is the same.
+  func _$announce(changesFrom old: Self) -> Bool
 }
 
 // What a type that conforms without the macro gets: each state is a new one.
@@ -42,7 +44,7 @@ extension ObservableState {
   public mutating func _$willModify() {}
   public func _$access<Member>(_ keyPath: KeyPath<Self, Member>) {}
   public mutating func _$adopt(from old: Self?) {}
-  public func _$announce(changesFrom old: Self) {}
+  public func _$announce(changesFrom old: Self) -> Bool { false }
 }
 
 // MARK: - Calls for values whose type may be a state
@@ -87,18 +89,32 @@ public func _$adopt<State: ObservableState>(_ state: inout State?, from old: Sta
 public func _$adopt<Value>(_ value: inout Value, from old: Value?) {}
 
 /// Announces what differs between two states.
+///
+/// - Returns: Whether a pulse was assigned, which is also noted in `hasPulse`.
 @inlinable
-public func _$announce<State: ObservableState>(_ new: State, from old: State) {
-  new._$announce(changesFrom: old)
+@discardableResult
+public func _$announce<State: ObservableState>(_ new: State, from old: State, noting hasPulse: inout Bool)
+  -> Bool
+{
+  guard new._$announce(changesFrom: old) else { return false }
+  hasPulse = true
+  return true
 }
 
 /// Announces what differs between two states, if there are both. Otherwise the property that contains them has changed.
+///
+/// - Returns: Whether a pulse was assigned, which is also noted in `hasPulse`.
 @inlinable
-public func _$announce<State: ObservableState>(_ new: State?, from old: State?) {
-  if let new, let old { new._$announce(changesFrom: old) }
+@discardableResult
+public func _$announce<State: ObservableState>(_ new: State?, from old: State?, noting hasPulse: inout Bool)
+  -> Bool
+{
+  guard let new, let old else { return false }
+  return _$announce(new, from: old, noting: &hasPulse)
 }
 
 /// Does nothing, since the values are no states.
 @inlinable
 @_disfavoredOverload
-public func _$announce<Value>(_ new: Value, from old: Value) {}
+@discardableResult
+public func _$announce<Value>(_ new: Value, from old: Value, noting hasPulse: inout Bool) -> Bool { false }

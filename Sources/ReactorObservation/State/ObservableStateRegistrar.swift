@@ -1,4 +1,5 @@
 import Observation
+import ReactorCore
 import ReactorRuntime
 import Synchronization
 
@@ -9,7 +10,7 @@ import Synchronization
 /// it began with, such as `currentState`, are not observed.
 ///
 /// Any thread may read a state; a change needs exclusive access to it, as with any value. Observers are called on the thread
-/// that makes the change.
+/// that makes the change; but not inside of `reduce` of a reactor whose `state` has observers.
 public struct ObservableStateRegistrar: Sendable {
   @usableFromInline var id = ObservableStateID()
   @usableFromInline private(set) var readers: StateReaders
@@ -29,6 +30,18 @@ public struct ObservableStateRegistrar: Sendable {
   @inlinable
   public func access<Subject: _$Observable, Member>(_ subject: Subject, keyPath: KeyPath<Subject, Member>) {
     readers.access(subject, keyPath)
+  }
+
+  /// Whether two key paths lead to the same property.
+  ///
+  /// - Parameters:
+  ///   - one: The one.
+  ///   - other: The other.
+  @inlinable
+  public static func _$isSame<Subject>(_ one: PartialKeyPath<Subject>, _ other: PartialKeyPath<Subject>)
+    -> Bool
+  {
+    one == other
   }
 
   /// Announces that a property is about to change.
@@ -189,6 +202,12 @@ final class StateReaders: Sendable {
   @inlinable
   func nextVersion() -> UInt64 { lastVersion.wrappingAdd(1, ordering: .relaxed).newValue }
 
+  /// Whether a change must be announced at once.
+  ///
+  /// Not inside of `reduce`: what changes there is announced by the property that contains it, when that is shown. The elements of a
+  /// collection share their readers with those that are shown.
   @inlinable
-  var mustAnnounce: Bool { wasRead.load(ordering: .relaxed) && !isShownElsewhere.load(ordering: .relaxed) }
+  var mustAnnounce: Bool {
+    wasRead.load(ordering: .relaxed) && !isShownElsewhere.load(ordering: .relaxed) && !TurnMark.isReducing
+  }
 }

@@ -67,18 +67,8 @@ extension Runtime {
   ) {
     do {
       try trySend(action, capturing: local, to: reactor, policy == .block ? .byPolicy : .never)
-    } catch .full {
-      // The mailbox applies the policies to actions only, and this one is a step.
-      switch policy {
-      case .block, .fail: reportRefused(action, .full)
-      case .dropNewest:
-        // The drop is counted there.
-        _ = mailbox.ensureOverflow()
-        reportRefused(action, .dropped)
-      case .dropOldest: send(action, to: reactor)
-      }
     } catch {
-      reportRefused(action, error)
+      reportOrSendRefused(action, error, to: reactor)
     }
   }
 

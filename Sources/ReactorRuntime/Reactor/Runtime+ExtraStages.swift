@@ -148,7 +148,10 @@ extension Runtime {
     if extraStages.contains(.transformedState) {
       return reduceUntransformed(mutation, of: reactor, pipeline)
     }
+    let isObserved = extraStages.contains(.observedState)
+    if isObserved { TurnMark.beginReduce() }
     reduce(mutation, of: reactor)
+    if isObserved { TurnMark.endReduce() }
     if extraStages.contains(.observedState) { publishAndNotify(pipeline) }
   }
 
@@ -163,12 +166,15 @@ extension Runtime {
     #if DEBUG
       beginReduce()
     #endif
+    let isObserved = extraStages.contains(.observedState)
+    if isObserved { TurnMark.beginReduce() }
     if R.reducesByValue {
       let before = pipeline.untransformed.state.value[0]
       pipeline.untransformed.state.value[0] = reactor.reduce(state: before, mutation: mutation)
     } else {
       reactor.reduce(into: &pipeline.untransformed.state.value[0], mutation: mutation)
     }
+    if isObserved { TurnMark.endReduce() }
     #if DEBUG
       endReduce()
     #endif

@@ -29,4 +29,27 @@ extension Runtime {
     if reason == .dropped { mailbox.overflow.use { _ = $0.dropped.add(1, ordering: .relaxed) } }
     report(.actionNotDelivered(reason), action)
   }
+
+  /// Treats an action whose step was refused as the ``OverflowPolicy`` says: the mailbox applies the policies to actions only. Any
+  /// thread.
+  ///
+  /// - Returns: Whether the action was sent without the step.
+  @usableFromInline
+  @inline(never)
+  @discardableResult
+  func reportOrSendRefused<R: Reactor<Action, Mutation, State>>(
+    _ action: Action, _ reason: SendError, to reactor: R
+  ) -> Bool {
+    switch (reason, policy) {
+    case (.full, .dropOldest):
+      send(action, to: reactor)
+      return true
+    case (.full, .dropNewest):
+      // The drop is counted there.
+      _ = mailbox.ensureOverflow()
+      reportRefused(action, .dropped)
+    default: reportRefused(action, reason)
+    }
+    return false
+  }
 }

@@ -66,16 +66,18 @@
               }
             }
 
-            public func _$announce(changesFrom old: Self) {
+            public func _$announce(changesFrom old: Self) -> Bool {
+              var _$hasPulse = false
               switch (self, old) {
               case (.list(let new0), .list(let old0)):
-                ReactorObservation._$announce(new0, from: old0)
+                ReactorObservation._$announce(new0, from: old0, noting: &_$hasPulse)
               case (.pair(let new0, let new1), .pair(let old0, let old1)):
-                ReactorObservation._$announce(new0, from: old0)
-                ReactorObservation._$announce(new1, from: old1)
+                ReactorObservation._$announce(new0, from: old0, noting: &_$hasPulse)
+                ReactorObservation._$announce(new1, from: old1, noting: &_$hasPulse)
               default:
                 break
               }
+              return _$hasPulse
             }
           }
 

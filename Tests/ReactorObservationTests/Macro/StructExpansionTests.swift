@@ -1,4 +1,5 @@
 #if ObservationMacros
+  import Foundation
   import Testing
 
   @Suite struct StructExpansionTests {
@@ -76,12 +77,13 @@
               ReactorObservation._$adopt(&_count.value, from: old?._count.value)
             }
 
-            func _$announce(changesFrom old: Self) {
+            func _$announce(changesFrom old: Self) -> Bool {
               let _$changes = ReactorObservation.ObservableStateChanges(_$observationRegistrar, from: old._$observationRegistrar)
-              ReactorObservation._$announce(_count.value, from: old._count.value)
-              if _$changes.contains(_count.version, old._count.version), !ReactorObservation._$isSame(_count.value, old._count.value) {
+              var _$hasPulse = false
+              if ReactorObservation._$announce(_count.value, from: old._count.value, noting: &_$hasPulse) || _$changes.contains(_count.version, old._count.version) && !ReactorObservation._$isSame(_count.value, old._count.value) {
                 _$observationRegistrar._$announce(self, keyPath: \\Self.count)
               }
+              return _$hasPulse
             }
           }
 
@@ -179,12 +181,34 @@
       let lines = expansion.text.split(separator: "\n").map { $0.drop { $0 == " " } }
       let begin = lines.lastIndex(of: "#if A && B") ?? 0
       #expect(
-        lines[begin...].prefix(9) == [
-          "#if A && B", "if _$changes.contains(_a, old._a) {",
+        lines[begin...].prefix(11) == [
+          "#if A && B", "if _$changes.contains(_a, old._a) {", "_$hasPulse = true",
           "_$observationRegistrar._$announce(self, keyPath: \\Self.a)", "}", "#else",
-          "if _$changes.contains(_b, old._b) {", "_$observationRegistrar._$announce(self, keyPath: \\Self.b)",
-          "}", "#endif",
+          "if _$changes.contains(_b, old._b) {", "_$hasPulse = true",
+          "_$observationRegistrar._$announce(self, keyPath: \\Self.b)", "}", "#endif",
         ])
+    }
+
+    @Test func `a read of what is not known to be stored is a read of all pulses`() {
+      let members = """
+        var count = 0
+          let a = 0, b = 1
+          @ObservableStateIgnored var cache = 0
+          @ObservableStateIgnored lazy var later = 0
+          @ObservableStateIgnored @Wrapper var wrapped = 0
+          var computed: Int { 0 }
+          static var shared = 0
+        """
+      let expansion = Expansion(
+        of: "@ObservableState struct State {\n  \(members)\n  @Pulse var message: String?\n}")
+      #expect(expansion.diagnostics.isEmpty)
+      for name in ["count", "a", "b", "cache", "message"] {
+        #expect(expansion.text.contains("_$isSame(keyPath, \\Self.\(name))"))
+      }
+      #expect(expansion.text.components(separatedBy: "_$isSame(keyPath,").count == 6)
+      #expect(expansion.text.contains("_$observationRegistrar.access(self, keyPath: \\Self.message)"))
+      let plain = Expansion(of: "@ObservableState struct State {\n  \(members)\n}")
+      #expect(!plain.text.contains("_$isSame(keyPath,"))
     }
 
     @Test(arguments: [

@@ -60,7 +60,7 @@
         new._$adopt(from: old)
         let reads = Tracking { _ = (old.count, old._$access(\.message)) }
         let other = Tracking { _ = old.name }
-        new._$announce(changesFrom: old)
+        _ = new._$announce(changesFrom: old)
         #expect(reads.isAnnounced)
         #expect(!other.isAnnounced)
       }
