@@ -283,7 +283,8 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   /// Whether everything that was committed is applied. The owner of the follower.
   var isApplied: Bool { shared.withLock { !$0.isCommitting } }
 
-  /// Refuses everything that is pending, and what comes later, and closes the reactor. The committer.
+  /// Refuses everything that is pending, and what comes later, and closes the reactor. The committer, or after its end any thread
+  /// that is inside of no turn.
   func fence(_ failure: JournalError) {
     let pending = shared.withLock { shared in
       shared.failure = failure
