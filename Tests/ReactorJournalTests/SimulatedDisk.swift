@@ -31,6 +31,11 @@ final class Disk {
 
   func fail(at call: UInt64, _ fault: sd_fault) { sd_fail_at(disk, call, fault) }
   func repair() { sd_fail_at(disk, .max, SD_ERROR) }
+  /// Lets the reads of these bytes of a file fail, and no others any more.
+  func damage(_ name: String, at offset: Int, _ size: Int) {
+    sd_damage(disk, name, UInt64(offset), UInt64(size))
+  }
+  func size(of name: String) -> Int { Int(sd_size(disk, name)) }
   /// Lets each synchronisation wait while the gate is closed. The gate must outlive the disk.
   func setGate(_ gate: SyncGate) {
     sd_before_sync(

@@ -155,9 +155,11 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
   /// A reader has no lock of SQLite's, which would need the right to write: the file beside is enough.
   private var vfsName: String? { vfs ?? (access == .readOnly ? "unix-none" : nil) }
 
-  /// Runs `body` with the connection. After an error of SQLite the store refuses everything.
+  /// Runs `body` with the connection. After an error of SQLite a store that is open for writing refuses everything. One that is open for
+  /// reading goes on: an error of one read changes nothing in what another one finds.
   ///
-  /// - Parameter position: What is read; 0 for the head of the log. A damaged page is reported as a wrong checksum there.
+  /// - Parameter position: What is read; 0 for what is no batch. A damaged page is reported as a wrong checksum there, and one that the
+  ///   disk cannot read as an error that names it.
   func perform<Result>(
     at position: Int64 = 0, _ body: (SQLiteConnection) throws(SQLiteError) -> Result
   ) throws(JournalError) -> Result {
@@ -166,8 +168,10 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
       return try body(connection)
     } catch {
       if error.primaryCode == SQLiteError.corrupt { throw .badChecksum(position: UInt64(position)) }
-      isFenced = true
-      throw error.journalError
+      if access == .readWrite { isFenced = true }
+      guard SQLiteError.isInputOutput(error.code), position > 0 else { throw error.journalError }
+      throw .failed(
+        code: error.code, message: "The batch at position \(position) cannot be read: \(error.message)")
     }
   }
 
