@@ -150,6 +150,23 @@ import Testing
     #expect(lost.errors.contains("The record with position 1 is missing."))
   }
 
+  @Test func `Output that cannot be written is complained of with status 4`() throws {
+    let folder = TemporaryFolder()
+    let (path, _) = try StoreDamageTests.make(in: folder)
+    // The first one does not fit into the buffer of the output.
+    for arguments in [["dump", "--json", path], ["info", path], ["verify", path], ["help"]] {
+      let process = Self.make(arguments)
+      let errors = Pipe()
+      process.standardOutput = FileHandle(forWritingAtPath: "/dev/full")
+      process.standardError = errors
+      try process.run()
+      let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      process.waitUntilExit()
+      #expect(process.terminationStatus == 4)
+      #expect(text.contains("The output cannot be written"))
+    }
+  }
+
   @Test(arguments: [["verify"], ["replay", "--until", "100000"]])
   func `Work that takes long shows a bar on a terminal`(_ command: [String]) throws {
     let folder = TemporaryFolder()
