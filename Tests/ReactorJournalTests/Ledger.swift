@@ -53,6 +53,9 @@ final class Ledger: DurableReactor {
       overflow: overflow, onFailure: onFailure)
   }
 
+  /// A ledger with an entry that the caller has got before: that may wait for a commit.
+  init(at entry: JournalEntry) { runtime = Runtime(journal: entry, onFailure: { _ in }) }
+
   func mutate(action: Action) -> Observable<Mutation> {
     switch action {
     case .deposit(let account, let amount):

@@ -90,6 +90,7 @@ extension Journal {
     // What runs here must not wait for room: it is the committer that makes room.
     let outer = TurnMark.enter()
     defer { TurnMark.leave(outer) }
+    committer.store(CurrentCore.threadToken, ordering: .relaxed)
     var comesSoon = true
     while true {
       awaitWork(comesSoon: &comesSoon)

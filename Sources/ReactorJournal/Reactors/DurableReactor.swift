@@ -142,7 +142,7 @@ public enum Visibility: Sendable, Hashable {
 }
 
 extension Runtime where Mutation: JournalRecord {
-  /// Makes the runtime of a ``DurableReactor``. Stops the program if another reactor uses the entry.
+  /// Makes the runtime of a ``DurableReactor``. Its start waits for an earlier reactor with the entry: see ``Journal/entry(_:)``.
   ///
   /// - Parameters:
   ///   - placement: As for other reactors, and so are the parameters that are not listed here.

@@ -34,6 +34,8 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   /// Whether the pending group was full at the end of the last turn.
   @exclusivity(unchecked) private var wasFull = false
   let boundReference = AtomicReference<BoundReference>()
+  /// The member of the reactor that had the entry before, until it is known to be gone.
+  let predecessor = SystemMutex<JournalMember?>(nil)
   private let recovery = SystemMutex(Recovery.none)
 
   /// What was read before the start.
@@ -76,6 +78,7 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
     _ reactor: R, retries: Bool, _ progress: ((RecoveryProgress) -> Void)?
   ) throws(JournalError) {
     if bound != nil { return }
+    journal.awaitPredecessor(of: self)
     let result = recovery.withLock { recovery -> Result<Void, JournalError> in
       // Another thread may have started the reactor meanwhile: nobody would take the state then.
       if bound != nil { return .success(()) }
