@@ -185,8 +185,10 @@ public final class Journal: Sendable {
   /// Why the journal has ended; nil if it has not. Any thread.
   public var failure: JournalError? { failureStore.withLock { $0.reason } }
 
-  func addMember(_ entry: JournalEntry, _ visibility: Visibility) -> JournalMember {
-    let member = JournalMember(self, entry, visibility)
+  func addMember(
+    _ entry: JournalEntry, _ visibility: Visibility, _ snapshots: SnapshotPolicy = .automatic
+  ) -> JournalMember {
+    let member = JournalMember(self, entry, visibility, snapshots)
     let (earlier, candidates) = members.withLock { $0.add(member) }
     if !candidates.isEmpty {
       let gone = candidates.filter(\.isGone)

@@ -148,6 +148,8 @@ extension Runtime where Mutation: JournalRecord {
   ///   - placement: As for other reactors, and so are the parameters that are not listed here.
   ///   - journal: Where the mutations are kept.
   ///   - visibility: Which threads see a state that is not durable yet.
+  ///   - snapshots: How the state is shown to readers on other threads. That of the durable state is the same, but for ``SnapshotPolicy``'s
+  ///     `replayed`, which is `copied` there. With `onDemand`, a body of `withCurrentState` holds the whole journal up.
   public convenience init(
     on placement: Placement = .caller, journal entry: JournalEntry, visibility: Visibility = .durable,
     snapshots: SnapshotPolicy = .automatic, capacity: Int = 4096, overflow policy: OverflowPolicy = .block,
@@ -157,6 +159,6 @@ extension Runtime where Mutation: JournalRecord {
     self.init(
       on: placement, snapshots: snapshots, capacity: capacity, overflow: policy,
       reentrantCapacity: reentrantCapacity, onFailure: onFailure)
-    connect(to: entry.journal.addMember(entry, visibility))
+    connect(to: entry.journal.addMember(entry, visibility, snapshots))
   }
 }

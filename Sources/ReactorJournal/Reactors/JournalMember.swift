@@ -19,6 +19,8 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   let journal: Journal
   let entry: JournalEntry
   let visibility: Visibility
+  /// How the reactor shows its state to readers.
+  let snapshots: SnapshotPolicy
   fileprivate let shared = SystemMutex(Shared())
   /// The position of the last commit that contained a record of this reactor. The committer stores it with release after the commit.
   /// Other threads load it with acquire, so they also see what the committer did before.
@@ -58,10 +60,13 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
     var failure: JournalError?
   }
 
-  init(_ journal: Journal, _ entry: JournalEntry, _ visibility: Visibility) {
+  init(
+    _ journal: Journal, _ entry: JournalEntry, _ visibility: Visibility, _ snapshots: SnapshotPolicy
+  ) {
     self.journal = journal
     self.entry = entry
     self.visibility = visibility
+    self.snapshots = snapshots
   }
 
   deinit { boundReference.releaseObject() }
