@@ -134,7 +134,8 @@ public enum Visibility: Sendable, Hashable {
   /// turn: no crash takes it back. The reactor has a second state for that.
   ///
   /// A reply that `mutate` sends on is not held: a reactor without a journal that uses it in a turn on another thread, or a task, tells
-  /// at once what it was given.
+  /// at once what it was given. In the turn of another durable reactor inside of this one's turn, a reply waits for the records of that
+  /// reactor only.
   case durable
   /// Everybody. Only ``DurableReactor/sendDurably(_:id:)`` and `afterCommit` wait until the action is durable; replies do not. So after a
   /// crash, an action of another reactor may be there whose cause, an earlier one of this reactor, is not.

@@ -15,7 +15,8 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
   /// What a store is opened for.
   public enum Access: Sendable {
     case readWrite
-    /// Writes nothing, and makes no file. A writer is refused meanwhile.
+    /// Writes nothing, and makes no file. A writer is refused meanwhile if the journal has its `.lock` beside it. A copy without that
+    /// file has no lock, since a reader makes none: let nobody write to it meanwhile.
     case readOnly
   }
 
