@@ -2,6 +2,8 @@ import Foundation
 import SimulatedDisk
 import Synchronization
 
+@testable import ReactorJournal
+
 /// A disk in memory: see `simulated_disk.h`.
 final class Disk {
   private static let count = Atomic<Int>(0)
@@ -36,6 +38,16 @@ final class Disk {
     sd_damage(disk, name, UInt64(offset), UInt64(size))
   }
   func size(of name: String) -> Int { Int(sd_size(disk, name)) }
+  /// Whether the write-ahead log of a file has commits that SQLite would overlook.
+  func hasLostCommits(_ name: String = "journal") -> Bool {
+    let log = name + "-wal"
+    let size = size(of: log)
+    return WriteAheadLog.hasLostCommits { bytes, offset in
+      guard offset + bytes.count <= size else { return false }
+      bytes.withUnsafeMutableBytes { sd_copy(disk, log, UInt64(offset), $0.baseAddress, UInt64($0.count)) }
+      return true
+    }
+  }
   /// Lets each synchronisation wait while the gate is closed. The gate must outlive the disk.
   func setGate(_ gate: SyncGate) {
     sd_before_sync(

@@ -359,6 +359,10 @@ uint64_t sd_size(sd_disk *disk, const char *name) {
   return index < 0 ? 0 : disk->files[index].now.size;
 }
 
+void sd_copy(sd_disk *disk, const char *name, uint64_t offset, void *into, uint64_t size) {
+  memcpy(into, disk->files[find(disk, name, false)].now.bytes + offset, size);
+}
+
 void sd_before_sync(sd_disk *disk, void (*function)(void *context), void *context) {
   disk->before_sync = function;
   disk->context = context;

@@ -43,6 +43,9 @@ void sd_damage(sd_disk *disk, const char *name, uint64_t offset, uint64_t size);
 // How many bytes a file has.
 uint64_t sd_size(sd_disk *disk, const char *name);
 
+// Copies bytes of a file that are not beyond its end.
+void sd_copy(sd_disk *disk, const char *name, uint64_t offset, void *into, uint64_t size);
+
 // Calls `function` before each synchronisation of a file; null for nothing. It may wait: then the
 // file is not synchronised.
 void sd_before_sync(sd_disk *disk, void (*function)(void *context), void *context);

@@ -84,6 +84,7 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
       // SQLite would keep such a journal in a file that goes away with it.
       if path.isEmpty { throw .failed(code: ENOENT, message: "The path of the journal is empty.") }
       try takeLock()
+      try checkWriteAheadLog(report)
       connection = try connect()
       let entries = try readLog(report)
       if access == .readWrite { try beginEpoch() }
@@ -117,6 +118,17 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
     guard vfs == nil, fileSize(path) ?? 0 == 0 else { return }
     let wasComplete = lock?.isMarkedComplete == true && fileSize(path) != nil
     guard !wasComplete, fileSize(path + "-wal") ?? 0 == 0 else { throw .unknownFormat("The file is empty.") }
+  }
+
+  /// Reports commits that SQLite would overlook. Before it opens the file: it would write over them.
+  private func checkWriteAheadLog(
+    _ report: (JournalError) throws(JournalError) -> Void
+  ) throws(JournalError) {
+    guard vfs == nil, WriteAheadLog.hasLostCommits(path + "-wal") else { return }
+    try report(
+      .failed(
+        code: 0, message: "The file \(path)-wal is damaged, and the commits behind the damage cannot be read."
+      ))
   }
 
   /// Opens the file, and makes the tables in a new one.
