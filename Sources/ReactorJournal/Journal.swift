@@ -22,6 +22,8 @@ public final class Journal: Sendable {
   let snapshots = SystemMutex(SnapshotQueue())
   /// Whether the committer must take the work.
   let hasWork = Atomic(false)
+  /// The token of the committer's thread, so that this does not wait for itself.
+  let committer = Atomic<UInt64>(0)
   let wake: EventCount
   let failureStore = SystemMutex(Failure())
 
@@ -73,33 +75,50 @@ public final class Journal: Sendable {
   /// The members, also for a while those whose reactors are gone. Not weak: that would slow down each use of a member.
   struct Members: Sendable {
     private(set) var byNumber: [UInt32: JournalMember] = [:]
+    /// Those that others have replaced, until their reactors are known to be gone: until then, something of them may be pending.
+    private var replaced: [ObjectIdentifier: JournalMember] = [:]
     /// With how many members those are looked for whose reactors are gone.
     private var limit = 64
 
     /// Adds a member. O(1) on average: the gone ones are removed whenever there are twice as many members as stayed the last time.
     ///
     /// - Returns: The member that had the same number, which must be destroyed outside of the lock. And the members among which the
-    ///   caller must find the gone ones, for ``remove(_:)``; mostly none. Outside of the lock, too: a weak reference that is
+    ///   caller must find the gone ones, for ``removeAll(gone:)``; mostly none. Outside of the lock, too: a weak reference that is
     ///   loaded may become the last one, and the end of a reactor may use the journal.
     mutating func add(_ member: JournalMember) -> (replaced: JournalMember?, candidates: [JournalMember]) {
       var candidates: [JournalMember] = []
-      if byNumber.count >= limit {
-        candidates = Array(byNumber.values)
+      if byNumber.count + replaced.count >= limit {
+        candidates = all
         limit = .max
       }
-      return (byNumber.updateValue(member, forKey: member.entry.number), candidates)
+      let earlier = byNumber.updateValue(member, forKey: member.entry.number)
+      if let earlier, earlier.bound != nil {
+        replaced[ObjectIdentifier(earlier)] = earlier
+        member.predecessor.withLock { $0 = earlier }
+      } else if let earlier {
+        // It has not started. What it would have waited for may still be there.
+        member.predecessor.withLock { $0 = earlier.predecessor.withLock { $0 } }
+      }
+      return (earlier, candidates)
     }
 
     /// Removes those of the candidates that are gone. Their entries may have new members.
-    mutating func remove(_ gone: [JournalMember]) {
-      for member in gone {
-        let number = member.entry.number
-        if byNumber[number] === member { byNumber[number] = nil }
-      }
-      limit = max(64, 2 * byNumber.count)
+    mutating func removeAll(gone: [JournalMember]) {
+      for member in gone { remove(member) }
+      limit = max(64, 2 * (byNumber.count + replaced.count))
     }
 
-    mutating func removeAll() { byNumber = [:] }
+    /// Removes one that is gone.
+    mutating func remove(_ gone: JournalMember) {
+      let number = gone.entry.number
+      if byNumber[number] === gone { byNumber[number] = nil }
+      replaced[ObjectIdentifier(gone)] = nil
+    }
+
+    mutating func removeAll() { (byNumber, replaced) = ([:], [:]) }
+
+    /// All of them.
+    var all: [JournalMember] { Array(byNumber.values) + replaced.values }
   }
 
   /// Opens a journal in a file, which it makes if it is not there. A few other files are beside it, with the same beginning of
@@ -147,7 +166,9 @@ public final class Journal: Sendable {
 
   /// A reactor's place in the journal. Give it to the reactor's `Runtime`.
   ///
-  /// - Parameter name: As long as a reactor has the same name, it gets its state back. One reactor at a time may use it.
+  /// - Parameter name: As long as a reactor has the same name, it gets its state back. One reactor at a time may use it: the start of
+  ///   another one waits until the earlier one is gone and what it has handed over is durable. If the earlier one stays, which is an
+  ///   error of the program, that stops the program after five seconds, in which the time that a commit takes does not count.
   public func entry(_ name: String) -> JournalEntry {
     log.withLock { log in
       if let row = log.rows[name] { return JournalEntry(journal: self, row) }
@@ -164,16 +185,49 @@ public final class Journal: Sendable {
   /// Why the journal has ended; nil if it has not. Any thread.
   public var failure: JournalError? { failureStore.withLock { $0.reason } }
 
-  func addMember(_ entry: JournalEntry, _ visibility: Visibility) -> JournalMember {
-    let member = JournalMember(self, entry, visibility)
-    let (replaced, candidates) = members.withLock { $0.add(member) }
-    precondition(replaced.map { $0.bound == nil || $0.isGone } ?? true, useTwice(entry))
+  func addMember(
+    _ entry: JournalEntry, _ visibility: Visibility, _ snapshots: SnapshotPolicy = .automatic
+  ) -> JournalMember {
+    let member = JournalMember(self, entry, visibility, snapshots)
+    let (earlier, candidates) = members.withLock { $0.add(member) }
     if !candidates.isEmpty {
       let gone = candidates.filter(\.isGone)
-      members.withLock { $0.remove(gone) }
+      members.withLock { $0.removeAll(gone: gone) }
     }
+    withExtendedLifetime(earlier) {}
     return member
   }
+
+  /// Waits until the reactor is gone whose entry the one of a member uses now, so that everything that it has handed over is in the log.
+  /// Stops the program if it stays. The thread that recovers or starts the new one; outside of locks, since the earlier reactor may end
+  /// here.
+  func awaitPredecessor(of member: JournalMember) {
+    guard let earlier = member.predecessor.withLock({ $0 }) else { return }
+    var (attempts, position) = (0, earlier.durablePosition.load(ordering: .relaxed))
+    var (last, waited) = (ContinuousClock.now, Duration.zero)
+    while !earlier.isGone {
+      precondition(
+        committer.load(ordering: .relaxed) != CurrentCore.threadToken, waitsForItself(member.entry))
+      // The time in which it waits for one commit does not count, however slow the disk is.
+      let (now, newPosition) = (ContinuousClock.now, earlier.durablePosition.load(ordering: .relaxed))
+      if earlier.isIdle || newPosition != position { waited += now - last }
+      (last, position) = (now, newPosition)
+      precondition(waited < Self.patience, useTwice(member.entry))
+      // Mostly it has just been confirmed and is about to go.
+      attempts += 1
+      if attempts < 100 {
+        DedicatedThread.yield()
+      } else {
+        _ = wake.wait(timeoutNanoseconds: 1_000_000) { false }
+      }
+    }
+    let predecessor = member.predecessor.withLock { $0.take() }
+    members.withLock { $0.remove(earlier) }
+    withExtendedLifetime(predecessor) {}
+  }
+
+  /// How long a reactor may stay after another one has got its entry, besides the time in which it waits for the disk.
+  private static var patience: Duration { .seconds(5) }
 
   /// Stops the program if a reactor is started whose entry another one uses.
   func checkUse(by member: JournalMember) {
@@ -185,13 +239,21 @@ public final class Journal: Sendable {
   private func useTwice(_ entry: JournalEntry) -> String {
     """
     Problem: two reactors use the entry "\(entry.name)" of a journal.
-    Likely cause: the reactor was made twice.
-    Remedy: give each reactor an entry of its own.
+    Likely cause: the reactor was made twice, or something still refers to the earlier one.
+    Remedy: give each reactor an entry of its own, or release the earlier one before the first use of the next.
+    """
+  }
+
+  private func waitsForItself(_ entry: JournalEntry) -> String {
+    """
+    Problem: a reactor is started on the journal's thread, and the reactor that had its entry "\(entry.name)" still waits for that thread.
+    Likely cause: an effect of `afterCommit`, or an observer of a durable state, replaces a reactor.
+    Remedy: replace it on another thread or in another reactor's turn.
     """
   }
 
   /// The members whose reactors may exist.
-  var currentMembers: [JournalMember] { members.withLock { Array($0.byNumber.values) } }
+  var currentMembers: [JournalMember] { members.withLock { $0.all } }
 }
 
 /// A reactor's place in a ``Journal``: see ``Journal/entry(_:)``.

@@ -93,6 +93,8 @@ public final class InMemoryStore: JournalStore {
     let contents = contents.withLock { $0 }
     other.contents.withLock { new in
       new.base = contents.base
+      // The next process must not have an epoch that a batch has.
+      new.epoch = contents.epoch
       new.entries = contents.entries
       new.batches = Array(contents.batches.prefix(count))
       new.snapshots = contents.snapshots.filter { $0.position <= new.position }

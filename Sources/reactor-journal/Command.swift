@@ -6,6 +6,7 @@ enum ExitStatus: Int32 {
   case damaged = 1
   case usage = 2
   case locked = 3
+  case outputLost = 4
 }
 
 /// Why a command ends early.
@@ -55,13 +56,14 @@ enum Command: Equatable {
            [--from P] [--until P] only those with these positions
       replay --until P FILE       prints what would be replayed to get the states at a position: the snapshot and the
                                   records of each reactor. The states themselves need the program's types: there,
-                                  Journal.replay gives them.
+                                  Journal.replay gives them. Not for positions whose records were removed.
       salvage FILE NEWFILE        copies what is before the first fault into a new journal; until everything is copied, it
                                   is NEWFILE.incomplete
 
     No command changes FILE. The journal must not be open in a process that writes.
 
-    exit status: 0 fine · 1 damaged, or the file cannot be read · 2 wrong usage · 3 another process has the journal open
+    exit status: 0 fine · 1 damaged, or the file cannot be read · 2 wrong usage, or what is asked for was removed ·
+                 3 another process has the journal open · 4 the output could not be written
 
     """
 

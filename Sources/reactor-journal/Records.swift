@@ -37,14 +37,24 @@ func dump(_ path: String, _ filter: Filter) throws(Failure) {
 func showReplay(_ path: String, until position: UInt64) throws(Failure) {
   var bar = ProgressBar()
   defer { bar.end() }
+  var removed: String?
   try withJournal(path) { store, end, _ throws(JournalError) in
     var starts: [UInt32: UInt64] = [:]
     var counts: [UInt32: UInt64] = [:]
     var images: [UInt32: JournalSnapshot] = [:]
     let last = min(position, end.position)
     for entry in end.entries {
-      images[entry.number] = try store.readSnapshots(of: entry.number).first { $0.position <= position }
-      starts[entry.number] = images[entry.number]?.position ?? entry.since
+      let snapshots = try store.readSnapshots(of: entry.number)
+      images[entry.number] = snapshots.first { $0.position <= position }
+      let start = images[entry.number]?.position ?? entry.since
+      starts[entry.number] = start
+      // Without any snapshot, the removed records are missing, and the journal is damaged.
+      if start < end.base, start < last, let oldest = snapshots.last {
+        removed =
+          "The records up to \(end.base) were removed by compact(). The first position of \(entry.name) is "
+          + "\(oldest.position)."
+        return
+      }
     }
     // An entry that is later than the position has nothing to replay.
     let first = starts.values.filter { $0 < last }.min()
@@ -69,6 +79,7 @@ func showReplay(_ path: String, until position: UInt64) throws(Failure) {
       )
     }
   }
+  if let removed { throw Failure(message: removed, status: .usage) }
 }
 
 /// Opens a journal and closes it after `body`.

@@ -1,4 +1,5 @@
-import Glibc
+// The variable `stdout` is not known to be constant.
+@preconcurrency import Glibc
 
 /// What a person sees besides the results.
 enum Terminal {
@@ -40,5 +41,10 @@ struct ProgressBar {
   }
 }
 
-/// Ends the process, after what was printed is written.
-func exitProcess(_ status: ExitStatus) -> Never { exit(status.rawValue) }
+/// Ends the process, after what was printed is written. If a part of that was lost, as on a full disk, a good status would be wrong.
+func exitProcess(_ status: ExitStatus) -> Never {
+  // `ferror` tells of what was written before, when the buffer was full.
+  let isComplete = fflush(stdout) == 0 && ferror(stdout) == 0
+  if !isComplete { Terminal.complain("The output cannot be written.") }
+  exit((isComplete || status != .fine ? status : .outputLost).rawValue)
+}

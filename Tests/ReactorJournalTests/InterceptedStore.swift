@@ -7,16 +7,19 @@ final class InterceptedStore: JournalStore {
   private let afterCommitting: @Sendable ([JournalSnapshot]) -> Void
   private let beforeReading: @Sendable () -> Void
   private let beforeRemoving: @Sendable () throws(JournalError) -> Void
+  private let beforeClosing: @Sendable () -> Void
 
   init(
     _ store: InMemoryStore, afterCommitting: @escaping @Sendable ([JournalSnapshot]) -> Void = { _ in },
     beforeReading: @escaping @Sendable () -> Void = {},
-    beforeRemoving: @escaping @Sendable () throws(JournalError) -> Void = {}
+    beforeRemoving: @escaping @Sendable () throws(JournalError) -> Void = {},
+    beforeClosing: @escaping @Sendable () -> Void = {}
   ) {
     self.store = store
     self.afterCommitting = afterCommitting
     self.beforeReading = beforeReading
     self.beforeRemoving = beforeRemoving
+    self.beforeClosing = beforeClosing
   }
 
   func open() throws(JournalError) -> JournalEnd { try store.open() }
@@ -46,5 +49,8 @@ final class InterceptedStore: JournalStore {
     return try store.removeSomeBatches(before: position)
   }
 
-  func close() { store.close() }
+  func close() {
+    beforeClosing()
+    store.close()
+  }
 }

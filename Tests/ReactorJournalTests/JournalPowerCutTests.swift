@@ -127,6 +127,7 @@ import Testing
   /// Starts again on what the power cut has left.
   private func check(_ run: Run, on disk: Disk, _ context: @autoclosure () -> String) async throws {
     let folder = TemporaryFolder()
+    #expect(!disk.hasLostCommits(), "\(context())")
     let store = SQLiteStore(
       path: folder.file("journal"), access: .readWrite, vfs: disk.name, checkpointBytes: 1 << 20)
     let journal = try Journal(store: store)

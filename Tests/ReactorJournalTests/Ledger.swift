@@ -45,13 +45,17 @@ final class Ledger: DurableReactor {
 
   init(
     _ journal: Journal, entry: String = "ledger/1", on placement: Placement = .caller,
-    visibility: Visibility = .durable, capacity: Int = 4096, overflow: OverflowPolicy = .block,
+    visibility: Visibility = .durable, snapshots: SnapshotPolicy = .automatic, capacity: Int = 4096,
+    overflow: OverflowPolicy = .block,
     onFailure: @escaping @Sendable (Failure) -> Void = { _ in }
   ) {
     runtime = Runtime(
-      on: placement, journal: journal.entry(entry), visibility: visibility, capacity: capacity,
-      overflow: overflow, onFailure: onFailure)
+      on: placement, journal: journal.entry(entry), visibility: visibility, snapshots: snapshots,
+      capacity: capacity, overflow: overflow, onFailure: onFailure)
   }
+
+  /// A ledger with an entry that the caller has got before: that may wait for a commit.
+  init(at entry: JournalEntry) { runtime = Runtime(journal: entry, onFailure: { _ in }) }
 
   func mutate(action: Action) -> Observable<Mutation> {
     switch action {

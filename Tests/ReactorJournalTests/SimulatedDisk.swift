@@ -2,6 +2,8 @@ import Foundation
 import SimulatedDisk
 import Synchronization
 
+@testable import ReactorJournal
+
 /// A disk in memory: see `simulated_disk.h`.
 final class Disk {
   private static let count = Atomic<Int>(0)
@@ -31,6 +33,21 @@ final class Disk {
 
   func fail(at call: UInt64, _ fault: sd_fault) { sd_fail_at(disk, call, fault) }
   func repair() { sd_fail_at(disk, .max, SD_ERROR) }
+  /// Lets the reads of these bytes of a file fail, and no others any more.
+  func damage(_ name: String, at offset: Int, _ size: Int) {
+    sd_damage(disk, name, UInt64(offset), UInt64(size))
+  }
+  func size(of name: String) -> Int { Int(sd_size(disk, name)) }
+  /// Whether the write-ahead log of a file has commits that SQLite would overlook.
+  func hasLostCommits(_ name: String = "journal") -> Bool {
+    let log = name + "-wal"
+    let size = size(of: log)
+    return WriteAheadLog.hasLostCommits { bytes, offset in
+      guard offset + bytes.count <= size else { return false }
+      bytes.withUnsafeMutableBytes { sd_copy(disk, log, UInt64(offset), $0.baseAddress, UInt64($0.count)) }
+      return true
+    }
+  }
   /// Lets each synchronisation wait while the gate is closed. The gate must outlive the disk.
   func setGate(_ gate: SyncGate) {
     sd_before_sync(

@@ -86,4 +86,25 @@ import Testing
     #expect(throws: JournalError.epochWentBack(position: 2)) { try ledger.recover() }
     try journal.end()
   }
+
+  @Test func `A store with the first batches of another one goes on with its epochs`() async throws {
+    let store = InMemoryStore()
+    for round in 0..<3 as Range<Int64> {
+      let journal = try Journal(store: store)
+      try await Ledger(journal).sendDurably(.deposit(account: 1, amount: round))
+      try journal.end()
+    }
+    let prefix = store.prefix(2)
+    for round in 0..<2 as Range<Int64> {
+      let journal = try Journal(store: prefix)
+      try await Ledger(journal).sendDurably(.deposit(account: 1, amount: round))
+      try journal.end()
+    }
+    #expect(prefix.batches.map(\.epoch) == [1, 2, 4, 5])
+    let journal = try Journal(store: prefix)
+    let ledger = Ledger(journal)
+    try ledger.recover()
+    #expect(ledger.currentState.changes == 4)
+    try journal.end()
+  }
 }

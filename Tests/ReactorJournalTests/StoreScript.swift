@@ -174,6 +174,8 @@ final class StoreRun {
   ) {
     // The run may have the lock still, if this is a copy of its disk. A disk does not know folders.
     let folder = TemporaryFolder()
+    // A store looks for it on real disks only.
+    if let disk { #expect(!disk.hasLostCommits(), "\(context())") }
     let store = SQLiteStore(
       path: path ?? folder.file("journal"), access: .readWrite, vfs: disk?.name, checkpointBytes: 1 << 20)
     do throws(JournalError) {

@@ -115,6 +115,58 @@ import Testing
     #expect(unknown.errors.contains("There is no entry 'c'. The journal has: a, b"))
   }
 
+  @Test
+  func
+    `A replay up to a position whose records were removed is refused, and the journal is not called damaged`()
+    throws
+  {
+    let folder = TemporaryFolder()
+    let store = try StoreSQLiteTests.fill(folder, batches: 6)
+    // The older snapshot of the first entry is at the base, that of the second one is later.
+    try store.commit(
+      nil, entries: [JournalEntryRow(number: 1, name: "late", since: 18)],
+      snapshots: [6, 12].map { StoreRun.image(of: 0, at: $0) })
+    try store.removeBatches(before: 7)
+    store.close()
+    #expect(try Self.run("verify", store.path).status == 0)
+    for position in 1...5 {
+      let early = try Self.run("replay", "--until", "\(position)", store.path)
+      #expect(early.status == 2)
+      #expect(early.output == "")
+      #expect(
+        early.errors.contains("The records up to 6 were removed by compact(). The first position of a is 6."))
+    }
+    for (position, image) in [(6, 6), (11, 6), (12, 12), (18, 12)] {
+      let replay = try Self.run("replay", "--until", "\(position)", store.path)
+      #expect(replay.status == 0)
+      #expect(
+        replay.output.contains("a: the snapshot at \(image) (version 3), then \(position - image) records"))
+      #expect(replay.output.contains("late: the initial state, then 0 records"))
+    }
+    // Without a snapshot, the state is lost.
+    try StoreDamageTests.execute("DELETE FROM snapshots", on: store.path)
+    let lost = try Self.run("replay", "--until", "5", store.path)
+    #expect(lost.status == 1)
+    #expect(lost.errors.contains("The record with position 1 is missing."))
+  }
+
+  @Test func `Output that cannot be written is complained of with status 4`() throws {
+    let folder = TemporaryFolder()
+    let (path, _) = try StoreDamageTests.make(in: folder)
+    // The first one does not fit into the buffer of the output.
+    for arguments in [["dump", "--json", path], ["info", path], ["verify", path], ["help"]] {
+      let process = Self.make(arguments)
+      let errors = Pipe()
+      process.standardOutput = FileHandle(forWritingAtPath: "/dev/full")
+      process.standardError = errors
+      try process.run()
+      let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      process.waitUntilExit()
+      #expect(process.terminationStatus == 4)
+      #expect(text.contains("The output cannot be written"))
+    }
+  }
+
   @Test(arguments: [["verify"], ["replay", "--until", "100000"]])
   func `Work that takes long shows a bar on a terminal`(_ command: [String]) throws {
     let folder = TemporaryFolder()

@@ -128,4 +128,40 @@ import Testing
       try journal.end()
     }
   }
+
+  /// The state has a collection, which the default policy does not copy.
+  @Test(arguments: [SnapshotPolicy.copied, .replayed])
+  func `A reader does not hold the journal up if the policy of the reactor says that readers never wait`(
+    _ policy: SnapshotPolicy
+  ) async throws {
+    let journal = try Journal(store: store)
+    let ledger = Ledger(journal, snapshots: policy)
+    try await ledger.sendDurably(.deposit(account: 1, amount: 100))
+    let (isReading, mayEnd) = (Gate(), Gate())
+    let totals = Record<Int64>()
+    let reading = Threads.start {
+      ledger.withCurrentState { state in
+        isReading.open()
+        _ = mayEnd.wait()
+        totals.append(state.total)
+      }
+    }
+    #expect(isReading.wait())
+    let isDurable = Atomic(false)
+    let sending = Task {
+      try await ledger.sendDurably(.deposit(account: 1, amount: 5))
+      isDurable.store(true, ordering: .releasing)
+    }
+    let deadline = ContinuousClock.now + .seconds(20)
+    while !isDurable.load(ordering: .acquiring), .now < deadline {
+      try await Task.sleep(for: .milliseconds(1))
+    }
+    #expect(isDurable.load(ordering: .acquiring) == true)
+    if isDurable.load(ordering: .acquiring) { #expect(ledger.currentState.total == 105) }
+    mayEnd.open()
+    #expect(reading.wait())
+    try await sending.value
+    #expect(totals.elements == [100])
+    try journal.end()
+  }
 }

@@ -39,6 +39,9 @@ struct sd_disk {
   uint64_t calls;
   uint64_t failing_call;
   sd_fault fault;
+  int damaged_file;
+  uint64_t damaged_offset;
+  uint64_t damaged_size;
   uint64_t capacity;
   void (*before_sync)(void *context);
   void *context;
@@ -146,11 +149,18 @@ static int close_file(sqlite3_file *base) {
   return SQLITE_OK;
 }
 
+static bool needs_damaged(const open_file *file, uint64_t start, uint64_t size) {
+  const sd_disk *disk = file->disk;
+  return file->index == disk->damaged_file && start < disk->damaged_offset + disk->damaged_size &&
+         disk->damaged_offset < start + size;
+}
+
 static int read_file(sqlite3_file *base, void *into, int size, sqlite3_int64 offset) {
   open_file *file = (open_file *)base;
   if (fails(file->disk)) return SQLITE_IOERR_READ;
   contents *contents = &file->disk->files[file->index].now;
   uint64_t start = (uint64_t)offset;
+  if (needs_damaged(file, start, (uint64_t)size)) return SQLITE_IOERR_READ;
   uint64_t available = start < contents->size ? contents->size - start : 0;
   if (available > (uint64_t)size) available = (uint64_t)size;
   if (available > 0) memcpy(into, contents->bytes + start, available);
@@ -336,6 +346,21 @@ uint64_t sd_calls(const sd_disk *disk) { return disk->calls; }
 void sd_fail_at(sd_disk *disk, uint64_t call, sd_fault fault) {
   disk->failing_call = call;
   disk->fault = fault;
+}
+
+void sd_damage(sd_disk *disk, const char *name, uint64_t offset, uint64_t size) {
+  disk->damaged_file = find(disk, name, false);
+  disk->damaged_offset = offset;
+  disk->damaged_size = size;
+}
+
+uint64_t sd_size(sd_disk *disk, const char *name) {
+  int index = find(disk, name, false);
+  return index < 0 ? 0 : disk->files[index].now.size;
+}
+
+void sd_copy(sd_disk *disk, const char *name, uint64_t offset, void *into, uint64_t size) {
+  memcpy(into, disk->files[find(disk, name, false)].now.bytes + offset, size);
 }
 
 void sd_before_sync(sd_disk *disk, void (*function)(void *context), void *context) {

@@ -1,3 +1,4 @@
+import Dispatch
 import ReactorCore
 import ReactorRuntime
 import Synchronization
@@ -24,7 +25,16 @@ struct PendingSnapshot: Sendable {
 
 /// Giving the committer something to do. Any thread.
 extension Journal {
-  func enqueue(_ member: JournalMember) { addWork { $0.members.append(member) } }
+  /// Commits what a member has pending with the next commit; refuses it if the committer has ended.
+  func enqueue(_ member: JournalMember) {
+    let hasStopped = work.withLock { work in
+      if !work.hasStopped { work.members.append(member) }
+      return work.hasStopped
+    }
+    // Elsewhere: the calling thread owns the reactor, or its follower, and may be inside of a turn.
+    if hasStopped { return DispatchQueue.global().async { [self] in member.fence(failure ?? .fenced) } }
+    addWork { _ in }
+  }
 
   /// Writes a snapshot with the next commit; drops it if the committer has ended.
   func enqueue(_ snapshot: PendingSnapshot) {
@@ -80,6 +90,7 @@ extension Journal {
     // What runs here must not wait for room: it is the committer that makes room.
     let outer = TurnMark.enter()
     defer { TurnMark.leave(outer) }
+    committer.store(CurrentCore.threadToken, ordering: .relaxed)
     var comesSoon = true
     while true {
       awaitWork(comesSoon: &comesSoon)
@@ -245,9 +256,10 @@ extension Journal: Closeable {
     }
     let late = work.withLock { work in
       work.hasStopped = true
-      defer { (work.snapshots, work.jobs) = ([], []) }
+      defer { (work.members, work.snapshots, work.jobs) = ([], [], []) }
       return work
     }
+    refuseLate(late.members)
     // They find the journal closed.
     for snapshot in late.snapshots { snapshot.finish() }
     for job in late.jobs { job() }
@@ -256,6 +268,14 @@ extension Journal: Closeable {
     // Last: a thread that waits for the end must not return while this one still runs code of the program.
     work.withLock { $0.hasEnded = true }
     wake.notify()
+  }
+
+  /// Refuses what reactors have handed over that started while the journal was closing, so that its end did not wait for them, and
+  /// closes them. A reactor that starts later is refused by ``enqueue(_:)``.
+  private func refuseLate(_ late: [JournalMember]) {
+    let reason = failure ?? .fenced
+    for member in late { member.fence(reason) }
+    for member in currentMembers where member.bound != nil { member.fence(reason) }
   }
 
   /// Their reactors have ended. A member retains the journal; this destroys them outside of the lock.

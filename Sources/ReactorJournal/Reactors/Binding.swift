@@ -83,7 +83,7 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
     requests = recovered.requests
     growth = recovered.growth
     if member.visibility == .durable || journal.configuration.snapshotRecords != nil {
-      follower = Follower(of: reactor, recovered.state)
+      follower = Follower(of: reactor, recovered.state, member.snapshots)
     } else {
       follower = nil
     }

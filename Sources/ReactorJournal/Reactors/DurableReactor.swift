@@ -134,7 +134,8 @@ public enum Visibility: Sendable, Hashable {
   /// turn: no crash takes it back. The reactor has a second state for that.
   ///
   /// A reply that `mutate` sends on is not held: a reactor without a journal that uses it in a turn on another thread, or a task, tells
-  /// at once what it was given.
+  /// at once what it was given. In the turn of another durable reactor inside of this one's turn, a reply waits for the records of that
+  /// reactor only.
   case durable
   /// Everybody. Only ``DurableReactor/sendDurably(_:id:)`` and `afterCommit` wait until the action is durable; replies do not. So after a
   /// crash, an action of another reactor may be there whose cause, an earlier one of this reactor, is not.
@@ -142,12 +143,14 @@ public enum Visibility: Sendable, Hashable {
 }
 
 extension Runtime where Mutation: JournalRecord {
-  /// Makes the runtime of a ``DurableReactor``. Stops the program if another reactor uses the entry.
+  /// Makes the runtime of a ``DurableReactor``. Its start waits for an earlier reactor with the entry: see ``Journal/entry(_:)``.
   ///
   /// - Parameters:
   ///   - placement: As for other reactors, and so are the parameters that are not listed here.
   ///   - journal: Where the mutations are kept.
   ///   - visibility: Which threads see a state that is not durable yet.
+  ///   - snapshots: How the state is shown to readers on other threads. That of the durable state is the same, but for ``SnapshotPolicy``'s
+  ///     `replayed`, which is `copied` there. With `onDemand`, a body of `withCurrentState` holds the whole journal up.
   public convenience init(
     on placement: Placement = .caller, journal entry: JournalEntry, visibility: Visibility = .durable,
     snapshots: SnapshotPolicy = .automatic, capacity: Int = 4096, overflow policy: OverflowPolicy = .block,
@@ -157,6 +160,6 @@ extension Runtime where Mutation: JournalRecord {
     self.init(
       on: placement, snapshots: snapshots, capacity: capacity, overflow: policy,
       reentrantCapacity: reentrantCapacity, onFailure: onFailure)
-    connect(to: entry.journal.addMember(entry, visibility))
+    connect(to: entry.journal.addMember(entry, visibility, snapshots))
   }
 }

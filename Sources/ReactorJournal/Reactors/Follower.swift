@@ -10,13 +10,16 @@ final class Follower<R: DurableReactor>: Reactor {
   typealias Mutation = R.Mutation
   typealias State = R.State
 
-  let runtime = Runtime<R.Mutation, R.Mutation, R.State>()
+  let runtime: Runtime<R.Mutation, R.Mutation, R.State>
   /// Only until the start: it may be large.
   private let recovered: SystemMutex<R.State?>
   /// Each group keeps the reactor alive until it is applied.
   private unowned let reactor: R
 
-  init(of reactor: R, _ state: R.State) {
+  /// - Parameter snapshots: The policy of the reactor. A group is applied as records, not as mutations that could be kept and reduced
+  ///   once more, so the policy `replayed` is `copied` here, where readers do not wait either.
+  init(of reactor: R, _ state: R.State, _ snapshots: SnapshotPolicy) {
+    runtime = Runtime(snapshots: snapshots == .replayed ? .copied : snapshots)
     self.reactor = reactor
     recovered = SystemMutex(state)
   }

@@ -19,6 +19,8 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   let journal: Journal
   let entry: JournalEntry
   let visibility: Visibility
+  /// How the reactor shows its state to readers.
+  let snapshots: SnapshotPolicy
   fileprivate let shared = SystemMutex(Shared())
   /// The position of the last commit that contained a record of this reactor. The committer stores it with release after the commit.
   /// Other threads load it with acquire, so they also see what the committer did before.
@@ -34,6 +36,8 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   /// Whether the pending group was full at the end of the last turn.
   @exclusivity(unchecked) private var wasFull = false
   let boundReference = AtomicReference<BoundReference>()
+  /// The member of the reactor that had the entry before, until it is known to be gone.
+  let predecessor = SystemMutex<JournalMember?>(nil)
   private let recovery = SystemMutex(Recovery.none)
 
   /// What was read before the start.
@@ -56,10 +60,13 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
     var failure: JournalError?
   }
 
-  init(_ journal: Journal, _ entry: JournalEntry, _ visibility: Visibility) {
+  init(
+    _ journal: Journal, _ entry: JournalEntry, _ visibility: Visibility, _ snapshots: SnapshotPolicy
+  ) {
     self.journal = journal
     self.entry = entry
     self.visibility = visibility
+    self.snapshots = snapshots
   }
 
   deinit { boundReference.releaseObject() }
@@ -76,6 +83,7 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
     _ reactor: R, retries: Bool, _ progress: ((RecoveryProgress) -> Void)?
   ) throws(JournalError) {
     if bound != nil { return }
+    journal.awaitPredecessor(of: self)
     let result = recovery.withLock { recovery -> Result<Void, JournalError> in
       // Another thread may have started the reactor meanwhile: nobody would take the state then.
       if bound != nil { return .success(()) }
@@ -283,7 +291,8 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   /// Whether everything that was committed is applied. The owner of the follower.
   var isApplied: Bool { shared.withLock { !$0.isCommitting } }
 
-  /// Refuses everything that is pending, and what comes later, and closes the reactor. The committer.
+  /// Refuses everything that is pending, and what comes later, and closes the reactor. The committer, or after its end any thread
+  /// that is inside of no turn.
   func fence(_ failure: JournalError) {
     let pending = shared.withLock { shared in
       shared.failure = failure

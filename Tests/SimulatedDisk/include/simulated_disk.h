@@ -36,6 +36,16 @@ uint64_t sd_calls(const sd_disk *disk);
 // Lets the call with this number fail, counted from 0; and that one only, but for SD_POWER_CUT.
 void sd_fail_at(sd_disk *disk, uint64_t call, sd_fault fault);
 
+// Lets each read fail with EIO that needs one of these bytes of a file, and no other read any
+// longer. The name is the last part of the file's path.
+void sd_damage(sd_disk *disk, const char *name, uint64_t offset, uint64_t size);
+
+// How many bytes a file has.
+uint64_t sd_size(sd_disk *disk, const char *name);
+
+// Copies bytes of a file that are not beyond its end.
+void sd_copy(sd_disk *disk, const char *name, uint64_t offset, void *into, uint64_t size);
+
 // Calls `function` before each synchronisation of a file; null for nothing. It may wait: then the
 // file is not synchronised.
 void sd_before_sync(sd_disk *disk, void (*function)(void *context), void *context);

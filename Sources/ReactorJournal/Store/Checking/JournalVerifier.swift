@@ -10,7 +10,13 @@ public enum JournalVerifier {
   public static func verify(
     _ path: String, progress: (Double) -> Void = { _ in }
   ) throws(JournalError) -> JournalReport {
-    let store = SQLiteStore(path: path, access: .readOnly)
+    try verify(SQLiteStore(path: path, access: .readOnly), progress: progress)
+  }
+
+  /// Does the same with a store that is not open.
+  static func verify(
+    _ store: SQLiteStore, progress: (Double) -> Void = { _ in }
+  ) throws(JournalError) -> JournalReport {
     defer { store.close() }
     return try examine(store, try store.openDamaged(), progress: progress) { _ throws(JournalError) in }
   }
@@ -30,7 +36,13 @@ public enum JournalVerifier {
   public static func salvage(
     _ path: String, to newPath: String, progress: (Double) -> Void = { _ in }
   ) throws(JournalError) -> JournalReport {
-    let source = SQLiteStore(path: path, access: .readOnly)
+    try salvage(SQLiteStore(path: path, access: .readOnly), to: newPath, progress: progress)
+  }
+
+  /// Does the same with a store that is not open.
+  static func salvage(
+    _ source: SQLiteStore, to newPath: String, progress: (Double) -> Void = { _ in }
+  ) throws(JournalError) -> JournalReport {
     defer { source.close() }
     let opened = try source.openDamaged()
     return try NewFile(newPath).write { path throws(JournalError) in
@@ -94,8 +106,14 @@ public enum JournalVerifier {
       report.fault = error
     }
     if let failure { throw failure }
+    if case .failed = opened.fault {
+      // Entries that the disk cannot read are why records are of no known entry.
+      if case .malformed = report.fault { report.fault = nil }
+      // Batches that it cannot read are why there are snapshots of later positions.
+      report.fault = report.fault ?? opened.fault
+    }
     try examineSnapshots(store, &report)
-    // What the head says is wrong matters only if the batches do not say where.
+    // What the head says is wrong matters only if nothing else says where.
     report.fault = report.fault ?? opened.fault
     return report
   }

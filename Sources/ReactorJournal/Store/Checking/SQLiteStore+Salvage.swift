@@ -9,14 +9,17 @@ extension SQLiteStore {
     return (end, fault)
   }
 
-  /// The snapshots of an entry that can be read, newest first, even if they are of records that the log has lost.
+  /// The snapshots of an entry that can be read, newest first, even if they are of records that the log has lost. After an error of
+  /// the disk, a store that is open for writing refuses this.
   package func readableSnapshots(of entry: UInt32) throws(JournalError) -> [JournalSnapshot] {
     var found: [JournalSnapshot] = []
     for slot in SQLiteSchema.slots(of: entry) {
-      // A damaged page of one snapshot must not hide the other.
+      // A damaged page of one snapshot must not hide the other, nor one that the disk cannot read.
       do throws(JournalError) {
         if let snapshot = try readSnapshot(in: slot) { found.append(snapshot) }
       } catch .badChecksum {
+        damagedSlots.insert(slot)
+      } catch .failed(let code, _) where access == .readOnly && SQLiteError.isInputOutput(code) {
         damagedSlots.insert(slot)
       }
     }

@@ -15,6 +15,9 @@ struct SQLiteError: Error {
   static let full = SQLITE_FULL
   static let notDatabase = SQLITE_NOTADB
   static let readOnly = SQLITE_READONLY
+
+  /// Whether an extended code says that the disk has reported an error.
+  static func isInputOutput(_ code: Int32) -> Bool { code & 0xFF == SQLITE_IOERR }
 }
 
 /// One connection to a SQLite file, for one thread at a time. It repeats nothing that fails.

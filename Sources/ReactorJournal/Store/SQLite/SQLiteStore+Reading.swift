@@ -6,10 +6,11 @@ extension SQLiteStore {
   func readLog(
     _ report: (JournalError) throws(JournalError) -> Void
   ) throws(JournalError) -> [JournalEntryRow] {
-    if let head = try readHead() {
+    do throws(JournalError) {
+      guard let head = try readHead() else { throw .badChecksum(position: 0) }
       log = head
-    } else {
-      try report(.badChecksum(position: 0))
+    } catch {
+      try report(error)
     }
     log.position = log.base
     log.checksum = log.baseChecksum
@@ -18,8 +19,13 @@ extension SQLiteStore {
     } catch {
       try report(error)
     }
-    let entries = try readEntries()
-    if entries.count != Int(log.entryCount) { try report(.badChecksum(position: 0)) }
+    var entries: [JournalEntryRow] = []
+    do throws(JournalError) {
+      try readEntries(into: &entries)
+      if entries.count != Int(log.entryCount) { throw .badChecksum(position: 0) }
+    } catch {
+      try report(error)
+    }
     return entries
   }
 
@@ -42,14 +48,15 @@ extension SQLiteStore {
   /// Finds and checks the last batch, which follows the one before it or the base. Of a damaged log, the end is what it may be.
   private func findEnd() throws(JournalError) {
     var bytes: [UInt8] = []
-    let rows = try perform(at: log.base + 1) { connection throws(SQLiteError) in
-      let rows = connection.batchesBackFrom
-      try rows.start(.max)
-      defer { rows.reset() }
-      guard try rows.next() else { return [SQLiteBatchRow]() }
-      let last = SQLiteBatchRow(rows)
-      try rows.copyBlob(4, into: &bytes)
-      return try rows.next() ? [SQLiteBatchRow(rows), last] : [last]
+    let rows: [SQLiteBatchRow]
+    do throws(JournalError) {
+      rows = try readLastBatches(at: log.base + 1, &bytes)
+    } catch {
+      guard access == .readOnly else { throw error }
+      // The batches before the one that cannot be read may be good. The second attempt reports the position.
+      let first = try walkToEnd()
+      _ = try readLastBatches(at: first, &bytes)
+      throw error
     }
     guard let last = rows.last else { return }
     if rows.count == 2 {
@@ -62,9 +69,48 @@ extension SQLiteStore {
     log.append(last)
   }
 
-  /// The rows of the table `entries` that are not damaged.
-  private func readEntries() throws(JournalError) -> [JournalEntryRow] {
-    var entries: [JournalEntryRow] = []
+  /// Reads the last batch and the integers of the one before it.
+  ///
+  /// - Parameters:
+  ///   - position: Where an error is reported.
+  ///   - bytes: Gets the bytes of the last one.
+  private func readLastBatches(
+    at position: Int64, _ bytes: inout [UInt8]
+  ) throws(JournalError) -> [SQLiteBatchRow] {
+    try perform(at: position) { connection throws(SQLiteError) in
+      let rows = connection.batchesBackFrom
+      try rows.start(.max)
+      defer { rows.reset() }
+      guard try rows.next() else { return [] }
+      let last = SQLiteBatchRow(rows)
+      try rows.copyBlob(4, into: &bytes)
+      return try rows.next() ? [SQLiteBatchRow(rows), last] : [last]
+    }
+  }
+
+  /// Finds where a damaged log may end: behind the last batch whose integers can be read and follow those before. Their bytes and
+  /// checksums are not looked at.
+  ///
+  /// - Returns: The first position of that batch; of the log, if there is none.
+  private func walkToEnd() throws(JournalError) -> Int64 {
+    var first = log.base + 1
+    try perform(at: first) { connection throws(SQLiteError) in try connection.batchSizesFrom.start(first) }
+    defer { connection?.batchSizesFrom.reset() }
+    while true {
+      let row = try perform(at: log.position + 1) { connection throws(SQLiteError) in
+        let rows = connection.batchSizesFrom
+        return try rows.next() ? SQLiteBatchRow(rows) : nil
+      }
+      guard let row, row.first == log.position &+ 1, row.count > 0, row.count <= Int64(UInt32.max) else {
+        return first
+      }
+      first = row.first
+      log.append(row)
+    }
+  }
+
+  /// Appends the rows of the table `entries` that are not damaged.
+  private func readEntries(into entries: inout [JournalEntryRow]) throws(JournalError) {
     try perform { connection throws(SQLiteError) in
       let rows = connection.entries
       try rows.start()
@@ -82,7 +128,6 @@ extension SQLiteStore {
             number: entry, name: String(decoding: name, as: UTF8.self), since: UInt64(bitPattern: since)))
       }
     }
-    return entries
   }
 
   public func readBatches(

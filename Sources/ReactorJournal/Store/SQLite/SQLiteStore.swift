@@ -15,7 +15,8 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
   /// What a store is opened for.
   public enum Access: Sendable {
     case readWrite
-    /// Writes nothing, and makes no file. A writer is refused meanwhile.
+    /// Writes nothing, and makes no file. A writer is refused meanwhile if the journal has its `.lock` beside it. A copy without that
+    /// file has no lock, since a reader makes none: let nobody write to it meanwhile.
     case readOnly
   }
 
@@ -83,6 +84,7 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
       // SQLite would keep such a journal in a file that goes away with it.
       if path.isEmpty { throw .failed(code: ENOENT, message: "The path of the journal is empty.") }
       try takeLock()
+      try checkWriteAheadLog(report)
       connection = try connect()
       let entries = try readLog(report)
       if access == .readWrite { try beginEpoch() }
@@ -116,6 +118,17 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
     guard vfs == nil, fileSize(path) ?? 0 == 0 else { return }
     let wasComplete = lock?.isMarkedComplete == true && fileSize(path) != nil
     guard !wasComplete, fileSize(path + "-wal") ?? 0 == 0 else { throw .unknownFormat("The file is empty.") }
+  }
+
+  /// Reports commits that SQLite would overlook. Before it opens the file: it would write over them.
+  private func checkWriteAheadLog(
+    _ report: (JournalError) throws(JournalError) -> Void
+  ) throws(JournalError) {
+    guard vfs == nil, WriteAheadLog.hasLostCommits(path + "-wal") else { return }
+    try report(
+      .failed(
+        code: 0, message: "The file \(path)-wal is damaged, and the commits behind the damage cannot be read."
+      ))
   }
 
   /// Opens the file, and makes the tables in a new one.
@@ -155,9 +168,11 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
   /// A reader has no lock of SQLite's, which would need the right to write: the file beside is enough.
   private var vfsName: String? { vfs ?? (access == .readOnly ? "unix-none" : nil) }
 
-  /// Runs `body` with the connection. After an error of SQLite the store refuses everything.
+  /// Runs `body` with the connection. After an error of SQLite a store that is open for writing refuses everything. One that is open for
+  /// reading goes on: an error of one read changes nothing in what another one finds.
   ///
-  /// - Parameter position: What is read; 0 for the head of the log. A damaged page is reported as a wrong checksum there.
+  /// - Parameter position: What is read; 0 for what is no batch. A damaged page is reported as a wrong checksum there, and one that the
+  ///   disk cannot read as an error that names it.
   func perform<Result>(
     at position: Int64 = 0, _ body: (SQLiteConnection) throws(SQLiteError) -> Result
   ) throws(JournalError) -> Result {
@@ -166,8 +181,10 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
       return try body(connection)
     } catch {
       if error.primaryCode == SQLiteError.corrupt { throw .badChecksum(position: UInt64(position)) }
-      isFenced = true
-      throw error.journalError
+      if access == .readWrite { isFenced = true }
+      guard SQLiteError.isInputOutput(error.code), position > 0 else { throw error.journalError }
+      throw .failed(
+        code: error.code, message: "The batch at position \(position) cannot be read: \(error.message)")
     }
   }
 

@@ -1,0 +1,142 @@
+import ReactorCore
+import ReactorJournalTesting
+import ReactorRuntime
+import TestSupport
+import Testing
+
+@testable import ReactorJournal
+
+/// Reactors that take the place of others with the same entry.
+@Suite struct ReplacementTests {
+  private let store = InMemoryStore()
+
+  /// Drops a ledger with a deposit of 100 that is durable and one of 5 that is being committed, and returns the next one.
+  private func replaceLedger(_ journal: Journal) async throws -> Ledger {
+    let entry = journal.entry("ledger/1")
+    try await dropLedger(entry)
+    return Ledger(at: entry)
+  }
+
+  private func dropLedger(_ entry: JournalEntry) async throws {
+    let ledger = Ledger(at: entry)
+    try await ledger.sendDurably(.deposit(account: 1, amount: 100))
+    store.hold()
+    let commits = store.commitCount
+    ledger.send(.deposit(account: 1, amount: 5))
+    while store.commitCount == commits { await Task.yield() }
+  }
+
+  @Test func `The next reactor with an entry begins with what the dropped one had not written yet`()
+    async throws
+  {
+    let journal = try Journal(store: store)
+    let next = try await replaceLedger(journal)
+    let totals = Record<Int64>()
+    let recovery = Threads.start { totals.append(next.currentState.total) }
+    try await Task.sleep(for: .milliseconds(20))
+    #expect(totals.elements == [])
+    store.release()
+    #expect(recovery.wait())
+    #expect(totals.elements == [105])
+    try await next.sendDurably(.deposit(account: 1, amount: 1))
+    #expect(journal.currentMembers.count == 1)
+    try journal.end()
+    let after = try Journal(store: store)
+    #expect(Ledger(after).currentState.total == 106)
+    try after.end()
+  }
+
+  @Test func `Many reactors are recovered together though one of them replaces another`() async throws {
+    let journal = try Journal(store: store)
+    let other = Ledger(journal, entry: "ledger/2")
+    let ledgers = [try await replaceLedger(journal), other]
+    let recovery = Threads.start { try? journal.recover(ledgers) }
+    try await Task.sleep(for: .milliseconds(20))
+    #expect(ledgers[0].member.bound == nil)
+    store.release()
+    #expect(recovery.wait())
+    #expect(ledgers.map(\.currentState.total) == [105, 0])
+    try journal.end()
+  }
+
+  @Test(arguments: [false, true])
+  func `A reactor is replaced again and again right after what it has confirmed`(onLoop: Bool) async throws {
+    let loop = try Loop()
+    let placement: Placement = onLoop ? .loop(loop) : .caller
+    let journal = try Journal(store: store)
+    var ledger: Ledger? = Ledger(journal, on: placement)
+    for round in 1...300 {
+      try await ledger?.sendDurably(.deposit(account: 1, amount: 1))
+      if round % 3 == 0 {
+        ledger?.close()
+        await ledger?.waitUntilEnded()
+      }
+      if round % 2 == 0 { ledger = nil }
+      ledger = Ledger(journal, on: placement)
+      #expect(journal.currentMembers.count <= 3)
+    }
+    #expect(ledger?.currentState.total == 300)
+    #expect(journal.currentMembers.count == 1)
+    try Shutdown.close([journal, loop], before: .now + .seconds(30))
+  }
+
+  @Test func `A journal that ends writes what a replaced reactor has handed over`() async throws {
+    let journal = try Journal(store: store)
+    // It is never used.
+    let next = try await replaceLedger(journal)
+    let closing = Threads.start { try? journal.end() }
+    try await Task.sleep(for: .milliseconds(20))
+    store.release()
+    #expect(closing.wait())
+    #expect(store.batches.count == 2)
+    #expect(journal.currentMembers.isEmpty)
+    withExtendedLifetime(next) {}
+  }
+
+  @Test func `A commit of a replaced reactor that fails is told to both`() async throws {
+    let error = JournalError.failed(code: 5, message: "input/output error")
+    let journal = try Journal(store: store)
+    let replies = Record<AskError?>()
+    let entry = journal.entry("ledger/1")
+    do {
+      let ledger = Ledger(at: entry)
+      try await ledger.sendDurably(.deposit(account: 1, amount: 100))
+      store.hold()
+      store.failNextCommit(error)
+      let commits = store.commitCount
+      ledger.send(.deposit(account: 1, amount: 5))
+      while store.commitCount == commits { await Task.yield() }
+      ledger.ask(
+        { .depositAndReply(account: 1, amount: 1, $0) },
+        completion: { result in
+          if case .failure(let error) = result { replies.append(error) } else { replies.append(nil) }
+        })
+    }
+    let next = Ledger(at: entry)
+    let reasons = Record<JournalError?>()
+    let recovery = Threads.start {
+      do throws(JournalError) {
+        try next.recover()
+        reasons.append(nil)
+      } catch {
+        reasons.append(error)
+      }
+    }
+    store.release()
+    #expect(recovery.wait())
+    #expect(reasons.elements == [error])
+    #expect(replies.elements.count == 1 && replies.elements.allSatisfy { $0 != nil })
+    try journal.end()
+  }
+
+  @Test func `Two reactors with one entry stop the program when the second one starts`() async {
+    await #expect(processExitsWith: .failure) {
+      let journal = try Journal(store: InMemoryStore())
+      let first = Ledger(journal)
+      try first.recover()
+      let second = Ledger(journal)
+      try? second.recover()
+      withExtendedLifetime(first) {}
+    }
+  }
+}
