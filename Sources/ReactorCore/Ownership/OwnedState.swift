@@ -208,7 +208,7 @@ extension OwnedState {
         beginChanges()
       } else {
         // The copy destroys an earlier state, which may cause another change: that must wait.
-        owner.pointee.change = .byValue
+        if !_isPOD(State.self) { owner.pointee.change = .byValue }
         copyToSpareSlot()
       }
     }
