@@ -40,6 +40,7 @@ struct Batch {
   private var departures: [Key: (slot: Int, version: Int)] = [:]
   /// The channels that the connection leaves.
   var departedChannels: some Sequence<Key> { departures.keys }
+  var leavesChannels: Bool { !departures.isEmpty }
   /// The beginning of the array that EXEC returns, while its commands are added to the batch. No message comes in the middle of it.
   var transactionSlot: Int?
 

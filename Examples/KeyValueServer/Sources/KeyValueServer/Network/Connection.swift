@@ -228,6 +228,9 @@ final class Connection {
     outputStart = 0
   }
 
+  /// Whether it has subscribed to a channel, or the running batch leaves one.
+  var mayGetMessages: Bool { !session.channels.isEmpty || batch.leavesChannels }
+
   /// A message of a channel. It waits for the end of the running batch.
   func push(_ message: Message) {
     if isClosed { return }
