@@ -254,6 +254,22 @@ class Restarts(Folder):
             self.assertIn(connection.call("TTL", "long"), range(900, 1001))
             self.assertTrue(until(lambda: connection.call("DBSIZE") == 2))
 
+    def test_keys_that_expired_before_a_restart_do_not_count_after_it(self):
+        def expired(connection):
+            return int(re.search(rb"expired_keys:(\d+)", connection.call("INFO", "stats"))[1])
+
+        with self.server("--threads", 2) as server:
+            connection = server.connect()
+            connection.write(b"".join(encode("SET", f"expires-{i}", "x", "PX", 10) for i in range(50)))
+            self.assertEqual([connection.reply() for _ in range(50)], ["+OK"] * 50)
+            self.assertTrue(until(lambda: connection.call("DBSIZE") == 0))
+            self.assertEqual(expired(connection), 50)
+        with self.server("--threads", 2) as server:
+            connection = server.connect()
+            self.assertEqual(expired(connection), 0)
+            connection.call("SET", "expires", "x", "PX", 10)
+            self.assertTrue(until(lambda: expired(connection) == 1))
+
     def test_the_journal_does_not_grow_with_what_is_overwritten(self):
         with self.server("--compact-after", 1_000_000) as server:
             connection = server.connect()

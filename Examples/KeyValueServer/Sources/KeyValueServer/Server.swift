@@ -21,6 +21,9 @@ final class Server: Sendable {
   private let listener = Mutex<LoopBound<Listener>?>(nil)
   private let boundPort = Atomic<UInt16>(0)
   private let refusals = OccasionalLog()
+  /// About clients that are disconnected because of what they have sent, or do not read.
+  let inputWarnings = OccasionalLog()
+  let outputWarnings = OccasionalLog()
 
   init(_ options: Options) throws {
     self.options = options

@@ -74,7 +74,8 @@ final class Connection {
   private func isWithinLimit() -> Bool {
     let waiting = input.count - inputStart + (session.transaction?.size ?? 0)
     if waiting <= server.options.inputLimit { return true }
-    Log.warning("client \(id) reached the max query buffer length with \(waiting) bytes: disconnected")
+    server.inputWarnings.warning(
+      "client \(id) reached the max query buffer length with \(waiting) bytes: disconnected")
     return false
   }
 
@@ -236,7 +237,7 @@ final class Connection {
     if isClosed { return }
     let waiting = output.count - outputStart + pushedSize
     if waiting + message.size > server.options.outputLimit {
-      Log.warning("client \(id) does not read what it has subscribed to: disconnected")
+      server.outputWarnings.warning("client \(id) does not read what it has subscribed to: disconnected")
       return close()
     }
     if isRunning || isAdvancing {

@@ -1,0 +1,32 @@
+"""What a single client can make a server do for one command, or at one moment."""
+
+import re
+import unittest
+
+from servers import Process
+
+
+def most_memory(server):
+    with open(f"/proc/{server.process.pid}/status") as file:
+        return int(re.search(r"VmHWM:\s+(\d+) kB", file.read())[1]) << 10
+
+
+class Costs(unittest.TestCase):
+    def test_a_large_argument_in_the_place_of_a_word_is_not_copied(self):
+        with Process() as server:
+            connection = server.connect()
+            # No UTF-8. So each byte would become three as text.
+            large = b"\xff" * (32 << 20)
+            self.assertEqual(connection.call("STRLEN", large), 0)
+            before = most_memory(server)
+            for command, error in [(("SET", "k", "v", large), "-ERR syntax error"),
+                                   (("ZADD", "k", large, "member"), "-ERR value is not a valid float"),
+                                   (("ZRANGE", "k", 0, -1, large), "-ERR syntax error"),
+                                   (("FLUSHALL", large), "-ERR syntax error")]:
+                self.assertEqual(connection.call(*command), error, command[0])
+            # A number is copied, for the function that reads it.
+            self.assertLess(most_memory(server) - before, 80 << 20)
+
+
+if __name__ == "__main__":
+    unittest.main()
