@@ -1,6 +1,7 @@
 """What a single client can make a server do for one command, or at one moment."""
 
 import re
+import time
 import unittest
 
 from servers import Process
@@ -26,6 +27,22 @@ class Costs(unittest.TestCase):
                 self.assertEqual(connection.call(*command), error, command[0])
             # A number is copied, for the function that reads it.
             self.assertLess(most_memory(server) - before, 80 << 20)
+
+    def test_many_members_are_added_and_removed_at_once(self):
+        with Process() as server:
+            connection = server.connect()
+            count = 300_000
+            pairs = [x for i in range(count) for x in (count - i, f"member-{i}")]
+            again = [x for i in range(count) for x in (i, f"member-{i}")]
+            begin = time.time()
+            self.assertEqual(connection.call("ZADD", "sorted", *pairs), count)
+            self.assertEqual(connection.call("ZADD", "sorted", "CH", *again), count - 1)
+            self.assertEqual(connection.call("ZRANGE", "sorted", 0, 1), [b"member-0", b"member-1"])
+            self.assertEqual(connection.call("ZRANK", "sorted", f"member-{count - 1}"), count - 1)
+            self.assertEqual(connection.call("ZREM", "sorted", *[f"member-{i}" for i in range(count - 1)]), count - 1)
+            # One by one, each of which moves the others, it takes a minute.
+            self.assertLess(time.time() - begin, 18)
+            self.assertEqual(connection.call("ZRANGE", "sorted", 0, -1), [b"member-%d" % (count - 1)])
 
 
 if __name__ == "__main__":

@@ -80,6 +80,34 @@ class Replies(unittest.TestCase):
                         self.assertEqual(text[int(head[1:]):], b"\r\n+RESET\r\n")
                         self.assertEqual(text.startswith(b"txt:"), version == 3)
 
+    def test_sorted_sets(self):
+        start, ends = ("ZADD", "z", 1, "a", 2, "b", 3, "c"), [("ZRANGE", "z", 0, -1, "WITHSCORES")]
+        self.check([[start, ("ZADD", "z", *rest), *ends] for rest in [
+            ("GT", 5, "a", 1, "b"), ("LT", 5, "a", 1, "b"), ("GT", "CH", 5, "a", 1, "b", 3, "c", 4, "d"),
+            ("LT", "CH", 5, "a", 1, "b", 3, "c", 4, "d"), ("XX", "GT", "CH", 5, "a", 9, "d"), ("GT", "LT", 1, "a"), ("GT", "NX", 1, "a"),
+            ("LT", "NX", 1, "a"), ("NX", "XX", 1, "a"), ("NX", "XX", "GT", 1, "a"), ("INCR", 5, "a"), ("INCR", 5, "d"),
+            ("INCR", 5, "a", 6, "b"), ("INCR", "NX", 5, "a"), ("INCR", "NX", 5, "d"), ("INCR", "XX", 5, "d"), ("INCR", "GT", -5, "a"),
+            ("INCR", "LT", -5, "a"), ("INCR", "GT", "CH", 5, "a"), ("INCR", "inf", "a"), ("INCR", "x", "a"), ("INCR", "0", "a"),
+            ("GT", 1, "a", 5, "a", 2, "a"), ("LT", "CH", 5, "a", 0, "a", -1, "a"), ("GT",), ("GT", 1), ("INCR",), ("FOO", 1, "a"),
+            ("INCR", "GT", 0, "a"), ("CH", 1, "a", 2, "a", 1, "a"), ("GT", "gt", 9, "a")]])
+        self.check([[("ZADD", "z", "inf", "a"), ("ZADD", "z", "INCR", "-inf", "a"), ("ZINCRBY", "z", "-inf", "a"), *ends],
+                    [("ZADD", "z", "XX", "INCR", 1, "a"), ("EXISTS", "z")], [("ZADD", "z", "XX", "GT", 1, "a"), ("EXISTS", "z")],
+                    [("RPUSH", "z", 1), ("ZADD", "z", "INCR", 1, "a"), ("ZADD", "z", "INCR", "x", "a"), ("ZADD", "z", "GT", 1, "a")]])
+        self.check([[start, ("ZRANGE", "z", *rest)] for rest in [
+            (0, -1, "REV"), (0, 0, "REV"), (1, 2, "rev", "WITHSCORES"), (1, 2, "WITHSCORES", "REV"), (-2, -1, "REV"), (0, -1, "REV", "REV"),
+            (0, -1, "WITHSCORES", "WITHSCORES"), (5, 9, "REV"), (2, 1, "REV"), ("x", 1, "REV"), (0, -1, "WITH\u017fCORES"),
+            (0, -1, "REV", "FOO"), (-100, 100, "REV")]])
+        self.check([[start, ("ZRANK", "z", *rest)] for rest in [("a", "WITHSCORE"), ("a", "b", "c"), ()]])
+
+    def test_many_members_at_once(self):
+        pairs = [x for i in range(300) for x in (-i % 97, f"member-{i % 200}")]
+        ends = [("ZRANGE", "z", 0, -1, "WITHSCORES")]
+        self.check([[("ZADD", "z", *first), ("ZADD", "z", *options, *pairs), *ends]
+                    for first in [(5, "member-7", 50, "other"), (1, "one")]
+                    for options in [(), ("NX",), ("XX",), ("GT",), ("LT", "CH"), ("CH",), ("XX", "GT", "CH")]])
+        self.check([[("ZADD", "z", *pairs), ("ZREM", "z", *[f"member-{i}" for i in range(0, 400, 3)]), *ends],
+                    [("ZADD", "z", *pairs), ("ZREM", "z", *[f"member-{i % 200}" for i in range(400)]), ("EXISTS", "z")]])
+
 
 if __name__ == "__main__":
     unittest.main()
