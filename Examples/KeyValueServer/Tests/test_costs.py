@@ -4,7 +4,7 @@ import re
 import time
 import unittest
 
-from servers import Process
+from servers import Process, encode
 
 
 def most_memory(server):
@@ -27,6 +27,29 @@ class Costs(unittest.TestCase):
                 self.assertEqual(connection.call(*command), error, command[0])
             # A number is copied, for the function that reads it.
             self.assertLess(most_memory(server) - before, 80 << 20)
+
+    def test_many_deadlines_that_no_longer_hold_do_not_stop_the_clients(self):
+        with Process() as server:
+            connection, other = server.connect(), server.connect()
+            count, deadline = 200_000, int(time.time() * 1000) + 60_000
+            # Keys whose deadline is far away stay, so that deadlines that no longer hold are not most of all.
+            for kept, time_of_death in ((True, deadline + 1_000_000), (False, deadline)):
+                for first in range(0, count, 1000):
+                    connection.write(b"".join(encode("SET", f"{kept}-{i}", "x", "PXAT", time_of_death)
+                                              for i in range(first, first + 1000)))
+                    self.assertEqual([connection.reply() for _ in range(1000)], ["+OK"] * 1000)
+            for first in range(0, count, 1000):
+                self.assertEqual(connection.call("DEL", *[f"False-{i}" for i in range(first, first + 1000)]), 1000)
+            self.assertLess(time.time() * 1000, deadline)
+            time.sleep(deadline / 1000 - time.time())
+            longest = 0
+            while time.time() * 1000 < deadline + 2000:
+                begin = time.time()
+                other.call("GET", "none")
+                longest = max(longest, time.time() - begin)
+            # All at once, they take a second and more in a debug build.
+            self.assertLess(longest, 0.4)
+            self.assertEqual(other.call("DBSIZE"), count)
 
     def test_many_members_are_added_and_removed_at_once(self):
         with Process() as server:

@@ -87,7 +87,7 @@ extension Keyspace {
       }
     }
     if !isAllowed { return out.appendInteger(0) }
-    if deadline <= Int(call.now) { entries[key] = nil } else { setDeadline(Int64(deadline), of: key) }
+    if deadline <= Int(call.now) { entries.remove(key) } else { setDeadline(Int64(deadline), of: key) }
     out.appendInteger(1)
   }
 
@@ -102,7 +102,7 @@ extension Keyspace {
 
   private mutating func add(_ amount: Int, to key: Key, _ out: inout [UInt8]) {
     guard let index = entries.index(of: key) else {
-      entries[key] = Entry(value: .string(Self.decimal(amount)))
+      entries.set(.string(Self.decimal(amount)), for: key)
       return out.appendInteger(amount)
     }
     guard case .string(let bytes) = entries[index] else {
@@ -139,12 +139,12 @@ extension Keyspace {
         out.appendNull(call.version)
       }
     case .msetOne:
-      entries[key] = Entry(value: .string(call.bytes(1)))
+      entries.set(.string(call.bytes(1)), for: key)
       out.appendOK()
     case .set: set(call, key, &out)
     case .setnx:
       let isNew = entries[key] == nil
-      if isNew { entries[key] = Entry(value: .string(call.bytes(2))) }
+      if isNew { entries.set(.string(call.bytes(2)), for: key) }
       out.appendInteger(isNew ? 1 : 0)
     case .setex, .psetex:
       let name = call.code == .setex ? "setex" : "psetex"
@@ -152,17 +152,17 @@ extension Keyspace {
       guard let deadline = Self.deadline(in: amount, unit: call.code == .setex ? 1000 : 1, call) else {
         return out.appendError("ERR invalid expire time in '\(name)' command")
       }
-      entries[key] = Entry(value: .string(call.bytes(3)))
+      entries.set(.string(call.bytes(3)), for: key)
       setDeadline(deadline, of: key)
       out.appendOK()
     case .getset:
       if !appendString(of: key, call.version, &out) { return }
-      entries[key] = Entry(value: .string(call.bytes(2)))
-    case .getdel: if appendString(of: key, call.version, &out) { entries[key] = nil }
+      entries.set(.string(call.bytes(2)), for: key)
+    case .getdel: if appendString(of: key, call.version, &out) { entries.remove(key) }
     case .append:
       guard let index = entries.index(of: key) else {
         let bytes = call.bytes(2)
-        entries[key] = Entry(value: .string(bytes))
+        entries.set(.string(bytes), for: key)
         return out.appendInteger(bytes.count)
       }
       guard case .string(var bytes) = entries[index] else {
@@ -214,7 +214,7 @@ extension Keyspace {
 
   private mutating func set(_ call: Invocation, _ key: Key, _ out: inout [UInt8]) {
     if call.count == 3 {
-      entries[key] = Entry(value: .string(call.bytes(2)))
+      entries.set(.string(call.bytes(2)), for: key)
       return out.appendOK()
     }
     var (mustBeNew, mustExist, returnsOld, keepsDeadline) = (false, false, false, false)
@@ -252,9 +252,7 @@ extension Keyspace {
       if !returnsOld { out.appendNull(call.version) }
       return
     }
-    // A deadline that is kept is in the heap.
-    entries[key] = Entry(
-      value: .string(call.bytes(2)), deadline: keepsDeadline ? old?.deadline ?? 0 : 0)
+    entries.set(.string(call.bytes(2)), for: key, keepsDeadline: keepsDeadline)
     if deadline != 0 { setDeadline(deadline, of: key) }
     if !returnsOld { out.appendOK() }
   }
