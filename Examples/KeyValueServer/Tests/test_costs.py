@@ -1,10 +1,11 @@
 """What a single client can make a server do for one command, or at one moment."""
 
 import re
+import tempfile
 import time
 import unittest
 
-from servers import Process, encode
+from servers import COMPILER, Process, encode, preload
 
 
 def most_memory(server):
@@ -28,27 +29,31 @@ class Costs(unittest.TestCase):
             # A number is copied, for the function that reads it.
             self.assertLess(most_memory(server) - before, 80 << 20)
 
+    @unittest.skipUnless(COMPILER, "there is no C compiler")
     def test_many_deadlines_that_no_longer_hold_do_not_stop_the_clients(self):
-        with Process() as server:
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        environment, move_clock = preload(folder, "clock")
+        with Process(environment=environment) as server:
             connection, other = server.connect(), server.connect()
-            count, deadline = 200_000, int(time.time() * 1000) + 60_000
+            count, hour = 500_000, 3600
+            deadline = int(time.time() + hour) * 1000
             # Keys whose deadline is far away stay, so that deadlines that no longer hold are not most of all.
-            for kept, time_of_death in ((True, deadline + 1_000_000), (False, deadline)):
+            for kept, own in (("long", deadline * 2), ("short", deadline)):
                 for first in range(0, count, 1000):
-                    connection.write(b"".join(encode("SET", f"{kept}-{i}", "x", "PXAT", time_of_death)
+                    connection.write(b"".join(encode("SET", f"{kept}-{i}", "x", "PXAT", own)
                                               for i in range(first, first + 1000)))
                     self.assertEqual([connection.reply() for _ in range(1000)], ["+OK"] * 1000)
             for first in range(0, count, 1000):
-                self.assertEqual(connection.call("DEL", *[f"False-{i}" for i in range(first, first + 1000)]), 1000)
-            self.assertLess(time.time() * 1000, deadline)
-            time.sleep(deadline / 1000 - time.time())
-            longest = 0
-            while time.time() * 1000 < deadline + 2000:
-                begin = time.time()
+                self.assertEqual(connection.call("DEL", *[f"short-{i}" for i in range(first, first + 1000)]), 1000)
+            move_clock(hour)
+            # The next pass comes within 0.1 s.
+            longest, end = 0, time.monotonic() + 2
+            while time.monotonic() < end:
+                begin = time.monotonic()
                 other.call("GET", "none")
-                longest = max(longest, time.time() - begin)
-            # All at once, they take a second and more in a debug build.
-            self.assertLess(longest, 0.4)
+                longest = max(longest, time.monotonic() - begin)
+            # All at once, they take two seconds in a debug build.
+            self.assertLess(longest, 0.8)
             self.assertEqual(other.call("DBSIZE"), count)
 
     def test_many_members_are_added_and_removed_at_once(self):

@@ -5,7 +5,6 @@ import random
 import re
 import shutil
 import signal
-import struct
 import subprocess
 import tempfile
 import threading
@@ -14,11 +13,9 @@ import unittest
 
 import redis
 
-from servers import PATIENCE, Process, encode, until
+from servers import COMPILER, PATIENCE, Process, encode, preload, until
 from test_differential import make, normal
 from test_network import loop_jobs
-
-COMPILER = shutil.which("clang") or shutil.which("cc")
 
 
 class Folder(unittest.TestCase):
@@ -32,16 +29,7 @@ class Folder(unittest.TestCase):
     def preload(self, name):
         """Prepares a server with a part of the system replaced by NAME.c; returns the environment that it needs, and what changes the
         number that the part looks at."""
-        library, number = os.path.join(self.folder, f"{name}.so"), os.path.join(self.folder, name)
-        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"{name}.c")
-        subprocess.check_call([COMPILER, "-shared", "-fPIC", "-o", library, source])
-
-        def change(value):
-            with open(number, "r+b" if os.path.exists(number) else "wb") as file:
-                file.write(struct.pack("l", value))
-
-        change(0)
-        return {"LD_PRELOAD": library, f"KV_{name.upper()}": number}, change
+        return preload(self.folder, name)
 
     def write_until(self, condition, write):
         """Writes until a condition holds."""

@@ -89,7 +89,7 @@ class Replies(unittest.TestCase):
             ("INCR", 5, "a", 6, "b"), ("INCR", "NX", 5, "a"), ("INCR", "NX", 5, "d"), ("INCR", "XX", 5, "d"), ("INCR", "GT", -5, "a"),
             ("INCR", "LT", -5, "a"), ("INCR", "GT", "CH", 5, "a"), ("INCR", "inf", "a"), ("INCR", "x", "a"), ("INCR", "0", "a"),
             ("GT", 1, "a", 5, "a", 2, "a"), ("LT", "CH", 5, "a", 0, "a", -1, "a"), ("GT",), ("GT", 1), ("INCR",), ("FOO", 1, "a"),
-            ("INCR", "GT", 0, "a"), ("CH", 1, "a", 2, "a", 1, "a"), ("GT", "gt", 9, "a")]])
+            ("INCR", "GT", 0, "a"), ("INCR", "-0.0", "a"), ("INCR", "-0.0", "d"), ("-0.0", "a", 0, "b"), ("CH", 1, "a", 2, "a", 1, "a"), ("GT", "gt", 9, "a")]])
         self.check([[("ZADD", "z", "inf", "a"), ("ZADD", "z", "INCR", "-inf", "a"), ("ZINCRBY", "z", "-inf", "a"), *ends],
                     [("ZADD", "z", "XX", "INCR", 1, "a"), ("EXISTS", "z")], [("ZADD", "z", "XX", "GT", 1, "a"), ("EXISTS", "z")],
                     [("RPUSH", "z", 1), ("ZADD", "z", "INCR", 1, "a"), ("ZADD", "z", "INCR", "x", "a"), ("ZADD", "z", "GT", 1, "a")]])

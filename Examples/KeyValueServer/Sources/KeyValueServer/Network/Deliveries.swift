@@ -7,10 +7,10 @@ import ReactorRuntime
 ///  works ────▶ the same queue, or at once if the connection is on this loop and no message may wait for it
 /// ```
 ///
-/// A message always goes through the queue of its receivers' loop, also from that loop itself: so none overtakes an earlier one. It is
-/// in the queue before the shard runs anything else, so all loops get the messages of a channel in the order in which they were
-/// published. The work of a client that has subscribed does not overtake a message, either: what was published before it leaves a channel
-/// comes before the reply that says so.
+/// A message always goes through the queue of its receivers' loop, also from that loop itself: so none overtakes an earlier one. A shard
+/// hands messages over in the order of its commands, while no other thread is at the shard: so all loops get the messages of a channel in
+/// the order in which they were published. The work of a client that has subscribed does not overtake a message, either: what was published
+/// before it leaves a channel comes before the reply that says so.
 enum Deliveries {
   enum Item: Sendable {
     case work(Work)

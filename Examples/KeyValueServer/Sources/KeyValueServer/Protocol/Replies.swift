@@ -105,6 +105,7 @@ extension Double {
   /// As Redis 7.0 writes it: an integer without a point, and otherwise 17 digits, which are enough to read the same number again.
   var redisText: String {
     if isInfinite { return self < 0 ? "-inf" : "inf" }
+    if self == 0 { return sign == .minus ? "-0" : "0" }
     if self == rounded(), magnitude < 1e17 { return String(Int(self)) }
     var text = [CChar](repeating: 0, count: 32)
     let length = withVaList([self]) { vsnprintf(&text, text.count, "%.17g", $0) }

@@ -113,7 +113,8 @@ extension Keyspace {
     let isSorted: Void? = update(key, as: SortedSet.self) { set in
       let before = set.scores[member]
       if options.mustBeNew, before != nil { return out.appendNull(call.version) }
-      let score = (before ?? 0) + amount
+      // A new member has the amount itself: the reply to an amount of -0 is -0.
+      let score = before.map { $0 + amount } ?? amount
       if score.isNaN { return out.appendError("ERR resulting score is not a number (NaN)") }
       if !options.allows(score, after: before) { return out.appendNull(call.version) }
       _ = set.update(member, to: score)

@@ -18,6 +18,7 @@ struct SortedSet: Sendable {
 
   /// Adds a member, or moves it; returns whether it is new.
   mutating func update(_ member: Key, to score: Double) -> Bool {
+    let score = Self.stored(score)
     let before = scores.updateValue(score, forKey: member)
     if let before {
       if before == score { return false }
@@ -42,6 +43,7 @@ struct SortedSet: Sendable {
   /// Adds a member, or moves it; returns whether it is new. ``apply(_:)`` must follow.
   mutating func update(_ member: Key, to score: Double, in changes: inout Changes) -> Bool {
     if !changes.sortsOnce { return update(member, to: score) }
+    let score = Self.stored(score)
     let before = scores[member]
     if before == score { return false }
     scores[member] = score
@@ -89,6 +91,9 @@ struct SortedSet: Sendable {
   func rank(of member: Key) -> Int? {
     scores[member].map { index(of: Element(member: member, score: $0)) }
   }
+
+  /// There is one zero: -0 is kept as 0, as Redis keeps it in its compact form of small sets.
+  private static func stored(_ score: Double) -> Double { score == 0 ? 0 : score }
 
   /// The place of an element, or where it belongs.
   private func index(of element: Element) -> Int {
