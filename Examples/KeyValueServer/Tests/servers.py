@@ -2,13 +2,16 @@
 
 import os
 import re
+import shutil
 import signal
 import socket
+import struct
 import subprocess
 import threading
 import time
 
 SERVER = os.environ.get("KV_SERVER", os.path.join(os.path.dirname(__file__), "../.build/debug/KeyValueServer"))
+COMPILER = shutil.which("clang") or shutil.which("cc")
 # How many seconds a test waits for what must happen before it fails.
 PATIENCE = 120
 
@@ -28,6 +31,21 @@ def free_port():
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
+
+
+def preload(folder, name):
+    """Prepares a server with a part of the system replaced by NAME.c; returns the environment that it needs, and what changes the
+    number that the part looks at. Both are files in the folder."""
+    library, number = os.path.join(folder, f"{name}.so"), os.path.join(folder, name)
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"{name}.c")
+    subprocess.check_call([COMPILER, "-shared", "-fPIC", "-o", library, source])
+
+    def change(value):
+        with open(number, "r+b" if os.path.exists(number) else "wb") as file:
+            file.write(struct.pack("l", value))
+
+    change(0)
+    return {"LD_PRELOAD": library, f"KV_{name.upper()}": number}, change
 
 
 class Process:

@@ -29,7 +29,7 @@ def make_any(rng):
     score = lambda: rng.choice([step(), step(), "1e-5", "-1e400", "1e-400", "-0.0", "1e17", " 1", "0x10", "+inf", "nan", ""])
     index = lambda: rng.choice(["0", "1", "-1", "-2", "5", "100", "-100", "x"])
     option = lambda: rng.choice([[], ["NX"], ["XX"], ["GET"], ["EX", "100"], ["PX", "100000"], ["EX", "0"], ["EX"],
-                                 ["KEEPTTL"], ["NX", "XX"], ["XX", "GET"], ["FOO"], ["EX", "x"], ["NX", "EX", "50"]])
+                                 ["KEEPTTL"], ["NX", "XX"], ["XX", "GET"], ["FOO"], ["EX", "x"], ["NX", "EX", "50"], ["EX", "x", "EX", "70"], ["EX", "9", "PX", "9"]])
     # Random: a second GT of the same time is later by a millisecond, or not, on one server and not on the other.
     later = lambda: str(rng.randint(200, 1 << 20))
     some = lambda make: [make() for _ in range(rng.randint(1, 4))]
@@ -56,9 +56,12 @@ def make_any(rng):
         lambda: ["SADD", key(), *some(value)], lambda: ["SREM", key(), *some(value)], lambda: ["SCARD", key()],
         lambda: ["SISMEMBER", key(), value()], lambda: ["SMEMBERS", key()],
         lambda: ["ZADD", key(), *pairs(score, field)],
-        lambda: ["ZADD", key(), rng.choice(["NX", "XX", "CH"]), *pairs(score, field)],
+        lambda: ["ZADD", key(), *rng.choice([["NX"], ["XX"], ["CH"], ["GT"], ["LT", "CH"], ["XX", "GT"], ["NX", "GT"], ["GT", "LT"],
+                                            ["INCR"]]), *pairs(score, field)],
+        lambda: ["ZADD", key(), *rng.choice([["INCR"], ["INCR", "NX"], ["XX", "INCR"], ["INCR", "GT"], ["LT", "INCR"]]),
+                 score(), field()],
         lambda: ["ZREM", key(), *some(field)], lambda: ["ZSCORE", key(), field()], lambda: ["ZCARD", key()],
-        lambda: ["ZRANGE", key(), index(), index(), *rng.choice([[], ["WITHSCORES"], ["FOO"]])],
+        lambda: ["ZRANGE", key(), index(), index(), *rng.choice([[], ["WITHSCORES"], ["FOO"], ["REV"], ["REV", "WITHSCORES"]])],
         lambda: ["ZRANK", key(), field()], lambda: ["ZINCRBY", key(), step(), field()],
         lambda: ["ZPOPMIN", key(), *rng.choice([[], ["2"], ["0"], ["-1"], ["1", "1"]])],
         lambda: ["DBSIZE"], lambda: ["PING"], lambda: ["ECHO", value()], lambda: ["SELECT", rng.choice(["0", "x"])],

@@ -5,7 +5,6 @@ import random
 import re
 import shutil
 import signal
-import struct
 import subprocess
 import tempfile
 import threading
@@ -14,11 +13,9 @@ import unittest
 
 import redis
 
-from servers import PATIENCE, Process, encode, until
+from servers import COMPILER, PATIENCE, Process, encode, preload, until
 from test_differential import make, normal
 from test_network import loop_jobs
-
-COMPILER = shutil.which("clang") or shutil.which("cc")
 
 
 class Folder(unittest.TestCase):
@@ -32,16 +29,7 @@ class Folder(unittest.TestCase):
     def preload(self, name):
         """Prepares a server with a part of the system replaced by NAME.c; returns the environment that it needs, and what changes the
         number that the part looks at."""
-        library, number = os.path.join(self.folder, f"{name}.so"), os.path.join(self.folder, name)
-        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"{name}.c")
-        subprocess.check_call([COMPILER, "-shared", "-fPIC", "-o", library, source])
-
-        def change(value):
-            with open(number, "r+b" if os.path.exists(number) else "wb") as file:
-                file.write(struct.pack("l", value))
-
-        change(0)
-        return {"LD_PRELOAD": library, f"KV_{name.upper()}": number}, change
+        return preload(self.folder, name)
 
     def write_until(self, condition, write):
         """Writes until a condition holds."""
@@ -253,6 +241,22 @@ class Restarts(Folder):
             self.assertEqual(connection.call("MGET", "short", "long"), [None, b"1"])
             self.assertIn(connection.call("TTL", "long"), range(900, 1001))
             self.assertTrue(until(lambda: connection.call("DBSIZE") == 2))
+
+    def test_keys_that_expired_before_a_restart_do_not_count_after_it(self):
+        def expired(connection):
+            return int(re.search(rb"expired_keys:(\d+)", connection.call("INFO", "stats"))[1])
+
+        with self.server("--threads", 2) as server:
+            connection = server.connect()
+            connection.write(b"".join(encode("SET", f"expires-{i}", "x", "PX", 10) for i in range(50)))
+            self.assertEqual([connection.reply() for _ in range(50)], ["+OK"] * 50)
+            self.assertTrue(until(lambda: connection.call("DBSIZE") == 0))
+            self.assertEqual(expired(connection), 50)
+        with self.server("--threads", 2) as server:
+            connection = server.connect()
+            self.assertEqual(expired(connection), 0)
+            connection.call("SET", "expires", "x", "PX", 10)
+            self.assertTrue(until(lambda: expired(connection) == 1))
 
     def test_the_journal_does_not_grow_with_what_is_overwritten(self):
         with self.server("--compact-after", 1_000_000) as server:

@@ -73,6 +73,31 @@ class Clients(unittest.TestCase):
             _, log = server.terminate()
             self.assertIn(log.count("refused a client"), range(1, int(seconds) + 3))
 
+    def test_disconnected_clients_do_not_fill_the_log(self):
+        with Process("--max-query-buffer", 1000) as server:
+            begin = time.time()
+            for _ in range(100):
+                client = server.connect()
+                with contextlib.suppress(ConnectionError, Closed):
+                    client.write(b"*1\r\n$2000\r\n" + b"x" * 1500)
+                    client.reply()
+                client.close()
+            seconds = time.time() - begin
+            _, log = server.terminate()
+            self.assertIn(log.count("max query buffer length"), range(1, int(seconds) + 3))
+        with Process() as server:
+            subscribers = [server.connect() for _ in range(20)]
+            for subscriber in subscribers:
+                subscriber.call("SUBSCRIBE", "news")
+            begin = time.time()
+            self.assertEqual(server.connect().call("PUBLISH", "news", b"m" * (33 << 20)), 20)
+            for subscriber in subscribers:
+                with self.assertRaises((ConnectionError, Closed)):
+                    subscriber.reply()
+            seconds = time.time() - begin
+            _, log = server.terminate()
+            self.assertIn(log.count("does not read what it has subscribed to"), range(1, int(seconds) + 3))
+
     def test_nobody_has_to_read_the_log(self):
         process = subprocess.Popen([SERVER, "--port", "0", "--max-clients", "1"], stderr=subprocess.PIPE)
         try:
@@ -269,7 +294,8 @@ class Pieces(unittest.TestCase):
             self.assertEqual(good.call("PING"), "+PONG")
             good.close()
             _, log = server.terminate()
-            self.assertEqual(log.count("max query buffer length"), 2)
+            # Once if both came in the same second.
+            self.assertIn(log.count("max query buffer length"), (1, 2))
 
     def test_the_input_of_a_steady_client_does_not_grow(self):
         with Process() as server:

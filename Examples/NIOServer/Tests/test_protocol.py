@@ -42,6 +42,13 @@ class Protocol(unittest.TestCase):
         self.assertEqual(self.replies(b"*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\n1\r\n", b"*2\r\n$4\r\nINCR\r\n$1\r\na\r\n", PING),
                          b"+OK\r\n:2\r\n+PONG\r\n")
 
+    def test_only_what_redis_takes_for_an_integer_is_incremented(self):
+        for text in [b"+5", b"007", b"-0", b" 5", b"5 ", b"", b"0x1", b"1.0", b"9223372036854775808"]:
+            with self.subTest(text=text):
+                self.assertEqual(self.replies(b"*3\r\n$3\r\nSET\r\n$1\r\nn\r\n$%d\r\n%s\r\n" % (len(text), text),
+                                              b"*2\r\n$4\r\nINCR\r\n$1\r\nn\r\n"),
+                                 b"+OK\r\n-ERR value is not an integer or out of range\r\n")
+
     def test_arrays_without_elements_are_ignored(self):
         for empty in [b"*0\r\n", b"*-5\r\n", b"*0\r\n*-1\r\n*0\r\n"]:
             with self.subTest(empty=empty):

@@ -21,14 +21,20 @@ final class Server: Sendable {
   private let listener = Mutex<LoopBound<Listener>?>(nil)
   private let boundPort = Atomic<UInt16>(0)
   private let refusals = OccasionalLog()
+  /// About clients that are disconnected because of what they have sent, or do not read.
+  let inputWarnings = OccasionalLog()
+  let outputWarnings = OccasionalLog()
 
   init(_ options: Options) throws {
     self.options = options
     parser = Parser(longestArgument: options.argumentLimit)
+    // The server bounds what it gives to its loops itself: new clients, one job for each loop's deliveries, and timers. None of
+    // them may be refused.
     let group = try LoopGroup(
-      name: "kv", count: options.threads, waiting: .parking(after: .microseconds(options.patience)))
+      name: "kv", count: options.threads, waiting: .parking(after: .microseconds(options.patience)),
+      jobCapacity: .max)
     self.group = group
-    workers = group.loops.map(Worker.init)
+    workers = group.loops.map { Worker(on: $0, messageLimit: options.outputLimit / 4) }
     if let folder = options.data {
       let data = try DataFolder(folder, options)
       let durable = (0..<data.shardCount).map { index in

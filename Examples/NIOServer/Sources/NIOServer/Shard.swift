@@ -33,7 +33,9 @@ final class Shard: Reactor {
       return .text("OK")
     case .delete(let key): return .integer(state.removeValue(forKey: key) == nil ? 0 : 1)
     case .increment(let key):
-      guard let number = Int(state[key].map { String(buffer: $0) } ?? "0") else {
+      let text = state[key].map { String(buffer: $0) } ?? "0"
+      // Each number has one form, as in Redis: without a sign "+", and without zeros before it.
+      guard let number = Int(text), String(number) == text else {
         return .error("value is not an integer or out of range")
       }
       let (next, overflows) = number.addingReportingOverflow(1)

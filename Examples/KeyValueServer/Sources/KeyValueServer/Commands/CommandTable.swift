@@ -63,6 +63,15 @@ struct CommandInfo: Sendable {
   let shape: CommandShape
   let writes: Bool
 
+  /// Whether its second argument is the name of a subcommand.
+  func hasSubcommand(_ count: Int) -> Bool {
+    switch code {
+    case .client, .config: true
+    case .command: count > 1
+    default: false
+    }
+  }
+
   func accepts(_ count: Int) -> Bool { arity < 0 ? count >= -arity : count == arity }
 }
 
@@ -108,6 +117,8 @@ struct CommandTable: Sendable {
     // Redis has this, and the one before, since 7.2. Clients send it when they connect.
     case (.client, "setinfo"): 4
     case (.client, "getname"), (.client, "id"), (.client, "info"): 2
+    case (.command, "count"): 2
+    case (.command, "docs"), (.command, "info"): -2
     case (.config, "get"): -3
     case (.config, "set"): -4
     case (.config, "resetstat"), (.config, "rewrite"): 2
@@ -168,7 +179,7 @@ struct CommandTable: Sendable {
       read("sismember", .sismember, 3), read("smembers", .smembers, 2), write("spop", .spop, -2),
       write("zadd", .zadd, -4), write("zrem", .zrem, -3), read("zscore", .zscore, 3),
       read("zcard", .zcard, 2),
-      read("zrange", .zrange, -4), read("zrank", .zrank, -3), write("zincrby", .zincrby, 4),
+      read("zrange", .zrange, -4), read("zrank", .zrank, 3), write("zincrby", .zincrby, 4),
       write("zpopmin", .zpopmin, -2), read("publish", .publish, 3),
       row("del", .del, -2, .eachKey, writes: true), row("unlink", .del, -2, .eachKey, writes: true),
       row("exists", .exists, -2, .eachKey), row("mget", .mget, -2, .arrayOfKeys),

@@ -114,6 +114,7 @@ final class DataFolder: Sendable {
     } catch {
       throw .journal(path: path, error)
     }
+    for shard in shards { shard.resetExpired() }
     let keys = shards.reduce(0) { $0 + $1.withCurrentState { $0.entries.count } }
     Log.info("read \(keys) keys of \(shardCount) shards in \(start.duration(to: .now))")
   }

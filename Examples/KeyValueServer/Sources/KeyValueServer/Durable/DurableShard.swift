@@ -28,6 +28,8 @@ final class DurableShard: Shard, DurableReactor {
   let runtime: Runtime<Action, KeyspaceChange, Keyspace>
   private let channels: LoopBound<Channels>
   private let written = Atomic(0)
+  /// How many keys have expired in the replay of the journal.
+  private let replayed = Atomic(0)
   /// The latest time at which a work was run, also one that only reads and so leaves no trace in the keys.
   private let latest: LoopBound<Int64>
 
@@ -59,7 +61,14 @@ final class DurableShard: Shard, DurableReactor {
     ask({ .expire(now, $0) }, completion: { completion((try? $0.get()) ?? false) })
   }
 
-  func readCounts() -> KeyCounts? { withCurrentState { $0.counts } }
+  func readCounts() -> KeyCounts? {
+    var counts = withCurrentState { $0.counts }
+    counts.expired -= replayed.load(ordering: .relaxed)
+    return counts
+  }
+
+  /// Begins to count the keys that expire. Once the journal was read, before the server listens.
+  func resetExpired() { replayed.store(withCurrentState { $0.expired }, ordering: .relaxed) }
 
   /// How many bytes of commands were journaled since the start, or a moment ago.
   var wasWritten: Int { written.load(ordering: .relaxed) }

@@ -21,7 +21,7 @@ extension DurableShard {
     for _ in 0..<count {
       let key = Key(bytes: try decoder.readBytes())
       let deadline: Int64 = try decoder.read()
-      keyspace.entries[key] = Keyspace.Entry(value: try decoder.readValue())
+      keyspace.entries.set(try decoder.readValue(), for: key)
       if deadline != 0 { keyspace.setDeadline(deadline, of: key) }
     }
     // Older snapshots end here.

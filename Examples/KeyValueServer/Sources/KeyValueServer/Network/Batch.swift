@@ -38,6 +38,9 @@ struct Batch {
   /// The replies with which the connection leaves channels, and the version of the protocol there. The last messages of a channel
   /// come before its reply.
   private var departures: [Key: (slot: Int, version: Int)] = [:]
+  /// The channels that the connection leaves.
+  var departedChannels: some Sequence<Key> { departures.keys }
+  var leavesChannels: Bool { !departures.isEmpty }
   /// The beginning of the array that EXEC returns, while its commands are added to the batch. No message comes in the middle of it.
   var transactionSlot: Int?
 

@@ -15,8 +15,8 @@ extension Connection {
     case .command: describeCommands(call)
     case .config: configure(call)
     case .info:
-      let text = server.info((1..<call.count).map { call.word($0).lowercased() })
-      batch.reply { $0.appendBulk(text) }
+      let text = server.info((1..<call.count).map { call.lowercasedText($0) })
+      batch.reply { [version = session.version] in $0.appendText(text, version) }
     case .time:
       batch.reply {
         $0.appendArray(2)
@@ -139,7 +139,7 @@ extension Connection {
     default:
       // INFO: the others were refused before.
       batch.reply {
-        $0.appendBulk("id=\(id) name=\(String(decoding: name, as: UTF8.self)) resp=\(version)\n")
+        $0.appendText("id=\(id) name=\(String(decoding: name, as: UTF8.self)) resp=\(version)\n", version)
       }
     }
   }
@@ -149,20 +149,17 @@ extension Connection {
     switch call.count > 1 ? call.word(1) : "" {
     case "COUNT": batch.reply { $0.appendInteger(all.count) }
     case "DOCS": batch.reply { [version = session.version] in $0.appendMap(0, version) }
-    case "":
+    case "INFO" where call.count > 2:
+      let found = (2..<call.count).map { CommandTable.shared.find(call.request.bytes, call.slice($0)) }
+      batch.reply { [version = session.version] out in
+        out.appendArray(found.count)
+        for info in found { if let info { out.append(info) } else { out.appendNull(version) } }
+      }
+    default:
       batch.reply { out in
         out.appendArray(all.count)
-        for info in all {
-          out.appendArray(6)
-          out.appendBulk(info.name)
-          out.appendInteger(info.arity)
-          out.appendArray(1)
-          out.appendSimple(info.writes ? "write" : "readonly")
-          let (first, last, step) = info.keyPositions
-          for position in [first, last, step] { out.appendInteger(position) }
-        }
+        for info in all { out.append(info) }
       }
-    default: batch.reply { $0.appendArray(0) }
     }
   }
 
@@ -170,7 +167,7 @@ extension Connection {
     switch call.word(1) {
     case "GET":
       let settings = server.options.settings(port: server.port).filter { setting in
-        (2..<call.count).contains { fnmatch(call.word($0).lowercased(), setting.name, 0) == 0 }
+        (2..<call.count).contains { fnmatch(call.lowercasedText($0), setting.name, 0) == 0 }
       }
       batch.reply { [version = session.version] out in
         out.appendMap(settings.count, version)
@@ -182,6 +179,19 @@ extension Connection {
     case "RESETSTAT": batch.reply { $0.appendOK() }
     default: batch.reply { $0.appendError("ERR CONFIG can only be read here") }
     }
+  }
+}
+
+extension [UInt8] {
+  /// What COMMAND says about a command.
+  fileprivate mutating func append(_ info: CommandInfo) {
+    appendArray(6)
+    appendBulk(info.name)
+    appendInteger(info.arity)
+    appendArray(1)
+    appendSimple(info.writes ? "write" : "readonly")
+    let (first, last, step) = info.keyPositions
+    for position in [first, last, step] { appendInteger(position) }
   }
 }
 

@@ -74,7 +74,8 @@ final class Connection {
   private func isWithinLimit() -> Bool {
     let waiting = input.count - inputStart + (session.transaction?.size ?? 0)
     if waiting <= server.options.inputLimit { return true }
-    Log.warning("client \(id) reached the max query buffer length with \(waiting) bytes: disconnected")
+    server.inputWarnings.warning(
+      "client \(id) reached the max query buffer length with \(waiting) bytes: disconnected")
     return false
   }
 
@@ -98,6 +99,8 @@ final class Connection {
     }
     isAdvancing = false
     if isRunning || isClosed { return }
+    // Published after the last batch was complete, while the call that has submitted it was still under way.
+    sendPushed()
     if hasOutput { flushAndAdvance() } else if isEnding { close() } else { watch(for: .readable) }
   }
 
@@ -172,8 +175,9 @@ final class Connection {
 
   /// A shard has run its part.
   func complete(_: Work) {
+    if isClosed { return }
     batch.pending -= 1
-    if batch.pending > 0 || isClosed { return }
+    if batch.pending > 0 { return }
     finish()
     advance()
   }
@@ -186,6 +190,11 @@ final class Connection {
     batch.merge(works, last, into: &output)
     for shard in batch.shards { works[shard]?.reset() }
     batch.dropLargeRequest()
+    sendPushed()
+  }
+
+  /// Appends what was published while nothing might come in between.
+  private func sendPushed() {
     if pushed.isEmpty { return }
     for message in pushed where session.channels.contains(message.channel) {
       message.append(to: &output, session.version)
@@ -220,12 +229,15 @@ final class Connection {
     outputStart = 0
   }
 
+  /// Whether it has subscribed to a channel, or the running batch leaves one.
+  var mayGetMessages: Bool { !session.channels.isEmpty || batch.leavesChannels }
+
   /// A message of a channel. It waits for the end of the running batch.
   func push(_ message: Message) {
     if isClosed { return }
     let waiting = output.count - outputStart + pushedSize
     if waiting + message.size > server.options.outputLimit {
-      Log.warning("client \(id) does not read what it has subscribed to: disconnected")
+      server.outputWarnings.warning("client \(id) does not read what it has subscribed to: disconnected")
       return close()
     }
     if isRunning || isAdvancing {
@@ -261,10 +273,16 @@ final class Connection {
     isClosed = true
     watch?.dispose()
     Glibc.close(descriptor)
-    for (shard, channels) in Dictionary(grouping: session.channels, by: server.shard(of:)) {
+    // The running batch has left some channels, but not all of its works may have been submitted.
+    let channels = isRunning ? session.channels.union(batch.departedChannels) : session.channels
+    for (shard, channels) in Dictionary(grouping: channels, by: server.shard(of:)) {
       server.shards[shard].unsubscribe(id, from: channels)
     }
     worker.forget(self)
+    // A message may be under way to this object, and would keep what it has.
+    (batch, input, output, pushed) = (Batch(), [], [], [])
+    (inputStart, outputStart, pushedSize) = (0, 0, 0)
+    (partial, session) = (Parser.Partial(), Session())
     // The works refer to this object.
     works = []
     bound = nil

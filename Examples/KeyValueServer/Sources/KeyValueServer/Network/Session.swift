@@ -25,7 +25,7 @@ extension Connection {
       return refuse(unknownCommand(first, count))
     }
     if !info.accepts(count) { return refuse(Refusal.wrongCount(info.name)) }
-    if info.code == .client || info.code == .config, let error = refusalOfSubcommand(info, first, count) {
+    if info.hasSubcommand(count), let error = refusalOfSubcommand(info, first, count) {
       return refuse(error)
     }
     if session.transaction != nil, ![.multi, .exec, .discard, .quit, .reset].contains(info.code) {
@@ -33,9 +33,10 @@ extension Connection {
     } else if !session.channels.isEmpty, session.version == 2,
       ![.subscribe, .unsubscribe, .ping, .quit, .reset].contains(info.code)
     {
+      let name = info.hasSubcommand(count) ? "\(info.name)|\(subcommand(first))" : info.name
       refuse(
         """
-        ERR Can't execute '\(info.name)': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in \
+        ERR Can't execute '\(name)': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in \
         this context
         """)
     } else {
@@ -43,31 +44,45 @@ extension Connection {
     }
   }
 
-  private func refuse(_ error: String) {
+  private func refuse(_ error: String) { refuse(Array(error.utf8)) }
+
+  private func refuse(_ error: [UInt8]) {
     session.transaction?.isBroken = true
     batch.reply { $0.appendError(error) }
   }
 
-  private func unknownCommand(_ first: Int, _ count: Int) -> String {
-    let arguments = (first + 1..<first + count).prefix(20).map { "'\(beginning(of: $0))' " }.joined()
-    return "ERR unknown command '\(beginning(of: first))', with args beginning with: \(arguments)"
+  /// As Redis says it: with as many arguments as fit into 128 bytes, the last of which may be cut.
+  private func unknownCommand(_ first: Int, _ count: Int) -> [UInt8] {
+    var list: [UInt8] = []
+    for index in first + 1..<first + count {
+      if list.count >= 128 { break }
+      list += Array("'".utf8) + beginning(of: index, upTo: 128 - list.count) + Array("' ".utf8)
+    }
+    return Array("ERR unknown command '".utf8) + beginning(of: first)
+      + Array("', with args beginning with: ".utf8) + list
   }
 
   /// Why a command with subcommands does not have this one, or not with so many arguments; nil if it does.
-  private func refusalOfSubcommand(_ info: CommandInfo, _ first: Int, _ count: Int) -> String? {
-    let word = beginning(of: first + 1)
-    guard let arity = CommandTable.arity(of: word.lowercased(), in: info.code) else {
-      return "ERR unknown subcommand '\(word)'. Try \(info.name.uppercased()) HELP."
+  private func refusalOfSubcommand(_ info: CommandInfo, _ first: Int, _ count: Int) -> [UInt8]? {
+    let name = subcommand(first)
+    guard let arity = CommandTable.arity(of: name, in: info.code) else {
+      return Array("ERR unknown subcommand '".utf8) + beginning(of: first + 1)
+        + Array("'. Try \(info.name.uppercased()) HELP.".utf8)
     }
     let accepts = arity < 0 ? count >= -arity : count == arity
-    return accepts ? nil : Refusal.wrongCount("\(info.name)|\(word.lowercased())")
+    return accepts ? nil : Array(Refusal.wrongCount("\(info.name)|\(name)").utf8)
   }
 
-  /// The text of an argument, for an error.
-  private func beginning(of index: Int) -> String {
+  /// The name of a subcommand, in lower case.
+  private func subcommand(_ first: Int) -> String {
+    let call = Invocation(request: batch.request, command: Command(.command, first: first, count: 2))
+    return call.word(1).lowercased()
+  }
+
+  /// The bytes of an argument, for an error: as those of a C string, which ends at a NUL.
+  private func beginning(of index: Int, upTo most: Int = 128) -> ArraySlice<UInt8> {
     let slice = batch.request.arguments[index]
-    return String(
-      decoding: batch.request.bytes[slice.start..<(slice.start + min(slice.count, 128))], as: UTF8.self)
+    return batch.request.bytes[slice.start..<(slice.start + min(slice.count, most))].prefix { $0 != 0 }
   }
 
   /// Adds a command to the works of its shards.

@@ -13,8 +13,10 @@ final class Work: @unchecked Sendable {
   /// The replies, and where each of them ends.
   var output: [UInt8] = []
   var ends: [Int] = []
-  /// What the commands publish.
-  private(set) var messages: [(receiver: Subscriber, message: Message)] = []
+  /// What the commands publish: one element for each PUBLISH, however many receivers it has.
+  private var messages: [(audiences: [Audience], message: Message)] = []
+  /// The loops that have received some of it.
+  private(set) var targets: [Worker] = []
 
   init(for connection: LoopBound<Connection>, of home: Worker) {
     self.connection = connection
@@ -66,24 +68,23 @@ final class Work: @unchecked Sendable {
   private func use(_ channels: inout Channels, _ call: Invocation, _ output: inout [UInt8]) {
     switch call.code {
     case .publish:
-      let receivers = channels.subscribers(of: call.key(1))
-      if !receivers.isEmpty {
-        let message = Message(call.bytes(2), on: call.key(1))
-        for receiver in receivers.values { messages.append((receiver, message)) }
-      }
-      output.appendInteger(receivers.count)
-    case .subscribeOne:
-      let subscriber = Subscriber(home: home, connection: connection)
-      channels.subscribe(call.request.client, subscriber, to: call.key(0))
+      let audiences = channels.audiences(of: call.key(1))
+      if !audiences.isEmpty { messages.append((audiences, Message(call.bytes(2), on: call.key(1)))) }
+      output.appendInteger(audiences.reduce(0) { $0 + $1.connections.count })
+    case .subscribeOne: channels.subscribe(call.request.client, connection, of: home, to: call.key(0))
     default: channels.unsubscribe(call.request.client, from: [call.key(0)])
     }
   }
 
   /// Takes the messages out.
-  func takeMessages() -> [(receiver: Subscriber, message: Message)] {
+  func takeMessages() -> [(audiences: [Audience], message: Message)] {
     if messages.isEmpty { return [] }
     defer { messages = [] }
     return messages
+  }
+
+  func addTarget(_ worker: Worker) {
+    if !targets.contains(where: { $0 === worker }) { targets.append(worker) }
   }
 
   /// Makes it empty for the next batch, and keeps its memory unless it is much.
@@ -92,54 +93,6 @@ final class Work: @unchecked Sendable {
     commands.removeAll(keepingCapacity: true)
     output.removeAll(keepingCapacity: output.count <= 16 << 10)
     ends.removeAll(keepingCapacity: true)
-  }
-}
-
-/// Hands finished works back to their connections, and messages to their receivers: at once to those on this loop, and with one
-/// job to those on each other loop.
-struct Deliveries {
-  enum Item: Sendable {
-    case work(Work)
-    case refusal(Work)
-    case message(Subscriber, Message)
-
-    func deliver() {
-      switch self {
-      case .work(let work): work.connection.value.complete(work)
-      case .refusal(let work): work.connection.value.close()
-      case .message(let receiver, let message): receiver.connection.value.push(message)
-      }
-    }
-  }
-
-  private var others: [(home: Worker, items: [Item])] = []
-
-  mutating func add(_ work: Work) {
-    for (receiver, message) in work.takeMessages() { add(.message(receiver, message), to: receiver.home) }
-    add(.work(work), to: work.home)
-  }
-
-  private mutating func add(_ item: Item, to home: Worker) {
-    if home.loop.isCurrent { return item.deliver() }
-    if let index = others.firstIndex(where: { $0.home === home }) {
-      others[index].items.append(item)
-    } else {
-      others.append((home, [item]))
-    }
-  }
-
-  /// Ends the connection of a work that was refused: nobody knows what its commands have done. Any thread.
-  static func refuse(_ work: Work) { work.home.handOver(.refusal(work)) }
-
-  /// Hands one work back, from any thread. Messages go through the home of their receiver even if that is here, so that none
-  /// overtakes another one.
-  static func deliver(_ work: Work) {
-    for (receiver, message) in work.takeMessages() { receiver.home.handOver(.message(receiver, message)) }
-    if work.home.loop.isCurrent { Item.work(work).deliver() } else { work.home.handOver(.work(work)) }
-  }
-
-  /// Sends the jobs. Refused by a loop that has ended: then its connections are gone, too.
-  consuming func send() {
-    for (home, items) in others { try? home.loop.execute { for item in items { item.deliver() } } }
+    targets.removeAll(keepingCapacity: true)
   }
 }

@@ -10,15 +10,31 @@ final class Worker: Sendable {
     var connections: [Int: LoopBound<Connection>] = [:]
     /// What is received goes here first, so that an idle connection has no memory of its own.
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
+    /// What was taken out of `handed` and is still to be delivered, the last one first.
+    var taken: [Deliveries.Item] = []
   }
   private let local: LoopBound<Local>
   private let clients = Atomic(0)
   private let commands = Atomic(0)
-  /// What other threads have handed over.
-  private let handed = Mutex<[Deliveries.Item]>([])
+  /// What was handed over and not taken yet.
+  private struct Handed {
+    var items: [Deliveries.Item] = []
+    /// Whether a job will take it.
+    var isScheduled = false
+    /// The works that have published more than is under way at most.
+    var delayed: [Work] = []
+  }
+  private let handed = Mutex(Handed())
+  /// How many bytes the receivers get of the messages that were handed over and not delivered yet.
+  private let underWay = Atomic(0)
+  /// How many bytes may be under way before publishers have to wait.
+  private let limit: Int
+  /// How much one job delivers, in bytes: then the loop looks at its sockets.
+  private static let portion = 1 << 20
 
-  init(on loop: Loop) {
+  init(on loop: Loop, messageLimit: Int) {
     self.loop = loop
+    limit = messageLimit
     local = LoopBound(Local(), to: loop)
   }
 
@@ -38,21 +54,38 @@ final class Worker: Sendable {
     }
   }
 
-  /// Gives something to a connection of this loop, together with what else is handed over before the loop takes it: one job for
-  /// all that one commit has made durable. If the loop has ended, so have its connections.
+  /// Gives something to connections of this loop, behind everything that was handed over before. One job takes what has come
+  /// meanwhile, such as all that one commit has made durable.
   func handOver(_ item: Deliveries.Item) {
-    let isFirst = handed.withLock { items in
-      items.append(item)
-      return items.count == 1
+    let size = item.messageSize
+    if size > 0 { underWay.add(size, ordering: .relaxed) }
+    let mustSchedule = handed.withLock { handed in
+      handed.items.append(item)
+      defer { handed.isScheduled = true }
+      return !handed.isScheduled
     }
-    guard isFirst else { return }
-    try? loop.execute { [self] in
-      let items = handed.withLock { items in
-        defer { items = [] }
-        return items
-      }
-      for item in items { item.deliver() }
+    if mustSchedule { scheduleDeliveries() }
+  }
+
+  /// Whether a message waits for a connection of this loop, or is being delivered.
+  ///
+  /// Relaxed: what the caller must not overtake was handed over by itself, or by a thread that was at the shard before it.
+  var hasMessagesUnderWay: Bool { underWay.load(ordering: .relaxed) > 0 }
+
+  /// Keeps a work until fewer messages are under way to this loop; returns false if there are few.
+  func delay(_ work: Work) -> Bool {
+    if underWay.load(ordering: .relaxed) <= limit { return false }
+    // Again inside of the mutex, after which `completeDelayed` finds the work: what it has subtracted before is seen here.
+    return handed.withLock { handed in
+      if underWay.load(ordering: .relaxed) <= limit { return false }
+      handed.delayed.append(work)
+      return true
     }
+  }
+
+  private func scheduleDeliveries() {
+    // The loop refuses a job only once it has ended, and so have its connections: it has room for any number of them.
+    try? loop.execute { [self] in deliverSome() }
   }
 
   /// Lets each connection finish what it has received, and then ends it.
@@ -73,6 +106,44 @@ final class Worker: Sendable {
       Log.warning("client \(id): \(error)")
       connection.value.close()
     }
+  }
+
+  private func deliverSome() {
+    var budget = Self.portion
+    while budget > 0 {
+      guard let item = takeItem() else { return completeDelayed() }
+      item.deliver()
+      let size = item.messageSize
+      if size > 0 { underWay.subtract(size, ordering: .relaxed) }
+      // A work leads to the next batch of its connection.
+      budget -= max(size, 1 << 10)
+    }
+    completeDelayed()
+    scheduleDeliveries()
+  }
+
+  /// Takes out what comes next; if that is nothing, the next hand-over schedules a job.
+  private func takeItem() -> Deliveries.Item? {
+    if let item = local.value.taken.popLast() { return item }
+    var items = handed.withLock { handed in
+      defer { handed.items = [] }
+      handed.isScheduled = !handed.items.isEmpty
+      return handed.items
+    }
+    items.reverse()
+    let first = items.popLast()
+    local.value.taken = items
+    return first
+  }
+
+  /// Hands the works back that have waited, if little is under way.
+  private func completeDelayed() {
+    let works = handed.withLock { handed -> [Work] in
+      if handed.delayed.isEmpty || underWay.load(ordering: .relaxed) > limit { return [] }
+      defer { handed.delayed = [] }
+      return handed.delayed
+    }
+    for work in works { Deliveries.complete(work) }
   }
 
   func receive(from descriptor: Int32, into input: inout [UInt8]) -> Socket.Received {

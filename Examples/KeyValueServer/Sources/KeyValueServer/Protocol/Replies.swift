@@ -11,10 +11,12 @@ extension [UInt8] {
   }
 
   /// An error: its code, such as "ERR", and a sentence.
-  mutating func appendError(_ text: String) {
+  mutating func appendError(_ text: String) { appendError(text.utf8) }
+
+  mutating func appendError(_ text: some Sequence<UInt8>) {
     append(UInt8(ascii: "-"))
     // A line of the protocol must stay one.
-    append(contentsOf: text.utf8.lazy.map { $0 == 13 || $0 == 10 ? 32 : $0 })
+    append(contentsOf: text.lazy.map { $0 == 13 || $0 == 10 ? 32 : $0 })
     appendEnd()
   }
 
@@ -44,6 +46,15 @@ extension [UInt8] {
   }
 
   mutating func appendBulk(_ text: String) { appendBulk(text.utf8) }
+
+  /// A text for people, which RESP3 marks as such.
+  mutating func appendText(_ text: String, _ version: Int) {
+    if version < 3 { return appendBulk(text) }
+    appendNumber("=", text.utf8.count + 4)
+    append(contentsOf: "txt:".utf8)
+    append(contentsOf: text.utf8)
+    appendEnd()
+  }
 
   mutating func appendNull(_ version: Int) {
     append(contentsOf: (version >= 3 ? "_\r\n" : "$-1\r\n").utf8)
@@ -94,6 +105,7 @@ extension Double {
   /// As Redis 7.0 writes it: an integer without a point, and otherwise 17 digits, which are enough to read the same number again.
   var redisText: String {
     if isInfinite { return self < 0 ? "-inf" : "inf" }
+    if self == 0 { return sign == .minus ? "-0" : "0" }
     if self == rounded(), magnitude < 1e17 { return String(Int(self)) }
     var text = [CChar](repeating: 0, count: 32)
     let length = withVaList([self]) { vsnprintf(&text, text.count, "%.17g", $0) }

@@ -46,16 +46,32 @@ struct Invocation {
   var now: Int64 { request.now }
   var version: Int { Int(command.version) }
 
-  /// The bytes of an argument; 0 is the name.
+  /// Where an argument is in the request; 0 is the name.
+  func slice(_ index: Int) -> Request.Slice { request.arguments[command.first + index] }
+
+  /// The bytes of an argument.
   func bytes(_ index: Int) -> [UInt8] {
-    let slice = request.arguments[command.first + index]
+    let slice = slice(index)
     return Array(request.bytes[slice.start..<(slice.start + slice.count)])
   }
 
   func key(_ index: Int) -> Key { Key(bytes: bytes(index)) }
 
-  /// An argument as a word of the protocol, in upper case.
-  func word(_ index: Int) -> String { String(decoding: bytes(index), as: UTF8.self).uppercased() }
+  /// An argument as a word of the protocol, in upper case; empty if it is longer than any of these words, or not ASCII. So an argument
+  /// of any size costs nothing where a word is expected.
+  func word(_ index: Int) -> String {
+    let slice = slice(index)
+    if slice.count > 16 { return "" }
+    let bytes = request.bytes[slice.start..<(slice.start + slice.count)]
+    if bytes.contains(where: { $0 >= 128 }) { return "" }
+    // Letters of ASCII only, as Redis compares them: Unicode has others whose upper case is one of these.
+    return String(decoding: bytes.map { (97...122).contains($0) ? $0 - 32 : $0 }, as: UTF8.self)
+  }
+
+  /// An argument as text, in lower case. For what the connection runs itself: it takes as much time as the argument is long.
+  func lowercasedText(_ index: Int) -> String {
+    String(decoding: bytes(index).map { (65...90).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
+  }
 
   /// An argument as an integer, in the only form that Redis accepts.
   func integer(_ index: Int) -> Int? { Int(decimal: bytes(index)) }

@@ -2,28 +2,39 @@ import ReactorRuntime
 
 /// The connections that have subscribed to the channels of one shard. They end with the process, so no journal has them.
 struct Channels: Sendable {
-  /// By channel, and by the numbers of the connections.
-  private var subscribers: [Key: [Int: Subscriber]] = [:]
+  /// By channel: one element for each loop that has subscribers.
+  private var audiences: [Key: [Audience]] = [:]
 
-  func subscribers(of channel: Key) -> [Int: Subscriber] { subscribers[channel] ?? [:] }
+  func audiences(of channel: Key) -> [Audience] { audiences[channel] ?? [] }
 
-  mutating func subscribe(_ client: Int, _ subscriber: Subscriber, to channel: Key) {
-    subscribers[channel, default: [:]][client] = subscriber
+  mutating func subscribe(
+    _ client: Int, _ connection: LoopBound<Connection>, of home: Worker, to channel: Key
+  ) {
+    if let index = audiences[channel]?.firstIndex(where: { $0.home === home }) {
+      audiences[channel]![index].connections[client] = connection
+    } else {
+      audiences[channel, default: []].append(Audience(home: home, connections: [client: connection]))
+    }
   }
 
   /// Forgets that a client has subscribed to channels.
   mutating func unsubscribe(_ client: Int, from channels: [Key]) {
     for channel in channels {
-      subscribers[channel]?[client] = nil
-      if subscribers[channel]?.isEmpty == true { subscribers[channel] = nil }
+      guard let index = audiences[channel]?.firstIndex(where: { $0.connections[client] != nil }) else {
+        continue
+      }
+      audiences[channel]![index].connections[client] = nil
+      if audiences[channel]![index].connections.isEmpty { audiences[channel]!.remove(at: index) }
+      if audiences[channel]!.isEmpty { audiences[channel] = nil }
     }
   }
 }
 
-/// A connection that has subscribed to a channel.
-struct Subscriber: Sendable {
+/// The connections of one loop that have subscribed to a channel, by their numbers. A message that is under way shares them with the
+/// shard: it takes no memory for each receiver.
+struct Audience: Sendable {
   let home: Worker
-  let connection: LoopBound<Connection>
+  var connections: [Int: LoopBound<Connection>]
 }
 
 /// What was published on a channel. All receivers share the bytes.

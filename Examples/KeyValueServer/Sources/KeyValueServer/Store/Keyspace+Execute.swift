@@ -87,7 +87,7 @@ extension Keyspace {
       }
     }
     if !isAllowed { return out.appendInteger(0) }
-    if deadline <= Int(call.now) { entries[key] = nil } else { setDeadline(Int64(deadline), of: key) }
+    if deadline <= Int(call.now) { entries.remove(key) } else { setDeadline(Int64(deadline), of: key) }
     out.appendInteger(1)
   }
 
@@ -102,7 +102,7 @@ extension Keyspace {
 
   private mutating func add(_ amount: Int, to key: Key, _ out: inout [UInt8]) {
     guard let index = entries.index(of: key) else {
-      entries[key] = Entry(value: .string(Self.decimal(amount)))
+      entries.set(.string(Self.decimal(amount)), for: key)
       return out.appendInteger(amount)
     }
     guard case .string(let bytes) = entries[index] else {
@@ -139,12 +139,12 @@ extension Keyspace {
         out.appendNull(call.version)
       }
     case .msetOne:
-      entries[key] = Entry(value: .string(call.bytes(1)))
+      entries.set(.string(call.bytes(1)), for: key)
       out.appendOK()
     case .set: set(call, key, &out)
     case .setnx:
       let isNew = entries[key] == nil
-      if isNew { entries[key] = Entry(value: .string(call.bytes(2))) }
+      if isNew { entries.set(.string(call.bytes(2)), for: key) }
       out.appendInteger(isNew ? 1 : 0)
     case .setex, .psetex:
       let name = call.code == .setex ? "setex" : "psetex"
@@ -152,17 +152,17 @@ extension Keyspace {
       guard let deadline = Self.deadline(in: amount, unit: call.code == .setex ? 1000 : 1, call) else {
         return out.appendError("ERR invalid expire time in '\(name)' command")
       }
-      entries[key] = Entry(value: .string(call.bytes(3)))
+      entries.set(.string(call.bytes(3)), for: key)
       setDeadline(deadline, of: key)
       out.appendOK()
     case .getset:
       if !appendString(of: key, call.version, &out) { return }
-      entries[key] = Entry(value: .string(call.bytes(2)))
-    case .getdel: if appendString(of: key, call.version, &out) { entries[key] = nil }
+      entries.set(.string(call.bytes(2)), for: key)
+    case .getdel: if appendString(of: key, call.version, &out) { entries.remove(key) }
     case .append:
       guard let index = entries.index(of: key) else {
         let bytes = call.bytes(2)
-        entries[key] = Entry(value: .string(bytes))
+        entries.set(.string(bytes), for: key)
         return out.appendInteger(bytes.count)
       }
       guard case .string(var bytes) = entries[index] else {
@@ -204,13 +204,22 @@ extension Keyspace {
     return amount <= 0 || overflows || exceeds ? nil : Int64(deadline)
   }
 
+  /// What an option of SET means.
+  private static func deadline(_ amount: Int, _ option: String, _ call: Invocation) -> Int64? {
+    let unit = option.hasPrefix("EX") ? 1000 : 1
+    if !option.hasSuffix("AT") { return deadline(in: amount, unit: unit, call) }
+    let (deadline, overflows) = amount.multipliedReportingOverflow(by: unit)
+    return amount <= 0 || overflows ? nil : Int64(deadline)
+  }
+
   private mutating func set(_ call: Invocation, _ key: Key, _ out: inout [UInt8]) {
     if call.count == 3 {
-      entries[key] = Entry(value: .string(call.bytes(2)))
+      entries.set(.string(call.bytes(2)), for: key)
       return out.appendOK()
     }
     var (mustBeNew, mustExist, returnsOld, keepsDeadline) = (false, false, false, false)
-    var deadline: Int64 = 0
+    // The last time counts, and only that is read, once the options are known to be right.
+    var time: (option: String, index: Int)?
     var index = 3
     while index < call.count {
       let option = call.word(index)
@@ -218,24 +227,24 @@ extension Keyspace {
       case "NX" where !mustExist: mustBeNew = true
       case "XX" where !mustBeNew: mustExist = true
       case "GET": returnsOld = true
-      case "KEEPTTL" where deadline == 0: keepsDeadline = true
+      case "KEEPTTL" where time == nil: keepsDeadline = true
       case "EX", "PX", "EXAT", "PXAT":
-        if deadline != 0 || keepsDeadline || index + 1 == call.count {
+        if keepsDeadline || index + 1 == call.count || (time?.option ?? option) != option {
           return out.appendError(Refusal.syntax)
         }
         index += 1
-        guard let amount = call.integer(index) else { return out.appendError(Refusal.notAnInteger) }
-        let unit = option.hasPrefix("EX") ? 1000 : 1
-        let found =
-          option.hasSuffix("AT")
-          ? amount > 0 ? amount.multipliedReportingOverflow(by: unit) : (0, true) : (0, false)
-        guard !found.1,
-          let time = option.hasSuffix("AT") ? Int64(found.0) : Self.deadline(in: amount, unit: unit, call)
-        else { return out.appendError("ERR invalid expire time in 'set' command") }
-        deadline = time
+        time = (option, index)
       default: return out.appendError(Refusal.syntax)
       }
       index += 1
+    }
+    var deadline: Int64 = 0
+    if let time {
+      guard let amount = call.integer(time.index) else { return out.appendError(Refusal.notAnInteger) }
+      guard let found = Self.deadline(amount, time.option, call) else {
+        return out.appendError("ERR invalid expire time in 'set' command")
+      }
+      deadline = found
     }
     let old = entries[key]
     if returnsOld, !appendString(of: key, call.version, &out) { return }
@@ -243,9 +252,7 @@ extension Keyspace {
       if !returnsOld { out.appendNull(call.version) }
       return
     }
-    // A deadline that is kept is in the heap.
-    entries[key] = Entry(
-      value: .string(call.bytes(2)), deadline: keepsDeadline ? old?.deadline ?? 0 : 0)
+    entries.set(.string(call.bytes(2)), for: key, keepsDeadline: keepsDeadline)
     if deadline != 0 { setDeadline(deadline, of: key) }
     if !returnsOld { out.appendOK() }
   }

@@ -24,13 +24,13 @@ struct Keyspace: Sendable {
 
   struct Entry: Sendable {
     var value: Value
+    /// The number of the deadline in the heap of the table; none if there is no deadline.
+    var number: DeadlineHeap.Number = 0
     /// When it goes, in milliseconds since 1970; 0 is never.
     var deadline: Int64 = 0
   }
 
   var entries = EntryTable()
-  /// Deadlines, and keys that had them: some may have another deadline by now, or none.
-  private var deadlines = DeadlineHeap()
   private(set) var expired = 0
   /// The latest time at which a command was run here, in milliseconds since 1970.
   private(set) var latest: Int64 = 0
@@ -48,52 +48,34 @@ struct Keyspace: Sendable {
   /// Removes the key if its time has come. Before each access.
   mutating func expire(_ key: Key, at now: Int64) {
     guard isExpired(key, at: now) else { return }
-    entries[key] = nil
+    entries.remove(key)
     expired += 1
   }
 
   /// Whether there may be keys whose time has come, so that ``expireSome(at:)`` has something to do.
-  func hasExpired(at now: Int64) -> Bool { deadlines.first.map { $0 <= now } ?? false }
+  func hasExpired(at now: Int64) -> Bool { entries.firstDeadline.map { $0 <= now } ?? false }
 
   /// Whether the time of a key has come, though it is still there.
   func isExpired(_ key: Key, at now: Int64) -> Bool {
-    guard deadlines.count > 0, let entry = entries[key] else { return false }
+    guard entries.timedCount > 0, let entry = entries[key] else { return false }
     return entry.deadline != 0 && entry.deadline <= now
   }
 
-  /// Removes some of the keys whose time has come; returns whether more are left.
+  /// Removes some of the keys whose time has come; returns whether more may be left.
   ///
-  /// Which ones depends on the keys and their deadlines alone, so that a replay removes the same ones: deadlines that no longer hold
-  /// do not count, and the heap orders equal ones by their keys.
+  /// Which ones depends on the keys and their deadlines alone, so that a replay removes the same ones: the earliest, and equal ones in the
+  /// order of the keys.
   mutating func expireSome(at now: Int64) -> Bool {
-    var removed = 0
-    defer { expired += removed }
-    while removed < 1000 {
-      guard let (deadline, key) = deadlines.removeFirst(dueBy: now) else { return false }
-      if entries[key]?.deadline == deadline {
-        entries[key] = nil
-        removed += 1
-      }
+    for _ in 0..<1000 {
+      if !entries.removeFirst(dueBy: now) { return false }
+      expired += 1
     }
     return true
   }
 
-  mutating func setDeadline(_ deadline: Int64, of key: Key) {
-    entries.setDeadline(deadline, of: key)
-    if deadline == 0 { return }
-    deadlines.insert(deadline, key)
-    // Deadlines that no longer hold are dropped once they are most of the heap. So are those that it has twice, since a key got the
-    // same one again: then each key has one.
-    if deadlines.count > 1000 + 2 * entries.count {
-      deadlines = DeadlineHeap(
-        entries.lazy.filter { $0.value.deadline != 0 }.map { ($0.value.deadline, $0.key) })
-    }
-  }
+  mutating func setDeadline(_ deadline: Int64, of key: Key) { entries.setDeadline(deadline, of: key) }
 
-  mutating func removeAll() {
-    entries = EntryTable()
-    deadlines = DeadlineHeap()
-  }
+  mutating func removeAll() { entries = EntryTable() }
 
   // MARK: Changing a value in place
 
@@ -107,7 +89,7 @@ struct Keyspace: Sendable {
     guard let index = entries.index(of: key) else {
       var part = Part()
       let result = body(&part)
-      if createsKey, !part.isEmpty { entries[key] = Entry(value: part.wrapped) }
+      if createsKey, !part.isEmpty { entries.set(part.wrapped, for: key) }
       return result
     }
     guard var part = Part(entries[index]) else { return nil }
@@ -150,61 +132,4 @@ extension SetValue: Collectible {
 extension SortedSet: Collectible {
   init?(_ value: Keyspace.Value) { if case .sorted(let set) = value { self = set } else { return nil } }
   var wrapped: Keyspace.Value { .sorted(self) }
-}
-
-/// A binary heap of deadlines, the earliest first; equal ones in the order of their keys.
-struct DeadlineHeap: Sendable {
-  private struct Item: Sendable {
-    let deadline: Int64
-    let key: Key
-
-    static func < (one: Self, other: Self) -> Bool {
-      one.deadline != other.deadline ? one.deadline < other.deadline : one.key < other.key
-    }
-  }
-
-  private var items: [Item] = []
-
-  var count: Int { items.count }
-  var first: Int64? { items.first?.deadline }
-
-  init() {}
-
-  init(_ items: some Sequence<(Int64, Key)>) {
-    self.items = items.map { Item(deadline: $0.0, key: $0.1) }
-    for index in stride(from: self.items.count / 2 - 1, through: 0, by: -1) {
-      sink(self.items[index], from: index)
-    }
-  }
-
-  mutating func insert(_ deadline: Int64, _ key: Key) {
-    let item = Item(deadline: deadline, key: key)
-    items.append(item)
-    var index = items.count - 1
-    while index > 0, item < items[(index - 1) / 2] {
-      items[index] = items[(index - 1) / 2]
-      index = (index - 1) / 2
-    }
-    items[index] = item
-  }
-
-  mutating func removeFirst(dueBy now: Int64) -> (Int64, Key)? {
-    guard let first = items.first, first.deadline <= now else { return nil }
-    let last = items.removeLast()
-    if !items.isEmpty { sink(last, from: 0) }
-    return (first.deadline, first.key)
-  }
-
-  /// Puts an item where it belongs: at `start`, where there is none or an item that is kept elsewhere, or below it.
-  private mutating func sink(_ item: Item, from start: Int) {
-    var index = start
-    while 2 * index + 1 < items.count {
-      var child = 2 * index + 1
-      if child + 1 < items.count, items[child + 1] < items[child] { child += 1 }
-      if !(items[child] < item) { break }
-      items[index] = items[child]
-      index = child
-    }
-    items[index] = item
-  }
 }

@@ -86,10 +86,7 @@ final class ReactorShard: Shard, TurnObserving {
       defer { works = [] }
       return works
     }
-    if works.isEmpty { return }
-    var deliveries = Deliveries()
-    for work in works { deliveries.add(work) }
-    deliveries.send()
+    for work in works { Deliveries.deliver(work) }
   }
 
   func readCounts() -> KeyCounts? { withCurrentState { $0.keyspace.counts } }
@@ -102,10 +99,12 @@ final class MutexShard: Shard {
   private let contents = Mutex(ShardContents())
 
   func submit(_ work: Work) {
-    contents.withLock { $0.run(work) }
-    var deliveries = Deliveries()
-    deliveries.add(work)
-    deliveries.send()
+    contents.withLock { contents in
+      contents.run(work)
+      // Another thread may publish as soon as the mutex is free.
+      Deliveries.sendMessages(of: work)
+    }
+    Deliveries.complete(work)
   }
 
   func unsubscribe(_ client: Int, from channels: [Key]) {
@@ -144,9 +143,7 @@ actor ActorShard: Shard {
 
   private func run(_ work: Work) {
     contents.run(work)
-    var deliveries = Deliveries()
-    deliveries.add(work)
-    deliveries.send()
+    Deliveries.deliver(work)
   }
 
   private func change<Result: Sendable>(_ body: @Sendable (inout ShardContents) -> Result) -> Result {

@@ -1,0 +1,77 @@
+"""What a single client can make a server do for one command, or at one moment."""
+
+import re
+import tempfile
+import time
+import unittest
+
+from servers import COMPILER, Process, encode, preload
+
+
+def most_memory(server):
+    with open(f"/proc/{server.process.pid}/status") as file:
+        return int(re.search(r"VmHWM:\s+(\d+) kB", file.read())[1]) << 10
+
+
+class Costs(unittest.TestCase):
+    def test_a_large_argument_in_the_place_of_a_word_is_not_copied(self):
+        with Process() as server:
+            connection = server.connect()
+            # No UTF-8. So each byte would become three as text.
+            large = b"\xff" * (32 << 20)
+            self.assertEqual(connection.call("STRLEN", large), 0)
+            before = most_memory(server)
+            for command, error in [(("SET", "k", "v", large), "-ERR syntax error"),
+                                   (("ZADD", "k", large, "member"), "-ERR value is not a valid float"),
+                                   (("ZRANGE", "k", 0, -1, large), "-ERR syntax error"),
+                                   (("FLUSHALL", large), "-ERR syntax error")]:
+                self.assertEqual(connection.call(*command), error, command[0])
+            # A number is copied, for the function that reads it.
+            self.assertLess(most_memory(server) - before, 80 << 20)
+
+    @unittest.skipUnless(COMPILER, "there is no C compiler")
+    def test_many_deadlines_that_no_longer_hold_do_not_stop_the_clients(self):
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        environment, move_clock = preload(folder, "clock")
+        with Process(environment=environment) as server:
+            connection, other = server.connect(), server.connect()
+            count, hour = 500_000, 3600
+            deadline = int(time.time() + hour) * 1000
+            # Keys whose deadline is far away stay, so that deadlines that no longer hold are not most of all.
+            for kept, own in (("long", deadline * 2), ("short", deadline)):
+                for first in range(0, count, 1000):
+                    connection.write(b"".join(encode("SET", f"{kept}-{i}", "x", "PXAT", own)
+                                              for i in range(first, first + 1000)))
+                    self.assertEqual([connection.reply() for _ in range(1000)], ["+OK"] * 1000)
+            for first in range(0, count, 1000):
+                self.assertEqual(connection.call("DEL", *[f"short-{i}" for i in range(first, first + 1000)]), 1000)
+            move_clock(hour)
+            # The next pass comes within 0.1 s.
+            longest, end = 0, time.monotonic() + 2
+            while time.monotonic() < end:
+                begin = time.monotonic()
+                other.call("GET", "none")
+                longest = max(longest, time.monotonic() - begin)
+            # All at once, they take two seconds in a debug build.
+            self.assertLess(longest, 0.8)
+            self.assertEqual(other.call("DBSIZE"), count)
+
+    def test_many_members_are_added_and_removed_at_once(self):
+        with Process() as server:
+            connection = server.connect()
+            count = 300_000
+            pairs = [x for i in range(count) for x in (count - i, f"member-{i}")]
+            again = [x for i in range(count) for x in (i, f"member-{i}")]
+            begin = time.time()
+            self.assertEqual(connection.call("ZADD", "sorted", *pairs), count)
+            self.assertEqual(connection.call("ZADD", "sorted", "CH", *again), count - 1)
+            self.assertEqual(connection.call("ZRANGE", "sorted", 0, 1), [b"member-0", b"member-1"])
+            self.assertEqual(connection.call("ZRANK", "sorted", f"member-{count - 1}"), count - 1)
+            self.assertEqual(connection.call("ZREM", "sorted", *[f"member-{i}" for i in range(count - 1)]), count - 1)
+            # One by one, each of which moves the others, it takes a minute.
+            self.assertLess(time.time() - begin, 18)
+            self.assertEqual(connection.call("ZRANGE", "sorted", 0, -1), [b"member-%d" % (count - 1)])
+
+
+if __name__ == "__main__":
+    unittest.main()
