@@ -107,8 +107,8 @@ static inline void rr_pause(void) {
 /* Requests a cache line for writing, without waiting for it. Any address is allowed. */
 static inline void rr_prefetch(const void *address) { __builtin_prefetch(address, 1); }
 
-/* As rr_prefetch, and takes the line from the cores that have it: the caller will store there soon,
- * and no other thread is about to. (Compilers make a request to read of the builtin, unless told
+/* As rr_prefetch, and takes the line from the cores that have it: for a line that will be stored to
+ * soon. (Compilers make a request to read of the builtin, unless told
  * that the processor has this instruction. One that has not ignores it.) */
 static inline void rr_prefetch_to_store(void *address) {
 #if defined(__x86_64__)

@@ -171,9 +171,9 @@ static inline void rr_ring_publish_flagged(rr_ring *ring, uint64_t cursor, uint6
 /* How many slots ahead of what it publishes a producer requests the lines. */
 #define RR_RING_AHEAD 16
 
-/* Requests the lines of a later slot. The consumer has read them a lap ago, so the stores of the
- * thread that publishes there would wait for them; and the next claim, a read-modify-write, waits
- * for all earlier stores. */
+/* Requests the lines of a later slot. Unless the ring is nearly full or has few slots, the consumer
+ * has read them a lap ago, so the stores of the thread that publishes there would wait for them;
+ * and the next claim, a read-modify-write, waits for all earlier stores. */
 static inline void rr_ring_prefetch(const rr_ring *ring, uint64_t cursor) {
   rr_prefetch_to_store(rr_ring_word(ring, cursor));
   rr_prefetch_to_store(rr_ring_payload(ring, cursor));

@@ -182,7 +182,7 @@ extension ObservedReactor where R.Action: BindableAction, R.Action.State == R.St
     set { showAndSend(newValue, for: keyPath) }
     _modify {
       var value = read(keyPath)
-      // So that the change in place announces nothing to the readers of what is shown.
+      // So that the change in place announces nothing to the readers of what is shown, but for elements of collections.
       value._$adopt(from: nil)
       defer { showAndSend(value, for: keyPath) }
       yield &value

@@ -204,8 +204,8 @@ final class StateReaders: Sendable {
 
   /// Whether a change must be announced at once.
   ///
-  /// Not inside of `reduce`: what changes there is announced by the property that contains it, when that is shown. The elements of a
-  /// collection share their readers with those that are shown.
+  /// Not inside of `reduce` of a reactor whose `state` has observers: what changes there is announced by the property that contains
+  /// it, when an ``ObservedReactor`` shows that. The elements of a collection share their readers with those that are shown.
   @inlinable
   var mustAnnounce: Bool {
     wasRead.load(ordering: .relaxed) && !isShownElsewhere.load(ordering: .relaxed) && !TurnMark.isReducing

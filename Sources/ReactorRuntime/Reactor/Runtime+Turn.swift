@@ -18,8 +18,11 @@ extension Runtime {
     #endif
     if !passOn(action, of: R.self, { mutation in reduce(mutation, of: reactor) }) {
       let mutations = reactor.mutate(action: action)
-      // It may have subscribed to a stream of the reactor, or closed it.
-      if !extraStages.isEmpty { return deliverThroughStages(mutations, for: action, of: reactor) }
+      // It may have subscribed to a stream of the reactor. An action that is running when the reactor discards is still reduced,
+      // unless it meets other stages.
+      if !extraStages.subtracting(.discarding).isEmpty {
+        return deliverThroughStages(mutations, for: action, of: reactor)
+      }
       mutations.deliver(
         to: { mutation in reduce(mutation, of: reactor) },
         orStream: { mutations in subscribe(to: mutations, for: action, ensurePipeline(of: reactor)) })

@@ -22,24 +22,6 @@ import Testing
     #expect(log.elements == [[], [10], [10, 100], [10, 100, 20], [10, 100, 20, 200]])
   }
 
-  @Test(arguments: PlacementUnderTest.allCases, [false, true])
-  func `a reactor that discards inside of mutate reduces nothing of what that returns`(
-    _ placement: PlacementUnderTest, byStream: Bool
-  ) throws {
-    let stage = try Stage(placement)
-    let failures = Record<String>()
-    let reactor = Script(
-      on: stage.placement, onFailure: { failures.append("\($0.cause)") },
-      mutate: { reactor, action in
-        reactor.close(.discard)
-        return .of(10, 20)
-      })
-    if byStream { reactor.action.onNext(1) } else { reactor.send(1) }
-    #expect(stage.finish())
-    #expect(reactor.currentState == [])
-    #expect(failures.elements.count == 2, "\(failures.elements)")
-  }
-
   @Test(arguments: PlacementUnderTest.allCases)
   func `14a. A stream that subscribes to action inside mutate gets every later action, before its mutate`(
     _ placement: PlacementUnderTest
