@@ -23,6 +23,17 @@ import Testing
     return !record.elements.isEmpty
   }
 
+  /// Asks for a deposit. Returns what the reply failed with; nil for a value.
+  private func deposit(in ledger: Ledger) -> Record<AskError?> {
+    let replies = Record<AskError?>()
+    ledger.ask(
+      { .depositAndReply(account: 1, amount: 1, $0) },
+      completion: { result in
+        if case .failure(let error) = result { replies.append(error) } else { replies.append(nil) }
+      })
+    return replies
+  }
+
   @Test func `What is sent to a reactor that was being recovered while its journal closed is refused`()
     async throws
   {
@@ -48,12 +59,7 @@ import Testing
       mayRead.open()
       #expect(recovery.wait() && closing.wait())
 
-      let replies = Record<AskError?>()
-      ledger.ask(
-        { .depositAndReply(account: 1, amount: 1, $0) },
-        completion: { result in
-          if case .failure(let error) = result { replies.append(error) } else { replies.append(nil) }
-        })
+      let replies = deposit(in: ledger)
       #expect(try await isRecorded(replies))
       #expect(replies.elements.allSatisfy { $0 != nil })
       let errors = Record<DurabilityError?>()
@@ -92,12 +98,7 @@ import Testing
     try ledger.member.ensureRecovered(ledger, retries: true, nil)
     let closing = Threads.start { try? journal.end() }
     #expect(isClosing.wait())
-    let replies = Record<AskError?>()
-    ledger.ask(
-      { .depositAndReply(account: 1, amount: 1, $0) },
-      completion: { result in
-        if case .failure(let error) = result { replies.append(error) } else { replies.append(nil) }
-      })
+    let replies = deposit(in: ledger)
     #expect(!ledger.member.isIdle)
     mayClose.open()
     #expect(closing.wait())

@@ -27,27 +27,33 @@ struct PendingSnapshot: Sendable {
 extension Journal {
   /// Commits what a member has pending with the next commit; refuses it if the committer has ended.
   func enqueue(_ member: JournalMember) {
-    let hasStopped = work.withLock { work in
-      if !work.hasStopped { work.members.append(member) }
-      return work.hasStopped
-    }
+    if tryAddWork({ $0.members.append(member) }) { return }
     // Elsewhere: the calling thread owns the reactor, or its follower, and may be inside of a turn.
-    if hasStopped { return DispatchQueue.global().async { [self] in member.fence(failure ?? .fenced) } }
-    addWork { _ in }
+    DispatchQueue.global().async { [self] in member.fence(failure ?? .fenced) }
   }
 
   /// Writes a snapshot with the next commit; drops it if the committer has ended.
   func enqueue(_ snapshot: PendingSnapshot) {
-    let hasStopped = work.withLock { work in
-      if !work.hasStopped { work.snapshots.append(snapshot) }
-      return work.hasStopped
+    if !tryAddWork({ $0.snapshots.append(snapshot) }) { snapshot.finish() }
+  }
+
+  /// Calls `add` unless the committer has ended; returns whether it did.
+  private func tryAddWork(_ add: (inout Work) -> Void) -> Bool {
+    let isAdded = work.withLock { work in
+      if work.hasStopped { return false }
+      add(&work)
+      return true
     }
-    if hasStopped { return snapshot.finish() }
-    addWork { _ in }
+    if isAdded { wakeForWork() }
+    return isAdded
   }
 
   func addWork(_ add: (inout Work) -> Void) {
     work.withLock { add(&$0) }
+    wakeForWork()
+  }
+
+  private func wakeForWork() {
     // Release: pairs with the exchange of the committer, though the lock carries the work itself. The wake-up comes after it.
     hasWork.store(true, ordering: .sequentiallyConsistent)
     wake.notify()
@@ -55,12 +61,7 @@ extension Journal {
 
   /// Runs a job on the committer; on the calling thread if that has ended.
   func addJob(_ job: @escaping @Sendable () -> Void) {
-    let hasStopped = work.withLock { work in
-      if !work.hasStopped { work.jobs.append(job) }
-      return work.hasStopped
-    }
-    if hasStopped { return job() }
-    addWork { _ in }
+    if !tryAddWork({ $0.jobs.append(job) }) { job() }
   }
 
   /// Ends the journal because of an error outside of a commit. No commit begins afterwards; one that has begun may still succeed. The
