@@ -1,6 +1,7 @@
 /// Why a request got no value: see ``Reactor/ask(_:)``.
 ///
-/// Except for ``closed`` and ``refused(_:)``, the reactor may have processed the action, or may still process it.
+/// Only ``refused(_:)`` says that the reactor has not accepted the action. With every other error, ``closed`` included, the
+/// reactor may have processed it, or may still process it.
 public enum AskError: Error, Sendable {
   /// The ``Reply`` was destroyed and never used: `mutate` ignored it, the action's stream has failed, or the ``OverflowPolicy``
   /// dropped the action after the mailbox had accepted it.

@@ -12,7 +12,7 @@ extension KeyedReactors {
   /// of about 8 ms. The streams of a passivated reactor are disposed of, as by ``Reactor/close(_:)``.
   ///
   /// - Returns: How many it has begun to end.
-  /// - Complexity: O(n). A mutex is held while 256 slots of a table are looked at, at most.
+  /// - Complexity: O(n). A mutex is held while at most 256 slots of a table are checked.
   @inlinable
   @discardableResult
   public func passivate(idleFor duration: Duration) -> Int {
@@ -37,7 +37,7 @@ extension KeyedReactors {
   /// Passivates reactors by a timer of a loop, until the returned `Disposable` is disposed of, the collection goes away or the
   /// loop is shut down. Any thread.
   ///
-  /// A reactor ends when it was not used for `duration`, or up to a quarter more. Each time the timer is due it looks at a
+  /// A reactor ends when it was not used for `duration`, or up to a quarter more. Each time the timer is due it checks a
   /// sixteenth of the keys, and runs `onPassivate` of those on ``Placement/caller``: on the loop.
   ///
   /// - Throws: ``LoopError``, as `Loop.schedule(after:_:)`. If the loop is full later, the passivation ends.

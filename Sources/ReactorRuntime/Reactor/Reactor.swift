@@ -56,9 +56,9 @@ public protocol Reactor<Action, Mutation, State>: AnyObject, Sendable {
   /// library's own: reactors do not implement it.
   static func withMutation(from action: Action, _ body: (Mutation) -> Bool) -> Bool
 
-  /// Returns what the actions become before they reach `mutate`. Called once, when the reactor is first used, with the
-  /// stream of all actions: on a loop in the first turn, which may come after the first send has returned. The stream that it
-  /// returns may emit on any thread. If that stream ends, the reactor is closed.
+  /// Returns what the actions become before they reach `mutate`. Called once, with the stream of all actions, on the thread that
+  /// first sends, observes or closes, whatever the placement. The stream that it returns is subscribed to in the first turn: on a
+  /// loop, that may be after the first send has returned. It may emit on any thread. If it ends, the reactor is closed.
   func transform(action: Observable<Action>) -> Observable<Action>
 
   /// Returns what the mutations become before they are reduced: the place to merge other streams in. In all other
@@ -222,7 +222,7 @@ extension Reactor {
 
 extension Reactor {
   /// A whole state. Any thread. With ``SnapshotPolicy/copied`` and ``SnapshotPolicy/replayed`` it is the one after the last turn,
-  /// and this never waits; with ``SnapshotPolicy/onDemand`` the one after the last action, and this may wait for the running one.
+  /// and this never waits; with ``SnapshotPolicy/onDemand`` the one after the last action, and this may wait while the mutations of one are reduced.
   ///
   /// After a send that processed its action at once (placement ``Placement/caller``, idle), the state contains that
   /// action. Inside `mutate` it contains everything before the running action's next mutation; inside
@@ -246,8 +246,8 @@ extension Reactor {
   }
 
   /// Calls `body` with the state that ``currentState`` would return, without copying or retaining it:
-  /// `reactor.withCurrentState { $0.items.count }`. Any thread. Whether it may wait for the running action is the
-  /// ``SnapshotPolicy``'s.
+  /// `reactor.withCurrentState { $0.items.count }`. Any thread. Whether it may wait for mutations that are being
+  /// reduced is the ``SnapshotPolicy``'s.
   ///
   /// `body` should be short. While it runs, its state stays alive and unchanged. With ``SnapshotPolicy/onDemand`` the owner
   /// waits for it before it reduces, so `body` must not wait for something that the reactor or its loop does. With

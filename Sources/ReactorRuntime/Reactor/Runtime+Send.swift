@@ -90,7 +90,7 @@ extension Runtime {
       notifyTurnObserver()
       TurnMark.leave(outer)
     }
-    if R.isDurable, holdOrSuspend() { return }
+    if R.isDurable, holdTurnEndsOrGiveUpOwnership() { return }
     if !mailbox.holdsOwn {
       releaseAndRunTurnEnds()
       if mailbox.isInboundEmpty || !tryReacquire() { return }

@@ -101,7 +101,7 @@ extension Runtime {
       repeat {
         while true {
           let processed = runTurnKeepingOwnership(of: reactor, upTo: turnLimit, before: allowance.deadline)
-          if R.isDurable, holdOrSuspend() { return }
+          if R.isDurable, holdTurnEndsOrGiveUpOwnership() { return }
           allowance.note(processed)
           if mailbox.turnEnds.isRequested {
             // Releases for that. But not while the owner's own actions wait, which come first in the order.
@@ -278,7 +278,7 @@ extension Runtime {
           return UncountedReference<R>(reactor).use { runtime.runLoopTurnKeepingOwnership(of: $0) }
         }
         if R.isDurable, call == .leave,
-          UncountedReference<R>(reactor).use({ runtime.holdOrSuspend(onLoop: $0) })
+          UncountedReference<R>(reactor).use({ runtime.holdTurnEndsOrGiveUpOwnership(onLoop: $0) })
         {
           return 1
         }

@@ -83,7 +83,7 @@ extension Runtime {
   /// - Returns: Whether the calling thread is no longer the owner.
   @usableFromInline
   @inline(never)
-  func holdOrSuspend(onLoop reactor: (any AnyObject & Sendable)? = nil) -> Bool {
+  func holdTurnEndsOrGiveUpOwnership(onLoop reactor: (any AnyObject & Sendable)? = nil) -> Bool {
     holdTurnEnds()
     // A loop that was shut down runs what it has accepted.
     guard let journal, journal.isFull, loop?.isClosed != true else { return false }
@@ -102,7 +102,7 @@ extension Runtime {
   /// Whether the loop must not run a turn, since the journal is full. The owner.
   @usableFromInline var isSuspendedOnLoop: Bool { journal?.isFull == true && loop?.isClosed != true }
 
-  /// Continues the turns of a reactor that ``holdOrSuspend()`` has left scheduled. Any thread; it runs none of them
+  /// Continues the turns of a reactor that ``holdTurnEndsOrGiveUpOwnership()`` has left scheduled. Any thread; it runs none of them
   /// itself, unless the system gives no other thread.
   @inlinable
   package func resumeTurns<R: Reactor<Action, Mutation, State>>(of reactor: R) {

@@ -20,8 +20,8 @@ public enum SnapshotPolicy: Sendable, Hashable {
   case copied
   /// The owner changes the state where readers read it, and they take turns.
   ///
-  /// A reader waits for the end of the running action, never for the whole turn. If it had to sleep, other actions may come
-  /// first, for a millisecond at most. While nothing is being reduced,
+  /// A reader waits until the mutations that the running action has returned at once are reduced, never for the whole turn, nor for
+  /// `mutate`. If it had to sleep, other actions may come first, for a millisecond at most. While nothing is being reduced,
   /// any number of threads read at the same time. The owner waits for readers before it reduces, so a body of
   /// `withCurrentState` should be short, and must not wait for something that this reactor does.
   ///
