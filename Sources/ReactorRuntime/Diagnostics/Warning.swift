@@ -19,7 +19,7 @@ public struct Warning: Sendable, CustomStringConvertible {
     case foreignSource
     /// A send from inside of a turn found the mailbox full. It does not wait; its action is kept beside the
     /// mailbox.
-    case blockingSend
+    case keptSend
     /// A turn took longer than ``Hooks/longTurnThreshold``.
     case longTurn
     /// Copies of a large state, which ``Reactor/currentState`` had returned, were often alive when the state was
@@ -88,7 +88,7 @@ extension Warning.Kind {
       "the action was sent on that thread (placement .caller), or the reactor's loop was shut down."
     case .foreignSource:
       "the stream emits from a task, a timer or a queue of its own."
-    case .blockingSend: "turns send more actions than the receiving reactor processes."
+    case .keptSend: "turns send more actions than the receiving reactor processes."
     case .longTurn: "mutate, reduce or an observer blocks, or computes for a long time."
     case .copiedState:
       "other threads call currentState to read a part of the state, or keep the states that they get."
@@ -112,7 +112,7 @@ extension Warning.Kind {
       "put observe(on:) before the subscription, or place the Runtime on the expected thread and end its loop last."
     case .foreignSource:
       "put observe(on:) at the end of the stream, or place the Runtime on the expected thread."
-    case .blockingSend:
+    case .keptSend:
       "use trySend(_:) and handle its error, or give the receiving reactor's Runtime a larger capacity."
     case .longTurn: "move the work into a stream: Observable.task, or a source on another thread."
     case .copiedState: "read the part with withCurrentState, which makes no copy."

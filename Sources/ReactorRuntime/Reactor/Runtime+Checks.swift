@@ -108,7 +108,7 @@
     /// worth a warning.
     func checkRoom() {
       guard let turn = ThreadTurn.innermost else { return }
-      warn(.blockingSend) { reactor, thread in
+      warn(.keptSend) { reactor, thread in
         """
         a send to \(reactor) from inside of a turn of \(String(reflecting: turn.reactor)) found the mailbox full, \
         on \(thread). A turn does not wait, so the action is kept beside the mailbox.

@@ -112,8 +112,8 @@
               return .empty()
             })
           sender.send(2)
-        }, whileItWaits: { hooked.kinds == [.blockingSend] })
-      let problem = try #require(hooked.warnings.first { $0.kind == .blockingSend }?.problem)
+        }, whileItWaits: { hooked.kinds == [.keptSend] })
+      let problem = try #require(hooked.warnings.first { $0.kind == .keptSend }?.problem)
       #expect(problem.contains(String(reflecting: Watched<Sender>.self)))
     }
 
@@ -128,7 +128,7 @@
           let sender = Watched<Sender>()
           _ = sender.state.subscribe(onNext: { if $0 == [2] { full.action.onNext(2) } })
           sender.action.onNext(2)
-        }, whileItWaits: { hooked.kinds == [.blockingSend] })
+        }, whileItWaits: { hooked.kinds == [.keptSend] })
     }
 
     @Test func `a send that waits outside of turns causes no warning`() throws {
