@@ -64,7 +64,7 @@ private final class File: Sendable {
   func flush() { lines.append("flush") }
 }
 
-private final class Ledger: TurnObserving {
+private final class LoggedSum: TurnObserving {
   typealias Action = Int
   let initialState = 0
   let runtime = Runtime<Int, Int, Int>()
@@ -107,7 +107,7 @@ private final class Connection: Sendable {
   }
 
   @Test func `the end of a turn flushes`() {
-    let ledger = Ledger()
+    let ledger = LoggedSum()
     ledger.send(1)
     ledger.send(2)
     #expect(ledger.file.lines.elements == ["1", "flush", "2", "flush"])
