@@ -1,6 +1,7 @@
 // swift-format-ignore-file: OneCasePerLine
 
 import Dispatch
+import Glibc
 import ReactorRuntime
 import ReactorTesting
 import TestSupport
@@ -103,6 +104,51 @@ private final class Ledger: Reactor {
   func reduce(into state: inout [Int], mutation: Int) { state.append(mutation) }
 }
 
+/// What is confined to a loop: not `Sendable`.
+private final class Connection {
+  let socket: Int32
+  let received: Record<UInt8>
+
+  init(_ socket: Int32, _ received: Record<UInt8>) { (self.socket, self.received) = (socket, received) }
+
+  /// Returns false at the end of the stream.
+  func receive() -> Bool {
+    var byte: UInt8 = 0
+    let isMore = read(socket, &byte, 1) == 1
+    received.append(isMore ? byte : 0)
+    return isMore
+  }
+}
+
+private struct Session: Sendable { typealias ID = Int }
+
+private final class Sessions: Reactor {
+  enum Action: Sendable { case request(Session.ID), expired(Session.ID) }
+  enum Mutation: Sendable { case seen(Session.ID), removed(Session.ID) }
+
+  let initialState: Set<Session.ID> = []
+  let runtime: Runtime<Action, Mutation, Set<Session.ID>>
+  let timers = KeyedTimers<Session.ID, Action> { .expired($0) }
+
+  init(on loop: Loop) { runtime = Runtime(on: .loop(loop)) }
+
+  func mutate(action: Action) -> Observable<Mutation> {
+    switch action {
+    case .request(let id):
+      timers.set(id, after: .milliseconds(30), in: self)  // begins anew with each request
+      return .just(.seen(id))
+    case .expired(let id): return .just(.removed(id))
+    }
+  }
+
+  func reduce(into state: inout Set<Session.ID>, mutation: Mutation) {
+    switch mutation {
+    case .seen(let id): state.insert(id)
+    case .removed(let id): state.remove(id)
+    }
+  }
+}
+
 private enum Trace {
   @TaskLocal static var context = "none"
 }
@@ -141,6 +187,35 @@ private func service() throws -> MainLoop.Ending {
     #expect(Threads.yield { book.currentState == [1] && account.currentState == [2] })
     try Shutdown.close([group, loop], before: .now + .seconds(10))
     #expect(book.isClosed && account.isClosed)
+  }
+
+  @Test func `a loop watches a socket`() throws {
+    let loop = try Loop()
+    var ends: [Int32] = [0, 0]
+    try #require(pipe(&ends) == 0)
+    let (socket, received) = (ends[0], Record<UInt8>())
+    let connection = LoopBound(Connection(socket, received), to: loop)
+    let watch = try loop.watch(socket, for: .readable) { watch, ready in
+      if !connection.value.receive() { watch.dispose() }
+    }
+    try #require(write(ends[1], "ab", 2) == 2)
+    close(ends[1])
+    #expect(Threads.yield { received.elements.count >= 3 })
+    loop.shutdown()
+    // Only once at the end, although the descriptor stays readable: the watch is disposed of.
+    #expect(received.elements == Array("ab".utf8) + [0])
+    watch.dispose()
+    close(socket)
+  }
+
+  @Test func `a session expires by a timer of its key`() async throws {
+    let loop = try Loop()
+    let sessions = Sessions(on: loop)
+    let states = Recorder(sessions.state)
+    sessions.send(.request(1))
+    #expect(await states.wait(forCount: 3))
+    #expect(states.difference(from: [[], [1], []]) == nil)
+    loop.shutdown()
   }
 
   @Test func `a foreign loop that takes closures hosts a loop`() throws {
