@@ -5,12 +5,17 @@ import Testing
 /// How many allocations an action makes, and how many bytes a reactor takes, as the allocator counts them. There is an upper
 /// bound, which finds a regression, and a lower one, so that an improvement must be recorded here.
 ///
-/// The executable `allocations` measures, in one process for each kind of work; its comments say why.
+/// The executable `allocations` measures, in one process for each kind of work; its comments say why. `RR_ALLOCATIONS` names an
+/// optimized one of the same core, for tests that are not optimized.
 @Suite(
   .serialized,
-  .enabled(if: Build.isOptimized, "without optimisation the generic code is not specialised, and allocates"),
+  .enabled(
+    if: Build.isOptimized || AllocationTests.executable != nil,
+    "without optimisation the generic code is not specialised, and allocates"),
   .enabled(if: !Build.isSanitized, "a sanitizer brings an allocator of its own, which does not count"))
 struct AllocationTests {
+  private static let executable = ProcessInfo.processInfo.environment["RR_ALLOCATIONS"]
+
   /// The allocations of a measurement itself, above all for its threads, per action.
   static let none = 0...0.005
   static let one = 0.99...1.05
@@ -61,8 +66,10 @@ struct AllocationTests {
   private func measure(_ work: String) throws -> Double {
     let output = Pipe()
     let process = Process()
-    // The executable is built into the same folder as the tests.
-    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    // Otherwise the one that is built into the same folder as the tests.
+    process.executableURL =
+      Self.executable.map { URL(fileURLWithPath: $0) }
+      ?? URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
       .deletingLastPathComponent().appendingPathComponent("allocations")
     process.arguments = [work]
     process.standardOutput = output

@@ -1,3 +1,4 @@
+import Foundation
 import FuzzProperties
 import Testing
 
@@ -17,6 +18,8 @@ import Testing
   @Test(arguments: FuzzProperty.all)
   func `each property holds for random inputs`(_ property: FuzzProperty) {
     let inputs = RandomInputs(property.randomInputs)
+    // Before the first one: an input that stops the program leaves no other trace of the seed.
+    FileHandle.standardError.write(Data("fuzz: \(property), FUZZ_SEED=\(inputs.seed)\n".utf8))
     for bytes in inputs {
       guard let mismatch = property.mismatch(bytes) else { continue }
       Issue.record("FUZZ_SEED=\(inputs.seed), input \(bytes)\n\(mismatch)")

@@ -200,10 +200,19 @@ extension Controlled {
         Place.loop.use { first in
           Place.loop.use { second in
             guard case .loop(let one) = first, case .loop(let two) = second else { return }
-            let far = Subject(farther, on: second, capacity: 1)
+            // What goes back has other numbers, and ends there.
+            let back = WeakHolder<Subject>()
+            let far = Subject(
+              farther, on: second, capacity: 1,
+              onMutate: { _, parcel in
+                if let near = back.object { ledger.send(10 + parcel.id) { near.send($0) } }
+              })
             let near = Subject(
               ledger, on: first, capacity: 1,
-              onMutate: { _, parcel in farther.send(parcel.id) { far.send($0) } })
+              onMutate: { _, parcel in
+                if parcel.id < 10 { farther.send(parcel.id) { far.send($0) } }
+              })
+            back.object = near
             together(
               { for number in 0..<3 { ledger.send(number) { near.send($0) } } },
               {

@@ -111,7 +111,10 @@ struct Exploration {
   private mutating func checkRepeats(_ body: @escaping @Sendable () -> Void) {
     let schedule = Schedule(.random, seed: Self.firstSeed, lateStores: true)
     let (first, second) = (schedule.run(named: name, body), schedule.run(named: name, body))
-    if first.hash == second.hash, first.points == second.points { return }
+    if first.hash == second.hash, first.points == second.points {
+      if first.failure != nil { failed = first }
+      return
+    }
     failed = Execution(
       schedule: schedule, points: second.points, decisions: second.decisions, switches: second.switches,
       threads: second.threads, hash: second.hash,
@@ -143,7 +146,7 @@ struct Exploration {
     Issue.record(
       """
       \(name): schedule \(count) failed: \(failure)
-      to repeat it: RR_CONTROLLED_REPLAY='\(name); \(failed.schedule)' Scripts/controlled
+      to repeat it: RR_CONTROLLED_REPLAY='\(name); \(failed.schedule)' Scripts/controlled\(Self.factor > 1 ? " long" : "")
       """, sourceLocation: sourceLocation)
   }
 }
