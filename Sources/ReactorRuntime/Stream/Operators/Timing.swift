@@ -117,7 +117,8 @@ private struct Delay<Element: Sendable>: TimedOperation {
       subscription.sink.on(next.event)
       if subscription.sink.isOver { return }
     }
-    if let next = waiting.oldest { subscription.startTimer(after: next.due - now) }
+    // Not `now`: the observer may have taken long.
+    if let next = waiting.oldest { subscription.startTimer(after: next.due - subscription.now) }
   }
 }
 
