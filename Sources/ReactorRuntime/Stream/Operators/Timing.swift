@@ -82,7 +82,7 @@ extension ObservableType {
       let sink = Sink(observer)
       let subscription = SingleAssignmentDisposable()
       let timer = scheduler.schedule(after: dueTime) {
-        subscription.hold(source.run(AnyObserver { sink.on($0) }))
+        source.run(AnyObserver { sink.on($0) }, heldBy: subscription)
       }
       sink.hold(Disposables.create(timer, subscription))
       return sink
