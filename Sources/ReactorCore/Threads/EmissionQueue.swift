@@ -7,10 +7,11 @@ import CReactorCore
 /// would always come first. So while a queue is *open*, a source of several elements appends an ``Emission`` to it, which
 /// emits one element and appends itself again.
 ///
-/// An operator that subscribes to several sources opens a queue around its subscriptions, unless there is one:
-/// ``join(_:)``. The function that has opened the queue empties it before it returns. So whatever a subscription can emit at
-/// once is emitted before it returns, nothing recurses, and each source has at most one emission in the queue: its memory is
-/// bounded by the number of sources.
+/// Each outermost subscription opens a queue, unless there is one: ``join(_:)``. So does an operator that subscribes to a
+/// stream later, because of an element, a timer or the like. The function that has opened the queue empties it before it
+/// returns. So whatever a subscription can emit at once is emitted before it returns, but after all operators hold what ends
+/// their sources. Nothing recurses, and each source has at most one emission in the queue: its memory is bounded by the number
+/// of sources.
 ///
 /// A turn of a reactor has queues of its own: ``open(_:)``. What it causes is emitted before it ends, although it may run
 /// inside of a queue of another reactor on the same thread.

@@ -58,8 +58,9 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
     @inlinable var isDisposed: Bool { subscription.isDisposed.load(ordering: .relaxed) }
   }
 
-  /// What the subscriber holds, and disposes of on any thread. It does not hold the observer, which holds it: so the
-  /// observer goes away with the source, even if no thread disposes of this.
+  /// What the subscriber holds, and disposes of on any thread. It does not hold the observer, which holds it: so an
+  /// observer that subscribes to the source itself goes away with it, even if no thread disposes of this. With an operator
+  /// between them, the operator's subscription and its observer hold each other until the end or the disposal.
   @usableFromInline
   final class Subscription: Disposable {
     @usableFromInline let isDisposed = Atomic(false)

@@ -3,7 +3,9 @@
 extension ObservableType {
   /// Delivers the events to an observer, until a stop event or the disposal of the result.
   ///
-  /// Elements that are known at once arrive before this returns.
+  /// Elements that are known at once arrive before this returns; but inside of another subscription that is being made, or of
+  /// a reactor's turn, those of ``Observable/of(_:)`` and ``Observable/from(_:)-([Element])`` take turns with others, and may
+  /// arrive later, before that subscription or turn ends.
   ///
   /// - Returns: The subscription. It need not be kept: a stream goes on until it is disposed of.
   @inlinable

@@ -46,31 +46,34 @@ public struct Observable<Element: Sendable>: ObservableType {
   @inlinable
   public func asObservable() -> Observable { self }
 
-  /// Whether both are streams of the same identity.
+  /// The object that this is the stream of, such as a subject; nil if there is none.
   @inlinable
-  func isIdentical(to other: Observable) -> Bool {
-    if case .stream(_, let mine?) = source, case .stream(_, let its?) = other.source {
-      // A list of streams is no identity: it is there for `concat`.
-      mine === its && !(mine is Concatenation<Element>)
+  var object: (any AnyObject & Sendable)? {
+    // A list of streams is no such object: it is there for `concat`.
+    if case .stream(_, let identity?) = source, !(identity is Concatenation<Element>) {
+      identity
     } else {
-      false
+      nil
     }
   }
 
-  /// Returns a stream that calls `run` at each subscription, for an operator that subscribes to several streams: these take
-  /// turns, once `run` has returned.
+  /// Whether both are streams of the same object.
   @inlinable
-  static func joining(_ run: @escaping Run) -> Observable {
-    Observable { observer in EmissionQueue.join { run(observer) } }
-  }
+  func isIdentical(to other: Observable) -> Bool { object.map { $0 === other.object } ?? false }
 
   /// Starts a subscription for an observer that keeps the grammar itself. Elements that are known at once are
   /// delivered before this returns; or, if they take turns with those of other streams, before the function returns that
   /// has opened the thread's ``EmissionQueue``.
+  ///
+  /// For operators, which call it while they are being subscribed to themselves. A queue is open then. An operator that
+  /// subscribes to a stream later does so inside of ``joiningQueue(_:)``.
   @inlinable
   func run(_ observer: AnyObserver<Element>) -> any Disposable {
     switch source {
-    case .stream(let run, _): return run(observer)
+    case .stream(let run, _):
+      assert(
+        EmissionQueue.isOpen || object != nil, "no queue is open: what begins at once could not be ended")
+      return run(observer)
     case .failure(let error): observer.on(.error(error))
     case .none, .one, .two, .three, .four:
       deliver { observer.on(.next($0)) }
@@ -87,12 +90,20 @@ public struct Observable<Element: Sendable>: ObservableType {
 }
 
 extension Observable {
-  /// Starts a subscription that `holder` holds. What takes turns begins only then, so that `holder` can end it.
+  /// Calls `body` with the thread's ``EmissionQueue`` open. `body` subscribes to this stream by ``run(_:)``, and makes that what
+  /// ends the subscription. What takes turns begins only then. Otherwise it would be over before anything could end it.
+  @inlinable
+  func joiningQueue(_ body: () -> Void) {
+    // Known elements need no end, and no queue if there is none. Nor does what an object replays take turns, just as what it
+    // delivers later.
+    if isKnown || object != nil { return body() }
+    EmissionQueue.join(body)
+  }
+
+  /// Starts a subscription that `holder` holds; see ``joiningQueue(_:)``.
   @inlinable
   func run(_ observer: AnyObserver<Element>, heldBy holder: SingleAssignmentDisposable) {
-    // Known elements need no end, and no queue if there is none.
-    if isKnown { return holder.hold(run(observer)) }
-    EmissionQueue.join { holder.hold(run(observer)) }
+    joiningQueue { holder.hold(run(observer)) }
   }
 }
 
@@ -312,12 +323,13 @@ extension Observable {
   /// Any threads may call the observer, also several at the same time, and also from inside of a delivery: it
   /// passes on one event at a time, and none after a stop event or the disposal. The disposable that
   /// `subscribe` returns is disposed of after either. A thread that brings events faster than the observer
-  /// handles them blocks while more than 1024 wait, unless blocking would deadlock.
+  /// handles them blocks while more than 1024 wait, unless this runtime's own waits would form a cycle. So do not call
+  /// the observer while you hold a lock that an observer takes.
   @inlinable
   public static func create(
     _ subscribe: @escaping @Sendable (AnyObserver<Element>) -> any Disposable
   ) -> Observable {
-    .joining { observer in
+    Observable { observer in
       let serialized = SerializedSink(observer)
       serialized.sources.insert(subscribe(AnyObserver { serialized.on($0) }))
       return serialized.sink

@@ -1,3 +1,4 @@
+import ReactorCore
 import TestSupport
 import Testing
 
@@ -50,7 +51,7 @@ import Testing
       noted.append($0)
       return $0
     }
-    let subscription = stream.run(AnyObserver { [record] in record.append("\($0)") })
+    let subscription = EmissionQueue.join { stream.run(AnyObserver { [record] in record.append("\($0)") }) }
     return (observers.elements[0], subscription)
   }
 

@@ -257,4 +257,32 @@ import Testing
       }
     }
   }
+
+  @Test(arguments: [0, 1])
+  func `share forever does not begin a source again that is ending`(replay: Int) {
+    let again = PublishSubject<Void>()
+    let subscriptions = Record<Int>()
+    let source = PublishSubject<Int>()
+    let shared = Observable<Int>.create { observer in
+      subscriptions.append(0)
+      let subscription = source.subscribe(observer)
+      return Disposables.create {
+        subscription.dispose()
+        again.onNext(())
+      }
+    }.share(replay: replay, scope: .forever)
+    let (first, second) = (Record<String>(), Record<String>())
+    _ = again.subscribe(onNext: { [self] in _ = note(shared, in: second) })
+    _ = note(shared, in: first)
+    source.onNext(1)
+    source.onCompleted()
+    #expect(first.elements == ["1", "completed"])
+    #expect(second.elements == (replay == 0 ? ["completed"] : ["1", "completed"]))
+    #expect(subscriptions.elements.count == 1)
+    // Also afterwards.
+    let third = Record<String>()
+    _ = note(shared, in: third)
+    #expect(third.elements == second.elements)
+    #expect(subscriptions.elements.count == 1)
+  }
 }

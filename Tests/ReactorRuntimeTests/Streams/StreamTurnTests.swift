@@ -170,4 +170,26 @@ import Testing
     })
     #expect(seen.elements == ["a", "c", "action", "b", "d"])
   }
+
+  @Test func `an observer of a subject is called with what is replayed as it is called later`() {
+    let (subject, relay) = (BehaviorSubject(value: 0), StateRelay(value: 0))
+    let replay = ReplaySubject<Int>.create(bufferSize: 1)
+    replay.onNext(0)
+    let cases: [(String, Observable<Int>, @Sendable (Int) -> Void)] = [
+      ("BehaviorSubject", subject.asObservable(), subject.onNext),
+      ("StateRelay", relay.asObservable(), relay.accept),
+      ("ReplaySubject", replay.asObservable(), replay.onNext),
+    ]
+    for (name, stream, send) in cases {
+      let seen = Record<String>()
+      let subscription = stream.subscribe(onNext: { element in
+        _ = Observable.of("a", "b").subscribe(onNext: { seen.append("\(element)\($0)") })
+        seen.append("\(element) end")
+      })
+      send(1)
+      // As in RxSwift: a subject's elements do not take turns with those of others.
+      #expect(seen.elements == ["0a", "0b", "0 end", "1a", "1b", "1 end"], "\(name)")
+      subscription.dispose()
+    }
+  }
 }

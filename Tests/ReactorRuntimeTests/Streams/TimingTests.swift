@@ -149,4 +149,19 @@ import Testing
     }
     #expect(observer.events.isEmpty)
   }
+
+  @Test func `delay is not prolonged by the time that the observer takes`() {
+    let source = hot([.next(210, 1), .next(213, 2)])
+    let observer = scheduler.createObserver(Int.self)
+    let subscription = source.delay(.seconds(10), scheduler: scheduler).subscribe { [scheduler] event in
+      observer.on(event)
+      scheduler.sleep(7)
+    }
+    scheduler.start()
+    // The second one is due at 223, and the observer is busy until 227.
+    #expect(observer.events.map(\.value.element) == [1, 2])
+    #expect(observer.events.map(\.time).first == 220)
+    #expect((observer.events.last?.time ?? .max) <= 228)
+    subscription.dispose()
+  }
 }

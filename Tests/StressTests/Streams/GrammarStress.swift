@@ -65,7 +65,7 @@ extension StressTests {
       let made =
         switch subscribing {
         case .subscribe: stream.subscribe(checker.on)
-        case .run: stream.run(AnyObserver(eventHandler: checker.on))
+        case .run: EmissionQueue.join { stream.run(AnyObserver(eventHandler: checker.on)) }
         }
       subscription.with { $0 = made }
       let stops = choices.below(3)

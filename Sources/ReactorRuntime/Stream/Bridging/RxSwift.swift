@@ -10,6 +10,10 @@
     /// Returns this stream as one of RxSwift.
     ///
     /// Its events come on the threads on which they come here. They keep RxSwift's contract: one at a time.
+    ///
+    /// Many operators of RxSwift hold a lock while they call their observers. This package does not know these locks. If a
+    /// thread that holds one waits here for room that only a second thread can make, and the second thread waits for the
+    /// lock, both wait for ever.
     public func asRxObservable() -> RxSwift.Observable<Element> {
       let stream = asObservable()
       return RxSwift.Observable.create { observer in

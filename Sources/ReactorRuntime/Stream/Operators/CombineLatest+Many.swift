@@ -176,7 +176,7 @@ private struct LatestOfMany<
   static func combine<Result: Sendable>(
     _ streams: Streams, _ makeResult: @escaping @Sendable (LatestOfMany) throws -> Result?
   ) -> Observable<Result> {
-    .joining { observer in
+    Observable { observer in
       let inputs = MultiSourceSink<LatestOfMany, Streams.Input, Result>(
         observer, LatestOfMany(of: streams.count)
       ) { sink, latest, input in

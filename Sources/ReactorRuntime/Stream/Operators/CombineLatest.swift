@@ -106,7 +106,7 @@ extension ObservableType {
   ) -> Observable<Result> {
     let source = asObservable()
     let other = second.asObservable()
-    return Observable.joining { observer in
+    return Observable { observer in
       let inputs = MultiSourceSink<Second.Element?, EitherEvent<Element, Second.Element>, Result>(
         observer, nil
       ) { sink, latest, input in
@@ -164,7 +164,7 @@ private struct LatestElements<A: Sendable, B: Sendable, C: Sendable, D: Sendable
     _ makeResult: @escaping @Sendable (LatestElements) throws -> Result?
   ) -> Observable<Result> {
     let count = 2 + (third == nil ? 0 : 1) + (fourth == nil ? 0 : 1)
-    return Observable.joining { observer in
+    return Observable { observer in
       let inputs = MultiSourceSink<LatestElements, Input, Result>(observer, LatestElements(of: count)) {
         sink, latest, input in
         let event = latest.note(input)
@@ -213,7 +213,7 @@ private struct LatestElementList<Element: Sendable>: Sendable {
     _ streams: [Observable<Element>], _ makeResult: @escaping @Sendable ([Element]) throws -> Result
   ) -> Observable<Result> {
     if streams.isEmpty { return Observable<[Element]>.just([]).map(makeResult) }
-    return Observable.joining { observer in
+    return Observable { observer in
       let inputs = MultiSourceSink<LatestElementList, Input, Result>(
         observer, LatestElementList(of: streams.count)
       ) { sink, latest, input in

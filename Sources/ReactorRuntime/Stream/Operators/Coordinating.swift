@@ -31,7 +31,7 @@ extension ObservableType {
   ) -> Observable<Inner.Element> {
     precondition(maxConcurrent > 0, "at least one stream must be allowed to run")
     let source = asObservable()
-    return Observable<Inner.Element>.joining { observer in
+    return Observable<Inner.Element> { observer in
       let coordinator = Coordinator<LimitedMerge<Inner.Element>>(
         observer, LimitedMerge(limit: maxConcurrent))
       coordinator.run(source) { event in
@@ -64,7 +64,7 @@ extension ObservableType {
     when notificationHandler: @escaping @Sendable (Observable<any Error>) -> Trigger
   ) -> Observable<Element> {
     let source = asObservable()
-    return Observable.joining { observer in
+    return Observable { observer in
       let retry = TriggeredRetry(source)
       let coordinator = Coordinator(observer, retry)
       let trigger = notificationHandler(retry.errors.stream).asObservable()
@@ -155,14 +155,13 @@ private final class Coordinator<Operation: Coordination>: Sendable {
   ) {
     let subscription = SingleAssignmentDisposable()
     guard let key = serialized.sources.insert(subscription) else { return }
-    subscription.hold(
-      stream.run(
-        AnyObserver { [serialized] event in
-          if !event.isStopEvent { return receive(event) }
-          if first == (event.isCompleted ? .completion : .failure) { serialized.sources.remove(for: key) }
-          receive(event)
-          serialized.sources.remove(for: key)
-        }))
+    stream.run(
+      AnyObserver { [serialized] event in
+        if !event.isStopEvent { return receive(event) }
+        if first == (event.isCompleted ? .completion : .failure) { serialized.sources.remove(for: key) }
+        receive(event)
+        serialized.sources.remove(for: key)
+      }, heldBy: subscription)
   }
 }
 

@@ -77,7 +77,7 @@ struct ZippedMany<
   static func zip<Result: Sendable>(
     _ streams: Streams, _ takeResult: @escaping @Sendable (inout ZippedMany) throws -> Result?
   ) -> Observable<Result> {
-    .joining { observer in
+    Observable { observer in
       let inputs = MultiSourceSink<ZippedMany, Streams.Input, Result>(
         observer, ZippedMany(of: streams.count)
       ) { sink, zipped, input in

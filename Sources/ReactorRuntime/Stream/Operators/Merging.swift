@@ -35,7 +35,7 @@ extension ObservableType {
     isExclusive: Bool, _ selector: @escaping @Sendable (Element) throws -> Inner
   ) -> Observable<Inner.Element> {
     let source = asObservable()
-    return Observable<Inner.Element>.joining { observer in
+    return Observable<Inner.Element> { observer in
       let merger = Merger(SerializedSink(observer), isExclusive: isExclusive)
       let outer = source.run(
         AnyObserver { event in
@@ -64,7 +64,7 @@ extension Observable {
   public static func merge(_ sources: some Collection<Observable<Element>>) -> Observable<Element> {
     if sources.count == 1, let only = sources.first { return only }
     let sources = Array(sources)
-    return .joining { observer in
+    return Observable { observer in
       let merger = Merger(SerializedSink(observer), isExclusive: false)
       for source in sources where merger.takesMore { merger.add(source) }
       merger.completeOne()
@@ -128,13 +128,12 @@ final class Merger<Element: Sendable>: Sendable {
     guard let key = serialized.sources.insert(subscription) else { return }
     // Relaxed: `running` is above 0 as long as streams are added, so nobody waits for this count.
     running.wrappingAdd(1, ordering: .relaxed)
-    subscription.hold(
-      stream.run(
-        AnyObserver { [self] event in
-          guard event.isCompleted else { return serialized.on(event) }
-          serialized.sources.remove(for: key)
-          completeOne()
-        }))
+    stream.run(
+      AnyObserver { [self] event in
+        guard event.isCompleted else { return serialized.on(event) }
+        serialized.sources.remove(for: key)
+        completeOne()
+      }, heldBy: subscription)
   }
 
   @inlinable

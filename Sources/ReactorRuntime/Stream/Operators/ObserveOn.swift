@@ -7,8 +7,8 @@ extension ObservableType {
   ///
   /// Elements that wait for the scheduler are held in memory. A source that is faster than the observer
   /// blocks while 1024 of them wait and the scheduler is delivering on another thread. It does not block
-  /// before the scheduler has begun to deliver, nor if blocking would deadlock, because the scheduler may
-  /// need the source's thread; then more than 1024 are held.
+  /// before the scheduler has begun to deliver, because the scheduler may need the source's thread, nor if this
+  /// runtime's own waits would form a cycle; then more than 1024 are held.
   ///
   /// - Parameter scheduler: Where the events are delivered. Each of its actions delivers the events that have
   ///   come before it begins; of ``CurrentThreadScheduler`` only one event, so that other streams get their turns.
@@ -38,8 +38,10 @@ extension ObservableType {
       let sink = Sink(observer)
       let subscription = SingleAssignmentDisposable()
       let start = scheduler.schedule {
-        let running = source.run(AnyObserver { sink.on($0) })
-        subscription.hold(Disposables.create { _ = scheduler.schedule(running.dispose) })
+        source.joiningQueue {
+          let running = source.run(AnyObserver { sink.on($0) })
+          subscription.hold(Disposables.create { _ = scheduler.schedule(running.dispose) })
+        }
       }
       sink.hold(Disposables.create(start, subscription))
       return sink

@@ -39,6 +39,8 @@ extension Observable {
 
   /// Sends the streams one after the other. Each is subscribed to when the one before has completed and all
   /// of its elements were delivered. Fails as soon as one fails.
+  ///
+  /// The sequence is read once, by this call, so it must be finite.
   @inlinable
   public static func concat(_ sources: some Sequence<Observable<Element>>) -> Observable<Element> {
     let streams = Array(sources)
@@ -136,7 +138,7 @@ final class Concatenation<Element: Sendable>: @unchecked Sendable {
 
   @inlinable
   var stream: Observable<Element> {
-    Observable(identity: self) { [self] observer in EmissionQueue.join { run(observer) } }
+    Observable(identity: self) { [self] observer in run(observer) }
   }
 
   @inlinable
@@ -269,10 +271,10 @@ final class SequentialSubscription<Element: Sendable, Position: Sendable>: Sink<
   static func stream(
     _ first: Observable<Element>, from position: Position, endsFirst: Bool = true, follow: @escaping Follow
   ) -> Observable<Element> {
-    .joining { observer in start(first, from: position, endsFirst: endsFirst, observer, follow: follow) }
+    Observable { observer in start(first, from: position, endsFirst: endsFirst, observer, follow: follow) }
   }
 
-  /// Starts a subscription of such a stream. Called where the streams take turns.
+  /// Starts a subscription of such a stream.
   @inlinable
   static func start(
     _ first: Observable<Element>, from position: Position, endsFirst: Bool = true,
@@ -335,9 +337,11 @@ final class SequentialSubscription<Element: Sendable, Position: Sendable>: Sink<
       return noteEnd(.completed)
     }
     // If it ends before this returns, on whatever thread, the loop goes on only afterwards.
-    current.disposable = stream.run(
-      AnyObserver { [self] event in
-        if case .next(let element) = event { next(element) } else { noteEnd(event) }
-      })
+    stream.joiningQueue {
+      current.disposable = stream.run(
+        AnyObserver { [self] event in
+          if case .next(let element) = event { next(element) } else { noteEnd(event) }
+        })
+    }
   }
 }

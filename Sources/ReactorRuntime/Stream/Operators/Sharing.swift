@@ -174,18 +174,18 @@ final class Multicast<Element: Sendable>: Sendable {
   }
 
   private func begin(_ connection: Connection) {
-    let subscription = source.run(
+    source.run(
       AnyObserver { [self] event in
         if connection.subscription.isDisposed { return }
-        // First, so that an observer that subscribes again because of the stop event opens a new connection.
-        if event.isStopEvent {
-          close(connection)
-          if endsFirst { connection.subscription.dispose() }
-        }
+        guard event.isStopEvent else { return connection.subject.on(event) }
+        // First, so that an observer that subscribes again because of the stop event opens a new connection. Last if all
+        // connections share the subject: until that has ended, an observer must find this connection, and not begin another one.
+        if sharedSubject == nil { close(connection) }
+        if endsFirst { connection.subscription.dispose() }
         connection.subject.on(event)
-        if event.isStopEvent { connection.subscription.dispose() }
-      })
-    connection.subscription.hold(subscription)
+        if sharedSubject != nil { close(connection) }
+        connection.subscription.dispose()
+      }, heldBy: connection.subscription)
   }
 
   private func end(_ connection: Connection) {

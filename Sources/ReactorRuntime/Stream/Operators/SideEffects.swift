@@ -30,7 +30,7 @@ extension ObservableType {
     onDispose: (@Sendable () -> Void)? = nil
   ) -> Observable<Element> {
     let source = asObservable()
-    let run = { @Sendable (observer: AnyObserver<Element>) -> any Disposable in
+    return Observable { observer in
       onSubscribe?()
       let sink = Sink(observer)
       let subscription = source.run(
@@ -61,8 +61,6 @@ extension ObservableType {
       }
       return sink
     }
-    // Elements that take turns come after `onSubscribed`.
-    return onSubscribed == nil ? Observable(run: run) : .joining(run)
   }
 
   /// Prints each subscription, event and end of a subscription to standard output, with the time.

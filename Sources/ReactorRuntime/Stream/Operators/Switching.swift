@@ -12,7 +12,7 @@ extension ObservableType {
     _ selector: @escaping @Sendable (Element) throws -> Inner
   ) -> Observable<Inner.Element> {
     let source = asObservable()
-    return Observable<Inner.Element>.joining { observer in
+    return Observable<Inner.Element> { observer in
       let switcher = Switcher(observer)
       let outer = source.run(
         AnyObserver { event in
@@ -106,14 +106,13 @@ final class Switcher<Element: Sendable>: Sendable {
     let mine = number.current.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue
     let subscription = SingleAssignmentDisposable()
     inner.disposable = subscription
-    subscription.hold(
-      stream.run(
-        AnyObserver { [inputs] event in
-          // Before the event is passed on, as in RxSwift: a stream that begins because of it can tell, if it shares a source with
-          // this one.
-          if event.isStopEvent { subscription.dispose() }
-          inputs.submit(.inner(mine, event))
-        }))
+    stream.run(
+      AnyObserver { [inputs] event in
+        // Before the event is passed on, as in RxSwift: a stream that begins because of it can tell, if it shares a source with
+        // this one.
+        if event.isStopEvent { subscription.dispose() }
+        inputs.submit(.inner(mine, event))
+      }, heldBy: subscription)
   }
 
   @inlinable

@@ -52,7 +52,7 @@ extension ObservableType {
   public func take(until other: some ObservableConvertibleType) -> Observable<Element> {
     let source = asObservable()
     let signal = other.asObservable()
-    return Observable.joining { observer in
+    return Observable { observer in
       let scope = SupersedeScope()
       let serialized = SerializedSink(scope.wrap(observer))
       serialized.sources.insert(
@@ -102,7 +102,7 @@ extension ObservableType {
   public func skip(until other: some ObservableConvertibleType) -> Observable<Element> {
     let source = asObservable()
     let signal = other.asObservable()
-    return Observable.joining { observer in
+    return Observable { observer in
       let serialized = SerializedSink(observer)
       let hasStarted = OneWayFlag()
       serialized.sources.insert(

@@ -85,7 +85,7 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
 
   /// Disposes of the source and subscribes to another one. Called by the operation.
   func replaceSource(by other: Observable<Operation.Element>, _ observer: AnyObserver<Operation.Element>) {
-    source.disposable = other.run(observer)
+    other.joiningQueue { source.disposable = other.run(observer) }
   }
 
   private func submit(_ signal: Signal) {

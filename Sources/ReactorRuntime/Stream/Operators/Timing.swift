@@ -82,7 +82,7 @@ extension ObservableType {
       let sink = Sink(observer)
       let subscription = SingleAssignmentDisposable()
       let timer = scheduler.schedule(after: dueTime) {
-        subscription.hold(source.run(AnyObserver { sink.on($0) }))
+        source.run(AnyObserver { sink.on($0) }, heldBy: subscription)
       }
       sink.hold(Disposables.create(timer, subscription))
       return sink
@@ -117,7 +117,8 @@ private struct Delay<Element: Sendable>: TimedOperation {
       subscription.sink.on(next.event)
       if subscription.sink.isOver { return }
     }
-    if let next = waiting.oldest { subscription.startTimer(after: next.due - now) }
+    // Not `now`: the observer may have taken long.
+    if let next = waiting.oldest { subscription.startTimer(after: next.due - subscription.now) }
   }
 }
 

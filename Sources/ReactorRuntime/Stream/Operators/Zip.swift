@@ -12,7 +12,7 @@ extension Observable {
     resultSelector: @escaping @Sendable (S1.Element, S2.Element) throws -> Element
   ) -> Observable<Element> {
     let (first, second) = (source1.asObservable(), source2.asObservable())
-    return Observable.joining { observer in
+    return Observable { observer in
       let inputs = MultiSourceSink<
         ZippedPair<S1.Element, S2.Element>, ZippedPair<S1.Element, S2.Element>.Input, Element
       >(observer, ZippedPair()) { sink, pair, input in
@@ -170,7 +170,7 @@ private struct ZippedList<Element: Sendable>: Sendable {
     _ streams: [Observable<Element>], _ makeResult: @escaping @Sendable ([Element]) throws -> Result
   ) -> Observable<Result> {
     if streams.isEmpty { return .empty() }
-    return Observable.joining { observer in
+    return Observable { observer in
       let inputs = MultiSourceSink<ZippedList, Input, Result>(observer, ZippedList(of: streams.count)) {
         sink, list, input in
         do {

@@ -43,7 +43,10 @@ extension SubjectCore.State {
   mutating func settleMembers() -> [SubjectCore.Member] {
     if joining.isEmpty, leaving.isEmpty { return [] }
     if leaving.isEmpty {
-      members += joining
+      // Those that have left again would never be found: only a removal looks for them.
+      let staying = joining.filter { $0.observer != nil }
+      removedCount -= joining.count - staying.count
+      members += staying
       joining = []
       return []
     }

@@ -186,8 +186,9 @@ final class SubjectCore<Element: Sendable>: Sendable {
   /// 3. Another thread delivers. Then the new observer gets a drain of its own, in which the replay comes
   ///    first. Neither thread waits for the other.
   ///
-  /// The result does not retain this subject: an observer that is never disposed of goes away with its
-  /// subject.
+  /// The result does not retain this subject: an observer that subscribes to the subject itself, and is never disposed of,
+  /// goes away with it. The subscription of an operator holds its observer and this result, and is held by what is a member
+  /// here. So it stays for ever if it is neither disposed of nor ended.
   @inlinable
   func subscribe(_ observer: AnyObserver<Element>) -> any Disposable {
     let me = CurrentCore.threadToken

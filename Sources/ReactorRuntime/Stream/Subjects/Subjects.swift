@@ -18,8 +18,8 @@ public final class PublishSubject<Element: Sendable>: ObservableType, ObserverTy
 
   /// Delivers an event to the observers. Any thread. O(n) in the number of observers.
   ///
-  /// Blocks while more than 1024 events wait that were brought during a delivery, unless blocking would
-  /// deadlock.
+  /// Blocks while more than 1024 events wait that were brought during a delivery, unless this runtime's own waits would
+  /// form a cycle. So do not call it while you hold a lock that an observer takes.
   @inlinable
   public func on(_ event: Event<Element>) { core.on(event) }
 

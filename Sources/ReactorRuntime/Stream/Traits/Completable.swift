@@ -130,6 +130,8 @@ extension PrimitiveSequence where Trait == CompletableTrait, Element == Never {
   public static func concat(_ completables: Completable...) -> Completable { concat(completables) }
 
   /// Runs one after the other. Completes with the last one. Fails as soon as one fails.
+  ///
+  /// The sequence is read once, by this call, so it must be finite.
   public static func concat(_ completables: some Sequence<Completable>) -> Completable {
     Completable(trusted: .concat(completables.map(\.stream)))
   }
