@@ -129,7 +129,7 @@ extension MainLoopRunner {
     if !runRounds(upTo: 16) { signal.enqueueBlock() }
   }
 
-  /// Calls what watches a descriptor that is ready.
+  /// Calls what watches a descriptor that is ready; nothing if the tag is not that of a watch.
   private func perform(_ tag: UInt64, _ ready: Poller.Interest) {
     let bodies = watches.bodies(tag, ready)
     if !bodies.isEmpty { stepper.perform { for body in bodies { body() } } }
@@ -210,7 +210,7 @@ extension MainLoopRunner {
       var ready: Set<UInt64> = []
       poller.wait(timeoutMilliseconds: isIdle ? -1 : 0) { tag, interest in
         ready.insert(tag)
-        if tag < Tag.queue { perform(tag, interest) }
+        if WatchTable.isWatch(tag) { perform(tag, interest) }
       }
       if ready.contains(Tag.signals), let signal = signals.take() { return .signal(signal) }
       if ready.contains(Tag.stop) { return .stopped }
