@@ -51,10 +51,11 @@ public enum MainLoop {
   /// Calls `body` on the main loop as long as the descriptor is ready, again and again, until the returned
   /// `Disposable` is disposed of.
   ///
-  /// Any thread. The descriptor must stay open until then, and should be non-blocking.
+  /// Any thread. The descriptor must stay open until then, and should be non-blocking. Close it on the main loop: in `body`,
+  /// or by `MainLoop.execute { watch.dispose(); close(descriptor) }`.
   ///
   /// - Returns: What ends the watch. If the main loop calls `dispose()`, `body` is not called afterwards; another
-  ///   thread that calls it may find that `body` is running.
+  ///   thread that calls it may find that `body` is running or about to be called, so it must not close the descriptor.
   /// - Throws: ``MainLoopError/descriptorRefused(_:)``.
   public static func watch(
     _ descriptor: Int32, for readiness: Readiness, _ body: @escaping @Sendable () -> Void
