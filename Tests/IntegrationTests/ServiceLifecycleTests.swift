@@ -1,4 +1,6 @@
 #if ServiceLifecycle
+  import Glibc
+  import ReactorCore
   import ReactorRuntime
   import ServiceLifecycle
   import ServiceLifecycleTestKit
@@ -58,6 +60,31 @@
       let deadline = try #require(deadlines.elements.first)
       #expect(deadline >= start + .seconds(3600))
       #expect(deadline <= ContinuousClock.now + .seconds(3600))
+    }
+
+    /// At a limit of threads the parts must still end. Here the stack that a new thread needs is larger than the address space.
+    @Test func `the parts end although the system gives no thread`() async {
+      await #expect(processExitsWith: .success) {
+        let loop = try Loop()
+        let reactor = Summing(on: loop)
+        reactor.send(1)
+        // Lets Dispatch make all its threads, which it keeps for some seconds.
+        await withTaskGroup(of: Void.self) { group in
+          for _ in 0..<2 * DedicatedThread.processorCount { group.addTask { usleep(1000) } }
+        }
+        // The module Glibc lacks it.
+        typealias SetDefault = @convention(c) (UnsafePointer<pthread_attr_t>) -> Int32
+        let setDefault = unsafeBitCast(dlsym(nil, "pthread_setattr_default_np"), to: SetDefault.self)
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        pthread_attr_setstacksize(&attributes, 1 << 50)
+        precondition(setDefault(&attributes) == 0)
+        precondition(!DedicatedThread.tryDetach(named: "refused") {})
+        let running = Task { try await ReactorService([loop], within: .seconds(60)).run() }
+        running.cancel()
+        try await running.value
+        precondition(reactor.currentState == 1)
+      }
     }
   }
 #endif

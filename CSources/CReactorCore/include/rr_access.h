@@ -81,6 +81,10 @@
 #include "rr_fence.h"
 #include "rr_trampoline.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define RR_ACCESS_OWNER 1u
 #define RR_ACCESS_HOLD 2u
 #define RR_ACCESS_READER 4u
@@ -232,5 +236,9 @@ static inline void rr_access_note_copy(rr_trampoline *t) { rr_fetch_add_relaxed(
 static inline uint64_t rr_access_was_copied_count(const rr_trampoline *t) {
   return rr_load_relaxed(&t->copies);
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -43,6 +43,10 @@
 #include "rr_fence.h"
 #include "rr_status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef enum rr_eventcount_kind {
   RR_EVENTCOUNT_FUTEX = 0,
   RR_EVENTCOUNT_DESCRIPTOR = 1,
@@ -97,5 +101,9 @@ static inline bool rr_eventcount_must_notify(const rr_eventcount *ec) {
 static inline uint32_t rr_eventcount_wake_count(const rr_eventcount *ec) {
   return rr_load_relaxed(&ec->word) >> 1;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -14,6 +14,10 @@
 
 #include "rr_atomic.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 extern _Atomic int rr_fence_symmetric;
 
 /* Chooses the kind of fence. Any thread. Idempotent. */
@@ -37,5 +41,9 @@ static inline void rr_fence_light(void) {
     rr_compiler_fence(RR_EDGE_WAKE);
   }
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -30,6 +30,10 @@
 #include "rr_atomic.h"
 #include "rr_status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define RR_LANES_MAX 1024
 
 enum rr_lane_state { RR_LANE_FREE = 0, RR_LANE_TAKEN = 1, RR_LANE_CLOSED = 2 };
@@ -141,5 +145,9 @@ static inline void rr_lane_recycle(rr_lane *lane) {
   if (rr_lane_poll(lane) != 0) return;
   rr_store_release(RR_EDGE_LANE_STATE, &lane->state, RR_LANE_FREE);
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

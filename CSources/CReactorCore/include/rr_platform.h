@@ -21,6 +21,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct epoll_event;
 struct itimerspec;
 struct timespec;
@@ -66,5 +70,9 @@ extern const rr_platform *rr_platform_in_use;
 /* Returns the time of the monotonic clock, in nanoseconds since some moment before the process
  * began. Timers and timeouts of the kernel use the same clock. About 25 ns; no system call. */
 int64_t rr_clock_ns(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

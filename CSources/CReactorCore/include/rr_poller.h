@@ -10,6 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { RR_POLL_READABLE = 1, RR_POLL_WRITABLE = 2 };
 
 typedef struct rr_poll_event {
@@ -52,5 +56,9 @@ void rr_descriptor_acknowledge(int descriptor);
 int rr_main_queue_descriptor(void);
 /* Makes the descriptor unreadable, and runs the work that waits. First thread only. */
 void rr_main_queue_run(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

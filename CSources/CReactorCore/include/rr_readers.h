@@ -59,6 +59,10 @@
 #include "rr_atomic.h"
 #include "rr_trampoline.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The layout of `kept`: the address of the trampoline, whose alignment leaves the low bits free,
  * and the number of the slot. */
 #define RR_READER_REVOKED ((uintptr_t)8)
@@ -185,5 +189,9 @@ bool rr_readers_revoke(rr_trampoline *t);
 /* Takes back all kept pins of a trampoline that is being destroyed. No thread may use the
  * trampoline any more. */
 void rr_readers_revoke_all(rr_trampoline *t);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -53,6 +53,10 @@
 #include "rr_atomic.h"
 #include "rr_status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define RR_RING_MAX_CAPACITY (UINT64_C(1) << 31)
 #define RR_MAX_PAYLOAD ((size_t)1 << 20)
 #define RR_MAX_ALIGNMENT ((size_t)128)
@@ -245,5 +249,9 @@ static inline uint64_t rr_ring_was_count(const rr_ring *ring) {
   const int64_t count = rr_ring_distance(head, rr_load_relaxed(&ring->tail) >> 1);
   return count < 0 ? 0 : (uint64_t)count > ring->capacity ? ring->capacity : (uint64_t)count;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -6,6 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Names the calling thread. The kernel keeps the first 15 bytes. */
 void rr_thread_set_name(const char *name);
 /* The calling thread's name as the kernel knows it, at most 15 bytes. */
@@ -68,5 +72,9 @@ extern _Thread_local void *rr_thread_innermost_turn __attribute__((tls_model("in
 
 static inline void *rr_thread_get_turn(void) { return rr_thread_innermost_turn; }
 static inline void rr_thread_set_turn(void *turn) { rr_thread_innermost_turn = turn; }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

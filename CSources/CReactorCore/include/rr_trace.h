@@ -21,6 +21,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 void rr_trace_start(uintptr_t reactor, const char *type);
 void rr_trace_turn_begin(uintptr_t reactor);
 void rr_trace_turn_end(uintptr_t reactor, intptr_t actions);
@@ -28,5 +32,9 @@ void rr_trace_full(uintptr_t reactor);
 void rr_trace_close(uintptr_t reactor);
 void rr_trace_park(uintptr_t loop);
 void rr_trace_wake(uintptr_t loop);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

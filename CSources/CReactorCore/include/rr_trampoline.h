@@ -64,6 +64,10 @@
 #include "rr_atomic.h"
 #include "rr_status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define RR_TRAMPOLINE_SLOTS 8
 #define RR_TRAMPOLINE_SLOT_MASK UINT64_C(7)
 #define RR_TRAMPOLINE_NEW UINT64_C(8)
@@ -278,5 +282,9 @@ static inline bool rr_pins_is_deferred(const rr_trampoline *t) {
 static inline uint64_t rr_pins_was_deferred_count(const rr_trampoline *t) {
   return rr_load_relaxed(&t->deferrals) / 2;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -26,7 +26,8 @@ public enum StandardError {
 /// Signals that one thread reads from a descriptor, instead of being interrupted by them.
 ///
 /// Threads that started before pass on the signals that are delivered to them. ``restore()`` restores the handlers and
-/// masks. There may be one instance at a time in a process.
+/// the mask of the thread. Threads and programs that this thread starts meanwhile inherit the blocked signals and keep them,
+/// so it should be a thread that does nothing else. There may be one instance at a time in a process.
 public struct CaughtSignals: ~Copyable {
   private let signals: OpaquePointer
 
@@ -50,7 +51,7 @@ public struct CaughtSignals: ~Copyable {
     return number == 0 ? nil : number
   }
 
-  /// Restores the handlers and masks. A signal that still waits has its usual effect now. The same thread.
+  /// Restores the handlers and the mask. A signal that still waits has its usual effect now. The same thread.
   public consuming func restore() {
     let signals = signals
     discard self

@@ -1,5 +1,6 @@
 #if ServiceLifecycle
   public import ServiceLifecycle
+  import Dispatch
   import ReactorCore
 
   /// A service of swift-service-lifecycle that ends loops and reactors. Requires the package trait
@@ -22,7 +23,7 @@
     /// - Parameters:
     ///   - time: The longest time that the end may take.
     ///   - close: Ends the parts before the deadline, or throws an error that names those that have not ended.
-    ///     Called on its own thread, where it may block.
+    ///     Called on its own thread, where it may block; or on one of Dispatch's, if the system gives no thread.
     public init(
       within time: Duration, _ close: @escaping @Sendable (_ deadline: ContinuousClock.Instant) throws -> Void
     ) {
@@ -42,8 +43,12 @@
       try? await gracefulShutdown()
       let deadline = ContinuousClock.now + time
       try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-        _ = DedicatedThread(named: "reactor-closing") { [close] in
+        let body: @Sendable () -> Void = { [close] in
           continuation.resume(with: Result { try close(deadline) })
+        }
+        // At a limit of threads, the parts must end all the same.
+        if !DedicatedThread.tryDetach(named: "reactor-closing", body) {
+          DispatchQueue.global().async(execute: body)
         }
       }
     }

@@ -141,10 +141,11 @@ public final class HostedLoop: Sendable {
   /// - Returns: How many actions, mutations from elsewhere, jobs and timers it ran.
   @discardableResult
   public func run(rounds limit: Int = 16) -> Int {
+    let isInside = loop.state.runsTurnsHere
     precondition(
-      limit > 0 && !loop.isCurrent,
+      limit > 0 && !isInside,
       """
-      Problem: \(limit) rounds of the loop "\(loop.name)" were to be run\(loop.isCurrent ? " by itself" : "").
+      Problem: \(limit) rounds of the loop "\(loop.name)" were to be run\(isInside ? " by itself" : "").
       Likely cause: the foreign loop was entered from inside a turn, or the number was computed.
       Remedy: call run() from the foreign loop itself, with at least one round.
       """)
@@ -174,7 +175,7 @@ extension HostedLoop: Closeable {
   /// this loop, it does not wait.
   public func finishClosing(before deadline: ContinuousClock.Instant) -> [Unfinished] {
     let state = loop.state
-    if loop.isCurrent {
+    if state.runsTurnsHere {
       return [Unfinished(name: "loop", loop: loop.name, occupation: .closesItself)]
     }
     while !state.hasEnded {

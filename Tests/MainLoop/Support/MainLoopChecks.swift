@@ -17,6 +17,7 @@ public struct MainLoopChecks: Sendable {
     otherThreadsWaitForRoom()
     jobsAndTimers()
     descriptors()
+    WatchChecks(findings).runAll()
     mainObservable()
   }
 

@@ -17,6 +17,9 @@ public struct RunChecks {
     errors()
     for signal in [SIGTERM, SIGINT] { endedBy(signal) }
     signalsAreAsBefore()
+    whatTurnsStartInheritsNoMask()
+    refusedBesideATask()
+    signalsAreAsBefore()
   }
 
   private func expectEnding(_ expected: MainLoop.Ending) {
@@ -129,14 +132,55 @@ public struct RunChecks {
     findings.expect(reactor.currentState.count == 100, "what was accepted is reduced before it returns")
   }
 
-  private func signalsAreAsBefore() {
+  /// Programs and threads that a turn starts have the mask of its thread.
+  private func whatTurnsStartInheritsNoMask() {
+    try? MainLoop.execute { [findings] in
+      findings.expect(!Self.isAnyBlocked, "a signal is not blocked in a turn")
+      findings.expect(!Self.hasUsualEffect(SIGTERM), "a signal is handled meanwhile")
+      MainLoop.stop()
+    }
+    expectEnding(.stopped)
+  }
+
+  private func refusedBesideATask() {
+    let isDone = Gate()
+    Task.detached { [findings] in
+      let ending = try? await MainLoop.run()
+      findings.expect(ending == .stopped, "the first run goes on until it is stopped")
+      isDone.open()
+    }
+    findings.expect(Threads.yield { !Self.hasUsualEffect(SIGTERM) }, "a task runs the main loop")
+    // So that this thread does not wait if it is not refused.
+    MainLoop.stop()
+    do throws(MainLoopError) {
+      _ = try MainLoop.run()
+      findings.expect(false, "a run beside that of a task is refused")
+    } catch {
+      findings.expect(error == .runsAlready, "a run beside that of a task is refused, but with \(error)")
+    }
+    let isOver = Threads.yield {
+      MainQueue.run()
+      return isDone.isOpen
+    }
+    findings.expect(isOver, "the run of the task ends")
+  }
+
+  private static var isAnyBlocked: Bool {
     var mask = sigset_t()
     pthread_sigmask(SIG_BLOCK, nil, &mask)
+    return [SIGTERM, SIGINT].contains { sigismember(&mask, $0) == 1 }
+  }
+
+  private static func hasUsualEffect(_ signal: Int32) -> Bool {
+    var action = sigaction()
+    sigaction(signal, nil, &action)
+    return action.__sigaction_handler.sa_handler == nil
+  }
+
+  private func signalsAreAsBefore() {
+    findings.expect(!Self.isAnyBlocked, "signals are not blocked afterwards")
     for signal in [SIGTERM, SIGINT] {
-      var action = sigaction()
-      sigaction(signal, nil, &action)
-      findings.expect(sigismember(&mask, signal) == 0, "signals are not blocked afterwards")
-      findings.expect(action.__sigaction_handler.sa_handler == nil, "signals have their usual effect again")
+      findings.expect(Self.hasUsualEffect(signal), "signals have their usual effect again")
     }
   }
 }

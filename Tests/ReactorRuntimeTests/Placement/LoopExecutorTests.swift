@@ -1,5 +1,6 @@
 import ReactorCore
 import ReactorRuntime
+import Synchronization
 import TestSupport
 import Testing
 
@@ -92,6 +93,54 @@ import Testing
     #expect(await ledger.entries.count == 401)
     #expect(await ledger.isAlwaysHere)
     #expect(!loop.isCurrent)
+  }
+
+  /// Its foreign loop may call `run` once more, such as after the last round.
+  @Test
+  func `an actor that goes on after its hosted loop has ended is not disturbed by a round`() async throws {
+    let hosted = try HostedLoop()
+    let loop = hosted.loop
+    hosted.shutdown()
+    let ledger = Ledger(on: loop)
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let isHere = Task {
+      await ledger.call {
+        isInside.open()
+        return mayGoOn.wait() && loop.isCurrent
+      }
+    }
+    let hasRun = Threads.start {
+      #expect(isInside.wait())
+      #expect(hosted.run() == 0)
+      mayGoOn.open()
+    }
+    #expect(await isHere.value)
+    #expect(hasRun.wait())
+    #expect(!loop.isCurrent)
+  }
+
+  @Test
+  func `an actor that goes on after its hosted loop has ended may end that again`() async throws {
+    let hosted = try HostedLoop()
+    hosted.shutdown()
+    let ledger = Ledger(on: hosted.loop)
+    let unfinished = await ledger.call {
+      hosted.shutdown()
+      #expect(hosted.run() == 0)
+      return hosted.finishClosing(before: .now + .seconds(patience))
+    }
+    #expect(unfinished == [])
+  }
+
+  /// It is shut down when it goes away.
+  @Test
+  func `an actor that goes on after its hosted loop has ended may release that`() async throws {
+    let hosted = Mutex<HostedLoop?>(try HostedLoop())
+    let loop = try #require(hosted.withLock { $0?.loop })
+    hosted.withLock { $0?.shutdown() }
+    let ledger = Ledger(on: loop)
+    let isReleased = await ledger.call { hosted.withLock { $0.take() } != nil }
+    #expect(isReleased)
   }
 
   /// Nothing would process it.

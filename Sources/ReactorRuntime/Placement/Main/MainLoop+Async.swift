@@ -27,10 +27,8 @@ extension MainLoop {
   public static func run(handling signals: [Int32] = [SIGTERM, SIGINT]) async throws(MainLoopError) -> Ending
   {
     let runner = MainLoopRunner.shared
-    if runner.isRunning.load(ordering: .relaxed) || runner.isAwaited.exchange(true, ordering: .relaxed) {
-      throw .runsAlready
-    }
-    defer { runner.isAwaited.store(false, ordering: .relaxed) }
+    if runner.isInUse.exchange(true, ordering: .acquiringAndReleasing) { throw .runsAlready }
+    defer { runner.isInUse.store(false, ordering: .releasing) }
     let outcome: Result<Ending, MainLoopError> = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isStarted = DedicatedThread.tryDetach(named: "main-signals") {

@@ -51,10 +51,11 @@ public enum MainLoop {
   /// Calls `body` on the main loop as long as the descriptor is ready, again and again, until the returned
   /// `Disposable` is disposed of.
   ///
-  /// Any thread. The descriptor must stay open until then, and should be non-blocking.
+  /// Any thread. The descriptor must stay open until then, and should be non-blocking. Close it on the main loop: in `body`,
+  /// or by `MainLoop.execute { watch.dispose(); close(descriptor) }`.
   ///
   /// - Returns: What ends the watch. If the main loop calls `dispose()`, `body` is not called afterwards; another
-  ///   thread that calls it may find that `body` is running.
+  ///   thread that calls it may find that `body` is running or about to be called, so it must not close the descriptor.
   /// - Throws: ``MainLoopError/descriptorRefused(_:)``.
   public static func watch(
     _ descriptor: Int32, for readiness: Readiness, _ body: @escaping @Sendable () -> Void
@@ -75,6 +76,9 @@ public enum MainLoop {
   /// never returns while a reactor goes on sending to itself. It can be run again. Meanwhile the signals have no other
   /// effect; afterwards they have the one that they had before.
   ///
+  /// A thread of its own receives the signals, and only that thread blocks them: what turns start, threads and other programs,
+  /// begins with the signal mask of the main thread.
+  ///
   /// - Parameter signals: The signals that end it; may be empty.
   /// - Returns: Why it ended.
   /// - Throws: ``MainLoopError``, if it cannot run here and now.
@@ -88,7 +92,7 @@ public enum MainLoop {
 
 /// Why the main loop cannot run, or cannot watch a descriptor.
 public enum MainLoopError: Error, Hashable, Sendable {
-  /// It runs already: `run` was called from inside of something that it runs.
+  /// It runs already: `run` was called from inside of something that it runs, or while a task is in `await MainLoop.run()`.
   case runsAlready
   /// `run` was called on another thread than the main thread. After `dispatchMain()`, and in an asynchronous `main`
   /// without Foundation, there is no main thread any more.
@@ -98,14 +102,15 @@ public enum MainLoopError: Error, Hashable, Sendable {
   /// One of the signals cannot be caught.
   case signalRefused
   /// The system refused to watch a descriptor, with a code such as `EBADF` or `EPERM`; or the process has no
-  /// descriptors left.
+  /// descriptors left, or with `EAGAIN` no threads.
   case descriptorRefused(Int32)
 }
 
 extension MainLoopError: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .runsAlready: "MainLoop.run() was called from inside of what it runs; MainLoop.stop() ends it"
+    case .runsAlready:
+      "MainLoop.run() was called from inside of what it runs, or beside another run; MainLoop.stop() ends it"
     case .notTheMainThread: "MainLoop.run() was called on another thread than the main thread"
     case .insideATask:
       "MainLoop.run() was called by a function that a task runs; in an asynchronous one: await MainLoop.run()"

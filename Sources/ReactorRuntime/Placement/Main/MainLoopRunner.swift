@@ -24,8 +24,9 @@ final class MainLoopRunner: Sendable {
   /// it has added a watch under the lock of the table, and the main thread checks the table after it has set this to
   /// false: so one of the two sees the other, and makes the main queue poll. The watches of the loop are followed by a round.
   let isRunning = Atomic(false)
-  /// Whether a task is in the asynchronous `run`. Relaxed: it only refuses a second one.
-  let isAwaited = Atomic(false)
+  /// Whether one of the two forms of `run` is in progress. It refuses a second one, since one thread at a time may catch
+  /// signals. Acquires and releases: the next one finds what this one has restored.
+  let isInUse = Atomic(false)
   /// Watches the poller for timers and descriptors, unless ``run(handling:)-66hfa`` is in progress.
   private let source = SystemMutex<DispatchSourceBox?>(nil)
 
@@ -129,7 +130,7 @@ extension MainLoopRunner {
     if !runRounds(upTo: 16) { signal.enqueueBlock() }
   }
 
-  /// Calls what watches a descriptor that is ready.
+  /// Calls what watches a descriptor that is ready; nothing if the tag is not that of a watch.
   private func perform(_ tag: UInt64, _ ready: Poller.Interest) {
     let bodies = watches.bodies(tag, ready)
     if !bodies.isEmpty { stepper.perform { for body in bodies { body() } } }
@@ -164,19 +165,19 @@ extension MainLoopRunner {
 
   func run(handling numbers: [Int32]) throws(MainLoopError) -> MainLoop.Ending {
     if !DedicatedThread.isFirst { throw .notTheMainThread }
-    if loop.isCurrent || isRunning.load(ordering: .relaxed) { throw .runsAlready }
+    if loop.isCurrent || isInUse.exchange(true, ordering: .acquiringAndReleasing) { throw .runsAlready }
+    defer { isInUse.store(false, ordering: .releasing) }
     if withUnsafeCurrentTask(body: { $0 != nil }) { throw .insideATask }
-    let signals: CaughtSignals
-    do { signals = try CaughtSignals(numbers) } catch { throw .signalRefused }
+    let signals = numbers.isEmpty ? nil : try SignalThread(catching: numbers)
     let outcome = run(with: signals)
-    signals.restore()
+    signals?.restore()
     return try outcome.get()
   }
 
-  private func run(with signals: borrowing CaughtSignals) -> Result<MainLoop.Ending, MainLoopError> {
+  private func run(with signals: SignalThread?) -> Result<MainLoop.Ending, MainLoopError> {
     isRunning.store(true, ordering: .relaxed)
     let added = [
-      (MainQueue.descriptor, Tag.queue), (signals.descriptor, Tag.signals), (stopping.descriptor, Tag.stop),
+      (MainQueue.descriptor, Tag.queue), (signals?.descriptor, Tag.signals), (stopping.descriptor, Tag.stop),
       (signal.event?.descriptor, Tag.event),
     ].compactMap { descriptor, tag in descriptor.map { ($0, tag) } }
     defer {
@@ -202,7 +203,7 @@ extension MainLoopRunner {
     return .success(ending)
   }
 
-  private func runUntilStopped(_ signals: borrowing CaughtSignals) -> MainLoop.Ending {
+  private func runUntilStopped(_ signals: SignalThread?) -> MainLoop.Ending {
     // What came before.
     MainQueue.run()
     var isIdle = runRounds(upTo: 16)
@@ -210,9 +211,9 @@ extension MainLoopRunner {
       var ready: Set<UInt64> = []
       poller.wait(timeoutMilliseconds: isIdle ? -1 : 0) { tag, interest in
         ready.insert(tag)
-        if tag < Tag.queue { perform(tag, interest) }
+        if WatchTable.isWatch(tag) { perform(tag, interest) }
       }
-      if ready.contains(Tag.signals), let signal = signals.take() { return .signal(signal) }
+      if ready.contains(Tag.signals), let signal = signals?.take() { return .signal(signal) }
       if ready.contains(Tag.stop) { return .stopped }
       if ready.contains(Tag.event) { signal.event?.acknowledge() }
       if ready.contains(Tag.queue) { MainQueue.run() }

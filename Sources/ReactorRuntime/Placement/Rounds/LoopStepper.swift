@@ -32,7 +32,7 @@ package final class LoopStepper: Sendable {
   /// - Parameter besideHost: Whether the caller is not the code that normally runs the rounds, but waits for something. That code
   ///   may have gone idle before: it is woken if something is left after this round.
   package func step(besideHost: Bool = false) -> Int {
-    precondition(!loop.isCurrent, "a loop was stepped from inside one of its own turns")
+    precondition(!state.runsTurnsHere, "a loop was stepped from inside one of its own turns")
     var processed = 0
     // The turns must not count as a part of what the calling thread is in the middle of.
     ThreadScope.leaveAll { rounds.withLock { processed = runRound(&$0, besideHost) } }
@@ -51,6 +51,8 @@ package final class LoopStepper: Sendable {
 
   /// Runs a round, and seals the loop if it is closed and nothing is left.
   private func runRound(_ rounds: inout LoopRounds, _ besideHost: Bool) -> Int {
+    // Nothing is left. From the end on, another thread may be inside of the loop: that of `LateJobs`.
+    if state.lifecycle.isSealed { return 0 }
     let processed = state.asCurrent {
       state.monitor.beat()
       rounds.reactors.acquireAll()
@@ -82,7 +84,7 @@ package final class LoopStepper: Sendable {
   /// Refuses what is sent from now on, and runs what was accepted, on the calling thread. If another thread ends the loop,
   /// waits until that has run the actions for the end. Threads: like ``step(besideHost:)``.
   package func shutdown() {
-    precondition(!loop.isCurrent, "a loop was shut down from inside one of its own turns")
+    precondition(!state.runsTurnsHere, "a loop was shut down from inside one of its own turns")
     state.close()
     while !state.hasEnded {
       // What is left may be a claim that another thread is about to publish.

@@ -34,7 +34,8 @@ extension Loop {
   /// eventfd. A loop that never watched anything does neither. On the loop of a ``HostedLoop`` or a main loop this works
   /// likewise.
   ///
-  /// Any thread. The descriptor must stay open until the watch is disposed of: dispose first, then close.
+  /// Any thread. The descriptor must stay open until the watch is disposed of: dispose first, then close, both on the loop.
+  /// ``Watch/dispose()`` documents why.
   ///
   /// - Parameters:
   ///   - descriptor: The descriptor. Each can be watched once per loop.
@@ -78,9 +79,20 @@ public final class Watch: Disposable {
     try watches.change(self, to: readiness)
   }
 
-  /// Ends the watch, and releases its body. The descriptor may be closed afterwards. Any thread, also from inside of the
-  /// body; if the loop calls it, the body is not called afterwards. Another thread that calls it may find that the body is
-  /// running.
+  /// Ends the watch, and releases its body. Any thread, also from inside of the body.
+  ///
+  /// If the loop calls it, the body is not called afterwards, and the descriptor may be closed. Another thread that calls it
+  /// may find that the body is running, or about to be called. So that thread must not close the descriptor then: its number
+  /// may be used again, and the body would read what belongs to others. Close it on the loop:
+  ///
+  /// ```swift
+  /// try loop.execute {
+  ///   watch.dispose()
+  ///   close(watch.descriptor)
+  /// }
+  /// ```
+  ///
+  /// Once the loop has ended, no body runs, and any thread may close the descriptor.
   public func dispose() { watches.remove(self) }
 
   /// What the watch is to be called for.
