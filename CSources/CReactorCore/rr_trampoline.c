@@ -28,3 +28,7 @@ void rr_trampoline_destroy(rr_trampoline *trampoline) {
   rr_readers_revoke_all(trampoline);
   rr_platform_in_use->release(trampoline);
 }
+
+void rr_trampoline_destroy_place(rr_trampoline *trampoline) {
+  rr_platform_in_use->release(trampoline);
+}

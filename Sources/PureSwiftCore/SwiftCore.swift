@@ -12,6 +12,8 @@ import RawCore
 ///   that is not yet published must therefore wait for its publication. It cannot miss the claim itself, because the claim
 ///   and the release of the ownership are both sequentially consistent read-modify-writes. Sending needs no fence.
 ///   ``SwiftEventCount/notify()`` has a full fence, and ``SwiftEventCount/prepare()`` has its counterpart.
+/// - **A ring takes all of its memory at once**, since each word is written: the C core lets the system provide the memory of
+///   a large ring as it is used.
 /// - **No pause instruction.** ``pause()`` reads the clock instead.
 /// - **No futex.** ``SwiftEventCount`` parks threads on a mutex and a condition variable, around the same word. A notifier
 ///   that finds no thread asleep does not touch them.

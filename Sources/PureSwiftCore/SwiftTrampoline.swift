@@ -23,6 +23,8 @@ public struct SwiftTrampoline: RawTrampoline, @unchecked Sendable {
 
   public func destroy() { free(word) }
 
+  public func destroyPlace() { free(word) }
+
   @inlinable
   static var slotMask: UInt64 { 7 }
   @inlinable

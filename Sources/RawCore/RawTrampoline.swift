@@ -4,6 +4,9 @@ public protocol RawTrampoline: RawObject {
   /// Creates a trampoline in the state NEW, with `payload` bytes behind it.
   init(payload: Int) throws(CoreError)
 
+  /// As ``RawObject/destroy()``, for a state with one place, which no thread pins: does not wait for other states' readers.
+  func destroyPlace()
+
   /// The beginning of its memory. ``TrampolineLayout`` has the offsets.
   var memory: UnsafeMutableRawPointer { get }
 

@@ -254,6 +254,8 @@ public struct CTrampoline: RawTrampoline, @unchecked Sendable {
 
   public func destroy() { rr_trampoline_destroy(word) }
 
+  public func destroyPlace() { rr_trampoline_destroy_place(word) }
+
   @inlinable
   public var memory: UnsafeMutableRawPointer { UnsafeMutableRawPointer(word) }
 

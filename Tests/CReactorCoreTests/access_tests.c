@@ -181,7 +181,24 @@ static void test_readers_that_come_now_and_then(int reader_count, bool releases)
   rr_trampoline_destroy(all.trampoline);
 }
 
+static void destroy_place(void *t) { rr_trampoline_destroy_place(t); }
+
+/* What is not 0 in the place of pins must not make the end of a state wait for the lock of all
+ * readers: here the calling thread has it. */
+static void test_destroyed_without_the_readers_lock(void) {
+  rr_trampoline *t = create_owned();
+  rr_trampoline *other = create_owned();
+  change(t);
+  CHECK(t->unread != 0);
+  const bool is_fenced = !rr_fence_is_symmetric();
+  if (is_fenced) faulty_before(FAULTY_MEMBARRIER, destroy_place, t);
+  CHECK(!rr_readers_revoke(other));
+  if (!is_fenced) destroy_place(t);
+  rr_trampoline_destroy(other);
+}
+
 void test_access(void) {
+  test_destroyed_without_the_readers_lock();
   test_revoked_inside_of_a_change();
   test_biased_only_after_changes_without_a_read();
   test_not_biased_while_a_reader_waits();

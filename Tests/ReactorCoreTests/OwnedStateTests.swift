@@ -223,4 +223,55 @@ import Testing
     }
     try body()
   }
+
+  /// An object whose end runs a closure.
+  private final class Probe: Sendable {
+    private let atEnd: @Sendable () -> Void
+    init(_ atEnd: @escaping @Sendable () -> Void) { self.atEnd = atEnd }
+    deinit { atEnd() }
+  }
+
+  /// An assignment of such a state stores one part after the other.
+  private struct InParts: Sendable {
+    var probe: Probe?
+    var extra: any Sendable
+    var number: Int
+  }
+
+  /// An assignment of such a state destroys the old one first.
+  private enum InCases: Sendable {
+    case number(Int, any Sendable)
+    case probe(Probe, any Sendable)
+  }
+
+  @Test
+  func `the deinitializer of a replaced state reads the whole new one`() throws {
+    let state = Shared(try OwnedState<InParts>())
+    let seen = Record<[Int]>()
+    _ = state.value.tryInitialize { InParts(probe: nil, extra: 0, number: 0) }
+    // In one turn, so that the second one is stored where the first one is.
+    state.value.replace { _ in
+      let probe = Probe { [unowned state] in
+        _ = state.value.withValue { seen.append([$0.probe == nil ? 0 : 1, $0.number]) }
+      }
+      return InParts(probe: probe, extra: 1, number: 1)
+    }
+    state.value.replace { _ in InParts(probe: nil, extra: 2, number: 2) }
+    #expect(seen.elements == [[0, 2]])
+  }
+
+  @Test
+  func `the deinitializer of a replaced case reads the whole new one`() throws {
+    let state = Shared(try OwnedState<InCases>())
+    let seen = Record<Int>()
+    _ = state.value.tryInitialize { .number(0, 0) }
+    state.value.replace { _ in
+      let probe = Probe { [unowned state] in
+        _ = state.value.withValue { if case .number(let number, _) = $0 { seen.append(number) } }
+      }
+      return .probe(probe, 1)
+    }
+    state.value.replace { _ in .number(2, "two") }
+    #expect(seen.elements == [2])
+  }
 }

@@ -125,6 +125,8 @@ rr_status rr_trampoline_create(rr_trampoline **out, size_t payload);
  * (rr_readers.h) are taken back first; otherwise those threads would later write to freed memory.
  */
 void rr_trampoline_destroy(rr_trampoline *trampoline);
+/* The same for a state with one place, which no thread pins: without the lock of all readers. */
+void rr_trampoline_destroy_place(rr_trampoline *trampoline);
 
 /* Returns the calling thread's token: unique among living threads, larger than SCHEDULED, low 4
  * bits 0. It is the thread pointer, so it costs one register or one load. The assembly is volatile

@@ -103,7 +103,7 @@ public struct OwnedState<State: Sendable>: ~Copyable {
       if form == .replayed { StatePlaces<State>.destroyLog(in: raw.memory) }
       StatePlaces<State>.destroy(in: raw.memory)
     }
-    raw.destroy()
+    if hasOnePlace { raw.destroyPlace() } else { raw.destroy() }
   }
 
   /// Whether the state is changed where it is read.
@@ -227,17 +227,20 @@ extension OwnedState {
     assert(isOwner, "only the owner may change the state")
     let owner = owner
     owner.pointee.change = .byValue
-    var state = body(owner.pointee.place.state(State.self).pointee)
-    if hasOnePlace {
-      owner.pointee.change = .none
-      if owner.pointee.isPublished { beginChanges() }
-      // The earlier state is destroyed afterwards: its deinitializers may use the reactor.
-      return swap(&owner.pointee.place.state(State.self).pointee, &state)
-    }
-    // Meanwhile an earlier state is destroyed, which may cause another change: that must wait.
-    if !owner.pointee.isPublished || !tryMoveToSpareSlot({ $0.pointee = state }) {
-      if owner.pointee.isPublished { copyToFreeSlot() }
-      owner.pointee.place.state(State.self).pointee = state
+    do {
+      var state = body(owner.pointee.place.state(State.self).pointee)
+      // Exchanged, not assigned: the deinitializers of an earlier state may read the reactor's state, and an assignment releases
+      // parts of the old one before it has stored all of the new one.
+      if hasOnePlace {
+        owner.pointee.change = .none
+        if owner.pointee.isPublished { beginChanges() }
+        return swap(&owner.pointee.place.state(State.self).pointee, &state)
+      }
+      if !owner.pointee.isPublished || !tryMoveToSpareSlot({ $0.pointee = state }) {
+        if owner.pointee.isPublished { copyToFreeSlot() }
+        owner.pointee.place.state(State.self).pointee = state
+      }
+      // Here an earlier state is destroyed, which may cause another change: that must wait.
     }
     owner.pointee.change = .none
   }

@@ -54,8 +54,8 @@ public struct RingReference: ~Copyable, Sendable {
   ///   replaces a ring by an older one.
   @inlinable
   public func follow(_ newest: () -> UnsafeRawPointer?) {
-    // Relaxed: the address is only compared.
-    let old = address.load(ordering: .relaxed)
+    // Acquire: so that this load comes before those of `newest`.
+    let old = address.load(ordering: .acquiring)
     if let newest = newest(), case let new = UInt(bitPattern: newest), new != old {
       // Release: the initialization of the ring, to the threads that send.
       _ = address.compareExchange(expected: old, desired: new, ordering: .releasing)

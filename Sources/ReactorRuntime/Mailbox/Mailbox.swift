@@ -196,7 +196,7 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   @inline(__always)
   func tryTakeOver() -> Bool {
     // What has spilled comes after what is in the owner's queue, and the drain stops before that.
-    if !mustCheck || !ownerQueue.isEmpty { return true }
+    if !ownerCheck.wasRequested(hasOverflow: true) || !ownerQueue.isEmpty { return true }
     return tryTakeOverSpilled()
   }
 
@@ -219,9 +219,17 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   /// the ring, so no sender waits for ever.
   ///
   /// If nobody waits, this is a load of a line that nobody writes; two if the mailbox was full before.
+  ///
+  /// The fence: a thread that is the first to wait sets `overflow`, and then looks for room. The owner has made room, and looks
+  /// for `overflow`. One of them must find what the other one did; the fence in `mayWait` comes too late for that.
   @inlinable
   @inline(__always)
   func notifyRoom() {
+    if CurrentCore.hasFences {
+      CurrentCore.lightFence()
+    } else {
+      atomicMemoryFence(ordering: .sequentiallyConsistent)
+    }
     overflow.use { overflow in if overflow.waiters.mayWait { notifyWaiters(overflow) } }
   }
 
@@ -281,8 +289,9 @@ struct OwnerCheck: ~Copyable, Sendable {
 
   /// Whether a check was requested. Any thread.
   ///
-  /// - Parameter hasOverflow: Whether something can have spilled. Other threads that request a check load the ownership
-  ///   word afterwards, so for them sequential consistency suffices.
+  /// - Parameter hasOverflow: Whether something can have spilled. A thread that spills looks at the head of the ring; other
+  ///   threads that request a check load the ownership word afterwards, so for them sequential consistency suffices. Before a
+  ///   drain it is true: the thread that spills first may not have made the overflow visible yet.
   @inlinable
   @inline(__always)
   func wasRequested(hasOverflow: @autoclosure () -> Bool) -> Bool {
