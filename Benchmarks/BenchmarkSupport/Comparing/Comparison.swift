@@ -13,7 +13,7 @@ package enum Verdict: Equatable, Sendable {
     case wrong = "wrong result"
     case tooFew = "too few repetitions"
     case configuration = "other configuration"
-    case members = "other number of reactors"
+    case members = "other members"
   }
 
   package var text: String {

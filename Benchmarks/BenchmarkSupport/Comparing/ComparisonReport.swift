@@ -32,14 +32,16 @@ package struct ComparisonReport: Sendable {
         column("95 % interval") { compared in
           compared.ratio.map { "\(Self.ratio($0.lower))–\(Self.ratio($0.upper))" } ?? "–"
         },
-        column("verdict") { compared in
-          let allocations =
-            compared.allocatesMore
-            ? ", more allocations: \(FigureFormat.allocations(compared.old.allocationsPerAction)) → "
-              + FigureFormat.allocations(compared.new.allocationsPerAction) : ""
-          return compared.verdict.text + allocations + (compared.isFailure ? " !" : "")
-        },
+        Table.Column(header: "verdict", cells: figures.map(Self.verdict)),
       ])
+  }
+
+  /// In lines of their own what an action allocates more: the table is wide as it is.
+  private static func verdict(_ compared: Compared) -> [String] {
+    let verdict = compared.verdict.text + (compared.isFailure ? " !" : "")
+    guard compared.allocatesMore else { return [verdict] }
+    let counts = [compared.old, compared.new].map { FigureFormat.allocations($0.allocationsPerAction) }
+    return [verdict, "more allocations:", counts.joined(separator: " → ")]
   }
 
   /// With three decimals: a ratio of two runs is often near 1.
