@@ -17,6 +17,15 @@ package enum FigureUnit: String, Codable, Sendable {
     }
   }
 
+  /// The least that can be told from nothing.
+  package var resolution: Double {
+    switch self {
+    case .millionPerSecond, .perAction, .ratio: 0.001
+    case .nanoseconds: 0.01
+    case .bytes: 1
+    }
+  }
+
   /// Whether more of it is better.
   package var isRate: Bool { self == .millionPerSecond }
 
@@ -63,10 +72,13 @@ package struct CellResult: Equatable, Sendable {
   package var verified: Bool
   /// How much of the machine's limit is reached, which was measured in the same rounds and the same placement.
   package var shareOfLimit: Double?
+  /// That limit, in the unit of the figure. Files do not have it.
+  package var limit: Figure?
 
   package init(
     caseName: String, variant: String, producers: Int, unit: FigureUnit, figure: Figure,
-    allocationsPerAction: Double?, placement: CorePlacement, verified: Bool, shareOfLimit: Double? = nil
+    allocationsPerAction: Double?, placement: CorePlacement, verified: Bool, shareOfLimit: Double? = nil,
+    limit: Figure? = nil
   ) {
     self.caseName = caseName
     self.variant = variant
@@ -77,5 +89,6 @@ package struct CellResult: Equatable, Sendable {
     self.placement = placement
     self.verified = verified
     self.shareOfLimit = shareOfLimit
+    self.limit = limit
   }
 }

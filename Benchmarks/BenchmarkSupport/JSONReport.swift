@@ -31,16 +31,23 @@ package struct RunDescription: Equatable, Sendable {
   package var commit: String
   /// How many reactors the cases `scale` had.
   package var reactors: Int
+  /// "release" or "debug"; nil in files from before it was written, as ``seconds`` is.
+  package var configuration: String?
+  /// For how long a cell was measured, over all its repetitions.
+  package var seconds: Double?
   /// When it began, as ISO 8601.
   package var measuredAt: String?
 
   package init(
-    machine: MachineDescription, compiler: String, commit: String, reactors: Int, measuredAt: String? = nil
+    machine: MachineDescription, compiler: String, commit: String, reactors: Int,
+    configuration: String? = nil, seconds: Double? = nil, measuredAt: String? = nil
   ) {
     self.machine = machine
     self.compiler = compiler
     self.commit = commit
     self.reactors = reactors
+    self.configuration = configuration
+    self.seconds = seconds
     self.measuredAt = measuredAt
   }
 }
@@ -52,21 +59,40 @@ package struct JSONReport: Codable, Sendable {
   package let compiler: String
   package let commit: String
   private let reactors: Int
+  private let configuration: String?
+  private let seconds: Double?
   private let measuredAt: String?
+  /// Nil in files from before they were written, and in those of the race.
+  private let failures: [String]?
+  private let isIncomplete: Bool?
   package let results: [CellResult]
 
   package var run: RunDescription {
     RunDescription(
-      machine: machine, compiler: compiler, commit: commit, reactors: reactors, measuredAt: measuredAt)
+      machine: machine, compiler: compiler, commit: commit, reactors: reactors,
+      configuration: configuration, seconds: seconds, measuredAt: measuredAt)
   }
 
-  package init(_ description: RunDescription, _ results: [CellResult]) {
+  /// What went wrong, as far as the file says it: a variant that failed before it was timed has no result.
+  package var problems: [String] {
+    (failures ?? []) + (isIncomplete == true ? ["it ended early, and what came later was not measured"] : [])
+  }
+
+  /// - Parameters:
+  ///   - failures: A sentence for each variant that was wrong.
+  ///   - isIncomplete: Whether the run ended before all was measured.
+  package init(
+    _ description: RunDescription, _ results: [CellResult], failures: [String] = [],
+    isIncomplete: Bool = false
+  ) {
     schema = 1
     machine = description.machine
     compiler = description.compiler
     commit = description.commit
     reactors = description.reactors
+    (configuration, seconds) = (description.configuration, description.seconds)
     measuredAt = description.measuredAt
+    (self.failures, self.isIncomplete) = (failures, isIncomplete)
     self.results = results
   }
 

@@ -117,7 +117,8 @@ package enum HelpText {
 
     compare says for each figure of two JSON reports whether the new one is faster, slower, or not different,
     with a confidence interval of the ratio of speeds. It does not judge figures that were measured in
-    different placements of the cores, or that vary too much.
+    different placements of the cores, of debug builds with others, of other numbers of reactors, or that vary
+    too much. But what is surely slower than the limit is so however much it varies.
 
       --limit L          the least ratio of speeds that is accepted (default 0.95)
 
@@ -125,8 +126,9 @@ package enum HelpText {
     ratio. It does not judge figures that vary too much, or that were measured in another placement than the
     one that was asked for.
 
-    EXIT STATUS: 0 all results verified; compare: nothing is slower than the limit · 1 a result was wrong or
-    could not be written; compare: something is slower, or wrong in the new report · 2 the command line was
+    EXIT STATUS: 0 all results verified; compare: nothing that was judged is slower than the limit · 1 a result
+    was wrong or could not be written; compare: something is slower, wrong in the new report or missing from it,
+    or allocates more; or the new run failed or ended early; or nothing could be judged · 2 the command line was
     wrong
     """
 }

@@ -8,14 +8,17 @@ package struct Target: Sendable {
   package enum Verdict: Equatable, Sendable {
     case met
     case notMet
-    /// The repetitions vary much, and some are on each side of the bound.
-    case tooNoisy
+    /// The interval contains the bound.
+    case undecided
+    /// Too few repetitions for an interval.
+    case tooFew
 
     var text: String {
       switch self {
       case .met: "met"
       case .notMet: "NOT MET"
-      case .tooNoisy: "too noisy"
+      case .undecided: "undecided"
+      case .tooFew: "too few repetitions"
       }
     }
   }
@@ -34,11 +37,11 @@ package struct Target: Sendable {
     }
   }
 
+  /// By the whole interval: a promise is neither kept nor broken if the bound is in it.
   func verdict(on figure: TargetFigure) -> Verdict {
-    if figure.spread > Compared.largestSpread, isMet(by: figure.low) != isMet(by: figure.high) {
-      return .tooNoisy
-    }
-    return isMet(by: figure.value) ? .met : .notMet
+    guard let interval = figure.interval else { return .tooFew }
+    let isMet = isMet(by: interval.lowerBound)
+    return isMet != self.isMet(by: interval.upperBound) ? .undecided : isMet ? .met : .notMet
   }
 
   var boundText: String {
@@ -52,24 +55,39 @@ package struct Target: Sendable {
 /// A figure that a promise is compared with, and how far it can be trusted.
 package struct TargetFigure: Equatable, Sendable {
   package let value: Double
-  /// Where it may be: all repetitions, or the interval of a ratio.
-  let low: Double
-  let high: Double
-  /// The distance of the quartiles of the repetitions, divided by their median.
-  let spread: Double
+  /// Where it may be, with everything that varies in it; nil if there are too few repetitions to say.
+  let interval: ClosedRange<Double>?
 
-  /// - Parameter converted: What becomes of a result's figure.
-  init(_ result: CellResult, _ converted: (Double) -> Double = { $0 }) {
-    let figure = result.figure
-    (value, low, high) = (converted(figure.median), converted(figure.min), converted(figure.max))
-    spread = figure.spread
+  init(_ figure: Figure) {
+    value = figure.median
+    interval = MedianInterval(of: figure.samples).map { $0.lower...$0.upper }
   }
 
-  /// The ratio of two results.
-  init(_ result: CellResult, dividedBy other: CellResult) {
-    let interval = RatioInterval(of: result.figure.samples, to: other.figure.samples)
-    value = result.figure.median / other.figure.median
-    (low, high) = interval.map { ($0.lower, $0.upper) } ?? (value, value)
-    spread = max(result.figure.spread, other.figure.spread)
+  /// The ratio of two figures.
+  init(_ figure: Figure, dividedBy other: Figure) {
+    value = figure.median / other.median
+    interval = RatioInterval(of: figure.samples, to: other.samples).map { $0.lower...$0.upper }
+  }
+
+  /// The difference of two figures, divided by a number.
+  init(_ figure: Figure, minus other: Figure, dividedBy divisor: Double = 1) {
+    value = (figure.median - other.median) / divisor
+    interval = DifferenceInterval(of: figure.samples, minus: other.samples).map {
+      $0.lower / divisor...$0.upper / divisor
+    }
+  }
+
+  /// The least of several. Nil if there are none.
+  init?(leastOf figures: [TargetFigure]) {
+    guard let least = figures.map(\.value).min() else { return nil }
+    value = least
+    let intervals = figures.compactMap(\.interval)
+    guard intervals.count == figures.count, let lower = intervals.map(\.lowerBound).min(),
+      let upper = intervals.map(\.upperBound).min()
+    else {
+      interval = nil
+      return
+    }
+    interval = lower...upper
   }
 }

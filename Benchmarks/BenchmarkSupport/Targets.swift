@@ -13,7 +13,8 @@ package enum Targets {
     + [1, 2, 4, 8].map { (readers: Int) -> Target in
       Target(
         text: "the owner's speed while \(readers) read, of that alone", bound: .atLeast(0.8), unit: "",
-        figure: { results in find("readers.kept", "c", readers, in: results).map { TargetFigure($0) } })
+        figure: { results in find("readers.kept", "c", readers, in: results).map { TargetFigure($0.figure) } }
+      )
     }
     + [1, 2, 4, 8].map { (readers: Int) -> Target in
       compared(
@@ -41,7 +42,7 @@ package enum Targets {
           // The figures are times, so the speeds have the inverse ratio.
           leastOfStates { state in
             let alone = find("\(state).alone", "replayed", in: results)
-            return ratio(alone, find("\(state).\(part)", "replayed", in: results))
+            return paired(alone, find("\(state).\(part)", "replayed", in: results))
           }
         })
     }
@@ -59,7 +60,7 @@ package enum Targets {
 
   /// The least of the figures of those states that were measured.
   private static func leastOfStates(_ figure: (_ state: String) -> TargetFigure?) -> TargetFigure? {
-    states.compactMap { figure($0.name) }.min { $0.value < $1.value }
+    TargetFigure(leastOf: states.compactMap { figure($0.name) })
   }
 
   private static let memory: [Target] = [("caller", "on .caller"), ("group", "in a group")].flatMap {
@@ -68,7 +69,8 @@ package enum Targets {
       (part: String, time: String) -> Target in
       Target(
         text: "an idle reactor \(place), \(time)", bound: .atMost(192), unit: " B",
-        figure: { results in find("scale.idle.\(part)", variant, in: results).map { TargetFigure($0) } })
+        figure: { results in find("scale.idle.\(part)", variant, in: results).map { TargetFigure($0.figure) }
+        })
     }
   }
 
@@ -89,22 +91,20 @@ package enum Targets {
       text: "p50 of a parked loop, against a bare futex wake", bound: .atMost(1.2), unit: " ×",
       figure: { results in
         find("latency.parked.p50", "c", in: results).flatMap { parked in
-          parked.shareOfLimit.map { share in
-            TargetFigure(parked) { $0 / (parked.figure.median * share) }
-          }
+          parked.limit.map { TargetFigure(parked.figure, dividedBy: $0) }
         }
       }),
     Target(
       text: "wakes of a parked loop, for each of its sleeps", bound: .atMost(1), unit: "",
       figure: { results in
         let wakes = find("latency.parked.wakes", "c", in: results)
-        return ratio(wakes, find("latency.parked.parks", "c", in: results))
+        return paired(wakes, find("latency.parked.parks", "c", in: results))
       }),
     Target(
       text: "p50 of a busy loop, above half of the round trip", bound: .atMost(60), unit: " ns",
       figure: { results in
         find("latency.busy.p50", "c", in: results).flatMap { busy in
-          busy.shareOfLimit.map { share in TargetFigure(busy) { $0 - busy.figure.median * share } }
+          busy.limit.map { TargetFigure(busy.figure, minus: $0) }
         }
       }),
   ]
@@ -127,7 +127,7 @@ package enum Targets {
           let observed = find("publish.observed", "observed-long-turns", in: results)
         else { return nil }
         // An action changes two properties.
-        return TargetFigure(observed) { ($0 - plain.figure.median) / 2 }
+        return TargetFigure(observed.figure, minus: plain.figure, dividedBy: 2)
       })
   ]
 
@@ -182,9 +182,16 @@ package enum Targets {
   /// Nil if the two were measured in different placements of the cores, which cannot be compared, or if the other one is zero:
   /// readers that never ran beside a busy owner.
   private static func ratio(_ figure: CellResult?, _ other: CellResult?) -> TargetFigure? {
-    guard let figure, let other, figure.placement == other.placement, other.figure.median > 0 else {
-      return nil
-    }
-    return TargetFigure(figure, dividedBy: other)
+    guard let figure, let other, figure.placement == other.placement, other.figure.median > 0,
+      let dividend = Figure(figure.comparedSamples), let divisor = Figure(other.comparedSamples)
+    else { return nil }
+    return TargetFigure(dividend, dividedBy: divisor)
+  }
+
+  /// The same of two parts of one variant, each repetition's by its own.
+  private static func paired(_ figure: CellResult?, _ other: CellResult?) -> TargetFigure? {
+    guard let figure, let other, figure.placement == other.placement else { return nil }
+    let pairs = zip(figure.figure.samples, other.figure.samples).filter { $0.1 > 0 }
+    return Figure(pairs.map { $0.0 / $0.1 }).map { TargetFigure($0) }
   }
 }

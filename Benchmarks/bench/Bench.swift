@@ -71,7 +71,7 @@ enum Bench {
     let comparison = Comparison(
       try report(options.old), try report(options.new), limit: options.limit)
     print(ComparisonReport(comparison, limit: options.limit).rendered(), terminator: "")
-    return comparison.failures.isEmpty ? Status.verified : Status.wrong
+    return comparison.isFailure ? Status.wrong : Status.verified
   }
 
   private static func race(_ options: RaceOptions) throws(UsageError) -> Int32 {
@@ -148,7 +148,9 @@ enum Bench {
     for failure in runner.failures { StandardError.write("bench: FAILED \(failure)\n") }
     if stall != nil { StandardError.write("bench: stopped there, since its threads cannot be ended.\n") }
     do {
-      try outputs.json?.write(JSONReport(description, results).data())
+      let report = JSONReport(
+        description, results, failures: runner.failures, isIncomplete: stall != nil)
+      try outputs.json?.write(report.data())
       let page = ReportPage(
         description, plan.outlines, results, groups: plan.groups.map(\.record), failures: runner.failures,
         race: outputs.race)

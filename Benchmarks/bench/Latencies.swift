@@ -2,6 +2,9 @@ import BenchmarkSupport
 
 /// The time from when an action was due until it was reduced. A baseline that can wait in one way only is a variant of
 /// the case that waits in that way.
+///
+/// An actor has no place in `latency.parked`: the task that calls it reduces the item itself, and nobody sleeps whom it would
+/// have to wake.
 extension Catalogue {
   /// One way is half of a round trip.
   private static let oneWay = CaseOutline.Limit("limit.roundtrip", scale: 0.5)
@@ -27,7 +30,6 @@ extension Catalogue {
         variants: [
           .onCore(LoopReactorSubject.self),
           .subject("dispatch", DispatchQueueBaseline.self),
-          .subject("actor", ActorBaseline.self),
           .subject("asyncstream", AsyncStreamBaseline.self),
           .subject("swapped-array", SwappedArrayBaseline.self),
         ]),

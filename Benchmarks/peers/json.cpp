@@ -32,11 +32,13 @@ static std::string processor() {
   return "unknown CPU";
 }
 
-static std::string time_now() {
+Begin begin_now() {
   const std::time_t now = std::time(nullptr);
   char text[32];
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
-  return text;
+  double load = 0;
+  getloadavg(&load, 1);
+  return {text, load};
 }
 
 /* The name of a case. That of the quiet machine is not in it. */
@@ -65,20 +67,18 @@ static void write_cell(std::ofstream &file, const Group &group, const Cell &cell
 
 /* The schema of the benchmark's own reports, so that 'bench compare' reads it. In addition it has
  * what is known of each queue, and what went wrong. */
-bool write_json(const Settings &settings, const std::vector<Group> &groups) {
+bool write_json(const Settings &settings, const Begin &begin, const std::vector<Group> &groups) {
   std::ofstream file(settings.json);
   utsname system{};
   uname(&system);
-  double load = 0;
-  getloadavg(&load, 1);
   file << "{\"schema\": 1, \"reactors\": 0, \"compiler\": " << quoted("g++ " __VERSION__)
        << ", \"commit\": " << quoted(environment("REACTOR_BENCH_COMMIT"))
-       << ", \"measuredAt\": " << quoted(time_now()) << ", \"placementAsked\": "
+       << ", \"measuredAt\": " << quoted(begin.time) << ", \"placementAsked\": "
        << (settings.placement.empty() ? "null" : quoted(settings.placement))
        << ", \"machine\": {\"cpu\": " << quoted(processor())
        << ", \"cores\": " << std::thread::hardware_concurrency()
        << ", \"kernel\": " << quoted(std::string(system.sysname) + " " + system.release)
-       << ", \"architecture\": " << quoted(system.machine) << ", \"loadAverage\": " << load
+       << ", \"architecture\": " << quoted(system.machine) << ", \"loadAverage\": " << begin.load
        << "}, \"results\": [";
   const char *separator = "\n";
   for (const auto &group : groups) {

@@ -155,6 +155,7 @@ static std::vector<Group> measure(const Settings &settings) {
 }
 
 int main(int count, char **arguments) {
+  const Begin begin = begin_now();
   // The order of the table, whatever the order in which the subjects were linked: ours first.
   const auto rank = [](const Subject &one) {
     return one.name == "ours" ? 0 : one.name.rfind("ours", 0) == 0 ? 1 : 2;
@@ -164,7 +165,7 @@ int main(int count, char **arguments) {
   const Settings settings = parse(count, arguments);
   const std::vector<Group> groups = measure(settings);
   print_tables(groups);
-  bool is_right = settings.json.empty() || write_json(settings, groups);
+  bool is_right = settings.json.empty() || write_json(settings, begin, groups);
   if (!is_right) std::fprintf(stderr, "bench-peers: cannot write to %s\n", settings.json.c_str());
   for (const auto &group : groups) {
     for (const auto &cell : group.cells) {

@@ -74,6 +74,14 @@ struct Settings {
   std::string json;
 };
 
+/* When the race began, and the load of the machine in the minute before: afterwards it would be
+ * that of the race itself. */
+struct Begin {
+  std::string time; /* ISO 8601 */
+  double load;
+};
+Begin begin_now();
+
 /* The cells of one condition, workload and number of producers, which took turns. */
 struct Group {
   Condition condition;
@@ -107,6 +115,6 @@ bool passes_self_test();
 
 double median(std::vector<double> values);
 void print_tables(const std::vector<Group> &groups);
-bool write_json(const Settings &settings, const std::vector<Group> &groups);
+bool write_json(const Settings &settings, const Begin &begin, const std::vector<Group> &groups);
 
 #endif

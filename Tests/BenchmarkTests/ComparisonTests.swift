@@ -21,11 +21,12 @@ private struct SeededGenerator: RandomNumberGenerator {
 
   private func result(
     _ values: [Double], _ unit: FigureUnit = .millionPerSecond, name: String = "ring.single",
-    placement: CorePlacement = .near, verified: Bool = true
+    variant: String = "c", producers: Int = 2, allocations: Double? = 0, placement: CorePlacement = .near,
+    verified: Bool = true
   ) -> CellResult {
     CellResult(
-      caseName: name, variant: "c", producers: 2, unit: unit, figure: Figure(values)!,
-      allocationsPerAction: 0, placement: placement, verified: verified)
+      caseName: name, variant: variant, producers: producers, unit: unit, figure: Figure(values)!,
+      allocationsPerAction: allocations, placement: placement, verified: verified)
   }
 
   private func report(_ results: [CellResult], cpu: String = "A CPU") -> JSONReport {
@@ -109,8 +110,35 @@ private struct SeededGenerator: RandomNumberGenerator {
     #expect(try verdict(result(steady), result(wide)) == .tooNoisy)
   }
 
-  @Test func `repetitions that vary too much are not judged, whatever their ratio`() throws {
+  @Test func `repetitions that vary too much are never called faster`() throws {
     #expect(try verdict(result(steady), result([300, 400, 600, 800, 900])) == .tooNoisy)
+  }
+
+  /// The whole interval is below the limit, so how far the repetitions are apart does not matter.
+  @Test func `what is surely slower than the limit fails, however much it varies`() throws {
+    let wild = try compared(result([100, 101, 102, 103, 104]), result([10, 14, 18, 22, 30]))
+    #expect(wild.verdict == .slower)
+    #expect(wild.isFailure)
+    let perhaps = try compared(result([100, 101, 102, 103, 104]), result([10, 50, 90, 100, 150]))
+    #expect(perhaps.verdict == .tooNoisy)
+    #expect(!perhaps.isFailure)
+  }
+
+  @Test(arguments: [FigureUnit.bytes, .nanoseconds])
+  func `from nothing to something is slower`(_ unit: FigureUnit) throws {
+    let nothing = [0.0, 0, 0, 0, 0]
+    let grown = try compared(result(nothing, unit), result([320, 320, 320, 320, 320], unit))
+    #expect(grown.verdict == .slower)
+    #expect(grown.isFailure)
+    #expect(try verdict(result([320, 320, 320, 320, 320], unit), result(nothing, unit)) == .faster)
+    #expect(try verdict(result(nothing, unit), result(nothing, unit)) == .noDifference)
+  }
+
+  @Test func `a rate that falls to nothing is slower, and less than a byte is nothing`() throws {
+    #expect(try compared(result(steady), result([0, 0, 0, 0, 0])).isFailure)
+    let rounding = try compared(
+      result([0, 0, 0, 0, 0], .bytes), result([0.0004, 0.0004, 0, 0.0004, 0.0004], .bytes))
+    #expect(rounding.verdict == .noDifference)
   }
 
   @Test func `seven repetitions bear a wild one, and five do not`() throws {
@@ -170,6 +198,125 @@ private struct SeededGenerator: RandomNumberGenerator {
     let same = ComparisonReport(Comparison(old, old, limit: 0.9), limit: 0.9).rendered()
     #expect(same.contains("Nothing is slower than 0.9 of"))
     #expect(!same.contains("not the same"))
+    #expect(!same.contains("not judged"))
+  }
+
+  @Test func `the text says how many figures were not judged`() {
+    let few = result([1, 2], name: "few")
+    let noisy = result([80, 90, 100, 110, 95], name: "noisy")
+    let old = report([result(steady), few, result(steady, name: "noisy")])
+    let text = ComparisonReport(
+      Comparison(old, report([result(steady), few, noisy]), limit: 0.95), limit: 0.95
+    ).rendered()
+    #expect(text.contains("Nothing that was judged is slower than 0.95 of the old speed."))
+    #expect(text.contains("2 figures were not judged."))
+  }
+
+  // MARK: Runs that are wrong or unlike
+
+  private func comparison(
+    _ old: [CellResult], _ new: [CellResult], failures: [String] = [], isIncomplete: Bool = false
+  ) throws -> Comparison {
+    // As they are read from files.
+    let report = JSONReport(report(new).run, new, failures: failures, isIncomplete: isIncomplete)
+    return Comparison(self.report(old), try JSONReport(report.data()), limit: 0.95)
+  }
+
+  @Test func `a new run that failed or ended early fails, and an old one does not`() throws {
+    let same = [result(steady)]
+    #expect(try !comparison(same, same).isFailure)
+    let failed = try comparison(same, same, failures: ["ring.single mutex P=8: not their sum"])
+    #expect(failed.isFailure)
+    #expect(ComparisonReport(failed, limit: 0.95).rendered().contains("ring.single mutex P=8: not their sum"))
+    #expect(try comparison(same, same, isIncomplete: true).isFailure)
+    let old = JSONReport(report(same).run, same, failures: ["wrong"], isIncomplete: true)
+    #expect(!Comparison(old, report(same), limit: 0.95).isFailure)
+  }
+
+  @Test func `a variant that is missing from a case that was measured fails`() throws {
+    let both = [result(steady), result(steady, variant: "mutex")]
+    let lost = try comparison(both, [result(steady)])
+    #expect(lost.isFailure)
+    #expect(ComparisonReport(lost, limit: 0.95).rendered().contains("ring.single mutex P=2"))
+    // A run may measure fewer cases, or fewer numbers of producers.
+    #expect(try !comparison([result(steady), result(steady, name: "other")], [result(steady)]).isFailure)
+    #expect(try !comparison([result(steady), result(steady, producers: 8)], [result(steady)]).isFailure)
+    #expect(try !comparison([result(steady)], both).isFailure)
+  }
+
+  @Test func `reports of which nothing can be compared fail`() throws {
+    #expect(try comparison([result(steady)], [result(steady, name: "other")]).isFailure)
+    #expect(try comparison([result([1, 2, 3])], [result([1, 2, 3])]).isFailure)
+    #expect(try comparison([], []).isFailure)
+  }
+
+  @Test func `more allocations fail, at any speed and in any placement`() throws {
+    func isFailure(_ old: Double?, _ new: Double?) throws -> Bool {
+      try compared(
+        result(steady, allocations: old), result(steady, allocations: new, placement: .far)
+      ).isFailure
+    }
+    #expect(try isFailure(0, 1))
+    #expect(try isFailure(1, 1.06))
+    #expect(try !isFailure(1, 1.04))
+    #expect(try !isFailure(1, 0))
+    #expect(try !isFailure(nil, 1))
+    #expect(try !isFailure(1, nil))
+    let grown = try comparison([result(steady)], [result(steady, allocations: 2)])
+    let text = ComparisonReport(grown, limit: 0.95).rendered()
+    #expect(text.contains("more allocations:"))
+    #expect(text.contains("0 → 2.00"))
+  }
+
+  private func comparison(
+    _ name: String, _ old: RunDescription, _ new: RunDescription
+  ) throws -> Compared {
+    let slow = result(steady.map { $0 / 2 }, name: name, allocations: 9)
+    return try #require(
+      Comparison(JSONReport(old, [result(steady, name: name)]), JSONReport(new, [slow]), limit: 0.95)
+        .figures.first)
+  }
+
+  @Test func `cases of many are judged only with as many reactors`() throws {
+    let old = report([]).run
+    var new = old
+    new.reactors = 1000
+    for name in ["scale.busy.actions", "curve.reactors.1000.actions"] {
+      #expect(try comparison(name, old, new).verdict == .notJudged(.members))
+      #expect(try !comparison(name, old, new).isFailure)
+      #expect(try comparison(name, old, old).verdict == .slower)
+    }
+    #expect(try comparison("ring.single", old, new).verdict == .slower)
+  }
+
+  @Test func `a debug build is compared with debug builds only`() throws {
+    var (debug, release) = (report([]).run, report([]).run)
+    (debug.configuration, release.configuration) = ("debug", "release")
+    #expect(try comparison("ring.single", release, debug).verdict == .notJudged(.configuration))
+    #expect(try comparison("ring.single", debug, debug).verdict == .slower)
+    // A file from before it was written.
+    #expect(try comparison("ring.single", report([]).run, release).verdict == .slower)
+  }
+
+  @Test func `the text says that two runs measured for different times`() throws {
+    var (short, long) = (report([]).run, report([]).run)
+    (short.seconds, long.seconds) = (0.015, 0.25)
+    func text(_ old: RunDescription, _ new: RunDescription) -> String {
+      let comparison = Comparison(
+        JSONReport(old, [result(steady)]), JSONReport(new, [result(steady)]), limit: 0.95)
+      return ComparisonReport(comparison, limit: 0.95).rendered()
+    }
+    #expect(text(short, long).contains("0.015 s and 0.25 s"))
+    #expect(!text(long, long).contains("0.25 s"))
+  }
+
+  @Test func `a report keeps what it says of its run`() throws {
+    var run = report([]).run
+    (run.configuration, run.seconds) = ("release", 0.25)
+    let read = try JSONReport(JSONReport(run, [], failures: ["a"], isIncomplete: true).data())
+    #expect(read.run == run)
+    #expect(read.problems.count == 2)
+    #expect(read.problems.first == "a")
   }
 
   @Test func `a report is read as it was written`() throws {

@@ -192,6 +192,14 @@ struct RaceFile {
     #expect(bars.allSatisfy { $0.text.hasPrefix("pinned.burst16, P=2: ") })
   }
 
+  @Test func `the best of BBQ's numbers of blocks counts`() throws {
+    let rows = ["ours", "bbq 16 blocks", "bbq 256 blocks", "bbq 64 blocks"].enumerated().map {
+      Row(name: "peers.burst16", subject: $1, values: about([100, 80, 140, 120][$0]))
+    }
+    #expect(try bars(rows).map(\.peer) == ["bbq 256 blocks"])
+    #expect(try bars(rows).map(\.judgement) == [.missed])
+  }
+
   @Test func `less is better of a latency`() throws {
     func row(_ subject: String, _ value: Double) -> Row {
       Row(name: "peers.latency.p99", subject: subject, producers: 1, values: about(value), unit: "ns")

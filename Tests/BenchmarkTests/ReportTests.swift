@@ -219,7 +219,7 @@ import Testing
       machine: MachineDescription(
         cpu: "A CPU", cores: 2, kernel: "Linux 6", architecture: "x86_64", loadAverage: 0.5,
         roundTripNanoseconds: 100),
-      compiler: "Swift 6.3", commit: "abc-dirty", reactors: 1000)
+      compiler: "Swift 6.3", commit: "abc-dirty", reactors: 1000, configuration: "release", seconds: 0.25)
     let report = JSONReport(
       run,
       [
@@ -231,6 +231,10 @@ import Testing
     #expect(object["compiler"] as? String == "Swift 6.3")
     #expect(object["commit"] as? String == "abc-dirty")
     #expect(object["reactors"] as? Int == 1000)
+    #expect(object["configuration"] as? String == "release")
+    #expect(object["seconds"] as? Double == 0.25)
+    #expect(object["failures"] as? [String] == [])
+    #expect(object["isIncomplete"] as? Bool == false)
     #expect((object["machine"] as? [String: Any])?["cpu"] as? String == "A CPU")
     let results = try #require(object["results"] as? [[String: Any]])
     let keys: Set = [

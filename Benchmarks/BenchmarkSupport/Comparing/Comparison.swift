@@ -12,6 +12,8 @@ package enum Verdict: Equatable, Sendable {
     case placement = "other placement"
     case wrong = "wrong result"
     case tooFew = "too few repetitions"
+    case configuration = "other configuration"
+    case members = "other members"
   }
 
   package var text: String {
@@ -32,33 +34,58 @@ package struct Compared: Sendable {
   package let verdict: Verdict
   /// Of the speeds, whatever the unit: more than 1 means that the new one is faster. Nil if that is not known.
   package let ratio: RatioInterval?
-  /// Slower than the limit, or wrong.
+  /// Whether an action allocates more often than it did, in whatever placement.
+  package let allocatesMore: Bool
+  /// Slower than the limit, or wrong, or with more allocations.
   package let isFailure: Bool
 
   /// The distance of the quartiles, divided by the median, above which repetitions say nothing.
   static let largestSpread = 0.25
 
-  init(_ old: CellResult, _ new: CellResult, limit: Double) {
+  /// How many more allocations for each action are the noise of counting.
+  static let allocationNoise = 0.05
+
+  /// - Parameter unlike: Why the two cannot be compared, whatever they are.
+  init(_ old: CellResult, _ new: CellResult, limit: Double, unlike: Verdict.Reason? = nil) {
     self.old = old
     self.new = new
     let (faster, slower) = old.unit.isRate ? (new, old) : (old, new)
-    ratio = RatioInterval(of: faster.figure.samples, to: slower.figure.samples)
-    verdict = Self.verdict(old, new, ratio, limit: limit)
-    isFailure = !new.verified || (verdict == .slower && (ratio?.estimate ?? 1) < limit)
+    ratio = RatioInterval(of: faster.comparedSamples, to: slower.comparedSamples)
+    verdict = Self.verdict(old, new, ratio, limit: limit, unlike: unlike)
+    allocatesMore =
+      unlike == nil
+      && old.allocationsPerAction.map { (new.allocationsPerAction ?? $0) - $0 > Self.allocationNoise } == true
+    isFailure = !new.verified || allocatesMore || (verdict == .slower && (ratio?.estimate ?? 1) < limit)
+  }
+
+  /// Whether the verdict says anything.
+  var isJudged: Bool {
+    switch verdict {
+    case .faster, .slower, .noDifference: true
+    case .tooNoisy, .notJudged: false
+    }
   }
 
   private static func verdict(
-    _ old: CellResult, _ new: CellResult, _ ratio: RatioInterval?, limit: Double
+    _ old: CellResult, _ new: CellResult, _ ratio: RatioInterval?, limit: Double, unlike: Verdict.Reason?
   ) -> Verdict {
+    if let unlike { return .notJudged(unlike) }
     guard old.verified, new.verified else { return .notJudged(.wrong) }
     // Repetitions in which the cores moved are of no class, not of the same one.
     guard old.placement == new.placement, new.placement != .unknown else { return .notJudged(.placement) }
     guard let ratio else { return .notJudged(.tooFew) }
+    // However far the repetitions are apart: the interval has that in it, and a certain loss must not pass as noise.
+    if ratio.upper < limit { return .slower }
     guard max(old.figure.spread, new.figure.spread) <= largestSpread else { return .tooNoisy }
     if ratio.lower > 1 { return .faster }
     if ratio.upper < 1 { return .slower }
     return ratio.lower >= limit && ratio.upper <= 1 / limit ? .noDifference : .tooNoisy
   }
+}
+
+extension CellResult {
+  /// The repetitions, and what is below the resolution of the unit as if it were just that: nothing has no ratio to something.
+  var comparedSamples: [Double] { figure.samples.map { Swift.max($0, unit.resolution) } }
 }
 
 extension Figure {
@@ -84,7 +111,11 @@ package struct Comparison: Sendable {
   package let onlyInNew: [CellResult]
   let header: [String]
 
+  /// What is wrong with the new run or the comparison as a whole: a sentence each.
+  package let problems: [String]
+
   package var failures: [Compared] { figures.filter(\.isFailure) }
+  package var isFailure: Bool { !failures.isEmpty || !problems.isEmpty }
 
   package init(_ old: JSONReport, _ new: JSONReport, limit: Double) {
     struct Key: Hashable {
@@ -102,11 +133,43 @@ package struct Comparison: Sendable {
     let before = Dictionary(compared(old).map { (Key($0), $0) }, uniquingKeysWith: { first, _ in first })
     let after = Set(compared(new).map(Key.init))
     figures = compared(new).compactMap { result in
-      before[Key(result)].map { Compared($0, result, limit: limit) }
+      before[Key(result)].map {
+        Compared($0, result, limit: limit, unlike: Self.unlike(old.run, new.run, result.caseName))
+      }
     }
     onlyInOld = compared(old).filter { !after.contains(Key($0)) }
     onlyInNew = compared(new).filter { before[Key($0)] == nil }
     header = Self.header(old, new)
+    problems = Self.problems(new, figures, onlyInOld: onlyInOld)
+  }
+
+  /// Why a case of two runs is not the same work; nil if it is, as far as the files say it.
+  private static func unlike(
+    _ old: RunDescription, _ new: RunDescription, _ caseName: String
+  ) -> Verdict.Reason? {
+    if let before = old.configuration, let after = new.configuration, before != after {
+      return .configuration
+    }
+    let isOfMany = CaseName.selects(["scale.", "curve.reactors."], caseName)
+    return isOfMany && old.reactors != new.reactors ? .members : nil
+  }
+
+  private static func problems(
+    _ new: JSONReport, _ figures: [Compared], onlyInOld: [CellResult]
+  ) -> [String] {
+    var problems = new.problems.map { "The new run: \($0)." }
+    // A run may measure fewer cases. But what a case lacks beside its other variants was left out, or has failed.
+    let lost = onlyInOld.filter { old in
+      new.results.contains { $0.caseName == old.caseName && $0.producers == old.producers }
+    }
+    if !lost.isEmpty {
+      let names = lost.prefix(5).map { "\($0.caseName) \($0.variant) P=\($0.producers)" }
+      problems.append(
+        "\(lost.count) figures are missing from cases that the new run measured: "
+          + names.joined(separator: ", ") + (lost.count > names.count ? ", …" : "."))
+    }
+    if !figures.contains(where: \.isJudged) { problems.append("Nothing could be compared.") }
+    return problems
   }
 
   private static func header(_ old: JSONReport, _ new: JSONReport) -> [String] {
@@ -114,7 +177,15 @@ package struct Comparison: Sendable {
       "\(name): commit \(report.commit), \(report.compiler), \(report.machine.cpu), "
         + "\(report.machine.cores) cores, \(report.machine.kernel)"
     }
-    let isSame = old.machine.cpu == new.machine.cpu && old.machine.cores == new.machine.cores
-    return isSame ? runs : runs + ["The machines are not the same: a ratio also says how they differ."]
+    var lines = runs
+    if old.machine.cpu != new.machine.cpu || old.machine.cores != new.machine.cores {
+      lines.append("The machines are not the same: a ratio also says how they differ.")
+    }
+    if let before = old.run.seconds, let after = new.run.seconds, before != after {
+      lines.append(
+        "The runs are not alike: they measured each cell for \(before) s and \(after) s. Short repetitions are slower."
+      )
+    }
+    return lines
   }
 }

@@ -32,8 +32,16 @@ package struct ComparisonReport: Sendable {
         column("95 % interval") { compared in
           compared.ratio.map { "\(Self.ratio($0.lower))–\(Self.ratio($0.upper))" } ?? "–"
         },
-        column("verdict") { $0.verdict.text + ($0.isFailure ? " !" : "") },
+        Table.Column(header: "verdict", cells: figures.map(Self.verdict)),
       ])
+  }
+
+  /// In lines of their own what an action allocates more: the table is wide as it is.
+  private static func verdict(_ compared: Compared) -> [String] {
+    let verdict = compared.verdict.text + (compared.isFailure ? " !" : "")
+    guard compared.allocatesMore else { return [verdict] }
+    let counts = [compared.old, compared.new].map { FigureFormat.allocations($0.allocationsPerAction) }
+    return [verdict, "more allocations:", counts.joined(separator: " → ")]
   }
 
   /// With three decimals: a ratio of two runs is often near 1.
@@ -45,22 +53,28 @@ package struct ComparisonReport: Sendable {
       "\(figures.count { $0.verdict.text == text }) \(text)"
     }
     var lines = ["\(figures.count) figures: " + (counts.isEmpty ? "none" : counts.joined(separator: ", "))]
-    let judged = figures.count {
+    let intervals = figures.count {
       if case .notJudged = $0.verdict { false } else { true }
     }
-    if judged >= 20 {
-      lines.append("About \(judged / 20) of the \(judged) intervals miss the true ratio by chance.")
+    if intervals >= 20 {
+      lines.append("About \(intervals / 20) of the \(intervals) intervals miss the true ratio by chance.")
     }
+    let unjudged = figures.count { !$0.isJudged }
+    if unjudged > 0 { lines.append("\(unjudged) figures were not judged.") }
     for (place, results) in [("old", comparison.onlyInOld), ("new", comparison.onlyInNew)]
     where !results.isEmpty {
       lines.append(
         "\(results.count) figures are in the \(place) report only, such as \(results[0].caseName).")
     }
     let failed = comparison.failures.count
-    lines.append(
-      failed == 0
-        ? "Nothing is slower than \(limit) of the old speed."
-        : "\(failed) marked with '!': slower than \(limit) of the old speed, or wrong.")
-    return lines
+    if failed > 0 {
+      lines.append(
+        "\(failed) marked with '!': slower than \(limit) of the old speed, or wrong, or with more allocations."
+      )
+    } else if unjudged < figures.count {
+      lines.append(
+        "Nothing\(unjudged > 0 ? " that was judged" : "") is slower than \(limit) of the old speed.")
+    }
+    return lines + comparison.problems
   }
 }

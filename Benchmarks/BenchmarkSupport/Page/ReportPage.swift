@@ -121,7 +121,7 @@ private struct PageData: Encodable, Sendable {
     let measured: String
     let bound: String
     let verdict: String
-    /// Nil if the figure varies too much to say.
+    /// Nil if the repetitions do not tell.
     let isMet: Bool?
 
     init(_ measured: (target: Target, figure: TargetFigure)) {
@@ -130,7 +130,12 @@ private struct PageData: Encodable, Sendable {
       bound = measured.target.boundText
       let verdict = measured.target.verdict(on: measured.figure)
       self.verdict = verdict.text
-      isMet = verdict == .tooNoisy ? nil : verdict == .met
+      isMet =
+        switch verdict {
+        case .met: true
+        case .notMet: false
+        case .undecided, .tooFew: nil
+        }
     }
   }
 

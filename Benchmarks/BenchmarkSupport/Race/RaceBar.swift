@@ -128,7 +128,7 @@ extension RaceReport {
       ]
     } else {
       bars = [
-        bar("claims, against BBQ", "ours", 1, aim: 1.25) { $0.subject == "bbq" },
+        bar("claims, against BBQ", "ours", 1, aim: 1.25) { $0.subject.hasPrefix("bbq") },
         bar("claims, against rte_ring", "ours", 1.25) { $0.subject.hasPrefix("rte_ring") },
         bar("lanes, against moodycamel in bulk", "ours lanes", 3) { $0.subject == "moodycamel" },
         bar("with parking, against without", "ours parking", 0.9) { $0.subject == "ours" },

@@ -64,8 +64,7 @@ final class ElementReadWriteLockBaseline<State: ElementState>: ElementSubject, @
   }
 }
 
-/// A state of some size in an actor. As in `ActorBaseline`, the task leaves the actor after each change. Readers are threads,
-/// so each read blocks for a task.
+/// A state of some size in an actor. As in `ActorBaseline`, the task leaves the actor after each change. Readers are tasks, too.
 final class ElementActorBaseline<State: ElementState>: ElementSubject {
   private actor Holder {
     private var state: State
@@ -97,5 +96,25 @@ final class ElementActorBaseline<State: ElementState>: ElementSubject {
 
   func read(_ key: Int, _ body: (ElementNote) -> Void) {
     body(Handover.blocking { [holder] in await holder.note(key) })
+  }
+
+  /// How many reads a task makes before it lets others have its thread: where nobody contends, no `await` does so.
+  private static var turn: Int { 256 }
+
+  func readAll(_ reading: inout ElementReading) {
+    let before = reading
+    reading = Handover.blocking { [holder] in
+      var reading = before
+      while let key = reading.next() {
+        reading.check(await holder.note(key))
+        bl_opaque()
+        if let pause = reading.pause {
+          try? await Task.sleep(for: .microseconds(pause))
+        } else if reading.reads.isMultiple(of: Self.turn) {
+          await Task.yield()
+        }
+      }
+      return reading
+    }
   }
 }

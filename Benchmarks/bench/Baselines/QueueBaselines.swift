@@ -1,5 +1,7 @@
 import CBenchmarkLimits
 import Dispatch
+import ReactorCore
+import Synchronization
 
 /// A serial queue that gets each item as a block of its own.
 typealias DispatchQueueBaseline = QueueBaseline<AsyncSend>
@@ -58,64 +60,76 @@ final class QueueBaseline<Send: QueueSend>: FanInSubject {
   }
 }
 
-/// Producers append to an array under a mutex; one consumer swaps it for an empty one and reduces that.
+/// Producers append to an array under a mutex; one consumer swaps it for an empty one and reduces that. The consumer waits as
+/// ours do: it paces itself unless it is to be busy, and takes the mutex only if there is something, or to sleep.
 ///
-/// `@unchecked Sendable`: `pending` and `isAsleep` are used only under `mutex`, `taken` and `tally` only by
-/// the thread that calls `awaitTotals`.
+/// `@unchecked Sendable`: `pending` is used only under `mutex`.
 final class SwappedArrayBaseline: FanInSubject, @unchecked Sendable {
   static let mostItems: Int? = 2_000_000
-  private static let polls = 256
+  /// After so many polls that found nothing, the pauses of ``IdleWait`` among them, a consumer that may do so sleeps.
+  private static let polls = 320
+
+  private struct Pending {
+    var items: [Item] = []
+    var isAsleep = false
+  }
 
   private let mutex = PthreadMutex()
-  private let mode: ConsumerMode
-  private var pending: [Item] = []
-  private var isAsleep = false
-  private var taken: [Item] = []
-  private var tally: Tally
+  private let pending = Placed(Pending())
+  private let hasItems = Atomic(false)
+  private let setup: SubjectSetup
 
   init(_ setup: SubjectSetup) {
-    mode = setup.consumer
-    tally = Tally(inspector: setup.inspector)
-    pending.reserveCapacity(setup.capacity)
-    taken.reserveCapacity(setup.capacity)
+    self.setup = setup
+    pending.value.items.reserveCapacity(setup.capacity)
   }
 
   func produce(producer: Int, values: Range<UInt64>) {
     for value in values {
       let item = Item(producer: UInt64(producer), value: value)
       let wakes = mutex.withLock {
-        pending.append(item)
-        return isAsleep
+        if pending.value.items.isEmpty { hasItems.store(true, ordering: .relaxed) }
+        pending.value.items.append(item)
+        return pending.value.isAsleep
       }
       if wakes { mutex.signal() }
     }
   }
 
   func awaitTotals(_ quota: Quota) throws -> Totals {
-    var idle = 0
+    let mode = setup.consumer
+    var tally = Tally(inspector: setup.inspector)
+    var taken: [Item] = []
+    taken.reserveCapacity(setup.capacity)
+    var (idle, pacer, polls) = (IdleWait(), Pacer(), 0)
     while tally.count < quota.total {
-      if swap(mayWait: mode == .parked || (mode == .spinning && idle >= Self.polls)) {
+      let maySleep = mode == .parked || (mode == .spinning && polls >= Self.polls)
+      if maySleep || hasItems.load(ordering: .relaxed), swap(&taken, maySleep: maySleep) {
         for item in taken { tally.reduce(item) }
+        if mode != .busy { pacer.wait(afterReceiving: taken.count) }
         taken.removeAll(keepingCapacity: true)
-        idle = 0
+        idle.reset()
+        polls = 0
+      } else if maySleep {
+        try quota.checkDeadline(reduced: tally.count)
       } else {
-        idle += 1
-        bl_pause()
-        if idle.isMultiple(of: Self.polls) { try quota.checkDeadline(reduced: tally.count) }
+        polls += 1
+        if idle.wait() { try quota.checkDeadline(reduced: tally.count) }
       }
     }
     return tally.totals
   }
 
   /// Takes what is pending, possibly after a sleep. Returns false if there was nothing.
-  private func swap(mayWait: Bool) -> Bool {
+  private func swap(_ taken: inout [Item], maySleep: Bool) -> Bool {
     mutex.withLock {
-      if pending.isEmpty, mayWait {
-        isAsleep = true
+      if pending.value.items.isEmpty, maySleep {
+        pending.value.isAsleep = true
         mutex.wait()
-        isAsleep = false
+        pending.value.isAsleep = false
       }
-      Swift.swap(&pending, &taken)
+      Swift.swap(&pending.value.items, &taken)
+      hasItems.store(false, ordering: .relaxed)
       return !taken.isEmpty
     }
   }

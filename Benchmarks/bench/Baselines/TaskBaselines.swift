@@ -44,6 +44,18 @@ final class ActorBaseline: FanInSubject {
     done.wait()
   }
 
+  /// One task for the whole schedule. A thread that started one for each item and slept until it ended would measure that.
+  func produce(on schedule: SendSchedule) -> Totals {
+    Handover.blocking { [reducer] in
+      var schedule = schedule
+      while let due = schedule.next() {
+        await reducer.reduce(Item(producer: 0, value: due))
+        bl_opaque()
+      }
+      return schedule.sent
+    }
+  }
+
   func awaitTotals(_ quota: Quota) throws -> Totals {
     try quota.awaitProducers()
     return Handover.blocking { [reducer] in await reducer.totals }

@@ -35,10 +35,52 @@ protocol ElementSubject: AnyObject, Sendable {
 
   /// Calls `body` with the number of changes, the mark, and the element of `key`, all of one state. Any thread.
   func read(_ key: Int, _ body: (ElementNote) -> Void)
+
+  /// Reads until no more are to be. Called on a thread of each reader. For subjects whose readers do not wait in a thread.
+  func readAll(_ reading: inout ElementReading)
 }
 
 extension ElementSubject {
   func finishChanges() {}
+
+  @inline(__always)
+  func readAll(_ reading: inout ElementReading) {
+    while let key = reading.next() {
+      read(key) { reading.check($0) }
+      if let pause = reading.pause { usleep(pause) }
+    }
+  }
+}
+
+/// What one reader reads, and what it has found.
+struct ElementReading: Sendable {
+  private var keys: KeySequence
+  private let sign: StopSign
+  /// Microseconds from one read to the next; nil reads without a pause.
+  let pause: UInt32?
+  private(set) var reads = 0
+  private(set) var wrong = 0
+  private var last: UInt64 = 0
+
+  init(_ keys: KeySequence, until sign: StopSign, pause: UInt32?) {
+    (self.keys, self.sign, self.pause) = (keys, sign, pause)
+  }
+
+  /// The key to read next; nil if the reader is to end.
+  @inline(__always)
+  mutating func next() -> Int? {
+    guard !sign.isUp else { return nil }
+    reads += 1
+    return keys.next()
+  }
+
+  /// Whether the state is whole, and not older than the one before.
+  @inline(__always)
+  mutating func check(_ note: ElementNote) {
+    if note.mark != note.changes &* 0x9E37_79B9_7F4A_7C15 || note.value > note.changes { wrong += 1 }
+    if note.changes < last { wrong += 1 }
+    last = note.changes
+  }
 }
 
 /// What a reader notes of a state.
@@ -160,18 +202,9 @@ private final class SizedStateBench<Subject: ElementSubject>: Sendable {
   }
 
   private func read(_ thread: UInt64, until sign: StopSign, pause: UInt32?) {
-    var keys = KeySequence(count: count, seed: thread &+ 7)
-    var (reads, wrong, last) = (0, 0, UInt64(0))
-    while !sign.isUp {
-      subject.read(keys.next()) { note in
-        if note.mark != note.changes &* 0x9E37_79B9_7F4A_7C15 || note.value > note.changes { wrong += 1 }
-        if note.changes < last { wrong += 1 }
-        last = note.changes
-      }
-      reads += 1
-      if let pause { usleep(pause) }
-    }
-    allReads.add(reads, ordering: .relaxed)
-    torn.add(wrong, ordering: .relaxed)
+    var reading = ElementReading(KeySequence(count: count, seed: thread &+ 7), until: sign, pause: pause)
+    subject.readAll(&reading)
+    allReads.add(reading.reads, ordering: .relaxed)
+    torn.add(reading.wrong, ordering: .relaxed)
   }
 }

@@ -96,7 +96,7 @@ enum LatencyMeasurement {
     let ticks = interval / instruments.nanosecondsPerTick
     var measurement = try ThreadedMeasurement.run(Subject.self, consumer, quota, inspector, instruments) {
       subject, _ in
-      quota.finish(send(count, every: ticks, to: subject, within: quota))
+      quota.finish(subject.produce(on: SendSchedule(count: count, every: ticks, within: quota)))
     }
     for percentile in CaseOutline.percentiles {
       measurement.parts[percentile.name] = Double(inspector.latencies.percentile(percentile.fraction))
@@ -106,28 +106,5 @@ enum LatencyMeasurement {
     measurement.parts["parks"] = measurement.sleeping.map { each($0.parks) }
     measurement.parts["wakes"] = measurement.sleeping.map { each($0.wakes) }
     return measurement
-  }
-
-  /// How many items are sent between two looks at the time that is left.
-  private static let burst = 64
-
-  /// Sends each item at its time, or as soon afterwards as the subject accepts it. The value of an item is its time.
-  ///
-  /// A subject that takes far less than the rate would need minutes for all of them: what it was sent in the time of the
-  /// repetition is its figure.
-  private static func send(
-    _ count: Int, every ticks: Double, to subject: some FanInSubject, within quota: Quota
-  ) -> Totals {
-    var sum: UInt64 = 0
-    // Time for a parked consumer to fall asleep.
-    let start = bl_ticks() + UInt64(ticks)
-    for index in 0..<count {
-      if index.isMultiple(of: burst), !quota.hasTimeLeft { return Totals(count: index, sum: sum) }
-      let due = start + UInt64(Double(index) * ticks)
-      while bl_ticks() < due {}
-      subject.produce(producer: 0, values: due..<due + 1)
-      sum &+= due
-    }
-    return Totals(count: count, sum: sum)
   }
 }

@@ -46,6 +46,10 @@ protocol FanInSubject: AnyObject, Sendable {
   /// Sends one item for each value, in order. Called on the thread of `producer`.
   func produce(producer: Int, values: Range<UInt64>)
 
+  /// Sends each item of a schedule at its time, or as soon afterwards as the subject accepts it. Called instead of the other one, on
+  /// the thread of the only producer. Returns what was sent. For subjects whose senders do not wait in a thread.
+  func produce(on schedule: SendSchedule) -> Totals
+
   /// Returns when `quota.total` items are reduced, and stops the thread that reduces. Called once, on a thread that does
   /// nothing else: a subject without a thread of its own reduces here.
   func awaitTotals(_ quota: Quota) throws -> Totals
@@ -65,6 +69,12 @@ extension FanInSubject {
   static var chunk: Int { 4096 }
   static var usesPool: Bool { false }
   var sleeping: Sleeping? { nil }
+
+  func produce(on schedule: SendSchedule) -> Totals {
+    var schedule = schedule
+    while let due = schedule.next() { produce(producer: 0, values: due..<due + 1) }
+    return schedule.sent
+  }
 }
 
 /// A repetition that hangs. Its threads cannot be ended, so nothing more can be measured in this process.

@@ -110,6 +110,7 @@ final class Group {
       cell.results(prevailing).map { result in
         var result = result
         if let bound = bound(of: result, of: cell, among: bounds), bound.placement == result.placement {
+          result.limit = Figure(bound.figure.samples.map { $0 * scale })
           result.shareOfLimit = result.unit.fraction(
             of: bound.figure.median * scale, reached: result.figure.median)
         }

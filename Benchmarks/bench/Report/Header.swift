@@ -35,7 +35,15 @@ enum MachineReader {
     return RunDescription(
       machine: machine(), compiler: environment["REACTOR_BENCH_COMPILER"] ?? compiler,
       commit: environment["REACTOR_BENCH_COMMIT"] ?? commit() ?? "unknown", reactors: options.reactors,
-      measuredAt: Date().formatted(.iso8601))
+      configuration: configuration, seconds: options.seconds, measuredAt: Date().formatted(.iso8601))
+  }
+
+  private static var configuration: String {
+    #if DEBUG
+      "debug"
+    #else
+      "release"
+    #endif
   }
 
   private static func machine() -> MachineDescription {

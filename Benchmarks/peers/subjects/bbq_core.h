@@ -10,11 +10,16 @@ extern "C" {
 
 typedef struct bbq_core bbq_core;
 
-bbq_core *bbq_core_create(void);
-void bbq_core_destroy(bbq_core *core);
-/* Returns how many items there was room for. */
-size_t bbq_core_send(bbq_core *core, const uint64_t *items, size_t count);
-size_t bbq_core_receive(bbq_core *core, uint64_t *items, size_t most);
+/* The queue with 1 << LOG blocks, whose number is compiled in. `send` returns how many items there
+ * was room for. */
+#define BBQ_CORE(LOG)                                                                              \
+  bbq_core *bbq_core_create_##LOG(void);                                                           \
+  void bbq_core_destroy_##LOG(bbq_core *core);                                                     \
+  size_t bbq_core_send_##LOG(bbq_core *core, const uint64_t *items, size_t count);                 \
+  size_t bbq_core_receive_##LOG(bbq_core *core, uint64_t *items, size_t most);
+BBQ_CORE(4)
+BBQ_CORE(6)
+BBQ_CORE(8)
 
 #ifdef __cplusplus
 }
