@@ -59,6 +59,9 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
     @usableFromInline var expectsTransformedAction = false
     /// Whether the owner is inside reduce, transform(state) or the observers of `state`.
     @usableFromInline var isUpdatingState = false
+    /// Whether the owner calls the transforms of a reactor that has a state already. An observer that subscribes there is told
+    /// the state when they are connected.
+    @usableFromInline var isCallingTransforms = false
   }
 
   @usableFromInline let inlets: Inlets
@@ -91,13 +94,15 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
   @usableFromInline let hasTransformedState = Atomic(false)
 
   /// - Parameters:
-  ///   - readState: Returns the newest state; called by the owner, or by any thread once the reactor is closed.
+  ///   - readLatest: Returns what a new observer of `state` gets first; called by the owner.
+  ///   - readState: Returns the newest state; called by any thread once the reactor is closed.
   ///   - onUseOfActions: Called by the owner when `action` gets its first observer, with true, and when it has lost its
   ///     last one.
   ///   - onUseOfStates: The same for `state`.
   @usableFromInline
   init(
-    _ inlets: Inlets, readState: @escaping @Sendable () -> State?,
+    _ inlets: Inlets, readLatest: @escaping @Sendable () -> State?,
+    readState: @escaping @Sendable () -> State?,
     onUseOfActions: @escaping @Sendable (Bool) -> Void, onUseOfStates: @escaping @Sendable (Bool) -> Void
   ) {
     self.inlets = inlets
@@ -106,7 +111,7 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
     let (runStep, requestSweep) = (inlets.runStep, inlets.requestSweep)
     actions = OwnerMulticast(runStep: runStep, requestSweep: requestSweep, onUse: onUseOfActions)
     states = OwnerMulticast(
-      runStep: runStep, requestSweep: requestSweep, latest: readState, last: readState, onUse: onUseOfStates)
+      runStep: runStep, requestSweep: requestSweep, latest: readLatest, last: readState, onUse: onUseOfStates)
     actionPort = OwnerMulticast(runStep: runStep, requestSweep: requestSweep)
     mutationPort = OwnerMulticast(runStep: runStep, requestSweep: requestSweep)
     statePort = OwnerMulticast(
@@ -266,10 +271,13 @@ final class StubCore<Action: Sendable, State: Sendable>: Sendable {
   @usableFromInline let state: StateRelay<State>
   @usableFromInline let action = ActionSubject<Action>()
   let recorded = SystemMutex<[Action]>([])
+  /// Whether the state was set since the stub was disabled, or made.
+  let isSet = SystemMutex(false)
 
-  @usableFromInline
   init(_ state: State) {
     self.state = StateRelay(value: state)
     action.subscribe(onNext: { [recorded] action in recorded.withLock { $0.append(action) } })
+    // Not its first value, which is the reactor's.
+    self.state.asObservable().skip(1).subscribe(onNext: { [isSet] _ in isSet.withLock { $0 = true } })
   }
 }

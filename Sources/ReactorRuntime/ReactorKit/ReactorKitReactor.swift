@@ -47,12 +47,18 @@ extension ReactorKitReactor where Action == Mutation {
 @usableFromInline
 let attachedRuntimes = AttachmentTable()
 
+/// Ends the runtime of a reactor that is gone and stored none, and with it the reactor's streams. Any thread. Does nothing for any
+/// other reactor: its own runtime ends with it.
+@usableFromInline
+func removeAttachedRuntime(of reactor: ObjectIdentifier) { attachedRuntimes.removeIfDead(reactor) }
+
 extension ReactorKitReactor {
   /// The runtime of a reactor that does not store one. It is made at the first use, with placement
   /// ``Placement/caller``, and kept in a side table until shortly after the reactor is gone.
   ///
   /// Its mailbox holds 1024 actions. Each send has to look the runtime up, and the runtime ends up to a second after the
-  /// reactor. A stored runtime has neither cost. Any thread; the look-up takes a mutex for a moment.
+  /// reactor, or as soon as one of the reactor's streams emits. Until then these streams run. A stored runtime has neither cost.
+  /// Any thread; the look-up takes a mutex for a moment.
   ///
   /// Stops the program if the reactor stores a `runtime` of other types than its own: that would not be used.
   @inlinable
