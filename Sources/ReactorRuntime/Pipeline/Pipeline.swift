@@ -94,15 +94,13 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
   @usableFromInline let hasTransformedState = Atomic(false)
 
   /// - Parameters:
-  ///   - readLatest: Returns what a new observer of `state` gets first; called by the owner.
-  ///   - readState: Returns the newest state; called by any thread once the reactor is closed.
+  ///   - readState: Returns the newest state; called by the owner, or by any thread once the reactor is closed.
   ///   - onUseOfActions: Called by the owner when `action` gets its first observer, with true, and when it has lost its
   ///     last one.
   ///   - onUseOfStates: The same for `state`.
   @usableFromInline
   init(
-    _ inlets: Inlets, readLatest: @escaping @Sendable () -> State?,
-    readState: @escaping @Sendable () -> State?,
+    _ inlets: Inlets, readState: @escaping @Sendable () -> State?,
     onUseOfActions: @escaping @Sendable (Bool) -> Void, onUseOfStates: @escaping @Sendable (Bool) -> Void
   ) {
     self.inlets = inlets
@@ -111,7 +109,7 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
     let (runStep, requestSweep) = (inlets.runStep, inlets.requestSweep)
     actions = OwnerMulticast(runStep: runStep, requestSweep: requestSweep, onUse: onUseOfActions)
     states = OwnerMulticast(
-      runStep: runStep, requestSweep: requestSweep, latest: readLatest, last: readState, onUse: onUseOfStates)
+      runStep: runStep, requestSweep: requestSweep, latest: readState, last: readState, onUse: onUseOfStates)
     actionPort = OwnerMulticast(runStep: runStep, requestSweep: requestSweep)
     mutationPort = OwnerMulticast(runStep: runStep, requestSweep: requestSweep)
     statePort = OwnerMulticast(

@@ -39,21 +39,13 @@ extension Runtime {
         }
       })
     return Pipeline(
-      inlets, readLatest: { [unowned self] in publishAndReadLatest() },
-      readState: { [unowned self] in publishAndReadState() },
+      inlets, readState: { [unowned self] in publishAndReadState() },
       onUseOfActions: { [unowned self] in $0 ? insert(.observedAction) : remove(.observedAction) },
       onUseOfStates: { [unowned self] in $0 ? insert(.observedState) : remove(.observedState) })
   }
 
-  /// The state that a new observer of `state` gets; nil if there is none, or if the observer subscribes inside a transform and is
-  /// told when that is connected. The owner.
-  @usableFromInline
-  func publishAndReadLatest() -> State? {
-    let isEarly = pipelineReference.use { $0.progress.value.isCallingTransforms } ?? false
-    return isEarly ? nil : publishAndReadState()
-  }
-
-  /// The newest state that `state` shows; nil if there is none. The owner, or any thread once the reactor is closed.
+  /// The state that a new observer of `state` gets; nil if there is none, or if the observer subscribes inside a transform: it is
+  /// told when that is connected. The owner, or any thread once the reactor is closed.
   @usableFromInline
   func publishAndReadState() -> State? {
     // A transform(state) that has emitted nothing yet has no state to show.
@@ -62,6 +54,7 @@ extension Runtime {
     {
       return nil
     }
+    if state.isOwner, pipelineReference.use({ $0.progress.value.isCallingTransforms }) == true { return nil }
     #if DEBUG
       checkThreadOfObservers()
     #endif

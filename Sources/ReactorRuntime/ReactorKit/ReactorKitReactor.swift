@@ -43,15 +43,6 @@ extension ReactorKitReactor where Action == Mutation {
   public func mutate(action: Action) -> Observable<Mutation> { passActionOn(action) }
 }
 
-/// The runtimes of reactors that store none.
-@usableFromInline
-let attachedRuntimes = AttachmentTable()
-
-/// Ends the runtime of a reactor that is gone and stored none, and with it the reactor's streams. Any thread. Does nothing for any
-/// other reactor: its own runtime ends with it.
-@usableFromInline
-func removeAttachedRuntime(of reactor: ObjectIdentifier) { attachedRuntimes.removeIfDead(reactor) }
-
 extension ReactorKitReactor {
   /// The runtime of a reactor that does not store one. It is made at the first use, with placement
   /// ``Placement/caller``, and kept in a side table until shortly after the reactor is gone.
