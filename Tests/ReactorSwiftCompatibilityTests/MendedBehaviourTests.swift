@@ -140,6 +140,36 @@ import struct ReactorRuntime.Warning
     #expect(core.table.count == 0)
   }
 
+  @Test func `a subscriber may remove itself in its deinit where a command had the last reference to it`() {
+    final class Screen: Subscriber {
+      let core: Core<Counting>
+      init(_ core: Core<Counting>) { self.core = core }
+      deinit { core.remove(subscriber: self) }
+      func update(with state: Counting) {}
+    }
+    struct Load: Command {
+      let screen: Screen
+      let mayEnd: Gate
+      func execute(state: Counting, core: Core<Counting>) { #expect(mayEnd.wait()) }
+    }
+    let core = Core(state: Counting())
+    let (mayEnd, isDone) = (Gate(), Gate())
+    let recorder = Recorder(Counting.self)
+    do {
+      let screen = Screen(core)
+      core.add(subscriber: screen, notifyOnQueue: updates.queue)
+      core.fire(command: Load(screen: screen, mayEnd: mayEnd))
+    }
+    // When this one is updated, neither the core's thread nor an update has a reference to the screen any more.
+    core.add(subscriber: recorder, notifyOnQueue: updates.queue)
+    core.fire(event: Add(number: 1))
+    #expect(Threads.yield { recorder.counts.last == 1 })
+    mayEnd.open()
+    core.fire(command: Calling { _, _ in isDone.open() })
+    #expect(isDone.wait(seconds: 60))
+    #expect(core.table.count == 1)
+  }
+
   @Test func `subscribers are not retained, and dead ones are dropped`() {
     let core = Core(state: Counting())
     let captured = Lifetimes()

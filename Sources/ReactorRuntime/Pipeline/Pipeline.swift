@@ -59,6 +59,9 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
     @usableFromInline var expectsTransformedAction = false
     /// Whether the owner is inside reduce, transform(state) or the observers of `state`.
     @usableFromInline var isUpdatingState = false
+    /// Whether the owner calls the transforms of a reactor that has a state already. An observer that subscribes there is told
+    /// the state when they are connected.
+    @usableFromInline var isCallingTransforms = false
   }
 
   @usableFromInline let inlets: Inlets
@@ -266,10 +269,13 @@ final class StubCore<Action: Sendable, State: Sendable>: Sendable {
   @usableFromInline let state: StateRelay<State>
   @usableFromInline let action = ActionSubject<Action>()
   let recorded = SystemMutex<[Action]>([])
+  /// Whether the state was set since the stub was disabled, or made.
+  let isSet = SystemMutex(false)
 
-  @usableFromInline
   init(_ state: State) {
     self.state = StateRelay(value: state)
     action.subscribe(onNext: { [recorded] action in recorded.withLock { $0.append(action) } })
+    // Not its first value, which is the reactor's.
+    self.state.asObservable().skip(1).subscribe(onNext: { [isSet] _ in isSet.withLock { $0 = true } })
   }
 }

@@ -220,7 +220,7 @@ extension Runtime {
     }
     guard state.tryAcquire() else { return step.discard(.closed) }
     let outer = TurnMark.enter(mailbox.turnEnds)
-    run(step, of: reactor)
+    step.run()
     TurnMark.leave(outer)
     if loop == nil { return runTurnsAndRelease(of: reactor) }
     releaseAndRunTurnEnds()

@@ -14,23 +14,38 @@ extension Runtime {
   @inlinable
   @inline(never)
   func makePipeline<R: Reactor<Action, Mutation, State>>(of reactor: R) -> Pipeline<Action, Mutation, State> {
-    let weakly = WeakReactor(reactor, part: self)
+    let (weakly, identity) = (WeakReactor(reactor, part: self), ObjectIdentifier(reactor))
     let inlets = Pipeline<Action, Mutation, State>.Inlets(
       runStep: { step, waits in weakly.use { $0.runOrEnqueue(step, of: $1, waits: waits) } },
       requestSweep: { weakly.use { $0.requestSweep(of: $1) } },
       send: { action in weakly.send(action) },
-      mutation: { event, stream in weakly.use { $0.receive(event, from: stream, of: $1) } },
-      transformedAction: { event in weakly.use { $0.receive(transformedAction: event, of: $1) } },
-      transformedMutation: { event in weakly.use { $0.receive(transformedMutation: event, of: $1) } },
-      transformedState: { event in weakly.use { $0.receive(transformedState: event, of: $1) } })
+      // Streams that run although the reactor is gone end now: without a stored runtime, up to a second before it goes away.
+      mutation: { event, stream in
+        if !weakly.use({ $0.receive(event, from: stream, of: $1) }) { removeAttachedRuntime(of: identity) }
+      },
+      transformedAction: { event in
+        if !weakly.use({ $0.receive(transformedAction: event, of: $1) }) {
+          removeAttachedRuntime(of: identity)
+        }
+      },
+      transformedMutation: { event in
+        if !weakly.use({ $0.receive(transformedMutation: event, of: $1) }) {
+          removeAttachedRuntime(of: identity)
+        }
+      },
+      transformedState: { event in
+        if !weakly.use({ $0.receive(transformedState: event, of: $1) }) {
+          removeAttachedRuntime(of: identity)
+        }
+      })
     return Pipeline(
       inlets, readState: { [unowned self] in publishAndReadState() },
       onUseOfActions: { [unowned self] in $0 ? insert(.observedAction) : remove(.observedAction) },
       onUseOfStates: { [unowned self] in $0 ? insert(.observedState) : remove(.observedState) })
   }
 
-  /// The state that a new observer of `state` gets; nil if there is none. The owner, or any thread once the reactor is
-  /// closed.
+  /// The state that a new observer of `state` gets; nil if there is none, or if the observer subscribes inside a transform: it is
+  /// told when that is connected. The owner, or any thread once the reactor is closed.
   @usableFromInline
   func publishAndReadState() -> State? {
     // A transform(state) that has emitted nothing yet has no state to show.
@@ -39,6 +54,7 @@ extension Runtime {
     {
       return nil
     }
+    if state.isOwner, pipelineReference.use({ $0.progress.value.isCallingTransforms }) == true { return nil }
     #if DEBUG
       checkThreadOfObservers()
     #endif
@@ -80,26 +96,12 @@ extension Runtime {
       #if DEBUG
         checkServes(reactor)
       #endif
-      // A stub has kept the transforms unconnected. The next turn connects them.
-      if extraStages.contains(.unconnected) { runOrEnqueue(Step {}, of: reactor, waits: false) }
+      // A stub has kept the transforms unconnected.
+      if extraStages.contains(.unconnected) { connectInStep(reactor) }
     } else {
       acquireAndRunOrSchedule(reactor)
     }
     return pipelineReference.use(body) ?? body(ensurePipeline(of: reactor))
-  }
-
-  /// Returns the storage of the reactor's stub. The first call creates it, with the current state.
-  @usableFromInline
-  func ensureStub<R: Reactor<Action, Mutation, State>>(of reactor: R) -> StubCore<Action, State> {
-    let pipeline = ensurePipeline(of: reactor)
-    return pipeline.stubReference.use { $0 }
-      ?? pipeline.stubReference.setIfNil(StubCore(reactor.currentState))
-  }
-
-  /// Returns the state of the reactor's stub. Not inlinable: it is rarely called, and would be compiled at each read.
-  @usableFromInline
-  func stubState<R: Reactor<Action, Mutation, State>>(of reactor: R) -> State {
-    ensureStub(of: reactor).state.value
   }
 
   /// Calls the transforms, in ReactorKit's order, and returns the state before the first action. The owner, once.
@@ -206,9 +208,9 @@ extension Runtime {
     let pipeline = ensurePipeline(of: reactor)
     // First of all: a transform may subscribe to `state` or `action`, and that step must not connect once more.
     remove(.unconnected)
-    let wasStubbed = pipeline.transformed.value == nil
-    if wasStubbed {
-      // A stub was enabled until now, so the transforms have not been called.
+    if pipeline.transformed.value == nil {
+      // A stub was enabled when the reactor started, so the transforms have not been called.
+      pipeline.progress.value.isCallingTransforms = true
       let owner = PortReactor(reactor, part: self)
       let ports = ports(of: owner)
       noteTransforms(
@@ -217,22 +219,40 @@ extension Runtime {
           mutation: reactor.transform(mutation: ports.mutation),
           state: reactor.transform(state: ports.state)), given: ports, of: reactor)
       owner.makeWeak()
+      pipeline.progress.value.isCallingTransforms = false
       // Noting the transforms has inserted it again.
       remove(.unconnected)
     }
     guard let transformed = pipeline.transformed.value.take() else { return }
-    connect(pipeline, transformed, emitsState: !wasStubbed)
+    connect(pipeline, transformed)
   }
 
-  /// Subscribes to the last transform first, so that what a stream emits at once reaches the transforms behind it. The
-  /// owner.
-  ///
-  /// - Parameter emitsState: Whether observers that subscribed inside a transform have not been told the state yet: they
-  ///   came before there was one. While a stub was enabled there was one, and they were told it when they subscribed.
+  /// Connects the transforms, as soon as the reactor may run a step, unless they are connected by then. Any thread, for code that
+  /// uses ``Reactor/action`` or ``Reactor/state`` while no stub is enabled. A stub that is enabled before the step runs delays
+  /// nothing: an observer that comes behind the step would be told the first state then, and once more when they are connected.
+  @usableFromInline
+  @inline(never)
+  func connectInStep<R: Reactor<Action, Mutation, State>>(_ reactor: R) {
+    // What runs a step holds both.
+    let step = Step { [unowned self, unowned reactor] in
+      if extraStages.contains(.unconnected) { connect(reactor) }
+    }
+    runOrEnqueue(step, of: reactor, waits: true)
+  }
+
+  /// Whether the transforms are to be connected in a turn that begins: not while a stub is enabled, unless they have been called
+  /// before it was. The owner, if they are not connected.
+  @usableFromInline
+  @inline(never)
+  var connectsInTurn: Bool {
+    !extraStages.contains(.stubbed) || pipelineReference.use { $0.transformed.value != nil } == true
+  }
+
+  /// Subscribes to the last transform first, so that what a stream emits at once reaches the transforms behind it. Observers that
+  /// subscribed before, inside a transform or before the first turn, are told the first state here. The owner.
   @usableFromInline
   func connect(
-    _ pipeline: Pipeline<Action, Mutation, State>,
-    _ transformed: TransformStreams<Action, Mutation, State>, emitsState: Bool
+    _ pipeline: Pipeline<Action, Mutation, State>, _ transformed: TransformStreams<Action, Mutation, State>
   ) {
     let inlets = pipeline.inlets
     // One queue for all three: what the streams emit in turns comes when all of them are connected.
@@ -240,7 +260,7 @@ extension Runtime {
       if extraStages.contains(.transformedState) {
         pipeline.untransformed.state.value = [state.current]
         pipeline.transforms.insert(transformed.state.run(AnyObserver { inlets.transformedState($0) }))
-      } else if emitsState, extraStages.contains(.observedState) {
+      } else if extraStages.contains(.observedState) {
         pipeline.states.emit(state.current)
       }
       if extraStages.contains(.transformedMutation) {

@@ -133,7 +133,7 @@ extension Runtime {
   /// Runs a step as the owner: at once in a turn of this reactor, otherwise in a later turn.
   @inlinable
   func runOrEnqueue<R: Reactor<Action, Mutation, State>>(_ step: Step, of reactor: R, waits: Bool) {
-    if isInTurn { return run(step, of: reactor) }
+    if isInTurn { return step.run() }
     let weakly = WeakReactor(reactor, part: self)
     let work = Step(
       step.run,

@@ -172,7 +172,7 @@ extension Runtime {
     #endif
     let outer = TurnMark.enter(mailbox.turnEnds)
     defer { TurnMark.leave(outer) }
-    let connects = extraStages.contains(.unconnected) && !extraStages.contains(.stubbed)
+    let connects = extraStages.contains(.unconnected) && connectsInTurn
     if connects { connect(reactor) }
     Tracepoint.beginTurn(self)
     beginTiming()
@@ -213,7 +213,7 @@ extension Runtime {
   func process<R: Reactor<Action, Mutation, State>>(_ work: Work<Action>, of reactor: R) {
     switch work {
     case .action(let action): process(action, of: reactor)
-    case .step(let step): run(step, of: reactor)
+    case .step(let step): step.run()
     }
   }
 
@@ -223,20 +223,8 @@ extension Runtime {
   func processBesideRing<R: Reactor<Action, Mutation, State>>(_ work: Work<Action>, of reactor: R) {
     switch work {
     case .action(let action): processAlone(action, of: reactor)
-    case .step(let step): run(step, of: reactor)
+    case .step(let step): step.run()
     }
-  }
-
-  /// Runs a step. The owner, in a turn.
-  @inlinable
-  func run<R: Reactor<Action, Mutation, State>>(_ step: Step, of reactor: R) {
-    // The stub may have been disabled after this turn began. An observer that came before the transforms are connected
-    // would be notified of the first state now, and once more when they are.
-    // Before there is a state, nothing can be connected: the reactor is just being started.
-    if extraStages.contains(.unconnected), !extraStages.contains(.stubbed), state.hasStarted {
-      connect(reactor)
-    }
-    step.run()
   }
 
   /// After a release: acquires again if something is ready. Returns whether the calling thread is the owner again.

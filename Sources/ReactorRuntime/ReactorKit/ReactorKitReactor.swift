@@ -43,16 +43,13 @@ extension ReactorKitReactor where Action == Mutation {
   public func mutate(action: Action) -> Observable<Mutation> { passActionOn(action) }
 }
 
-/// The runtimes of reactors that store none.
-@usableFromInline
-let attachedRuntimes = AttachmentTable()
-
 extension ReactorKitReactor {
   /// The runtime of a reactor that does not store one. It is made at the first use, with placement
   /// ``Placement/caller``, and kept in a side table until shortly after the reactor is gone.
   ///
   /// Its mailbox holds 1024 actions. Each send has to look the runtime up, and the runtime ends up to a second after the
-  /// reactor. A stored runtime has neither cost. Any thread; the look-up takes a mutex for a moment.
+  /// reactor, or as soon as one of the reactor's streams emits. Until then these streams run. A stored runtime has neither cost.
+  /// Any thread; the look-up takes a mutex for a moment.
   ///
   /// Stops the program if the reactor stores a `runtime` of other types than its own: that would not be used.
   @inlinable

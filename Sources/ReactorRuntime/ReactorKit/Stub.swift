@@ -14,7 +14,8 @@ public struct Stub<R: Reactor>: Sendable {
     self.reactor = reactor
   }
 
-  /// The state. A value that is set here becomes `currentState` at once, and `state` emits it. Any thread.
+  /// The state. While the stub is enabled, a value that is set here becomes `currentState` at once, and `state` emits it. While it
+  /// is disabled, such a value becomes `currentState` when it is enabled next. Any thread.
   public var state: StateRelay<R.State> { core.state }
 
   /// The subject that receives the actions.
@@ -27,13 +28,11 @@ public struct Stub<R: Reactor>: Sendable {
 extension Reactor {
   /// Whether the ``stub`` replaces the reactor. Any thread. Actions that wait in the mailbox when it is set go to the
   /// stub, or to the reactor, as those that are sent afterwards.
+  ///
+  /// Enabling the stub keeps ``currentState``, which becomes the stub's state, unless that was set while it was disabled.
   public var isStubEnabled: Bool {
     get { runtime.isStubbed }
-    set {
-      // Creates the stub before the flag directs actions to it.
-      _ = stub
-      if newValue { runtime.insert(.stubbed) } else { runtime.remove(.stubbed) }
-    }
+    set { if newValue { runtime.enableStub(of: self) } else { runtime.disableStub() } }
   }
 
   /// The reactor's stub, which is the same for each access. Reading it has no effect on the reactor. Any thread.

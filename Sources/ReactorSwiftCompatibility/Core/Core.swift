@@ -16,7 +16,7 @@ public final class Core<StateType: State>: Sendable {
   let table = SubscriberTable<StateType>()
   private let commandRoom = CommandRoom()
   /// Runs the commands.
-  private let commands = DispatchQueue(label: "reactor.core.commands", qos: .userInitiated)
+  private let commands = UserCode.makeCommandQueue()
   /// Updates the subscribers that were added without a queue.
   private let updates = DispatchQueue(label: "reactor.core.updates", qos: .userInitiated)
 
@@ -98,7 +98,7 @@ extension Core {
   /// Removes a subscriber: no update of it begins after this has returned. Any thread, also in the subscriber's `deinit`.
   ///
   /// Returns after all events and commands that were fired before have been processed. Inside of an update, a command or a
-  /// middleware it does not wait. Waiting there could be a deadlock.
+  /// middleware it does not wait, nor where a command's last reference to something is released. Waiting there could be a deadlock.
   public func remove(subscriber: any AnySubscriber) {
     table.remove(subscriber)
     let isOver = DispatchSemaphore(value: 0)

@@ -51,9 +51,22 @@ final class Registration<StateType: State>: Sendable {
 /// Marks that the calling thread is inside of an update or a command of any core.
 final class UserCode: Sendable {
   private static let mark = UserCode()
+  private static let queueKey = DispatchSpecificKey<Bool>()
 
   static func run(_ body: () -> Void) { ThreadScope.enter(mark, body) }
 
+  /// Makes a queue for commands. All that runs there is inside of a command, also the `deinit` of what a command had the last
+  /// reference to, which runs when ``run(_:)`` has returned and the queue is still occupied.
+  static func makeCommandQueue() -> DispatchQueue {
+    let queue = DispatchQueue(label: "reactor.core.commands", qos: .userInitiated)
+    queue.setSpecific(key: queueKey, value: true)
+    return queue
+  }
+
   /// Whether the calling thread is inside of an update, a command, or a middleware (which runs in a turn).
-  static var isRunningHere: Bool { TurnMark.isSet || ThreadScope.innermost(UserCode.self) != nil }
+  static var isRunningHere: Bool {
+    // The scope as well: a command may wait for code on another queue, which has no key.
+    TurnMark.isSet || ThreadScope.innermost(UserCode.self) != nil
+      || DispatchQueue.getSpecific(key: queueKey) == true
+  }
 }
