@@ -10,7 +10,7 @@ import Synchronization
 final class SignalThread: Sendable {
   private let event: EventDescriptor
   private let ending: EventDescriptor
-  private let taken = Atomic<Int32>(0)
+  private let taken = Atomic(0)
   private let isRefused = Atomic(false)
   private let hasBegun = DispatchSemaphore(value: 0)
   private let hasEnded = DispatchSemaphore(value: 0)
@@ -38,7 +38,7 @@ final class SignalThread: Sendable {
   /// The first signal that came; nil if none has. Any thread.
   func take() -> Int32? {
     let signal = taken.load(ordering: .acquiring)
-    return signal == 0 ? nil : signal
+    return signal == 0 ? nil : Int32(signal)
   }
 
   /// Ends the thread, and returns once the signals have their usual effect again; also those that came after the first one.
@@ -64,7 +64,7 @@ final class SignalThread: Sendable {
       guard poll(&watched, 2, -1) > 0, watched[0].revents != 0, let signal = signals.take() else { continue }
       // The rest stays where it is.
       watched[0].fd = -1
-      taken.store(signal, ordering: .releasing)
+      taken.store(Int(signal), ordering: .releasing)
       event.signal()
     }
     signals.restore()
