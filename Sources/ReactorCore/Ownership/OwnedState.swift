@@ -238,7 +238,7 @@ extension OwnedState {
       }
       if !owner.pointee.isPublished || !tryMoveToSpareSlot({ $0.pointee = state }) {
         if owner.pointee.isPublished { copyToFreeSlot() }
-        owner.pointee.place.state(State.self).pointee = state
+        swap(&owner.pointee.place.state(State.self).pointee, &state)
       }
       // Here an earlier state is destroyed, which may cause another change: that must wait.
     }
