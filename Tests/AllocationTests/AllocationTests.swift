@@ -2,6 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
+/// An optimized executable that measures, for tests that are not. Outside of the suite, whose own attribute reads it.
+private let executable = ProcessInfo.processInfo.environment["RR_ALLOCATIONS"]
+
 /// How many allocations an action makes, and how many bytes a reactor takes, as the allocator counts them. There is an upper
 /// bound, which finds a regression, and a lower one, so that an improvement must be recorded here.
 ///
@@ -10,12 +13,10 @@ import Testing
 @Suite(
   .serialized,
   .enabled(
-    if: Build.isOptimized || AllocationTests.executable != nil,
+    if: Build.isOptimized || executable != nil,
     "without optimisation the generic code is not specialised, and allocates"),
   .enabled(if: !Build.isSanitized, "a sanitizer brings an allocator of its own, which does not count"))
 struct AllocationTests {
-  private static let executable = ProcessInfo.processInfo.environment["RR_ALLOCATIONS"]
-
   /// The allocations of a measurement itself, above all for its threads, per action.
   static let none = 0...0.005
   static let one = 0.99...1.05
@@ -68,7 +69,7 @@ struct AllocationTests {
     let process = Process()
     // Otherwise the one that is built into the same folder as the tests.
     process.executableURL =
-      Self.executable.map { URL(fileURLWithPath: $0) }
+      executable.map { URL(fileURLWithPath: $0) }
       ?? URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
       .deletingLastPathComponent().appendingPathComponent("allocations")
     process.arguments = [work]
