@@ -54,7 +54,7 @@ struct AllocationTests {
       ("newOnCaller", bytes(320)), ("usedOnCaller", bytes(320)), ("closedOnCaller", bytes(368)),
       ("newOnLoop", bytes(320)),
       // With a mailbox, whose ring belongs to the core.
-      ("usedOnLoop", bytes(Build.isPureSwift ? 1008 : 1136)),
+      ("usedOnLoop", bytes(Build.isPureSwift ? 1008 : 880)),
     ])
   func `each kind of reactor takes the recorded number of bytes`(
     _ work: (name: String, expected: ClosedRange<Double>)

@@ -260,6 +260,11 @@ extension OwnedState {
   @inlinable
   public var isChanging: Bool { owner.pointee.change != .none }
 
+  /// Whether the owner is inside of a change in place: that of ``change(_:)``, or a mutation that is or will be replayed. The owner.
+  @unsafe
+  @inlinable
+  public var isChangingInPlace: Bool { owner.pointee.change == .inPlace }
+
   /// The state with the owner's changes. The owner, but not inside of a change.
   @unsafe
   @inlinable

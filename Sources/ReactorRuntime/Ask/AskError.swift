@@ -10,7 +10,9 @@ public enum AskError: Error, Sendable {
   case cancelled
   /// There was no reply before the deadline.
   case timedOut
-  /// The reactor is closed, or gone. It did not accept the action; or it accepted the action, and ended without a reply.
+  /// The reactor is closed, or gone. It did not accept the action; or it discarded the action, or its stream, with the reply in it.
+  ///
+  /// A reply that the reactor keeps in its state does not end with the reactor: see ``EndObserving``.
   case closed
   /// The reactor did not accept the action, for another reason than its end.
   case refused(SendError)

@@ -218,10 +218,10 @@ extension KeyedReactors: Closeable {
   public func beginClosing() { close(.drain) }
 
   /// Waits until all reactors have ended and their states are kept; see ``Closeable``. Any thread; inside of a turn of one of
-  /// the reactors it does not wait.
+  /// the reactors, of `make` or of `onPassivate` it does not wait.
   public func finishClosing(before deadline: ContinuousClock.Instant) -> [Unfinished] {
     let name = String(reflecting: Self.self)
-    if inTransition.contains(where: { $0.runtime.isRunHere }) {
+    if isInsideOfTransition || inTransition.contains(where: { $0.runtime.isRunHere }) {
       return [Unfinished(name: name, loop: nil, occupation: .closesItself)]
     }
     let isOver = HostThread.wait(
@@ -230,6 +230,14 @@ extension KeyedReactors: Closeable {
     if isOver { return [] }
     let waiting = counters.waiting + inTransition.reduce(0) { $0 + $1.counters.waiting }
     return [Unfinished(name: name, loop: nil, occupation: .waiting(actions: waiting))]
+  }
+
+  /// Whether the calling thread is inside of `make` or `onPassivate`.
+  private var isInsideOfTransition: Bool {
+    let thread = CurrentCore.threadToken
+    return shards.contains {
+      $0.withLock { $0.transitions.values.contains { $0.thread == thread } }
+    }
   }
 
   /// The reactors that are being made or ended.

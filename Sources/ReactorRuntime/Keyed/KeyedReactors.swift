@@ -127,7 +127,8 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   /// Sends an action that carries a reply to the reactor of a key, and returns the value with which it replies: as
   /// ``Reactor/ask(before:_:)``. Any task. The reactor is in use until then.
   ///
-  /// The deadline does not limit `make` and `onPassivate`.
+  /// The deadline, and a cancellation of the task, also end the wait for a reactor that another thread makes or ends. They do not
+  /// end a `make` that this call runs itself.
   ///
   /// - Throws: ``AskError``.
   @inlinable
@@ -137,8 +138,14 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
     ) async throws(AskError) -> Value
   {
     let reactor: R
-    do {
-      reactor = try await self.reactor(for: key)
+    do throws(SendError) {
+      if let found = find(key) {
+        reactor = found
+      } else {
+        // Otherwise, the request checks it.
+        if Task.isCancelled { throw .cancelled }
+        reactor = try await waitForReactor(of: key, before: deadline)
+      }
     } catch {
       throw AskError(error)
     }
@@ -157,16 +164,14 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   /// Returns the reactor of a key, and makes it if there is none. Any task: it is suspended while another thread makes the
   /// reactor, or ends the one before. Holding the reactor is as in ``subscript(_:)``.
   ///
-  /// - Throws: ``SendError/closed``, or ``SendError/full`` if as much waits as `waitingCapacity` allows.
+  /// - Throws: ``SendError/closed``; ``SendError/full`` if as much waits as `waitingCapacity` allows; ``SendError/cancelled`` if the
+  ///   task is cancelled while it is suspended.
   @inlinable
   nonisolated(nonsending)
     public func reactor(for key: Key) async throws(SendError) -> R
   {
     if let reactor = find(key) { return reactor }
-    return try await withCheckedContinuation { continuation in
-      let waiting = Shard.Waiting.use { continuation.resume(returning: $0) }
-      if let result = useOrKeep(waiting, key) { continuation.resume(returning: result) }
-    }.get()
+    return try await waitForReactor(of: key, before: nil)
   }
 
   /// Calls `body` with the state of a key's reactor: as ``Reactor/withCurrentState(_:)``. While the reactor is being ended,
@@ -280,7 +285,7 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   @inline(never)
   func makeAndDeliver(_ key: Key) {
     let reactor = make(key)
-    withShard(hash(of: key)) { shard, _ in shard.tally.made += 1 }
+    withShard(hash(of: key)) { shard, _ in shard.endMaking(of: key) }
     // At first without the mailbox, which most reactors on `.caller` never need: this thread processes what waits. On a loop, a
     // send could wait for room.
     deliver(to: reactor, of: key, toMailbox: reactor.runtime.loop != nil)
@@ -315,7 +320,7 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
     for element in waiting {
       switch element {
       case .action(let action): reactor.send(action)
-      case .use(let body): body(.success(reactor))
+      case .use(let wait): wait.end(.success(reactor))
       case .removal: break
       }
     }
@@ -327,7 +332,7 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
     for element in waiting {
       switch element {
       case .action(let action): report(action, .closed)
-      case .use(let body): body(.failure(.closed))
+      case .use(let wait): wait.end(.failure(.closed))
       case .removal: break
       }
     }

@@ -1,3 +1,5 @@
+import ReactorCore
+
 /// A part of the keys of ``KeyedReactors``: a hash table with linear probing, at most three quarters full.
 ///
 /// A plain value, used under a mutex of its ``KeyedReactors``. Of the user's code, only `==` and `hash(into:)` of the key
@@ -40,7 +42,7 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
   @usableFromInline
   enum Waiting: Sendable {
     case action(R.Action)
-    case use(@Sendable (Result<R, SendError>) -> Void)
+    case use(KeyedWait<R>)
     /// The key was removed after what waits before this, so what follows is for another reactor.
     case removal
 
@@ -58,12 +60,15 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
     @usableFromInline var waiting: [Waiting]
     /// Whether the reactor was removed, so that its state is not kept.
     @usableFromInline var isRemoved: Bool
+    /// The token of the thread that is inside of `make` or `onPassivate` for this key; 0 if there is none.
+    @usableFromInline var thread: UInt64
 
     @inlinable
-    init(reactor: R?, waiting: [Waiting] = [], isRemoved: Bool = false) {
+    init(reactor: R?, waiting: [Waiting] = [], isRemoved: Bool = false, thread: UInt64 = 0) {
       self.reactor = reactor
       self.waiting = waiting
       self.isRemoved = isRemoved
+      self.thread = thread
     }
   }
 
@@ -105,12 +110,12 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
     return reactor
   }
 
-  /// Adds a key that has no slot: it is in transition. Amortized O(1).
+  /// Adds a key that has no slot: it is in transition, and the calling thread makes its reactor. Amortized O(1).
   @inlinable
   mutating func insert(_ key: Key, _ hash: UInt32, at now: UInt32, waiting: Waiting) {
     if (count + 1) * 4 > slots.count * 3 { resize(to: max(4, slots.count * 2)) }
     slots[position(of: key, hash)] = Slot(key: key, hash: hash, lastUse: now)
-    transitions[key] = Transition(reactor: nil, waiting: [waiting])
+    transitions[key] = Transition(reactor: nil, waiting: [waiting], thread: CurrentCore.threadToken)
     count += 1
   }
 
@@ -148,6 +153,20 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
   }
 
   // MARK: Transitions
+
+  /// The calling thread has made a reactor.
+  @inlinable
+  mutating func endMaking(of key: Key) {
+    transitions[key]?.thread = 0
+    tally.made += 1
+  }
+
+  /// Removes a task that has given up from what waits. O(number of what waits).
+  mutating func removeWait(_ wait: KeyedWait<R>, for key: Key) {
+    transitions[key]?.waiting.removeAll {
+      if case .use(let other) = $0 { other === wait } else { false }
+    }
+  }
 
   @usableFromInline
   enum Admission {
@@ -290,7 +309,8 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
     return (waiting.endIndex, .accepted)
   }
 
-  /// Decides whether the state of a reactor that has ended is kept. If its key was removed meanwhile, notes that it counts as removed.
+  /// Decides whether the state of a reactor that has ended is kept, by the calling thread. If its key was removed meanwhile, notes
+  /// that it counts as removed.
   @inlinable
   mutating func beginKeepingState(of key: Key) -> Bool {
     guard let transition = transitions[key] else { return false }
@@ -300,17 +320,19 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
       transitions[key]?.isRemoved = true
       return false
     }
+    transitions[key]?.thread = CurrentCore.threadToken
     return true
   }
 
-  /// Removes a key whose reactor has ended, unless something waits for the next one.
+  /// Removes a key whose reactor has ended, unless something waits for the next one, which the calling thread makes then.
   @inlinable
   mutating func removeOrMake(_ key: Key, _ hash: UInt32) -> Next {
     guard let transition = transitions[key] else { return .done }
     if transition.isRemoved { tally.removed += 1 } else { tally.passivated += 1 }
     let waiting = transition.waiting.drop { $0.isRemoval }
     if !waiting.isEmpty, closing != .discard {
-      transitions[key] = Transition(reactor: nil, waiting: Array(waiting))
+      transitions[key] = Transition(
+        reactor: nil, waiting: Array(waiting), thread: CurrentCore.threadToken)
       return .make
     }
     removeSlot(of: key, hash)
@@ -331,65 +353,5 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
       }
     }
     return ending
-  }
-
-  // MARK: Searching for keys that are not used
-
-  /// How long ago a use was, within 104 days: zero if it was after `now` was read.
-  @inlinable
-  static func age(of use: UInt32, at now: UInt32) -> Int32 { max(0, Int32(bitPattern: now &- use)) }
-
-  /// Makes keys end that were not used for so long, in the next slots from `index` on. Returns nil behind the last slot.
-  @inlinable
-  mutating func beginEnding(
-    idleFor idle: Int32, at now: UInt32, from index: inout Int, slots most: Int
-  ) -> [(key: Key, reactor: R)]? {
-    if index >= slots.count { return nil }
-    var ending: [(key: Key, reactor: R)] = []
-    let end = min(slots.count, index + most)
-    while index < end {
-      // A copy of the slot would refer to the reactor.
-      if let lastUse = slots[index]?.lastUse, Self.age(of: lastUse, at: now) >= idle,
-        slots[index]?.isUnused() == true, let key = slots[index]?.key, let reactor = beginEnding(at: index)
-      {
-        ending.append((key, reactor))
-      }
-      index += 1
-    }
-    return ending
-  }
-
-  /// The keys among which the least recently used one is searched for.
-  @usableFromInline
-  struct Sample: Sendable {
-    @usableFromInline var oldest: (key: Key, age: Int32)?
-    /// How many were compared.
-    @usableFromInline var compared = 0
-    /// How many were left out, because their reactors are in use.
-    @usableFromInline var inUse = 0
-
-    @inlinable
-    init() {}
-
-    /// Whether it is large enough: 16 keys, or fewer if many are in use.
-    @inlinable
-    var isComplete: Bool { compared + inUse / 8 >= 16 }
-  }
-
-  /// Adds the next active keys to a sample, but not `excluded`. It looks at 64 slots at most.
-  @inlinable
-  mutating func sample(_ sample: inout Sample, besides excluded: Key, at now: UInt32) {
-    for _ in 0..<min(slots.count, 64) where !sample.isComplete {
-      hand = next(hand)
-      // A copy of the slot would refer to the reactor.
-      guard let lastUse = slots[hand]?.lastUse, slots[hand]?.reactor != nil else { continue }
-      guard slots[hand]?.isUnused() == true, let key = slots[hand]?.key, key != excluded else {
-        sample.inUse += 1
-        continue
-      }
-      sample.compared += 1
-      let age = Self.age(of: lastUse, at: now)
-      if sample.oldest.map({ $0.age < age }) ?? true { sample.oldest = (key, age) }
-    }
   }
 }

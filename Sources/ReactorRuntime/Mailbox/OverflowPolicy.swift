@@ -54,6 +54,8 @@ final class Overflow<Action: Sendable>: Sendable {
   /// How many actions the policy has dropped. Relaxed: a statistic.
   let dropped = Atomic(0)
 
+  func countDropped() { dropped.add(1, ordering: .relaxed) }
+
   @usableFromInline
   init() throws(CoreError) { waiters = try RoomWaiters() }
 }
@@ -90,8 +92,7 @@ extension Mailbox {
       case .block: break
       case .fail: return .refused(.full)
       case .dropNewest:
-        // The drop is counted there.
-        _ = ensureOverflow()
+        ensureOverflow()?.countDropped()
         return .refused(.dropped)
       case .dropOldest:
         guard let overflow = ensureOverflow() else { return .refused(.outOfMemory) }

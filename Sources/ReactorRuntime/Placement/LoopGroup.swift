@@ -107,8 +107,13 @@ extension LoopGroup: Closeable {
     for loop in loops { loop.beginClosing() }
   }
 
+  /// Waits for the end of all loops; see ``Closeable``. Any thread; called from inside one of the loops, it waits for none of them.
   public func finishClosing(before deadline: ContinuousClock.Instant) -> [Unfinished] {
-    loops.flatMap { $0.finishClosing(before: deadline) }
+    // Another loop may be waiting for this one.
+    if let inside = loops.first(where: { $0.state.runsTurnsHere }) {
+      return inside.finishClosing(before: deadline)
+    }
+    return loops.flatMap { $0.finishClosing(before: deadline) }
   }
 }
 

@@ -8,7 +8,8 @@ public struct ReactorCounters: Sendable, Hashable, CustomStringConvertible {
   /// The items that wait in the mailbox and beside it: actions, mutations of streams and subscriptions, whichever thread sent
   /// them. With ``OverflowPolicy/dropOldest`` also those that were pushed out, until the reactor has reported them.
   public var waiting = 0
-  /// The actions and other items that were processed.
+  /// The actions and other items that were processed, and those that a turn of a closed reactor has discarded instead
+  /// (``Closing/discard``). What is discarded because the reactor's loop was shut down is not counted any more.
   public var processed = 0
   /// The actions that the ``OverflowPolicy`` dropped.
   public var dropped = 0

@@ -134,9 +134,20 @@ extension Runtime {
   /// Ends the reactor, unless it has ended or only its loop was shut down. The owner, or the thread that discards.
   func end() {
     guard mailbox.ring.lifecycle.sealedToEnded() else { return }
-    // After the transition, so that what a disposal sends here is refused.
+    // After the transition, so that what these send here is refused.
+    extrasReference.use { $0.endHook?() }
     disposeDiscardedStreams()
     pipelineReference.use { $0.states.completeIfNeeded() }
+    // The replies of this turn leave first: a thread that waits for the end may be the one that then ends the process.
+    if mailbox.turnEnds.isRequested {
+      TurnEndAction { [self] in markOver() }.runAfterTurn()
+    } else {
+      markOver()
+    }
+  }
+
+  /// Resumes what waits for the end. The thread that has ended the reactor.
+  private func markOver() {
     // In this order: see ``Lifecycle``.
     mailbox.ring.lifecycle.markOver()
     extrasReference.use { extras in extras.termination.use { $0.finish() } }
@@ -155,7 +166,7 @@ extension Reactor {
   @inlinable
   public func close(_ closing: Closing = .drain) { runtime.close(closing, of: self) }
 
-  /// Returns when a reactor for which ``close(_:)`` was called has ended. Any task.
+  /// Returns when a reactor for which ``close(_:)`` was called has ended, and the replies of its last turn have left. Any task.
   public func waitUntilEnded() async {
     await withCheckedContinuation { continuation in runtime.whenEnded { continuation.resume() } }
   }

@@ -12,7 +12,7 @@ extension Runtime {
         #if DEBUG
           checkRoom()
         #endif
-      }, drop: { reportRefused($0, .dropped) })
+      }, drop: { reportDropped($0) })
   }
 
   /// Reports an action that the owner drops in favour of a newer one, and counts it. The owner.
@@ -20,13 +20,18 @@ extension Runtime {
   @inline(never)
   func reportDropped(_ action: Action, counting count: inout Int) {
     count += 1
+    reportDropped(action)
+  }
+
+  /// Reports an action that is dropped in favour of a newer one, or the newer one itself, and counts it. Any thread.
+  private func reportDropped(_ action: Action) {
+    mailbox.ensureOverflow()?.countDropped()
     reportRefused(action, .dropped)
   }
 
   /// Reports an action that was not accepted. Any thread.
   @usableFromInline
   func reportRefused(_ action: Action, _ reason: SendError) {
-    if reason == .dropped { mailbox.overflow.use { _ = $0.dropped.add(1, ordering: .relaxed) } }
     report(.actionNotDelivered(reason), action)
   }
 
@@ -45,9 +50,7 @@ extension Runtime {
       send(action, to: reactor)
       return true
     case (.full, .dropNewest):
-      // The drop is counted there.
-      _ = mailbox.ensureOverflow()
-      reportRefused(action, .dropped)
+      reportDropped(action)
     default: reportRefused(action, reason)
     }
     return false

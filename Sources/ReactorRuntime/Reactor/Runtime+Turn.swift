@@ -338,6 +338,7 @@ final class ReactorKind: ListedObject {
   let type: any AnyObject.Type
   @usableFromInline let loopHandler: LoopHandler
   @usableFromInline let isTurnObserving: Bool
+  let isEndObserving: Bool
   /// Whether a reactor of this type has the default transforms, and so each of them. Relaxed: nothing else is read because of it.
   let hasDefaultTransforms = Atomic(false)
   /// Whether the reactors of this type have the default `mutate`, which sets this at its first call. Relaxed: nothing else depends on it.
@@ -349,6 +350,7 @@ final class ReactorKind: ListedObject {
     self.type = type
     self.loopHandler = loopHandler
     isTurnObserving = type is any TurnObserving.Type
+    isEndObserving = type is any EndObserving.Type
     self.earlier = earlier
   }
 

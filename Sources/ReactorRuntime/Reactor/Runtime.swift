@@ -207,12 +207,14 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
 /// What few runtimes need; made when it is needed first.
 @usableFromInline
 final class RuntimeExtras: @unchecked Sendable {
-  // Unchecked: the journal is set before another thread knows the runtime; the hook is set by the owner, at the start, and only
-  // the owner reads it.
+  // Unchecked: the journal is set before another thread knows the runtime; the hooks are set by the owner, at the start, and only
+  // the owner reads them.
   /// Of a durable reactor. Any thread reads it.
   @usableFromInline var journal: (any RuntimeJournal)?
   /// Of a reactor that is ``TurnObserving``: calls its hook.
   var turnHook: (@Sendable () -> Void)?
+  /// Of a reactor that is ``EndObserving``: calls its hook.
+  var endHook: (@Sendable () -> Void)?
   /// What waits for the end of a closed reactor; made by the first thread that waits.
   let termination = AtomicReference<Termination>()
 
@@ -234,6 +236,7 @@ extension Runtime {
     let kind = ReactorKind.of(type(of: reactor), handler)
     kindReference.setPermanent(kind)
     if kind.use({ $0.isTurnObserving }) { bindTurnObserver(of: reactor) }
+    if kind.use({ $0.isEndObserving }) { bindEndObserver(of: reactor) }
   }
 
   /// Whether the reactor's transforms are known to be the default ones. The owner, at the start.

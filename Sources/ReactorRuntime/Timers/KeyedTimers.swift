@@ -18,8 +18,9 @@ import ReactorCore
 ///   }
 /// ```
 ///
-/// - **In turns only.** Timers are set and cancelled by the reactor's own turns: in `mutate`, `reduce`, or an observer. So they
-///   need no lock. Elsewhere the program stops with a message.
+/// - **In turns only.** Timers are set and cancelled by the reactor's own turns: in `mutate` or an observer, or in `reduce` if it
+///   runs once for each mutation; not with ``SnapshotPolicy/replayed`` and not in a durable reactor. So they need no lock.
+///   Elsewhere the program stops with a message.
 /// - **Later actions win.** An action that cancels a timer or sets it again, and that is processed before the timer's own
 ///   action, makes sure that this does not come, even if the time is over.
 /// - **Never early.** An action comes after the delay, at most one ``resolution`` later if the reactor has nothing else to do.
@@ -128,7 +129,14 @@ public final class KeyedTimers<Key: Hashable & Sendable, Action: Sendable>: Send
       """
       Problem: a timer was used outside of a turn of its reactor.
       Likely cause: the initializer, another reactor or another thread has used it.
-      Remedy: let an action of the reactor use it, in mutate or reduce.
+      Remedy: let an action of the reactor use it, in mutate.
+      """)
+    precondition(
+      runtime.state.form != .replayed || !runtime.state.isChangingInPlace,
+      """
+      Problem: a timer was used in reduce, with SnapshotPolicy.replayed.
+      Likely cause: reduce runs twice for each mutation, so a timer that was cancelled or has fired would be set again.
+      Remedy: use it in mutate, or in an observer.
       """)
   }
 

@@ -34,6 +34,25 @@ import Testing
     #expect(refused.count == 100_001)
   }
 
+  @Test(arguments: [OverflowPolicy.dropNewest, .dropOldest])
+  func `a request that the policy drops is counted once`(_ overflow: OverflowPolicy) throws {
+    let (loop, results) = (try SteppedLoop(), Record<String>())
+    let reactor = try Self.makeFull(loop, overflow: overflow)
+    reactor.ask {
+      Scripted.Action(reply: $0)
+    } completion: { result in
+      if case .failure(let error) = result { results.append("\(error)") }
+    }
+    #expect(loop.run())
+    #expect(reactor.counters.dropped == 1)
+    #expect(reactor.counters.processed == 1)
+    reactor.send(Scripted.Action())
+    reactor.send(Scripted.Action())
+    #expect(loop.run())
+    #expect(reactor.counters.dropped == 2)
+    loop.shutdown()
+  }
+
   /// Where a completion is called.
   enum Call: CaseIterable, Sendable {
     case refused, timedOut, usedOutsideOfTurns, dropped

@@ -58,6 +58,31 @@ private final class Counters: Reactor {
   }
 }
 
+private final class Auction: EndObserving {
+  enum Action: Sendable {
+    case waitForPrice(Reply<Int>)
+    case sell(Int)
+  }
+  typealias Mutation = Action
+  struct IsOver: Error {}
+
+  let initialState: [Reply<Int>] = []
+  let runtime = Runtime<Action, Action, [Reply<Int>]>()
+
+  func reduce(into state: inout [Reply<Int>], mutation: Action) {
+    switch mutation {
+    case .waitForPrice(let reply): state.append(reply)
+    case .sell(let price):
+      for reply in state { reply(price) }
+      state = []
+    }
+  }
+
+  func willEnd(_ state: borrowing [Reply<Int>]) {
+    for index in state.indices { state[index].fail(IsOver()) }
+  }
+}
+
 private final class File: Sendable {
   let lines = Record<String>()
   func append(_ number: Int) { lines.append("\(number)") }
@@ -104,6 +129,25 @@ private final class Connection: Sendable {
     #expect(try await counters.ask { .increment("a", $0) } == 1)
     #expect(try await counters.ask { .increment("a", $0) } == 2)
     loop.shutdown()
+  }
+
+  @Test func `an auction that ends fails those that wait`() {
+    let (auction, connection) = (Auction(), Connection())
+    for _ in 0..<2 {
+      auction.ask {
+        .waitForPrice($0)
+      } completion: { result in
+        connection.write(result)
+      }
+    }
+    auction.send(.sell(7))
+    auction.ask {
+      .waitForPrice($0)
+    } completion: { result in
+      connection.write(result)
+    }
+    auction.close()
+    #expect(connection.written.elements == [7, 7, nil])
   }
 
   @Test func `the end of a turn flushes`() {

@@ -84,6 +84,30 @@ import Testing
     #expect(store.keptKeys.elements == [1])
   }
 
+  @Test(arguments: [false, true])
+  func `a collection that is closed by its own make or onPassivate does not wait`(whileMaking: Bool) throws {
+    let (sessions, found) = (
+      Shared(Late<KeyedReactors<Int, KeyedSession>>()), Record<Unfinished.Occupation>()
+    )
+    let close = { @Sendable in
+      do throws(ShutdownError) {
+        try Shutdown.close([sessions.value.get()], before: .now + .seconds(1))
+      } catch {
+        if case .unfinished(let parts) = error { for part in parts { found.append(part.occupation) } }
+      }
+    }
+    sessions.value.set(
+      store.makeSessions(
+        beforeKeeping: { _ in if !whileMaking { close() } }, beforeMaking: { _ in if whileMaking { close() } }
+      ))
+    sessions.value.get().send(.note(1), to: 1)
+    if !whileMaking { #expect(sessions.value.get().passivate(1)) }
+    #expect(found.elements == [.closesItself])
+    try Shutdown.close([sessions.value.get()], before: .now + .seconds(patience))
+    #expect(store.load(1) == [1])
+    sessions.value.set(nil)
+  }
+
   @Test func `requests to a closed collection are refused`() async {
     let sessions = store.makeSessions()
     sessions.close()

@@ -113,4 +113,25 @@ import Testing
     await #expect(processExitsWith: .failure) { _ = try LoopGroup(processors: []) }
     await #expect(processExitsWith: .failure) { _ = try LoopGroup(count: 2, processors: [0]) }
   }
+
+  @Test func `a group that is closed inside of several of its loops does not wait`() throws {
+    let group = try LoopGroup(count: 2)
+    let (areInside, areDone) = (Gate(count: 2), Gate(count: 2))
+    let found = Record<Unfinished.Occupation>()
+    for loop in group {
+      try loop.execute {
+        areInside.open()
+        _ = areInside.wait()
+        do throws(ShutdownError) {
+          try Shutdown.close([group], before: .now + .seconds(1))
+        } catch {
+          if case .unfinished(let parts) = error { for part in parts { found.append(part.occupation) } }
+        }
+        areDone.open()
+      }
+    }
+    #expect(areDone.wait())
+    #expect(found.elements == [.closesItself, .closesItself])
+    #expect(Threads.start { group.shutdown() }.wait())
+  }
 }

@@ -251,12 +251,20 @@ import Testing
     let numbers = LoopBound([1], to: loop)
     try loop.execute {
       numbers.value.append(2)
-      if numbers.value == [1, 2] { isDone.open() }
+      let last = numbers.withValue { numbers in
+        numbers.append(3)
+        return numbers.last
+      }
+      if last == 3, numbers.value == [1, 2, 3] { isDone.open() }
     }
     #expect(isDone.wait())
     await #expect(processExitsWith: .failure) {
       let loop = try Loop()
       LoopBound([1], to: loop).value.append(2)
+    }
+    await #expect(processExitsWith: .failure) {
+      let loop = try Loop()
+      LoopBound([1], to: loop).withValue { $0.append(2) }
     }
     #expect(Threads.start { loop.shutdown() }.wait())
   }

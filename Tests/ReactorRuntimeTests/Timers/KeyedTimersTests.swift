@@ -182,6 +182,15 @@ import Testing
     }
   }
 
+  @Test func `a timer that is used in a reduce that runs twice stops the program`() async {
+    await #expect(processExitsWith: .failure) { Reducing(.replayed).send(1) }
+    await #expect(processExitsWith: .success) {
+      Reducing(.onDemand).send(1)
+      Reducing(.copied).send(1)
+      Sessions(time: nil, snapshots: .replayed).send(.touch("a", 10))
+    }
+  }
+
   @Test func `timers that two reactors share stop the program`() async {
     await #expect(processExitsWith: .failure) {
       let (one, other) = (Sessions(time: nil), Sessions(time: nil))
@@ -193,6 +202,20 @@ import Testing
       one.send(.touch("a", 10))
       other.send(.run { [unowned other] in other.timers.set("a", after: .seconds(1), in: other) })
     }
+  }
+}
+
+/// Sets its timers in `reduce`.
+private final class Reducing: Reactor {
+  let initialState = 0
+  let runtime: Runtime<Int, Int, Int>
+  let timers = KeyedTimers<Int, Int> { _ in 0 }
+
+  init(_ snapshots: SnapshotPolicy) { runtime = Runtime(snapshots: snapshots) }
+
+  func reduce(into state: inout Int, mutation: Int) {
+    state += mutation
+    timers.set(1, after: .seconds(1000), in: self)
   }
 }
 
@@ -215,10 +238,10 @@ private final class Sessions: Reactor {
 
   init(
     on placement: Placement = .caller, time: (any SchedulerType)?, resolution: Duration = .milliseconds(10),
-    capacity: Int = 4096, tracked: LifetimeTracked? = nil,
+    capacity: Int = 4096, snapshots: SnapshotPolicy = .automatic, tracked: LifetimeTracked? = nil,
     onExpiry: @escaping @Sendable (Sessions) -> Void = { _ in }
   ) {
-    runtime = Runtime(on: placement, capacity: capacity)
+    runtime = Runtime(on: placement, snapshots: snapshots, capacity: capacity)
     timers = KeyedTimers(resolution: resolution, on: time) { .expire($0) }
     self.tracked = tracked
     self.onExpiry = onExpiry

@@ -25,6 +25,9 @@ public final class LoopBound<Value>: @unchecked Sendable {
   }
 
   /// The value. Inside of the loop; elsewhere it stops the program, with a message.
+  ///
+  /// If the value is an object that is not `Sendable`, or contains one, a reference to it must not leave the loop. The compiler does not
+  /// check that here; it does with ``withValue(_:)``.
   @inlinable
   public var value: Value {
     _read {
@@ -35,6 +38,23 @@ public final class LoopBound<Value>: @unchecked Sendable {
       checkThread()
       yield &stored
     }
+  }
+
+  /// Calls `body` with the value. The compiler refuses a `body` that sends a part of it that is not `Sendable` to another thread.
+  /// Inside of the loop; elsewhere it stops the program, with a message.
+  ///
+  /// ```swift
+  /// connections.withValue { $0[descriptor]?.flush() }
+  /// ```
+  ///
+  /// - Parameter body: Changes or reads the value. It must not use this object again.
+  /// - Returns: What `body` returns.
+  @inlinable
+  public func withValue<Result: ~Copyable, E: Error>(
+    _ body: (inout sending Value) throws(E) -> sending Result
+  ) throws(E) -> sending Result {
+    checkThread()
+    return try body(&stored)
   }
 
   @inlinable

@@ -1,0 +1,60 @@
+/// Searching for keys that are not used.
+extension KeyedShard {
+  /// How long ago a use was, within 104 days: zero if it was after `now` was read.
+  @inlinable
+  static func age(of use: UInt32, at now: UInt32) -> Int32 { max(0, Int32(bitPattern: now &- use)) }
+
+  /// Makes keys end that were not used for so long, in the next slots from `index` on. Returns nil behind the last slot.
+  @inlinable
+  mutating func beginEnding(
+    idleFor idle: Int32, at now: UInt32, from index: inout Int, slots most: Int
+  ) -> [(key: Key, reactor: R)]? {
+    if index >= slots.count { return nil }
+    var ending: [(key: Key, reactor: R)] = []
+    let end = min(slots.count, index + most)
+    while index < end {
+      // A copy of the slot would refer to the reactor.
+      if let lastUse = slots[index]?.lastUse, Self.age(of: lastUse, at: now) >= idle,
+        slots[index]?.isUnused() == true, let key = slots[index]?.key, let reactor = beginEnding(at: index)
+      {
+        ending.append((key, reactor))
+      }
+      index += 1
+    }
+    return ending
+  }
+
+  /// The keys among which the least recently used one is searched for.
+  @usableFromInline
+  struct Sample: Sendable {
+    @usableFromInline var oldest: (key: Key, age: Int32)?
+    /// How many were compared.
+    @usableFromInline var compared = 0
+    /// How many were left out, because their reactors are in use.
+    @usableFromInline var inUse = 0
+
+    @inlinable
+    init() {}
+
+    /// Whether it is large enough: 16 keys, or fewer if many are in use.
+    @inlinable
+    var isComplete: Bool { compared + inUse / 8 >= 16 }
+  }
+
+  /// Adds the next active keys to a sample, but not `excluded`. It looks at 64 slots at most.
+  @inlinable
+  mutating func sample(_ sample: inout Sample, besides excluded: Key, at now: UInt32) {
+    for _ in 0..<min(slots.count, 64) where !sample.isComplete {
+      hand = next(hand)
+      // A copy of the slot would refer to the reactor.
+      guard let lastUse = slots[hand]?.lastUse, slots[hand]?.reactor != nil else { continue }
+      guard slots[hand]?.isUnused() == true, let key = slots[hand]?.key, key != excluded else {
+        sample.inUse += 1
+        continue
+      }
+      sample.compared += 1
+      let age = Self.age(of: lastUse, at: now)
+      if sample.oldest.map({ $0.age < age }) ?? true { sample.oldest = (key, age) }
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import ReactorCore
+
+/// A task that waits for the reactor of a key. It gets the first of several results.
+@usableFromInline
+final class KeyedWait<R: Reactor>: Sendable {
+  @usableFromInline typealias Outcome = Result<R, SendError>
+
+  private enum Phase: Sendable {
+    case new
+    case waiting(CheckedContinuation<Outcome, Never>)
+    case over(Outcome)
+  }
+
+  private let phase = SystemMutex(Phase.new)
+
+  @usableFromInline init() {}
+
+  /// Suspends the task until there is a result. The task, once.
+  @usableFromInline
+  nonisolated(nonsending) func outcome() async -> Outcome {
+    await withCheckedContinuation { continuation in
+      let outcome = phase.withLock { phase -> Outcome? in
+        if case .over(let outcome) = phase { return outcome }
+        phase = .waiting(continuation)
+        return nil
+      }
+      if let outcome { continuation.resume(returning: outcome) }
+    }
+  }
+
+  /// Ends the wait. Any thread.
+  ///
+  /// - Returns: False if there was a result before.
+  @usableFromInline
+  @discardableResult
+  func end(_ outcome: Outcome) -> Bool {
+    let before = phase.withLock { phase -> Phase in
+      defer { if case .over = phase {} else { phase = .over(outcome) } }
+      return phase
+    }
+    switch before {
+    case .new: return true
+    case .waiting(let continuation):
+      continuation.resume(returning: outcome)
+      return true
+    case .over: return false
+    }
+  }
+}
+
+extension KeyedReactors {
+  /// Returns the reactor of a key, and makes it if there is none; waits until the deadline, or until the task is cancelled. Any
+  /// task.
+  // Inlinable, like all code that makes reactors: what first uses one decides how its loop calls it.
+  @inlinable
+  @inline(never)
+  nonisolated(nonsending)
+    func waitForReactor(of key: Key, before deadline: ContinuousClock.Instant?)
+    async throws(SendError) -> R
+  {
+    let wait = KeyedWait<R>()
+    if let result = useOrKeep(.use(wait), key) { return try result.get() }
+    return try await outcome(of: wait, for: key, before: deadline).get()
+  }
+
+  /// Suspends the task until its wait ends.
+  @usableFromInline
+  nonisolated(nonsending)
+    func outcome(of wait: KeyedWait<R>, for key: Key, before deadline: ContinuousClock.Instant?)
+    async
+    -> KeyedWait<R>.Outcome
+  {
+    let timer = deadline.map {
+      DispatchTimer(at: $0) { [self] in giveUp(wait, for: key, .timedOut) }
+    }
+    let outcome = await withTaskCancellationHandler {
+      await wait.outcome()
+    } onCancel: {
+      giveUp(wait, for: key, .cancelled)
+    }
+    // Now, not at the deadline: the timer retains the collection.
+    timer?.dispose()
+    return outcome
+  }
+
+  /// Ends the wait of a task, unless it has a result, and frees its place among those that wait. Any thread.
+  private func giveUp(_ wait: KeyedWait<R>, for key: Key, _ reason: SendError) {
+    if !wait.end(.failure(reason)) { return }
+    withShard(hash(of: key)) { shard, _ in shard.removeWait(wait, for: key) }
+  }
+}

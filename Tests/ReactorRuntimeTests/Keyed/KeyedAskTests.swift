@@ -1,0 +1,127 @@
+import ReactorRuntime
+import ReactorTesting
+import TestSupport
+import Testing
+
+/// Requests by key that give up, and the order of the last replies and the end.
+@Suite struct KeyedAskTests {
+  private let store = SessionStore()
+
+  /// A collection whose key 1 has a reactor with a full mailbox, and an action that waits for room there.
+  private func makeFull(on loop: SteppedLoop) -> KeyedReactors<Int, KeyedSession> {
+    let isMade = Record<KeyedReactors<Int, KeyedSession>>()
+    let sessions = store.makeSessions(
+      on: loop.placement, capacity: 1,
+      beforeMaking: { key in for sessions in isMade.elements { sessions.send(.note(2), to: key) } })
+    isMade.append(sessions)
+    sessions.send(.note(1), to: 1)
+    return sessions
+  }
+
+  private func failure<Value: Sendable>(of request: () async throws -> Value) async -> String {
+    do {
+      return "\(try await request())"
+    } catch { return "\(error)" }
+  }
+
+  /// Yields until `condition` holds. Does not block the thread, which the tasks may need.
+  private func yield(until condition: () -> Bool) async -> Bool {
+    let deadline = ContinuousClock.now + .seconds(patience)
+    while !condition() {
+      if ContinuousClock.now > deadline { return false }
+      await Task.yield()
+    }
+    return true
+  }
+
+  @Test func `a request gives up at its deadline while its reactor has no room`() async throws {
+    let loop = try SteppedLoop()
+    let (sessions, log) = (makeFull(on: loop), Record<String>())
+    #expect(sessions.counters.waiting == 1)
+    let task = Task {
+      log.append(
+        await failure { try await sessions.ask(1, before: .now + .milliseconds(5)) { .count($0) } as Int })
+    }
+    #expect(await yield { !log.elements.isEmpty })
+    #expect(log.elements == ["\(AskError.timedOut)"])
+    // It takes no place any more.
+    #expect(sessions.counters.waiting == 1)
+    #expect(loop.run())
+    #expect(sessions.currentState(of: 1) == [1, 2])
+    task.cancel()
+    sessions.close()
+    loop.shutdown()
+  }
+
+  @Test(arguments: [false, true])
+  func `a cancelled task stops waiting for the reactor of a key`(asks: Bool) async throws {
+    let loop = try SteppedLoop()
+    let (sessions, log) = (makeFull(on: loop), Record<String>())
+    let task = Task {
+      log.append(
+        await failure {
+          asks
+            ? try await sessions.ask(1) { .count($0) } as Int
+            : try await sessions.reactor(for: 1).currentState.count
+        })
+    }
+    #expect(await yield { sessions.counters.waiting == 2 })
+    task.cancel()
+    #expect(await yield { !log.elements.isEmpty })
+    #expect(log.elements == [asks ? "\(AskError.cancelled)" : "\(SendError.cancelled)"])
+    #expect(sessions.counters.waiting == 1)
+    #expect(loop.run())
+    #expect(sessions.currentState(of: 1) == [1, 2])
+    sessions.close()
+    loop.shutdown()
+  }
+
+  @Test func `a request that has given up makes no reactor`() async throws {
+    let (isKeeping, mayKeep, log) = (Gate(), Gate(), Record<String>())
+    let sessions = store.makeSessions(beforeKeeping: { _ in
+      isKeeping.open()
+      _ = mayKeep.wait()
+    })
+    sessions.send(.note(0), to: 1)
+    let isDone = Threads.start { sessions.passivate(1) }
+    #expect(isKeeping.wait())
+    let task = Task {
+      log.append(
+        await failure { try await sessions.ask(1, before: .now + .milliseconds(5)) { .count($0) } as Int })
+    }
+    #expect(await yield { !log.elements.isEmpty })
+    #expect(log.elements == ["\(AskError.timedOut)"])
+    mayKeep.open()
+    #expect(isDone.wait())
+    task.cancel()
+    #expect(store.madeKeys.elements == [1])
+    #expect(sessions.count == 0)
+  }
+
+  @Test func `a request of a cancelled task makes no reactor`() async {
+    let (sessions, log) = (store.makeSessions(), Record<String>())
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      log.append(await failure { try await sessions.ask(1) { .count($0) } as Int })
+    }
+    await task.value
+    #expect(log.elements == ["\(AskError.cancelled)"])
+    #expect(store.madeKeys.elements == [])
+  }
+
+  @Test func `a state is kept after the last replies have left`() throws {
+    let (loop, log) = (try SteppedLoop(), Record<String>())
+    let sessions = store.makeSessions(on: loop.placement, beforeKeeping: { _ in log.append("kept") })
+    sessions.send(.note(1), to: 1)
+    #expect(loop.run())
+    sessions[1]?.ask {
+      .count($0)
+    } completion: { _ in
+      log.append("reply")
+    }
+    sessions.close()
+    #expect(loop.run())
+    #expect(log.elements == ["reply", "kept"])
+    loop.shutdown()
+  }
+}
