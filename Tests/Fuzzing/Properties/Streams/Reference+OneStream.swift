@@ -45,7 +45,7 @@ extension ReferenceMaker {
         sink.own(source { sink.on($0) })
       }
     case .share(let count, let isForever):
-      return ReferenceShare(source, limit: count, isForever: isForever).stream
+      return ReferenceShare(source, limit: count, isForever: isForever, turns).stream
     case .delay, .delaySubscription, .debounce, .throttle, .timeout: return timed(kind, source)
     }
   }
@@ -142,10 +142,12 @@ extension ReferenceMaker {
         while let stream = next, !sink.isOver {
           isSubscribing = true
           if endsFirst { end() }
-          end = stream { event in
-            if case .next = event { return sink.on(event) }
-            ending = event
-            if !isSubscribing, let following = takeSuccessor() { goOn(to: following) }
+          turns.join {
+            end = stream { event in
+              if case .next = event { return sink.on(event) }
+              ending = event
+              if !isSubscribing, let following = takeSuccessor() { goOn(to: following) }
+            }
           }
           isSubscribing = false
           next = takeSuccessor()
@@ -191,10 +193,12 @@ final class ReferenceShare {
   private let source: ReferenceStream
   private let limit: Int
   private let lasting: ReferenceSubject?
+  private let turns: ReferenceTurns
   private var round: Round?
 
-  init(_ source: @escaping ReferenceStream, limit: Int, isForever: Bool) {
+  init(_ source: @escaping ReferenceStream, limit: Int, isForever: Bool, _ turns: ReferenceTurns) {
     self.source = source
+    self.turns = turns
     self.limit = limit
     lasting = isForever ? ReferenceSubject(limit: limit, replaysAfterEnd: true) : nil
   }
@@ -217,17 +221,23 @@ final class ReferenceShare {
 
   private func connect(_ round: Round) {
     guard self.round === round else { return }
-    let end = source { event in
-      if round.isOver { return }
-      if event.isStopEvent {
-        if self.round === round { self.round = nil }
-        // As in RxSwift, whose usual two forms of `share` are written in another way.
-        if self.lasting != nil || self.limit > 1 { round.end() }
+    turns.join {
+      let end = source { event in
+        if round.isOver { return }
+        if event.isStopEvent {
+          // Until a lasting subject has ended, an observer must find this round.
+          if self.lasting == nil { self.forget(round) }
+          // As in RxSwift, whose usual two forms of `share` are written in another way.
+          if self.lasting != nil || self.limit > 1 { round.end() }
+        }
+        round.subject.on(event)
+        if event.isStopEvent { self.forget(round) }
       }
-      round.subject.on(event)
+      if round.isOver { end() } else { round.end = end }
     }
-    if round.isOver { end() } else { round.end = end }
   }
+
+  private func forget(_ round: Round) { if self.round === round { self.round = nil } }
 
   private func leave(_ round: Round) {
     guard self.round === round else { return }

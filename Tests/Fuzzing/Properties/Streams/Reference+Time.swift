@@ -49,7 +49,7 @@ extension ReferenceMaker {
     case .delay(let time): return delay(source, time)
     case .delaySubscription(let time):
       return ReferenceSink.stream { sink in
-        sink.own(clock.after(time) { sink.own(source { sink.on($0) }) })
+        sink.own(clock.after(time) { turns.join { sink.own(source { sink.on($0) }) } })
       }
     case .debounce(let time): return debounce(source, time)
     case .throttle(let time, let latest): return throttle(source, time, latest: latest)

@@ -67,15 +67,17 @@ extension ReferenceMaker {
       var hasCompleted = false
       func start(_ stream: ReferenceStream) {
         if sink.isOver { return }
-        sink.add(stream, endingBefore: [.completed]) { event in
-          if event != .completed { return sink.on(event) }
-          if !waiting.isEmpty {
-            let next = waiting.removeFirst()
-            // As in RxSwift, by the scheduler of the current thread.
-            return self.turns.later { start(next) }
+        turns.join {
+          sink.add(stream, endingBefore: [.completed]) { event in
+            if event != .completed { return sink.on(event) }
+            if !waiting.isEmpty {
+              let next = waiting.removeFirst()
+              // As in RxSwift, by the scheduler of the current thread.
+              return self.turns.later { start(next) }
+            }
+            running -= 1
+            if hasCompleted, running == 0 { sink.on(.completed) }
           }
-          running -= 1
-          if hasCompleted, running == 0 { sink.on(.completed) }
         }
       }
       sink.own(
@@ -227,7 +229,9 @@ extension ReferenceMaker {
           if sink.isOver || isExclusive && running > 1 { return }
           guard let stream = self.inner(element, second) else { return sink.on(.error) }
           running += 1
-          sink.add(stream, endingBefore: [.completed]) { $0 == .completed ? oneEnded() : sink.on($0) }
+          self.turns.join {
+            sink.add(stream, endingBefore: [.completed]) { $0 == .completed ? oneEnded() : sink.on($0) }
+          }
         })
     }
   }
@@ -262,8 +266,10 @@ extension ReferenceMaker {
             if hasCompleted { sink.on(.completed) }
           }
           end = { newest.dispose() }
-          newest.add(stream, endingBefore: [.error, .completed]) { newest.on($0) }
-          if sink.isOver { newest.dispose() }
+          self.turns.join {
+            newest.add(stream, endingBefore: [.error, .completed]) { newest.on($0) }
+            if sink.isOver { newest.dispose() }
+          }
         })
     }
   }
