@@ -1,6 +1,7 @@
 /// The operators of one stream, written plainly.
 extension ReferenceMaker {
-  func apply(_ kind: OneStreamOperator, to source: @escaping ReferenceStream) -> ReferenceStream {
+  func apply(_ kind: OneStreamOperator, to later: LaterStream) -> ReferenceStream {
+    let source = later.stream
     switch kind {
     case .map: return ReferenceSink.lift(source) { sink in { sink.next(PipeFunction.map($0)) } }
     case .mapThrowing, .doThrowing:
@@ -26,8 +27,8 @@ extension ReferenceMaker {
           sink.next($0)
         }
       }
-    case .catchAndReturn: return succession(source) { $0 == .error ? known([1]) : nil }
-    case .retry(let count), .retryWhen(let count): return retry(source, count)
+    case .catchAndReturn: return succession(source) { $0 == .error ? (known([1]), false) : nil }
+    case .retry(let count), .retryWhen(let count): return retry(later, count)
     case .reduce: return collect(source) { [$0.reduce(0, PipeFunction.combine)] }
     case .takeLast(let count): return collect(source) { Array($0.suffix(count)) }
     case .enumerated:
@@ -45,8 +46,8 @@ extension ReferenceMaker {
         sink.own(source { sink.on($0) })
       }
     case .share(let count, let isForever):
-      return ReferenceShare(source, limit: count, isForever: isForever, turns).stream
-    case .delay, .delaySubscription, .debounce, .throttle, .timeout: return timed(kind, source)
+      return ReferenceShare(later, limit: count, isForever: isForever, turns).stream
+    case .delay, .delaySubscription, .debounce, .throttle, .timeout: return timed(kind, later)
     }
   }
 
@@ -105,11 +106,11 @@ extension ReferenceMaker {
     }
   }
 
-  private func retry(_ source: @escaping ReferenceStream, _ count: Int) -> ReferenceStream {
+  private func retry(_ source: LaterStream, _ count: Int) -> ReferenceStream {
     if count == 0 { return known([]) }
     return { tell in
       var left = count - 1
-      return self.succession(source) { event in
+      return self.succession(source.stream) { event in
         guard event == .error, left > 0 else { return nil }
         left -= 1
         return source
@@ -130,20 +131,20 @@ extension ReferenceMaker {
   /// first.
   func succession(
     _ first: @escaping ReferenceStream, endsFirst: Bool = true,
-    _ follow: @escaping (ReferenceEvent) -> ReferenceStream?
+    _ follow: @escaping (ReferenceEvent) -> LaterStream?
   ) -> ReferenceStream {
     joined { sink in
       var end: () -> Void = {}
       var isSubscribing = false
       var ending: ReferenceEvent?
       sink.own { end() }
-      func goOn(to stream: @escaping ReferenceStream) {
-        var next: ReferenceStream? = stream
-        while let stream = next, !sink.isOver {
+      func goOn(to later: LaterStream) {
+        var next: LaterStream? = later
+        while let later = next, !sink.isOver {
           isSubscribing = true
           if endsFirst { end() }
-          turns.join {
-            end = stream { event in
+          turns.join(for: later) {
+            end = later.stream { event in
               if case .next = event { return sink.on(event) }
               ending = event
               if !isSubscribing, let following = takeSuccessor() { goOn(to: following) }
@@ -154,7 +155,7 @@ extension ReferenceMaker {
         }
         if sink.isOver { end() }
       }
-      func takeSuccessor() -> ReferenceStream? {
+      func takeSuccessor() -> LaterStream? {
         guard let event = ending, !sink.isOver else { return nil }
         ending = nil
         guard let following = follow(event) else {
@@ -163,11 +164,11 @@ extension ReferenceMaker {
         }
         return following
       }
-      goOn(to: first)
+      goOn(to: (first, false))
     }
   }
 
-  func concat(_ first: @escaping ReferenceStream, _ second: @escaping ReferenceStream) -> ReferenceStream {
+  func concat(_ first: @escaping ReferenceStream, _ second: LaterStream) -> ReferenceStream {
     { tell in
       var isFirst = true
       return self.succession(first) { event in
@@ -190,13 +191,13 @@ final class ReferenceShare {
     init(_ subject: ReferenceSubject) { self.subject = subject }
   }
 
-  private let source: ReferenceStream
+  private let source: LaterStream
   private let limit: Int
   private let lasting: ReferenceSubject?
   private let turns: ReferenceTurns
   private var round: Round?
 
-  init(_ source: @escaping ReferenceStream, limit: Int, isForever: Bool, _ turns: ReferenceTurns) {
+  init(_ source: LaterStream, limit: Int, isForever: Bool, _ turns: ReferenceTurns) {
     self.source = source
     self.turns = turns
     self.limit = limit
@@ -221,8 +222,8 @@ final class ReferenceShare {
 
   private func connect(_ round: Round) {
     guard self.round === round else { return }
-    turns.join {
-      let end = source { event in
+    turns.join(for: source) {
+      let end = source.stream { event in
         if round.isOver { return }
         if event.isStopEvent {
           // Until a lasting subject has ended, an observer must find this round.

@@ -15,9 +15,13 @@ struct ReferenceMaker {
     case .never: return { _ in {} }
     case .failure: return failure
     case .ticks(let count, let period): return ticks(count, every: period)
-    case .one(let kind, let source): return apply(kind, to: stream(source))
-    case .two(let kind, let first, let second): return combine(kind, stream(first), stream(second))
+    case .one(let kind, let source): return apply(kind, to: later(source))
+    case .two(let kind, let first, let second): return combine(kind, later(first), later(second))
     }
+  }
+
+  private func later(_ pipe: Pipe) -> LaterStream {
+    if case .subject = pipe { (stream(pipe), true) } else { (stream(pipe), false) }
   }
 
   /// A stream that subscribes to several others.
@@ -44,12 +48,13 @@ extension ReferenceMaker {
     }
   }
 
-  func timed(_ kind: OneStreamOperator, _ source: @escaping ReferenceStream) -> ReferenceStream {
+  func timed(_ kind: OneStreamOperator, _ later: LaterStream) -> ReferenceStream {
+    let source = later.stream
     switch kind {
     case .delay(let time): return delay(source, time)
     case .delaySubscription(let time):
       return ReferenceSink.stream { sink in
-        sink.own(clock.after(time) { turns.join { sink.own(source { sink.on($0) }) } })
+        sink.own(clock.after(time) { turns.join(for: later) { sink.own(source { sink.on($0) }) } })
       }
     case .debounce(let time): return debounce(source, time)
     case .throttle(let time, let latest): return throttle(source, time, latest: latest)

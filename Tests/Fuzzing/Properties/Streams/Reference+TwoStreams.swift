@@ -1,11 +1,12 @@
 /// The operators of two streams, written plainly.
 extension ReferenceMaker {
   func combine(
-    _ kind: TwoStreamOperator, _ first: @escaping ReferenceStream, _ second: @escaping ReferenceStream
+    _ kind: TwoStreamOperator, _ laterFirst: LaterStream, _ laterSecond: LaterStream
   ) -> ReferenceStream {
+    let (first, second) = (laterFirst.stream, laterSecond.stream)
     switch kind {
     case .merge: return merge(first, second)
-    case .concat: return concat(first, second)
+    case .concat: return concat(first, laterSecond)
     case .combineLatest: return combineLatest(first, second, endingBefore: [.error, .completed])
     case .combineLatestOfAList: return combineLatest(first, second, endingBefore: [])
     case .withLatestFrom: return withLatestFrom(first, second)
@@ -17,19 +18,19 @@ extension ReferenceMaker {
         return self.succession(first, endsFirst: false) { event in
           guard event == .error, !wasCaught else { return nil }
           wasCaught = true
-          return second
+          return laterSecond
         }(tell)
       }
-    case .flatMap: return flatMap(first, second, isExclusive: false)
-    case .flatMapFirst: return flatMap(first, second, isExclusive: true)
-    case .flatMapLatest: return switchLatest(first) { self.inner($0, second) }
-    case .concatMap: return queue(first, limit: 1) { self.inner($0, second) }
+    case .flatMap: return flatMap(first, laterSecond, isExclusive: false)
+    case .flatMapFirst: return flatMap(first, laterSecond, isExclusive: true)
+    case .flatMapLatest: return switchLatest(first) { self.inner($0, laterSecond) }
+    case .concatMap: return queue(first, limit: 1) { self.inner($0, laterSecond) }
     // The closure of `map` throws before the stream would wait.
-    case .mergeTwo: return queue(first, limit: 2) { self.inner($0, second) }
+    case .mergeTwo: return queue(first, limit: 2) { self.inner($0, laterSecond) }
     case .zip: return zip(first, second, endingBefore: [.error, .completed])
     case .zipOfAList: return zip(first, second, endingBefore: [])
-    case .concatOfStreams: return queue(turns.known([0, 1]), limit: 1) { [first, second][$0] }
-    case .switchOfStreams: return switchLatest(turns.known([0, 1])) { [first, second][$0] }
+    case .concatOfStreams: return queue(turns.known([0, 1]), limit: 1) { [laterFirst, laterSecond][$0] }
+    case .switchOfStreams: return switchLatest(turns.known([0, 1])) { [laterFirst, laterSecond][$0] }
     }
   }
 
@@ -59,16 +60,16 @@ extension ReferenceMaker {
 
   /// The streams that the elements become, of which at most `limit` run at the same time. `inner` returns nil if it throws.
   private func queue(
-    _ source: @escaping ReferenceStream, limit: Int, _ inner: @escaping (Int) -> ReferenceStream?
+    _ source: @escaping ReferenceStream, limit: Int, _ inner: @escaping (Int) -> LaterStream?
   ) -> ReferenceStream {
     joined { sink in
-      var waiting: [ReferenceStream] = []
+      var waiting: [LaterStream] = []
       var running = 0
       var hasCompleted = false
-      func start(_ stream: ReferenceStream) {
+      func start(_ later: LaterStream) {
         if sink.isOver { return }
-        turns.join {
-          sink.add(stream, endingBefore: [.completed]) { event in
+        turns.join(for: later) {
+          sink.add(later.stream, endingBefore: [.completed]) { event in
             if event != .completed { return sink.on(event) }
             if !waiting.isEmpty {
               let next = waiting.removeFirst()
@@ -202,18 +203,18 @@ extension ReferenceMaker {
   }
 
   /// Returns the stream that an element becomes, or nil if the closure throws.
-  private func inner(_ element: Int, _ second: @escaping ReferenceStream) -> ReferenceStream? {
+  private func inner(_ element: Int, _ second: LaterStream) -> LaterStream? {
     switch PipeFunction.inner(element) {
     case .second: second
-    case .same: known([element])
-    case .nothing: known([])
-    case .failure: failure
+    case .same: (known([element]), false)
+    case .nothing: (known([]), false)
+    case .failure: (failure, false)
     case .thrown: nil
     }
   }
 
   private func flatMap(
-    _ first: @escaping ReferenceStream, _ second: @escaping ReferenceStream, isExclusive: Bool
+    _ first: @escaping ReferenceStream, _ second: LaterStream, isExclusive: Bool
   ) -> ReferenceStream {
     joined { sink in
       var running = 1
@@ -227,10 +228,10 @@ extension ReferenceMaker {
             return event == .completed ? oneEnded() : sink.on(event)
           }
           if sink.isOver || isExclusive && running > 1 { return }
-          guard let stream = self.inner(element, second) else { return sink.on(.error) }
+          guard let later = self.inner(element, second) else { return sink.on(.error) }
           running += 1
-          self.turns.join {
-            sink.add(stream, endingBefore: [.completed]) { $0 == .completed ? oneEnded() : sink.on($0) }
+          self.turns.join(for: later) {
+            sink.add(later.stream, endingBefore: [.completed]) { $0 == .completed ? oneEnded() : sink.on($0) }
           }
         })
     }
@@ -238,7 +239,7 @@ extension ReferenceMaker {
 
   /// The newest of the streams that the elements become. `inner` returns nil if it throws.
   private func switchLatest(
-    _ source: @escaping ReferenceStream, _ inner: @escaping (Int) -> ReferenceStream?
+    _ source: @escaping ReferenceStream, _ inner: @escaping (Int) -> LaterStream?
   ) -> ReferenceStream {
     joined { sink in
       var current = 0
@@ -253,7 +254,7 @@ extension ReferenceMaker {
             return event == .error || !isRunning ? sink.on(event) : ()
           }
           if sink.isOver { return }
-          guard let stream = inner(element) else { return sink.on(.error) }
+          guard let later = inner(element) else { return sink.on(.error) }
           current += 1
           let mine = current
           isRunning = true
@@ -266,8 +267,8 @@ extension ReferenceMaker {
             if hasCompleted { sink.on(.completed) }
           }
           end = { newest.dispose() }
-          self.turns.join {
-            newest.add(stream, endingBefore: [.error, .completed]) { newest.on($0) }
+          self.turns.join(for: later) {
+            newest.add(later.stream, endingBefore: [.error, .completed]) { newest.on($0) }
             if sink.isOver { newest.dispose() }
           }
         })

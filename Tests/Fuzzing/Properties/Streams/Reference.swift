@@ -21,6 +21,10 @@ extension ReferenceEvent: CustomStringConvertible {
 /// Subscribes, and returns a closure that ends the subscription.
 typealias ReferenceStream = (@escaping (ReferenceEvent) -> Void) -> () -> Void
 
+/// A stream that an operator subscribes to later than its own subscription. It begins inside of `ReferenceTurns.join`, so that what
+/// takes turns begins once it can be ended; a subject replays at once.
+typealias LaterStream = (stream: ReferenceStream, isSubject: Bool)
+
 /// One subscription. After a stop event or the disposal it sends nothing, and ends the subscriptions that it depends
 /// on.
 final class ReferenceSink {
@@ -153,6 +157,9 @@ final class ReferenceTurns {
     while !waiting.isEmpty { waiting.removeFirst()() }
     isOpen = false
   }
+
+  /// Calls `body`, which begins a stream later than its operator.
+  func join(for later: LaterStream, _ body: () -> Void) { later.isSubject ? body() : join(body) }
 
   /// Calls `body` behind the turns that wait.
   func later(_ body: @escaping () -> Void) { join { self.waiting.append(body) } }
