@@ -28,10 +28,11 @@ struct rr_signals {
  * afterwards, by a system call. */
 static _Atomic pid_t catcher;
 
-/* Runs in a thread that does not block the signal, and forwards it to the catcher. */
+/* Runs in a thread that does not block the signal, and forwards it to the catcher. A catcher that
+ * is gone has restored the handlers: then the signal has the effect that it had before. */
 static void pass_on(int number) {
   const int error = errno;
-  syscall(SYS_tgkill, getpid(), rr_load_relaxed(&catcher), number);
+  if (syscall(SYS_tgkill, getpid(), rr_load_relaxed(&catcher), number) != 0) kill(getpid(), number);
   errno = error;
 }
 

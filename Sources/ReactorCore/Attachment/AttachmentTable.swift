@@ -140,6 +140,12 @@ public final class AttachmentTable: Sendable {
     if entry?.isDead == true { sweep(shard) }
   }
 
+  /// The value of the object that has or had this identity, if that object is dead and its value was not released yet. Any thread.
+  public func valueIfDead(_ object: ObjectIdentifier) -> (any AnyObject & Sendable)? {
+    let entry = shard(of: object).withLock { $0.entry(of: object) }
+    return entry?.isDead == true ? entry?.value : nil
+  }
+
   /// Releases the values of all objects that are dead.
   func sweep() { for shard in shards { sweep(shard) } }
 

@@ -150,7 +150,7 @@ extension KeyedReactors {
   // MARK: The end of one reactor
 
   /// Ends a reactor whose key is in transition. On ``Placement/caller``, an idle one has ended when this returns, unless the
-  /// stack of the thread is low.
+  /// stack of the thread is low, or replies of its last turn have to leave first.
   @inlinable
   func end(_ reactor: R, of key: Key, by closing: Closing) {
     ending.wrappingAdd(1, ordering: .relaxed)
@@ -221,7 +221,9 @@ extension KeyedReactors: Closeable {
   /// the reactors, of `make` or of `onPassivate` it does not wait.
   public func finishClosing(before deadline: ContinuousClock.Instant) -> [Unfinished] {
     let name = String(reflecting: Self.self)
-    if isInsideOfTransition || inTransition.contains(where: { $0.runtime.isRunHere }) {
+    if isInsideOfTransition
+      || inTransition.contains(where: { $0.runtime.isRunHere || $0.runtime.isEndingHere })
+    {
       return [Unfinished(name: name, loop: nil, occupation: .closesItself)]
     }
     let isOver = HostThread.wait(

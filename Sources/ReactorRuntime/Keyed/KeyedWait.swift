@@ -15,6 +15,11 @@ final class KeyedWait<R: Reactor>: Sendable {
 
   @usableFromInline init() {}
 
+  /// The result, if there is one already: then no timer is needed. Any thread.
+  @usableFromInline var result: Outcome? {
+    phase.withLock { if case .over(let outcome) = $0 { outcome } else { nil } }
+  }
+
   /// Suspends the task until there is a result. The task, once.
   @usableFromInline
   nonisolated(nonsending) func outcome() async -> Outcome {
@@ -60,6 +65,7 @@ extension KeyedReactors {
   {
     let wait = KeyedWait<R>()
     if let result = useOrKeep(.use(wait), key) { return try result.get() }
+    if let result = wait.result { return try result.get() }
     return try await outcome(of: wait, for: key, before: deadline).get()
   }
 

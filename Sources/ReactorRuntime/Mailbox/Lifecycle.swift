@@ -12,7 +12,8 @@ import Synchronization
 /// - **sealed**: every segment is closed. Nothing is accepted any more, so a mailbox that the owner now finds empty
 ///   stays empty. Closing needs no memory of the core, so it cannot fail.
 /// - **ended**: everything that was accepted has been processed, or taken out in order to be reported. The thread that
-///   ended the reactor disposes of the streams and resumes the threads and tasks that wait for the end.
+///   ended the reactor disposes of the streams. It resumes the threads and tasks that wait for the end, or leaves that to the
+///   thread that lets the last replies leave.
 ///
 /// Three marks are stored beside the phase. The first two do not change after the end:
 ///
@@ -21,7 +22,7 @@ import Synchronization
 /// - **isClosedByLoopOnly**: only the loop was shut down, and nobody has closed the reactor itself. Other threads are
 ///   refused; turns and jobs of the loop may still send while it winds down. Such a reactor does not end until it is
 ///   closed itself. The mark comes with the first transition only, and the first close of the reactor clears it.
-/// - **isOver**: the streams are disposed of, so threads and tasks that wait for the end may return.
+/// - **isOver**: the streams are disposed of, and the last replies have left or wait for a journal, so threads and tasks that wait for the end may return.
 ///
 /// The phase only goes forward. So ``isClosed`` and ``discards`` stay true once they are true, and ``mayEnd`` stays
 /// true until the end.
@@ -150,8 +151,8 @@ struct Lifecycle: ~Copyable, Sendable {
     } != nil
   }
 
-  /// Everything that belongs to the end is done. The thread for which ``sealedToEnded()`` returned true, before it looks for
-  /// threads and tasks that wait.
+  /// Everything that belongs to the end is done. Once, after ``sealedToEnded()`` returned true, and before the
+  /// search for threads and tasks that wait.
   func markOver() { _ = word.bitwiseOr(16, ordering: .sequentiallyConsistent) }
 
   /// Changes the word to what `transition` returns, unless that is nil; repeats while other threads change it. Returns

@@ -218,7 +218,8 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   /// Wakes senders that wait, if there is enough room. The owner, whenever it has made room: the last time, that empties
   /// the ring, so no sender waits for ever.
   ///
-  /// If nobody waits, this is a load of a line that nobody writes; two if the mailbox was full before.
+  /// If nobody waits, this is a fence, which costs a load where there are asymmetric ones, and a load of a line that nobody writes;
+  /// two if the mailbox was full before.
   ///
   /// The fence: a thread that is the first to wait sets `overflow`, and then looks for room. The owner has made room, and looks
   /// for `overflow`. One of them must find what the other one did; the fence in `mayWait` comes too late for that.

@@ -16,8 +16,9 @@ import ReactorCore
 /// each retain and release of it is slower.
 public protocol EndObserving: Reactor {
   /// Called once, at the end of a reactor that was closed: when everything that it had accepted was processed, or reported with
-  /// ``Closing/discard``, and before its streams are disposed of. Not if the reactor was never used, or goes away without
-  /// ``Reactor/close(_:)``.
+  /// ``Closing/discard``, and before its streams are disposed of, unless a transform has ended. Also if it was never used: then
+  /// with its first state. Not if it goes away without ``Reactor/close(_:)``, or while its loop, which was closed before, has not
+  /// ended.
   ///
   /// The owner calls it. Replies that are used here leave before the reactor has ended for those that wait for that. What is sent
   /// to this reactor here is refused. It should not block.

@@ -140,17 +140,30 @@ extension Runtime {
     pipelineReference.use { $0.states.completeIfNeeded() }
     // The replies of this turn leave first: a thread that waits for the end may be the one that then ends the process.
     if mailbox.turnEnds.isRequested {
+      let extras = ensureExtras()
+      // Those of a journal leave on other threads.
+      if extras.journal == nil { extras.endingThread.store(CurrentCore.threadToken, ordering: .relaxed) }
       TurnEndAction { [self] in markOver() }.runAfterTurn()
     } else {
       markOver()
     }
   }
 
-  /// Resumes what waits for the end. The thread that has ended the reactor.
+  /// Resumes what waits for the end. The thread that has ended the reactor; or, if replies had to leave first, the one that has
+  /// let the last of them leave.
   private func markOver() {
     // In this order: see ``Lifecycle``.
     mailbox.ring.lifecycle.markOver()
-    extrasReference.use { extras in extras.termination.use { $0.finish() } }
+    extrasReference.use { extras in
+      // Relaxed: only the thread that has stored its token compares it.
+      extras.endingThread.store(0, ordering: .relaxed)
+      extras.termination.use { $0.finish() }
+    }
+  }
+
+  /// Whether the calling thread has ended the reactor, and is about to let its last replies leave: it would wait for itself.
+  var isEndingHere: Bool {
+    extrasReference.use { $0.endingThread.load(ordering: .relaxed) == CurrentCore.threadToken } ?? false
   }
 }
 
@@ -166,7 +179,8 @@ extension Reactor {
   @inlinable
   public func close(_ closing: Closing = .drain) { runtime.close(closing, of: self) }
 
-  /// Returns when a reactor for which ``close(_:)`` was called has ended, and the replies of its last turn have left. Any task.
+  /// Returns when a reactor for which ``close(_:)`` was called has ended, and the replies of its last turn have left; those
+  /// of a durable reactor may still wait for the disk. Any task.
   public func waitUntilEnded() async {
     await withCheckedContinuation { continuation in runtime.whenEnded { continuation.resume() } }
   }
@@ -182,7 +196,7 @@ extension Reactor {
       Likely cause: waitUntilEnded(before:) was called by mutate, reduce or an observer.
       Remedy: call it elsewhere; close() itself does not wait.
       """)
-    if runtime.mailbox.ring.lifecycle.isOver { return true }
+    if runtime.mailbox.ring.lifecycle.isOver || runtime.isEndingHere { return true }
     let termination = runtime.ensureTermination()
     return HostThread.wait(until: deadline, for: { runtime.loop }, { termination.wait(until: $0) })
   }
@@ -207,12 +221,12 @@ extension Runtime {
       TurnMark.whileDiscarding {
         for work in hasAll ? mailbox.removeAll() : mailbox.removeFromRing() { discard(work, .closed) }
       }
-      let outer = TurnMark.enter()
+      let outer = TurnMark.enter(mailbox.turnEnds)
       sweepObservers()
-      TurnMark.leave(outer)
       // If there is a claim that is not published yet, its sender runs this itself.
       if hasAll, mailbox.isInboundEmpty { end() }
-      state.release()
+      TurnMark.leave(outer)
+      releaseAndRunTurnEnds()
     } while hasAll ? tryReacquire() : !mailbox.ring.isEmpty && tryReacquire()
     if !hasAll {
       loop?.whenEnded { [self] in

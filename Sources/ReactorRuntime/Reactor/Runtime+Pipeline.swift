@@ -19,23 +19,23 @@ extension Runtime {
       runStep: { step, waits in weakly.use { $0.runOrEnqueue(step, of: $1, waits: waits) } },
       requestSweep: { weakly.use { $0.requestSweep(of: $1) } },
       send: { action in weakly.send(action) },
-      // Streams that run although the reactor is gone end now: without a stored runtime, up to a second before it goes away.
+      // Streams that run although the reactor is gone end now: without a stored runtime, that goes away up to a second later.
       mutation: { event, stream in
-        if !weakly.use({ $0.receive(event, from: stream, of: $1) }) { removeAttachedRuntime(of: identity) }
+        if !weakly.use({ $0.receive(event, from: stream, of: $1) }) { Self.endStreams(ofAttached: identity) }
       },
       transformedAction: { event in
         if !weakly.use({ $0.receive(transformedAction: event, of: $1) }) {
-          removeAttachedRuntime(of: identity)
+          Self.endStreams(ofAttached: identity)
         }
       },
       transformedMutation: { event in
         if !weakly.use({ $0.receive(transformedMutation: event, of: $1) }) {
-          removeAttachedRuntime(of: identity)
+          Self.endStreams(ofAttached: identity)
         }
       },
       transformedState: { event in
         if !weakly.use({ $0.receive(transformedState: event, of: $1) }) {
-          removeAttachedRuntime(of: identity)
+          Self.endStreams(ofAttached: identity)
         }
       })
     return Pipeline(

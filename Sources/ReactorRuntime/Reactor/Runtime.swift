@@ -217,6 +217,8 @@ final class RuntimeExtras: @unchecked Sendable {
   var endHook: (@Sendable () -> Void)?
   /// What waits for the end of a closed reactor; made by the first thread that waits.
   let termination = AtomicReference<Termination>()
+  /// The thread that has ended the reactor and has not let its last replies leave yet; 0 if there is none.
+  let endingThread = Atomic<UInt64>(0)
 
   @usableFromInline init() {}
 

@@ -1,6 +1,7 @@
 import Glibc
 import ReactorCore
 import ReactorRuntime
+import Synchronization
 import TestSupport
 
 /// What holds for `MainLoop.run()`. Runs on the main thread.
@@ -19,6 +20,8 @@ public struct RunChecks {
     signalsAreAsBefore()
     whatTurnsStartInheritsNoMask()
     refusedBesideATask()
+    signalsAreAsBefore()
+    signalAfterStop()
     signalsAreAsBefore()
   }
 
@@ -164,6 +167,31 @@ public struct RunChecks {
     }
     findings.expect(isOver, "the run of the task ends")
   }
+
+  /// A signal that comes when the run is being stopped ends nothing, so it must have its usual effect afterwards.
+  private func signalAfterStop() {
+    Self.received.store(0, ordering: .relaxed)
+    signal(SIGTERM) { _ in RunChecks.received.add(1, ordering: .relaxed) }
+    MainLoop.stop()
+    // Of so many rounds the last ones come after the run has found that it is stopped.
+    Self.raise(afterRounds: 100)
+    expectEnding(.stopped)
+    findings.expect(
+      Threads.yield { Self.received.load(ordering: .relaxed) == 1 },
+      "a signal that comes during the end of a run has its usual effect")
+    signal(SIGTERM, SIG_DFL)
+  }
+
+  private static func raise(afterRounds count: Int) {
+    try? MainLoop.execute {
+      if count > 0 { return raise(afterRounds: count - 1) }
+      kill(getpid(), SIGTERM)
+      // Until the thread that catches signals has it.
+      usleep(20_000)
+    }
+  }
+
+  private static let received = Atomic(0)
 
   private static var isAnyBlocked: Bool {
     var mask = sigset_t()

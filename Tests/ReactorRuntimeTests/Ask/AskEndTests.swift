@@ -94,6 +94,43 @@ import Testing
     #expect(gone == nil)
   }
 
+  @Test func `a completion that closes another reactor and waits for its end does not wait for itself`() {
+    let (account, desk, log) = (BankAccount(), Desk(), Record<String>())
+    desk.ask {
+      $0
+    } completion: { result in
+      log.append(Self.name(of: result))
+    }
+    account.ask {
+      .balance($0)
+    } completion: { _ in
+      desk.close()
+      // The reply of the desk leaves behind this completion.
+      log.append(desk.waitUntilEnded(before: .now + Self.soon) ? "ended" : "gave up")
+    }
+    #expect(log.elements == ["ended", "left"])
+    #expect(desk.waitUntilEnded(before: .now + Self.soon))
+  }
+
+  @Test func `a loop's end inside of another reactor's turn lets kept replies leave behind that`() throws {
+    let (loop, account, log) = (try SteppedLoop(), BankAccount(), Record<String>())
+    let desk = Desk(on: loop.placement)
+    desk.ask {
+      $0
+    } completion: { result in
+      log.append(Self.name(of: result))
+    }
+    #expect(loop.run())
+    loop.shutdown()
+    account.ask {
+      .balance($0)
+    } completion: { _ in
+      desk.close()
+      log.append("closed")
+    }
+    #expect(log.elements == ["closed", "left"])
+  }
+
   /// Yields until `condition` holds. Does not block the thread, which the asking task may need.
   private func yield(until condition: () -> Bool) async -> Bool {
     let deadline = ContinuousClock.now + Self.soon

@@ -51,4 +51,33 @@ import Testing
     #expect(heard.elements.count <= 2)
     #expect(!subject.hasObservers)
   }
+
+  /// Emits into its own stream when it goes away, and then reads its state.
+  final class Saving: ReactorKitReactor {
+    typealias Action = Int
+    let initialState = 0
+    let (source, saved): (PublishSubject<Int>, Record<Int>)
+
+    init(_ source: PublishSubject<Int>, _ saved: Record<Int>) { (self.source, self.saved) = (source, saved) }
+    deinit {
+      source.onNext(5)
+      saved.append(currentState)
+    }
+
+    func mutate(action: Int) -> Observable<Int> { .concat(.just(action), source.asObservable()) }
+    func reduce(state: Int, mutation: Int) -> Int { state + mutation }
+  }
+
+  @Test
+  func `18. A reactor without a stored runtime reads its state in its deinit, whatever its streams emit`() {
+    let (source, saved) = (PublishSubject<Int>(), Record<Int>())
+    do {
+      let reactor = Saving(source, saved)
+      reactor.action.onNext(1)
+      source.onNext(2)
+    }
+    #expect(Threads.yield { !saved.elements.isEmpty })
+    #expect(saved.elements == [3])
+    #expect(!source.hasObservers)
+  }
 }

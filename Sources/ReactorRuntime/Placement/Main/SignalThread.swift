@@ -35,16 +35,17 @@ final class SignalThread: Sendable {
   /// Readable once a signal has come.
   var descriptor: Int32 { event.descriptor }
 
-  /// The first signal that came; nil if none has. Any thread.
+  /// The first signal that came; nil if none has, or if it was taken before. Any thread.
   func take() -> Int32? {
-    let signal = taken.load(ordering: .acquiring)
+    let signal = taken.exchange(0, ordering: .acquiring)
     return signal == 0 ? nil : Int32(signal)
   }
 
-  /// Ends the thread, and returns once the signals have their usual effect again; also those that came after the first one.
+  /// Ends the thread, and returns once the signals have their usual effect again; also those that came and were not taken.
   func restore() {
     ending.signal()
     hasEnded.wait()
+    if let signal = take() { kill(getpid(), signal) }
   }
 
   private func run(_ numbers: [Int32]) {
