@@ -126,9 +126,13 @@ import Testing
       .balance($0)
     } completion: { _ in
       desk.close()
-      log.append("closed")
+      // For other threads it has not ended before that reply has left.
+      _ = Threads.run(1) { _ in
+        log.append(desk.waitUntilEnded(before: .now + .milliseconds(10)) ? "too early" : "not yet")
+      }
     }
-    #expect(log.elements == ["closed", "left"])
+    #expect(log.elements == ["not yet", "left"])
+    #expect(desk.waitUntilEnded(before: .now + Self.soon))
   }
 
   /// Yields until `condition` holds. Does not block the thread, which the asking task may need.
