@@ -1,6 +1,7 @@
 import ReactorCore
 import ReactorRuntime
 import TestSupport
+import Testing
 
 /// A reactor whose methods, including the transforms, are closures, with ReactorKit's form of reduce. By default its
 /// state is the list of its mutations.
@@ -49,6 +50,23 @@ final class Play: ReactorKitReactor {
 }
 
 extension Play {
+  /// Enables the stub, and disables it inside of the turn that takes "stubbed", where an observer of `state` subscribes; then sends
+  /// "a". Returns what that observer gets.
+  func observeInTheTurnThatDisablesTheStub(on stage: Stage) -> [[String]] {
+    let seen = Record<[String]>()
+    isStubEnabled = true
+    // The stub's observers are called inside the turn.
+    stub.action.subscribe(onNext: { [unowned self] _ in
+      isStubEnabled = false
+      state.subscribe(onNext: { seen.append($0) })
+    })
+    send("stubbed")
+    #expect(Threads.yield { !seen.elements.isEmpty })
+    send(["a"])
+    #expect(stage.finish())
+    return seen.elements
+  }
+
   /// Sends each action through the subject.
   func send(_ actions: [String]) { for action in actions { self.action.onNext(action) } }
 

@@ -113,19 +113,8 @@ import Testing
     _ placement: PlacementUnderTest
   ) throws {
     let stage = try Stage(placement)
-    let (log, seen) = (Record<String>(), Record<[String]>())
-    let play = logged(log, on: stage.placement)
-    play.isStubEnabled = true
-    // The stub's observers are called inside the turn.
-    play.stub.action.subscribe(onNext: { [unowned play] _ in
-      play.isStubEnabled = false
-      play.state.subscribe(onNext: { seen.append($0) })
-    })
-    play.send("stubbed")
-    #expect(Threads.yield { !seen.elements.isEmpty })
-    play.send(["a"])
-    #expect(stage.finish())
-    #expect(seen.elements == [["initial"], ["initial", "a"]])
+    let play = logged(Record<String>(), on: stage.placement)
+    #expect(play.observeInTheTurnThatDisablesTheStub(on: stage) == [["initial"], ["initial", "a"]])
   }
 
   @Test(arguments: PlacementUnderTest.allCases)

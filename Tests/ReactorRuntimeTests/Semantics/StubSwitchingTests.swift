@@ -115,19 +115,7 @@ import Testing
     on placement: PlacementUnderTest, _ change: (inout Play.Parts) -> Void
   ) throws -> [[String]] {
     let stage = try Stage(placement)
-    let seen = Record<[String]>()
-    let play = Play(on: stage.placement, change)
-    play.isStubEnabled = true
-    // The stub's observers are called inside the turn.
-    play.stub.action.subscribe(onNext: { [unowned play] _ in
-      play.isStubEnabled = false
-      play.state.subscribe(onNext: { seen.append($0) })
-    })
-    play.send("stubbed")
-    #expect(Threads.yield { !seen.elements.isEmpty })
-    play.send(["a"])
-    #expect(stage.finish())
-    return seen.elements
+    return Play(on: stage.placement, change).observeInTheTurnThatDisablesTheStub(on: stage)
   }
 
   @Test(arguments: PlacementUnderTest.allCases)
