@@ -81,6 +81,8 @@ void rr_descriptor_acknowledge(int descriptor) {
   }
 }
 
+void rr_descriptor_close(int descriptor) { rr_platform_in_use->close(descriptor); }
+
 /* MARK: Dispatch */
 
 extern int _dispatch_get_main_queue_handle_4CF(void) __attribute__((weak));

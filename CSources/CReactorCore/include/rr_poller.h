@@ -46,6 +46,8 @@ void rr_event_signal(int event);
 
 /* Makes a timer or an event unreadable again. */
 void rr_descriptor_acknowledge(int descriptor);
+/* Closes a descriptor that one of these functions made. */
+void rr_descriptor_close(int descriptor);
 
 /* Runs the main queue of Dispatch on the first thread, as Foundation's run loop does. Dispatch
  * exports two functions for that run loop. They are linked weakly, so a process without Dispatch,

@@ -42,7 +42,7 @@ public final class Poller: Sendable {
     let (poller, timer) = (rr_poller_create(), rr_timer_create())
     guard poller >= 0, timer >= 0, rr_poller_add(poller, timer, Interest.readable.rawValue, Self.timerTag)
     else {
-      for descriptor in [poller, timer] where descriptor >= 0 { close(descriptor) }
+      for descriptor in [poller, timer] where descriptor >= 0 { rr_descriptor_close(descriptor) }
       throw .noDescriptor
     }
     descriptor = poller
@@ -50,8 +50,8 @@ public final class Poller: Sendable {
   }
 
   deinit {
-    close(timer)
-    close(descriptor)
+    rr_descriptor_close(timer)
+    rr_descriptor_close(descriptor)
   }
 
   /// Watches a descriptor, which must stay open until it is removed. Any thread.
@@ -105,7 +105,7 @@ public final class EventDescriptor: Sendable {
     if descriptor < 0 { throw .noDescriptor }
   }
 
-  deinit { close(descriptor) }
+  deinit { rr_descriptor_close(descriptor) }
 
   /// Makes the descriptor readable. Any thread.
   public func signal() { rr_event_signal(descriptor) }

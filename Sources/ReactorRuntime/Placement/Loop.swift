@@ -74,8 +74,8 @@ extension Loop {
   /// not wait: the loop ends afterwards. Nor does it wait for a loop without a thread, such as that of a
   /// ``HostedLoop``.
   ///
-  /// An action can be accepted and refused afterwards, if its reactor was not yet handed to the loop when this was
-  /// called. Such actions are reported to the failure handler of the ``Runtime`` as ``SendError/closed``.
+  /// A reactor that waits for its turn accepts actions until that begins, and the loop runs them. An action can be accepted and
+  /// refused afterwards, if its reactor was not yet handed to the loop when this was called. Such actions are reported to the failure handler of the ``Runtime`` as ``SendError/closed``.
   public func shutdown() {
     state.close()
     if !state.runsTurnsHere { join() }

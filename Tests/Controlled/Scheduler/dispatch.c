@@ -1,6 +1,7 @@
 /* The part of Dispatch that the library uses on its own: jobs of the concurrent global queues, at
- * once or later, timers on them, and semaphores. Each job and each timer becomes a controlled
- * thread. */
+ * once or later, timers on them, jobs of the main queue, and semaphores. Each job and each timer of
+ * a global queue becomes a controlled thread. A burst of the main queue's jobs has one together, as
+ * it has after dispatchMain(), where any thread of Dispatch's may run it. */
 #define _GNU_SOURCE
 
 #include <dlfcn.h>
@@ -20,7 +21,10 @@ struct block {
 };
 extern void *_Block_copy(const void *block);
 extern void _Block_release(const void *block);
+extern char _dispatch_main_q[];
 void *dispatch_get_global_queue(intptr_t priority, uintptr_t flags);
+void *dispatch_get_specific(const void *key);
+void *dispatch_queue_get_specific(void *queue, const void *key);
 void dispatch_async(void *queue, struct block *block);
 void dispatch_after(dispatch_time_t when, void *queue, struct block *block);
 typedef const struct dispatch_source_type *source_type;
@@ -72,12 +76,76 @@ static void check_queue(const void *queue) {
   for (size_t i = 0; i < sizeof priorities / sizeof *priorities; i++) {
     if (queue == dispatch_get_global_queue(priorities[i], 0)) return;
   }
-  ctl_fail("a body uses a queue of Dispatch that is not one of the global ones");
+  ctl_fail("a body uses a queue of Dispatch that is neither global nor the main one");
 }
+
+/* MARK: the main queue */
+
+typedef struct main_job {
+  struct main_job *next;
+  struct block *block;
+} main_job;
+
+static main_job *first_main_job, **last_main_job = &first_main_job;
+/* Whether a thread runs them, and whether this one does. */
+static bool runs_main_queue;
+static _Thread_local bool is_main_queue;
+
+__attribute__((constructor)) static void reset_at_begin(void);
+
+/* The threads of an execution that failed have kept what they ran. */
+static void reset_main_queue(void) {
+  first_main_job = NULL;
+  last_main_job = &first_main_job;
+  runs_main_queue = false;
+}
+
+static void reset_at_begin(void) { ctl_at_begin(reset_main_queue); }
+
+static void *run_main_queue(void *unused) {
+  (void)unused;
+  prctl(PR_SET_NAME, "main-queue", 0, 0, 0);
+  is_main_queue = true;
+  while (first_main_job != NULL) {
+    main_job *const job = first_main_job;
+    first_main_job = job->next;
+    if (first_main_job == NULL) last_main_job = &first_main_job;
+    ctl_point("runs a job of the main queue", NULL, CTL_NOWHERE);
+    job->block->invoke(job->block);
+    _Block_release(job->block);
+    free(job);
+  }
+  runs_main_queue = false;
+  return NULL;
+}
+
+static void add_main_job(struct block *block) {
+  main_job *const added = malloc(sizeof *added);
+  *added = (main_job){.block = _Block_copy(block)};
+  *last_main_job = added;
+  last_main_job = &added->next;
+  if (runs_main_queue) {
+    ctl_point("adds a job to the main queue", NULL, CTL_NOWHERE);
+    return;
+  }
+  runs_main_queue = true;
+  pthread_detach(ctl_start_thread(run_main_queue, NULL)->handle);
+}
+
+void *dispatch_get_specific(const void *key) {
+  if (is_main_queue) return dispatch_queue_get_specific(_dispatch_main_q, key);
+  return REAL(dispatch_get_specific)(key);
+}
+
+/* MARK: jobs of any queue */
 
 void dispatch_async(void *queue, struct block *block) {
   if (!ctl_is_controlled()) {
     REAL(dispatch_async)(queue, block);
+    return;
+  }
+  if (queue == _dispatch_main_q) {
+    add_main_job(block);
     return;
   }
   check_queue(queue);

@@ -81,6 +81,13 @@ int sched_yield(void) {
   return 0;
 }
 
+int usleep(useconds_t microseconds) {
+  if (ctl_self == NULL || !is_ours(CALLER)) return REAL(usleep)(microseconds);
+  const int64_t end = ctl_clock_ns() + (int64_t)microseconds * 1000;
+  while (ctl_clock_ns() < end) ctl_block("sleeps", &end, end, CTL_NOWHERE);
+  return 0;
+}
+
 /* MARK: mutexes */
 
 static void note_locked(thread *me, const pthread_mutex_t *mutex) {
@@ -112,7 +119,7 @@ int pthread_mutex_lock(pthread_mutex_t *mutex) {
   if (is_ours(CALLER)) ctl_point("locks", mutex, CTL_NOWHERE);
   ctl_drain(me);
   int failure;
-  while ((failure = pthread_mutex_trylock(mutex)) == EBUSY) {
+  while ((failure = REAL(pthread_mutex_trylock)(mutex)) == EBUSY) {
     if (is_held(mutex)) {
       ctl_block("waits for a mutex", mutex, INT64_MAX, CTL_NOWHERE);
     } else {
@@ -122,6 +129,16 @@ int pthread_mutex_lock(pthread_mutex_t *mutex) {
       break;
     }
   }
+  if (failure == 0) note_locked(me, mutex);
+  return failure;
+}
+
+int pthread_mutex_trylock(pthread_mutex_t *mutex) {
+  thread *const me = ctl_self;
+  if (me == NULL) return REAL(pthread_mutex_trylock)(mutex);
+  if (is_ours(CALLER)) ctl_point("tries to lock", mutex, CTL_NOWHERE);
+  ctl_drain(me);
+  const int failure = REAL(pthread_mutex_trylock)(mutex);
   if (failure == 0) note_locked(me, mutex);
   return failure;
 }
@@ -207,18 +224,33 @@ void *swift_weakLoadStrong(void *reference) {
   return object;
 }
 
+/* How many weak references there are, and one. */
+size_t swift_weakRetainCount(void *object);
+
+/* Another thread may make a strong reference of a weak one just before. (An object without weak
+ * references is no place for that; unoptimized code has many that live for a moment.) */
+static void come_to_point(const char *what, const void *object) {
+  void *const counted = (void *)(uintptr_t)object;
+  if (ctl_self == NULL || object == NULL || swift_weakRetainCount(counted) <= 1) return;
+  ctl_point(what, object, CTL_NOWHERE);
+}
+
 /* A thread that finds that no other thread has a reference any more sees what those threads wrote
  * while they had one. So late stores end here. (Not at every release, where a processor's buffer
  * may or may not be emptied: unoptimized code releases something after nearly every access.) */
 void swift_release(void *object);
 size_t swift_retainCount(void *object);
 void swift_release(void *object) {
-  if (ctl_self != NULL && object != NULL && swift_retainCount(object) == 1) ctl_drain_all();
+  if (ctl_self != NULL && object != NULL && swift_retainCount(object) == 1) {
+    come_to_point("releases the last reference", object);
+    ctl_drain_all();
+  }
   REAL(swift_release)(object);
 }
 
 bool swift_isUniquelyReferenced_native(const void *object);
 bool swift_isUniquelyReferenced_native(const void *object) {
+  come_to_point("checks whether a reference is the only one", object);
   const bool is_unique = REAL(swift_isUniquelyReferenced_native)(object);
   if (is_unique) ctl_drain_all();
   return is_unique;
@@ -226,6 +258,7 @@ bool swift_isUniquelyReferenced_native(const void *object) {
 
 bool swift_isUniquelyReferenced_nonNull_native(const void *object);
 bool swift_isUniquelyReferenced_nonNull_native(const void *object) {
+  come_to_point("checks whether a reference is the only one", object);
   const bool is_unique = REAL(swift_isUniquelyReferenced_nonNull_native)(object);
   if (is_unique) ctl_drain_all();
   return is_unique;

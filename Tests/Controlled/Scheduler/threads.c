@@ -128,6 +128,15 @@ static void await_end(execution *now) {
   }
 }
 
+#define MOST_RESETS 4
+static void (*resets[MOST_RESETS])(void);
+static uint32_t reset_count;
+
+void ctl_at_begin(void (*reset)(void)) {
+  if (reset_count == MOST_RESETS) abort();
+  resets[reset_count++] = reset;
+}
+
 void ctl_run(const ctl_options *options, void (*run)(void *), void *context, ctl_outcome *outcome) {
   execution *const now = calloc(1, sizeof *now);
   if (now == NULL) abort();
@@ -136,6 +145,7 @@ void ctl_run(const ctl_options *options, void (*run)(void *), void *context, ctl
   now->outcome = outcome;
   now->now = BEGINNING;
   ctl_current = now;
+  for (uint32_t i = 0; i < reset_count; i++) resets[i]();
   ctl_report_begin(now);
   ctl_strategy_begin(now);
   body of_execution = {run, context};

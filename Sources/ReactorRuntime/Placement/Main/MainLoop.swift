@@ -60,7 +60,7 @@ public enum MainLoop {
   public static func watch(
     _ descriptor: Int32, for readiness: Readiness, _ body: @escaping @Sendable () -> Void
   ) throws(MainLoopError) -> any Disposable {
-    try MainLoopRunner.shared.watches.add(descriptor, for: readiness, body)
+    try MainLoopRunner.shared.watch(descriptor, for: readiness, body)
   }
 
   /// What a watched descriptor is ready for. If its other side has hung up or failed, it is ready for both.

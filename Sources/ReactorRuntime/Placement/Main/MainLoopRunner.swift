@@ -32,18 +32,22 @@ final class MainLoopRunner: Sendable {
 
   var loop: Loop { stepper.loop }
 
-  private init() throws(CoreError) {
-    let signal = try MainQueueSignal()
+  /// There is one in a process. (Tests under the controlled scheduler make others, since each of their executions begins with
+  /// loops that nothing has used.)
+  init() throws(CoreError) {
+    let runner = WeakCell<MainLoopRunner>()
+    let signal = try MainQueueSignal(of: runner)
     let poller = try Poller()
     stopping = try EventDescriptor()
     let state = try LoopState(
       name: "main", waiting: .parking, turnLimit: 1024, jobCapacity: 1 << 20, signal: { signal.raise() },
-      runRoundHere: { MainLoopRunner.shared.tryRunRound() },
-      polling: .byHost { MainLoopRunner.shared.watchPoller(of: $0) })
+      runRoundHere: { runner.value?.tryRunRound() },
+      polling: .byHost { descriptor in runner.value?.watchPoller(of: descriptor) ?? false })
     stepper = LoopStepper(of: state)
     watches = WatchTable(poller)
     self.signal = signal
     self.poller = poller
+    runner.value = self
   }
 
   func stop() { stopping.signal() }
@@ -82,11 +86,16 @@ final class MainLoopRunner: Sendable {
 
 /// Puts a block into the main queue, once until it is lowered: see ``MainLoopRunner``.
 final class MainQueueSignal: Sendable {
+  /// Weak, because the runner has this. It is set before another thread has the loop.
+  private let runner: WeakCell<MainLoopRunner>
   private let signal = RoundsSignal()
   /// Only where the main queue itself has no descriptor to poll: readable when the signal is raised.
   let event: EventDescriptor?
 
-  init() throws(CoreError) { event = MainQueue.descriptor == nil ? try EventDescriptor() : nil }
+  init(of runner: WeakCell<MainLoopRunner>) throws(CoreError) {
+    self.runner = runner
+    event = MainQueue.descriptor == nil ? try EventDescriptor() : nil
+  }
 
   /// Enqueues a block, unless the signal is raised already. Any thread.
   func raise() { signal.raise { enqueueBlock() } }
@@ -95,7 +104,8 @@ final class MainQueueSignal: Sendable {
   func lower(after stepper: LoopStepper) -> (isIdle: Bool, deadline: Int64?) { signal.lower(after: stepper) }
 
   func enqueueBlock() {
-    DispatchQueue.main.async { MainLoopRunner.shared.runBlock() }
+    guard let runner = runner.value else { return }
+    DispatchQueue.main.async { runner.runBlock() }
     event?.signal()
   }
 }
@@ -103,11 +113,22 @@ final class MainQueueSignal: Sendable {
 // MARK: Timers and descriptors
 
 extension MainLoopRunner {
+  /// See ``MainLoop/watch(_:for:_:)``. Any thread.
+  func watch(
+    _ descriptor: Int32, for readiness: MainLoop.Readiness, _ body: @escaping @Sendable () -> Void
+  ) throws(MainLoopError) -> any Disposable {
+    let watch = try watches.add(descriptor, for: readiness, body)
+    watchPoller()
+    return watch
+  }
+
   /// Makes the main queue poll, unless ``run(handling:)-66hfa`` does.
   func watchPoller() {
     if isRunning.load(ordering: .relaxed) { return }
     source.withLock { source in
-      if source == nil { source = DispatchSourceBox(watching: poller.descriptor) { self.poll() } }
+      if source == nil {
+        source = DispatchSourceBox(watching: poller.descriptor) { [weak self] in self?.poll() }
+      }
     }
   }
 

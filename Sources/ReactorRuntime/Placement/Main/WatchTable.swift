@@ -66,7 +66,6 @@ final class WatchTable: Sendable {
       return nil
     }
     if let refusal { throw .descriptorRefused(refusal.code) }
-    MainLoopRunner.shared.watchPoller()
     return Disposables.create { [self] in remove(watch, of: descriptor) }
   }
 

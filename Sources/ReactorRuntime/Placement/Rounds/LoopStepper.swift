@@ -36,8 +36,7 @@ package final class LoopStepper: Sendable {
     var processed = 0
     // The turns must not count as a part of what the calling thread is in the middle of.
     ThreadScope.leaveAll { rounds.withLock { processed = runRound(&$0, besideHost) } }
-    // Also if another thread sealed it.
-    state.endIfSealed()
+    finishRound(processed)
     return processed
   }
 
@@ -45,8 +44,16 @@ package final class LoopStepper: Sendable {
   func stepIfIdle(besideHost: Bool = false) -> Int? {
     var processed: Int?
     ThreadScope.leaveAll { processed = rounds.withLockIfAvailable { runRound(&$0, besideHost) } }
-    if processed != nil { state.endIfSealed() }
+    if let processed { finishRound(processed) }
     return processed
+  }
+
+  private func finishRound(_ processed: Int) {
+    // Also if another thread sealed it.
+    state.endIfSealed()
+    // What is left of a loop that is closed may be a claim that another thread is about to publish. That thread may need this
+    // processor: the caller runs rounds until the loop has ended.
+    if processed == 0, state.isEnding { DedicatedThread.yield() }
   }
 
   /// Runs a round, and seals the loop if it is closed and nothing is left.
@@ -86,10 +93,7 @@ package final class LoopStepper: Sendable {
   package func shutdown() {
     precondition(!state.runsTurnsHere, "a loop was shut down from inside one of its own turns")
     state.close()
-    while !state.hasEnded {
-      // What is left may be a claim that another thread is about to publish.
-      if step() == 0 { DedicatedThread.yield() }
-    }
+    while !state.hasEnded { _ = step() }
     while !state.lifecycle.wait(until: .now + .seconds(3600)) {}
   }
 

@@ -27,7 +27,7 @@ extension Controlled {
           if keeper.object == nil {
             // The reactor has gone away inside of its own mutate, which then reduces nothing.
             ledger.forget(1)
-          } else if place == .caller {
+          } else {
             ledger.verifyAtRest()
           }
           ledger.willClose()

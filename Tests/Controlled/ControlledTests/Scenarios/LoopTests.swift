@@ -113,6 +113,62 @@ extension Controlled {
       }
     }
 
+    @Test(arguments: Place.loops) func `a loop that sleeps is woken for each send and each job`(
+      _ place: Place
+    ) {
+      explore("sends and jobs with pauses, \(place)") {
+        let (ledger, jobs) = (Ledger(), JobLedger())
+        place.use { placement in
+          guard case .loop(let loop) = placement else { return }
+          let subject = Subject(ledger, on: placement)
+          together(
+            {
+              ledger.send(0) { subject.send($0) }
+              sleep(.seconds(2))
+              ledger.send(1) { subject.send($0) }
+            },
+            {
+              jobs.execute(0, on: loop)
+              sleep(.seconds(2))
+              jobs.execute(1, on: loop)
+            })
+          // The loop is open: a wake-up that came too late is none.
+          ledger.verifyAtRest()
+          jobs.verifyAtRest()
+        }
+        ledger.verify()
+        jobs.verify()
+      }
+    }
+
+    @Test(arguments: Place.timed) func `a timer that is due runs, whatever is set or cancelled beside it`(
+      _ place: Place
+    ) {
+      explore("timers beside a disposal, \(place)") {
+        let jobs = JobLedger()
+        place.use { placement in
+          guard case .loop(let loop) = placement else { return }
+          let last = jobs.schedule(3, after: .seconds(3), on: loop)
+          let cancelled = jobs.schedule(1, after: .seconds(1), on: loop)
+          nonisolated(unsafe) var earlier: JobLedger.Timer?
+          together(
+            {
+              sleep(.seconds(1))
+              jobs.execute(0, on: loop) { cancelled.dispose(on: loop) }
+            },
+            {
+              // The loop sleeps until a later one is due.
+              sleep(.milliseconds(500))
+              earlier = jobs.schedule(2, after: .milliseconds(1500), on: loop)
+            })
+          jobs.verifyAtRest()
+          last.verifyRun()
+          earlier?.verifyRun()
+        }
+        jobs.verify()
+      }
+    }
+
     @Test func `a timer runs once, or was cancelled`() {
       explore("a timer, its disposal, and a closer") {
         let jobs = JobLedger()

@@ -30,7 +30,8 @@ extension Controlled {
           (0..<1 + random.below(3)).map { _ in Operation.allCases[random.below(Operation.allCases.count)] }
         }
         return Program(
-          threads: threads, place: Place.allCases[random.below(3)], policy: Self.policies[random.below(4)])
+          threads: threads, place: Place.allCases[random.below(Place.allCases.count)],
+          policy: Self.policies[random.below(4)])
       }
       explore(programs, named: "random programs", schedules: 40)
     }

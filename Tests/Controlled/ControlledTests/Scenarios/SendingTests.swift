@@ -15,7 +15,7 @@ extension Controlled {
             for number in 0..<2 { ledger.send(sender * 10 + number) { subject.send($0) } }
           }
           together({ send(0) }, { send(1) }, { send(2) })
-          if place == .caller { ledger.verifyAtRest() }
+          ledger.verifyAtRest()
         }
         ledger.verify()
       }
@@ -33,7 +33,7 @@ extension Controlled {
             }
           }
           together({ send(0) }, { send(1) }, { send(2) })
-          if place == .caller { ledger.verifyAtRest() }
+          ledger.verifyAtRest()
         }
         ledger.verify()
       }
@@ -52,6 +52,7 @@ extension Controlled {
             for number in 0..<2 { ledger.send(sender * 10 + number) { subject.send($0) } }
           }
           together({ send(0) }, { send(1) }, { send(2) })
+          ledger.verifyAtRest()
         }
         ledger.verify()
       }
@@ -67,12 +68,13 @@ extension Controlled {
             onMutate: { _, parcel in if parcel.id == 0 { sleep(.seconds(2)) } })
           let send = { @Sendable (sender: Int) in
             for number in 0..<2 {
-              ledger.send(sender * 10 + number) { parcel throws(SendError) in
-                try subject.send(parcel, before: .now + .seconds(1))
+              ledger.send(sender * 10 + number, within: .seconds(1)) { parcel, deadline throws(SendError) in
+                try subject.send(parcel, before: deadline)
               }
             }
           }
           together({ send(0) }, { send(1) }, { send(2) })
+          ledger.verifyAtRest()
         }
         ledger.verify()
       }
@@ -89,7 +91,7 @@ extension Controlled {
               if parcel.id < 100 { ledger.send(parcel.id + 100) { subject.send($0) } }
             })
           together({ ledger.send(1) { subject.send($0) } }, { ledger.send(2) { subject.send($0) } })
-          if place == .caller { ledger.verifyAtRest() }
+          ledger.verifyAtRest()
         }
         ledger.verify()
       }

@@ -42,7 +42,8 @@ extension Controlled {
           let senders = (0..<2).map { sender in
             tasks.start {
               for number in 0..<2 {
-                await ledger.send(sender * 10 + number) { parcel async throws(SendError) in
+                await ledger.send(sender * 10 + number, within: .seconds(1)) {
+                  parcel async throws(SendError) in
                   try await subject.sendSuspending(parcel, before: .now + .seconds(1))
                 }
               }

@@ -26,6 +26,7 @@ extension Controlled {
       Violation("reduced and reported", "reduced 1 times and reported 1 times") { ledger in
         ledger.send(1) { _ in }
         ledger.reduce(1)
+        ledger.note(.dropNewest)
         ledger.report(1, .dropped)
       },
       Violation("refused and reduced", "reduced or reported nonetheless") { ledger in
@@ -55,6 +56,46 @@ extension Controlled {
         ledger.send(2) { _ in }
         ledger.reduce(2)
         ledger.reduce(1)
+      },
+      Violation("waits at rest", "waits although nobody will run the reactor") { ledger in
+        ledger.send(1) { _ in }
+        ledger.verifyAtRest()
+      },
+      Violation("reported after the end", "accepted, and reported after the end") { ledger in
+        ledger.willClose()
+        ledger.send(1) { _ in }
+        ledger.hasEnded()
+        ledger.report(1, .closed)
+      },
+      Violation("reduced although closed before", "although the reactor had been closed before") { ledger in
+        ledger.willClose()
+        ledger.hasClosed()
+        ledger.send(1) { _ in }
+        ledger.reduce(1)
+      },
+      Violation("not reduced though from inside", "of the loop itself was not reduced") { ledger in
+        ledger.willClose()
+        ledger.send(1, isFromInside: true) { _ throws(SendError) in throw .closed }
+      },
+      Violation("not returned", "has not returned") { ledger in
+        ledger.send(1) { _ in ledger.verify() }
+      },
+      Violation("full, but it was told to wait", "which nothing explains") { ledger in
+        ledger.send(1, within: .seconds(1)) { _, _ throws(SendError) in throw .full }
+      },
+      Violation("timed out too early", "which nothing explains") { ledger in
+        ledger.send(1, within: .seconds(1)) { _, _ throws(SendError) in throw .timedOut }
+      },
+      Violation("cancelled without a task", "which nothing explains") { ledger in
+        ledger.send(1) { _ throws(SendError) in throw .cancelled }
+      },
+      Violation("dropped by a policy that waits", "which nothing explains") { ledger in
+        ledger.note(.block)
+        ledger.send(1) { _ in }
+        ledger.report(1, .dropped)
+      },
+      Violation("refused for a deadlock", "which nothing explains") { ledger in
+        ledger.send(1) { _ throws(SendError) in throw .deadlock }
       },
       Violation("leaked", "1 objects are alive") { $0.wasBorn() },
       Violation("more than there is room for", "3 actions wait, and at most 2 may") { ledger in

@@ -64,27 +64,35 @@ struct Exploration {
       }
       let share = max(1, schedules / 4)
       search(share, delays: delays, body)
-      sample(share, body) { _ in .random }
-      for depth in 2...3 { sample(share, body) { .priorities(depth: depth, decisions: $0) } }
+      let decisions = sample(share, body, .random)
+      if failed != nil { return }
+      for depth in 2...3 { sample(share, body, .priorities(depth: depth, decisions: decisions)) }
       if failed == nil { checkRepeats(body) }
     }
   }
 
+  @discardableResult
   private mutating func run(
     _ schedule: Schedule, traces: Bool = false, _ body: @escaping @Sendable () -> Void
-  ) {
+  ) -> Execution {
     let execution = schedule.run(named: name, traces: traces, body)
     count += 1
     mostPoints = max(mostPoints, execution.points)
     mostDecisions = max(mostDecisions, execution.decisions)
     mostThreads = max(mostThreads, execution.threads)
     if execution.failure != nil { failed = execution }
+    return execution
   }
 
-  /// All schedules without a delay, then all with one, and so on, as long as there are any left to run.
+  /// All schedules without a delay, then all with one, and so on, as long as there are any left to run. If there are too many
+  /// with one delay, the delays are spread over the execution instead: depth first, the search would only come to its end.
   private mutating func search(_ share: Int, delays: Int, _ body: @escaping @Sendable () -> Void) {
-    var left = share
-    for most in 0...delays {
+    let decisions = run(Schedule(.systematic(delays: 0, path: "")), body).decisions
+    if failed != nil { return }
+    complete.append(1)
+    if decisions >= share { return spread(share - 1, over: decisions, body) }
+    var left = share - 1
+    for most in 1...delays {
       ctl_search_begin()
       var searched = 0
       repeat {
@@ -97,13 +105,25 @@ struct Exploration {
     }
   }
 
+  /// One delay each, at decisions that are equally far from each other.
+  private mutating func spread(_ share: Int, over decisions: Int, _ body: @escaping @Sendable () -> Void) {
+    for index in 0..<share where failed == nil {
+      run(Schedule(.systematic(delays: 1, path: "(\(index * decisions / share))1")), body)
+    }
+  }
+
+  /// Returns how many decisions half of the executions had, or fewer. (Not the most: one in which a thread spins may have many
+  /// times as many.)
+  @discardableResult
   private mutating func sample(
-    _ share: Int, _ body: @escaping @Sendable () -> Void, _ strategy: (Int) -> Schedule.Strategy
-  ) {
+    _ share: Int, _ body: @escaping @Sendable () -> Void, _ strategy: Schedule.Strategy
+  ) -> Int {
+    var decisions: [Int] = []
     for index in 0..<share where failed == nil {
       let seed = Self.firstSeed &+ UInt64(index)
-      run(Schedule(strategy(mostDecisions), seed: seed, lateStores: index % 2 == 1), body)
+      decisions.append(run(Schedule(strategy, seed: seed, lateStores: index % 2 == 1), body).decisions)
     }
+    return decisions.isEmpty ? 0 : decisions.sorted()[decisions.count / 2]
   }
 
   /// The same schedule twice must be the same execution. Otherwise the body depends on something that the scheduler does
@@ -157,7 +177,7 @@ struct Exploration {
 ///   - name: Of the scenario; unique.
 ///   - schedules: About how many schedules are run in the short mode.
 func explore(
-  _ name: String, schedules: Int = 1000, delays: Int = 2, sourceLocation: SourceLocation = #_sourceLocation,
+  _ name: String, schedules: Int = 600, delays: Int = 2, sourceLocation: SourceLocation = #_sourceLocation,
   _ body: @escaping @Sendable () -> Void
 ) {
   if !Exploration.includes(name) { return }

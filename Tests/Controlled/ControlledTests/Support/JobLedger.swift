@@ -45,6 +45,66 @@ final class JobLedger: @unchecked Sendable {
     }
   }
 
+  // MARK: Timers
+
+  /// A timer of the loop. Once is as much as it may run.
+  final class Timer: @unchecked Sendable {
+    // Unchecked: one thread runs at a time, and no method has a point, but for those of the loop.
+    private let id: Int
+    private let due: ContinuousClock.Instant
+    private weak var capture: Capture?
+    private(set) var runs = 0
+    private var isDisposed = false
+    private var handle: (any Disposable)?
+
+    fileprivate init(
+      _ id: Int, after delay: Duration, on loop: Loop, in ledger: JobLedger,
+      _ body: @escaping @Sendable () -> Void
+    ) throws(LoopError) {
+      self.id = id
+      due = .now + delay
+      let capture = Capture(in: ledger)
+      self.capture = capture
+      handle = try loop.schedule(after: delay) { [unowned self] in
+        withExtendedLifetime(capture) {}
+        check(loop.isCurrent, "timer \(id) runs outside of the loop")
+        check(.now >= due, "timer \(id) runs too early")
+        check(!isDisposed, "timer \(id) runs although the loop itself had disposed of it")
+        runs += 1
+        check(runs == 1, "timer \(id) runs \(runs) times")
+        body()
+      }
+    }
+
+    /// Any thread.
+    func dispose(on loop: Loop) {
+      handle?.dispose()
+      guard loop.isCurrent, runs == 0 else { return }
+      isDisposed = true
+      check(capture == nil, "timer \(id) still has what it captured")
+    }
+
+    /// After nothing is left to do: it was due, and nobody disposed of it.
+    func verifyRun() { check(runs == 1, "timer \(id) was due, and ran \(runs) times") }
+  }
+
+  /// Sets timer `id`, on an open loop.
+  func schedule(
+    _ id: Int, after delay: Duration, on loop: Loop, _ body: @escaping @Sendable () -> Void = {}
+  ) -> Timer {
+    do { return try Timer(id, after: delay, on: loop, in: self, body) } catch {
+      check(false, "timer \(id) was refused: \(error)")
+      fatalError("unreachable: a check that fails does not return")
+    }
+  }
+
+  // MARK: Rules
+
+  /// While the loop is open: what it has accepted is done, since nothing is left to do.
+  func verifyAtRest() {
+    for id in accepted { check(runs[id] == 1, "job \(id) waits although the loop sleeps") }
+  }
+
   func noteRun(of id: Int) {
     check(!hasEnded, "job \(id) runs after the end")
     runs[id, default: 0] += 1

@@ -19,6 +19,10 @@ final class Ledger: @unchecked Sendable {
     let isFromInside: Bool
     /// Only elements of one source have an order.
     let source: Int
+    /// When it has to give up; nil if it waits as long as there is no room, or not at all.
+    let deadline: ContinuousClock.Instant?
+    /// Whether it is that of a task, which may be cancelled.
+    let isSuspending: Bool
     var end = Int.max
     var outcome = Outcome.running
   }
@@ -37,6 +41,8 @@ final class Ledger: @unchecked Sendable {
   private var begun: Set<Int> = []
   /// How many accepted actions may wait: the rule is not checked if it is nil.
   private let mostWaiting: Int?
+  /// What may be reported, beside actions that a closed reactor refuses.
+  private var reasons: Set<SendError>
   private var closedSince = Int.max
   private var refusedSince = Int.max
   private var endedSince = Int.max
@@ -48,7 +54,12 @@ final class Ledger: @unchecked Sendable {
   /// What it took; nil if the reactor has taken that with it.
   private var stubbed: [Int]?
 
-  init(mostWaiting: Int? = nil) { self.mostWaiting = mostWaiting }
+  /// - Parameter reasons: What may be reported, beside what closing and the overflow policy explain. (A reactor that refuses
+  ///   everything would keep the other rules.)
+  init(mostWaiting: Int? = nil, reasons: Set<SendError> = []) {
+    self.mostWaiting = mostWaiting
+    self.reasons = reasons.union([.closed])
+  }
 
   private func tick() -> Int {
     time += 1
@@ -68,6 +79,19 @@ final class Ledger: @unchecked Sendable {
     _ body: (Parcel) throws(SendError) -> Void
   ) {
     begin(id, isWeak: isWeak, isFromInside: isFromInside, source: source)
+    finish(id, body)
+  }
+
+  /// Sends the action `id` by `body`, which throws if it is refused, or if there is no room within that time.
+  func send(
+    _ id: Int, within limit: Duration, _ body: (Parcel, ContinuousClock.Instant) throws(SendError) -> Void
+  ) {
+    let deadline = ContinuousClock.now + limit
+    begin(id, deadline: deadline)
+    finish(id) { parcel throws(SendError) in try body(parcel, deadline) }
+  }
+
+  private func finish(_ id: Int, _ body: (Parcel) throws(SendError) -> Void) {
     do {
       try body(Parcel(id, in: self))
       end(id, .returned)
@@ -77,8 +101,10 @@ final class Ledger: @unchecked Sendable {
   }
 
   /// The same for a task.
-  func send(_ id: Int, suspending body: (Parcel) async throws(SendError) -> Void) async {
-    begin(id, isWeak: false, isFromInside: false, source: 0)
+  func send(
+    _ id: Int, within limit: Duration? = nil, suspending body: (Parcel) async throws(SendError) -> Void
+  ) async {
+    begin(id, deadline: limit.map { .now + $0 }, isSuspending: true)
     do {
       try await body(Parcel(id, in: self))
       end(id, .returned)
@@ -87,12 +113,18 @@ final class Ledger: @unchecked Sendable {
     }
   }
 
-  private func begin(_ id: Int, isWeak: Bool, isFromInside: Bool, source: Int) {
+  private func begin(
+    _ id: Int, isWeak: Bool = false, isFromInside: Bool = false, source: Int = 0,
+    deadline: ContinuousClock.Instant? = nil, isSuspending: Bool = false
+  ) {
     precondition(sends[id] == nil, "two actions have the number \(id)")
-    sends[id] = Send(begin: tick(), isWeak: isWeak, isFromInside: isFromInside, source: source)
+    sends[id] = Send(
+      begin: tick(), isWeak: isWeak, isFromInside: isFromInside, source: source, deadline: deadline,
+      isSuspending: isSuspending)
   }
 
   private func end(_ id: Int, _ outcome: Send.Outcome) {
+    if case .refused(let reason) = outcome, let send = sends[id] { checkRefusal(of: id, send, reason) }
     sends[id]?.outcome = outcome
     sends[id]?.end = tick()
     if let mostWaiting {
@@ -101,6 +133,17 @@ final class Ledger: @unchecked Sendable {
       }
       check(waiting.count <= mostWaiting, "\(waiting.count) actions wait, and at most \(mostWaiting) may")
     }
+  }
+
+  private func checkRefusal(of id: Int, _ send: Send, _ reason: SendError) {
+    let isPossible =
+      switch reason {
+      case .full: send.deadline == nil && !send.isSuspending || reasons.contains(.full)
+      case .timedOut: send.deadline.map { .now >= $0 } ?? false
+      case .cancelled: send.isSuspending
+      default: reasons.contains(reason)
+      }
+    check(isPossible, "action \(id) was refused (\(reason)), which nothing explains")
   }
 
   /// Nothing is known of this action.
@@ -120,6 +163,14 @@ final class Ledger: @unchecked Sendable {
 
   // MARK: The reactor
 
+  func note(_ overflow: OverflowPolicy) {
+    switch overflow {
+    case .block: break
+    case .fail: reasons.insert(.full)
+    case .dropNewest, .dropOldest: reasons.insert(.dropped)
+    }
+  }
+
   func beginMutate(_ id: Int) {
     check(!isMutating, "two actions are in mutate at the same time")
     isMutating = true
@@ -137,6 +188,9 @@ final class Ledger: @unchecked Sendable {
   }
 
   func report(_ id: Int, _ reason: SendError?) {
+    if let reason {
+      check(reasons.contains(reason), "action \(id) was reported (\(reason)), which nothing explains")
+    }
     reports[id, default: []].append(Report(reason: reason, time: tick()))
   }
 

@@ -1,5 +1,6 @@
 import ReactorCore
-import ReactorRuntime
+
+@testable import ReactorRuntime
 
 /// What a thread of a program does to the reactor.
 enum Operation: String, CaseIterable, Sendable {
@@ -92,7 +93,9 @@ final class Stage: @unchecked Sendable {
       if let subject { ledger.send(id) { parcel throws(SendError) in try subject.trySend(parcel) } }
     case .sendBefore:
       if let subject {
-        ledger.send(id) { parcel throws(SendError) in try subject.send(parcel, before: .now + .seconds(1)) }
+        ledger.send(id, within: .seconds(1)) { parcel, deadline throws(SendError) in
+          try subject.send(parcel, before: deadline)
+        }
       }
     case .sendSuspending:
       if let subject, let tasks {
@@ -108,10 +111,13 @@ final class Stage: @unchecked Sendable {
       isClosed = true
       ledger.willClose()
       subject?.close(operation == .drain ? .drain : .discard)
+      if subject != nil { ledger.hasClosed() }
       if operation == .discard, subject != nil { ledger.hasDiscarded() }
     case .shutdown:
       ledger.willClose()
       loop?.shutdown()
+      // Otherwise a reactor that waits for its turn accepts actions until that begins.
+      if loop?.state.hasEnded == true { ledger.hasClosed() }
     case .drop:
       ledger.willClose()
       self.subject = nil
@@ -131,13 +137,13 @@ final class Stage: @unchecked Sendable {
       if isClosed {
         check(subject.waitUntilEnded(before: .now + .seconds(60)), "the reactor has not ended")
         ledger.hasEnded()
-      } else if loop == nil {
+      } else {
+        awaitRest()
         ledger.verifyAtRest()
       }
       if ledger.isStubbed {
         // A loop may still be about to hand an action to the stub.
-        ledger.willClose()
-        loop?.shutdown()
+        awaitRest()
         ledger.noteStubbed(subject.stub.actions.map(\.id))
       }
     }

@@ -56,6 +56,7 @@ final class Subject: Reactor {
       on: placement, capacity: capacity, overflow: overflow, reentrantCapacity: reentrantCapacity,
       onFailure: { [ledger] in ledger.report($0) })
     self.ledger = ledger
+    ledger.note(overflow)
     self.notesEnd = notesEnd
     self.onMutate = onMutate
     ledger.wasBorn()

@@ -20,10 +20,13 @@ final class Worker: @unchecked Sendable {
 func together(_ bodies: @Sendable () -> Void...) {
   let workers = bodies.enumerated().map { Worker("worker-\($0)", $1) }
   for worker in workers { worker.join() }
-  // A sender that has processed enough leaves the rest to a new thread, which nobody can join. It has ended, or sleeps for
-  // longer than any scenario does, when this thread is the only one that the clock can wake.
-  sleep(.seconds(60))
+  awaitRest()
 }
+
+/// Waits until no other thread can run. A sender that has processed enough leaves the rest to a new thread, which nobody can
+/// join, and loops have threads of their own. They have ended, or sleep for longer than any scenario does, when the calling
+/// thread is the only one that the clock can wake.
+func awaitRest() { sleep(.seconds(60)) }
 
 /// Lets so much virtual time pass for the calling thread, which sleeps meanwhile.
 func sleep(_ duration: Duration) {

@@ -11,16 +11,18 @@
  *
  *   Synchronization.Atomic          the module ControlledSynchronization, by -module-alias
  *   the C core's rr_atomic.h        controlled_atomic.h, by -DRR_CONTROLLED
- *   the C core's rr_platform.h      another table: futex, membarrier (Tests/Controlled/Platform)
+ *   the C core's rr_platform.h      another table: futex, membarrier, descriptors
+ *                                   (Tests/Controlled/Platform)
  *   mutexes, threads, the clock,    functions of the same names in interposed.c, which the linker
  *   Dispatch, Swift's weak loads    finds before those of the shared libraries
  *
  * What a point is. Each atomic operation, fence and membarrier; locking a mutex or finding it
  * locked; sleeping, waking, joining and starting threads; pausing and yielding; loading a weak
- * reference. A point comes before its operation. So another thread runs between two operations, but
- * never inside of one, and plain accesses belong to the operation before them. That is enough to
- * find every order of the operations, as long as plain accesses do not race, which the stress tests
- * check under ThreadSanitizer.
+ * reference; releasing the last strong reference to an object that has weak ones, and checking
+ * whether a reference is the only one. A point comes before its operation. So another thread runs
+ * between two operations, but never inside of one, and plain accesses belong to the operation
+ * before them. That is enough to find every order of the operations, as long as plain accesses do
+ * not race, which the stress tests check under ThreadSanitizer.
  *
  * Waiting. A thread that blocks (on a mutex, a futex word, another thread) names the object that it
  * waits for, and gets the baton back only after a wake-up of that object, or at its deadline. If
@@ -53,10 +55,10 @@
  *               the order of their numbers; each thread that a decision passes over is a delay. So
  *               k decisions have about k^d schedules with d delays, however many threads there are.
  *
- * What is not controlled, and must not be used by a body: serial queues of Dispatch, sources other
- * than timers that fire once, descriptors that a poller waits for, the main queue. Code that
- * initializes a static variable is not interrupted. Threads that were not started by the body run
- * as usual.
+ * What is not controlled, and must not be used by a body: serial queues of Dispatch other than the
+ * main one, sources other than timers that fire once, calls that wait for descriptors other than
+ * those of a poller. Code that initializes a static variable is not interrupted. Threads that were
+ * not started by the body run as usual.
  *
  * The scheduler's own data belongs to the thread that has the baton. The hand-over, by a futex word
  * for each thread, is the only synchronization. */
@@ -110,6 +112,15 @@ typedef struct ctl_outcome {
  * when the execution has failed. The threads of a failed execution stay where they are for ever,
  * and with them the locks that they have. One execution at a time in a process. */
 void ctl_run(const ctl_options *options, void (*body)(void *), void *context, ctl_outcome *outcome);
+
+/* Lets each execution begin with a call of `reset`: what a part that replaces something of the
+ * system keeps between its calls may be that of an execution that has failed. Before the first one;
+ * 4 at most. */
+void ctl_at_begin(void (*reset)(void));
+
+/* Lets each execution begin with a call of `reset`, for a part that keeps something between its
+ * calls: an execution that failed leaves it in any state. Before the first execution; 4 at most. */
+void ctl_at_begin(void (*reset)(void));
 
 /* Fails the execution with this reason; does not return. A controlled thread. */
 __attribute__((noreturn)) void ctl_fail(const char *reason);

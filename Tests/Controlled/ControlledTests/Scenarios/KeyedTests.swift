@@ -1,0 +1,96 @@
+import ReactorRuntime
+import Testing
+
+extension Controlled {
+  /// Reactors that come and go while others send to their key: one at a time, and no action is lost between two of them.
+  @Suite struct KeyedTests {
+    @Test(arguments: Place.allCases)
+    func `what is sent while a reactor is passivated is processed by it or by the next one`(_ place: Place) {
+      explore("sends and a passivation, \(place)", schedules: 800) {
+        let ledger = Ledger()
+        place.use { placement in
+          let desk = Desk(ledger, on: placement)
+          together(
+            { for id in 0..<2 { ledger.send(id) { desk.reactors.send($0, to: 7) } } },
+            { for _ in 0..<2 { desk.reactors.passivate(7) } },
+            { ledger.send(10) { parcel throws(SendError) in try desk.reactors.trySend(parcel, to: 7) } })
+          ledger.verifyAtRest()
+          // Nothing was closed: each state was kept, and the last one is in its reactor.
+          desk.reactors.passivate(7)
+          awaitRest()
+          check(desk.kept == 3, "\(desk.kept) of 3 actions are in the state that was kept")
+          check(desk.reactors.count == 0, "a reactor that nobody uses was not passivated")
+          ledger.willClose()
+        }
+        ledger.verify()
+      }
+    }
+
+    @Test(arguments: Place.allCases, [Closing.drain, .discard])
+    func `what is sent while a reactor is removed is processed or reported`(
+      _ place: Place, _ closing: Closing
+    ) {
+      explore("sends and a removal by \(closing), \(place)") {
+        let ledger = Ledger()
+        place.use { placement in
+          let desk = Desk(ledger, on: placement, removes: true)
+          together(
+            { for id in 0..<2 { ledger.send(id) { desk.reactors.send($0, to: 7) } } },
+            {
+              ledger.willClose()
+              desk.reactors.remove(7, closing)
+            },
+            { desk.reactors.passivate(7) })
+          ledger.verifyAtRest()
+        }
+        ledger.verify()
+      }
+    }
+
+    @Test(arguments: Place.allCases)
+    func `a collection that is closed keeps the state of its last reactor`(_ place: Place) {
+      explore("sends, a passivation and the end of the collection, \(place)", schedules: 200) {
+        let ledger = Ledger()
+        place.use { placement in
+          let desk = Desk(ledger, on: placement)
+          together(
+            { for id in 0..<2 { ledger.send(id) { desk.reactors.send($0, to: 7) } } },
+            { desk.reactors.passivate(7) },
+            {
+              ledger.willClose()
+              desk.reactors.close()
+            })
+          check(
+            desk.reactors.finishClosing(before: .now + .seconds(60)).isEmpty, "the collection has not ended")
+          ledger.hasEnded()
+          check(desk.kept == ledger.reduced.count, "\(desk.kept) actions are in the state that was kept")
+        }
+        ledger.verify()
+      }
+    }
+  }
+}
+
+/// Reactors by key, whose states are kept here.
+private final class Desk: @unchecked Sendable {
+  // Unchecked: one thread runs at a time, and what several threads change is changed without a point in between.
+  private(set) var kept = 0
+  private var isThere = false
+  private(set) var reactors: KeyedReactors<Int, Subject>!
+
+  /// - Parameter removes: Whether reactors are removed, whose states are not kept.
+  init(_ ledger: Ledger, on placement: Placement, removes: Bool = false) {
+    reactors = KeyedReactors(
+      onFailure: { [ledger] in ledger.report($0) },
+      onPassivate: { [unowned self] _, state in
+        check(isThere, "a state was kept twice")
+        kept += state.count
+        isThere = false
+      },
+      make: { [unowned self, ledger] _ in
+        check(!isThere || removes, "a reactor was made before the state of the one before was kept")
+        isThere = true
+        return Subject(ledger, on: placement, capacity: 4)
+      })
+  }
+}
