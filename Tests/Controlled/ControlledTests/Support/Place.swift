@@ -60,7 +60,7 @@ private final class Host: Sendable {
   private let stop: @Sendable () -> Void
 
   private init(
-    _ hosted: HostedLoop, stop: @escaping @Sendable () -> Void, run: @escaping @Sendable () -> Void
+    _ hosted: HostedLoop, stop: @escaping @Sendable () -> Void, _ run: @escaping @Sendable () -> Void
   ) {
     self.hosted = hosted
     self.stop = stop
@@ -73,7 +73,7 @@ private final class Host: Sendable {
     let (hosted, poller, ending) = (try! HostedLoop(turnLimit: 2), try! Poller(), try! EventDescriptor())
     try! poller.add(hosted.descriptor, for: .readable, tag: 0)
     try! poller.add(ending.descriptor, for: .readable, tag: 1)
-    return Host(hosted, stop: { ending.signal() }) {
+    let run = { @Sendable in
       var isOver = false
       while !isOver {
         var isReady = false
@@ -83,6 +83,7 @@ private final class Host: Sendable {
         if isReady { hosted.run(rounds: 2) }
       }
     }
+    return Host(hosted, stop: { ending.signal() }, run)
   }
 
   /// The foreign loop takes closures.
@@ -91,7 +92,7 @@ private final class Host: Sendable {
     let hosted = try! HostedLoop(turnLimit: 2, onTimer: nil) { hosted in
       foreign.post { hosted.run(rounds: 2) }
     }
-    return Host(hosted, stop: { foreign.stop() }) { foreign.run() }
+    return Host(hosted, stop: { foreign.stop() }, { foreign.run() })
   }
 
   /// Ends the foreign loop. What is left is run here, as when a service stops.
