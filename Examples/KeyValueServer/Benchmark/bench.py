@@ -1,5 +1,6 @@
 """Compares servers under redis-benchmark: throughput, and processor time of the server per request; and by load.c, which sends at
-half of the rate that the first of them reaches with it: how long replies take.
+half of the rate that the first of them reaches with it: how long replies take. All servers have all keys of load.c by then, and have
+run it once at the rate that they reach themselves.
 
 Each repetition visits all servers one after the other, so that what else the machine does meets all of them. The tables have the
 medians. Other programs on the machine disturb throughput and latency much more than the processor time.
@@ -17,7 +18,7 @@ import tempfile
 folder = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(folder, "../Tests"))
 
-from servers import Process  # noqa: E402
+from servers import Process, encode  # noqa: E402
 
 SERVERS = {
     "redis-server": [],
@@ -74,6 +75,18 @@ def measure(server, command, depth, clients, count):
     return rate, used / count * 1e6
 
 
+# As in load.c.
+LOAD_KEYS, LOAD_VALUE = 100_000, "xyz"
+
+
+def store_keys(connection):
+    """Stores what load.c reads. It ends with an error if one of them is missing."""
+    for first in range(0, LOAD_KEYS, 1000):
+        connection.write(b"".join(encode("SET", f"key:{index:06}", LOAD_VALUE) for index in range(first, first + 1000)))
+        if {connection.reply() for _ in range(1000)} != {"+OK"}:
+            sys.exit("bench: a key was not stored")
+
+
 def build_load(directory):
     """Returns the path of the program that sends at a steady rate."""
     program = os.path.join(directory, "load")
@@ -103,8 +116,11 @@ class Comparison:
             count = request_count(depth, self.clients)
             self.rates_and_costs.setdefault((name, command, depth), []).append(
                 measure(server, command, depth, self.clients, count))
+        store_keys(server.connect())
+        # On each server, so that the run that counts finds all of them equally warm.
+        rate = run_load(load, server, self.clients, 0)[0]
         if self.half is None:
-            self.half = run_load(load, server, self.clients, 0)[0] / 2
+            self.half = rate / 2
         self.latencies.setdefault(name, []).append(run_load(load, server, self.clients, self.half)[1:])
         self.memory.setdefault(name, []).append(resident_megabytes(server.process.pid))
 
@@ -168,6 +184,9 @@ def report(comparisons, repetitions, loads):
         yield from comparison.table()
     bars = [bar for comparison in comparisons for bar in comparison.bars()]
     if bars:
+        yield ""
+        yield ("A promise is met, or not met, if all repetitions, three at least, are on that side of the bar; otherwise it is "
+               "undecided.")
         yield ""
         yield "| promise | measured: median, least and largest of the repetitions | bar | |"
         yield "|---|--:|--:|---|"

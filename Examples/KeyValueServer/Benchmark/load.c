@@ -3,11 +3,11 @@
  *
  *   load PORT CONNECTIONS SECONDS RATE
  *
- * Half of the requests are SET and half GET, each of a random one of 100,000 keys; the connections
- * take turns. The time of a reply counts from the moment at which its request was due, not from
- * when it was sent. So a server that stops for a moment delays all that was due in that moment, as
- * it does for clients that know nothing of each other (Gil Tene calls the mistake of not counting
- * that coordinated omission).
+ * Half of the requests are SET and half GET, each of a random one of 100,000 keys, all of which
+ * must have the value xyz before; the connections take turns. The time of a reply counts from the
+ * moment at which its request was due, not from when it was sent. So a server that stops for a
+ * moment delays all that was due in that moment, as it does for clients that know nothing of each
+ * other (Gil Tene calls the mistake of not counting that coordinated omission).
  *
  * With a RATE of 0, each connection sends its next request when it has the reply: that finds the
  * throughput.
@@ -34,16 +34,20 @@
 /* LEAD_IN: nanoseconds before the first request whose reply counts. */
 enum { KEYS = 100000, PENDING = 1 << 14, REQUEST = 128, LEAD_IN = 500000000 };
 
-/* A connection: the requests that are not answered, by when they were due, and what is not written
- * yet. */
+struct request {
+  uint64_t due : 63;
+  uint64_t is_get : 1;
+};
+
+/* A connection: the requests that are not answered, and what is not written yet. */
 struct connection {
   int descriptor;
-  uint64_t due[PENDING];
+  struct request pending[PENDING];
   uint32_t first, count;
   char *output;
   size_t written, filled, room;
   /* How many bytes of a value and its line end are still to come; the line so far otherwise. */
-  long skip;
+  size_t missing;
   char line[64];
   size_t length;
 };
@@ -89,33 +93,49 @@ static void request(struct connection *connection, uint64_t due) {
     fprintf(stderr, "load: %d requests of one connection wait: the server is too slow.\n", PENDING);
     exit(1);
   }
-  connection->due[(connection->first + connection->count++) % PENDING] = due;
+  const uint64_t random = next_random();
+  const unsigned key = (unsigned)(random % KEYS);
+  const bool is_get = !((random >> 40) & 1);
+  connection->pending[(connection->first + connection->count++) % PENDING] =
+      (struct request){.due = due, .is_get = is_get};
   if (connection->room < connection->filled + REQUEST) {
     connection->room = 2 * connection->room + REQUEST;
     connection->output = realloc(connection->output, connection->room);
     if (!connection->output) stop("realloc");
   }
-  const uint64_t random = next_random();
-  const unsigned key = (unsigned)(random % KEYS);
   char *output = connection->output + connection->filled;
   connection->filled +=
-      (size_t)((random >> 40) & 1
-                   ? snprintf(output, REQUEST,
-                              "*3\r\n$3\r\nSET\r\n$10\r\nkey:%06u\r\n$3\r\nxyz\r\n", key)
-                   : snprintf(output, REQUEST, "*2\r\n$3\r\nGET\r\n$10\r\nkey:%06u\r\n", key));
+      (size_t)(is_get ? snprintf(output, REQUEST, "*2\r\n$3\r\nGET\r\n$10\r\nkey:%06u\r\n", key)
+                      : snprintf(output, REQUEST,
+                                 "*3\r\n$3\r\nSET\r\n$10\r\nkey:%06u\r\n$3\r\nxyz\r\n", key));
 }
 
+/* Notes that the reply is there whose first line, or whose value, is in `line`. */
 static void note_reply(struct connection *connection, uint64_t time) {
   if (connection->count == 0) {
     fprintf(stderr, "load: a reply to no request.\n");
     exit(1);
   }
-  const uint64_t due = connection->due[connection->first];
+  const struct request request = connection->pending[connection->first];
+  if (strcmp(connection->line, request.is_get ? "xyz" : "+OK") != 0) {
+    fprintf(stderr, "load: %s gets the reply %s\n", request.is_get ? "GET" : "SET",
+            connection->line);
+    exit(1);
+  }
   connection->first = (connection->first + 1) % PENDING;
   connection->count--;
-  if (due < measured_from) return;
+  if (request.due < measured_from) return;
   replies++;
-  if (sample_count < sample_room) samples[sample_count++] = time - due;
+  if (sample_count == sample_room) {
+    fprintf(stderr, "load: more replies than there is room for.\n");
+    exit(1);
+  }
+  samples[sample_count++] = time - request.due;
+}
+
+static void append(struct connection *connection, char byte) {
+  if (connection->length + 1 < sizeof connection->line)
+    connection->line[connection->length++] = byte;
 }
 
 /* Takes the replies out of what was received. Returns how many they were. */
@@ -123,31 +143,23 @@ static unsigned parse(struct connection *connection, const char *bytes, size_t c
                       uint64_t time) {
   unsigned found = 0;
   for (size_t index = 0; index < count; index++) {
-    if (connection->skip > 0) {
-      if (--connection->skip == 0) {
-        note_reply(connection, time);
-        found++;
-      }
+    if (connection->missing > 0) {
+      /* The end of the line is no part of the value. */
+      if (connection->missing > 2) append(connection, bytes[index]);
+      if (--connection->missing > 0) continue;
+    } else if (bytes[index] != '\n') {
+      if (bytes[index] != '\r') append(connection, bytes[index]);
       continue;
-    }
-    if (bytes[index] != '\n') {
-      if (connection->length + 1 < sizeof connection->line)
-        connection->line[connection->length++] = bytes[index];
+    } else if (connection->line[0] == '$' && connection->line[1] != '-') {
+      connection->line[connection->length] = 0;
+      connection->missing = strtoul(connection->line + 1, NULL, 10) + 2;
+      connection->length = 0;
       continue;
     }
     connection->line[connection->length] = 0;
     connection->length = 0;
-    const long value = connection->line[0] == '$' ? strtol(connection->line + 1, NULL, 10) : -1;
-    if (connection->line[0] == '-') {
-      fprintf(stderr, "load: %s\n", connection->line);
-      exit(1);
-    }
-    if (value >= 0) {
-      connection->skip = value + 2;
-    } else {
-      note_reply(connection, time);
-      found++;
-    }
+    note_reply(connection, time);
+    found++;
   }
   return found;
 }
@@ -199,14 +211,15 @@ int main(int argument_count, char **arguments) {
   static char bytes[1 << 16];
   for (;;) {
     uint64_t time = now();
-    const bool is_over = time >= end;
-    if (is_over && (waiting == 0 || time > end + 5000000000u)) break;
-    for (; interval && !is_over && due <= time; due += interval) {
+    /* What is due before the end is sent, also if this process was stopped until after the end. */
+    for (; interval && due <= time && due < end; due += interval) {
       request(&connections[turn], due);
       flush(&connections[turn]);
       turn = (turn + 1) % count;
       waiting++;
     }
+    const bool is_over = interval ? due >= end : time >= end;
+    if (is_over && (waiting == 0 || time > end + 5000000000u)) break;
     struct epoll_event events[256];
     const uint64_t pause =
         interval && !is_over ? (due > (time = now()) ? due - time : 0) : 100000000;

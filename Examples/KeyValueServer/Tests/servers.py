@@ -196,7 +196,8 @@ class Connection:
             return ["map"] + [self.reply() for _ in range(2 * int(rest))]
         if mark == b":":
             return int(rest)
-        return line.decode()
+        # An error may repeat what was sent, which need not be text.
+        return line.decode(errors="backslashreplace")
 
 
 def encode(*arguments):

@@ -24,10 +24,28 @@ class Costs(unittest.TestCase):
             for command, error in [(("SET", "k", "v", large), "-ERR syntax error"),
                                    (("ZADD", "k", large, "member"), "-ERR value is not a valid float"),
                                    (("ZRANGE", "k", 0, -1, large), "-ERR syntax error"),
-                                   (("FLUSHALL", large), "-ERR syntax error")]:
+                                   (("FLUSHALL", large), "-ERR syntax error"),
+                                   (("EXPIRE", "k", 10, large), "-ERR Unsupported option " + r"\xff" * 128),
+                                   (("HELLO", 3, large), "-ERR Syntax error in HELLO option '" + r"\xff" * 128 + "'"),
+                                   (("EXPIRE", "k", large), "-ERR value is not an integer or out of range"),
+                                   (("INFO", large), b""), (("CONFIG", "GET", large), [])]:
                 self.assertEqual(connection.call(*command), error, command[0])
             # A number is copied, for the function that reads it.
             self.assertLess(most_memory(server) - before, 80 << 20)
+
+    def test_subscriptions_that_end_in_a_transaction_do_not_copy_it(self):
+        with Process() as server:
+            connection = server.connect()
+            connection.write(encode("MULTI") + encode("SET", "large", b"x" * (64 << 20)))
+            # None of them says which channel it ends.
+            pairs = 500
+            connection.write((encode("SUBSCRIBE", "c") + encode("UNSUBSCRIBE")) * pairs)
+            self.assertEqual([connection.reply() for _ in range(2 + 2 * pairs)], ["+OK"] + ["+QUEUED"] * (1 + 2 * pairs))
+            begin = time.monotonic()
+            replies = connection.call("EXEC")
+            # With a copy of the 64 MB for each of them, that takes minutes.
+            self.assertLess(time.monotonic() - begin, 4)
+            self.assertEqual(replies, ["+OK"] + [[b"subscribe", b"c", 1], [b"unsubscribe", b"c", 0]] * pairs)
 
     @unittest.skipUnless(COMPILER, "there is no C compiler")
     def test_many_deadlines_that_no_longer_hold_do_not_stop_the_clients(self):

@@ -13,7 +13,7 @@ import unittest
 
 import redis
 
-from servers import COMPILER, PATIENCE, Process, encode, preload, until
+from servers import COMPILER, PATIENCE, Closed, Process, encode, preload, until
 from test_differential import make, normal
 from test_network import loop_jobs
 
@@ -459,6 +459,31 @@ class SlowDisk(Folder):
             self.assertEqual(listener.reply(), [b"1", [b"unsubscribe", b"c", 1]])
             self.assertEqual(len(listener.reply()), 14)
             self.assertEqual([listener.reply()[1:] for _ in range(2)], [[b"d", b"1"], [b"d", b"3"]])
+
+    def test_a_disk_that_fails_ends_the_server_and_what_was_acknowledged_stays(self):
+        environment, hold = self.preload("disk")
+        for early in ([], ["--acknowledge", "early"]):
+            with self.subTest(early=early):
+                with self.server("--threads", 2, *early, environment=environment) as server:
+                    connection, other = server.connect(), server.connect()
+                    for index in range(20):
+                        self.assertEqual(connection.call("SET", f"k{index}", index), "+OK")
+                    if early:
+                        # What these replies did not wait for.
+                        time.sleep(1)
+                    hold(2)
+                    # Of the second shard, as well.
+                    other.write(b"".join(encode("SET", f"lost{index}", 1) for index in range(20)))
+                    if not early:
+                        with self.assertRaises((Closed, ConnectionError)):
+                            other.reply()
+                    self.assertEqual(server.process.wait(PATIENCE), 1)
+                    self.assertTrue(until(lambda: server.logged("error the journal has ended"), 10), server.log())
+                hold(0)
+                with self.server() as server:
+                    connection = server.connect()
+                    self.assertEqual([connection.call("GET", f"k{index}") for index in range(20)],
+                                     [b"%d" % index for index in range(20)])
 
     def test_a_client_that_has_read_everything_costs_nothing_while_it_waits(self):
         environment, hold = self.preload("disk")

@@ -4,11 +4,14 @@ import contextlib
 import re
 import socket
 import subprocess
+import tempfile
+import threading
 import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
-from servers import PATIENCE, SERVER, Closed, Connection, Process, encode
+from servers import COMPILER, PATIENCE, SERVER, Closed, Connection, Process, encode, preload, until
+from test_channels import connect_to
 
 
 def loop_jobs(connection):
@@ -127,6 +130,57 @@ class Clients(unittest.TestCase):
                 lines = [line.split() for line in file if ports in line]
             # The timer of the connection: 02 is the one for this.
             self.assertEqual([line[5][:2] for line in lines], ["02"])
+
+    @unittest.skipUnless(COMPILER, "there is no C compiler")
+    def test_the_system_gives_clients_up_that_take_nothing(self):
+        environment, shorten = preload(self.enterContext(tempfile.TemporaryDirectory()), "timeout")
+        shorten(5000)
+        with Process(environment=environment) as server:
+            dead, slow, other = (server.connect() for _ in range(3))
+            self.assertEqual(other.call("SET", "big", "z" * 1_000_000), "+OK")
+            for client in (dead, slow):
+                client.write(encode("GET", "big") * 50)
+            # One of them takes something now and then, for several times as long as the other one has.
+            for _ in range(30):
+                self.assertEqual(len(slow.reply()), 1_000_000)
+                time.sleep(0.5)
+            self.assertTrue(until(lambda: b"connected_clients:2\r" in other.call("INFO", "clients"), 30))
+            self.assertEqual(len(slow.reply()), 1_000_000)
+
+    def test_clients_whose_commands_a_shard_refuses_are_disconnected(self):
+        transaction = 150_000
+        # Otherwise more may wait for a shard than all clients can send.
+        with Process("--threads", 2, "--shard-count", 1, environment={"KV_WAITING": "8"}) as server:
+            busy, clients = connect_to(server, 0), [connect_to(server, 1) for _ in range(40)]
+            # While the loop of this one is at the shard, the others have to wait.
+            busy.call("MULTI")
+            for _ in range(transaction // 1000):
+                busy.write(encode("INCR", "counter") * 1000)
+                self.assertEqual([busy.reply() for _ in range(1000)], ["+QUEUED"] * 1000)
+            is_over = threading.Event()
+
+            def ask(client):
+                """Returns whether each command got its reply. A client that is forgotten runs into the time limit."""
+                client.socket.settimeout(60)
+                try:
+                    while not is_over.is_set():
+                        self.assertIsNone(client.call("GET", "none"))
+                except (Closed, ConnectionError):
+                    return False
+                return True
+
+            with ThreadPoolExecutor(len(clients)) as pool:
+                busy.send("EXEC")
+                asked = [pool.submit(ask, client) for client in clients]
+                try:
+                    self.assertEqual(len(busy.reply()), transaction)
+                finally:
+                    is_over.set()
+                stayed = [each.result() for each in asked]
+            self.assertIn(False, stayed)
+            # Their places are free.
+            left = b"connected_clients:%d\r" % (stayed.count(True) + 1)
+            self.assertTrue(until(lambda: left in busy.call("INFO", "clients"), 30))
 
 
 class Ending(unittest.TestCase):

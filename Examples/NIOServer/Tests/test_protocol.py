@@ -5,42 +5,138 @@ import os
 import re
 import socket
 import subprocess
+import threading
 import unittest
 
 SERVER = os.environ.get("NIO_SERVER", os.path.join(os.path.dirname(__file__), "../.build/debug/NIOServer"))
 PING = b"*1\r\n$4\r\nPING\r\n"
-# Its reply is the last one.
-LAST, REPLY = b"*2\r\n$3\r\nDEL\r\n$4\r\nnone\r\n", b":0\r\n"
+
+
+def encode(*arguments):
+    return b"*%d\r\n" % len(arguments) + b"".join(b"$%d\r\n%s\r\n" % (len(each), each) for each in arguments)
+
+
+class Server:
+    """A server on two threads."""
+
+    def __init__(self):
+        # Unbuffered, or the line with the port would stay in the server as long as it runs.
+        self.process = subprocess.Popen(["stdbuf", "-oL", SERVER, "0", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.port = int(re.search(rb"listening on [0-9.]+:(\d+)", self.process.stdout.readline())[1])
+
+    def connect(self):
+        return socket.create_connection(("127.0.0.1", self.port), timeout=60)
+
+    def most_memory(self):
+        with open(f"/proc/{self.process.pid}/status") as file:
+            return int(re.search(r"VmHWM:\s+(\d+) kB", file.read())[1]) << 10
+
+    def end(self):
+        """Ends it as an operator does, and makes sure that it ends as it should."""
+        self.process.terminate()
+        try:
+            output, errors = self.process.communicate(timeout=60)
+        finally:
+            self.process.kill()
+        found = self.process.returncode, output.split(b":")[0], errors
+        if found != (0, b"ending", b""):
+            raise AssertionError(f"the server has ended with {found}")
 
 
 class Protocol(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        # Unbuffered, or the line with the port would stay in the server as long as it runs.
-        cls.server = subprocess.Popen(["stdbuf", "-oL", SERVER, "0", "2"], stdout=subprocess.PIPE)
-        cls.port = int(re.search(rb"listening on [0-9.]+:(\d+)", cls.server.stdout.readline())[1])
+        cls.server = Server()
 
     @classmethod
     def tearDownClass(cls):
-        cls.server.terminate()
-        cls.server.communicate(timeout=60)
+        cls.server.end()
 
     def replies(self, *pieces):
-        """All that the server sends to a client that sends these pieces, up to the end of the connection or the last reply."""
+        """All that the server sends to a client that sends these pieces, and then no more."""
         received = b""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as connection:
+        with self.server.connect() as connection:
             # After an error the server closes the connection, perhaps before it has read all.
-            with contextlib.suppress(ConnectionError):
-                for piece in (*pieces, LAST):
+            with contextlib.suppress(OSError):
+                for piece in pieces:
                     connection.sendall(piece)
+                connection.shutdown(socket.SHUT_WR)
             with contextlib.suppress(ConnectionError):
-                while not received.endswith(REPLY) and (data := connection.recv(1 << 16)):
+                while data := connection.recv(1 << 16):
                     received += data
-        return received.removesuffix(REPLY)
+        return received
 
     def test_commands(self):
         self.assertEqual(self.replies(b"*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\n1\r\n", b"*2\r\n$4\r\nINCR\r\n$1\r\na\r\n", PING),
                          b"+OK\r\n:2\r\n+PONG\r\n")
+        self.assertEqual(self.replies(), b"")
+        # The end of what the client sends comes together with all of it, and a reply needs a shard.
+        for index in range(50):
+            self.assertEqual(self.replies(encode(b"INCR", b"end-%d" % index)), b":1\r\n")
+
+    def test_names_of_commands_are_ascii(self):
+        self.assertEqual(self.replies(encode(b"iNcR", b"name")), b":1\r\n")
+        # A letter whose upper case is S.
+        self.assertRegex(self.replies(encode("\u017fet".encode(), b"name", b"2")), b"^-ERR unknown command")
+        self.assertEqual(self.replies(encode(b"GET", b"name")), b"$1\r\n1\r\n")
+
+    def test_replies_of_several_shards_come_in_the_order_of_the_commands(self):
+        count, keys = 20_000, 100
+        commands = b"".join(encode(b"INCR" if index % 2 else b"GET", b"order-%d" % (index // 2 % keys)) for index in range(count))
+        expected = b""
+        for index in range(count):
+            before = index // 2 // keys
+            expected += b":%d\r\n" % (before + 1) if index % 2 else b"$%d\r\n%d\r\n" % (len(str(before)), before) if before else b"$-1\r\n"
+        with self.server.connect() as connection:
+            # The server reads on while its replies are read.
+            sender = threading.Thread(target=connection.sendall, args=(commands,))
+            sender.start()
+            received = b""
+            while len(received) < len(expected):
+                data = connection.recv(1 << 16)
+                self.assertNotEqual(data, b"")
+                received += data
+            sender.join()
+        self.assertEqual(received.split(b"\r\n"), expected.split(b"\r\n"))
+
+    def test_a_client_that_does_not_read_is_not_read(self):
+        self.replies(encode(b"SET", b"big", b"x" * 1_000_000))
+        before = self.server.most_memory()
+        # More than the buffers of the system hold.
+        commands, sent = memoryview(encode(b"GET", b"big") * 1_000_000), 0
+        with self.server.connect() as connection:
+            # Of each send.
+            connection.settimeout(3)
+            with self.assertRaises(TimeoutError):
+                while sent < len(commands):
+                    sent += connection.send(commands[sent:sent + (1 << 16)])
+        self.assertLess(self.server.most_memory() - before, 60 << 20)
+        self.assertEqual(self.replies(PING), b"+PONG\r\n")
+
+    def test_the_server_ends_while_clients_send(self):
+        server = Server()
+        counts = [0] * 8
+
+        def send(number):
+            with contextlib.suppress(ConnectionError), server.connect() as connection:
+                while True:
+                    connection.sendall(encode(b"INCR", b"count-%d" % (number % 3)) * 10)
+                    received = 0
+                    while received < 10:
+                        data = connection.recv(1 << 16)
+                        if not data:
+                            return
+                        received += data.count(b"\n")
+                    counts[number] += 10
+
+        threads = [threading.Thread(target=send, args=(number,)) for number in range(len(counts))]
+        for thread in threads:
+            thread.start()
+        while min(counts) < 1000:
+            self.assertIsNone(server.process.poll())
+        server.end()
+        for thread in threads:
+            thread.join()
 
     def test_only_what_redis_takes_for_an_integer_is_incremented(self):
         for text in [b"+5", b"007", b"-0", b" 5", b"5 ", b"", b"0x1", b"1.0", b"9223372036854775808"]:

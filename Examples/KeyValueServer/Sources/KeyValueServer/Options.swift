@@ -1,3 +1,5 @@
+import Glibc
+
 /// What the command line says.
 struct Options: Sendable {
   var host = "127.0.0.1"
@@ -79,6 +81,12 @@ struct Options: Sendable {
   }
 
   var shardCount: Int { shards > 0 ? shards : kind == .reactor || kind == .loop ? threads : 16 * threads }
+
+  /// How much may wait for each shard. `KV_WAITING` makes it less than the clients can send, for the tests only.
+  var waitingLimit: WaitingLimit {
+    let override = getenv("KV_WAITING").flatMap { Int(String(cString: $0)) }
+    return WaitingLimit(clients: mostClients, override: override.map { max(1, $0) })
+  }
 
   /// What CONFIG GET finds.
   func settings(port: UInt16) -> [(name: String, value: String)] {

@@ -40,7 +40,7 @@ final class Server: Sendable {
       let durable = (0..<data.shardCount).map { index in
         data.makeShard(
           index, on: group.loops[index % group.count],
-          options.acknowledgement == .durable ? .durable : .latest)
+          options.acknowledgement == .durable ? .durable : .latest, waiting: options.waitingLimit)
       }
       try data.recover(durable)
       self.data = data
@@ -50,8 +50,8 @@ final class Server: Sendable {
     data = nil
     shards = (0..<options.shardCount).map { index -> any Shard in
       switch options.kind {
-      case .reactor: ReactorShard(on: .caller)
-      case .loop: ReactorShard(on: .loop(group.loops[index % group.count]))
+      case .reactor: ReactorShard(on: .caller, waiting: options.waitingLimit)
+      case .loop: ReactorShard(on: .loop(group.loops[index % group.count]), waiting: options.waitingLimit)
       case .mutex: MutexShard()
       case .actor: ActorShard(on: group.loops[index % group.count])
       }

@@ -21,7 +21,8 @@ final class Connection: ChannelInboundHandler {
   private var isWriting = false
   /// Whether the channel reads what comes.
   private var readsMore = true
-  /// Whether the client has sent something that is no command: the last answer says so, and the channel is closed after it.
+  /// Whether no more commands come, since the client has ended what it sends, or has sent something that is no command: then the last
+  /// answer says so. The channel is closed after the last answer.
   private var isEnding = false
 
   init(_ shards: [Shard]) { self.shards = shards }
@@ -66,6 +67,24 @@ final class Connection: ChannelInboundHandler {
     writeAnswers(context)
   }
 
+  /// The client has ended what it sends. It may still wait for answers.
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case .some(.inputClosed) = event as? ChannelEvent { end(context) }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  private func end(_ context: ChannelHandlerContext) {
+    isEnding = true
+    isReading = false
+    updateReading(context)
+    if answers.isEmpty {
+      // Behind what is still being written.
+      context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: closing(context))
+    } else {
+      writeAnswers(context)
+    }
+  }
+
   /// The client has read what was too much.
   func channelWritabilityChanged(context: ChannelHandlerContext) {
     if context.channel.isWritable { writeAnswers(context) }
@@ -86,17 +105,18 @@ final class Connection: ChannelInboundHandler {
     if isWriting { return }
     isWriting = true
     while context.channel.isWritable, let buffer = takeAnswers(context.channel.allocator) {
-      var written: EventLoopPromise<Void>?
-      if isEnding, answers.isEmpty {
-        // Closed only when it was written: closing drops what the socket has not taken yet.
-        let promise = context.eventLoop.makePromise(of: Void.self)
-        promise.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
-        written = promise
-      }
-      context.writeAndFlush(wrapOutboundOut(buffer), promise: written)
+      let isLast = isEnding && answers.isEmpty
+      context.writeAndFlush(wrapOutboundOut(buffer), promise: isLast ? closing(context) : nil)
     }
     isWriting = false
     updateReading(context)
+  }
+
+  /// A promise of the last write. The channel is closed only when that is done: closing drops what the socket has not taken yet.
+  private func closing(_ context: ChannelHandlerContext) -> EventLoopPromise<Void> {
+    let promise = context.eventLoop.makePromise(of: Void.self)
+    promise.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
+    return promise
   }
 
   /// Takes out answers, about 64 KB of them; nil if the first one has not come.

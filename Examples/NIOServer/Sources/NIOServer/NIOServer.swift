@@ -19,6 +19,8 @@ struct NIOServer {
     let shards = eventLoops.map { Shard(on: $0) }
     let listener = try await ServerBootstrap(group: group)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      // A client may end what it sends and wait for its replies: `Connection` closes the channel.
+      .childChannelOption(.allowRemoteHalfClosure, value: true)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandlers(

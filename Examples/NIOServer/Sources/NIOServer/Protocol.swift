@@ -19,7 +19,7 @@ enum Command: Sendable {
   }
 
   init(_ arguments: [ByteBuffer]) {
-    let name = arguments.first.map { String(buffer: $0).uppercased() } ?? ""
+    let name = arguments.first.map { Self.uppercased($0) } ?? ""
     switch (name, arguments.count) {
     case ("PING", 1): self = .ping
     case ("GET", 2): self = .get(arguments[1])
@@ -30,6 +30,11 @@ enum Command: Sendable {
       self = .invalid("wrong number of arguments for '\(name.lowercased())' command")
     default: self = .invalid("unknown command '\(name.prefix(128))'")
     }
+  }
+
+  /// Letters of ASCII only, as Redis compares them: Unicode has others whose upper case is one of these.
+  private static func uppercased(_ name: ByteBuffer) -> String {
+    String(decoding: name.readableBytesView.map { (97...122).contains($0) ? $0 - 32 : $0 }, as: UTF8.self)
   }
 }
 

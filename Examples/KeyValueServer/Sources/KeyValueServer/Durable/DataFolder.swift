@@ -102,8 +102,10 @@ final class DataFolder: Sendable {
     return stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 
-  func makeShard(_ index: Int, on loop: Loop, _ visibility: Visibility) -> DurableShard {
-    DurableShard(on: loop, journal.entry("shard/\(index)"), visibility)
+  func makeShard(
+    _ index: Int, on loop: Loop, _ visibility: Visibility, waiting limit: WaitingLimit
+  ) -> DurableShard {
+    DurableShard(on: loop, journal.entry("shard/\(index)"), visibility, waiting: limit)
   }
 
   /// Reads the keys. Before the server listens.

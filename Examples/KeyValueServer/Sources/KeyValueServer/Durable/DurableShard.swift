@@ -37,9 +37,11 @@ final class DurableShard: Shard, DurableReactor {
   ///   - loop: Runs the commands.
   ///   - entry: Has the keys.
   ///   - visibility: Whether replies wait for the disk.
-  init(on loop: Loop, _ entry: JournalEntry, _ visibility: Visibility) {
-    // Room for a work of each client that may be connected: no loop waits here while the disk is slow.
-    runtime = Runtime(on: .loop(loop), journal: entry, visibility: visibility, capacity: 32_768)
+  ///   - limit: How much may wait. No loop waits here while the disk is slow.
+  init(on loop: Loop, _ entry: JournalEntry, _ visibility: Visibility, waiting limit: WaitingLimit) {
+    runtime = Runtime(
+      on: .loop(loop), journal: entry, visibility: visibility, capacity: limit.capacity(upTo: 32_768),
+      reentrantCapacity: limit.most)
     channels = LoopBound(Channels(), to: loop)
     latest = LoopBound(0, to: loop)
   }

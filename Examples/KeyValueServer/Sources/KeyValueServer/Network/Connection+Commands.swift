@@ -2,7 +2,17 @@ import Glibc
 
 /// The commands that a connection runs itself.
 extension Connection {
-  func run(_ call: Invocation) {
+  func run(_ command: Command) {
+    switch command.code {
+    // These append to the request, and so must not run while an invocation refers to it.
+    case .exec: execute()
+    case .reset: reset()
+    case .unsubscribe where command.count == 1: unsubscribeFromAll()
+    default: run(Invocation(request: batch.request, command: command))
+    }
+  }
+
+  private func run(_ call: Invocation) {
     switch call.code {
     case .ping: ping(call)
     case .echo: batch.reply { $0.appendBulk(call.bytes(1)) }
@@ -15,7 +25,7 @@ extension Connection {
     case .command: describeCommands(call)
     case .config: configure(call)
     case .info:
-      let text = server.info((1..<call.count).map { call.lowercasedText($0) })
+      let text = server.info((1..<call.count).map { call.word($0).lowercased() })
       batch.reply { [version = session.version] in $0.appendText(text, version) }
     case .time:
       batch.reply {
@@ -29,24 +39,25 @@ extension Connection {
       }
       session.transaction = Transaction()
       batch.reply { $0.appendOK() }
-    case .exec: execute()
     case .discard:
       if session.transaction == nil { return batch.reply { $0.appendError("ERR DISCARD without MULTI") } }
       session.transaction = nil
       batch.reply { $0.appendOK() }
-    case .reset:
-      session.transaction = nil
-      session.name = []
-      for channel in session.channels {
-        routeUnsubscription(from: channel)
-        leave(channel)
-      }
-      session.version = 2
-      batch.reply { $0.appendSimple("RESET") }
     case .subscribe: subscribe(call)
     case .unsubscribe: unsubscribe(call)
     default: batch.reply { $0.appendError("ERR '\(call.code)' is not for a connection") }
     }
+  }
+
+  private func reset() {
+    session.transaction = nil
+    session.name = []
+    for channel in session.channels {
+      routeUnsubscription(from: channel)
+      leave(channel)
+    }
+    session.version = 2
+    batch.reply { $0.appendSimple("RESET") }
   }
 
   private func ping(_ call: Invocation) {
@@ -86,8 +97,9 @@ extension Connection {
       var index = 2
       while index < call.count {
         guard call.word(index) == "SETNAME", index + 1 < call.count else {
-          let option = String(decoding: call.bytes(index), as: UTF8.self)
-          return batch.reply { $0.appendError("ERR Syntax error in HELLO option '\(option)'") }
+          let error =
+            Array("ERR Syntax error in HELLO option '".utf8) + call.beginning(index) + Array("'".utf8)
+          return batch.reply { $0.appendError(error) }
         }
         let name = call.bytes(index + 1)
         if !isName(name) { return batch.reply { $0.appendError(Self.wrongName) } }
@@ -166,8 +178,9 @@ extension Connection {
   private func configure(_ call: Invocation) {
     switch call.word(1) {
     case "GET":
+      let patterns = (2..<call.count).compactMap { call.pattern($0) }
       let settings = server.options.settings(port: server.port).filter { setting in
-        (2..<call.count).contains { fnmatch(call.lowercasedText($0), setting.name, 0) == 0 }
+        patterns.contains { fnmatch($0, setting.name, 0) == 0 }
       }
       batch.reply { [version = session.version] out in
         out.appendMap(settings.count, version)

@@ -56,9 +56,10 @@ extension Connection {
     var list: [UInt8] = []
     for index in first + 1..<first + count {
       if list.count >= 128 { break }
-      list += Array("'".utf8) + beginning(of: index, upTo: 128 - list.count) + Array("' ".utf8)
+      let beginning = batch.request.beginning(of: index, upTo: 128 - list.count)
+      list += Array("'".utf8) + beginning + Array("' ".utf8)
     }
-    return Array("ERR unknown command '".utf8) + beginning(of: first)
+    return Array("ERR unknown command '".utf8) + batch.request.beginning(of: first)
       + Array("', with args beginning with: ".utf8) + list
   }
 
@@ -66,7 +67,7 @@ extension Connection {
   private func refusalOfSubcommand(_ info: CommandInfo, _ first: Int, _ count: Int) -> [UInt8]? {
     let name = subcommand(first)
     guard let arity = CommandTable.arity(of: name, in: info.code) else {
-      return Array("ERR unknown subcommand '".utf8) + beginning(of: first + 1)
+      return Array("ERR unknown subcommand '".utf8) + batch.request.beginning(of: first + 1)
         + Array("'. Try \(info.name.uppercased()) HELP.".utf8)
     }
     let accepts = arity < 0 ? count >= -arity : count == arity
@@ -79,18 +80,11 @@ extension Connection {
     return call.word(1).lowercased()
   }
 
-  /// The bytes of an argument, for an error: as those of a C string, which ends at a NUL.
-  private func beginning(of index: Int, upTo most: Int = 128) -> ArraySlice<UInt8> {
-    let slice = batch.request.arguments[index]
-    return batch.request.bytes[slice.start..<(slice.start + min(slice.count, most))].prefix { $0 != 0 }
-  }
-
   /// Adds a command to the works of its shards.
   private func spread(_ info: CommandInfo, _ first: Int, _ count: Int) {
     switch info.shape {
     case .connection:
-      let command = Command(info.code, first: first, count: count, version: session.version)
-      run(Invocation(request: batch.request, command: command))
+      run(Command(info.code, first: first, count: count, version: session.version))
     case .oneKey: route(info.code, first: first, count: count, to: shard(of: first + 1))
     case .eachKey where count == 2: route(info.code, first: first, count: 2, to: shard(of: first + 1))
     case .eachKey:
@@ -182,15 +176,16 @@ extension Connection {
     }
   }
 
-  func unsubscribe(_ call: Invocation) {
-    if call.count == 1 {
-      if session.channels.isEmpty { return replyChannel("unsubscribe", nil) }
-      for channel in session.channels {
-        routeUnsubscription(from: channel)
-        leave(channel)
-        replyChannel("unsubscribe", channel.bytes)
-      }
+  func unsubscribeFromAll() {
+    if session.channels.isEmpty { return replyChannel("unsubscribe", nil) }
+    for channel in session.channels {
+      routeUnsubscription(from: channel)
+      leave(channel)
+      replyChannel("unsubscribe", channel.bytes)
     }
+  }
+
+  func unsubscribe(_ call: Invocation) {
     for index in 1..<call.count {
       let place = call.command.first + index
       route(.unsubscribeOne, first: place, count: 1, to: shard(of: place))

@@ -63,6 +63,9 @@ enum Socket {
     set(Int32(IPPROTO_TCP), TCP_KEEPIDLE, to: 300, of: descriptor)
     set(Int32(IPPROTO_TCP), TCP_KEEPINTVL, to: 100, of: descriptor)
     set(Int32(IPPROTO_TCP), TCP_KEEPCNT, to: 3, of: descriptor)
+    // The system asks only while it has nothing to send. This is for a client that does not acknowledge what is sent to it, or
+    // has no room for it: its connection fails after as many milliseconds.
+    set(Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, to: 600_000, of: descriptor)
     return descriptor
   }
 

@@ -15,6 +15,12 @@ struct Request: Sendable {
   var now: Int64 = 0
   /// The number of the client.
   var client = 0
+
+  /// The first bytes of an argument, for an error: up to a NUL, as those of a C string.
+  func beginning(of argument: Int, upTo most: Int = 128) -> ArraySlice<UInt8> {
+    let slice = arguments[argument]
+    return bytes[slice.start..<(slice.start + min(slice.count, most))].prefix { $0 != 0 }
+  }
 }
 
 /// One command for one shard, or for the connection itself: where its arguments are in a ``Request``.
@@ -38,6 +44,7 @@ struct Command: Sendable {
 
 /// A command with its request: how code that runs it reads its arguments.
 struct Invocation {
+  /// While an invocation exists, appending to the request of the batch copies all of it.
   let request: Request
   let command: Command
 
@@ -68,13 +75,20 @@ struct Invocation {
     return String(decoding: bytes.map { (97...122).contains($0) ? $0 - 32 : $0 }, as: UTF8.self)
   }
 
-  /// An argument as text, in lower case. For what the connection runs itself: it takes as much time as the argument is long.
-  func lowercasedText(_ index: Int) -> String {
-    String(decoding: bytes(index).map { (65...90).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
+  /// The first bytes of an argument, for an error.
+  func beginning(_ index: Int) -> ArraySlice<UInt8> { request.beginning(of: command.first + index) }
+
+  /// An argument as a pattern for names, in lower case; nil if it is so long that nobody has written it for one.
+  func pattern(_ index: Int) -> String? {
+    if slice(index).count > 64 { return nil }
+    return String(decoding: bytes(index).map { (65...90).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
   }
 
   /// An argument as an integer, in the only form that Redis accepts.
-  func integer(_ index: Int) -> Int? { Int(decimal: bytes(index)) }
+  func integer(_ index: Int) -> Int? {
+    // None is longer, so what is need not be copied.
+    slice(index).count > 20 ? nil : Int(decimal: bytes(index))
+  }
 
   /// An argument as a number, as Redis reads it: infinities count if they are spelled out, other words do not, nor does what is too
   /// large or too small.

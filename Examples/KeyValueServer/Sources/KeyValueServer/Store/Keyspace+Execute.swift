@@ -60,8 +60,7 @@ extension Keyspace {
   private mutating func setDeadline(_ call: Invocation, _ key: Key, unit: Int, _ out: inout [UInt8]) {
     let options = (3..<max(3, call.count)).map { call.word($0) }
     if let wrong = options.firstIndex(where: { !["NX", "XX", "GT", "LT"].contains($0) }) {
-      return out.appendError(
-        "ERR Unsupported option \(String(decoding: call.bytes(3 + wrong), as: UTF8.self))")
+      return out.appendError(Array("ERR Unsupported option ".utf8) + call.beginning(3 + wrong))
     }
     if options.contains("NX"), options.contains(where: { $0 != "NX" }) {
       return out.appendError("ERR NX and XX, GT or LT options at the same time are not compatible")

@@ -34,6 +34,23 @@ struct ShardContents: Sendable {
   mutating func expire(at now: Int64) -> Bool { keyspace.expireSome(at: keyspace.advance(to: now)) }
 }
 
+/// How much may wait for a shard. A loop does not wait for room in a mailbox: what finds none is kept beside it, up to `most`, and
+/// refused beyond that.
+struct WaitingLimit: Sendable {
+  let most: Int
+
+  /// As much as the clients can send, so that nothing is refused: each has one work for a shard at most, and another one that had its
+  /// place before may have left channels.
+  ///
+  /// - Parameter override: A smaller limit, for the test of what is refused.
+  init(clients: Int, override: Int?) { most = override ?? max(65_536, 2 * min(clients, 1 << 29)) }
+
+  /// The capacity of a mailbox: a power of two.
+  func capacity(upTo largest: Int) -> Int {
+    min(largest, 1 << (Int.bitWidth - 1 - most.leadingZeroBitCount))
+  }
+}
+
 /// Which kind of shards.
 enum ShardKind: String, CaseIterable {
   /// Reactors whose turns run on the threads of the connections.
@@ -61,7 +78,18 @@ final class ReactorShard: Shard, TurnObserving {
   /// The works that the running turn has finished. No thread ever waits for the mutex: only the owner takes it.
   private let finished = Mutex<[Work]>([])
 
-  init(on placement: Placement) { runtime = Runtime(on: placement) }
+  /// - Parameters:
+  ///   - placement: Which thread runs the commands.
+  ///   - limit: How much may wait.
+  init(on placement: Placement, waiting limit: WaitingLimit) {
+    runtime = Runtime(
+      on: placement, capacity: limit.capacity(upTo: 4096), reentrantCapacity: limit.most,
+      onActionFailure: { failure in
+        // Otherwise the client would wait for its reply for ever, and keep its place.
+        if case .run(let work) = failure.action { Deliveries.refuse(work) }
+        Hooks.defaultFailureHandler(failure.failure)
+      })
+  }
 
   func submit(_ work: Work) { send(.run(work)) }
   func unsubscribe(_ client: Int, from channels: [Key]) { send(.unsubscribe(client, channels)) }
