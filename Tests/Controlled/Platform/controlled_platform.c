@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <malloc.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/timerfd.h>
@@ -78,13 +79,21 @@ static void remove_timer(int descriptor) {
 static const struct itimerspec never = {.it_value = {.tv_nsec = 0}};
 static const struct itimerspec at_once = {.it_value = {.tv_nsec = 1}};
 
+/* Makes a timer readable. The kernel lets it expire in an interrupt, a moment later. */
+static long expire(int descriptor) {
+  const long failure = rr_platform_system.timer_set(descriptor, &at_once);
+  struct pollfd watched = {.fd = descriptor, .events = POLLIN};
+  if (failure == 0) poll(&watched, 1, -1);
+  return failure;
+}
+
 /* Lets those that are due expire, and returns when the next one is. */
 static int64_t expire_timers(void) {
   int64_t next = INT64_MAX;
   for (size_t i = 0; i < timer_count;) {
     const struct timer each = timers[i];
     if (each.due <= ctl_clock_ns()) {
-      rr_platform_system.timer_set(each.descriptor, &at_once);
+      expire(each.descriptor);
       remove_timer(each.descriptor);
     } else {
       if (each.due < next) next = each.due;
@@ -101,7 +110,8 @@ static long timer_set(int descriptor, const struct itimerspec *when) {
   const int64_t due = (int64_t)when->it_value.tv_sec * 1000000000 + when->it_value.tv_nsec;
   const bool is_due = due != 0 && due <= ctl_clock_ns();
   remove_timer(descriptor);
-  const long failure = rr_platform_system.timer_set(descriptor, is_due ? &at_once : &never);
+  const long failure =
+      is_due ? expire(descriptor) : rr_platform_system.timer_set(descriptor, &never);
   if (is_due) ctl_wake(&descriptors);
   if (failure != 0 || due == 0 || is_due) return failure;
   if (timer_count == MOST_TIMERS) ctl_fail("too many timers that a poller waits for");

@@ -34,6 +34,7 @@ void dispatch_source_set_event_handler(void *source, struct block *handler);
 void dispatch_source_set_timer(void *source, dispatch_time_t start, uint64_t interval,
                                uint64_t leeway);
 void dispatch_activate(void *object);
+void dispatch_resume(void *object);
 void dispatch_source_cancel(void *source);
 intptr_t dispatch_semaphore_wait(void *semaphore, dispatch_time_t timeout);
 intptr_t dispatch_semaphore_signal(void *semaphore);
@@ -76,7 +77,8 @@ static void check_queue(const void *queue) {
   for (size_t i = 0; i < sizeof priorities / sizeof *priorities; i++) {
     if (queue == dispatch_get_global_queue(priorities[i], 0)) return;
   }
-  ctl_fail("a body uses a queue of Dispatch that is neither global nor the main one");
+  ctl_fail("a body uses a queue of Dispatch that is not controlled, or the main one for something "
+           "that is due later");
 }
 
 /* MARK: the main queue */
@@ -114,6 +116,7 @@ static void *run_main_queue(void *unused) {
     job->block->invoke(job->block);
     _Block_release(job->block);
     free(job);
+    ctl_drain_own();
   }
   runs_main_queue = false;
   return NULL;
@@ -122,12 +125,11 @@ static void *run_main_queue(void *unused) {
 static void add_main_job(struct block *block) {
   main_job *const added = malloc(sizeof *added);
   *added = (main_job){.block = _Block_copy(block)};
+  ctl_point("adds a job to the main queue", NULL, CTL_NOWHERE);
+  ctl_drain_own();
   *last_main_job = added;
   last_main_job = &added->next;
-  if (runs_main_queue) {
-    ctl_point("adds a job to the main queue", NULL, CTL_NOWHERE);
-    return;
-  }
+  if (runs_main_queue) return;
   runs_main_queue = true;
   pthread_detach(ctl_start_thread(run_main_queue, NULL)->handle);
 }
@@ -170,7 +172,7 @@ typedef struct timer {
   struct block *handler;
   int64_t due;
   /* It goes away when its thread has ended and it was cancelled. */
-  bool is_cancelled, is_over;
+  bool is_started, is_cancelled, is_over;
 } timer;
 
 static timer *timers;
@@ -237,12 +239,27 @@ void dispatch_source_set_timer(void *source, dispatch_time_t start, uint64_t int
   known->due = deadline_of(start);
 }
 
+/* What was the source's time and handler is the thread's now. */
+static void start_timer(void *source) {
+  timer *const known = ctl_is_controlled() ? find_timer(source) : NULL;
+  if (known == NULL || known->is_started) return;
+  known->is_started = true;
+  pthread_detach(ctl_start_thread(run_timer, known)->handle);
+}
+
 void dispatch_activate(void *object) {
-  timer *const known = ctl_is_controlled() ? find_timer(object) : NULL;
   is_inside = true;
   REAL(dispatch_activate)(object);
   is_inside = false;
-  if (known != NULL) pthread_detach(ctl_start_thread(run_timer, known)->handle);
+  start_timer(object);
+}
+
+/* A new source is resumed to be activated. */
+void dispatch_resume(void *object) {
+  is_inside = true;
+  REAL(dispatch_resume)(object);
+  is_inside = false;
+  start_timer(object);
 }
 
 void dispatch_source_cancel(void *source) {

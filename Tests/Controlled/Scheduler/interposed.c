@@ -243,7 +243,7 @@ size_t swift_retainCount(void *object);
 void swift_release(void *object) {
   if (ctl_self != NULL && object != NULL && swift_retainCount(object) == 1) {
     come_to_point("releases the last reference", object);
-    ctl_drain_all();
+    if (swift_retainCount(object) == 1) ctl_drain_all();
   }
   REAL(swift_release)(object);
 }

@@ -5,17 +5,17 @@ import Testing
 extension Controlled {
   /// Programs of operations on one reactor.
   @Suite struct ProgramTests {
-    private static let policies: [OverflowPolicy] = [.block, .fail, .dropNewest, .dropOldest]
-
-    /// Every pair of operations, each beside a send. The policies take turns; the long mode tries all of them.
+    /// Every pair of operations, each beside a send. The policies, the forms of the state, and whether it is observed take turns;
+    /// the long mode tries each policy.
     @Test(arguments: Place.allCases, Operation.allCases)
     func `two operations at the same time`(_ place: Place, _ first: Operation) {
       let operations = Operation.allCases
       let index = operations.firstIndex(of: first)!
       let programs = operations[index...].enumerated().flatMap { offset, second in
-        let policies = Exploration.factor > 1 ? Self.policies : [Self.policies[(index + offset) % 4]]
-        return policies.map {
-          Program(threads: [[.send, first], [second, .send]], place: place, policy: $0)
+        (0..<(Exploration.factor > 1 ? 4 : 1)).map { turn in
+          // 5 has no divisor in common with the number of variants, so all of them come.
+          let variant = 5 * (index * operations.count + offset + turn) + Place.allCases.firstIndex(of: place)!
+          return Program(threads: [[.send, first], [second, .send]], place: place, variant: variant)
         }
       }
       explore(
@@ -31,7 +31,7 @@ extension Controlled {
         }
         return Program(
           threads: threads, place: Place.allCases[random.below(Place.allCases.count)],
-          policy: Self.policies[random.below(4)])
+          variant: random.below(Program.variants))
       }
       explore(programs, named: "random programs", schedules: 40)
     }

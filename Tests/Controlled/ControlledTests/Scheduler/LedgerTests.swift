@@ -30,6 +30,7 @@ extension Controlled {
         ledger.report(1, .dropped)
       },
       Violation("refused and reduced", "reduced or reported nonetheless") { ledger in
+        ledger.send(0) { _ in ledger.reduce(0) }
         ledger.send(1) { _ throws(SendError) in throw .full }
         ledger.reduce(1)
       },
@@ -82,6 +83,9 @@ extension Controlled {
       },
       Violation("full, but it was told to wait", "which nothing explains") { ledger in
         ledger.send(1, within: .seconds(1)) { _, _ throws(SendError) in throw .full }
+      },
+      Violation("full though nothing else was sent", "which nothing explains") { ledger in
+        ledger.send(1) { _ throws(SendError) in throw .full }
       },
       Violation("timed out too early", "which nothing explains") { ledger in
         ledger.send(1, within: .seconds(1)) { _, _ throws(SendError) in throw .timedOut }

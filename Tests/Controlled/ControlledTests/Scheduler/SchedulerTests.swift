@@ -1,4 +1,5 @@
 import ControlledScheduler
+import Dispatch
 import ReactorCore
 import Synchronization
 import TestSupport
@@ -95,6 +96,64 @@ extension Controlled {
       #expect(failed.failure?.contains("sleeper") == true)
       let mended = search(delays: 2) { body(true) }
       #expect(mended.failed == nil)
+    }
+
+    @Test func `a mutex that one thread tries and another locks is held by one of them`() {
+      let failed = firstFailure(of: randomSchedules(200)) {
+        let mutex = Shared(SystemMutex(false))
+        let enter = { @Sendable (isInside: inout Bool) in
+          check(!isInside, "two threads hold a mutex")
+          isInside = true
+          ctl_point("is inside", nil, here)
+          isInside = false
+        }
+        let first = Worker("first") { _ = mutex.value.withLockIfAvailable { enter(&$0) } }
+        let second = Worker("second") { mutex.value.withLock { enter(&$0) } }
+        first.join()
+        second.join()
+      }
+      #expect(failed == nil, "\(failed?.failure ?? "")")
+    }
+
+    @Test func `a timer of Dispatch fires at its time, and a descriptor's timer wakes a poller`() {
+      let failed = firstFailure(of: randomSchedules(100)) {
+        let begin = ContinuousClock.now
+        let latch = Latch()
+        let source = DispatchSource.makeTimerSource(queue: .global())
+        source.schedule(deadline: .now() + .seconds(100))
+        source.setEventHandler { latch.open() }
+        source.resume()
+        latch.wait()
+        check(.now - begin >= .seconds(100), "the timer was early")
+        source.cancel()
+        // There are descriptors.
+        let poller = try! Poller()
+        poller.setTimer(MonotonicTime.now + 100_000_000_000)
+        poller.wait(timeoutMilliseconds: -1) { _, _ in }
+        check(.now - begin >= .seconds(200), "the poller's timer was early")
+      }
+      #expect(failed == nil, "\(failed?.failure ?? "")")
+    }
+
+    @Test func `another thread may make a strong reference between a check and the release`() {
+      final class Object: Sendable {}
+      nonisolated(unsafe) var survived = 0
+      for schedule in randomSchedules(300) {
+        _ = schedule.run {
+          let (weakly, kept, mine) = (WeakHolder<Object>(), Holder<Object>(), Holder<Object>())
+          mine.object = Object()
+          weakly.object = mine.object
+          let first = Worker("first") {
+            let isOnly = isKnownUniquelyReferenced(&mine.object)
+            mine.object = nil
+            if isOnly, weakly.object != nil { survived += 1 }
+          }
+          let second = Worker("second") { kept.object = weakly.object }
+          first.join()
+          second.join()
+        }
+      }
+      #expect(survived > 0)
     }
 
     @Test func `two mutexes that are locked in both orders deadlock`() throws {

@@ -41,6 +41,9 @@ final class Ledger: @unchecked Sendable {
   private var begun: Set<Int> = []
   /// How many accepted actions may wait: the rule is not checked if it is nil.
   private let mostWaiting: Int?
+  private var capacity = 1
+  /// How many steps of its streams may have taken a place in the mailbox.
+  private var steps = 0
   /// What may be reported, beside actions that a closed reactor refuses.
   private var reasons: Set<SendError>
   private var closedSince = Int.max
@@ -138,7 +141,10 @@ final class Ledger: @unchecked Sendable {
   private func checkRefusal(of id: Int, _ send: Send, _ reason: SendError) {
     let isPossible =
       switch reason {
-      case .full: send.deadline == nil && !send.isSuspending || reasons.contains(.full)
+      // As many others were sent as there is room for.
+      case .full:
+        (send.deadline == nil && !send.isSuspending || reasons.contains(.full))
+          && sends.count + steps > capacity
       case .timedOut: send.deadline.map { .now >= $0 } ?? false
       case .cancelled: send.isSuspending
       default: reasons.contains(reason)
@@ -163,7 +169,8 @@ final class Ledger: @unchecked Sendable {
 
   // MARK: The reactor
 
-  func note(_ overflow: OverflowPolicy) {
+  func note(_ overflow: OverflowPolicy, capacity: Int = 1) {
+    self.capacity = capacity
     switch overflow {
     case .block: break
     case .fail: reasons.insert(.full)
@@ -178,6 +185,9 @@ final class Ledger: @unchecked Sendable {
     if isDiscarding { begunWhileDiscarding += 1 }
     check(begunWhileDiscarding <= 1, "action \(id) is processed although the reactor discards")
   }
+
+  /// An observer is about to come or go.
+  func noteStep() { steps += 1 }
 
   func endMutate() { isMutating = false }
 
@@ -207,8 +217,10 @@ final class Ledger: @unchecked Sendable {
   /// Checks that nothing waits. While the reactor lives, and no thread sends or runs turns.
   func verifyAtRest() {
     for (id, send) in sends.sorted(by: { $0.key < $1.key }) where send.outcome == .returned && !isStubbed {
+      let hasVanished = send.isWeak && freedSince < send.end
       check(
-        reduced[id] != nil || reports[id] != nil, "action \(id) waits although nobody will run the reactor")
+        reduced[id] != nil || reports[id] != nil || hasVanished,
+        "action \(id) waits although nobody will run the reactor")
     }
   }
 

@@ -7,8 +7,8 @@ enum Place: CaseIterable, Sendable, CustomStringConvertible {
   case caller, loop, group, hosted, called, main
 
   static let loops: [Place] = allCases.filter { $0 != .caller }
-  /// The timers of the others wait in Dispatch, and those of the main loop in a source of its that is not controlled.
-  static let timed: [Place] = [.loop, .group, .hosted]
+  /// The timers of the main loop wait in a source of Dispatch's that is not controlled.
+  static let timed: [Place] = [.loop, .group, .hosted, .called]
 
   var description: String {
     switch self {

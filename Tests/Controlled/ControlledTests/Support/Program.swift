@@ -14,10 +14,27 @@ struct Program: Sendable, CustomStringConvertible {
   let threads: [[Operation]]
   let place: Place
   let policy: OverflowPolicy
+  let snapshots: SnapshotPolicy
+  /// Whether an observer has the state from the beginning. Without one, actions take another path.
+  let isObserved: Bool
+
+  /// - Parameter variant: Which of the combinations of the other three.
+  init(threads: [[Operation]], place: Place, variant: Int) {
+    self.threads = threads
+    self.place = place
+    policy = Self.policies[variant % 4]
+    isObserved = variant / 4 % 2 == 0
+    snapshots = Self.snapshots[variant / 8 % 3]
+  }
+
+  private static let policies: [OverflowPolicy] = [.block, .fail, .dropNewest, .dropOldest]
+  private static let snapshots: [SnapshotPolicy] = [.onDemand, .copied, .replayed]
+  static let variants = 24
 
   var description: String {
     let texts = threads.map { operations in operations.map(\.rawValue).joined(separator: " ") }
-    return texts.joined(separator: " beside ") + ", \(place), \(policy)"
+    let observed = isObserved ? "observed" : "not observed"
+    return texts.joined(separator: " beside ") + ", \(place), \(policy), \(snapshots), \(observed)"
   }
 
   /// How many actions may wait beside the one in `mutate`: the capacity is 1, and with `.dropOldest` twice as many are beside
@@ -32,7 +49,7 @@ struct Program: Sendable, CustomStringConvertible {
     let ledger = Ledger(mostWaiting: mostWaiting)
     let tasks = threads.joined().contains(.sendSuspending) ? Tasks() : nil
     place.use { placement in
-      let stage = Stage(ledger, on: placement, policy, tasks)
+      let stage = Stage(ledger, on: placement, self, tasks)
       let workers = threads.enumerated().map { number, operations in
         Worker("thread-\(number)") {
           for (index, operation) in operations.enumerated() {
@@ -60,18 +77,20 @@ final class Stage: @unchecked Sendable {
   private var isClosed = false
   private var observers: [any Disposable] = []
 
-  init(_ ledger: Ledger, on placement: Placement, _ policy: OverflowPolicy, _ tasks: Tasks?) {
+  init(_ ledger: Ledger, on placement: Placement, _ program: Program, _ tasks: Tasks?) {
     self.ledger = ledger
     self.tasks = tasks
     if case .loop(let loop) = placement { self.loop = loop } else { loop = nil }
-    let subject = Subject(ledger, on: placement, capacity: 1, overflow: policy)
+    let subject = Subject(
+      ledger, on: placement, snapshots: program.snapshots, capacity: 1, overflow: program.policy)
     self.subject = subject
     action = subject.action
-    subscribe(to: subject)
+    if program.isObserved { subscribe(to: subject) }
   }
 
   /// The observer holds the reactor, and gets each state once, in order.
   private func subscribe(to subject: Subject) {
+    ledger.noteStep()
     nonisolated(unsafe) var last: Int?
     let observer = subject.state.subscribe(onNext: { [ledger] state in
       withExtendedLifetime(subject) {}
@@ -106,7 +125,9 @@ final class Stage: @unchecked Sendable {
         task.join()
       }
     case .subscribe: if let subject { subscribe(to: subject) }
-    case .dispose: observers.popLast()?.dispose()
+    case .dispose:
+      ledger.noteStep()
+      observers.popLast()?.dispose()
     case .drain, .discard:
       isClosed = true
       ledger.willClose()
@@ -126,6 +147,7 @@ final class Stage: @unchecked Sendable {
       for _ in 0..<2 { subject?.withCurrentState { $0.check() } }
     case .stub:
       ledger.isStubbed = true
+      ledger.noteStep()
       subject?.isStubEnabled = true
       subject?.isStubEnabled = false
     }
@@ -133,17 +155,20 @@ final class Stage: @unchecked Sendable {
 
   /// After all threads have ended.
   func finish() {
+    // Before anything is closed, which would wake a loop that sleeps although it must not.
+    awaitRest()
+    ledger.verifyAtRest()
     if let subject {
       if isClosed {
         check(subject.waitUntilEnded(before: .now + .seconds(60)), "the reactor has not ended")
         ledger.hasEnded()
       } else {
-        awaitRest()
-        ledger.verifyAtRest()
+        let count = subject.currentState.count
+        check(
+          ledger.isStubbed || count == ledger.reduced.count,
+          "\(count) of \(ledger.reduced.count) mutations are in the state")
       }
       if ledger.isStubbed {
-        // A loop may still be about to hand an action to the stub.
-        awaitRest()
         ledger.noteStubbed(subject.stub.actions.map(\.id))
       }
     }

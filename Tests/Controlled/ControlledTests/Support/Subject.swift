@@ -43,21 +43,26 @@ final class Subject: Reactor {
   let runtime: Runtime<Parcel, Parcel, State>
   private let ledger: Ledger
   private let notesEnd: Bool
+  /// A replayed reduce is called twice for each mutation.
+  private let isReplayed: Bool
   private let onMutate: @Sendable (Subject, Parcel) -> Void
 
   /// - Parameter notesEnd: Whether the ledger is told when the reactor disposes of its streams: action 0 starts one that
   ///   has no end.
   init(
-    _ ledger: Ledger, on placement: Placement = .caller, capacity: Int = 2, overflow: OverflowPolicy = .block,
+    _ ledger: Ledger, on placement: Placement = .caller, snapshots: SnapshotPolicy = .automatic,
+    capacity: Int = 2, overflow: OverflowPolicy = .block,
     reentrantCapacity: Int = 65_536, notesEnd: Bool = false,
     onMutate: @escaping @Sendable (Subject, Parcel) -> Void = { _, _ in }
   ) {
     runtime = Runtime(
-      on: placement, capacity: capacity, overflow: overflow, reentrantCapacity: reentrantCapacity,
+      on: placement, snapshots: snapshots, capacity: capacity, overflow: overflow,
+      reentrantCapacity: reentrantCapacity,
       onFailure: { [ledger] in ledger.report($0) })
     self.ledger = ledger
-    ledger.note(overflow)
+    ledger.note(overflow, capacity: capacity)
     self.notesEnd = notesEnd
+    isReplayed = snapshots == .replayed
     self.onMutate = onMutate
     ledger.wasBorn()
   }
@@ -79,7 +84,7 @@ final class Subject: Reactor {
   }
 
   func reduce(into state: inout State, mutation: Parcel) {
-    ledger.reduce(mutation.id)
+    if !isReplayed || ledger.reduced[mutation.id] == nil { ledger.reduce(mutation.id) }
     state.add(mutation)
   }
 }

@@ -16,13 +16,15 @@
  *   mutexes, threads, the clock,    functions of the same names in interposed.c, which the linker
  *   Dispatch, Swift's weak loads    finds before those of the shared libraries
  *
- * What a point is. Each atomic operation, fence and membarrier; locking a mutex or finding it
- * locked; sleeping, waking, joining and starting threads; pausing and yielding; loading a weak
- * reference; releasing the last strong reference to an object that has weak ones, and checking
- * whether a reference is the only one. A point comes before its operation. So another thread runs
- * between two operations, but never inside of one, and plain accesses belong to the operation
- * before them. That is enough to find every order of the operations, as long as plain accesses do
- * not race, which the stress tests check under ThreadSanitizer.
+ * What a point is. Each atomic operation, fence and membarrier; locking a mutex, trying to, or
+ * finding it locked; sleeping, waking, joining and starting threads; pausing and yielding; polling
+ * descriptors and making them readable; loading a weak reference; for an object that has weak
+ * references, releasing the last strong one and checking whether a reference is the only one (where
+ * the library's code does that, not inside of Swift's own library). A point comes before its
+ * operation. So another thread runs between two operations, but never inside of one, and plain
+ * accesses belong to the operation before them. That is enough to find every order of the
+ * operations, as long as plain accesses do not race, which the stress tests check under
+ * ThreadSanitizer.
  *
  * Waiting. A thread that blocks (on a mutex, a futex word, another thread) names the object that it
  * waits for, and gets the baton back only after a wake-up of that object, or at its deadline. If
@@ -116,10 +118,6 @@ void ctl_run(const ctl_options *options, void (*body)(void *), void *context, ct
 /* Lets each execution begin with a call of `reset`: what a part that replaces something of the
  * system keeps between its calls may be that of an execution that has failed. Before the first one;
  * 4 at most. */
-void ctl_at_begin(void (*reset)(void));
-
-/* Lets each execution begin with a call of `reset`, for a part that keeps something between its
- * calls: an execution that failed leaves it in any state. Before the first execution; 4 at most. */
 void ctl_at_begin(void (*reset)(void));
 
 /* Fails the execution with this reason; does not return. A controlled thread. */
