@@ -194,7 +194,7 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
 
   private func takeEnds(_ ends: TurnEnds) -> HeldEnds? {
     if !ends.isRequested { return nil }
-    let taken = visibility == .durable ? ends.take() : ends.takeThoseThatWait()
+    let taken = visibility == .durable ? ends.takeUnsettled() : ends.takeThoseThatWait()
     return taken.isEmpty ? nil : HeldEnds(taken)
   }
 
