@@ -12,7 +12,7 @@ extension Journal {
   /// - Returns: The position of the last record that was removed; 0 if none ever was.
   /// - Throws: ``JournalError``; ``JournalError/fenced`` if the journal was closed. ``JournalError/diskFull``,
   ///   ``JournalError/snapshotTooLarge(entry:byteCount:)`` and ``JournalError/snapshotNotEncoded(entry:message:)`` do not end the journal,
-  ///   every other error does. If states cannot be stored for one of the last two reasons, the others are, and what can be removed is;
+  ///   every other error does. If states cannot be stored for one of these three reasons, the others are, and what can be removed is;
   ///   then the first of these errors is thrown.
   @discardableResult
   public func compact() async throws(JournalError) -> UInt64 {
@@ -41,8 +41,8 @@ extension Journal {
     log.withLock { $0.stored[member.entry.number]?.last ?? 0 } >= end
   }
 
-  /// Waits until a state with the records up to a position is stored. Gives up when others than the reactor have prevented it a
-  /// few times: a full disk, or groups that are being committed.
+  /// Waits until a state with the records up to a position is stored. Gives up when groups that are being committed have prevented it
+  /// a few times.
   ///
   /// - Returns: Why the state was left out; nil if it was not.
   private func storeState(of member: JournalMember, at end: UInt64) async throws(JournalError)

@@ -222,7 +222,12 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
       if stored == position { return finishSnapshot() }
       do throws(JournalError) {
         let snapshot = try encode(follower)
-        journal.enqueue(PendingSnapshot(snapshot: snapshot) { [self] in finishSnapshot() })
+        journal.enqueue(
+          PendingSnapshot(snapshot: snapshot) { [self] failure in
+            finishSnapshot(failure)
+            // Any other error has ended the journal: `onFailure` gets that.
+            if failure == .diskFull { journal.configuration.onWarning(.diskFull) }
+          })
       } catch {
         finishSnapshot(error)
         journal.configuration.onWarning(error)
