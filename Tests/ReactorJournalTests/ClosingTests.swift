@@ -83,6 +83,29 @@ import Testing
     #expect(freedJournal == nil)
   }
 
+  /// A loop that was shut down runs nothing at the end of a reactor: the thread that closes it does.
+  @Test func `A reply at the end of a reactor waits for the disk though its loop has ended`() async throws {
+    let loop = try Loop()
+    let journal = try Journal(store: store)
+    let reactor = LastWord(journal, on: .loop(loop))
+    try await reactor.sendDurably(.add(100))
+    store.hold()
+    defer { store.release() }
+    let commits = store.commitCount
+    reactor.send(.add(5))
+    #expect(Threads.yield(seconds: 20) { store.commitCount > commits })
+    let replies = Record<Int64?>()
+    reactor.ask({ .wait($0) }, completion: { replies.append(try? $0.get()) })
+    try loop.shutdown(before: .now + .seconds(20))
+    #expect(reactor.waiting.elements.count == 1)
+    journal.beginClosing()
+    try await Task.sleep(for: .milliseconds(20))
+    #expect(replies.elements == [])
+    store.release()
+    try journal.end()
+    #expect(replies.elements == [105])
+  }
+
   @Test func `What is handed over at the moment when a journal closes its store is refused`() async throws {
     try await write()
     let (isClosing, mayClose) = (Gate(), Gate())
@@ -108,4 +131,39 @@ import Testing
     #expect(Threads.yield(seconds: 20) { ledger.isClosed })
     #expect(store.batches.count == 1)
   }
+}
+
+/// A reactor that keeps replies until it ends.
+private final class LastWord: DurableReactor, EndObserving {
+  enum Action: Sendable {
+    case add(Int64)
+    case wait(Reply<Int64>)
+  }
+  typealias Mutation = Ledger.Mutation
+  typealias State = Ledger.State
+
+  static let schema = Schema("last word")
+  let initialState = State()
+  let runtime: Runtime<Action, Mutation, State>
+  let waiting = Record<Reply<Int64>>()
+
+  init(_ journal: Journal, on placement: Placement) {
+    runtime = Runtime(on: placement, journal: journal.entry("last word"))
+  }
+
+  func mutate(action: Action) -> Observable<Mutation> {
+    switch action {
+    case .add(let amount): return .just(.added(account: 1, amount: amount))
+    case .wait(let reply):
+      waiting.append(reply)
+      return .empty()
+    }
+  }
+
+  func reduce(into state: inout State, mutation: Mutation) {
+    guard case .added(let account, let amount) = mutation else { return }
+    state.balances[account, default: 0] += amount
+  }
+
+  func willEnd(_ state: borrowing State) { for reply in waiting.elements { reply(state.total) } }
 }
