@@ -223,6 +223,7 @@ extension Journal.Log {
   ) throws(JournalError) -> UInt64 {
     let first = end.position + 1
     if !isOpen { throw .fenced }
+    let snapshots = snapshots.filter(isNewest)
     if count == 0, snapshots.isEmpty { return first }
     let batch = JournalBatch(epoch: end.epoch, first: first, count: UInt32(count), bytes: bytes)
     for index in newEntries.indices { newEntries[index].since = end.position }
@@ -232,6 +233,12 @@ extension Journal.Log {
     newEntries = []
     note(snapshots)
     return first
+  }
+
+  /// Whether a snapshot is later than those that the store keeps of the entry. One that is not is of a reactor that was replaced while
+  /// it was encoded. It would take the place of a later one, and the records behind it may be removed.
+  private func isNewest(_ snapshot: JournalSnapshot) -> Bool {
+    stored[snapshot.entry]?.last.map { $0 < snapshot.position } ?? true
   }
 }
 
