@@ -63,7 +63,7 @@ enum Command: Equatable {
     No command changes FILE. The journal must not be open in a process that writes.
 
     exit status: 0 fine · 1 damaged, or the file cannot be read · 2 wrong usage, or what is asked for was removed ·
-                 3 another process has the journal open · 4 the output could not be written
+                 3 another process has the journal open · 4 the output, or NEWFILE, could not be written
 
     """
 

@@ -38,21 +38,31 @@ func verify(_ path: String) throws(Failure) -> ExitStatus {
 
 func salvage(_ path: String, _ newPath: String) throws(Failure) -> ExitStatus {
   var bar = ProgressBar()
-  do throws(JournalError) {
-    let report = try JournalVerifier.salvage(path, to: newPath) { bar.show($0) }
+  let report: JournalReport
+  do throws(SalvageError) {
+    let source = SQLiteStore(path: path, access: .readOnly)
+    report = try JournalVerifier.salvageOrTell(source, to: newPath) { bar.show($0) }
     bar.end()
-    show(report)
-    if let fault = report.fault {
-      print("left out: everything after position \(report.position). \(fault.text)")
-    }
-    // The new journal may still lack what no copy can give it.
-    if let fault = try JournalVerifier.verify(newPath).fault { return finish(fault) }
-    print("saved in \(newPath)")
-    return .fine
   } catch {
     bar.end()
+    switch error {
+    case .source(let reason): throw Failure(reason)
+    case .target(let reason):
+      throw Failure(message: "\(newPath) cannot be written. \(reason.text)", status: .outputLost)
+    }
+  }
+  show(report)
+  if let fault = report.fault {
+    print("left out: everything after position \(report.position). \(fault.text)")
+  }
+  do throws(JournalError) {
+    // The new journal may still lack what no copy can give it.
+    if let fault = try JournalVerifier.verify(newPath).fault { return finish(fault) }
+  } catch {
     throw Failure(error)
   }
+  print("saved in \(newPath)")
+  return .fine
 }
 
 private func show(_ report: JournalReport) {

@@ -87,6 +87,14 @@ import Testing
     return counts.currentState.count
   }
 
+  /// Replays the history, and returns how many mutations that are, and what they give.
+  private func replay<Program: CountsProgram>(_: Program.Type, until last: UInt64 = .max) throws -> [Int] {
+    let idle = Counts<Program>(try Journal(store: InMemoryStore()))
+    var mutations = 0
+    let state = try Journal.replay(store, idle, entry: "counts/1", until: last) { _, _, _ in mutations += 1 }
+    return [mutations, state.count]
+  }
+
   @Test func `A digest is compared only with one of the same version of the schema`() async throws {
     var configuration = JournalConfiguration()
     configuration.digestRecords = 2
@@ -112,6 +120,9 @@ import Testing
     #expect(try await run(Old.self, sends: 9, configuration) == 9)
     #expect(!store.snapshots.isEmpty)
     #expect(try await run(Stateless.self, sends: 0) == 9)
+    // The history is complete as well.
+    #expect(try replay(Stateless.self) == [9, 9])
+    #expect(try replay(Stateless.self, until: 7) == [7, 7])
   }
 
   @Test func `A state that cannot be read is named if the records before it are removed`() async throws {
@@ -123,6 +134,20 @@ import Testing
     await #expect(throws: JournalError.unknownVersion(entry: "counts", version: 1, position: newest)) {
       try await run(Forgetful.self, sends: 0)
     }
+    #expect(throws: JournalError.unreadableSnapshot(entry: "counts/1", position: newest)) {
+      try replay(Stateless.self)
+    }
+    #expect(throws: JournalError.unknownVersion(entry: "counts", version: 1, position: newest)) {
+      try replay(Forgetful.self)
+    }
+    // Of what the states contain, there is no history.
+    #expect(try replay(Old.self) == [1, 9])
+    // One state that can be read is enough.
+    let oldest = try #require(store.snapshots.firstIndex { $0.position != newest })
+    let good = store.snapshots[oldest].bytes
+    store.snapshots[oldest].bytes = [1, 2, 3]
+    #expect(try replay(Old.self) == [0, 9])
+    store.snapshots[oldest].bytes = good
     // Nothing is lost: the program that wrote it still reads it.
     #expect(try await run(Old.self, sends: 0) == 9)
   }

@@ -83,6 +83,99 @@ import Testing
     #expect(freedJournal == nil)
   }
 
+  /// The first use finds the journal closed, or waits until it is.
+  @Test(arguments: [false, true], [false, true])
+  func `What is sent to a reactor that was never used before its journal closed is refused`(
+    onLoop: Bool, isClosed: Bool
+  ) async throws {
+    let loop = try Loop()
+    let (isClosing, mayClose) = (Gate(), Gate())
+    let journal = try Journal(
+      store: InterceptedStore(
+        store,
+        beforeClosing: {
+          isClosing.open()
+          _ = mayClose.wait()
+        }))
+    let refused = Record<Failure.Cause>()
+    let ledgers = (1...3).map { number in
+      Ledger(journal, entry: "ledger/\(number)", on: onLoop ? .loop(loop) : .caller) { failure in
+        refused.append(failure.cause)
+      }
+    }
+    let closing = Threads.start { try? journal.end() }
+    #expect(isClosing.wait())
+    if isClosed {
+      mayClose.open()
+      #expect(closing.wait())
+    }
+    let replies = Record<Record<AskError?>>()
+    let using = Threads.start {
+      replies.append(deposit(in: ledgers[0]))
+      ledgers[1].send(.deposit(account: 1, amount: 1))
+      ledgers[2].close()
+    }
+    // So that the first use waits for the store.
+    try await Task.sleep(for: .milliseconds(20))
+    mayClose.open()
+    #expect(using.wait() && closing.wait())
+    let reply = try #require(replies.elements.first)
+    #expect(try await isRecorded(reply))
+    // Of the request as well as of the send.
+    #expect(Threads.yield(seconds: 20) { refused.elements.count == 2 })
+    if case .closed? = reply.elements[0] {} else { Issue.record("\(reply.elements)") }
+    for ledger in ledgers {
+      #expect(ledger.isClosed)
+      #expect(ledger.waitUntilEnded(before: .now + .seconds(20)))
+    }
+    #expect(throws: SendError.closed) { try ledgers[1].trySend(.deposit(account: 1, amount: 1)) }
+    await #expect(throws: DurabilityError.notWritten(.fenced)) {
+      try await ledgers[1].sendDurably(.deposit(account: 1, amount: 1))
+    }
+    #expect(throws: JournalError.fenced) { try ledgers[1].recover() }
+    #expect(store.batches.isEmpty)
+    try loop.shutdown(before: .now + .seconds(20))
+  }
+
+  @Test(arguments: [0, 1, 2])
+  func `To read the state of a reactor whose journal was closed before its first use stops the program`(
+    _ way: Int
+  ) async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [way = way as Int] in
+      let journal = try Journal(store: InMemoryStore())
+      let ledger = Ledger(journal, visibility: way == 2 ? .latest : .durable)
+      try journal.end()
+      ledger.send(.deposit(account: 1, amount: 1))
+      _ = way == 1 ? ledger.latestState : ledger.currentState
+    }
+    let errors = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
+    #expect(errors.contains(#"The reactor "ledger/1" has no state"#), "\(errors)")
+  }
+
+  /// A loop that was shut down runs nothing at the end of a reactor: the thread that closes it does.
+  @Test func `A reply at the end of a reactor waits for the disk though its loop has ended`() async throws {
+    let loop = try Loop()
+    let journal = try Journal(store: store)
+    let reactor = LastWord(journal, on: .loop(loop))
+    try await reactor.sendDurably(.add(100))
+    store.hold()
+    defer { store.release() }
+    let commits = store.commitCount
+    reactor.send(.add(5))
+    #expect(Threads.yield(seconds: 20) { store.commitCount > commits })
+    let replies = Record<Int64?>()
+    reactor.ask({ .wait($0) }, completion: { replies.append(try? $0.get()) })
+    try loop.shutdown(before: .now + .seconds(20))
+    #expect(reactor.waiting.elements.count == 1)
+    journal.beginClosing()
+    try await Task.sleep(for: .milliseconds(20))
+    #expect(replies.elements == [])
+    store.release()
+    try journal.end()
+    #expect(replies.elements == [105])
+  }
+
   @Test func `What is handed over at the moment when a journal closes its store is refused`() async throws {
     try await write()
     let (isClosing, mayClose) = (Gate(), Gate())
@@ -108,4 +201,39 @@ import Testing
     #expect(Threads.yield(seconds: 20) { ledger.isClosed })
     #expect(store.batches.count == 1)
   }
+}
+
+/// A reactor that keeps replies until it ends.
+private final class LastWord: DurableReactor, EndObserving {
+  enum Action: Sendable {
+    case add(Int64)
+    case wait(Reply<Int64>)
+  }
+  typealias Mutation = Ledger.Mutation
+  typealias State = Ledger.State
+
+  static let schema = Schema("last word")
+  let initialState = State()
+  let runtime: Runtime<Action, Mutation, State>
+  let waiting = Record<Reply<Int64>>()
+
+  init(_ journal: Journal, on placement: Placement) {
+    runtime = Runtime(on: placement, journal: journal.entry("last word"))
+  }
+
+  func mutate(action: Action) -> Observable<Mutation> {
+    switch action {
+    case .add(let amount): return .just(.added(account: 1, amount: amount))
+    case .wait(let reply):
+      waiting.append(reply)
+      return .empty()
+    }
+  }
+
+  func reduce(into state: inout State, mutation: Mutation) {
+    guard case .added(let account, let amount) = mutation else { return }
+    state.balances[account, default: 0] += amount
+  }
+
+  func willEnd(_ state: borrowing State) { for reply in waiting.elements { reply(state.total) } }
 }

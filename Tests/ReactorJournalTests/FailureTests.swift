@@ -99,6 +99,31 @@ import Testing
     try journal.end()
   }
 
+  @Test func `A reactor that begins after its journal has failed is closed, and does nothing`() async throws {
+    let failed = Gate()
+    var configuration = JournalConfiguration()
+    configuration.onFailure = { _ in failed.open() }
+    let journal = try Journal(store: store, configuration: configuration)
+    let (isStarting, mayStart) = (Gate(), Gate())
+    let refused = Record<Failure.Cause>()
+    let (first, late) = (Ledger(journal), LateReactor(journal, isStarting, mayStart, refused))
+    // Both are recovered, and started one after the other.
+    let recovery = Threads.start { try? journal.recover([first, late]) }
+    #expect(isStarting.wait())
+    store.failNextCommit(ioError)
+    first.send(.deposit(account: 1, amount: 1))
+    #expect(failed.wait())
+    mayStart.open()
+    #expect(recovery.wait())
+    late.send(.added(account: 1, amount: 1))
+    #expect(Threads.yield(seconds: 20) { late.isClosed && !refused.elements.isEmpty })
+    #expect(refused.elements.count == 1)
+    #expect(late.latestState.changes == 0)
+    #expect(late.waitUntilEnded(before: .now + .seconds(20)))
+    try journal.end()
+    #expect(store.batches.isEmpty)
+  }
+
   @Test func `No reply tells of what a failed commit has lost`() async throws {
     let journal = try Journal(store: store)
     let (first, second) = (Ledger(journal), Ledger(journal, entry: "ledger/2"))

@@ -6,18 +6,21 @@ final class InterceptedStore: JournalStore {
   private let store: InMemoryStore
   private let afterCommitting: @Sendable ([JournalSnapshot]) -> Void
   private let beforeReading: @Sendable () -> Void
+  private let beforeReadingSnapshots: @Sendable () -> Void
   private let beforeRemoving: @Sendable () throws(JournalError) -> Void
   private let beforeClosing: @Sendable () -> Void
 
   init(
     _ store: InMemoryStore, afterCommitting: @escaping @Sendable ([JournalSnapshot]) -> Void = { _ in },
     beforeReading: @escaping @Sendable () -> Void = {},
+    beforeReadingSnapshots: @escaping @Sendable () -> Void = {},
     beforeRemoving: @escaping @Sendable () throws(JournalError) -> Void = {},
     beforeClosing: @escaping @Sendable () -> Void = {}
   ) {
     self.store = store
     self.afterCommitting = afterCommitting
     self.beforeReading = beforeReading
+    self.beforeReadingSnapshots = beforeReadingSnapshots
     self.beforeRemoving = beforeRemoving
     self.beforeClosing = beforeClosing
   }
@@ -39,7 +42,8 @@ final class InterceptedStore: JournalStore {
   }
 
   func readSnapshots(of entry: UInt32) throws(JournalError) -> [JournalSnapshot] {
-    try store.readSnapshots(of: entry)
+    beforeReadingSnapshots()
+    return try store.readSnapshots(of: entry)
   }
 
   func noteUseless(_ snapshot: JournalSnapshot) { store.noteUseless(snapshot) }

@@ -4,6 +4,7 @@ import ReactorCore
 import ReactorJournal
 import ReactorRuntime
 import Synchronization
+import TestSupport
 
 /// A reactor with a transform that emits a mutation as soon as it is connected.
 final class Greeter: DurableReactor {
@@ -20,6 +21,33 @@ final class Greeter: DurableReactor {
   func transform(mutation: Observable<Mutation>) -> Observable<Mutation> {
     .merge(mutation, .just(.added(account: 1, amount: 1)))
   }
+
+  func reduce(into state: inout State, mutation: Mutation) { state.changes += 1 }
+}
+
+/// A reactor that waits for a permission while it is started.
+final class LateReactor: DurableReactor {
+  typealias Action = Ledger.Mutation
+  typealias Mutation = Ledger.Mutation
+  typealias State = Ledger.State
+
+  static let schema = Schema("late")
+  let initialState = State()
+  let runtime: Runtime<Action, Mutation, State>
+  private let (isStarting, mayStart): (Gate, Gate)
+
+  init(_ journal: Journal, _ isStarting: Gate, _ mayStart: Gate, _ refused: Record<Failure.Cause>) {
+    runtime = Runtime(journal: journal.entry("late"), onFailure: { refused.append($0.cause) })
+    (self.isStarting, self.mayStart) = (isStarting, mayStart)
+  }
+
+  func transform(mutation: Observable<Mutation>) -> Observable<Mutation> {
+    isStarting.open()
+    _ = mayStart.wait()
+    return mutation
+  }
+
+  func mutate(action: Action) -> Observable<Mutation> { .just(action) }
 
   func reduce(into state: inout State, mutation: Mutation) { state.changes += 1 }
 }

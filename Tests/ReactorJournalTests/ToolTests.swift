@@ -167,6 +167,35 @@ import Testing
     }
   }
 
+  @Test func `A copy that cannot be written is told from a journal that cannot be read`() throws {
+    let folder = TemporaryFolder()
+    let (path, _) = try StoreDamageTests.make(in: folder)
+    let before = try bytes(of: path)
+    let (there, used) = (folder.file("there"), folder.file("used"))
+    try before.write(to: there)
+    let holder = try FileLock.exclusive(used + ".lock")
+    // Of no folder, of a file that is there, and of one that another process makes.
+    for (newPath, reason) in [
+      (folder.file("none/saved"), "No such file or directory"), (there, "There is a file at"),
+      (used, "Another process"),
+    ] {
+      let saved = try Self.run("salvage", path, newPath)
+      #expect(saved.status == 4)
+      #expect(saved.output == "")
+      #expect(saved.errors.contains("\(newPath) cannot be written"))
+      #expect(saved.errors.contains(reason))
+    }
+    #expect(try bytes(of: path) == before)
+    withExtendedLifetime(holder) {}
+    let missing = try Self.run("salvage", folder.file("missing"), folder.file("saved"))
+    #expect(missing.status == 1)
+    #expect(!missing.errors.contains("cannot be written"))
+    let source = SQLiteStore(path: path)
+    _ = try source.open()
+    #expect(try Self.run("salvage", path, folder.file("saved")).status == 3)
+    withExtendedLifetime(source) {}
+  }
+
   @Test(arguments: [["verify"], ["replay", "--until", "100000"]])
   func `Work that takes long shows a bar on a terminal`(_ command: [String]) throws {
     let folder = TemporaryFolder()

@@ -176,13 +176,22 @@ public struct TurnEnds {
   }
 
   /// Takes those elements out that wait for a journal. The owner, after the turn.
-  public func takeThoseThatWait() -> TakenTurnEnds {
-    var waiting = Fields()
-    return withUnsafeMutablePointer(to: &waiting) { waiting in
+  public func takeThoseThatWait() -> TakenTurnEnds { take { $0.waitsForJournal } }
+
+  /// Takes the list out, but for the elements that no journal holds back. The owner, after the turn.
+  package func takeUnsettled() -> TakenTurnEnds {
+    // Mostly there are none.
+    guard let newest = fields.pointee.newest, TakenTurnEnds.hasSettled(newest) else { return take() }
+    return take { !$0.isSettled }
+  }
+
+  private func take(where isTaken: (TurnEnd) -> Bool) -> TakenTurnEnds {
+    var taken = Fields()
+    return withUnsafeMutablePointer(to: &taken) { taken in
       guard let newest = fields.pointee.newest else { return TakenTurnEnds(newest: nil) }
       _ = take()
-      TakenTurnEnds.forEachInOrder(newest) { ($0.waitsForJournal ? TurnEnds(waiting) : self).append($0) }
-      return TurnEnds(waiting).take()
+      TakenTurnEnds.forEachInOrder(newest) { (isTaken($0) ? TurnEnds(taken) : self).append($0) }
+      return TurnEnds(taken).take()
     }
   }
 }

@@ -15,6 +15,9 @@ open class TurnEnd: @unchecked Sendable {
   /// Whether this waits for a journal even if the other ends of the turn do not.
   open var waitsForJournal: Bool { false }
 
+  /// Whether no journal holds this back: see ``SettledTurnEnd``.
+  var isSettled: Bool { false }
+
   /// Called in place of ``run()`` if a journal cannot make the turn durable. The default calls ``run()``. A thread that owns no
   /// reactor.
   open func refuse(_ error: any Error) { run() }
@@ -47,6 +50,18 @@ public final class TurnEndAction: TurnEnd, @unchecked Sendable {
   override public func run() { body() }
 }
 
+/// A ``TurnEnd`` that calls a closure, and that no journal holds back: it tells of nothing that the turn has changed.
+package final class SettledTurnEnd: TurnEnd, @unchecked Sendable {
+  // Unchecked like its superclass; the closure is constant.
+  private let body: @Sendable () -> Void
+
+  package init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+  override var isSettled: Bool { true }
+
+  override package func run() { body() }
+}
+
 /// The elements of a turn that has ended.
 public struct TakenTurnEnds: ~Copyable, Sendable {
   private let newest: Unmanaged<TurnEnd>?
@@ -77,6 +92,11 @@ public struct TakenTurnEnds: ~Copyable, Sendable {
     } else {
       ThreadScope.leaveAll { Self.runAll(newest) }
     }
+  }
+
+  /// Runs the elements inside of ``TurnEnd/run()`` of another one, so before what comes after that.
+  package consuming func runInPlace() {
+    if let newest { Self.forEach(Self.reversed(newest)) { $0.run() } }
   }
 
   /// Calls ``TurnEnd/refuse(_:)`` of the elements, in the order in which they were added. A thread that is inside of no turn.
@@ -113,6 +133,16 @@ public struct TakenTurnEnds: ~Copyable, Sendable {
       last = end
     }
     return last.unsafelyUnwrapped
+  }
+
+  /// Whether a list has an element that no journal holds back. O(number of elements).
+  static func hasSettled(_ newest: Unmanaged<TurnEnd>) -> Bool {
+    var next = Optional(newest)
+    while let end = next {
+      if end._withUnsafeGuaranteedRef({ $0.isSettled }) { return true }
+      next = end._withUnsafeGuaranteedRef { $0.earlier }
+    }
+    return false
   }
 
   /// Calls `body` with each element of a list, the earliest first, and releases it afterwards.

@@ -19,8 +19,8 @@ struct Work: Sendable {
 /// A snapshot that is to be written.
 struct PendingSnapshot: Sendable {
   let snapshot: JournalSnapshot
-  /// Called when it was written or dropped. The committer.
-  let finish: @Sendable () -> Void
+  /// Called when it was written, with nil, or dropped, with the reason. The committer.
+  let finish: @Sendable (JournalError?) -> Void
 }
 
 /// Giving the committer something to do. Any thread.
@@ -34,7 +34,7 @@ extension Journal {
 
   /// Writes a snapshot with the next commit; drops it if the committer has ended.
   func enqueue(_ snapshot: PendingSnapshot) {
-    if !tryAddWork({ $0.snapshots.append(snapshot) }) { snapshot.finish() }
+    if !tryAddWork({ $0.snapshots.append(snapshot) }) { snapshot.finish(failure ?? .fenced) }
   }
 
   /// Calls `add` unless the committer has ended; returns whether it did.
@@ -131,7 +131,8 @@ extension Journal {
 
   /// Commits the groups of as many members as a commit has room for, and finishes them.
   private func commitNext(_ members: inout [JournalMember], _ snapshots: [PendingSnapshot]) {
-    defer { for snapshot in snapshots { snapshot.finish() } }
+    var reasonOfDrop: JournalError?
+    defer { for snapshot in snapshots { snapshot.finish(reasonOfDrop) } }
     var groups: [(member: JournalMember, group: PendingGroup)] = []
     var (size, taken) = (0, 0)
     for member in members {
@@ -143,10 +144,13 @@ extension Journal {
     }
     members.removeFirst(taken)
     if groups.isEmpty, snapshots.isEmpty { return }
-    if failure != nil { return fence(.fenced, tried: groups) }
+    if let failure {
+      reasonOfDrop = failure
+      return fence(.fenced, tried: groups)
+    }
     let count = groups.reduce(0) { $0 + $1.group.count }
     do {
-      var position = try commit(groups.map(\.group), count, snapshots.map(\.snapshot))
+      var position = try commit(groups.map(\.group), count, snapshots.map(\.snapshot), &reasonOfDrop)
       for (member, group) in groups {
         let committed = CommittedGroup(
           bytes: group.bytes, count: group.count, first: position, ends: group.ends, reactor: group.reactor)
@@ -155,15 +159,18 @@ extension Journal {
         member.bound?.finish(committed)
       }
     } catch {
+      reasonOfDrop = error
       fence(error, tried: groups)
     }
   }
 
   /// Writes one batch, and repeats it while the disk is full.
   ///
+  /// - Parameter reasonOfDrop: Becomes the reason why the snapshots were left out, if they were.
   /// - Returns: The position of the first record.
   private func commit(
-    _ groups: [PendingGroup], _ count: Int, _ snapshots: [JournalSnapshot]
+    _ groups: [PendingGroup], _ count: Int, _ snapshots: [JournalSnapshot],
+    _ reasonOfDrop: inout JournalError?
   ) throws(JournalError) -> UInt64 {
     var bytes = groups.first?.bytes ?? []
     for group in groups.dropFirst() { bytes.append(contentsOf: group.bytes) }
@@ -176,6 +183,7 @@ extension Journal {
         }.get()
       } catch .diskFull where .now < deadline {
         // They can wait; the records cannot.
+        if !snapshots.isEmpty { reasonOfDrop = .diskFull }
         snapshots = []
         _ = wake.wait(timeoutNanoseconds: 20_000_000) { false }
       }
@@ -215,6 +223,7 @@ extension Journal.Log {
   ) throws(JournalError) -> UInt64 {
     let first = end.position + 1
     if !isOpen { throw .fenced }
+    let snapshots = snapshots.filter(isNewest)
     if count == 0, snapshots.isEmpty { return first }
     let batch = JournalBatch(epoch: end.epoch, first: first, count: UInt32(count), bytes: bytes)
     for index in newEntries.indices { newEntries[index].since = end.position }
@@ -224,6 +233,12 @@ extension Journal.Log {
     newEntries = []
     note(snapshots)
     return first
+  }
+
+  /// Whether a snapshot is later than those that the store keeps of the entry. One that is not is of a reactor that was replaced while
+  /// it was encoded. It would take the place of a later one, and the records behind it may be removed.
+  private func isNewest(_ snapshot: JournalSnapshot) -> Bool {
+    stored[snapshot.entry]?.last.map { $0 < snapshot.position } ?? true
   }
 }
 
@@ -262,7 +277,7 @@ extension Journal: Closeable {
     }
     refuseLate(late.members)
     // They find the journal closed.
-    for snapshot in late.snapshots { snapshot.finish() }
+    for snapshot in late.snapshots { snapshot.finish(failure ?? .fenced) }
     for job in late.jobs { job() }
     dropWaitingSnapshots()
     removeMembers()

@@ -7,12 +7,13 @@ extension Journal {
   /// Two states of each reactor are kept, so that one that cannot be read leaves another. The records behind the older one are
   /// kept, too; of a reactor with fewer than two states, all records.
   ///
-  /// Commits go on meanwhile, one between any two steps of the removal.
+  /// Commits go on meanwhile, one between any two steps of the removal. Before that, it reads the stored states of the reactors that were
+  /// not started, with a commit between any two reactors.
   ///
   /// - Returns: The position of the last record that was removed; 0 if none ever was.
   /// - Throws: ``JournalError``; ``JournalError/fenced`` if the journal was closed. ``JournalError/diskFull``,
   ///   ``JournalError/snapshotTooLarge(entry:byteCount:)`` and ``JournalError/snapshotNotEncoded(entry:message:)`` do not end the journal,
-  ///   every other error does. If states cannot be stored for one of the last two reasons, the others are, and what can be removed is;
+  ///   every other error does. If states cannot be stored for one of these three reasons, the others are, and what can be removed is;
   ///   then the first of these errors is thrown.
   @discardableResult
   public func compact() async throws(JournalError) -> UInt64 {
@@ -30,7 +31,14 @@ extension Journal {
       leftOut = leftOut ?? failure
     }
     let store = store
-    let last = try await onCommitter { log throws(JournalError) in try log.lastSuperfluous(store) }
+    // One entry at a time: of 10,000 that were not started, it would take seconds.
+    var next = 0
+    while let index = try await onCommitter({ [next] log throws(JournalError) in
+      try log.readNextStored(from: next, store)
+    }) {
+      next = index
+    }
+    let last = try await onCommitter { log throws(JournalError) in log.lastSuperfluous }
     // One short transaction at a time: everything that waits for the disk is committed in between.
     while try await onCommitter({ log throws(JournalError) in try log.removeSome(upTo: last, store) }) {}
     if let leftOut { throw leftOut }
@@ -41,8 +49,8 @@ extension Journal {
     log.withLock { $0.stored[member.entry.number]?.last ?? 0 } >= end
   }
 
-  /// Waits until a state with the records up to a position is stored. Gives up when others than the reactor have prevented it a
-  /// few times: a full disk, or groups that are being committed.
+  /// Waits until a state with the records up to a position is stored. Gives up when groups that are being committed have prevented it
+  /// a few times.
   ///
   /// - Returns: Why the state was left out; nil if it was not.
   private func storeState(of member: JournalMember, at end: UInt64) async throws(JournalError)
@@ -93,13 +101,26 @@ extension Journal {
 }
 
 extension Journal.Log {
+  /// Reads which snapshots the store keeps of the next entry of which that is not known.
+  ///
+  /// - Parameter index: The index of the first entry that may be that one.
+  /// - Returns: The index behind it; nil if there is none.
+  fileprivate mutating func readNextStored(
+    from index: Int, _ store: any JournalStore
+  ) throws(JournalError) -> Int? {
+    for found in index..<end.entries.count {
+      let number = end.entries[found].number
+      if stored[number] != nil { continue }
+      stored[number] = try store.readSnapshots(of: number).map(\.position).sorted()
+      return found + 1
+    }
+    return nil
+  }
+
   /// The last position whose record all kept snapshots contain. What is committed later changes nothing in that.
-  fileprivate mutating func lastSuperfluous(_ store: any JournalStore) throws(JournalError) -> UInt64 {
+  fileprivate var lastSuperfluous: UInt64 {
     var last = end.position
     for entry in end.entries {
-      if stored[entry.number] == nil {
-        stored[entry.number] = try store.readSnapshots(of: entry.number).map(\.position).sorted()
-      }
       let kept = stored[entry.number] ?? []
       last = min(last, kept.count < 2 ? entry.since : kept[0])
     }

@@ -2,8 +2,8 @@ import ReactorCore
 import ReactorRuntime
 
 extension Journal {
-  /// Goes through the history of a reactor: calls `body` after each mutation. Begins with the oldest kept state, or with the
-  /// initial one. The log keeps its records. No process may have the store open. One that is opened for writing notes a new epoch;
+  /// Goes through the history of a reactor: calls `body` after each mutation. Begins with the oldest kept state that can be read, or with
+  /// the initial one. The log keeps its records. No process may have the store open. One that is opened for writing notes a new epoch;
   /// `SQLiteStore(path: path, access: .readOnly)` changes nothing.
   ///
   /// ```swift
@@ -27,11 +27,15 @@ extension Journal {
     guard let row = end.entries.first(where: { $0.name == name }) else {
       throw .unknownFormat("there is no entry \(name)")
     }
-    let old = try store.readSnapshots(of: row.number).last { $0.position <= last }
-    var state =
-      try old.flatMap { snapshot throws(JournalError) in try decode(snapshot, R.self) }
-      ?? reactor.initialState
-    let first = (old?.position ?? row.since) + 1
+    let snapshots = try store.readSnapshots(of: row.number).filter { $0.position <= last }
+    let start = oldest(of: snapshots, R.self)
+    // As in a recovery: a missing record would be reported otherwise, which hides why it is needed.
+    if start == nil, row.since < end.base, let newest = snapshots.first {
+      try R.schema.check(newest.version, at: newest.position)
+      throw .unreadableSnapshot(entry: name, position: newest.position)
+    }
+    var state = start?.state ?? reactor.initialState
+    let first = (start?.position ?? row.since) + 1
     if first > end.position { return state }
     try store.readBatches(from: first) { batch throws(JournalError) in
       var reader = RecordRunReader(batch.bytes.span.bytes, first: batch.first)
@@ -57,16 +61,20 @@ extension Journal {
     return state
   }
 
-  private static func decode<R: DurableReactor>(_ snapshot: JournalSnapshot, _: R.Type) throws(JournalError)
-    -> R.State
-  {
-    try R.schema.check(snapshot.version, at: snapshot.position)
-    var decoder = RecordDecoder(snapshot.bytes.span.bytes)
-    do throws(MalformedRecord) {
-      _ = try RequestWindow(limit: 0, from: &decoder)
-      return try R.decodeSnapshot(from: &decoder, version: snapshot.version)
-    } catch {
-      throw .malformed(position: snapshot.position)
+  /// The oldest state that can be read; nil if there is none.
+  ///
+  /// - Parameter snapshots: The newest first.
+  private static func oldest<R: DurableReactor>(
+    of snapshots: [JournalSnapshot], _: R.Type
+  ) -> (position: UInt64, state: R.State)? {
+    for snapshot in snapshots.reversed() where R.schema.reads(snapshot.version) {
+      var decoder = RecordDecoder(snapshot.bytes.span.bytes)
+      if (try? RequestWindow(limit: 0, from: &decoder)) != nil,
+        let state = try? R.decodeSnapshot(from: &decoder, version: snapshot.version)
+      {
+        return (snapshot.position, state)
+      }
     }
+    return nil
   }
 }

@@ -26,7 +26,8 @@ public struct JournalConfiguration: Sendable {
   /// Called once, with the error that has ended the journal. On the journal's thread.
   public var onFailure: @Sendable (JournalError) -> Void = { _ in }
   /// Called with what does not end the journal but should be looked at, for each snapshot that was left out:
-  /// ``JournalError/snapshotTooLarge(entry:byteCount:)``, ``JournalError/snapshotNotEncoded(entry:message:)``. On a thread of the journal. The default writes a line to standard error.
+  /// ``JournalError/snapshotTooLarge(entry:byteCount:)``, ``JournalError/snapshotNotEncoded(entry:message:)``, and
+  /// ``JournalError/diskFull`` if there was no room for it. On a thread of the journal. The default writes a line to standard error.
   public var onWarning: @Sendable (JournalError) -> Void = { warning in
     StandardError.write("warning: journal: \(warning)\n")
   }

@@ -127,9 +127,12 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
       if let error = apply(group, to: follower) {
         return member.journal.fail(error, applying: group, of: member)
       }
-      // After the end of this turn, when its state can be read. In this order: no reply to a later turn overtakes them.
-      group.runEnds()
-      TurnEndAction { member.finishGroup() }.runAfterTurn()
+      // After the end of this turn, when its state can be read. The turn around it may be one of another durable reactor: it must not
+      // hold them back, or refuse them, for the sake of its own records. In this order: no reply to a later turn overtakes them.
+      SettledTurnEnd {
+        for ends in group.ends { ends.runInPlace() }
+        member.finishGroup()
+      }.runAfterTurn()
     }
     while follower.runtime.enqueueStep(of: follower, step, orDiscard: { _ in step() }) != nil {
       DedicatedThread.yield()
@@ -219,7 +222,12 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
       if stored == position { return finishSnapshot() }
       do throws(JournalError) {
         let snapshot = try encode(follower)
-        journal.enqueue(PendingSnapshot(snapshot: snapshot) { [self] in finishSnapshot() })
+        journal.enqueue(
+          PendingSnapshot(snapshot: snapshot) { [self] failure in
+            finishSnapshot(failure)
+            // Any other error has ended the journal: `onFailure` gets that.
+            if failure == .diskFull { journal.configuration.onWarning(.diskFull) }
+          })
       } catch {
         finishSnapshot(error)
         journal.configuration.onWarning(error)

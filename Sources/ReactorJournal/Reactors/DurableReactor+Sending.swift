@@ -4,7 +4,8 @@ import Synchronization
 
 extension DurableReactor {
   /// Reads the state from the journal, and starts the reactor with it; does nothing if it has started. Any thread, before
-  /// the first use: a reactor that is used first does the same, and stops the program if there is an error.
+  /// the first use: a reactor that is used first does the same, and stops the program if there is an error. Only if the journal was closed
+  /// or has failed, the reactor is closed instead, so that what is sent to it is refused; then to read its state stops the program.
   ///
   /// Holds locks of the journal meanwhile: its commits and other recoveries wait. For many reactors, ``Journal/recover(_:progress:)``
   /// reads the log once.
@@ -68,7 +69,11 @@ extension DurableReactor {
   }
 
   /// The state with everything that the owner has reduced, durable or not. Any thread.
-  public var latestState: State { runtime.readLatest(of: self) { copy $0 } }
+  public var latestState: State {
+    runtime.ensureStarted(self)
+    member.checkHasState()
+    return runtime.readLatest(of: self) { copy $0 }
+  }
 
   /// The state with everything that is durable. Any thread.
   ///
@@ -76,6 +81,7 @@ extension DurableReactor {
   /// keeps it.
   public var durableState: State {
     runtime.ensureStarted(self)
+    member.checkHasState()
     guard let runtime = member.bound?.followerRuntime as? Runtime<Mutation, Mutation, State> else {
       preconditionFailure(
         """

@@ -39,6 +39,8 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   /// The member of the reactor that had the entry before, until it is known to be gone.
   let predecessor = SystemMutex<JournalMember?>(nil)
   private let recovery = SystemMutex(Recovery.none)
+  /// Whether the reactor was started without its state, since the journal had ended. Relaxed: the owner sets it before the start is over.
+  private let lacksState = Atomic(false)
 
   /// What was read before the start.
   private enum Recovery: Sendable {
@@ -129,7 +131,7 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   }
 
   private func bind<R: DurableReactor>(_ reactor: R) -> any Sendable {
-    do {
+    do throws(JournalError) {
       let recovered = try recover(reactor)
       requests = recovered.requests
       _ = boundReference.setIfNil(BoundReference(Binding(reactor, of: self, recovered)))
@@ -137,6 +139,12 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
       recovery.withLock { $0 = .none }
       return recovered.state
     } catch {
+      if error == .fenced || journal.failure != nil {
+        // The runtime closes the reactor before its first turn.
+        lacksState.store(true, ordering: .relaxed)
+        shared.withLock { $0.failure = error }
+        return reactor.initialState
+      }
       fatalError(
         """
         Problem: \(R.self) cannot be started, since its journal cannot be read: \(error).
@@ -146,8 +154,26 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
     }
   }
 
+  @usableFromInline package var hasEnded: Bool { shared.withLock { $0.failure != nil } }
+
+  @usableFromInline package var hasState: Bool { !lacksState.load(ordering: .relaxed) }
+
   @usableFromInline package var shownRuntime: AnyObject? {
-    visibility == .durable ? bound?.followerRuntime : nil
+    if visibility == .durable, let runtime = bound?.followerRuntime { return runtime }
+    checkHasState()
+    return nil
+  }
+
+  /// Stops the program if the state could not be read at the start. Any thread, after the start.
+  func checkHasState() {
+    if hasState { return }
+    let error = shared.withLock { $0.failure } ?? .fenced
+    fatalError(
+      """
+      Problem: The reactor "\(entry.name)" has no state, since its journal had ended before its first use: \(error).
+      Likely cause: the journal was closed or has failed, and the program goes on.
+      Remedy: try reactor.recover() before the first use, which throws that error.
+      """)
   }
 
   // MARK: A turn. The owner.
@@ -194,7 +220,7 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
 
   private func takeEnds(_ ends: TurnEnds) -> HeldEnds? {
     if !ends.isRequested { return nil }
-    let taken = visibility == .durable ? ends.take() : ends.takeThoseThatWait()
+    let taken = visibility == .durable ? ends.takeUnsettled() : ends.takeThoseThatWait()
     return taken.isEmpty ? nil : HeldEnds(taken)
   }
 

@@ -98,6 +98,9 @@ final class HeldEnds: @unchecked Sendable {
   /// Runs them, or leaves them to the turn that the calling thread is inside of.
   func run() { if let ends = ends.take() { ends.run() } }
 
+  /// Runs them inside of another end of a turn.
+  func runInPlace() { if let ends = ends.take() { ends.runInPlace() } }
+
   /// Tells those that wait that there is an error. A thread that is inside of no turn.
   func refuse(_ error: DurabilityError) { if let ends = ends.take() { ends.refuse(error) } }
 

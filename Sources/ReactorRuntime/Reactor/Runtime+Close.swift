@@ -226,6 +226,8 @@ extension Runtime {
       // If there is a claim that is not published yet, its sender runs this itself.
       if hasAll, mailbox.isInboundEmpty { end() }
       TurnMark.leave(outer)
+      // What the reactor replies at its end may tell of what is not durable yet.
+      holdTurnEnds()
       releaseAndRunTurnEnds()
     } while hasAll ? tryReacquire() : !mailbox.ring.isEmpty && tryReacquire()
     if !hasAll {
@@ -248,6 +250,7 @@ extension Runtime {
     step.run()
     TurnMark.leave(outer)
     if loop == nil { return runTurnsAndRelease(of: reactor) }
+    if R.isDurable { holdTurnEnds() }
     releaseAndRunTurnEnds()
     // A thread that found this one to be the owner relies on it to process what it sent.
     acquireAndRunOrSchedule(reactor)

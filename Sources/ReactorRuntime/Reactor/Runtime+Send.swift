@@ -295,6 +295,7 @@ extension Runtime {
       return makeInitialState(of: reactor)
     }
     guard isFirst else { return false }
+    if R.isDurable { closeIfJournalHasEnded(reactor) }
     Tracepoint.start(self, type: String(reflecting: R.self))
     return true
   }

@@ -207,8 +207,8 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
 /// What few runtimes need; made when it is needed first.
 @usableFromInline
 final class RuntimeExtras: @unchecked Sendable {
-  // Unchecked: the journal is set before another thread knows the runtime; the hooks are set by the owner, at the start, and only
-  // the owner reads them.
+  // Unchecked: the journal is set before another thread knows the runtime; the hooks are set and removed by the owner, at the start,
+  // and only the owner reads them.
   /// Of a durable reactor. Any thread reads it.
   @usableFromInline var journal: (any RuntimeJournal)?
   /// Of a reactor that is ``TurnObserving``: calls its hook.

@@ -7,6 +7,13 @@ package protocol RuntimeJournal: AnyObject, Sendable {
   /// Returns the state that the journal contains, of the reactor's type. The owner, once, at the start.
   func start(_ reactor: any AnyObject & Sendable) -> any Sendable
 
+  /// Whether the journal has ended, so that the reactor must discard what is sent to it. The owner, right after the start.
+  var hasEnded: Bool { get }
+
+  /// Whether what ``start(_:)`` has returned is the reactor's state. Otherwise the journal has ended before it was read. The owner,
+  /// right after the start.
+  var hasState: Bool { get }
+
   /// The runtime whose states other threads see instead, a `Runtime<Mutation, Mutation, State>`; nil if they see the owner's.
   /// Any thread, after the start.
   var shownRuntime: AnyObject? { get }
@@ -60,6 +67,20 @@ extension Runtime {
     }
     return state
   }
+
+  /// Closes the reactor if its journal has ended, before its first turn: that finds the reactor closed. The owner, right after the
+  /// start, outside of turns.
+  @inlinable
+  @inline(never)
+  func closeIfJournalHasEnded<R: Reactor<Action, Mutation, State>>(_ reactor: R) {
+    guard let journal, journal.hasEnded else { return }
+    if !journal.hasState { removeHooks() }
+    _ = beginClosing(.discard, of: reactor)
+  }
+
+  /// Tells the reactor of no turn and of no end: what it would be given is not its state. The owner.
+  @usableFromInline
+  func removeHooks() { extrasReference.use { ($0.turnHook, $0.endHook) = (nil, nil) } }
 
   /// After how many elements a turn of a durable reactor checks how much it has recorded.
   @usableFromInline static var journalShare: Int { 8 }

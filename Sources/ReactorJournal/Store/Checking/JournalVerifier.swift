@@ -1,3 +1,9 @@
+/// Why a journal was not copied.
+package enum SalvageError: Error {
+  case source(JournalError)
+  case target(JournalError)
+}
+
 /// Examines journals that no process has open, and saves what is good of a damaged one.
 public enum JournalVerifier {
   /// Reads a whole journal and checks everything but the meaning of the records: each batch, its place, its records, its
@@ -43,12 +49,31 @@ public enum JournalVerifier {
   static func salvage(
     _ source: SQLiteStore, to newPath: String, progress: (Double) -> Void = { _ in }
   ) throws(JournalError) -> JournalReport {
+    do throws(SalvageError) {
+      return try salvageOrTell(source, to: newPath, progress: progress)
+    } catch {
+      switch error {
+      case .source(let reason), .target(let reason): throw reason
+      }
+    }
+  }
+
+  /// Does the same, and tells which of the two files cannot be used.
+  package static func salvageOrTell(
+    _ source: SQLiteStore, to newPath: String, progress: (Double) -> Void
+  ) throws(SalvageError) -> JournalReport {
     defer { source.close() }
-    let opened = try source.openDamaged()
-    return try NewFile(newPath).write { path throws(JournalError) in
-      let copy = SQLiteStore(path: path)
-      defer { copy.close() }
-      return try self.copy(source, opened, to: copy, progress)
+    let opened: (end: JournalEnd, fault: JournalError?)
+    do throws(JournalError) { opened = try source.openDamaged() } catch { throw .source(error) }
+    // What is wrong with its contents is in the report.
+    do throws(JournalError) {
+      return try NewFile(newPath).write { path throws(JournalError) in
+        let copy = SQLiteStore(path: path)
+        defer { copy.close() }
+        return try self.copy(source, opened, to: copy, progress)
+      }
+    } catch {
+      throw .target(error)
     }
   }
 
