@@ -59,7 +59,7 @@
         switch one.labels.count {
         case 0: "case .\(one.name): ReactorObservation.ObservableStateID(_case: \(index))"
         case 1:
-          "case .\(one.name)(let value): ReactorObservation._$id(of: value, case: \(index))"
+          "case .\(one.name)(let value): ReactorObservation._$id(of: value, case: \(index), of: \(cases.count))"
         // Of several values nothing is known, so no two are the same.
         default: "case .\(one.name): ReactorObservation.ObservableStateID()"
         }

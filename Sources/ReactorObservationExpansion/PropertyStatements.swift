@@ -39,11 +39,12 @@
             }
           """
         ]
-      case .pulse(let name):
+      case .pulse(let property):
+        let (name, storage) = (property.name, property.storage)
         (hasAnnouncement, hasPulse) = (true, true)
         announcements = [
           """
-          if _$changes.contains(_\(name), old._\(name)) {
+          if _$changes.contains(\(storage), old.\(storage)) {
               _$hasPulse = true
               _$observationRegistrar._$announce(self, keyPath: \\Self.\(name))
             }

@@ -6,19 +6,25 @@
     /// Each change is announced.
     case tracked(TrackedProperty)
     /// A `@Pulse`: compared by its count when a state is delivered.
-    case pulse(name: String)
+    case pulse(TrackedProperty)
     /// Not stored, constant, ignored on purpose, or no property at all.
     case untouched
     /// It cannot be tracked, and is not marked as ignored.
     case refused(ObservationDiagnostic)
   }
 
-  /// A stored property whose changes are announced.
+  /// A stored property whose changes are announced, or a pulse.
   struct TrackedProperty {
     /// As it is written, perhaps in backquotes.
     let name: String
-    /// The name of the property that contains its value.
-    let storage: String
+
+    /// The name of the property that contains its value. `default` has `_default`, but a name with other characters than those of
+    /// an identifier needs backquotes there, too.
+    var storage: String {
+      let plain = name.withoutBackquotes
+      let isIdentifier = plain == name || plain.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+      return isIdentifier ? "_\(plain)" : "`_\(plain)`"
+    }
   }
 
   extension VariableDeclSyntax {
@@ -30,20 +36,19 @@
       guard let binding = bindings.first, !binding.isComputed else { return .untouched }
       if bindings.count > 1 { return .refused(.severalProperties) }
       guard let name = binding.name else { return .refused(.pattern) }
-      if name.hasPrefix("_") { return .untouched }
-      if hasAttribute("Pulse") { return .pulse(name: name.withoutBackquotes) }
+      if name.withoutBackquotes.hasPrefix("_") { return .untouched }
+      if hasAttribute("Pulse") { return .pulse(TrackedProperty(name: name)) }
       if let wrapper = customAttributes.first { return .refused(.wrapper(wrapper)) }
       if binding.accessorBlock != nil { return .refused(.propertyObservers) }
       if let modifier = unsupportedModifier { return .refused(.modifier(modifier)) }
-      return .tracked(TrackedProperty(name: name, storage: "_" + name.withoutBackquotes))
+      return .tracked(TrackedProperty(name: name))
     }
 
     /// The names of the properties that are stored in a value, as far as they are known to have key paths. A getter that is
     /// `mutating`, such as that of a `lazy` property or of some wrappers, has none, and one that belongs to an actor may not.
     var namesInKeyPaths: [String] {
       switch observationKind {
-      case .tracked(let property): return [property.name]
-      case .pulse(let name): return [name]
+      case .tracked(let property), .pulse(let property): return [property.name]
       case .refused: return []
       case .untouched:
         let isPlain =
@@ -105,7 +110,7 @@
   }
 
   extension String {
-    var withoutBackquotes: String { filter { $0 != "`" } }
+    fileprivate var withoutBackquotes: String { filter { $0 != "`" } }
 
     /// Whether it is that name, or one in a module or type that ends with it.
     fileprivate func isOrEnds(with name: String) -> Bool { self == name || hasSuffix("." + name) }

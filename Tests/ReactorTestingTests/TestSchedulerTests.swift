@@ -52,6 +52,43 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func `a delay takes a tick at least, however short it is`(simulatesDelay: Bool) {
+    let scheduler = TestScheduler(initialClock: 100, simulateProcessingDelay: simulatesDelay)
+    let record = Record<Int>()
+    for delay in [Duration.nanoseconds(1), .milliseconds(400), .milliseconds(1400)] {
+      _ = scheduler.schedule(after: delay) { record.append(scheduler.clock) }
+    }
+    scheduler.start()
+    #expect(record.elements == [101, 101, 101])
+  }
+
+  @Test(arguments: [1, 0.01, 100])
+  func `a delay without an end is as far away as time goes`(resolution: Double) {
+    let scheduler = TestScheduler(initialClock: 100, resolution: resolution)
+    let record = Record<String>()
+    for delay in [Duration.seconds(Int64.max), .seconds(Int64.min)] {
+      _ = scheduler.schedule(after: delay) { record.append("\(delay < .zero ? "now" : "never")") }
+    }
+    _ = scheduler.schedulePeriodic(after: .seconds(5_000_000), every: .seconds(Int64.max)) {
+      record.append("once")
+    }
+    scheduler.advanceTo(1_000_000_000)
+    #expect(record.elements == ["now", "once"])
+  }
+
+  @Test func `what is scheduled when time ends, runs then`() {
+    let scheduler = TestScheduler(initialClock: 0)
+    let record = Record<Int>()
+    _ = scheduler.schedule(after: .seconds(Int64.max)) {
+      for delay in [Duration.zero, .seconds(10), .seconds(Int64.max)] {
+        _ = scheduler.schedule(after: delay) { record.append(scheduler.clock) }
+      }
+    }
+    scheduler.start()
+    #expect(record.elements == [.max, .max, .max])
+  }
+
   @Test func `a cancelled action does not run and is freed at once`() {
     let lifetimes = Lifetimes()
     let scheduler = TestScheduler(initialClock: 0)
@@ -87,6 +124,20 @@ import Testing
     #expect(record.elements == [5, 15, 25, 35])
     #expect(lifetimes.alive == 0)
     #expect(scheduler.clock == 35)
+  }
+
+  @Test(arguments: [(15, [10, 25, 30, 40]), (10, [10, 20, 30, 40]), (35, [10, 45, 50, 60])])
+  func `a periodic action that has taken long is late, and comes on time again`(time: Int, clocks: [Int]) {
+    let scheduler = TestScheduler(initialClock: 0)
+    let record = Record<Int>()
+    let holder = SerialDisposable()
+    holder.disposable = scheduler.schedulePeriodic(after: .seconds(10), every: .seconds(10)) {
+      record.append(scheduler.clock)
+      if record.elements.count == 1 { scheduler.sleep(time) }
+      if record.elements.count == 4 { holder.dispose() }
+    }
+    scheduler.start()
+    #expect(record.elements == clocks)
   }
 
   @Test func `time advances exactly as far as requested`() {

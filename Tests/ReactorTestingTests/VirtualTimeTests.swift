@@ -15,6 +15,17 @@ import Testing
     #expect(!(Schedulers.timing is TestScheduler))
   }
 
+  @Test func `a delay that never ends does so in virtual time, too`() {
+    let scheduler = TestScheduler(initialClock: 0)
+    let observer = withVirtualTime(scheduler) {
+      scheduler.start { Observable<Int>.never().timeout(.seconds(Int64.max)) }
+    }
+    #expect(observer.events == [])
+    let cold = scheduler.createColdObservable([.next(10, 1), .next(.max, 2)])
+    let later = scheduler.start(created: 1100, subscribed: 1200, disposed: 1300) { cold.asObservable() }
+    #expect(later.events == [.next(1210, 1)])
+  }
+
   @Test func `operators made in an asynchronous body use virtual time`() async {
     let scheduler = TestScheduler(initialClock: 0)
     let observer = await withVirtualTime(scheduler) {

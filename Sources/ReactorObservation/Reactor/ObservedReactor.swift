@@ -86,19 +86,19 @@ public final class ObservedReactor<R: Reactor>: Sendable where R.State: Observab
     return state[keyPath: keyPath]
   }
 
-  /// Returns the state, and makes the runs of the calling thread get what is announced after it, until they end.
+  /// Returns the state, and makes the runs of the calling thread check at their end what differs from it then.
   private func readShown() -> R.State {
-    let runs = ObservingRun.current
-    return shown.withLock { shown in
-      for run in runs where !shown.runs.contains(where: { $0 === run }) {
-        shown.runs.append(run)
-        run.whenEnded { self.forget(run) }
-      }
-      return shown.state
-    }
+    if let run = ObservingRun.current { return readShown(in: run) }
+    return shown.withLock { $0.state }
   }
 
-  private func forget(_ run: ObservingRun) { shown.withLock { $0.runs.removeAll { $0 === run } } }
+  /// Apart, since the type of a tuple with a generic state is looked up at the beginning of the function.
+  @inline(never)
+  private func readShown(in run: ObservingRun) -> R.State {
+    let (state, number) = shown.withLock { ($0.state, $0.number) }
+    run.note(number, of: self) { { self.announceChanges(since: state, number) } }
+    return state
+  }
 
   /// Called by the owner of the reactor with the first state of a turn, or at the subscription; or when the action of a binding was
   /// processed or refused.
@@ -137,22 +137,26 @@ public final class ObservedReactor<R: Reactor>: Sendable where R.State: Observab
       let old = shown.withLock { $0 }
       var new = next(old.state)
       new._$adopt(from: old.state)
-      let runs = shown.withLock { [new] shown -> [ObservingRun]? in
-        guard shown.number == old.number else { return nil }
+      let isShown = shown.withLock { [new] shown in
+        guard shown.number == old.number else { return false }
         shown.state = new
         shown.number &+= 1
-        return shown.runs
+        return true
       }
-      guard let runs else { continue }
-      let announce: ObservingRun.Call = { [new, registrar, old = old.state] in
-        _ = new._$announce(changesFrom: old)
-        registrar.withMutation(of: self, keyPath: \.state) {}
-      }
-      // First, so that a run that ends meanwhile has either kept it, or begun to observe before it is made.
-      for run in runs { run.keep(announce) }
-      announce()
-      return
+      if isShown { return announce(new, changesFrom: old.state) }
     }
+  }
+
+  private func announce(_ new: R.State, changesFrom old: R.State) {
+    _ = new._$announce(changesFrom: old)
+    registrar.withMutation(of: self, keyPath: \.state) {}
+  }
+
+  /// Announces what differs between a state that was read and the newest one, since the reader was not yet observing when that was
+  /// announced. What is shown from here on finds it observing.
+  private func announceChanges(since old: R.State, _ number: UInt64) {
+    let newest = shown.withLock { $0.number == number ? nil : $0.state }
+    if let newest { announce(newest, changesFrom: old) }
   }
 }
 
@@ -230,8 +234,6 @@ struct Shown<State: Sendable>: Sendable {
   @usableFromInline var state: State
   /// How many states were shown before.
   var number: UInt64 = 0
-  /// The runs that have read a state and have not ended.
-  var runs: [ObservingRun] = []
 
   @usableFromInline init(state: State) { self.state = state }
 }

@@ -1,54 +1,112 @@
 import Observation
 import ReactorCore
 
-/// One run of the code of a ``ReactorObserving``, and the changes that were shown in the middle of it.
+/// One run of the code of a ``ReactorObserving``, and the states that it has read.
 ///
 /// Observation only notes what the code reads, and begins to observe it when the code has returned. What is announced in between
-/// does not reach the run. So each ``ObservedReactor`` that the code reads keeps a reference to the run, and hands it what it
-/// announces; and at the end of the run, when everything is observed, that is announced once more. Other readers may then be told
-/// of a change a second time.
+/// does not reach the run. So each ``ObservedReactor`` that the code reads tells the run which states these were; and at the end of
+/// the run, when everything is observed, it announces what differs between each of them and the newest one. Other readers may then
+/// be told of a change a second time.
 final class ObservingRun: Sendable {
   typealias Call = @Sendable () -> Void
 
-  /// More announcements are not kept: they would keep a state each.
-  private static let limit = 16
+  /// More states that were read are not kept.
+  private static let limit = 64
 
-  private struct Changes: Sendable {
-    /// What an observed reactor does when the run has ended.
-    var onEnd: [Call] = []
-    var announcements: [Call] = []
+  /// A state that the run has read.
+  private struct Read: Sendable {
+    let reader: ObjectIdentifier
+    let number: UInt64
+    /// Announces what differs between it and the newest one, and retains the reader.
+    let announceChanges: Call
+  }
+
+  private struct Reads: Sendable {
+    var all: [Read] = []
     var isIncomplete = false
+    /// The run that this one is inside of.
+    var outer: ObservingRun?
   }
 
-  private let changes = SystemMutex(Changes())
-
-  /// The runs that the calling thread is in the middle of. What the innermost one reads is observed by the others, too.
-  static var current: [ObservingRun] { ThreadScope.objects(ObservingRun.self) }
-
-  /// Runs `body` as this run: what it reads is observed until `onChange` is called. The loop.
-  func observe(_ body: () -> Void, onChange: @escaping Call) {
-    ThreadScope.enter(self) { withObservationTracking(body, onChange: onChange) }
-    // After the reads are observed. So what is announced from here on reaches `onChange`, and needs no second time.
-    let changes = changes.withLock { changes in
-      defer { changes = Changes() }
-      return changes
-    }
-    for end in changes.onEnd { end() }
-    for announce in changes.announcements { announce() }
-    if changes.isIncomplete { onChange() }
+  private struct State: Sendable {
+    var isOver = false
+    /// The ends that the code has read: those of the scopes that have run inside of this run.
+    var inner: [ObservingEnd] = []
   }
 
-  /// Registers what must be done when the run has ended. The thread that runs.
-  func whenEnded(_ end: @escaping Call) { changes.withLock { $0.onEnd.append(end) } }
+  /// Only the thread that is inside of the run uses it.
+  private let reads = OwnerIsolated(Reads())
+  private let state = SystemMutex(State())
+  private let onChange: Call
+  /// Locked until all that was read is registered. What Observation forgets while it still registers would stay registered, so
+  /// a change that comes then waits: for nothing that the code of the run does, since its reads are registered after it.
+  private let registration = SystemMutex(())
 
-  /// Keeps an announcement that may come too early for this run. Any thread, before it makes the announcement.
-  func keep(_ announcement: @escaping Call) {
-    changes.withLock { changes in
-      if changes.announcements.count < Self.limit {
-        changes.announcements.append(announcement)
-      } else {
-        changes.isIncomplete = true
+  /// - Parameter onChange: Called once, when something that the run has read changes; perhaps before the change.
+  init(onChange: @escaping Call) { self.onChange = onChange }
+
+  /// The innermost run that the calling thread is in the middle of. What it reads is observed by the others, too.
+  static var current: ObservingRun? { ThreadScope.innermost(ObservingRun.self) }
+
+  /// Whether a change of what the run has read was announced, so that it is no longer observed. Any thread.
+  var isOver: Bool { state.withLock { $0.isOver } }
+
+  /// Runs `body` as this run: what it reads is observed until something of it changes, or until `end`. The loop.
+  func observe(until end: ObservingEnd, _ body: () -> Void) {
+    let outer = ThreadScope.objects(ObservingRun.self)
+    reads.value.outer = outer.first
+    end.runBegins(inside: outer)
+    for run in outer { run.state.withLock { $0.inner.append(end) } }
+    registration.withLock { _ in
+      ThreadScope.enter(self) {
+        withObservationTracking {
+          end.read()
+          body()
+        } onChange: {
+          self.change()
+        }
       }
     }
+    let reads = reads.value
+    self.reads.value = Reads()
+    // After the reads are observed. So what is announced from here on reaches `onChange`, and needs no second time.
+    if end.runHasEnded() { return }
+    for read in reads.all { read.announceChanges() }
+    if reads.isIncomplete {
+      change()
+      end.announce()
+    }
+  }
+
+  /// Notes that the run, and those that it is inside of, have read a state. The thread that runs.
+  ///
+  /// - Parameters:
+  ///   - number: How many states the reader has shown before.
+  ///   - reader: What has shown it.
+  ///   - announceChanges: Announces what differs between it and the newest state.
+  func note(_ number: UInt64, of reader: AnyObject, announceChanges: () -> Call) {
+    reads.value.outer?.note(number, of: reader, announceChanges: announceChanges)
+    let reader = ObjectIdentifier(reader)
+    if reads.value.all.contains(where: { $0.number == number && $0.reader == reader }) { return }
+    if reads.value.all.count < Self.limit {
+      reads.value.all.append(Read(reader: reader, number: number, announceChanges: announceChanges()))
+    } else {
+      reads.value.isIncomplete = true
+    }
+  }
+
+  /// Called by Observation when something that was read changes, before it forgets the rest. Any thread. It does nothing from the
+  /// second time on.
+  private func change() {
+    registration.withLock { _ in }
+    let inner = state.withLock { state -> [ObservingEnd]? in
+      if state.isOver { return nil }
+      state.isOver = true
+      defer { state.inner = [] }
+      return state.inner
+    }
+    guard let inner else { return }
+    onChange()
+    for end in inner { end.outerRunIsOver() }
   }
 }

@@ -13,6 +13,10 @@ import Synchronization
 /// its latest run has read. Changes that come before it has run again lead to one run; one of a property of an ``ObservedReactor``
 /// that comes in the middle of a run, after it was read, leads to another run. It ends when ``dispose()`` is called or
 /// the last reference to it is gone.
+///
+/// Other observable objects announce a property before they store its new value. So one that another thread than the loop's
+/// changes may leave it with the old value: the run may read before the value is stored. That cannot happen if the reads and the
+/// changes take a lock, or if the object is changed on the loop.
 public final class ReactorObserving: Disposable {
   private let loop: ObservationLoop
   /// Nil once it is disposed of.
@@ -22,6 +26,8 @@ public final class ReactorObserving: Disposable {
   /// Acquiring and releasing: the end of the wait comes before the reads of the run. So a change that still finds it waiting is
   /// seen by that run.
   private let isScheduled = Atomic(false)
+  /// Read by each run, so that nothing of it stays registered for a property that seldom changes.
+  private let end = ObservingEnd()
 
   /// Begins to run the code; at once if the calling thread is on the loop.
   ///
@@ -34,17 +40,22 @@ public final class ReactorObserving: Disposable {
     if loop.isCurrent() { run() } else { schedule() }
   }
 
-  /// Ends it: it does not run again, and what the code refers to is released. Any thread; only one that is on the loop knows
-  /// that it does not run at this moment.
+  deinit { end.reach() }
+
+  /// Ends it: it does not run again, what the code refers to is released, and what it has read is no longer observed. Any
+  /// thread; only one that is on the loop knows that it does not run at this moment.
   public func dispose() {
     // Released outside of the mutex, since a deinit may run.
     _ = body.withLock { body in
       defer { body = nil }
       return body
     }
+    end.reach()
   }
 
   private func schedule() {
+    // Its end is announced to it, too.
+    if body.withLock({ $0 == nil }) { return }
     guard !isScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
     loop.execute { [weak self] in self?.run() }
   }
@@ -53,7 +64,7 @@ public final class ReactorObserving: Disposable {
     _ = isScheduled.exchange(false, ordering: .acquiringAndReleasing)
     guard let body = body.withLock({ $0 }) else { return }
     // Called by the thread that announces, perhaps before the change: so it runs later, on the loop.
-    ObservingRun().observe(body.call) { [weak self] in self?.schedule() }
+    ObservingRun { [weak self] in self?.schedule() }.observe(until: end, body.call)
   }
 
   /// In a structure, because a generic mutex converts a closure that it stores directly each time that it is read: after many

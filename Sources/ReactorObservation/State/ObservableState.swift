@@ -51,16 +51,19 @@ extension ObservableState {
 //
 // The macro sees the text of a type, not the type. So it calls these, and the compiler chooses.
 
-/// Returns the identity of a value of an enum's case.
+/// Returns the identity of an enum's case that has a state as its value.
 @inlinable
-public func _$id<State: ObservableState>(of state: State, case index: Int) -> ObservableStateID {
-  state._$id.tagged(index)
+public func _$id<State: ObservableState>(of state: State, case index: Int, of count: Int) -> ObservableStateID
+{
+  state._$id.tagged(index, of: count)
 }
 
 /// Of a value that is no state nothing is known: no two are the same.
 @inlinable
 @_disfavoredOverload
-public func _$id<Value>(of value: Value, case index: Int) -> ObservableStateID { ObservableStateID() }
+public func _$id<Value>(of value: Value, case index: Int, of count: Int) -> ObservableStateID {
+  ObservableStateID()
+}
 
 /// Gives a state a new identity.
 @inlinable

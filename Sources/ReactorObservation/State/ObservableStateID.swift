@@ -9,7 +9,7 @@ public struct ObservableStateID: Hashable, Sendable {
   @usableFromInline let lineage: UInt64
   /// Which change made it; 0 is none.
   @usableFromInline var version: UInt64
-  /// The case of an enum plus 1; 0 for a struct.
+  /// The cases of an enum, and of the enums around it; 0 for a struct.
   @usableFromInline var caseNumber: UInt64
 
   /// A number for each lineage. One for each state that is made rather than copied, so that a shared counter costs little.
@@ -32,10 +32,16 @@ public struct ObservableStateID: Hashable, Sendable {
     caseNumber = UInt64(index) + 1
   }
 
+  /// The identity of a case whose only value has this one. Different cases have different ones, and so have different cases of
+  /// an enum inside: the numbers of the cases are the digits of one number, from 1 to `count`, the innermost first. If it does not
+  /// fit, as in a deep tree, no two are the same.
   @inlinable
-  func tagged(_ index: Int) -> Self {
+  func tagged(_ index: Int, of count: Int) -> Self {
+    let (digits, overflow) = caseNumber.multipliedReportingOverflow(by: UInt64(count))
+    let (number, isTooLarge) = digits.addingReportingOverflow(UInt64(index) + 1)
+    if overflow || isTooLarge { return ObservableStateID() }
     var tagged = self
-    tagged.caseNumber = UInt64(index) + 1
+    tagged.caseNumber = number
     return tagged
   }
 }

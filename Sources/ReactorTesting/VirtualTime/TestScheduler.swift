@@ -36,8 +36,8 @@ public final class TestScheduler: SchedulerType {
   /// - Parameters:
   ///   - initialClock: The tick at which time begins.
   ///   - resolution: The length of a tick in seconds.
-  ///   - simulateProcessingDelay: Whether an action that is scheduled for now, or for less than half a tick from
-  ///     now, runs at the next tick.
+  ///   - simulateProcessingDelay: Whether an action that is scheduled for now runs at the next tick. One with a
+  ///     delay, however short, always does at the earliest.
   ///   - actionLimit: The number of actions that one run may take.
   ///   - onRunaway: Called with a message if a run exceeds `actionLimit`, because an action schedules itself
   ///     again and again. The run ends then.
@@ -61,7 +61,19 @@ public final class TestScheduler: SchedulerType {
 
   private func duration(of ticks: TestTime) -> Duration { .seconds(resolution) * ticks }
 
-  private func ticks(_ duration: Duration) -> TestTime { Int((duration / .seconds(resolution)).rounded()) }
+  /// Returns how many ticks an action waits. A delay takes one at least: what looks again after the rest of its time, which
+  /// rounding has cut off, would otherwise find itself at the same time again and again.
+  private func ticks(of delay: Duration) -> Int {
+    let ticks = (delay / .seconds(resolution)).rounded()
+    if ticks >= 1 { return Int(exactly: ticks) ?? .max }
+    return delay > .zero || simulateProcessingDelay ? 1 : 0
+  }
+
+  /// Returns a time later than another one, or the end of time.
+  private static func time(_ ticks: Int, after time: TestTime) -> TestTime {
+    let (sum, overflow) = time.addingReportingOverflow(ticks)
+    return overflow ? .max : sum
+  }
 }
 
 /// Scheduling.
@@ -76,33 +88,38 @@ extension TestScheduler {
   public func schedule(
     after delay: RxTimeInterval, _ action: @escaping @Sendable () -> Void
   ) -> any Disposable {
-    let number = state.withLock { state in
-      let time = ticks(duration(of: state.clock) + delay)
-      let soonest = state.clock + (simulateProcessingDelay ? 1 : 0)
-      return state.queue.insert(at: time <= state.clock ? soonest : time, action)
-    }
-    return Disposables.create { [weak self] in self?.cancel(number) }
+    scheduleIn(ticks(of: delay), action)
   }
 
   /// Schedules an action that repeats until the returned `Disposable` is disposed. The period does not drift,
-  /// however long the action takes. Any thread.
+  /// however long the action takes: after a run that was late, the next one is on time. Runs whose time comes while
+  /// another one takes place are one run. Any thread.
   public func schedulePeriodic(
     after delay: RxTimeInterval, every period: RxTimeInterval, _ action: @escaping @Sendable () -> Void
   ) -> any Disposable {
     let periodic = PeriodicAction(action)
-    scheduleRun(1, after: delay, every: period, periodic)
+    scheduleRun(1, at: Self.time(ticks(of: delay), after: clock), every: ticks(of: period), periodic)
     return periodic
   }
 
   private func scheduleRun(
-    _ run: Int, after delay: RxTimeInterval, every period: RxTimeInterval, _ periodic: PeriodicAction
+    _ run: Int, at time: TestTime, every period: Int, _ periodic: PeriodicAction
   ) {
-    let next = schedule(after: delay) { [self] in
-      // Schedules the next run first, so that it precedes what the action schedules for the same time.
-      scheduleRun(run + 1, after: period, every: period, periodic)
-      periodic.run()
+    let number = state.withLock { state in
+      state.queue.insert(at: time) { [self] in
+        // Schedules the next run first, so that it precedes what the action schedules for the same time.
+        scheduleRun(run + 1, at: nextTime(after: time, every: period), every: period, periodic)
+        periodic.run()
+      }
     }
-    periodic.setNext(next, run: run)
+    periodic.setNext(Disposables.create { [weak self] in self?.cancel(number) }, run: run)
+  }
+
+  /// Returns the time of the next run of a periodic action, without those that were missed.
+  private func nextTime(after time: TestTime, every period: Int) -> TestTime {
+    let (next, clock) = (Self.time(period, after: time), clock)
+    if next > clock || period == 0 { return max(next, clock) }
+    return Self.time(period, after: clock - (clock - next) % period)
   }
 
   /// Schedules an action at a time, in ticks. Any thread.
@@ -112,7 +129,7 @@ extension TestScheduler {
 
   /// Schedules an action after a number of ticks. Returns a `Disposable` that cancels it. Any thread.
   func scheduleIn(_ ticks: TestTime, _ action: @escaping @Sendable () -> Void) -> any Disposable {
-    let number = state.withLock { $0.queue.insert(at: $0.clock + ticks, action) }
+    let number = state.withLock { $0.queue.insert(at: Self.time(ticks, after: $0.clock), action) }
     return Disposables.create { [weak self] in self?.cancel(number) }
   }
 

@@ -23,7 +23,7 @@
               case .none:
                 ReactorObservation.ObservableStateID(_case: 0)
               case .list(let value):
-                ReactorObservation._$id(of: value, case: 1)
+                ReactorObservation._$id(of: value, case: 1, of: 3)
               case .pair:
                 ReactorObservation.ObservableStateID()
               }

@@ -109,6 +109,7 @@
       ("public var count = 0", "private var _count = ReactorObservation._$ObservedValue(0)"),
       ("private var secret = 0", "private var _secret = ReactorObservation._$ObservedValue(0)"),
       ("var `default` = 0", "private var _default = ReactorObservation._$ObservedValue(0)"),
+      ("var `response time` = 0", "private var `_response time` = ReactorObservation._$ObservedValue(0)"),
     ]) func `the storage has the type and the value of the property`(property: String, storage: String) {
       let expansion = Expansion(of: "@ObservableState struct State {\n  \(property)\n}")
       #expect(expansion.diagnostics.isEmpty)
@@ -135,7 +136,8 @@
     @Test(arguments: [
       "let id = 0", "var computed: Int { 0 }", "var computed: Int { get { 0 } set {} }",
       "static var shared = 0",
-      "var _hidden = 0", "@ObservableStateIgnored var cache = 0", "func f() {}", "let a = 0, b = 1",
+      "var _hidden = 0", "var `_hidden one` = 0", "@ObservableStateIgnored var cache = 0", "func f() {}",
+      "let a = 0, b = 1",
       "@Pulse var message: String?", "case one", "struct Inner { var value = 0 }",
     ]) func `what is not stored or not to be observed is left as it is`(member: String) {
       let expansion = Expansion(of: "@ObservableState struct State {\n  \(member)\n}")
@@ -164,6 +166,13 @@
     @Test func `a pulse is compared by its count and its value`() {
       let expansion = Expansion(of: "@ObservableState struct State {\n  @Pulse var message: String?\n}")
       #expect(expansion.text.contains("if _$changes.contains(_message, old._message) {"))
+    }
+
+    @Test(arguments: [("`default`", "_default"), ("`last alert`", "`_last alert`")])
+    func `a pulse whose name needs backquotes is compared`(name: String, storage: String) {
+      let expansion = Expansion(of: "@ObservableState struct State {\n  @Pulse var \(name): String?\n}")
+      #expect(expansion.text.contains("if _$changes.contains(\(storage), old.\(storage)) {"))
+      #expect(expansion.text.contains("_$announce(self, keyPath: \\Self.\(name))"))
     }
 
     @Test func `conditions are repeated where changes are announced`() {

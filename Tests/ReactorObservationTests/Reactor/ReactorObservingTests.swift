@@ -126,7 +126,7 @@
       scope.dispose()
     }
 
-    @Test(arguments: [1, 2])
+    @Test(arguments: [1, 2, 17, 100])
     func `a change that is shown during a run, of what it has not read, leads to no other run`(
       changes: Int
     ) throws {
@@ -141,6 +141,41 @@
       for _ in 0..<9 { other.step() }
       #expect(seen.elements == [0])
       #expect(observed.name == "1.\(changes - 1)")
+      scope.dispose()
+    }
+
+    @Test func `a change that came back during a run leads to no other run`() throws {
+      let other = try SteppedLoop()
+      let scope = ReactorObserving(on: other.observation) { [observed, seen, loop] in
+        seen.append(observed.isLoading ? 1 : 0)
+        for isLoading in [true, false] {
+          observed.send(.setLoading(isLoading))
+          loop.step()
+        }
+      }
+      for _ in 0..<3 { other.step() }
+      #expect(seen.elements == [0])
+      observed.send(.setLoading(true))
+      loop.step()
+      other.step()
+      #expect(seen.elements == [0, 1], "the changes of the second run lead back to where it was")
+      scope.dispose()
+    }
+
+    @Test func `of the states that a run has read, each one that differs leads to another run`() throws {
+      let other = try SteppedLoop()
+      let scope = ReactorObserving(on: other.observation) { [observed, seen, loop] in
+        seen.append(observed.count)
+        guard seen.elements.count == 1 else { return }
+        // Reads that it is loading, which is over when the run ends.
+        for isLoading in [true, false] {
+          observed.send(.setLoading(isLoading))
+          loop.step()
+          if isLoading { _ = observed.isLoading }
+        }
+      }
+      for _ in 0..<3 { other.step() }
+      #expect(seen.elements == [0, 0])
       scope.dispose()
     }
 

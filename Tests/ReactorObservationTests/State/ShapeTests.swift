@@ -1,6 +1,7 @@
 #if ObservationMacros
   import Foundation
   import ReactorObservation
+  import ReactorRuntime
   import Testing
 
   /// What a type with the macro can still do.
@@ -87,6 +88,23 @@
     @Test func `a name that needs backquotes is observed`() {
       var state = Public()
       #expect(Tracking.announces({ state.default = 3 }, to: { _ = state.default }))
+    }
+
+    @ObservableState struct Raw {
+      var `response time` = 0
+      @Pulse var `last alert`: String?
+    }
+
+    @Test func `a name that is no identifier is observed`() {
+      let base = Raw()
+      var (old, new) = (base, base)
+      #expect(Tracking.announces({ new.`response time` = 3 }, to: { _ = old.`response time` }))
+      old._$adopt(from: nil)
+      new.`last alert` = "a"
+      new._$adopt(from: old)
+      let reader = Tracking { old._$access(\.`last alert`) }
+      _ = new._$announce(changesFrom: old)
+      #expect(reader.isAnnounced)
     }
 
     @propertyWrapper struct Clamped {
