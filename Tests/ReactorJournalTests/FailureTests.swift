@@ -124,6 +124,24 @@ import Testing
     #expect(store.batches.isEmpty)
   }
 
+  @Test func `A reactor that begins after its journal was closed is closed, and does nothing`() throws {
+    let journal = try Journal(store: store)
+    let (isStarting, mayStart) = (Gate(), Gate())
+    let refused = Record<Failure.Cause>()
+    let late = LateReactor(journal, isStarting, mayStart, refused)
+    let recovery = Threads.start { try? journal.recover([late]) }
+    #expect(isStarting.wait())
+    try journal.end()
+    mayStart.open()
+    #expect(recovery.wait())
+    #expect(Threads.yield(seconds: 20) { late.isClosed })
+    late.send(.added(account: 1, amount: 1))
+    #expect(Threads.yield(seconds: 20) { !refused.elements.isEmpty })
+    #expect(late.latestState.changes == 0)
+    #expect(late.waitUntilEnded(before: .now + .seconds(20)))
+    #expect(store.batches.isEmpty)
+  }
+
   @Test func `No reply tells of what a failed commit has lost`() async throws {
     let journal = try Journal(store: store)
     let (first, second) = (Ledger(journal), Ledger(journal, entry: "ledger/2"))

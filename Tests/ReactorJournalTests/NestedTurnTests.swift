@@ -128,4 +128,39 @@ import Testing
     for subscription in subscriptions.elements { subscription.dispose() }
     try Shutdown.close([outerJournal, innerJournal, loop], before: .now + .seconds(30))
   }
+
+  @Test func `A turn inside of which a reactor became durable can replace that reactor`() async throws {
+    let (outerJournal, innerJournal) = (try Journal(store: outerStore), try Journal(store: innerStore))
+    let outer = Outer(outerJournal, .latest, on: .caller)
+    try outer.recover()
+    let held = SystemMutex<Ledger?>(Ledger(innerJournal))
+    try held.withLock { $0 }?.recover()
+    let (isInside, mayLeave, totals) = (Gate(), Gate(), Record<Int64>())
+    innerStore.hold()
+    let commits = innerStore.commitCount
+    held.withLock { $0 }?.send(.deposit(account: 1, amount: 5))
+    while innerStore.commitCount == commits { await Task.yield() }
+    let turn = Threads.start {
+      outer.send {
+        let subscription = held.withLock { $0 }?.state.subscribe(onNext: { _ in
+          isInside.open()
+          _ = mayLeave.wait()
+        })
+        subscription?.dispose()
+        // The last reference. The next one waits until it is gone.
+        do { _ = held.withLock { $0.take() } }
+        let next = Ledger(innerJournal)
+        try? next.recover()
+        totals.append(next.currentState.total)
+      }
+    }
+    #expect(isInside.wait())
+    innerStore.release()
+    // So that the records wait for the turn.
+    try await Task.sleep(for: .milliseconds(100))
+    mayLeave.open()
+    #expect(turn.wait())
+    #expect(totals.elements == [5])
+    try Shutdown.close([outerJournal, innerJournal], before: .now + .seconds(30))
+  }
 }

@@ -6,6 +6,7 @@ import re
 import socket
 import subprocess
 import threading
+import time
 import unittest
 
 SERVER = os.environ.get("NIO_SERVER", os.path.join(os.path.dirname(__file__), "../.build/debug/NIOServer"))
@@ -132,8 +133,11 @@ class Protocol(unittest.TestCase):
         threads = [threading.Thread(target=send, args=(number,)) for number in range(len(counts))]
         for thread in threads:
             thread.start()
+        deadline = time.monotonic() + 60
         while min(counts) < 1000:
             self.assertIsNone(server.process.poll())
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
         server.end()
         for thread in threads:
             thread.join()

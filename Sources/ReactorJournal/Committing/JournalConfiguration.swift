@@ -27,7 +27,8 @@ public struct JournalConfiguration: Sendable {
   public var onFailure: @Sendable (JournalError) -> Void = { _ in }
   /// Called with what does not end the journal but should be looked at, for each snapshot that was left out:
   /// ``JournalError/snapshotTooLarge(entry:byteCount:)``, ``JournalError/snapshotNotEncoded(entry:message:)``, and
-  /// ``JournalError/diskFull`` if there was no room for it. On a thread of the journal. The default writes a line to standard error.
+  /// ``JournalError/diskFull`` if there was no room for it. On a thread of the journal, which may be the one that
+  /// commits: it must not wait for the journal. The default writes a line to standard error.
   public var onWarning: @Sendable (JournalError) -> Void = { warning in
     StandardError.write("warning: journal: \(warning)\n")
   }

@@ -129,8 +129,9 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
       }
       // After the end of this turn, when its state can be read. The turn around it may be one of another durable reactor: it must not
       // hold them back, or refuse them, for the sake of its own records. In this order: no reply to a later turn overtakes them.
-      SettledTurnEnd {
-        for ends in group.ends { ends.runInPlace() }
+      // It does not keep the reactor, which that turn may drop, and then wait for its end.
+      SettledTurnEnd { [ends = group.ends] in
+        for ends in ends { ends.runInPlace() }
         member.finishGroup()
       }.runAfterTurn()
     }
