@@ -10,19 +10,19 @@ import ReactorCore
 final class ObservingRun: Sendable {
   typealias Call = @Sendable () -> Void
 
-  /// More states that were read are not kept.
+  /// More states of one reader are not kept.
   private static let limit = 64
 
   /// A state that the run has read.
   private struct Read: Sendable {
-    let reader: ObjectIdentifier
     let number: UInt64
     /// Announces what differs between it and the newest one, and retains the reader.
     let announceChanges: Call
   }
 
   private struct Reads: Sendable {
-    var all: [Read] = []
+    /// By what has shown the states. It has no limit: there are no more readers than the code has read.
+    var all: [ObjectIdentifier: [Read]] = [:]
     var isIncomplete = false
     /// The run that this one is inside of.
     var outer: ObservingRun?
@@ -71,7 +71,9 @@ final class ObservingRun: Sendable {
     self.reads.value = Reads()
     // After the reads are observed. So what is announced from here on reaches `onChange`, and needs no second time.
     if end.runHasEnded() { return }
-    for read in reads.all { read.announceChanges() }
+    for ofReader in reads.all.values {
+      for read in ofReader { read.announceChanges() }
+    }
     if reads.isIncomplete {
       change()
       end.announce()
@@ -86,12 +88,14 @@ final class ObservingRun: Sendable {
   ///   - announceChanges: Announces what differs between it and the newest state.
   func note(_ number: UInt64, of reader: AnyObject, announceChanges: () -> Call) {
     reads.value.outer?.note(number, of: reader, announceChanges: announceChanges)
-    let reader = ObjectIdentifier(reader)
-    if reads.value.all.contains(where: { $0.number == number && $0.reader == reader }) { return }
-    if reads.value.all.count < Self.limit {
-      reads.value.all.append(Read(reader: reader, number: number, announceChanges: announceChanges()))
-    } else {
+    let key = ObjectIdentifier(reader)
+    let known = reads.value.all[key]
+    // Mostly the latest one.
+    if let known, known.last?.number == number || known.contains(where: { $0.number == number }) { return }
+    if known?.count == Self.limit {
       reads.value.isIncomplete = true
+    } else {
+      reads.value.all[key, default: []].append(Read(number: number, announceChanges: announceChanges()))
     }
   }
 

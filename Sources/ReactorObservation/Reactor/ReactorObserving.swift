@@ -11,7 +11,8 @@ import Synchronization
 ///
 /// It runs on the main loop, or the loop that it was made with: once when it is made, and then whenever a property changed that
 /// its latest run has read. Changes that come before it has run again lead to one run; one of a property of an ``ObservedReactor``
-/// that comes in the middle of a run, after it was read, leads to another run. It ends when ``dispose()`` is called or
+/// that comes in the middle of a run, after it was read, leads to another run. So code that reads a reactor, changes it, and reads
+/// what it has changed may run for ever: let other code change it. It ends when ``dispose()`` is called or
 /// the last reference to it is gone.
 ///
 /// Other observable objects announce a property before they store its new value. So one that another thread than the loop's

@@ -206,6 +206,19 @@
       #expect(Threads.yield(seconds: 10) { probes.allSatisfy { $0.registered == 0 } })
     }
 
+    @Test func `a run may read any number of reactors, and runs again only for a change of one of them`() {
+      let all = (0..<200).map { _ in ObservedReactor(reactor: Profiles(), on: loop.observation) }
+      let scope = ReactorObserving(on: loop.observation) { [seen] in
+        seen.append(all.reduce(0) { $0 + $1.count })
+      }
+      for _ in 0..<5 { loop.step() }
+      #expect(seen.elements == [0])
+      all[150].send(.increase)
+      for _ in 0..<5 { loop.step() }
+      #expect(seen.elements == [0, 1])
+      scope.dispose()
+    }
+
     @Test func `a run that reads more states than are kept leads to one more, and leaves nothing registered`()
       throws
     {
