@@ -105,7 +105,9 @@ final class MainQueueSignal: Sendable {
 
   func enqueueBlock() {
     guard let runner = runner.value else { return }
-    DispatchQueue.main.async { runner.runBlock() }
+    // Not a closure in the call, which would belong to the main actor: each block would check that it runs there.
+    let block: @Sendable () -> Void = { runner.runBlock() }
+    DispatchQueue.main.async(execute: block)
     event?.signal()
   }
 }

@@ -19,7 +19,7 @@ extension Controlled {
         }
       }
       explore(
-        programs, named: "\(first) beside each operation, \(place)", schedules: 80 * Exploration.factor)
+        programs, named: "\(first) beside each operation, \(place)", schedules: 60 * Exploration.factor)
     }
 
     /// Two to four threads with one to three operations each. The long mode tries more of them.

@@ -177,7 +177,7 @@ struct Exploration {
 ///   - name: Of the scenario; unique.
 ///   - schedules: About how many schedules are run in the short mode.
 func explore(
-  _ name: String, schedules: Int = 600, delays: Int = 2, sourceLocation: SourceLocation = #_sourceLocation,
+  _ name: String, schedules: Int = 400, delays: Int = 2, sourceLocation: SourceLocation = #_sourceLocation,
   _ body: @escaping @Sendable () -> Void
 ) {
   if !Exploration.includes(name) { return }
