@@ -18,7 +18,7 @@ import Testing
 
   /// Waits until something is recorded; false if that takes longer than a test should wait.
   private func isRecorded<Element>(_ record: Record<Element>) async throws -> Bool {
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + .seconds(patience)
     while record.elements.isEmpty, .now < deadline { try await Task.sleep(for: .milliseconds(1)) }
     return !record.elements.isEmpty
   }
@@ -77,7 +77,7 @@ import Testing
       #expect(Threads.yield(seconds: 20) { ledger.isClosed })
     }
     #expect(store.batches.count == 1)
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + .seconds(patience)
     while freedLedger != nil || freedJournal != nil, .now < deadline { await Task.yield() }
     #expect(freedLedger == nil)
     #expect(freedJournal == nil)

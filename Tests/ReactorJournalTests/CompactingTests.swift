@@ -38,7 +38,7 @@ import Testing
     // Room for one more record.
     store.capacity = 2 * store.byteCount
     try await ledger.sendDurably(.deposit(account: 1, amount: 1))
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + .seconds(patience)
     while warnings.elements.isEmpty, .now < deadline { try await Task.sleep(for: .milliseconds(1)) }
     #expect(warnings.elements == [.diskFull])
     #expect(store.snapshots.isEmpty)

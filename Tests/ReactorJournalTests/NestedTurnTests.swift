@@ -78,7 +78,7 @@ import Testing
 
   /// Waits until so many sends have an outcome; false if that takes longer than a test should wait.
   private func hasOutcomes(_ count: Int) async throws -> Bool {
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + .seconds(patience)
     while outcomes.elements.count < count, .now < deadline { try await Task.sleep(for: .milliseconds(1)) }
     return outcomes.elements.count == count
   }

@@ -185,7 +185,7 @@ import Testing
     let journal = try makeJournal()
     let greeter = Greeter(journal)
     try greeter.recover()
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + .seconds(patience)
     while greeter.durableState.changes == 0, .now < deadline { await Task.yield() }
     #expect(greeter.durableState.changes == 1)
     #expect(store.batches.count == 1)
@@ -202,7 +202,7 @@ import Testing
       try await ledger.sendDurably(.deposit(account: 1, amount: 1), id: UInt128(100 + start))
       #expect(ledger.currentState.total == Int64(10 + start + 1))
       // A snapshot is encoded beside the turns, and the end of the journal does not wait for it.
-      let deadline = ContinuousClock.now + .seconds(20)
+      let deadline = ContinuousClock.now + .seconds(patience)
       while start == 1, store.snapshots.isEmpty, .now < deadline { await Task.yield() }
       try journal.end()
     }

@@ -124,7 +124,7 @@ import Testing
     weak let freedLedger = ledger
     try journal?.end()
     (journal, ledger) = (nil, nil)
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + .seconds(patience)
     while freedJournal != nil || freedLedger != nil, .now < deadline { await Task.yield() }
     #expect(freedLedger == nil)
     #expect(freedJournal == nil)

@@ -152,7 +152,7 @@ import Testing
       try await ledger.sendDurably(.deposit(account: 1, amount: 5))
       isDurable.store(true, ordering: .releasing)
     }
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + .seconds(patience)
     while !isDurable.load(ordering: .acquiring), .now < deadline {
       try await Task.sleep(for: .milliseconds(1))
     }
