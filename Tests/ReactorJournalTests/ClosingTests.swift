@@ -23,6 +23,21 @@ import Testing
     return !record.elements.isEmpty
   }
 
+  /// A journal, what opens when it is about to close its store, and what lets it do that.
+  private func journalThatWaitsWhileItCloses() throws(JournalError) -> (
+    journal: Journal, isClosing: Gate, mayClose: Gate
+  ) {
+    let (isClosing, mayClose) = (Gate(), Gate())
+    let journal = try Journal(
+      store: InterceptedStore(
+        store,
+        beforeClosing: {
+          isClosing.open()
+          _ = mayClose.wait()
+        }))
+    return (journal, isClosing, mayClose)
+  }
+
   /// Asks for a deposit. Returns what the reply failed with; nil for a value.
   private func deposit(in ledger: Ledger) -> Record<AskError?> {
     let replies = Record<AskError?>()
@@ -89,14 +104,7 @@ import Testing
     onLoop: Bool, isClosed: Bool
   ) async throws {
     let loop = try Loop()
-    let (isClosing, mayClose) = (Gate(), Gate())
-    let journal = try Journal(
-      store: InterceptedStore(
-        store,
-        beforeClosing: {
-          isClosing.open()
-          _ = mayClose.wait()
-        }))
+    let (journal, isClosing, mayClose) = try journalThatWaitsWhileItCloses()
     let refused = Record<Failure.Cause>()
     let ledgers = (1...3).map { number in
       Ledger(journal, entry: "ledger/\(number)", on: onLoop ? .loop(loop) : .caller) { failure in
@@ -178,14 +186,7 @@ import Testing
 
   @Test func `What is handed over at the moment when a journal closes its store is refused`() async throws {
     try await write()
-    let (isClosing, mayClose) = (Gate(), Gate())
-    let journal = try Journal(
-      store: InterceptedStore(
-        store,
-        beforeClosing: {
-          isClosing.open()
-          _ = mayClose.wait()
-        }))
+    let (journal, isClosing, mayClose) = try journalThatWaitsWhileItCloses()
     let ledger = Ledger(journal)
     // Recovered, but not started: so the end of the journal does not wait for it.
     try ledger.member.ensureRecovered(ledger, retries: true, nil)

@@ -11,7 +11,7 @@ extension Controlled {
         place.use { placement in
           let desk = Desk(ledger, on: placement)
           together(
-            { for id in 0..<2 { ledger.send(id) { desk.reactors.send($0, to: 7) } } },
+            { desk.sendTwice() },
             { for _ in 0..<2 { desk.reactors.passivate(7) } },
             { ledger.send(10) { parcel throws(SendError) in try desk.reactors.trySend(parcel, to: 7) } })
           ledger.verifyAtRest()
@@ -35,7 +35,7 @@ extension Controlled {
         place.use { placement in
           let desk = Desk(ledger, on: placement, removes: true)
           together(
-            { for id in 0..<2 { ledger.send(id) { desk.reactors.send($0, to: 7) } } },
+            { desk.sendTwice() },
             {
               ledger.willClose()
               desk.reactors.remove(7, closing)
@@ -54,7 +54,7 @@ extension Controlled {
         place.use { placement in
           let desk = Desk(ledger, on: placement)
           together(
-            { for id in 0..<2 { ledger.send(id) { desk.reactors.send($0, to: 7) } } },
+            { desk.sendTwice() },
             { desk.reactors.passivate(7) },
             {
               ledger.willClose()
@@ -77,9 +77,11 @@ private final class Desk: @unchecked Sendable {
   private(set) var kept = 0
   private var isThere = false
   private(set) var reactors: KeyedReactors<Int, Subject>!
+  private let ledger: Ledger
 
   /// - Parameter removes: Whether reactors are removed, whose states are not kept.
   init(_ ledger: Ledger, on placement: Placement, removes: Bool = false) {
+    self.ledger = ledger
     reactors = KeyedReactors(
       onFailure: { [ledger] in ledger.report($0) },
       onPassivate: { [unowned self] _, state in
@@ -92,5 +94,10 @@ private final class Desk: @unchecked Sendable {
         isThere = true
         return Subject(ledger, on: placement, capacity: 4)
       })
+  }
+
+  /// Sends actions 0 and 1 to the reactor of key 7.
+  func sendTwice() {
+    for id in 0..<2 { ledger.send(id) { reactors.send($0, to: 7) } }
   }
 }

@@ -1,3 +1,4 @@
+import ControlledScheduler
 import ReactorRuntime
 
 /// What became of the jobs that were submitted to one loop. ``verify()`` checks the guarantees that hold for every loop.
@@ -57,10 +58,8 @@ final class JobLedger: @unchecked Sendable {
     private var isDisposed = false
     private var handle: (any Disposable)?
 
-    fileprivate init(
-      _ id: Int, after delay: Duration, on loop: Loop, in ledger: JobLedger,
-      _ body: @escaping @Sendable () -> Void
-    ) throws(LoopError) {
+    fileprivate init(_ id: Int, after delay: Duration, on loop: Loop, in ledger: JobLedger) throws(LoopError)
+    {
       self.id = id
       due = .now + delay
       let capture = Capture(in: ledger)
@@ -72,7 +71,6 @@ final class JobLedger: @unchecked Sendable {
         check(!isDisposed, "timer \(id) runs although the loop itself had disposed of it")
         runs += 1
         check(runs == 1, "timer \(id) runs \(runs) times")
-        body()
       }
     }
 
@@ -89,12 +87,9 @@ final class JobLedger: @unchecked Sendable {
   }
 
   /// Sets timer `id`, on an open loop.
-  func schedule(
-    _ id: Int, after delay: Duration, on loop: Loop, _ body: @escaping @Sendable () -> Void = {}
-  ) -> Timer {
-    do { return try Timer(id, after: delay, on: loop, in: self, body) } catch {
-      check(false, "timer \(id) was refused: \(error)")
-      fatalError("unreachable: a check that fails does not return")
+  func schedule(_ id: Int, after delay: Duration, on loop: Loop) -> Timer {
+    do { return try Timer(id, after: delay, on: loop, in: self) } catch {
+      ctl_fail("timer \(id) was refused: \(error)")
     }
   }
 

@@ -36,12 +36,8 @@ enum Place: CaseIterable, Sendable, CustomStringConvertible {
       let group = try! LoopGroup(name: "group", count: 2, waiting: waiting)
       body(.group(group, key: 1))
       group.shutdown()
-    case .hosted:
-      let host = Host.watching()
-      body(host.hosted.placement)
-      host.end()
-    case .called:
-      let host = Host.called()
+    case .hosted, .called:
+      let host = self == .hosted ? Host.watching() : Host.called()
       body(host.hosted.placement)
       host.end()
     case .main:
