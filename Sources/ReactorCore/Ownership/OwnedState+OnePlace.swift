@@ -1,14 +1,20 @@
 /// A state with one place: the owner changes it where readers read it, and they take turns. See `rr_access.h`.
 extension OwnedState {
-  /// Whether the calling thread reads the state, and so cannot become its owner now. Then it tries again after the read: see
-  /// ``withValue(_:thenCheck:)``.
+  /// Whether the calling thread reads this state, and so cannot become its owner now: then it tries again after the read, see
+  /// ``withValue(_:thenCheck:)``. Or whether it reads another state (``isReaderOfAnother``).
   @usableFromInline
   @inline(never)
-  func noteRefusalIfReadHere() -> Bool {
-    guard let read = ThreadRead.innermost(of: raw.memory) else { return false }
+  func noteRefusalIfReader() -> Bool {
+    guard let read = ThreadRead.innermost(of: raw.memory) else { return ThreadRead.isInside }
     read.pointee.wasRefused = true
     return true
   }
+
+  /// Whether the calling thread reads another state with one place, but not this one.
+  ///
+  /// If this state has readers, such a thread must leave the ownership to a thread that reads nothing. As the owner it would wait for
+  /// these readers, and one of them may be about to wait, as the owner of the other state, for this thread.
+  public var isReaderOfAnother: Bool { ThreadRead.isInside && ThreadRead.innermost(of: raw.memory) == nil }
 
   /// Waits until no other thread reads the state. The owner, before the first change of an action.
   @inlinable

@@ -157,13 +157,24 @@ extension OwnedState {
 
   /// Makes the calling thread the owner if the state has started and has no owner. Any thread; lock-free.
   ///
-  /// - Returns: False also if the thread is inside of ``withValue(_:thenCheck:)``, and the state has one place.
+  /// - Returns: False also if the state has one place and the thread is inside of ``withValue(_:thenCheck:)``; or if it is inside
+  ///   of that of another such state while this one has readers: see ``isReaderOfAnother``.
   @inlinable
   @inline(__always)
   public func tryAcquire() -> Bool {
-    if hasOnePlace, raw.wasReaderCount != 0, noteRefusalIfReadHere() { return false }
+    if hasOnePlace, raw.wasReaderCount != 0, noteRefusalIfReader() { return false }
     return raw.tryAcquire(CurrentCore.threadToken)
   }
+
+  /// The same for a thread that has just released the ownership. It is not refused for what it reads: others rely on it to check
+  /// once more.
+  ///
+  /// That makes no circle of waits. In a circle each thread reads a state and waits, as the owner, for the readers of the next; and
+  /// each became the owner for the first time in its read, at a moment without readers. So each began to read before the one
+  /// whose state it reads, all around, which cannot be.
+  @inlinable
+  @inline(__always)
+  public func tryAcquireAgain() -> Bool { raw.tryAcquire(CurrentCore.threadToken) }
 
   /// Reserves the ownership if the state has started and has no owner. After true, the caller must make sure that one
   /// thread calls ``acquireScheduled()``. Any thread; lock-free.

@@ -48,6 +48,9 @@ extension ThreadRead {
     return found
   }
 
+  /// Whether the calling thread reads a state with one place.
+  static var isInside: Bool { rr_thread_get_read() != nil }
+
   /// The states that the calling thread reads.
   static var states: [UnsafeRawPointer] {
     var states: [UnsafeRawPointer] = []

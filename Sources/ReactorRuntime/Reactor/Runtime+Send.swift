@@ -146,13 +146,13 @@ extension Runtime {
   func acquireAndRunOrSchedule<R: Reactor<Action, Mutation, State>>(_ reactor: R, within budget: TurnBudget) {
     let hasStartedHere = !state.hasStarted && tryStartAndAcquire(reactor)
     guard loop != nil else {
-      if ThreadStack.isLow {
+      if !ThreadStack.isLow, hasStartedHere || state.tryAcquire() {
+        runTurnsAndRelease(of: reactor, within: budget)
+      } else if ThreadStack.isLow || state.isReaderOfAnother {
         if hasStartedHere { state.release() }
         if !state.isBusy, !tryRunTurnsOnNewThread(reactor) {
           preconditionFailure("turns are nested too deeply, and the system gives no thread to continue them")
         }
-      } else if hasStartedHere || state.tryAcquire() {
-        runTurnsAndRelease(of: reactor, within: budget)
       }
       return
     }

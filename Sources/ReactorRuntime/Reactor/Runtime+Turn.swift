@@ -235,7 +235,7 @@ extension Runtime {
   func tryReacquire() -> Bool {
     var attempts = 0
     while !mailbox.isInboundEmpty {
-      guard state.tryAcquire() else { return false }
+      guard state.tryAcquireAgain() else { return false }
       if mailbox.pollReady() { return true }
       let claimed = mailbox.ring.advanceToOldest()
       state.release()

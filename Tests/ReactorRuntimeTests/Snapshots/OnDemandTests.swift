@@ -237,4 +237,23 @@ import Testing
       _ = Threads.run(2) { reactors[$0].send(1) }
     }
   }
+
+  @Test
+  func `threads that send to each other's reactor while they read do not wait in a circle`() async {
+    await #expect(processExitsWith: .success) {
+      let reactors = (0..<2).map { _ in OnDemandTests.script() }
+      for reactor in reactors { reactor.send(0) }
+      let gates = (0..<2).map { _ in Gate() }
+      _ = Threads.run(2) { index in
+        reactors[index].withCurrentState { _ in
+          gates[index].open()
+          _ = gates[1 - index].wait()
+          for action in 1...10 { reactors[1 - index].send(action) }
+        }
+      }
+      for reactor in reactors {
+        precondition(Threads.yield { reactor.withCurrentState { $0 == Array(0...10) } })
+      }
+    }
+  }
 }
