@@ -17,12 +17,28 @@
 ///
 /// Any thread may call these functions.
 public enum WaitGraph {
+  /// The thread that another one waits for.
+  public struct Emptier: Sendable {
+    /// Its token; 0 if there is none.
+    let thread: UInt64
+    /// Whether it is outside of the rounds of a loop that it hosts, and only must run another one.
+    let isBetweenRounds: Bool
+
+    /// Describes a thread by its token; 0 if there is none.
+    public init(_ thread: UInt64, isBetweenRounds: Bool = false) {
+      self.thread = thread
+      self.isBetweenRounds = isBetweenRounds
+    }
+
+    /// Whether a wait of that thread keeps it from what is waited for.
+    func isHeldUp(by wait: Wait) -> Bool { thread == wait.thread && !(isBetweenRounds && wait.runsRounds) }
+  }
+
   /// A thread that is about to sleep.
   public final class Wait: Sendable {
     /// Whom it waits for.
     enum Target: Sendable {
-      /// The thread with the token that this returns; 0 if there is none.
-      case thread(@Sendable () -> UInt64)
+      case thread(@Sendable () -> Emptier)
       /// The threads that read the state at this address. Only those that sleep are known.
       case readers(UInt)
     }
@@ -34,6 +50,8 @@ public enum WaitGraph {
     let wake: @Sendable () -> Void
     /// The addresses of the states that the thread reads.
     let reads: [UInt]
+    /// Whether the thread wakes again and again, and runs rounds of loops that it hosts.
+    let runsRounds: Bool
     /// Whether the thread has left the graph. While other threads call the closures they hold this lock, so that what
     /// the closures use still exists.
     private let hasLeft = SystemMutex(false)
@@ -52,7 +70,18 @@ public enum WaitGraph {
       thread: UInt64, emptier: @escaping @Sendable () -> UInt64, isOver: @escaping @Sendable () -> Bool,
       wake: @escaping @Sendable () -> Void, reads: [UnsafeRawPointer] = []
     ) {
-      self.init(thread, .thread(emptier), isOver, wake, reads)
+      self.init(thread, .thread { Emptier(emptier()) }, isOver, wake, reads)
+    }
+
+    /// Describes a wait of a thread that may be a host of loops, or for one; otherwise the same.
+    ///
+    /// - Parameter runsRounds: Whether the thread leaves the graph after a short time, runs rounds of the loops that it hosts, and
+    ///   enters again. Then a thread that waits for such a round does not wait for it in a cycle.
+    public convenience init(
+      thread: UInt64, runsRounds: Bool, emptier: @escaping @Sendable () -> Emptier,
+      isOver: @escaping @Sendable () -> Bool, wake: @escaping @Sendable () -> Void
+    ) {
+      self.init(thread, .thread(emptier), isOver, wake, [], runsRounds: runsRounds)
     }
 
     /// Describes a wait for all threads that read the state at an address; otherwise the same.
@@ -65,13 +94,14 @@ public enum WaitGraph {
 
     private init(
       _ thread: UInt64, _ target: Target, _ isOver: @escaping @Sendable () -> Bool,
-      _ wake: @escaping @Sendable () -> Void, _ reads: [UnsafeRawPointer]
+      _ wake: @escaping @Sendable () -> Void, _ reads: [UnsafeRawPointer], runsRounds: Bool = false
     ) {
       self.thread = thread
       self.target = target
       self.isOver = isOver
       self.wake = wake
       self.reads = reads.map { UInt(bitPattern: $0) }
+      self.runsRounds = runsRounds
     }
 
     /// Wakes the thread if its wait is over, and returns whether it is. Any thread.
@@ -85,9 +115,9 @@ public enum WaitGraph {
       }
     }
 
-    /// The token of the thread that it waits for; 0 if there is none. Any thread.
-    fileprivate func token(_ emptier: () -> UInt64) -> UInt64 {
-      hasLeft.withLock { hasLeft in hasLeft ? 0 : emptier() }
+    /// The thread that it waits for. Any thread.
+    fileprivate func emptier(_ find: () -> Emptier) -> Emptier {
+      hasLeft.withLock { hasLeft in hasLeft ? Emptier(0) : find() }
     }
 
     fileprivate func leave() { hasLeft.withLock { $0 = true } }
@@ -149,10 +179,10 @@ public enum WaitGraph {
       let isClosing: Bool
       let targets: [Wait]
       switch blocked.target {
-      case .thread(let emptier):
-        let token = blocked.token(emptier)
-        isClosing = token == wait.thread
-        targets = isClosing ? [] : find(token, before: number)
+      case .thread(let find):
+        let emptier = blocked.emptier(find)
+        isClosing = emptier.isHeldUp(by: wait)
+        targets = isClosing ? [] : Self.find(emptier, before: number)
       case .readers(let state):
         isClosing = wait.reads.contains(state)
         targets = isClosing ? [] : find(readersOf: state, before: number)
@@ -175,10 +205,10 @@ public enum WaitGraph {
     return nil
   }
 
-  private static func find(_ thread: UInt64, before number: UInt64) -> [Wait] {
+  private static func find(_ emptier: Emptier, before number: UInt64) -> [Wait] {
     entries.withLock { entries in
-      guard let entry = entries.all[thread], entry.number < number else { return [] }
-      return [entry.wait]
+      guard let entry = entries.all[emptier.thread], entry.number < number else { return [] }
+      return emptier.isHeldUp(by: entry.wait) ? [entry.wait] : []
     }
   }
 

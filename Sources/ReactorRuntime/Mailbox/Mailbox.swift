@@ -237,7 +237,8 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   // Loading the tail takes its cache line from the producers. So only if somebody waits.
   @usableFromInline
   func notifyWaiters(_ overflow: Overflow<Action>) {
-    overflow.waiters.notify(of: ring.capacity - ring.wasCount, isAmple: hasRoom)
+    let count = ring.wasCount
+    overflow.waiters.notify(of: ring.capacity - count, isAmple: hasRoom, isEmpty: count == 0)
   }
 
   /// Takes everything out. The owner.

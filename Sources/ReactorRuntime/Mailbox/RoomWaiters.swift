@@ -16,11 +16,14 @@ import Synchronization
 /// empty. It is cleared under the lock of the line; a waiter that joins later arms it again.
 ///
 /// The owner resumes only a few waiters for the room that it has made. Each waiter that was resumed, and has sent, or has
-/// given up, resumes the next one if there still is room (``resumeNext()``). So a waiter that is left in the line waits for
-/// the owner, which will make room again because it has something to process, or for a waiter that was resumed.
+/// given up, resumes the next one if there still is room (``resumeNext(whileEmpty:)``). So a waiter that is left in the line
+/// waits for the owner, which will make room again because it has something to process, or for a waiter that was resumed.
+///
+/// A task that was resumed may need the very thread that is behind it in the line: that of its actor, or the last one of the
+/// pool. So while the mailbox is empty, no thread is left to wait for tasks: the first thread is resumed, too.
 @usableFromInline
 final class RoomWaiters: Sendable {
-  let line = SystemMutex(WaitingLine<RoomTicket>())
+  let line = SystemMutex(RoomLine())
   /// Nobody sleeps on it.
   @usableFromInline let flag: EventCount
   /// How often a thread may yield before it sleeps: less often if it then found no room. Relaxed: a guess.
@@ -56,8 +59,9 @@ final class RoomWaiters: Sendable {
   /// - Parameters:
   ///   - room: How much room there is.
   ///   - isAmple: Whether that is enough to wake waiters that came a moment ago.
+  ///   - isEmpty: Whether the mailbox is empty.
   @usableFromInline
-  func notify(of room: Int, isAmple: Bool) {
+  func notify(of room: Int, isAmple: Bool, isEmpty: Bool) {
     var resumed: [RoomTicket] = []
     let now = MonotonicTime.now
     let isFast = now - lastRoom.exchange(now, ordering: .relaxed) < Self.longestWaitForAmple
@@ -65,6 +69,9 @@ final class RoomWaiters: Sendable {
       if let first = line.first, !isAmple, isFast, now - first.since < Self.longestWaitForAmple { return }
       while resumed.count < min(room, Self.mostAtOnce), let ticket = line.removeFirst() {
         resumed.append(ticket)
+      }
+      if isEmpty, !resumed.contains(where: \.isThread), let thread = line.removeFirstThread() {
+        resumed.append(thread)
       }
       if line.isEmpty { flag.notify() }
       roomLeft.store(room - resumed.count, ordering: .relaxed)
@@ -82,8 +89,15 @@ final class RoomWaiters: Sendable {
   /// Takes a place of the room that the owner has made last. Returns false if there is none left.
   func tryTakeRoom() -> Bool { roomLeft.wrappingSubtract(1, ordering: .relaxed).oldValue > 0 }
 
-  /// Resumes the waiter that came first.
-  func resumeNext() { line.withLock { $0.removeFirst() }?.resume() }
+  /// Resumes the waiter that came first; while the mailbox is empty, also the first thread.
+  func resumeNext(whileEmpty isEmpty: Bool) {
+    let (next, thread) = line.withLock { line in
+      let next = line.removeFirst()
+      return (next, isEmpty && next?.isThread == false ? line.removeFirstThread() : nil)
+    }
+    next?.resume()
+    thread?.resume()
+  }
 
   /// Resumes all waiters, whether there is room or not.
   func resumeAll() {
@@ -103,7 +117,7 @@ final class RoomWaiters: Sendable {
     let (place, mustWait) = join(ticket, unless: mayRetry)
     if !mustWait { DedicatedThread.yield() }
     ticket.sleep(until: deadline)
-    leave(place)
+    leave(ticket, place)
     // Relaxed: see its declaration.
     let limit = yields.load(ordering: .relaxed)
     yields.store(max(Self.fewestYields, limit / 2), ordering: .relaxed)
@@ -123,15 +137,16 @@ final class RoomWaiters: Sendable {
     }
     // Now, not at the deadline: the timer retains the ticket.
     timer?.dispose()
-    leave(place)
+    leave(ticket, place)
   }
 
   /// Calls `body` once: when its turn has come, or at once if it may retry.
   ///
   /// - Returns: Whether it waits.
   func call(_ body: @escaping @Sendable () -> Void, unless mayRetry: () -> Bool) -> Bool {
-    let (place, mustWait) = join(RoomTicket(calling: body), unless: mayRetry)
-    if !mustWait { leave(place) }
+    let ticket = RoomTicket(calling: body)
+    let (place, mustWait) = join(ticket, unless: mayRetry)
+    if !mustWait { leave(ticket, place) }
     return mustWait
   }
 
@@ -139,7 +154,7 @@ final class RoomWaiters: Sendable {
   ///   to a thread in the middle of something, such as closing the ring.
   private func join(
     _ ticket: RoomTicket, unless mayRetry: () -> Bool
-  ) -> (place: WaitingLine<RoomTicket>.Place, mustWait: Bool) {
+  ) -> (place: RoomLine.Place, mustWait: Bool) {
     let place = line.withLock { $0.append(ticket) }
     let mustWait = flag.arm(unless: mayRetry)
     if !mustWait { ticket.resume() }
@@ -147,8 +162,8 @@ final class RoomWaiters: Sendable {
   }
 
   /// Leaves the line, if the waiter was resumed for another reason than room.
-  private func leave(_ place: WaitingLine<RoomTicket>.Place) {
-    _ = line.withLock { $0.remove(at: place) }
+  private func leave(_ ticket: RoomTicket, _ place: RoomLine.Place) {
+    _ = line.withLock { $0.remove(ticket, at: place) }
   }
 
   // MARK: Yielding before a sleep
@@ -161,6 +176,39 @@ final class RoomWaiters: Sendable {
     let limit = yields.load(ordering: .relaxed)
     if limit < Self.mostYields, count > limit / 2 { yields.store(limit * 2, ordering: .relaxed) }
   }
+}
+
+/// The tickets in the order in which they came. Those of threads are apart, so that the first of them is found in O(1).
+struct RoomLine: Sendable {
+  typealias Place = WaitingLine<RoomTicket>.Place
+
+  private var threads = WaitingLine<RoomTicket>()
+  private var others = WaitingLine<RoomTicket>()
+
+  var count: Int { threads.count + others.count }
+  var isEmpty: Bool { threads.isEmpty && others.isEmpty }
+  /// How many tickets came, those that have left included.
+  var total: UInt64 { threads.total + others.total }
+  var first: RoomTicket? { isThreadFirst ? threads.first : others.first }
+
+  private var isThreadFirst: Bool {
+    guard let thread = threads.first else { return false }
+    return others.first.map { thread.since < $0.since } ?? true
+  }
+
+  mutating func append(_ ticket: RoomTicket) -> Place {
+    ticket.isThread ? threads.append(ticket) : others.append(ticket)
+  }
+
+  mutating func remove(_ ticket: RoomTicket, at place: Place) -> RoomTicket? {
+    ticket.isThread ? threads.remove(at: place) : others.remove(at: place)
+  }
+
+  mutating func removeFirst() -> RoomTicket? {
+    isThreadFirst ? threads.removeFirst() : others.removeFirst()
+  }
+
+  mutating func removeFirstThread() -> RoomTicket? { threads.removeFirst() }
 }
 
 /// A thread, task or closure that waits for room.
@@ -176,11 +224,20 @@ final class RoomTicket: Sendable {
   private let phase: SystemMutex<Phase>
   /// On the clock of ``MonotonicTime``.
   let since = MonotonicTime.now
+  /// Whether a thread sleeps, which can do nothing else meanwhile.
+  let isThread: Bool
 
-  init() { phase = SystemMutex(.new) }
+  /// - Parameter isThread: Whether a thread waits; otherwise a task.
+  init(ofThread isThread: Bool) {
+    phase = SystemMutex(.new)
+    self.isThread = isThread
+  }
 
   /// - Parameter body: What is called in place of resuming a thread or task.
-  init(calling body: @escaping @Sendable () -> Void) { phase = SystemMutex(.calling(TurnEndAction(body))) }
+  init(calling body: @escaping @Sendable () -> Void) {
+    phase = SystemMutex(.calling(TurnEndAction(body)))
+    isThread = false
+  }
 
   /// Suspends the task until some thread calls ``resume()``. The task, once.
   func suspend() async {

@@ -14,11 +14,15 @@ final class HostThread: Sendable {
   /// Weak, because the hosted loop has this. Set once, before another thread has the loop. It is retained while a round runs
   /// here: the round may drop the last other reference, and a loop must not go away in the middle of its own round.
   let hosted = WeakCell<HostedLoop>()
+  /// Whether the calling thread is inside of the foreign loop, if that can be known. Not called under the lock.
+  private let isHost: (@Sendable () -> Bool)?
   // Relaxed: a thread that finds its own token has stored it itself, or got the token of a thread that has ended. Then
-  // it runs a round too many, which any thread may do. Stored under the lock.
+  // it runs a round too many, which any thread may do unless `isHost` says otherwise. Stored under the lock.
   private let token = Atomic<UInt64>(0)
   /// Where it is among those of that token. Under the lock.
   private let place = OwnerIsolated<WaitingLine<WeakCell<HostThread>>.Place?>(nil)
+
+  init(isHost: (@Sendable () -> Bool)?) { self.isHost = isHost }
 
   deinit {
     if Self.all.withLock({ remove(from: &$0) }) != nil { Self.count.subtract(1, ordering: .relaxed) }
@@ -53,6 +57,10 @@ final class HostThread: Sendable {
   /// it ran. Returns nil if another thread is in the middle of a round: the caller may have a deadline. A sender that waits for
   /// room would otherwise wait for itself.
   func tryRunRound() -> Int? {
+    if let isHost {
+      if !isHost() { return nil }
+      note()
+    }
     guard token.load(ordering: .relaxed) == CurrentCore.threadToken, let hosted = hosted.value,
       !hosted.loop.isCurrent
     else { return nil }
@@ -67,7 +75,7 @@ final class HostThread: Sendable {
     if count.load(ordering: .relaxed) == 0 { return nil }
     let mine = CurrentCore.threadToken
     guard let cells = all.withLock({ $0[mine]?.elements }) else { return nil }
-    let hosts = cells.compactMap(\.value)
+    let hosts = cells.compactMap(\.value).filter { $0.isHost?() != false }
     if hosts.isEmpty { return nil }
     return hosts.reduce(0) { sum, host in
       guard let hosted = host.hosted.value, !hosted.loop.isCurrent else { return sum }

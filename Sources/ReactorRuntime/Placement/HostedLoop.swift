@@ -42,7 +42,7 @@ public final class HostedLoop: Sendable {
   public init(
     name: String = "hosted-loop", turnLimit: Int = 1024, jobCapacity: Int = 1 << 20
   ) throws(CoreError) {
-    let hostThread = HostThread()
+    let hostThread = HostThread(isHost: nil)
     let poller = try Poller()
     let state = try LoopState(
       name: name, waiting: .parking, turnLimit: turnLimit, jobCapacity: jobCapacity, waking: .descriptor,
@@ -72,15 +72,20 @@ public final class HostedLoop: Sendable {
   ///   - onWake: Makes the foreign loop call ``run(rounds:)`` soon, and must not call it itself. It is called on a thread that
   ///     sends to a loop that has nothing to do, also inside of turns of other reactors, and not again before the rounds are
   ///     over; and at the end of rounds that leave something. It must not block.
+  ///   - isHost: Returns whether the calling thread runs the foreign loop's closures at this moment. It is called on any thread
+  ///     that waits. Needed if the foreign loop has more than one thread, or its thread also runs other code, as with a queue of
+  ///     Dispatch: otherwise a thread that ran rounds counts as the host from then on, and runs some while it waits for
+  ///     room, also outside of the queue and beside its other closures.
   /// - Throws: `CoreError.outOfMemory`.
   public convenience init(
     name: String = "hosted-loop", turnLimit: Int = 1024, jobCapacity: Int = 1 << 20,
     onTimer: (@Sendable (HostedLoop, Duration) -> Void)? = nil,
-    onWake: @escaping @Sendable (HostedLoop) -> Void
+    onWake: @escaping @Sendable (HostedLoop) -> Void,
+    isHost: (@Sendable () -> Bool)? = nil
   ) throws(CoreError) {
     try self.init(
       name: name, turnLimit: turnLimit, jobCapacity: jobCapacity,
-      calling: CalledWaking(onTimer: onTimer, onWake: onWake), isHost: nil)
+      calling: CalledWaking(onTimer: onTimer, onWake: onWake), isHost: isHost)
   }
 
   /// - Parameters:
@@ -91,17 +96,11 @@ public final class HostedLoop: Sendable {
     name: String, turnLimit: Int, jobCapacity: Int, calling waking: CalledWaking,
     isHost: (@Sendable () -> Bool)?
   ) throws(CoreError) {
-    let hostThread = HostThread()
+    let hostThread = HostThread(isHost: isHost)
     let state = try LoopState(
       name: name, waiting: .parking, turnLimit: turnLimit, jobCapacity: jobCapacity,
       signal: { waking.wake() },
-      runRoundHere: {
-        if let isHost {
-          if !isHost() { return nil }
-          hostThread.note()
-        }
-        return hostThread.tryRunRound()
-      }, polling: .impossible)
+      runRoundHere: { hostThread.tryRunRound() }, polling: .impossible)
     self.hostThread = hostThread
     self.waking = waking
     stepper = LoopStepper(of: state)

@@ -39,23 +39,21 @@ extension Runtime {
       return nil
     }
     progress.hasSlept = true
-    let ticket = RoomTicket()
-    if inItsLoops != nil {
-      // It goes on running rounds, so nobody waits for it in a circle.
-      let nextRound = ContinuousClock.now + .milliseconds(1)
-      let until = wait.deadline.map { min($0, nextRound) } ?? nextRound
-      overflow.waiters.sleep(ticket, until: until) { maySend(beside: overflow) }
-      return nil
-    }
+    let ticket = RoomTicket(ofThread: true)
+    // A host goes on running rounds, so nobody waits for these in a circle. But it may also deliver the elements of a stream, and
+    // others may wait for that.
+    let nextRound = inItsLoops.map { _ in ContinuousClock.now + .milliseconds(1) }
+    let until = [wait.deadline, nextRound].compactMap { $0 }.min()
     // The closures do not retain the runtime: the sender holds the reactor until it has left the graph.
     let edge = WaitGraph.Wait(
-      thread: CurrentCore.threadToken, emptier: { [unowned self] in drainingThread },
+      thread: CurrentCore.threadToken, runsRounds: inItsLoops != nil,
+      emptier: { [unowned self] in loop?.drainingThread ?? WaitGraph.Emptier(state.ownerToken) },
       isOver: { [unowned self] in mayRetryAtOnce }, wake: { ticket.resume() })
     guard WaitGraph.enter(edge) else { return .deadlock }
     defer { WaitGraph.leave(edge) }
     // Sleeps once at most: while this wait was over, other threads may have begun to wait for this one. So this thread
     // must enter the graph again before it sleeps again.
-    overflow.waiters.sleep(ticket, until: wait.deadline) { maySend(beside: overflow) }
+    overflow.waiters.sleep(ticket, until: until) { maySend(beside: overflow) }
     return nil
   }
 
@@ -71,12 +69,11 @@ extension Runtime {
   @usableFromInline
   func resumeNextWaiter() {
     mailbox.overflow.use { overflow in
-      if overflow.waiters.count > 0, mayRetryAtOnce { overflow.waiters.resumeNext() }
+      if overflow.waiters.count > 0, mayRetryAtOnce {
+        overflow.waiters.resumeNext(whileEmpty: mailbox.ring.wasCount == 0)
+      }
     }
   }
-
-  /// The token of the thread that makes room.
-  private var drainingThread: UInt64 { loop?.drainingThread ?? state.ownerToken }
 
   /// Whether a sender that found the ring full should try again, since there is much room, or nobody makes more.
   private var mayRetry: Bool { mailbox.hasRoom || !state.isBusy || mailbox.ring.isClosed }
@@ -187,6 +184,6 @@ extension Runtime {
   func suspendUntilRoom(before deadline: ContinuousClock.Instant?) async throws(SendError) {
     guard let overflow = mailbox.ensureOverflow() else { throw .outOfMemory }
     if let deadline, .now >= deadline { throw .timedOut }
-    await overflow.waiters.suspend(RoomTicket(), until: deadline) { maySend(beside: overflow) }
+    await overflow.waiters.suspend(RoomTicket(ofThread: false), until: deadline) { maySend(beside: overflow) }
   }
 }

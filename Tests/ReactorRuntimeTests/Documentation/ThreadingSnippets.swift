@@ -220,7 +220,11 @@ private func service() throws -> MainLoop.Ending {
 
   @Test func `a foreign loop that takes closures hosts a loop`() throws {
     let queue = DispatchQueue(label: "foreign")
-    let hosted = try HostedLoop { hosted in queue.async { hosted.run() } }
+    let mark = DispatchSpecificKey<Void>()
+    queue.setSpecific(key: mark, value: ())
+    let hosted = try HostedLoop(
+      onWake: { hosted in queue.async { hosted.run() } },
+      isHost: { DispatchQueue.getSpecific(key: mark) != nil })
     let book = Ledger(Runtime(on: hosted.placement))
     book.send(1)
     #expect(Threads.yield { book.currentState == [1] })

@@ -213,10 +213,10 @@ import Testing
   func `a sender that came a moment ago gets the first room that a slow owner makes`() throws {
     for _ in 0..<20 {
       let waiters = try RoomWaiters()
-      let sender = Threads.start { waiters.sleep(RoomTicket(), until: nil) { false } }
+      let sender = Threads.start { waiters.sleep(RoomTicket(ofThread: true), until: nil) { false } }
       // Without a pause, so that it has hardly waited.
       while waiters.count == 0 {}
-      waiters.notify(of: 64, isAmple: false)
+      waiters.notify(of: 64, isAmple: false, isEmpty: false)
       #expect(waiters.count == 0)
       waiters.resumeAll()
       #expect(sender.wait())
@@ -271,14 +271,16 @@ import Testing
   func `the owner is asked to notify as long as somebody waits`() throws {
     let waiters = try RoomWaiters()
     #expect(!waiters.mayWait)
-    let threads = (0..<2).map { _ in Threads.start { waiters.sleep(RoomTicket(), until: nil) { false } } }
+    let threads = (0..<2).map { _ in
+      Threads.start { waiters.sleep(RoomTicket(ofThread: true), until: nil) { false } }
+    }
     #expect(Threads.yield { waiters.count == 2 && waiters.mayWait })
-    waiters.notify(of: 1, isAmple: true)
+    waiters.notify(of: 1, isAmple: true, isEmpty: false)
     #expect(waiters.count == 1)
     #expect(waiters.mayWait)
-    waiters.notify(of: 1, isAmple: true)
+    waiters.notify(of: 1, isAmple: true, isEmpty: false)
     for thread in threads { #expect(thread.wait()) }
-    waiters.notify(of: 1, isAmple: true)
+    waiters.notify(of: 1, isAmple: true, isEmpty: false)
     #expect(!waiters.mayWait)
   }
 
@@ -286,7 +288,7 @@ import Testing
   func `threads that yield without success yield less before they sleep`() throws {
     let waiters = try RoomWaiters()
     #expect(!waiters.shouldSleep(after: 500))
-    for _ in 0..<6 { waiters.sleep(RoomTicket(), until: nil) { true } }
+    for _ in 0..<6 { waiters.sleep(RoomTicket(ofThread: true), until: nil) { true } }
     #expect(waiters.shouldSleep(after: 9))
     for _ in 0..<6 { waiters.noteRoom(afterYields: 500) }
     #expect(!waiters.shouldSleep(after: 500))
@@ -347,16 +349,28 @@ import Testing
     #expect(Self.threadsMade(for: stops.reactor) <= 2)
   }
 
+  @Test
+  func `each time that a low stack needs a thread, one is made`() {
+    let reactor = Script(on: .caller)
+    reactor.send(0)
+    for action in 1...3 {
+      #expect(Threads.start { Self.onLowStack { reactor.send(action) } }.wait())
+      #expect(Threads.yield { reactor.currentState.count == action + 1 && !reactor.runtime.state.isBusy })
+    }
+    #expect(reactor.currentState == [0, 1, 2, 3])
+    #expect(Self.threadsMade(for: reactor) == 3)
+  }
+
   // MARK: What is left of a wait
 
   @Test
   func `the timer of a task that was resumed is released before the deadline`() async throws {
     let waiters = try RoomWaiters()
     func wait() async -> () -> RoomTicket? {
-      let ticket = RoomTicket()
+      let ticket = RoomTicket(ofThread: true)
       async let isOver: Void = waiters.suspend(ticket, until: .now + .seconds(3600)) { false }
       while waiters.count == 0 { await Task.yield() }
-      waiters.resumeNext()
+      waiters.resumeNext(whileEmpty: false)
       await isOver
       return { [weak ticket] in ticket }
     }

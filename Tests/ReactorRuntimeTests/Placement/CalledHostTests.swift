@@ -154,4 +154,43 @@ import Testing
     hosted.shutdown()
     #expect(foreign.count == 0)
   }
+
+  @Test func `the turns of a loop that a queue hosts run in that queue`() throws {
+    let queue = DispatchQueue(label: "host")
+    let mark = DispatchSpecificKey<Void>()
+    queue.setSpecific(key: mark, value: ())
+    let hosted = try HostedLoop(
+      onWake: { hosted in queue.async { hosted.run() } },
+      isHost: { DispatchQueue.getSpecific(key: mark) != nil })
+    let isInQueue = Record<Bool>()
+    let reactor = Script(
+      on: hosted.placement,
+      mutate: { _, action in
+        isInQueue.append(DispatchQueue.getSpecific(key: mark) != nil)
+        return .just(action)
+      })
+    // In a turn that does not end, so that its mailbox stays full.
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let full = Script(
+      on: .caller, capacity: 1,
+      mutate: { _, action in
+        isInside.open()
+        _ = mayGoOn.wait()
+        return .just(action)
+      })
+    let ownerIsDone = Threads.start { full.send(0) }
+    #expect(isInside.wait())
+    while (try? full.trySend(1)) != nil {}
+    // The block runs on this thread, which is not inside of the queue afterwards.
+    queue.sync { _ = hosted.run() }
+    queue.suspend()
+    reactor.send(1)
+    #expect(throws: SendError.timedOut) { try full.send(2, before: .now + .milliseconds(50)) }
+    #expect(reactor.currentState == [])
+    queue.resume()
+    #expect(Threads.yield { reactor.currentState == [1] })
+    #expect(isInQueue.elements == [true])
+    mayGoOn.open()
+    #expect(ownerIsDone.wait())
+  }
 }

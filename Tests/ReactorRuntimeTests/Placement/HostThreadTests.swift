@@ -8,10 +8,10 @@ import Testing
 @Suite struct HostThreadTests {
   @Test func `a host goes away as fast beside very many of one thread as beside a few`() {
     func duration(beside count: Int) -> Duration {
-      let others = (0..<count).map { _ in HostThread() }
+      let others = (0..<count).map { _ in HostThread(isHost: nil) }
       for other in others { other.note() }
       let begin = ContinuousClock.now
-      for _ in 0..<5000 { HostThread().note() }
+      for _ in 0..<5000 { HostThread(isHost: nil).note() }
       let duration = ContinuousClock.now - begin
       withExtendedLifetime(others) {}
       return duration
@@ -47,5 +47,41 @@ import Testing
     #expect(calls == 3)
     #expect(signal.raises == 1)
     stepper.shutdown()
+  }
+
+  @Test func `a host that delivers a stream does not wait for the loop that waits for this delivery`() throws
+  {
+    let loop = try Loop()
+    let subject = PublishSubject<Int>()
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let failures = Record<SendError>()
+    let looped = Script(
+      on: .loop(loop), capacity: 1, failures: failures,
+      mutate: { _, action in
+        if action == 1 {
+          isInside.open()
+          _ = mayGoOn.wait()
+          for element in 0..<1100 { subject.onNext(100 + element) }
+        }
+        return .just(action)
+      })
+    looped.send(1)
+    #expect(isInside.wait())
+    while (try? looped.trySend(2)) != nil {}
+    let bag = DisposeBag()
+    subject.subscribe(onNext: { if $0 == 7 { looped.send(7) } }).disposed(by: bag)
+    let isDone = Threads.start {
+      let hosted = try? HostedLoop { _ in }
+      subject.onNext(7)
+      withExtendedLifetime(hosted) {}
+    }
+    var waiting: Int { looped.runtime.mailbox.overflow.use { $0.waiters.count } ?? 0 }
+    #expect(Threads.yield { waiting == 1 })
+    mayGoOn.open()
+    #expect(isDone.wait())
+    try loop.shutdown(before: .now + .seconds(patience))
+    // The host is refused, or the loop exceeds the limit of the subject by an element.
+    #expect(looped.currentState.filter { $0 == 7 }.count + failures.elements.count == 1)
+    #expect(failures.elements.allSatisfy { $0 == .deadlock })
   }
 }

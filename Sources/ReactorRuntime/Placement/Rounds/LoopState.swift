@@ -78,11 +78,12 @@ extension LoopState {
   /// after the end: what such a job sends is refused like what other threads send.
   @usableFromInline var runsTurnsHere: Bool { isCurrent && !hasEnded }
 
-  /// The token of the thread that makes room in the mailboxes of the loop's reactors; 0 if there is none. Between the
-  /// rounds of a loop without a thread, it is that of the thread that ran the last one, and probably runs the next.
-  var drainingThread: UInt64 {
+  /// The thread that makes room in the mailboxes of the loop's reactors. Between the rounds of a loop without a thread, it is the
+  /// one that ran the last round, and probably runs the next.
+  var drainingThread: WaitGraph.Emptier {
     let current = currentThread.load(ordering: .relaxed)
-    return current == 0 && runRoundHere != nil ? lastRunner.load(ordering: .relaxed) : current
+    if current != 0 || runRoundHere == nil { return WaitGraph.Emptier(current) }
+    return WaitGraph.Emptier(lastRunner.load(ordering: .relaxed), isBetweenRounds: true)
   }
 
   /// Runs `body` as if the calling thread were the loop's thread.

@@ -1,0 +1,71 @@
+import Dispatch
+import ReactorCore
+import ReactorTesting
+import TestSupport
+import Testing
+
+@testable import ReactorRuntime
+
+/// Threads that wait for room behind tasks that need them.
+@Suite struct RoomForThreadsTests {
+  private final class QueueExecutor: SerialExecutor {
+    private let queue = DispatchQueue(label: "seat")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+  }
+
+  /// Its tasks run on one thread at a time, as those of the main actor do.
+  private actor Seat {
+    private let executor = QueueExecutor()
+    private let reactor: Script
+
+    init(_ reactor: Script) { self.reactor = reactor }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    func suspend(_ action: Int) async throws(SendError) {
+      try await reactor.runtime.retryUntilRoom(in: reactor, before: nil, within: .usual) {
+        () throws(SendError) in
+        try reactor.trySend(action)
+      }
+    }
+
+    func block(_ action: Int) { reactor.send(action) }
+  }
+
+  @Test
+  func `a thread that waits behind a task of its own actor is resumed`() async throws {
+    let loop = try Loop()
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let reactor = Script(
+      on: .loop(loop), capacity: 1,
+      mutate: { _, action in
+        if action == 0 {
+          isInside.open()
+          _ = mayGoOn.wait()
+        }
+        return .just(action)
+      })
+    reactor.send(0)
+    #expect(isInside.wait())
+    while (try? reactor.trySend(1)) != nil { await Task.yield() }
+    var waiting: Int { reactor.runtime.mailbox.overflow.use { $0.waiters.count } ?? 0 }
+    let seat = Seat(reactor)
+    let suspended = Task { try await seat.suspend(2) }
+    while waiting < 1 { await Task.yield() }
+    let blocked = Task { await seat.block(3) }
+    while waiting < 2 { await Task.yield() }
+    mayGoOn.open()
+    let end = ContinuousClock.now + .seconds(patience)
+    while !Set(reactor.currentState).isSuperset(of: [0, 2, 3]), .now < end { await Task.yield() }
+    #expect(Set(reactor.currentState).isSuperset(of: [0, 2, 3]))
+    // So that the test ends in any case.
+    reactor.send(4)
+    await blocked.value
+    try await suspended.value
+    try loop.shutdown(before: .now + .seconds(patience))
+  }
+}
