@@ -8,9 +8,7 @@ import Testing
 @Suite struct TurnLimitTests {
   @Test func `A turn ends when it has recorded as much as a reactor may hand over`() throws {
     let store = InMemoryStore()
-    var configuration = JournalConfiguration()
-    (configuration.bufferBytes, configuration.commitBytes) = (200, 200)
-    let journal = try Journal(store: store, configuration: configuration)
+    let journal = try makeJournal(store)
     let loop = try Loop(name: "turns")
     let ledger = Ledger(journal, on: .loop(loop))
     try ledger.recover()
@@ -20,8 +18,29 @@ import Testing
     mayRun.open()
     #expect(Threads.yield { ledger.latestState.changes == 1000 })
     try Shutdown.close([journal, loop], before: .now + .seconds(patience))
-    // A batch has at most what is pending when the last turn begins, what that turn records, and a few records more. One turn of
-    // all would have 14,000 bytes and more.
+    expectSmallBatches(in: store)
+  }
+
+  @Test func `So does a turn on the thread that sends many actions at once`() throws {
+    let store = InMemoryStore()
+    let journal = try makeJournal(store)
+    let ledger = Ledger(journal, on: .caller)
+    try ledger.recover()
+    ledger.send(contentsOf: (0..<1000).map { _ in .deposit(account: 1, amount: 1) })
+    #expect(Threads.yield { ledger.latestState.changes == 1000 })
+    try Shutdown.close([journal], before: .now + .seconds(patience))
+    expectSmallBatches(in: store)
+  }
+
+  private func makeJournal(_ store: InMemoryStore) throws -> Journal {
+    var configuration = JournalConfiguration()
+    (configuration.bufferBytes, configuration.commitBytes) = (200, 200)
+    return try Journal(store: store, configuration: configuration)
+  }
+
+  /// A batch has at most what is pending when the last turn begins, what that turn records, and a few records more. One turn of all
+  /// would have 14,000 bytes and more.
+  private func expectSmallBatches(in store: InMemoryStore) {
     let sizes = store.batches.map(\.bytes.count)
     #expect(sizes.reduce(0, +) > 10_000)
     #expect(sizes.allSatisfy { $0 < 1000 })

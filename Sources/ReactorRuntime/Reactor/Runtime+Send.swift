@@ -36,22 +36,26 @@ extension Runtime {
   func runTurnAndRelease<R: Reactor<Action, Mutation, State>>(
     with action: Action, of reactor: R, within budget: TurnBudget = .usual
   ) {
-    runTurn(of: 1) { processAlone(action, of: reactor) }
+    _ = runTurn {
+      processAlone(action, of: reactor)
+      return 1
+    }
     turnCounters.countImmediate()
     releaseOrContinue(of: reactor, within: budget)
   }
 
-  /// Calls `body`, which processes `count` actions of the sender's own, as a turn. The owner.
+  /// Calls `body`, which processes actions of the sender's own, as a turn. It returns how many, and so does this. The owner.
   @inlinable
   @inline(__always)
-  func runTurn(of count: Int, _ body: () -> Void) {
+  func runTurn(_ body: () -> Int) -> Int {
     let outer = TurnMark.enter(mailbox.turnEnds)
     Tracepoint.beginTurn(self)
     beginTiming()
-    body()
+    let count = body()
     endTiming(count)
     Tracepoint.endTurn(self, actions: count)
     TurnMark.leave(outer)
+    return count
   }
 
   /// Takes one action through mutate and reduce: the one of such a turn, or one that waited beside the ring. The owner.

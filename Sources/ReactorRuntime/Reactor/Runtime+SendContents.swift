@@ -46,21 +46,27 @@ extension Runtime {
     }
   }
 
-  /// Runs a turn with the actions from an index on, up to the limit, on the sender's thread. The owner; releases the ownership
-  /// before it returns.
+  /// Runs a turn with the actions from an index on, up to the limit, on the sender's thread; if the reactor is durable, until it
+  /// has recorded enough. The owner; releases the ownership before it returns.
   ///
   /// - Returns: The index after the last one.
   @inlinable
   func runTurnAndRelease<R: Reactor<Action, Mutation, State>>(
     with actions: [Action], from first: Int, of reactor: R
   ) -> Int {
-    let end = min(actions.count, first + turnLimit)
-    runTurn(of: end - first) {
-      for index in first..<end { process(actions[index], of: reactor) }
+    let limit = min(actions.count, first + turnLimit)
+    let count = runTurn {
+      var next = first
+      repeat {
+        let end = R.isDurable ? min(limit, next + Self.journalShare) : limit
+        for index in next..<end { process(actions[index], of: reactor) }
+        next = end
+      } while next < limit && !hasRecordedEnough()
+      return next - first
     }
-    turnCounters.count(turnOf: end - first)
+    turnCounters.count(turnOf: count)
     releaseOrContinue(of: reactor)
-    return end
+    return first + count
   }
 
   /// Puts the actions from an index on into the ring, with one claim: as many as it has room for. Returns how many.

@@ -22,7 +22,8 @@ import ReactorCore
 ///   runs once for each mutation; not with ``SnapshotPolicy/replayed`` and not in a durable reactor. So they need no lock.
 ///   Elsewhere the program stops with a message.
 /// - **Later actions win.** An action that cancels a timer or sets it again, and that is processed before the timer's own
-///   action, makes sure that this does not come, even if the time is over.
+///   action, makes sure that this does not come, even if the time is over. With a `transform(action:)` that delays actions,
+///   such as `observe(on:)`, a timer's action is on its way when the time is over: then `mutate` must check the state.
 /// - **Never early.** An action comes after the delay, at most one ``resolution`` later if the reactor has nothing else to do.
 ///   Actions that are due at the same time come in the order of the ticks, and in that of the sets within one tick.
 /// - **With the reactor.** After ``Reactor/close(_:)``, or when the reactor is gone, no timer fires. Timers do not retain the
@@ -145,15 +146,15 @@ public final class KeyedTimers<Key: Hashable & Sendable, Action: Sendable>: Send
   /// How many timers fire before the reactor's other actions get their turn.
   private static var batch: Int { 256 }
 
-  /// Processes the actions of the timers that are due, as long as the reactor is open, and schedules the next wake-up. The
-  /// owner, in a turn.
+  /// Processes the actions of the timers that are due, as long as `mayFire` returns true, and schedules the next wake-up: at once
+  /// if some are still due. The owner, in a turn.
   @usableFromInline
   @inline(never)
-  func fire(while isOpen: () -> Bool, _ process: (Action) -> Void) {
+  func fire(while mayFire: () -> Bool, _ process: (Action) -> Void) {
     forgetWakeUp()
     let now = now
     var left = Self.batch
-    while left > 0, isOpen(), let key = owned.value.wheel.removeFirst(dueBy: UInt64(now / resolutionNs)) {
+    while left > 0, mayFire(), let key = owned.value.wheel.removeFirst(dueBy: UInt64(now / resolutionNs)) {
       process(action(key))
       left -= 1
     }
@@ -217,7 +218,9 @@ extension Runtime {
     _ timers: KeyedTimers<Key, Action>, of reactor: R
   ) -> Bool {
     let step = Step({ [unowned self, unowned reactor] in
-      timers.fire(while: { !mailbox.ring.isClosed }) { processAlone($0, of: reactor) }
+      timers.fire(while: { !mailbox.ring.isClosed && !(R.isDurable && hasRecordedEnough()) }) {
+        processAlone($0, of: reactor)
+      }
       if mailbox.ring.isClosed { timers.end() }
     })
     let refusal = enqueue(.step(step), to: reactor, .never)
