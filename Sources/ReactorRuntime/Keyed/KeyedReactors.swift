@@ -298,8 +298,10 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
     let waitsForRoom = reactor.runtime.policy == .block
     var toMailbox = isOnLoop
     while true {
+      let now = tick
       let (next, users, offered) = withShard(hash(of: key)) { shard, hash in
-        shard.deliverOrActivate(key, hash, reactor, toMailbox: toMailbox, waitsForRoom: waitsForRoom)
+        shard.deliverOrActivate(
+          key, hash, reactor, at: now, toMailbox: toMailbox, waitsForRoom: waitsForRoom)
       }
       if !offered.isEmpty { reactor.runtime.ensureProcessing(by: reactor, within: .usual) }
       deliver(users, to: reactor)

@@ -14,10 +14,13 @@ extension KeyedShard {
     let end = min(slots.count, index + most)
     while index < end {
       // A copy of the slot would refer to the reactor.
-      if let lastUse = slots[index]?.lastUse, Self.age(of: lastUse, at: now) >= idle,
-        slots[index]?.isUnused() == true, let key = slots[index]?.key, let reactor = beginEnding(at: index)
-      {
-        ending.append((key, reactor))
+      if let lastUse = slots[index]?.lastUse, Self.age(of: lastUse, at: now) >= idle {
+        if slots[index]?.isUnused() == false {
+          // Whoever has it used it until now.
+          slots[index]?.lastUse = now
+        } else if let key = slots[index]?.key, let reactor = beginEnding(at: index) {
+          ending.append((key, reactor))
+        }
       }
       index += 1
     }

@@ -238,6 +238,7 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
   /// Into the mailbox, because while the calling thread sent, other threads would make more wait, without an end.
   ///
   /// - Parameters:
+  ///   - now: The time of the key's last use, if it becomes active.
   ///   - toMailbox: Whether it is put into the mailbox, without telling anybody; the calling thread does that afterwards.
   ///   - waitsForRoom: Whether what finds the mailbox full waits here.
   /// - Returns: What the calling thread does next. Before that, those that wait for the reactor itself get it, and if something was
@@ -245,7 +246,7 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
   ///   `offered`: it must go outside of the mutex, because what the action holds may use the collection at its end.
   @inlinable
   mutating func deliverOrActivate(
-    _ key: Key, _ hash: UInt32, _ reactor: R, toMailbox: Bool, waitsForRoom: Bool
+    _ key: Key, _ hash: UInt32, _ reactor: R, at now: UInt32, toMailbox: Bool, waitsForRoom: Bool
   ) -> (next: Next, users: [Waiting], offered: [Waiting]) {
     guard var transition = transitions.removeValue(forKey: key) else {
       preconditionFailure("the key is not in transition")
@@ -279,7 +280,10 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
       } else if let closing {
         next = .end(closing)
       } else {
-        slots[position(of: key, hash)]?.reactor = reactor
+        let index = position(of: key, hash)
+        slots[index]?.reactor = reactor
+        // To make it may have taken long.
+        slots[index]?.lastUse = now
         forgetTransitionsIfNone()
         return (.done, users, offered)
       }

@@ -54,6 +54,19 @@ import Testing
   }
 
   @Test(arguments: [false, true])
+  func `a reactor whose request waits for its reply is not passivated`(isFirst: Bool) async throws {
+    let (sessions, replies) = (store.makeSessions(), Record<Reply<Int>>())
+    if !isFirst { sessions.send(.note(1), to: 1) }
+    let task = Task { try await sessions.ask(1) { reply in .run { replies.append(reply) } } as Int }
+    #expect(await yield { !replies.elements.isEmpty })
+    #expect(!sessions.passivate(1))
+    #expect(sessions.passivate(idleFor: .zero) == 0)
+    replies.elements[0](5)
+    #expect(try await task.value == 5)
+    #expect(await yield { sessions.passivate(1) })
+  }
+
+  @Test(arguments: [false, true])
   func `a cancelled task stops waiting for the reactor of a key`(asks: Bool) async throws {
     let loop = try SteppedLoop()
     let (sessions, log) = (makeFull(on: loop), Record<String>())

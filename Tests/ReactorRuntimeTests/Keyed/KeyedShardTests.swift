@@ -47,7 +47,7 @@ import Testing
       shard.insert(1, 1, at: 0, waiting: .action(.run { _ = payload.value }))
     }
     insertAction()
-    var offered = shard.deliverOrActivate(1, 1, reactor, toMailbox: true, waitsForRoom: true).offered
+    var offered = shard.deliverOrActivate(1, 1, reactor, at: 0, toMailbox: true, waitsForRoom: true).offered
     // As the owner of the reactor may, while the calling thread is under the mutex.
     #expect(reactor.runtime.mailbox.removeFromRing().count == 1)
     #expect(shard.transitions.isEmpty && lifetimes.alive == 1)

@@ -279,4 +279,26 @@ import Testing
     sessions.close()
     loop.shutdown()
   }
+
+  @Test func `the time without a use begins when the last reference to a reactor goes away`() {
+    let sessions = store.makeSessions()
+    sessions.send(.note(1), to: 1)
+    var held = sessions[1]
+    store.advance(seconds: 10)
+    #expect(sessions.passivate(idleFor: .seconds(5)) == 0)
+    #expect(held?.currentState == [1])
+    held = nil
+    store.advance(seconds: 1)
+    #expect(sessions.passivate(idleFor: .seconds(5)) == 0)
+    store.advance(seconds: 5)
+    #expect(sessions.passivate(idleFor: .seconds(5)) == 1)
+  }
+
+  @Test func `the time that it takes to make a reactor does not count as time without a use`() {
+    let sessions = store.makeSessions(beforeMaking: { [store] _ in store.advance(seconds: 10) })
+    sessions.send(.note(1), to: 1)
+    #expect(sessions.passivate(idleFor: .seconds(5)) == 0)
+    store.advance(seconds: 6)
+    #expect(sessions.passivate(idleFor: .seconds(5)) == 1)
+  }
 }
