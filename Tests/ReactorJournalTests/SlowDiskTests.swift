@@ -142,6 +142,32 @@ import Testing
     try Shutdown.close([journal, loop], before: .now + .seconds(30))
   }
 
+  /// The sender of the first action is the owner, and processes what came meanwhile in further turns.
+  @Test func `Replies of turns that a sender runs for others wait for the disk`() async throws {
+    let journal = try Journal(store: store)
+    let ledger = Ledger(journal)
+    try await ledger.sendDurably(.deposit(account: 1, amount: 5))
+    let (isInside, mayGoOn, replies) = (Gate(), Gate(), Record<Int64>())
+    let subscription = ledger.action.take(1).subscribe(onNext: { _ in
+      isInside.open()
+      _ = mayGoOn.wait()
+    })
+    store.hold()
+    let isDone = Threads.start { ledger.send(.deposit(account: 1, amount: 1)) }
+    #expect(isInside.wait())
+    ledger.ask(
+      { .depositAndReply(account: 1, amount: 1, $0) },
+      completion: { result in if let balance = try? result.get() { replies.append(balance) } })
+    mayGoOn.open()
+    #expect(isDone.wait())
+    #expect(replies.elements == [])
+    store.release()
+    try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    #expect(replies.elements == [7])
+    subscription.dispose()
+    try journal.end()
+  }
+
   /// The loop has released the reactor, which comes back when there is room.
   @Test func `A loop that is shut down runs the reactors that wait for a slow disk, and ends`() async throws {
     let loop = try Loop()

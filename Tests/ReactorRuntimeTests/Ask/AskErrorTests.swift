@@ -315,6 +315,30 @@ import Testing
     #expect(log.elements == ["refused the mailbox is full", "0", "1"])
   }
 
+  @Test func `the callback form waits for room until its deadline`() {
+    let (isInside, mayGoOn, log) = (Gate(), Gate(), Record<String>())
+    let reactor = Scripted(capacity: 2)
+    let isDone = Threads.start {
+      reactor.send(
+        Scripted.Action(mutate: {
+          isInside.open()
+          _ = mayGoOn.wait()
+        }))
+    }
+    #expect(isInside.wait())
+    while (try? reactor.trySend(Scripted.Action(mutate: {}))) != nil {}
+    let hasAsked = Threads.start {
+      reactor.ask(
+        { reply in Scripted.Action(mutate: { reply(1) }) }, before: .now + .milliseconds(20),
+        completion: { log.append(self.name(of: $0)) })
+    }
+    // While the mailbox is still full.
+    #expect(hasAsked.wait())
+    #expect(Threads.yield { log.elements == ["timedOut"] }, "\(log.elements)")
+    mayGoOn.open()
+    #expect(isDone.wait())
+  }
+
   @Test func `tasks that ask wait for room, blocking no thread`() async throws {
     let (isInside, mayGoOn) = (Gate(), Gate())
     let reactor = Scripted(capacity: 2, overflow: .fail)

@@ -69,6 +69,22 @@ import Testing
     #expect(store.load(1) == [])
   }
 
+  @Test func `discarding reports also the only action that waits`() throws {
+    let (isMaking, mayMake) = (Gate(), Gate())
+    let sessions = store.makeSessions(beforeMaking: { _ in
+      isMaking.open()
+      _ = mayMake.wait()
+    })
+    let isDone = Threads.start { sessions.send(.note(1), to: 1) }
+    #expect(isMaking.wait())
+    sessions.close(.discard)
+    mayMake.open()
+    #expect(isDone.wait())
+    try Shutdown.close([sessions], before: .now + .seconds(patience))
+    #expect(store.failures.elements == [.closed])
+    #expect(store.load(1) == [])
+  }
+
   @Test func `a collection that is closed inside of a turn does not wait`() throws {
     let sessions = store.makeSessions()
     let found = Record<Unfinished.Occupation>()

@@ -28,6 +28,42 @@ import Testing
     #expect(Threads.start { loop.shutdown() }.wait())
   }
 
+  @Test func `a body that ends other watches keeps theirs from being called`() throws {
+    let loop = try Loop()
+    let sockets = (0..<8).map { _ in SocketPair() }
+    let (watches, calls) = (Record<Watch>(), Record<Int32>())
+    // While the loop is busy, all become ready.
+    let mayGoOn = Gate()
+    try loop.execute { _ = mayGoOn.wait() }
+    for pair in sockets {
+      watches.append(
+        try loop.watch(pair.near, for: .readable) { watch, _ in
+          calls.append(watch.descriptor)
+          for watch in watches.elements { watch.dispose() }
+        })
+      pair.write([1])
+    }
+    mayGoOn.open()
+    #expect(Threads.yield { !calls.elements.isEmpty })
+    #expect(Threads.start { loop.shutdown() }.wait())
+    #expect(calls.elements.count == 1)
+  }
+
+  @Test func `descriptor 0 can be watched`() async {
+    await #expect(processExitsWith: .success) {
+      let sockets = SocketPair()
+      precondition(dup2(sockets.near, 0) == 0)
+      let (loop, isCalled) = (try Loop(), Gate())
+      try loop.watch(0, for: .readable) { watch, _ in
+        watch.dispose()
+        isCalled.open()
+      }
+      sockets.write([1])
+      precondition(isCalled.wait())
+      loop.shutdown()
+    }
+  }
+
   @Test func `a watch for writing is called when there is room`() throws {
     let loop = try Loop()
     let sockets = SocketPair()

@@ -81,4 +81,22 @@ import Testing
     #expect(record.elements == ["next(1)", "error(failure)"], "\(Self.builders[index].0)")
     #expect(noted.elements == [] || noted.elements == [1], "\(Self.builders[index].0)")
   }
+
+  @Test func `an operator that waits for the end stops at its own failure`() {
+    let (called, observers) = (Record<Int>(), Record<AnyObserver<Int>>())
+    let source = Observable<Int> { observer in
+      observers.append(observer)
+      return Disposables.create()
+    }
+    let sum = source.reduce(0) { sum, element in
+      called.append(element)
+      if element == 2 { throw TestFailure() }
+      return sum + element
+    }
+    let failures = Record<String>()
+    _ = sum.subscribe(onError: { failures.append("\($0)") })
+    for element in 1...4 { observers.elements[0].onNext(element) }
+    #expect(called.elements == [1, 2])
+    #expect(failures.elements.count == 1)
+  }
 }

@@ -227,6 +227,19 @@ import Testing
     #expect(record.elements == ["2"])
   }
 
+  @Test func `replay keeps nothing of a connection that was ended`() {
+    let source = Source()
+    let replayed = source.stream.replay(2)
+    let connection = replayed.connect()
+    source.current.onNext(1)
+    connection.dispose()
+    let record = Record<String>()
+    _ = note(replayed.asObservable(), in: record)
+    replayed.connect()
+    source.current.onNext(2)
+    #expect(record.elements == ["2"])
+  }
+
   @Test func `a replay subject keeps its last elements, also after its end`() {
     for limit in 0...3 {
       let subject = ReplaySubject<Int>.create(bufferSize: limit)

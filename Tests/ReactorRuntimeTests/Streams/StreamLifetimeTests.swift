@@ -64,4 +64,18 @@ import Testing
     let subscription = row.make(sources).subscribe { _ in withExtendedLifetime(observed) {} }
     return (sources.feeds, subscription)
   }
+
+  @Test func `a bag disposes of all its members`() {
+    let disposed = Record<Int>()
+    func part(_ number: Int) -> any Disposable { Disposables.create { disposed.append(number) } }
+    do {
+      let bag = DisposeBag()
+      bag.insert(part(1))
+      bag.insert(part(2), part(3))
+      bag.insert([part(4), part(5)])
+      part(6).disposed(by: bag)
+      #expect(disposed.elements == [])
+    }
+    #expect(disposed.elements.sorted() == [1, 2, 3, 4, 5, 6])
+  }
 }
