@@ -62,8 +62,9 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
       let sink = Sink(observer)
       let subscription = TimedSubscription(operation, scheduler, sink)
       // Before the source is subscribed to, which may take long: if the sink ends meanwhile, so does the
-      // timer.
-      sink.hold(Disposables.create(subscription.source, subscription.timer, subscription.drain))
+      // timer. The drain is disposed of first: this releases a thread blocked in `submit`, for which disposing of
+      // its source may wait.
+      sink.hold(Disposables.create(subscription.drain, subscription.source, subscription.timer))
       // Reserves the slot before subscribing, because the operation may replace the source during the
       // subscription.
       let first = SingleAssignmentDisposable()
