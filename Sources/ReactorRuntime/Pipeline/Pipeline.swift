@@ -275,7 +275,9 @@ final class StubCore<Action: Sendable, State: Sendable>: Sendable {
   init(_ state: State) {
     self.state = StateRelay(value: state)
     action.subscribe(onNext: { [recorded] action in recorded.withLock { $0.append(action) } })
-    // Not its first value, which is the reactor's.
-    self.state.asObservable().skip(1).subscribe(onNext: { [isSet] _ in isSet.withLock { $0 = true } })
+    // Without an operator, whose subscription would retain itself for ever: a relay never ends.
+    self.state.subscribe(onNext: { [isSet] _ in isSet.withLock { $0 = true } })
+    // The first value is the reactor's.
+    isSet.withLock { $0 = false }
   }
 }

@@ -1,8 +1,9 @@
 import ReactorCore
-import ReactorRuntime
 import ReactorTesting
 import TestSupport
 import Testing
+
+@testable import ReactorRuntime
 
 /// Tests of what a reactor and its observers see when the stub is enabled and disabled.
 @Suite struct StubSwitchingTests {
@@ -163,5 +164,19 @@ import Testing
     action.onNext("a")
     #expect(Threads.yield { play.currentState == ["a"] })
     #expect(stage.finish())
+  }
+
+  // MARK: The end
+
+  @Test func `20. A stub releases its subscriptions`() {
+    weak var isSet: SystemMutex<Bool>?
+    do {
+      let stub = StubCore<Int, Int>(0)
+      isSet = stub.isSet
+      #expect(!stub.isSet.withLock { $0 })
+      stub.state.accept(1)
+      #expect(stub.isSet.withLock { $0 })
+    }
+    #expect(isSet == nil)
   }
 }

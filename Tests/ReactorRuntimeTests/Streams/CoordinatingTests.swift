@@ -89,6 +89,23 @@ import Testing
     second.dispose()
   }
 
+  @Test func `no waiting stream begins once one has failed, also inside of a delivery`() {
+    let subscription = outer.stream.map { [feeds] in feeds[$0].stream }.merge(maxConcurrent: 3)
+      .subscribe { [feeds, record] event in
+        record.append("\(event)")
+        if event.element == 7 {
+          feeds[1].fail()
+          // Its place would be that of the stream that waits.
+          feeds[2].complete()
+        }
+      }
+    for number in 0..<4 { outer.next(number) }
+    feeds[0].next(7)
+    #expect(record.elements == ["next(7)", "error(failure)"])
+    #expect(feeds[3].totalSubscriptions == 0)
+    subscription.dispose()
+  }
+
   @Test func `streams that end at once take no more stack, however many wait`() {
     let first = feeds[0].stream
     let subscription = outer.stream.concatMap { $0 == 0 ? first : .just($0) }.subscribe { [record] in

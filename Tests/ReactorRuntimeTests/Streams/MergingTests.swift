@@ -125,8 +125,66 @@ import Testing
     kept.elements[0].onError(TestFailure())
     #expect(record.elements == ["next(1)"])
     feeds[1].next(4)
-    #expect(record.elements == ["next(1)", "next(4)"])
+    outer.next(2)
+    feeds[2].next(5)
+    #expect(record.elements == ["next(1)", "next(4)", "next(5)"])
     subscription.dispose()
+  }
+
+  @Test func `no selector is called once one has thrown, also inside of a delivery`() {
+    typealias Selector = @Sendable (Int) throws -> Observable<Int>
+    let operators: [(Observable<Int>, @escaping Selector) -> Observable<Int>] = [
+      { $0.flatMap($1) }, { $0.flatMapFirst($1) }, { $0.flatMapLatest($1) }, { $0.concatMap($1) },
+    ]
+    for apply in operators {
+      let calls = Record<Int>()
+      let record = Record<String>()
+      let observers = Record<AnyObserver<Int>>()
+      // Unlike `create`, it does not queue what is sent inside of a delivery.
+      let source = Observable<Int> { observer in
+        observers.append(observer)
+        return Disposables.create()
+      }
+      let stream = apply(source) { number in
+        calls.append(number)
+        if number == 1 { throw TestFailure() }
+        return .just(number)
+      }
+      let subscription = stream.subscribe { event in
+        record.append("\(event)")
+        if event.element == 0 {
+          observers.elements[0].onNext(1)
+          observers.elements[0].onNext(2)
+        }
+      }
+      observers.elements[0].onNext(0)
+      #expect(calls.elements == [0, 1])
+      #expect(record.elements == ["next(0)", "error(failure)"])
+      subscription.dispose()
+    }
+  }
+
+  @Test func `no stream begins once one has failed, also inside of a delivery`() {
+    let operators: [(Observable<Int>, @escaping @Sendable (Int) -> Observable<Int>) -> Observable<Int>] = [
+      { $0.flatMap($1) }, { $0.flatMapLatest($1) },
+    ]
+    for apply in operators {
+      let record = Record<String>()
+      let subscription = apply(outer.stream) { [feeds] in feeds[$0].stream }
+        .subscribe { [outer, feeds] event in
+          record.append("\(event)")
+          if event.element == 7 {
+            outer.next(1)
+            feeds[1].fail()
+            outer.next(2)
+          }
+        }
+      outer.next(0)
+      feeds[0].next(7)
+      #expect(record.elements == ["next(7)", "error(failure)"])
+      #expect(feeds[2].totalSubscriptions == 0)
+      subscription.dispose()
+    }
   }
 
   /// Streams that have ended must not accumulate while others go on.

@@ -1,4 +1,5 @@
 import Dispatch
+import ReactorCore
 import ReactorRuntime
 import ReactorTesting
 import Synchronization
@@ -120,6 +121,48 @@ import Testing
     #expect(done.wait())
     #expect(ended.wait())
     #expect(record.elements == Array(0..<5000))
+  }
+
+  /// What an operator with a queue behind which its source blocks makes of that source.
+  enum Queueing: CaseIterable {
+    case observeOn, delay
+
+    func apply(_ source: Observable<Int>) -> Observable<Int> {
+      let scheduler = ConcurrentDispatchQueueScheduler.shared
+      return switch self {
+      case .observeOn: source.observe(on: scheduler)
+      case .delay: source.delay(.milliseconds(1), scheduler: scheduler)
+      }
+    }
+  }
+
+  /// The subscription ends on the scheduler's thread, which then waits for the source's thread.
+  @Test(arguments: Queueing.allCases)
+  func `the end releases a source that blocks before it disposes of it`(_ queueing: Queueing) {
+    let (entered, disposed) = (Gate(), Gate())
+    let emitted = Shared(Atomic(0))
+    let source = Observable<Int>.create { observer in
+      let ended = Threads.start {
+        observer.onNext(0)
+        #expect(entered.wait())
+        for number in 1..<5000 {
+          observer.onNext(number)
+          emitted.value.store(number, ordering: .sequentiallyConsistent)
+        }
+      }
+      return Disposables.create {
+        #expect(ended.wait())
+        disposed.open()
+      }
+    }
+    let subscription = queueing.apply(source).take(1).subscribe(onNext: { _ in
+      entered.open()
+      #expect(Threads.yield { emitted.value.load(ordering: .sequentiallyConsistent) >= 1024 })
+      // Usually the source blocks by now, in the send of the 1025th.
+      for _ in 0..<1000 { DedicatedThread.yield() }
+    })
+    #expect(disposed.wait())
+    subscription.dispose()
   }
 
   @Test func `a source on the scheduler's own thread does not wait for itself`() {

@@ -164,4 +164,22 @@ import Testing
     #expect((observer.events.last?.time ?? .max) <= 228)
     subscription.dispose()
   }
+
+  @Test func `delay counts from the arrival of an element, also while the observer is busy`() {
+    let subject = PublishSubject<Int>()
+    let observer = scheduler.createObserver(Int.self)
+    let subscription = subject.delay(.seconds(10), scheduler: scheduler).subscribe { [scheduler] event in
+      observer.on(event)
+      if event.element == 1 {
+        subject.onNext(2)
+        scheduler.sleep(15)
+      }
+    }
+    scheduler.scheduleAt(210) { subject.onNext(1) }
+    scheduler.start()
+    // The second one is due at 230, and the observer is busy until 235.
+    #expect(observer.events.map(\.value.element) == [1, 2])
+    #expect((observer.events.last?.time ?? .max) <= 236)
+    subscription.dispose()
+  }
 }

@@ -1,4 +1,5 @@
 import ReactorCore
+import Synchronization
 
 // Operators that decide, when a stream ends, which one is subscribed to next, while others go on: `merge(maxConcurrent:)`,
 // `concatMap`, `retry(when:)`.
@@ -37,11 +38,11 @@ extension ObservableType {
       coordinator.run(source) { event in
         switch event {
         case .next(let element):
-          if coordinator.serialized.sink.isOver { return }
+          if coordinator.isEnding { return }
           do { coordinator.submit(.stream(try selector(element).asObservable())) } catch {
-            coordinator.serialized.on(.error(error))
+            coordinator.fail(error)
           }
-        case .error(let error): coordinator.serialized.on(.error(error))
+        case .error(let error): coordinator.fail(error)
         case .completed: coordinator.submit(.outerCompleted)
         }
       }
@@ -122,13 +123,25 @@ private final class Coordinator<Operation: Coordination>: Sendable {
 
   let serialized: SerializedSink<Operation.Element>
   private let decisions: StatefulDrain<Operation, Signal>
+  /// Whether the result fails. The error may still be queued, so that the result is not over.
+  // Relaxed: the error itself passes through the queue.
+  private let isFailing = Atomic(false)
 
   init(_ observer: AnyObserver<Operation.Element>, _ operation: Operation) {
     serialized = SerializedSink(observer)
     decisions = StatefulDrain(operation) { operation, signal in
-      if !signal.coordinator.serialized.sink.isOver { operation.decide(signal.input, signal.coordinator) }
+      if !signal.coordinator.isEnding { operation.decide(signal.input, signal.coordinator) }
     }
     serialized.sources.insert(decisions)
+  }
+
+  /// Whether no stream begins any more, and no decision is made: the result is over, or fails.
+  var isEnding: Bool { serialized.sink.isOver || isFailing.load(ordering: .relaxed) }
+
+  /// Makes the result fail.
+  func fail(_ error: any Error) {
+    isFailing.store(true, ordering: .relaxed)
+    serialized.on(.error(error))
   }
 
   /// Makes a decision, or leaves that to the thread that is making another. Any thread.
@@ -139,9 +152,9 @@ private final class Coordinator<Operation: Coordination>: Sendable {
     let scheduled = SingleAssignmentDisposable()
     guard let key = serialized.sources.insert(scheduled) else { return }
     scheduled.hold(
-      CurrentThreadScheduler.instance.schedule { [serialized] in
+      CurrentThreadScheduler.instance.schedule { [self] in
         serialized.sources.remove(for: key)
-        body()
+        if !isEnding { body() }
       })
   }
 
@@ -182,7 +195,7 @@ private struct LimitedMerge<Element: Sendable>: Coordination {
   mutating func decide(_ input: Input, _ coordinator: Coordinator<Self>) {
     switch input {
     case .stream(let stream):
-      do { try waiting.appendUpToLimit(stream) } catch { return coordinator.serialized.on(.error(error)) }
+      do { try waiting.appendUpToLimit(stream) } catch { return coordinator.fail(error) }
     case .innerCompleted:
       running -= 1
       if let next = waiting.takeFirst() {
@@ -202,7 +215,11 @@ private struct LimitedMerge<Element: Sendable>: Coordination {
 
   private static func begin(_ stream: Observable<Element>, _ coordinator: Coordinator<Self>) {
     coordinator.run(stream, endingBefore: .completion) { event in
-      if event.isCompleted { coordinator.submit(.innerCompleted) } else { coordinator.serialized.on(event) }
+      switch event {
+      case .next: coordinator.serialized.on(event)
+      case .error(let error): coordinator.fail(error)
+      case .completed: coordinator.submit(.innerCompleted)
+      }
     }
   }
 }

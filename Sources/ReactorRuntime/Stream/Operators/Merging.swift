@@ -96,6 +96,9 @@ final class Merger<Element: Sendable>: Sendable {
   /// How many streams have not completed: those that were added, and the outer one or the subscriber.
   @usableFromInline let running = Atomic(1)
   @usableFromInline let isExclusive: Bool
+  /// Whether an error has come. It may still be queued, so that the result is not over; but no stream is added any more.
+  // Relaxed: the error itself passes through the queue.
+  @usableFromInline let isFailing = Atomic(false)
 
   @inlinable
   init(_ serialized: SerializedSink<Element>, isExclusive: Bool) {
@@ -113,7 +116,8 @@ final class Merger<Element: Sendable>: Sendable {
   // Acquire: what a completed stream has sent comes before what the next one sends.
   @inlinable
   var takesMore: Bool {
-    !serialized.sink.isOver && !(isExclusive && running.load(ordering: .acquiring) > 1)
+    !serialized.sink.isOver && !isFailing.load(ordering: .relaxed)
+      && !(isExclusive && running.load(ordering: .acquiring) > 1)
   }
 
   @inlinable
@@ -130,14 +134,21 @@ final class Merger<Element: Sendable>: Sendable {
     running.wrappingAdd(1, ordering: .relaxed)
     stream.run(
       AnyObserver { [self] event in
-        guard event.isCompleted else { return serialized.on(event) }
-        serialized.sources.remove(for: key)
-        completeOne()
+        switch event {
+        case .next: serialized.on(event)
+        case .error(let error): fail(error)
+        case .completed:
+          serialized.sources.remove(for: key)
+          completeOne()
+        }
       }, heldBy: subscription)
   }
 
   @inlinable
-  func fail(_ error: any Error) { serialized.on(.error(error)) }
+  func fail(_ error: any Error) {
+    isFailing.store(true, ordering: .relaxed)
+    serialized.on(.error(error))
+  }
 
   /// Notes that one stream has completed. The last one completes the result.
   // Acquire and release: the last one comes after all that the others have sent.

@@ -20,7 +20,8 @@ extension ObservableType {
       let sink = Sink(observer)
       let delivery = ScheduledDelivery(sink, scheduler)
       let subscription = SingleAssignmentDisposable()
-      sink.hold(Disposables.create(subscription, Disposables.create(with: delivery.close)))
+      // Closed first: this releases a thread blocked in `submit`, for which disposing of its source may wait.
+      sink.hold(Disposables.create(Disposables.create(with: delivery.close), subscription))
       subscription.hold(source.run(AnyObserver { delivery.submit($0) }))
       return sink
     }

@@ -18,7 +18,7 @@ extension ObservableType {
         AnyObserver { event in
           switch event {
           case .next(let element):
-            if switcher.isOver { return }
+            if !switcher.takesMore { return }
             do { switcher.switchTo(try selector(element).asObservable()) } catch { switcher.fail(error) }
           case .error(let error): switcher.fail(error)
           case .completed: switcher.completeOuter()
@@ -56,27 +56,40 @@ final class Switcher<Element: Sendable>: Sendable {
     init() {}
   }
 
-  /// The number of the inner stream that may send, from 1 on.
+  /// The numbers of inner streams, from 1 on.
   @usableFromInline
-  final class Number: Sendable {
+  final class Numbers: Sendable {
+    /// The inner stream that may send.
     @usableFromInline let current = Atomic<UInt64>(0)
+    /// The newest inner stream that has failed, or the largest number if the outer stream or `selector` has. The error may still be
+    /// queued, so that the result is not over.
+    // Relaxed: the error itself passes through the queue.
+    @usableFromInline let failed = Atomic<UInt64>(0)
 
     @inlinable
     init() {}
+
+    /// Whether the result is about to fail. The failure of an inner stream has no effect after a switch.
+    // Relaxed: only the outer stream, which calls this, changes `current`.
+    @inlinable
+    var isFailing: Bool {
+      let failed = failed.load(ordering: .relaxed)
+      return failed > 0 && failed >= current.load(ordering: .relaxed)
+    }
   }
 
   @usableFromInline let inner = SerialDisposable()
-  @usableFromInline let number: Number
+  @usableFromInline let numbers: Numbers
   @usableFromInline let inputs: MultiSourceSink<Progress, Input, Element>
 
   @inlinable
   init(_ observer: AnyObserver<Element>) {
-    let number = Number()
-    self.number = number
+    let numbers = Numbers()
+    self.numbers = numbers
     inputs = MultiSourceSink(observer, Progress()) { sink, progress, input in
       // Read here and not when the event was sent: the event may have been queued during the switch. Acquire:
       // see `switchTo`.
-      let current = number.current.load(ordering: .acquiring)
+      let current = numbers.current.load(ordering: .acquiring)
       switch input {
       case .inner(let sender, let event):
         if sender != current { return }
@@ -90,8 +103,9 @@ final class Switcher<Element: Sendable>: Sendable {
     inputs.sources.insert(inner)
   }
 
+  /// Whether the outer stream may switch to another stream.
   @inlinable
-  var isOver: Bool { inputs.sink.isOver }
+  var takesMore: Bool { !inputs.sink.isOver && !numbers.isFailing }
 
   @inlinable
   func hold(_ outer: any Disposable) -> any Disposable {
@@ -103,20 +117,24 @@ final class Switcher<Element: Sendable>: Sendable {
   func switchTo(_ stream: Observable<Element>) {
     // Release: a thread that reads the new number sees what was done before the switch. Only the outer stream
     // adds, so there is nothing to acquire.
-    let mine = number.current.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue
+    let mine = numbers.current.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue
     let subscription = SingleAssignmentDisposable()
     inner.disposable = subscription
     stream.run(
-      AnyObserver { [inputs] event in
+      AnyObserver { [inputs, numbers] event in
         // Before the event is passed on, as in RxSwift: a stream that begins because of it can tell, if it shares a source with
         // this one.
         if event.isStopEvent { subscription.dispose() }
+        if case .error = event { numbers.failed.max(mine, ordering: .relaxed) }
         inputs.submit(.inner(mine, event))
       }, heldBy: subscription)
   }
 
   @inlinable
-  func fail(_ error: any Error) { inputs.submit(.failed(error)) }
+  func fail(_ error: any Error) {
+    numbers.failed.store(.max, ordering: .relaxed)
+    inputs.submit(.failed(error))
+  }
 
   @inlinable
   func completeOuter() { inputs.submit(.outerCompleted) }

@@ -28,7 +28,7 @@ private struct TakeFor<Element: Sendable>: TimedOperation {
 
   mutating func begin(_ subscription: TimedSubscription<Self>) { subscription.startTimer(after: duration) }
 
-  mutating func receive(_ event: Event<Element>, _ subscription: TimedSubscription<Self>) {
+  mutating func receive(_ event: Event<Element>, at _: Duration, _ subscription: TimedSubscription<Self>) {
     subscription.sink.on(event)
   }
 
@@ -43,7 +43,7 @@ private struct SkipFor<Element: Sendable>: TimedOperation {
 
   mutating func begin(_ subscription: TimedSubscription<Self>) { subscription.startTimer(after: duration) }
 
-  mutating func receive(_ event: Event<Element>, _ subscription: TimedSubscription<Self>) {
+  mutating func receive(_ event: Event<Element>, at _: Duration, _ subscription: TimedSubscription<Self>) {
     if isOver || event.isStopEvent { subscription.sink.on(event) }
   }
 

@@ -7,15 +7,24 @@ import Synchronization
 protocol TimedOperation<Element>: Sendable {
   associatedtype Element: Sendable
 
+  /// Whether ``receive(_:at:_:)`` needs the time at which an event has come.
+  static var stampsEvents: Bool { get }
+
   /// Called at the subscription, before the source is subscribed to.
   mutating func begin(_ subscription: TimedSubscription<Self>)
   /// Called with each event of the source.
-  mutating func receive(_ event: Event<Element>, _ subscription: TimedSubscription<Self>)
+  ///
+  /// - Parameter arrival: When the event has come, which may be earlier than now: it has waited while the observer was busy.
+  ///   Zero unless ``stampsEvents``.
+  mutating func receive(
+    _ event: Event<Element>, at arrival: Duration, _ subscription: TimedSubscription<Self>)
   /// Called when the timer has fired that was started last.
   mutating func timerFired(_ subscription: TimedSubscription<Self>)
 }
 
 extension TimedOperation {
+  static var stampsEvents: Bool { false }
+
   mutating func begin(_ subscription: TimedSubscription<Self>) {}
 }
 
@@ -27,7 +36,7 @@ extension TimedOperation {
 final class TimedSubscription<Operation: TimedOperation>: Sendable {
   private enum Signal: Sendable {
     case begin
-    case event(Event<Operation.Element>)
+    case event(Event<Operation.Element>, at: Duration)
     case timer(Int)
   }
 
@@ -62,14 +71,19 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
       let sink = Sink(observer)
       let subscription = TimedSubscription(operation, scheduler, sink)
       // Before the source is subscribed to, which may take long: if the sink ends meanwhile, so does the
-      // timer.
-      sink.hold(Disposables.create(subscription.source, subscription.timer, subscription.drain))
+      // timer. The drain is disposed of first: this releases a thread blocked in `submit`, for which disposing of
+      // its source may wait.
+      sink.hold(Disposables.create(subscription.drain, subscription.source, subscription.timer))
       // Reserves the slot before subscribing, because the operation may replace the source during the
       // subscription.
       let first = SingleAssignmentDisposable()
       subscription.source.disposable = first
       subscription.submit(.begin)
-      first.hold(source.run(AnyObserver { subscription.submit(.event($0)) }))
+      first.hold(
+        source.run(
+          AnyObserver { event in
+            subscription.submit(.event(event, at: Operation.stampsEvents ? subscription.now : .zero))
+          }))
       return sink
     }
   }
@@ -96,7 +110,7 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
     if sink.isOver { return }
     switch signal {
     case .begin: operation.begin(self)
-    case .event(let event): operation.receive(event, self)
+    case .event(let event, let arrival): operation.receive(event, at: arrival, self)
     case .timer(let number): if number == timers.load(ordering: .relaxed) { operation.timerFired(self) }
     }
   }

@@ -56,7 +56,7 @@ extension Observable where Element: FixedWidthInteger {
 
 extension ObservableType {
   /// Delivers the same events, each a time later, in order. An error is not delayed, and discards the
-  /// elements that are being delayed.
+  /// elements that are not due yet.
   ///
   /// These are held in memory: as many elements as the source emits in that time.
   ///
@@ -96,15 +96,20 @@ private struct Delay<Element: Sendable>: TimedOperation {
     let event: Event<Element>
   }
 
+  static var stampsEvents: Bool { true }
+
   let dueTime: Duration
   private var waiting = WaitingElements<Waiting>()
 
   init(dueTime: Duration) { self.dueTime = dueTime }
 
-  mutating func receive(_ event: Event<Element>, _ subscription: TimedSubscription<Self>) {
+  mutating func receive(
+    _ event: Event<Element>, at arrival: Duration, _ subscription: TimedSubscription<Self>
+  ) {
     if case .error = event { return subscription.sink.on(event) }
-    waiting.append(Waiting(due: subscription.now + dueTime, event: event))
-    if waiting.count == 1 { subscription.startTimer(after: dueTime) }
+    let due = arrival + dueTime
+    waiting.append(Waiting(due: due, event: event))
+    if waiting.count == 1 { subscription.startTimer(after: due - subscription.now) }
   }
 
   /// The timer is that of the first event, which is therefore due. Others that are due go with it.
@@ -157,7 +162,7 @@ private struct Debounce<Element: Sendable>: TimedOperation {
 
   init(dueTime: Duration) { self.dueTime = dueTime }
 
-  mutating func receive(_ event: Event<Element>, _ subscription: TimedSubscription<Self>) {
+  mutating func receive(_ event: Event<Element>, at _: Duration, _ subscription: TimedSubscription<Self>) {
     switch event {
     case .next(let element):
       pending = element
@@ -220,7 +225,7 @@ private struct Throttle<Element: Sendable>: TimedOperation {
     self.latest = latest
   }
 
-  mutating func receive(_ event: Event<Element>, _ subscription: TimedSubscription<Self>) {
+  mutating func receive(_ event: Event<Element>, at _: Duration, _ subscription: TimedSubscription<Self>) {
     switch event {
     case .next(let element):
       let left = lastSent.map { $0 + dueTime - subscription.now } ?? .zero
@@ -298,7 +303,7 @@ private struct Timeout<Element: Sendable>: TimedOperation {
 
   mutating func begin(_ subscription: TimedSubscription<Self>) { subscription.startTimer(after: dueTime) }
 
-  mutating func receive(_ event: Event<Element>, _ subscription: TimedSubscription<Self>) {
+  mutating func receive(_ event: Event<Element>, at _: Duration, _ subscription: TimedSubscription<Self>) {
     if isSwitched { return }
     subscription.sink.on(event)
     hasReceived = true
