@@ -55,7 +55,8 @@ package struct Compared: Sendable {
     allocatesMore =
       unlike == nil
       && old.allocationsPerAction.map { (new.allocationsPerAction ?? $0) - $0 > Self.allocationNoise } == true
-    isFailure = !new.verified || allocatesMore || (verdict == .slower && (ratio?.estimate ?? 1) < limit)
+    let isWorse = allocatesMore || (verdict == .slower && (ratio?.estimate ?? 1) < limit)
+    isFailure = new.canFail && (!new.verified || isWorse)
   }
 
   /// Whether the verdict says anything.
@@ -86,6 +87,11 @@ package struct Compared: Sendable {
 extension CellResult {
   /// The repetitions, and what is below the resolution of the unit as if it were just that: nothing has no ratio to something.
   var comparedSamples: [Double] { figure.samples.map { Swift.max($0, unit.resolution) } }
+}
+
+extension CellResult {
+  /// Whether it counts as a failure if it is slower or wrong. Not the queues that ours race against, whose defects are known.
+  var canFail: Bool { !CaseName.selects("peers.", caseName) || variant.hasPrefix("ours") }
 }
 
 extension Figure {
@@ -160,7 +166,8 @@ package struct Comparison: Sendable {
     var problems = new.problems.map { "The new run: \($0)." }
     // A run may measure fewer cases. But what a case lacks beside its other variants was left out, or has failed.
     let lost = onlyInOld.filter { old in
-      new.results.contains { $0.caseName == old.caseName && $0.producers == old.producers }
+      old.canFail
+        && new.results.contains { $0.caseName == old.caseName && $0.producers == old.producers }
     }
     if !lost.isEmpty {
       let names = lost.prefix(5).map { "\($0.caseName) \($0.variant) P=\($0.producers)" }
