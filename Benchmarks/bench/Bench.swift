@@ -31,6 +31,10 @@ enum Bench {
         return refuse(UsageError("--serve is for the benchmark itself, which sends requests over a pipe."))
       }
       return Twin.serve(Catalogue.cases)
+    case .success(.selfTest):
+      let problems = SelfTest.problems()
+      for problem in problems { StandardError.write("bench: FAILED \(problem)\n") }
+      return problems.isEmpty ? Status.verified : Status.wrong
     case .success(.compare(let options)):
       do throws(UsageError) {
         return try compare(options)

@@ -342,6 +342,16 @@ private struct SeededGenerator: RandomNumberGenerator {
       .isFailure)
   }
 
+  @Test func `lower bounds are not judged`() throws {
+    var cut = result(steady, .nanoseconds, name: "latency.load.20000.p50")
+    cut.isLowerBound = true
+    let whole = result(steady.map { $0 * 2 }, .nanoseconds, name: "latency.load.20000.p50")
+    #expect(try verdict(cut, whole) == .notJudged(.lowerBound))
+    #expect(try verdict(whole, cut) == .notJudged(.lowerBound))
+    let read = try JSONReport(report([cut, whole]).data())
+    #expect(read.results.map(\.isLowerBound) == [true, false])
+  }
+
   @Test func `a report is read as it was written`() throws {
     let results = [result(steady), result(steady, .nanoseconds, placement: .far, verified: false)]
     let read = try JSONReport(report(results).data())

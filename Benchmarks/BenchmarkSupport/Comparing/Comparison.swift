@@ -14,6 +14,7 @@ package enum Verdict: Equatable, Sendable {
     case tooFew = "too few repetitions"
     case configuration = "other configuration"
     case members = "other members"
+    case lowerBound = "lower bound only"
   }
 
   package var text: String {
@@ -72,6 +73,7 @@ package struct Compared: Sendable {
   ) -> Verdict {
     if let unlike { return .notJudged(unlike) }
     guard old.verified, new.verified else { return .notJudged(.wrong) }
+    guard !old.isLowerBound, !new.isLowerBound else { return .notJudged(.lowerBound) }
     // Repetitions in which the cores moved are of no class, not of the same one.
     guard old.placement == new.placement, new.placement != .unknown else { return .notJudged(.placement) }
     guard let ratio else { return .notJudged(.tooFew) }
