@@ -94,4 +94,7 @@ package struct CellResult: Equatable, Sendable {
     self.shareOfLimit = shareOfLimit
     self.limit = limit
   }
+
+  /// What a table writes before the figure: `~` if it says little, `≥` if it is a lower bound.
+  var marks: String { (figure.saysLittle ? "~" : "") + (isLowerBound ? "≥" : "") }
 }

@@ -40,9 +40,6 @@ package struct Compared: Sendable {
   /// Slower than the limit, or wrong, or with more allocations.
   package let isFailure: Bool
 
-  /// The distance of the quartiles, divided by the median, above which repetitions say nothing.
-  static let largestSpread = 0.25
-
   /// How many more allocations for each action are the noise of counting.
   static let allocationNoise = 0.05
 
@@ -79,7 +76,7 @@ package struct Compared: Sendable {
     guard let ratio else { return .notJudged(.tooFew) }
     // However far the repetitions are apart: the interval has that in it, and a certain loss must not pass as noise.
     if ratio.upper < limit { return .slower }
-    guard max(old.figure.spread, new.figure.spread) <= largestSpread else { return .tooNoisy }
+    guard max(old.figure.spread, new.figure.spread) <= Figure.largestSpread else { return .tooNoisy }
     if ratio.lower > 1 { return .faster }
     if ratio.upper < 1 { return .slower }
     return ratio.lower >= limit && ratio.upper <= 1 / limit ? .noDifference : .tooNoisy
@@ -97,6 +94,19 @@ extension CellResult {
 }
 
 extension Figure {
+  /// The distance of the quartiles, divided by the median, above which repetitions say nothing.
+  static let largestSpread = 0.25
+
+  /// The fewest repetitions that say something.
+  static let fewestSamples = 4
+
+  /// Whether its repetitions vary too much, or are too few. False for a file that does not have them. Quartiles may be near while
+  /// a figure is of two kinds: then the largest is many times the least.
+  var saysLittle: Bool {
+    guard !samples.isEmpty else { return false }
+    return samples.count < Self.fewestSamples || spread > Self.largestSpread || (min > 0 && max > 10 * min)
+  }
+
   /// The distance of the quartiles, divided by the median.
   var spread: Double {
     let sorted = samples.sorted()
