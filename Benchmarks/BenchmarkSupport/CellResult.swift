@@ -70,6 +70,8 @@ package struct CellResult: Equatable, Sendable {
   package var allocationsPerAction: Double?
   package var placement: CorePlacement
   package var verified: Bool
+  /// Whether some of what was to be measured was given up: then the figure is at least this.
+  package var isLowerBound: Bool
   /// How much of the machine's limit is reached, which was measured in the same rounds and the same placement.
   package var shareOfLimit: Double?
   /// That limit, in the unit of the figure. Files do not have it.
@@ -77,8 +79,8 @@ package struct CellResult: Equatable, Sendable {
 
   package init(
     caseName: String, variant: String, producers: Int, unit: FigureUnit, figure: Figure,
-    allocationsPerAction: Double?, placement: CorePlacement, verified: Bool, shareOfLimit: Double? = nil,
-    limit: Figure? = nil
+    allocationsPerAction: Double?, placement: CorePlacement, verified: Bool, isLowerBound: Bool = false,
+    shareOfLimit: Double? = nil, limit: Figure? = nil
   ) {
     self.caseName = caseName
     self.variant = variant
@@ -88,7 +90,11 @@ package struct CellResult: Equatable, Sendable {
     self.allocationsPerAction = allocationsPerAction
     self.placement = placement
     self.verified = verified
+    self.isLowerBound = isLowerBound
     self.shareOfLimit = shareOfLimit
     self.limit = limit
   }
+
+  /// What a table writes before the figure: `~` if it says little, `≥` if it is a lower bound.
+  var marks: String { (figure.saysLittle ? "~" : "") + (isLowerBound ? "≥" : "") }
 }

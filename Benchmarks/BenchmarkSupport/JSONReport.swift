@@ -117,7 +117,7 @@ extension CellResult: Codable {
   private enum Key: String, CodingKey {
     case caseName = "case"
     case variant, producers, unit, min, median, max, samples, allocationsPerAction, placement, verified
-    case shareOfLimit
+    case shareOfLimit, isLowerBound
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -135,7 +135,9 @@ extension CellResult: Codable {
     try fields.encode(allocationsPerAction, forKey: .allocationsPerAction)
     try fields.encode(placement, forKey: .placement)
     try fields.encode(verified, forKey: .verified)
+    if isLowerBound { try fields.encode(true, forKey: .isLowerBound) }
   }
+
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: Key.self)
     func number(_ key: Key) throws -> Double { try fields.decode(Double.self, forKey: key) }
@@ -150,6 +152,7 @@ extension CellResult: Codable {
       allocationsPerAction: try fields.decodeIfPresent(Double.self, forKey: .allocationsPerAction),
       placement: try fields.decode(CorePlacement.self, forKey: .placement),
       verified: try fields.decode(Bool.self, forKey: .verified),
+      isLowerBound: try fields.decodeIfPresent(Bool.self, forKey: .isLowerBound) ?? false,
       shareOfLimit: try fields.decodeIfPresent(Double.self, forKey: .shareOfLimit))
   }
 }

@@ -7,6 +7,8 @@ package enum Invocation: Equatable, Sendable {
   case help
   /// Measure what a parent process asks for: see `Twin`. Not in the help, since no user needs it.
   case serve
+  /// Find out whether wrong subjects are noticed: see `SelfTest`. For `Scripts/bench-smoke`.
+  case selfTest
 }
 
 /// Two reports, and what counts as slower.

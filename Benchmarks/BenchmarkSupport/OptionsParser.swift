@@ -29,13 +29,17 @@ package struct OptionsParser: Sendable {
       let name = String(parts.first ?? "")
       let inline = parts.count == 2 ? String(parts[1]) : nil
       switch name {
-      case "--help", "--list", "--serve", "--quick", "--curves":
+      case "--help", "--list", "--serve", "--self-test", "--quick", "--curves":
         guard inline == nil else { throw UsageError("\(name) takes no value.") }
         if name == "--curves" { options.curves = true }
         if name == "--list" { asked = asked ?? .list }
         if name == "--serve" {
           guard arguments.count == 1 else { throw UsageError("--serve takes no other options.") }
           asked = .serve
+        }
+        if name == "--self-test" {
+          guard arguments.count == 1 else { throw UsageError("--self-test takes no other options.") }
+          asked = .selfTest
         }
         if name == "--help" { asked = .help }
       case "--case", "--producers", "--seconds", "--repetitions", "--reactors", "--json", "--report",

@@ -103,7 +103,11 @@ package enum PerformanceTable {
     }
     let header = ["case", "reactor"] + baselines.map(\.header)
     let lines = [line(header), "|" + String(repeating: "---|", count: header.count)] + shown.map(line)
-    return place(run, results) + "\n\n" + lines.joined(separator: "\n")
+    // In the same line: the README must not grow.
+    let marks =
+      shown.joined().contains { $0.contains("~") }
+      ? "; `~`: repetitions that vary too much, or fewer than \(Figure.fewestSamples) (range)." : "."
+    return place(run, results) + marks + "\n\n" + lines.joined(separator: "\n")
   }
 
   private static func line(_ cells: [String]) -> String { "| \(cells.joined(separator: " | ")) |" }
@@ -114,7 +118,7 @@ package enum PerformanceTable {
       run.machine.roundTripNanoseconds.map { ", round trip \(FigureFormat.number($0)) ns" } ?? ""
     return
       "\(run.machine.cpu), \(run.machine.cores) cores (placement \(placement.rawValue)\(roundTrip)), "
-      + "\(run.compiler), commit \(run.commit); medians."
+      + "\(run.compiler), commit \(run.commit); medians"
   }
 
   private static func reactor(_ row: Row, _ results: [CellResult]) -> CellResult? {
@@ -146,11 +150,18 @@ package enum PerformanceTable {
   }
 
   private static func text(_ result: CellResult) -> String {
-    let median = result.figure.median
-    return switch result.unit {
-    case .ratio: FigureFormat.percent(median)
-    case .bytes: "\(Int(median.rounded())) B"
-    case .millionPerSecond, .nanoseconds, .perAction: "\(FigureFormat.number(median)) \(result.unit.rawValue)"
+    let figure = result.figure
+    let range =
+      figure.saysLittle ? " (\(text(figure.min, result.unit))–\(text(figure.max, result.unit)))" : ""
+    let unit = result.unit == .ratio ? "" : " \(result.unit.rawValue)"
+    return result.marks + text(figure.median, result.unit) + range + unit
+  }
+
+  private static func text(_ value: Double, _ unit: FigureUnit) -> String {
+    switch unit {
+    case .ratio: FigureFormat.percent(value)
+    case .bytes: "\(Int(value.rounded()))"
+    case .millionPerSecond, .nanoseconds, .perAction: FigureFormat.number(value)
     }
   }
 }

@@ -102,12 +102,12 @@ package struct TextReport: Sendable {
   }
 
   /// The figure; below it, its ratio to the first variant and its share of the limit. A question mark means that the
-  /// cores were placed in another way than for the rest of the column.
+  /// cores were placed in another way than for the rest of the column; for the others see `CellResult.marks`.
   private func lines(
     of cell: CellResult, _ reference: CellResult?, _ placement: CorePlacement, hasLimit: Bool
   ) -> [String] {
     let mark = cell.verified ? (cell.placement == placement ? "" : "?") : "WRONG "
-    let figure = mark + FigureFormat.figure(cell.figure, cell.unit)
+    let figure = mark + cell.marks + FigureFormat.figure(cell.figure, cell.unit)
     guard cell.unit.isCompared else { return [figure] }
     // Nobody reads while there are no readers: nothing can be divided by that.
     let base = reference.map(\.figure.median).flatMap { $0 > 0 ? $0 : nil }
@@ -160,7 +160,7 @@ package struct TextReport: Sendable {
     return Table(
       title: "The machine's limits: median (min–max)", labels: own.map(\.caseName),
       columns: [
-        column { ($0.verified ? "" : "WRONG ") + FigureFormat.figure($0.figure, $0.unit) },
+        column { ($0.verified ? "" : "WRONG ") + $0.marks + FigureFormat.figure($0.figure, $0.unit) },
         column(\.unit.rawValue), column(\.placement.rawValue),
       ])
   }

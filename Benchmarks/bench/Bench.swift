@@ -31,6 +31,10 @@ enum Bench {
         return refuse(UsageError("--serve is for the benchmark itself, which sends requests over a pipe."))
       }
       return Twin.serve(Catalogue.cases)
+    case .success(.selfTest):
+      let problems = SelfTest.problems()
+      for problem in problems { StandardError.write("bench: FAILED \(problem)\n") }
+      return problems.isEmpty ? Status.verified : Status.wrong
     case .success(.compare(let options)):
       do throws(UsageError) {
         return try compare(options)
@@ -138,11 +142,12 @@ enum Bench {
     description.machine.roundTripNanoseconds = Figure(runner.roundTrips)?.median
     var isRight = runner.failures.isEmpty
     let results = plan.results
-    let header = Header.text(description, plan, results)
+    let hasLostPatience = options.placement != nil && runner.hasLostPatience
+    let header = Header.text(description, plan, results, hasLostPatience: hasLostPatience)
     print(header)
     print(TextReport(plan.outlines, results).rendered(), terminator: "")
     if let bars = outputs.race?.barsTable { print("\n" + bars.rendered(), terminator: "") }
-    if options.placement != nil, runner.hasLostPatience {
+    if hasLostPatience {
       StandardError.write("bench: the cores were not placed as asked for long enough.\n")
     }
     for failure in runner.failures { StandardError.write("bench: FAILED \(failure)\n") }

@@ -35,9 +35,11 @@ extension Catalogue {
         ]),
     ] + underLoad
 
-  /// The same by how many thousand items are due each second, up to more than the subjects can take: then the latency is that
+  /// The same by how many thousand items are due each second, up to more than any subject can take: then the latency is that
   /// of a queue that grows.
-  private static let underLoad: [Case] = [100, 500, 1000, 2000, 5000, 10_000, 20_000].map { rate in
+  private static let underLoad: [Case] = [
+    100, 500, 1000, 2000, 5000, 10_000, 20_000, 40_000, 80_000,
+  ].map { rate in
     Case(
       "latency.load.\(rate)", .latency(.spinning, interval: 1e6 / Double(rate)), limit: oneWay,
       variants: [

@@ -319,6 +319,39 @@ private struct SeededGenerator: RandomNumberGenerator {
     #expect(read.problems.first == "a")
   }
 
+  @Test func `in a race only ours can fail`() throws {
+    func race(_ variant: String, _ values: [Double], verified: Bool = true) -> CellResult {
+      result(values, name: "peers.single", variant: variant, allocations: nil, verified: verified)
+    }
+    let (ours, peer) = (race("ours paced", steady), race("ck_ring", steady, verified: false))
+    #expect(try !comparison([ours, peer], [ours, peer]).isFailure)
+    #expect(try !comparison([ours, race("ck_ring", steady)], [ours, peer]).isFailure)
+    #expect(
+      try !comparison([ours, race("bbq", steady)], [ours, race("bbq", steady.map { $0 / 2 })]).isFailure)
+    #expect(try !comparison([ours, peer], [ours]).isFailure)
+    #expect(try comparison([ours, race("bbq", steady)], [race("bbq", steady)]).isFailure)
+    #expect(try comparison([ours], [race("ours paced", steady.map { $0 / 2 })]).isFailure)
+    let lanes = race("ours lanes", steady)
+    #expect(try comparison([ours, lanes], [ours, race("ours lanes", steady, verified: false)]).isFailure)
+    // Elsewhere any variant can.
+    let mutex = result(steady, variant: "mutex")
+    #expect(
+      try comparison(
+        [result(steady), mutex], [result(steady), result(steady, variant: "mutex", verified: false)]
+      )
+      .isFailure)
+  }
+
+  @Test func `lower bounds are not judged`() throws {
+    var cut = result(steady, .nanoseconds, name: "latency.load.20000.p50")
+    cut.isLowerBound = true
+    let whole = result(steady.map { $0 * 2 }, .nanoseconds, name: "latency.load.20000.p50")
+    #expect(try verdict(cut, whole) == .notJudged(.lowerBound))
+    #expect(try verdict(whole, cut) == .notJudged(.lowerBound))
+    let read = try JSONReport(report([cut, whole]).data())
+    #expect(read.results.map(\.isLowerBound) == [true, false])
+  }
+
   @Test func `a report is read as it was written`() throws {
     let results = [result(steady), result(steady, .nanoseconds, placement: .far, verified: false)]
     let read = try JSONReport(report(results).data())

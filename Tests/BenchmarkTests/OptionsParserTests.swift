@@ -160,6 +160,8 @@ import Testing
     #expect(refusal("--serve", "--quick") == "--serve takes no other options.")
     #expect(refusal("--list", "--serve") == "--serve takes no other options.")
     #expect(refusal("--serve=yes") == "--serve takes no value.")
+    #expect(try parser.parse(["--self-test"]).get() == .selfTest)
+    #expect(refusal("--self-test", "--quick") == "--self-test takes no other options.")
   }
 
   @Test func `paths may contain equal signs`() throws {

@@ -9,8 +9,10 @@ import Testing
     _ unit: FigureUnit = .millionPerSecond,
     allocations: Double? = 0, placement: CorePlacement = .near, verified: Bool = true, share: Double? = nil
   ) -> CellResult {
+    // One value stands for as many repetitions as a figure needs.
     CellResult(
-      caseName: name, variant: variant, producers: producers, unit: unit, figure: Figure(values)!,
+      caseName: name, variant: variant, producers: producers, unit: unit,
+      figure: Figure(values.count == 1 ? Array(repeating: values[0], count: 4) : values)!,
       allocationsPerAction: allocations, placement: placement, verified: verified, shareOfLimit: share)
   }
 
@@ -43,6 +45,39 @@ import Testing
     #expect(FigureFormat.figure(Figure([20_000])!, .millionPerSecond) == "20000 (20000–20000)")
     #expect(FigureFormat.figure(Figure([132_688])!, .bytes) == "133kB (133–133)")
     #expect(FigureFormat.figure(Figure([480])!, .bytes) == "480 (480–480)")
+  }
+
+  @Test func `figures that say little are marked`() {
+    #expect(result("a", "c", 1, [100, 101, 102, 103]).marks == "")
+    #expect(result("a", "c", 1, [100, 101, 102]).marks == "~")
+    // One wild repetition of five.
+    #expect(result("a", "c", 1, [100, 101, 102, 103, 500]).marks == "")
+    #expect(result("a", "c", 1, [60, 70, 100, 130, 140]).marks == "~")
+    // Its quartiles are near, but it is of two kinds.
+    var wild = result("a", "c", 1, [42, 0.15, 0.39, 0.39, 0.3])
+    #expect(wild.marks == "~")
+    #expect(result("a", "c", 1, [0, 0, 0, 0, 3]).marks == "")
+    // A file without the repetitions.
+    wild.figure = Figure(min: 1, median: 2, max: 9)
+    #expect(wild.marks == "")
+    wild.isLowerBound = true
+    #expect(wild.marks == "≥")
+    let outline = CaseOutline(name: "ring.single", kind: .throughput)
+    let limit = CaseOutline(name: "limit.spsc", kind: .limit)
+    var cut = result("ring.single", "cut", 1, [7, 8])
+    cut.isLowerBound = true
+    let text = TextReport(
+      [outline, limit],
+      [
+        result("ring.single", "c", 1, [95, 97, 99]), cut,
+        result("ring.single", "far", 1, [1, 20, 30, 90], placement: .far),
+        result("limit.spsc", "limit", 1, [200, 201]),
+      ]
+    ).rendered()
+    #expect(text.contains(" ~97.0 (95.0–99.0)"))
+    #expect(text.contains("~≥7.50 (7.00–8.00)"))
+    #expect(text.contains("?~25.0 (1.00–90.0)"))
+    #expect(text.contains("~200 (200–201)") || text.contains("~201 (200–201)"))
   }
 
   @Test func `small allocation counts are noise`() {

@@ -49,7 +49,8 @@ import Testing
     threads: Int = 1, placement: CorePlacement = .near
   ) -> CellResult {
     CellResult(
-      caseName: name, variant: variant, producers: threads, unit: unit, figure: Figure([value])!,
+      caseName: name, variant: variant, producers: threads, unit: unit,
+      figure: Figure(Array(repeating: value, count: 4))!,
       allocationsPerAction: nil, placement: placement, verified: true)
   }
 
@@ -138,6 +139,22 @@ import Testing
         | the owner's speed meanwhile, and of that alone | 196 M/s, 92% | 9.00 M/s, 13% | 2.87 M/s | – |
         | memory of an idle one, beyond the object | 512 B | – | – | 0 B |
         """)
+  }
+
+  @Test func `a figure that says little has its range, and a line that says so`() {
+    var noisy = result("reactor.loop", "mutex", 0.39, threads: 8)
+    noisy.figure = Figure([42, 0.15, 0.39, 0.39, 0.3])!
+    var few = result("readers.kept", "c", 0.5, .ratio, threads: 4)
+    few.figure = Figure([0.5, 0.25, 0.75])!
+    let table = PerformanceTable.markdown(
+      run,
+      [
+        result("reactor.loop", "c", 129.4, threads: 8), noisy, result("readers.owner", "c", 196, threads: 4),
+        few,
+      ])
+    #expect(table.contains("| 129 M/s | – | ~0.39 (0.15–42.0) M/s | – |"))
+    #expect(table.contains("| 196 M/s, ~50% (25%–75%) |"))
+    #expect(table.contains("medians; `~`: repetitions that vary too much, or fewer than 4 (range)."))
   }
 
   @Test func `a baseline in another placement of the cores is not shown`() {

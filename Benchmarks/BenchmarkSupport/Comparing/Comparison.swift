@@ -14,6 +14,7 @@ package enum Verdict: Equatable, Sendable {
     case tooFew = "too few repetitions"
     case configuration = "other configuration"
     case members = "other members"
+    case lowerBound = "lower bound only"
   }
 
   package var text: String {
@@ -39,9 +40,6 @@ package struct Compared: Sendable {
   /// Slower than the limit, or wrong, or with more allocations.
   package let isFailure: Bool
 
-  /// The distance of the quartiles, divided by the median, above which repetitions say nothing.
-  static let largestSpread = 0.25
-
   /// How many more allocations for each action are the noise of counting.
   static let allocationNoise = 0.05
 
@@ -55,7 +53,8 @@ package struct Compared: Sendable {
     allocatesMore =
       unlike == nil
       && old.allocationsPerAction.map { (new.allocationsPerAction ?? $0) - $0 > Self.allocationNoise } == true
-    isFailure = !new.verified || allocatesMore || (verdict == .slower && (ratio?.estimate ?? 1) < limit)
+    let isWorse = allocatesMore || (verdict == .slower && (ratio?.estimate ?? 1) < limit)
+    isFailure = new.canFail && (!new.verified || isWorse)
   }
 
   /// Whether the verdict says anything.
@@ -71,12 +70,13 @@ package struct Compared: Sendable {
   ) -> Verdict {
     if let unlike { return .notJudged(unlike) }
     guard old.verified, new.verified else { return .notJudged(.wrong) }
+    guard !old.isLowerBound, !new.isLowerBound else { return .notJudged(.lowerBound) }
     // Repetitions in which the cores moved are of no class, not of the same one.
     guard old.placement == new.placement, new.placement != .unknown else { return .notJudged(.placement) }
     guard let ratio else { return .notJudged(.tooFew) }
     // However far the repetitions are apart: the interval has that in it, and a certain loss must not pass as noise.
     if ratio.upper < limit { return .slower }
-    guard max(old.figure.spread, new.figure.spread) <= largestSpread else { return .tooNoisy }
+    guard max(old.figure.spread, new.figure.spread) <= Figure.largestSpread else { return .tooNoisy }
     if ratio.lower > 1 { return .faster }
     if ratio.upper < 1 { return .slower }
     return ratio.lower >= limit && ratio.upper <= 1 / limit ? .noDifference : .tooNoisy
@@ -88,7 +88,25 @@ extension CellResult {
   var comparedSamples: [Double] { figure.samples.map { Swift.max($0, unit.resolution) } }
 }
 
+extension CellResult {
+  /// Whether it counts as a failure if it is slower or wrong. Not the queues that ours race against, whose defects are known.
+  var canFail: Bool { !CaseName.selects("peers.", caseName) || variant.hasPrefix("ours") }
+}
+
 extension Figure {
+  /// The distance of the quartiles, divided by the median, above which repetitions say nothing.
+  static let largestSpread = 0.25
+
+  /// The fewest repetitions that say something.
+  static let fewestSamples = 4
+
+  /// Whether its repetitions vary too much, or are too few. False for a file that does not have them. Quartiles may be near while
+  /// a figure is of two kinds: then the largest is many times the least.
+  var saysLittle: Bool {
+    guard !samples.isEmpty else { return false }
+    return samples.count < Self.fewestSamples || spread > Self.largestSpread || (min > 0 && max > 10 * min)
+  }
+
   /// The distance of the quartiles, divided by the median.
   var spread: Double {
     let sorted = samples.sorted()
@@ -160,7 +178,8 @@ package struct Comparison: Sendable {
     var problems = new.problems.map { "The new run: \($0)." }
     // A run may measure fewer cases. But what a case lacks beside its other variants was left out, or has failed.
     let lost = onlyInOld.filter { old in
-      new.results.contains { $0.caseName == old.caseName && $0.producers == old.producers }
+      old.canFail
+        && new.results.contains { $0.caseName == old.caseName && $0.producers == old.producers }
     }
     if !lost.isEmpty {
       let names = lost.prefix(5).map { "\($0.caseName) \($0.variant) P=\($0.producers)" }

@@ -33,6 +33,20 @@
     if (unit === 'B' && value >= 1e4) return number(value / 1e3) + ' kB';
     return number(value) + (unit === 'ratio' ? '' : ' ' + unit);
   }
+  // What stands before a figure: ~ if its repetitions vary too much or are too few (Figure.saysLittle), ≥ if it is a lower bound.
+  function marks(result) {
+    const sorted = [...result.samples].sort((a, b) => a - b);
+    const quantile = (fraction) => {
+      const position = fraction * (sorted.length - 1);
+      const index = Math.floor(position);
+      return sorted[index] + (sorted[Math.min(index + 1, sorted.length - 1)] - sorted[index]) * (position - index);
+    };
+    const isWide = result.median > 0 && (quantile(0.75) - quantile(0.25)) / result.median > 0.25;
+    const saysLittle = sorted.length > 0
+      && (sorted.length < 4 || isWide || (result.min > 0 && result.max > 10 * result.min));
+    return (saysLittle ? '~' : '') + (result.isLowerBound ? '≥' : '');
+  }
+  function median(result) { return marks(result) + quantity(result.median, result.unit); }
   function unique(values) { return [...new Set(values)]; }
   function prevailing(results) {
     const votes = new Map();
@@ -104,7 +118,7 @@
   function description(result, place, reference) {
     const lines = [
       `${result.variant}, ${place}`,
-      `${quantity(result.median, result.unit)} (${quantity(result.min, result.unit)} to ${quantity(result.max, result.unit)})`,
+      `${median(result)} (${quantity(result.min, result.unit)} to ${quantity(result.max, result.unit)})`,
     ];
     if (reference && reference !== result && reference.median > 0) {
       lines.push(`${number(result.median / reference.median)} × ${reference.variant}`);
@@ -283,7 +297,7 @@
       });
       const marked = explain(drawnAs, description(result, '1 thread', results[0]));
       svg.append(...(scale.isLog ? [range, marked] : [marked, range]));
-      svg.append(shape('text', { x: Math.max(end, scale.map(result.max)) + 6, y: y + 12 }, quantity(result.median, result.unit)));
+      svg.append(shape('text', { x: Math.max(end, scale.map(result.max)) + 6, y: y + 12 }, median(result)));
     });
     if (limit) {
       const x = scale.map(limit.value);
@@ -305,7 +319,7 @@
     if (!result) return element('td', {}, '–');
     const ratio = reference && reference !== result && reference.median > 0 && !['ratio', 'per action'].includes(result.unit)
       ? ` · ${number(result.median / reference.median)}×` : '';
-    return element('td', result.verified ? {} : { class: 'missed' }, quantity(result.median, result.unit),
+    return element('td', result.verified ? {} : { class: 'missed' }, median(result),
       element('small', {}, `${number(result.min)}–${number(result.max)}${ratio}`));
   }
   function card(name, text, chart, columns) {
@@ -438,7 +452,7 @@
     run.roundTripNanoseconds ? `round trip between cores ${number(run.roundTripNanoseconds)} ns` : 'one core', run.measuredAt,
   ].filter(Boolean).join(' · ');
 
-  section('How to read it', 'A point is the median of the repetitions, its line their range. A hollow point, or a pale bar, was measured in another placement of the cores than its column, and must not be compared with it. Point at a mark, or move the focus to it, for its figures; a name in a legend hides its line; each chart has its figures as a table.');
+  section('How to read it', 'A point is the median of the repetitions, its line their range. A hollow point, or a pale bar, was measured in another placement of the cores than its column, and must not be compared with it. A figure with ~ says little: its repetitions vary too much, or are fewer than four; one with ≥ would have been larger. Point at a mark, or move the focus to it, for its figures; a name in a legend hides its line; each chart has its figures as a table.');
   if (data.failures.length) {
     section('Wrong results', 'These figures mean nothing.', element('ul', {}, ...data.failures.map((text) => element('li', { class: 'missed' }, text))));
   }

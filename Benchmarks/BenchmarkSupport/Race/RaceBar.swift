@@ -79,7 +79,7 @@ package struct RaceBar: Equatable, Sendable {
       return .notJudged(.placement)
     }
     guard let ratio else { return .notJudged(.tooFew) }
-    guard max(own.figure.spread, other.figure.spread) <= Compared.largestSpread else { return .tooNoisy }
+    guard max(own.figure.spread, other.figure.spread) <= Figure.largestSpread else { return .tooNoisy }
     if let aim, ratio.lower >= aim { return .reachedAim }
     if ratio.lower >= bound { return .reached }
     return ratio.upper < bound ? .missed : .undecided

@@ -98,6 +98,15 @@ final class ElementActorBaseline<State: ElementState>: ElementSubject {
     body(Handover.blocking { [holder] in await holder.note(key) })
   }
 
+  func readEach(_ count: Int, _ body: (ElementNote) -> Void) {
+    let notes = Handover.blocking { [holder] in
+      var notes: [ElementNote] = []
+      for key in 0..<count { notes.append(await holder.note(key)) }
+      return notes
+    }
+    notes.forEach(body)
+  }
+
   /// How many reads a task makes before it lets others have its thread: where nobody contends, no `await` does so.
   private static var turn: Int { 256 }
 

@@ -29,10 +29,6 @@ final class MutexDictionaryPopulation: Population {
     for (key, round) in order { reactor(of: key).send(UInt64(round + 1)) }
   }
 
-  func awaitAdditions(_ each: Int, until deadline: UInt64) {
-    // Visitors add themselves.
-  }
-
   func readAll(_ body: (ReadState) -> Void) {
     for key in 0..<count { body(reactor(of: key).currentState) }
   }
@@ -74,10 +70,6 @@ final class ShardedStatesPopulation: Population {
     }
   }
 
-  func awaitAdditions(_ each: Int, until deadline: UInt64) {
-    // Visitors add themselves.
-  }
-
   func readAll(_ body: (ReadState) -> Void) {
     for key in 0..<count { body(states.withValue(of: key, default: ReadState()) { $0 }) }
   }
@@ -110,10 +102,6 @@ final class ShardedActorsPopulation: Population {
         bl_opaque()
       }
     }
-  }
-
-  func awaitAdditions(_ each: Int, until deadline: UInt64) {
-    // All calls were awaited.
   }
 
   func readAll(_ body: (ReadState) -> Void) {

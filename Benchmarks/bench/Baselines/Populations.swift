@@ -38,10 +38,6 @@ final class ActorPopulation: Population, @unchecked Sendable {
     }
   }
 
-  func awaitAdditions(_ each: Int, until deadline: UInt64) {
-    // All calls were awaited.
-  }
-
   func readAll(_ body: (ReadState) -> Void) {
     let states = Handover.blocking { [self] in
       var states: [ReadState] = []
@@ -96,10 +92,6 @@ final class PthreadMutexPopulation: Population, @unchecked Sendable {
 
   func visit(_ order: VisitingOrder) {
     for (index, round) in order { members[index].withState { $0.add(UInt64(round + 1)) } }
-  }
-
-  func awaitAdditions(_ each: Int, until deadline: UInt64) {
-    // Visitors add themselves.
   }
 
   func readAll(_ body: (ReadState) -> Void) {

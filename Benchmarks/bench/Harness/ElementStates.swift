@@ -30,18 +30,26 @@ protocol ElementSubject: AnyObject, Sendable {
   /// Sets the elements of the next keys, one after the other. They may be set later than it returns. One thread at a time.
   func change(_ times: Int, _ keys: inout KeySequence)
 
-  /// Returns when all are set, and are seen by a reader. The thread that changes.
-  func finishChanges()
+  /// Returns when all are set, and are seen by a reader. The thread that changes. Throws ``Stalled`` if one is lost.
+  func finishChanges(until deadline: UInt64) throws
 
   /// Calls `body` with the number of changes, the mark, and the element of `key`, all of one state. Any thread.
   func read(_ key: Int, _ body: (ElementNote) -> Void)
+
+  /// Calls `body` with what ``read(_:_:)`` finds for each key below `count`, in order. For subjects whose readers do not wait in a
+  /// thread.
+  func readEach(_ count: Int, _ body: (ElementNote) -> Void)
 
   /// Reads until no more are to be. Called on a thread of each reader. For subjects whose readers do not wait in a thread.
   func readAll(_ reading: inout ElementReading)
 }
 
 extension ElementSubject {
-  func finishChanges() {}
+  func finishChanges(until deadline: UInt64) {}
+
+  func readEach(_ count: Int, _ body: (ElementNote) -> Void) {
+    for key in 0..<count { read(key, body) }
+  }
 
   @inline(__always)
   func readAll(_ reading: inout ElementReading) {
@@ -77,7 +85,7 @@ struct ElementReading: Sendable {
   /// Whether the state is whole, and not older than the one before.
   @inline(__always)
   mutating func check(_ note: ElementNote) {
-    if note.mark != note.changes &* 0x9E37_79B9_7F4A_7C15 || note.value > note.changes { wrong += 1 }
+    if !note.isWhole || note.value > note.changes { wrong += 1 }
     if note.changes < last { wrong += 1 }
     last = note.changes
   }
@@ -88,6 +96,10 @@ struct ElementNote: Sendable {
   let changes: UInt64
   let mark: UInt64
   let value: UInt64
+
+  /// Whether the mark is that of ``ElementState/mark(after:)``.
+  @inline(__always)
+  var isWhole: Bool { mark == changes &* 0x9E37_79B9_7F4A_7C15 }
 }
 
 /// Keys that are chosen uniformly, from a seed.
@@ -134,6 +146,7 @@ struct SizedStateShape: Sendable {
     let rarely = try stint(readers: 1, pause: 1_000)
     let one = try stint(readers: 1)
     let four = try stint(readers: 4)
+    try bench.checkElements()
     var measurement = Measurement(nanoseconds: alone.nanoseconds, actions: alone.changes)
     measurement.parts = [
       "alone": alone.nanosecondsPerChange, "rarely-read": rarely.nanosecondsPerChange,
@@ -157,13 +170,36 @@ private final class SizedStateBench<Subject: ElementSubject>: Sendable {
   private let subject: Subject
   private let count: Int
   private let keys: Mutex<KeySequence>
+  /// Changes of all stints.
+  private let allChanges = Atomic(0)
   private let allReads = Atomic(0)
   private let torn = Atomic(0)
 
   init(_ subject: Subject, count: Int) {
     self.subject = subject
     self.count = count
-    keys = Mutex(KeySequence(count: count, seed: 42))
+    keys = Mutex(Self.keys(count))
+  }
+
+  private static func keys(_ count: Int) -> KeySequence { KeySequence(count: count, seed: 42) }
+
+  /// Nanoseconds after which a change must have been lost.
+  private static var patience: UInt64 { 120_000_000_000 }
+
+  /// Makes all changes once more, in an array, and throws unless the subject has the same elements. Between stints.
+  func checkElements() throws {
+    let changes = allChanges.load(ordering: .relaxed)
+    var expected = [UInt64](repeating: 0, count: count)
+    var keys = Self.keys(count)
+    for change in 0..<changes { expected[keys.next()] = UInt64(change + 1) }
+    var (key, wrong) = (0, 0)
+    subject.readEach(count) { note in
+      if note.value != expected[key] || note.changes != UInt64(changes) || !note.isWhole { wrong += 1 }
+      key += 1
+    }
+    guard key == count, wrong == 0 else {
+      throw SubjectFailure("\(wrong) of \(key) elements are not what \(changes) changes make of them")
+    }
   }
 
   /// - Parameter pause: Microseconds from one read to the next; nil reads without a pause.
@@ -188,10 +224,12 @@ private final class SizedStateBench<Subject: ElementSubject>: Sendable {
     }
     // Only here: to wait after each chunk for a loop, on a machine whose cores the readers use, would measure how long a thread
     // waits for a core.
-    subject.finishChanges()
+    let finished = Result { try subject.finishChanges(until: now + Self.patience) }
     now = bl_now_ns()
     sign.putUp()
+    try finished.get()
     threads.join()
+    allChanges.add(changes, ordering: .relaxed)
     self.keys.withLock { $0 = keys }
     let wrong = torn.load(ordering: .relaxed)
     guard wrong == 0 else {

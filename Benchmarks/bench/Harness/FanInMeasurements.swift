@@ -80,7 +80,8 @@ enum SynchronousMeasurement {
 }
 
 /// Open loop: one producer sends at times that are fixed in advance, and an item's latency counts from the time at which
-/// it was due. So a stall of the subject counts for every item that it delayed, which a closed loop would hide.
+/// it was due. So a stall of the subject counts for every item that it delayed, which a closed loop would hide. An item that was due
+/// and never sent counts with its age when the producer gave up: its latency would have been longer.
 enum LatencyMeasurement {
   /// Per action: how often any thread of the process fell asleep, how often the consumer's thread prepared to sleep, and
   /// how often it was woken. Each is one if each action finds it asleep.
@@ -97,6 +98,10 @@ enum LatencyMeasurement {
     var measurement = try ThreadedMeasurement.run(Subject.self, consumer, quota, inspector, instruments) {
       subject, _ in
       quota.finish(subject.produce(on: SendSchedule(count: count, every: ticks, within: quota)))
+    }
+    if let unsent = quota.unsent, !unsent.ages.isEmpty {
+      inspector.record(unsent)
+      measurement.unsent = unsent.ages.count
     }
     for percentile in CaseOutline.percentiles {
       measurement.parts[percentile.name] = Double(inspector.latencies.percentile(percentile.fraction))

@@ -144,7 +144,8 @@ extension Cell {
         CellResult(
           caseName: name, variant: variant.name, producers: producers, unit: unit, figure: $0,
           // The median, since a thread of the pool may count late what it allocated for another variant.
-          allocationsPerAction: allocations?.median, placement: kept.placement, verified: failure == nil)
+          allocationsPerAction: allocations?.median, placement: kept.placement, verified: failure == nil,
+          isLowerBound: unit == .nanoseconds && kept.values.contains { $0.unsent != nil })
       }
     }
   }

@@ -26,6 +26,8 @@ struct Measurement: Codable, Sendable {
   var sleeps = 0
   /// What the subject itself counts of its thread's sleep.
   var sleeping: Sleeping?
+  /// How many items were due but not sent. Then latencies are lower bounds. Nil if all were sent.
+  var unsent: Int?
   /// The figures of the case's parts, by name, if it has any.
   var parts: [String: Double] = [:]
 

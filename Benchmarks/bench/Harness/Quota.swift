@@ -22,6 +22,7 @@ final class Quota: Sendable {
   private let perProducer: Int
   private let timeLimit: UInt64
   private let sendUntil = Atomic<UInt64>(.max)
+  private let unsentItems = Mutex<UnsentItems?>(nil)
   let producers: Int
 
   /// - Parameters:
@@ -72,7 +73,13 @@ final class Quota: Sendable {
     }
   }
 
+  /// What the only producer of a schedule has not sent, if it gave up.
+  var unsent: UnsentItems? { unsentItems.withLock { $0 } }
+
   // MARK: Producers
+
+  /// Tells that the only producer gives up.
+  func note(_ items: UnsentItems) { unsentItems.withLock { $0 = items } }
 
   /// Calls `send` with one chunk of values after the other. Called once on the thread of each producer.
   @inline(__always)

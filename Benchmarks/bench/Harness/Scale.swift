@@ -16,8 +16,9 @@ protocol Population: AnyObject, Sendable {
   /// Adds the round's number, from 1 on, to each member that the order names. Called by several threads at once.
   func visit(_ order: VisitingOrder)
 
-  /// Returns when each member has had `each` additions.
-  func awaitAdditions(_ each: Int, until deadline: UInt64) throws
+  /// Returns when each member has had `each` additions, and since when that is so. Called after all visitors have returned:
+  /// where the visitors add themselves there is nothing to wait for, and nothing is read.
+  func awaitAdditions(_ each: Int, until deadline: UInt64) throws -> UInt64
 
   /// Calls `body` with the state of each member, after all additions.
   func readAll(_ body: (ReadState) -> Void)
@@ -27,6 +28,8 @@ protocol Population: AnyObject, Sendable {
 }
 
 extension Population {
+  func awaitAdditions(_ each: Int, until deadline: UInt64) throws -> UInt64 { bl_now_ns() }
+
   /// Throws unless each member has had `each` additions.
   func check(_ each: Int, count: Int) throws {
     var (members, wrong) = (0, 0)
@@ -104,7 +107,7 @@ enum ScaleShape: Sendable {
     let made = bl_now_ns()
     let afterMaking = MemoryUse.now()
     population.visit(VisitingOrder(count: count, threads: 1, thread: 0, rounds: 1))
-    try population.awaitAdditions(1, until: bl_now_ns() + patience)
+    _ = try population.awaitAdditions(1, until: bl_now_ns() + patience)
     let afterUse = MemoryUse.now(purges: true)
     try population.check(1, count: count)
     let object = population.objectBytes
@@ -136,8 +139,7 @@ enum ScaleShape: Sendable {
     let start = bl_now_ns()
     producers.release()
     producers.join()
-    try population.awaitAdditions(rounds, until: start + patience)
-    let end = bl_now_ns()
+    let end = try population.awaitAdditions(rounds, until: start + patience)
     let peak = knowsPeak ? MemoryUse.peak : nil
     try population.check(rounds, count: count)
 
@@ -150,26 +152,23 @@ enum ScaleShape: Sendable {
   private static func workByKey(
     _ population: some Population, _ count: Int, threads: Int
   ) throws -> Measurement {
-    // One round makes them, three are one thread's, and the others all threads'.
+    // One round makes them, three are one thread's, and the others all threads'. Each part ends when its actions are reduced.
     let before = MemoryUse.now(purges: true)
     let start = bl_now_ns()
     try population.make()
     population.visit(VisitingOrder(count: count, threads: 1, thread: 0, rounds: 1))
-    let made = bl_now_ns()
-    try population.awaitAdditions(1, until: made + patience)
+    let made = try population.awaitAdditions(1, until: start + patience)
     let afterMaking = MemoryUse.now(purges: true)
     let alone = bl_now_ns()
     population.visit(VisitingOrder(count: count, threads: 1, thread: 0, rounds: 1..<4))
-    let aloneEnd = bl_now_ns()
-    try population.awaitAdditions(4, until: aloneEnd + patience)
+    let aloneEnd = try population.awaitAdditions(4, until: alone + patience)
     let producers = try ProducerThreads(threads, on: nil) { thread in
       population.visit(VisitingOrder(count: count, threads: threads, thread: thread, rounds: 4..<rounds))
     }
     let busy = bl_now_ns()
     producers.release()
     producers.join()
-    try population.awaitAdditions(rounds, until: busy + patience)
-    let end = bl_now_ns()
+    let end = try population.awaitAdditions(rounds, until: busy + patience)
     try population.check(rounds, count: count)
 
     var measurement = Measurement(nanoseconds: Double(end - busy), actions: (rounds - 4) * count)

@@ -87,6 +87,12 @@ final class Inspector: @unchecked Sendable {
     }
   }
 
+  /// Records items that were never sent, so that they are not missing among the latest. After all others were inspected.
+  func record(_ items: UnsentItems) {
+    guard case .latency(let nanosecondsPerTick) = duty else { return }
+    for age in items.ages { latencies.record(UInt64(Double(age) * nanosecondsPerTick)) }
+  }
+
   private func inspectOrder(_ item: Item) {
     guard let producer = Int(exactly: item.producer), next.indices.contains(producer) else {
       orderViolations += 1

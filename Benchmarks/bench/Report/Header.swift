@@ -8,7 +8,10 @@ enum Header {
     return "the cases 'scale' have \(run.reactors) members\n"
   }
 
-  static func text(_ run: RunDescription, _ plan: Plan, _ results: [CellResult]) -> String {
+  /// - Parameter hasLostPatience: Whether the placement that was asked for did not come long enough.
+  static func text(
+    _ run: RunDescription, _ plan: Plan, _ results: [CellResult], hasLostPatience: Bool
+  ) -> String {
     let machine = run.machine
     let roundTrip =
       machine.roundTripNanoseconds.map { "median round trip \(FigureFormat.number($0)) ns" }
@@ -22,8 +25,9 @@ enum Header {
       placement \(placement.rawValue) (\(roundTrip)); \(discarded) of \(measured) repetitions were discarded \
       because the cores had moved
       each figure is median (min–max), and below it the ratio to the first variant and the share of the limit;
-      allocs are per action; '?' marks a figure from another placement of the cores than its column's
-      \(scale(run, plan))
+      allocs are per action; '?' marks a figure from another placement of the cores than its column's, '~' one whose
+      repetitions vary too much or are fewer than four, '≥' a lower bound
+      \(hasLostPatience ? "the cores were not placed as asked for long enough\n" : "")\(scale(run, plan))
       """
   }
 }

@@ -110,12 +110,17 @@ final class ElementReactorSubject<State: ElementState, Way: ElementReactorWay>: 
     self.sent.store(sent, ordering: .relaxed)
   }
 
-  func finishChanges() {
+  func finishChanges(until deadline: UInt64) throws {
     let sent = sent.load(ordering: .relaxed)
     var idle = IdleWait()
+    func wait() throws {
+      guard !idle.wait() || bl_now_ns() < deadline else {
+        throw Stalled("a reactor has not made its \(sent) changes")
+      }
+    }
     // Not by the state alone: a thread that reads it without a pause takes turns with the loop, and is measured elsewhere.
-    while reactor.counters.waiting > 0 { _ = idle.wait() }
-    while reactor.withCurrentState({ $0.changes }) < sent { _ = idle.wait() }
+    while reactor.counters.waiting > 0 { try wait() }
+    while reactor.withCurrentState({ $0.changes }) < sent { try wait() }
   }
 
   @inline(__always)

@@ -1,7 +1,5 @@
 import AllocationCounting
 import BenchmarkSupport
-import CBenchmarkLimits
-import Glibc
 import ReactorRuntime
 
 /// Reactors that are found by key, and made at the first action.
@@ -27,12 +25,9 @@ final class KeyedReactorPopulation<Host: PopulationHost>: Population {
     for (key, round) in order { reactors.send(UInt64(round + 1), to: key) }
   }
 
-  func awaitAdditions(_ each: Int, until deadline: UInt64) throws {
-    for key in 0..<count {
-      while reactors.currentState(of: key)?.count ?? 0 < UInt64(each) {
-        if bl_now_ns() > deadline { throw Stalled("a reactor has not had its \(each) actions") }
-        sched_yield()
-      }
+  func awaitAdditions(_ each: Int, until deadline: UInt64) throws -> UInt64 {
+    try host.awaitAll(count, until: deadline) {
+      reactors.withCurrentState(of: $0) { $0.count >= UInt64(each) } ?? false
     }
   }
 

@@ -1,9 +1,9 @@
 import AllocationCounting
 import BenchmarkSupport
 import CBenchmarkLimits
-import Glibc
 import ReactorCore
 import ReactorRuntime
+import Synchronization
 
 /// A reactor as a user would write it.
 final class SmallReactor: Reactor {
@@ -39,13 +39,8 @@ final class ReactorPopulation<Host: PopulationHost>: Population, @unchecked Send
     for (index, round) in order { reactors[index].send(UInt64(round + 1)) }
   }
 
-  func awaitAdditions(_ each: Int, until deadline: UInt64) throws {
-    for reactor in reactors {
-      while reactor.currentState.count < UInt64(each) {
-        if bl_now_ns() > deadline { throw Stalled("a reactor has not had its \(each) actions") }
-        sched_yield()
-      }
-    }
+  func awaitAdditions(_ each: Int, until deadline: UInt64) throws -> UInt64 {
+    try host.awaitAll(count, until: deadline) { reactors[$0].currentState.count >= UInt64(each) }
   }
 
   func readAll(_ body: (ReadState) -> Void) {
@@ -62,12 +57,21 @@ final class ReactorPopulation<Host: PopulationHost>: Population, @unchecked Send
 protocol PopulationHost: Sendable {
   init(cores: Int) throws
   func placement(of index: Int) -> Placement
+
+  /// Returns when all `count` members have done what they were sent, and since when that is so. `isDone` reads a member, which
+  /// other subjects than reactors need not be: its time does not count.
+  func awaitAll(_ count: Int, until deadline: UInt64, _ isDone: (Int) -> Bool) throws -> UInt64
+
   func shutdown()
 }
 
 struct CallerHost: PopulationHost {
   init(cores: Int) {}
   func placement(of index: Int) -> Placement { .caller }
+
+  /// When all senders have returned, one of them has run every action.
+  func awaitAll(_ count: Int, until deadline: UInt64, _ isDone: (Int) -> Bool) -> UInt64 { bl_now_ns() }
+
   func shutdown() {}
 }
 
@@ -78,6 +82,35 @@ struct GroupHost: PopulationHost {
   init(cores: Int) throws { group = try LoopGroup(count: cores) }
 
   func placement(of index: Int) -> Placement { .group(group, key: index) }
+
+  func awaitAll(_ count: Int, until deadline: UInt64, _ isDone: (Int) -> Bool) throws -> UInt64 {
+    var index = 0
+    while true {
+      try awaitRounds(until: deadline)
+      let end = bl_now_ns()
+      // Usually all are done: one that waits has had its turn. A turn has a bound, so one with more actions is waited for again.
+      while index < count, isDone(index) { index += 1 }
+      if index == count { return end }
+      guard end < deadline else { throw Stalled("a reactor has not had its actions") }
+    }
+  }
+
+  /// Returns when each loop has begun two more rounds, and so has ended one in which every reactor that waited had its turn.
+  private func awaitRounds(until deadline: UInt64) throws {
+    let begun = LoopsDone()
+    for loop in group.loops {
+      // What a job submits is run in a later round.
+      try loop.execute { try? loop.execute { begun.count.add(1, ordering: .releasing) } }
+    }
+    var idle = IdleWait()
+    while begun.count.load(ordering: .acquiring) < group.loops.count {
+      guard !idle.wait() || bl_now_ns() < deadline else { throw Stalled("a loop does not run its jobs") }
+    }
+  }
+
+  private final class LoopsDone: Sendable {
+    let count = Atomic(0)
+  }
 
   func shutdown() { group.shutdown() }
 }

@@ -144,7 +144,8 @@ class Comparison:
 
     def ratio(self, text, bar, is_met, figures, others):
         """A promise on the ratio of two servers, each repetition's by its own: both were visited in the same one. It is decided if
-        there are three, and the least and the largest are on one side of the bar."""
+        there are three, and the least and the largest are on one side of the bar. Of three, these contain the median in 75 % of
+        all cases."""
         ratios = [figure / other for figure, other in zip(figures, others)]
         low, high = min(ratios), max(ratios)
         decision = "undecided" if len(ratios) < 3 or is_met(low) != is_met(high) else "met" if is_met(low) else "NOT MET"
@@ -186,7 +187,8 @@ def report(comparisons, repetitions, loads):
     if bars:
         yield ""
         yield ("A promise is met, or not met, if all repetitions, three at least, are on that side of the bar; otherwise it is "
-               "undecided.")
+               f"undecided. The range of {repetitions} repetitions contains the median in {1 - 2 ** (1 - repetitions):.0%} of all "
+               "cases.")
         yield ""
         yield "| promise | measured: median, least and largest of the repetitions | bar | |"
         yield "|---|--:|--:|---|"

@@ -1,0 +1,181 @@
+import BenchmarkSupport
+import CBenchmarkLimits
+import ReactorRuntime
+import Synchronization
+
+/// Whether the harness notices subjects that are wrong, and times the same work for all: with subjects that are known to be so.
+enum SelfTest {
+  /// A sentence for each thing that was not noticed.
+  static func problems() -> [String] {
+    [
+      ("waiting counts", waitingCounts), ("nothing is read", nothingIsRead),
+      ("a lost write is noticed", lostWriteIsNoticed), ("a lost action is noticed", lostActionIsNoticed),
+      ("what was not sent counts", unsentCounts),
+    ].compactMap { name, test in
+      do {
+        return try test() ? nil : "self-test: it is not so that \(name)"
+      } catch {
+        return "self-test: \(name): \(error)"
+      }
+    }
+  }
+
+  private static func request(count: Int = 0, nanoseconds: Double, timeLimit: UInt64 = 0) -> RepetitionRequest
+  {
+    RepetitionRequest(
+      producers: 1, count: count, reactors: LatePopulation.members, duration: nanoseconds,
+      timeLimit: timeLimit)
+  }
+
+  // MARK: Many
+
+  /// Members that have their additions only when they are waited for.
+  private final class LatePopulation: Population {
+    static let members = 8
+    static let delay: UInt64 = 5_000_000
+    private let states: Mutex<[ReadState]>
+    private let waiting = Mutex<[(index: Int, value: UInt64)]>([])
+
+    init(count: Int, cores: Int) { states = Mutex(Array(repeating: ReadState(), count: count)) }
+
+    func make() {}
+    var objectBytes: Int { 0 }
+
+    func visit(_ order: VisitingOrder) {
+      for (index, round) in order { waiting.withLock { $0.append((index, UInt64(round + 1))) } }
+    }
+
+    func awaitAdditions(_ each: Int, until deadline: UInt64) -> UInt64 {
+      let start = bl_now_ns()
+      while bl_now_ns() < start + Self.delay {}
+      let done = waiting.withLock { waiting in
+        defer { waiting = [] }
+        return waiting
+      }
+      states.withLock { states in for (index, value) in done { states[index].add(value) } }
+      return bl_now_ns()
+    }
+
+    func readAll(_ body: (ReadState) -> Void) { states.withLock { $0 }.forEach(body) }
+    func end() {}
+  }
+
+  /// Each timed part contains the time until its actions were reduced.
+  private static func waitingCounts() throws -> Bool {
+    let measured = try ScaleShape.keyed.run(
+      LatePopulation.self, request(nanoseconds: 0), Instruments.ofThisMachine())
+    let (members, delay) = (Double(LatePopulation.members), Double(LatePopulation.delay))
+    return measured.parts["making", default: 0] * members >= delay
+      && measured.parts["alone", default: 0] * 3 * members >= delay && measured.nanoseconds >= delay
+  }
+
+  /// Reactors on their senders' threads are not waited for, as mutexes are not: not even if they lack something.
+  private static func nothingIsRead() throws -> Bool {
+    let population = try ReactorPopulation<CallerHost>(count: 1, cores: 1)
+    population.make()
+    _ = try population.awaitAdditions(1, until: 0)
+    let keyed = try KeyedReactorPopulation<CallerHost>(count: 1, cores: 1)
+    _ = try keyed.awaitAdditions(1, until: 0)
+    let group = try ReactorPopulation<GroupHost>(count: 1, cores: 1)
+    defer { group.end() }
+    group.make()
+    do {
+      _ = try group.awaitAdditions(1, until: bl_now_ns())
+      return false
+    } catch is Stalled {
+      return true
+    }
+  }
+
+  // MARK: States of some size
+
+  /// Counts every change, and leaves one in a thousand out.
+  private final class LosingSubject: ElementSubject {
+    private let state: Mutex<LongArrayState>
+
+    init(count: Int) { state = Mutex(LongArrayState(count: count)) }
+
+    func change(_ times: Int, _ keys: inout KeySequence) {
+      for _ in 0..<times {
+        let key = keys.next()
+        state.withLock { state in
+          let next = state.changes &+ 1
+          state.set(key, to: next.isMultiple(of: 1000) ? state.value(of: key) : next)
+        }
+      }
+    }
+
+    func read(_ key: Int, _ body: (ElementNote) -> Void) {
+      body(state.withLock { ElementNote(changes: $0.changes, mark: $0.mark, value: $0.value(of: key)) })
+    }
+  }
+
+  private static func lostWriteIsNoticed() throws -> Bool {
+    // So many elements that the last one that was left out has not been written since.
+    let shape = SizedStateShape(count: 4096)
+    _ = try shape.run(
+      ElementReactorSubject<LongArrayState, ReplayedOnCaller>.self, request(nanoseconds: 1e6))
+    _ = try shape.run(ElementActorBaseline<LongArrayState>.self, request(nanoseconds: 1e6))
+    do {
+      _ = try shape.run(LosingSubject.self, request(nanoseconds: 1e6))
+      return false
+    } catch is SubjectFailure {
+      return true
+    }
+  }
+
+  /// A mailbox that drops what it has no room for.
+  private enum DroppingOnLoop: ElementReactorWay {
+    static var usesLoop: Bool { true }
+    static func runtime<Action, Mutation, State>(
+      on placement: Placement
+    ) -> Runtime<Action, Mutation, State> {
+      Runtime(on: placement, capacity: 2, overflow: .dropNewest, onFailure: { _ in })
+    }
+  }
+
+  private static func lostActionIsNoticed() throws -> Bool {
+    let subject = try ElementReactorSubject<LongArrayState, DroppingOnLoop>(count: 16)
+    var keys = KeySequence(count: 16, seed: 1)
+    subject.change(100_000, &keys)
+    do {
+      try subject.finishChanges(until: bl_now_ns())
+      return false
+    } catch is Stalled {
+      return true
+    }
+  }
+
+  // MARK: Latency under load
+
+  /// Takes a microsecond for each item, on the thread of the sender.
+  private final class SlowSubject: FanInSubject {
+    private let tally: Mutex<Tally>
+
+    init(_ setup: SubjectSetup) { tally = Mutex(Tally(inspector: setup.inspector)) }
+
+    func produce(producer: Int, values: Range<UInt64>) {
+      for value in values {
+        let start = bl_now_ns()
+        while bl_now_ns() < start + 1000 {}
+        tally.withLock { $0.reduce(Item(producer: 0, value: value)) }
+      }
+    }
+
+    func awaitTotals(_ quota: Quota) throws -> Totals {
+      try quota.awaitProducers()
+      return tally.withLock { $0.totals }
+    }
+  }
+
+  /// 40,000 items are due within 2 ms, of which at most half are sent in the 20 ms after which the sender gives up.
+  private static func unsentCounts() throws -> Bool {
+    let count = 40_000
+    let measured = try LatencyMeasurement.run(
+      SlowSubject.self, .spinning, every: 50,
+      request(count: count, nanoseconds: 2e6, timeLimit: 20_000_000), Instruments.ofThisMachine())
+    // Quotas round up.
+    guard let unsent = measured.unsent, unsent + measured.actions >= count else { return false }
+    return measured.parts["p50", default: 0] > 15e6
+  }
+}
