@@ -168,6 +168,32 @@ import Testing
     try journal.end()
   }
 
+  /// Otherwise what is recorded for others would grow with what they send.
+  @Test func `A sender that runs turns for others stops while the disk is slow`() async throws {
+    var configuration = JournalConfiguration()
+    configuration.bufferBytes = 1024
+    let journal = try Journal(store: store, configuration: configuration)
+    let ledger = Ledger(journal, capacity: 512)
+    try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let subscription = ledger.action.take(1).subscribe(onNext: { _ in
+      isInside.open()
+      _ = mayGoOn.wait()
+    })
+    store.hold()
+    let isDone = Threads.start { ledger.send(.deposit(account: 1, amount: 1)) }
+    #expect(isInside.wait())
+    for _ in 0..<400 { ledger.send(.deposit(account: 1, amount: 1)) }
+    mayGoOn.open()
+    #expect(isDone.wait())
+    #expect(ledger.counters.waiting > 200)
+    store.release()
+    try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    #expect(ledger.durableState.changes == 403)
+    subscription.dispose()
+    try journal.end()
+  }
+
   /// The loop has released the reactor, which comes back when there is room.
   @Test func `A loop that is shut down runs the reactors that wait for a slow disk, and ends`() async throws {
     let loop = try Loop()
