@@ -13,6 +13,7 @@ import sys
 import time
 from pathlib import Path
 
+import suites
 from mutate import Finder, instrument
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,18 +28,30 @@ HEADER = """#ifndef RR_MUTANT_H
 #define RR_MUTANT_H
 #include <stdbool.h>
 extern int rr_mutant_number;
-/* The model checker must not take the load for one of the core. */
+#define RR_MUTANTS %d
+extern unsigned char *rr_mutants_reached;
+/* The model checker must not take these accesses for the core's. Threads store the same value, so their race is harmless. */
 __attribute__((no_sanitize("thread"))) static inline bool rr_is_mutant(int number) {
+  if (!rr_mutants_reached[number]) rr_mutants_reached[number] = 1;
   return rr_mutant_number == number;
 }
 #endif
-"""
+""" % suites.SIZE
 DEFINITION = """
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+static unsigned char rr_mutants_of_this_process[RR_MUTANTS];
 int rr_mutant_number = 0;
+unsigned char *rr_mutants_reached = rr_mutants_of_this_process;
+/* A file that is mapped also has what a process reached that crashed. */
 __attribute__((constructor, no_sanitize("thread"))) static void rr_choose_mutant(void) {
-  const char *number = getenv("RR_MUTANT");
+  const char *number = getenv("RR_MUTANT"), *reached = getenv("RR_MUTANTS_REACHED");
   rr_mutant_number = number == NULL ? 0 : atoi(number);
+  if (reached == NULL) return;
+  void *shared = mmap(NULL, RR_MUTANTS, PROT_READ | PROT_WRITE, MAP_SHARED, open(reached, O_RDWR), 0);
+  if (shared == MAP_FAILED) abort();
+  rr_mutants_reached = shared;
 }
 """
 
@@ -183,9 +196,8 @@ xargs -P "$(nproc)" -n 1 "$model" --bounds 1,1,1 <model/held 2>&1"""
 LAYERS = {
     "c": ([[".build/c-tests"]], 30, 10),
     "model": ([["bash", "-c", MODEL]], 300, 300),
-    "unit": ([[*UNIT, "--filter", "^ReactorCoreTests\\."],
-              [*UNIT, "--skip", "^ReactorCoreTests\\.", *(word for suite in SLOW for word in ("--skip", suite))],
-              [*UNIT, *(word for suite in SLOW for word in ("--filter", suite))]], 180, 15),
+    # Of these, only the suites that reach the mutant.
+    "unit": ([UNIT], 180, 40),
     "controlled": ([[f".build/controlled/{BUNDLE}", *SWIFT_TESTING, "--no-parallel"]], 400, 60),
 }
 MODEL_OF = LAYERS["model"][0][0], "model"
@@ -196,6 +208,8 @@ STARTED = re.compile(r"◇ Test (?!case|run)(.*?) started")
 def limit_resources():
     resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # Tests of signals see what was inherited, as from nohup.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def watch(command, layer, tree, number):
@@ -263,12 +277,15 @@ def layers_of(mutant, asked):
     return [layer for layer in order if layer in asked]
 
 
-def hunt(mutant, asked, tree):
+def hunt(mutant, asked, tree, reached):
     start = time.monotonic()
     for layer in layers_of(mutant, asked):
         if layer == "model" and not (tree / ".build/model/held").exists() and (verdict := watch(*MODEL_OF, tree, 0)):
             fail(f"the model does not build: {verdict}")
-        for command in LAYERS[layer][0]:
+        commands = LAYERS[layer][0]
+        if layer == "unit":
+            commands = suites.commands(mutant.number, reached, UNIT, SLOW)
+        for command in commands:
             verdict = watch(command, layer, tree, mutant.number)
             if verdict and repeats(verdict, command, layer, tree, mutant.number):
                 return {"layer": layer, "witness": verdict, "seconds": round(time.monotonic() - start, 1)}
@@ -360,8 +377,12 @@ def main():
     dropped.write_text("\n".join(sorted({m.id for m in mutants} - {m.id for m in fit})))
     fit = fit[:count]
 
-    for layer in asked:
-        if layer != "model" and any(m.id not in results for m in fit):
+    reached = {}
+    for layer in asked if any(m.id not in results for m in fit) else ():
+        if layer == "unit":
+            print("finding which suites reach which mutants", flush=True)
+            reached = suites.reach(UNIT, tree)
+        elif layer != "model":
             for command in LAYERS[layer][0]:
                 if verdict := watch(command, layer, tree, 0):
                     fail(f"{layer} must pass without a mutant: {verdict}")
@@ -369,7 +390,7 @@ def main():
         for m in fit:
             if m.id in results:
                 continue
-            results[m.id] = hunt(m, asked, tree) | {"id": m.id, "asked": asked, "sources": sources}
+            results[m.id] = hunt(m, asked, tree, reached) | {"id": m.id, "asked": asked, "sources": sources}
             log.write(json.dumps(results[m.id]) + "\n")
             log.flush()
             r = results[m.id]

@@ -16,7 +16,7 @@ extension KeyedShard {
       // A copy of the slot would refer to the reactor.
       if let lastUse = slots[index]?.lastUse, Self.age(of: lastUse, at: now) >= idle {
         if slots[index]?.isUnused() == false {
-          // Whoever has it used it until now.
+          // What refers to it has used it until now.
           slots[index]?.lastUse = now
         } else if let key = slots[index]?.key, let reactor = beginEnding(at: index) {
           ending.append((key, reactor))
