@@ -178,53 +178,6 @@ import Testing
     }
   }
 
-  @Test func `the next shared subscription waits for one that was left while it began`() {
-    let log = Record<String>()
-    let (isBeginning, mayBegin) = (Gate(), Gate())
-    let source = Observable<Int>.create { observer in
-      log.append("begin")
-      if log.elements.count == 1 {
-        isBeginning.open()
-        #expect(mayBegin.wait())
-      }
-      observer.onNext(1)
-      return Disposables.create { log.append("end") }
-    }
-    let published = source.publish()
-    let hasBegun = Threads.start { published.connect() }
-    #expect(isBeginning.wait())
-    // The only one that counts, so it disconnects.
-    published.refCount().subscribe().dispose()
-    let record = Record<String>()
-    let second = note(published.refCount(), in: record)
-    #expect(log.elements == ["begin"])
-    mayBegin.open()
-    #expect(hasBegun.wait())
-    #expect(log.elements == ["begin", "end", "begin"])
-    #expect(record.elements == ["1"])
-    second.dispose()
-    #expect(log.elements == ["begin", "end", "begin", "end"])
-  }
-
-  /// The source might not return from its first subscription before the second one has delivered something.
-  @Test func `a shared subscription does not wait for one that this thread is inside of`() {
-    let log = Record<String>()
-    let published = Observable<Int>.create { observer in
-      log.append("begin")
-      observer.onNext(1)
-      log.append("begun")
-      return Disposables.create { log.append("end") }
-    }.publish()
-    let bag = DisposeBag()
-    published.asObservable().subscribe(onNext: { _ in
-      // The only one that counts, so it disconnects.
-      published.refCount().subscribe().dispose()
-      published.refCount().subscribe(onNext: { log.append("\($0)") }).disposed(by: bag)
-    }).disposed(by: bag)
-    published.connect()
-    #expect(log.elements == ["begin", "begin", "1", "begun", "begun", "end"])
-  }
-
   @Test func `an observer that leaves before its shared subscription begins begins none`() {
     let log = Record<String>()
     let (isEnding, mayEnd) = (Gate(), Gate())

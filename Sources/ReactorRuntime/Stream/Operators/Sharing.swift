@@ -79,51 +79,20 @@ final class Multicast<Element: Sendable>: Sendable {
     init(_ subject: SubjectCore<Element>) { self.subject = subject }
   }
 
-  /// A subscription of the source on a thread that has not returned from it.
-  private struct Beginning: Sendable {
-    let thread: UInt64
-    /// How many ends of its connection wait for the return.
-    var endings = 0
-  }
-
   private struct State: Sendable {
     var connection: Connection?
     /// Whether the source of that connection is or was subscribed to.
     var isConnected = false
     /// How many observers that connection has that count.
     var counted = 0
-    /// How many earlier connections are being disposed of, or will be when their subscription of the source returns.
+    /// How many earlier connections are being disposed of.
     var endings = 0
-    /// The connections whose subscription of the source has not returned, by identity.
-    var beginnings: [ObjectIdentifier: Beginning] = [:]
     /// Whether that connection begins when these have ended.
     var beginsLater = false
 
     /// Forgets the connection.
     mutating func reset() {
       (connection, isConnected, counted, beginsLater) = (nil, false, 0, false)
-    }
-
-    /// Notes that the connection begins on this thread.
-    mutating func begin(_ connection: Connection, on thread: UInt64) {
-      (isConnected, beginsLater) = (true, false)
-      beginnings[ObjectIdentifier(connection)] = Beginning(thread: thread)
-    }
-
-    /// Whether a connection that begins on this thread must wait. Not for a subscription that this thread is inside of: that may
-    /// wait for the new connection.
-    func mustWait(on thread: UInt64) -> Bool {
-      endings > beginnings.values.reduce(0) { $0 + ($1.thread == thread ? $1.endings : 0) }
-    }
-
-    /// Counts ends that are done.
-    ///
-    /// - Returns: The connection that has waited for them, and that begins now on this thread.
-    mutating func finish(_ done: Int, on thread: UInt64) -> Connection? {
-      endings -= done
-      guard done > 0, endings == 0, beginsLater, let connection else { return nil }
-      begin(connection, on: thread)
-      return connection
     }
   }
 
@@ -195,11 +164,10 @@ final class Multicast<Element: Sendable>: Sendable {
   /// Begins a connection, unless it has begun; after those that are being disposed of, so that the source has one subscription
   /// at a time.
   private func connect(_ connection: Connection) {
-    let me = CurrentCore.threadToken
     let isMine = state.withLock { state in
       guard state.connection === connection, !state.isConnected else { return false }
-      state.beginsLater = state.mustWait(on: me)
-      if !state.beginsLater { state.begin(connection, on: me) }
+      state.beginsLater = state.endings > 0
+      state.isConnected = !state.beginsLater
       return state.isConnected
     }
     if isMine { begin(connection) }
@@ -218,13 +186,6 @@ final class Multicast<Element: Sendable>: Sendable {
         if sharedSubject != nil { close(connection) }
         connection.subscription.dispose()
       }, heldBy: connection.subscription)
-    // It has been disposed of by now if the connection was left meanwhile.
-    let me = CurrentCore.threadToken
-    let next = state.withLock { state in
-      let beginning = state.beginnings.removeValue(forKey: ObjectIdentifier(connection))
-      return state.finish(beginning?.endings ?? 0, on: me)
-    }
-    if let next { begin(next) }
   }
 
   private func end(_ connection: Connection) {
@@ -235,16 +196,14 @@ final class Multicast<Element: Sendable>: Sendable {
     finish(connection)
   }
 
-  /// Disposes of the ending connection, then starts the connection that waited for its end. If the ending one is still
-  /// beginning, that is left to the thread that does so.
+  /// Disposes of the ending connection, then starts the connection that waited for its end.
   private func finish(_ connection: Connection) {
     connection.subscription.dispose()
-    let me = CurrentCore.threadToken
     let next: Connection? = state.withLock { state in
-      let key = ObjectIdentifier(connection)
-      if state.beginnings[key] == nil { return state.finish(1, on: me) }
-      state.beginnings[key]?.endings += 1
-      return nil
+      state.endings -= 1
+      guard state.endings == 0, state.beginsLater else { return nil }
+      (state.isConnected, state.beginsLater) = (true, false)
+      return state.connection
     }
     if let next { begin(next) }
   }
