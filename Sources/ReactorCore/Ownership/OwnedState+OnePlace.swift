@@ -1,7 +1,8 @@
 /// A state with one place: the owner changes it where readers read it, and they take turns. See `rr_access.h`.
 extension OwnedState {
   /// Whether the calling thread reads this state, and so cannot become its owner now: then it tries again after the read, see
-  /// ``withValue(_:thenCheck:)``. Or whether it reads another state (``isReaderOfAnother``).
+  /// ``withValue(_:thenCheck:)``. Returns true, too, if it only reads another one. Then it does not try again; see
+  /// ``isReaderOfAnother``.
   @usableFromInline
   @inline(never)
   func noteRefusalIfReader() -> Bool {
@@ -10,11 +11,13 @@ extension OwnedState {
     return true
   }
 
-  /// Whether the calling thread reads another state with one place, but not this one.
+  /// Whether the state has one place, and the calling thread reads another such state, but not this one.
   ///
   /// If this state has readers, such a thread must leave the ownership to a thread that reads nothing. As the owner it would wait for
   /// these readers, and one of them may be about to wait, as the owner of the other state, for this thread.
-  public var isReaderOfAnother: Bool { ThreadRead.isInside && ThreadRead.innermost(of: raw.memory) == nil }
+  public var isReaderOfAnother: Bool {
+    hasOnePlace && ThreadRead.isInside && ThreadRead.innermost(of: raw.memory) == nil
+  }
 
   /// Waits until no other thread reads the state. The owner, before the first change of an action.
   @inlinable

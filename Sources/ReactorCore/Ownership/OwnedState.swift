@@ -157,8 +157,8 @@ extension OwnedState {
 
   /// Makes the calling thread the owner if the state has started and has no owner. Any thread; lock-free.
   ///
-  /// - Returns: False also if the state has one place and the thread is inside of ``withValue(_:thenCheck:)``; or if it is inside
-  ///   of that of another such state while this one has readers: see ``isReaderOfAnother``.
+  /// - Returns: If the state has one place, false also if the thread reads it; or if the thread reads another such state while
+  ///   anybody reads this one (``isReaderOfAnother``).
   @inlinable
   @inline(__always)
   public func tryAcquire() -> Bool {
@@ -169,9 +169,10 @@ extension OwnedState {
   /// The same for a thread that has just released the ownership. It is not refused for what it reads: others rely on it to check
   /// once more.
   ///
-  /// That makes no circle of waits. In a circle each thread reads a state and waits, as the owner, for the readers of the next; and
-  /// each became the owner for the first time in its read, at a moment without readers. So each began to read before the one
-  /// whose state it reads, all around, which cannot be.
+  /// That makes no circle of waits. In a circle each thread reads a state and waits, as the owner of the next state, for a reader of it.
+  /// It became that owner for the first time in its read, at a moment when nobody read the next state. So each began to read before
+  /// the next thread did; all around, that cannot be. (On Arm two threads that begin to read at the same moment may each miss the
+  /// other. Then `WaitGraph` stops the program.)
   @inlinable
   @inline(__always)
   public func tryAcquireAgain() -> Bool { raw.tryAcquire(CurrentCore.threadToken) }

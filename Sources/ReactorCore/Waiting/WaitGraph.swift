@@ -21,7 +21,7 @@ public enum WaitGraph {
   public struct Emptier: Sendable {
     /// Its token; 0 if there is none.
     let thread: UInt64
-    /// Whether it is outside of the rounds of a loop that it hosts, and only must run another one.
+    /// Whether it is outside of the rounds of a loop that it hosts, and need only run the next one.
     let isBetweenRounds: Bool
 
     /// Describes a thread by its token; 0 if there is none.

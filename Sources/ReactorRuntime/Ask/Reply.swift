@@ -12,8 +12,8 @@ import Synchronization
 /// - **When the asker gets it.** If the reply is used inside of a turn, of any reactor: after the turn has ended and its
 ///   state can be read. So what the asker reads next contains what the turn did. If it is used outside of turns: at once.
 /// - **Exactly once.** The first use counts. Each later one has no effect and returns false. Once the asker has given up, the
-///   first use has no effect either, but it returns true: the asker may give up at any moment after it, too. A reply whose
-///   last reference goes away without a use fails the request with ``AskError/dropped``.
+///   first use has no effect either, but it still returns true. A reply whose last reference goes away without a use fails the
+///   request with ``AskError/dropped``.
 ///
 /// The asker makes it: ``Reactor/ask(_:)``.
 public final class Reply<Value: Sendable>: TurnEnd, @unchecked Sendable {

@@ -150,7 +150,8 @@ extension KeyedReactors {
   // MARK: The end of one reactor
 
   /// Ends a reactor whose key is in transition. On ``Placement/caller``, an idle one has ended when this returns, unless the
-  /// stack of the thread is low, or replies of its last turn have to leave first.
+  /// stack of the thread is low, the thread is inside of a read of another reactor's state, or replies of its last turn have to
+  /// leave first.
   @inlinable
   func end(_ reactor: R, of key: Key, by closing: Closing) {
     ending.wrappingAdd(1, ordering: .relaxed)

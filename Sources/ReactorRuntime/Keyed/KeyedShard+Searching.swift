@@ -14,11 +14,12 @@ extension KeyedShard {
     let end = min(slots.count, index + most)
     while index < end {
       // A copy of the slot would refer to the reactor.
-      if let lastUse = slots[index]?.lastUse, Self.age(of: lastUse, at: now) >= idle {
+      // To load the count of a reactor that nobody used takes its cache line. So not of those that cannot end for long.
+      if let age = slots[index].map({ Self.age(of: $0.lastUse, at: now) }), age >= idle / 4 {
         if slots[index]?.isUnused() == false {
           // What refers to it has used it until now.
           slots[index]?.lastUse = now
-        } else if let key = slots[index]?.key, let reactor = beginEnding(at: index) {
+        } else if age >= idle, let key = slots[index]?.key, let reactor = beginEnding(at: index) {
           ending.append((key, reactor))
         }
       }

@@ -2,7 +2,7 @@ import Dispatch
 import ReactorCore
 import Synchronization
 
-/// The threads and tasks that wait for room in a mailbox, in the order in which they came.
+/// The threads and tasks that wait for room in a mailbox, in the order in which they came; but see the last paragraph.
 ///
 /// ```
 ///   waiter                                 owner
@@ -20,7 +20,7 @@ import Synchronization
 /// waits for the owner, which will make room again because it has something to process, or for a waiter that was resumed.
 ///
 /// A task that was resumed may need the very thread that is behind it in the line: that of its actor, or the last one of the
-/// pool. So while the mailbox is empty, no thread is left to wait for tasks: the first thread is resumed, too.
+/// pool. So while the mailbox is empty, no thread waits behind tasks: the first thread is resumed together with them.
 @usableFromInline
 final class RoomWaiters: Sendable {
   let line = SystemMutex(RoomLine())

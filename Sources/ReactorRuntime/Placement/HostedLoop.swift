@@ -72,10 +72,10 @@ public final class HostedLoop: Sendable {
   ///   - onWake: Makes the foreign loop call ``run(rounds:)`` soon, and must not call it itself. It is called on a thread that
   ///     sends to a loop that has nothing to do, also inside of turns of other reactors, and not again before the rounds are
   ///     over; and at the end of rounds that leave something. It must not block.
-  ///   - isHost: Returns whether the calling thread runs the foreign loop's closures at this moment. It is called on any thread
-  ///     that waits. Needed if the foreign loop has more than one thread, or its thread also runs other code, as with a queue of
-  ///     Dispatch: otherwise a thread that ran rounds counts as the host from then on, and runs some while it waits for
-  ///     room, also outside of the queue and beside its other closures.
+  ///   - isHost: Returns whether the calling thread runs the foreign loop's closures at this moment. It is called on the thread
+  ///     that makes the loop, and on any thread that waits. Needed if the foreign loop has more than one thread, or its thread also
+  ///     runs other code, as with a queue of Dispatch. Otherwise a thread that ran rounds counts as the host from then on: while
+  ///     it waits for room it runs rounds, also outside of the queue and beside the queue's other closures.
   /// - Throws: `CoreError.outOfMemory`.
   public convenience init(
     name: String = "hosted-loop", turnLimit: Int = 1024, jobCapacity: Int = 1 << 20,

@@ -67,8 +67,8 @@ extension Runtime {
   /// own the reactor, on placement ``Placement/caller``. The order stays that of the mailbox. A pool would not do: all of
   /// its threads may be waiting for these turns.
   ///
-  /// It is called where turns of reactors that send to each other have used half of the thread's stack, and where a thread
-  /// has processed as much for others as a sender does.
+  /// It is called where turns of reactors that send to each other have used half of the thread's stack, where a thread has
+  /// processed as much for others as a sender does, and where it reads another reactor's state (`isReaderOfAnother`).
   ///
   /// Bit 0 of `newThreads` says that a thread is being made. That thread clears the bit when it has tried to acquire. A
   /// thread that finds the bit set leaves what it has sent to that one: its read-modify-write comes before the one that

@@ -137,7 +137,8 @@ extension Runtime {
     if !state.isBusy { acquireAndRunOrSchedule(reactor, within: budget) }
   }
 
-  /// Runs turns here, or schedules the reactor on its loop, unless another thread is about to process what was sent.
+  /// Runs turns here or on a new thread, or schedules the reactor on its loop, unless another thread is about to process what was
+  /// sent.
   @inlinable
   @inline(never)
   func acquireAndRunOrSchedule<R: Reactor<Action, Mutation, State>>(_ reactor: R) {
@@ -154,9 +155,12 @@ extension Runtime {
         runTurnsAndRelease(of: reactor, within: budget)
       } else if ThreadStack.isLow || state.isReaderOfAnother {
         if hasStartedHere { state.release() }
-        if !state.isBusy, !tryRunTurnsOnNewThread(reactor) {
+        if state.isBusy || tryRunTurnsOnNewThread(reactor) { return }
+        if ThreadStack.isLow {
           preconditionFailure("turns are nested too deeply, and the system gives no thread to continue them")
         }
+        // If this makes a circle of waits, it is found before the thread sleeps.
+        if state.tryAcquireAgain() { runTurnsAndRelease(of: reactor, within: budget) }
       }
       return
     }

@@ -40,8 +40,8 @@ extension Runtime {
     }
     progress.hasSlept = true
     let ticket = RoomTicket(ofThread: true)
-    // A host goes on running rounds, so nobody waits for these in a circle. But it may also deliver the elements of a stream, and
-    // others may wait for that.
+    // A host goes on running the rounds of its hosted loops, so these are not waited for in a circle. But it may also deliver the
+    // elements of a stream, and others may wait for that.
     let nextRound = inItsLoops.map { _ in ContinuousClock.now + .milliseconds(1) }
     let until = [wait.deadline, nextRound].compactMap { $0 }.min()
     // The closures do not retain the runtime: the sender holds the reactor until it has left the graph.
@@ -128,7 +128,7 @@ extension Reactor {
   /// ```
   ///
   /// Closures are called in the order in which they came, together with the threads and tasks that wait for room: as many as
-  /// there is room for. Another sender may still be faster, so `body` tries again and handles the refusal. If there is room
+  /// there is room for, and the first thread once the mailbox is empty. Another sender may still be faster, so `body` tries again and handles the refusal. If there is room
   /// already, or the reactor is closed, `body` is called at once; and so it is when the reactor is closed while it waits. Then
   /// ``trySend(_:)`` throws ``SendError/closed``.
   ///

@@ -146,17 +146,20 @@ public final class KeyedTimers<Key: Hashable & Sendable, Action: Sendable>: Send
   /// How many timers fire before the reactor's other actions get their turn.
   private static var batch: Int { 256 }
 
-  /// Processes the actions of the timers that are due, as long as `mayFire` returns true, and schedules the next wake-up: at once
-  /// if some are still due. The owner, in a turn.
+  /// Processes the actions of the timers that are due, as long as the reactor is open, and schedules the next wake-up: at once if
+  /// some are still due. The owner, in a turn.
+  ///
+  /// - Parameter isEnough: Returns whether the turn must end. At least one timer fires in any case.
   @usableFromInline
   @inline(never)
-  func fire(while mayFire: () -> Bool, _ process: (Action) -> Void) {
+  func fire(while isOpen: () -> Bool, until isEnough: () -> Bool, _ process: (Action) -> Void) {
     forgetWakeUp()
     let now = now
     var left = Self.batch
-    while left > 0, mayFire(), let key = owned.value.wheel.removeFirst(dueBy: UInt64(now / resolutionNs)) {
+    while left > 0, isOpen(), let key = owned.value.wheel.removeFirst(dueBy: UInt64(now / resolutionNs)) {
       process(action(key))
       left -= 1
+      if isEnough() { break }
     }
     if let check = owned.value.wheel.nextCheck, check < owned.value.wakeTick { wake(at: check, now: now) }
   }
@@ -218,7 +221,7 @@ extension Runtime {
     _ timers: KeyedTimers<Key, Action>, of reactor: R
   ) -> Bool {
     let step = Step({ [unowned self, unowned reactor] in
-      timers.fire(while: { !mailbox.ring.isClosed && !(R.isDurable && hasRecordedEnough()) }) {
+      timers.fire(while: { !mailbox.ring.isClosed }, until: { R.isDurable && hasRecordedEnough() }) {
         processAlone($0, of: reactor)
       }
       if mailbox.ring.isClosed { timers.end() }

@@ -187,6 +187,30 @@ import Testing
     }
   }
 
+  @Test func `no stream begins that a selector returns after it has made another one fail`() {
+    let operators: [(Observable<Int>, @escaping @Sendable (Int) -> Observable<Int>) -> Observable<Int>] = [
+      { $0.flatMap($1) }, { $0.flatMapLatest($1) },
+    ]
+    for apply in operators {
+      let record = Record<String>()
+      let subscription = apply(outer.stream) { [feeds] number in
+        if number == 2 { feeds[1].fail() }
+        return feeds[number].stream
+      }.subscribe { [outer] event in
+        record.append("\(event)")
+        if event.element == 7 {
+          outer.next(1)
+          outer.next(2)
+        }
+      }
+      outer.next(0)
+      feeds[0].next(7)
+      #expect(record.elements == ["next(7)", "error(failure)"])
+      #expect(feeds[2].totalSubscriptions == 0)
+      subscription.dispose()
+    }
+  }
+
   /// Streams that have ended must not accumulate while others go on.
   @Test func `streams that have ended are released while others go on`() {
     let lifetimes = Lifetimes()

@@ -165,6 +165,37 @@ import Testing
     subscription.dispose()
   }
 
+  /// The timer's thread subscribes to the other stream, and then disposes of the source that came too late.
+  @Test func `timeout releases a source that blocks before it disposes of it`() {
+    let (entered, disposed) = (Gate(), Gate())
+    let emitted = Shared(Atomic(0))
+    let source = Observable<Int>.create { observer in
+      let ended = Threads.start {
+        #expect(entered.wait())
+        for number in 1..<5000 {
+          observer.onNext(number)
+          emitted.value.store(number, ordering: .sequentiallyConsistent)
+        }
+      }
+      return Disposables.create {
+        #expect(ended.wait())
+        disposed.open()
+      }
+    }
+    let other = Observable<Int>.create { _ in
+      entered.open()
+      // Until the source blocks, or is refused.
+      #expect(Threads.yield { emitted.value.load(ordering: .sequentiallyConsistent) >= 1024 })
+      for _ in 0..<1000 { DedicatedThread.yield() }
+      return Disposables.create()
+    }
+    let subscription = source.timeout(
+      .milliseconds(1), other: other, scheduler: ConcurrentDispatchQueueScheduler.shared
+    ).subscribe()
+    #expect(disposed.wait())
+    subscription.dispose()
+  }
+
   @Test func `a source on the scheduler's own thread does not wait for itself`() {
     let queue = markedQueue(1)
     let scheduler = SerialDispatchQueueScheduler(queue: queue)

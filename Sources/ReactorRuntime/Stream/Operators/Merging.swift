@@ -122,6 +122,8 @@ final class Merger<Element: Sendable>: Sendable {
 
   @inlinable
   func add(_ stream: Observable<Element>) {
+    // Once more: the selector may have made a stream fail, or has taken long.
+    if isFailing.load(ordering: .relaxed) { return }
     if stream.isKnown {
       if stream.isImmediate { return stream.deliver { serialized.on(.next($0)) } }
       if !EmissionQueue.isOpen {

@@ -115,6 +115,8 @@ final class Switcher<Element: Sendable>: Sendable {
 
   @inlinable
   func switchTo(_ stream: Observable<Element>) {
+    // Once more: the selector may have made a stream fail, or has taken long.
+    if !takesMore { return }
     // Release: a thread that reads the new number sees what was done before the switch. Only the outer stream
     // adds, so there is nothing to acquire.
     let mine = numbers.current.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue

@@ -97,8 +97,10 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
     timer.disposable = scheduler.schedule(after: max(delay, .zero)) { self.submit(.timer(number)) }
   }
 
-  /// Disposes of the source and subscribes to another one. Called by the operation.
+  /// Disposes of the source and subscribes to another one, whose events need no drain. Called by the operation, the last time.
   func replaceSource(by other: Observable<Operation.Element>, _ observer: AnyObserver<Operation.Element>) {
+    // First: a source that is blocked in `submit` could not end before its disposal, which may wait for it.
+    drain.dispose()
     other.joiningQueue { source.disposable = other.run(observer) }
   }
 

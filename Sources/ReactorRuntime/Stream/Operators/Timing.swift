@@ -56,7 +56,7 @@ extension Observable where Element: FixedWidthInteger {
 
 extension ObservableType {
   /// Delivers the same events, each a time later, in order. An error is not delayed, and discards the
-  /// elements that are not due yet.
+  /// elements that have not been delivered.
   ///
   /// These are held in memory: as many elements as the source emits in that time.
   ///
