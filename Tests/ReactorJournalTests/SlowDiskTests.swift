@@ -142,16 +142,23 @@ import Testing
     try Shutdown.close([journal, loop], before: .now + .seconds(30))
   }
 
+  /// Stops the thread that runs the ledger's next turn, until `mayGoOn` opens.
+  private func stopNextTurn(of ledger: Ledger) -> (isInside: Gate, mayGoOn: Gate, any Disposable) {
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let subscription = ledger.action.take(1).subscribe(onNext: { _ in
+      isInside.open()
+      _ = mayGoOn.wait()
+    })
+    return (isInside, mayGoOn, subscription)
+  }
+
   /// The sender of the first action is the owner, and processes what came meanwhile in further turns.
   @Test func `Replies of turns that a sender runs for others wait for the disk`() async throws {
     let journal = try Journal(store: store)
     let ledger = Ledger(journal)
     try await ledger.sendDurably(.deposit(account: 1, amount: 5))
-    let (isInside, mayGoOn, replies) = (Gate(), Gate(), Record<Int64>())
-    let subscription = ledger.action.take(1).subscribe(onNext: { _ in
-      isInside.open()
-      _ = mayGoOn.wait()
-    })
+    let replies = Record<Int64>()
+    let (isInside, mayGoOn, subscription) = stopNextTurn(of: ledger)
     store.hold()
     let isDone = Threads.start { ledger.send(.deposit(account: 1, amount: 1)) }
     #expect(isInside.wait())
@@ -175,11 +182,7 @@ import Testing
     let journal = try Journal(store: store, configuration: configuration)
     let ledger = Ledger(journal, capacity: 512)
     try await ledger.sendDurably(.deposit(account: 1, amount: 1))
-    let (isInside, mayGoOn) = (Gate(), Gate())
-    let subscription = ledger.action.take(1).subscribe(onNext: { _ in
-      isInside.open()
-      _ = mayGoOn.wait()
-    })
+    let (isInside, mayGoOn, subscription) = stopNextTurn(of: ledger)
     store.hold()
     let isDone = Threads.start { ledger.send(.deposit(account: 1, amount: 1)) }
     #expect(isInside.wait())

@@ -75,8 +75,13 @@ public enum WaitGraph {
 
     /// Describes a wait of a thread that may be a host of loops, or for one; otherwise the same.
     ///
-    /// - Parameter runsRounds: Whether the thread leaves the graph after a short time, runs rounds of the loops that it hosts, and
-    ///   enters again. Then a thread that waits for such a round does not wait for it in a cycle.
+    /// - Parameters:
+    ///   - thread: The token of the thread that sleeps.
+    ///   - runsRounds: Whether the thread leaves the graph after a short time, runs rounds of the loops that it hosts, and enters
+    ///     again. Then a thread that waits for such a round does not wait for it in a cycle.
+    ///   - emptier: Returns the thread that must make the room, at the moment of the call.
+    ///   - isOver: Returns whether there is room.
+    ///   - wake: Wakes the thread, so that it checks `isOver` again.
     public convenience init(
       thread: UInt64, runsRounds: Bool, emptier: @escaping @Sendable () -> Emptier,
       isOver: @escaping @Sendable () -> Bool, wake: @escaping @Sendable () -> Void

@@ -107,7 +107,22 @@ extension Atomic where Value: FixedWidthInteger {
     return (old, old &- operand)
   }
 
-  // Unlike the two above, these stop the program if the result overflows.
+  /// In several steps, each a point: a loop of exchanges allows what the one step of the original does, and no more.
+  @discardableResult
+  public func max(
+    _ operand: Value, ordering: AtomicUpdateOrdering, file: StaticString = #fileID, line: UInt32 = #line
+  ) -> (oldValue: Value, newValue: Value) {
+    var old = load(ordering: .relaxed, file: file, line: line)
+    while old < operand {
+      let (exchanged, original) = compareExchange(
+        expected: old, desired: operand, ordering: ordering, file: file, line: line)
+      if exchanged { break }
+      old = original
+    }
+    return (old, Swift.max(old, operand))
+  }
+
+  // Unlike the two additions above, these stop the program if the result overflows.
 
   @discardableResult
   public func add(

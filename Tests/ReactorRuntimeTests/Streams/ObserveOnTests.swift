@@ -123,6 +123,41 @@ import Testing
     #expect(record.elements == Array(0..<5000))
   }
 
+  /// A source that emits on a thread of its own, and waits for the end of that when it is disposed of.
+  private struct LateSource: Sendable {
+    let disposed = Gate()
+    let stream: Observable<Int>
+    private let mayEmit: Gate
+    private let emitted: Shared<Atomic<Int>>
+
+    /// - Parameter first: What it emits before ``emitUntilBlocked()``.
+    init(first: [Int]) {
+      let (mayEmit, emitted) = (Gate(), Shared(Atomic(0)))
+      (self.mayEmit, self.emitted) = (mayEmit, emitted)
+      stream = .create { [disposed] observer in
+        let ended = Threads.start {
+          for number in first { observer.onNext(number) }
+          #expect(mayEmit.wait())
+          for number in 1..<5000 {
+            observer.onNext(number)
+            emitted.value.store(number, ordering: .sequentiallyConsistent)
+          }
+        }
+        return Disposables.create {
+          #expect(ended.wait())
+          disposed.open()
+        }
+      }
+    }
+
+    func emitUntilBlocked() {
+      mayEmit.open()
+      #expect(Threads.yield { emitted.value.load(ordering: .sequentiallyConsistent) >= 1024 })
+      // Usually it blocks by now, in the send of the 1025th.
+      for _ in 0..<1000 { DedicatedThread.yield() }
+    }
+  }
+
   /// What an operator with a queue behind which its source blocks makes of that source.
   enum Queueing: CaseIterable {
     case observeOn, delay
@@ -139,60 +174,25 @@ import Testing
   /// The subscription ends on the scheduler's thread, which then waits for the source's thread.
   @Test(arguments: Queueing.allCases)
   func `the end releases a source that blocks before it disposes of it`(_ queueing: Queueing) {
-    let (entered, disposed) = (Gate(), Gate())
-    let emitted = Shared(Atomic(0))
-    let source = Observable<Int>.create { observer in
-      let ended = Threads.start {
-        observer.onNext(0)
-        #expect(entered.wait())
-        for number in 1..<5000 {
-          observer.onNext(number)
-          emitted.value.store(number, ordering: .sequentiallyConsistent)
-        }
-      }
-      return Disposables.create {
-        #expect(ended.wait())
-        disposed.open()
-      }
-    }
-    let subscription = queueing.apply(source).take(1).subscribe(onNext: { _ in
-      entered.open()
-      #expect(Threads.yield { emitted.value.load(ordering: .sequentiallyConsistent) >= 1024 })
-      // Usually the source blocks by now, in the send of the 1025th.
-      for _ in 0..<1000 { DedicatedThread.yield() }
+    let late = LateSource(first: [0])
+    let subscription = queueing.apply(late.stream).take(1).subscribe(onNext: { _ in
+      late.emitUntilBlocked()
     })
-    #expect(disposed.wait())
+    #expect(late.disposed.wait())
     subscription.dispose()
   }
 
   /// The timer's thread subscribes to the other stream, and then disposes of the source that came too late.
   @Test func `timeout releases a source that blocks before it disposes of it`() {
-    let (entered, disposed) = (Gate(), Gate())
-    let emitted = Shared(Atomic(0))
-    let source = Observable<Int>.create { observer in
-      let ended = Threads.start {
-        #expect(entered.wait())
-        for number in 1..<5000 {
-          observer.onNext(number)
-          emitted.value.store(number, ordering: .sequentiallyConsistent)
-        }
-      }
-      return Disposables.create {
-        #expect(ended.wait())
-        disposed.open()
-      }
-    }
+    let late = LateSource(first: [])
     let other = Observable<Int>.create { _ in
-      entered.open()
-      // Until the source blocks, or is refused.
-      #expect(Threads.yield { emitted.value.load(ordering: .sequentiallyConsistent) >= 1024 })
-      for _ in 0..<1000 { DedicatedThread.yield() }
+      late.emitUntilBlocked()
       return Disposables.create()
     }
-    let subscription = source.timeout(
+    let subscription = late.stream.timeout(
       .milliseconds(1), other: other, scheduler: ConcurrentDispatchQueueScheduler.shared
     ).subscribe()
-    #expect(disposed.wait())
+    #expect(late.disposed.wait())
     subscription.dispose()
   }
 
