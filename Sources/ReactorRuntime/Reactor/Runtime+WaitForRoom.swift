@@ -128,9 +128,9 @@ extension Reactor {
   /// ```
   ///
   /// Closures are called in the order in which they came, together with the threads and tasks that wait for room: as many as
-  /// there is room for, and the first thread once the mailbox is empty. Another sender may still be faster, so `body` tries again and handles the refusal. If there is room
-  /// already, or the reactor is closed, `body` is called at once; and so it is when the reactor is closed while it waits. Then
-  /// ``trySend(_:)`` throws ``SendError/closed``.
+  /// there is room for, and the first thread once the mailbox is empty. Another sender may still be faster, so `body` tries again
+  /// and handles the refusal. If there is room already, or the reactor is closed, `body` is called at once; and so it is when the
+  /// reactor is closed while it waits. Then ``trySend(_:)`` throws ``SendError/closed``.
   ///
   /// `body` is called on the thread that has made the room, or that was refused or sent before it; inside of a turn after
   /// that turn, when the state is shown. It must not block, and its sends do not wait for room, as inside of a turn.
