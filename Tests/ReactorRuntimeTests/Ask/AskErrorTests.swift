@@ -35,6 +35,20 @@ import Testing
     }
   }
 
+  /// Sends an action whose `mutate` does not return until `mayGoOn` opens, and returns when it is inside.
+  private func keepBusy(_ reactor: Scripted) -> (mayGoOn: Gate, isDone: Gate) {
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let isDone = Threads.start {
+      reactor.send(
+        Scripted.Action(mutate: {
+          isInside.open()
+          _ = mayGoOn.wait()
+        }))
+    }
+    #expect(isInside.wait())
+    return (mayGoOn, isDone)
+  }
+
   @Test(arguments: PlacementUnderTest.allCases)
   func `a reply that the reactor drops fails the request`(_ placement: PlacementUnderTest) async throws {
     let stage = try Stage(placement)
@@ -229,16 +243,9 @@ import Testing
     throws
   {
     let stage = try Stage(placement)
-    let (isInside, mayGoOn, log) = (Gate(), Gate(), Record<String>())
+    let log = Record<String>()
     let reactor = Scripted(on: stage.placement)
-    let isDone = Threads.start {
-      reactor.send(
-        Scripted.Action(mutate: {
-          isInside.open()
-          _ = mayGoOn.wait()
-        }))
-    }
-    #expect(isInside.wait())
+    let (mayGoOn, isDone) = keepBusy(reactor)
     reactor.ask { reply in
       Scripted.Action(reply: reply)
     } completion: {
@@ -292,16 +299,9 @@ import Testing
   }
 
   @Test func `a full mailbox refuses the callback form as its policy says`() async throws {
-    let (isInside, mayGoOn, log) = (Gate(), Gate(), Record<String>())
+    let log = Record<String>()
     let reactor = Scripted(capacity: 2, overflow: .fail)
-    let isDone = Threads.start {
-      reactor.send(
-        Scripted.Action(mutate: {
-          isInside.open()
-          _ = mayGoOn.wait()
-        }))
-    }
-    #expect(isInside.wait())
+    let (mayGoOn, isDone) = keepBusy(reactor)
     for value in 0..<3 {
       reactor.ask { reply in
         Scripted.Action(mutate: { reply(value) })
@@ -316,16 +316,9 @@ import Testing
   }
 
   @Test func `the callback form waits for room until its deadline`() {
-    let (isInside, mayGoOn, log) = (Gate(), Gate(), Record<String>())
+    let log = Record<String>()
     let reactor = Scripted(capacity: 2)
-    let isDone = Threads.start {
-      reactor.send(
-        Scripted.Action(mutate: {
-          isInside.open()
-          _ = mayGoOn.wait()
-        }))
-    }
-    #expect(isInside.wait())
+    let (mayGoOn, isDone) = keepBusy(reactor)
     while (try? reactor.trySend(Scripted.Action(mutate: {}))) != nil {}
     let hasAsked = Threads.start {
       reactor.ask(
@@ -340,16 +333,8 @@ import Testing
   }
 
   @Test func `tasks that ask wait for room, blocking no thread`() async throws {
-    let (isInside, mayGoOn) = (Gate(), Gate())
     let reactor = Scripted(capacity: 2, overflow: .fail)
-    let isDone = Threads.start {
-      reactor.send(
-        Scripted.Action(mutate: {
-          isInside.open()
-          _ = mayGoOn.wait()
-        }))
-    }
-    #expect(isInside.wait())
+    let (mayGoOn, isDone) = keepBusy(reactor)
     let tasks = (0..<64).map { value in
       Task { try await reactor.ask { reply in Scripted.Action(mutate: { reply(value) }) } }
     }
