@@ -40,15 +40,7 @@ import Testing
   func `a thread that waits behind a task of its own actor is resumed`() async throws {
     let loop = try Loop()
     let (isInside, mayGoOn) = (Gate(), Gate())
-    let reactor = Script(
-      on: .loop(loop), capacity: 1,
-      mutate: { _, action in
-        if action == 0 {
-          isInside.open()
-          _ = mayGoOn.wait()
-        }
-        return .just(action)
-      })
+    let reactor = Script.held(on: .loop(loop), capacity: 1, isInside: isInside, mayGoOn: mayGoOn)
     reactor.send(0)
     #expect(isInside.wait())
     while (try? reactor.trySend(1)) != nil { await Task.yield() }

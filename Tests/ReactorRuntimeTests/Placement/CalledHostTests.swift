@@ -171,13 +171,7 @@ import Testing
       })
     // In a turn that does not end, so that its mailbox stays full.
     let (isInside, mayGoOn) = (Gate(), Gate())
-    let full = Script(
-      on: .caller, capacity: 1,
-      mutate: { _, action in
-        isInside.open()
-        _ = mayGoOn.wait()
-        return .just(action)
-      })
+    let full = Script.held(on: .caller, capacity: 1, isInside: isInside, mayGoOn: mayGoOn)
     let ownerIsDone = Threads.start { full.send(0) }
     #expect(isInside.wait())
     while (try? full.trySend(1)) != nil {}
