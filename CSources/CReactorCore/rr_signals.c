@@ -27,12 +27,21 @@ struct rr_signals {
 /* The id of the thread that has caught the signals. Relaxed: a handler that reads it was installed
  * afterwards, by a system call. */
 static _Atomic pid_t catcher;
+/* Its process. */
+static _Atomic pid_t process;
 
 /* Runs in a thread that does not block the signal, and forwards it to the catcher. A catcher that
- * is gone has restored the handlers: then the signal has the effect that it had before. */
+ * is gone has restored the handlers: then the signal has the effect that it had before. But in a
+ * process that another thread has made by fork there was never a catcher, and nobody restores the
+ * handlers: there the signal has its default effect. Otherwise it would be sent forever. */
 static void pass_on(int number) {
   const int error = errno;
-  if (syscall(SYS_tgkill, getpid(), rr_load_relaxed(&catcher), number) != 0) kill(getpid(), number);
+  if (getpid() != rr_load_relaxed(&process)) {
+    signal(number, SIG_DFL);
+    kill(getpid(), number);
+  } else if (syscall(SYS_tgkill, getpid(), rr_load_relaxed(&catcher), number) != 0) {
+    kill(getpid(), number);
+  }
   errno = error;
 }
 
@@ -56,6 +65,7 @@ rr_signals *rr_signals_catch(const int *numbers, int count) {
    * thread forever. */
   pthread_sigmask(SIG_BLOCK, &set, &signals->mask_before);
   rr_store_relaxed(&catcher, (pid_t)syscall(SYS_gettid));
+  rr_store_relaxed(&process, getpid());
   if (count > 0) signals->descriptor = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   struct sigaction passing = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
   sigfillset(&passing.sa_mask);

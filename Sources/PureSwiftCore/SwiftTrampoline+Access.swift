@@ -69,10 +69,10 @@ extension SwiftTrampoline {
     // Relaxed: only the compare-and-swap decides.
     var found = access.pointee.load(ordering: .relaxed)
     while found & closed == 0 {
-      // ACCESS: the state, from the owner.
+      // ACCESS: the state, from the owner; and before the load in `hasReaders` of another state.
       let (isTaken, current) = access.pointee.compareExchange(
-        expected: found, desired: found &+ Self.reader, successOrdering: .acquiring, failureOrdering: .relaxed
-      )
+        expected: found, desired: found &+ Self.reader, successOrdering: .sequentiallyConsistent,
+        failureOrdering: .relaxed)
       if isTaken { return true }
       found = current
     }
@@ -101,6 +101,10 @@ extension SwiftTrampoline {
   // Relaxed: may be stale, but contains what the calling thread has added itself.
   @inlinable
   public var wasReaderCount: Int { Int(access.pointee.load(ordering: .relaxed) / Self.reader) }
+
+  // ACCESS: after the compare-and-swap in `tryBeginRead` of another state.
+  @inlinable
+  public var hasReaders: Bool { access.pointee.load(ordering: .sequentiallyConsistent) >= Self.reader }
 
   @inlinable
   public func beginWaiting() {

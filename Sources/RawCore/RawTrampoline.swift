@@ -89,6 +89,9 @@ public protocol RawTrampoline: RawObject {
   func endRead() -> Bool
   /// The number of threads that were reading a moment ago. Contains the calling thread. Any thread.
   var wasReaderCount: Int { get }
+  /// Whether a thread reads. Of threads that have each begun to read one state and then ask about the next one, all around,
+  /// one finds a reader. Any thread.
+  var hasReaders: Bool { get }
   /// The calling thread begins, and stops, to wait for the end of a change. Any thread but the owner.
   func beginWaiting()
   func endWaiting()

@@ -37,6 +37,9 @@ extension CTrampoline {
   public var wasReaderCount: Int { Int(rr_access_was_reader_count(word)) }
 
   @inlinable
+  public var hasReaders: Bool { rr_access_has_readers(word) }
+
+  @inlinable
   public func beginWaiting() { rr_access_begin_wait(word) }
 
   @inlinable

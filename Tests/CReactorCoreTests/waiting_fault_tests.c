@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "CReactorCore.h"
@@ -193,6 +194,35 @@ static void test_interrupted_signals(void) {
   rr_signals_restore(signals);
 }
 
+/* The handlers are inherited, but not the thread that catches. */
+static void test_signals_after_fork(void) {
+  const int numbers[] = {SIGUSR2};
+  rr_signals *signals = rr_signals_catch(numbers, 1);
+  CHECK(signals != NULL);
+  if (signals == NULL) return;
+  const pid_t child = fork();
+  if (child == 0) {
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    raise(SIGUSR2);
+    _exit(0);
+  }
+  CHECK(child > 0);
+  int status = 0;
+  pid_t ended = 0;
+  for (int tries = 0; tries < 6000 && ended == 0; tries++) {
+    ended = waitpid(child, &status, WNOHANG);
+    if (ended == 0) poll(NULL, 0, 10);
+  }
+  CHECK(ended == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGUSR2);
+  if (ended == 0) {
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+  }
+  rr_signals_restore(signals);
+}
+
 /* MARK: the clock */
 
 static void test_clock(void) {
@@ -215,6 +245,7 @@ void test_waiting_faults(void) {
   test_full_and_empty_descriptors();
   test_poller();
   test_interrupted_signals();
+  test_signals_after_fork();
   test_clock();
   faulty_reset();
 }

@@ -16,14 +16,14 @@ import Testing
   func `a thread that would close a cycle is refused`() {
     let base = UInt64.random(in: 1...0xFFFF) << 40
     let waits = (0..<3).map { Self.wait(base + $0, for: base + ($0 + 1) % 3) }
-    #expect(WaitGraph.enter(waits[0]))
-    #expect(WaitGraph.enter(waits[1]))
-    #expect(!WaitGraph.enter(waits[2]))
+    #expect(WaitGraph.enter(waits[0]) == .sleeps)
+    #expect(WaitGraph.enter(waits[1]) == .sleeps)
+    #expect(WaitGraph.enter(waits[2]) == .wouldSleepForEver)
     // It is not noted, so the others wait for a thread that runs.
     let other = Self.wait(base + 9, for: base)
-    #expect(WaitGraph.enter(other))
+    #expect(WaitGraph.enter(other) == .sleeps)
     for wait in [other] + waits { WaitGraph.leave(wait) }
-    #expect(WaitGraph.enter(waits[2]))
+    #expect(WaitGraph.enter(waits[2]) == .sleeps)
     WaitGraph.leave(waits[2])
   }
 
@@ -33,12 +33,24 @@ import Testing
     let isWoken = Shared(Atomic(false))
     let over = Self.wait(
       base, for: base + 1, isOver: { true }, wake: { isWoken.value.store(true, ordering: .relaxed) })
-    #expect(WaitGraph.enter(over))
+    #expect(WaitGraph.enter(over) == .sleeps)
     let wait = Self.wait(base + 1, for: base)
-    #expect(WaitGraph.enter(wait))
+    #expect(WaitGraph.enter(wait) == .sleeps)
     #expect(isWoken.value.load(ordering: .relaxed) == true)
     WaitGraph.leave(over)
     WaitGraph.leave(wait)
+  }
+
+  /// It decided to sleep; then the other one made what it waits for, went on, and began to wait for this thread.
+  @Test
+  func `a thread whose own wait ended before it entered tries again`() {
+    let base = UInt64.random(in: 1...0xFFFF) << 40
+    let asleep = Self.wait(base, for: base + 1)
+    #expect(WaitGraph.enter(asleep) == .sleeps)
+    #expect(WaitGraph.enter(Self.wait(base + 1, for: base, isOver: { true })) == .triesAgain)
+    // It is not noted, so the first one waits for a thread that runs.
+    #expect(WaitGraph.enter(Self.wait(base + 2, for: base)) == .sleeps)
+    WaitGraph.leave(asleep)
   }
 
   /// The threads that close a cycle enter at the same time. One of them is refused: the others would sleep for ever, or
@@ -53,7 +65,7 @@ import Testing
         Self.wait(base + UInt64(index), for: base + UInt64((index + 1) % count))
       }
       let hasEnded = Threads.run(count) { index in
-        if !WaitGraph.enter(waits[index]) { refused.value.add(1, ordering: .relaxed) }
+        if WaitGraph.enter(waits[index]) == .wouldSleepForEver { refused.value.add(1, ordering: .relaxed) }
       }
       #expect(hasEnded)
       #expect(refused.value.load(ordering: .relaxed) == 1)
@@ -73,13 +85,13 @@ import Testing
         return 0
       }, isOver: { false }, wake: {})
     let isDone = Threads.start {
-      #expect(WaitGraph.enter(slow))
+      #expect(WaitGraph.enter(slow) == .sleeps)
       WaitGraph.leave(slow)
     }
     #expect(isInside.wait())
     let others = Threads.start {
       let wait = Self.wait(base + 1, for: base + 2)
-      #expect(WaitGraph.enter(wait))
+      #expect(WaitGraph.enter(wait) == .sleeps)
       WaitGraph.leave(wait)
     }
     #expect(others.wait(seconds: 60))

@@ -68,6 +68,13 @@
  * count there. So no bias begins while threads revoke one, and what they store needs no order among
  * them: if one of them stores an earlier step again, it only repeats the steps after that.
  *
+ * A thread that reads one state may want to become the owner of another one, in which others read.
+ * As its owner it would wait for them, and one of them may want to become the owner of the first:
+ * then both would wait for ever. So such a thread does not become the owner of a state that has
+ * readers (has_readers). A thread says that it reads before it asks that about another state, and
+ * both are sequentially consistent. So of threads in a circle the last one to begin its read finds
+ * the reader of the next state.
+ *
  * `waiting` and `starving` are no part of the exclusion: a thread that finds an older value lets
  * another one wait for one more action, or takes the slow path for nothing.
  *
@@ -198,12 +205,18 @@ static inline bool rr_access_try_begin_read(rr_trampoline *t, bool passes_hold) 
   const uint32_t closed = passes_hold ? RR_ACCESS_OWNER : RR_ACCESS_OWNER | RR_ACCESS_HOLD;
   uint32_t found = rr_load_relaxed(&t->access);
   while ((found & closed) == 0) {
-    if (!rr_cas_acquire(RR_EDGE_ACCESS, &t->access, &found, found + RR_ACCESS_READER)) continue;
+    if (!rr_cas_seq_cst(RR_EDGE_ACCESS, &t->access, &found, found + RR_ACCESS_READER)) continue;
     if (__builtin_expect(rr_access_try_enter(t), 1)) return true;
     (void)rr_access_end_read(t);
     return false;
   }
   return false;
+}
+
+/* Whether a thread reads. Any thread. "I write mine, then I read yours" with begin_read: of threads
+ * that have each begun to read one state and then ask about the next, one finds another. */
+static inline bool rr_access_has_readers(const rr_trampoline *t) {
+  return rr_load_seq_cst(RR_EDGE_ACCESS, &t->access) >= RR_ACCESS_READER;
 }
 
 /* How many threads read now. May be stale at once, but contains the calling thread. Any thread. */

@@ -162,7 +162,7 @@ extension OwnedState {
   @inlinable
   @inline(__always)
   public func tryAcquire() -> Bool {
-    if hasOnePlace, raw.wasReaderCount != 0, noteRefusalIfReader() { return false }
+    if hasOnePlace, raw.hasReaders, noteRefusalIfReader() { return false }
     return raw.tryAcquire(CurrentCore.threadToken)
   }
 
@@ -171,8 +171,7 @@ extension OwnedState {
   ///
   /// That makes no circle of waits. In a circle each thread reads a state and waits, as the owner of the next state, for a reader of it.
   /// It became that owner for the first time in its read, at a moment when nobody read the next state. So each began to read before
-  /// the next thread did; all around, that cannot be. (On Arm two threads that begin to read at the same moment may each miss the
-  /// other. Then `WaitGraph` stops the program.)
+  /// the next thread did; all around, that cannot be. (`rr_access.h` says why no two threads miss each other's reads.)
   @inlinable
   @inline(__always)
   public func tryAcquireAgain() -> Bool { raw.tryAcquire(CurrentCore.threadToken) }

@@ -132,13 +132,17 @@ enum StateAccess {
   private static func sleep(
     on raw: CurrentCore.Trampoline, until limit: ContinuousClock.Instant? = nil, entering wait: WaitGraph.Wait
   ) {
-    precondition(
-      WaitGraph.enter(wait),
-      """
-      Problem: threads wait for each other's states in a circle.
-      Likely cause: reduce of one reactor reads the state of another, whose reduce reads that of the first.
-      Remedy: read other reactors' states in mutate, and pass on in the mutation what reduce needs.
-      """)
+    switch WaitGraph.enter(wait) {
+    case .sleeps: break
+    case .triesAgain: return
+    case .wouldSleepForEver:
+      preconditionFailure(
+        """
+        Problem: threads wait for each other's states in a circle.
+        Likely cause: reduce of one reactor reads the state of another, whose reduce reads that of the first.
+        Remedy: read other reactors' states in mutate, and pass on in the mutation what reduce needs.
+        """)
+    }
     defer { WaitGraph.leave(wait) }
     // Once: others may have begun to wait for this thread meanwhile, so it enters the graph again before it sleeps again.
     var checks = 0

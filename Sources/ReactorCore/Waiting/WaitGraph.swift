@@ -2,7 +2,7 @@
 ///
 /// A thread enters this graph before it sleeps until another thread has made room, has finished a change, or has ended
 /// its reads. If one of these threads waits, directly or through others, for the first one, the sleep would never end.
-/// ``enter(_:)`` then returns false, and the thread must do something else, such as exceed a limit or fail. A thread that
+/// ``enter(_:)`` then says so, and the thread must do something else, such as exceed a limit or fail. A thread that
 /// need not sleep does not come here, so the graph costs nothing on the usual path.
 ///
 /// Each cycle is found, and refused once. Threads enter in one order, and each searches what entered before it. A sleeping
@@ -13,7 +13,8 @@
 /// The lock of the graph is held only to enter, to leave and to find a thread. The closures of a ``Wait`` are called, and
 /// waits are destroyed, outside of it. So a search may meet threads that have woken since, or that are about to be refused
 /// themselves. Before a thread is refused, it checks under the lock that the whole cycle is still there, and asleep;
-/// otherwise it searches again.
+/// otherwise it searches again. Its own wait may be over as well: it decided to sleep before it entered, and those that made
+/// it wait may have gone on and begun to wait for it since.
 ///
 /// Any thread may call these functions.
 public enum WaitGraph {
@@ -32,6 +33,16 @@ public enum WaitGraph {
 
     /// Whether a wait of that thread keeps it from what is waited for.
     func isHeldUp(by wait: Wait) -> Bool { thread == wait.thread && !(isBetweenRounds && wait.runsRounds) }
+  }
+
+  /// What a thread does that has entered.
+  public enum Entrance: Sendable {
+    /// It sleeps, and calls ``WaitGraph/leave(_:)`` when it has woken.
+    case sleeps
+    /// It tries again: its wait was over before it entered. Nothing is noted.
+    case triesAgain
+    /// It must not sleep, since nobody would wake it. Nothing is noted.
+    case wouldSleepForEver
   }
 
   /// A thread that is about to sleep.
@@ -144,12 +155,11 @@ public enum WaitGraph {
 
   private static let entries = SystemMutex(Entries())
 
-  /// Notes that a thread is about to sleep. The thread calls ``leave(_:)`` when it has woken.
+  /// Notes that a thread is about to sleep.
   ///
-  /// - Returns: False, and nothing is noted, if the sleep would close a cycle.
   /// - Complexity: O(n) in the number of threads that wait for each other in a row; O(n) in the number of all threads that
   ///   sleep, for each of these that waits for readers.
-  public static func enter(_ wait: Wait) -> Bool {
+  public static func enter(_ wait: Wait) -> Entrance {
     let number = entries.withLock { entries in
       let number = entries.nextNumber
       entries.nextNumber += 1
@@ -157,11 +167,12 @@ public enum WaitGraph {
       return number
     }
     while let cycle = findCycle(closedBy: wait, number) {
-      if tryRefuse(wait, becauseOf: cycle) { return false }
+      // All others of the cycle sleep, so if the wait of this one is over, it remains so until this thread goes on.
+      if tryRefuse(wait, becauseOf: cycle) { return wait.isOver() ? .triesAgain : .wouldSleepForEver }
       DedicatedThread.yield()
     }
     entries.withLock { $0.all[wait.thread]?.isAsleep = true }
-    return true
+    return .sleeps
   }
 
   /// Notes that a thread has woken.

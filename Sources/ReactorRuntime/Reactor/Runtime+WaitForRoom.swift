@@ -49,7 +49,11 @@ extension Runtime {
       thread: CurrentCore.threadToken, runsRounds: inItsLoops != nil,
       emptier: { [unowned self] in loop?.drainingThread ?? WaitGraph.Emptier(state.ownerToken) },
       isOver: { [unowned self] in mayRetryAtOnce }, wake: { ticket.resume() })
-    guard WaitGraph.enter(edge) else { return .deadlock }
+    switch WaitGraph.enter(edge) {
+    case .sleeps: break
+    case .triesAgain: return nil
+    case .wouldSleepForEver: return .deadlock
+    }
     defer { WaitGraph.leave(edge) }
     // Sleeps once at most: while this wait was over, other threads may have begun to wait for this one. So this thread
     // must enter the graph again before it sleeps again.

@@ -224,7 +224,7 @@ enum Backpressure {
     _ thread: UInt64, drainer: @escaping @Sendable () -> UInt64, hasRoom: @escaping @Sendable () -> Bool
   ) {
     let wait = WaitGraph.Wait(thread: thread, emptier: drainer, isOver: hasRoom) { room.notify() }
-    guard WaitGraph.enter(wait) else { return }
+    guard case .sleeps = WaitGraph.enter(wait) else { return }
     defer { WaitGraph.leave(wait) }
     _ = room.wait(until: hasRoom)
   }

@@ -281,6 +281,43 @@ const model_case access_nested = {
     .far = {3, 2, 0},
 };
 
+/* Two threads, each inside of a read of its own state, would each become the owner of the other's.
+ */
+static rr_trampoline *states[2];
+static bool found_reader[2];
+
+static void set_up_each_other(void) {
+  for (int i = 0; i < 2; i++) {
+    model_check(rr_trampoline_create(&states[i], 0) == RR_OK);
+    found_reader[i] = false;
+  }
+}
+
+static void read_and_ask(int mine) {
+  model_check(rr_access_try_begin_read(states[mine], false));
+  found_reader[mine] = rr_access_has_readers(states[1 - mine]);
+}
+static void read_first(void) { read_and_ask(0); }
+static void read_second(void) { read_and_ask(1); }
+
+static void finish_each_other(void) {
+  model_check(found_reader[0] || found_reader[1]);
+  for (int i = 0; i < 2; i++) {
+    model_check(!rr_access_end_read(states[i]));
+    rr_trampoline_destroy(states[i]);
+  }
+}
+
+const model_case access_each_other = {
+    .name = "access.each-other",
+    .about = "of two threads that read, and ask whether the other's state is read, one finds that",
+    .setup = set_up_each_other,
+    .threads = {read_first, read_second},
+    .finish = finish_each_other,
+    .bounds = {4, 3, 0},
+    .far = {6, 6, 0},
+};
+
 const model_case access_symmetric = {
     .name = "access.symmetric",
     .about = "the same as access.turns without membarrier: the end of a change has a full fence",

@@ -131,6 +131,7 @@
   X(access_idle)                                                                                   \
   X(access_refused)                                                                                \
   X(access_nested)                                                                                 \
+  X(access_each_other)                                                                             \
   X(access_symmetric)                                                                              \
   X(access_faults)                                                                                 \
   X(waiting_one_producer)                                                                          \

@@ -26,7 +26,8 @@ rr_status mailbox_send_through_ring(uint64_t item);
 void mailbox_send_and_acquire(uint64_t item);
 /* As Runtime.close: refuses later sends, and makes the owner check once more. */
 void mailbox_close(closer by);
-/* The same; the thread may stop permanently before it has sealed the mailbox. */
+/* The same of a mailbox that is busy; the thread may stop permanently before it has sealed the
+ * mailbox. */
 void mailbox_close_fragile(closer by);
 /* As Runtime.closeByLoop: refuses later sends, but the mailbox does not end because of it. */
 void mailbox_close_by_loop(void);
