@@ -22,7 +22,8 @@ import ReactorRuntime
 /// ```
 ///
 /// The other process is this test program again, told to run the tests of the calling function: what the function does before this
-/// call happens there, too, but the history is the one of this process. The other process ends inside of this call. So call it in a
+/// call happens there, too, but the history is a copy of the one of this process. With a path that is the same in each process, the other
+/// one writes to the same file: do not read it after the call. The other process ends inside of this call. So call it in a
 /// function of Swift Testing. It waits ten minutes at most.
 ///
 /// If the first records were removed (`Journal.compact()`), the replay begins with the oldest snapshot instead.

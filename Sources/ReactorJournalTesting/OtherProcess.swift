@@ -26,14 +26,20 @@ enum OtherProcess {
     defer { try? FileManager.default.removeItem(at: directory) }
     let answer = directory.appendingPathComponent("states")
     let output = directory.appendingPathComponent("output")
+    // A copy: the other process may write to the same file before its call.
+    let copy = directory.appendingPathComponent("journal")
+    // Beside a symbolic link there is no log.
+    let history = URL(fileURLWithPath: history).resolvingSymlinksInPath().path
+    for part in ["", "-wal"] where FileManager.default.fileExists(atPath: history + part) {
+      try FileManager.default.copyItem(atPath: history + part, toPath: copy.path + part)
+    }
     _ = FileManager.default.createFile(atPath: output.path, contents: nil)
 
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     process.arguments = ["--testing-library", "swift-testing", "--filter", filter(file, function)]
     var environment = ProcessInfo.processInfo.environment
-    let task = Task(
-      call: call, history: URL(fileURLWithPath: history).standardizedFileURL.path, answer: answer.path)
+    let task = Task(call: call, history: copy.path, answer: answer.path)
     environment[variable] = String(decoding: try JSONEncoder().encode(task), as: UTF8.self)
     // It would give both processes the same seeds.
     environment["SWIFT_DETERMINISTIC_HASHING"] = nil

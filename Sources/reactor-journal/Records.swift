@@ -41,11 +41,12 @@ func showReplay(_ path: String, until position: UInt64) throws(Failure) {
   try withJournal(path) { store, end, _ throws(JournalError) in
     var starts: [UInt32: UInt64] = [:]
     var counts: [UInt32: UInt64] = [:]
-    var images: [UInt32: JournalSnapshot] = [:]
+    // Not their bytes: together these may be many times the memory of the machine.
+    var images: [UInt32: (position: UInt64, version: UInt16)] = [:]
     let last = min(position, end.position)
     for entry in end.entries {
       let snapshots = try store.readSnapshots(of: entry.number)
-      images[entry.number] = snapshots.first { $0.position <= position }
+      images[entry.number] = snapshots.first { $0.position <= position }.map { ($0.position, $0.version) }
       let start = images[entry.number]?.position ?? entry.since
       starts[entry.number] = start
       // Without any snapshot, the removed records are missing, and the journal is damaged.

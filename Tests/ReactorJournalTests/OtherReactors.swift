@@ -25,6 +25,27 @@ final class Greeter: DurableReactor {
   func reduce(into state: inout State, mutation: Mutation) { state.changes += 1 }
 }
 
+/// A reactor with a transform that ends behind its first mutation.
+final class FiniteReactor: DurableReactor {
+  typealias Action = Ledger.Mutation
+  typealias Mutation = Ledger.Mutation
+  typealias State = Ledger.State
+
+  static let schema = Schema("finite")
+  let initialState = State()
+  let runtime: Runtime<Action, Mutation, State>
+
+  init(_ journal: Journal, _ visibility: Visibility) {
+    runtime = Runtime(journal: journal.entry("finite"), visibility: visibility, onFailure: { _ in })
+  }
+
+  func transform(mutation: Observable<Mutation>) -> Observable<Mutation> { mutation.take(1) }
+
+  func mutate(action: Action) -> Observable<Mutation> { .just(action) }
+
+  func reduce(into state: inout State, mutation: Mutation) { state.changes += 1 }
+}
+
 /// A reactor that waits for a permission while it is started.
 final class LateReactor: DurableReactor {
   typealias Action = Ledger.Mutation

@@ -52,6 +52,12 @@ import Testing
       "names-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: directory) }
+    try await write(mistake, hasSnapshots: hasSnapshots, directory, body)
+  }
+
+  private func write(
+    _ mistake: Names.Mistake, hasSnapshots: Bool, _ directory: URL, _ body: (String) throws -> Void
+  ) async throws {
     let path = directory.appendingPathComponent("journal").path
     let journal = try Journal(at: path)
     let names = Names(journal)
@@ -69,10 +75,30 @@ import Testing
     try body(path)
   }
 
+  /// The same in both processes: a folder beside the program.
+  private func inFixedFolder(_ body: (_ folder: URL) async throws -> Void) async throws {
+    let folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+      .deletingLastPathComponent().appendingPathComponent("fixed-journal")
+    // The other process finds what the first one has written, as it would if nobody removed anything.
+    let isFirst = ProcessInfo.processInfo.environment["REACTOR_REPLAY"] == nil
+    if isFirst { try? FileManager.default.removeItem(at: folder) }
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { if isFirst { try? FileManager.default.removeItem(at: folder) } }
+    try await body(folder)
+  }
+
   private func makeNames() throws -> Names { Names(try Journal(store: InMemoryStore())) }
 
   @Test func `A function of state and mutation replays`() async throws {
     try await withHistory(.none) { path in try assertReplays(path, entry: "names", of: makeNames()) }
+  }
+
+  @Test func `The other process may write to the same file`() async throws {
+    try await inFixedFolder { folder in
+      try await write(.none, hasSnapshots: false, folder) { path in
+        try assertReplays(path, entry: "names", of: makeNames())
+      }
+    }
   }
 
   @Test func `The order of a set is found`() async throws {

@@ -22,6 +22,9 @@ import Testing
   /// SQLITE_IOERR_FSYNC, a macro that Swift does not import.
   private static let syncFailed = SQLITE_IOERR | 4 << 8
 
+  /// SQLITE_IOERR_WRITE.
+  private static let writeFailed = SQLITE_IOERR | 3 << 8
+
   /// Why the store must refuse what follows an error.
   @Test func `SQLite itself accepts a commit after one whose synchronisation failed`() throws {
     for offset in 0..<20 as Range<UInt64> {
@@ -70,7 +73,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [SD_FULL, SD_SHORT])
+  @Test(arguments: [SD_FULL, SD_SHORT, SD_QUOTA])
   func `A commit that finds no space writes nothing and succeeds when it is tried again`(fault: sd_fault)
     throws
   {
@@ -100,9 +103,9 @@ import Testing
           }
         }
       } catch {
-        // SQLITE_FULL is always recognised.
+        // A write without space is always recognised.
         if case .failed(let code, _) = error {
-          #expect(code & 0xFF != 13, "\(fault.testDescription) of call \(call)")
+          #expect(code != SQLITE_FULL && code != Self.writeFailed, "\(fault.testDescription) of call \(call)")
         }
         run.abandon()
       }
@@ -151,6 +154,7 @@ extension sd_fault {
     case SD_ERROR: "error"
     case SD_FULL: "full"
     case SD_SHORT: "short"
+    case SD_QUOTA: "quota"
     case SD_ERROR_LATE: "error after the effect"
     default: "power cut"
     }

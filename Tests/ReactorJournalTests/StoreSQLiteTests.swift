@@ -256,22 +256,61 @@ import Testing
     _ = try SQLiteStore(path: link, access: .readOnly).open()
   }
 
-  @Test func `What is not a journal is refused and not changed`() throws {
+  /// SQL that makes another program's database, and one of a later version; nil for a text.
+  @Test(
+    arguments: [
+      nil, "CREATE TABLE a(b)", "PRAGMA application_id=1", "PRAGMA journal_mode=WAL; CREATE TABLE a(b)",
+      "PRAGMA user_version=2",
+    ])
+  func `What is not a journal is refused and not changed`(_ sql: String?) throws {
     let folder = TemporaryFolder()
-    let path = folder.file("other")
-    try [UInt8](
-      "This is a text, and long enough for a header of SQLite, which has one hundred bytes: that is not few."
-        .utf8
-    )
-    .write(to: path)
+    let path = folder.file("journal")
+    if let sql {
+      if sql.contains("user_version") { try Self.fill(folder, batches: 1).close() }
+      try StoreDamageTests.execute(sql, on: path)
+    } else {
+      try [UInt8](
+        "This is a text, and long enough for a header of SQLite, which has one hundred bytes: that is not few."
+          .utf8
+      )
+      .write(to: path)
+    }
+    let before = try bytes(of: path)
     #expect { try SQLiteStore(path: path).open() } throws: { isUnknownFormat($0) }
-    unlink(path)
-    try StoreDamageTests.execute("CREATE TABLE a(b)", on: path)
-    #expect { try SQLiteStore(path: path).open() } throws: { isUnknownFormat($0) }
-    unlink(path)
-    try Self.fill(folder, batches: 1).close()
-    try StoreDamageTests.execute("PRAGMA user_version=2", on: folder.file("journal"))
-    #expect { try SQLiteStore(path: folder.file("journal")).open() } throws: { isUnknownFormat($0) }
+    #expect(try bytes(of: path) == before)
+    #expect(folder.names == ["journal", "journal.lock"])
+  }
+
+  /// It was not closed, so its newest changes are in its own log.
+  @Test func `A log of another database is refused and not changed`() throws {
+    let folder = TemporaryFolder()
+    let (path, other) = (folder.file("other"), folder.file("copy"))
+    let database = try SQLiteDatabase(name: path, isWritable: true, vfs: nil)
+    try database.execute("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; CREATE TABLE a(b)")
+    for part in ["", "-wal"] { try bytes(of: path + part).write(to: other + part) }
+    database.close(checkpoints: false)
+    let before = try ["", "-wal"].map { try bytes(of: other + $0) }
+    #expect(!before[1].isEmpty)
+    #expect { try SQLiteStore(path: other).open() } throws: { isUnknownFormat($0) }
+    #expect(try ["", "-wal"].map { try bytes(of: other + $0) } == before)
+  }
+
+  /// The order of what a connection is told matters when a file is made.
+  @Test func `A new journal gives unused space back and has a log`() throws {
+    let folder = TemporaryFolder()
+    let store = try Self.fill(folder, batches: 1)
+    let database = try #require(store.connection?.database)
+    #expect(try database.integer("PRAGMA auto_vacuum") == 2)
+    #expect(try database.integer("PRAGMA page_size") == 4096)
+    #expect(try database.integer("PRAGMA synchronous") == 3)
+    #expect(fileSize(store.path + "-wal") ?? 0 > 0)
+    #expect(fileSize(store.path + "-shm") == nil)
+  }
+
+  @Test(arguments: [ENOSPC, EDQUOT])
+  func `A file that cannot be made for want of space is reported as a full disk`(_ code: Int32) {
+    errno = code
+    #expect(JournalError.system("The file cannot be made") == .diskFull)
   }
 
   @Test func `A journal that became empty is refused instead of begun anew`() throws {

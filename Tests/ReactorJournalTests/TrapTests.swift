@@ -66,6 +66,44 @@ import Testing
     try journal.end()
   }
 
+  @Test func `Records that stop processes by turns are refused after two each`() throws {
+    let folder = TemporaryFolder()
+    let journal = try Journal(store: InMemoryStore())
+    let entries = (1...100).map { journal.entry("\($0)") }
+    let path = folder.file("mark")
+    for entry in entries + entries {
+      let mark = try ReplayMark(path: path, retries: false)
+      try mark.check(entry)
+      mark.begin(entry).store(5)
+    }
+    let mark = try ReplayMark(path: path, retries: false)
+    for entry in entries {
+      #expect(throws: JournalError.trapped(entry: entry.name, position: 5)) { try mark.check(entry) }
+    }
+    // A process that tries again and ends at one of them: the next one refuses that, but not the others.
+    let retrying = try ReplayMark(path: path, retries: true)
+    for entry in entries { try retrying.check(entry) }
+    retrying.begin(entries[7]).store(5)
+    let next = try ReplayMark(path: path, retries: false)
+    #expect(throws: JournalError.trapped(entry: entries[7].name, position: 5)) { try next.check(entries[7]) }
+    for entry in entries where entry.number != entries[7].number { try next.check(entry) }
+    try journal.end()
+  }
+
+  @Test func `A record that was replayed is forgotten, also if others have stopped processes since`() throws {
+    let folder = TemporaryFolder()
+    let journal = try Journal(store: InMemoryStore())
+    let (first, second) = (journal.entry("first"), journal.entry("second"))
+    let path = folder.file("mark")
+    for entry in [first, second] { try ReplayMark(path: path, retries: false).begin(entry).store(5) }
+    try ReplayMark(path: path, retries: false).succeed(first)
+    for entry in [first, second] { try ReplayMark(path: path, retries: false).begin(entry).store(5) }
+    let mark = try ReplayMark(path: path, retries: false)
+    try mark.check(first)
+    #expect(throws: JournalError.trapped(entry: "second", position: 5)) { try mark.check(second) }
+    try journal.end()
+  }
+
   @Test func `While one record is refused, another one that traps is noticed as well`() throws {
     let folder = TemporaryFolder()
     let journal = try Journal(store: InMemoryStore())

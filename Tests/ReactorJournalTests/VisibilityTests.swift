@@ -97,6 +97,32 @@ import Testing
     try journal.end()
   }
 
+  @Test(arguments: [Visibility.durable, .latest])
+  func `The observers of the state are completed behind the last one when a transform has ended`(
+    _ visibility: Visibility
+  ) async throws {
+    let journal = try Journal(store: store)
+    let reactor = FiniteReactor(journal, visibility)
+    func observe() -> (Record<String>, any Disposable) {
+      let events = Record<String>()
+      let subscription = reactor.state.subscribe(
+        onNext: { events.append("\($0.changes)") }, onCompleted: { events.append("completed") })
+      return (events, subscription)
+    }
+    let (events, subscription) = observe()
+    store.hold()
+    reactor.send(.added(account: 1, amount: 1))
+    await awaitCommit(after: 0)
+    #expect(events.elements == (visibility == .durable ? ["0"] : ["0", "1", "completed"]))
+    store.release()
+    await reactor.waitUntilEnded()
+    #expect(events.elements == ["0", "1", "completed"])
+    let (late, lateSubscription) = observe()
+    #expect(late.elements == ["1", "completed"])
+    for subscription in [subscription, lateSubscription] { subscription.dispose() }
+    try journal.end()
+  }
+
   @Test func `A reply finds its state readable`() async throws {
     let journal = try Journal(store: store)
     let ledger = Ledger(journal)

@@ -1,5 +1,6 @@
 #include "simulated_disk.h"
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,10 +180,12 @@ static int write_file(sqlite3_file *base, const void *from, int size, sqlite3_in
   sd_disk *disk = file->disk;
   uint64_t start = (uint64_t)offset;
   if (fails(disk)) {
-    if (disk->fault == SD_SHORT)
+    if (disk->fault == SD_SHORT || disk->fault == SD_QUOTA)
       record(disk, WRITTEN, file->index, start, from, (uint64_t)size / 2);
     if (disk->fault == SD_ERROR_LATE)
       record(disk, WRITTEN, file->index, start, from, (uint64_t)size);
+    // What SQLite's usual VFS leaves, and is asked for.
+    errno = disk->fault == SD_QUOTA ? EDQUOT : EIO;
     return disk->fault == SD_FULL || disk->fault == SD_SHORT ? SQLITE_FULL : SQLITE_IOERR_WRITE;
   }
   uint64_t end = start + (uint64_t)size;

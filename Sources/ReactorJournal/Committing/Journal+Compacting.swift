@@ -7,6 +7,9 @@ extension Journal {
   /// Two states of each reactor are kept, so that one that cannot be read leaves another. The records behind the older one are
   /// kept, too; of a reactor with fewer than two states, all records.
   ///
+  /// The states of reactors that were not started are not decoded. After a change of the state, start all reactors before the first call:
+  /// otherwise it may remove the records of one whose stored states this program cannot decode.
+  ///
   /// Commits go on meanwhile, one between any two steps of the removal. Before that, it reads the stored states of the reactors that were
   /// not started, with a commit between any two reactors.
   ///
@@ -41,6 +44,8 @@ extension Journal {
     let last = try await onCommitter { log throws(JournalError) in log.lastSuperfluous }
     // One short transaction at a time: everything that waits for the disk is committed in between.
     while try await onCommitter({ log throws(JournalError) in try log.removeSome(upTo: last, store) }) {}
+    // Not before: as long as a member is there, its state can be stored.
+    removeGone(among: currentMembers)
     if let leftOut { throw leftOut }
     return log.withLock { $0.end.base }
   }

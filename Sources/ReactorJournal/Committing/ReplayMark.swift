@@ -3,32 +3,58 @@ import ReactorCore
 /// Says which record is being replayed, in a file that the next process finds: a record that stops the process in `reduce` must
 /// not do so again and again.
 ///
-/// A process may also be killed while it replays, by chance at any record. So the first time only notes the position, and
-/// the record is tried once more. If the next process ends at the same record, the one after that refuses it, and so do all later ones.
+/// A process may also be killed while it replays, by chance at any record. So the first time only notes the record, which is tried once
+/// more. If another process ends at it, the one after that refuses it, and so do all later ones. Other processes may have ended at other
+/// records in between: a program recovers its reactors in any order.
 ///
 /// A program that goes on without the reactor of such a record replays the others. So the file keeps a list of records.
 @usableFromInline
 package final class ReplayMark: Sendable {
   /// What the words of the file are. The position is 0 while no record is being applied.
   private enum Word: Int {
-    case entry, position, lastEntry, lastPosition
+    case entry, position, unused, unusedToo
     /// The first one of the list.
-    case trapped
-    static var count: Int { trapped.rawValue + 2 * listedRecords }
+    case list
+    /// One page.
+    static var count: Int { 512 }
     /// If there are more, the oldest ones are forgotten.
-    static let listedRecords = 16
+    static var listedRecords: Int { (count - list.rawValue) / 2 }
+  }
+
+  /// A record at which processes have ended.
+  private struct Record: Sendable {
+    var entry: UInt64
+    var position: UInt64
+    /// Whether at least two have.
+    var isTrapped: Bool
+
+    init(entry: UInt64, position: UInt64, isTrapped: Bool) {
+      self.entry = entry
+      self.position = position
+      self.isTrapped = isTrapped
+    }
+
+    /// The bit of the first word that says that it was one process. The number of an entry has 32 bits.
+    private static var once: UInt64 { 1 << 32 }
+
+    init(_ words: (UInt64, UInt64)) {
+      self.init(entry: words.0 & ~Self.once, position: words.1, isTrapped: words.0 & Self.once == 0)
+    }
+
+    var words: (UInt64, UInt64) { (isTrapped ? entry : entry | Self.once, position) }
   }
 
   @usableFromInline static let positionWord = 1
 
   @usableFromInline let words: MappedWords
-  /// The records at which two processes have ended: entry and position. The newest first.
-  private let trapped: [(entry: UInt64, position: UInt64)]
+  /// The newest first.
+  private let records: [Record]
 
   /// Reads and changes the mark. So only the process that has the store open may do this.
   ///
   /// - Parameter path: Of the file.
-  /// - Parameter retries: Whether a record is tried again at which two processes have ended.
+  /// - Parameter retries: Whether records are tried again at which two processes have ended. If one more ends at one of them, the next
+  ///   process refuses that.
   /// - Throws: ``JournalError/diskFull``, or the reason why the file cannot be used.
   package init(path: String, retries: Bool) throws(JournalError) {
     do throws(MappedWords.Refusal) {
@@ -37,35 +63,32 @@ package final class ReplayMark: Sendable {
       if error.isDiskFull { throw .diskFull }
       throw .failed(code: error.code, message: "The file \(path) cannot be used: \(error)")
     }
-    let entry = words[Word.entry.rawValue]
-    let position = words[Word.position.rawValue]
+    var records = Self.readList(words)
+    if retries { for index in records.indices { records[index].isTrapped = false } }
+    let (entry, position) = (words[Word.entry.rawValue], words[Word.position.rawValue])
     let hasEnded = position != 0
-    let isRepeated =
-      hasEnded && entry == words[Word.lastEntry.rawValue] && position == words[Word.lastPosition.rawValue]
-    var listed: [(entry: UInt64, position: UInt64)] = retries ? [] : Self.readList(words)
-    if isRepeated, !retries { listed.insert((entry, position), at: 0) }
-    trapped = Array(listed.prefix(Word.listedRecords))
-    // First: a process that ends here must leave it to the next one.
-    writeList()
     if hasEnded {
-      words[Word.lastEntry.rawValue] = entry
-      words[Word.lastPosition.rawValue] = position
-      words[Word.position.rawValue] = 0
+      let known = records.firstIndex { $0.entry == entry && $0.position == position }
+      if let known { records.remove(at: known) }
+      records.insert(Record(entry: entry, position: position, isTrapped: known != nil && !retries), at: 0)
     }
+    self.records = Array(records.prefix(Word.listedRecords))
+    // First: a process that ends here must leave it to the next one.
+    if hasEnded || retries { writeList() }
+    if hasEnded { words[Word.position.rawValue] = 0 }
   }
 
-  private static func readList(_ words: MappedWords) -> [(entry: UInt64, position: UInt64)] {
+  private static func readList(_ words: MappedWords) -> [Record] {
     (0..<Word.listedRecords).map { index in
-      let word = Word.trapped.rawValue + 2 * index
-      return (words[word], words[word + 1])
+      let word = Word.list.rawValue + 2 * index
+      return Record((words[word], words[word + 1]))
     }.filter { $0.position != 0 }
   }
 
   private func writeList() {
     for index in 0..<Word.listedRecords {
-      let word = Word.trapped.rawValue + 2 * index
-      let record = index < trapped.count ? trapped[index] : (entry: 0, position: 0)
-      (words[word], words[word + 1]) = (record.entry, record.position)
+      let word = Word.list.rawValue + 2 * index
+      (words[word], words[word + 1]) = index < records.count ? records[index].words : (0, 0)
     }
   }
 
@@ -75,7 +98,7 @@ package final class ReplayMark: Sendable {
 
   /// - Throws: ``JournalError/trapped(entry:position:)`` if two processes have ended at a record of the entry.
   func check(_ entry: JournalEntry) throws(JournalError) {
-    if let trapped = trapped.first(where: { $0.entry == entry.number }) {
+    if let trapped = records.first(where: { $0.isTrapped && $0.entry == entry.number }) {
       throw .trapped(entry: entry.name, position: trapped.position)
     }
   }
@@ -88,10 +111,15 @@ package final class ReplayMark: Sendable {
     return self
   }
 
-  /// Forgets at which record of the entry a process has ended: all of them were replayed.
+  /// Forgets at which records of the entry processes have ended: all of them were replayed. One thread at a time.
   func succeed(_ entry: JournalEntry) {
-    guard words[Word.lastEntry.rawValue] == entry.number else { return }
-    words[Word.lastEntry.rawValue] = 0
-    words[Word.lastPosition.rawValue] = 0
+    if !records.contains(where: { $0.entry == entry.number }) { return }
+    // As they are in the file: perhaps this was done before, so the list in memory is not that.
+    for index in 0..<Word.listedRecords {
+      let word = Word.list.rawValue + 2 * index
+      if Record((words[word], words[word + 1])).entry == entry.number {
+        (words[word], words[word + 1]) = (0, 0)
+      }
+    }
   }
 }

@@ -17,6 +17,8 @@ package protocol BoundReactor: AnyObject, Sendable {
   func finishClosing(before deadline: ContinuousClock.Instant) -> [Unfinished]
   /// Shows what a group has changed, then runs its ends, then allows the next group. The committer.
   func finish(_ group: CommittedGroup)
+  /// Completes the observers of the follower's states.
+  func completeStates()
   /// Makes a snapshot even if none is due, unless one is being made or waits for others.
   func requestSnapshot()
   /// Begins with the snapshot that was requested, on a thread of its own. Only the journal, which bounds how many there are: it must be
@@ -135,10 +137,20 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
         member.finishGroup()
       }.runAfterTurn()
     }
+    enqueue(step, to: follower)
+    if isSnapshotDue.load(ordering: .relaxed) { requestSnapshot() }
+  }
+
+  func completeStates() {
+    guard let follower else { return }
+    enqueue({ follower.runtime.completeStatesInStep() }, to: follower)
+  }
+
+  /// Lets the follower run a step, behind those that it was given before.
+  private func enqueue(_ step: @escaping @Sendable () -> Void, to follower: Follower<R>) {
     while follower.runtime.enqueueStep(of: follower, step, orDiscard: { _ in step() }) != nil {
       DedicatedThread.yield()
     }
-    if isSnapshotDue.load(ordering: .relaxed) { requestSnapshot() }
   }
 
   /// Applies the records. The owner of the follower, in a step.

@@ -133,6 +133,9 @@ public enum Visibility: Sendable, Hashable {
   /// What other threads read or observe is durable, and so is what a reply says that is used in the reactor's own
   /// turn: no crash takes it back. The reactor has a second state for that.
   ///
+  /// A stream that was taken from `state` inside of the reactor's own turn, or in its transforms, is that of the latest states, also after the
+  /// turn: subscribe elsewhere in order to tell others.
+  ///
   /// A reply that `mutate` sends on is not held: a reactor without a journal that uses it in a turn on another thread, or a task, tells
   /// at once what it was given. In the turn of another durable reactor inside of this one's turn, a reply waits for the records of that
   /// reactor only.

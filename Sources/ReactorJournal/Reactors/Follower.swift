@@ -4,7 +4,7 @@ import ReactorRuntime
 /// The durable state of a reactor: applies to a second state what the journal has committed. It is what other threads read
 /// and observe if the visibility is ``Visibility/durable``, and what snapshots are made of.
 ///
-/// Its only sender is the committer, with one step for each group.
+/// It gets one step for each group, from the committer, and one when a transform of the reactor has ended.
 final class Follower<R: DurableReactor>: Reactor {
   typealias Action = R.Mutation
   typealias Mutation = R.Mutation

@@ -169,6 +169,8 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
     return nil
   }
 
+  @usableFromInline package func completeStates() { if visibility == .durable { bound?.completeStates() } }
+
   /// Stops the program if the state could not be read at the start. Any thread, after the start.
   func checkHasState() {
     if hasState { return }

@@ -14,7 +14,7 @@ public enum JournalError: Error, Sendable, Equatable {
   case epochWentBack(position: UInt64)
   /// The batch with this position is no sequence of records.
   case malformed(position: UInt64)
-  /// The disk is full. Nothing was written; the same batch may be committed again.
+  /// The disk is full, or a quota is used up. Nothing was written; the same batch may be committed again.
   case diskFull
   /// The system or SQLite reports an error. Whether the batch was written is not known.
   case failed(code: Int32, message: String)

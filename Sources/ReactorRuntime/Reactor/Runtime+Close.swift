@@ -137,7 +137,13 @@ extension Runtime {
     // After the transition, so that what these send here is refused.
     extrasReference.use { $0.endHook?() }
     disposeDiscardedStreams()
-    pipelineReference.use { $0.states.completeIfNeeded() }
+    pipelineReference.use { pipeline in
+      pipeline.states.completeIfNeeded()
+      // After what the journal has not written yet: that is shown before.
+      if let journal, pipeline.states.completesAtEnd.load(ordering: .relaxed) {
+        TurnEndAction { journal.completeStates() }.runAfterTurn()
+      }
+    }
     // The replies of this turn leave first: a thread that waits for the end may be the one that then ends the process.
     if mailbox.turnEnds.isRequested {
       let extras = ensureExtras()

@@ -18,6 +18,10 @@ package protocol RuntimeJournal: AnyObject, Sendable {
   /// Any thread, after the start.
   var shownRuntime: AnyObject? { get }
 
+  /// Completes the observers of the states that others see instead, since a transform has ended. Everything that the reactor has
+  /// recorded is shown. Any thread.
+  func completeStates()
+
   /// Whether the turn has recorded so much that it must end. The owner, in a turn.
   var mustEndTurn: Bool { get }
 
@@ -218,6 +222,14 @@ extension Runtime {
   package func changeInStep(_ body: (inout State) -> Void) {
     state.change(body)
     state.endAction()
+  }
+
+  /// Completes the observers of `state`, and those that come later. The owner, in a step; nothing changes the state any more.
+  package func completeStatesInStep() {
+    pipelineReference.use { pipeline in
+      pipeline.states.completesAtEnd.store(true, ordering: .releasing)
+      pipeline.states.completeIfNeeded()
+    }
   }
 
   /// Makes the pipeline, so that ``observableStates`` is there. Before other threads know the runtime.

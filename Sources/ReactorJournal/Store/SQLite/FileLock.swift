@@ -72,6 +72,7 @@ extension JournalError {
   /// What the last call of the system reports.
   static func system(_ what: String) -> JournalError {
     let code = errno
+    if code == ENOSPC || code == EDQUOT { return .diskFull }
     return .failed(code: code, message: "\(what): \(String(cString: strerror(code)))")
   }
 }

@@ -1,20 +1,31 @@
 import CSQLite
+import Glibc
 
 /// What SQLite reports: its extended result code, and its text.
 struct SQLiteError: Error {
   var code: Int32
   var message: String
+  /// The error number of the system, if that is the reason; otherwise any number. `sqlite3_system_errno` would not do: SQLite does not
+  /// set it for an error of a commit.
+  var systemCode: Int32 = 0
 
   /// The code without what extends it.
   var primaryCode: Int32 { code & 0xFF }
+
+  /// Whether the disk has no room for what was written. SQLite has a code for that, but not for a quota that is used up.
+  var isDiskFull: Bool {
+    primaryCode == SQLITE_FULL || code == Self.writeFailed && systemCode == EDQUOT
+  }
 
   var journalError: JournalError { .failed(code: code, message: message) }
 
   static let busy = SQLITE_BUSY
   static let corrupt = SQLITE_CORRUPT
-  static let full = SQLITE_FULL
   static let notDatabase = SQLITE_NOTADB
   static let readOnly = SQLITE_READONLY
+
+  /// SQLITE_IOERR_WRITE, a macro that Swift does not import.
+  private static let writeFailed = SQLITE_IOERR | 3 << 8
 
   /// Whether an extended code says that the disk has reported an error.
   static func isInputOutput(_ code: Int32) -> Bool { code & 0xFF == SQLITE_IOERR }
@@ -82,7 +93,10 @@ final class SQLiteDatabase {
 
   fileprivate func check(_ code: Int32) throws(SQLiteError) {
     guard code == SQLITE_OK || code == SQLITE_DONE || code == SQLITE_ROW else {
-      throw SQLiteError(code: code, message: String(cString: sqlite3_errmsg(handle)))
+      // First, before another call of the system.
+      let systemCode = errno
+      throw SQLiteError(
+        code: code, message: String(cString: sqlite3_errmsg(handle)), systemCode: systemCode)
     }
   }
 }

@@ -32,25 +32,24 @@ enum SQLiteSchema {
   /// The rows of an entry's two snapshots.
   static func slots(of entry: UInt32) -> ClosedRange<Int64> { Int64(entry) * 2...Int64(entry) * 2 + 1 }
 
-  /// How a writer uses a connection, before it reads anything.
-  static func configureWriter(_ database: SQLiteDatabase) throws(SQLiteError) {
-    // Before anything is read, or SQLite makes a file for memory that connections share (`-shm`). The size and the mode of
-    // vacuum matter only when the file is made. Then SQLite also has a rollback journal, whose removal must be durable, or a power cut
-    // takes the whole file back: hence EXTRA, which is FULL for all that comes later.
-    try database.execute(
-      """
-      PRAGMA locking_mode=EXCLUSIVE; PRAGMA page_size=4096; PRAGMA auto_vacuum=INCREMENTAL;
-      PRAGMA synchronous=EXTRA; PRAGMA journal_mode=WAL;
-      PRAGMA wal_autocheckpoint=0; PRAGMA journal_size_limit=67108864;
-      PRAGMA cache_size=-8192; PRAGMA secure_delete=OFF;
-      PRAGMA cell_size_check=ON; PRAGMA trusted_schema=OFF
-      """)
-  }
-
-  /// How a reader uses a connection: it makes no file beside the journal's, and writes nothing back when it is closed.
-  static func configureReader(_ database: SQLiteDatabase) throws(SQLiteError) {
+  /// How a connection is used, before it reads anything. Changes nothing in the file.
+  static func configure(_ database: SQLiteDatabase) throws(SQLiteError) {
+    // The mode must be first, or SQLite makes a file for memory that connections share (`-shm`).
     try database.execute(
       "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cell_size_check=ON; PRAGMA trusted_schema=OFF")
+  }
+
+  /// How a writer uses it besides. The file must be empty or a journal: another database would have a write-ahead log from then on.
+  static func configureWriter(_ database: SQLiteDatabase) throws(SQLiteError) {
+    // The size and the mode of vacuum matter only when the file is made. Then SQLite also has a rollback journal, whose removal must be
+    // durable, or a power cut takes the whole file back: hence EXTRA, which is FULL for all that comes later.
+    try database.execute(
+      """
+      PRAGMA page_size=4096; PRAGMA auto_vacuum=INCREMENTAL;
+      PRAGMA synchronous=EXTRA; PRAGMA journal_mode=WAL;
+      PRAGMA wal_autocheckpoint=0; PRAGMA journal_size_limit=67108864;
+      PRAGMA cache_size=-8192; PRAGMA secure_delete=OFF
+      """)
   }
 
   /// Makes the tables in an empty file.

@@ -133,20 +133,23 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
 
   /// Opens the file, and makes the tables in a new one.
   private func connect() throws(JournalError) -> SQLiteConnection {
+    let hadLog = fileSize(path + "-wal") != nil
     do throws(SQLiteError) {
       let database = try SQLiteDatabase(name: name, isWritable: access == .readWrite, vfs: vfsName)
-      switch access {
-      case .readWrite:
-        try SQLiteSchema.configureWriter(database)
-        if try SQLiteSchema.isEmpty(database) { try SQLiteSchema.create(in: database) }
-      case .readOnly: try SQLiteSchema.configureReader(database)
+      try SQLiteSchema.configure(database)
+      let isNew = access == .readWrite ? try SQLiteSchema.isEmpty(database) : false
+      if !isNew, let fault = try SQLiteSchema.fault(of: database) {
+        // SQLite has made an empty log for a database that uses one. If there was none before, it removes that.
+        database.close(checkpoints: access == .readWrite && !hadLog)
+        throw SQLiteError.notJournal(fault)
       }
-      if let fault = try SQLiteSchema.fault(of: database) { throw SQLiteError.notJournal(fault) }
+      if access == .readWrite { try SQLiteSchema.configureWriter(database) }
+      if isNew { try SQLiteSchema.create(in: database) }
       return try SQLiteConnection(database)
     } catch {
       switch error.primaryCode {
+      case _ where error.isDiskFull: throw .diskFull
       case SQLiteError.busy: throw .locked
-      case SQLiteError.full: throw .diskFull
       case SQLiteError.notDatabase: throw .unknownFormat(error.message)
       default: throw error.journalError
       }
@@ -220,7 +223,7 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
       try body(connection)
     } catch {
       isFenced = true
-      guard error.primaryCode == SQLiteError.full, isUnchanged(connection) else { throw error.journalError }
+      guard error.isDiskFull, isUnchanged(connection) else { throw error.journalError }
       isFenced = false
       throw .diskFull
     }
