@@ -21,7 +21,7 @@ typedef enum {
   SD_ERROR,      // returns EIO, and has no effect
   SD_FULL,       // a write finds no space, and has no effect; other calls fail as with SD_ERROR
   SD_SHORT,      // a write finds space for a half of its bytes; other calls fail as with SD_ERROR
-  SD_QUOTA,      // a write exceeds a quota, with a half of its bytes; other calls fail as with SD_ERROR
+  SD_QUOTA,      // a write exceeds a quota by a half of its bytes; other calls as SD_ERROR
   SD_ERROR_LATE, // has its effect, and returns EIO nevertheless; a sync loses what it should write
   SD_POWER_CUT,  // this and all later calls fail, and have no effect
 } sd_fault;
