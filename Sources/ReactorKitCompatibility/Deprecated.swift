@@ -3,6 +3,16 @@ import ReactorRuntime
 // Spellings of RxSwift 5 that RxSwift 6 has deprecated, and of older versions of ReactorKit, that code for ReactorKit still
 // contains.
 
+@available(*, unavailable, message: "Use the placement: let runtime = Runtime<…>(on: .loop(loop))")
+public typealias Scheduler = ImmediateSchedulerType
+
+// Not deprecated: a file that imports another module with a `View` could not use that.
+@available(*, unavailable, renamed: "ReactorView")
+public typealias View = ReactorView
+
+@available(*, deprecated, renamed: "DeferredReactorView")
+public typealias StoryboardView = DeferredReactorView
+
 extension Stub {
   @available(*, deprecated, message: "Use the reactor's isStubEnabled.")
   public var isEnabled: Bool {

@@ -24,8 +24,8 @@ public protocol BindableAction {
 /// case .binding(let binding): binding.apply(to: &state)
 /// ```
 ///
-/// `case \State.text ~= binding` tells which property it is. Two of them are equal if they assign equal values to the same
-/// property. An assignment of a value that is not `Equatable` is equal to none, not even to itself.
+/// `case .binding(\.text):` tells which property it is, and so does `if \State.text ~= binding`. Two of them are equal if they
+/// assign equal values to the same property. An assignment of a value that is not `Equatable` is equal to none, not even to itself.
 public struct BindingAction<Root>: Sendable {
   private let path: any Sendable & PartialKeyPath<Root>
   private let value: any Sendable

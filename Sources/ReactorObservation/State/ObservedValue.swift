@@ -39,3 +39,31 @@ extension _$ObservedValue: Encodable where Value: Encodable {
 extension _$ObservedValue: Decodable where Value: Decodable {
   public init(from decoder: any Decoder) throws { self.init(try Value(from: decoder)) }
 }
+
+// What the compiler calls for an optional property is not what it calls for others: nil has no key. Without these two, a state
+// that was encoded before it got the macro could not be decoded.
+
+extension KeyedEncodingContainer {
+  /// Encodes an optional property of a state with ``ObservableState()``, as without the macro: nothing if it is nil.
+  ///
+  /// - Parameters:
+  ///   - value: The property.
+  ///   - key: Its key.
+  public mutating func encode<Wrapped: Encodable>(_ value: _$ObservedValue<Wrapped?>, forKey key: Key) throws
+  {
+    try encodeIfPresent(value.value, forKey: key)
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// Decodes an optional property of a state with ``ObservableState()``, as without the macro: nil if there is no key, or null.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the property.
+  ///   - key: Its key.
+  public func decode<Wrapped: Decodable>(
+    _ type: _$ObservedValue<Wrapped?>.Type, forKey key: Key
+  ) throws -> _$ObservedValue<Wrapped?> {
+    _$ObservedValue(try decodeIfPresent(Wrapped.self, forKey: key))
+  }
+}

@@ -17,6 +17,13 @@
       #expect(\Form.State.name ~= assignment)
       #expect(!(\Form.State.code ~= assignment))
       #expect(assignment.keyPath == \Form.State.name)
+      let names = [Form.Action.binding(assignment), .binding(.set(\.code, "b"))].map { action in
+        switch action {
+        case .binding(\.name): true
+        default: false
+        }
+      }
+      #expect(names == [true, false])
     }
 
     @Test func `two are equal if the property and the value are`() {

@@ -52,6 +52,27 @@
       #expect(String(decoding: try JSONEncoder().encode(decoded), as: UTF8.self) == #"{"count":3}"#)
     }
 
+    struct Plain: Codable { var name: String? }
+
+    @ObservableState struct Nullable: Codable {
+      var name: String?
+
+      enum CodingKeys: String, CodingKey {
+        case _name = "name"
+      }
+    }
+
+    @Test(arguments: [nil, "Ada"]) func `an optional property is encoded as without the macro`(
+      _ name: String?
+    ) throws {
+      let plain = try JSONEncoder().encode(Plain(name: name))
+      let decoded = try JSONDecoder().decode(Nullable.self, from: plain)
+      #expect(decoded.name == name)
+      #expect(try JSONEncoder().encode(decoded) == plain)
+      // Written by an earlier version of the macro.
+      #expect(try JSONDecoder().decode(Nullable.self, from: Data(#"{"name":null}"#.utf8)).name == nil)
+    }
+
     @Test func `a property inside of a condition is announced when a state is shown`() {
       for change in [{ $0.count = 1 }, { $0.message = "a" }] as [(inout Conditional) -> Void] {
         let base = Conditional()
