@@ -271,10 +271,40 @@ class Pieces(unittest.TestCase):
                        [b"*99999999999\r\n"], [b"*1\r\n$99999999999\r\n"], [b"*-5\r\n", ping], [b"*0\r", b"\n", ping],
                        [b"*1" * 20_000, b"1" * 30_000], [b"*1\r\n$" + b"1" * 40_000, b"1" * 30_000],
                        [b"*1\r\n:" + b"1" * 40_000, b"1" * 30_000],
-                       [b"x" * 40_000, b"x" * 30_000], [b'get "x', b"\r\n"]]:
+                       [b"x" * 40_000, b"x" * 30_000], [b'get "x', b"\r\n"],
+                       # What follows QUIT does not count.
+                       [b"QUIT\r\n*x\r\n"], [encode("QUIT") + b'get "x\r\n']]:
             with self.subTest(pieces=[piece[:30] for piece in pieces]):
                 own, expected = (self.replies(server, [ping, *pieces]) for server in (self.server, self.reference))
                 self.assertEqual(own, expected)
+
+    def test_a_request_of_http_runs_nothing(self):
+        # As a browser sends it by order of a page that wants the commands in its body to be run.
+        body = b"\r\n\r\nSET pwned 1\r\n"
+        for first, request in [(None, b"POST / HTTP/1.1\r\nAccept: */*" + body), (None, b"post" + body), (None, b"hOsT: x" + body),
+                               (("PING",), b"Host:" + body), (("MULTI",), encode("POST", "x") + body + encode("EXEC"))]:
+            with self.subTest(first=first, request=request):
+                for server in (self.server, self.reference):
+                    connection = server.connect()
+                    if first:
+                        connection.call(*first)
+                    self.assertEqual(self.rest(connection, request), b"")
+        # Here the line before it is an error.
+        for server in (self.server, self.reference):
+            self.rest(server.connect(), b"GET / HTTP/1.1\r\nHost: x" + body)
+            other = server.connect()
+            self.assertEqual(other.call("EXISTS", "pwned"), 0)
+            self.assertEqual(other.call("ECHO", "post"), b"post")
+        self.assertIn("sends HTTP", self.server.log())
+
+    def rest(self, connection, data):
+        """What comes after this until the server closes the connection."""
+        connection.write(data)
+        received = b""
+        with contextlib.suppress(ConnectionResetError):
+            while data := connection.socket.recv(1 << 16):
+                received += data
+        return received
 
     def test_a_line_with_a_nul_has_no_end(self):
         for pieces in [[b"ping\r\necho a\0b\r\n", b"ping\r\n"], [b"\0\r\n", b"ping\r\n"], [b'echo "a\0b"\r\n', b"ping\r\n"],
