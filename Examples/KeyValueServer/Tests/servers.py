@@ -149,8 +149,16 @@ class Closed(Exception):
 class Connection:
     """A connection that returns replies as they are: text with its mark, numbers, lists."""
 
-    def __init__(self, port):
-        self.socket = socket.create_connection(("127.0.0.1", port))
+    def __init__(self, port, receive_buffer=None):
+        """receive_buffer: how many bytes the system takes before they are read, if not as many as it likes."""
+        self.socket = socket.socket()
+        if receive_buffer:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        try:
+            self.socket.connect(("127.0.0.1", port))
+        except OSError:
+            self.socket.close()
+            raise
         self.socket.settimeout(PATIENCE)
         self.buffer = b""
 

@@ -67,6 +67,7 @@ def make_any(rng):
         lambda: ["DBSIZE"], lambda: ["PING"], lambda: ["ECHO", value()], lambda: ["SELECT", rng.choice(["0", "x"])],
         lambda: ["PUBLISH", key(), value()], lambda: ["NOSUCH", key(), value()], lambda: ["GET"],
         lambda: ["GET", key(), key()], lambda: ["EXEC"], lambda: ["DISCARD"], lambda: ["MULTI"], lambda: ["EXEC"],
+        lambda: rng.choice([["EXEC", key()], ["MULTI"], ["MULTI"]]),
         lambda: rng.choice([["FLUSHALL"], ["FLUSHALL", "ASYNC"], ["FLUSHDB", "sync"]] + [["PING"]] * 60),
         lambda: [rng.choice(["FLUSHALL", "FLUSHDB"]), *rng.choice([["BOGUS"], ["SYNC", "ASYNC"]])],
         lambda: ["CLIENT", "SETNAME", rng.choice(["me", "a b", "a\nb", ""])], lambda: ["CLIENT", "GETNAME"],

@@ -13,7 +13,7 @@ import unittest
 
 import redis
 
-from servers import COMPILER, PATIENCE, Closed, Process, encode, preload, until
+from servers import COMPILER, PATIENCE, Closed, Connection, Process, encode, preload, until
 from test_differential import make, normal
 from test_network import loop_jobs
 
@@ -484,6 +484,55 @@ class SlowDisk(Folder):
                     connection = server.connect()
                     self.assertEqual([connection.call("GET", f"k{index}") for index in range(20)],
                                      [b"%d" % index for index in range(20)])
+
+    def test_the_end_waits_for_the_batch_that_waits_for_the_disk(self):
+        environment, hold = self.preload("disk")
+        with self.server("--grace", 60, environment=environment) as server:
+            client, other = server.connect(), server.connect()
+            hold(1)
+            self.write(client, ("SET", "a", 1), ("GET", "a"), seen_by=other)
+            server.process.terminate()
+            self.assertTrue(until(lambda: server.logged("ending: ")))
+            # This one has no batch.
+            with self.assertRaises(Closed):
+                other.reply()
+            client.socket.settimeout(0.3)
+            with self.assertRaises(TimeoutError):
+                client.reply()
+            client.socket.settimeout(PATIENCE)
+            hold(0)
+            self.assertEqual([client.reply(), client.reply()], ["+OK", b"1"])
+            with self.assertRaises(Closed):
+                client.reply()
+            self.assertEqual(server.process.wait(PATIENCE), 0)
+        with self.server() as server:
+            self.assertEqual(server.connect().call("GET", "a"), b"1")
+
+    def test_a_client_that_goes_on_sending_gets_the_replies_of_the_last_batch(self):
+        environment, hold = self.preload("disk")
+        for end in ("SIGTERM", "QUIT"):
+            with self.subTest(end=end), self.server("--grace", 60, environment=environment) as server:
+                # Its system takes a few KB at a time.
+                client, other = Connection(server.port, receive_buffer=4096), server.connect()
+                server.connections.append(client)
+                self.assertEqual(other.call("SET", "big", "z" * 100_000), "+OK")
+                hold(1)
+                self.write(client, ("SET", "a", 1), *[("GET", "big")] * 3, *([("QUIT",)] if end == "QUIT" else []), seen_by=other)
+                # Nobody reads this while the batch runs.
+                client.write(encode("PING", "x" * 1000) * 100)
+                if end == "SIGTERM":
+                    server.process.terminate()
+                    self.assertTrue(until(lambda: server.logged("ending: ")))
+                hold(0)
+                self.assertEqual(client.reply(), "+OK")
+                self.assertEqual([len(client.reply()) for _ in range(3)], [100_000] * 3)
+                if end == "QUIT":
+                    self.assertEqual(client.reply(), "+OK")
+                # Reset if the last of its input came after everything was taken.
+                with self.assertRaises((Closed, ConnectionResetError)):
+                    client.reply()
+                if end == "SIGTERM":
+                    self.assertEqual(server.process.wait(PATIENCE), 0)
 
     def test_a_client_that_has_read_everything_costs_nothing_while_it_waits(self):
         environment, hold = self.preload("disk")

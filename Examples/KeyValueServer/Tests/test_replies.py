@@ -68,6 +68,13 @@ class Replies(unittest.TestCase):
             ("GET", "k"), ("CLIENT", "ID"), ("CLIENT", "GETNAME"), ("CONFIG", "GET", "x"), ("COMMAND", "COUNT"), ("COMMAND",),
             ("CLIENT", "Foo"), ("FOO",)]], versions=(2,))
 
+    def test_exec_that_is_refused_ends_the_transaction(self):
+        self.check([[("MULTI",), ("SET", "a", 1), ("EXEC", "x"), ("GET", "a")], [("EXEC", "x")],
+                    [("MULTI",), ("NOSUCH",), ("EXEC", "x"), ("EXEC",)]])
+        # A client that has subscribed may not send it.
+        self.check([[("SUBSCRIBE", "c"), ("EXEC",), ("PING",)], [("SUBSCRIBE", "c"), ("EXEC", "x")],
+                    [("MULTI",), ("SUBSCRIBE", "c"), ("EXEC",), ("EXEC",)]], versions=(2,))
+
     def test_texts_in_resp3_are_verbatim(self):
         for command in [("INFO", "server"), ("INFO",), ("CLIENT", "INFO")]:
             for version, mark in ((2, b"$"), (3, b"=")):

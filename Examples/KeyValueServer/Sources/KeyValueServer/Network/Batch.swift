@@ -45,16 +45,20 @@ struct Batch {
   var transactionSlot: Int?
 
   mutating func begin(client: Int, at now: Int64) {
-    request.bytes.removeAll(keepingCapacity: request.bytes.capacity <= 16 << 10)
-    request.arguments.removeAll(keepingCapacity: true)
     request.client = client
     request.now = now
-    parsed.removeAll(keepingCapacity: true)
+  }
+
+  /// Makes it empty, once all replies are merged. So an idle connection keeps little, whatever its last batch was.
+  mutating func reset() {
+    request.bytes.removeAllKeepingLittle()
+    request.arguments.removeAllKeepingLittle()
+    parsed.removeAllKeepingLittle()
     typed = []
-    slots.removeAll(keepingCapacity: true)
-    shards.removeAll(keepingCapacity: true)
-    replies.removeAll(keepingCapacity: true)
-    ends.removeAll(keepingCapacity: true)
+    slots.removeAllKeepingLittle()
+    shards.removeAllKeepingLittle()
+    replies.removeAllKeepingLittle()
+    ends.removeAllKeepingLittle()
     departures = [:]
   }
 
@@ -114,11 +118,6 @@ struct Batch {
         request.bytes += word
       }
     }
-  }
-
-  /// Releases the bytes of a large request. Once all replies are merged.
-  mutating func dropLargeRequest() {
-    if request.bytes.capacity > 16 << 10 { request.bytes = [] }
   }
 
   /// Adds a reply of the connection itself.
@@ -181,5 +180,13 @@ struct Batch {
 
   private var hasCombinations: Bool {
     slots.contains { if case .single = $0.combination { false } else { true } }
+  }
+}
+
+extension Array {
+  /// Empties the array, and keeps its memory for the next batch unless that is much: four elements for each command of a full batch, or 16 KB.
+  mutating func removeAllKeepingLittle() {
+    let kept = Swift.max(16 << 10, 4 * Batch.mostCommands * MemoryLayout<Element>.stride)
+    removeAll(keepingCapacity: capacity * MemoryLayout<Element>.stride <= kept)
   }
 }

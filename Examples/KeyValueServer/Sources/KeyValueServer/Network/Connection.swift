@@ -40,6 +40,8 @@ final class Connection {
   private var pushedSize = 0
   /// Whether the connection is closed once everything was sent.
   var isEnding = false
+  /// Whether everything was sent, and only the client's system has not taken all of it.
+  private var isLeaving = false
   private(set) var isClosed = false
   var session = Session()
 
@@ -59,6 +61,7 @@ final class Connection {
 
   private func isReady(_ ready: Loop.Readiness) {
     if ready.contains(.writable), hasOutput { return flushAndAdvance() }
+    if isLeaving { return dropWhatComes() }
     // Nothing is to be done before the batch is complete, and without this the loop would call again at once.
     if isRunning { return watch(for: []) }
     dropParsedInput()
@@ -101,7 +104,7 @@ final class Connection {
     if isRunning || isClosed { return }
     // Published after the last batch was complete, while the call that has submitted it was still under way.
     sendPushed()
-    if hasOutput { flushAndAdvance() } else if isEnding { close() } else { watch(for: .readable) }
+    if hasOutput { flushAndAdvance() } else if isEnding { closeOnceTaken() } else { watch(for: .readable) }
   }
 
   /// Parses what is there into the batch; returns false if that is no whole command.
@@ -121,7 +124,7 @@ final class Connection {
     }
     if inputStart == 0, position == input.count {
       swap(&input, &batch.request.bytes)
-      input.removeAll(keepingCapacity: input.capacity <= 16 << 10)
+      input.removeAllKeepingLittle()
     } else {
       batch.request.bytes.append(contentsOf: input[inputStart..<position])
       inputStart = position
@@ -133,7 +136,8 @@ final class Connection {
       dispatch(first: range.lowerBound, count: range.count)
       if isEnding { break }
     }
-    if let failure {
+    // What follows QUIT does not count.
+    if let failure, !isEnding {
       batch.reply { $0.appendError("ERR Protocol error: \(failure)") }
       isEnding = true
     }
@@ -141,7 +145,7 @@ final class Connection {
   }
 
   private func dropInput() {
-    input.removeAll(keepingCapacity: input.capacity <= 16 << 10)
+    input.removeAllKeepingLittle()
     inputStart = 0
   }
 
@@ -189,7 +193,7 @@ final class Connection {
     let last = pushed.isEmpty ? [] : pushed.filter { !session.channels.contains($0.channel) }
     batch.merge(works, last, into: &output)
     for shard in batch.shards { works[shard]?.reset() }
-    batch.dropLargeRequest()
+    batch.reset()
     sendPushed()
   }
 
@@ -214,9 +218,9 @@ final class Connection {
       // The client does not read: it is not read either, until it does.
       return watch(for: .writable)
     }
-    output.removeAll(keepingCapacity: output.capacity <= 16 << 10)
+    output.removeAllKeepingLittle()
     outputStart = 0
-    if isEnding, !isRunning { return close() }
+    if isEnding, !isRunning { return closeOnceTaken() }
     if inputStart < input.count { return advance() }
     watch(for: isRunning ? [] : .readable)
   }
@@ -234,7 +238,7 @@ final class Connection {
 
   /// A message of a channel. It waits for the end of the running batch.
   func push(_ message: Message) {
-    if isClosed { return }
+    if isClosed || isLeaving { return }
     let waiting = output.count - outputStart + pushedSize
     if waiting + message.size > server.options.outputLimit {
       server.outputWarnings.warning("client \(id) does not read what it has subscribed to: disconnected")
@@ -265,7 +269,45 @@ final class Connection {
   /// Ends the connection after what it has sent so far. For the end of the server.
   func finishAndClose() {
     isEnding = true
-    if !isRunning, !hasOutput { close() }
+    if !isRunning, !hasOutput, !isLeaving { closeOnceTaken() }
+  }
+
+  /// Closes the connection once the client's system has taken everything. A socket that is closed with input that nobody has read, or
+  /// that gets some afterwards, is reset: the system then drops what it has not sent yet. So what the client goes on sending is read and
+  /// dropped until then, or as long as the end of the server may take.
+  private func closeOnceTaken() {
+    if Socket.unacknowledged(of: descriptor) == 0, Socket.unread(of: descriptor) == 0 { return close() }
+    isLeaving = true
+    (input, inputStart, partial) = ([], 0, Parser.Partial())
+    shutdown(descriptor, Int32(SHUT_WR))
+    watch(for: .readable)
+    if !isClosed { wait(before: .now + .seconds(server.options.grace)) }
+  }
+
+  private func wait(before deadline: ContinuousClock.Instant) {
+    do {
+      _ = try worker.loop.schedule(after: .milliseconds(10)) { [bound = bound!] in
+        bound.value.closeIfTaken(before: deadline)
+      }
+    } catch {
+      // The loop ends.
+      close()
+    }
+  }
+
+  private func closeIfTaken(before deadline: ContinuousClock.Instant) {
+    if isClosed { return }
+    // The end of the stream counts as a byte.
+    if Socket.unacknowledged(of: descriptor) <= 1 || .now >= deadline {
+      close()
+    } else {
+      wait(before: deadline)
+    }
+  }
+
+  private func dropWhatComes() {
+    if case .end = worker.receive(from: descriptor, into: &input) { return close() }
+    input.removeAllKeepingLittle()
   }
 
   func close() {

@@ -22,9 +22,12 @@ extension Connection {
   func dispatch(first: Int, count: Int) {
     let name = batch.request.arguments[first]
     guard let info = CommandTable.shared.find(batch.request.bytes, name) else {
-      return refuse(unknownCommand(first, count))
+      if !isOfHTTP(name) { return refuse(unknownCommand(first, count)) }
+      server.inputWarnings.warning("client \(id) sends HTTP, perhaps by order of a web page: disconnected")
+      isEnding = true
+      return
     }
-    if !info.accepts(count) { return refuse(Refusal.wrongCount(info.name)) }
+    if !info.accepts(count) { return refuse(Refusal.wrongCount(info.name), info.code) }
     if info.hasSubcommand(count), let error = refusalOfSubcommand(info, first, count) {
       return refuse(error)
     }
@@ -38,15 +41,31 @@ extension Connection {
         """
         ERR Can't execute '\(name)': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in \
         this context
-        """)
+        """, info.code)
     } else {
       spread(info, first, count)
     }
   }
 
-  private func refuse(_ error: String) { refuse(Array(error.utf8)) }
+  /// Whether this is how a request of HTTP begins, or one of its lines. A web page can make the browser of a person who can reach this
+  /// server send such a request, with commands in its body. Redis looks for the same two words.
+  private func isOfHTTP(_ name: Request.Slice) -> Bool {
+    guard name.count == 4 || name.count == 5 else { return false }
+    let word = batch.request.bytes[name.start..<(name.start + name.count)].map { $0 | 0x20 }
+    return word == Array("post".utf8) || word == Array("host:".utf8)
+  }
 
-  private func refuse(_ error: [UInt8]) {
+  private func refuse(_ error: String, _ code: CommandCode? = nil) { refuse(Array(error.utf8), code) }
+
+  /// Replies with an error. After that EXEC fails; and if EXEC itself is refused, that is the end of the transaction.
+  private func refuse(_ error: [UInt8], _ code: CommandCode? = nil) {
+    if code == .exec {
+      session.transaction = nil
+      let reason = error.dropFirst("ERR ".utf8.count)
+      return batch.reply {
+        $0.appendError(Array("EXECABORT Transaction discarded because of: ".utf8) + reason)
+      }
+    }
     session.transaction?.isBroken = true
     batch.reply { $0.appendError(error) }
   }

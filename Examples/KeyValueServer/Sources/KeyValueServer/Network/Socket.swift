@@ -74,6 +74,18 @@ enum Socket {
     setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
   }
 
+  /// How many bytes were sent and have not been acknowledged by the client's system.
+  static func unacknowledged(of descriptor: Int32) -> Int32 {
+    var count: Int32 = 0
+    return ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0 ? count : 0
+  }
+
+  /// How many bytes were received and have not been read.
+  static func unread(of descriptor: Int32) -> Int32 {
+    var count: Int32 = 0
+    return ioctl(descriptor, UInt(FIONREAD), &count) == 0 ? count : 0
+  }
+
   enum Received {
     case bytes(Int)
     case nothing

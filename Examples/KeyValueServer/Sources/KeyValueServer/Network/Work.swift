@@ -90,9 +90,9 @@ final class Work: @unchecked Sendable {
   /// Makes it empty for the next batch, and keeps its memory unless it is much.
   func reset() {
     request = Request()
-    commands.removeAll(keepingCapacity: true)
-    output.removeAll(keepingCapacity: output.count <= 16 << 10)
-    ends.removeAll(keepingCapacity: true)
+    commands.removeAllKeepingLittle()
+    output.removeAllKeepingLittle()
+    ends.removeAllKeepingLittle()
     targets.removeAll(keepingCapacity: true)
   }
 }
