@@ -77,22 +77,17 @@ public final class Journal: Sendable {
     private(set) var byNumber: [UInt32: JournalMember] = [:]
     /// Those that others have replaced, until their reactors are known to be gone: until then, something of them may be pending.
     private var replaced: [ObjectIdentifier: JournalMember] = [:]
-    /// With how many members those are looked for whose reactors are gone. With fewer than ``few``, they always are.
-    private var limit = few
-    private static var few: Int { 64 }
+    /// With how many members those are looked for whose reactors are gone.
+    private var limit = 64
 
-    /// Adds a member. O(1) on average: the gone ones, which have whole states, are removed each time while there are few members; later
-    /// whenever there are twice as many as stayed the last time.
+    /// Adds a member. O(1) on average: the gone ones are removed whenever there are twice as many members as stayed the last time.
     ///
     /// - Returns: The member that had the same number, which must be destroyed outside of the lock. And the members among which the
     ///   caller must find the gone ones, for ``removeAll(gone:)``; mostly none. Outside of the lock, too: a weak reference that is
     ///   loaded may become the last one, and the end of a reactor may use the journal.
     mutating func add(_ member: JournalMember) -> (replaced: JournalMember?, candidates: [JournalMember]) {
       var candidates: [JournalMember] = []
-      let count = byNumber.count + replaced.count
-      if count < Self.few {
-        candidates = all
-      } else if count >= limit {
+      if byNumber.count + replaced.count >= limit {
         candidates = all
         limit = .max
       }
@@ -110,7 +105,7 @@ public final class Journal: Sendable {
     /// Removes those of the candidates that are gone. Their entries may have new members.
     mutating func removeAll(gone: [JournalMember]) {
       for member in gone { remove(member) }
-      limit = max(Self.few, 2 * (byNumber.count + replaced.count))
+      limit = max(64, 2 * (byNumber.count + replaced.count))
     }
 
     /// Removes one that is gone.
@@ -195,15 +190,12 @@ public final class Journal: Sendable {
   ) -> JournalMember {
     let member = JournalMember(self, entry, visibility, snapshots)
     let (earlier, candidates) = members.withLock { $0.add(member) }
-    if !candidates.isEmpty { removeGone(among: candidates) }
+    if !candidates.isEmpty {
+      let gone = candidates.filter(\.isGone)
+      members.withLock { $0.removeAll(gone: gone) }
+    }
     withExtendedLifetime(earlier) {}
     return member
-  }
-
-  /// Removes the members whose reactors are gone. Outside of locks, since a reactor may end here.
-  func removeGone(among candidates: [JournalMember]) {
-    let gone = candidates.filter(\.isGone)
-    members.withLock { $0.removeAll(gone: gone) }
   }
 
   /// Waits until the reactor is gone whose entry the one of a member uses now, so that everything that it has handed over is in the log.

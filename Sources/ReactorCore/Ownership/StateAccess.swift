@@ -11,6 +11,8 @@ enum StateAccess {
   /// How long the owner gives readers no other moment after one in which not all of them entered, in the units of
   /// `momentClock`. It is eight times as long as a moment.
   private static var pauseBetweenMoments: UInt32 { 20 }
+  /// How often a reader that would close a circle tries again though the state is open.
+  private static var mostRefusals: Int { 1000 }
   /// How long a reader sleeps before it says that it starves.
   private static var starvesAfter: Duration { .milliseconds(1) }
 
@@ -26,6 +28,7 @@ enum StateAccess {
     var attempts = 0
     var starvesAt: ContinuousClock.Instant?
     var isStarving = false
+    var refusals = 0
     // Holds back as well for a moment, so that readers in turns that overlap do not keep the owner out.
     while !raw.tryBeginRead(passingHold: passesHold && attempts >= spins / 2) {
       attempts += 1
@@ -41,7 +44,11 @@ enum StateAccess {
       if raw.wasHeld { notify(raw) }
       // It is open and this thread cannot enter: the kernel refuses the fence, and the owner must begin a change first.
       if raw.wasOpen(passingHold: passesHold) { DedicatedThread.yield() }
-      sleep(untilOpen: raw, passesHold, until: isStarving ? nil : limit)
+      if sleep(untilOpen: raw, passesHold, until: isStarving ? nil : limit) { continue }
+      // It would close a circle if it slept, and cannot enter though the state is open: the kernel refuses the fence, and the owner,
+      // which would give up the bias, is in that circle.
+      refusals += 1
+      if refusals > mostRefusals { stopForCircle() }
     }
     if isStarving { raw.endStarving() }
     raw.endWaiting()
@@ -50,16 +57,20 @@ enum StateAccess {
   }
 
   /// - Parameter raw: A state that another thread changes, or for which its owner waits.
+  /// - Returns: Whether it has slept. Otherwise that would have closed a circle, if the state were not open by now.
   private static func sleep(
     untilOpen raw: CurrentCore.Trampoline, _ passesHold: Bool, until limit: ContinuousClock.Instant?
-  ) {
+  ) -> Bool {
     // A thread that is inside of nothing keeps no other thread waiting, so it cannot close a circle.
-    guard passesHold else { return sleep(on: raw, until: limit) { raw.wasOpen(passingHold: false) } }
+    guard passesHold else {
+      sleep(on: raw, until: limit) { raw.wasOpen(passingHold: false) }
+      return true
+    }
     let wait = WaitGraph.Wait(
       thread: CurrentCore.threadToken, emptier: { raw.ownerToken },
       isOver: { raw.wasOpen(passingHold: true) },
       wake: { notify(raw) }, reads: ThreadRead.states)
-    sleep(on: raw, until: limit, entering: wait)
+    return sleep(on: raw, until: limit, entering: wait)
   }
 
   // MARK: The owner
@@ -113,7 +124,7 @@ enum StateAccess {
     let wait = WaitGraph.Wait(
       thread: CurrentCore.threadToken, readersOf: raw.memory, isOver: { raw.wasReaderCount == 0 },
       wake: { notify(raw) }, reads: ThreadRead.states)
-    sleep(on: raw, entering: wait)
+    _ = sleep(on: raw, entering: wait)
   }
 
   // MARK: Both
@@ -129,19 +140,14 @@ enum StateAccess {
     return true
   }
 
+  /// - Returns: Whether it has slept; otherwise the wait is over, and would have closed a circle.
   private static func sleep(
     on raw: CurrentCore.Trampoline, until limit: ContinuousClock.Instant? = nil, entering wait: WaitGraph.Wait
-  ) {
+  ) -> Bool {
     switch WaitGraph.enter(wait) {
     case .sleeps: break
-    case .triesAgain: return
-    case .wouldSleepForEver:
-      preconditionFailure(
-        """
-        Problem: threads wait for each other's states in a circle.
-        Likely cause: reduce of one reactor reads the state of another, whose reduce reads that of the first.
-        Remedy: read other reactors' states in mutate, and pass on in the mutation what reduce needs.
-        """)
+    case .triesAgain: return false
+    case .wouldSleepForEver: stopForCircle()
     }
     defer { WaitGraph.leave(wait) }
     // Once: others may have begun to wait for this thread meanwhile, so it enters the graph again before it sleeps again.
@@ -150,6 +156,16 @@ enum StateAccess {
       checks += 1
       return checks > 2 || wait.isOver()
     }
+    return true
+  }
+
+  private static func stopForCircle() -> Never {
+    preconditionFailure(
+      """
+      Problem: threads wait for each other's states in a circle.
+      Likely cause: reduce of one reactor reads the state of another, whose reduce reads that of the first.
+      Remedy: read other reactors' states in mutate, and pass on in the mutation what reduce needs.
+      """)
   }
 
   private static func sleep(

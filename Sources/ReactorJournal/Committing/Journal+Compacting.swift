@@ -44,8 +44,6 @@ extension Journal {
     let last = try await onCommitter { log throws(JournalError) in log.lastSuperfluous }
     // One short transaction at a time: everything that waits for the disk is committed in between.
     while try await onCommitter({ log throws(JournalError) in try log.removeSome(upTo: last, store) }) {}
-    // Not before: as long as a member is there, its state can be stored.
-    removeGone(among: currentMembers)
     if let leftOut { throw leftOut }
     return log.withLock { $0.end.base }
   }

@@ -278,6 +278,8 @@ final class Connection {
   private func closeOnceTaken() {
     if Socket.unacknowledged(of: descriptor) == 0, Socket.unread(of: descriptor) == 0 { return close() }
     isLeaving = true
+    leaveChannels()
+    session = Session()
     (input, inputStart, partial) = ([], 0, Parser.Partial())
     shutdown(descriptor, Int32(SHUT_WR))
     watch(for: .readable)
@@ -310,16 +312,20 @@ final class Connection {
     input.removeAllKeepingLittle()
   }
 
-  func close() {
-    if isClosed { return }
-    isClosed = true
-    watch?.dispose()
-    Glibc.close(descriptor)
+  private func leaveChannels() {
     // The running batch has left some channels, but not all of its works may have been submitted.
     let channels = isRunning ? session.channels.union(batch.departedChannels) : session.channels
     for (shard, channels) in Dictionary(grouping: channels, by: server.shard(of:)) {
       server.shards[shard].unsubscribe(id, from: channels)
     }
+  }
+
+  func close() {
+    if isClosed { return }
+    isClosed = true
+    watch?.dispose()
+    Glibc.close(descriptor)
+    leaveChannels()
     worker.forget(self)
     // A message may be under way to this object, and would keep what it has.
     (batch, input, output, pushed) = (Batch(), [], [], [])
