@@ -191,6 +191,17 @@ class Clients(unittest.TestCase):
 
 
 class Ending(unittest.TestCase):
+    def test_a_client_that_leaves_is_in_no_channel(self):
+        with Process("--threads", 2, "--grace", PATIENCE) as server:
+            other, leaving = server.connect(), Connection(server.port, receive_buffer=4096)
+            self.addCleanup(leaving.socket.close)
+            # Its system cannot take all of that, so the connection stays until the client reads.
+            leaving.send("SUBSCRIBE", "channel")
+            leaving.write(encode("PING", "x" * 100_000) * 3)
+            self.assertTrue(until(lambda: other.call("PUBLISH", "channel", "a") == 1, 30))
+            leaving.send("QUIT")
+            self.assertTrue(until(lambda: other.call("PUBLISH", "channel", "b") == 0, 30))
+
     def test_no_client_is_accepted_during_the_end(self):
         with Process("--threads", 2, "--grace", PATIENCE) as server:
             idle, slow = server.connect(), server.connect()
