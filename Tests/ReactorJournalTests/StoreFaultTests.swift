@@ -22,9 +22,6 @@ import Testing
   /// SQLITE_IOERR_FSYNC, a macro that Swift does not import.
   private static let syncFailed = SQLITE_IOERR | 4 << 8
 
-  /// SQLITE_IOERR_WRITE.
-  private static let writeFailed = SQLITE_IOERR | 3 << 8
-
   /// Why the store must refuse what follows an error.
   @Test func `SQLite itself accepts a commit after one whose synchronisation failed`() throws {
     for offset in 0..<20 as Range<UInt64> {
@@ -105,7 +102,9 @@ import Testing
       } catch {
         // A write without space is always recognised.
         if case .failed(let code, _) = error {
-          #expect(code != SQLITE_FULL && code != Self.writeFailed, "\(fault.testDescription) of call \(call)")
+          #expect(
+            code != SQLITE_FULL && code != SQLiteError.writeFailed, "\(fault.testDescription) of call \(call)"
+          )
         }
         run.abandon()
       }

@@ -19,6 +19,8 @@ package final class ReplayMark: Sendable {
     static var count: Int { 512 }
     /// If there are more, the oldest ones are forgotten.
     static var listedRecords: Int { (count - list.rawValue) / 2 }
+    /// The first of the two of a record in the list.
+    static func listed(_ index: Int) -> Int { list.rawValue + 2 * index }
   }
 
   /// A record at which processes have ended.
@@ -79,15 +81,16 @@ package final class ReplayMark: Sendable {
   }
 
   private static func readList(_ words: MappedWords) -> [Record] {
-    (0..<Word.listedRecords).map { index in
-      let word = Word.list.rawValue + 2 * index
-      return Record((words[word], words[word + 1]))
-    }.filter { $0.position != 0 }
+    (0..<Word.listedRecords).map { record(words, at: Word.listed($0)) }.filter { $0.position != 0 }
+  }
+
+  private static func record(_ words: MappedWords, at word: Int) -> Record {
+    Record((words[word], words[word + 1]))
   }
 
   private func writeList() {
     for index in 0..<Word.listedRecords {
-      let word = Word.list.rawValue + 2 * index
+      let word = Word.listed(index)
       (words[word], words[word + 1]) = index < records.count ? records[index].words : (0, 0)
     }
   }
@@ -115,11 +118,9 @@ package final class ReplayMark: Sendable {
   func succeed(_ entry: JournalEntry) {
     if !records.contains(where: { $0.entry == entry.number }) { return }
     // As they are in the file: perhaps this was done before, so the list in memory is not that.
-    for index in 0..<Word.listedRecords {
-      let word = Word.list.rawValue + 2 * index
-      if Record((words[word], words[word + 1])).entry == entry.number {
-        (words[word], words[word + 1]) = (0, 0)
-      }
+    for word in (0..<Word.listedRecords).map(Word.listed)
+    where Self.record(words, at: word).entry == entry.number {
+      (words[word], words[word + 1]) = (0, 0)
     }
   }
 }

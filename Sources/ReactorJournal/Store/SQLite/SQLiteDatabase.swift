@@ -25,7 +25,7 @@ struct SQLiteError: Error {
   static let readOnly = SQLITE_READONLY
 
   /// SQLITE_IOERR_WRITE, a macro that Swift does not import.
-  private static let writeFailed = SQLITE_IOERR | 3 << 8
+  static let writeFailed = SQLITE_IOERR | 3 << 8
 
   /// Whether an extended code says that the disk has reported an error.
   static func isInputOutput(_ code: Int32) -> Bool { code & 0xFF == SQLITE_IOERR }
