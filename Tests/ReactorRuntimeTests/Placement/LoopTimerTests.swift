@@ -16,8 +16,12 @@ import Testing
     let isDone = Gate(count: delays.count)
     let begin = ContinuousClock.now
     // Keeps the loop busy until all are there.
-    let isReady = Gate()
-    try loop.execute { _ = isReady.wait() }
+    let (isBusy, isReady) = (Gate(), Gate())
+    try loop.execute {
+      isBusy.open()
+      _ = isReady.wait()
+    }
+    #expect(isBusy.wait())
     for delay in delays {
       let due = begin + .milliseconds(delay)
       try loop.schedule(at: due) {
