@@ -17,7 +17,11 @@ let package = Package(
         .product(name: "ReactorRuntime", package: "swift-reactor-runtime"),
       ]
         + (usesJemalloc ? ["CMalloc"] : []),
-      swiftSettings: [.treatAllWarnings(as: .error)] + (usesJemalloc ? [.define("JEMALLOC")] : [])),
+      swiftSettings: [
+        .treatAllWarnings(as: .error),
+        // A debug build checks that no access to a property overlaps another one; the checks take a twelfth of a request.
+        .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
+      ] + (usesJemalloc ? [.define("JEMALLOC")] : [])),
   ],
   swiftLanguageModes: [.v6]
 )

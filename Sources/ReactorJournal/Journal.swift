@@ -121,8 +121,8 @@ public final class Journal: Sendable {
     var all: [JournalMember] { Array(byNumber.values) + replaced.values }
   }
 
-  /// Opens a journal in a file, which it makes if it is not there. A few other files are beside it, with the same beginning of
-  /// their names.
+  /// Opens a journal in a file, which it makes if it is not there; its folder must exist, on a file system of this machine. A few
+  /// other files are beside it, with the same beginning of their names.
   ///
   /// - Throws: ``JournalError``: another process has it open, or its end is not what was written.
   public convenience init(

@@ -32,11 +32,16 @@ public enum Threads {
   }
 
   /// Yields until `condition` holds. Returns false if it did not hold in time.
+  ///
+  /// It also sleeps now and then. The pool that runs the tests, and what they give to Dispatch, adds a thread in place of one that
+  /// sleeps; but if a few of them only yield, it believes that they work, and nothing that they wait for gets a thread.
   public static func yield(seconds: Int = patience, until condition: () -> Bool) -> Bool {
     let deadline = ContinuousClock.now + .seconds(seconds)
+    var tries = 0
     while !condition() {
       if ContinuousClock.now > deadline { return false }
-      DedicatedThread.yield()
+      tries += 1
+      if tries % 256 == 0 { usleep(500) } else { DedicatedThread.yield() }
     }
     return true
   }

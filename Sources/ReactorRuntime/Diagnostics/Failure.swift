@@ -52,7 +52,8 @@ public struct Failure: Sendable, CustomStringConvertible {
   }
 
   /// Writes the failure to standard error. The default of ``Hooks/defaultFailureHandler``. For each cause and type
-  /// of reactor it writes ten failures a second; it counts further ones, and writes their number once a second.
+  /// of reactor it writes ten failures a second; it counts further ones, and writes their number once a second. Until a
+  /// second has brought no more than ten, it writes only their number.
   public static let printToStandardError: @Sendable (Failure) -> Void = { failure in
     if printing.admit(failure.site) { StandardError.write("\(failure)\n") }
   }

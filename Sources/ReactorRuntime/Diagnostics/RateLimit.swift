@@ -4,8 +4,8 @@ import ReactorCore
 /// Limits how often an event that repeats is reported, and counts the events that it suppresses.
 ///
 /// In an interval, up to a limit of events of one site are admitted. Further ones are counted, and the count is
-/// reported when the interval ends, so no event goes unreported. While the events go on, each following interval
-/// reports only its count; after an interval without events the limit applies anew.
+/// reported when the interval ends, so no event goes unreported. While more than the limit come in each interval, the following
+/// ones report only their counts; after an interval with no more than that, the limit applies anew.
 final class RateLimit<Site: Hashable & Sendable>: Sendable {
   /// Calls a closure after a duration, on any thread.
   typealias After = @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
@@ -13,7 +13,10 @@ final class RateLimit<Site: Hashable & Sendable>: Sendable {
   /// The current interval of a site. It exists from the first event until the end of an interval without events,
   /// so the memory is bounded by the number of sites at which something goes wrong at present.
   private struct Interval {
-    var admitted: Int
+    /// How many events are admitted: the limit, or none.
+    let allowance: Int
+    var events = 0
+    /// How many of them are to be reported by their number.
     var suppressed = 0
   }
 
@@ -44,14 +47,13 @@ final class RateLimit<Site: Hashable & Sendable>: Sendable {
   /// it in its count. Any thread.
   func admit(_ site: Site) -> Bool {
     let (isAdmitted, isFirst) = intervals.withLock { intervals in
-      guard var interval = intervals[site] else {
-        intervals[site] = Interval(admitted: 1)
-        return (true, true)
-      }
-      let isAdmitted = interval.admitted < limit
-      if isAdmitted { interval.admitted += 1 } else { interval.suppressed += 1 }
+      let isFirst = intervals[site] == nil
+      var interval = intervals[site] ?? Interval(allowance: limit)
+      let isAdmitted = interval.events < interval.allowance
+      interval.events += 1
+      if !isAdmitted { interval.suppressed += 1 }
       intervals[site] = interval
-      return (isAdmitted, false)
+      return (isAdmitted, isFirst)
     }
     if isFirst { scheduleEnd(of: site) }
     return isAdmitted
@@ -61,9 +63,9 @@ final class RateLimit<Site: Hashable & Sendable>: Sendable {
 
   private func end(_ site: Site) {
     let suppressed = intervals.withLock { intervals in
-      let suppressed = intervals[site]?.suppressed ?? 0
-      intervals[site] = suppressed > 0 ? Interval(admitted: limit) : nil
-      return suppressed
+      guard let ended = intervals[site] else { return 0 }
+      intervals[site] = ended.suppressed > 0 ? Interval(allowance: ended.events > limit ? 0 : limit) : nil
+      return ended.suppressed
     }
     guard suppressed > 0 else { return }
     scheduleEnd(of: site)

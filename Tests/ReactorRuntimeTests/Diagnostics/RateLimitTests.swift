@@ -47,14 +47,27 @@ private final class Intervals: Sendable {
   }
 
   @Test
-  func `after an interval without events the limit applies anew`() {
+  func `while there are too many, only their number is reported`() {
     let limit = intervals.limit(2)
     for _ in 0..<3 { _ = limit.admit("a") }
     _ = intervals.end()
+    #expect((0..<3).map { _ in limit.admit("a") } == [false, false, false])
+    _ = intervals.end()
     #expect(!limit.admit("a"))
-    #expect(!limit.admit("a"))
+    #expect(intervals.reports.elements == ["1 of a", "3 of a"])
+  }
+
+  /// An event each second is shown, however many there were before.
+  @Test
+  func `after an interval with no more events than the limit, that applies anew`() {
+    let limit = intervals.limit(2)
+    for _ in 0..<3 { _ = limit.admit("a") }
+    _ = intervals.end()
+    #expect((0..<2).map { _ in limit.admit("a") } == [false, false])
     _ = intervals.end()
     #expect(intervals.reports.elements == ["1 of a", "2 of a"])
+    #expect((0..<2).map { _ in limit.admit("a") } == [true, true])
+    // Nothing was suppressed, so nothing is kept.
     #expect(intervals.end() == 1)
     #expect(intervals.end() == 0)
     #expect(limit.admit("a"))

@@ -112,8 +112,10 @@ final class Connection {
     batch.begin(client: id, at: worker.now())
     var position = inputStart
     let transaction = session.transaction?.size ?? 0
+    // The span of a constant: parsing changes other properties of this object meanwhile.
+    let bytes = input
     let failure = batch.parse(
-      input.span, from: inputStart, at: &position, server.parser, resuming: &partial,
+      bytes.span, from: inputStart, at: &position, server.parser, resuming: &partial,
       transaction: transaction)
     if position == inputStart, failure == nil {
       // A long argument gets its memory at once; a very long one, of which perhaps nothing comes, as the array grows.

@@ -109,13 +109,26 @@ struct Invocation {
   private func isBlank(_ character: CChar) -> Bool { character == 32 || (9...13).contains(character) }
 }
 
-/// A key, a field or a member: bytes that are hashed at once.
+/// A key, a field or a member: bytes, and their hash, so that a table compares the bytes of the key it looks for only. They are
+/// elsewhere in memory, and each look at those of another key would be a wait for that memory.
 struct Key: Hashable, Sendable {
   let bytes: [UInt8]
+  private let hash: Int
 
-  func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
+  init(bytes: [UInt8]) {
+    self.bytes = bytes
+    // Not with the seed of a table: but with that of the process, so nobody can choose keys that collide.
+    var hasher = Hasher()
+    bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+    hash = hasher.finalize()
+  }
 
-  static func == (one: Key, other: Key) -> Bool { one.bytes == other.bytes }
+  func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+
+  static func == (one: Key, other: Key) -> Bool {
+    one.hash == other.hash && one.bytes.count == other.bytes.count
+      && memcmp(one.bytes, other.bytes, one.bytes.count) == 0
+  }
 }
 
 extension Key: Comparable {
