@@ -39,7 +39,10 @@ public final class SteppedLoop: Sendable {
   /// - Returns: Whether no work is left.
   @discardableResult
   public func run(limit: Int = 10_000) -> Bool {
-    for _ in 0..<limit where stepper.step() == 0 { return true }
+    for _ in 0..<limit where stepper.step() == 0 {
+      // A round without items may have made work for the next one, as a reactor does that ends and tells another.
+      if !stepper.hasWork { return true }
+    }
     return false
   }
 

@@ -47,6 +47,35 @@ import Testing
     #expect((first.currentState, second.currentState) == (5, 1))
   }
 
+  /// It tells another one when it ends.
+  private final class Child: Reactor, EndObserving {
+    typealias Action = Never
+    typealias State = Int
+    let initialState = 0
+    let runtime: Runtime<Never, Never, Int>
+    private let parent: Adder
+
+    init(of parent: Adder, on placement: Placement) {
+      self.parent = parent
+      runtime = Runtime(on: placement)
+    }
+
+    func mutate(action: Never) -> Observable<Never> {}
+    func reduce(into state: inout Int, mutation: Never) {}
+    func willEnd(_ state: borrowing Int) { parent.send(1) }
+  }
+
+  @Test
+  func `it runs until nothing is left also if a step had no items`() throws {
+    let loop = try SteppedLoop()
+    let parent = Adder(on: loop.placement)
+    let child = Child(of: parent, on: loop.placement)
+    child.close()
+    #expect(loop.run())
+    #expect(parent.currentState == 1)
+    #expect(loop.step() == 0)
+  }
+
   @Test
   func `another thread may send and step`() throws {
     let loop = try SteppedLoop(turnLimit: 1)

@@ -196,10 +196,11 @@ extension Runtime {
       state.publish()
       if mailbox.turnEnds.isObserved { notifyTurnObserver() }
       turnCounters.count(turnOf: processed - dropped)
-    } else if R.isDurable, connects {
-      // A transform may have emitted mutations at once. The journal must not wait for the next action to write them.
+    } else if connects {
+      // A transform may have emitted mutations at once. A loop may keep the reactor for long before it releases it; and the journal must
+      // not wait for the next action to write them.
       state.publish()
-      notifyTurnObserver()
+      if R.isDurable { notifyTurnObserver() }
     }
     // In each turn, since it may be the last one: an owner that has reached the limit releases without another turn.
     if mailbox.ring.lifecycle.isClosed { endIfDone() }

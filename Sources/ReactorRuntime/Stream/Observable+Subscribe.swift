@@ -35,7 +35,7 @@ extension ObservableType {
   ///   - onNext: Called with each element.
   ///   - onError: Called if the stream fails. Without it, ``Hooks/defaultErrorHandler`` is called.
   ///   - onCompleted: Called when the stream has completed.
-  ///   - onDisposed: Called once at the end of any kind, last of all.
+  ///   - onDisposed: Called once at the end of any kind, the last of these closures.
   @inlinable
   @_disfavoredOverload
   @discardableResult
@@ -56,8 +56,8 @@ extension ObservableType {
         case .error(let error): if let onError { onError(error) } else { Hooks.defaultErrorHandler(error) }
         case .completed: onCompleted?()
         }
-        subscription.dispose()
         ending?.dispose()
+        subscription.dispose()
       }, heldBy: subscription)
     if let ending { return Disposables.create(subscription, ending) }
     return subscription

@@ -1,3 +1,4 @@
+import Glibc
 import ReactorCore
 import ReactorRuntime
 import Synchronization
@@ -261,5 +262,33 @@ import Testing
     counting.send("seven..")
     #expect(doubling.currentState == 42)
     #expect(counting.currentState == 7)
+  }
+
+  /// Readers see a copy of its state, which a turn publishes.
+  private final class Beginning: Reactor {
+    typealias Action = Int
+    let initialState = 0
+    let runtime: Runtime<Int, Int, Int>
+
+    init(on placement: Placement) { runtime = Runtime(on: placement) }
+
+    func transform(mutation: Observable<Int>) -> Observable<Int> { mutation.startWith(1) }
+    func reduce(into state: inout Int, mutation: Int) { state += mutation }
+  }
+
+  @Test func `What a transform emits at once is shown although the loop keeps the reactor`() throws {
+    // A loop that never sleeps releases a reactor after 65,536 rounds, which another one makes long.
+    let loop = try Loop(waiting: .busy)
+    let mayEnd = Gate()
+    @Sendable func stayBusy() {
+      usleep(1000)
+      if !mayEnd.isOpen { try? loop.execute { stayBusy() } }
+    }
+    try loop.execute { stayBusy() }
+    let reactor = Beginning(on: .loop(loop))
+    _ = reactor.state
+    #expect(Threads.yield(seconds: 20) { reactor.currentState == 1 })
+    mayEnd.open()
+    #expect(Threads.start { loop.shutdown() }.wait())
   }
 }

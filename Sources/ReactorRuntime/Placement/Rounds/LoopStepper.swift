@@ -97,6 +97,9 @@ package final class LoopStepper: Sendable {
     while !state.lifecycle.wait(until: .now + .seconds(3600)) {}
   }
 
+  /// Whether something was left to do after the last round, or has come since. Threads: like ``step(besideHost:)``.
+  package var hasWork: Bool { !checkForWork().isIdle || state.inbox.isWaiting }
+
   /// Returns whether nothing was left to do after the last round, and when the first timer is due. It does not count
   /// what has come since then. Threads: like ``step(besideHost:)``.
   func checkForWork() -> (isIdle: Bool, deadline: Int64?) {

@@ -33,7 +33,7 @@ extension MainObservable {
   ///   - onNext: Called with each element.
   ///   - onError: Called if the stream fails. Without it, ``Hooks/defaultErrorHandler`` is called.
   ///   - onCompleted: Called when the stream has completed.
-  ///   - onDisposed: Called once at the end of any kind, last of all.
+  ///   - onDisposed: Called once at the end of any kind, the last of these closures.
   @discardableResult
   public func subscribe(
     onNext: (@MainActor (Element) -> Void)? = nil, onError: (@MainActor (any Error) -> Void)? = nil,

@@ -60,7 +60,7 @@ extension PrimitiveSequenceType where Trait == CompletableTrait, Element == Neve
   /// - Parameters:
   ///   - onCompleted: Called after a success.
   ///   - onError: Called with the error. Without it, ``Hooks/defaultErrorHandler`` is called.
-  ///   - onDisposed: Called once at the end of any kind, last of all.
+  ///   - onDisposed: Called once at the end of any kind, the last of these closures.
   @discardableResult
   @_disfavoredOverload
   public func subscribe(
@@ -101,12 +101,22 @@ extension PrimitiveSequenceType where Trait == CompletableTrait, Element == Neve
   /// Goes on with `second` once this has completed.
   public func andThen<Result>(_ second: Observable<Result>) -> Observable<Result> { following(second) }
 
+  /// As `catch`, and unlike `concat`, it disposes of the subscription that has ended after the next one has begun. So a source that
+  /// both share goes on.
   private func following<Result>(_ second: Observable<Result>) -> Observable<Result> {
-    stream.map { (_: Never) -> Result in }.concat(second)
+    let first = stream.map { (_: Never) -> Result in }
+    if let joined = Observable.joined([first, second]) { return joined }
+    return SequentialSubscription.stream(first, from: false, endsFirst: false) { hasFollowed, event in
+      if hasFollowed || !event.isCompleted { return nil }
+      hasFollowed = true
+      return second
+    }
   }
 
-  /// Goes on with `second` once this has completed.
-  public func concat(_ second: Completable) -> Completable { andThen(second) }
+  /// Goes on with `second` once this has completed and its subscription was disposed of.
+  public func concat(_ second: Completable) -> Completable {
+    Completable(trusted: stream.concat(second.stream))
+  }
 
   /// Calls closures as the result passes; see
   /// ``ObservableType/do(onNext:afterNext:onError:afterError:onCompleted:afterCompleted:onSubscribe:onSubscribed:onDispose:)``.

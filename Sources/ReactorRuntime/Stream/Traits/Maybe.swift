@@ -70,7 +70,7 @@ extension PrimitiveSequenceType where Trait == MaybeTrait {
   ///   - onSuccess: Called with the element.
   ///   - onError: Called with the error. Without it, ``Hooks/defaultErrorHandler`` is called.
   ///   - onCompleted: Called if there is no element.
-  ///   - onDisposed: Called once at the end of any kind, last of all.
+  ///   - onDisposed: Called once at the end of any kind, the last of these closures.
   @discardableResult
   @_disfavoredOverload
   public func subscribe(
@@ -197,7 +197,10 @@ extension PrimitiveSequenceType where Trait == MaybeTrait {
     return .deferred {
       let element = FirstCall()
       let noted = stream.do(onNext: { _ in _ = element.tryPass() })
-      return noted.concat(Observable.deferred { element.tryPass() ? other : .empty() })
+      // As `andThen`: a source that both share goes on.
+      return SequentialSubscription.stream(noted, from: (), endsFirst: false) { _, event in
+        event.isCompleted && element.tryPass() ? other : nil
+      }
     }
   }
 }

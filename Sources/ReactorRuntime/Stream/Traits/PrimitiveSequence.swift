@@ -129,7 +129,8 @@ extension PrimitiveSequenceType {
   public func timeout(_ dueTime: RxTimeInterval, scheduler: any SchedulerType = Schedulers.timing)
     -> PrimitiveSequence<Trait, Element>
   {
-    PrimitiveSequence(trusted: stream.timeout(dueTime, scheduler: scheduler))
+    // The first element is the result, also if the completion comes later than the timeout.
+    PrimitiveSequence(trusted: stream.timeout(dueTime, scheduler: scheduler).take(1))
   }
 
   /// Goes on with another one if the result does not come in time.
@@ -137,7 +138,7 @@ extension PrimitiveSequenceType {
     _ dueTime: RxTimeInterval, other: PrimitiveSequence<Trait, Element>,
     scheduler: any SchedulerType = Schedulers.timing
   ) -> PrimitiveSequence<Trait, Element> {
-    PrimitiveSequence(trusted: stream.timeout(dueTime, other: other.stream, scheduler: scheduler))
+    PrimitiveSequence(trusted: stream.timeout(dueTime, other: other.stream, scheduler: scheduler).take(1))
   }
 
   /// Prints subscriptions, events and disposals; see ``ObservableType/debug(_:trimOutput:file:line:function:)``.

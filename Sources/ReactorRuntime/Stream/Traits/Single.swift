@@ -67,7 +67,7 @@ extension PrimitiveSequenceType where Trait == SingleTrait {
   /// - Parameters:
   ///   - onSuccess: Called with the element.
   ///   - onFailure: Called with the error. Without it, ``Hooks/defaultErrorHandler`` is called.
-  ///   - onDisposed: Called once at the end of any kind, last of all.
+  ///   - onDisposed: Called once at the end of any kind, the last of these closures.
   @discardableResult
   @_disfavoredOverload
   public func subscribe(
