@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "rr_atomic.h"
@@ -49,6 +50,20 @@ static void restore_handlers(const rr_signals *signals) {
   /* In reverse order: if a number was given twice, its first entry has the original handler. */
   for (int index = signals->count - 1; index >= 0; index--)
     sigaction(signals->caught[index].number, &signals->caught[index].before, NULL);
+}
+
+/* Sends to the process what waits for the calling thread alone, if this blocked it before, too:
+ * when the mask is restored, it would go on waiting, and be lost with the thread. */
+static void send_blocked(const rr_signals *signals) {
+  const struct timespec at_once = {0};
+  for (int index = 0; index < signals->count; index++) {
+    const int number = signals->caught[index].number;
+    if (sigismember(&signals->mask_before, number) != 1) continue;
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    if (sigtimedwait(&set, NULL, &at_once) == number) kill(getpid(), number);
+  }
 }
 
 rr_signals *rr_signals_catch(const int *numbers, int count) {
@@ -96,6 +111,7 @@ int rr_signals_take(rr_signals *signals) {
 void rr_signals_restore(rr_signals *signals) {
   if (signals == NULL) return;
   restore_handlers(signals);
+  send_blocked(signals);
   if (signals->descriptor >= 0) rr_platform_in_use->close(signals->descriptor);
   pthread_sigmask(SIG_SETMASK, &signals->mask_before, NULL);
   rr_platform_in_use->release(signals);

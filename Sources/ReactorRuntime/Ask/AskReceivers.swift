@@ -37,6 +37,11 @@ final class AskingTask<Value: Sendable>: ReplyReceiver<Value>, @unchecked Sendab
     }
     if case .waiting(let continuation) = before { continuation.resume(returning: result) }
   }
+
+  @usableFromInline
+  override var hasResult: Bool {
+    phase.withLock { phase in if case .over = phase { true } else { false } }
+  }
 }
 
 /// A closure that is called once, with the first result.
@@ -71,6 +76,9 @@ final class AskingCallback<Value: Sendable>: ReplyReceiver<Value>, @unchecked Se
     timer?.dispose()
     finish(result)
   }
+
+  @usableFromInline
+  override var hasResult: Bool { isOver.load(ordering: .relaxed) }
 
   private func finish(_ result: Result<Value, AskError>) {
     if isOver.exchange(true, ordering: .relaxed) { return }

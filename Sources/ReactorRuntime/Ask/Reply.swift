@@ -12,8 +12,8 @@ import Synchronization
 /// - **When the asker gets it.** If the reply is used inside of a turn, of any reactor: after the turn has ended and its
 ///   state can be read. So what the asker reads next contains what the turn did. If it is used outside of turns: at once.
 /// - **Exactly once.** The first use counts. Each later one has no effect and returns false. Once the asker has given up, the
-///   first use has no effect either, but it still returns true. A reply whose last reference goes away without a use fails the
-///   request with ``AskError/dropped``.
+///   first use has no effect either, but it still returns true; ``isAwaited`` tells whether it has. A reply whose last
+///   reference goes away without a use fails the request with ``AskError/dropped``.
 ///
 /// The asker makes it: ``Reactor/ask(_:)``.
 public final class Reply<Value: Sendable>: TurnEnd, @unchecked Sendable {
@@ -67,6 +67,30 @@ public final class Reply<Value: Sendable>: TurnEnd, @unchecked Sendable {
     self.error = .failed(error)
     runAfterTurn()
     return true
+  }
+
+  /// Whether an asker still waits for a use of this reply: false if it was used, or if the asker has given up, because of its
+  /// deadline or a cancellation. Any thread.
+  ///
+  /// A reactor that keeps replies can drop those that nobody awaits:
+  ///
+  /// ```swift
+  /// state.waiting.removeAll { !$0.isAwaited }
+  /// ```
+  ///
+  /// It is a hint: the asker may give up at any moment, and one that is about to do so may still count as waiting. So it is no
+  /// function of a state and a mutation: with ``SnapshotPolicy/replayed``, `reduce` must not read it.
+  ///
+  /// - Complexity: O(1).
+  @inlinable
+  public final var isAwaited: Bool {
+    if isUsed.load(ordering: .relaxed) { return false }
+    // Acquire: the receiver.
+    switch phase.load(ordering: .acquiring) {
+    case ReplyPhase.unasked: return true
+    case ReplyPhase.waiting: return receiver?.hasResult == false
+    default: return false
+    }
   }
 
   /// What the reply was used with. After that.
@@ -164,4 +188,8 @@ class ReplyReceiver<Value: Sendable>: @unchecked Sendable {
 
   @usableFromInline
   func receive(_ result: Result<Value, AskError>) {}
+
+  /// Whether it has a result, so that no other one counts.
+  @usableFromInline
+  var hasResult: Bool { false }
 }

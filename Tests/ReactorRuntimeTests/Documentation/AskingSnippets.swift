@@ -71,7 +71,10 @@ private final class Auction: EndObserving {
 
   func reduce(into state: inout [Reply<Int>], mutation: Action) {
     switch mutation {
-    case .waitForPrice(let reply): state.append(reply)
+    case .waitForPrice(let reply):
+      // Those whose askers have given up.
+      state.removeAll { !$0.isAwaited }
+      state.append(reply)
     case .sell(let price):
       for reply in state { reply(price) }
       state = []
@@ -148,6 +151,14 @@ private final class Connection: Sendable {
     }
     auction.close()
     #expect(connection.written.elements == [7, 7, nil])
+  }
+
+  @Test func `an auction does not keep the replies of those that have given up`() async {
+    let auction = Auction()
+    for _ in 0..<10 {
+      _ = try? await auction.ask(before: .now + .milliseconds(1)) { reply in .waitForPrice(reply) }
+    }
+    #expect(auction.currentState.count == 1)
   }
 
   @Test func `the end of a turn flushes`() {

@@ -17,7 +17,7 @@ extension MainLoop {
   ///
   /// It returns after ``stop()``, when the task is cancelled, or when one of the signals comes; and not before what was
   /// accepted has been run. It does not end the main loop, and can be called again. Meanwhile the signals have no other
-  /// effect; afterwards they have the one that they had before.
+  /// effect; afterwards they have the one that they had before, also a second one that came meanwhile.
   ///
   /// Any task, one at a time, outside of turns, jobs and timers of the main loop. A thread of its own receives the signals.
   ///
@@ -32,7 +32,7 @@ extension MainLoop {
     let outcome: Result<Ending, MainLoopError> = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isStarted = DedicatedThread.tryDetach(named: "main-signals") {
-          continuation.resume(returning: runner.waitForEnding(handling: signals))
+          continuation.resume(returning: runner.runInTheMainQueue(handling: signals))
         }
         if !isStarted { continuation.resume(returning: .failure(.descriptorRefused(EAGAIN))) }
       }
@@ -41,24 +41,27 @@ extension MainLoop {
     }
     // A stop that was requested during this run must not end the next one.
     runner.stopping.acknowledge()
-    let ending = try outcome.get()
-    await withCheckedContinuation { continuation in
-      runner.runWhatWasAccepted { continuation.resume() }
-    }
-    return ending
+    return try outcome.get()
   }
 }
 
 extension MainLoopRunner {
-  /// Sleeps until a signal or a stop comes. A thread of its own.
-  fileprivate func waitForEnding(handling numbers: [Int32]) -> Result<MainLoop.Ending, MainLoopError> {
+  /// Sleeps until a signal or a stop comes, and then until what was accepted has been run. A thread of its own: meanwhile
+  /// it catches the signals.
+  fileprivate func runInTheMainQueue(handling numbers: [Int32]) -> Result<MainLoop.Ending, MainLoopError> {
     let signals: CaughtSignals
     do { signals = try CaughtSignals(numbers) } catch { return .failure(.signalRefused) }
     let outcome = waitForEnding(signals)
+    if case .success = outcome {
+      let isDone = DispatchSemaphore(value: 0)
+      runWhatWasAccepted { isDone.signal() }
+      isDone.wait()
+    }
     signals.restore()
     return outcome
   }
 
+  /// Sleeps until a signal or a stop comes.
   private func waitForEnding(_ signals: borrowing CaughtSignals) -> Result<MainLoop.Ending, MainLoopError> {
     do {
       let poller = try Poller()
@@ -79,7 +82,7 @@ extension MainLoopRunner {
 
   /// Calls `body` when nothing is left of what was accepted. In blocks of the main queue, so that what else waits there has
   /// its turn.
-  fileprivate func runWhatWasAccepted(then body: @escaping @Sendable () -> Void) {
+  private func runWhatWasAccepted(then body: @escaping @Sendable () -> Void) {
     DispatchQueue.main.async { self.runRounds(upTo: 16) ? body() : self.runWhatWasAccepted(then: body) }
   }
 }

@@ -74,7 +74,7 @@ public enum MainLoop {
   ///
   /// It returns after ``stop()``, or when one of the signals comes. Before it returns it runs what was accepted, so it
   /// never returns while a reactor goes on sending to itself. It can be run again. Meanwhile the signals have no other
-  /// effect; afterwards they have the one that they had before.
+  /// effect; afterwards they have the one that they had before, also a second one that came meanwhile.
   ///
   /// A thread of its own receives the signals, and only that thread blocks them: what turns start, threads and other programs,
   /// begins with the signal mask of the main thread.

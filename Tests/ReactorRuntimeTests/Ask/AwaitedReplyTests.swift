@@ -1,0 +1,122 @@
+import TestSupport
+import Testing
+
+@testable import ReactorRuntime
+
+/// A reactor that keeps replies can tell whether somebody still waits for them.
+@Suite struct AwaitedReplyTests {
+  @Test func `a reply is not awaited when the deadline of a task has passed`() async {
+    let (desk, results) = (Desk(), Record<Int?>())
+    desk.ask {
+      .keep($0)
+    } completion: {
+      results.append(try? $0.get())
+    }
+    for _ in 0..<50 { _ = try? await desk.ask(before: .now + .milliseconds(1)) { .keep($0) } }
+    #expect(desk.currentState.count == 51)
+    desk.send(.sweep)
+    #expect(desk.currentState.count == 1)
+    desk.send(.reply(7))
+    #expect(results.elements == [7])
+  }
+
+  @Test func `a reply is not awaited when the deadline of a completion has passed`() {
+    let (desk, haveGivenUp, results) = (Desk(), Gate(count: 50), Record<Int?>())
+    for _ in 0..<50 {
+      desk.ask(
+        { .keep($0) }, before: .now + .milliseconds(1), completion: { _ in haveGivenUp.open() })
+    }
+    desk.ask(
+      { .keep($0) }, before: .now + .seconds(1000), completion: { results.append(try? $0.get()) })
+    #expect(haveGivenUp.wait())
+    desk.send(.sweep)
+    #expect(desk.currentState.count == 1)
+    desk.send(.reply(7))
+    #expect(results.elements == [7])
+  }
+
+  @Test func `a reply is not awaited when its task was cancelled`() async throws {
+    let desk = Desk()
+    let tasks = (0..<10).map { _ in Task { try await desk.ask { .keep($0) } } }
+    while desk.currentState.count(where: \.hasReceiver) < 10 { await Task.yield() }
+    #expect(desk.currentState.map(\.isAwaited) == Array(repeating: true, count: 10))
+    for task in tasks.dropFirst() {
+      task.cancel()
+      _ = await task.result
+    }
+    desk.send(.sweep)
+    #expect(desk.currentState.count == 1)
+    desk.send(.reply(7))
+    #expect(try await tasks[0].value == 7)
+  }
+
+  @Test func `a reply that was used is not awaited`() {
+    let desk = Desk()
+    for _ in 0..<2 {
+      desk.ask {
+        .keep($0)
+      } completion: { _ in
+      }
+    }
+    let replies = desk.currentState
+    #expect(replies.map(\.isAwaited) == [true, true])
+    replies[0](1)
+    replies[1].fail(AskError.closed)
+    #expect(replies.map(\.isAwaited) == [false, false])
+  }
+
+  @Test func `a reply whose task does not wait yet is awaited until it is used`() async throws {
+    let (reactor, seen) = (Scripted(), Record<Bool>())
+    let value = try await reactor.ask { (reply: Reply<Int>) in
+      seen.append(reply.isAwaited)
+      return Scripted.Action(mutate: {
+        // The asker runs this turn itself.
+        seen.append(reply.isAwaited && !reply.hasReceiver)
+        reply(7)
+        seen.append(reply.isAwaited)
+      })
+    }
+    #expect(value == 7)
+    #expect(seen.elements == [true, true, false])
+  }
+
+  @Test func `a reply whose action was refused is not awaited`() {
+    let (desk, kept) = (Desk(), Record<Reply<Int>>())
+    desk.close()
+    desk.ask { reply in
+      kept.append(reply)
+      return .keep(reply)
+    } completion: { _ in
+    }
+    #expect(kept.elements.map(\.isAwaited) == [false])
+  }
+}
+
+extension Reply {
+  fileprivate var hasReceiver: Bool { phase.load(ordering: .acquiring) == ReplyPhase.waiting }
+}
+
+/// Keeps replies in its state.
+private final class Desk: Reactor {
+  enum Action: Sendable {
+    case keep(Reply<Int>)
+    case sweep
+    case reply(Int)
+  }
+  typealias Mutation = Action
+
+  let initialState: [Reply<Int>] = []
+  let runtime = Runtime<Action, Action, [Reply<Int>]>()
+
+  func reduce(into state: inout [Reply<Int>], mutation: Action) {
+    switch mutation {
+    case .keep(let reply):
+      state.append(reply)
+    case .sweep:
+      state.removeAll { !$0.isAwaited }
+    case .reply(let value):
+      for reply in state { reply(value) }
+      state = []
+    }
+  }
+}
