@@ -176,6 +176,17 @@ extension KeyedReactors {
     endIfLast()
   }
 
+  /// Keeps the states of closed reactors on ``Placement/caller``, one after the other, on a thread made for it: on the calling thread,
+  /// `onPassivate` would hold up the closing of other parts, beyond their deadline. That is so if the system refuses a thread.
+  @inlinable
+  func endOnNewThread(_ closed: [(key: Key, reactor: R)], by closing: Closing) {
+    if closed.isEmpty { return }
+    let endAll = { @Sendable [self] in
+      for (key, reactor) in closed { end(reactor, of: key, by: closing) }
+    }
+    if !DedicatedThread.tryDetach(named: "reactor-closing", endAll) { endAll() }
+  }
+
   /// One key less; or the collection was closed. The last one ends the collection.
   @inlinable
   func endIfLast() {
@@ -187,6 +198,9 @@ extension KeyedReactors {
 extension KeyedReactors: Closeable {
   /// Refuses what is sent from now on, and ends all reactors: their states are kept by `onPassivate`. Any thread; it does not
   /// wait. Calling it again has no effect, except that ``Closing/discard`` overrules an earlier ``Closing/drain``.
+  ///
+  /// The states of reactors on ``Placement/caller`` are kept on a thread that is made for it, one after the other; usually after this
+  /// has returned.
   ///
   /// Sends by key are refused with ``SendError/closed``, also those from turns of the reactors. To wait for the end, close it
   /// as a part of ``Shutdown/close(_:before:)``, before the loops of its reactors:
@@ -202,15 +216,20 @@ extension KeyedReactors: Closeable {
   public func close(_ closing: Closing = .drain) {
     // Relaxed: only one thread finds false.
     let isFirst = !isClosedWord.exchange(true, ordering: .relaxed)
+    var closed: [(key: Key, reactor: R)] = []
     for shard in shards {
       for (key, reactor, isActive) in shard.withLock({ $0.close(closing) }) {
-        if isActive {
+        if isActive, reactor.runtime.loop == nil {
+          reactor.close(closing)
+          closed.append((key, reactor))
+        } else if isActive {
           end(reactor, of: key, by: closing)
         } else if closing == .discard {
           reactor.close(closing)
         }
       }
     }
+    endOnNewThread(closed, by: closing)
     if isFirst { endIfLast() }
   }
 

@@ -28,6 +28,34 @@ import Testing
     try Shutdown.close([sessions], before: .now)
   }
 
+  @Test func `closing holds its deadline, and closes the other parts, while a state is being kept`() throws {
+    let (isKeeping, mayKeep, unfinished) = (Gate(), Gate(), Record<String>())
+    let loop = try Loop()
+    let sessions = store.makeSessions(beforeKeeping: { _ in
+      isKeeping.open()
+      _ = mayKeep.wait()
+    })
+    for key in 0..<10 { sessions.send(.note(1), to: key) }
+    let isDone = Threads.start {
+      do throws(ShutdownError) {
+        try Shutdown.close([sessions, loop], before: .now + .milliseconds(20))
+      } catch {
+        if case .unfinished(let parts) = error { for part in parts { unfinished.append(part.name) } }
+      }
+    }
+    #expect(isKeeping.wait())
+    #expect(Threads.yield(seconds: 60) { (try? loop.execute {}) == nil })
+    #expect(isDone.wait(seconds: 60))
+    #expect(unfinished.elements.contains { $0.contains("KeyedReactors") })
+    // Overrules it; the states are kept all the same.
+    sessions.close(.discard)
+    mayKeep.open()
+    #expect(isDone.wait())
+    try Shutdown.close([sessions, loop], before: .now + .seconds(patience))
+    #expect(store.keptKeys.elements.sorted() == Array(0..<10))
+    #expect(store.load(9) == [1])
+  }
+
   @Test func `what waits for a reactor is processed before the end`() throws {
     let (isKeeping, mayKeep) = (Gate(), Gate())
     let sessions = store.makeSessions(beforeKeeping: { _ in
