@@ -85,10 +85,14 @@ extension KeyedReactors {
     while count > before, count < most {
       before = count
       var index = 0
-      while let ending = shard.withLock({ $0.beginEnding(idleFor: idle, at: now, from: &index, slots: 256) })
-      {
-        for (key, reactor) in ending { end(reactor, of: key, by: .drain) }
-        count += ending.count
+      slots: while true {
+        switch shard.withLock({ $0.beginEnding(idleFor: idle, at: now, from: &index, slots: 256) }) {
+        case .key(let key, let reactor):
+          end(reactor, of: key, by: .drain)
+          count += 1
+        case .none: continue
+        case .end: break slots
+        }
       }
     }
     return count
