@@ -287,7 +287,7 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   func makeAndDeliver(_ key: Key) {
     let reactor = make(key)
     withShard(hash(of: key)) { shard, _ in shard.endMaking(of: key) }
-    // At first without the mailbox, which most reactors on `.caller` never need: this thread processes what waits. On a loop, a
+    // The first action without the mailbox, which most reactors on `.caller` never need: this thread processes it. On a loop, a
     // send could wait for room.
     deliver(to: reactor, of: key, toMailbox: reactor.runtime.loop != nil)
   }
