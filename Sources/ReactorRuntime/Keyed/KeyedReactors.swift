@@ -159,6 +159,17 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   ///
   /// As long as you hold the reference, the reactor is in use, and is not passivated. It may be removed or closed; then it
   /// refuses what is sent with ``SendError/closed``, while the key may have another reactor.
+  ///
+  /// A request with a completion, or with a future of swift-nio, does not hold the reactor. If the reply may come later than the turn
+  /// of the request, hold the reactor in the completion. Otherwise it may be passivated before, and then the request fails
+  /// with ``AskError/dropped``:
+  ///
+  /// ```swift
+  /// guard let session = sessions[user] else { return }
+  /// session.ask({ .nextPage($0) }, before: .now + .seconds(30)) { result in
+  ///   withExtendedLifetime(session) { show(result) }
+  /// }
+  /// ```
   @inlinable
   public subscript(key: Key) -> R? { find(key) }
 
