@@ -183,10 +183,12 @@ extension KeyedReactors {
   /// Keeps the states of closed reactors on ``Placement/caller``, one after the other, on a thread made for it: on the calling thread,
   /// `onPassivate` would hold up the closing of other parts, beyond their deadline. That is so if the system refuses a thread.
   @inlinable
-  func endOnNewThread(_ closed: [(key: Key, reactor: R)], by closing: Closing) {
+  func endOnNewThread(_ closed: consuming [(key: Key, reactor: R)], by closing: Closing) {
     if closed.isEmpty { return }
+    // Taken out, so that each goes away once its state is kept, and not after the end of the collection.
+    let left = SystemMutex(closed)
     let endAll = { @Sendable [self] in
-      for (key, reactor) in closed { end(reactor, of: key, by: closing) }
+      while let (key, reactor) = left.withLock({ $0.popLast() }) { end(reactor, of: key, by: closing) }
     }
     if !DedicatedThread.tryDetach(named: "reactor-closing", endAll) { endAll() }
   }
@@ -233,7 +235,7 @@ extension KeyedReactors: Closeable {
         }
       }
     }
-    endOnNewThread(closed, by: closing)
+    endOnNewThread(consume closed, by: closing)
     if isFirst { endIfLast() }
   }
 

@@ -56,6 +56,18 @@ import Testing
     #expect(store.load(9) == [1])
   }
 
+  @Test func `closing lets a reactor go when its state is kept`() {
+    let (lifetimes, alive) = (Lifetimes(), Record<Int>())
+    let reactors = KeyedReactors<Int, TrackedReactor>(
+      onPassivate: { _, _ in alive.append(lifetimes.alive) }, make: { _ in TrackedReactor(lifetimes.track()) }
+    )
+    for key in 0..<5 { reactors.send(1, to: key) }
+    reactors.close()
+    #expect(Threads.yield { alive.elements.count == 5 })
+    #expect(alive.elements == [5, 4, 3, 2, 1])
+    #expect(reactors.finishClosing(before: .now + .seconds(patience)).isEmpty)
+  }
+
   @Test func `what waits for a reactor is processed before the end`() throws {
     let (isKeeping, mayKeep) = (Gate(), Gate())
     let sessions = store.makeSessions(beforeKeeping: { _ in
@@ -162,4 +174,14 @@ import Testing
       if case AskError.closed = error { true } else { false }
     }
   }
+}
+
+private final class TrackedReactor: Reactor {
+  let initialState = 0
+  let runtime = Runtime<Int, Int, Int>()
+  private let lifetime: LifetimeTracked
+
+  init(_ lifetime: LifetimeTracked) { self.lifetime = lifetime }
+
+  func reduce(into state: inout Int, mutation: Int) { state += mutation }
 }
