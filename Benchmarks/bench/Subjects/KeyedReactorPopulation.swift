@@ -37,6 +37,8 @@ final class KeyedReactorPopulation<Host: PopulationHost>: Population {
 
   func end() {
     reactors.close()
+    // On the caller, they end on another thread.
+    _ = reactors.finishClosing(before: .now + .seconds(600))
     host.shutdown()
   }
 }

@@ -85,10 +85,14 @@ extension KeyedReactors {
     while count > before, count < most {
       before = count
       var index = 0
-      while let ending = shard.withLock({ $0.beginEnding(idleFor: idle, at: now, from: &index, slots: 256) })
-      {
-        for (key, reactor) in ending { end(reactor, of: key, by: .drain) }
-        count += ending.count
+      slots: while true {
+        switch shard.withLock({ $0.beginEnding(idleFor: idle, at: now, from: &index, slots: 256) }) {
+        case .key(let key, let reactor):
+          end(reactor, of: key, by: .drain)
+          count += 1
+        case .none: continue
+        case .end: break slots
+        }
       }
     }
     return count
@@ -176,6 +180,19 @@ extension KeyedReactors {
     endIfLast()
   }
 
+  /// Keeps the states of closed reactors on ``Placement/caller``, one after the other, on a thread made for it: on the calling thread,
+  /// `onPassivate` would hold up the closing of other parts, beyond their deadline. That is so if the system refuses a thread.
+  @inlinable
+  func endOnNewThread(_ closed: consuming [(key: Key, reactor: R)], by closing: Closing) {
+    if closed.isEmpty { return }
+    // Taken out, so that each goes away once its state is kept, and not after the end of the collection.
+    let left = SystemMutex(closed)
+    let endAll = { @Sendable [self] in
+      while let (key, reactor) = left.withLock({ $0.popLast() }) { end(reactor, of: key, by: closing) }
+    }
+    if !DedicatedThread.tryDetach(named: "reactor-closing", endAll) { endAll() }
+  }
+
   /// One key less; or the collection was closed. The last one ends the collection.
   @inlinable
   func endIfLast() {
@@ -187,6 +204,9 @@ extension KeyedReactors {
 extension KeyedReactors: Closeable {
   /// Refuses what is sent from now on, and ends all reactors: their states are kept by `onPassivate`. Any thread; it does not
   /// wait. Calling it again has no effect, except that ``Closing/discard`` overrules an earlier ``Closing/drain``.
+  ///
+  /// The states of reactors on ``Placement/caller`` are kept on a thread that is made for it, one after the other; usually after this
+  /// has returned.
   ///
   /// Sends by key are refused with ``SendError/closed``, also those from turns of the reactors. To wait for the end, close it
   /// as a part of ``Shutdown/close(_:before:)``, before the loops of its reactors:
@@ -202,15 +222,20 @@ extension KeyedReactors: Closeable {
   public func close(_ closing: Closing = .drain) {
     // Relaxed: only one thread finds false.
     let isFirst = !isClosedWord.exchange(true, ordering: .relaxed)
+    var closed: [(key: Key, reactor: R)] = []
     for shard in shards {
       for (key, reactor, isActive) in shard.withLock({ $0.close(closing) }) {
-        if isActive {
+        if isActive, reactor.runtime.loop == nil {
+          reactor.close(closing)
+          closed.append((key, reactor))
+        } else if isActive {
           end(reactor, of: key, by: closing)
         } else if closing == .discard {
           reactor.close(closing)
         }
       }
     }
+    endOnNewThread(consume closed, by: closing)
     if isFirst { endIfLast() }
   }
 

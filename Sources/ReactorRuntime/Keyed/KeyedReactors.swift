@@ -54,7 +54,8 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   ///   - waitingCapacity: How many actions may wait for the reactor of one key while it is made, or the one before ends.
   ///   - onFailure: Called with each action that was refused, and by no reactor: as that of the ``Runtime``.
   ///   - onPassivate: Keeps the state of a reactor that has ended, before the next one of its key is made. It is called on the
-  ///     thread that ended the reactor: the one that passivates, or the loop of the reactor.
+  ///     thread that ended the reactor: the one that passivates, or the loop of the reactor. After ``close(_:)``, for reactors
+  ///     on ``Placement/caller``: on a thread made for it.
   ///   - make: Makes the reactor of a key, on the thread that sent to it first, or that has ended the one before. Called by
   ///     one thread at a time for each key. It may load what `onPassivate` has kept.
   public convenience init(
@@ -158,6 +159,17 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   ///
   /// As long as you hold the reference, the reactor is in use, and is not passivated. It may be removed or closed; then it
   /// refuses what is sent with ``SendError/closed``, while the key may have another reactor.
+  ///
+  /// A request with a completion, or with a future of swift-nio, does not hold the reactor. If the reply may come later than the turn
+  /// of the request, hold the reactor in the completion. Otherwise it may be passivated before, and then the request fails
+  /// with ``AskError/dropped``:
+  ///
+  /// ```swift
+  /// guard let session = sessions[user] else { return }
+  /// session.ask({ .nextPage($0) }, before: .now + .seconds(30)) { result in
+  ///   withExtendedLifetime(session) { show(result) }
+  /// }
+  /// ```
   @inlinable
   public subscript(key: Key) -> R? { find(key) }
 
@@ -286,7 +298,7 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   func makeAndDeliver(_ key: Key) {
     let reactor = make(key)
     withShard(hash(of: key)) { shard, _ in shard.endMaking(of: key) }
-    // At first without the mailbox, which most reactors on `.caller` never need: this thread processes what waits. On a loop, a
+    // The first action without the mailbox, which most reactors on `.caller` never need: this thread processes it. On a loop, a
     // send could wait for room.
     deliver(to: reactor, of: key, toMailbox: reactor.runtime.loop != nil)
   }

@@ -4,15 +4,28 @@ extension KeyedShard {
   @inlinable
   static func age(of use: UInt32, at now: UInt32) -> Int32 { max(0, Int32(bitPattern: now &- use)) }
 
-  /// Makes keys end that were not used for so long, in the next slots from `index` on. Returns nil behind the last slot.
+  /// What a search for keys that were not used has found.
+  @usableFromInline
+  enum Idle: Sendable {
+    /// This one, which is in transition now.
+    case key(Key, R)
+    /// None in these slots.
+    case none
+    /// There are no more slots.
+    case end
+  }
+
+  /// Makes the first key end that was not used for so long, in the next slots from `index` on.
+  ///
+  /// Not several at once: what is sent to a key in transition waits, and would wait until the states of others are kept.
   @inlinable
   mutating func beginEnding(
     idleFor idle: Int32, at now: UInt32, from index: inout Int, slots most: Int
-  ) -> [(key: Key, reactor: R)]? {
-    if index >= slots.count { return nil }
-    var ending: [(key: Key, reactor: R)] = []
+  ) -> Idle {
+    if index >= slots.count { return .end }
     let end = min(slots.count, index + most)
     while index < end {
+      defer { index += 1 }
       // A copy of the slot would refer to the reactor.
       // To load the count of a reactor that nobody used takes its cache line. So not of those that cannot end for long.
       if let age = slots[index].map({ Self.age(of: $0.lastUse, at: now) }), age >= idle / 4 {
@@ -20,12 +33,11 @@ extension KeyedShard {
           // What refers to it has used it until now.
           slots[index]?.lastUse = now
         } else if age >= idle, let key = slots[index]?.key, let reactor = beginEnding(at: index) {
-          ending.append((key, reactor))
+          return .key(key, reactor)
         }
       }
-      index += 1
     }
-    return ending
+    return .none
   }
 
   /// The keys among which the least recently used one is searched for.

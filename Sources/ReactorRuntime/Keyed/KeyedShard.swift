@@ -232,10 +232,11 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
     case done
   }
 
-  /// Delivers what waits for a reactor that was made: puts it into the mailbox under the mutex, or takes it out for the calling
-  /// thread to send. Makes the key active if nothing waits any more.
+  /// Delivers what waits for a reactor that was made: puts it into the mailbox under the mutex, or takes the first element out for the
+  /// calling thread to send. Makes the key active if nothing waits any more.
   ///
-  /// Into the mailbox, because while the calling thread sent, other threads would make more wait, without an end.
+  /// Into the mailbox, because while the calling thread sent, other threads would make more wait, without an end; and a send could
+  /// wait for room, if the reactor has another owner by then.
   ///
   /// - Parameters:
   ///   - now: The time of the key's last use, if it becomes active.
@@ -260,8 +261,8 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
       transition.waiting = Array(waiting[count...])
       next = .discard(Array(waiting[..<count]))
     } else if count > 0, !toMailbox {
-      transition.waiting = Array(waiting[count...])
-      next = .deliver(Array(waiting[..<count]))
+      transition.waiting = Array(waiting[1...])
+      next = .deliver(Array(waiting[..<1]))
     } else {
       let (taken, outcome) = Self.offer(waiting[..<count], to: reactor)
       users = waiting[..<taken].filter { $0.isUse }

@@ -67,6 +67,23 @@ import Testing
   }
 
   @Test(arguments: [false, true])
+  func `a request with a completion uses its reactor only if the completion holds it`(holds: Bool) throws {
+    let (sessions, replies, results) = (store.makeSessions(), Record<Reply<Int>>(), Record<Int?>())
+    sessions.send(.note(1), to: 1)
+    do {
+      let session = try #require(sessions[1])
+      let held = holds ? session : nil
+      session.ask({ reply in .run { replies.append(reply) } }) { result in
+        withExtendedLifetime(held) { results.append(try? result.get()) }
+      }
+    }
+    #expect(sessions.passivate(1) != holds)
+    replies.elements[0](5)
+    #expect(results.elements == [5])
+    #expect(sessions.passivate(1) == holds)
+  }
+
+  @Test(arguments: [false, true])
   func `a cancelled task stops waiting for the reactor of a key`(asks: Bool) async throws {
     let loop = try SteppedLoop()
     let (sessions, log) = (makeFull(on: loop), Record<String>())

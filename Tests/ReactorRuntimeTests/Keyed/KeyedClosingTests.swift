@@ -28,6 +28,46 @@ import Testing
     try Shutdown.close([sessions], before: .now)
   }
 
+  @Test func `closing holds its deadline, and closes the other parts, while a state is being kept`() throws {
+    let (isKeeping, mayKeep, unfinished) = (Gate(), Gate(), Record<String>())
+    let loop = try Loop()
+    let sessions = store.makeSessions(beforeKeeping: { _ in
+      isKeeping.open()
+      _ = mayKeep.wait()
+    })
+    for key in 0..<10 { sessions.send(.note(1), to: key) }
+    let isDone = Threads.start {
+      do throws(ShutdownError) {
+        try Shutdown.close([sessions, loop], before: .now + .milliseconds(20))
+      } catch {
+        if case .unfinished(let parts) = error { for part in parts { unfinished.append(part.name) } }
+      }
+    }
+    #expect(isKeeping.wait())
+    #expect(Threads.yield(seconds: 60) { (try? loop.execute {}) == nil })
+    #expect(isDone.wait(seconds: 60))
+    #expect(unfinished.elements.contains { $0.contains("KeyedReactors") })
+    // Overrules it; the states are kept all the same.
+    sessions.close(.discard)
+    mayKeep.open()
+    #expect(isDone.wait())
+    try Shutdown.close([sessions, loop], before: .now + .seconds(patience))
+    #expect(store.keptKeys.elements.sorted() == Array(0..<10))
+    #expect(store.load(9) == [1])
+  }
+
+  @Test func `closing lets a reactor go when its state is kept`() {
+    let (lifetimes, alive) = (Lifetimes(), Record<Int>())
+    let reactors = KeyedReactors<Int, TrackedReactor>(
+      onPassivate: { _, _ in alive.append(lifetimes.alive) }, make: { _ in TrackedReactor(lifetimes.track()) }
+    )
+    for key in 0..<5 { reactors.send(1, to: key) }
+    reactors.close()
+    #expect(Threads.yield { alive.elements.count == 5 })
+    #expect(alive.elements == [5, 4, 3, 2, 1])
+    #expect(reactors.finishClosing(before: .now + .seconds(patience)).isEmpty)
+  }
+
   @Test func `what waits for a reactor is processed before the end`() throws {
     let (isKeeping, mayKeep) = (Gate(), Gate())
     let sessions = store.makeSessions(beforeKeeping: { _ in
@@ -134,4 +174,14 @@ import Testing
       if case AskError.closed = error { true } else { false }
     }
   }
+}
+
+private final class TrackedReactor: Reactor {
+  let initialState = 0
+  let runtime = Runtime<Int, Int, Int>()
+  private let lifetime: LifetimeTracked
+
+  init(_ lifetime: LifetimeTracked) { self.lifetime = lifetime }
+
+  func reduce(into state: inout Int, mutation: Int) { state += mutation }
 }

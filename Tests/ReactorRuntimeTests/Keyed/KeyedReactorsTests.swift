@@ -1,3 +1,4 @@
+import ReactorCore
 import ReactorRuntime
 import ReactorTesting
 import TestSupport
@@ -174,6 +175,59 @@ import Testing
     #expect(sessions.counters.waiting == 0)
     #expect(store.failures.elements == [])
     loop.shutdown()
+  }
+
+  @Test func `a send that makes a reactor does not wait for room while another thread has a turn`() {
+    let (isMaking, mayMake, made) = (Gate(), Gate(), Record<KeyedSession>())
+    let (isReleased, isOwned, mayEnd) = (Gate(), Gate(), Gate())
+    let sessions = KeyedReactors<Int, KeyedSession> { _ in
+      isMaking.open()
+      _ = mayMake.wait()
+      let session = KeyedSession(capacity: 8)
+      made.append(session)
+      return session
+    }
+    // After the first turn, another thread becomes the owner.
+    let afterTurn = { @Sendable in
+      isReleased.open()
+      _ = isOwned.wait()
+    }
+    let isDone = Threads.start { sessions.send(.run { TurnEndAction(afterTurn).runAfterTurn() }, to: 1) }
+    #expect(isMaking.wait())
+    for note in 1...100 { sessions.send(.note(note), to: 1) }
+    let hasRun = Threads.start {
+      _ = isReleased.wait()
+      made.elements[0].send(
+        .run {
+          isOwned.open()
+          _ = mayEnd.wait()
+        })
+    }
+    mayMake.open()
+    #expect(isDone.wait(seconds: 60))
+    mayEnd.open()
+    #expect(hasRun.wait() && isDone.wait())
+    #expect(made.elements[0].currentState == Array(1...100))
+  }
+
+  @Test(arguments: [OverflowPolicy.block, .fail, .dropNewest, .dropOldest])
+  func `what waits for a reactor on the caller is processed, also beyond its capacity`(
+    _ overflow: OverflowPolicy
+  ) {
+    let (isMaking, mayMake) = (Gate(), Gate())
+    let sessions = KeyedReactors<Int, KeyedSession> { [store] _ in
+      isMaking.open()
+      _ = mayMake.wait()
+      return KeyedSession(capacity: 2, overflow: overflow, failures: store.failures)
+    }
+    let isDone = Threads.start { sessions.send(.note(0), to: 1) }
+    #expect(isMaking.wait())
+    for note in 1...3000 { sessions.send(.note(note), to: 1) }
+    mayMake.open()
+    #expect(isDone.wait())
+    #expect(sessions.currentState(of: 1) == Array(0...3000))
+    #expect(sessions.counters.waiting == 0)
+    #expect(store.failures.elements == [])
   }
 
   @Test func `what waits for room in a reactor is reported if the collection is closed`() throws {

@@ -16,11 +16,11 @@ final class KeyedSession: Reactor {
 
   init(
     _ notes: [Int] = [], on placement: Placement = .caller, capacity: Int = 4096,
-    failures: Record<SendError> = Record()
+    overflow: OverflowPolicy = .block, failures: Record<SendError> = Record()
   ) {
     initialState = notes
     runtime = Runtime(
-      on: placement, capacity: capacity,
+      on: placement, capacity: capacity, overflow: overflow,
       onFailure: { failure in if let reason = failure.sendError { failures.append(reason) } })
   }
 
