@@ -94,6 +94,21 @@ import Testing
     executor.isDone.open()
   }
 
+  @Test
+  func `a suspending send with a deadline processes one action of others after it`() throws {
+    let executor = EachOnItsThread()
+    let count = try countOnSender(1000) { reactor in
+      let isSent = Gate()
+      Task(executorPreference: executor) {
+        try await reactor.sendSuspending(0, before: .now)
+        isSent.open()
+      }
+      #expect(isSent.wait())
+    }
+    #expect(count == 2)
+    executor.isDone.open()
+  }
+
   @TaskLocal private static var local = 0
 
   /// Runs each piece of a task on a thread of its own, which ends after the test: a thread that ends gives its token away.

@@ -76,8 +76,9 @@ extension StressTests {
 private final class WeakRound: Sendable {
   /// What a thread does with the reactor that its weak reference still finds.
   enum Way: CaseIterable {
-    case send, trySend, sendBefore, sendSuspending, cancelledTask, ask, askSuspending, onNext, subscribe,
-      close
+    case send, sendContents, sendCapturing, trySend, sendBefore, sendSuspending, suspendingBefore,
+      cancelledTask,
+      whenRoom, ask, askSuspending, onNext, subscribe, close
     /// By the weak reference of `action` alone: the reactor may be gone.
     case weakly
 
@@ -87,6 +88,8 @@ private final class WeakRound: Sendable {
       return way == .close && !generator.happens(onceIn: 4) ? .send : way
     }
   }
+
+  @TaskLocal private static var local = 0
 
   private let holder = Guarded<Dropped?>(nil)
   private let weakly: WeakDropped
@@ -143,9 +146,19 @@ private final class WeakRound: Sendable {
     do throws(SendError) {
       switch way {
       case .send: reactor.send(sent)
+      case .sendContents: reactor.send(contentsOf: [sent])
+      case .sendCapturing: reactor.send(sent, capturing: Self.$local)
       case .trySend: try reactor.trySend(sent)
       case .sendBefore: try reactor.send(sent, before: .now + .seconds(10))
       case .sendSuspending: run { () async throws(SendError) in try await reactor.sendSuspending(sent) }
+      case .suspendingBefore:
+        run { () async throws(SendError) in
+          try await reactor.sendSuspending(sent, before: .now + .seconds(10))
+        }
+      case .whenRoom:
+        reactor.whenRoom { [self] in
+          do throws(SendError) { try reactor.trySend(sent) } catch { noteRefused(number, error) }
+        }
       case .cancelledTask:
         run(isCancelled: true) { () async throws(SendError) in try await reactor.sendSuspending(sent) }
       case .ask:
