@@ -73,9 +73,9 @@ import Testing
     do {
       let session = try #require(sessions[1])
       let held = holds ? session : nil
-      session.ask({ reply in .run { replies.append(reply) } }) { result in
-        withExtendedLifetime(held) { results.append(try? result.get()) }
-      }
+      session.ask(
+        { reply in .run { replies.append(reply) } },
+        completion: { result in withExtendedLifetime(held) { results.append(try? result.get()) } })
     }
     #expect(sessions.passivate(1) != holds)
     replies.elements[0](5)
