@@ -29,7 +29,7 @@ extension Reactor {
     if Task.isCancelled { throw .cancelled }
     let reply = Reply<Value>()
     if let refused = try runtime.trySendRequest(with: reply, action, to: self, within: .usual) {
-      try await runtime.sendRequest(refused, to: self, before: nil)
+      try await runtime.sendRequest(refused, with: reply, to: self, before: nil)
     }
     if let result = reply.poll() { return try result.get() }
     return try await runtime.awaitReply(consume reply, before: nil)
@@ -56,7 +56,7 @@ extension Reactor {
     let reply = Reply<Value>()
     let budget = TurnBudget(before: deadline)
     if let refused = try runtime.trySendRequest(with: reply, action, to: self, within: budget) {
-      try await runtime.sendRequest(refused, to: self, before: deadline)
+      try await runtime.sendRequest(refused, with: reply, to: self, before: deadline)
     }
     if let result = reply.poll() { return try result.get() }
     return try await runtime.awaitReply(consume reply, before: deadline)
@@ -115,6 +115,7 @@ extension Runtime {
     } catch .full {
       return action
     } catch {
+      reply.withdraw()
       throw AskError(error)
     }
   }
@@ -123,13 +124,14 @@ extension Runtime {
   @inlinable
   @inline(never)
   nonisolated(nonsending)
-    func sendRequest<R: Reactor<Action, Mutation, State>>(
-      _ action: Action, to reactor: R, before deadline: ContinuousClock.Instant?
+    func sendRequest<R: Reactor<Action, Mutation, State>, Value: Sendable>(
+      _ action: Action, with reply: Reply<Value>, to reactor: R, before deadline: ContinuousClock.Instant?
     ) async throws(AskError)
   {
     do {
       try await sendSuspending(action, to: reactor, before: deadline)
     } catch {
+      reply.withdraw()
       throw AskError(error)
     }
   }

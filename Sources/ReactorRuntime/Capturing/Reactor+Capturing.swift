@@ -53,7 +53,7 @@ extension Reactor {
     ) async throws(AskError) -> Answer
   {
     let reply = Reply<Answer>()
-    try await runtime.sendRequest(action(reply), capturing: local, to: self, before: deadline)
+    try await runtime.sendRequest(action(reply), with: reply, capturing: local, to: self, before: deadline)
     if let result = reply.poll() { return try result.get() }
     return try await runtime.awaitReply(consume reply, before: deadline)
   }
@@ -102,8 +102,8 @@ extension Runtime {
   /// Sends a request with the value of a task-local, and suspends the task until there is room.
   @inlinable
   nonisolated(nonsending)
-    func sendRequest<R: Reactor<Action, Mutation, State>, Value>(
-      _ action: Action, capturing local: TaskLocal<Value>, to reactor: R,
+    func sendRequest<R: Reactor<Action, Mutation, State>, Answer: Sendable, Value>(
+      _ action: Action, with reply: Reply<Answer>, capturing local: TaskLocal<Value>, to reactor: R,
       before deadline: ContinuousClock.Instant?
     ) async throws(AskError)
   {
@@ -113,6 +113,7 @@ extension Runtime {
         try trySend(action, capturing: local, to: reactor, .never, within: budget)
       }
     } catch {
+      reply.withdraw()
       throw AskError(error)
     }
   }

@@ -10,8 +10,8 @@ final class RateLimit<Site: Hashable & Sendable>: Sendable {
   /// Calls a closure after a duration, on any thread.
   typealias After = @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
 
-  /// The current interval of a site. It exists from the first event until the end of an interval without events,
-  /// so the memory is bounded by the number of sites at which something goes wrong at present.
+  /// The current interval of a site. It exists from the first event until the end of an interval in which none was
+  /// suppressed, so the memory is bounded by the number of sites at which something goes wrong at present.
   private struct Interval {
     /// How many events are admitted: the limit, or none.
     let allowance: Int

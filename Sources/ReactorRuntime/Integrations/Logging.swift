@@ -19,7 +19,7 @@
   extension Failure {
     /// Returns a handler for the `onFailure` of a ``Runtime``, which logs failures at the level `error`. For each
     /// cause and type of reactor it logs ten failures a second; it counts further ones, and logs their number once
-    /// a second.
+    /// a second. Until a second has brought no more than ten, it logs only their number.
     public static func log(to logger: Logger) -> @Sendable (Failure) -> Void {
       let limit = RateLimit<Site>(10) { site, count in
         logger.error(

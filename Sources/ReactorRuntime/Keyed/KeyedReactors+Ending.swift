@@ -181,14 +181,18 @@ extension KeyedReactors {
   }
 
   /// Keeps the states of closed reactors on ``Placement/caller``, one after the other, on a thread made for it: on the calling thread,
-  /// `onPassivate` would hold up the closing of other parts, beyond their deadline. That is so if the system refuses a thread.
+  /// `onPassivate` would hold up the closing of other parts, beyond their deadline. That is so if the system refuses a thread. The state
+  /// of one that is in a turn is kept by the thread that has the turn.
   @inlinable
   func endOnNewThread(_ closed: consuming [(key: Key, reactor: R)], by closing: Closing) {
     if closed.isEmpty { return }
     // Taken out, so that each goes away once its state is kept, and not after the end of the collection.
     let left = SystemMutex(closed)
+    // The collection does not end before the last of them has gone. Relaxed: it counts one more than the caller has counted.
+    remaining.wrappingAdd(1, ordering: .relaxed)
     let endAll = { @Sendable [self] in
       while let (key, reactor) = left.withLock({ $0.popLast() }) { end(reactor, of: key, by: closing) }
+      endIfLast()
     }
     if !DedicatedThread.tryDetach(named: "reactor-closing", endAll) { endAll() }
   }
@@ -201,15 +205,18 @@ extension KeyedReactors {
   }
 }
 
+/// `onPassivate` may send what it keeps.
+extension KeyedReactors: SendsWhileClosing {}
+
 extension KeyedReactors: Closeable {
   /// Refuses what is sent from now on, and ends all reactors: their states are kept by `onPassivate`. Any thread; it does not
   /// wait. Calling it again has no effect, except that ``Closing/discard`` overrules an earlier ``Closing/drain``.
   ///
-  /// The states of reactors on ``Placement/caller`` are kept on a thread that is made for it, one after the other; usually after this
-  /// has returned.
+  /// The states of idle reactors on ``Placement/caller`` are kept on a thread that is made for it, one after the other; usually after
+  /// this has returned. That of a reactor in a turn is kept by the thread that has the turn.
   ///
   /// Sends by key are refused with ``SendError/closed``, also those from turns of the reactors. To wait for the end, close it
-  /// as a part of ``Shutdown/close(_:before:)``, before the loops of its reactors:
+  /// as a part of ``Shutdown/close(_:before:)``, before the loops of its reactors and before what `onPassivate` sends to:
   ///
   /// ```swift
   /// try Shutdown.close([sessions, group], before: .now + .seconds(10))
@@ -253,7 +260,11 @@ extension KeyedReactors: Closeable {
       return [Unfinished(name: name, loop: nil, occupation: .closesItself)]
     }
     let isOver = HostThread.wait(
-      until: deadline, for: { inTransition.first { $0.runtime.loop?.runRoundHere != nil }?.runtime.loop },
+      until: deadline,
+      for: {
+        // Or the main loop, on its thread: `onPassivate` may wait for room there.
+        inTransition.first { $0.runtime.loop?.runRoundHere != nil }?.runtime.loop ?? MainLoopRunner.loopHere
+      },
       { termination.wait(until: $0) })
     if isOver { return [] }
     let waiting = counters.waiting + inTransition.reduce(0) { $0 + $1.counters.waiting }

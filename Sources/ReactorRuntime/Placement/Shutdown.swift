@@ -19,30 +19,51 @@ public enum Shutdown {
   /// ```
   ///
   /// - Parameters:
-  ///   - parts: What is closed, in this order, one right after the other; then all of them end at the same time. A part whose
-  ///     closing still sends to another one comes before that: ``KeyedReactors`` before the loops of its reactors.
+  ///   - parts: What is closed, in this order, one right after the other; then all of them end at the same time. But those behind
+  ///     ``KeyedReactors`` are closed when these have ended, or at the deadline, since what keeps their states may still send to
+  ///     them: the loops of their reactors, an archive, a journal.
   ///   - deadline: Until when it waits, for all parts together.
   /// - Throws: ``ShutdownError/unfinished(_:)``, with everything that has not ended.
   public static func close(
     _ parts: [any Closeable], before deadline: ContinuousClock.Instant
   ) throws(ShutdownError) {
-    for part in parts { part.beginClosing() }
+    var (rest, left) = (parts[...], [any Closeable]())
+    /// Closes the next parts, up to one that still sends to those behind it.
+    func beginNext() {
+      while let part = rest.popFirst() {
+        part.beginClosing()
+        left.append(part)
+        if part is any SendsWhileClosing { return }
+      }
+    }
+    beginNext()
     // By turns, since the end of a part may depend on another one, whose rounds only the calling thread runs: a reactor on a hosted
     // loop. Each turn is twice as long as the one before, so a part is asked a few times only.
-    var (left, turn) = (parts, Duration.milliseconds(4))
+    var turn = Duration.milliseconds(4)
     while !left.isEmpty {
       let now = ContinuousClock.now
       if now >= deadline { break }
       let isLast = left.count == 1
       left.removeAll { $0.finishClosing(before: isLast ? deadline : min(deadline, .now + turn)).isEmpty }
+      if !rest.isEmpty, !left.contains(where: { $0 is any SendsWhileClosing }) {
+        beginNext()
+        turn = .milliseconds(4)
+        continue
+      }
       // None of them waits, such as those that close themselves.
       if .now - now < turn { break }
       turn *= 2
     }
+    // From now on everything refuses, also if a part has not ended.
+    while !rest.isEmpty { beginNext() }
     let unfinished = left.flatMap { $0.finishClosing(before: deadline) }
     if !unfinished.isEmpty { throw .unfinished(unfinished) }
   }
 }
+
+/// A part that still sends while it closes, perhaps to those behind it in a list of ``Shutdown/close(_:before:)``.
+@usableFromInline
+protocol SendsWhileClosing: Closeable {}
 
 /// Something that had not ended at the deadline.
 public struct Unfinished: Sendable, Hashable {

@@ -23,6 +23,30 @@ public struct RunChecks {
     signalsAreAsBefore()
     signalAfterStop()
     signalsAreAsBefore()
+    closesACollectionWhoseStatesComeHere()
+  }
+
+  /// The archive has room for fewer states than there are, and only this thread makes room there.
+  private func closesACollectionWhoseStatesComeHere() {
+    let archive = Arrivals(capacity: 8, findings)
+    let sessions = KeyedReactors<Int, Session>(
+      onPassivate: { key, _ in archive.send(Arrivals.Arrival(thread: 0, index: key)) },
+      make: { _ in Session() })
+    for key in 0..<100 { sessions.send(1, to: key) }
+    do throws(ShutdownError) {
+      try Shutdown.close([sessions, archive.closer()], before: .now + .seconds(60))
+    } catch {
+      findings.expect(false, "a collection ends while its states wait for the main loop: \(error)")
+    }
+    findings.expect(archive.currentState.count == 100, "every state was kept")
+  }
+
+  private final class Session: Reactor {
+    typealias Action = Int
+    let initialState = 0
+    let runtime = Runtime<Int, Int, Int>()
+
+    func reduce(into state: inout Int, mutation: Int) { state += mutation }
   }
 
   private func expectEnding(_ expected: MainLoop.Ending) {

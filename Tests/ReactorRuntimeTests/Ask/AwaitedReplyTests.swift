@@ -90,6 +90,55 @@ import Testing
     }
     #expect(kept.elements.map(\.isAwaited) == [false])
   }
+
+  @TaskLocal private static var local = 0
+
+  @Test(arguments: [false, true])
+  func `a reply of a task whose action was refused is not awaited`(captures: Bool) async {
+    let (desk, kept) = (Desk(), Record<Reply<Int>>())
+    desk.close()
+    func keep(_ reply: Reply<Int>) -> Desk.Action {
+      kept.append(reply)
+      return .keep(reply)
+    }
+    await #expect(throws: AskError.self) {
+      _ = captures ? try await desk.ask(capturing: Self.$local, keep) : try await desk.ask(keep)
+    }
+    #expect(kept.elements.map(\.isAwaited) == [false])
+  }
+
+  @Test func `a reply of a task that found no room in time is not awaited`() async throws {
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let reactor = Busy(isInside, mayGoOn)
+    let isDone = Threads.start { reactor.send(nil) }
+    #expect(isInside.wait())
+    try reactor.trySend(nil)
+    let kept = Record<Reply<Int>>()
+    await #expect(throws: AskError.self) {
+      _ = try await reactor.ask(before: .now + .milliseconds(1)) { reply in
+        kept.append(reply)
+        return reply
+      }
+    }
+    #expect(kept.elements.map(\.isAwaited) == [false])
+    mayGoOn.open()
+    #expect(isDone.wait())
+  }
+}
+
+/// Waits in its first action, and has room for one.
+private final class Busy: Reactor {
+  let initialState = 0
+  let runtime = Runtime<Reply<Int>?, Never, Int>(capacity: 1)
+  private let (isInside, mayGoOn): (Gate, Gate)
+
+  init(_ isInside: Gate, _ mayGoOn: Gate) { (self.isInside, self.mayGoOn) = (isInside, mayGoOn) }
+
+  func mutate(action: Reply<Int>?) -> Observable<Never> {
+    isInside.open()
+    _ = mayGoOn.wait()
+    return .empty()
+  }
 }
 
 extension Reply {

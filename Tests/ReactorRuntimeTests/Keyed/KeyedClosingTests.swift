@@ -56,6 +56,24 @@ import Testing
     #expect(store.load(9) == [1])
   }
 
+  @Test(arguments: [false, true])
+  func `what keeps the states sends them to a part that is closed with the collection`(closesLoop: Bool)
+    throws
+  {
+    let loop = try Loop()
+    let archive = Script(on: .loop(loop))
+    let reactors = KeyedReactors<Int, Script>(
+      onPassivate: { key, _ in archive.send(key) }, make: { _ in Script(on: .caller) })
+    for key in 0..<100 { reactors.send(1, to: key) }
+    let deadline = ContinuousClock.now + .seconds(patience)
+    if closesLoop {
+      try Shutdown.close([reactors, loop], before: deadline)
+    } else {
+      try Shutdown.close([reactors, archive.closer(), loop], before: deadline)
+    }
+    #expect(archive.currentState.sorted() == Array(0..<100))
+  }
+
   @Test func `closing lets a reactor go when its state is kept`() {
     let (lifetimes, alive) = (Lifetimes(), Record<Int>())
     let reactors = KeyedReactors<Int, TrackedReactor>(
@@ -66,6 +84,7 @@ import Testing
     #expect(Threads.yield { alive.elements.count == 5 })
     #expect(alive.elements == [5, 4, 3, 2, 1])
     #expect(reactors.finishClosing(before: .now + .seconds(patience)).isEmpty)
+    #expect(lifetimes.alive == 0)
   }
 
   @Test func `what waits for a reactor is processed before the end`() throws {

@@ -32,7 +32,7 @@ extension MainLoop {
     let outcome: Result<Ending, MainLoopError> = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isStarted = DedicatedThread.tryDetach(named: "main-signals") {
-          continuation.resume(returning: runner.runInTheMainQueue(handling: signals))
+          continuation.resume(returning: runner.catchSignalsUntilTheEnd(signals))
         }
         if !isStarted { continuation.resume(returning: .failure(.descriptorRefused(EAGAIN))) }
       }
@@ -48,7 +48,7 @@ extension MainLoop {
 extension MainLoopRunner {
   /// Sleeps until a signal or a stop comes, and then until what was accepted has been run. A thread of its own: meanwhile
   /// it catches the signals.
-  fileprivate func runInTheMainQueue(handling numbers: [Int32]) -> Result<MainLoop.Ending, MainLoopError> {
+  fileprivate func catchSignalsUntilTheEnd(_ numbers: [Int32]) -> Result<MainLoop.Ending, MainLoopError> {
     let signals: CaughtSignals
     do { signals = try CaughtSignals(numbers) } catch { return .failure(.signalRefused) }
     let outcome = waitForEnding(signals)

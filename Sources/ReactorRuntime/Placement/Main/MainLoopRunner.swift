@@ -9,11 +9,21 @@ import Synchronization
 final class MainLoopRunner: Sendable {
   static let shared: MainLoopRunner = {
     do {
-      return try MainLoopRunner()
+      let runner = try MainLoopRunner()
+      // Relaxed: a thread that finds it false has used no main loop.
+      isMade.store(true, ordering: .relaxed)
+      return runner
     } catch {
       fatalError("the main loop cannot be made: \(error)")
     }
   }()
+
+  private static let isMade = Atomic(false)
+
+  /// The main loop, if there is one and the calling thread is on the main queue: then it is this thread that runs its rounds.
+  static var loopHere: LoopState? {
+    isMade.load(ordering: .relaxed) && MainScheduler.isCurrent ? shared.loop.state : nil
+  }
 
   let stepper: LoopStepper
   let poller: Poller
