@@ -149,9 +149,10 @@ public final class Reply<Value: Sendable>: TurnEnd, @unchecked Sendable {
     return isWaiting ? nil : result
   }
 
-  /// Uses up a reply that the reactor did not get, so that its end is not reported. The asker.
+  /// Notes that the reactor did not get the reply: its end is not reported, and nobody awaits it. The asker, who reads nothing of it
+  /// afterwards.
   @usableFromInline
-  final func withdraw() { isUsed.store(true, ordering: .relaxed) }
+  final func withdraw() { phase.store(ReplyPhase.done, ordering: .relaxed) }
 }
 
 extension Reply where Value == Void {

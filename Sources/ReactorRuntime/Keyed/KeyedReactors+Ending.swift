@@ -259,13 +259,10 @@ extension KeyedReactors: Closeable {
     {
       return [Unfinished(name: name, loop: nil, occupation: .closesItself)]
     }
-    let isOver = HostThread.wait(
-      until: deadline,
-      for: {
-        // Or the main loop, on its thread: `onPassivate` may wait for room there.
-        inTransition.first { $0.runtime.loop?.runRoundHere != nil }?.runtime.loop ?? MainLoopRunner.loopHere
-      },
-      { termination.wait(until: $0) })
+    // On its thread the main loop, where `onPassivate` may wait for room.
+    let loop =
+      MainLoopRunner.loopHere ?? inTransition.first { $0.runtime.loop?.runRoundHere != nil }?.runtime.loop
+    let isOver = HostThread.wait(until: deadline, for: { loop }, { termination.wait(until: $0) })
     if isOver { return [] }
     let waiting = counters.waiting + inTransition.reduce(0) { $0 + $1.counters.waiting }
     return [Unfinished(name: name, loop: nil, occupation: .waiting(actions: waiting))]

@@ -20,20 +20,27 @@ public enum Shutdown {
   ///
   /// - Parameters:
   ///   - parts: What is closed, in this order, one right after the other; then all of them end at the same time. But those behind
-  ///     ``KeyedReactors`` are closed when these have ended, or at the deadline, since what keeps their states may still send to
-  ///     them: the loops of their reactors, an archive, a journal.
+  ///     ``KeyedReactors`` are closed when these have ended, since what keeps their states may still send to them: the loops of
+  ///     their reactors, an archive, a journal. A collection has its share of the time for that, half of it if it is the only one, and
+  ///     then goes on while those behind it end. Inside of a turn of one of its reactors, of `make` or of `onPassivate`, this waits for
+  ///     none. List the collection itself, and not a ``Closeable`` of yours that has it.
   ///   - deadline: Until when it waits, for all parts together.
   /// - Throws: ``ShutdownError/unfinished(_:)``, with everything that has not ended.
   public static func close(
     _ parts: [any Closeable], before deadline: ContinuousClock.Instant
   ) throws(ShutdownError) {
     var (rest, left) = (parts[...], [any Closeable]())
+    /// Until when the rest waits.
+    var limit = deadline
     /// Closes the next parts, up to one that still sends to those behind it.
     func beginNext() {
       while let part = rest.popFirst() {
         part.beginClosing()
         left.append(part)
-        if part is any SendsWhileClosing { return }
+        guard part is any SendsWhileClosing, !rest.isEmpty else { continue }
+        let now = ContinuousClock.now
+        limit = now + (deadline - now) / (2 + rest.count { $0 is any SendsWhileClosing })
+        return
       }
     }
     beginNext()
@@ -44,8 +51,9 @@ public enum Shutdown {
       let now = ContinuousClock.now
       if now >= deadline { break }
       let isLast = left.count == 1
-      left.removeAll { $0.finishClosing(before: isLast ? deadline : min(deadline, .now + turn)).isEmpty }
-      if !rest.isEmpty, !left.contains(where: { $0 is any SendsWhileClosing }) {
+      let end = rest.isEmpty ? deadline : limit
+      left.removeAll { $0.finishClosing(before: isLast ? end : min(end, .now + turn)).isEmpty }
+      if !rest.isEmpty, .now >= limit || !left.contains(where: { $0 is any SendsWhileClosing }) {
         beginNext()
         turn = .milliseconds(4)
         continue
@@ -54,7 +62,7 @@ public enum Shutdown {
       if .now - now < turn { break }
       turn *= 2
     }
-    // From now on everything refuses, also if a part has not ended.
+    // From now on everything refuses, also if a part closes itself.
     while !rest.isEmpty { beginNext() }
     let unfinished = left.flatMap { $0.finishClosing(before: deadline) }
     if !unfinished.isEmpty { throw .unfinished(unfinished) }

@@ -1,9 +1,27 @@
+import Glibc
 import ReactorRuntime
 import TestSupport
 import Testing
 
 /// Tests of closing all reactors of a collection.
 @Suite struct KeyedClosingTests {
+  /// Its end takes long.
+  private final class Lasting: Reactor {
+    typealias Action = Int
+    let initialState = 0
+    let runtime = Runtime<Int, Int, Int>()
+    private let (isGoing, mayGo): (Gate, Gate)
+
+    init(_ isGoing: Gate, _ mayGo: Gate) { (self.isGoing, self.mayGo) = (isGoing, mayGo) }
+
+    deinit {
+      isGoing.open()
+      _ = mayGo.wait()
+    }
+
+    func reduce(into state: inout Int, mutation: Int) { state += mutation }
+  }
+
   private let store = SessionStore()
 
   @Test(arguments: PlacementUnderTest.allCases)
@@ -84,7 +102,45 @@ import Testing
     #expect(Threads.yield { alive.elements.count == 5 })
     #expect(alive.elements == [5, 4, 3, 2, 1])
     #expect(reactors.finishClosing(before: .now + .seconds(patience)).isEmpty)
-    #expect(lifetimes.alive == 0)
+  }
+
+  @Test func `a collection ends after its last reactor has gone`() {
+    let (isGoing, mayGo) = (Gate(), Gate())
+    let reactors = KeyedReactors<Int, Lasting>(make: { _ in Lasting(isGoing, mayGo) })
+    reactors.send(1, to: 1)
+    reactors.close()
+    #expect(isGoing.wait())
+    #expect(!reactors.finishClosing(before: .now + .milliseconds(20)).isEmpty)
+    mayGo.open()
+    #expect(reactors.finishClosing(before: .now + .seconds(patience)).isEmpty)
+  }
+
+  @Test func `a collection that does not end leaves time to what is behind it`() throws {
+    let (mayKeep, kept) = (Gate(), Record<Int>())
+    let loop = try Loop()
+    let first = KeyedReactors<Int, Script>(
+      onPassivate: { _, _ in _ = mayKeep.wait() }, make: { _ in Script(on: .caller) })
+    let second = KeyedReactors<Int, Script>(
+      onPassivate: { key, _ in
+        usleep(20_000)
+        kept.append(key)
+      }, make: { _ in Script(on: .caller) })
+    for key in 0..<10 {
+      first.send(1, to: key)
+      second.send(1, to: key)
+    }
+    // Long enough for a busy machine; a third of it passes.
+    let error = #expect(throws: ShutdownError.self) {
+      try Shutdown.close([first, second, loop], before: .now + .seconds(3))
+    }
+    #expect(kept.elements.sorted() == Array(0..<10))
+    if case .unfinished(let parts) = error {
+      #expect(parts.count == 1)
+    } else {
+      Issue.record("\(error as Any)")
+    }
+    mayKeep.open()
+    try Shutdown.close([first, second, loop], before: .now + .seconds(patience))
   }
 
   @Test func `what waits for a reactor is processed before the end`() throws {
