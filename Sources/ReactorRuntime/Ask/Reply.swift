@@ -149,7 +149,7 @@ public final class Reply<Value: Sendable>: TurnEnd, @unchecked Sendable {
     return isWaiting ? nil : result
   }
 
-  /// Notes that the reactor did not get the reply: its end is not reported, and nobody awaits it. The asker, who reads nothing of it
+  /// Notes that the reactor did not get the reply: its end is not reported, and nobody awaits it. The asker, which reads nothing of it
   /// afterwards.
   @usableFromInline
   final func withdraw() { phase.store(ReplyPhase.done, ordering: .relaxed) }
