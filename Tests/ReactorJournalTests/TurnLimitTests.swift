@@ -12,8 +12,7 @@ import Testing
     let loop = try Loop(name: "turns")
     let ledger = Ledger(journal, on: .loop(loop))
     try ledger.recover()
-    let mayRun = Gate()
-    try loop.execute { _ = mayRun.wait() }
+    let mayRun = try loop.hold()
     for _ in 0..<1000 { ledger.send(.deposit(account: 1, amount: 1)) }
     mayRun.open()
     #expect(Threads.yield { ledger.latestState.changes == 1000 })

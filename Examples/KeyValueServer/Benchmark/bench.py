@@ -3,7 +3,8 @@ half of the rate that the first of them reaches with it: how long replies take. 
 run it once at the rate that they reach themselves.
 
 Each repetition visits all servers one after the other, so that what else the machine does meets all of them; the first of
-the table begins, and another one follows it each time. The tables have the medians. Other programs on the machine disturb throughput and latency much more than the processor time.
+the table begins, and another one follows it each time. The tables have the medians. Other programs on the machine disturb throughput
+and latency much more than the processor time.
 """
 
 import argparse

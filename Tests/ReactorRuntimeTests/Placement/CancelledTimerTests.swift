@@ -26,12 +26,7 @@ import Testing
   @Test func `a loop at its limit refuses jobs as fast with very many timers as with a few`() throws {
     func duration(ofRefusalsAt capacity: Int) throws -> Duration {
       let loop = try Loop(jobCapacity: capacity)
-      let (isInside, mayGoOn) = (Gate(), Gate())
-      try loop.execute {
-        isInside.open()
-        _ = mayGoOn.wait()
-      }
-      #expect(isInside.wait())
+      let mayGoOn = try loop.hold()
       for _ in 1..<capacity { try loop.schedule(after: .seconds(3600)) {} }
       var refused = 0
       let begin = ContinuousClock.now

@@ -31,12 +31,7 @@ import Testing
       })
     let waiting = Script(on: .loop(loop), failures: Record())
     // The loop owns both before one of them is stuck.
-    let (isRunning, isHeld) = (Gate(), Gate())
-    try loop.execute {
-      isRunning.open()
-      _ = isHeld.wait()
-    }
-    #expect(isRunning.wait())
+    let isHeld = try loop.hold()
     stuck.send(0)
     waiting.send(1)
     waiting.send(2)
@@ -66,13 +61,7 @@ import Testing
   @Test
   func `an error tells that jobs and reactors wait for the loop`() throws {
     let loop = try Loop(name: "orders")
-    let isInside = Gate()
-    let mayGoOn = Gate()
-    try loop.execute {
-      isInside.open()
-      _ = mayGoOn.wait()
-    }
-    #expect(isInside.wait())
+    let mayGoOn = try loop.hold()
     try loop.execute {}
     let reactor = Script(on: .loop(loop))
     reactor.send(1)
@@ -107,8 +96,7 @@ import Testing
         }
         return .just(action)
       })
-    let isHeld = Gate()
-    try loop.execute { _ = isHeld.wait() }
+    let isHeld = try loop.hold()
     for index in 0..<20 { reactor.send(index) }
     isHeld.open()
     #expect(Threads.yield { loop.counters.actions >= 1 })
@@ -120,13 +108,7 @@ import Testing
   @Test
   func `several threads may wait for the end of one loop`() throws {
     let loop = try Loop()
-    let isInside = Gate()
-    let mayGoOn = Gate()
-    try loop.execute {
-      isInside.open()
-      _ = mayGoOn.wait()
-    }
-    #expect(isInside.wait())
+    let mayGoOn = try loop.hold()
     // One waits without a deadline, which does not hold up the others.
     let isDown = Threads.start { loop.shutdown() }
     let counts = Record<Int>()

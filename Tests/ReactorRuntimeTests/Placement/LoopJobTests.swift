@@ -123,13 +123,7 @@ import Testing
   @Test
   func `a job for which there is no room is refused`() throws {
     let loop = try Loop(jobCapacity: 3)
-    let isInside = Gate()
-    let mayGoOn = Gate()
-    try loop.execute {
-      isInside.open()
-      _ = mayGoOn.wait()
-    }
-    #expect(isInside.wait())
+    let mayGoOn = try loop.hold()
     try loop.execute {}
     let timer = try loop.schedule(after: .seconds(3600)) {}
     #expect(throws: LoopError.full) { try loop.execute {} }
@@ -148,9 +142,8 @@ import Testing
   func `what a job captures is released right after it has run`() throws {
     let loop = try Loop()
     let lifetimes = Lifetimes()
-    let isHeld = Gate()
     let mayGoOn = Gate()
-    try loop.execute { _ = isHeld.wait() }
+    let isHeld = try loop.hold()
     try loop.execute { [tracked = lifetimes.track()] in _ = tracked.value }
     let aliveThen = Record<Int>()
     // It is taken in together with the one before it.

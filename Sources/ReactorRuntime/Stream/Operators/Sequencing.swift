@@ -188,10 +188,19 @@ extension ObservableType {
   ) -> Observable<Element> {
     let source = asObservable()
     if source.isKnown { return source }
-    return SequentialSubscription.stream(source, from: false, endsFirst: false) { wasCaught, event in
-      guard !wasCaught, let error = event.error else { return nil }
-      wasCaught = true
-      return try handler(error)
+    return source.followed { event in try event.error.map(handler) }
+  }
+
+  /// Sends this stream, and then the one that `successor` returns for its stop event; nil if the result ends with that. Then
+  /// the subscription that has ended is disposed of after the next one has begun, so a source that both share goes on.
+  @inlinable
+  func followed(
+    _ successor: @escaping @Sendable (Event<Element>) throws -> Observable<Element>?
+  ) -> Observable<Element> {
+    SequentialSubscription.stream(asObservable(), from: false, endsFirst: false) { hasFollowed, event in
+      if hasFollowed { return nil }
+      hasFollowed = true
+      return try successor(event)
     }
   }
 

@@ -106,11 +106,7 @@ extension PrimitiveSequenceType where Trait == CompletableTrait, Element == Neve
   private func following<Result>(_ second: Observable<Result>) -> Observable<Result> {
     let first = stream.map { (_: Never) -> Result in }
     if let joined = Observable.joined([first, second]) { return joined }
-    return SequentialSubscription.stream(first, from: false, endsFirst: false) { hasFollowed, event in
-      if hasFollowed || !event.isCompleted { return nil }
-      hasFollowed = true
-      return second
-    }
+    return first.followed { $0.isCompleted ? second : nil }
   }
 
   /// Goes on with `second` once this has completed and its subscription was disposed of.

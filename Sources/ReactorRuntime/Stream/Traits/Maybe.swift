@@ -198,9 +198,7 @@ extension PrimitiveSequenceType where Trait == MaybeTrait {
       let element = FirstCall()
       let noted = stream.do(onNext: { _ in _ = element.tryPass() })
       // As `andThen`: a source that both share goes on.
-      return SequentialSubscription.stream(noted, from: (), endsFirst: false) { _, event in
-        event.isCompleted && element.tryPass() ? other : nil
-      }
+      return noted.followed { $0.isCompleted && element.tryPass() ? other : nil }
     }
   }
 }
