@@ -37,6 +37,14 @@ uint32_t rr_eventcount_prepare(rr_eventcount *ec) {
   return rr_fence_heavy() ? key : key - 2u;
 }
 
+uint32_t rr_eventcount_prepare_again(rr_eventcount *ec, uint32_t key) {
+  /* Relaxed: a notifier that changes the word meanwhile wakes all sleepers, on the word or on the
+   * descriptor. A key that was refused the fence is of an epoch that is over, so it is never found.
+   */
+  if ((key & 1) != 0 && rr_load_relaxed(&ec->word) == key) return key;
+  return rr_eventcount_prepare(ec);
+}
+
 bool rr_eventcount_wait(rr_eventcount *ec, uint32_t key, int64_t timeout_ns) {
   const struct timespec limit = {.tv_sec = timeout_ns / 1000000000,
                                  .tv_nsec = timeout_ns % 1000000000};

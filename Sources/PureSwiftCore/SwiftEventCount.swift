@@ -63,6 +63,11 @@ extension SwiftEventCount {
     return key
   }
 
+  // Relaxed: as in `rr_eventcount_prepare_again`.
+  public func prepare(again key: UInt32) -> UInt32 {
+    key & 1 != 0 && shared.pointee.word.load(ordering: .relaxed) == key ? key : prepare()
+  }
+
   // Relaxed: if the word changes later, the notification that changes it finds it armed and signals the descriptor.
   public func maySleep(_ key: UInt32) -> Bool { shared.pointee.word.load(ordering: .relaxed) == key }
 

@@ -17,6 +17,8 @@ public protocol RawEventCount: RawObject {
   /// Arms the event count. The caller checks its condition afterwards, and passes the key to
   /// ``wait(_:timeoutNanoseconds:)``.
   func prepare() -> UInt32
+  /// The same for a thread that has armed it before, and got `key`; 0 at first. Costs a load if nobody has notified since.
+  func prepare(again key: UInt32) -> UInt32
   /// Sleeps until a notification that follows the ``prepare()`` that returned `key`, or until the timeout (negative:
   /// without limit). Returns false if the time ran out. May wake for no reason.
   func wait(_ key: UInt32, timeoutNanoseconds: Int64) -> Bool

@@ -345,6 +345,8 @@ public struct CEventCount: RawEventCount, @unchecked Sendable {
 
   public func prepare() -> UInt32 { rr_eventcount_prepare(pointer) }
 
+  public func prepare(again key: UInt32) -> UInt32 { rr_eventcount_prepare_again(pointer, key) }
+
   public func wait(_ key: UInt32, timeoutNanoseconds: Int64) -> Bool {
     rr_eventcount_wait(pointer, key, timeoutNanoseconds)
   }

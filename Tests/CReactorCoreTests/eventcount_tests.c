@@ -4,6 +4,7 @@
 
 #include "CReactorCore.h"
 #include "check.h"
+#include "faulty_platform.h"
 
 static bool is_readable(int descriptor) {
   struct pollfd watched = {.fd = descriptor, .events = POLLIN, .revents = 0};
@@ -42,6 +43,29 @@ static void test_wait_and_notify(rr_eventcount_kind kind) {
   rr_eventcount_destroy(ec);
 }
 
+static void test_prepare_again(void) {
+  rr_eventcount *ec = NULL;
+  CHECK(rr_eventcount_create(&ec, RR_EVENTCOUNT_FUTEX) == RR_OK);
+  /* Nothing was armed: 0 is no key, though the word is 0. */
+  uint32_t key = rr_eventcount_prepare_again(ec, 0);
+  CHECK(rr_eventcount_must_notify(ec));
+  CHECK(rr_eventcount_may_sleep(ec, key));
+  const long fences = faulty_calls(FAULTY_MEMBARRIER);
+  CHECK(rr_eventcount_prepare_again(ec, key) == key);
+  CHECK(rr_eventcount_may_sleep(ec, key));
+  CHECK(faulty_calls(FAULTY_MEMBARRIER) == fences);
+  /* After a notification, the word is armed once more. */
+  rr_eventcount_notify(ec);
+  CHECK(!rr_eventcount_must_notify(ec));
+  const uint32_t later = rr_eventcount_prepare_again(ec, key);
+  CHECK(later != key);
+  CHECK(rr_eventcount_must_notify(ec));
+  CHECK(rr_eventcount_may_sleep(ec, later));
+  /* A key of an earlier epoch does not count, even though the word is armed. */
+  CHECK(rr_eventcount_prepare_again(ec, key) == later);
+  rr_eventcount_destroy(ec);
+}
+
 static void test_descriptor(void) {
   rr_eventcount *ec = NULL;
   CHECK(rr_eventcount_create(&ec, RR_EVENTCOUNT_DESCRIPTOR) == RR_OK);
@@ -72,5 +96,6 @@ static void test_descriptor(void) {
 void test_eventcount(void) {
   test_wait_and_notify(RR_EVENTCOUNT_FUTEX);
   test_wait_and_notify(RR_EVENTCOUNT_DESCRIPTOR);
+  test_prepare_again();
   test_descriptor();
 }

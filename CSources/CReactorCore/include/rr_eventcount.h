@@ -23,7 +23,10 @@
  * suspended between prepare and wait for exactly a multiple of 2^31 notifications would miss one.)
  *
  * A thread that prepared and then found the condition true simply continues. The word stays armed,
- * which costs the next notifier one unnecessary wake-up.
+ * which costs the next notifier one unnecessary wake-up. So it does when something else than a
+ * notification has ended the sleep, such as another descriptor. A thread that sleeps again while
+ * the word is still as it has armed it needs no second fence: a notifier that loaded the word
+ * before it was armed was ordered by the first one, and each later notifier finds it armed.
  *
  * While no thread is armed, notify is a compiler fence and two loads of lines that no thread
  * writes.
@@ -65,6 +68,9 @@ void rr_eventcount_destroy(rr_eventcount *ec);
 /* Announces that the caller is about to sleep, and returns the key for wait. Costs a heavy fence
  * (about 9 us). */
 uint32_t rr_eventcount_prepare(rr_eventcount *ec);
+/* The same, for a thread that has prepared before; `key` is what it got then, and 0 at first. Costs
+ * a load if nothing has notified since. Threads that take turns may pass the key on. */
+uint32_t rr_eventcount_prepare_again(rr_eventcount *ec, uint32_t key);
 /* Sleeps until notified, or for at most `timeout_ns` (negative: forever). May return for no reason,
  * for example after a signal; the caller checks its condition again. Returns false only if the time
  * ran out. */

@@ -74,6 +74,15 @@ public struct EventCount: ~Copyable {
     return !condition() && raw.maySleep(key)
   }
 
+  /// Like ``arm(unless:)``, for a thread that does this again and again, and is mostly woken by something else. Then it costs a
+  /// load instead of about 9 µs, as long as nobody notifies. Any thread; those with the same `key`, one after the other.
+  ///
+  /// - Parameter key: What the last call has left here; 0 before the first one.
+  public func arm(again key: inout UInt32, unless condition: () -> Bool) -> Bool {
+    key = raw.prepare(again: key)
+    return !condition() && raw.maySleep(key)
+  }
+
   /// Makes the descriptor unreadable again. Called by the foreign loop when it wakes.
   public func acknowledge() { raw.acknowledge() }
 }

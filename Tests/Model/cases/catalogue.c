@@ -139,6 +139,9 @@
   X(waiting_three_producers)                                                                       \
   X(waiting_symmetric)                                                                             \
   X(waiting_faults)                                                                                \
+  X(waiting_armed_again)                                                                           \
+  X(waiting_armed_again_by_two)                                                                    \
+  X(waiting_armed_again_symmetric)                                                                 \
   X(waiting_two_sleepers)                                                                          \
   X(waiting_two_notifiers)                                                                         \
   X(waiting_put_off)                                                                               \

@@ -103,6 +103,60 @@ const model_case waiting_faults = {
     .far = {4, 3, 3},
 };
 
+/* MARK: a word that stays armed */
+
+static uint32_t kept;
+
+static void set_up_kept(void) {
+  set_up();
+  kept = 0;
+}
+
+/* As a loop that watches descriptors (Sources/ReactorRuntime/Placement/Watching/LoopWatches.swift).
+ * Where it finds an item after it has armed the word, and where the kernel wakes it for no reason,
+ * as a descriptor would, the word stays armed. */
+static void receive_2_armed(void) {
+  while (got.count < 2) {
+    while (!is_ready()) {
+      kept = rr_eventcount_prepare_again(waiting, kept);
+      if (is_ready()) break;
+      rr_eventcount_wait(waiting, kept, -1);
+    }
+    ring_drain(ring, &got, 2 - got.count, 1);
+  }
+}
+
+const model_case waiting_armed_again = {
+    .name = "waiting.armed-again",
+    .about = "a consumer that is also woken by others sleeps again while the word is still armed",
+    .setup = set_up_kept,
+    .threads = {send_2_of_1, receive_2_armed},
+    .finish = finish,
+    .bounds = {3, 3, 1},
+    .far = {4, 4, 3},
+};
+
+const model_case waiting_armed_again_by_two = {
+    .name = "waiting.armed-again-by-two",
+    .about = "the same with two producers, one of which has seen the word before it was armed",
+    .setup = set_up_kept,
+    .threads = {send_1_of_1, send_1_of_2, receive_2_armed},
+    .finish = finish,
+    .bounds = {2, 2, 1},
+    .far = {3, 3, 1},
+};
+
+const model_case waiting_armed_again_symmetric = {
+    .name = "waiting.armed-again-symmetric",
+    .about = "the same without membarrier",
+    .setup = set_up_kept,
+    .threads = {send_2_of_1, receive_2_armed},
+    .finish = finish,
+    .is_symmetric = true,
+    .bounds = {3, 3, 2},
+    .far = {4, 4, 3},
+};
+
 /* MARK: several sleepers */
 
 static struct { _Atomic uint32_t is_set; } * conditions[2];

@@ -71,6 +71,35 @@ struct LoopFaultTests {
     #expect(Threads.start { loop.shutdown() }.wait())
   }
 
+  /// A heavy fence interrupts all other threads, and a server sleeps between most of its requests.
+  @Test
+  func `a loop that its descriptors wake runs no heavy fence before it sleeps again`() throws {
+    let loop = try Loop(waiting: .parking(after: .zero))
+    let (sockets, fences) = (SocketPair(), Record<Int>())
+    let watch = try loop.watch(sockets.near, for: .readable) { _, _ in
+      _ = sockets.read()
+      fences.append(faulty_calls(FAULTY_MEMBARRIER))
+    }
+    func wake() {
+      let (parks, calls) = (loop.counters.parks, fences.elements.count)
+      sockets.write([0])
+      #expect(Threads.yield { fences.elements.count == calls + 1 && loop.counters.parks > parks })
+    }
+    // Before its first sleep there it does.
+    wake()
+    for _ in 0..<20 { wake() }
+    let afterDescriptors = fences.elements.dropFirst()
+    #expect(Set(afterDescriptors).count == 1)
+    // A notification disarms the event count.
+    let parks = loop.counters.parks
+    try loop.execute {}
+    #expect(Threads.yield { loop.counters.parks > parks })
+    wake()
+    #expect(try #require(fences.elements.last) <= #require(afterDescriptors.last) + 1)
+    watch.dispose()
+    #expect(Threads.start { loop.shutdown() }.wait())
+  }
+
   /// An action that a turn sends to a full mailbox is kept beside it if the owner is sure to find it there. If the fence
   /// is refused the owner is not, and the action is reported as not delivered.
   @Test(arguments: [OverflowPolicy.block, .dropOldest])
