@@ -30,8 +30,8 @@ SERVERS = {
     "reactor, 2 threads": ["--threads", 2, "--shards", "reactor"],
     "reactor on loops, 2 threads": ["--threads", 2, "--shards", "loop"],
     "mutex, 2 threads": ["--threads", 2, "--shards", "mutex", "--shard-count", 2],
-    "reactor, 2 threads, 32 shards": ["--threads", 2, "--shards", "reactor", "--shard-count", 32],
-    "mutex, 2 threads, 32 shards": ["--threads", 2, "--shards", "mutex", "--shard-count", 32],
+    "reactor, 2 threads, 2 shards": ["--threads", 2, "--shards", "reactor", "--shard-count", 2],
+    "mutex, 2 threads, 1 shard": ["--threads", 2, "--shards", "mutex", "--shard-count", 1],
     "actor, 2 threads": ["--threads", 2, "--shards", "actor", "--shard-count", 2],
 }
 

@@ -235,7 +235,7 @@ def main():
         sys.exit(__doc__)
     seed = int(os.environ.get("KV_SEED", random.randrange(1 << 30)))
     print(f"KV_SEED={seed}", flush=True)
-    with Process("--threads", 2) as server:
+    with Process("--threads", 2, "--shard-count", 2) as server:
         soak = Soak(server, seed)
         soak.run(int(sys.argv[1]))
     failed = sum(1 for texts in soak.wrong.values() if texts)

@@ -94,7 +94,7 @@ class Order(unittest.TestCase):
                 self.assertEqual(different[:5], [])
 
     def test_messages_come_before_the_reply_that_ends_their_subscription(self):
-        with Process("--threads", 2) as server:
+        with Process("--threads", 2, "--shard-count", 2) as server:
             for loop in (0, 1):
                 client = connect_to(server, loop)
                 channel = f"c{loop}"

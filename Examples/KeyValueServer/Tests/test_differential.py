@@ -92,7 +92,7 @@ class Differential(unittest.TestCase):
         count = int(os.environ.get("KV_COMMANDS", 6000))
         with Process(reference=True) as reference:
             for threads in (1, 3):
-                with Process("--threads", threads) as subject:
+                with Process("--threads", threads, "--shard-count", threads) as subject:
                     for version in (2, 3):
                         with self.subTest(seed=seed, threads=threads, version=version):
                             self.compare(reference, subject, version, random.Random(seed), count)

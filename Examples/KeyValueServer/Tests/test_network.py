@@ -192,7 +192,7 @@ class Clients(unittest.TestCase):
 
 class Ending(unittest.TestCase):
     def test_a_client_that_leaves_is_in_no_channel(self):
-        with Process("--threads", 2, "--grace", PATIENCE) as server:
+        with Process("--threads", 2, "--shard-count", 2, "--grace", PATIENCE) as server:
             other, leaving = server.connect(), Connection(server.port, receive_buffer=4096)
             self.addCleanup(leaving.socket.close)
             # Its system cannot take all of that, so the connection stays until the client reads.
@@ -203,7 +203,7 @@ class Ending(unittest.TestCase):
             self.assertTrue(until(lambda: other.call("PUBLISH", "channel", "b") == 0, 30))
 
     def test_no_client_is_accepted_during_the_end(self):
-        with Process("--threads", 2, "--grace", PATIENCE) as server:
+        with Process("--threads", 2, "--shard-count", 2, "--grace", PATIENCE) as server:
             idle, slow = server.connect(), server.connect()
             self.assertEqual(idle.call("SET", "big", "z" * 1_000_000), "+OK")
             # It does not read all of it, and so the end waits for it.
@@ -234,7 +234,7 @@ class Pieces(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.server = Process("--threads", 2, "--max-argument", 100_000).__enter__()
+        cls.server = Process("--threads", 2, "--shard-count", 2, "--max-argument", 100_000).__enter__()
         cls.reference = Process(reference=True).__enter__()
 
     @classmethod

@@ -9,7 +9,7 @@ from servers import Process, encode
 class Replies(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.server = Process("--threads", 2).__enter__()
+        cls.server = Process("--threads", 2, "--shard-count", 2).__enter__()
         cls.reference = Process(reference=True).__enter__()
 
     @classmethod

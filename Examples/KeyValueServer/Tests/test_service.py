@@ -19,7 +19,7 @@ class Clients(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.server = Process("--threads", 2, "--metrics", 0).__enter__()
+        cls.server = Process("--threads", 2, "--shard-count", 2, "--metrics", 0).__enter__()
         cls.metrics = int(cls.server.logged(r"metrics on [0-9.]+:(\d+)")[1])
 
     @classmethod
@@ -215,7 +215,7 @@ class Clients(unittest.TestCase):
         self.assertEqual(sections("none"), [])
 
     def test_keys_with_a_deadline_are_counted(self):
-        with Process("--threads", 2) as server:
+        with Process("--threads", 2, "--shard-count", 2) as server:
             client = server.connect()
 
             def counts():
@@ -283,7 +283,7 @@ class Limits(unittest.TestCase):
             self.assertEqual(server.connect().call("PING"), "+PONG")
 
     def test_clients_that_go_leave_nothing_behind(self):
-        with Process("--threads", 2) as server:
+        with Process("--threads", 2, "--shard-count", 2) as server:
             other = redis.Redis(port=server.port)
 
             def memory():
@@ -390,7 +390,7 @@ class Limits(unittest.TestCase):
             self.assertIn("does not read what it has subscribed to", server.log())
 
     def test_the_end_waits_for_what_was_received(self):
-        with Process("--threads", 2) as server:
+        with Process("--threads", 2, "--shard-count", 2) as server:
             connection, idle = server.connect(), server.connect()
             self.assertEqual(idle.call("PING"), "+PONG")
             count = 2000
@@ -486,7 +486,7 @@ class Limits(unittest.TestCase):
 
     def test_every_kind_of_shards(self):
         for kind in ("reactor", "loop", "mutex", "actor"):
-            with self.subTest(kind), Process("--threads", 2, "--shards", kind) as server:
+            with self.subTest(kind), Process("--threads", 2, "--shard-count", 2, "--shards", kind) as server:
                 connection = server.connect()
                 connection.write(b"".join(encode("INCR", f"kind-{i % 7}") for i in range(700)))
                 self.assertEqual([connection.reply() for _ in range(700)], [i // 7 + 1 for i in range(700)])

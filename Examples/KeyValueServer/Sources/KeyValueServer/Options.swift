@@ -80,7 +80,12 @@ struct Options: Sendable {
     return number
   }
 
-  var shardCount: Int { shards > 0 ? shards : kind == .reactor || kind == .loop ? threads : 16 * threads }
+  /// Reactors of ``ShardKind/reactor``: one for two threads. While one of the two runs what both have for the shard, the other one
+  /// receives and sends; and the fewer shards there are, the more of a batch is one action. All others: one for each thread.
+  var shardCount: Int {
+    if shards > 0 { return shards }
+    return kind == .reactor && data == nil ? (threads + 1) / 2 : threads
+  }
 
   /// How much may wait for each shard. `KV_WAITING` makes it less than the clients can send, for the tests only.
   var waitingLimit: WaitingLimit {

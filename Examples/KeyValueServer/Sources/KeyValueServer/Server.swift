@@ -143,7 +143,9 @@ final class Server: Sendable {
 
   // MARK: Keys
 
-  func shard(of key: Key) -> Int { shard(of: key.bytes, Request.Slice(start: 0, count: key.bytes.count)) }
+  func shard(of key: Key) -> Int {
+    shard(of: key.bytes.array, Request.Slice(start: 0, count: key.bytes.count))
+  }
 
   /// The shard of a key: by the part in braces if there is one, so that a client can put keys together.
   func shard(of bytes: [UInt8], _ slice: Request.Slice) -> Int {

@@ -19,7 +19,7 @@ extension DurableShard {
     let count = try decoder.readCount()
     keyspace.entries.reserveCapacity(count)
     for _ in 0..<count {
-      let key = Key(bytes: try decoder.readBytes())
+      let key = Key(Bytes(try decoder.readBytes()))
       let deadline: Int64 = try decoder.read()
       keyspace.entries.set(try decoder.readValue(), for: key)
       if deadline != 0 { keyspace.setDeadline(deadline, of: key) }
@@ -40,6 +40,14 @@ private enum ValueTag {
 }
 
 extension RecordEncoder {
+  /// As an array of bytes, which ``RecordDecoder/readBytes()`` reads.
+  fileprivate mutating func append(_ bytes: Bytes) {
+    bytes.withUnsafeBytes { bytes in
+      append(varint: UInt64(bytes.count))
+      append(contentsOf: bytes.bytes)
+    }
+  }
+
   fileprivate mutating func append(_ value: Keyspace.Value) {
     switch value {
     case .string(let bytes):
@@ -82,7 +90,7 @@ extension RecordDecoder {
 
   fileprivate mutating func readValue() throws(MalformedRecord) -> Keyspace.Value {
     switch try read(UInt8.self) {
-    case ValueTag.string: return .string(try readBytes())
+    case ValueTag.string: return .string(Bytes(try readBytes()))
     case ValueTag.list:
       var list = ListValue()
       for _ in 0..<(try readCount()) { list.pushBack(try readBytes()) }
@@ -90,18 +98,18 @@ extension RecordDecoder {
     case ValueTag.hash:
       var hash: [Key: [UInt8]] = [:]
       for _ in 0..<(try readCount()) {
-        let field = Key(bytes: try readBytes())
+        let field = Key(Bytes(try readBytes()))
         hash[field] = try readBytes()
       }
       return .hash(hash)
     case ValueTag.set:
       var set = SetValue()
-      for _ in 0..<(try readCount()) { _ = set.insert(Key(bytes: try readBytes())) }
+      for _ in 0..<(try readCount()) { _ = set.insert(Key(Bytes(try readBytes()))) }
       return .set(set)
     case ValueTag.sorted:
       var set = SortedSet()
       for _ in 0..<(try readCount()) {
-        let member = Key(bytes: try readBytes())
+        let member = Key(Bytes(try readBytes()))
         // In their order, so that each one is added at the end.
         _ = set.update(member, to: try readDouble())
       }

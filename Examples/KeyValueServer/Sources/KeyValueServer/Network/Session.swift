@@ -200,7 +200,7 @@ extension Connection {
     for channel in session.channels {
       routeUnsubscription(from: channel)
       leave(channel)
-      replyChannel("unsubscribe", channel.bytes)
+      replyChannel("unsubscribe", channel.bytes.array)
     }
   }
 
@@ -222,7 +222,7 @@ extension Connection {
   /// Adds the end of a subscription to the batch, which is run behind what the batch has subscribed to.
   func routeUnsubscription(from channel: Key) {
     let (start, first) = (batch.request.bytes.count, batch.request.arguments.count)
-    batch.request.bytes.append(contentsOf: channel.bytes)
+    channel.bytes.withUnsafeBytes { batch.request.bytes.append(contentsOf: $0) }
     batch.request.arguments.append(Request.Slice(start: start, count: channel.bytes.count))
     route(.unsubscribeOne, first: first, count: 1, to: shard(of: first))
   }

@@ -46,6 +46,7 @@ extension [UInt8] {
   }
 
   mutating func appendBulk(_ text: String) { appendBulk(text.utf8) }
+  mutating func appendBulk(_ bytes: Bytes) { bytes.withUnsafeBytes { appendBulk($0) } }
 
   /// A text for people, which RESP3 marks as such.
   mutating func appendText(_ text: String, _ version: Int) {

@@ -62,7 +62,15 @@ struct Invocation {
     return Array(request.bytes[slice.start..<(slice.start + slice.count)])
   }
 
-  func key(_ index: Int) -> Key { Key(bytes: bytes(index)) }
+  /// The bytes of an argument, for a table that has them.
+  func value(_ index: Int) -> Bytes {
+    let slice = slice(index)
+    return request.bytes.withUnsafeBytes {
+      Bytes(UnsafeRawBufferPointer(rebasing: $0[slice.start..<(slice.start + slice.count)]))
+    }
+  }
+
+  func key(_ index: Int) -> Key { Key(value(index)) }
 
   /// An argument as a word of the protocol, in upper case; empty if it is longer than any of these words, or not ASCII. So an argument
   /// of any size costs nothing where a word is expected.
@@ -107,36 +115,6 @@ struct Invocation {
   }
 
   private func isBlank(_ character: CChar) -> Bool { character == 32 || (9...13).contains(character) }
-}
-
-/// A key, a field or a member: bytes, and their hash, so that a table compares the bytes of the key it looks for only. They are
-/// elsewhere in memory, and each look at those of another key would be a wait for that memory.
-struct Key: Hashable, Sendable {
-  let bytes: [UInt8]
-  private let hash: Int
-
-  init(bytes: [UInt8]) {
-    self.bytes = bytes
-    // Not with the seed of a table: but with that of the process, so nobody can choose keys that collide.
-    var hasher = Hasher()
-    bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
-    hash = hasher.finalize()
-  }
-
-  func hash(into hasher: inout Hasher) { hasher.combine(hash) }
-
-  static func == (one: Key, other: Key) -> Bool {
-    one.hash == other.hash && one.bytes.count == other.bytes.count
-      && memcmp(one.bytes, other.bytes, one.bytes.count) == 0
-  }
-}
-
-extension Key: Comparable {
-  /// By the bytes, as Redis orders members of equal scores.
-  static func < (one: Key, other: Key) -> Bool {
-    let order = memcmp(one.bytes, other.bytes, min(one.bytes.count, other.bytes.count))
-    return order != 0 ? order < 0 : one.bytes.count < other.bytes.count
-  }
 }
 
 extension Int {

@@ -113,7 +113,9 @@ extension Keyspace {
       }
     default:
       out.appendArray(hash.count)
-      for (field, value) in hash { out.appendBulk(call.code == .hkeys ? field.bytes : value) }
+      for (field, value) in hash {
+        if call.code == .hkeys { out.appendBulk(field.bytes) } else { out.appendBulk(value) }
+      }
     }
   }
 

@@ -101,16 +101,16 @@ extension Keyspace {
 
   private mutating func add(_ amount: Int, to key: Key, _ out: inout [UInt8]) {
     guard let index = entries.index(of: key) else {
-      entries.set(.string(Self.decimal(amount)), for: key)
+      entries.set(.string(Bytes(Self.decimal(amount))), for: key)
       return out.appendInteger(amount)
     }
     guard case .string(let bytes) = entries[index] else {
       return out.appendError(Refusal.wrongType)
     }
-    guard let before = Int(decimal: bytes) else { return out.appendError(Refusal.notAnInteger) }
+    guard let before = Int(decimal: bytes.array) else { return out.appendError(Refusal.notAnInteger) }
     let (sum, overflows) = before.addingReportingOverflow(amount)
     if overflows { return out.appendError("ERR increment or decrement would overflow") }
-    entries[index] = .string(Self.decimal(sum))
+    entries[index] = .string(Bytes(Self.decimal(sum)))
     out.appendInteger(sum)
   }
 
@@ -138,12 +138,12 @@ extension Keyspace {
         out.appendNull(call.version)
       }
     case .msetOne:
-      entries.set(.string(call.bytes(1)), for: key)
+      entries.set(.string(call.value(1)), for: key)
       out.appendOK()
     case .set: set(call, key, &out)
     case .setnx:
       let isNew = entries[key] == nil
-      if isNew { entries.set(.string(call.bytes(2)), for: key) }
+      if isNew { entries.set(.string(call.value(2)), for: key) }
       out.appendInteger(isNew ? 1 : 0)
     case .setex, .psetex:
       let name = call.code == .setex ? "setex" : "psetex"
@@ -151,16 +151,16 @@ extension Keyspace {
       guard let deadline = Self.deadline(in: amount, unit: call.code == .setex ? 1000 : 1, call) else {
         return out.appendError("ERR invalid expire time in '\(name)' command")
       }
-      entries.set(.string(call.bytes(3)), for: key)
+      entries.set(.string(call.value(3)), for: key)
       setDeadline(deadline, of: key)
       out.appendOK()
     case .getset:
       if !appendString(of: key, call.version, &out) { return }
-      entries.set(.string(call.bytes(2)), for: key)
+      entries.set(.string(call.value(2)), for: key)
     case .getdel: if appendString(of: key, call.version, &out) { entries.remove(key) }
     case .append:
       guard let index = entries.index(of: key) else {
-        let bytes = call.bytes(2)
+        let bytes = call.value(2)
         entries.set(.string(bytes), for: key)
         return out.appendInteger(bytes.count)
       }
@@ -171,8 +171,8 @@ extension Keyspace {
       if bytes.count + addition.count > Self.longestString {
         return out.appendError("ERR string exceeds maximum allowed size (proto-max-bulk-len)")
       }
-      entries[index] = .string([])
-      bytes.append(contentsOf: addition)
+      entries[index] = .string(Bytes())
+      bytes.append(addition)
       out.appendInteger(bytes.count)
       entries[index] = .string(bytes)
     default:
@@ -213,7 +213,7 @@ extension Keyspace {
 
   private mutating func set(_ call: Invocation, _ key: Key, _ out: inout [UInt8]) {
     if call.count == 3 {
-      entries.set(.string(call.bytes(2)), for: key)
+      entries.set(.string(call.value(2)), for: key)
       return out.appendOK()
     }
     var (mustBeNew, mustExist, returnsOld, keepsDeadline) = (false, false, false, false)
@@ -251,7 +251,7 @@ extension Keyspace {
       if !returnsOld { out.appendNull(call.version) }
       return
     }
-    entries.set(.string(call.bytes(2)), for: key, keepsDeadline: keepsDeadline)
+    entries.set(.string(call.value(2)), for: key, keepsDeadline: keepsDeadline)
     if deadline != 0 { setDeadline(deadline, of: key) }
     if !returnsOld { out.appendOK() }
   }

@@ -5,7 +5,7 @@
 /// write into it what goes with it.
 struct Keyspace: Sendable {
   enum Value: Sendable {
-    case string([UInt8])
+    case string(Bytes)
     case list(ListValue)
     case hash([Key: [UInt8]])
     case set(SetValue)
@@ -93,7 +93,7 @@ struct Keyspace: Sendable {
       return result
     }
     guard var part = Part(entries[index]) else { return nil }
-    entries[index] = .string([])
+    entries[index] = .string(Bytes())
     let result = body(&part)
     if part.isEmpty { entries.remove(at: index) } else { entries[index] = part.wrapped }
     return result
