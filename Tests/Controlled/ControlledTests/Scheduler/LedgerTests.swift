@@ -102,8 +102,8 @@ extension Controlled {
         ledger.send(1) { _ throws(SendError) in throw .deadlock }
       },
       Violation("leaked", "1 objects are alive") { $0.wasBorn() },
-      Violation("more than there is room for", "3 actions wait, and at most 2 may") { ledger in
-        for id in 1...3 { ledger.send(id) { _ in } }
+      Violation("more than there is room for", "4 actions wait, and at most 3 may") { ledger in
+        for id in 1...4 { ledger.send(id) { _ in } }
       },
       Violation("processed instead of discarded", "although the reactor discards") { ledger in
         ledger.hasDiscarded()
