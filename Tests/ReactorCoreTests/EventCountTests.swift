@@ -104,6 +104,31 @@ import Testing
     }
   }
 
+  @Test(arguments: kinds)
+  func `an event count that is armed again stays armed until it is notified`(_ kind: EventCountKind) throws {
+    let event = try EventCount(kind)
+    var key: UInt32 = 0
+    func arm(unless condition: Bool = false) -> Bool { event.arm(again: &key) { condition } }
+    #expect(arm())
+    #expect(event.mustNotify == true)
+    let first = key
+    #expect(arm())
+    #expect(!arm(unless: true))
+    #expect(key == first)
+    #expect(event.mustNotify == true)
+    event.notify()
+    #expect(event.mustNotify == false)
+    #expect(arm())
+    #expect(key != first)
+    #expect(event.mustNotify == true)
+    let notifies = event.arm(again: &key) {
+      event.notify()
+      return false
+    }
+    #expect(!notifies)
+    #expect(arm())
+  }
+
   @Test
   func `a very long timeout is valid`() async throws {
     let event = try EventCount()

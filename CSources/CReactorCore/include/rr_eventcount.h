@@ -23,10 +23,10 @@
  * suspended between prepare and wait for exactly a multiple of 2^31 notifications would miss one.)
  *
  * A thread that prepared and then found the condition true simply continues. The word stays armed,
- * which costs the next notifier one unnecessary wake-up. So it does when something else than a
- * notification has ended the sleep, such as another descriptor. A thread that sleeps again while
- * the word is still as it has armed it needs no second fence: a notifier that loaded the word
- * before it was armed was ordered by the first one, and each later notifier finds it armed.
+ * which costs the next notifier one unnecessary wake-up. It also stays armed when another
+ * descriptor than the event count's has ended the sleep. A thread that sleeps again while the word
+ * is still as it has armed it needs no second fence: a notifier that loaded the word before it was
+ * armed was ordered by the first one, and each later notifier finds it armed.
  *
  * While no thread is armed, notify is a compiler fence and two loads of lines that no thread
  * writes.

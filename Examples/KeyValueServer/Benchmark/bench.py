@@ -29,9 +29,9 @@ SERVERS = {
     "actor, 1 thread": ["--threads", 1, "--shards", "actor", "--shard-count", 1],
     "reactor, 2 threads": ["--threads", 2, "--shards", "reactor"],
     "reactor on loops, 2 threads": ["--threads", 2, "--shards", "loop"],
-    "mutex, 2 threads": ["--threads", 2, "--shards", "mutex", "--shard-count", 2],
+    "mutex, 2 threads": ["--threads", 2, "--shards", "mutex", "--shard-count", 1],
     "reactor, 2 threads, 2 shards": ["--threads", 2, "--shards", "reactor", "--shard-count", 2],
-    "mutex, 2 threads, 1 shard": ["--threads", 2, "--shards", "mutex", "--shard-count", 1],
+    "mutex, 2 threads, 2 shards": ["--threads", 2, "--shards", "mutex", "--shard-count", 2],
     "actor, 2 threads": ["--threads", 2, "--shards", "actor", "--shard-count", 2],
 }
 

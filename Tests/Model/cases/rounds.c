@@ -237,10 +237,11 @@ static bool must_run_again(void) {
 }
 
 void rounds_host(void) {
+  uint32_t key = 0;
   for (;;) {
     if (!step(false)) continue;
     if (rounds_has_ended()) return;
-    const uint32_t key = rr_eventcount_prepare(wake);
+    key = rr_eventcount_prepare_again(wake, key);
     if (must_run_again()) {
       model_pause();
     } else {

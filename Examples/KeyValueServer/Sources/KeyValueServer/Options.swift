@@ -6,7 +6,7 @@ struct Options: Sendable {
   var port: UInt16 = 6380
   var threads = 1
   var kind = ShardKind.reactor
-  /// 0: one per thread, or sixteen per thread if threads share them.
+  /// 0: as many as ``shardCount`` says.
   var shards = 0
   var mostClients = 20_000
   /// The largest argument, and the most that waits for a client that has subscribed and does not read, in bytes.
@@ -80,11 +80,12 @@ struct Options: Sendable {
     return number
   }
 
-  /// Reactors of ``ShardKind/reactor``: one for two threads. While one of the two runs what both have for the shard, the other one
-  /// receives and sends; and the fewer shards there are, the more of a batch is one action. All others: one for each thread.
+  /// Where the threads of the connections run the shards: one for two threads. While one of the two runs what it has for the shard, the
+  /// other one receives and sends; and the fewer shards there are, the more of a batch is one action. Shards on loops: one for each.
   var shardCount: Int {
     if shards > 0 { return shards }
-    return kind == .reactor && data == nil ? (threads + 1) / 2 : threads
+    let isRunByConnections = (kind == .reactor && data == nil) || kind == .mutex
+    return isRunByConnections ? (threads + 1) / 2 : threads
   }
 
   /// How much may wait for each shard. `KV_WAITING` makes it less than the clients can send, for the tests only.

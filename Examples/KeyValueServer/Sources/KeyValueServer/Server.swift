@@ -73,7 +73,7 @@ final class Server: Sendable {
     }
     for (index, worker) in workers.enumerated() {
       let own = stride(from: index, to: shards.count, by: workers.count).map { shards[$0] }
-      Expirer(of: own, on: worker).start()
+      if !own.isEmpty { Expirer(of: own, on: worker).start() }
     }
     if let data { compact(data) }
     Log.info(
@@ -144,7 +144,8 @@ final class Server: Sendable {
   // MARK: Keys
 
   func shard(of key: Key) -> Int {
-    shard(of: key.bytes.array, Request.Slice(start: 0, count: key.bytes.count))
+    let bytes = key.bytes.array
+    return shard(of: bytes, Request.Slice(start: 0, count: bytes.count))
   }
 
   /// The shard of a key: by the part in braces if there is one, so that a client can put keys together.

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Some bytes. Up to 21 are here, and so in the table that has them: a look at them is no wait for another place in memory, and they
 /// take no allocation. More are in an array.
 enum Bytes: Sendable {
@@ -67,15 +69,23 @@ extension Bytes: Equatable {
   static func == (one: Bytes, other: Bytes) -> Bool {
     switch (one, other) {
     case (.short(let one), .short(let other)): one == other
-    case (.long(let one), .long(let other)): one == other
+    case (.long(let one), .long(let other)):
+      one.count == other.count && memcmp(one, other, one.count) == 0
     default: false
     }
   }
 }
 
 extension Bytes: Comparable {
-  /// As memcmp compares them, and what is a beginning of the other one first.
+  /// By the first byte that differs, and what is a beginning of the other one first.
   static func < (one: Bytes, other: Bytes) -> Bool {
-    one.withUnsafeBytes { one in other.withUnsafeBytes { one.lexicographicallyPrecedes($0) } }
+    one.withUnsafeBytes { one in
+      other.withUnsafeBytes { other in
+        let common = min(one.count, other.count)
+        // No bytes may have no address.
+        let order = common == 0 ? 0 : memcmp(one.baseAddress!, other.baseAddress!, common)
+        return order != 0 ? order < 0 : one.count < other.count
+      }
+    }
   }
 }

@@ -120,6 +120,11 @@ struct Invocation {
 extension Int {
   /// The integer that these digits are; nil for a sign "+", spaces, leading zeros, and what is too large.
   init?(decimal digits: [UInt8]) {
+    guard let value = digits.withUnsafeBytes({ Int(decimal: $0) }) else { return nil }
+    self = value
+  }
+
+  init?(decimal digits: UnsafeRawBufferPointer) {
     var index = 0
     let isNegative = digits.first == UInt8(ascii: "-")
     if isNegative { index = 1 }

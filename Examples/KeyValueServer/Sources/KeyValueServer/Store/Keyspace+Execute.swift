@@ -107,7 +107,9 @@ extension Keyspace {
     guard case .string(let bytes) = entries[index] else {
       return out.appendError(Refusal.wrongType)
     }
-    guard let before = Int(decimal: bytes.array) else { return out.appendError(Refusal.notAnInteger) }
+    guard let before = bytes.withUnsafeBytes({ Int(decimal: $0) }) else {
+      return out.appendError(Refusal.notAnInteger)
+    }
     let (sum, overflows) = before.addingReportingOverflow(amount)
     if overflows { return out.appendError("ERR increment or decrement would overflow") }
     entries[index] = .string(Bytes(Self.decimal(sum)))
