@@ -121,11 +121,11 @@ import Testing
     #expect(arm())
     #expect(key != first)
     #expect(event.mustNotify == true)
-    let notifies = event.arm(again: &key) {
+    let mayWait = event.arm(again: &key) {
       event.notify()
       return false
     }
-    #expect(!notifies)
+    #expect(!mayWait)
     #expect(arm())
   }
 

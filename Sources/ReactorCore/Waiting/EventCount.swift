@@ -77,7 +77,10 @@ public struct EventCount: ~Copyable {
   /// Like ``arm(unless:)``, for a thread that does this again and again, and is mostly woken by something else. Then it costs a
   /// load instead of about 9 µs, as long as nobody notifies. Any thread; those with the same `key`, one after the other.
   ///
-  /// - Parameter key: What the last call has left here; 0 before the first one.
+  /// - Parameters:
+  ///   - key: What the last call has left here; 0 before the first one.
+  ///   - condition: Returns whether there is something to do; called once, after arming.
+  /// - Returns: As ``arm(unless:)``.
   public func arm(again key: inout UInt32, unless condition: () -> Bool) -> Bool {
     key = raw.prepare(again: key)
     return !condition() && raw.maySleep(key)

@@ -63,9 +63,8 @@ extension Controlled {
       _ place: Place
     ) {
       explore("limits beside a full mailbox, \(place)", schedules: 400) {
-        // One in the ring, two from turns of others, and two of the reactor itself; and one that the owner has taken out
-        // and is about to process, which no longer counts.
-        let ledger = Ledger(mostWaiting: 6, reasons: [.reentrantOverflow])
+        // One in the ring, two from turns of others, and two of the reactor itself.
+        let ledger = Ledger(mostWaiting: 5, reasons: [.reentrantOverflow])
         place.use { placement in
           let full = reactor(ledger, on: placement, .block)
           let (first, second) = (Forwarder(to: full, ledger), Forwarder(to: full, ledger))

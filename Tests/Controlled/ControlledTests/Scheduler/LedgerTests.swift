@@ -105,6 +105,11 @@ extension Controlled {
       Violation("more than there is room for", "4 actions wait, and at most 3 may") { ledger in
         for id in 1...4 { ledger.send(id) { _ in } }
       },
+      Violation("more than there is room for beside one in mutate", "3 actions wait, and at most 2 may") {
+        ledger in
+        ledger.send(1) { _ in ledger.beginMutate(1) }
+        for id in 2...4 { ledger.send(id) { _ in } }
+      },
       Violation("processed instead of discarded", "although the reactor discards") { ledger in
         ledger.hasDiscarded()
         for id in 1...2 {

@@ -74,6 +74,8 @@ final class Subject: Reactor {
 
   func mutate(action: Parcel) -> Observable<Parcel> {
     ledger.beginMutate(action.id)
+    // Others may send meanwhile.
+    ctl_point("is in mutate", nil, ctl_place())
     onMutate(self, action)
     ledger.endMutate()
     guard notesEnd, action.id == 0 else { return .just(action) }

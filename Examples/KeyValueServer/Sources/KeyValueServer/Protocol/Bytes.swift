@@ -82,7 +82,7 @@ extension Bytes: Comparable {
     one.withUnsafeBytes { one in
       other.withUnsafeBytes { other in
         let common = min(one.count, other.count)
-        // No bytes may have no address.
+        // An empty buffer may have no address.
         let order = common == 0 ? 0 : memcmp(one.baseAddress!, other.baseAddress!, common)
         return order != 0 ? order < 0 : one.count < other.count
       }
