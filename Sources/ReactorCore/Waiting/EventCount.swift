@@ -70,8 +70,8 @@ public struct EventCount: ~Copyable {
   /// - Returns: Whether the caller may wait for the descriptor. False if the condition holds, if another thread has
   ///   notified meanwhile, or if the system refuses the fence that ``notify()`` relies on.
   public func arm(unless condition: () -> Bool) -> Bool {
-    let key = raw.prepare()
-    return !condition() && raw.maySleep(key)
+    var key: UInt32 = 0
+    return arm(again: &key, unless: condition)
   }
 
   /// Like ``arm(unless:)``, for a thread that does this again and again, and is mostly woken by something else. Then it costs a

@@ -21,8 +21,6 @@ protocol HostWaking: Sendable {
 /// first timer, and the descriptors that the loop watches itself.
 final class DescriptorWaking: HostWaking {
   private let poller: Poller
-  /// The word of the event count as it was armed last: see ``LoopWatches``.
-  private let armedKey = OwnerIsolated<UInt32>(0)
 
   init(_ poller: Poller, of state: LoopState) throws(CoreError) {
     self.poller = poller
@@ -33,7 +31,7 @@ final class DescriptorWaking: HostWaking {
     } catch {
       throw .noDescriptor
     }
-    _ = state.inbox.wake.arm(again: &armedKey.value) { false }
+    _ = state.inbox.arm { false }
   }
 
   var descriptor: Int32? { poller.descriptor }
@@ -48,8 +46,7 @@ final class DescriptorWaking: HostWaking {
     state.monitor.notePark()
     state.monitor.noteWakes(total: state.inbox.wake.wakes)
     // The check comes after arming: what comes later makes the descriptor readable.
-    let isArmed = state.inbox.wake.arm(again: &armedKey.value) { state.inbox.isWaiting || state.isEnding }
-    if !isArmed { return false }
+    if !state.inbox.arm(unless: { state.inbox.isWaiting || state.isEnding }) { return false }
     poller.setTimer(deadline)
     return true
   }

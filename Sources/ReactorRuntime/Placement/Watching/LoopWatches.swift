@@ -35,13 +35,10 @@ final class LoopWatches: Sendable {
   /// Ends a sleep in the poller; nil for a loop without a thread, which never sleeps.
   private let wake: EventDescriptor?
   private let table = SystemMutex(Table())
-  /// The thread that runs the rounds uses the next five.
+  /// The thread that runs the rounds uses the next four.
   private let ready = OwnerIsolated<[Ready]>([])
   private let calls = OwnerIsolated<[(entry: Entry, readiness: Loop.Readiness)]>([])
   private let isWakePublished = OwnerIsolated(false)
-  /// The word of the event count as the loop has armed it last. A sleep that a watched descriptor has ended leaves it so, and then the
-  /// next sleep needs no heavy fence: that would cost a server that sleeps between its requests an eighth of its time.
-  private let armedKey = OwnerIsolated<UInt32>(0)
   private let timerDeadline = OwnerIsolated<Int64?>(nil)
 
   /// - Parameter hasThread: Whether a thread sleeps here.
@@ -176,11 +173,6 @@ extension LoopWatches {
     return ran
   }
 
-  /// Lets the next submitter wake the loop, unless something is there.
-  func arm(_ inbox: borrowing LoopInbox) -> Bool {
-    inbox.wake.arm(again: &armedKey.value, unless: { inbox.isReady })
-  }
-
   /// Sleeps until a descriptor is ready, that time has come, or ``signal()`` is called. What it finds is for the next
   /// ``run(_:)``.
   func sleep(until deadline: Int64?) {
@@ -260,7 +252,7 @@ extension LoopState {
   @inline(never)
   func park(in watches: LoopWatches, until deadline: Int64?) {
     if let deadline, deadline <= MonotonicTime.now { return }
-    guard watches.publishWake(), watches.arm(inbox) else { return pause(after: 1) }
+    guard watches.publishWake(), inbox.arm(unless: { inbox.isReady }) else { return pause(after: 1) }
     Tracepoint.park(self)
     monitor.notePark()
     watches.sleep(until: deadline)
