@@ -86,7 +86,7 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
   /// The subscriptions to the streams that the transforms returned.
   @usableFromInline let transforms = CompositeDisposable()
   /// The subscriptions to the streams that `mutate` returned.
-  private let streams = RunningStreams<Action>()
+  private let streams = RunningStreams()
   @usableFromInline let stubReference = AtomicReference<StubCore<Action, State>>()
   /// Whether transform(state) has emitted a state, so that there is one to replay to a new observer of `state`. Relaxed:
   /// the owner writes and reads it, and other threads only use it once the reactor is closed, where a stale value means
@@ -227,16 +227,16 @@ extension TransformStreams {
 
 /// The streams of a reactor that have not ended.
 @usableFromInline
-final class RunningStreams<Action: Sendable>: Sendable {
+final class RunningStreams: Sendable {
   private struct Members: Sendable {
-    var streams: [ObjectIdentifier: MutationStream<Action>] = [:]
+    var streams: [ObjectIdentifier: SingleAssignmentDisposable] = [:]
     var isDisposed = false
   }
 
   private let members = SystemMutex(Members())
 
   /// Any thread.
-  func insert(_ stream: MutationStream<Action>) {
+  func insert(_ stream: SingleAssignmentDisposable) {
     let isLate = members.withLock { members in
       if !members.isDisposed { members.streams[ObjectIdentifier(stream)] = stream }
       return members.isDisposed
@@ -247,7 +247,7 @@ final class RunningStreams<Action: Sendable>: Sendable {
   }
 
   /// Any thread.
-  func remove(_ stream: MutationStream<Action>) {
+  func remove(_ stream: SingleAssignmentDisposable) {
     let removed = members.withLock { $0.streams.removeValue(forKey: ObjectIdentifier(stream)) }
     removed?.dispose()
   }
