@@ -49,5 +49,8 @@ public enum SwiftCore: Core {
   public static func lightFence() {}
 
   @inlinable
+  public static func lightFenceAfterExchange() {}
+
+  @inlinable
   public static func heavyFence() -> Bool { false }
 }

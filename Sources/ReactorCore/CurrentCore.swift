@@ -35,6 +35,13 @@ public enum CCore: Core {
   public static func lightFence() { rr_fence_light() }
 
   @inlinable
+  public static func lightFenceAfterExchange() {
+    #if !arch(x86_64)
+      rr_fence_light()
+    #endif
+  }
+
+  @inlinable
   public static func heavyFence() -> Bool { rr_fence_heavy() }
 }
 

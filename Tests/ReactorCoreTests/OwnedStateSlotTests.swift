@@ -56,6 +56,39 @@ import Testing
     }
   }
 
+  /// A state that fits in registers is changed on its way from one slot to the next, and a wider one in the next slot.
+  @Test
+  func `a state of any width is changed beside the published one`() throws {
+    try checkThatChangesAreBeside(0, \.self)
+    try checkThatChangesAreBeside((0, 0, 0, 0), \.3)
+    try checkThatChangesAreBeside((0, 0, 0, 0, 0), \.4)
+    try checkThatChangesAreBeside(["first", "0"], \.numberOfSecond)
+  }
+
+  private func checkThatChangesAreBeside<State: Sendable>(
+    _ initial: State, _ number: WritableKeyPath<State, Int>
+  ) throws {
+    let state = try OwnedState<State>()
+    #expect(state.tryInitialize { initial } == true)
+    state.release()
+    // What other threads would read.
+    var shown: Int { state.place(of: state.raw.publishedSlot).pointee[keyPath: number] }
+    for turn in 0..<5 {
+      #expect(state.tryAcquire() == true)
+      for change in 1...3 {
+        state.change { value in
+          value[keyPath: number] += 1
+          #expect(shown == turn * 3)
+          #expect(state.read()?[keyPath: number] == turn * 3)
+        }
+        #expect(shown == turn * 3)
+        #expect(state.read()?[keyPath: number] == turn * 3 + change)
+      }
+      state.release()
+      #expect(shown == turn * 3 + 3)
+    }
+  }
+
   @Test
   func `readers keep at most one state for each slot alive and only while they pin it`() throws {
     let lifetimes = Lifetimes()
@@ -160,5 +193,12 @@ import Testing
     } else {
       try body({ $0 }, { $0.value })
     }
+  }
+}
+
+extension [String] {
+  fileprivate var numberOfSecond: Int {
+    get { Int(self[1]) ?? -1 }
+    set { self[1] = String(newValue) }
   }
 }

@@ -79,14 +79,18 @@ extension OwnedState {
     return true
   }
 
-  /// Copies the published state to a slot that no reader sees, where the owner continues. The source was written in an
-  /// earlier turn. Copying it now, rather than the changed state afterwards, keeps the copy off the processor's critical
-  /// path.
+  /// Copies the published state to a slot that no reader sees, where the owner continues; but does not copy it if the caller stores a
+  /// whole state there (``changesByValue``). The source was written in an earlier turn. Copying it now, rather than the changed
+  /// state afterwards, keeps the copy off the processor's critical path.
+  ///
+  /// - Returns: The place of that slot. Loading it from where it has just been stored would take longer.
   @inlinable
   @inline(__always)
-  func copyToSpareSlot() {
-    let source = owner.pointee.place.state(State.self)
-    if !tryMoveToSpareSlot({ $0.pointee = source.pointee }) { copyToFreeSlot() }
+  func continueInSpareSlot() -> UnsafeMutableRawPointer {
+    let (source, spare) = (owner.pointee.place.state(State.self), slots.pointee.sparePlace)
+    if tryMoveToSpareSlot({ if !Self.changesByValue { $0.pointee = source.pointee } }) { return spare }
+    copyToFreeSlot()
+    return owner.pointee.place
   }
 
   /// The usual case: makes the spare slot the current one, and calls `write` to store a state there. Returns false if that
@@ -96,7 +100,7 @@ extension OwnedState {
   func tryMoveToSpareSlot(_ write: (UnsafeMutablePointer<State>) -> Void) -> Bool {
     let (owner, slots) = (owner, slots)
     let (spare, place) = (slots.pointee.spare, slots.pointee.sparePlace)
-    if !slots.pointee.isAlternating || !raw.isFree(slot: Int(spare)) { return false }
+    if _slowPath(!slots.pointee.isAlternating || !raw.isFree(slot: Int(spare))) { return false }
     let (published, publishedPlace) = (slots.pointee.published, owner.pointee.place)
     write(place.state(State.self))
     slots.pointee.spare = published

@@ -213,20 +213,32 @@ extension OwnedState {
   public func change(_ body: (inout State) -> Void) {
     assert(isOwner, "only the owner may change the state")
     assert(form != .replayed, "a change of a replayed state needs its mutation")
-    let owner = owner
+    let (owner, source) = (owner, owner.pointee.place)
+    var place = source
     if owner.pointee.isPublished {
       if hasOnePlace {
         beginChanges()
       } else {
         // The copy destroys an earlier state, which may cause another change: that must wait.
         if !_isPOD(State.self) { owner.pointee.change = .byValue }
-        copyToSpareSlot()
+        place = continueInSpareSlot()
       }
     }
     owner.pointee.change = .inPlace
-    body(&owner.pointee.place.state(State.self).pointee)
+    if Self.changesByValue {
+      var state = source.state(State.self).pointee
+      body(&state)
+      place.state(State.self).pointee = state
+    } else {
+      body(&place.state(State.self).pointee)
+    }
     owner.pointee.change = .none
   }
+
+  /// Whether a change works on a copy of the state that fits in registers, on its way from one slot to the next: then the processor
+  /// need not load what it has just stored. Nobody can tell, since the owner reads the published state meanwhile.
+  @inlinable
+  static var changesByValue: Bool { _isPOD(State.self) && MemoryLayout<State>.size <= 32 }
 
   /// Replaces the state by the result of `body`, which is called with the state before. The owner still reads that state
   /// while `body` runs. The owner, but not inside of another change. If the state is a replayed one, and not all of its changes
@@ -294,9 +306,24 @@ extension OwnedState {
   @inlinable
   @inline(__always)
   public func read(thenCheck checkMailbox: () -> Void = {}) -> State? {
-    withValue(
+    // As `withValue`, but a closure for all cases would have to ask for the form at each read of a slot, too.
+    if raw.isOwner(CurrentCore.threadToken) { return withValueAsOwner { copy $0 } }
+    var pin = raw.pinKept()
+    if pin.slot < 0 {
+      if hasOnePlace { return readInPlace(thenCheck: checkMailbox) }
+      pin = raw.pinUnkept()
+      if pin.slot < 0 { return nil }
+    }
+    defer { if raw.unpin(pin), publishDeferred() { checkMailbox() } }
+    return place(of: pin.slot).pointee
+  }
+
+  @inlinable
+  @inline(__always)
+  func readInPlace(thenCheck checkMailbox: () -> Void) -> State? {
+    withValueInPlace(
       { state in
-        if hasOnePlace, !isOwner { raw.noteCopy() }
+        if !isOwner { raw.noteCopy() }
         return copy state
       }, thenCheck: checkMailbox)
   }

@@ -55,10 +55,16 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   @inline(__always)
   var isInboundEmpty: Bool { ring.isEmpty && !mustCheck }
 
-  /// Whether ``isInboundEmpty``, and the ring is open. (What has spilled came while the ring was full.)
+  /// Whether ``isInboundEmpty``. A thread that has released the ownership since it was last at the ring.
   @inlinable
   @inline(__always)
-  var isInboundIdle: Bool { ring.isIdle && !mustCheck }
+  var isInboundEmptyAfterRelease: Bool { ring.isEmpty && !mustCheckAfterExchange }
+
+  /// Whether ``isInboundEmpty``, and the ring is open. (What has spilled came while the ring was full.) A thread that has just
+  /// acquired the ownership.
+  @inlinable
+  @inline(__always)
+  var isInboundIdle: Bool { ring.isIdle && !mustCheckAfterExchange }
 
   /// Whether a quarter of the ring is free: senders that have just fallen asleep are not woken for a slot each.
   @inlinable
@@ -71,6 +77,13 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   @inlinable
   @inline(__always)
   var mustCheck: Bool { ownerCheck.wasRequested(hasOverflow: overflow.isSet) }
+
+  /// The same, of a thread that has exchanged the ownership word since it was last at the ring.
+  @inlinable
+  @inline(__always)
+  var mustCheckAfterExchange: Bool {
+    ownerCheck.wasRequested(hasOverflow: overflow.isSet, afterExchange: true)
+  }
 
   /// How much waited a moment ago, in the ring and beside it.
   var wasCount: Int {
@@ -291,19 +304,22 @@ struct OwnerCheck: ~Copyable, Sendable {
 
   /// Whether a check was requested. Any thread.
   ///
-  /// - Parameter hasOverflow: Whether something can have spilled. A thread that spills looks at the head of the ring; other
-  ///   threads that request a check load the ownership word afterwards, so for them sequential consistency suffices. Before a
-  ///   drain it is true: the thread that spills first may not have made the overflow visible yet.
+  /// - Parameters:
+  ///   - hasOverflow: Whether something can have spilled. A thread that spills looks at the head of the ring; other threads that
+  ///     request a check load the ownership word afterwards, so for them sequential consistency suffices. Before a drain it is
+  ///     true: the thread that spills first may not have made the overflow visible yet.
+  ///   - isAfterExchange: Whether the calling thread has exchanged the ownership word since it last moved that head.
   @inlinable
   @inline(__always)
-  func wasRequested(hasOverflow: @autoclosure () -> Bool) -> Bool {
+  func wasRequested(hasOverflow: @autoclosure () -> Bool, afterExchange isAfterExchange: Bool = false) -> Bool
+  {
     // Sequentially consistent, like every check of the mailbox by an owner that has released: it comes after the
     // release in the one order of these operations, so it does not miss a flag that was set before a sender found an
     // owner.
     if !CurrentCore.hasFences, hasOverflow() {
       return isRequested.logicalOr(false, ordering: .sequentiallyConsistent).newValue
     }
-    CurrentCore.lightFence()
+    if isAfterExchange { CurrentCore.lightFenceAfterExchange() } else { CurrentCore.lightFence() }
     return isRequested.load(ordering: .sequentiallyConsistent)
   }
 

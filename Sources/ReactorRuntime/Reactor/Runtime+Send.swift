@@ -36,19 +36,23 @@ extension Runtime {
   func runTurnAndRelease<R: Reactor<Action, Mutation, State>>(
     with action: Action, of reactor: R, within budget: TurnBudget = .usual
   ) {
-    _ = runTurn {
+    // Loaded once: after the reactor's code, the compiler would load it again each time.
+    let ends = mailbox.turnEnds
+    _ = runTurn(with: ends) {
       processAlone(action, of: reactor)
       return 1
     }
     turnCounters.countImmediate()
-    releaseOrContinue(of: reactor, within: budget)
+    releaseOrContinue(of: reactor, after: ends, within: budget)
   }
 
   /// Calls `body`, which processes actions of the sender's own, as a turn. It returns how many, and so does this. The owner.
+  ///
+  /// - Parameter ends: ``Mailbox/turnEnds``.
   @inlinable
   @inline(__always)
-  func runTurn(_ body: () -> Int) -> Int {
-    let outer = TurnMark.enter(mailbox.turnEnds)
+  func runTurn(with ends: TurnEnds, _ body: () -> Int) -> Int {
+    let outer = TurnMark.enter(ends)
     Tracepoint.beginTurn(self)
     beginTiming()
     let count = body()
@@ -72,12 +76,12 @@ extension Runtime {
   @inlinable
   @inline(__always)
   func releaseOrContinue<R: Reactor<Action, Mutation, State>>(
-    of reactor: R, within budget: TurnBudget = .usual
+    of reactor: R, after ends: TurnEnds, within budget: TurnBudget = .usual
   ) {
-    if mailbox.turnEnds.isQuiet {
+    if ends.isQuiet {
       state.release()
       // Both ends of the ring are in this core's cache, so this check is all that an undisturbed send pays for.
-      if mailbox.isInboundEmpty || !tryReacquire() { return }
+      if mailbox.isInboundEmptyAfterRelease || !tryReacquire() { return }
     }
     endTurnAndRelease(of: reactor, within: budget)
   }
@@ -97,7 +101,7 @@ extension Runtime {
     if R.isDurable, holdTurnEndsOrGiveUpOwnership() { return }
     if !mailbox.holdsOwn {
       releaseAndRunTurnEnds()
-      if mailbox.isInboundEmpty || !tryReacquire() { return }
+      if mailbox.isInboundEmptyAfterRelease || !tryReacquire() { return }
     }
     runTurnsAndRelease(of: reactor, within: budget)
   }

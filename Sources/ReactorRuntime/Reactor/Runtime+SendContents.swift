@@ -55,7 +55,8 @@ extension Runtime {
     with actions: [Action], from first: Int, of reactor: R
   ) -> Int {
     let limit = min(actions.count, first + turnLimit)
-    let count = runTurn {
+    let ends = mailbox.turnEnds
+    let count = runTurn(with: ends) {
       var next = first
       repeat {
         let end = R.isDurable ? min(limit, next + Self.journalShare) : limit
@@ -65,7 +66,7 @@ extension Runtime {
       return next - first
     }
     turnCounters.count(turnOf: count)
-    releaseOrContinue(of: reactor)
+    releaseOrContinue(of: reactor, after: ends)
     return first + count
   }
 

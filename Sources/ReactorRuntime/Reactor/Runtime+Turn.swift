@@ -12,7 +12,7 @@ extension Runtime {
       let turn = beginTurn()
       defer { endTurn(turn) }
     #endif
-    if !extraStages.isEmpty { return processThroughStages(action, of: reactor) }
+    if _slowPath(!extraStages.isEmpty) { return processThroughStages(action, of: reactor) }
     #if DEBUG
       checkThreadOfAction()
     #endif
@@ -20,7 +20,7 @@ extension Runtime {
       let mutations = reactor.mutate(action: action)
       // It may have subscribed to a stream of the reactor. An action that is running when the reactor discards is still reduced,
       // unless it meets other stages.
-      if !extraStages.subtracting(.discarding).isEmpty {
+      if _slowPath(!extraStages.subtracting(.discarding).isEmpty) {
         return deliverThroughStages(mutations, for: action, of: reactor)
       }
       mutations.deliver(
@@ -118,7 +118,7 @@ extension Runtime {
         }
         releaseAndRunTurnEnds()
         if allowance.isSpent {
-          if mailbox.isInboundEmpty || tryRunTurnsOnNewThread(reactor) { return }
+          if mailbox.isInboundEmptyAfterRelease || tryRunTurnsOnNewThread(reactor) { return }
           allowance.extend()
         }
       } while tryReacquire()
@@ -235,7 +235,7 @@ extension Runtime {
   @inlinable
   func tryReacquire() -> Bool {
     var attempts = 0
-    while !mailbox.isInboundEmpty {
+    while !mailbox.isInboundEmptyAfterRelease {
       guard state.tryAcquireAgain() else { return false }
       if mailbox.pollReady() { return true }
       let claimed = mailbox.ring.advanceToOldest()

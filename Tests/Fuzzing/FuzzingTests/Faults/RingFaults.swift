@@ -33,6 +33,7 @@ enum FaultyCore<Fault: RingFault>: Core {
   static func pause() { CCore.pause() }
   static var hasFences: Bool { CCore.hasFences }
   static func lightFence() { CCore.lightFence() }
+  static func lightFenceAfterExchange() { CCore.lightFenceAfterExchange() }
   static func heavyFence() -> Bool { CCore.heavyFence() }
 }
 
