@@ -28,8 +28,8 @@ public protocol Core: Sendable {
   /// Costs no instruction where the heavy fence does the work for both sides, and where the core has no asymmetric fence.
   static func lightFence()
 
-  /// The same for a thread that has exchanged a word, sequentially consistently, since that publication. Costs no instruction where
-  /// such an exchange is itself a full fence, as on x86-64.
+  /// As ``lightFence()``, for a caller that has run a sequentially consistent read-modify-write since that publication. Costs no
+  /// instruction on x86-64, where that is a full fence, and where the core has no asymmetric fence.
   static func lightFenceAfterExchange()
 
   /// Whether the core has an asymmetric fence.

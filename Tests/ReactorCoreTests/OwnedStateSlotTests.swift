@@ -68,6 +68,12 @@ import Testing
   private func checkThatChangesAreBeside<State: Sendable>(
     _ initial: State, _ number: WritableKeyPath<State, Int>
   ) throws {
+    let onePlace = try OwnedState<State>(inOnePlace: true)
+    #expect(onePlace.tryInitialize { initial } == true)
+    for _ in 0..<3 { onePlace.change { $0[keyPath: number] += 1 } }
+    onePlace.release()
+    #expect(onePlace.read()?[keyPath: number] == 3)
+
     let state = try OwnedState<State>()
     #expect(state.tryInitialize { initial } == true)
     state.release()
@@ -87,6 +93,37 @@ import Testing
       state.release()
       #expect(shown == turn * 3 + 3)
     }
+    try checkThatChangesAreBesidePins(of: state, number)
+  }
+
+  /// As above, while every slot is pinned: the changes are in the private slot.
+  private func checkThatChangesAreBesidePins<State: Sendable>(
+    of state: borrowing OwnedState<State>, _ number: WritableKeyPath<State, Int>
+  ) throws {
+    var pinned: [(slot: Int, number: Int)] = []
+    for _ in 0..<snapshotSlotCount {
+      let slot = state.raw.publishedSlot
+      pinned.append((slot, state.place(of: slot).pointee[keyPath: number]))
+      state.raw.pin(slot: slot)
+      #expect(state.tryAcquire() == true)
+      state.change { $0[keyPath: number] += 1 }
+      state.release()
+    }
+    #expect(Set(pinned.map(\.slot)).count == snapshotSlotCount)
+    let last = try #require(pinned.last).number
+    for step in 2...3 {
+      #expect(state.tryAcquire() == true)
+      state.change { $0[keyPath: number] += 1 }
+      let newest = state.current[keyPath: number]
+      state.release()
+      #expect(state.wasDeferredCount > 0)
+      for pin in pinned { #expect(state.place(of: pin.slot).pointee[keyPath: number] == pin.number) }
+      #expect(newest == last + step)
+    }
+    for pin in pinned { state.raw.unpin(slot: pin.slot) }
+    #expect(state.tryAcquire() == true)
+    state.release()
+    #expect(state.read()?[keyPath: number] == last + 3)
   }
 
   @Test

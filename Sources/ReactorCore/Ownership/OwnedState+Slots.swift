@@ -1,21 +1,24 @@
 /// The owner's search for a slot for its changes, and their publication.
 extension OwnedState {
-  /// Publishes the owner's changes and keeps the ownership. The owner.
+  /// Publishes the owner's changes and keeps the ownership. The owner, but not inside of a change.
   @unsafe
   @inlinable
   @inline(__always)
   public func publish() {
+    assert(!isChangingInPlace, "the state is published inside of a change")
     // Readers of a state with one place need not be told where it is.
     if owner.pointee.isPublished || !markPublished() || hasOnePlace { return }
     raw.publish(CurrentCore.threadToken, slot: Int(slots.pointee.published))
   }
 
-  /// Publishes the owner's changes and releases the ownership. The owner; it must check the mailbox again afterwards.
+  /// Publishes the owner's changes and releases the ownership. The owner, but not inside of a change; it must check the mailbox again
+  /// afterwards.
   @unsafe
   @inlinable
   @inline(__always)
   public func release() {
     assert(isOwner, "only the owner may release the ownership")
+    assert(!isChangingInPlace, "the ownership is released inside of a change")
     if !markPublished() { return releaseDeferred() }
     raw.release(slot: Int(slots.pointee.published))
   }
@@ -54,10 +57,11 @@ extension OwnedState {
   }
 
   /// Publishes the owner's changes and turns the ownership into a reservation: the caller must make sure that one thread
-  /// calls ``acquireScheduled()``. The owner.
+  /// calls ``acquireScheduled()``. The owner, but not inside of a change.
   @unsafe
   public func reschedule() {
     assert(isOwner, "only the owner may reschedule")
+    assert(!isChangingInPlace, "the ownership is released inside of a change")
     _ = markPublished()
     raw.publish(scheduledToken, slot: Int(slots.pointee.published))
   }
@@ -79,16 +83,16 @@ extension OwnedState {
     return true
   }
 
-  /// Copies the published state to a slot that no reader sees, where the owner continues; but does not copy it if the caller stores a
-  /// whole state there (``changesByValue``). The source was written in an earlier turn. Copying it now, rather than the changed
-  /// state afterwards, keeps the copy off the processor's critical path.
+  /// Makes a slot that no reader sees the current one. It holds a copy of the published state then; or an older state, if the caller
+  /// stores a whole one there (``changesInRegisters``). The source of the copy was written in an earlier turn. Copying it now,
+  /// rather than the changed state afterwards, keeps the copy off the processor's critical path.
   ///
   /// - Returns: The place of that slot. Loading it from where it has just been stored would take longer.
   @inlinable
   @inline(__always)
   func continueInSpareSlot() -> UnsafeMutableRawPointer {
     let (source, spare) = (owner.pointee.place.state(State.self), slots.pointee.sparePlace)
-    if tryMoveToSpareSlot({ if !Self.changesByValue { $0.pointee = source.pointee } }) { return spare }
+    if tryMoveToSpareSlot({ if !Self.changesInRegisters { $0.pointee = source.pointee } }) { return spare }
     copyToFreeSlot()
     return owner.pointee.place
   }

@@ -52,8 +52,9 @@ extension Trampoline: Sendable {}
 /// `rr_access.h`; with ``StateForm/replayed`` the owner brings an earlier slot up to date instead of copying to it.
 ///
 /// The state lives in slots. One slot is published, and readers read the state there. The owner's first change copies the
-/// published slot to a free one and continues in that slot, in place. ``release()`` or ``publish()`` publishes the new
-/// slot, in one atomic exchange together with the ownership. A reader pins the slot that it reads. The argument why no
+/// published slot to a free one and continues in that slot, in place; a state that fits in registers is not copied first, but
+/// stored there when it has changed. ``release()`` or ``publish()`` publishes the new slot, in one atomic exchange together with
+/// the ownership. A reader pins the slot that it reads. The argument why no
 /// reader sees a torn state is documented in `rr_trampoline.h`; `rr_readers.h` documents how frequent readers avoid nearly all
 /// of the cost.
 ///
@@ -206,7 +207,7 @@ extension OwnedState {
   @inlinable
   public var hasStarted: Bool { raw.publishedSlot >= 0 }
 
-  /// Changes the state in place. The owner, but not inside of another change.
+  /// Changes the state. The owner, but not inside of another change. `body` must not publish the state or release the ownership.
   @unsafe
   @inlinable
   @inline(__always)
@@ -225,7 +226,7 @@ extension OwnedState {
       }
     }
     owner.pointee.change = .inPlace
-    if Self.changesByValue {
+    if Self.changesInRegisters {
       var state = source.state(State.self).pointee
       body(&state)
       place.state(State.self).pointee = state
@@ -235,10 +236,11 @@ extension OwnedState {
     owner.pointee.change = .none
   }
 
-  /// Whether a change works on a copy of the state that fits in registers, on its way from one slot to the next: then the processor
-  /// need not load what it has just stored. Nobody can tell, since the owner reads the published state meanwhile.
+  /// Whether ``change(_:)`` calls its body with a local copy, and stores that in the current slot afterwards. Then the processor does
+  /// not load what it has just stored. During the body the current slot holds an older state. Nobody reads it: the owner reads the
+  /// published state, and nothing is published.
   @inlinable
-  static var changesByValue: Bool { _isPOD(State.self) && MemoryLayout<State>.size <= 32 }
+  static var changesInRegisters: Bool { _isPOD(State.self) && MemoryLayout<State>.size <= 32 }
 
   /// Replaces the state by the result of `body`, which is called with the state before. The owner still reads that state
   /// while `body` runs. The owner, but not inside of another change. If the state is a replayed one, and not all of its changes
@@ -291,7 +293,10 @@ extension OwnedState {
   /// The state with the owner's changes. The owner, but not inside of a change.
   @unsafe
   @inlinable
-  public var current: State { owner.pointee.place.state(State.self).pointee }
+  public var current: State {
+    assert(!isChangingInPlace, "the state is read inside of a change")
+    return owner.pointee.place.state(State.self).pointee
+  }
 }
 
 extension OwnedState {
@@ -306,7 +311,7 @@ extension OwnedState {
   @inlinable
   @inline(__always)
   public func read(thenCheck checkMailbox: () -> Void = {}) -> State? {
-    // As `withValue`, but a closure for all cases would have to ask for the form at each read of a slot, too.
+    // Not by calling `withValue`: its closure would serve slots and one place alike, and check the form at each read.
     if raw.isOwner(CurrentCore.threadToken) { return withValueAsOwner { copy $0 } }
     var pin = raw.pinKept()
     if pin.slot < 0 {

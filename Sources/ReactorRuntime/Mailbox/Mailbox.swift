@@ -55,13 +55,13 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   @inline(__always)
   var isInboundEmpty: Bool { ring.isEmpty && !mustCheck }
 
-  /// Whether ``isInboundEmpty``. A thread that has released the ownership since it was last at the ring.
+  /// The same. Called by a thread that has released the ownership since it last moved the ring's head.
   @inlinable
   @inline(__always)
   var isInboundEmptyAfterRelease: Bool { ring.isEmpty && !mustCheckAfterExchange }
 
-  /// Whether ``isInboundEmpty``, and the ring is open. (What has spilled came while the ring was full.) A thread that has just
-  /// acquired the ownership.
+  /// Whether ``isInboundEmpty``, and the ring is open. (What has spilled came while the ring was full.) Called by a thread that has
+  /// just acquired the ownership by a compare-and-swap; ``OwnedState/acquireScheduled()`` is a store.
   @inlinable
   @inline(__always)
   var isInboundIdle: Bool { ring.isIdle && !mustCheckAfterExchange }
@@ -78,7 +78,7 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   @inline(__always)
   var mustCheck: Bool { ownerCheck.wasRequested(hasOverflow: overflow.isSet) }
 
-  /// The same, of a thread that has exchanged the ownership word since it was last at the ring.
+  /// As ``mustCheck``, for a thread that has exchanged the ownership word since it last moved the ring's head.
   @inlinable
   @inline(__always)
   var mustCheckAfterExchange: Bool {
@@ -280,8 +280,8 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
 /// Makes the owner of a mailbox check, before its next drain and after it has released, for something that is not in the
 /// ring: what has spilled, whether the mailbox was closed, and observers that were disposed of.
 ///
-/// A thread that requests a check sets the flag and runs a heavy fence; the owner runs a light fence before it reads the
-/// flag. So either the owner finds the flag, or the thread sees what the owner did before it read it. Without fences
+/// A thread that requests a check sets the flag and runs a heavy fence; the owner runs a light fence, or exchanges the ownership
+/// word, before it reads the flag. So either the owner finds the flag, or the thread sees what the owner did before it read it. Without fences
 /// both sides are read-modify-writes, and one of them sees the other.
 @usableFromInline
 struct OwnerCheck: ~Copyable, Sendable {

@@ -12,17 +12,24 @@ extension StressTests {
       for (frequent, slow, changes) in [(1, 0, 60_000), (3, 0, 40_000), (2, 10, 10_000), (12, 0, 10_000)] {
         let parameters = "\(frequent) frequent, \(slow) slow, \(changes) changes"
         Scenario("lasting readers, \(parameters)").run {
-          stay(frequent, slow, StressMode.rounds(changes), $0)
+          stay(TrackedPayload.self, frequent, slow, StressMode.rounds(changes), $0)
+        }
+      }
+      // The owner changes such a state in registers.
+      for (frequent, slow, changes) in [(3, 0, 40_000), (2, 10, 10_000)] {
+        let parameters = "\(frequent) frequent, \(slow) slow, \(changes) changes of a plain state"
+        Scenario("lasting readers, \(parameters)").run {
+          stay(PlainPayload.self, frequent, slow, StressMode.rounds(changes), $0)
         }
       }
     }
 
-    private func stay(
-      _ frequent: Int, _ slow: Int, _ changes: Int, _ scenario: Scenario
+    private func stay<P: Payload>(
+      _: P.Type, _ frequent: Int, _ slow: Int, _ changes: Int, _ scenario: Scenario
     ) {
       let lifetimes = Lifetimes()
       do {
-        let subject = Subject(lifetimes)
+        let subject = Subject<P>(lifetimes)
         let isDone = Shared(Atomic(false))
         let crew = Crew(of: 1 + frequent + slow) { index -> String? in
           var disturbance = Disturbance(scenario.generator(index))
@@ -89,24 +96,41 @@ extension StressTests {
 }
 
 /// A state of several words that must all be equal.
-private struct Payload: Sendable {
-  var first: Int
-  let tracked: LifetimeTracked
-  var last: Int
+private protocol Payload: Sendable {
+  init(_ value: Int, _ lifetimes: Lifetimes)
+  var first: Int { get }
+  var middle: Int { get }
+  var last: Int { get }
+}
+
+private struct TrackedPayload: Payload {
+  let first: Int
+  private let tracked: LifetimeTracked
+  let last: Int
 
   init(_ value: Int, _ lifetimes: Lifetimes) {
     first = value
     tracked = lifetimes.track(value)
     last = value
   }
+
+  var middle: Int { tracked.value }
 }
 
-private final class Subject: Sendable {
-  let state: OwnedState<Payload>
+private struct PlainPayload: Payload {
+  let first: Int
+  let middle: Int
+  let last: Int
+
+  init(_ value: Int, _: Lifetimes) { (first, middle, last) = (value, value, value) }
+}
+
+private final class Subject<P: Payload>: Sendable {
+  let state: OwnedState<P>
 
   init(_ lifetimes: Lifetimes) {
     do { state = try OwnedState() } catch { fatalError("\(error)") }
-    _ = state.tryInitialize { Payload(0, lifetimes) }
+    _ = state.tryInitialize { P(0, lifetimes) }
     state.release()
   }
 
@@ -115,10 +139,10 @@ private final class Subject: Sendable {
     // A reader that has freed a slot owns the state for a moment, to publish what was deferred.
     while !state.tryAcquire() { CurrentCore.pause() }
     switch way {
-    case 0: state.change { $0 = Payload($0.first + 1, lifetimes) }
-    case 1: state.replace { Payload($0.first + 1, lifetimes) }
+    case 0: state.change { $0 = P($0.first + 1, lifetimes) }
+    case 1: state.replace { P($0.first + 1, lifetimes) }
     default:
-      state.change { $0 = Payload($0.first + 1, lifetimes) }
+      state.change { $0 = P($0.first + 1, lifetimes) }
       state.publish()
     }
     state.release()
@@ -126,13 +150,13 @@ private final class Subject: Sendable {
 
   /// Reads the state before and after `pause`, and returns what is wrong with it, or nil.
   func read(_ newest: inout Int, _ pause: () -> Void) -> String? {
-    let seen: (first: Int, tracked: Int, last: Int, after: Int)? = state.withValue { payload in
+    let seen: (first: Int, middle: Int, last: Int, after: Int)? = state.withValue { payload in
       let first = payload.first
       pause()
-      return (first, payload.tracked.value, payload.last, payload.first)
+      return (first, payload.middle, payload.last, payload.first)
     }
     guard let seen else { return "no state" }
-    guard seen.first == seen.tracked, seen.first == seen.last, seen.first == seen.after else {
+    guard seen.first == seen.middle, seen.first == seen.last, seen.first == seen.after else {
       return "a torn state: \(seen)"
     }
     if seen.first < newest { return "state \(seen.first) after \(newest)" }
@@ -143,17 +167,17 @@ private final class Subject: Sendable {
 
 /// Holds the subject that is read at the moment.
 private final class Stage: Sendable {
-  private let subject: SystemMutex<Subject>
+  private let subject: SystemMutex<Subject<TrackedPayload>>
   private let isOpen = Atomic(true)
 
   init(_ lifetimes: Lifetimes) { subject = SystemMutex(Subject(lifetimes)) }
 
-  private var current: Subject { subject.withLock { $0 } }
+  private var current: Subject<TrackedPayload> { subject.withLock { $0 } }
 
   /// Replaces the subject. Called by the owner; the thread that releases a subject last destroys it.
   func replaceSubjects(_ count: Int, _ lifetimes: Lifetimes, _ disturbance: inout Disturbance) -> String? {
     for _ in 0..<count {
-      let next = Subject(lifetimes)
+      let next = Subject<TrackedPayload>(lifetimes)
       subject.withLock { $0 = next }
       for _ in 0..<disturbance.below(64) {
         disturbance.step()

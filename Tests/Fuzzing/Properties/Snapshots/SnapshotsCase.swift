@@ -28,6 +28,8 @@ struct SnapshotsCase {
 
   let policy: SnapshotPolicy
   let hasCollections: Bool
+  /// Whether the state fits in registers, if it has no collections.
+  let isSmall: Bool
   let isStepped: Bool
   let isObserved: Bool
   /// Whether there is a state before the first action.
@@ -43,6 +45,7 @@ struct SnapshotsCase {
     isStepped = flags & 2 != 0
     isObserved = flags & 4 != 0
     startsEarly = flags & 8 != 0
+    isSmall = flags & 16 != 0
     turnLimit = input.choice([1, 3, 1024])
     var operations: [SnapshotsOperation] = []
     while !input.isAtEnd { operations.append(input.snapshotsOperation()) }

@@ -20,6 +20,8 @@ extension FuzzProperty {
       let snapshotsCase = SnapshotsCase(bytes)
       if snapshotsCase.hasCollections {
         try SnapshotsRun<CollectionState>.run(snapshotsCase, fault)
+      } else if snapshotsCase.isSmall {
+        try SnapshotsRun<SmallState>.run(snapshotsCase, fault)
       } else {
         try SnapshotsRun<PlainState>.run(snapshotsCase, fault)
       }

@@ -45,6 +45,25 @@ struct PlainState: SnapshotsState {
   }
 }
 
+/// Plain values that fit in registers.
+struct SmallState: SnapshotsState {
+  static let hasReferences = false
+
+  private(set) var version = 0
+  private var word = 0
+  private var last = 0
+
+  init(_ payload: LifetimeTracked) {}
+
+  var fingerprint: Int { (version &* 31 &+ word) &* 31 &+ last }
+
+  mutating func apply(_ change: SnapshotsChange, _ payload: LifetimeTracked) {
+    version += 1
+    word = word &* 3 &+ change.value
+    last = version
+  }
+}
+
 /// Collections, an object, and plain values on three cache lines.
 struct CollectionState: SnapshotsState {
   static let hasReferences = true
