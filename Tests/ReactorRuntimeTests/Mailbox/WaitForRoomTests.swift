@@ -9,40 +9,6 @@ import Testing
 
 /// How senders wait for room, and how they are woken.
 @Suite struct WaitForRoomTests {
-  /// A reactor that stops in some of its actions until the test goes on.
-  private struct Stops: Sendable {
-    let reactor: Script
-    private let inside: [Int: Gate]
-    private let goOn: [Int: Gate]
-
-    init(at actions: [Int], capacity: Int) {
-      let inside = Dictionary(uniqueKeysWithValues: actions.map { ($0, Gate()) })
-      let goOn = Dictionary(uniqueKeysWithValues: actions.map { ($0, Gate()) })
-      (self.inside, self.goOn) = (inside, goOn)
-      reactor = Script(
-        on: .caller, capacity: capacity,
-        mutate: { _, action in
-          inside[action]?.open()
-          _ = goOn[action]?.wait()
-          return .just(action)
-        })
-      _ = reactor.state
-    }
-
-    func wait(in action: Int) -> Bool { inside[action]!.wait() }
-    func goOn(from action: Int) { goOn[action]!.open() }
-
-    var waiting: Int { reactor.runtime.mailbox.overflow.use { $0.waiters.count } ?? 0 }
-
-    /// Stops a thread in action 0, and fills the mailbox.
-    func fill() throws -> Gate {
-      let isDone = Threads.start { [reactor] in reactor.send(0) }
-      #expect(wait(in: 0))
-      for action in 1...reactor.runtime.mailbox.ring.capacity { try reactor.trySend(action) }
-      return isDone
-    }
-  }
-
   @Test
   func `room that a turn makes is given to a thread before the turn ends`() throws {
     let stops = Stops(at: [0, 6], capacity: 8)
@@ -294,135 +260,38 @@ import Testing
     #expect(!waiters.shouldSleep(after: 500))
     #expect(waiters.count == 0)
   }
-
-  // MARK: Threads that are made for a sender
-
-  /// Calls `body` where more than half of the thread's stack is used.
-  private static func onLowStack(_ body: () -> Void) {
-    if ThreadStack.isLow { return body() }
-    withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { memory in
-      memory[0] = 1
-      onLowStack(body)
-      memory[1] = 1
-    }
-  }
-
-  private static func threadsMade(for reactor: Script) -> UInt32 {
-    reactor.runtime.newThreads.load(ordering: .sequentiallyConsistent) / 2
-  }
-
-  @Test
-  func `a sender with a low stack makes no thread while another one runs the turns`() throws {
-    let stops = Stops(at: [0], capacity: 4)
-    let ownerIsDone = try stops.fill()
-    let isDone = Threads.start {
-      Self.onLowStack {
-        #expect(throws: SendError.timedOut) {
-          try stops.reactor.send(100, before: .now + .milliseconds(50))
-        }
-      }
-    }
-    #expect(isDone.wait())
-    #expect(Self.threadsMade(for: stops.reactor) == 0)
-    stops.goOn(from: 0)
-    #expect(ownerIsDone.wait())
-  }
-
-  /// Senders have filled the mailbox and stopped before they check for an owner.
-  @Test
-  func `a sender with a low stack makes one thread for a wait`() throws {
-    let stops = Stops(at: [1], capacity: 4)
-    let frozen = try (1...4).map { action in
-      var send = try #require(FrozenSend(action, to: stops.reactor))
-      send.go(to: .published)
-      return send
-    }
-    let isDone = Threads.start { Self.onLowStack { stops.reactor.send(100) } }
-    #expect(stops.wait(in: 1))
-    #expect(Threads.yield { stops.waiting == 1 })
-    #expect(Self.threadsMade(for: stops.reactor) == 1)
-    stops.goOn(from: 1)
-    #expect(isDone.wait())
-    for var send in frozen { send.go(to: .sent) }
-    #expect(Threads.yield { stops.reactor.currentState == [1, 2, 3, 4, 100] })
-    // A second one if the first had ended before action 100 came.
-    #expect(Self.threadsMade(for: stops.reactor) <= 2)
-  }
-
-  @Test
-  func `each time that a low stack needs a thread, one is made`() {
-    let reactor = Script(on: .caller)
-    reactor.send(0)
-    for action in 1...3 {
-      #expect(Threads.start { Self.onLowStack { reactor.send(action) } }.wait())
-      #expect(Threads.yield { reactor.currentState.count == action + 1 && !reactor.runtime.state.isBusy })
-    }
-    #expect(reactor.currentState == [0, 1, 2, 3])
-    #expect(Self.threadsMade(for: reactor) == 3)
-  }
-
-  // MARK: What is left of a wait
-
-  @Test
-  func `the timer of a task that was resumed is released before the deadline`() async throws {
-    let waiters = try RoomWaiters()
-    func wait() async -> () -> RoomTicket? {
-      let ticket = RoomTicket(ofThread: true)
-      async let isOver: Void = waiters.suspend(ticket, until: .now + .seconds(3600)) { false }
-      while waiters.count == 0 { await Task.yield() }
-      waiters.resumeNext(whileEmpty: false)
-      await isOver
-      return { [weak ticket] in ticket }
-    }
-    let tickets = [await wait(), await wait(), await wait()]
-    #expect(waiters.count == 0)
-    // Dispatch releases it on a thread of its own.
-    #expect(Threads.yield(seconds: 60) { tickets.allSatisfy { $0() == nil } })
-  }
-
-  @Test
-  func `tasks that are cancelled leave the line`() async throws {
-    let stops = Stops(at: [0], capacity: 2)
-    let ownerIsDone = try stops.fill()
-    let tasks = (0..<200).map { action in
-      Task { try await stops.reactor.sendSuspending(100 + action) }
-    }
-    while stops.waiting < 200 { await Task.yield() }
-    for task in tasks.reversed() { task.cancel() }
-    for task in tasks { await #expect(throws: SendError.cancelled) { try await task.value } }
-    #expect(stops.waiting == 0)
-    stops.goOn(from: 0)
-    #expect(ownerIsDone.wait())
-    #expect(stops.reactor.currentState == [0, 1, 2])
-  }
-
-  @Test
-  func `threads that give up waiting for the end are forgotten`() throws {
-    let stops = Stops(at: [0], capacity: 2)
-    let ownerIsDone = try stops.fill()
-    stops.reactor.close()
-    for _ in 0..<100 { #expect(!stops.reactor.waitUntilEnded(before: .now)) }
-    #expect(stops.reactor.runtime.ensureTermination().isEmpty)
-    stops.goOn(from: 0)
-    #expect(stops.reactor.waitUntilEnded(before: .now + .seconds(patience)))
-    #expect(ownerIsDone.wait())
-  }
-
-  @Test
-  func `shutdowns that give up are forgotten`() throws {
-    let (isInside, mayGoOn) = (Gate(), Gate())
-    let loop = try Loop()
-    let reactor = Script.held(on: .loop(loop), capacity: 2, isInside: isInside, mayGoOn: mayGoOn)
-    reactor.send(0)
-    #expect(isInside.wait())
-    for _ in 0..<100 { #expect(throws: ShutdownError.self) { try loop.shutdown(before: .now) } }
-    #expect(loop.state.lifecycle.completion.isEmpty)
-    mayGoOn.open()
-    try loop.shutdown(before: .now + .seconds(patience))
-    #expect(reactor.currentState == [0])
-  }
 }
 
-extension Termination {
-  fileprivate var isEmpty: Bool { actions.withLock { $0?.isEmpty ?? true } }
+/// A reactor that stops in some of its actions until the test goes on.
+struct Stops: Sendable {
+  let reactor: Script
+  private let inside: [Int: Gate]
+  private let goOn: [Int: Gate]
+
+  init(at actions: [Int], capacity: Int) {
+    let inside = Dictionary(uniqueKeysWithValues: actions.map { ($0, Gate()) })
+    let goOn = Dictionary(uniqueKeysWithValues: actions.map { ($0, Gate()) })
+    (self.inside, self.goOn) = (inside, goOn)
+    reactor = Script(
+      on: .caller, capacity: capacity,
+      mutate: { _, action in
+        inside[action]?.open()
+        _ = goOn[action]?.wait()
+        return .just(action)
+      })
+    _ = reactor.state
+  }
+
+  func wait(in action: Int) -> Bool { inside[action]!.wait() }
+  func goOn(from action: Int) { goOn[action]!.open() }
+
+  var waiting: Int { reactor.runtime.mailbox.overflow.use { $0.waiters.count } ?? 0 }
+
+  /// Stops a thread in action 0, and fills the mailbox.
+  func fill() throws -> Gate {
+    let isDone = Threads.start { [reactor] in reactor.send(0) }
+    #expect(wait(in: 0))
+    for action in 1...reactor.runtime.mailbox.ring.capacity { try reactor.trySend(action) }
+    return isDone
+  }
 }

@@ -1,0 +1,72 @@
+import ReactorCore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ReactorRuntime
+
+/// What is left of a wait for room, or for an end, that is over or was given up: nothing.
+@Suite struct GivenUpWaitTests {
+  @Test
+  func `the timer of a task that was resumed is released before the deadline`() async throws {
+    let waiters = try RoomWaiters()
+    func wait() async -> () -> RoomTicket? {
+      let ticket = RoomTicket(ofThread: true)
+      async let isOver: Void = waiters.suspend(ticket, until: .now + .seconds(3600)) { false }
+      while waiters.count == 0 { await Task.yield() }
+      waiters.resumeNext(whileEmpty: false)
+      await isOver
+      return { [weak ticket] in ticket }
+    }
+    let tickets = [await wait(), await wait(), await wait()]
+    #expect(waiters.count == 0)
+    // Dispatch releases it on a thread of its own.
+    #expect(Threads.yield(seconds: 60) { tickets.allSatisfy { $0() == nil } })
+  }
+
+  @Test
+  func `tasks that are cancelled leave the line`() async throws {
+    let stops = Stops(at: [0], capacity: 2)
+    let ownerIsDone = try stops.fill()
+    let tasks = (0..<200).map { action in
+      Task { try await stops.reactor.sendSuspending(100 + action) }
+    }
+    while stops.waiting < 200 { await Task.yield() }
+    for task in tasks.reversed() { task.cancel() }
+    for task in tasks { await #expect(throws: SendError.cancelled) { try await task.value } }
+    #expect(stops.waiting == 0)
+    stops.goOn(from: 0)
+    #expect(ownerIsDone.wait())
+    #expect(stops.reactor.currentState == [0, 1, 2])
+  }
+
+  @Test
+  func `threads that give up waiting for the end are forgotten`() throws {
+    let stops = Stops(at: [0], capacity: 2)
+    let ownerIsDone = try stops.fill()
+    stops.reactor.close()
+    for _ in 0..<100 { #expect(!stops.reactor.waitUntilEnded(before: .now)) }
+    #expect(stops.reactor.runtime.ensureTermination().isEmpty)
+    stops.goOn(from: 0)
+    #expect(stops.reactor.waitUntilEnded(before: .now + .seconds(patience)))
+    #expect(ownerIsDone.wait())
+  }
+
+  @Test
+  func `shutdowns that give up are forgotten`() throws {
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let loop = try Loop()
+    let reactor = Script.held(on: .loop(loop), capacity: 2, isInside: isInside, mayGoOn: mayGoOn)
+    reactor.send(0)
+    #expect(isInside.wait())
+    for _ in 0..<100 { #expect(throws: ShutdownError.self) { try loop.shutdown(before: .now) } }
+    #expect(loop.state.lifecycle.completion.isEmpty)
+    mayGoOn.open()
+    try loop.shutdown(before: .now + .seconds(patience))
+    #expect(reactor.currentState == [0])
+  }
+}
+
+extension Termination {
+  fileprivate var isEmpty: Bool { actions.withLock { $0?.isEmpty ?? true } }
+}
