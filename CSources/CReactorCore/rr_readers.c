@@ -20,7 +20,6 @@
 
 /* What a thread knows about its own reads. */
 typedef struct habit {
-  rr_reader *reader;
   /* The slot that it pinned last, and how often in a row. */
   uintptr_t last;
   uint32_t streak;
@@ -32,7 +31,11 @@ typedef struct habit {
 
 static _Thread_local habit mine;
 
-rr_reader *rr_reader_of_thread(void) { return mine.reader; }
+_Thread_local rr_reader *rr_reader_mine;
+
+#if !defined(__x86_64__)
+rr_reader *rr_reader_of_thread(void) { return rr_reader_mine; }
+#endif
 
 /* MARK: the registry */
 
@@ -43,7 +46,7 @@ static pthread_key_t key;
 static bool has_key = false;
 
 static void end_thread(void *reader) {
-  mine.reader = NULL;
+  rr_reader_mine = NULL;
   mine.has_ended = true;
   rr_reader_destroy(reader);
 }
@@ -81,7 +84,7 @@ void rr_reader_destroy(rr_reader *reader) {
 
 /* Returns the calling thread's record; creates it if the thread has none. NULL without memory. */
 static rr_reader *get_or_create_reader(void) {
-  if (mine.reader != NULL || mine.has_ended) return mine.reader;
+  if (rr_reader_mine != NULL || mine.has_ended) return rr_reader_mine;
   pthread_once(&once, make_key);
   if (!has_key) return NULL;
   rr_reader *reader = rr_reader_create();
@@ -90,7 +93,7 @@ static rr_reader *get_or_create_reader(void) {
     rr_reader_destroy(reader);
     return NULL;
   }
-  mine.reader = reader;
+  rr_reader_mine = reader;
   return reader;
 }
 

@@ -90,9 +90,22 @@ typedef struct rr_pin {
   uint32_t depth;
 } rr_pin;
 
-/* Returns the calling thread's record, or NULL if it has none yet. Not inline, because a coroutine
- * may resume on another thread: the compiler must not reuse the record of the thread before. */
+/* The calling thread's record; NULL if it has none yet. */
+extern _Thread_local rr_reader *rr_reader_mine __attribute__((tls_model("initial-exec")));
+
+/* Returns the calling thread's record, or NULL if it has none yet. A coroutine may resume on
+ * another thread: the compiler must not reuse the record, or its address, of the thread before. So
+ * the assembly is volatile; elsewhere this is not inline. */
+#if defined(__x86_64__)
+static inline rr_reader *rr_reader_of_thread(void) {
+  rr_reader *reader;
+  __asm__ __volatile__("movq rr_reader_mine@gottpoff(%%rip), %0\n\tmovq %%fs:(%0), %0"
+                       : "=r"(reader));
+  return reader;
+}
+#else
 rr_reader *rr_reader_of_thread(void);
+#endif
 
 /* Creates and registers a record. Returns NULL if there is no memory. Any thread. */
 rr_reader *rr_reader_create(void);
