@@ -116,11 +116,11 @@ public struct SnapshotPin {
   /// The record of the thread, if the pin is one that the thread keeps between its reads.
   public let reader: OpaquePointer?
   /// The depth of that record before this read: the number of reads by the kept pin that the thread was inside of.
-  public let depth: UInt32
+  public let depth: UInt64
 
   /// A pin of `slot`.
   @inlinable
-  public init(slot: Int, reader: OpaquePointer? = nil, depth: UInt32 = 0) {
+  public init(slot: Int, reader: OpaquePointer? = nil, depth: UInt64 = 0) {
     self.slot = slot
     self.reader = reader
     self.depth = depth

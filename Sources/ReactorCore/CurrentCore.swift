@@ -324,7 +324,7 @@ public struct CTrampoline: RawTrampoline, @unchecked Sendable {
   @discardableResult
   public func unpin(_ pin: SnapshotPin) -> Bool {
     rr_readers_unpin(
-      word, rr_pin(reader: pin.reader, slot: Int32(truncatingIfNeeded: pin.slot), depth: pin.depth))
+      word, rr_pin(reader: pin.reader, slot: Int64(truncatingIfNeeded: pin.slot), depth: pin.depth))
   }
 }
 

@@ -11,21 +11,27 @@
 #define sched_yield model_yield
 #include "rr_readers.c"
 
-static habit of_fiber[MODEL_ALL_THREADS];
+static struct {
+  habit habit;
+  rr_reader *reader;
+} of_fiber[MODEL_ALL_THREADS];
 
 void model_readers_reset(void) {
   memset(of_fiber, 0, sizeof of_fiber);
   memset(&mine, 0, sizeof mine);
+  rr_reader_mine = NULL;
   first = NULL;
 }
 
 void model_readers_switch(int from, int to) {
-  of_fiber[from] = mine;
-  mine = of_fiber[to];
+  of_fiber[from].habit = mine;
+  of_fiber[from].reader = rr_reader_mine;
+  mine = of_fiber[to].habit;
+  rr_reader_mine = of_fiber[to].reader;
 }
 
 void model_readers_end_thread(void) {
-  if (mine.reader != NULL) end_thread(mine.reader);
+  if (rr_reader_mine != NULL) end_thread(rr_reader_mine);
 }
 
 void model_readers_end_of(int thread) {

