@@ -168,14 +168,19 @@ enum SelfTest {
     }
   }
 
-  /// 40,000 items are due within 2 ms, of which at most half are sent in the 20 ms after which the sender gives up.
+  /// 40,000 items are due within 2 ms, of which at most half are sent until the sender gives up, about 20 ms later. So if all
+  /// count, more than half were late by nearly as much as the latest one; and by half as much, if only those that were sent count.
   private static func unsentCounts() throws -> Bool {
     let count = 40_000
-    let measured = try LatencyMeasurement.run(
-      SlowSubject.self, .spinning, every: 50,
-      request(count: count, nanoseconds: 2e6, timeLimit: 20_000_000), Instruments.ofThisMachine())
-    // Quotas round up.
-    guard let unsent = measured.unsent, unsent + measured.actions >= count else { return false }
-    return measured.parts["p50", default: 0] > 15e6
+    // Repeated, since the sender may be off its core when the items become due, and give up too early then.
+    for _ in 0..<5 {
+      let measured = try LatencyMeasurement.run(
+        SlowSubject.self, .spinning, every: 50,
+        request(count: count, nanoseconds: 2e6, timeLimit: 20_000_000), Instruments.ofThisMachine())
+      // Quotas round up.
+      guard let unsent = measured.unsent, unsent + measured.actions >= count else { return false }
+      if measured.parts["p50", default: 0] > 0.75 * measured.parts["max", default: .infinity] { return true }
+    }
+    return false
   }
 }
