@@ -31,7 +31,8 @@ typedef struct habit {
 
 static _Thread_local habit mine;
 
-_Thread_local rr_reader *rr_reader_mine;
+/* Used: the assembly names it, which link-time optimization does not see. */
+__attribute__((used)) _Thread_local rr_reader *rr_reader_mine;
 
 #if !defined(__x86_64__)
 rr_reader *rr_reader_of_thread(void) { return rr_reader_mine; }

@@ -126,6 +126,27 @@ import Testing
     #expect(state.read()?[keyPath: number] == last + 3)
   }
 
+  #if DEBUG
+    @Test(arguments: ["published", "released", "rescheduled", "read"])
+    func `a debug build stops if the owner shows the state inside of a change`(_ way: String) async throws {
+      let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        [way = way as String] in
+        let state = try OwnedState<Int>()
+        _ = state.tryInitialize { 0 }
+        state.change { _ in
+          switch way {
+          case "published": state.publish()
+          case "released": state.release()
+          case "rescheduled": state.reschedule()
+          default: _ = state.current
+          }
+        }
+      }
+      let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+      #expect(output.contains("inside of a change"))
+    }
+  #endif
+
   @Test
   func `readers keep at most one state for each slot alive and only while they pin it`() throws {
     let lifetimes = Lifetimes()

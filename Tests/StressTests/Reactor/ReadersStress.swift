@@ -117,6 +117,8 @@ private struct TrackedPayload: Payload {
   var middle: Int { tracked.value }
 }
 
+/// The compiler may load it once, so a second look at it, after a pause, says nothing: what is checked is that a read finds one state
+/// as a whole, and none older than the last one.
 private struct PlainPayload: Payload {
   let first: Int
   let middle: Int
