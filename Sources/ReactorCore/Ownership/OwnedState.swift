@@ -311,23 +311,10 @@ extension OwnedState {
   @inlinable
   @inline(__always)
   public func read(thenCheck checkMailbox: () -> Void = {}) -> State? {
-    // Not by calling `withValue`: its closure would serve slots and one place alike, and check the form at each read.
-    if raw.isOwner(CurrentCore.threadToken) { return withValueAsOwner { copy $0 } }
-    var pin = raw.pinKept()
-    if pin.slot < 0 {
-      if hasOnePlace { return readInPlace(thenCheck: checkMailbox) }
-      pin = raw.pinUnkept()
-      if pin.slot < 0 { return nil }
-    }
-    defer { if raw.unpin(pin), publishDeferred() { checkMailbox() } }
-    return place(of: pin.slot).pointee
-  }
-
-  @inlinable
-  @inline(__always)
-  func readInPlace(thenCheck checkMailbox: () -> Void) -> State? {
-    withValueInPlace(
-      { state in
+    // With a closure for all forms, each read of a slot would check the form.
+    withValue(
+      { copy $0 },
+      inPlace: { state in
         if !isOwner { raw.noteCopy() }
         return copy state
       }, thenCheck: checkMailbox)
@@ -350,11 +337,21 @@ extension OwnedState {
   public func withValue<Result: ~Copyable, E: Error>(
     _ body: (borrowing State) throws(E) -> Result, thenCheck checkMailbox: () -> Void = {}
   ) throws(E) -> Result? {
+    try withValue(body, inPlace: body, thenCheck: checkMailbox)
+  }
+
+  /// The same, with another body for a thread that is not the owner if the state has one place.
+  @inlinable
+  @inline(__always)
+  func withValue<Result: ~Copyable, E: Error>(
+    _ body: (borrowing State) throws(E) -> Result, inPlace bodyInPlace: (borrowing State) throws(E) -> Result,
+    thenCheck checkMailbox: () -> Void
+  ) throws(E) -> Result? {
     if raw.isOwner(CurrentCore.threadToken) { return try withValueAsOwner(body) }
     // First of all, since the other ways take ten times as long.
     var pin = raw.pinKept()
     if pin.slot < 0 {
-      if hasOnePlace { return try withValueInPlace(body, thenCheck: checkMailbox) }
+      if hasOnePlace { return try withValueInPlace(bodyInPlace, thenCheck: checkMailbox) }
       pin = raw.pinUnkept()
       if pin.slot < 0 { return nil }
     }

@@ -1,5 +1,4 @@
 import ReactorCore
-import Synchronization
 import TestSupport
 import Testing
 

@@ -1,7 +1,6 @@
 import Glibc
 import ReactorCore
 import ReactorTesting
-import Synchronization
 import TestSupport
 import Testing
 
