@@ -28,7 +28,7 @@ void rr_access_give_up_bias(rr_trampoline *t) {
  * refused that; then the caller must wait until the owner has found the store, or released. */
 static bool is_ordered_against_owner(rr_trampoline *t) {
   uint64_t word = rr_load_relaxed(&t->word);
-  const bool is_idle = (word & ~RR_TRAMPOLINE_SLOT_MASK) == 0;
+  const bool is_idle = (word & ~(RR_TRAMPOLINE_SLOT_MASK | RR_TRAMPOLINE_LIGHT)) == 0;
   /* Owners acquire by a read-modify-write of the word. So each either released before this one, or
    * acquires what it releases. */
   if (is_idle && rr_cas_seq_cst(RR_EDGE_OWNERSHIP, &t->word, &word, word)) return true;

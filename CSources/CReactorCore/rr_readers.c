@@ -140,7 +140,7 @@ rr_pin rr_readers_pin_slow(rr_trampoline *t, rr_reader *reader) {
     rr_reader_unpin_kept(reader);
   }
   for (;;) {
-    const int slot = rr_trampoline_published_slot(t);
+    const int slot = rr_trampoline_settled_slot(t);
     const rr_pin pin = {.reader = NULL, .slot = slot, .depth = 0};
     if (slot < 0) return pin;
     rr_pins_pin(t, slot);

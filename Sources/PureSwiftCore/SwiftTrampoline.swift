@@ -94,17 +94,26 @@ extension SwiftTrampoline {
     _ = word.pointee.exchange(UInt64(truncatingIfNeeded: slot), ordering: .sequentiallyConsistent)
   }
 
+  // No word is light: that needs an asymmetric fence.
+  @inlinable
+  @inline(__always)
+  public func release(slot: Int, afterTurns turns: Int) { release(slot: slot) }
+
+  @inlinable
+  public var isBusy: Bool {
+    // OWNERSHIP: a producer that finds the word busy does nothing more; as in `tryTake(for:)`.
+    word.pointee.load(ordering: .sequentiallyConsistent) & Self.ownerMask != 0
+  }
+
   @inlinable
   public func isOwner(_ token: UInt64) -> Bool {
     // Relaxed: only the calling thread writes or removes its own token.
     word.pointee.load(ordering: .relaxed) & Self.ownerMask == token
   }
 
+  // Relaxed: nobody relies on that owner because of it.
   @inlinable
-  public var ownerToken: UInt64 {
-    // OWNERSHIP: a producer that finds the word busy does nothing more; as in `tryTake(for:)`.
-    word.pointee.load(ordering: .sequentiallyConsistent) & Self.ownerMask
-  }
+  public var ownerToken: UInt64 { word.pointee.load(ordering: .relaxed) & Self.ownerMask }
 }
 
 // MARK: Snapshot slots

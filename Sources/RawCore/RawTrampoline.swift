@@ -18,9 +18,13 @@ public protocol RawTrampoline: RawObject {
   func tryAcquire(_ token: UInt64) -> Bool
   /// IDLE → SCHEDULED. After true, the caller must make sure that a thread calls ``acquireScheduled(_:)``. Lock-free.
   func trySchedule() -> Bool
+  /// Whether the trampoline has an owner, or is scheduled, and that owner's check after its release finds what the calling thread
+  /// has put into the mailbox.
+  var isBusy: Bool { get }
   /// Whether the thread with that token, which must be the caller's, is the owner.
   func isOwner(_ token: UInt64) -> Bool
-  /// The token of the thread that was the owner a moment ago; ``scheduledToken`` while scheduled, 0 while idle or new.
+  /// The token of the thread that was the owner a moment ago; ``scheduledToken`` while scheduled, 0 while idle or new. Nobody may
+  /// rely on that owner because of it: ``isBusy``.
   var ownerToken: UInt64 { get }
 
   // MARK: The thread that runs the schedule
@@ -34,6 +38,9 @@ public protocol RawTrampoline: RawObject {
   func publish(_ token: UInt64, slot: Int)
   /// OWNED → IDLE; publishes the snapshot in `slot`.
   func release(slot: Int)
+  /// The same, after a turn that has left nothing to do; `turns` is the number of such turns so far. It may cost less: see
+  /// "Light words" in `rr_trampoline.h`. Only an owner that has called ``tryAcquire(_:)``.
+  func release(slot: Int, afterTurns turns: Int)
   /// Whether no reader pins `slot`. For a slot that is not published, true stays true until it is published.
   func isFree(slot: Int) -> Bool
   /// Takes back the pins that threads keep without using them. Returns whether it took any; others may have been unpinned
@@ -140,7 +147,7 @@ public enum TrampolineLayout {
   public static var slotFields: Int { 56 }
   /// The first byte behind that.
   @inlinable
-  public static var slotFieldsEnd: Int { 76 }
+  public static var slotFieldsEnd: Int { 74 }
   /// Twice the number of deferred publications, plus 1 while a state is deferred.
   @inlinable
   public static var deferrals: Int { 48 }

@@ -282,6 +282,17 @@ public struct CTrampoline: RawTrampoline, @unchecked Sendable {
   public var ownerToken: UInt64 { rr_trampoline_owner(word) }
 
   @inlinable
+  @inline(__always)
+  public var isBusy: Bool { rr_trampoline_is_busy(word) }
+
+  @inlinable
+  @inline(__always)
+  public func release(slot: Int, afterTurns turns: Int) {
+    rr_trampoline_release_after(
+      word, UInt64(truncatingIfNeeded: slot), UInt64(truncatingIfNeeded: turns))
+  }
+
+  @inlinable
   public func acquireScheduled(_ token: UInt64) { rr_trampoline_acquire_scheduled(word, token) }
 
   @inlinable

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <linux/membarrier.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -166,6 +168,29 @@ static void test_revoking(int error) {
   rr_trampoline_destroy(t);
 }
 
+static void *find_idle_while_refused(void *trampoline) {
+  faulty_fail(FAULTY_MEMBARRIER, -1, EPERM);
+  CHECK(!rr_trampoline_is_busy((rr_trampoline *)trampoline));
+  CHECK(faulty_calls(FAULTY_MEMBARRIER) == 2);
+  faulty_reset();
+  return NULL;
+}
+
+/* A thread that cannot know whether the owner of a light word has released waits until it has. */
+static void test_light(void) {
+  rr_trampoline *t = started();
+  CHECK(rr_trampoline_try_acquire(t, rr_thread_token()));
+  rr_trampoline_release_after(t, 0, RR_TRAMPOLINE_LIGHT_AFTER);
+  CHECK(rr_trampoline_try_acquire(t, rr_thread_token()));
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, find_idle_while_refused, t) == 0);
+  while (atomic_load(&t->is_revoked) == 0) sched_yield();
+  rr_trampoline_release_after(t, 0, RR_TRAMPOLINE_LIGHT_AFTER + 1);
+  CHECK(atomic_load(&t->word) == 0);
+  CHECK(pthread_join(thread, NULL) == 0);
+  rr_trampoline_destroy(t);
+}
+
 /* Granted at first, and refused later. */
 void test_fence_faults(void) {
   rr_fence_setup();
@@ -184,5 +209,6 @@ void test_fence_faults(void) {
     test_sleeper(RR_EVENTCOUNT_DESCRIPTOR, errors[i]);
     test_revoking(errors[i]);
   }
+  test_light();
   faulty_reset();
 }

@@ -1,3 +1,5 @@
+#include <pthread.h>
+
 #include "CReactorCore.h"
 #include "check.h"
 
@@ -53,6 +55,101 @@ static void test_transitions(void) {
   rr_trampoline_destroy(t);
 }
 
+static bool is_light(rr_trampoline *t) {
+  return (atomic_load(&t->word) & RR_TRAMPOLINE_LIGHT) != 0;
+}
+
+/* Takes turns that leave nothing to do, up to this number. */
+static void take_turns(rr_trampoline *t, uint64_t first, uint64_t last) {
+  for (uint64_t turn = first; turn <= last; turn++) {
+    CHECK(rr_trampoline_try_acquire(t, rr_thread_token()));
+    rr_trampoline_release_after(t, turn % 2, turn);
+    CHECK(rr_trampoline_owner(t) == 0);
+    CHECK(rr_trampoline_published_slot(t) == (int)(turn % 2));
+  }
+}
+
+static void *find_busy(void *trampoline) {
+  CHECK(rr_trampoline_is_busy((rr_trampoline *)trampoline));
+  return NULL;
+}
+
+static void *read_once(void *trampoline) {
+  rr_trampoline *t = (rr_trampoline *)trampoline;
+  const rr_pin pin = rr_readers_pin(t);
+  CHECK(pin.slot == 0);
+  rr_readers_unpin(t, pin);
+  return NULL;
+}
+
+static void on_thread(void *(*body)(void *), rr_trampoline *t) {
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, body, t) == 0);
+  CHECK(pthread_join(thread, NULL) == 0);
+}
+
+/* When a word becomes light, what ends that, and that it takes twice as long the next time. */
+static void test_light(void) {
+  const uint64_t me = rr_thread_token();
+  const uint64_t period = RR_TRAMPOLINE_LIGHT_AFTER;
+  rr_trampoline *t = NULL;
+  CHECK(rr_trampoline_create(&t, 0) == RR_OK);
+  CHECK(rr_trampoline_try_initialize(t, me));
+  rr_trampoline_release(t, 0);
+  take_turns(t, 1, period - 1);
+  CHECK(!is_light(t));
+  take_turns(t, period, period);
+  if (rr_fence_is_symmetric()) {
+    CHECK(!is_light(t));
+    rr_trampoline_destroy(t);
+    return;
+  }
+  CHECK(is_light(t));
+  take_turns(t, period + 1, period + 5);
+  CHECK(is_light(t) && !rr_trampoline_is_busy(t));
+
+  /* A reader of an idle word makes it heavy, by a compare-and-swap: that is no revocation. */
+  take_turns(t, period + 6, period + 6);
+  read_once(t);
+  CHECK(!is_light(t));
+  take_turns(t, period + 7, 2 * period);
+  CHECK(is_light(t));
+
+  /* The owner finds itself without a fence; another thread revokes the lightness. */
+  CHECK(rr_trampoline_try_acquire(t, me));
+  CHECK(rr_trampoline_is_owner(t, me) && rr_trampoline_is_busy(t));
+  CHECK(!rr_trampoline_try_acquire(t, me + 16));
+  rr_trampoline_release_after(t, 0, 2 * period + 1);
+  CHECK(is_light(t));
+  CHECK(rr_trampoline_try_acquire(t, me));
+  on_thread(find_busy, t);
+  CHECK(is_light(t));
+  rr_trampoline_release_after(t, 0, 2 * period + 2);
+  CHECK(!is_light(t));
+  take_turns(t, 2 * period + 3, 4 * period - 1);
+  CHECK(!is_light(t));
+  take_turns(t, 4 * period, 4 * period);
+  CHECK(is_light(t));
+
+  /* A reader of a word that has an owner does the same. */
+  CHECK(rr_trampoline_try_acquire(t, me));
+  on_thread(read_once, t);
+  rr_trampoline_release_after(t, 0, 4 * period + 1);
+  CHECK(!is_light(t));
+  take_turns(t, 4 * period + 2, 8 * period - 1);
+  CHECK(!is_light(t));
+  take_turns(t, 8 * period, 8 * period);
+  CHECK(is_light(t));
+
+  /* It is not light after what else an owner does. */
+  CHECK(rr_trampoline_try_acquire(t, me));
+  rr_trampoline_publish(t, me, 3);
+  CHECK(!is_light(t));
+  rr_trampoline_release_after(t, 3, 8 * period + 1);
+  CHECK(!is_light(t) && rr_trampoline_published_slot(t) == 3);
+  rr_trampoline_destroy(t);
+}
+
 static void test_pins(void) {
   rr_trampoline *t = NULL;
   CHECK(rr_trampoline_create(&t, 100) == RR_OK);
@@ -81,5 +178,6 @@ static void test_pins(void) {
 
 void test_trampoline(void) {
   test_transitions();
+  test_light();
   test_pins();
 }

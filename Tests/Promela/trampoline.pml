@@ -9,6 +9,8 @@
  *  try_initialize()     rr_trampoline_try_initialize, and the publish that ends NEW
  *  try_set_owner()      rr_trampoline_try_acquire, rr_trampoline_try_schedule
  *  release()            rr_trampoline_release
+ *  release_after()      rr_trampoline_release_after, with LIGHT; otherwise release()
+ *  find_busy()          rr_trampoline_is_busy
  *  claim(), publish()   rr_ring_try_claim, rr_ring_publish
  *  is_empty(), …        Ring.isEmpty, isReady, isHeadPublished
  *  run_turns()          Runtime.runTurns and releaseOrContinue; choose(): Mailbox.drain, drainReentrant
@@ -40,6 +42,7 @@
  * -D…   LOOP           a loop runs the turns; otherwise the thread that sends does (placement .caller)
  *       JOBS           the loop's thread also sends while it does not own the reactor
  *       SYMMETRIC      no membarrier: full fences on both sides
+ *       LIGHT          the word becomes light at any release, and heavy at any exchange
  *       NO_FENCES      the pure-Swift core: no fences, the owner waits for a publication
  *       WINDOW         how many actions of thread 0 are on their way at most (2, at most 2)
  *       OTHER_WINDOW   the same for thread 1 (1)
@@ -90,8 +93,13 @@ byte slots[CURSORS] = EMPTY;
  * most one. */
 byte buffered[THREADS + 1] = NOTHING;
 byte buffered_cursor[THREADS + 1];
-#ifdef RELEASES_BY_STORE
+#if defined(RELEASES_BY_STORE) || defined(LIGHT)
+#define RELEASES_LATE
 bool releasing[THREADS + 1];
+#endif
+#ifdef LIGHT
+/* A bit of the word. */
+bool is_light = false;
 #endif
 /* The owner's queue: the action, and the ring's tail when it was sent. */
 chan own = [OWN + CURSORS] of { byte, byte };
@@ -117,7 +125,7 @@ inline empty_buffer(t) {
     buffered_cursor[t] = 0
   :: else
   fi;
-#ifdef RELEASES_BY_STORE
+#ifdef RELEASES_LATE
   if
   :: releasing[t] -> releasing[t] = false; word = IDLE
   :: else
@@ -125,7 +133,7 @@ inline empty_buffer(t) {
 #endif
 }
 
-#ifdef RELEASES_BY_STORE
+#ifdef RELEASES_LATE
 #define HAS_BUFFERED(t) (buffered[t] != NOTHING || releasing[t])
 #else
 #define HAS_BUFFERED(t) (buffered[t] != NOTHING)
@@ -159,6 +167,18 @@ inline heavy_fence() {
 
 /* The word. */
 
+/* A thread finds its own store, also before that is in memory. */
+inline see_own_release() {
+#ifdef RELEASES_LATE
+  if
+  :: releasing[self] -> empty_buffer(self)
+  :: else
+  fi
+#else
+  skip
+#endif
+}
+
 inline try_set_owner(state) {
 #ifdef TAKES_IN_TWO_STEPS
   got = (word == IDLE);
@@ -168,6 +188,7 @@ inline try_set_owner(state) {
   fi
 #else
   d_step {
+    see_own_release();
     if
     :: word == IDLE -> empty_buffer(self); word = state; got = true
     :: else -> got = false
@@ -197,7 +218,36 @@ inline release() {
 #endif
 }
 
+/* The exchange of a release may make the word light, and that of a light word heavy. */
+inline release_after() {
+#ifdef LIGHT
+  if
+  :: is_light -> releasing[self] = true
+  :: d_step { empty_buffer(self); word = IDLE; is_light = false }
+  :: d_step { empty_buffer(self); word = IDLE; is_light = true }
+  fi
+#else
+  release()
+#endif
+}
+
 #define IS_BUSY (word != IDLE && word != NEW)
+
+inline find_busy() {
+#ifdef LIGHT
+  /* `seen`: whether the word is light and owned. */
+  d_step { see_own_release(); got = IS_BUSY; seen = (got && is_light) };
+#ifndef NO_HEAVY_FENCE_AT_SEND
+  if
+  :: seen -> heavy_fence(); got = IS_BUSY
+  :: else
+  fi;
+#endif
+  seen = 0
+#else
+  got = IS_BUSY
+#endif
+}
 
 /* The ring. */
 
@@ -336,7 +386,7 @@ again:
   :: else
   fi;
 #else
-  release();
+  release_after();
 #endif
 #ifdef RELEASES_WITHOUT_CHECK
   goto done;
@@ -449,7 +499,7 @@ proctype Thread(byte self) {
 #else
     publish();
     light_fence();
-    got = IS_BUSY;
+    find_busy();
 #endif
     action = NOTHING;
     if

@@ -64,9 +64,10 @@ extern "C" {
 #endif
 
 /* The layout of `kept`: the address of the trampoline, whose alignment leaves the low bits free,
- * and the number of the slot. */
-#define RR_READER_REVOKED ((uintptr_t)8)
-#define RR_READER_UNPINNING ((uintptr_t)16)
+ * and the number of the slot. Not the bit of a light word, so that no pin is found to be one of a
+ * light word's slot. */
+#define RR_READER_REVOKED ((uintptr_t)16)
+#define RR_READER_UNPINNING ((uintptr_t)32)
 #define RR_READER_FLAGS ((uintptr_t)(RR_TRAMPOLINE_LINE - 1))
 
 /* One thread's record, on cache lines of its own. */
@@ -126,13 +127,13 @@ bool rr_reader_try_keep(rr_reader *reader, rr_trampoline *t, int slot);
 void rr_reader_unpin_kept(rr_reader *reader);
 
 /* Begins a read by the kept pin. Returns false if the kept pin is not one of the slot that the word
- * names. The record's thread. */
+ * names, or the word is light. The record's thread. */
 static inline bool rr_reader_try_begin_read(rr_reader *reader, const rr_trampoline *t,
                                             rr_pin *pin) {
   /* Relaxed: the thread acquired the slot's contents when it pinned the slot, and they have not
    * changed since. */
   const uint64_t word = rr_load_relaxed(&t->word);
-  const uint64_t slot = word & RR_TRAMPOLINE_SLOT_MASK;
+  const uint64_t slot = word & (RR_TRAMPOLINE_SLOT_MASK | RR_TRAMPOLINE_LIGHT);
   const uintptr_t kept = rr_reader_encode_pin(t, slot);
   if (rr_load_relaxed(&reader->kept) != kept) return false;
   const uint32_t depth = rr_load_relaxed(&reader->depth);
@@ -162,8 +163,9 @@ static inline bool rr_reader_end_read(rr_reader *reader, uint64_t depth) {
 rr_pin rr_readers_pin_slow(rr_trampoline *t, rr_reader *reader);
 void rr_readers_unpin_slow(rr_trampoline *t, int slot);
 
-/* Begins a read by the pin that the thread keeps, if that is one of the published slot; otherwise
- * returns a pin whose slot is -1. Also of a state with one place, which nobody pins. Any thread. */
+/* Begins a read by the pin that the thread keeps, if that is one of the published slot and the word
+ * is not light; otherwise returns a pin whose slot is -1. Also of a state with one place, which
+ * nobody pins. Any thread. */
 static inline rr_pin rr_readers_pin_kept(rr_trampoline *t) {
   rr_reader *reader = rr_reader_of_thread();
   rr_pin pin;

@@ -1,9 +1,9 @@
 /* rr_trampoline.h: the ownership word of a state. "Run here if idle, else hand over."
  *
- *     63                             4   3   2      0
- *    +--------------------------------+-----+--------+
- *    | owner: 0, SCHEDULED, or thread | new |  slot  |
- *    +--------------------------------+-----+--------+
+ *     63    62                             4    3     2      0
+ *    +-----+--------------------------------+-------+--------+
+ *    | new | owner: 0, SCHEDULED, or thread | light |  slot  |
+ *    +-----+--------------------------------+-------+--------+
  *
  *             initialize                 acquire
  *    NEW ──────────────────▶ OWNED ◀──────────────── IDLE
@@ -22,7 +22,7 @@
  *  publish             the owner                        exchange
  *  publish, with SCHEDULED for the token:
  *                      the owner, OWNED -> SCHEDULED    exchange
- *  release             the owner                        exchange
+ *  release             the owner                        exchange; a store if the word is light
  *
  * `owner` is the token of the thread that owns the state. So a thread that finds the word busy also
  * knows, without another load, whether it is the owner itself (a re-entrant send). `slot` is the
@@ -42,6 +42,17 @@
  * loads the slot once more. Now either the owner sees the publication, or the producer loads the
  * word after the fence and finds it idle. Where the fence is symmetric, this argument needs the
  * producer's light fence between its publication and its load of the word.
+ *
+ * Light words. An exchange is up to half of what a send to an idle reactor costs. So a word whose
+ * owners find nothing to do at their releases becomes light, and its owners release by a store and
+ * a light fence (rr_fence.h). A thread that finds a light word owned, and relies on that owner's
+ * check of the mailbox, runs the heavy fence and loads the word again (rr_trampoline_is_busy). Then
+ * either the store of the release is visible, and the word is idle; or the owner's load of the
+ * tail, which comes later, finds the claim. Readers do the same, so that they miss no release that
+ * has ended (rr_trampoline_settle). They make an idle word heavy again, which takes no fence. A
+ * thread that has run the fence revokes the lightness, so that others need not run it: the owner's
+ * next release is an exchange. After each revocation it takes twice as many turns until the word
+ * becomes light again. MEMORY_MODEL.md has the argument, under "Release lightly".
  *
  * How readers use the slots is documented below, at the pins. A state can also have one place only,
  * where it is changed and read in turns: rr_access.h. Then the word always names slot 0.
@@ -70,9 +81,19 @@ extern "C" {
 
 #define RR_TRAMPOLINE_SLOTS 8
 #define RR_TRAMPOLINE_SLOT_MASK UINT64_C(7)
-#define RR_TRAMPOLINE_NEW UINT64_C(8)
+#define RR_TRAMPOLINE_LIGHT UINT64_C(8)
 #define RR_TRAMPOLINE_SCHEDULED UINT64_C(16)
-#define RR_TRAMPOLINE_OWNER_MASK (~UINT64_C(15))
+#define RR_TRAMPOLINE_NEW (UINT64_C(1) << 63)
+#define RR_TRAMPOLINE_OWNER_MASK (~(RR_TRAMPOLINE_NEW | UINT64_C(15)))
+
+/* After how many turns a word becomes light; after that many, doubled as often as it was revoked. A
+ * heavy fence takes as long as the exchanges of some two thousand releases. */
+#ifdef RR_MODEL
+#define RR_TRAMPOLINE_LIGHT_AFTER 1
+#elif !defined(RR_TRAMPOLINE_LIGHT_AFTER)
+#define RR_TRAMPOLINE_LIGHT_AFTER 1024
+#endif
+#define RR_TRAMPOLINE_MAX_REVOCATIONS 10
 
 /* A single cache line, not RR_CACHE_LINE, to keep the block small. */
 #define RR_TRAMPOLINE_LINE 64
@@ -97,9 +118,15 @@ typedef struct rr_trampoline {
     };
   };
   /* Twice how often the owner had to defer the publication of its changes, plus 1 while a state is
-   * deferred. In the line of the pins, since a reader loads it when it has unpinned. */
-  _Atomic uint64_t deferrals;
-  unsigned char slot_fields[20];
+   * deferred; no more than fits. In the line of the pins, since a reader loads it when it has
+   * unpinned. */
+  _Atomic uint32_t deferrals;
+  /* Whether the word should not be light any more: some thread had to run the heavy fence. */
+  _Atomic uint32_t is_revoked;
+  unsigned char slot_fields[18];
+  /* How often the lightness was revoked, at most RR_TRAMPOLINE_MAX_REVOCATIONS. Only the owner
+   * accesses it. */
+  uint16_t revocations;
   /* Of a state with one place. Not in the line of the word, which senders load: a loop would wait
    * for that line at each change, and each sender after it. */
   _Atomic uint32_t changing;
@@ -110,13 +137,13 @@ typedef struct rr_trampoline {
 #define RR_TRAMPOLINE_PINS 16
 #define RR_TRAMPOLINE_DEFERRALS 48
 #define RR_TRAMPOLINE_SLOT_FIELDS 56
-#define RR_TRAMPOLINE_SLOT_FIELDS_END 76
+#define RR_TRAMPOLINE_SLOT_FIELDS_END 74
 #define RR_TRAMPOLINE_PAYLOAD 80
 _Static_assert(offsetof(rr_trampoline, places) == RR_TRAMPOLINE_PLACES, "");
 _Static_assert(offsetof(rr_trampoline, pins) == RR_TRAMPOLINE_PINS, "");
 _Static_assert(offsetof(rr_trampoline, deferrals) == RR_TRAMPOLINE_DEFERRALS, "");
 _Static_assert(offsetof(rr_trampoline, slot_fields) == RR_TRAMPOLINE_SLOT_FIELDS, "");
-_Static_assert(offsetof(rr_trampoline, changing) == RR_TRAMPOLINE_SLOT_FIELDS_END, "");
+_Static_assert(offsetof(rr_trampoline, revocations) == RR_TRAMPOLINE_SLOT_FIELDS_END, "");
 _Static_assert(sizeof(rr_trampoline) == RR_TRAMPOLINE_PAYLOAD, "");
 
 /* Creates a trampoline in state NEW, with `payload` bytes behind it. *out is NULL on failure. */
@@ -157,7 +184,7 @@ static inline bool rr_trampoline_try_set_owner(rr_trampoline *t, uint64_t owner)
   /* Sequentially consistent: a producer that finds the word busy does nothing more, so this load
    * must not miss the owner's release. */
   uint64_t word = rr_load_seq_cst(RR_EDGE_OWNERSHIP, &t->word);
-  while ((word & ~RR_TRAMPOLINE_SLOT_MASK) == 0) {
+  while ((word & ~(RR_TRAMPOLINE_SLOT_MASK | RR_TRAMPOLINE_LIGHT)) == 0) {
     /* Sequentially consistent because of C++20 only: see RR_EDGE_OWNERSHIP in MEMORY_MODEL.md. */
     if (rr_cas_seq_cst(RR_EDGE_OWNERSHIP, &t->word, &word, word | owner)) return true;
   }
@@ -194,21 +221,70 @@ static inline void rr_trampoline_release(rr_trampoline *t, uint64_t slot) {
   rr_exchange_seq_cst(RR_EDGE_OWNERSHIP, &t->word, slot);
 }
 
+/* The rest of rr_trampoline_release_after: the word may become light. */
+void rr_trampoline_release_and_lighten(rr_trampoline *t, uint64_t slot, uint64_t turns);
+
+/* As rr_trampoline_release, after a turn that has left nothing to do, the `turns`th of this state.
+ * The word may be light, or become so. Owner; it must check the mailbox again afterwards, and must
+ * have acquired by rr_trampoline_try_acquire. */
+static inline void rr_trampoline_release_after(rr_trampoline *t, uint64_t slot, uint64_t turns) {
+  /* Relaxed: the word is the caller's own. The thread that revokes runs the heavy fence for itself.
+   */
+  const bool is_light = (rr_load_relaxed(&t->word) & RR_TRAMPOLINE_LIGHT) != 0 &&
+                        rr_load_relaxed(&t->is_revoked) == 0;
+  if (__builtin_expect(is_light, 1)) {
+    rr_store_release(RR_EDGE_OWNERSHIP, &t->word, slot | RR_TRAMPOLINE_LIGHT);
+    /* The light half of the asymmetric fence. Where the fence is symmetric, no word is light. */
+    rr_compiler_fence(RR_EDGE_OWNERSHIP);
+  } else if (__builtin_expect(turns % RR_TRAMPOLINE_LIGHT_AFTER == 0, 0)) {
+    rr_trampoline_release_and_lighten(t, slot, turns);
+  } else {
+    rr_trampoline_release(t, slot);
+  }
+}
+
+/* Loads a light word that has an owner once more, so that the caller misses no release that ended
+ * before the call; or makes an idle one heavy. Returns the word. Any thread. About 10 us if there
+ * is an owner. If the kernel refuses the fence, it waits until the word is not light any more. */
+uint64_t rr_trampoline_settle(rr_trampoline *t, uint64_t word);
+
+/* Whether the state has an owner, or is scheduled, and that owner's check of the mailbox after its
+ * release finds what the calling thread has put there. Any thread. */
+static inline bool rr_trampoline_is_busy(rr_trampoline *t) {
+  uint64_t word = rr_load_seq_cst(RR_EDGE_OWNERSHIP, &t->word);
+  if (__builtin_expect((word & RR_TRAMPOLINE_LIGHT) != 0, 0)) {
+    const uint64_t owner = word & RR_TRAMPOLINE_OWNER_MASK;
+    if (owner == 0) return false;
+    /* The calling thread itself has not released. */
+    if (owner == rr_thread_token()) return true;
+    word = rr_trampoline_settle(t, word);
+  }
+  return (word & RR_TRAMPOLINE_OWNER_MASK) != 0;
+}
+
 /* Whether the calling thread is the owner. Any thread. Relaxed: only the calling thread itself can
  * have written its own token, or removed it. */
 static inline bool rr_trampoline_is_owner(const rr_trampoline *t, uint64_t token) {
   return (rr_load_relaxed(&t->word) & RR_TRAMPOLINE_OWNER_MASK) == token;
 }
 
-/* The owner's token, SCHEDULED, or 0. May be stale at once. Any thread. */
+/* The owner's token, SCHEDULED, or 0. May be stale at once: nobody may rely on that owner because
+ * of it. Any thread. */
 static inline uint64_t rr_trampoline_owner(const rr_trampoline *t) {
-  return rr_load_seq_cst(RR_EDGE_OWNERSHIP, &t->word) & RR_TRAMPOLINE_OWNER_MASK;
+  return rr_load_relaxed(&t->word) & RR_TRAMPOLINE_OWNER_MASK;
 }
 
 /* The number of the snapshot slot that readers may copy, or -1 while the trampoline is NEW. Any
  * thread. */
 static inline int rr_trampoline_published_slot(const rr_trampoline *t) {
   const uint64_t word = rr_load_seq_cst(RR_EDGE_OWNERSHIP, &t->word);
+  return (word & RR_TRAMPOLINE_NEW) != 0 ? -1 : (int)(word & RR_TRAMPOLINE_SLOT_MASK);
+}
+
+/* The same, of a state that is not older than that of any release which ended before the call. */
+static inline int rr_trampoline_settled_slot(rr_trampoline *t) {
+  uint64_t word = rr_load_seq_cst(RR_EDGE_OWNERSHIP, &t->word);
+  if ((word & RR_TRAMPOLINE_LIGHT) != 0) word = rr_trampoline_settle(t, word);
   return (word & RR_TRAMPOLINE_NEW) != 0 ? -1 : (int)(word & RR_TRAMPOLINE_SLOT_MASK);
 }
 
@@ -265,13 +341,14 @@ static inline bool rr_pins_is_free(const rr_trampoline *t, int slot) {
 /* Counts a publication that was deferred because no slot was free, and tells readers. When the
  * owner has released, it must check the pins once more. Owner. */
 static inline void rr_pins_note_deferred(rr_trampoline *t) {
-  const uint64_t deferrals = rr_load_relaxed(&t->deferrals);
-  rr_exchange_seq_cst(RR_EDGE_SNAPSHOT_PIN, &t->deferrals, (deferrals | 1) + 2);
+  const uint32_t deferrals = rr_load_relaxed(&t->deferrals);
+  const uint32_t counted = deferrals < UINT32_MAX - 1 ? deferrals + 2 : deferrals;
+  rr_exchange_seq_cst(RR_EDGE_SNAPSHOT_PIN, &t->deferrals, counted | 1);
 }
 
 /* The state that was deferred is being published. Owner. */
 static inline void rr_pins_note_undeferred(rr_trampoline *t) {
-  rr_store_relaxed(&t->deferrals, rr_load_relaxed(&t->deferrals) & ~UINT64_C(1));
+  rr_store_relaxed(&t->deferrals, rr_load_relaxed(&t->deferrals) & ~UINT32_C(1));
 }
 
 /* Whether a state is deferred. A reader that finds one after it has unpinned must try to acquire,
@@ -280,8 +357,8 @@ static inline bool rr_pins_is_deferred(const rr_trampoline *t) {
   return (rr_load_seq_cst(RR_EDGE_SNAPSHOT_PIN, &t->deferrals) & 1) != 0;
 }
 
-/* How many publications were deferred. May be stale at once. Any thread. */
-static inline uint64_t rr_pins_was_deferred_count(const rr_trampoline *t) {
+/* How many publications were deferred, 2^31 - 1 at most. May be stale at once. Any thread. */
+static inline uint32_t rr_pins_was_deferred_count(const rr_trampoline *t) {
   return rr_load_relaxed(&t->deferrals) / 2;
 }
 

@@ -167,7 +167,11 @@ extension OwnedState {
     return raw.tryAcquire(CurrentCore.threadToken)
   }
 
-  /// The same for a thread that has just released the ownership. It is not refused for what it reads: others rely on it to check
+  /// The same for a thread that leaves what it has sent to the owner, if there is one. After false, the owner will find that.
+  @inlinable
+  public func tryAcquireOrRely() -> Bool { tryAcquire() || (!isBusy && tryAcquire()) }
+
+  /// As ``tryAcquire()``, for a thread that has just released the ownership. It is not refused for what it reads: others rely on it to check
   /// once more.
   ///
   /// That makes no circle of waits. In a circle each thread reads a state and waits, as the owner of the next state, for a reader of it.
@@ -193,13 +197,15 @@ extension OwnedState {
 
   /// Whether the state has an owner, or is scheduled. Any thread; may be stale at once.
   ///
-  /// It is one half of a pair. One thread sends and then calls this; another one calls ``release()`` and then checks
-  /// the mailbox. At least one of them sees what the other one did; see `rr_trampoline.h`.
+  /// It is one half of a pair. One thread sends and then calls this; another one calls ``release()`` or ``release(afterTurns:)`` and
+  /// then checks the mailbox. At least one of them sees what the other one did; see `rr_trampoline.h`. A thread to which
+  /// ``tryAcquire()`` has returned false cannot rely on that alone: ``tryAcquireOrRely()``.
   @inlinable
-  public var isBusy: Bool { raw.ownerToken != 0 }
+  @inline(__always)
+  public var isBusy: Bool { raw.isBusy }
 
   /// The token (``Core/threadToken``) of the owner. A number that is no thread's token if there is no owner. Any thread; may
-  /// be stale at once.
+  /// be stale at once, so nobody may rely on that owner because of it: ``isBusy``.
   @inlinable
   public var ownerToken: UInt64 { raw.ownerToken }
 

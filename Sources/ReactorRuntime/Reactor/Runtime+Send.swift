@@ -79,7 +79,7 @@ extension Runtime {
     of reactor: R, after ends: TurnEnds, within budget: TurnBudget = .usual
   ) {
     if ends.isQuiet {
-      state.release()
+      if R.isDurable { state.release() } else { state.release(afterTurns: turnCounters.wasImmediate) }
       // Both ends of the ring are in this core's cache, so this check is all that an undisturbed send pays for.
       if mailbox.isInboundEmptyAfterRelease || !tryReacquire() { return }
     }
@@ -155,7 +155,7 @@ extension Runtime {
   func acquireAndRunOrSchedule<R: Reactor<Action, Mutation, State>>(_ reactor: R, within budget: TurnBudget) {
     let hasStartedHere = !state.hasStarted && tryStartAndAcquire(reactor)
     guard loop != nil else {
-      if !ThreadStack.isLow, hasStartedHere || state.tryAcquire() {
+      if !ThreadStack.isLow, hasStartedHere || state.tryAcquireOrRely() {
         runTurnsAndRelease(of: reactor, within: budget)
       } else if ThreadStack.isLow || state.isReaderOfAnother {
         if hasStartedHere { state.release() }

@@ -69,12 +69,16 @@
   X(ownership_symmetric)                                                                           \
   X(ownership_refused)                                                                             \
   X(ownership_claim_and_release)                                                                   \
+  X(ownership_light)                                                                               \
+  X(ownership_light_three)                                                                         \
+  X(ownership_light_refused)                                                                       \
   X(ownership_try_acquire)                                                                         \
   X(ownership_try_acquire_symmetric)                                                               \
   X(ownership_starting)                                                                            \
   X(ownership_reentrance)                                                                          \
   X(ownership_closing)                                                                             \
   X(ownership_closing_a_turn)                                                                      \
+  X(ownership_light_closing)                                                                       \
   X(ownership_closing_symmetric)                                                                   \
   X(ownership_loop)                                                                                \
   X(ownership_loop_starting)                                                                       \
@@ -111,6 +115,10 @@
   X(snapshot_acquired_scheduled)                                                                   \
   X(snapshot_refused)                                                                              \
   X(snapshot_two_owners)                                                                           \
+  X(snapshot_light)                                                                                \
+  X(snapshot_light_kept)                                                                           \
+  X(snapshot_becoming_light)                                                                       \
+  X(snapshot_light_refused)                                                                        \
   X(snapshot_starting)                                                                             \
   X(snapshot_forgotten)                                                                            \
   X(snapshot_deferred)                                                                             \

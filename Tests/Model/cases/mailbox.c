@@ -30,6 +30,8 @@ static void (*submit)(void);
 static bool (*has_loop_ended)(void);
 static void (*when_loop_ended)(void (*action)(void));
 static uint64_t sends_again;
+/* Whether the word becomes light after the first turn that leaves nothing to do. */
+static bool becomes_light;
 
 /* As OwnerCheck. Nothing spills here, so only closers request a check: see overflow.c. */
 static struct { _Atomic uint32_t is_raised; } * overflow;
@@ -50,6 +52,7 @@ void mailbox_make(void) {
   submit = NULL;
   has_loop_ended = NULL;
   sends_again = 0;
+  becomes_light = false;
   end_count = 0;
   may_end = false;
   model_check(rr_trampoline_create(&trampoline, 0) == RR_OK);
@@ -63,6 +66,13 @@ void mailbox_make_idle(void) {
   mailbox_make();
   model_check(rr_trampoline_try_initialize(trampoline, token()));
   rr_trampoline_release(trampoline, 0);
+}
+
+void mailbox_make_light(void) {
+  mailbox_make();
+  becomes_light = true;
+  model_check(rr_trampoline_try_initialize(trampoline, token()));
+  rr_trampoline_release_after(trampoline, 0, 0);
 }
 
 void mailbox_put_on_loop(void (*submit_to_loop)(void)) { submit = submit_to_loop; }
@@ -241,7 +251,7 @@ static rr_status send_through_ring(uint64_t item) {
   const rr_status status = ring_try_send(ring, item, 1);
   if (status != RR_OK) return status;
   rr_fence_light();
-  if (rr_trampoline_owner(trampoline) == 0) run_or_schedule();
+  if (!rr_trampoline_is_busy(trampoline)) run_or_schedule();
   return RR_OK;
 }
 
@@ -250,7 +260,7 @@ rr_status mailbox_send_from_turn(uint64_t item) {
   began[item] = ++clock_now;
   if (rr_ring_is_closed(ring) && lifecycle_refuses_owner(life)) return RR_CLOSED;
   append(item);
-  if (rr_trampoline_owner(trampoline) == 0) run_or_schedule();
+  if (!rr_trampoline_is_busy(trampoline)) run_or_schedule();
   ended[item] = ++clock_now;
   return RR_OK;
 }
@@ -275,7 +285,11 @@ void mailbox_send_and_acquire(uint64_t item) {
 static void take_turn(uint64_t item) {
   process(item);
   if (!has_own()) {
-    rr_trampoline_release(trampoline, 0);
+    if (becomes_light) {
+      rr_trampoline_release_after(trampoline, 0, own->processed);
+    } else {
+      rr_trampoline_release(trampoline, 0);
+    }
     if (is_empty() || !try_reacquire()) return;
   }
   run_turns();
@@ -326,7 +340,7 @@ static bool close_and_seal(closer by) {
 /* As Runtime.notifyOwnerOfClosing, and the rest of Runtime.close. */
 static void notify_owner(void) {
   raise();
-  if (rr_trampoline_owner(trampoline) == 0) run_or_schedule();
+  if (!rr_trampoline_is_busy(trampoline)) run_or_schedule();
 }
 
 /* As Runtime.tryCloseIdle. */

@@ -13,6 +13,8 @@
 void mailbox_make(void);
 /* Makes a mailbox that is initialized and idle. */
 void mailbox_make_idle(void);
+/* Makes one that is idle, and whose word is light. */
+void mailbox_make_light(void);
 /* Each of the first `count` items 1x sends item 3x while it is processed. */
 void mailbox_resend(uint64_t count);
 

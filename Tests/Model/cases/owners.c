@@ -104,8 +104,8 @@ static void set_up_turns(void) {
 
 /* As a send that finds the state idle, while a state that another owner published is still being
  * read. */
-static void acquire_and_change(uint64_t by) {
-  if (!rr_trampoline_try_acquire(states.trampoline, by)) return;
+static bool try_acquire_and_change(uint64_t by) {
+  if (!rr_trampoline_try_acquire(states.trampoline, by)) return false;
   const int slot = states_free_slot();
   if (slot >= 0) {
     turns++;
@@ -113,6 +113,11 @@ static void acquire_and_change(uint64_t by) {
     states.own->slots[slot] = (state){states.last_published, states.last_published};
     states.own->published = slot;
   }
+  return true;
+}
+
+static void acquire_and_change(uint64_t by) {
+  if (!try_acquire_and_change(by)) return;
   rr_trampoline_release(states.trampoline, (uint64_t)states.own->published);
 }
 
@@ -135,6 +140,108 @@ const model_case snapshot_two_owners = {
     .is_symmetric = true,
     .bounds = {3, 2, 0},
     .far = {4, 3, 0},
+};
+
+/* MARK: a light word */
+
+/* "I change the state, then I look", from one side; "I say so, then I read", from the other one. */
+static struct { _Atomic uint32_t is_set; } * said;
+static bool was_said;
+static uint64_t last_read;
+
+static void set_up_said(int slot_count) {
+  states_set_up(slot_count);
+  turns = 0;
+  said = model_allocate(sizeof *said);
+  was_said = false;
+}
+
+static void set_up_light(void) {
+  set_up_said(3);
+  rr_trampoline_release_after(states.trampoline, (uint64_t)states.own->published, 0);
+}
+
+static void set_up_heavy(void) {
+  set_up_said(2);
+  rr_trampoline_release(states.trampoline, (uint64_t)states.own->published);
+}
+
+static void change_lightly(void) {
+  if (!try_acquire_and_change(32)) return;
+  rr_trampoline_release_after(states.trampoline, (uint64_t)states.own->published, (uint64_t)turns);
+}
+
+static void change_lightly_and_look(int count) {
+  for (int i = 0; i < count; i++) change_lightly();
+  was_said = rr_load_seq_cst(MODEL_OF_THE_CASE, &said->is_set) != 0;
+}
+
+static void change_2_lightly(void) { change_lightly_and_look(2); }
+static void change_3_lightly(void) { change_lightly_and_look(3); }
+
+static void say(void) { rr_store_seq_cst(MODEL_OF_THE_CASE, &said->is_set, 1); }
+
+static void say_and_read(void) {
+  say();
+  last_read = states_read_after(1);
+  model_readers_end_thread();
+}
+
+/* The thread keeps a pin. A read by that loads the word relaxed. */
+static void read_say_and_read(void) {
+  states_read_after(1);
+  say();
+  rr_full_fence(MODEL_OF_THE_CASE);
+  last_read = states_read_after(1);
+  model_readers_end_thread();
+}
+
+static void finish_light(void) {
+  /* The word names the newest state, as a send that has ended promises to all later reads. */
+  model_check(was_said || last_read == (uint64_t)states.last_published);
+  model_check(rr_trampoline_try_acquire(states.trampoline, STATES_TOKEN));
+  model_release(said);
+  states_finish();
+}
+
+const model_case snapshot_light = {
+    .name = "snapshot.light",
+    .about = "a reader misses no state of a light word whose release ended before",
+    .setup = set_up_light,
+    .threads = {change_2_lightly, say_and_read},
+    .finish = finish_light,
+    .bounds = {4, 3, 0},
+    .far = {5, 3, 0},
+};
+
+const model_case snapshot_light_kept = {
+    .name = "snapshot.light-kept",
+    .about = "the same of a reader that keeps a pin",
+    .setup = set_up_light,
+    .threads = {change_2_lightly, read_say_and_read},
+    .finish = finish_light,
+    .bounds = {3, 2, 0},
+    .far = {4, 3, 0},
+};
+
+const model_case snapshot_becoming_light = {
+    .name = "snapshot.becoming-light",
+    .about = "the same while the word becomes light, and names the same slot again",
+    .setup = set_up_heavy,
+    .threads = {change_3_lightly, say_and_read},
+    .finish = finish_light,
+    .bounds = {3, 3, 0},
+    .far = {4, 4, 0},
+};
+
+const model_case snapshot_light_refused = {
+    .name = "snapshot.light-refused",
+    .about = "the same as snapshot.light while the kernel refuses membarrier",
+    .setup = set_up_light,
+    .threads = {change_2_lightly, say_and_read},
+    .finish = finish_light,
+    .bounds = {3, 2, 1},
+    .far = {4, 2, 2},
 };
 
 /* MARK: initialization */

@@ -71,6 +71,36 @@ const model_case ownership_claim_and_release = {
     .far = {5, 3, 0},
 };
 
+const model_case ownership_light = {
+    .name = "ownership.light",
+    .about = "one thread sends two items to a mailbox with a light word, and another one sends one",
+    .setup = mailbox_make_light,
+    .threads = {send_2_of_1, through_ring_2},
+    .finish = finish_3,
+    .bounds = {3, 2, 0},
+    .far = {5, 3, 0},
+};
+
+const model_case ownership_light_three = {
+    .name = "ownership.light-three",
+    .about = "three threads send to a mailbox with a light word, one of them through the ring",
+    .setup = mailbox_make_light,
+    .threads = {send_1_of_1, through_ring_2, send_1_of_4},
+    .finish = finish_3,
+    .bounds = {2, 2, 0},
+    .far = {3, 3, 0},
+};
+
+const model_case ownership_light_refused = {
+    .name = "ownership.light-refused",
+    .about = "the same as ownership.light while the kernel refuses membarrier",
+    .setup = mailbox_make_light,
+    .threads = {send_2_of_1, through_ring_2},
+    .finish = finish_3,
+    .bounds = {3, 2, 2},
+    .far = {4, 2, 3},
+};
+
 static void send_and_acquire_1(void) { mailbox_send_and_acquire(10); }
 static void send_and_acquire_2(void) { mailbox_send_and_acquire(20); }
 
@@ -139,6 +169,11 @@ static void send_or_not(void) { count(mailbox_send(20)); }
 
 static void close_to_drain(void) { mailbox_close(CLOSER_DRAINS); }
 
+static void set_up_light_closing(void) {
+  mailbox_make_light();
+  accepted = 0;
+}
+
 static void finish_closed(void) {
   model_check(lifecycle_has_ended(mailbox_lifecycle()));
   mailbox_finish(accepted);
@@ -162,6 +197,16 @@ const model_case ownership_closing_a_turn = {
     .threads = {close_to_drain, send_or_not, through_ring_or_not},
     .finish = finish_closed,
     .bounds = {3, 1, 0},
+    .far = {3, 2, 0},
+};
+
+const model_case ownership_light_closing = {
+    .name = "ownership.light-closing",
+    .about = "closed while another thread runs turns with a light word",
+    .setup = set_up_light_closing,
+    .threads = {close_to_drain, send_or_not, through_ring_or_not},
+    .finish = finish_closed,
+    .bounds = {2, 1, 0},
     .far = {3, 2, 0},
 };
 
