@@ -98,7 +98,8 @@ public final class AttachmentTable: Sendable {
 
   @usableFromInline
   func value(at identity: ObjectIdentifier) -> (any AnyObject & Sendable)? {
-    shard(of: identity).withLock { $0.entry(of: identity)?.value }
+    // Counting references to the shard would take half as long again as the mutex.
+    UncountedReference(shard(of: identity)).use { $0.withLock { $0.entry(of: identity)?.value } }
   }
 
   /// Attaches the value, unless the object has one already; returns the value that is attached then. Any thread.

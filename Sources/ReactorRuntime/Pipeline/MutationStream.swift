@@ -7,7 +7,8 @@ final class MutationStream<Action: Sendable>: SingleAssignmentDisposable, @unche
   // Unchecked: as the superclass; what is added is constant.
   @usableFromInline let action: Action
   @usableFromInline let identity = StreamIdentity()
-  private let waiting = SystemMutex(WaitingMutations())
+  /// Made when a mutation first has to wait: most streams end in the turn in which they began.
+  private let waiting = AtomicReference<SystemMutex<WaitingMutations>>()
   /// The number of elements of `waiting`; it spares a source that emits on the owner the lock. Relaxed: a stream emits
   /// serially, so the emitting thread knows of what the stream has emitted before.
   private let waitingCount = Atomic(0)
@@ -18,20 +19,23 @@ final class MutationStream<Action: Sendable>: SingleAssignmentDisposable, @unche
     super.init()
   }
 
+  deinit { waiting.releaseObject() }
+
   /// Notes that a mutation of this stream has to wait. What the stream emits meanwhile is queued behind it, even where it
   /// could continue at once. The emitting thread.
   @usableFromInline
   func addWaiting() -> WaitingMutation {
     let mutation = WaitingMutation(scopes: SupersedeScope.current(of: identity))
     waitingCount.wrappingAdd(1, ordering: .relaxed)
-    waiting.withLock { $0.append(mutation) }
+    let line = waiting.use { $0 } ?? waiting.setIfNil(SystemMutex(WaitingMutations()))
+    line.withLock { $0.append(mutation) }
     return mutation
   }
 
   /// Notes that the mutation no longer waits. Any thread.
   @usableFromInline
   func removeWaiting(_ mutation: WaitingMutation) {
-    waiting.withLock { $0.remove(mutation) }
+    waiting.use { line in line.withLock { $0.remove(mutation) } }
     waitingCount.wrappingSubtract(1, ordering: .relaxed)
     mutation.releaseSignals()
   }
@@ -41,7 +45,7 @@ final class MutationStream<Action: Sendable>: SingleAssignmentDisposable, @unche
   @usableFromInline
   func isNext(ignoringSupersededBy cause: SupersedeCause) -> Bool {
     waitingCount.load(ordering: .relaxed) == 0
-      || waiting.withLock { $0.allSatisfy { $0.isSuperseded(by: cause) } }
+      || waiting.use { line in line.withLock { $0.allSatisfy { $0.isSuperseded(by: cause) } } } != false
   }
 }
 

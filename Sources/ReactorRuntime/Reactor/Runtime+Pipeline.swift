@@ -10,6 +10,15 @@ extension Runtime {
     pipelineReference.use { $0 } ?? pipelineReference.setIfNil(makePipeline(of: reactor))
   }
 
+  /// Calls `body` with the pipeline, and does not retain it if it is there. As ``ensurePipeline(of:)``.
+  @inlinable
+  @inline(__always)
+  func usePipeline<R: Reactor<Action, Mutation, State>>(
+    of reactor: R, _ body: (Pipeline<Action, Mutation, State>) -> Void
+  ) {
+    if pipelineReference.use(body) == nil { body(ensurePipeline(of: reactor)) }
+  }
+
   /// The closures are made here, where the type of the reactor is known.
   @inlinable
   @inline(never)

@@ -15,29 +15,40 @@ extension Runtime {
     #endif
     switch event {
     case .next(let mutation):
-      let pipeline = ensurePipeline(of: reactor)
-      if isInTurn, mayTransformOrReduce(pipeline),
-        stream.isNext(ignoringSupersededBy: pipeline.announcement)
-      {
-        process(mutation, takesTurns: false, for: stream.action, of: reactor, pipeline)
-        // The stream's operators continue behind it.
-        return state.endAction()
-      }
-      let waiting = stream.addWaiting()
-      enqueueStep(
-        of: reactor, onDequeue: { stream.removeWaiting(waiting) },
-        { [unowned self, unowned reactor] in
-          if waiting.isSuperseded(by: pipeline.announcement) { return }
+      usePipeline(of: reactor) { pipeline in
+        if isInTurn, mayTransformOrReduce(pipeline),
+          stream.isNext(ignoringSupersededBy: pipeline.announcement)
+        {
           process(mutation, takesTurns: false, for: stream.action, of: reactor, pipeline)
-          state.endAction()
-        },
-        orDiscard: reporterOfLostMutation(for: stream.action))
+          // The stream's operators continue behind it.
+          return state.endAction()
+        }
+        enqueueStep(of: reactor, pipeline, reducing: mutation, from: stream)
+      }
     case .error(let error):
       pipelineReference.use { $0.remove(stream) }
       report(.mutate(error), stream.action)
     case .completed:
       pipelineReference.use { $0.remove(stream) }
     }
+  }
+
+  /// Lets a mutation of a stream wait for its turn.
+  @inlinable
+  @inline(never)
+  func enqueueStep<R: Reactor<Action, Mutation, State>>(
+    of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>, reducing mutation: Mutation,
+    from stream: MutationStream<Action>
+  ) {
+    let waiting = stream.addWaiting()
+    enqueueStep(
+      of: reactor, onDequeue: { stream.removeWaiting(waiting) },
+      { [unowned self, unowned reactor] in
+        if waiting.isSuperseded(by: pipeline.announcement) { return }
+        process(mutation, takesTurns: false, for: stream.action, of: reactor, pipeline)
+        state.endAction()
+      },
+      orDiscard: reporterOfLostMutation(for: stream.action))
   }
 
   /// Receives an event of the stream that transform(action) returned.
@@ -47,18 +58,27 @@ extension Runtime {
     #if DEBUG
       checkThreadOfSource()
     #endif
-    let pipeline = ensurePipeline(of: reactor)
     guard case .next(let action) = event else {
       return closeAfterTransform(.action, endedWith: event.error, of: reactor)
     }
-    if isInTurn, pipeline.progress.value.expectsTransformedAction,
-      pipeline.waiting.actions.load(ordering: .relaxed) == 0
-    {
-      pipeline.progress.value.expectsTransformedAction = false
-      mutateTransformed(action, of: reactor, pipeline)
-      pipeline.progress.value.expectsTransformedAction = true
-      return
+    usePipeline(of: reactor) { pipeline in
+      if isInTurn, pipeline.progress.value.expectsTransformedAction,
+        pipeline.waiting.actions.load(ordering: .relaxed) == 0
+      {
+        pipeline.progress.value.expectsTransformedAction = false
+        mutateTransformed(action, of: reactor, pipeline)
+        pipeline.progress.value.expectsTransformedAction = true
+      } else {
+        enqueueStep(of: reactor, pipeline, continuing: action)
+      }
     }
+  }
+
+  @inlinable
+  @inline(never)
+  func enqueueStep<R: Reactor<Action, Mutation, State>>(
+    of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>, continuing action: Action
+  ) {
     pipeline.waiting.actions.add(1, ordering: .relaxed)
     enqueueStep(
       of: reactor, onDequeue: { pipeline.waiting.actions.subtract(1, ordering: .relaxed) },
@@ -74,13 +94,23 @@ extension Runtime {
     #if DEBUG
       checkThreadOfSource()
     #endif
-    let pipeline = ensurePipeline(of: reactor)
     guard case .next(let mutation) = event else {
       return closeAfterTransform(.mutation, endedWith: event.error, of: reactor)
     }
-    if isInTurn, mayReduce(pipeline), pipeline.waiting.mutations.load(ordering: .relaxed) == 0 {
-      return reduceAlone(mutation, of: reactor, pipeline)
+    usePipeline(of: reactor) { pipeline in
+      if isInTurn, mayReduce(pipeline), pipeline.waiting.mutations.load(ordering: .relaxed) == 0 {
+        reduceAlone(mutation, of: reactor, pipeline)
+      } else {
+        enqueueStep(of: reactor, pipeline, reducingTransformed: mutation)
+      }
     }
+  }
+
+  @inlinable
+  @inline(never)
+  func enqueueStep<R: Reactor<Action, Mutation, State>>(
+    of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>, reducingTransformed mutation: Mutation
+  ) {
     pipeline.waiting.mutations.add(1, ordering: .relaxed)
     enqueueStep(
       of: reactor, onDequeue: { pipeline.waiting.mutations.subtract(1, ordering: .relaxed) },
@@ -95,15 +125,25 @@ extension Runtime {
     #if DEBUG
       checkThreadOfSource()
     #endif
-    let pipeline = ensurePipeline(of: reactor)
     guard case .next(let state) = event else {
       return closeAfterTransform(.state, endedWith: event.error, of: reactor)
     }
-    if isInTurn, !self.state.isChanging, !pipeline.states.isEmitting,
-      pipeline.waiting.states.load(ordering: .relaxed) == 0
-    {
-      return replaceState(state, pipeline)
+    usePipeline(of: reactor) { pipeline in
+      if isInTurn, !self.state.isChanging, !pipeline.states.isEmitting,
+        pipeline.waiting.states.load(ordering: .relaxed) == 0
+      {
+        replaceState(state, pipeline)
+      } else {
+        enqueueStep(of: reactor, pipeline, replacingBy: state)
+      }
     }
+  }
+
+  @inlinable
+  @inline(never)
+  func enqueueStep<R: Reactor<Action, Mutation, State>>(
+    of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>, replacingBy state: State
+  ) {
     pipeline.waiting.states.add(1, ordering: .relaxed)
     enqueueStep(
       of: reactor, onDequeue: { pipeline.waiting.states.subtract(1, ordering: .relaxed) },

@@ -25,7 +25,9 @@ extension Runtime {
       }
       mutations.deliver(
         to: { mutation in reduce(mutation, of: reactor) },
-        orStream: { mutations in subscribe(to: mutations, for: action, ensurePipeline(of: reactor)) })
+        orStream: { mutations in
+          usePipeline(of: reactor) { subscribe(to: mutations, for: action, $0) }
+        })
     }
     state.endAction()
   }
