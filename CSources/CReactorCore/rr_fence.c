@@ -8,6 +8,7 @@
 _Atomic int rr_fence_symmetric = 0;
 
 static _Atomic int fence_is_set_up = 0;
+static _Atomic int fence_was_refused = 0;
 
 void rr_fence_setup(void) {
   if (rr_load_acquire(RR_EDGE_FENCE_SETUP, &fence_is_set_up)) return;
@@ -21,7 +22,13 @@ void rr_fence_setup(void) {
 bool rr_fence_heavy(void) {
   rr_full_fence(RR_EDGE_WAKE);
   /* The second command is slow (milliseconds), but it needs neither registration nor memory. */
-  return rr_fence_is_symmetric() ||
-         rr_platform_in_use->membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0 ||
-         rr_platform_in_use->membarrier(MEMBARRIER_CMD_GLOBAL) == 0;
+  if (rr_fence_is_symmetric() ||
+      rr_platform_in_use->membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0 ||
+      rr_platform_in_use->membarrier(MEMBARRIER_CMD_GLOBAL) == 0) {
+    return true;
+  }
+  rr_store_relaxed(&fence_was_refused, 1);
+  return false;
 }
+
+bool rr_fence_was_refused(void) { return rr_load_relaxed(&fence_was_refused) != 0; }

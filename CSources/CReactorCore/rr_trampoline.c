@@ -19,7 +19,7 @@ rr_status rr_trampoline_create(rr_trampoline **out, size_t payload) {
   trampoline->places = NULL;
   for (int slot = 0; slot < RR_TRAMPOLINE_SLOTS; slot++) atomic_init(&trampoline->pins[slot], 0);
   atomic_init(&trampoline->deferrals, 0);
-  atomic_init(&trampoline->is_revoked, 0);
+  atomic_init(&trampoline->fences, 0);
   trampoline->revocations = 0;
   atomic_init(&trampoline->changing, 0);
   rr_fence_setup();
@@ -38,15 +38,16 @@ void rr_trampoline_destroy_place(rr_trampoline *trampoline) {
 }
 
 void rr_trampoline_release_and_lighten(rr_trampoline *t, uint64_t slot, uint64_t turns) {
-  if (rr_fence_is_symmetric()) {
+  if (rr_fence_is_symmetric() || rr_fence_was_refused()) {
     rr_trampoline_release(t, slot);
     return;
   }
-  /* Relaxed: it only says that there was a heavy fence. A thread that stores it late revokes a
+  /* Relaxed: it only says that there were heavy fences. A thread that counts one late revokes a
    * lightness that it need not revoke. */
-  if (rr_load_relaxed(&t->is_revoked) != 0) {
-    rr_store_relaxed(&t->is_revoked, 0);
-    if (t->revocations < RR_TRAMPOLINE_MAX_REVOCATIONS) t->revocations++;
+  uint32_t fences = rr_load_relaxed(&t->fences);
+  if (fences != 0) rr_store_relaxed(&t->fences, 0);
+  for (; fences != 0 && t->revocations < RR_TRAMPOLINE_MAX_REVOCATIONS; fences /= 2) {
+    t->revocations++;
   }
   const uint64_t periods = turns / RR_TRAMPOLINE_LIGHT_AFTER;
   const bool is_time = (periods & ((UINT64_C(1) << t->revocations) - 1)) == 0;
@@ -55,23 +56,34 @@ void rr_trampoline_release_and_lighten(rr_trampoline *t, uint64_t slot, uint64_t
   rr_trampoline_release(t, is_time ? slot | RR_TRAMPOLINE_LIGHT : slot);
 }
 
+/* Whether a release may be on its way to memory that the word does not show yet. */
+static bool may_be_released(uint64_t word) {
+  return (word & RR_TRAMPOLINE_LIGHT) != 0 && (word & RR_TRAMPOLINE_OWNER_MASK) != 0;
+}
+
 uint64_t rr_trampoline_settle(rr_trampoline *t, uint64_t word) {
-  while ((word & RR_TRAMPOLINE_OWNER_MASK) == 0) {
+  while (!may_be_released(word)) {
     if ((word & RR_TRAMPOLINE_LIGHT) == 0) return word;
     /* The compare-and-swap finds the newest value of the word, so no owner's store is on its way.
-     */
+     * Relaxed: the caller loads the word again. */
     const uint64_t heavy = word & ~RR_TRAMPOLINE_LIGHT;
-    /* Relaxed: the caller loads the word again, or acquires. */
     if (rr_cas_relaxed(&t->word, &word, heavy)) return heavy;
   }
-  rr_store_relaxed(&t->is_revoked, 1);
+  rr_fetch_add_relaxed(&t->fences, 1u);
+  (void)rr_fence_heavy();
+  /* Relaxed: the fence orders it, and the caller loads the word again. */
+  return rr_load_relaxed(&t->word);
+}
+
+bool rr_trampoline_is_busy_slow(rr_trampoline *t) {
+  rr_fetch_add_relaxed(&t->fences, 1u);
   const bool is_ordered = rr_fence_heavy();
-  for (;;) {
-    /* Relaxed: the fence orders it, and the caller loads the word again, or acquires. */
-    word = rr_load_relaxed(&t->word);
-    const bool may_miss_release =
-        (word & RR_TRAMPOLINE_LIGHT) != 0 && (word & RR_TRAMPOLINE_OWNER_MASK) != 0;
-    if (is_ordered || !may_miss_release) return word;
+  /* Relaxed: the fence orders it, and a caller that finds no owner acquires. */
+  uint64_t word = rr_load_relaxed(&t->word);
+  for (int waits = 0; !is_ordered && may_be_released(word) && waits < RR_TRAMPOLINE_WAITS;
+       waits++) {
     sched_yield();
+    word = rr_load_relaxed(&t->word);
   }
+  return (word & RR_TRAMPOLINE_OWNER_MASK) != 0;
 }

@@ -38,8 +38,8 @@ public protocol RawTrampoline: RawObject {
   func publish(_ token: UInt64, slot: Int)
   /// OWNED → IDLE; publishes the snapshot in `slot`.
   func release(slot: Int)
-  /// The same, after a turn that has left nothing to do; `turns` is the number of such turns so far. It may cost less: see
-  /// "Light words" in `rr_trampoline.h`. Only an owner that has called ``tryAcquire(_:)``.
+  /// The same, after a turn that has left nothing to do; `turns` is a number that grows by 1 with each such release. It may cost
+  /// less: see "Light words" in `rr_trampoline.h`. Not after ``acquireScheduled(_:)``.
   func release(slot: Int, afterTurns turns: Int)
   /// Whether no reader pins `slot`. For a slot that is not published, true stays true until it is published.
   func isFree(slot: Int) -> Bool

@@ -80,6 +80,34 @@ import Testing
     #expect(Threads.yield { lifetimes.alive == 0 })
   }
 
+  @Test(arguments: [false, true])
+  func `a release after many undisturbed turns shows the state and gives the ownership up`(hasOnePlace: Bool)
+    throws
+  {
+    let state = Shared(try OwnedState<Int>(inOnePlace: hasOnePlace))
+    #expect(state.value.tryInitialize { 0 })
+    state.value.release(afterTurns: 1)
+    let wrong = Record<Int>()
+    for turn in 2...9000 {
+      if !state.value.tryAcquire() { wrong.append(turn) }
+      state.value.change { $0 = turn }
+      state.value.endAction()
+      // Threads that meet the owner, when the release costs less and when it does not.
+      if turn % 700 == 0, !Threads.run(1, { _ in if !state.value.isBusy { wrong.append(turn) } }) {
+        wrong.append(turn)
+      }
+      if turn % 900 == 0, !Threads.run(1, { _ in if state.value.tryAcquireOrRely() { wrong.append(turn) } }) {
+        wrong.append(turn)
+      }
+      state.value.release(afterTurns: turn)
+      if state.value.isBusy || state.value.isOwner { wrong.append(turn) }
+      if turn % 500 == 0, !Threads.run(1, { _ in if state.value.read() != turn { wrong.append(turn) } }) {
+        wrong.append(turn)
+      }
+    }
+    #expect(wrong.elements == [])
+  }
+
   @Test
   func `at most one thread owns the state or has it scheduled`() throws {
     let state = Shared(try OwnedState<Int>())

@@ -25,6 +25,8 @@ void rr_fence_setup(void);
 /* The rare side. Any thread. Returns false if the kernel refused, which it has no reason to do.
  * Then only the calling thread is ordered, and the caller must wait for the other side. */
 bool rr_fence_heavy(void);
+/* Whether the kernel has ever refused the heavy fence. Relaxed: a hint. Any thread. */
+bool rr_fence_was_refused(void);
 
 /* Whether both sides run a full fence. Any thread. Relaxed: the object whose creation ran
  * rr_fence_setup() reached this thread by a happens-before edge of its own, which carries the flag

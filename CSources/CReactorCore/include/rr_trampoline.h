@@ -26,8 +26,8 @@
  *
  * `owner` is the token of the thread that owns the state. So a thread that finds the word busy also
  * knows, without another load, whether it is the owner itself (a re-entrant send). `slot` is the
- * number of the snapshot slot that readers may copy. One exchange both publishes the snapshot of a
- * turn and releases the ownership.
+ * number of the snapshot slot that readers may copy. One exchange (or store) both publishes the
+ * snapshot of a turn and releases the ownership.
  *
  * Why no action is lost between the mailbox and the word. A producer claims (a read-modify-write of
  * the ring's tail), publishes, then loads the word. The owner releases (a read-modify-write of the
@@ -49,9 +49,9 @@
  * check of the mailbox, runs the heavy fence and loads the word again (rr_trampoline_is_busy). Then
  * either the store of the release is visible, and the word is idle; or the owner's load of the
  * tail, which comes later, finds the claim. Readers do the same, so that they miss no release that
- * has ended (rr_trampoline_settle). They make an idle word heavy again, which takes no fence. A
- * thread that has run the fence revokes the lightness, so that others need not run it: the owner's
- * next release is an exchange. After each revocation it takes twice as many turns until the word
+ * has ended (rr_trampoline_settled_slot). They make an idle word heavy again, which takes no fence.
+ * Fences revoke the lightness: the owner's next release is an exchange. Until then each thread that
+ * meets this owner runs a fence; the more there were, the more turns it takes until the word
  * becomes light again. MEMORY_MODEL.md has the argument, under "Release lightly".
  *
  * How readers use the slots is documented below, at the pins. A state can also have one place only,
@@ -86,14 +86,22 @@ extern "C" {
 #define RR_TRAMPOLINE_NEW (UINT64_C(1) << 63)
 #define RR_TRAMPOLINE_OWNER_MASK (~(RR_TRAMPOLINE_NEW | UINT64_C(15)))
 
-/* After how many turns a word becomes light; after that many, doubled as often as it was revoked. A
- * heavy fence takes as long as the exchanges of some two thousand releases. */
+/* A word may become light at each turn whose number is a multiple of this; after n revocations, of
+ * this times 2^n. A heavy fence takes as long as the exchanges of some two thousand releases. */
 #ifdef RR_MODEL
 #define RR_TRAMPOLINE_LIGHT_AFTER 1
 #elif !defined(RR_TRAMPOLINE_LIGHT_AFTER)
 #define RR_TRAMPOLINE_LIGHT_AFTER 1024
 #endif
+/* Then it is light for the last 2^20 turns before the next fence, or longer. It never forgets. */
 #define RR_TRAMPOLINE_MAX_REVOCATIONS 10
+/* How often a thread to which the kernel refuses the fence yields, until an owner's store must have
+ * left the store buffer of its processor: some milliseconds. */
+#ifdef RR_MODEL
+#define RR_TRAMPOLINE_WAITS 1000000
+#else
+#define RR_TRAMPOLINE_WAITS 10000
+#endif
 
 /* A single cache line, not RR_CACHE_LINE, to keep the block small. */
 #define RR_TRAMPOLINE_LINE 64
@@ -121,11 +129,11 @@ typedef struct rr_trampoline {
    * deferred; no more than fits. In the line of the pins, since a reader loads it when it has
    * unpinned. */
   _Atomic uint32_t deferrals;
-  /* Whether the word should not be light any more: some thread had to run the heavy fence. */
-  _Atomic uint32_t is_revoked;
+  /* How many heavy fences threads have run because the word was light. Then it is to be heavy. */
+  _Atomic uint32_t fences;
   unsigned char slot_fields[18];
-  /* How often the lightness was revoked, at most RR_TRAMPOLINE_MAX_REVOCATIONS. Only the owner
-   * accesses it. */
+  /* How often the lightness was revoked, at most RR_TRAMPOLINE_MAX_REVOCATIONS. Many fences in one
+   * turn count as several times. Only the owner accesses it. */
   uint16_t revocations;
   /* Of a state with one place. Not in the line of the word, which senders load: a loop would wait
    * for that line at each change, and each sender after it. */
@@ -224,14 +232,14 @@ static inline void rr_trampoline_release(rr_trampoline *t, uint64_t slot) {
 /* The rest of rr_trampoline_release_after: the word may become light. */
 void rr_trampoline_release_and_lighten(rr_trampoline *t, uint64_t slot, uint64_t turns);
 
-/* As rr_trampoline_release, after a turn that has left nothing to do, the `turns`th of this state.
- * The word may be light, or become so. Owner; it must check the mailbox again afterwards, and must
- * have acquired by rr_trampoline_try_acquire. */
+/* As rr_trampoline_release, after a turn that has left nothing to do. The word may be light, or
+ * become so. `turns` is a number that grows by 1 with each such release. Owner, but not after
+ * rr_trampoline_acquire_scheduled; it must check the mailbox again afterwards. */
 static inline void rr_trampoline_release_after(rr_trampoline *t, uint64_t slot, uint64_t turns) {
-  /* Relaxed: the word is the caller's own. The thread that revokes runs the heavy fence for itself.
+  /* Relaxed: the word is the caller's own, and a thread that counts a fence has run it for itself.
    */
-  const bool is_light = (rr_load_relaxed(&t->word) & RR_TRAMPOLINE_LIGHT) != 0 &&
-                        rr_load_relaxed(&t->is_revoked) == 0;
+  const bool is_light =
+      (rr_load_relaxed(&t->word) & RR_TRAMPOLINE_LIGHT) != 0 && rr_load_relaxed(&t->fences) == 0;
   if (__builtin_expect(is_light, 1)) {
     rr_store_release(RR_EDGE_OWNERSHIP, &t->word, slot | RR_TRAMPOLINE_LIGHT);
     /* The light half of the asymmetric fence. Where the fence is symmetric, no word is light. */
@@ -243,23 +251,18 @@ static inline void rr_trampoline_release_after(rr_trampoline *t, uint64_t slot, 
   }
 }
 
-/* Loads a light word that has an owner once more, so that the caller misses no release that ended
- * before the call; or makes an idle one heavy. Returns the word. Any thread. About 10 us if there
- * is an owner. If the kernel refuses the fence, it waits until the word is not light any more. */
-uint64_t rr_trampoline_settle(rr_trampoline *t, uint64_t word);
+/* The rest of rr_trampoline_is_busy, for a light word that another thread owned. */
+bool rr_trampoline_is_busy_slow(rr_trampoline *t);
 
 /* Whether the state has an owner, or is scheduled, and that owner's check of the mailbox after its
- * release finds what the calling thread has put there. Any thread. */
+ * release finds what the calling thread has put there. Any thread. About 10 us if the word is light
+ * and has an owner. If the kernel refuses the fence, it waits for some milliseconds instead. */
 static inline bool rr_trampoline_is_busy(rr_trampoline *t) {
-  uint64_t word = rr_load_seq_cst(RR_EDGE_OWNERSHIP, &t->word);
-  if (__builtin_expect((word & RR_TRAMPOLINE_LIGHT) != 0, 0)) {
-    const uint64_t owner = word & RR_TRAMPOLINE_OWNER_MASK;
-    if (owner == 0) return false;
-    /* The calling thread itself has not released. */
-    if (owner == rr_thread_token()) return true;
-    word = rr_trampoline_settle(t, word);
-  }
-  return (word & RR_TRAMPOLINE_OWNER_MASK) != 0;
+  const uint64_t word = rr_load_seq_cst(RR_EDGE_OWNERSHIP, &t->word);
+  const uint64_t owner = word & RR_TRAMPOLINE_OWNER_MASK;
+  if (__builtin_expect((word & RR_TRAMPOLINE_LIGHT) == 0, 1)) return owner != 0;
+  /* The calling thread itself has not released. */
+  return owner != 0 && (owner == rr_thread_token() || rr_trampoline_is_busy_slow(t));
 }
 
 /* Whether the calling thread is the owner. Any thread. Relaxed: only the calling thread itself can
@@ -281,7 +284,12 @@ static inline int rr_trampoline_published_slot(const rr_trampoline *t) {
   return (word & RR_TRAMPOLINE_NEW) != 0 ? -1 : (int)(word & RR_TRAMPOLINE_SLOT_MASK);
 }
 
-/* The same, of a state that is not older than that of any release which ended before the call. */
+/* Loads a light word that has an owner once more, after a heavy fence; makes an idle one heavy.
+ * Returns the word. Any thread. About 10 us if there is an owner. */
+uint64_t rr_trampoline_settle(rr_trampoline *t, uint64_t word);
+
+/* As rr_trampoline_published_slot, of a state that is not older than that of any release which
+ * ended before the call; unless the kernel refuses the fence. */
 static inline int rr_trampoline_settled_slot(rr_trampoline *t) {
   uint64_t word = rr_load_seq_cst(RR_EDGE_OWNERSHIP, &t->word);
   if ((word & RR_TRAMPOLINE_LIGHT) != 0) word = rr_trampoline_settle(t, word);

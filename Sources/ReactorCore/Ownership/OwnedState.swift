@@ -53,7 +53,7 @@ extension Trampoline: Sendable {}
 ///
 /// The state lives in slots. One slot is published, and readers read the state there. The owner's first change copies the
 /// published slot to a free one and continues in that slot, in place; a state that fits in registers is not copied first, but
-/// stored there when it has changed. ``release()`` or ``publish()`` publishes the new slot, in one atomic exchange together with
+/// stored there when it has changed. ``release()`` or ``publish()`` publishes the new slot, in one atomic operation together with
 /// the ownership. A reader pins the slot that it reads. The argument why no
 /// reader sees a torn state is documented in `rr_trampoline.h`; `rr_readers.h` documents how frequent readers avoid nearly all
 /// of the cost.
@@ -195,11 +195,12 @@ extension OwnedState {
   @inlinable
   public var isOwner: Bool { raw.isOwner(CurrentCore.threadToken) }
 
-  /// Whether the state has an owner, or is scheduled. Any thread; may be stale at once.
+  /// Whether the state has an owner, or is scheduled. Any thread; may be stale at once. About 10 µs if it is released by
+  /// ``release(afterTurns:)`` and has an owner.
   ///
-  /// It is one half of a pair. One thread sends and then calls this; another one calls ``release()`` or ``release(afterTurns:)`` and
-  /// then checks the mailbox. At least one of them sees what the other one did; see `rr_trampoline.h`. A thread to which
-  /// ``tryAcquire()`` has returned false cannot rely on that alone: ``tryAcquireOrRely()``.
+  /// It is one half of a pair. One thread sends and then calls this; another one releases and then checks the mailbox. At least
+  /// one of them sees what the other one did; see `rr_trampoline.h`. A thread to which ``tryAcquire()`` has returned false cannot
+  /// rely on that alone: ``tryAcquireOrRely()``.
   @inlinable
   @inline(__always)
   public var isBusy: Bool { raw.isBusy }

@@ -43,7 +43,7 @@ extension Runtime {
       return 1
     }
     turnCounters.countImmediate()
-    releaseOrContinue(of: reactor, after: ends, within: budget)
+    releaseOrContinue(of: reactor, after: ends, turns: turnCounters.wasImmediate, within: budget)
   }
 
   /// Calls `body`, which processes actions of the sender's own, as a turn. It returns how many, and so does this. The owner.
@@ -71,15 +71,17 @@ extension Runtime {
     process(action, of: reactor)
   }
 
-  /// Ends a turn of one action on the sender's thread, and continues with turns if more has arrived. The owner; releases
-  /// the ownership before it returns.
+  /// Ends a turn of the sender's own actions, and continues with turns if more has arrived. The owner; releases the ownership
+  /// before it returns.
+  ///
+  /// - Parameter turns: How many turns of this kind there were: see ``OwnedState/release(afterTurns:)``.
   @inlinable
   @inline(__always)
   func releaseOrContinue<R: Reactor<Action, Mutation, State>>(
-    of reactor: R, after ends: TurnEnds, within budget: TurnBudget = .usual
+    of reactor: R, after ends: TurnEnds, turns: Int, within budget: TurnBudget = .usual
   ) {
     if ends.isQuiet {
-      if R.isDurable { state.release() } else { state.release(afterTurns: turnCounters.wasImmediate) }
+      if R.isDurable { state.release() } else { state.release(afterTurns: turns) }
       // Both ends of the ring are in this core's cache, so this check is all that an undisturbed send pays for.
       if mailbox.isInboundEmptyAfterRelease || !tryReacquire() { return }
     }

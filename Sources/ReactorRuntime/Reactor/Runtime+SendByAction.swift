@@ -116,6 +116,6 @@ extension Runtime {
     endTiming(1)
     Tracepoint.endTurn(self, actions: 1)
     turnCounters.countImmediate()
-    releaseOrContinue(of: reactor, after: mailbox.turnEnds)
+    releaseOrContinue(of: reactor, after: mailbox.turnEnds, turns: turnCounters.wasImmediate)
   }
 }

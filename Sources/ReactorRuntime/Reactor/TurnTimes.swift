@@ -1,4 +1,5 @@
 import ReactorCore
+
 #if Metrics
   import Synchronization
 

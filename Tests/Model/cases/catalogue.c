@@ -71,6 +71,7 @@
   X(ownership_claim_and_release)                                                                   \
   X(ownership_light)                                                                               \
   X(ownership_light_three)                                                                         \
+  X(ownership_light_acquired)                                                                      \
   X(ownership_light_refused)                                                                       \
   X(ownership_try_acquire)                                                                         \
   X(ownership_try_acquire_symmetric)                                                               \

@@ -237,10 +237,16 @@ static bool try_initialize(void) {
   return true;
 }
 
+/* As OwnedState.tryAcquireOrRely. */
+static bool try_acquire_or_rely(void) {
+  return rr_trampoline_try_acquire(trampoline, token()) ||
+         (!rr_trampoline_is_busy(trampoline) && rr_trampoline_try_acquire(trampoline, token()));
+}
+
 static void run_or_schedule(void) {
   const bool started = try_initialize();
   if (submit == NULL) {
-    if (started || rr_trampoline_try_acquire(trampoline, token())) run_turns();
+    if (started || try_acquire_or_rely()) run_turns();
     return;
   }
   if (started) rr_trampoline_release(trampoline, 0);
@@ -270,6 +276,14 @@ rr_status mailbox_send_through_ring(uint64_t item) {
   const rr_status status = send_through_ring(item);
   ended[item] = ++clock_now;
   return status;
+}
+
+void mailbox_send_and_acquire_or_rely(uint64_t item) {
+  began[item] = ++clock_now;
+  model_check(ring_try_send(ring, item, 1) == RR_OK);
+  rr_fence_light();
+  if (try_acquire_or_rely()) run_turns();
+  ended[item] = ++clock_now;
 }
 
 void mailbox_send_and_acquire(uint64_t item) {

@@ -26,6 +26,8 @@ rr_status mailbox_send(uint64_t item);
 rr_status mailbox_send_through_ring(uint64_t item);
 /* The same, but it tries to acquire instead of loading the word first. */
 void mailbox_send_and_acquire(uint64_t item);
+/* The same; if it cannot acquire, it makes sure that the owner finds the item. */
+void mailbox_send_and_acquire_or_rely(uint64_t item);
 /* As Runtime.close: refuses later sends, and makes the owner check once more. */
 void mailbox_close(closer by);
 /* The same of a mailbox that is busy; the thread may stop permanently before it has sealed the

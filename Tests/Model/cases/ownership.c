@@ -91,6 +91,18 @@ const model_case ownership_light_three = {
     .far = {3, 3, 0},
 };
 
+static void send_and_acquire_or_rely(void) { mailbox_send_and_acquire_or_rely(20); }
+
+const model_case ownership_light_acquired = {
+    .name = "ownership.light-acquired",
+    .about = "as ownership.light, and the other thread tries to acquire first",
+    .setup = mailbox_make_light,
+    .threads = {send_2_of_1, send_and_acquire_or_rely},
+    .finish = finish_3,
+    .bounds = {3, 2, 0},
+    .far = {5, 3, 0},
+};
+
 const model_case ownership_light_refused = {
     .name = "ownership.light-refused",
     .about = "the same as ownership.light while the kernel refuses membarrier",
