@@ -106,6 +106,7 @@ static void light_while_refused(void) {
     CHECK(rr_trampoline_try_acquire(light, other));
     rr_trampoline_release_after(light, 0, RR_TRAMPOLINE_LIGHT_AFTER);
     CHECK(rr_trampoline_try_acquire(light, other));
+    faulty_reset();
     faulty_fail(FAULTY_MEMBARRIER, -1, EPERM);
     /* The owner stays. */
     CHECK(rr_trampoline_is_busy(light));
