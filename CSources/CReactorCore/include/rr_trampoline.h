@@ -221,7 +221,10 @@ static inline void rr_trampoline_acquire_scheduled(rr_trampoline *t, uint64_t to
 /* Publishes the snapshot in `slot` to readers. The caller stays the owner; or, with SCHEDULED for
  * the token, it returns the ownership to the schedule, for another thread to acquire. Owner. */
 static inline void rr_trampoline_publish(rr_trampoline *t, uint64_t token, uint64_t slot) {
-  rr_exchange_seq_cst(RR_EDGE_OWNERSHIP, &t->word, token | slot);
+  /* Relaxed: the word is the caller's own. It stays light. The exchange is needed even so: the
+   * owner goes on, and next loads the pins. */
+  const uint64_t light = rr_load_relaxed(&t->word) & RR_TRAMPOLINE_LIGHT;
+  rr_exchange_seq_cst(RR_EDGE_OWNERSHIP, &t->word, token | light | slot);
 }
 
 /* OWNED -> IDLE, and publishes the snapshot in `slot`. Owner. */

@@ -118,6 +118,7 @@
   X(snapshot_two_owners)                                                                           \
   X(snapshot_light)                                                                                \
   X(snapshot_light_kept)                                                                           \
+  X(snapshot_light_published)                                                                      \
   X(snapshot_becoming_light)                                                                       \
   X(snapshot_light_refused)                                                                        \
   X(snapshot_starting)                                                                             \

@@ -171,6 +171,25 @@ static void change_lightly(void) {
   rr_trampoline_release_after(states.trampoline, (uint64_t)states.own->published, (uint64_t)turns);
 }
 
+/* Publishes in the middle of the turn, and changes the state again. */
+static void change_twice_lightly(void) {
+  if (!try_acquire_and_change(32)) return;
+  rr_trampoline_publish(states.trampoline, 32, (uint64_t)states.own->published);
+  const int slot = states_free_slot();
+  if (slot >= 0) {
+    states.last_published++;
+    states.own->slots[slot] = (state){states.last_published, states.last_published};
+    states.own->published = slot;
+  }
+  rr_trampoline_release_after(states.trampoline, (uint64_t)states.own->published, (uint64_t)turns);
+}
+
+static void publish_lightly_and_look(void) {
+  change_twice_lightly();
+  change_twice_lightly();
+  was_said = rr_load_seq_cst(MODEL_OF_THE_CASE, &said->is_set) != 0;
+}
+
 static void change_lightly_and_look(int count) {
   for (int i = 0; i < count; i++) change_lightly();
   was_said = rr_load_seq_cst(MODEL_OF_THE_CASE, &said->is_set) != 0;
@@ -232,6 +251,16 @@ const model_case snapshot_becoming_light = {
     .finish = finish_light,
     .bounds = {3, 3, 0},
     .far = {4, 4, 0},
+};
+
+const model_case snapshot_light_published = {
+    .name = "snapshot.light-published",
+    .about = "as snapshot.light, and the owner publishes in the middle of its turns",
+    .setup = set_up_light,
+    .threads = {publish_lightly_and_look, say_and_read},
+    .finish = finish_light,
+    .bounds = {4, 2, 0},
+    .far = {5, 3, 0},
 };
 
 /* The read may miss what has just ended. */
