@@ -37,11 +37,9 @@ void rr_trampoline_destroy_place(rr_trampoline *trampoline) {
   rr_platform_in_use->release(trampoline);
 }
 
-void rr_trampoline_release_and_lighten(rr_trampoline *t, uint64_t slot, uint64_t turns) {
-  if (rr_fence_is_symmetric() || rr_fence_was_refused()) {
-    rr_trampoline_release(t, slot);
-    return;
-  }
+/* Whether the word is to be light from this turn on. */
+static bool becomes_light(rr_trampoline *t, uint64_t turns) {
+  if (rr_fence_is_symmetric() || rr_fence_was_refused()) return false;
   /* Relaxed: it only says that there were heavy fences. A thread that counts one late revokes a
    * lightness that it need not revoke. */
   uint32_t fences = rr_load_relaxed(&t->fences);
@@ -50,15 +48,20 @@ void rr_trampoline_release_and_lighten(rr_trampoline *t, uint64_t slot, uint64_t
     t->revocations++;
   }
   const uint64_t periods = turns / RR_TRAMPOLINE_LIGHT_AFTER;
-  const bool is_time = (periods & ((UINT64_C(1) << t->revocations) - 1)) == 0;
-  /* An exchange, like every release of a word that was not light: those who found it owned rely on
-   * it. */
-  rr_trampoline_release(t, is_time ? slot | RR_TRAMPOLINE_LIGHT : slot);
+  return (periods & ((UINT64_C(1) << t->revocations) - 1)) == 0;
+}
+
+void rr_trampoline_release_heavily(rr_trampoline *t, uint64_t slot, uint64_t turns) {
+  if (turns % RR_TRAMPOLINE_LIGHT_AFTER == 0 && becomes_light(t, turns)) {
+    slot |= RR_TRAMPOLINE_LIGHT;
+  }
+  /* An exchange, also if the word becomes light: the threads that found it owned rely on that. */
+  rr_trampoline_release(t, slot);
 }
 
 /* Whether a release may be on its way to memory that the word does not show yet. */
 static bool may_be_released(uint64_t word) {
-  return (word & RR_TRAMPOLINE_LIGHT) != 0 && (word & RR_TRAMPOLINE_OWNER_MASK) != 0;
+  return (word & RR_TRAMPOLINE_LIGHT) && (word & RR_TRAMPOLINE_OWNER_MASK);
 }
 
 uint64_t rr_trampoline_settle(rr_trampoline *t, uint64_t word) {

@@ -232,8 +232,8 @@ static inline void rr_trampoline_release(rr_trampoline *t, uint64_t slot) {
   rr_exchange_seq_cst(RR_EDGE_OWNERSHIP, &t->word, slot);
 }
 
-/* The rest of rr_trampoline_release_after: the word may become light. */
-void rr_trampoline_release_and_lighten(rr_trampoline *t, uint64_t slot, uint64_t turns);
+/* The rest of rr_trampoline_release_after, of a word that is not light, or is to be so no more. */
+void rr_trampoline_release_heavily(rr_trampoline *t, uint64_t slot, uint64_t turns);
 
 /* As rr_trampoline_release, after a turn that has left nothing to do. The word may be light, or
  * become so. `turns` is a number that grows by 1 with each such release. Owner, but not after
@@ -247,10 +247,8 @@ static inline void rr_trampoline_release_after(rr_trampoline *t, uint64_t slot, 
     rr_store_release(RR_EDGE_OWNERSHIP, &t->word, slot | RR_TRAMPOLINE_LIGHT);
     /* The light half of the asymmetric fence. Where the fence is symmetric, no word is light. */
     rr_compiler_fence(RR_EDGE_OWNERSHIP);
-  } else if (__builtin_expect(turns % RR_TRAMPOLINE_LIGHT_AFTER == 0, 0)) {
-    rr_trampoline_release_and_lighten(t, slot, turns);
   } else {
-    rr_trampoline_release(t, slot);
+    rr_trampoline_release_heavily(t, slot, turns);
   }
 }
 
