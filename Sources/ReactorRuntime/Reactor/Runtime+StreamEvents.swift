@@ -2,7 +2,8 @@ import ReactorCore
 import Synchronization
 
 /// Receiving what streams emit. On the owner, in the middle of a turn, an event continues at once if it may; from any
-/// other place it becomes a step in the mailbox. Any thread, with a reference to the reactor.
+/// other place it becomes a step in the mailbox. Any thread, with a reference to the reactor. The pipeline is there, since the event
+/// came through it.
 extension Runtime {
   /// Receives an event of a stream that `mutate` returned.
   @inlinable
@@ -15,7 +16,7 @@ extension Runtime {
     #endif
     switch event {
     case .next(let mutation):
-      usePipeline(of: reactor) { pipeline in
+      pipelineReference.use { pipeline in
         if isInTurn, mayTransformOrReduce(pipeline),
           stream.isNext(ignoringSupersededBy: pipeline.announcement)
         {
@@ -61,7 +62,7 @@ extension Runtime {
     guard case .next(let action) = event else {
       return closeAfterTransform(.action, endedWith: event.error, of: reactor)
     }
-    usePipeline(of: reactor) { pipeline in
+    pipelineReference.use { pipeline in
       if isInTurn, pipeline.progress.value.expectsTransformedAction,
         pipeline.waiting.actions.load(ordering: .relaxed) == 0
       {
@@ -97,7 +98,7 @@ extension Runtime {
     guard case .next(let mutation) = event else {
       return closeAfterTransform(.mutation, endedWith: event.error, of: reactor)
     }
-    usePipeline(of: reactor) { pipeline in
+    pipelineReference.use { pipeline in
       if isInTurn, mayReduce(pipeline), pipeline.waiting.mutations.load(ordering: .relaxed) == 0 {
         reduceAlone(mutation, of: reactor, pipeline)
       } else {
@@ -128,7 +129,7 @@ extension Runtime {
     guard case .next(let state) = event else {
       return closeAfterTransform(.state, endedWith: event.error, of: reactor)
     }
-    usePipeline(of: reactor) { pipeline in
+    pipelineReference.use { pipeline in
       if isInTurn, !self.state.isChanging, !pipeline.states.isEmitting,
         pipeline.waiting.states.load(ordering: .relaxed) == 0
       {
