@@ -13,10 +13,10 @@ extension Runtime {
   /// Calls `body` with the pipeline, and does not retain it if it is there. As ``ensurePipeline(of:)``.
   @inlinable
   @inline(__always)
-  func usePipeline<R: Reactor<Action, Mutation, State>>(
-    of reactor: R, _ body: (Pipeline<Action, Mutation, State>) -> Void
-  ) {
-    if pipelineReference.use(body) == nil { body(ensurePipeline(of: reactor)) }
+  func usePipeline<R: Reactor<Action, Mutation, State>, Result>(
+    of reactor: R, _ body: (Pipeline<Action, Mutation, State>) -> Result
+  ) -> Result {
+    pipelineReference.use(body) ?? body(ensurePipeline(of: reactor))
   }
 
   /// The closures are made here, where the type of the reactor is known.
@@ -111,7 +111,7 @@ extension Runtime {
     } else {
       acquireAndRunOrSchedule(reactor)
     }
-    return pipelineReference.use(body) ?? body(ensurePipeline(of: reactor))
+    return usePipeline(of: reactor, body)
   }
 
   /// Calls the transforms, in ReactorKit's order, and returns the state before the first action. The owner, once.

@@ -237,10 +237,11 @@ static bool try_initialize(void) {
   return true;
 }
 
+static bool try_acquire(void) { return rr_trampoline_try_acquire(trampoline, token()); }
+
 /* As OwnedState.tryAcquireOrRely. */
 static bool try_acquire_or_rely(void) {
-  return rr_trampoline_try_acquire(trampoline, token()) ||
-         (!rr_trampoline_is_busy(trampoline) && rr_trampoline_try_acquire(trampoline, token()));
+  return try_acquire() || (!rr_trampoline_is_busy(trampoline) && try_acquire());
 }
 
 static void run_or_schedule(void) {
@@ -278,21 +279,16 @@ rr_status mailbox_send_through_ring(uint64_t item) {
   return status;
 }
 
-void mailbox_send_and_acquire_or_rely(uint64_t item) {
+static void send_and(uint64_t item, bool (*acquires)(void)) {
   began[item] = ++clock_now;
   model_check(ring_try_send(ring, item, 1) == RR_OK);
   rr_fence_light();
-  if (try_acquire_or_rely()) run_turns();
+  if (acquires()) run_turns();
   ended[item] = ++clock_now;
 }
 
-void mailbox_send_and_acquire(uint64_t item) {
-  began[item] = ++clock_now;
-  model_check(ring_try_send(ring, item, 1) == RR_OK);
-  rr_fence_light();
-  if (rr_trampoline_try_acquire(trampoline, token())) run_turns();
-  ended[item] = ++clock_now;
-}
+void mailbox_send_and_acquire(uint64_t item) { send_and(item, try_acquire); }
+void mailbox_send_and_acquire_or_rely(uint64_t item) { send_and(item, try_acquire_or_rely); }
 
 /* The fast path, for an owner that found the mailbox empty. Releases the ownership before it
  * returns. */

@@ -104,15 +104,18 @@ static void set_up_turns(void) {
 
 /* As a send that finds the state idle, while a state that another owner published is still being
  * read. */
+static bool change(void) {
+  const int slot = states_free_slot();
+  if (slot < 0) return false;
+  states.last_published++;
+  states.own->slots[slot] = (state){states.last_published, states.last_published};
+  states.own->published = slot;
+  return true;
+}
+
 static bool try_acquire_and_change(uint64_t by) {
   if (!rr_trampoline_try_acquire(states.trampoline, by)) return false;
-  const int slot = states_free_slot();
-  if (slot >= 0) {
-    turns++;
-    states.last_published++;
-    states.own->slots[slot] = (state){states.last_published, states.last_published};
-    states.own->published = slot;
-  }
+  turns += change();
   return true;
 }
 
@@ -175,12 +178,7 @@ static void change_lightly(void) {
 static void change_twice_lightly(void) {
   if (!try_acquire_and_change(32)) return;
   rr_trampoline_publish(states.trampoline, 32, (uint64_t)states.own->published);
-  const int slot = states_free_slot();
-  if (slot >= 0) {
-    states.last_published++;
-    states.own->slots[slot] = (state){states.last_published, states.last_published};
-    states.own->published = slot;
-  }
+  (void)change();
   rr_trampoline_release_after(states.trampoline, (uint64_t)states.own->published, (uint64_t)turns);
 }
 
