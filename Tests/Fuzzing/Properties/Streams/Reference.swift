@@ -105,15 +105,20 @@ final class ReferenceSink {
   }
 }
 
-/// Forwards its events to every observer, and sends the last elements to new ones first.
+/// Forwards its events to every observer, and sends the last elements to new ones first. Deliveries do not nest: an event that
+/// an observer causes, such as by subscribing to what this shares, is delivered after the one that it has received.
 final class ReferenceSubject {
   private let limit: Int
   /// Whether an observer that subscribes after the end receives the last elements, too.
   private let replaysAfterEnd: Bool
   private var recent: [Int]
   private(set) var stop: ReferenceEvent?
-  private var observers: [(key: Int, tell: (ReferenceEvent) -> Void)] = []
+  /// What an observer receives has a greater number than the last one at its subscription.
+  private var observers: [(key: Int, since: Int, tell: (ReferenceEvent) -> Void)] = []
   private var lastKey = 0
+  private var waiting: [(number: Int, event: ReferenceEvent)] = []
+  private var lastNumber = 0
+  private var isDelivering = false
   /// The number of events that were sent to observers in all.
   private(set) var toldCount = 0
 
@@ -126,20 +131,37 @@ final class ReferenceSubject {
   func on(_ event: ReferenceEvent) {
     if stop != nil { return }
     if case .next(let element) = event { recent = (recent + [element]).suffix(limit) } else { stop = event }
-    // An observer that subscribes during the delivery does not receive this event.
-    let told = observers
-    if stop != nil { observers = [] }
-    toldCount += told.count
-    for observer in told { observer.tell(event) }
+    lastNumber += 1
+    waiting.append((lastNumber, event))
+    deliver {}
+  }
+
+  /// Calls `replay`, then delivers what waits, unless a call around this one does that.
+  private func deliver(after replay: () -> Void) {
+    if isDelivering { return replay() }
+    isDelivering = true
+    replay()
+    while !waiting.isEmpty {
+      let (number, event) = waiting.removeFirst()
+      let told = observers.filter { $0.since < number }
+      if event.isStopEvent { observers = [] }
+      toldCount += told.count
+      for observer in told { observer.tell(event) }
+    }
+    isDelivering = false
   }
 
   func subscribe(_ tell: @escaping (ReferenceEvent) -> Void) -> () -> Void {
     let replayed = stop == nil || replaysAfterEnd ? recent : []
     lastKey += 1
     let key = lastKey
-    if stop == nil { observers.append((key, tell)) }
-    for element in replayed { tell(.next(element)) }
-    if let stop { tell(stop) }
+    if let stop {
+      for element in replayed { tell(.next(element)) }
+      tell(stop)
+    } else {
+      observers.append((key, lastNumber, tell))
+      deliver { for element in replayed { tell(.next(element)) } }
+    }
     return { [weak self] in self?.observers.removeAll { $0.key == key } }
   }
 }
