@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+_Thread_local uintptr_t rr_thread_known_middle = UINTPTR_MAX;
 _Thread_local uintptr_t rr_thread_turn_mark;
 _Thread_local void *rr_thread_innermost_read;
 _Thread_local void *rr_thread_emissions;
@@ -45,8 +46,7 @@ uintptr_t rr_thread_stack_middle(void) {
   pthread_attr_t attributes;
   void *lowest = NULL;
   size_t size = 0;
-  /* On failure: an address below every stack, but not 0, which would make the caller ask again each
-   * time. */
+  /* On failure: an address below every stack. */
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 1;
   if (pthread_attr_getstack(&attributes, &lowest, &size) != 0) size = 0;
   pthread_attr_destroy(&attributes);

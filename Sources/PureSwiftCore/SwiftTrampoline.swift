@@ -97,7 +97,7 @@ extension SwiftTrampoline {
   // No word is light: that needs an asymmetric fence.
   @inlinable
   @inline(__always)
-  public func release(slot: Int, afterTurns turns: Int) { release(slot: slot) }
+  public func release(slot: Int, afterTurns turns: @autoclosure () -> Int) { release(slot: slot) }
 
   @inlinable
   public var isBusy: Bool {

@@ -40,7 +40,7 @@ public protocol RawTrampoline: RawObject {
   func release(slot: Int)
   /// The same, after a turn that has left nothing to do; `turns` is a number that grows by 1 with each such release. It may cost
   /// less: see "Light words" in `rr_trampoline.h`. Not after ``acquireScheduled(_:)``.
-  func release(slot: Int, afterTurns turns: Int)
+  func release(slot: Int, afterTurns turns: @autoclosure () -> Int)
   /// Whether no reader pins `slot`. For a slot that is not published, true stays true until it is published.
   func isFree(slot: Int) -> Bool
   /// Takes back the pins that threads keep without using them. Returns whether it took any; others may have been unpinned

@@ -287,9 +287,10 @@ public struct CTrampoline: RawTrampoline, @unchecked Sendable {
 
   @inlinable
   @inline(__always)
-  public func release(slot: Int, afterTurns turns: Int) {
-    rr_trampoline_release_after(
-      word, UInt64(truncatingIfNeeded: slot), UInt64(truncatingIfNeeded: turns))
+  public func release(slot: Int, afterTurns turns: @autoclosure () -> Int) {
+    let slot = UInt64(truncatingIfNeeded: slot)
+    if rr_trampoline_try_release_lightly(word, slot) { return }
+    rr_trampoline_release_heavily(word, slot, UInt64(truncatingIfNeeded: turns()))
   }
 
   @inlinable

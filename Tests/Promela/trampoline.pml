@@ -9,7 +9,7 @@
  *  try_initialize()     rr_trampoline_try_initialize, and the publish that ends NEW
  *  try_set_owner()      rr_trampoline_try_acquire, rr_trampoline_try_schedule
  *  release()            rr_trampoline_release
- *  release_after()      rr_trampoline_release_after, with LIGHT; otherwise release()
+ *  release_after()      rr_trampoline_try_release_lightly or _heavily, with LIGHT; otherwise release()
  *  find_busy()          rr_trampoline_is_busy
  *  claim(), publish()   rr_ring_try_claim, rr_ring_publish
  *  is_empty(), …        Ring.isEmpty, isReady, isHeadPublished

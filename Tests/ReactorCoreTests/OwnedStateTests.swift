@@ -86,7 +86,7 @@ import Testing
   {
     let state = Shared(try OwnedState<Int>(inOnePlace: hasOnePlace))
     #expect(state.value.tryInitialize { 0 })
-    state.value.release(afterTurns: 1)
+    state.value.release(as: state.value.form, afterTurns: 1)
     let wrong = Record<Int>()
     for turn in 2...9000 {
       if !state.value.tryAcquire() { wrong.append(turn) }
@@ -99,7 +99,7 @@ import Testing
       if turn % 900 == 0, !Threads.run(1, { _ in if state.value.tryAcquireOrRely() { wrong.append(turn) } }) {
         wrong.append(turn)
       }
-      state.value.release(afterTurns: turn)
+      state.value.release(as: state.value.form, afterTurns: turn)
       if state.value.isBusy || state.value.isOwner { wrong.append(turn) }
       if turn % 500 == 0, !Threads.run(1, { _ in if state.value.read() != turn { wrong.append(turn) } }) {
         wrong.append(turn)

@@ -54,6 +54,16 @@ import Testing
     #expect(reactor.currentState == [1, -1, 2, -2, 3, -3, 10, -10, 20, -20, 99, -99, 30, -30])
   }
 
+  @Test func `what initialState sends on the thread of a sender waits where the loop may look`() throws {
+    // The owner's queue is guarded by the loop's thread, and has room for one action here; the ring has room for eight.
+    let loop = try Loop()
+    let reactor = SenderInInitialState(on: loop)
+    reactor.send(4)
+    loop.shutdown()
+    #expect(reactor.currentState == [4, 1, 2, 3])
+    #expect(reactor.failures.elements == [])
+  }
+
   @Test(arguments: PlacementUnderTest.allCases)
   func `a long chain of re-entrant actions does not recurse`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)
@@ -181,4 +191,27 @@ import Testing
     #expect(stage.finish())
     #expect(reactor.currentState == [0, 1, 2, 10, 3, 11])
   }
+}
+
+/// Sends to itself when its initial state is read: on the thread of the first sender, also if it is on a loop.
+private final class SenderInInitialState: Reactor {
+  typealias Action = Int
+  typealias Mutation = Int
+
+  let failures: Record<String>
+  let runtime: Runtime<Int, Int, [Int]>
+
+  init(on loop: Loop) {
+    let failures = Record<String>()
+    self.failures = failures
+    runtime = Runtime(
+      on: .loop(loop), capacity: 8, reentrantCapacity: 1, onFailure: { failures.append("\($0.cause)") })
+  }
+
+  var initialState: [Int] {
+    for action in 1...3 { send(action) }
+    return []
+  }
+
+  func reduce(into state: inout [Int], mutation: Int) { state.append(mutation) }
 }

@@ -30,11 +30,17 @@ bool rr_thread_is_first(void);
  */
 uintptr_t rr_thread_stack_middle(void);
 
+/* That address once it is known; before that the highest address, so that one comparison finds both
+ * a low stack and an address that is not known yet. As the turn mark below. */
+extern _Thread_local uintptr_t rr_thread_known_middle __attribute__((tls_model("initial-exec")));
+
 /* Whether the calling thread has used more than half of its stack. */
 static inline bool rr_thread_stack_is_low(void) {
-  static _Thread_local uintptr_t middle;
-  if (middle == 0) middle = rr_thread_stack_middle();
-  return (uintptr_t)__builtin_frame_address(0) < middle;
+  const uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+  if (__builtin_expect(frame >= rr_thread_known_middle, 1)) return false;
+  if (rr_thread_known_middle != UINTPTR_MAX) return true;
+  rr_thread_known_middle = rr_thread_stack_middle();
+  return frame < rr_thread_known_middle;
 }
 
 /* What the calling thread is inside of: the address of what its innermost turn keeps, with the

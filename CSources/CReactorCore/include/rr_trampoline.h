@@ -192,9 +192,10 @@ static inline bool rr_trampoline_try_set_owner(rr_trampoline *t, uint64_t owner)
   /* Sequentially consistent: a producer that finds the word busy does nothing more, so this load
    * must not miss the owner's release. */
   uint64_t word = rr_load_seq_cst(RR_EDGE_OWNERSHIP, &t->word);
-  while ((word & ~(RR_TRAMPOLINE_SLOT_MASK | RR_TRAMPOLINE_LIGHT)) == 0) {
+  while (__builtin_expect((word & ~(RR_TRAMPOLINE_SLOT_MASK | RR_TRAMPOLINE_LIGHT)) == 0, 1)) {
     /* Sequentially consistent because of C++20 only: see RR_EDGE_OWNERSHIP in MEMORY_MODEL.md. */
-    if (rr_cas_seq_cst(RR_EDGE_OWNERSHIP, &t->word, &word, word | owner)) return true;
+    const bool is_set = rr_cas_seq_cst(RR_EDGE_OWNERSHIP, &t->word, &word, word | owner);
+    if (__builtin_expect(is_set, 1)) return true;
   }
   return false;
 }
@@ -232,24 +233,31 @@ static inline void rr_trampoline_release(rr_trampoline *t, uint64_t slot) {
   rr_exchange_seq_cst(RR_EDGE_OWNERSHIP, &t->word, slot);
 }
 
-/* The rest of rr_trampoline_release_after, of a word that is not light, or is to be so no more. */
-void rr_trampoline_release_heavily(rr_trampoline *t, uint64_t slot, uint64_t turns);
-
-/* As rr_trampoline_release, after a turn that has left nothing to do. The word may be light, or
- * become so. `turns` is a number that grows by 1 with each such release. Owner, but not after
+/* OWNED -> IDLE of a light word, after a turn that has left nothing to do; publishes the snapshot
+ * in `slot`. Returns false, and does nothing, if the word is not light, or is to be so no more:
+ * then the owner calls rr_trampoline_release_heavily. Owner, but not after
  * rr_trampoline_acquire_scheduled; it must check the mailbox again afterwards. */
-static inline void rr_trampoline_release_after(rr_trampoline *t, uint64_t slot, uint64_t turns) {
+static inline bool rr_trampoline_try_release_lightly(rr_trampoline *t, uint64_t slot) {
   /* Relaxed: the word is the caller's own, and a thread that counts a fence has run it for itself.
    */
-  const bool is_light =
-      (rr_load_relaxed(&t->word) & RR_TRAMPOLINE_LIGHT) != 0 && rr_load_relaxed(&t->fences) == 0;
-  if (__builtin_expect(is_light, 1)) {
-    rr_store_release(RR_EDGE_OWNERSHIP, &t->word, slot | RR_TRAMPOLINE_LIGHT);
-    /* The light half of the asymmetric fence. Where the fence is symmetric, no word is light. */
-    rr_compiler_fence(RR_EDGE_OWNERSHIP);
-  } else {
-    rr_trampoline_release_heavily(t, slot, turns);
-  }
+  const uint64_t word = rr_load_relaxed(&t->word);
+  const uint32_t fences = rr_load_relaxed(&t->fences);
+  /* One branch for both. */
+  if (__builtin_expect(((~word & RR_TRAMPOLINE_LIGHT) | fences) != 0, 0)) return false;
+  rr_store_release(RR_EDGE_OWNERSHIP, &t->word, slot | RR_TRAMPOLINE_LIGHT);
+  /* The light half of the asymmetric fence. Where the fence is symmetric, no word is light. */
+  rr_compiler_fence(RR_EDGE_OWNERSHIP);
+  return true;
+}
+
+/* The same of any word. It may become light, or heavy. `turns` is a number that grows by 1 with
+ * each release of the two kinds. */
+void rr_trampoline_release_heavily(rr_trampoline *t, uint64_t slot, uint64_t turns);
+
+/* One of the two. An owner that has `turns` in memory calls them itself, so that it need not load
+ * it. */
+static inline void rr_trampoline_release_after(rr_trampoline *t, uint64_t slot, uint64_t turns) {
+  if (!rr_trampoline_try_release_lightly(t, slot)) rr_trampoline_release_heavily(t, slot, turns);
 }
 
 /* The rest of rr_trampoline_is_busy, for a light word that another thread owned. */

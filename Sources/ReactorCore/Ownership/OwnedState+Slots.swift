@@ -6,9 +6,11 @@ extension OwnedState {
   @inline(__always)
   public func publish() {
     assert(!isChangingInPlace, "the state is published inside of a change")
+    if owner.pointee.isPublished { return }
+    let slot = markPublished(as: form)
     // Readers of a state with one place need not be told where it is.
-    if owner.pointee.isPublished || !markPublished() || hasOnePlace { return }
-    raw.publish(CurrentCore.threadToken, slot: Int(slots.pointee.published))
+    if slot == privateSlot || hasOnePlace { return }
+    raw.publish(CurrentCore.threadToken, slot: Int(slot))
   }
 
   /// Publishes the owner's changes and releases the ownership. The owner, but not inside of a change; it must check the mailbox again
@@ -19,38 +21,43 @@ extension OwnedState {
   public func release() {
     assert(isOwner, "only the owner may release the ownership")
     assert(!isChangingInPlace, "the ownership is released inside of a change")
-    if !markPublished() { return releaseDeferred() }
-    raw.release(slot: Int(slots.pointee.published))
+    let slot = markPublished(as: form)
+    if slot == privateSlot { return releaseDeferred() }
+    raw.release(slot: Int(slot))
   }
 
   /// The same after a turn that has left nothing to do. Costs less once many such turns met no other thread; a thread that then
   /// meets the owner pays about 10 µs. Not after ``acquireScheduled()``.
   ///
-  /// - Parameter turns: A number that grows by 1 with each such release.
+  /// - Parameters:
+  ///   - form: The form of this state, as a constant where the caller knows it.
+  ///   - turns: A number that grows by 1 with each such release. Rarely evaluated.
   @unsafe
   @inlinable
   @inline(__always)
-  public func release(afterTurns turns: Int) {
+  public func release(as form: StateForm, afterTurns turns: @autoclosure () -> Int) {
     assert(isOwner, "only the owner may release the ownership")
     assert(!isChangingInPlace, "the ownership is released inside of a change")
-    if !markPublished() { return releaseDeferred() }
-    raw.release(slot: Int(slots.pointee.published), afterTurns: turns)
+    let slot = markPublished(as: form)
+    if _slowPath(slot == privateSlot) { return releaseDeferred() }
+    raw.release(slot: Int(slot), afterTurns: turns())
   }
 
-  /// Releases the ownership while the changes are in the private slot. The owner, after ``markPublished()`` has returned
-  /// false.
+  /// Releases the ownership while the changes are in the private slot. The owner, after ``markPublished(as:)`` has found no other.
   ///
   /// The other half is ``publishDeferred()``. Either this finds the slot that a reader freed, or that reader finds that a
   /// state is deferred and that nobody owns it; see `rr_trampoline.h`.
   @usableFromInline
   @inline(never)
   func releaseDeferred() {
+    var slot: UInt8
     repeat {
       raw.release(slot: Int(slots.pointee.published))
       // If this cannot acquire, another owner publishes the changes, or comes here.
       if !hasFreeSlot || !raw.tryAcquire(CurrentCore.threadToken) { return }
-    } while !markPublished()
-    raw.release(slot: Int(slots.pointee.published))
+      slot = markPublished(as: form)
+    } while slot == privateSlot
+    raw.release(slot: Int(slot))
   }
 
   /// Publishes the changes that an owner left in the private slot, if a slot is free for them. A reader that has unpinned.
@@ -76,25 +83,30 @@ extension OwnedState {
   public func reschedule() {
     assert(isOwner, "only the owner may reschedule")
     assert(!isChangingInPlace, "the ownership is released inside of a change")
-    _ = markPublished()
+    _ = markPublished(as: form)
     raw.publish(scheduledToken, slot: Int(slots.pointee.published))
   }
 
-  /// Marks the slot with the owner's changes as the published one; the caller then stores its number in the word. Returns
-  /// false if the changes are in the private slot and no other slot is free: the next publication tries again, by the owner
-  /// at that time or by a reader that has freed a slot.
+  /// Marks the slot with the owner's changes as the published one, and returns its number, which the caller then stores in the
+  /// word. Returns ``privateSlot`` if the changes are there and no other slot is free: the next publication tries again, by the
+  /// owner at that time or by a reader that has freed a slot.
   @inlinable
   @inline(__always)
-  func markPublished() -> Bool {
+  func markPublished(as form: StateForm) -> UInt8 {
+    assert(form == self.form, "a wrong form was passed")
     let (owner, slots) = (owner, slots)
-    if hasOnePlace {
-      endAction()
-      return true
+    if form == .onePlace {
+      endAction(as: form)
+      return 0
     }
-    if slots.pointee.current == privateSlot, !tryMoveOutOfPrivateSlot() { return false }
-    slots.pointee.published = slots.pointee.current
+    var slot = slots.pointee.current
+    if _slowPath(slot == privateSlot) {
+      if !tryMoveOutOfPrivateSlot() { return privateSlot }
+      slot = slots.pointee.current
+    }
+    slots.pointee.published = slot
     owner.pointee.isPublished = true
-    return true
+    return slot
   }
 
   /// Makes a slot that no reader sees the current one. It holds a copy of the published state then; or an older state, if the caller
@@ -106,7 +118,9 @@ extension OwnedState {
   @inline(__always)
   func continueInSpareSlot() -> UnsafeMutableRawPointer {
     let (source, spare) = (owner.pointee.place.state(State.self), slots.pointee.sparePlace)
-    if tryMoveToSpareSlot({ if !Self.changesInRegisters { $0.pointee = source.pointee } }) { return spare }
+    if _fastPath(tryMoveToSpareSlot({ if !Self.changesInRegisters { $0.pointee = source.pointee } })) {
+      return spare
+    }
     copyToFreeSlot()
     return owner.pointee.place
   }
@@ -117,9 +131,10 @@ extension OwnedState {
   @inline(__always)
   func tryMoveToSpareSlot(_ write: (UnsafeMutablePointer<State>) -> Void) -> Bool {
     let (owner, slots) = (owner, slots)
+    // Loaded before the check of the pins, behind which the compiler would load the place again.
     let (spare, place) = (slots.pointee.spare, slots.pointee.sparePlace)
-    if _slowPath(!slots.pointee.isAlternating || !raw.isFree(slot: Int(spare))) { return false }
     let (published, publishedPlace) = (slots.pointee.published, owner.pointee.place)
+    if _slowPath(!slots.pointee.isAlternating || !raw.isFree(slot: Int(spare))) { return false }
     write(place.state(State.self))
     slots.pointee.spare = published
     slots.pointee.sparePlace = publishedPlace

@@ -1,51 +1,3 @@
-/// A word that at most one thread owns at a time: "run here if idle, else hand over".
-///
-/// Unlike with a mutex, no thread ever waits. A thread that finds it busy leaves its work in a mailbox, and the owner
-/// checks the mailbox again after it has released the ownership. The state diagram, and the argument why no work is lost
-/// in between, are documented in `rr_trampoline.h`. ``OwnedState`` adds the state that is owned.
-public struct Trampoline: ~Copyable {
-  @usableFromInline let raw: CurrentCore.Trampoline
-
-  /// Creates a trampoline that is idle.
-  ///
-  /// - Throws: ``CoreError/outOfMemory``.
-  @inlinable
-  public init() throws(CoreError) {
-    raw = try CurrentCore.Trampoline(payload: 0)
-    _ = raw.tryInitialize(CurrentCore.threadToken)
-    raw.release(slot: 0)
-  }
-
-  deinit { raw.destroy() }
-
-  /// Makes the calling thread the owner if the trampoline is idle. Any thread; lock-free.
-  @inlinable
-  public func tryAcquire() -> Bool { raw.tryAcquire(CurrentCore.threadToken) }
-
-  /// Reserves the ownership if the trampoline is idle. After true, the caller must make sure that one thread calls
-  /// ``acquireScheduled()``. Any thread; lock-free.
-  @inlinable
-  public func trySchedule() -> Bool { raw.trySchedule() }
-
-  /// Makes the calling thread the owner after a ``trySchedule()``. The caller needs a happens-before edge from the thread
-  /// that scheduled.
-  @inlinable
-  public func acquireScheduled() { raw.acquireScheduled(CurrentCore.threadToken) }
-
-  /// Releases the ownership. The owner; it must check the mailbox again afterwards.
-  @inlinable
-  public func release() {
-    assert(isOwner, "only the owner may release the ownership")
-    raw.release(slot: 0)
-  }
-
-  /// Whether the calling thread is the owner. Any thread.
-  @inlinable
-  public var isOwner: Bool { raw.isOwner(CurrentCore.threadToken) }
-}
-
-extension Trampoline: Sendable {}
-
 /// A state that one thread at a time changes, and that any thread reads as a whole.
 ///
 /// Its ``StateForm`` decides how. What follows is about slots. With ``StateForm/onePlace`` nothing is copied, as documented in
@@ -162,8 +114,14 @@ extension OwnedState {
   ///   anybody reads this one (``isReaderOfAnother``).
   @inlinable
   @inline(__always)
-  public func tryAcquire() -> Bool {
-    if hasOnePlace, raw.hasReaders, noteRefusalIfReader() { return false }
+  public func tryAcquire() -> Bool { tryAcquire(as: form) }
+
+  /// The same, with the form as a constant where the caller knows it: then the code has no branches for the others.
+  @inlinable
+  @inline(__always)
+  public func tryAcquire(as form: StateForm) -> Bool {
+    assert(form == self.form, "a wrong form was passed")
+    if form == .onePlace, raw.hasReaders, noteRefusalIfReader() { return false }
     return raw.tryAcquire(CurrentCore.threadToken)
   }
 
@@ -196,7 +154,7 @@ extension OwnedState {
   public var isOwner: Bool { raw.isOwner(CurrentCore.threadToken) }
 
   /// Whether the state has an owner, or is scheduled. Any thread; may be stale at once. About 10 µs if it is released by
-  /// ``release(afterTurns:)`` and has an owner.
+  /// ``release(as:afterTurns:)`` and has an owner.
   ///
   /// It is one half of a pair. One thread sends and then calls this; another one releases and then checks the mailbox. At least
   /// one of them sees what the other one did; see `rr_trampoline.h`. A thread to which ``tryAcquire()`` has returned false cannot
@@ -218,13 +176,19 @@ extension OwnedState {
   @unsafe
   @inlinable
   @inline(__always)
-  public func change(_ body: (inout State) -> Void) {
+  public func change(_ body: (inout State) -> Void) { change(as: form, body) }
+
+  /// The same, with the form as a constant where the caller knows it.
+  @unsafe
+  @inlinable
+  @inline(__always)
+  public func change(as form: StateForm, _ body: (inout State) -> Void) {
     assert(isOwner, "only the owner may change the state")
-    assert(form != .replayed, "a change of a replayed state needs its mutation")
+    assert(form == self.form && form != .replayed, "a change of a replayed state needs its mutation")
     let (owner, source) = (owner, owner.pointee.place)
     var place = source
     if owner.pointee.isPublished {
-      if hasOnePlace {
+      if form == .onePlace {
         beginChanges()
       } else {
         // The copy destroys an earlier state, which may cause another change: that must wait.
@@ -282,8 +246,15 @@ extension OwnedState {
   @unsafe
   @inlinable
   @inline(__always)
-  public func endAction() {
-    if hasOnePlace, !owner.pointee.isPublished { endChanges() }
+  public func endAction() { endAction(as: form) }
+
+  /// The same, with the form as a constant where the caller knows it.
+  @unsafe
+  @inlinable
+  @inline(__always)
+  public func endAction(as form: StateForm) {
+    assert(form == self.form, "a wrong form was passed")
+    if form == .onePlace, !owner.pointee.isPublished { endChanges() }
   }
 
   /// Whether the owner is inside of ``change(_:)``, ``replace(_:)`` or ``withValue(_:thenCheck:)``, and so must not

@@ -79,7 +79,7 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   var mustCheck: Bool { ownerCheck.wasRequested(hasOverflow: overflow.isSet) }
 
   /// As ``mustCheck``, for a thread that has exchanged the ownership word since it last moved the ring's head, or has released it by
-  /// `OwnedState.release(afterTurns:)`, which runs the light fence.
+  /// `OwnedState.release(as:afterTurns:)`, which runs the light fence.
   @inlinable
   @inline(__always)
   var mustCheckAfterExchange: Bool {
@@ -282,7 +282,7 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
 /// ring: what has spilled, whether the mailbox was closed, and observers that were disposed of.
 ///
 /// A thread that requests a check sets the flag and runs a heavy fence; the owner runs a light fence, or exchanges the ownership
-/// word, before it reads the flag. (`OwnedState.release(afterTurns:)` does one of the two.) So either the owner finds the flag, or
+/// word, before it reads the flag. (`OwnedState.release(as:afterTurns:)` does one of the two.) So either the owner finds the flag, or
 /// the thread sees what the owner did before it read it.
 /// Without fences both sides are read-modify-writes, and one of them sees the other.
 @usableFromInline

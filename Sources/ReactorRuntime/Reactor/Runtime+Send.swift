@@ -6,18 +6,46 @@ extension Runtime {
   @inlinable
   @inline(__always)
   func send<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
-    if loop == nil, !ThreadStack.isLow {
-      if state.tryAcquire() {
-        if mailbox.isInboundIdle {
-          runTurnAndRelease(with: action, of: reactor)
-        } else {
-          runTurnsAndRelease(appending: action, of: reactor)
-        }
-        return
-      }
+    if loop == nil {
+      if state.form == .slots { return sendHere(action, to: reactor) }
+      return sendHereInOtherForm(action, to: reactor)
     }
     if !isOwnerInTurn, tryEnqueue(action, to: reactor) { return }
     sendOrReport(action, to: reactor)
+  }
+
+  /// Processes the action on the sender's thread if the reactor is idle. One function per type of reactor: a program has many
+  /// places that send, and each would contain the reactor's `mutate` and `reduce`.
+  @inlinable
+  @inline(never)
+  func sendHere<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
+    if _slowPath(ThreadStack.isLow) || _slowPath(!state.tryAcquire(as: .slots)) {
+      return sendByMailbox(action, to: reactor)
+    }
+    if _slowPath(!mailbox.isInboundIdle) { return runTurnsAndRelease(appending: action, of: reactor) }
+    runTurnAndRelease(with: action, of: reactor, as: .slots)
+  }
+
+  /// The same, if the state is changed in one place or replayed. So the usual form pays for no branch of the others.
+  @inlinable
+  @inline(never)
+  func sendHereInOtherForm<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
+    if ThreadStack.isLow || !state.tryAcquire() { return sendByMailbox(action, to: reactor) }
+    if !mailbox.isInboundIdle { return runTurnsAndRelease(appending: action, of: reactor) }
+    runTurnAndRelease(with: action, of: reactor)
+  }
+
+  /// The rest of ``sendHere(_:to:)``: the reactor has an owner, or was never started, or the stack is low. Out of line, so that the
+  /// path of an idle reactor needs few registers.
+  @inlinable
+  @inline(never)
+  func sendByMailbox<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {
+    if isOwnerInTurn {
+      // On a loop this would not be enough: there its thread guards the owner's queue.
+      if let reason = enqueueReentrant(.action(action), to: reactor) { reportRefused(action, reason) }
+    } else if !tryEnqueue(action, to: reactor) {
+      sendOrReport(action, to: reactor)
+    }
   }
 
   /// Whether the calling thread is the owner, and inside of a turn or a job: then it must not put anything into the ring, which
@@ -32,18 +60,26 @@ extension Runtime {
 
   /// Runs a turn of one action on the sender's thread. The owner; releases the ownership before it returns.
   @inlinable
-  @inline(__always)
+  @inline(never)
   func runTurnAndRelease<R: Reactor<Action, Mutation, State>>(
     with action: Action, of reactor: R, within budget: TurnBudget = .usual
   ) {
-    // Loaded once: after the reactor's code, the compiler would load it again each time.
-    let ends = mailbox.turnEnds
-    _ = runTurn(with: ends) {
-      processAlone(action, of: reactor)
-      return 1
-    }
-    turnCounters.countImmediate()
-    releaseOrContinue(of: reactor, after: ends, turns: turnCounters.wasImmediate, within: budget)
+    runTurnAndRelease(with: action, of: reactor, as: state.form, within: budget)
+  }
+
+  /// The same, with the form of the state as a constant where the caller knows it. The owner.
+  @inlinable
+  @inline(__always)
+  func runTurnAndRelease<R: Reactor<Action, Mutation, State>>(
+    with action: Action, of reactor: R, as form: StateForm, within budget: TurnBudget = .usual
+  ) {
+    // Loaded once: after the reactor's code, the compiler would load them again each time.
+    let (ends, counters) = (mailbox.turnEnds, turnCounters)
+    let outer = enterTurn(with: ends)
+    process(action, of: reactor, as: form)
+    leaveTurn(outer, after: 1)
+    counters.countImmediate()
+    releaseOrContinue(of: reactor, as: form, after: ends, turns: counters.wasImmediate, within: budget)
   }
 
   /// Calls `body`, which processes actions of the sender's own, as a turn. It returns how many, and so does this. The owner.
@@ -52,19 +88,33 @@ extension Runtime {
   @inlinable
   @inline(__always)
   func runTurn(with ends: TurnEnds, _ body: () -> Int) -> Int {
-    let outer = TurnMark.enter(ends)
-    Tracepoint.beginTurn(self)
-    beginTiming()
+    let outer = enterTurn(with: ends)
     let count = body()
-    endTiming(count)
-    Tracepoint.endTurn(self, actions: count)
-    TurnMark.leave(outer)
+    leaveTurn(outer, after: count)
     return count
   }
 
-  /// Takes one action through mutate and reduce: the one of such a turn, or one that waited beside the ring. The owner.
-  ///
-  /// Not inlined: a program has many places that send, and each would contain the reactor's `mutate` and `reduce`.
+  /// Begins such a turn. Returns what ``leaveTurn(_:after:)`` needs. The owner.
+  @inlinable
+  @inline(__always)
+  func enterTurn(with ends: TurnEnds) -> TurnMark.Outer {
+    let outer = TurnMark.enter(ends)
+    Tracepoint.beginTurn(self)
+    beginTiming()
+    return outer
+  }
+
+  /// Ends it, after so many actions. The owner.
+  @inlinable
+  @inline(__always)
+  func leaveTurn(_ outer: TurnMark.Outer, after count: Int) {
+    endTiming(count)
+    Tracepoint.endTurn(self, actions: count)
+    TurnMark.leave(outer)
+  }
+
+  /// Takes one action through mutate and reduce that waited beside the ring, or that a timer sends. The owner. Not inlined, so that
+  /// there are fewer copies of the reactor's `mutate` and `reduce`.
   @inlinable
   @inline(never)
   func processAlone<R: Reactor<Action, Mutation, State>>(_ action: Action, of reactor: R) {
@@ -74,16 +124,20 @@ extension Runtime {
   /// Ends a turn of the sender's own actions, and continues with turns if more has arrived. The owner; releases the ownership
   /// before it returns.
   ///
-  /// - Parameter turns: How many turns of this kind there were: see ``OwnedState/release(afterTurns:)``.
+  /// - Parameters:
+  ///   - form: The form of the state, as a constant where the caller knows it.
+  ///   - ends: ``Mailbox/turnEnds``.
+  ///   - turns: How many turns of this kind there were: see ``OwnedState/release(as:afterTurns:)``.
   @inlinable
   @inline(__always)
   func releaseOrContinue<R: Reactor<Action, Mutation, State>>(
-    of reactor: R, after ends: TurnEnds, turns: Int, within budget: TurnBudget = .usual
+    of reactor: R, as form: StateForm, after ends: TurnEnds, turns: @autoclosure () -> Int,
+    within budget: TurnBudget = .usual
   ) {
-    if ends.isQuiet {
-      if R.isDurable { state.release() } else { state.release(afterTurns: turns) }
+    if _fastPath(ends.isQuiet) {
+      if R.isDurable { state.release() } else { state.release(as: form, afterTurns: turns()) }
       // Both ends of the ring are in this core's cache, so this check is all that an undisturbed send pays for.
-      if mailbox.isInboundEmptyAfterRelease || !tryReacquire() { return }
+      if _fastPath(mailbox.isInboundEmptyAfterRelease) || !tryReacquire() { return }
     }
     endTurnAndRelease(of: reactor, within: budget)
   }
@@ -174,10 +228,10 @@ extension Runtime {
     if state.trySchedule(), withLoop({ $0.submit(makeLoopReactor(reactor)) }) == false { discardMailbox() }
   }
 
-  // MARK: The first action, a re-entrant one, or no room
+  // MARK: The first action, a re-entrant one on a loop, or no room
 
-  /// Sends an action that the code inlined at the send cannot handle, and reports it if it is refused. Out of line, so
-  /// that only the path of an idle reactor is inlined at each send.
+  /// Sends an action that the code inlined at the send, or that of ``sendByMailbox(_:to:)``, cannot handle, and reports it if it is
+  /// refused.
   @inlinable
   @inline(never)
   func sendOrReport<R: Reactor<Action, Mutation, State>>(_ action: Action, to reactor: R) {

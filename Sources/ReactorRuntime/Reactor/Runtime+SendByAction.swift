@@ -116,6 +116,7 @@ extension Runtime {
     endTiming(1)
     Tracepoint.endTurn(self, actions: 1)
     turnCounters.countImmediate()
-    releaseOrContinue(of: reactor, after: mailbox.turnEnds, turns: turnCounters.wasImmediate)
+    releaseOrContinue(
+      of: reactor, as: state.form, after: mailbox.turnEnds, turns: turnCounters.wasImmediate)
   }
 }

@@ -66,7 +66,7 @@ extension Runtime {
       return next - first
     }
     turnCounters.count(turnOf: count)
-    releaseOrContinue(of: reactor, after: ends, turns: turnCounters.wasTurns)
+    releaseOrContinue(of: reactor, as: state.form, after: ends, turns: turnCounters.wasTurns)
     return first + count
   }
 

@@ -7,6 +7,13 @@ extension Runtime {
   @inlinable
   @inline(__always)
   func process<R: Reactor<Action, Mutation, State>>(_ action: Action, of reactor: R) {
+    process(action, of: reactor, as: state.form)
+  }
+
+  /// The same, with the form of the state as a constant where the caller knows it. The owner.
+  @inlinable
+  @inline(__always)
+  func process<R: Reactor<Action, Mutation, State>>(_ action: Action, of reactor: R, as form: StateForm) {
     #if DEBUG
       checkServes(reactor)
       let turn = beginTurn()
@@ -16,7 +23,7 @@ extension Runtime {
     #if DEBUG
       checkThreadOfAction()
     #endif
-    if !passOn(action, of: R.self, { mutation in reduce(mutation, of: reactor) }) {
+    if !passOn(action, of: R.self, { mutation in reduce(mutation, of: reactor, as: form) }) {
       let mutations = reactor.mutate(action: action)
       // It may have subscribed to a stream of the reactor. An action that is running when the reactor discards is still reduced,
       // unless it meets other stages.
@@ -24,12 +31,12 @@ extension Runtime {
         return deliverThroughStages(mutations, for: action, of: reactor)
       }
       mutations.deliver(
-        to: { mutation in reduce(mutation, of: reactor) },
+        to: { mutation in reduce(mutation, of: reactor, as: form) },
         orStream: { mutations in
           usePipeline(of: reactor) { subscribe(to: mutations, for: action, $0) }
         })
     }
-    state.endAction()
+    state.endAction(as: form)
   }
 
   /// Calls `body` with the action itself if `mutate` is known to be the default one, which would only return it in a stream; returns
@@ -52,6 +59,13 @@ extension Runtime {
   @inlinable
   @inline(__always)
   func reduce<R: Reactor<Action, Mutation, State>>(_ mutation: Mutation, of reactor: R) {
+    reduce(mutation, of: reactor, as: state.form)
+  }
+
+  /// The same, with the form of the state as a constant where the caller knows it. The owner.
+  @inlinable
+  @inline(__always)
+  func reduce<R: Reactor<Action, Mutation, State>>(_ mutation: Mutation, of reactor: R, as form: StateForm) {
     #if DEBUG
       beginReduce()
       defer { endReduce() }
@@ -60,10 +74,10 @@ extension Runtime {
     if R.reducesByValue {
       // The state before can be read meanwhile.
       state.replace { state in reactor.reduce(state: state, mutation: mutation) }
-    } else if state.form == .replayed {
+    } else if form == .replayed {
       reduceReplayed(mutation, of: reactor)
     } else {
-      state.change { state in reactor.reduce(into: &state, mutation: mutation) }
+      state.change(as: form) { state in reactor.reduce(into: &state, mutation: mutation) }
     }
   }
 
