@@ -254,8 +254,8 @@ static inline bool rr_trampoline_try_release_lightly(rr_trampoline *t, uint64_t 
  * each release of the two kinds. */
 void rr_trampoline_release_heavily(rr_trampoline *t, uint64_t slot, uint64_t turns);
 
-/* One of the two. An owner that has `turns` in memory calls them itself, so that it need not load
- * it. */
+/* Releases lightly if it can, otherwise heavily. An owner that has `turns` in memory calls the two
+ * itself, so that a light release does not load it. */
 static inline void rr_trampoline_release_after(rr_trampoline *t, uint64_t slot, uint64_t turns) {
   if (!rr_trampoline_try_release_lightly(t, slot)) rr_trampoline_release_heavily(t, slot, turns);
 }
