@@ -82,19 +82,9 @@ extension Runtime {
     releaseOrContinue(of: reactor, as: form, after: ends, turns: counters.wasImmediate, within: budget)
   }
 
-  /// Calls `body`, which processes actions of the sender's own, as a turn. It returns how many, and so does this. The owner.
+  /// Begins a turn of the sender's own actions. Returns what ``leaveTurn(_:after:)`` needs. The owner.
   ///
   /// - Parameter ends: ``Mailbox/turnEnds``.
-  @inlinable
-  @inline(__always)
-  func runTurn(with ends: TurnEnds, _ body: () -> Int) -> Int {
-    let outer = enterTurn(with: ends)
-    let count = body()
-    leaveTurn(outer, after: count)
-    return count
-  }
-
-  /// Begins such a turn. Returns what ``leaveTurn(_:after:)`` needs. The owner.
   @inlinable
   @inline(__always)
   func enterTurn(with ends: TurnEnds) -> TurnMark.Outer {

@@ -85,9 +85,7 @@ extension Runtime {
       let turn = beginTurn()
       defer { endTurn(turn) }
     #endif
-    Tracepoint.beginTurn(self)
-    beginTiming()
-    let outer = TurnMark.enter(mailbox.turnEnds)
+    let outer = enterTurn(with: mailbox.turnEnds)
     if pipelineReference.use({ tryAnnounce(action, $0) }) == false {
       TurnMark.leave(outer)
       return .empty()
@@ -112,9 +110,7 @@ extension Runtime {
     #endif
     let outer = TurnMark.enter(mailbox.turnEnds)
     pipelineReference.use { deliver(mutations, for: action, of: reactor, $0) }
-    TurnMark.leave(outer)
-    endTiming(1)
-    Tracepoint.endTurn(self, actions: 1)
+    leaveTurn(outer, after: 1)
     turnCounters.countImmediate()
     releaseOrContinue(
       of: reactor, as: state.form, after: mailbox.turnEnds, turns: turnCounters.wasImmediate)

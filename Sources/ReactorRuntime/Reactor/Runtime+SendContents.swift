@@ -56,18 +56,17 @@ extension Runtime {
   ) -> Int {
     let limit = min(actions.count, first + turnLimit)
     let ends = mailbox.turnEnds
-    let count = runTurn(with: ends) {
-      var next = first
-      repeat {
-        let end = R.isDurable ? min(limit, next + Self.journalShare) : limit
-        for index in next..<end { process(actions[index], of: reactor) }
-        next = end
-      } while next < limit && !hasRecordedEnough()
-      return next - first
-    }
-    turnCounters.count(turnOf: count)
+    let outer = enterTurn(with: ends)
+    var next = first
+    repeat {
+      let end = R.isDurable ? min(limit, next + Self.journalShare) : limit
+      for index in next..<end { process(actions[index], of: reactor) }
+      next = end
+    } while next < limit && !hasRecordedEnough()
+    leaveTurn(outer, after: next - first)
+    turnCounters.count(turnOf: next - first)
     releaseOrContinue(of: reactor, as: state.form, after: ends, turns: turnCounters.wasTurns)
-    return first + count
+    return next
   }
 
   /// Puts the actions from an index on into the ring, with one claim: as many as it has room for. Returns how many.
