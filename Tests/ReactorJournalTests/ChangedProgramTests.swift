@@ -34,16 +34,31 @@ import Testing
       -> State
     {
       if !Program.hasSnapshots { throw MalformedRecord() }
-      return State(count: Int(try decoder.read(Int64.self)))
+      guard let count = Program.read(Int(try decoder.read(Int64.self))) else { throw MalformedRecord() }
+      return State(count: count)
     }
   }
 
-  private protocol CountsProgram {
+  fileprivate protocol CountsProgram {
     static var schema: Schema { get }
     /// The digest of a state without mutations.
     static var digestOfNone: UInt64 { get }
     /// Whether states can be written and read.
     static var hasSnapshots: Bool { get }
+    /// What the number of a stored state is read as; nil if it cannot be read.
+    static func read(_ count: Int) -> Int?
+  }
+
+  /// Cannot read the states that it writes.
+  private enum WriteOnly: CountsProgram {
+    static let (schema, digestOfNone, hasSnapshots) = (Schema("counts"), 0 as UInt64, true)
+    static func read(_ count: Int) -> Int? { nil }
+  }
+
+  /// Reads other states than it writes.
+  private enum Forgetting: CountsProgram {
+    static let (schema, digestOfNone, hasSnapshots) = (Schema("counts"), 0 as UInt64, true)
+    static func read(_ count: Int) -> Int? { 0 }
   }
 
   private enum Old: CountsProgram {
@@ -168,6 +183,19 @@ import Testing
     #expect(try await run(Old.self, sends: 1, compacts: true) == 102)
   }
 
+  @Test func `No records are removed for states that the program that writes them cannot read`() async throws
+  {
+    for round in 1...3 {
+      await #expect(throws: JournalError.self) {
+        try await round == 2
+          ? run(Forgetting.self, sends: 1, compacts: true) : run(WriteOnly.self, sends: 1, compacts: true)
+      }
+      #expect(store.snapshots.isEmpty)
+    }
+    #expect(try await run(WriteOnly.self, sends: 0) == 3)
+    #expect(try await run(Forgetting.self, sends: 0) == 3)
+  }
+
   @Test func `Compacting stores the states of others though one cannot be written`() async throws {
     let journal = try Journal(store: store)
     let counts = Counts<Stateless>(journal)
@@ -180,4 +208,8 @@ import Testing
     #expect(Set(store.snapshots.map(\.entry)).count == ledgers.count)
     try journal.end()
   }
+}
+
+extension ChangedProgramTests.CountsProgram {
+  static func read(_ count: Int) -> Int? { count }
 }

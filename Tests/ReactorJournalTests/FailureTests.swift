@@ -212,6 +212,24 @@ import Testing
     try journal.end()
   }
 
+  @Test func `The time that a commit took before the disk was full does not count`() async throws {
+    var configuration = JournalConfiguration()
+    configuration.diskFullLimit = .milliseconds(50)
+    let journal = try Journal(store: store, configuration: configuration)
+    let ledger = Ledger(journal)
+    try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    store.hold()
+    store.failNextCommit(.diskFull)
+    ledger.send(.deposit(account: 1, amount: 2))
+    while store.commitCount < 2 { await Task.yield() }
+    try await Task.sleep(for: .milliseconds(100))
+    store.release()
+    try await ledger.sendDurably(.deposit(account: 1, amount: 3))
+    #expect(journal.failure == nil)
+    #expect(ledger.currentState.changes == 3)
+    try journal.end()
+  }
+
   @Test func `A failure ends a reactor that waits for room`() async throws {
     var configuration = JournalConfiguration()
     configuration.bufferBytes = 1024

@@ -174,17 +174,20 @@ extension Journal {
   ) throws(JournalError) -> UInt64 {
     var bytes = groups.first?.bytes ?? []
     for group in groups.dropFirst() { bytes.append(contentsOf: group.bytes) }
-    let deadline = ContinuousClock.now + configuration.diskFullLimit
     var snapshots = snapshots
+    // From the first time that there is no room for the records: the wait for the log, or a large snapshot, may take longer.
+    var deadline: ContinuousClock.Instant?
     while true {
       do {
         return try log.withLock { log in
           Result { () throws(JournalError) in try log.append(bytes, count, snapshots, to: store) }
         }.get()
-      } catch .diskFull where .now < deadline {
+      } catch .diskFull where !snapshots.isEmpty {
         // They can wait; the records cannot.
-        if !snapshots.isEmpty { reasonOfDrop = .diskFull }
+        reasonOfDrop = .diskFull
         snapshots = []
+      } catch .diskFull where .now < deadline ?? .now + configuration.diskFullLimit {
+        deadline = deadline ?? .now + configuration.diskFullLimit
         _ = wake.wait(timeoutNanoseconds: 20_000_000) { false }
       }
     }

@@ -140,7 +140,7 @@ final class EntryRecovery<R: DurableReactor>: EntryRecovering {
     let snapshots = try store.readSnapshots(of: entry.number)
     log.stored[entry.number] = []
     for (index, snapshot) in snapshots.enumerated() {
-      guard let (requests, state) = decode(snapshot) else {
+      guard let (requests, state) = R.decode(snapshot, requestLimit: configuration.requestWindow) else {
         // Otherwise the next snapshot would replace the older one, which is good.
         store.noteUseless(snapshot)
         continue
@@ -156,16 +156,6 @@ final class EntryRecovery<R: DurableReactor>: EntryRecovering {
       try R.schema.check(newest.version, at: newest.position)
       throw .unreadableSnapshot(entry: entry.name, position: newest.position)
     }
-  }
-
-  /// What a snapshot contains; nil if that is no state.
-  private func decode(_ snapshot: JournalSnapshot) -> (RequestWindow, R.State)? {
-    guard R.schema.reads(snapshot.version) else { return nil }
-    var decoder = RecordDecoder(snapshot.bytes.span.bytes)
-    guard let requests = try? RequestWindow(limit: configuration.requestWindow, from: &decoder),
-      let state = try? R.decodeSnapshot(from: &decoder, version: snapshot.version)
-    else { return nil }
-    return (requests, state)
   }
 
   func apply(

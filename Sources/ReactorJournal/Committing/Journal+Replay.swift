@@ -67,13 +67,8 @@ extension Journal {
   private static func oldest<R: DurableReactor>(
     of snapshots: [JournalSnapshot], _: R.Type
   ) -> (position: UInt64, state: R.State)? {
-    for snapshot in snapshots.reversed() where R.schema.reads(snapshot.version) {
-      var decoder = RecordDecoder(snapshot.bytes.span.bytes)
-      if (try? RequestWindow(limit: 0, from: &decoder)) != nil,
-        let state = try? R.decodeSnapshot(from: &decoder, version: snapshot.version)
-      {
-        return (snapshot.position, state)
-      }
+    for snapshot in snapshots.reversed() {
+      if let (_, state) = R.decode(snapshot, requestLimit: 0) { return (snapshot.position, state) }
     }
     return nil
   }

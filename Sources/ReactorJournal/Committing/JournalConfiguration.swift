@@ -1,7 +1,7 @@
 import ReactorCore
 
-/// The limits of a ``Journal``. All are positive, but ``snapshotRatio`` and ``requestWindow``, which may be 0; others stop the program
-/// when the journal is made.
+/// The limits of a ``Journal``. All are positive, but ``snapshotRatio``, ``requestWindow`` and ``diskFullLimit``, which may be 0;
+/// others stop the program when the journal is made.
 public struct JournalConfiguration: Sendable {
   /// How many bytes of records a reactor's turns hand over before the reactor waits for the disk. Each reply, confirmation or effect
   /// that waits for the disk counts as 128 bytes. As many again are being committed; a turn that is running ends
@@ -10,7 +10,7 @@ public struct JournalConfiguration: Sendable {
   public var bufferBytes = 1024 * 1024
   /// How many bytes a commit collects before it leaves other reactors to the next one.
   public var commitBytes = 1024 * 1024
-  /// How long a commit is repeated while the disk is full.
+  /// How long a commit is repeated while the disk is full. A commit that has no room for snapshots is first repeated without them.
   public var diskFullLimit = Duration.seconds(30)
   /// After how many records of a reactor its state is stored; nil stores no states.
   public var snapshotRecords: Int? = 1_000_000
@@ -25,7 +25,7 @@ public struct JournalConfiguration: Sendable {
   public var replaysTrappedRecords = false
   /// Called once, with the error that has ended the journal. On the journal's thread.
   public var onFailure: @Sendable (JournalError) -> Void = { _ in }
-  /// Called with what does not end the journal but should be looked at, for each snapshot that was left out:
+  /// Called with what does not end the journal but needs attention, for each snapshot that was left out:
   /// ``JournalError/snapshotTooLarge(entry:byteCount:)``, ``JournalError/snapshotNotEncoded(entry:message:)``, and
   /// ``JournalError/diskFull`` if there was no room for it. On a thread of the journal, which may be the one that
   /// commits: it must not wait for the journal. The default writes a line to standard error.
@@ -39,6 +39,7 @@ public struct JournalConfiguration: Sendable {
   func check() {
     precondition(bufferBytes > 0, "bufferBytes is \(bufferBytes); it must be positive")
     precondition(commitBytes > 0, "commitBytes is \(commitBytes); it must be positive")
+    precondition(diskFullLimit >= .zero, "diskFullLimit is \(diskFullLimit); it must not be negative")
     precondition(snapshotRecords ?? 1 > 0, "snapshotRecords is \(snapshotRecords ?? 1); it must be positive")
     precondition(snapshotRatio >= 0, "snapshotRatio is \(snapshotRatio); it must not be negative")
     precondition(digestRecords > 0, "digestRecords is \(digestRecords); it must be positive")

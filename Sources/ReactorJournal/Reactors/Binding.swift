@@ -254,9 +254,10 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
     requests.encode(into: &encoder)
     // Also if there is no snapshot: the next one is not due before there are as many records again.
     growth = Growth(snapshotBytes: growth.snapshotBytes)
-    var failure: (any Error)?
+    var (failure, digest): ((any Error)?, UInt64?) = (nil, nil)
     follower.runtime.readLatest(of: follower) { state in
       do { try R.encodeSnapshot(of: state, into: &encoder) } catch { failure = error }
+      digest = R.digest(of: state)
     }
     if let failure { throw .snapshotNotEncoded(entry: entry.name, message: "\(failure)") }
     let bytes = encoder.take()
@@ -264,6 +265,16 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
     if bytes.count > journal.store.largestSnapshot {
       throw .snapshotTooLarge(entry: entry.name, byteCount: bytes.count)
     }
-    return JournalSnapshot(entry: entry.number, position: position, version: R.schema.version, bytes: bytes)
+    let snapshot = JournalSnapshot(
+      entry: entry.number, position: position, version: R.schema.version, bytes: bytes)
+    // It takes the place of an older one, and `compact()` removes the records that it contains.
+    guard let decoded = R.decode(snapshot, requestLimit: journal.configuration.requestWindow) else {
+      throw .snapshotNotEncoded(entry: entry.name, message: "what was encoded cannot be decoded")
+    }
+    if let digest, R.digest(of: decoded.state) != digest {
+      throw .snapshotNotEncoded(
+        entry: entry.name, message: "what was encoded gives another state: its digest differs")
+    }
+    return snapshot
   }
 }

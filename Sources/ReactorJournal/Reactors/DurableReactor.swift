@@ -99,6 +99,22 @@ extension DurableReactor {
   }
 }
 
+extension DurableReactor {
+  /// What a snapshot contains; nil if that is no state.
+  ///
+  /// - Parameter requestLimit: How many identifiers of requests are remembered.
+  static func decode(_ snapshot: JournalSnapshot, requestLimit: Int) -> (
+    requests: RequestWindow, state: State
+  )? {
+    guard schema.reads(snapshot.version) else { return nil }
+    var decoder = RecordDecoder(snapshot.bytes.span.bytes)
+    guard let requests = try? RequestWindow(limit: requestLimit, from: &decoder),
+      let state = try? decodeSnapshot(from: &decoder, version: snapshot.version)
+    else { return nil }
+    return (requests, state)
+  }
+}
+
 extension DurableReactor where State: Codable {
   public static func encodeSnapshot(of state: borrowing State, into encoder: inout RecordEncoder) throws {
     try JSON.encode(copy state, into: &encoder)

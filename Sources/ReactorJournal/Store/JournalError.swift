@@ -32,7 +32,8 @@ public enum JournalError: Error, Sendable, Equatable {
   /// The state of a reactor is too large for the store, so it has no new snapshot. Records are written and read as before, but the
   /// log grows: ``Journal/compact()`` removes nothing that an older snapshot does not contain.
   case snapshotTooLarge(entry: String, byteCount: Int)
-  /// ``DurableReactor/encodeSnapshot(of:into:)`` has thrown an error, so the reactor has no new snapshot, with the same consequences.
+  /// ``DurableReactor/encodeSnapshot(of:into:)`` has thrown an error, or what it has written cannot be decoded, or is then a state with
+  /// another digest. So the reactor has no new snapshot, with the same consequences.
   case snapshotNotEncoded(entry: String, message: String)
 
   /// Whether it is known that a commit that throws this has written nothing.
