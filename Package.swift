@@ -229,8 +229,9 @@ let package = Package(
     .testTarget(
       name: "ReactorObservationTests",
       dependencies: [
-        "ReactorCore", "ReactorKitCompatibility", "ReactorObservation", "ReactorObservationExpansion",
-        "ReactorRuntime", "ReactorTesting", "TestSupport",
+        "ReactorCore", "ReactorJournal", "ReactorJournalTesting", "ReactorKitCompatibility",
+        "ReactorObservation", "ReactorObservationExpansion", "ReactorRuntime", "ReactorTesting",
+        "TestSupport",
       ],
       // The expansions are tested by the modules of the toolchain that the plugin uses. Without them there are no tests.
       swiftSettings: strictSwift + hostSwift + observedTests),

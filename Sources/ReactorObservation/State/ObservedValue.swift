@@ -33,11 +33,17 @@ extension _$ObservedValue: Hashable where Value: Hashable {
 }
 
 extension _$ObservedValue: Encodable where Value: Encodable {
-  public func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
+  public func encode(to encoder: any Encoder) throws {
+    // Not `value.encode(to:)`: an encoder has its own forms for `Data`, `Date` and others, which a container knows.
+    var container = encoder.singleValueContainer()
+    try container.encode(value)
+  }
 }
 
 extension _$ObservedValue: Decodable where Value: Decodable {
-  public init(from decoder: any Decoder) throws { self.init(try Value(from: decoder)) }
+  public init(from decoder: any Decoder) throws {
+    self.init(try decoder.singleValueContainer().decode(Value.self))
+  }
 }
 
 // What the compiler calls for an optional property is not what it calls for others: nil has no key. Without these two, a state

@@ -70,7 +70,12 @@ extension Runtime {
       beginReduce()
       defer { endReduce() }
     #endif
-    if R.isDurable { reactor.willReduce(mutation) }
+    if R.isDurable {
+      reactor.willReduce(mutation)
+      // Its state has observers elsewhere: they are notified once the mutation is durable.
+      TurnMark.beginReduce()
+    }
+    defer { if R.isDurable { TurnMark.endReduce() } }
     if R.reducesByValue {
       // The state before can be read meanwhile.
       state.replace { state in reactor.reduce(state: state, mutation: mutation) }

@@ -220,7 +220,9 @@ extension Runtime {
 
   /// Changes the state, and notifies nobody. The owner, in a step.
   package func changeInStep(_ body: (inout State) -> Void) {
+    TurnMark.beginReduce()
     state.change(body)
+    TurnMark.endReduce()
     state.endAction()
   }
 

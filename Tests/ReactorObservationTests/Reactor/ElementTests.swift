@@ -1,4 +1,6 @@
 #if ObservationMacros
+  import ReactorJournal
+  import ReactorJournalTesting
   import ReactorObservation
   import ReactorRuntime
   import ReactorTesting
@@ -83,6 +85,58 @@
     }
 
     @Test func `so is a change before a transform of the states`() throws { try check(Transformed()) }
+
+    final class Durable: DurableReactor {
+      @ObservableState struct State: Codable, Sendable {
+        var names = [Name(), Name()]
+      }
+
+      @ObservableState struct Name: Codable, Sendable {
+        var text = ""
+      }
+
+      typealias Action = Rename
+
+      struct Rename: Codable, JournalRecord {
+        let text: String
+      }
+
+      static let schema = Schema("names")
+      let initialState = State()
+      let runtime: Runtime<Rename, Rename, State>
+
+      init(_ journal: Journal, _ visibility: Visibility) {
+        runtime = Runtime(journal: journal.entry("names"), visibility: visibility)
+      }
+
+      func reduce(into state: inout State, mutation: Rename) { state.names[0].text = mutation.text }
+    }
+
+    @Test(arguments: [Visibility.durable, .latest])
+    func `a change by a durable reactor is announced once, when it is shown`(_ visibility: Visibility)
+      async throws
+    {
+      let store = InMemoryStore()
+      let journal = try Journal(store: store)
+      let reactor = Durable(journal, visibility)
+      try reactor.recover()
+      // What a recovery gives: both states of the reactor have these elements.
+      let loop = try SteppedLoop()
+      let observed = ObservedReactor(reactor: reactor, on: loop.observation)
+      loop.step()
+      let tracking = Tracking { _ = observed.names[0].text }
+      let elements = Tracking { _ = observed.names[0].text }
+      store.hold()
+      reactor.send(Durable.Rename(text: "x"))
+      #expect(!tracking.isAnnounced, "it is not durable, or not shown yet")
+      store.release()
+      try await reactor.sendDurably(Durable.Rename(text: "y"))
+      #expect(!elements.isAnnounced, "it is not shown yet")
+      loop.step()
+      #expect(tracking.isAnnounced && elements.isAnnounced)
+      #expect(observed.names[0].text == "y")
+      try Shutdown.close([journal], before: .now + .seconds(60))
+    }
 
     @Test func `a value that is changed outside of reduce is announced at once, also in a turn`() throws {
       let loop = try SteppedLoop()

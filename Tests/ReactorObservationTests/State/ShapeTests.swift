@@ -52,6 +52,41 @@
       #expect(String(decoding: try JSONEncoder().encode(decoded), as: UTF8.self) == #"{"count":3}"#)
     }
 
+    struct PlainForms: Codable {
+      var bytes = Data([1, 2])
+      var time = Date(timeIntervalSince1970: 0)
+      var address = URL(string: "http://localhost/a")
+      var number = 1.5 as Decimal
+      var inner = [Data([3])]
+    }
+
+    @ObservableState struct Forms: Codable {
+      var bytes = Data()
+      var time = Date()
+      var address: URL?
+      var number = 0 as Decimal
+      var inner: [Data] = []
+
+      enum CodingKeys: String, CodingKey {
+        case _bytes = "bytes"
+        case _time = "time"
+        case _address = "address"
+        case _number = "number"
+        case _inner = "inner"
+      }
+    }
+
+    @Test func `types for which the encoder has a form of its own are encoded as without the macro`() throws {
+      let (encoder, decoder) = (JSONEncoder(), JSONDecoder())
+      encoder.outputFormatting = .sortedKeys
+      (encoder.dateEncodingStrategy, decoder.dateDecodingStrategy) = (.iso8601, .iso8601)
+      let plain = try encoder.encode(PlainForms())
+      let decoded = try decoder.decode(Forms.self, from: plain)
+      #expect(decoded.bytes == Data([1, 2]) && decoded.number == 1.5)
+      let encoded = try encoder.encode(decoded)
+      #expect(String(decoding: encoded, as: UTF8.self) == String(decoding: plain, as: UTF8.self))
+    }
+
     struct Plain: Codable { var name: String? }
 
     @ObservableState struct Nullable: Codable {
