@@ -37,8 +37,9 @@ extension KeyedReactors {
   /// Passivates reactors by a timer of a loop, until the returned `Disposable` is disposed of, the collection goes away or the
   /// loop is shut down. Any thread.
   ///
-  /// A reactor ends when it was not used for `duration`, or up to a quarter more. Each time the timer is due it checks a
-  /// sixteenth of the keys, and runs `onPassivate` of those on ``Placement/caller``: on the loop.
+  /// A reactor ends when it was not used for `duration`, or up to a quarter more, but at least 16 ms; and later by what `onPassivate`
+  /// takes. Each time the timer is due it checks a sixteenth of the keys, and runs `onPassivate` of those on ``Placement/caller``: on
+  /// the loop.
   ///
   /// - Throws: ``LoopError``, as `Loop.schedule(after:_:)`. If the loop is full later, the passivation ends.
   public func passivate(idleFor duration: Duration, on loop: Loop) throws(LoopError) -> any Disposable {
@@ -159,8 +160,11 @@ extension KeyedReactors {
   @inlinable
   func end(_ reactor: R, of key: Key, by closing: Closing) {
     ending.wrappingAdd(1, ordering: .relaxed)
+    let keep = { @Sendable [self] in finishEnding(reactor, of: key) }
+    // Its loop may end it before this thread goes on, and keeps its state even so.
+    if reactor.runtime.loop != nil { reactor.runtime.whenEnded(keep) }
     reactor.close(closing)
-    reactor.runtime.whenEnded { [self] in finishEnding(reactor, of: key) }
+    if reactor.runtime.loop == nil { reactor.runtime.whenEnded(keep) }
   }
 
   /// Keeps the state of a reactor that has ended, and makes the next one if something waits for it.
@@ -180,7 +184,7 @@ extension KeyedReactors {
     endIfLast()
   }
 
-  /// Keeps the states of closed reactors on ``Placement/caller``, one after the other, on a thread made for it: on the calling thread,
+  /// Keeps the states of closed reactors without a loop that runs, one after the other, on a thread made for it: on the calling thread,
   /// `onPassivate` would hold up the closing of other parts, beyond their deadline. That is so if the system refuses a thread. The state
   /// of one that is in a turn is kept by the thread that has the turn.
   @inlinable
@@ -212,8 +216,8 @@ extension KeyedReactors: Closeable {
   /// Refuses what is sent from now on, and ends all reactors: their states are kept by `onPassivate`. Any thread; it does not
   /// wait. Calling it again has no effect, except that ``Closing/discard`` overrules an earlier ``Closing/drain``.
   ///
-  /// The states of idle reactors on ``Placement/caller`` are kept on a thread that is made for it, one after the other; usually after
-  /// this has returned. That of a reactor in a turn is kept by the thread that has the turn.
+  /// The states of idle reactors on ``Placement/caller``, and of those whose loop was shut down, are kept on a thread that is made for
+  /// it, one after the other; usually after this has returned. That of a reactor in a turn is kept by the thread that has the turn.
   ///
   /// Sends by key are refused with ``SendError/closed``, also those from turns of the reactors. To wait for the end, close it
   /// as a part of ``Shutdown/close(_:before:)``, before the loops of its reactors and before what `onPassivate` sends to:
@@ -232,7 +236,8 @@ extension KeyedReactors: Closeable {
     var closed: [(key: Key, reactor: R)] = []
     for shard in shards {
       for (key, reactor, isActive) in shard.withLock({ $0.close(closing) }) {
-        if isActive, reactor.runtime.loop == nil {
+        if isActive, reactor.runtime.loop?.isClosed != false {
+          // It may end on this thread: it has no loop, or that has ended.
           reactor.close(closing)
           closed.append((key, reactor))
         } else if isActive {

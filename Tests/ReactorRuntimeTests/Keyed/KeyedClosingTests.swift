@@ -92,6 +92,24 @@ import Testing
     #expect(archive.currentState.sorted() == Array(0..<100))
   }
 
+  @Test func `closing does not wait for the states of reactors whose loop has ended`() throws {
+    let (loop, mayKeep, kept) = (try Loop(), Gate(), Record<Int>())
+    let reactors = KeyedReactors<Int, Script>(
+      onPassivate: { key, _ in
+        _ = mayKeep.wait()
+        kept.append(key)
+      }, make: { _ in Script(on: .loop(loop)) })
+    for key in 0..<5 { reactors.send(1, to: key) }
+    loop.shutdown()
+    #expect(throws: ShutdownError.self) {
+      try Shutdown.close([reactors], before: .now + .milliseconds(20))
+    }
+    #expect(kept.elements.isEmpty)
+    mayKeep.open()
+    #expect(reactors.finishClosing(before: .now + .seconds(patience)).isEmpty)
+    #expect(kept.elements.sorted() == Array(0..<5))
+  }
+
   @Test func `closing lets a reactor go when its state is kept`() {
     let (lifetimes, alive) = (Lifetimes(), Record<Int>())
     let reactors = KeyedReactors<Int, TrackedReactor>(
