@@ -4,7 +4,7 @@ import ReactorCore
 public enum RxError: Error, Equatable, Sendable {
   /// An error without a known cause.
   case unknown
-  /// A number does not fit.
+  /// Too many elements or streams wait in an operator: see `zip` and ``ObservableType/merge(maxConcurrent:)``.
   case overflow
   /// An argument is out of range, such as an index that no element has.
   case argumentOutOfRange
@@ -20,7 +20,7 @@ extension RxError: CustomStringConvertible, CustomDebugStringConvertible {
   public var description: String {
     switch self {
     case .unknown: "an unknown error"
-    case .overflow: "a number does not fit"
+    case .overflow: "too much waits in an operator"
     case .argumentOutOfRange: "an argument is out of range"
     case .noElements: "the stream has no elements"
     case .moreThanOneElement: "the stream has more than one element"

@@ -70,6 +70,34 @@ import Testing
     #expect(!subject.hasObservers)
   }
 
+  @Test func `a stream that follows one that ends inside of its own subscription joins a shared source`() {
+    subject.onNext(3)
+    let shared = subject.share()
+    let failing = shared.map { if $0 == 3 { throw TestFailure() } else { $0 } }
+    let caught = record.observe(failing.catch { _ in shared.map { $0 * 10 } })
+    subject.onNext(4)
+    #expect(record.elements == ["next(40)"])
+    caught.dispose()
+    let completable = shared.take(1).ignoreElements().asCompletable()
+    let after = record.observe(completable.andThen(shared.map { $0 * 100 }))
+    subject.onNext(5)
+    #expect(record.elements == ["next(40)", "next(500)"])
+    after.dispose()
+    #expect(!subject.hasObservers)
+  }
+
+  @Test func `the handler of a failure is called before the failed subscription ends`() {
+    let failing = Observable<Int>.error(TestFailure()).do(
+      onSubscribed: { [record] in record.append("subscribed") },
+      onDispose: { [record] in record.append("disposed") })
+    let caught = failing.catch { [record] _ in
+      record.append("handler")
+      return .just(1)
+    }
+    _ = record.observe(caught)
+    #expect(record.elements == ["handler", "next(1)", "completed", "subscribed", "disposed"])
+  }
+
   @Test(arguments: cases)
   func `an observer of a completion finds a source as it does in RxSwift`(_ tested: Case) {
     let stream = tested.wrap(subject.take(while: { $0 != 3 }))

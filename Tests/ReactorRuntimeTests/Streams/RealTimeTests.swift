@@ -1,4 +1,7 @@
+import Dispatch
+import Glibc
 import ReactorRuntime
+import Synchronization
 import TestSupport
 import Testing
 
@@ -23,6 +26,34 @@ import Testing
       #expect(done.wait())
       #expect(record.elements == expected)
     }
+  }
+
+  @Test func `what a timer causes is delivered by its scheduler, also if the source's thread is busy then`() {
+    let queue = DispatchQueue(label: "timers")
+    let key = DispatchSpecificKey<Bool>()
+    queue.setSpecific(key: key, value: true)
+    let scheduler = SerialDispatchQueueScheduler(queue: queue)
+    let (subject, onQueue, done) = (PublishSubject<Int>(), Record<Bool>(), Gate())
+    subject.take(for: .milliseconds(20), scheduler: scheduler).subscribe(
+      onNext: { _ in usleep(100_000) },
+      onCompleted: {
+        onQueue.append(DispatchQueue.getSpecific(key: key) ?? false)
+        done.open()
+      })
+    subject.onNext(1)
+    #expect(done.wait())
+    #expect(onQueue.elements == [true])
+    // A source that hardly leaves the operator.
+    let (source, delayed) = (PublishSubject<Int>(), Gate())
+    let count = Atomic(0)
+    source.delay(.milliseconds(1), scheduler: scheduler).subscribe(
+      onNext: { _ in
+        if DispatchQueue.getSpecific(key: key) != true { count.add(1, ordering: .relaxed) }
+      }, onCompleted: { delayed.open() })
+    for element in 0..<20_000 { source.onNext(element) }
+    source.onCompleted()
+    #expect(delayed.wait())
+    #expect(count.load(ordering: .relaxed) == 0)
   }
 
   @Test func `timeout fails on a queue of the system`() {

@@ -370,6 +370,22 @@ import Testing
     #expect(events(of: single.asObservable()) == ["error(OtherFailure())"])
   }
 
+  @Test func `an error of another type ends the retrying whatever the handler's stream does`() {
+    func tryTwice(_ handle: @escaping @Sendable (Observable<TestFailure>) -> Observable<Int>) -> [String] {
+      let tries = Record<Int>()
+      let errors: [any Error] = [TestFailure(), OtherFailure(), OtherFailure()]
+      let failing = Observable<Int>.deferred {
+        tries.append(1)
+        return .error(errors[tries.elements.count - 1])
+      }
+      return events(of: failing.retry(when: handle)) + ["\(tries.elements.count)"]
+    }
+    // Ended, and of no use, and recovering.
+    #expect(tryTwice { $0.take(1).map { _ in 1 } } == ["error(OtherFailure())", "2"])
+    #expect(tryTwice { $0.map { _ in 1 }.catch { _ in .just(1) } } == ["error(OtherFailure())", "2"])
+    #expect(tryTwice { _ in Observable.of(1, 2) }.last != "3")
+  }
+
   @Test func `a timer of a single or a maybe sends one element`() {
     let scheduler = TestScheduler(initialClock: 0)
     _ = note(Single<Int>.timer(.seconds(5), scheduler: scheduler).map { $0 + 1 })

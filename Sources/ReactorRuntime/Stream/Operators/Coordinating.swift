@@ -64,9 +64,26 @@ extension ObservableType {
   public func retry<Trigger: ObservableConvertibleType>(
     when notificationHandler: @escaping @Sendable (Observable<any Error>) -> Trigger
   ) -> Observable<Element> {
+    retryWhen({ $0 }, notificationHandler)
+  }
+
+  /// As the other `retry(when:)`, for errors of one type: `retry(when: { (errors: Observable<NetworkError>) in … })`. With an error of
+  /// another type the result fails, whatever the handler's stream does.
+  @_disfavoredOverload
+  public func retry<Failure: Error, Trigger: ObservableConvertibleType>(
+    when notificationHandler: @escaping @Sendable (Observable<Failure>) -> Trigger
+  ) -> Observable<Element> {
+    retryWhen({ $0 as? Failure }, notificationHandler)
+  }
+
+  /// - Parameter match: Returns the error for the handler; nil if that must not retry.
+  private func retryWhen<Failure: Sendable, Trigger: ObservableConvertibleType>(
+    _ match: @escaping @Sendable (any Error) -> Failure?,
+    _ notificationHandler: @escaping @Sendable (Observable<Failure>) -> Trigger
+  ) -> Observable<Element> {
     let source = asObservable()
     return Observable { observer in
-      let retry = TriggeredRetry(source)
+      let retry = TriggeredRetry(source, match)
       let coordinator = Coordinator(observer, retry)
       let trigger = notificationHandler(retry.errors.stream).asObservable()
       coordinator.run(trigger) { event in
@@ -78,23 +95,6 @@ extension ObservableType {
       }
       coordinator.submit(.start)
       return coordinator.serialized.sink
-    }
-  }
-}
-
-extension ObservableType {
-  /// As the other `retry(when:)`, for errors of one type: `retry(when: { (errors: Observable<NetworkError>) in … })`. An error of
-  /// another type is the failure of the handler's stream of errors.
-  @_disfavoredOverload
-  public func retry<Failure: Error, Trigger: ObservableConvertibleType>(
-    when notificationHandler: @escaping @Sendable (Observable<Failure>) -> Trigger
-  ) -> Observable<Element> {
-    retry { (errors: Observable<any Error>) in
-      notificationHandler(
-        errors.map { error in
-          guard let error = error as? Failure else { throw error }
-          return error
-        })
     }
   }
 }
@@ -224,7 +224,7 @@ private struct LimitedMerge<Element: Sendable>: Coordination {
   }
 }
 
-private struct TriggeredRetry<Element: Sendable>: Coordination {
+private struct TriggeredRetry<Element: Sendable, Failure: Sendable>: Coordination {
   enum Input: Sendable {
     case start
     case failed(any Error)
@@ -233,20 +233,24 @@ private struct TriggeredRetry<Element: Sendable>: Coordination {
   }
 
   let source: Observable<Element>
-  let errors = SubjectCore<any Error>(RecentElements(limit: 0))
+  let match: @Sendable (any Error) -> Failure?
+  let errors = SubjectCore<Failure>(RecentElements(limit: 0))
   /// Whether the source has failed and was not subscribed to again.
   private var isWaiting = false
   /// The stop event of the trigger. It takes effect at a failure.
   private var triggerEnd: Event<Element>?
 
-  init(_ source: Observable<Element>) { self.source = source }
+  init(_ source: Observable<Element>, _ match: @escaping @Sendable (any Error) -> Failure?) {
+    (self.source, self.match) = (source, match)
+  }
 
   mutating func decide(_ input: Input, _ coordinator: Coordinator<Self>) {
     switch input {
     case .start: begin(coordinator)
     case .failed(let error):
+      guard let failure = match(error) else { return coordinator.fail(error) }
       isWaiting = true
-      if let triggerEnd { coordinator.serialized.on(triggerEnd) } else { errors.on(.next(error)) }
+      if let triggerEnd { coordinator.serialized.on(triggerEnd) } else { errors.on(.next(failure)) }
     case .trigger: if isWaiting { begin(coordinator) }
     case .triggerEnded(let event):
       triggerEnd = event

@@ -199,13 +199,10 @@ extension ObservableType {
   /// the subscription that has ended is disposed of after the next one has begun, so a source that both share goes on.
   @inlinable
   func followed(
-    _ successor: @escaping @Sendable (Event<Element>) throws -> Observable<Element>?
+    _ successor: @escaping FollowedSubscription<Element>.Successor
   ) -> Observable<Element> {
-    SequentialSubscription.stream(asObservable(), from: false, endsFirst: false) { hasFollowed, event in
-      if hasFollowed { return nil }
-      hasFollowed = true
-      return try successor(event)
-    }
+    let source = asObservable()
+    return Observable { observer in FollowedSubscription.start(source, observer, successor) }
   }
 
   /// Sends this stream; if it fails, sends `element` and completes.
@@ -245,6 +242,55 @@ extension ObservableType {
   }
 }
 
+/// One subscription of an operator that goes on with a second stream when the first one ends: at once, inside of the stop event, so
+/// that the first one is not disposed of before.
+@usableFromInline
+final class FollowedSubscription<Element: Sendable>: Sink<Element>, @unchecked Sendable {
+  // Unchecked, as its superclass: the properties are constants.
+
+  /// Returns the stream that follows a stop event; nil if the result ends with that event.
+  @usableFromInline
+  typealias Successor = @Sendable (Event<Element>) throws -> Observable<Element>?
+
+  @usableFromInline let successor: Successor
+  @usableFromInline let (first, second) = (SingleAssignmentDisposable(), SingleAssignmentDisposable())
+
+  @inlinable
+  init(_ observer: AnyObserver<Element>, _ successor: @escaping Successor) {
+    self.successor = successor
+    super.init(observer)
+  }
+
+  @inlinable
+  static func start(
+    _ stream: Observable<Element>, _ observer: AnyObserver<Element>, _ successor: @escaping Successor
+  ) -> any Disposable {
+    let subscription = FollowedSubscription(observer, successor)
+    subscription.hold(Disposables.create(subscription.first, subscription.second))
+    stream.run(
+      AnyObserver { event in
+        if case .next(let element) = event {
+          subscription.next(element)
+        } else {
+          subscription.follow(event)
+        }
+      }, heldBy: subscription.first)
+    return subscription
+  }
+
+  @inlinable
+  func follow(_ event: Event<Element>) {
+    if isOver { return }
+    do {
+      guard let stream = try successor(event) else { return stop(event) }
+      stream.run(AnyObserver { [self] event in on(event) }, heldBy: second)
+      first.dispose()
+    } catch {
+      fail(error)
+    }
+  }
+}
+
 /// One subscription of an operator that subscribes to streams one after the other.
 ///
 /// A loop subscribes to one stream after the other. A stream that ends inside of its own subscription only
@@ -263,18 +309,14 @@ final class SequentialSubscription<Element: Sendable, Position: Sendable>: Sink<
   @exclusivity(unchecked) @usableFromInline var position: Position
   @exclusivity(unchecked) @usableFromInline var ending: Event<Element>?
   @usableFromInline let follow: Follow
-  /// Whether a stream's subscription is disposed of before the next stream is subscribed to, or afterwards.
-  /// Streams that share a source can tell.
-  @usableFromInline let endsFirst: Bool
   /// How many streams have begun or ended that the loop has not dealt with. The thread that raises it from 0
   /// is the loop.
   @usableFromInline let turns = Atomic(0)
   @usableFromInline let current = SerialDisposable()
 
   @inlinable
-  init(_ observer: AnyObserver<Element>, _ position: Position, endsFirst: Bool, _ follow: @escaping Follow) {
+  init(_ observer: AnyObserver<Element>, _ position: Position, _ follow: @escaping Follow) {
     self.position = position
-    self.endsFirst = endsFirst
     self.follow = follow
     super.init(observer)
   }
@@ -282,18 +324,18 @@ final class SequentialSubscription<Element: Sendable, Position: Sendable>: Sink<
   /// Returns a stream that begins with `first` and goes on with what `follow` returns.
   @inlinable
   static func stream(
-    _ first: Observable<Element>, from position: Position, endsFirst: Bool = true, follow: @escaping Follow
+    _ first: Observable<Element>, from position: Position, follow: @escaping Follow
   ) -> Observable<Element> {
-    Observable { observer in start(first, from: position, endsFirst: endsFirst, observer, follow: follow) }
+    Observable { observer in start(first, from: position, observer, follow: follow) }
   }
 
   /// Starts a subscription of such a stream.
   @inlinable
   static func start(
-    _ first: Observable<Element>, from position: Position, endsFirst: Bool = true,
-    _ observer: AnyObserver<Element>, follow: @escaping Follow
+    _ first: Observable<Element>, from position: Position, _ observer: AnyObserver<Element>,
+    follow: @escaping Follow
   ) -> any Disposable {
-    let subscription = SequentialSubscription(observer, position, endsFirst: endsFirst, follow)
+    let subscription = SequentialSubscription(observer, position, follow)
     subscription.hold(subscription.current)
     // Relaxed: no other thread knows the object yet.
     subscription.turns.store(1, ordering: .relaxed)
@@ -334,7 +376,8 @@ final class SequentialSubscription<Element: Sendable, Position: Sendable>: Sink<
         stop(event)
         return nil
       }
-      if endsFirst { current.disposable = nil }
+      // Streams that share a source can tell that this comes before the next subscription.
+      current.disposable = nil
       // That may have run an observer's code, which may have disposed of this.
       return isOver ? nil : stream
     } catch {

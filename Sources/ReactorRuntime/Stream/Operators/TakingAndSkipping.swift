@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Whether ``ObservableType/take(until:behavior:)`` sends the element at which it ends.
+/// Whether ``ObservableType/take(until:behavior:)`` and `take(while:behavior:)` send the element at which they end.
 public enum TakeBehavior: Sendable {
   /// The element is sent.
   case inclusive

@@ -1,3 +1,4 @@
+import ReactorCore
 import Synchronization
 
 /// What an operator with a source and a timer does: a state, and what happens to it.
@@ -33,11 +34,23 @@ extension TimedOperation {
 /// The source and the timer run on different threads. A ``StatefulDrain`` makes one sequence of their
 /// signals, so no lock is held while an observer runs. When the subscription ends, the timer is cancelled,
 /// and the operation is destroyed with whatever elements it holds.
+///
+/// What the timer causes is delivered where the scheduler runs it. If it fires while the source's thread is in the drain, that thread
+/// does not deliver it, but starts the timer again.
 final class TimedSubscription<Operation: TimedOperation>: Sendable {
   private enum Signal: Sendable {
     case begin
     case event(Event<Operation.Element>, at: Duration)
-    case timer(Int)
+    case timer(Firing)
+  }
+
+  /// That a timer has fired.
+  private struct Firing: Sendable {
+    let number: Int
+    /// How often it was started again.
+    var attempt = 0
+    /// The thread on which it has fired, as its token.
+    let thread = CurrentCore.threadToken
   }
 
   /// A signal with the subscription that it concerns, so that the drain need not retain its owner.
@@ -94,7 +107,9 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
   /// Starts the timer, in the place of one that may be running. Called by the operation.
   func startTimer(after delay: Duration) {
     let number = timers.wrappingAdd(1, ordering: .relaxed).newValue
-    timer.disposable = scheduler.schedule(after: max(delay, .zero)) { self.submit(.timer(number)) }
+    timer.disposable = scheduler.schedule(after: max(delay, .zero)) {
+      self.submit(.timer(Firing(number: number)))
+    }
   }
 
   /// Disposes of the source and subscribes to another one, whose events need no drain. Called by the operation, the last time.
@@ -113,7 +128,19 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
     switch signal {
     case .begin: operation.begin(self)
     case .event(let event, let arrival): operation.receive(event, at: arrival, self)
-    case .timer(let number): if number == timers.load(ordering: .relaxed) { operation.timerFired(self) }
+    case .timer(let firing):
+      if firing.number == timers.load(ordering: .relaxed) { handle(firing, &operation) }
+    }
+  }
+
+  private func handle(_ firing: Firing, _ operation: inout Operation) {
+    // Between two events of the source, the timer finds the drain free. Only a scheduler that runs its timers while a thread waits for
+    // them never does.
+    if firing.thread == CurrentCore.threadToken || firing.attempt == 1000 {
+      return operation.timerFired(self)
+    }
+    timer.disposable = scheduler.schedule(after: .zero) {
+      self.submit(.timer(Firing(number: firing.number, attempt: firing.attempt + 1)))
     }
   }
 }

@@ -73,7 +73,7 @@ public struct SerialDispatchQueueScheduler: SchedulerType {
   ) -> any Disposable { scheduling.schedulePeriodic(after: delay, every: period, action) }
 }
 
-/// Runs actions on the system's main queue. The program must run that queue: by `dispatchMain()`, by
+/// Runs actions on the system's main queue. The program must run that queue: by `MainLoop.run`, by `dispatchMain()`, by
 /// `RunLoop.main.run()`, or by an asynchronous `main`.
 ///
 /// ``instance`` runs an action at once if the caller is on the main queue and no earlier action is

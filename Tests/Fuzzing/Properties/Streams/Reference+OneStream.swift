@@ -27,7 +27,7 @@ extension ReferenceMaker {
           sink.next($0)
         }
       }
-    case .catchAndReturn: return succession(source) { $0 == .error ? (known([1]), false) : nil }
+    case .catchAndReturn: return followed(source) { $0 == .error ? (known([1]), false) : nil }
     case .retry(let count), .retryWhen(let count): return retry(later, count)
     case .reduce: return collect(source) { [$0.reduce(0, PipeFunction.combine)] }
     case .takeLast(let count): return collect(source) { Array($0.suffix(count)) }
@@ -130,8 +130,7 @@ extension ReferenceMaker {
   /// The next one is subscribed to when the subscription to the one before has returned, and was ended if that comes
   /// first.
   func succession(
-    _ first: @escaping ReferenceStream, endsFirst: Bool = true,
-    _ follow: @escaping (ReferenceEvent) -> LaterStream?
+    _ first: @escaping ReferenceStream, _ follow: @escaping (ReferenceEvent) -> LaterStream?
   ) -> ReferenceStream {
     joined { sink in
       var end: () -> Void = {}
@@ -142,7 +141,7 @@ extension ReferenceMaker {
         var next: LaterStream? = later
         while let later = next, !sink.isOver {
           isSubscribing = true
-          if endsFirst { end() }
+          end()
           turns.join(for: later) {
             end = later.stream { event in
               if case .next = event { return sink.on(event) }
@@ -165,6 +164,33 @@ extension ReferenceMaker {
         return following
       }
       goOn(to: (first, false))
+    }
+  }
+
+  /// One stream, and then the one that `follow` returns for its stop event: that begins inside of the event, before the first one is
+  /// ended.
+  func followed(
+    _ first: @escaping ReferenceStream, _ follow: @escaping (ReferenceEvent) -> LaterStream?
+  ) -> ReferenceStream {
+    joined { sink in
+      var (endFirst, endSecond): (() -> Void, () -> Void) = ({}, {})
+      var isFollowed = false
+      sink.own {
+        endFirst()
+        endSecond()
+      }
+      turns.join(for: (first, false)) {
+        endFirst = first { event in
+          if case .next = event { return sink.on(event) }
+          guard !sink.isOver, !isFollowed else { return }
+          isFollowed = true
+          guard let later = follow(event) else { return sink.on(event) }
+          turns.join(for: later) { endSecond = later.stream { sink.on($0) } }
+          if sink.isOver { endSecond() }
+          endFirst()
+        }
+      }
+      if isFollowed || sink.isOver { endFirst() }
     }
   }
 

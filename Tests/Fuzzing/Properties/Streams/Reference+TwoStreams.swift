@@ -13,14 +13,7 @@ extension ReferenceMaker {
     case .takeUntil: return takeUntil(first, second)
     case .skipUntil: return skipUntil(first, second)
     case .catch:
-      return { tell in
-        var wasCaught = false
-        return self.succession(first, endsFirst: false) { event in
-          guard event == .error, !wasCaught else { return nil }
-          wasCaught = true
-          return laterSecond
-        }(tell)
-      }
+      return followed(first) { $0 == .error ? laterSecond : nil }
     case .flatMap: return flatMap(first, laterSecond, isExclusive: false)
     case .flatMapFirst: return flatMap(first, laterSecond, isExclusive: true)
     case .flatMapLatest: return switchLatest(first) { self.inner($0, laterSecond) }
