@@ -123,6 +123,22 @@ import struct ReactorRuntime.Warning
     #expect(recorder.counts == [])
   }
 
+  @Test func `a subscriber that is removed while its selector runs is not updated`() {
+    let (isSelecting, maySelect) = (Gate(), Gate())
+    let core = Core(state: Counting())
+    let recorder = Recorder(Counting.self)
+    core.add(subscriber: recorder, notifyOnQueue: updates.queue) { state in
+      isSelecting.open()
+      _ = maySelect.wait()
+      return state
+    }
+    #expect(isSelecting.wait())
+    core.remove(subscriber: recorder)
+    maySelect.open()
+    updates.drain()
+    #expect(recorder.counts == [])
+  }
+
   @Test func `a subscriber may remove itself in its deinit`() {
     final class Leaving: Subscriber {
       let core: Core<Counting>

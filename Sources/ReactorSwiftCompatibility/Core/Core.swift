@@ -95,7 +95,8 @@ extension Core {
     reactor.send(.add(registration))
   }
 
-  /// Removes a subscriber: no update of it begins after this has returned. Any thread, also in the subscriber's `deinit`.
+  /// Removes a subscriber: after this has returned, its queue begins no update of it. One that the queue is just beginning, on another
+  /// thread, may still run. Any thread, also in the subscriber's `deinit`.
   ///
   /// Returns after all events and commands that were fired before have been processed. Inside of an update, a command or a
   /// middleware it does not wait, nor where a command's last reference to something is released. Waiting there could be a deadlock.

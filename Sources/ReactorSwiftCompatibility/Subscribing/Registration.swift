@@ -40,7 +40,9 @@ final class Registration<StateType: State>: Sendable {
   private func tryUpdate(with state: StateType) -> Bool {
     guard let subscriber = subscription.subscriber else { return false }
     if let selector = subscription.selector {
-      subscriber._update(with: selector(state))
+      let part = selector(state)
+      // The selector may have taken long.
+      if !isRemoved { subscriber._update(with: part) }
     } else {
       subscriber._update(with: state)
     }
