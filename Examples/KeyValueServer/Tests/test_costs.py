@@ -1,5 +1,6 @@
 """What a single client can make a server do for one command, or at one moment."""
 
+import os
 import re
 import tempfile
 import time
@@ -11,6 +12,16 @@ from servers import COMPILER, Process, encode, preload
 def most_memory(server):
     with open(f"/proc/{server.process.pid}/status") as file:
         return int(re.search(r"VmHWM:\s+(\d+) kB", file.read())[1]) << 10
+
+
+def processor_time(server):
+    with open(f"/proc/{server.process.pid}/stat") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def allocated(connection):
+    return int(re.search(rb"used_memory:(\d+)", connection.call("INFO", "memory"))[1])
 
 
 class Costs(unittest.TestCase):
@@ -46,6 +57,34 @@ class Costs(unittest.TestCase):
             # With a copy of the 64 MB for each of them, that takes minutes.
             self.assertLess(time.monotonic() - begin, 4)
             self.assertEqual(replies, ["+OK"] + [[b"subscribe", b"c", 1], [b"unsubscribe", b"c", 0]] * pairs)
+
+    def test_a_table_that_grows_does_not_stop_the_clients(self):
+        with Process() as server:
+            connection = server.connect()
+            # A dictionary of Swift's grows at 786,432 entries, and moves them all.
+            count, batch = 900_000, 1000
+            longest, before = 0, processor_time(server)
+            for first in range(0, count, batch):
+                connection.write(b"".join(encode("SET", i, "x") for i in range(first, first + batch)))
+                self.assertEqual([connection.reply() for _ in range(batch)], ["+OK"] * batch)
+                now = processor_time(server)
+                longest, before = max(longest, now - before), now
+            self.assertEqual(connection.call("DBSIZE"), count)
+            # All at once, they take half a second, and a batch some 20 ms.
+            self.assertLess(longest, 0.25)
+
+    def test_a_list_that_was_long_does_not_keep_its_room(self):
+        with Process() as server:
+            connection = server.connect()
+            count, batch = 1 << 20, 1024
+            for _ in range(count // batch):
+                self.assertGreater(connection.call("RPUSH", "list", *["x"] * batch), 0)
+            for _ in range(count // batch - 1):
+                self.assertEqual(len(connection.call("LPOP", "list", batch)), batch)
+            self.assertEqual(len(connection.call("RPOP", "list", batch - 2)), batch - 2)
+            self.assertEqual(connection.call("LRANGE", "list", 0, -1), [b"x", b"x"])
+            # The ring of a million slots alone takes 8 MB.
+            self.assertLess(allocated(connection), 6 << 20)
 
     @unittest.skipUnless(COMPILER, "there is no C compiler")
     def test_many_deadlines_that_no_longer_hold_do_not_stop_the_clients(self):

@@ -65,7 +65,7 @@ def make_any(rng):
         lambda: ["ZRANGE", key(), index(), index(), *rng.choice([[], ["WITHSCORES"], ["FOO"], ["REV"], ["REV", "WITHSCORES"]])],
         lambda: ["ZRANK", key(), field()], lambda: ["ZINCRBY", key(), step(), field()],
         lambda: ["ZPOPMIN", key(), *rng.choice([[], ["2"], ["0"], ["-1"], ["1", "1"]])],
-        lambda: ["DBSIZE"], lambda: ["PING"], lambda: ["ECHO", value()], lambda: ["SELECT", rng.choice(["0", "x"])],
+        lambda: ["DBSIZE"], lambda: ["PING"], lambda: ["ECHO", value()], lambda: ["SELECT", rng.choice(["0", "x", "-1", "99999999999"])],
         lambda: ["PUBLISH", key(), value()], lambda: ["NOSUCH", key(), value()], lambda: ["GET"],
         lambda: ["GET", key(), key()], lambda: ["EXEC"], lambda: ["DISCARD"], lambda: ["MULTI"], lambda: ["EXEC"],
         lambda: rng.choice([["EXEC", key()], ["MULTI"], ["MULTI"]]),

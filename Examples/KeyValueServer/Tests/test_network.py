@@ -326,7 +326,8 @@ class Pieces(unittest.TestCase):
         for pieces in [[b"ping\r\necho a\0b\r\n", b"ping\r\n"], [b"\0\r\n", b"ping\r\n"], [b'echo "a\0b"\r\n', b"ping\r\n"],
                        [b"echo \0\r\n", encode("PING"), b"\r\n"], [b"ping\r\n\0" + b"x" * 70_000],
                        [b"echo \0" + b"x" * 40_000, b"x" * 30_000, b"\r\n"], [b"\0\r\n" + b"ping\r\n" * 12_000],
-                       [b'echo "a\\x00b"\r\n', b"ping\r\n"]]:
+                       [b'echo "a\\x00b"\r\n', b"ping\r\n"], [b"*1\r\n\x003\r\nGET\r\n", encode("PING")],
+                       [b"*1\0\r\n$4\r\nping\r\n", encode("PING")], [b"*1\r\n$4\0\r\nping\r\n" + b"x" * 70_000]]:
             with self.subTest(pieces=[piece[:30] for piece in pieces]):
                 own, expected = (self.replies(server, pieces) for server in (self.server, self.reference))
                 self.assertEqual(own, expected)

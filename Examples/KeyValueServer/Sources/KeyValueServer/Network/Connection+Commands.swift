@@ -81,6 +81,8 @@ extension Connection {
       switch call.integer(1) {
       case 0: out.appendOK()
       case nil: out.appendError("ERR value is not an integer or out of range")
+      case let index? where Int32(exactly: index) == nil:
+        out.appendError("ERR value is out of range, value must between \(Int32.min) and \(Int32.max)")
       default: out.appendError("ERR DB index is out of range")
       }
     }

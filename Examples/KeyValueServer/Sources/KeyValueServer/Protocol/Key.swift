@@ -4,6 +4,9 @@ struct Key: Sendable {
   let bytes: Bytes
   private let hash: Int
 
+  /// Bits that depend on all bytes, another way in each process.
+  var bits: Int { hash }
+
   init(_ bytes: Bytes) {
     self.bytes = bytes
     // Not with the seed of a table: but with that of the process, so nobody can choose keys that collide.

@@ -115,7 +115,7 @@ struct Parser {
         let line = place.next
         guard line < input.count else { return .incomplete }
         place.next += 1
-        switch parseLength(input, &place) {
+        switch input[line] == 0 ? .incomplete : parseLength(input, &place) {
         case .incomplete:
           place.next = line
           return input.count - line > Self.longestLine ? .failed("too big bulk count string") : .incomplete
@@ -143,12 +143,12 @@ struct Parser {
     case invalid
   }
 
-  /// Reads a number and the end of its line at `place.next`, and moves that behind it.
+  /// Reads a number and the end of its line at `place.next`, and moves that behind it. A line with a NUL does not end, as in Redis.
   private func parseLength(_ input: Span<UInt8>, _ place: inout Partial.Place) -> Length {
     let first = place.next
     var end = max(first, place.searched)
-    while end < input.count, input[end] != 13 { end += 1 }
-    guard end + 1 < input.count else {
+    while end < input.count, input[end] != 13, input[end] != 0 { end += 1 }
+    guard end + 1 < input.count, input[end] == 13 else {
       place.searched = end
       return .incomplete
     }

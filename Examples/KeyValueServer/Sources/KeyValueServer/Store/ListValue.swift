@@ -1,4 +1,5 @@
-/// A list that is changed at both ends in O(1): a ring of which the capacity is a power of two.
+/// A list that is changed at both ends in O(1): a ring of which the capacity is a power of two. A queue that was long once does not keep
+/// its room.
 struct ListValue: Sendable {
   private var slots: [[UInt8]?] = Array(repeating: nil, count: 8)
   private var head = 0
@@ -26,6 +27,7 @@ struct ListValue: Sendable {
     defer {
       head = (head + 1) & (slots.count - 1)
       count -= 1
+      shrinkIfSparse()
     }
     return slots[head].take()
   }
@@ -33,16 +35,23 @@ struct ListValue: Sendable {
   mutating func popBack() -> [UInt8]? {
     if count == 0 { return nil }
     count -= 1
+    defer { shrinkIfSparse() }
     return slots[(head + count) & (slots.count - 1)].take()
   }
 
-  private mutating func growIfFull() {
-    if count < slots.count { return }
-    var larger: [[UInt8]?] = []
-    larger.reserveCapacity(slots.count * 2)
-    for index in 0..<count { larger.append(self[index]) }
-    larger.append(contentsOf: repeatElement(nil, count: slots.count))
-    slots = larger
+  private mutating func growIfFull() { if count == slots.count { resize(to: count * 2) } }
+
+  /// Not at half: then a list that gets and loses one element would be copied each time.
+  private mutating func shrinkIfSparse() {
+    if slots.count > 64, count < slots.count / 8 { resize(to: slots.count / 2) }
+  }
+
+  private mutating func resize(to capacity: Int) {
+    var resized: [[UInt8]?] = []
+    resized.reserveCapacity(capacity)
+    for index in 0..<count { resized.append(self[index]) }
+    resized.append(contentsOf: repeatElement(nil, count: capacity - count))
+    slots = resized
     head = 0
   }
 }
