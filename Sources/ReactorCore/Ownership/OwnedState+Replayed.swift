@@ -12,7 +12,7 @@
 /// readers leave soon, whatever their size.
 ///
 /// If readers pin the newest earlier state, an older one serves as well. That costs what it has missed, so before it the owner waits
-/// for the readers of the newest one: as long as it would cost, but not longer than some microseconds unless that is a millisecond.
+/// for the readers of the newest one: as long as that would cost, but at most about 20 µs and a membarrier.
 ///
 /// Only if no earlier state can be brought up to date does the owner copy: the first time; when readers have stayed in all of them;
 /// or when they have stayed so long that the log no longer reaches back, which then would have taken longer than the copy. Before

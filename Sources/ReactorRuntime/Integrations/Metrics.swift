@@ -10,7 +10,7 @@
   /// let recording = meters.record(every: .seconds(10))
   /// ```
   ///
-  /// Each number in the counters becomes a meter, whose name consists of the label and the number's name:
+  /// Each number that the counters store becomes a meter (not `sent`, which is the sum of three), whose name consists of the label and the number's name:
   /// `orders_loop_longest_turn`. Durations are in seconds. Numbers that the runtime counts from its start are
   /// passed on as they are, not as differences.
   public final class CounterMeters: Sendable {

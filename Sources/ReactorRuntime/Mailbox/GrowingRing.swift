@@ -4,14 +4,15 @@ import Synchronization
 /// A ring that begins without memory and grows up to its capacity. Most reactors never have more than a few actions
 /// waiting.
 ///
-/// It is a chain of segments, each a ring eight times as large as the one before. To grow, a sender closes the newest
+/// It is a chain of segments, each a ring up to eight times as large as the one before. To grow, a sender closes the newest
 /// segment, which fixes where its cursors end, and puts a new segment behind it whose cursors begin there. Closing sets a
 /// bit of the claim cursor, so every claim of the old segment comes before every claim of the new one: the chain is one
 /// order of cursors.
 ///
 /// Growing is lock-free: any thread that finds a segment closed can do the rest itself. What earlier segments still hold
 /// counts as inside the newest one, so the chain never holds more than its capacity. Emptied segments stay, since a sender
-/// may still read one; together they are a seventh of the newest.
+/// may still read one; together they are a seventh of the newest, and up to 57 % if the capacity
+/// is no power of eight.
 @usableFromInline
 struct GrowingRing<Element: Sendable>: ~Copyable, Sendable {
   @usableFromInline

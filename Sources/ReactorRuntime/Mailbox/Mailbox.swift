@@ -235,7 +235,7 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   /// If nobody waits, this is a fence, which costs a load where there are asymmetric ones, and a load of a line that nobody writes;
   /// two if the mailbox was full before.
   ///
-  /// The fence: a thread that is the first to wait sets `overflow`, and then looks for room. The owner has made room, and looks
+  /// The fence: a thread that is the first to wait sets `overflow`, and then checks for room. The owner has made room, and looks
   /// for `overflow`. One of them must find what the other one did; the fence in `mayWait` comes too late for that.
   @inlinable
   @inline(__always)
@@ -307,7 +307,7 @@ struct OwnerCheck: ~Copyable, Sendable {
   /// Whether a check was requested. Any thread.
   ///
   /// - Parameters:
-  ///   - hasOverflow: Whether something can have spilled. A thread that spills looks at the head of the ring; other threads that
+  ///   - hasOverflow: Whether something can have spilled. A thread that spills loads the head of the ring; other threads that
   ///     request a check load the ownership word afterwards, so for them sequential consistency suffices. Before a drain it is
   ///     true: the thread that spills first may not have made the overflow visible yet.
   ///   - isAfterExchange: Whether the calling thread has exchanged the ownership word since it last moved that head.

@@ -9,7 +9,8 @@ public enum SendError: Error, Hashable, Sendable {
   /// or through others, for the sending thread. Sends from inside turns never wait, so they never get this error.
   case deadlock
   /// As many wait as the `reentrantCapacity` of the ``Runtime``: of what this reactor and others on its loop sent from
-  /// inside turns; or of what turns on other threads sent while the mailbox was full.
+  /// inside turns; or of what turns on other threads sent while the mailbox was full. Also if the kernel refuses `membarrier` after it
+  /// had granted it: see <doc:Limits>.
   case reentrantOverflow
   /// The mailbox is full, and the reactor's ``OverflowPolicy`` has dropped the action.
   case dropped

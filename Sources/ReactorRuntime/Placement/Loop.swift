@@ -18,7 +18,7 @@ public final class Loop: Sendable {
 
   /// Starts the thread. Any thread.
   ///
-  /// Stops the program, with a message, if a limit is not positive.
+  /// Stops the program, with a message, if a limit is not positive, or if the system gives no thread.
   ///
   /// - Parameters:
   ///   - name: The name of the loop in reports, and of its thread. The system keeps 15 bytes of a thread's name.

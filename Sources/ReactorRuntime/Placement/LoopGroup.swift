@@ -29,7 +29,8 @@ public final class LoopGroup: Sendable {
   ///   - turnLimit: After how many actions of one reactor the next gets its turn.
   ///   - processors: For each loop, the only processor that it may run on; nil leaves that to the system.
   ///   - jobCapacity: How many jobs and timers may wait for each loop.
-  /// - Throws: `CoreError.outOfMemory`, or `CoreError.processorIsInvalid`; then the threads have ended.
+  /// - Throws: `CoreError.outOfMemory`, or `CoreError.processorIsInvalid`; then the threads have ended. If the system gives no thread,
+  ///   the program stops with a message.
   @inlinable
   public init(
     name: String = "reactor-loop", count: Int? = nil, waiting: WaitStrategy = .parking, turnLimit: Int = 1024,
@@ -75,7 +76,8 @@ public final class LoopGroup: Sendable {
   /// If the key is an integer or a string, or its raw value is, the loop is the same in each run of the program with
   /// the same number of loops. For other keys it may differ from run to run. Integers of different types and the same
   /// value have the same loop. Strings are compared by their bytes, so normalize them first if equal ones may be
-  /// composed differently (é as one scalar, or as two).
+  /// composed differently (é as one scalar, or as two). A raw value counts in place of its key: so if the key has an `==` of its own
+  /// that ignores, say, the case, make equal keys with equal raw values.
   ///
   /// - Complexity: O(1); O(n) in the length of a string.
   public func loop(for key: some Hashable) -> Loop {

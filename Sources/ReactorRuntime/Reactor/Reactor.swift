@@ -191,7 +191,8 @@ extension Reactor {
   }
 
   /// The subject that takes actions and lets them be observed: `action.onNext(.increase)`, `taps.bind(to:
-  /// reactor.action)`. Any thread. Returns the same object each time; it does not retain the reactor.
+  /// reactor.action)`. Any thread. Returns the same object each time, but that of the ``stub`` while that is enabled. It does not retain
+  /// the reactor.
   @inlinable
   public var action: ActionSubject<Action> {
     if runtime.isStubbed { return runtime.ensureStub(of: self).action }

@@ -41,8 +41,8 @@ public enum SnapshotPolicy: Sendable, Hashable {
   /// state is `Equatable` (``Warning/Kind-swift.enum/impureReduce``).
   ///
   /// The runtime keeps the mutations of a turn until the next one has begun. If a reader stays in the earlier state, the
-  /// owner waits for it, but not longer than a copy of the state takes, and then copies. ``ReactorCounters/copiedStates`` counts
-  /// these copies.
+  /// owner waits some microseconds for it. Then it continues in a still earlier state, or copies if there is none.
+  /// ``ReactorCounters/copiedStates`` counts these copies.
   ///
   /// What `reduce(state:mutation:)` or `transform(state:)` returns is a new state, which is shown as with ``copied``.
   case replayed

@@ -6,7 +6,7 @@
 /// times at most, so every operation takes amortized constant time.
 ///
 /// A slot is a circular list, oldest first. The lists and the table link entries by their index, and the entries are in one
-/// array: a deadline takes 32 bytes and its key (40 if that is a plain integer), and a third of that for growth.
+/// array: a deadline takes 32 bytes and its key (40 if that is a plain integer), and up to half of that for growth.
 @usableFromInline
 struct TimerWheel<Key: Hashable & Sendable>: Sendable {
   /// The index of an entry; ``none`` for no entry.

@@ -26,7 +26,7 @@ extension Loop {
   /// - **Like a job.** `body` runs on the thread of the loop, between turns. A send in it does not wait for room. It must
   ///   not block, so the descriptor should be non-blocking.
   /// - **Fair.** At most 32 bodies are called per round, and a round has a turn of each reactor and a turn of the jobs. A
-  ///   loop that is busy with turns looks at its descriptors at least every eighth round.
+  ///   loop that is busy with turns polls its descriptors at least every eighth round.
   /// - **The end.** Shutting the loop down ends all watches first, and then runs what was accepted. The loop does not close
   ///   the descriptors.
   ///
