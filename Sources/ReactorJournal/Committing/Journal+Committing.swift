@@ -186,8 +186,11 @@ extension Journal {
         // They can wait; the records cannot.
         reasonOfDrop = .diskFull
         snapshots = []
-      } catch .diskFull where .now < deadline ?? .now + configuration.diskFullLimit {
-        deadline = deadline ?? .now + configuration.diskFullLimit
+      } catch .diskFull {
+        let now = ContinuousClock.now
+        let end = deadline ?? now + configuration.diskFullLimit
+        if now >= end { throw .diskFull }
+        deadline = end
         _ = wake.wait(timeoutNanoseconds: 20_000_000) { false }
       }
     }

@@ -219,8 +219,8 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
 
   func dropSnapshot() { isMakingSnapshot.store(false, ordering: .relaxed) }
 
-  /// Writes the follower's state, on a thread of its own: meanwhile the follower applies nothing. If it is busy, a later
-  /// group tries again.
+  /// Writes the follower's state, on a thread of its own. While the state is encoded, the follower applies nothing; then the thread
+  /// checks what it has encoded. If the follower is busy, a later group tries again.
   func tryBeginSnapshot() -> Bool {
     guard let follower else { return false }
     // Retained: when the reactor is gone, another one with the same entry replaces its member.
@@ -232,24 +232,41 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
       let (end, stored) = journal.log.withLock { ($0.end.position, $0.stored[entry.number]?.last) }
       if weakReactor != nil, member.isApplied { position = max(position, end) }
       // The store keeps two snapshots: a second one of the same state would take the place of an older one, for nothing.
-      if stored == position { return finishSnapshot() }
-      do throws(JournalError) {
-        let snapshot = try encode(follower)
-        journal.enqueue(
-          PendingSnapshot(snapshot: snapshot) { [self] failure in
-            finishSnapshot(failure)
-            // Any other error has ended the journal: `onFailure` gets that.
-            if failure == .diskFull { journal.configuration.onWarning(.diskFull) }
-          })
-      } catch {
-        finishSnapshot(error)
-        journal.configuration.onWarning(error)
+      if stored == position {
+        finishSnapshot()
+        return nil
       }
+      let encoded = Result { () throws(JournalError) in try encode(follower) }
+      return { self.check(encoded) }
     }
   }
 
-  /// The owner of the follower.
-  private func encode(_ follower: Follower<R>) throws(JournalError) -> JournalSnapshot {
+  /// Leaves a snapshot to the committer if it can be decoded: it takes the place of an older one, and `compact()` removes the records
+  /// that it contains. The thread that has encoded it; the follower goes on meanwhile.
+  private func check(_ encoded: Result<(JournalSnapshot, digest: UInt64?), JournalError>) {
+    do throws(JournalError) {
+      let (snapshot, digest) = try encoded.get()
+      guard let decoded = R.decode(snapshot, requestLimit: journal.configuration.requestWindow) else {
+        throw .snapshotNotEncoded(entry: entry.name, message: "what was encoded cannot be decoded")
+      }
+      if let digest, R.digest(of: decoded.state) != digest {
+        throw .snapshotNotEncoded(
+          entry: entry.name, message: "what was encoded gives another state: its digest differs")
+      }
+      journal.enqueue(
+        PendingSnapshot(snapshot: snapshot) { [self] failure in
+          finishSnapshot(failure)
+          // Any other error has ended the journal: `onFailure` gets that.
+          if failure == .diskFull { journal.configuration.onWarning(.diskFull) }
+        })
+    } catch {
+      finishSnapshot(error)
+      journal.configuration.onWarning(error)
+    }
+  }
+
+  /// Encodes the state, and computes its digest. The owner of the follower.
+  private func encode(_ follower: Follower<R>) throws(JournalError) -> (JournalSnapshot, digest: UInt64?) {
     var encoder = RecordEncoder()
     requests.encode(into: &encoder)
     // Also if there is no snapshot: the next one is not due before there are as many records again.
@@ -267,14 +284,6 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
     }
     let snapshot = JournalSnapshot(
       entry: entry.number, position: position, version: R.schema.version, bytes: bytes)
-    // It takes the place of an older one, and `compact()` removes the records that it contains.
-    guard let decoded = R.decode(snapshot, requestLimit: journal.configuration.requestWindow) else {
-      throw .snapshotNotEncoded(entry: entry.name, message: "what was encoded cannot be decoded")
-    }
-    if let digest, R.digest(of: decoded.state) != digest {
-      throw .snapshotNotEncoded(
-        entry: entry.name, message: "what was encoded gives another state: its digest differs")
-    }
-    return snapshot
+    return (snapshot, digest)
   }
 }

@@ -29,10 +29,12 @@ public protocol DurableReactor: Reactor where Mutation: JournalRecord {
 
   /// Writes a state. Any thread. The default, for `Codable` states, writes JSON.
   ///
-  /// - Throws: Any error if the state cannot be written: then there is no snapshot, and ``JournalConfiguration/onWarning`` is called.
+  /// - Throws: Any error if the state cannot be written: then there is no snapshot, and ``JournalConfiguration/onWarning`` is called. So
+  ///   it is if what it has written cannot be decoded.
   static func encodeSnapshot(of state: borrowing State, into encoder: inout RecordEncoder) throws
 
-  /// Reads a state.
+  /// Reads a state. Any thread, also several at once. Each state is read as soon as it was written, while the reactor runs: so bytes
+  /// that are no state must not stop the program.
   ///
   /// - Parameters:
   ///   - decoder: Has the bytes.
@@ -42,10 +44,11 @@ public protocol DurableReactor: Reactor where Mutation: JournalRecord {
     from decoder: inout RecordDecoder, version: UInt16
   ) throws(MalformedRecord) -> State
 
-  /// Returns a number that is the same for equal states in every process; nil, the default, does not compare states. Do not
-  /// use `hashValue`, nor the order of a `Set` or `Dictionary`: add up what each element gives.
+  /// Returns a number that is the same for equal states in every process, and for a state and what ``decodeSnapshot(from:version:)`` makes
+  /// of it; nil, the default, does not compare states. Do not use `hashValue`, nor the order of a `Set` or `Dictionary`: add up what each element gives.
   ///
-  /// The journal stores it from time to time, and compares it when the mutations are replayed.
+  /// The journal stores it from time to time, and compares it when the mutations are replayed. With each snapshot it compares that of the
+  /// state and of what can be read.
   static func digest(of state: borrowing State) -> UInt64?
 
   /// Returns what applies records to a state. The default is right; it is a requirement only so that it is compiled for

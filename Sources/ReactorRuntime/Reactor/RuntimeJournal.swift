@@ -257,18 +257,20 @@ extension Runtime {
     return state
   }
 
-  /// Calls `body` on a thread of its own, as the owner, between two turns, if there is no owner now. Any thread.
+  /// Calls `body` on a thread of its own, as the owner, between two turns, if there is no owner now; and then, when it has released the
+  /// ownership, what that returns. Any thread.
   ///
   /// - Returns: Whether `body` will be called.
   package func tryRunAlone<R: Reactor<Action, Mutation, State>>(
-    _ reactor: R, named name: String, _ body: @escaping @Sendable () -> Void
+    _ reactor: R, named name: String, _ body: @escaping @Sendable () -> (() -> Void)?
   ) -> Bool {
     guard state.trySchedule() else { return false }
     let run = { @Sendable (runs: Bool) in
       let runtime = reactor.runtime
       runtime.state.acquireScheduled()
-      if runs { body() }
+      let rest = runs ? body() : nil
       runtime.runTurnsAndRelease(of: reactor, within: .unlimited)
+      rest?()
     }
     let isStarted = DedicatedThread.tryDetach(named: name) { run(true) }
     if !isStarted { run(false) }
