@@ -5,6 +5,22 @@ import Testing
 
 /// Tests of virtual time for operators without a scheduler of their own.
 @Suite struct VirtualTimeTests {
+  @Test func `a timer that fires while another thread is in the operator needs no more time`() {
+    let scheduler = TestScheduler(initialClock: 0)
+    let (subject, isBusy, mayGo, done) = (PublishSubject<Int>(), Gate(), Gate(), Gate())
+    subject.take(for: .seconds(10), scheduler: scheduler).subscribe(
+      onNext: { _ in
+        isBusy.open()
+        _ = mayGo.wait()
+      }, onCompleted: { done.open() })
+    let sender = Threads.start { subject.onNext(1) }
+    #expect(isBusy.wait())
+    scheduler.advanceTo(10)
+    mayGo.open()
+    #expect(sender.wait())
+    #expect(done.wait(seconds: 10))
+  }
+
   @Test func `operators made in the body use virtual time`() {
     let scheduler = TestScheduler(initialClock: 0)
     let observer = withVirtualTime(scheduler) {

@@ -56,6 +56,20 @@ import Testing
     #expect(count.load(ordering: .relaxed) == 0)
   }
 
+  @Test func `a timer takes effect though the source hardly leaves the operator`() {
+    let subject = PublishSubject<Int>()
+    let count = Atomic(0)
+    let done = Gate()
+    subject.take(for: .milliseconds(20), scheduler: SerialDispatchQueueScheduler(qos: .default)).subscribe(
+      onNext: { _ in
+        count.add(1, ordering: .relaxed)
+        usleep(5000)
+      }, onCompleted: { done.open() })
+    for element in 0..<400 { subject.onNext(element) }
+    #expect(done.wait())
+    #expect(count.load(ordering: .relaxed) < 400)
+  }
+
   @Test func `timeout fails on a queue of the system`() {
     let failed = Gate()
     Observable<Int>.never().timeout(.milliseconds(2)).subscribe(onError: { error in

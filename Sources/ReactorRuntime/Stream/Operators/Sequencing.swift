@@ -1,7 +1,7 @@
 import ReactorCore
 import Synchronization
 
-// One stream after the other: `concat`, `catch` and `retry`, and the loop that they share.
+// One stream after the other: `concat` and `retry`, with the loop that they share, and `catch`.
 
 /// One stream after the other.
 extension ObservableType {
@@ -246,14 +246,31 @@ extension ObservableType {
 /// that the first one is not disposed of before.
 @usableFromInline
 final class FollowedSubscription<Element: Sendable>: Sink<Element>, @unchecked Sendable {
-  // Unchecked, as its superclass: the properties are constants.
+  // Unchecked: only the thread of the first stream's events touches the variable.
 
   /// Returns the stream that follows a stop event; nil if the result ends with that event.
   @usableFromInline
   typealias Successor = @Sendable (Event<Element>) throws -> Observable<Element>?
 
   @usableFromInline let successor: Successor
-  @usableFromInline let (first, second) = (SingleAssignmentDisposable(), SingleAssignmentDisposable())
+  @usableFromInline let streams = Streams()
+  /// Whether the second stream has begun. Then the first one counts no more, whatever it sends.
+  @exclusivity(unchecked) @usableFromInline var isFollowed = false
+
+  /// The subscriptions to both streams.
+  @usableFromInline
+  struct Streams: Disposable {
+    @usableFromInline let first = SingleAssignmentDisposable()
+    @usableFromInline let second = SingleAssignmentDisposable()
+
+    @usableFromInline init() {}
+
+    @usableFromInline
+    func dispose() {
+      first.dispose()
+      second.dispose()
+    }
+  }
 
   @inlinable
   init(_ observer: AnyObserver<Element>, _ successor: @escaping Successor) {
@@ -266,25 +283,27 @@ final class FollowedSubscription<Element: Sendable>: Sink<Element>, @unchecked S
     _ stream: Observable<Element>, _ observer: AnyObserver<Element>, _ successor: @escaping Successor
   ) -> any Disposable {
     let subscription = FollowedSubscription(observer, successor)
-    subscription.hold(Disposables.create(subscription.first, subscription.second))
+    subscription.hold(subscription.streams)
     stream.run(
       AnyObserver { event in
+        if subscription.isFollowed { return }
         if case .next(let element) = event {
           subscription.next(element)
         } else {
           subscription.follow(event)
         }
-      }, heldBy: subscription.first)
+      }, heldBy: subscription.streams.first)
     return subscription
   }
 
   @inlinable
   func follow(_ event: Event<Element>) {
     if isOver { return }
+    isFollowed = true
     do {
       guard let stream = try successor(event) else { return stop(event) }
-      stream.run(AnyObserver { [self] event in on(event) }, heldBy: second)
-      first.dispose()
+      stream.run(AnyObserver { [self] event in on(event) }, heldBy: streams.second)
+      streams.first.dispose()
     } catch {
       fail(error)
     }

@@ -47,5 +47,7 @@ private struct SkipFor<Element: Sendable>: TimedOperation {
     if isOver || event.isStopEvent { subscription.sink.on(event) }
   }
 
+  func delivers(_ subscription: TimedSubscription<Self>) -> Bool { false }
+
   mutating func timerFired(_ subscription: TimedSubscription<Self>) { isOver = true }
 }

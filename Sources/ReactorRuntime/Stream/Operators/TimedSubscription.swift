@@ -19,12 +19,16 @@ protocol TimedOperation<Element>: Sendable {
   ///   Zero unless ``stampsEvents``.
   mutating func receive(
     _ event: Event<Element>, at arrival: Duration, _ subscription: TimedSubscription<Self>)
+  /// Whether ``timerFired(_:)`` would deliver something. Otherwise it may be called on any thread.
+  func delivers(_ subscription: TimedSubscription<Self>) -> Bool
   /// Called when the timer has fired that was started last.
   mutating func timerFired(_ subscription: TimedSubscription<Self>)
 }
 
 extension TimedOperation {
   static var stampsEvents: Bool { false }
+
+  func delivers(_ subscription: TimedSubscription<Self>) -> Bool { true }
 
   mutating func begin(_ subscription: TimedSubscription<Self>) {}
 }
@@ -36,7 +40,8 @@ extension TimedOperation {
 /// and the operation is destroyed with whatever elements it holds.
 ///
 /// What the timer causes is delivered where the scheduler runs it. If it fires while the source's thread is in the drain, that thread
-/// does not deliver it, but starts the timer again.
+/// does not deliver it, but starts the timer again. It does so twice, and for ten milliseconds: a source that is hardly ever out of the
+/// drain must not keep the timer from its effect.
 final class TimedSubscription<Operation: TimedOperation>: Sendable {
   private enum Signal: Sendable {
     case begin
@@ -47,10 +52,13 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
   /// That a timer has fired.
   private struct Firing: Sendable {
     let number: Int
-    /// How often it was started again.
-    var attempt = 0
     /// The thread on which it has fired, as its token.
     let thread = CurrentCore.threadToken
+    /// How often it was started again, and when it had fired first.
+    var attempt = 0
+    var first = MonotonicTime.now
+
+    var isLate: Bool { attempt >= 2 && MonotonicTime.now - first > 10_000_000 }
   }
 
   /// A signal with the subscription that it concerns, so that the drain need not retain its owner.
@@ -134,13 +142,13 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
   }
 
   private func handle(_ firing: Firing, _ operation: inout Operation) {
-    // Between two events of the source, the timer finds the drain free. Only a scheduler that runs its timers while a thread waits for
-    // them never does.
-    if firing.thread == CurrentCore.threadToken || firing.attempt == 1000 {
+    if firing.thread == CurrentCore.threadToken || firing.isLate || !(scheduler is any SystemScheduler)
+      || !operation.delivers(self)
+    {
       return operation.timerFired(self)
     }
     timer.disposable = scheduler.schedule(after: .zero) {
-      self.submit(.timer(Firing(number: firing.number, attempt: firing.attempt + 1)))
+      self.submit(.timer(Firing(number: firing.number, attempt: firing.attempt + 1, first: firing.first)))
     }
   }
 }

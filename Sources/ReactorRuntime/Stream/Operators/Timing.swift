@@ -181,6 +181,10 @@ private struct Debounce<Element: Sendable>: TimedOperation {
     }
   }
 
+  func delivers(_ subscription: TimedSubscription<Self>) -> Bool {
+    timer == .ofPending || due <= subscription.now
+  }
+
   mutating func timerFired(_ subscription: TimedSubscription<Self>) {
     let now = subscription.now
     if timer == .ofEarlierElement && due > now {
@@ -309,6 +313,8 @@ private struct Timeout<Element: Sendable>: TimedOperation {
     hasReceived = true
     due = subscription.now + dueTime
   }
+
+  func delivers(_ subscription: TimedSubscription<Self>) -> Bool { !hasReceived || due <= subscription.now }
 
   mutating func timerFired(_ subscription: TimedSubscription<Self>) {
     let now = subscription.now
