@@ -31,7 +31,7 @@ extension Keyspace {
   func read(_ call: Invocation, _ out: inout [UInt8]) {
     let hidesKey = call.code != .dbsize && isExpired(call.key(1), at: call.now)
     // A copy shares the entries until it changes, and a command that reads changes nothing.
-    var copy = hidesKey ? Keyspace() : self
+    var copy = hidesKey ? Self.empty : self
     copy.execute(call, &out)
   }
 

@@ -75,7 +75,10 @@ struct Keyspace: Sendable {
 
   mutating func setDeadline(_ deadline: Int64, of key: Key) { entries.setDeadline(deadline, of: key) }
 
-  mutating func removeAll() { entries = EntryTable() }
+  /// Made once: its table has many parts.
+  static let empty = Keyspace()
+
+  mutating func removeAll() { entries = Self.empty.entries }
 
   // MARK: Changing a value in place
 

@@ -43,13 +43,14 @@ struct ListValue: Sendable {
 
   /// Not at half: then a list that gets and loses one element would be copied each time.
   private mutating func shrinkIfSparse() {
-    if slots.count > 64, count < slots.count / 8 { resize(to: slots.count / 2) }
+    if slots.count > 64, count < slots.count / 8 { resize(to: slots.count / 4) }
   }
 
   private mutating func resize(to capacity: Int) {
     var resized: [[UInt8]?] = []
     resized.reserveCapacity(capacity)
-    for index in 0..<count { resized.append(self[index]) }
+    // Moved: a copy would count a reference for each element, wherever that is in memory.
+    for index in 0..<count { resized.append(slots[(head + index) & (slots.count - 1)].take()) }
     resized.append(contentsOf: repeatElement(nil, count: capacity - count))
     slots = resized
     head = 0
