@@ -83,8 +83,8 @@ public enum TurnMark {
 
   // MARK: Reducing
 
-  /// Marks that the innermost turn of the calling thread, which has not done so, begins to compute a state that observers get
-  /// afterwards.
+  /// Marks that the innermost turn of the calling thread begins to compute a state that observers get afterwards. It may have done so; then
+  /// the first of both ends ends that.
   @inlinable
   @inline(__always)
   public static func beginReduce() { rr_thread_set_turn_mark(rr_thread_get_turn_mark() | reducing) }

@@ -161,10 +161,15 @@ extension KeyedReactors {
   func end(_ reactor: R, of key: Key, by closing: Closing) {
     ending.wrappingAdd(1, ordering: .relaxed)
     let keep = { @Sendable [self] in finishEnding(reactor, of: key) }
-    // Its loop may end it before this thread goes on, and keeps its state even so.
-    if reactor.runtime.loop != nil { reactor.runtime.whenEnded(keep) }
-    reactor.close(closing)
-    if reactor.runtime.loop == nil { reactor.runtime.whenEnded(keep) }
+    if reactor.runtime.loop?.hasEnded == false {
+      // Registered first: a loop that ends the reactor at once then keeps its state, and not this thread.
+      reactor.runtime.whenEnded(keep)
+      reactor.close(closing)
+    } else {
+      // Not inside of the turn in which it ends.
+      reactor.close(closing)
+      reactor.runtime.whenEnded(keep)
+    }
   }
 
   /// Keeps the state of a reactor that has ended, and makes the next one if something waits for it.
@@ -184,7 +189,7 @@ extension KeyedReactors {
     endIfLast()
   }
 
-  /// Keeps the states of closed reactors without a loop that runs, one after the other, on a thread made for it: on the calling thread,
+  /// Closes reactors without a loop, or with one that is closed, and keeps their states, one after the other, on a thread made for it: on the calling thread,
   /// `onPassivate` would hold up the closing of other parts, beyond their deadline. That is so if the system refuses a thread. The state
   /// of one that is in a turn is kept by the thread that has the turn.
   @inlinable
@@ -216,8 +221,8 @@ extension KeyedReactors: Closeable {
   /// Refuses what is sent from now on, and ends all reactors: their states are kept by `onPassivate`. Any thread; it does not
   /// wait. Calling it again has no effect, except that ``Closing/discard`` overrules an earlier ``Closing/drain``.
   ///
-  /// The states of idle reactors on ``Placement/caller``, and of those whose loop was shut down, are kept on a thread that is made for
-  /// it, one after the other; usually after this has returned. That of a reactor in a turn is kept by the thread that has the turn.
+  /// The states of idle reactors on ``Placement/caller``, and of those whose loop has ended, are kept on a thread that is made for it, one
+  /// after the other; usually after this has returned. That of a reactor in a turn is kept by the thread that has the turn.
   ///
   /// Sends by key are refused with ``SendError/closed``, also those from turns of the reactors. To wait for the end, close it
   /// as a part of ``Shutdown/close(_:before:)``, before the loops of its reactors and before what `onPassivate` sends to:
@@ -237,8 +242,8 @@ extension KeyedReactors: Closeable {
     for shard in shards {
       for (key, reactor, isActive) in shard.withLock({ $0.close(closing) }) {
         if isActive, reactor.runtime.loop?.isClosed != false {
-          // It may end on this thread: it has no loop, or that has ended.
-          reactor.close(closing)
+          // It has no loop, or one that ends, so the thread that closes it may keep its state.
+          if reactor.runtime.loop == nil { reactor.close(closing) }
           closed.append((key, reactor))
         } else if isActive {
           end(reactor, of: key, by: closing)

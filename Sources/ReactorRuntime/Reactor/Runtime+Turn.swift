@@ -72,7 +72,7 @@ extension Runtime {
     #endif
     if R.isDurable {
       reactor.willReduce(mutation)
-      // Its state has observers elsewhere: they are notified once the mutation is durable.
+      // Its state may have observers elsewhere, which are notified once the mutation is durable.
       TurnMark.beginReduce()
     }
     defer { if R.isDurable { TurnMark.endReduce() } }
