@@ -43,17 +43,6 @@ import Testing
     subject.onNext(1)
     #expect(done.wait())
     #expect(onQueue.elements == [true])
-    // A source that hardly leaves the operator.
-    let (source, delayed) = (PublishSubject<Int>(), Gate())
-    let count = Atomic(0)
-    source.delay(.milliseconds(1), scheduler: scheduler).subscribe(
-      onNext: { _ in
-        if DispatchQueue.getSpecific(key: key) != true { count.add(1, ordering: .relaxed) }
-      }, onCompleted: { delayed.open() })
-    for element in 0..<20_000 { source.onNext(element) }
-    source.onCompleted()
-    #expect(delayed.wait())
-    #expect(count.load(ordering: .relaxed) == 0)
   }
 
   @Test func `a timer takes effect though the source hardly leaves the operator`() {
