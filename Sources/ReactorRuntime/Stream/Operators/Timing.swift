@@ -186,10 +186,9 @@ private struct Debounce<Element: Sendable>: TimedOperation {
   }
 
   mutating func timerFired(_ subscription: TimedSubscription<Self>) {
-    let now = subscription.now
-    if timer == .ofEarlierElement && due > now {
+    if !delivers(subscription) {
       timer = .ofPending
-      return subscription.startTimer(after: due - now)
+      return subscription.startTimer(after: due - subscription.now)
     }
     timer = .none
     if let element = pending.take() { subscription.sink.next(element) }
@@ -317,10 +316,9 @@ private struct Timeout<Element: Sendable>: TimedOperation {
   func delivers(_ subscription: TimedSubscription<Self>) -> Bool { !hasReceived || due <= subscription.now }
 
   mutating func timerFired(_ subscription: TimedSubscription<Self>) {
-    let now = subscription.now
-    if hasReceived && due > now {
+    if !delivers(subscription) {
       hasReceived = false
-      return subscription.startTimer(after: due - now)
+      return subscription.startTimer(after: due - subscription.now)
     }
     isSwitched = true
     // From now on this is the only source, and there is no timer, so the events need no drain.
