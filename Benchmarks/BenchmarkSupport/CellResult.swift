@@ -74,7 +74,7 @@ package struct CellResult: Equatable, Sendable {
   package var isLowerBound: Bool
   /// How much of the machine's limit is reached, which was measured in the same rounds and the same placement.
   package var shareOfLimit: Double?
-  /// That limit, in the unit of the figure. Files do not have it.
+  /// That limit, in the unit of the figure. Nil in files from before they had it.
   package var limit: Figure?
 
   package init(
@@ -96,5 +96,5 @@ package struct CellResult: Equatable, Sendable {
   }
 
   /// What a table writes before the figure: `~` if it says little, `≥` if it is a lower bound.
-  var marks: String { (figure.saysLittle ? "~" : "") + (isLowerBound ? "≥" : "") }
+  var marks: String { (figure.saysLittle(unit) ? "~" : "") + (isLowerBound ? "≥" : "") }
 }

@@ -117,7 +117,7 @@ extension CellResult: Codable {
   private enum Key: String, CodingKey {
     case caseName = "case"
     case variant, producers, unit, min, median, max, samples, allocationsPerAction, placement, verified
-    case shareOfLimit, isLowerBound
+    case shareOfLimit, limit, isLowerBound
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -135,6 +135,8 @@ extension CellResult: Codable {
     try fields.encode(allocationsPerAction, forKey: .allocationsPerAction)
     try fields.encode(placement, forKey: .placement)
     try fields.encode(verified, forKey: .verified)
+    // The repetitions of the limit, in the unit and the placement of the figure.
+    try fields.encodeIfPresent(limit?.samples, forKey: .limit)
     if isLowerBound { try fields.encode(true, forKey: .isLowerBound) }
   }
 
@@ -153,6 +155,7 @@ extension CellResult: Codable {
       placement: try fields.decode(CorePlacement.self, forKey: .placement),
       verified: try fields.decode(Bool.self, forKey: .verified),
       isLowerBound: try fields.decodeIfPresent(Bool.self, forKey: .isLowerBound) ?? false,
-      shareOfLimit: try fields.decodeIfPresent(Double.self, forKey: .shareOfLimit))
+      shareOfLimit: try fields.decodeIfPresent(Double.self, forKey: .shareOfLimit),
+      limit: try fields.decodeIfPresent([Double].self, forKey: .limit).flatMap(Figure.init))
   }
 }

@@ -61,6 +61,8 @@ package struct Options: Equatable, Sendable {
   package var curves = false
   /// The folder of the repository whose README.md and Benchmarks/RESULTS.md are to be written.
   package var writeResults: String?
+  /// Whether also a smoke run, or a debug build, may write there. For `Scripts/bench-smoke`, which writes copies of the documents.
+  package var takesAnyResults = false
   package var quick: Bool
 
   /// Some minutes in all, or a smoke run that still runs and verifies every variant.
@@ -104,15 +106,18 @@ package enum HelpText {
                          intervals
       --reactors N       how many reactors the cases 'scale' have (default 10000)
       --curves           also the cases 'curve': producers, capacities, payloads, subscribers, reactors and
-                         readers, each from few to very many; takes as long as all others together
+                         readers, each from few to very many; takes as long as all others together; not with
+                         --case, which selects curves by their names
       --placement P      wait until the cores are placed so: sibling, near or far
-      --patience S       for how many seconds in all (default 60); then measure in the placement there is
+      --patience S       for how many seconds in all (default 60); then measure in the placement there is;
+                         only with --placement
       --json FILE        also write the results to FILE
       --report FILE      also write FILE, a page of HTML with charts that needs nothing else
       --race FILE        also show a report of Scripts/bench-peers, in the tables and on the page
       --write-results    write the tables to Benchmarks/RESULTS.md and to the README, unless a result was
-                         wrong; not with --case (this program itself: --write-results FOLDER, with the
-                         folder of the repository)
+                         wrong; not in a debug build, and not with --case, --quick, --producers, --reactors,
+                         fewer repetitions or less time than by default (this program itself:
+                         --write-results FOLDER, with the folder of the repository)
       --quick            smoke run: everything runs and is verified, but the figures mean little
       --list             print the cases and their variants
       --help             print this
@@ -121,6 +126,9 @@ package enum HelpText {
     with a confidence interval of the ratio of speeds. It does not judge figures that were measured in
     different placements of the cores, of debug builds with others, of other numbers of reactors, or that vary
     too much. But what is surely slower than the limit is so however much it varies.
+    Of many figures some are slower by chance. So those that are fail together, if chance alone has so many
+    of them in less than one of 100 comparisons, and one by itself only with five repetitions on each side
+    that are further apart than both of them vary. The p99.9 and the maximum of a latency never fail.
 
       --limit L          the least ratio of speeds that is accepted (default 0.95)
 
@@ -128,7 +136,7 @@ package enum HelpText {
     ratio. It does not judge figures that vary too much, or that were measured in another placement than the
     one that was asked for.
 
-    EXIT STATUS: 0 all results verified; compare: nothing that was judged is slower than the limit · 1 a result
+    EXIT STATUS: 0 all results verified; compare: not more is slower than the limit than by chance · 1 a result
     was wrong or could not be written; compare: something is slower, wrong in the new report or missing from it,
     or allocates more; or the new run failed or ended early; or nothing could be judged · 2 the command line was
     wrong

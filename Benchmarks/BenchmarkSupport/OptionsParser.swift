@@ -23,15 +23,18 @@ package struct OptionsParser: Sendable {
     // The other options refine what --quick sets, wherever in the line it is.
     var options = Options(quick: arguments.contains("--quick"), cores: cores)
     var asked: Invocation?
+    var given: Set<String> = []
     var rest = arguments[...]
     while let argument = rest.popFirst() {
       let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let name = String(parts.first ?? "")
       let inline = parts.count == 2 ? String(parts[1]) : nil
       switch name {
-      case "--help", "--list", "--serve", "--self-test", "--quick", "--curves":
+      case "--help", "--list", "--serve", "--self-test", "--quick", "--curves", "--any-results":
         guard inline == nil else { throw UsageError("\(name) takes no value.") }
         if name == "--curves" { options.curves = true }
+        // Not in the help: see Options.takesAnyResults.
+        if name == "--any-results" { options.takesAnyResults = true }
         if name == "--list" { asked = asked ?? .list }
         if name == "--serve" {
           guard arguments.count == 1 else { throw UsageError("--serve takes no other options.") }
@@ -48,14 +51,47 @@ package struct OptionsParser: Sendable {
           throw UsageError("\(name) needs a value.")
         }
         try apply(name, value, to: &options)
+        given.insert(name)
       default:
         throw UsageError("Unknown option '\(argument)'; --help lists all options.")
       }
     }
-    guard options.writeResults == nil || options.cases.isEmpty else {
+    if let asked { return asked }
+    try check(options, given)
+    return .run(options)
+  }
+
+  /// Refuses options that do not go together.
+  ///
+  /// - Parameter given: The names of those that were given a value.
+  private func check(_ options: Options, _ given: Set<String>) throws(UsageError) {
+    guard !options.curves || options.cases.isEmpty else {
+      throw UsageError(
+        "--curves adds to all cases; with --case, name the curves there, as in --case curve.payload.")
+    }
+    guard options.placement != nil || !given.contains("--patience") else {
+      throw UsageError("--patience is for --placement, which is not given.")
+    }
+    guard options.writeResults != nil else {
+      guard !options.takesAnyResults else { throw UsageError("--any-results is for --write-results.") }
+      return
+    }
+    guard options.cases.isEmpty else {
       throw UsageError("--write-results writes the tables of all cases, so --case cannot be given.")
     }
-    return asked ?? .run(options)
+    if options.takesAnyResults { return }
+    guard !options.quick else {
+      throw UsageError("--write-results takes no smoke run: the figures of --quick mean little.")
+    }
+    for name in ["--producers", "--reactors"] where given.contains(name) {
+      throw UsageError("--write-results writes figures of the default cases, so \(name) cannot be given.")
+    }
+    let usual = Options(quick: false, cores: cores)
+    guard options.repetitions >= usual.repetitions, options.seconds >= usual.seconds else {
+      throw UsageError(
+        "--write-results needs \(usual.repetitions) repetitions and \(usual.seconds) s for each figure, or more."
+      )
+    }
   }
 
   private func race(_ arguments: ArraySlice<String>) throws(UsageError) -> RaceOptions {

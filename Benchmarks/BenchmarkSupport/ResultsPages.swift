@@ -93,13 +93,15 @@ package enum PerformanceTable {
     (header: "actor", variant: "actor"),
   ]
 
-  /// Rows without a figure of the reactor are left out.
+  /// Rows without a figure of the reactor are left out. One that was measured in another placement of the cores than most says so.
   static func markdown(_ run: RunDescription, _ results: [CellResult]) -> String {
-    let shown = rows.compactMap { row in
-      reactor(row, results).map { reactor in
-        [row.text, text(row, reactor, results)]
-          + baselines.map { baseline(row, $0.variant, beside: reactor, results) }
-      }
+    let measured = rows.compactMap { row in reactor(row, results).map { (row: row, reactor: $0) } }
+    // Of the rows that are shown: other cases of the run may have been placed otherwise.
+    let placement = CorePlacement.prevailing(in: measured.map(\.reactor.placement))
+    let shown = measured.map { row, reactor in
+      [row.text + (reactor.placement == placement ? "" : " (placement \(reactor.placement.rawValue))")]
+        + [text(row, reactor, results)]
+        + baselines.map { baseline(row, $0.variant, beside: reactor, results) }
     }
     let header = ["case", "reactor"] + baselines.map(\.header)
     let lines = [line(header), "|" + String(repeating: "---|", count: header.count)] + shown.map(line)
@@ -107,17 +109,19 @@ package enum PerformanceTable {
     let marks =
       shown.joined().contains { $0.contains("~") }
       ? "; `~`: repetitions that vary too much, or fewer than \(Figure.fewestSamples) (range)." : "."
-    return place(run, results) + marks + "\n\n" + lines.joined(separator: "\n")
+    return place(run, placement) + marks + "\n\n" + lines.joined(separator: "\n")
   }
 
   private static func line(_ cells: [String]) -> String { "| \(cells.joined(separator: " | ")) |" }
 
-  private static func place(_ run: RunDescription, _ results: [CellResult]) -> String {
-    let placement = CorePlacement.prevailing(in: results.map(\.placement))
-    let roundTrip =
-      run.machine.roundTripNanoseconds.map { ", round trip \(FigureFormat.number($0)) ns" } ?? ""
+  private static func place(_ run: RunDescription, _ placement: CorePlacement) -> String {
+    // The median of the whole run, which may be that of another placement than these rows have.
+    let roundTrip = run.machine.roundTripNanoseconds.flatMap { nanoseconds in
+      CorePlacement(roundTrip: nanoseconds) == placement
+        ? ", round trip \(FigureFormat.number(nanoseconds)) ns" : nil
+    }
     return
-      "\(run.machine.cpu), \(run.machine.cores) cores (placement \(placement.rawValue)\(roundTrip)), "
+      "\(run.machine.cpu), \(run.machine.cores) cores (placement \(placement.rawValue)\(roundTrip ?? "")), "
       + "\(run.compiler), commit \(run.commit); medians"
   }
 
@@ -152,7 +156,8 @@ package enum PerformanceTable {
   private static func text(_ result: CellResult) -> String {
     let figure = result.figure
     let range =
-      figure.saysLittle ? " (\(text(figure.min, result.unit))–\(text(figure.max, result.unit)))" : ""
+      figure.saysLittle(result.unit)
+      ? " (\(text(figure.min, result.unit))–\(text(figure.max, result.unit)))" : ""
     let unit = result.unit == .ratio ? "" : " \(result.unit.rawValue)"
     return result.marks + text(figure.median, result.unit) + range + unit
   }

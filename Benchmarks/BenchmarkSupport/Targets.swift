@@ -13,8 +13,7 @@ package enum Targets {
     + [1, 2, 4, 8].map { (readers: Int) -> Target in
       Target(
         text: "the owner's speed while \(readers) read, of that alone", bound: .atLeast(0.8), unit: "",
-        figure: { results in find("readers.kept", "c", readers, in: results).map { TargetFigure($0.figure) } }
-      )
+        figure: { results in alone(Side("readers.kept", "c", readers), in: results) })
     }
     + [1, 2, 4, 8].map { (readers: Int) -> Target in
       compared(
@@ -41,8 +40,7 @@ package enum Targets {
         figure: { results in
           // The figures are times, so the speeds have the inverse ratio.
           leastOfStates { state in
-            let alone = find("\(state).alone", "replayed", in: results)
-            return paired(alone, find("\(state).\(part)", "replayed", in: results))
+            paired(Side("\(state).alone", "replayed"), Side("\(state).\(part)", "replayed"), in: results)
           }
         })
     }
@@ -52,15 +50,15 @@ package enum Targets {
         unit: " ×",
         figure: { results in
           leastOfStates { state in
-            let reads = find("\(state).\(readers)-reads", "replayed", in: results)
-            return ratio(reads, find("\(state).\(readers)-reads", "mutex", in: results))
+            let name = "\(state).\(readers)-reads"
+            return ratio(Side(name, "replayed"), Side(name, "mutex"), in: results)
           }
         })
     }
 
-  /// The least of the figures of those states that were measured.
+  /// The least of the figures of all states.
   private static func leastOfStates(_ figure: (_ state: String) -> TargetFigure?) -> TargetFigure? {
-    TargetFigure(leastOf: states.compactMap { figure($0.name) })
+    TargetFigure(leastOf: states.map { (name: $0.name, figure: figure($0.name)) })
   }
 
   private static let memory: [Target] = [("caller", "on .caller"), ("group", "in a group")].flatMap {
@@ -69,8 +67,7 @@ package enum Targets {
       (part: String, time: String) -> Target in
       Target(
         text: "an idle reactor \(place), \(time)", bound: .atMost(192), unit: " B",
-        figure: { results in find("scale.idle.\(part)", variant, in: results).map { TargetFigure($0.figure) }
-        })
+        figure: { results in alone(Side("scale.idle.\(part)", variant), in: results) })
     }
   }
 
@@ -90,22 +87,17 @@ package enum Targets {
     Target(
       text: "p50 of a parked loop, against a bare futex wake", bound: .atMost(1.2), unit: " ×",
       figure: { results in
-        find("latency.parked.p50", "c", in: results).flatMap { parked in
-          parked.limit.map { TargetFigure(parked.figure, dividedBy: $0) }
-        }
+        besideLimit(Side("latency.parked.p50", "c"), in: results) { TargetFigure($0, dividedBy: $1, in: $2) }
       }),
     Target(
       text: "wakes of a parked loop, for each of its sleeps", bound: .atMost(1), unit: "",
       figure: { results in
-        let wakes = find("latency.parked.wakes", "c", in: results)
-        return paired(wakes, find("latency.parked.parks", "c", in: results))
+        paired(Side("latency.parked.wakes", "c"), Side("latency.parked.parks", "c"), in: results)
       }),
     Target(
       text: "p50 of a busy loop, above half of the round trip", bound: .atMost(60), unit: " ns",
       figure: { results in
-        find("latency.busy.p50", "c", in: results).flatMap { busy in
-          busy.limit.map { TargetFigure(busy.figure, minus: $0) }
-        }
+        besideLimit(Side("latency.busy.p50", "c"), in: results) { TargetFigure($0, minus: $1, in: $2) }
       }),
   ]
 
@@ -123,32 +115,34 @@ package enum Targets {
     Target(
       text: "a changed property of a state that is observed", bound: .atMost(50), unit: " ns",
       figure: { results in
-        guard let plain = find("publish.observed", "plain-long-turns", in: results),
-          let observed = find("publish.observed", "observed-long-turns", in: results)
-        else { return nil }
-        // An action changes two properties.
-        return TargetFigure(observed.figure, minus: plain.figure, dividedBy: 2)
+        let sides = ["observed-long-turns", "plain-long-turns"].map { Side("publish.observed", $0) }
+        return judged(sides, in: results) { found, placement in
+          // An action changes two properties.
+          TargetFigure(found[0].figure, minus: found[1].figure, dividedBy: 2, in: placement)
+        }
       })
   ]
 
-  /// The promises that this run measured.
+  /// The promises of which this run measured something.
   static func measured(_ results: [CellResult]) -> [(target: Target, figure: TargetFigure)] {
     all.compactMap { target in target.figure(results).map { (target: target, figure: $0) } }
   }
 
-  /// A row for each promise that this run measured; nil if it measured none.
+  /// A row for each promise of which this run measured something; nil if there are none.
   package static func table(_ results: [CellResult]) -> Table? {
     let rows = measured(results)
     guard !rows.isEmpty else { return nil }
     func column(_ text: (_ target: Target, _ figure: TargetFigure) -> String) -> Table.Column {
       Table.Column(header: "", cells: rows.map { [text($0.target, $0.figure)] })
     }
+    var columns = [
+      column { $0.text(of: $1) }, column { target, _ in target.boundText }, column { $1.placementText },
+      column { $0.verdict(on: $1).text },
+    ]
+    if rows.contains(where: { $0.figure.remark != nil }) { columns.append(column { $1.remark ?? "" }) }
     return Table(
-      title: "What is promised of the C core, and what was measured", labels: rows.map(\.target.text),
-      columns: [
-        column { FigureFormat.number($1.value) + $0.unit }, column { target, _ in target.boundText },
-        column { $0.verdict(on: $1).text },
-      ])
+      title: "What is promised of the C core, and what was measured in which placement of the cores",
+      labels: rows.map(\.target.text), columns: columns)
   }
 
   /// One row for each of ``states``: a change of it by one variant, against a mutex.
@@ -166,32 +160,100 @@ package enum Targets {
     Target(
       text: text, bound: bound, unit: " ×",
       figure: { results in
-        let figure = find(name, variant, producers, in: results)
-        return ratio(figure, find(name, other, producers, in: results))
+        ratio(Side(name, variant, producers), Side(name, other, producers), in: results)
       })
   }
+}
 
-  private static func find(
-    _ name: String, _ variant: String, _ producers: Int? = nil, in results: [CellResult]
-  ) -> CellResult? {
-    results.first {
-      $0.caseName == name && $0.variant == variant && (producers == nil || $0.producers == producers)
+/// How figures are found in the results of a run, and which of them can be compared.
+extension Targets {
+  /// One of the figures that a promise is computed from.
+  private struct Side {
+    let name: String
+    let variant: String
+    /// Nil if the case has one number of producers only.
+    let producers: Int?
+
+    init(_ name: String, _ variant: String, _ producers: Int? = nil) {
+      (self.name, self.variant, self.producers) = (name, variant, producers)
+    }
+
+    func isIt(_ result: CellResult) -> Bool {
+      result.caseName == name && result.variant == variant
+        && (producers == nil || result.producers == producers)
     }
   }
 
-  /// Nil if the two were measured in different placements of the cores, which cannot be compared, or if the other one is zero:
-  /// readers that never ran beside a busy owner.
-  private static func ratio(_ figure: CellResult?, _ other: CellResult?) -> TargetFigure? {
-    guard let figure, let other, figure.placement == other.placement, other.figure.median > 0,
-      let dividend = Figure(figure.comparedSamples), let divisor = Figure(other.comparedSamples)
-    else { return nil }
-    return TargetFigure(dividend, dividedBy: divisor)
+  /// Calls `figure` with the result of each side and their placement, if all were measured and can be compared. Nil if none was
+  /// measured.
+  private static func judged(
+    _ sides: [Side], in results: [CellResult],
+    _ figure: (_ found: [CellResult], _ placement: CorePlacement) -> TargetFigure
+  ) -> TargetFigure? {
+    let found = sides.map { side in results.first(where: side.isIt) }
+    let measured = found.compactMap(\.self)
+    guard let first = measured.first else { return nil }
+    let missing = zip(sides, found).first { $0.1 == nil }.map { "\($0.0.variant) was not measured" }
+    if let obstacle = missing ?? obstacle(measured) {
+      return TargetFigure(obstacle: obstacle, in: measured.map(\.placement))
+    }
+    var figure = figure(measured, first.placement)
+    // What it is compared with is subtracted, or divides it.
+    figure.isLowerBound = first.isLowerBound
+    return figure
+  }
+
+  /// Why these results cannot be judged together; nil if they can.
+  private static func obstacle(_ results: [CellResult]) -> String? {
+    if let wrong = results.first(where: { !$0.verified }) { return "\(wrong.variant) was wrong" }
+    if let cut = results.dropFirst().first(where: \.isLowerBound) {
+      return "\(cut.variant) is a lower bound only"
+    }
+    // How many bytes something takes does not depend on where the cores are.
+    let placements = Set(results.filter { $0.unit != .bytes }.map(\.placement))
+    if placements.contains(.unknown) { return "the placement of the cores is not known" }
+    return placements.count > 1 ? "the cores were placed in different ways" : nil
+  }
+
+  /// A figure by itself.
+  private static func alone(_ side: Side, in results: [CellResult]) -> TargetFigure? {
+    judged([side], in: results) { TargetFigure($0[0].figure, in: $1) }
+  }
+
+  /// A figure beside the machine's limit, which was measured in the same rounds.
+  private static func besideLimit(
+    _ side: Side, in results: [CellResult],
+    _ figure: (_ figure: Figure, _ limit: Figure, _ placement: CorePlacement) -> TargetFigure
+  ) -> TargetFigure? {
+    judged([side], in: results) { found, placement in
+      guard let limit = found[0].limit else {
+        return TargetFigure(
+          obstacle: "its limit was not measured, or in another placement of the cores", in: [placement])
+      }
+      return figure(found[0].figure, limit, placement)
+    }
+  }
+
+  /// The first figure divided by the second one, unless that is zero: readers that never ran beside a busy owner.
+  private static func ratio(_ side: Side, _ other: Side, in results: [CellResult]) -> TargetFigure? {
+    judged([side, other], in: results) { found, placement in
+      guard found[1].figure.median > 0, let dividend = Figure(found[0].comparedSamples),
+        let divisor = Figure(found[1].comparedSamples)
+      else { return TargetFigure(obstacle: "nothing can be divided by zero", in: [placement]) }
+      return TargetFigure(dividend, dividedBy: divisor, in: placement)
+    }
   }
 
   /// The same of two parts of one variant, each repetition's by its own.
-  private static func paired(_ figure: CellResult?, _ other: CellResult?) -> TargetFigure? {
-    guard let figure, let other, figure.placement == other.placement else { return nil }
-    let pairs = zip(figure.figure.samples, other.figure.samples).filter { $0.1 > 0 }
-    return Figure(pairs.map { $0.0 / $0.1 }).map { TargetFigure($0) }
+  private static func paired(_ side: Side, _ other: Side, in results: [CellResult]) -> TargetFigure? {
+    judged([side, other], in: results) { found, placement in
+      let pairs = zip(found[0].figure.samples, found[1].figure.samples).filter { $0.1 > 0 }
+      return Figure(pairs.map { $0.0 / $0.1 }).map { TargetFigure($0, in: placement) }
+        ?? TargetFigure(obstacle: "nothing can be divided by zero", in: [placement])
+    }
   }
+}
+
+extension TargetFigure {
+  var placementText: String { placements.map(\.rawValue).joined(separator: "/") }
 }

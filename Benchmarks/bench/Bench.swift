@@ -57,7 +57,7 @@ enum Bench {
             // Curves are not for the documents.
             try ResultsFolder(folder, Catalogue.cases.map(\.outline).filter { $0.curve == nil })
           }, race: try options.race.map { path throws(UsageError) in try raceReport(path) })
-        return measure(options, outputs)
+        return try measure(options, outputs)
       } catch {
         return refuse(error)
       }
@@ -120,10 +120,19 @@ enum Bench {
     let race: RaceReport?
   }
 
-  private static func measure(_ options: Options, _ outputs: Outputs) -> Int32 {
+  private static func measure(_ options: Options, _ outputs: Outputs) throws(UsageError) -> Int32 {
     #if DEBUG
       StandardError.write("bench: this is a debug build; its figures mean nothing. Use -c release.\n")
+      guard options.writeResults == nil || options.takesAnyResults else {
+        throw UsageError("--write-results takes no results of a debug build.")
+      }
     #endif
+    let thread: MeasuringThread
+    do {
+      thread = try MeasuringThread()
+    } catch {
+      throw UsageError("nothing can be measured here: \(error)")
+    }
     let instruments = Instruments.ofThisMachine()
     let twin = Twin.builtBesideThis()
     defer { twin?.end() }
@@ -131,7 +140,8 @@ enum Bench {
     let plan = Plan(cases, options, cores: instruments.cpus.cpus.count)
     var description = MachineReader.describe(options)
     let runner = Runner(
-      options, instruments, Progress(plannedSeconds: plan.groups.map { $0.plannedSeconds(options) }))
+      options, instruments, on: thread,
+      Progress(plannedSeconds: plan.groups.map { $0.plannedSeconds(options) }))
     let stall: (any Error)?
     do {
       try runner.run(plan)
@@ -143,7 +153,7 @@ enum Bench {
     var isRight = runner.failures.isEmpty
     let results = plan.results
     let hasLostPatience = options.placement != nil && runner.hasLostPatience
-    let header = Header.text(description, plan, results, hasLostPatience: hasLostPatience)
+    let header = Header.text(description, options, plan, results, hasLostPatience: hasLostPatience)
     print(header)
     print(TextReport(plan.outlines, results).rendered(), terminator: "")
     if let bars = outputs.race?.barsTable { print("\n" + bars.rendered(), terminator: "") }

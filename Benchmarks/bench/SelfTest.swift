@@ -1,5 +1,7 @@
 import BenchmarkSupport
 import CBenchmarkLimits
+import Dispatch
+import ReactorJournal
 import ReactorRuntime
 import Synchronization
 
@@ -8,9 +10,11 @@ enum SelfTest {
   /// A sentence for each thing that was not noticed.
   static func problems() -> [String] {
     [
-      ("waiting counts", waitingCounts), ("nothing is read", nothingIsRead),
+      ("waiting counts", waitingCounts), ("a repetition is as long as it is to be", shortPartsAreRepeated),
+      ("nothing is read", nothingIsRead),
       ("a lost write is noticed", lostWriteIsNoticed), ("a lost action is noticed", lostActionIsNoticed),
-      ("what was not sent counts", unsentCounts),
+      ("what was not sent counts", unsentCounts), ("a repetition that hangs is given up", hangIsGivenUp),
+      ("a journal's records are read", changedRecordIsNoticed),
     ].compactMap { name, test in
       do {
         return try test() ? nil : "self-test: it is not so that \(name)"
@@ -67,6 +71,19 @@ enum SelfTest {
     let (members, delay) = (Double(LatePopulation.members), Double(LatePopulation.delay))
     return measured.parts["making", default: 0] * members >= delay
       && measured.parts["alone", default: 0] * 3 * members >= delay && measured.nanoseconds >= delay
+  }
+
+  /// With the same actions again: one round of them takes less than half of this.
+  private static func shortPartsAreRepeated() throws -> Bool {
+    let delay = Double(LatePopulation.delay)
+    for (shape, actions) in [(ScaleShape.busy, 10), (.keyed, 6)] {
+      let measured = try shape.run(
+        LatePopulation.self, request(nanoseconds: 2.5 * delay), Instruments.ofThisMachine())
+      let (each, rest) = measured.actions.quotientAndRemainder(dividingBy: actions * LatePopulation.members)
+      guard rest == 0, measured.nanoseconds >= 2.5 * delay, measured.nanoseconds >= Double(each) * delay
+      else { return false }
+    }
+    return true
   }
 
   /// Reactors on their senders' threads are not waited for, as mutexes are not: not even if they lack something.
@@ -182,5 +199,50 @@ enum SelfTest {
       if measured.parts["p50", default: 0] > 0.75 * measured.parts["max", default: .infinity] { return true }
     }
     return false
+  }
+
+  // MARK: Hanging
+
+  private static func hangIsGivenUp() throws -> Bool {
+    let thread = try MeasuringThread()
+    guard try thread.run(within: 60, { 1 }) == 1 else { return false }
+    do {
+      _ = try thread.run(within: 60) { () throws -> Int in throw SubjectFailure("wrong") }
+      return false
+    } catch is SubjectFailure {}
+    let isOver = DispatchSemaphore(value: 0)
+    // So that it ends.
+    defer { isOver.signal() }
+    do {
+      try thread.run(within: 0.01) { isOver.wait() }
+      return false
+    } catch is Stalled {
+      return true
+    }
+  }
+
+  // MARK: Journals
+
+  /// Writes another value than its own.
+  private struct ChangedRecord: TallyRecord {
+    let item: Item
+
+    init(item: Item) { self.item = item }
+
+    func encode(into encoder: inout RecordEncoder) { encoder.append(item.value &+ 1) }
+
+    init(from decoder: inout RecordDecoder, version: UInt16) throws(MalformedRecord) {
+      item = Item(producer: 1, value: try decoder.read())
+    }
+  }
+
+  private static func changedRecordIsNoticed() throws -> Bool {
+    _ = try JournalEncoding.run(SmallRecord.self, count: 1000)
+    do {
+      _ = try JournalEncoding.run(ChangedRecord.self, count: 1000)
+      return false
+    } catch is SubjectFailure {
+      return true
+    }
   }
 }

@@ -19,7 +19,8 @@ USAGE: ./Scripts/bench-peers [options]
   --repetitions N     repetitions of each cell (default 5)
   --seconds S         seconds of each repetition (default 0.05)
   --placement P       waits until the cores are placed so: sibling, near or far
-  --patience S        for how many seconds in all (default 60); then it measures in the placement it finds
+  --patience S        for how many seconds in all (default 60); then it measures in the placement it finds;
+                      only with --placement
   --json FILE         also write the results to FILE, in the format of Scripts/bench
   --report FILE       also write FILE, a page of HTML (an option of Scripts/bench-peers)
   --self-test         only check that defects of a queue are found out
@@ -109,8 +110,21 @@ static void apply(const std::string &option, const std::string &value, Settings 
   }
 }
 
+/* Before minutes are spent on measuring. */
+static void check(const Settings &settings, bool has_patience) {
+  if (has_patience && settings.placement.empty()) refuse("--patience is for --placement");
+  for (const auto &name : settings.subjects) {
+    const auto begins_so = [&](const Subject &one) { return one.name.rfind(name, 0) == 0; };
+    if (name.empty() || std::none_of(subjects().begin(), subjects().end(), begins_so))
+      refuse("no queue that was built in begins with '" + name + "'");
+  }
+  if (!settings.json.empty() && !std::ofstream(settings.json, std::ios::app))
+    refuse("--json cannot write to " + settings.json);
+}
+
 static Settings parse(int count, char **arguments) {
   Settings settings;
+  bool has_patience = false;
   apply("--workloads", "single,burst16,burst32,pingpong,latency", settings);
   for (int i = 1; i < count; i++) {
     const std::string option = arguments[i];
@@ -125,10 +139,9 @@ static Settings parse(int count, char **arguments) {
     if (option == "--self-test") std::exit(passes_self_test() ? 0 : 1);
     if (++i == count) refuse(option + " needs a value");
     apply(option, arguments[i], settings);
+    has_patience = has_patience || option == "--patience";
   }
-  // Before minutes are spent on measuring.
-  if (!settings.json.empty() && !std::ofstream(settings.json, std::ios::app))
-    refuse("--json cannot write to " + settings.json);
+  check(settings, has_patience);
   return settings;
 }
 

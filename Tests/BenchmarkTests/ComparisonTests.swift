@@ -4,7 +4,7 @@ import Testing
 @testable import BenchmarkSupport
 
 /// The same numbers in every run.
-private struct SeededGenerator: RandomNumberGenerator {
+struct SeededGenerator: RandomNumberGenerator {
   var state: UInt64
 
   mutating func next() -> UInt64 {
@@ -16,10 +16,10 @@ private struct SeededGenerator: RandomNumberGenerator {
 }
 
 @Suite struct ComparisonTests {
-  private static let machine = MachineDescription(
+  static let machine = MachineDescription(
     cpu: "A CPU", cores: 2, kernel: "Linux 6", architecture: "x86_64", loadAverage: 0)
 
-  private func result(
+  func result(
     _ values: [Double], _ unit: FigureUnit = .millionPerSecond, name: String = "ring.single",
     variant: String = "c", producers: Int = 2, allocations: Double? = 0, placement: CorePlacement = .near,
     verified: Bool = true
@@ -29,22 +29,22 @@ private struct SeededGenerator: RandomNumberGenerator {
       allocationsPerAction: allocations, placement: placement, verified: verified)
   }
 
-  private func report(_ results: [CellResult], cpu: String = "A CPU") -> JSONReport {
+  func report(_ results: [CellResult], cpu: String = "A CPU") -> JSONReport {
     var machine = Self.machine
     machine.cpu = cpu
     return JSONReport(
       RunDescription(machine: machine, compiler: "Swift", commit: "abc", reactors: 1), results)
   }
 
-  private func compared(_ old: CellResult, _ new: CellResult, limit: Double = 0.95) throws -> Compared {
+  func compared(_ old: CellResult, _ new: CellResult, limit: Double = 0.95) throws -> Compared {
     try #require(Comparison(report([old]), report([new]), limit: limit).figures.first)
   }
 
-  private func verdict(_ old: CellResult, _ new: CellResult, limit: Double = 0.95) throws -> Verdict {
+  func verdict(_ old: CellResult, _ new: CellResult, limit: Double = 0.95) throws -> Verdict {
     try compared(old, new, limit: limit).verdict
   }
 
-  private let steady = [100.0, 100.5, 101, 99.5, 100.2]
+  let steady = [100.0, 100.5, 101, 99.5, 100.2]
 
   // MARK: The interval
 
@@ -166,7 +166,8 @@ private struct SeededGenerator: RandomNumberGenerator {
     let third = steady.map { $0 * 0.97 }
     #expect(try verdict(result(steady), result(third)) == .slower)
     #expect(try !compared(result(steady), result(third)).isFailure)
-    #expect(try compared(result(steady), result(third), limit: 0.98).isFailure)
+    #expect(try compared(result(steady), result(steady.map { $0 * 0.9 })).isFailure)
+    #expect(try !compared(result(steady), result(steady.map { $0 * 0.9 }), limit: 0.8).isFailure)
     let wrong = try compared(result(steady), result(steady, verified: false))
     #expect(wrong.verdict == .notJudged(.wrong))
     #expect(wrong.isFailure)
@@ -353,7 +354,11 @@ private struct SeededGenerator: RandomNumberGenerator {
   }
 
   @Test func `a report is read as it was written`() throws {
-    let results = [result(steady), result(steady, .nanoseconds, placement: .far, verified: false)]
+    var bounded = result(steady)
+    (bounded.shareOfLimit, bounded.limit) = (0.5, Figure([200, 201, 202, 203]))
+    let results = [
+      result(steady), result(steady, .nanoseconds, placement: .far, verified: false), bounded,
+    ]
     let read = try JSONReport(report(results).data())
     #expect(read.results == results)
     #expect(read.machine == Self.machine)

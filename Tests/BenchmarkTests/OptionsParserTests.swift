@@ -151,8 +151,43 @@ import Testing
   }
 
   @Test func `results are written of all cases only`() throws {
-    #expect(try options("--write-results", ".", "--quick").writeResults == ".")
+    #expect(try options("--write-results", ".").writeResults == ".")
     #expect(refusal("--write-results", ".", "--case", "ring")?.contains("--case") == true)
+    #expect(refusal("--any-results", "--write-results", ".", "--case", "ring")?.contains("--case") == true)
+  }
+
+  @Test(arguments: [
+    ["--quick"], ["--producers", "1,2"], ["--reactors", "1000"], ["--repetitions", "4"],
+    ["--seconds", "0.2"],
+  ])
+  func `results are written of whole runs only`(_ others: [String]) throws {
+    let arguments = ["--write-results", "."] + others
+    guard case .failure(let error) = parser.parse(arguments) else {
+      Issue.record("\(arguments) was accepted")
+      return
+    }
+    #expect(error.message.hasPrefix("--write-results "))
+    // The smoke test, which writes copies of the documents.
+    guard case .run(let options) = try parser.parse(arguments + ["--any-results"]).get() else {
+      Issue.record("not a run")
+      return
+    }
+    #expect(options.takesAnyResults)
+  }
+
+  @Test func `longer runs may write results`() throws {
+    let options = try options("--write-results", ".", "--repetitions", "10", "--seconds", "1", "--curves")
+    #expect(options.writeResults == ".")
+    #expect(!options.takesAnyResults)
+    #expect(refusal("--any-results") == "--any-results is for --write-results.")
+    #expect(refusal("--any-results=yes") == "--any-results takes no value.")
+  }
+
+  @Test func `options without effect are refused`() throws {
+    #expect(refusal("--patience", "5")?.hasPrefix("--patience is for --placement") == true)
+    #expect(refusal("--curves", "--case", "ring")?.hasPrefix("--curves adds") == true)
+    #expect(refusal("--case", "ring", "--curves")?.hasPrefix("--curves adds") == true)
+    #expect(try options("--patience", "5", "--placement", "far").patience == 5)
   }
 
   @Test func `serving takes no other option`() throws {

@@ -52,7 +52,8 @@ import Testing
           CellResult(
             caseName: part.name, variant: variant, producers: count, unit: part.unit,
             figure: Figure([90, 100, 110, 130].map { $0 * Double(count) })!, allocationsPerAction: 0,
-            placement: variant == "c" || count != 2 ? .near : .far, verified: true, shareOfLimit: 0.5)
+            placement: variant == "c" || count != 2 ? .near : .far, verified: true, shareOfLimit: 0.5,
+            limit: outline.limit.flatMap { _ in Figure([45, 45, 46, 44]) })
         }
       }
     }
@@ -121,7 +122,9 @@ import Testing
     #expect(group["placement"] as? String == "near")
     #expect(group["placements"] as? [String: Int] == ["near": 2, "far": 1, "unknown": 1])
     #expect(data["failures"] as? [String] == ["ring.single mutex P=8: not their sum"])
-    let texts = try #require(data["promises"] as? [[String: Any]]).compactMap { $0["text"] as? String }
+    let promises = try #require(data["promises"] as? [[String: Any]])
+    #expect(promises.allSatisfy { $0["placement"] is String })
+    let texts = promises.compactMap { $0["text"] as? String }
     #expect(texts == Targets.measured(Self.results).map(\.target.text))
   }
 
@@ -245,6 +248,8 @@ import Testing
     // The figure of the one result with a mark, in its table and in its chart.
     #expect(document.contains(">~≥60.0 ns<"))
     #expect(document.contains(">105 ns<"))
+    // The limit of the group of sync.uncontended, and not that of the whole run, which is 105 ns.
+    #expect(document.contains("limit of the machine: limit.fetchadd, 45.0 ns"))
   }
 
   /// The document without its scripts and their data.

@@ -56,7 +56,8 @@ import Testing
     // Its quartiles are near, but it is of two kinds.
     var wild = result("a", "c", 1, [42, 0.15, 0.39, 0.39, 0.3])
     #expect(wild.marks == "~")
-    #expect(result("a", "c", 1, [0, 0, 0, 0, 3]).marks == "")
+    #expect(result("a", "c", 1, [0, 0, 0, 0, 3]).marks == "~")
+    #expect(result("a", "c", 1, [0, 0, 0, 0, 0.001]).marks == "")
     // A file without the repetitions.
     wild.figure = Figure(min: 1, median: 2, max: 9)
     #expect(wild.marks == "")

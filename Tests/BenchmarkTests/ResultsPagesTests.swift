@@ -157,6 +157,27 @@ import Testing
     #expect(table.contains("medians; `~`: repetitions that vary too much, or fewer than 4 (range)."))
   }
 
+  @Test func `a row in another placement than most says so`() {
+    let table = PerformanceTable.markdown(
+      run,
+      [
+        result("reactor.loop", "c", 50, placement: .far),
+        result("reactor.loop", "mutex", 40, placement: .far),
+        result("sync.uncontended", "c", 11, .nanoseconds), result("publish.array", "c", 30, .nanoseconds),
+        // Most of the run, but not of the table.
+        result("ring.single", "c", 1, placement: .far),
+        result("ring.single", "c", 1, threads: 2, placement: .far),
+        result("ring.single", "c", 1, threads: 8, placement: .far),
+      ])
+    #expect(table.contains("(placement near, round trip 100 ns)"))
+    #expect(table.contains("| 1 thread sends to a loop (placement far) | 50.0 M/s | – | 40.0 M/s | – |"))
+    #expect(table.contains("| one uncontended send and reduce (`.caller`) | 11.0 ns |"))
+    // The round trip of the run is that of near cores.
+    let far = PerformanceTable.markdown(run, [result("reactor.loop", "c", 50, placement: .far)])
+    #expect(far.contains("(placement far), Swift"))
+    #expect(far.contains("| 1 thread sends to a loop | 50.0 M/s |"))
+  }
+
   @Test func `a baseline in another placement of the cores is not shown`() {
     let table = PerformanceTable.markdown(
       run, [result("reactor.loop", "c", 156), result("reactor.loop", "mutex", 105, placement: .far)])

@@ -21,12 +21,32 @@ import Testing
     #expect(seen.allSatisfy { $0 == 1 })
   }
 
-  /// The step is this prime: in a population of as many members it would always lead back to the first one.
-  @Test func `all members are visited if their number is the step itself`() {
-    let order = VisitingOrder(count: 1_000_003, threads: 1, thread: 0, rounds: 1)
-    var seen = [Bool](repeating: false, count: 1_000_003)
-    for visit in order { seen[visit.index] = true }
-    #expect(seen.allSatisfy { $0 })
+  @Test(arguments: [1, 2, 3, 7, 8, 9, 12, 1000])
+  func `rounds without members are passed over, wherever a part begins`(count: Int) {
+    let threads = 8
+    for thread in 0..<threads {
+      let whole = VisitingOrder(count: count, threads: threads, thread: thread, rounds: 30).map { $0 }
+      var parts: [(index: Int, round: Int)] = []
+      for first in stride(from: 0, to: 30, by: 10) {
+        parts += VisitingOrder(count: count, threads: threads, thread: thread, rounds: first..<first + 10)
+          .map { $0 }
+      }
+      // The members of a round may be visited in another order.
+      func sorted(_ visits: [(index: Int, round: Int)]) -> [[Int]] {
+        visits.map { [$0.round, $0.index] }.sorted { $0.lexicographicallyPrecedes($1) }
+      }
+      #expect(sorted(whole) == sorted(parts))
+      // In each round another segment, which begins where that of the thread before it ends.
+      let expected = (0..<30).flatMap { round -> [[Int]] in
+        let number = (thread + round) % threads
+        return (number * count / threads..<(number + 1) * count / threads).map { [round, $0] }
+      }
+      #expect(sorted(whole) == expected)
+    }
+  }
+
+  @Test func `nobody visits an empty population`() {
+    #expect(VisitingOrder(count: 0, threads: 8, thread: 3, rounds: 5).map { $0.index } == [])
   }
 
   @Test func `a member is visited by another thread each round`() {
@@ -43,9 +63,22 @@ import Testing
     }
   }
 
-  @Test func `no thread visits neighbours in a row`() {
-    let indices = VisitingOrder(count: 100_000, threads: 1, thread: 0, rounds: 1).map(\.index)
-    let neighbours = zip(indices, indices.dropFirst()).count { abs($0 - $1) <= 1 }
-    #expect(neighbours < 1000)
+  /// 10^k, and an eighth of it: the segments of eight threads.
+  @Test(arguments: [10, 12, 13, 100, 125, 1000, 1250, 10_000, 12_500, 100_000, 125_000, 1_000_000])
+  func `two visits in a row are far apart`(length: Int) {
+    let indices = VisitingOrder(count: length, threads: 1, thread: 0, rounds: 1).map(\.index)
+    let distances = zip(indices, indices.dropFirst()).map { pair in
+      let distance = abs(pair.0 - pair.1)
+      return min(distance, length - distance)
+    }
+    #expect(Set(indices).count == length)
+    #expect(distances.allSatisfy { $0 >= length / 3 }, "\(distances.min() ?? 0)")
+  }
+
+  @Test(arguments: [1, 2, 3, 4, 6, 12, 100, 1250, 999_983, 1_000_003])
+  func `a step has no divisor in common with the length`(length: Int) {
+    let step = VisitingOrder.step(length)
+    #expect((1...max(1, length)).contains(step))
+    #expect((2...max(2, step)).allSatisfy { !step.isMultiple(of: $0) || !length.isMultiple(of: $0) })
   }
 }

@@ -37,11 +37,19 @@ package struct Compared: Sendable {
   package let ratio: RatioInterval?
   /// Whether an action allocates more often than it did, in whatever placement.
   package let allocatesMore: Bool
-  /// Slower than the limit, or wrong, or with more allocations.
-  package let isFailure: Bool
+  /// Slower than the limit, by its interval and by its estimate. Not the tail of a latency, which has few items in it.
+  let isSlower: Bool
+  /// How likely the interval of two equal builds is below 1; nil if it has none, or is not to be judged.
+  let chanceOfSlower: Double?
+  /// Wrong, or with more allocations, or so much slower that the repetitions of both sides exclude chance; or slower, and together
+  /// with others more than chance explains.
+  package fileprivate(set) var isFailure: Bool
 
   /// How many more allocations for each action are the noise of counting.
   static let allocationNoise = 0.05
+
+  /// The fewest repetitions of each side with which one figure can be slower beyond chance.
+  static let fewestToFailAlone = 5
 
   /// - Parameter unlike: Why the two cannot be compared, whatever they are.
   init(_ old: CellResult, _ new: CellResult, limit: Double, unlike: Verdict.Reason? = nil) {
@@ -53,8 +61,27 @@ package struct Compared: Sendable {
     allocatesMore =
       unlike == nil
       && old.allocationsPerAction.map { (new.allocationsPerAction ?? $0) - $0 > Self.allocationNoise } == true
-    let isWorse = allocatesMore || (verdict == .slower && (ratio?.estimate ?? 1) < limit)
-    isFailure = new.canFail && (!new.verified || isWorse)
+    isSlower = new.canFail && !new.isTail && verdict == .slower && (ratio?.estimate ?? 1) < limit
+    chanceOfSlower =
+      if new.canFail, !new.isTail, Self.hasInterval(verdict) {
+        RatioInterval.chanceOfBelow(faster.figure.samples.count, slower.figure.samples.count)
+      } else { nil }
+    let isCertain = isSlower && Self.areFarApart(faster.comparedSamples, slower.comparedSamples)
+    isFailure = new.canFail && (!new.verified || allocatesMore || isCertain)
+  }
+
+  private static func hasInterval(_ verdict: Verdict) -> Bool {
+    if case .notJudged = verdict { false } else { true }
+  }
+
+  /// Whether all values are below all others, by a ratio of at least those of the largest to the least of both sides. Two samples of 5
+  /// from one distribution have that in about one of 60,000 cases if it is uniform, in fewer if it has one peak, and in up to one
+  /// of 1,000 if it has two.
+  private static func areFarApart(_ values: [Double], _ others: [Double]) -> Bool {
+    guard min(values.count, others.count) >= fewestToFailAlone, let least = values.min(),
+      let largest = values.max(), let otherLeast = others.min(), let otherLargest = others.max()
+    else { return false }
+    return otherLeast / largest >= (largest / least) * (otherLargest / otherLeast)
   }
 
   /// Whether the verdict says anything.
@@ -91,6 +118,9 @@ extension CellResult {
 extension CellResult {
   /// Whether it counts as a failure if it is slower or wrong. Not the queues that ours race against, whose defects are known.
   var canFail: Bool { !CaseName.selects("peers.", caseName) || variant.hasPrefix("ours") }
+
+  /// Whether it is the end of a distribution: a few items, which differ by far more than the builds do.
+  var isTail: Bool { caseName.hasSuffix(".p99.9") || caseName.hasSuffix(".max") }
 }
 
 extension Figure {
@@ -101,10 +131,11 @@ extension Figure {
   static let fewestSamples = 4
 
   /// Whether its repetitions vary too much, or are too few. False for a file that does not have them. Quartiles may be near while
-  /// a figure is of two kinds: then the largest is many times the least.
-  var saysLittle: Bool {
+  /// a figure is of two kinds: then the largest is many times the least, which may be nothing.
+  func saysLittle(_ unit: FigureUnit) -> Bool {
     guard !samples.isEmpty else { return false }
-    return samples.count < Self.fewestSamples || spread > Self.largestSpread || (min > 0 && max > 10 * min)
+    return samples.count < Self.fewestSamples || spread > Self.largestSpread
+      || max > 10 * Swift.max(min, unit.resolution)
   }
 
   /// The distance of the quartiles, divided by the median.
@@ -129,6 +160,10 @@ package struct Comparison: Sendable {
   package let onlyInNew: [CellResult]
   let header: [String]
 
+  /// How many figures are slower than the limit, and from how many on that is more than chance explains.
+  let slower: Int
+  let fewestSlower: Int
+
   /// What is wrong with the new run or the comparison as a whole: a sentence each.
   package let problems: [String]
 
@@ -148,13 +183,21 @@ package struct Comparison: Sendable {
       }
     }
     func compared(_ report: JSONReport) -> [CellResult] { report.results.filter(\.unit.isCompared) }
-    let before = Dictionary(compared(old).map { (Key($0), $0) }, uniquingKeysWith: { first, _ in first })
+    // A limit may be there in several placements of the cores.
+    let before = Dictionary(grouping: compared(old), by: Key.init)
     let after = Set(compared(new).map(Key.init))
-    figures = compared(new).compactMap { result in
-      before[Key(result)].map {
-        Compared($0, result, limit: limit, unlike: Self.unlike(old.run, new.run, result.caseName))
-      }
+    var figures = compared(new).compactMap { result in
+      before[Key(result)].flatMap { same in same.first { $0.placement == result.placement } ?? same.first }
+        .map {
+          Compared($0, result, limit: limit, unlike: Self.unlike(old.run, new.run, result.caseName))
+        }
     }
+    slower = figures.count(where: \.isSlower)
+    fewestSlower = Chance.fewestBeyond(figures.compactMap(\.chanceOfSlower))
+    if slower >= fewestSlower {
+      for index in figures.indices where figures[index].isSlower { figures[index].isFailure = true }
+    }
+    self.figures = figures
     onlyInOld = compared(old).filter { !after.contains(Key($0)) }
     onlyInNew = compared(new).filter { before[Key($0)] == nil }
     header = Self.header(old, new)

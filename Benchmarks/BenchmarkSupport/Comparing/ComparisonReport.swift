@@ -71,7 +71,17 @@ package struct ComparisonReport: Sendable {
       lines.append(
         "\(failed) marked with '!': slower than \(limit) of the old speed, or wrong, or with more allocations."
       )
-    } else if unjudged < figures.count {
+    }
+    let unmarked = figures.count { $0.isSlower && !$0.isFailure }
+    if comparison.slower >= comparison.fewestSlower {
+      lines.append(
+        "\(comparison.slower) figures are slower than \(limit) of the old speed. Chance alone has "
+          + "\(comparison.fewestSlower) or more in less than 1 % of all comparisons.")
+    } else if unmarked > 0 {
+      lines.append(
+        "Slower than \(limit) of the old speed, but not marked: \(unmarked). Chance alone may have up to "
+          + "\(comparison.fewestSlower - 1).")
+    } else if failed == 0, unjudged < figures.count {
       lines.append(
         "Nothing\(unjudged > 0 ? " that was judged" : "") is slower than \(limit) of the old speed.")
     }

@@ -29,6 +29,18 @@ package struct RatioInterval: Equatable, Sendable {
   /// Without a difference, the number of pairs in which the first value is the smaller one has a known distribution. The
   /// number of arrangements that have u such pairs is the coefficient of q^u in the Gaussian binomial coefficient.
   static func dropped(_ count: Int, _ other: Int) -> Int? {
+    guard let tails = tails(count, other) else { return nil }
+    let fitting = tails.prefix { $0 <= (1 - confidence) / 2 }.count
+    return fitting == 0 ? nil : fitting - 1
+  }
+
+  /// How likely it is, without a difference, that the whole interval is below 1. Nil if there is no interval.
+  static func chanceOfBelow(_ count: Int, _ other: Int) -> Double? {
+    tails(count, other)?.last { $0 <= (1 - confidence) / 2 }
+  }
+
+  /// For each number of pairs, how likely it is that there are so many in which the first value is the smaller one, or fewer.
+  private static func tails(_ count: Int, _ other: Int) -> [Double]? {
     guard count > 0, other > 0 else { return nil }
     var arrangements = [Double](repeating: 0, count: count * other + 1)
     arrangements[0] = 1
@@ -41,12 +53,9 @@ package struct RatioInterval: Equatable, Sendable {
     }
     let all = arrangements.reduce(0, +)
     var tail = 0.0
-    var fitting = 0
-    for ways in arrangements {
+    return arrangements.map { ways in
       tail += ways / all
-      if tail > (1 - confidence) / 2 { break }
-      fitting += 1
+      return tail
     }
-    return fitting == 0 ? nil : fitting - 1
   }
 }

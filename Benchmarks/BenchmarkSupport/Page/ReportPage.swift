@@ -87,7 +87,6 @@ private struct PageData: Encodable, Sendable {
   struct Case: Encodable, Sendable {
     struct Limit: Encodable, Sendable {
       let name: String
-      let scale: Double
     }
 
     struct Part: Encodable, Sendable {
@@ -110,7 +109,7 @@ private struct PageData: Encodable, Sendable {
 
     init(_ outline: CaseOutline) {
       (name, kind) = (outline.name, outline.kind)
-      limit = outline.limit.map { Limit(name: $0.name, scale: $0.scale) }
+      limit = outline.limit.map { Limit(name: $0.name) }
       curve = outline.curve.map { Curve(name: $0.name, x: $0.x, axis: $0.axis) }
       parts = outline.parts.map { Part(name: $0.name, unit: $0.unit, meaning: $0.meaning) }
     }
@@ -120,21 +119,23 @@ private struct PageData: Encodable, Sendable {
     let text: String
     let measured: String
     let bound: String
+    let placement: String
     let verdict: String
-    /// Nil if the repetitions do not tell.
+    /// Nil if the repetitions do not tell, or it cannot be judged.
     let isMet: Bool?
 
     init(_ measured: (target: Target, figure: TargetFigure)) {
       text = measured.target.text
-      self.measured = FigureFormat.number(measured.figure.value) + measured.target.unit
+      self.measured = measured.target.text(of: measured.figure)
       bound = measured.target.boundText
+      placement = measured.figure.placementText
       let verdict = measured.target.verdict(on: measured.figure)
-      self.verdict = verdict.text
+      self.verdict = ([verdict.text] + [measured.figure.remark].compactMap(\.self)).joined(separator: ": ")
       isMet =
         switch verdict {
         case .met: true
         case .notMet: false
-        case .undecided, .tooFew: nil
+        case .undecided, .tooFew, .notJudged: nil
         }
     }
   }

@@ -33,6 +33,8 @@
     if (unit === 'B' && value >= 1e4) return number(value / 1e3) + ' kB';
     return number(value) + (unit === 'ratio' ? '' : ' ' + unit);
   }
+  // The least of a unit that can be told from nothing (FigureUnit.resolution).
+  const resolutions = { ns: 0.01, B: 1 };
   // What stands before a figure: ~ if its repetitions vary too much or are too few (Figure.saysLittle), ≥ if it is a lower bound.
   function marks(result) {
     const sorted = [...result.samples].sort((a, b) => a - b);
@@ -43,7 +45,7 @@
     };
     const isWide = result.median > 0 && (quantile(0.75) - quantile(0.25)) / result.median > 0.25;
     const saysLittle = sorted.length > 0
-      && (sorted.length < 4 || isWide || (result.min > 0 && result.max > 10 * result.min));
+      && (sorted.length < 4 || isWide || result.max > 10 * Math.max(result.min, resolutions[result.unit] || 0.001));
     return (saysLittle ? '~' : '') + (result.isLowerBound ? '≥' : '');
   }
   function median(result) { return marks(result) + quantity(result.median, result.unit); }
@@ -62,11 +64,16 @@
     resultsOf.get(result.case).push(result);
   }
   const named = (name) => resultsOf.get(name) || [];
-  // The part of a limit that bounds a result: the one of the same name, or the only figure.
-  function limitOf(one, partName) {
-    if (!one.limit) return null;
-    const found = named(one.limit.name + (partName ? '.' + partName : ''))[0] || named(one.limit.name)[0];
-    return found ? { name: one.limit.name, scale: one.limit.scale, value: found.median * one.limit.scale } : null;
+  // The limit of the group that these results are of: measured in the same rounds, and in the placement of the cores that most of
+  // them have. Another group of the same limit may have been placed otherwise.
+  function limitOf(one, results) {
+    if (!one.limit || !results.length) return null;
+    const placement = prevailing(results);
+    const bounded = results.find((result) => result.limit && result.limit.length && result.placement === placement);
+    if (!bounded) return null;
+    const sorted = [...bounded.limit].sort((a, b) => a - b);
+    const middle = (sorted.length - 1) / 2;
+    return { name: one.limit.name, value: (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2 };
   }
 
   const preferred = { c: 0, swift: 1, mutex: 2, 'pthread-mutex': 3, actor: 4, dispatch: 5 };
@@ -344,11 +351,12 @@
 
   // Cases of each kind
 
-  function byThreads(name, text, results, limit, threads) {
+  function byThreads(one, name, text, results, threads) {
     const counts = unique(results.map((result) => result.producers)).sort((a, b) => a - b);
-    const columns = counts.map((count) => ({
-      label: String(count), x: count, results: results.filter((result) => result.producers === count), limit,
-    }));
+    const columns = counts.map((count) => {
+      const own = results.filter((result) => result.producers === count);
+      return { label: String(count), x: count, results: own, limit: limitOf(one, own) };
+    });
     return lines(name, text, columns, { axis: `number of ${threads}`, place: (column) => `${column.label} ${threads}` });
   }
   const partName = (one, part) => `${one.name}.${part.name}`;
@@ -373,12 +381,14 @@
     const parts = members[0].one.parts.length ? members[0].one.parts : [null];
     return parts.map((part) => {
       // A logarithmic axis has no zero.
-      const columns = members.map(({ one, x }) => ({
-        // Large numbers would run into each other.
-        label: x.toLocaleString('en', x >= 1e5 ? { notation: 'compact', maximumSignificantDigits: 4 } : {}),
-        x: Math.max(x, 0.5), results: named(part ? partName(one, part) : one.name),
-        limit: limitOf(one, part && part.name),
-      }));
+      const columns = members.map(({ one, x }) => {
+        const results = named(part ? partName(one, part) : one.name);
+        return {
+          // Large numbers would run into each other.
+          label: x.toLocaleString('en', x >= 1e5 ? { notation: 'compact', maximumSignificantDigits: 4 } : {}),
+          x: Math.max(x, 0.5), results, limit: limitOf(one, results),
+        };
+      });
       const isLatency = members[0].one.kind === 'latency';
       const axis = isLatency ? 'thousand items per second' : members[0].one.curve ? members[0].one.curve.axis : 'size';
       const text = isLatency ? 'from when an item was due until it was reduced, by load'
@@ -397,24 +407,25 @@
     }
     switch (one.kind) {
       case 'throughput':
-        return [byThreads(one.name, 'million actions per second', named(one.name), limitOf(one), 'producers')];
+        return [byThreads(one, one.name, 'million actions per second', named(one.name), 'producers')];
       case 'race': {
         const unit = named(one.name).length ? named(one.name)[0].unit : '';
         const text = unit === 'ns' ? 'nanoseconds; less is better' : 'million items per second';
         const results = named(one.name);
         return unique(results.map((result) => result.producers)).length > 1
-          ? [byThreads(one.name, text, results, null, 'producers')] : [bars(one.name, text, results, null)];
+          ? [byThreads(one, one.name, text, results, 'producers')] : [bars(one.name, text, results, null)];
       }
       case 'readers':
         return one.parts.map((part) =>
-          byThreads(partName(one, part), part.meaning, named(partName(one, part)), null, 'readers'));
+          byThreads(one, partName(one, part), part.meaning, named(partName(one, part)), 'readers'));
       case 'time':
-        return [bars(one.name, 'time per action on one thread; less is better', named(one.name), limitOf(one))];
+        return [bars(one.name, 'time per action on one thread; less is better', named(one.name), limitOf(one, named(one.name)))];
       case 'latency': {
         const times = one.parts.filter((part) => part.unit === 'ns');
-        const columns = times.map((part) => ({
-          label: part.name, results: named(partName(one, part)), limit: limitOf(one, part.name),
-        }));
+        const columns = times.map((part) => {
+          const results = named(partName(one, part));
+          return { label: part.name, results, limit: limitOf(one, results) };
+        });
         return [
           lines(one.name, 'from the time at which an item was due until it was reduced; less is better', columns,
             { axis: 'percentile', place: (column) => column.label }),
@@ -458,8 +469,8 @@
   }
   if (data.promises.length) {
     section('What is promised', 'The promises with a number, for the C core.',
-      figuresTable(['promise', 'measured', 'promised', ''], data.promises.map((promise) => [
-        promise.text, promise.measured, promise.bound,
+      figuresTable(['promise', 'measured', 'promised', 'placement', ''], data.promises.map((promise) => [
+        promise.text, promise.measured, promise.bound, promise.placement,
         promise.isMet === undefined ? promise.verdict
           : element('td', { class: promise.isMet ? 'met' : 'missed' }, promise.isMet ? '✓ met' : '✗ not met')])));
   }
@@ -484,7 +495,7 @@
           element('td', bar.isReached === undefined ? {} : { class: bar.isReached ? 'met' : 'missed' }, bar.judgement)])));
     }
     if (problems.length) {
-      section('What went wrong in other queues', 'STALLED: a repetition was killed, since its items did not arrive. LOST-ORDER: an item came before an earlier one of the same producer. WRONG: count or sum are not what was sent.',
+      section('What went wrong in the race', 'STALLED: a repetition was killed, since its items did not arrive. LOST-ORDER: an item came before an earlier one of the same producer. WRONG: count or sum are not what was sent.',
         figuresTable(['queue', 'case', 'producers', ''], problems.map((problem) => [
           problem.variant, problem.case, String(problem.producers), element('td', { class: 'missed' }, problem.words)])));
     }
@@ -493,7 +504,7 @@
     .flatMap((one) => one.parts.length ? one.parts.map((part) => partName(one, part)) : [one.name]);
   const bounding = limits.flatMap(named);
   if (bounding.length) {
-    section('The machine’s limits', 'Measured in the same rounds as the cases that they bound.',
+    section('The machine’s limits', 'Measured in the same rounds as the cases that they bound, and once for each placement of the cores. A dashed line in a chart is that of its own rounds.',
       figuresTable(['limit', 'median', 'placement'], bounding.map((result) => [
         element('td', { 'data-case': result.case }, result.case), figureCell(result, null), result.placement])));
   }

@@ -1,6 +1,7 @@
 import AllocationCounting
 import BenchmarkSupport
 import CBenchmarkLimits
+import Glibc
 import ReactorCore
 
 /// Reactors in a dictionary behind one mutex. They are never passivated.
@@ -36,18 +37,56 @@ final class MutexDictionaryPopulation: Population {
   func end() { reactors.withLock { $0.removeAll() } }
 }
 
-/// A table in 256 parts, each a dictionary behind a mutex.
-struct ShardedDictionary<Value: Sendable>: Sendable {
-  private let shards = (0..<256).map { _ in SystemMutex<[Int: Value]>([:]) }
+/// A table in 256 parts, each a dictionary behind a pthread mutex, of which no two share a cache line. The part of a key is
+/// found by a multiplication: its dictionary hashes the key, which is enough. No part is an object, whose reference would be
+/// counted.
+///
+/// `@unchecked Sendable`: a dictionary is used only under its mutex, and both are at fixed addresses.
+final class ShardedDictionary<Value: Sendable>: @unchecked Sendable {
+  private struct Shard {
+    var mutex = pthread_mutex_t()
+    var values: [Int: Value] = [:]
+    /// To a size of 128 bytes, on x86-64.
+    var padding: InlineArray<10, UInt64> = InlineArray(repeating: 0)
+  }
+
+  private static var bits: Int { 8 }
+  private let shards: UnsafeMutablePointer<Shard>
+
+  init() {
+    shards = UnsafeMutableRawPointer.allocate(
+      byteCount: MemoryLayout<Shard>.stride << Self.bits, alignment: 128
+    ).bindMemory(to: Shard.self, capacity: 1 << Self.bits)
+    for index in 0..<1 << Self.bits {
+      (shards + index).initialize(to: Shard())
+      pthread_mutex_init(&shards[index].mutex, nil)
+    }
+  }
+
+  deinit {
+    for index in 0..<1 << Self.bits { pthread_mutex_destroy(&shards[index].mutex) }
+    shards.deinitialize(count: 1 << Self.bits)
+    shards.deallocate()
+  }
 
   @inline(__always)
   func withValue<Result>(
     of key: Int, default value: @autoclosure () -> Value, _ body: (inout Value) -> Result
   ) -> Result {
-    shards[Int(UInt(bitPattern: key.hashValue) >> 56)].withLock { body(&$0[key, default: value()]) }
+    let mixed = UInt64(truncatingIfNeeded: key) &* 0x9E37_79B9_7F4A_7C15
+    let shard = shards + Int(truncatingIfNeeded: mixed >> UInt64(64 - Self.bits))
+    pthread_mutex_lock(&shard.pointee.mutex)
+    defer { pthread_mutex_unlock(&shard.pointee.mutex) }
+    return body(&shard.pointee.values[key, default: value()])
   }
 
-  func removeAll() { for shard in shards { shard.withLock { $0.removeAll() } } }
+  func removeAll() {
+    for index in 0..<1 << Self.bits {
+      pthread_mutex_lock(&shards[index].mutex)
+      shards[index].values.removeAll()
+      pthread_mutex_unlock(&shards[index].mutex)
+    }
+  }
 }
 
 /// States in dictionaries behind mutexes: what a program without reactors would have.

@@ -16,7 +16,7 @@ final class LockedReads<Lock: ReadersLock>: ReadSubject {
   func read(_ body: (ReadState) -> Void) { state.read(body) }
 }
 
-/// A lock with a state in it.
+/// A lock with a state in it. A reader copies the two words under the lock: what it does with them must not keep others out.
 protocol ReadersLock: Sendable {
   init()
   func write(_ body: (inout ReadState) -> Void)
@@ -28,7 +28,7 @@ final class MutexLock: ReadersLock {
   private let state = Mutex(ReadState())
 
   func write(_ body: (inout ReadState) -> Void) { state.withLock { body(&$0) } }
-  func read(_ body: (ReadState) -> Void) { state.withLock { body($0) } }
+  func read(_ body: (ReadState) -> Void) { body(state.withLock { $0 }) }
 }
 
 /// A pthread mutex.
@@ -39,7 +39,7 @@ final class PthreadMutexLock: ReadersLock, @unchecked Sendable {
   private let state = Placed(ReadState())
 
   func write(_ body: (inout ReadState) -> Void) { mutex.withLock { body(&state.value) } }
-  func read(_ body: (ReadState) -> Void) { mutex.withLock { body(state.value) } }
+  func read(_ body: (ReadState) -> Void) { body(mutex.withLock { state.value }) }
 }
 
 /// A pthread read-write lock with the system's defaults, which prefer readers.
@@ -67,8 +67,9 @@ final class ReadWriteLock: ReadersLock, @unchecked Sendable {
 
   func read(_ body: (ReadState) -> Void) {
     pthread_rwlock_rdlock(lock)
-    body(state.value)
+    let copy = state.value
     pthread_rwlock_unlock(lock)
+    body(copy)
   }
 }
 

@@ -102,9 +102,19 @@ final class Handover<Value: Sendable>: Sendable {
     isThere.signal()
   }
 
-  /// Must be called once.
+  /// Must be called once. Has no deadline: a repetition that hangs here is given up by ``MeasuringThread``.
   func wait() -> Value {
     isThere.wait()
+    return taken()
+  }
+
+  /// The same; nil if there is nothing after so many seconds.
+  func wait(atMost seconds: Double) -> Value? {
+    guard isThere.wait(timeout: .now() + seconds) == .success else { return nil }
+    return taken()
+  }
+
+  private func taken() -> Value {
     guard let given = value.withLock({ $0 }) else { preconditionFailure("signalled without a value") }
     return given
   }

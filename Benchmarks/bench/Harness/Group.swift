@@ -27,10 +27,13 @@ final class Cell {
 
   var description: String { "\(parent.name) \(variant.name) P=\(producers)" }
 
-  /// Measures one repetition, and keeps only its rate.
+  /// Measures one repetition, and keeps only its rate. Throws ``Stalled`` if it does not end.
   @discardableResult
-  func measure(_ request: RepetitionRequest, _ instruments: Instruments) throws -> Measurement {
-    let measurement = try variant.measure(parent.shape, request, instruments)
+  func measure(
+    _ request: RepetitionRequest, _ instruments: Instruments, on thread: MeasuringThread
+  ) throws -> Measurement {
+    let (measure, shape) = (variant.measure, parent.shape)
+    let measurement = try thread.run(within: request.mostSeconds) { try measure(shape, request, instruments) }
     rate = max(rate, Double(measurement.actions) / max(1, measurement.nanoseconds))
     return measurement
   }

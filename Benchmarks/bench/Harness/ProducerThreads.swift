@@ -55,13 +55,17 @@ private final class StartGate: Sendable {
 }
 
 /// Carries a closure through `pthread_create`.
-private final class ThreadStart: Sendable {
+final class ThreadStart: Sendable {
   private let body: @Sendable () -> Void
 
   init(_ body: @escaping @Sendable () -> Void) {
     self.body = body
   }
 
+  /// Starts a thread that nobody joins.
+  func spawnDetached() throws { pthread_detach(try spawn()) }
+
+  /// Starts a thread that the caller joins.
   func spawn() throws -> pthread_t {
     var thread = pthread_t()
     let context = Unmanaged.passRetained(self)

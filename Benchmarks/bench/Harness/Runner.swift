@@ -50,7 +50,8 @@ struct Plan {
     Cell(limit, limit.variants[0], producers: limit.producers ?? 1)
   }
 
-  /// The results of what the command line selects; and each limit once, over all groups in which it was measured.
+  /// The results of what the command line selects; and each limit over all groups in which it was measured, once for each
+  /// placement of the cores in which it was: that in which most of its repetitions were comes first.
   var results: [CellResult] {
     let compared = groups.flatMap(\.results).filter { CaseName.selects(patterns, $0.caseName) }
     let limits = outlines.filter { $0.kind == .limit }.compactMap { outline in
@@ -58,7 +59,13 @@ struct Plan {
     }
     return compared
       + limits.flatMap { limit in
-        limit.results(CorePlacement.prevailing(in: limit.samples.map(\.placement), asked: placement))
+        let placements = limit.samples.map(\.placement)
+        let first = CorePlacement.prevailing(in: placements, asked: placement)
+        // Where the cores moved counts only if there is nothing else.
+        let others = CorePlacement.allCases.filter {
+          $0 != first && $0 != .unknown && placements.contains($0)
+        }
+        return ([first] + others).flatMap { limit.results($0) }
       }
   }
 }
@@ -68,15 +75,19 @@ struct Plan {
 final class Runner {
   private let options: Options
   private let instruments: Instruments
+  private let thread: MeasuringThread
   private let progress: Progress
   private(set) var roundTrips: [Double] = []
   /// Nanoseconds that may still be spent on waiting for the placement that was asked for.
   private var patience: Double
   private(set) var failures: [String] = []
 
-  init(_ options: Options, _ instruments: Instruments, _ progress: Progress) {
+  init(
+    _ options: Options, _ instruments: Instruments, on thread: MeasuringThread, _ progress: Progress
+  ) {
     self.options = options
     self.instruments = instruments
+    self.thread = thread
     self.progress = progress
     patience = options.patience * 1e9
   }
@@ -119,7 +130,8 @@ final class Runner {
       progress.show(cell.variant.name, round)
       try attempt(cell) {
         let before = probeWhenAsked()
-        let measurement = try cell.measure(request(cell, repetition * cell.patience), instruments)
+        let measurement = try cell.measure(
+          request(cell, repetition * cell.patience), instruments, on: thread)
         cell.keep(measurement, CorePlacement(before: before, after: probe()))
       }
     }
@@ -132,8 +144,8 @@ final class Runner {
       producers: cell.producers, count: options.quick ? 16_384 : 65_536,
       reactors: cell.parent.shape.members(options), duration: repetition, timeLimit: 500_000_000,
       checksOrder: cell.variant.hasOrder)
-    try cell.measure(first, instruments)
-    try cell.measure(request(cell, repetition / 4), instruments)
+    try cell.measure(first, instruments, on: thread)
+    try cell.measure(request(cell, repetition / 4), instruments, on: thread)
   }
 
   private func request(_ cell: Cell, _ nanoseconds: Double) -> RepetitionRequest {

@@ -1,6 +1,8 @@
 import AllocationCounting
 import BenchmarkSupport
 import CBenchmarkLimits
+import Dispatch
+import Synchronization
 
 /// Very many small subjects, each with a ``ReadState`` of its own. One instance serves one repetition.
 protocol Population: AnyObject, Sendable {
@@ -16,8 +18,8 @@ protocol Population: AnyObject, Sendable {
   /// Adds the round's number, from 1 on, to each member that the order names. Called by several threads at once.
   func visit(_ order: VisitingOrder)
 
-  /// Returns when each member has had `each` additions, and since when that is so. Called after all visitors have returned:
-  /// where the visitors add themselves there is nothing to wait for, and nothing is read.
+  /// Returns when each member has had `each` additions, and since when that is so. Called when the last visitor has returned
+  /// from ``visit(_:)``, on its thread: where the visitors add themselves there is nothing to wait for, and nothing is read.
   func awaitAdditions(_ each: Int, until deadline: UInt64) throws -> UInt64
 
   /// Calls `body` with the state of each member, after all additions.
@@ -47,7 +49,7 @@ extension Population {
 enum ScaleShape: Sendable {
   /// They are made, get one action each, and end. Measures what each costs while it is idle.
   case idle
-  /// They get ten actions each, from eight threads.
+  /// They get ten actions each, from eight threads, and ten more as long as a repetition is too short.
   case busy
   /// The same, with more actions for each while there are few: otherwise the threads' start would be measured.
   case growing
@@ -55,6 +57,8 @@ enum ScaleShape: Sendable {
   case keyed
 
   private static let rounds = 10
+  /// How often a repetition that is too short sends its actions at most: few members would need very many threads.
+  private static let mostStints = 100
   /// The least number of actions of `growing`.
   private static let leastActions = 100_000
   /// Nanoseconds after which an action must have been lost.
@@ -91,12 +95,11 @@ enum ScaleShape: Sendable {
     defer { population.end() }
     return switch self {
     case .idle: try Self.rest(population, request.reactors)
-    case .busy: try Self.work(population, request.reactors, rounds: Self.rounds, threads: threads)
+    case .busy: try Self.work(population, request, rounds: Self.rounds, threads: threads)
     case .growing:
       try Self.work(
-        population, request.reactors, rounds: max(Self.rounds, Self.leastActions / request.reactors),
-        threads: threads)
-    case .keyed: try Self.workByKey(population, request.reactors, threads: threads)
+        population, request, rounds: max(Self.rounds, Self.leastActions / request.reactors), threads: threads)
+    case .keyed: try Self.workByKey(population, request, threads: threads)
     }
   }
 
@@ -127,51 +130,71 @@ enum ScaleShape: Sendable {
     return measurement
   }
 
+  /// Sends `rounds` actions to each member, and again until that has taken as long as a repetition is to take. Otherwise the
+  /// moments in which not all threads run would be much of the time. Returns the nanoseconds of all of them, and the number of
+  /// rounds after the last one.
+  private static func stints(
+    _ population: some Population, _ request: RepetitionRequest, after done: Int, rounds: Int, threads: Int
+  ) throws -> (nanoseconds: Double, done: Int) {
+    var (nanoseconds, next) = (0.0, done)
+    for _ in 0..<mostStints {
+      let visits = Visits(threads)
+      let end = next + rounds
+      // Made before the clock starts.
+      let orders = (0..<threads).map {
+        VisitingOrder(count: request.reactors, threads: threads, thread: $0, rounds: next..<end)
+      }
+      let producers = try ProducerThreads(threads, on: nil) { thread in
+        population.visit(orders[thread])
+        visits.end { try population.awaitAdditions(end, until: bl_now_ns() + patience) }
+      }
+      let start = bl_now_ns()
+      producers.release()
+      producers.join()
+      nanoseconds += Double(try visits.timeOfLast() - start)
+      next = end
+      if nanoseconds >= request.duration { break }
+    }
+    return (nanoseconds, next)
+  }
+
   private static func work(
-    _ population: some Population, _ count: Int, rounds: Int, threads: Int
+    _ population: some Population, _ request: RepetitionRequest, rounds: Int, threads: Int
   ) throws -> Measurement {
+    let count = request.reactors
     let before = MemoryUse.now(purges: true)
     let knowsPeak = MemoryUse.resetPeak()
     try population.make()
-    let producers = try ProducerThreads(threads, on: nil) { thread in
-      population.visit(VisitingOrder(count: count, threads: threads, thread: thread, rounds: rounds))
-    }
-    let start = bl_now_ns()
-    producers.release()
-    producers.join()
-    let end = try population.awaitAdditions(rounds, until: start + patience)
+    let (nanoseconds, done) = try stints(population, request, after: 0, rounds: rounds, threads: threads)
     let peak = knowsPeak ? MemoryUse.peak : nil
-    try population.check(rounds, count: count)
+    try population.check(done, count: count)
 
-    var measurement = Measurement(nanoseconds: Double(end - start), actions: rounds * count)
+    var measurement = Measurement(nanoseconds: nanoseconds, actions: done * count)
     measurement.parts["actions"] = measurement.millionPerSecond
     if let before, let peak { measurement.parts["peak"] = Double(peak - before.resident) / Double(count) }
     return measurement
   }
 
   private static func workByKey(
-    _ population: some Population, _ count: Int, threads: Int
+    _ population: some Population, _ request: RepetitionRequest, threads: Int
   ) throws -> Measurement {
     // One round makes them, three are one thread's, and the others all threads'. Each part ends when its actions are reduced.
+    let count = request.reactors
+    let making = VisitingOrder(count: count, threads: 1, thread: 0, rounds: 1)
+    let byOne = VisitingOrder(count: count, threads: 1, thread: 0, rounds: 1..<4)
     let before = MemoryUse.now(purges: true)
     let start = bl_now_ns()
     try population.make()
-    population.visit(VisitingOrder(count: count, threads: 1, thread: 0, rounds: 1))
+    population.visit(making)
     let made = try population.awaitAdditions(1, until: start + patience)
     let afterMaking = MemoryUse.now(purges: true)
     let alone = bl_now_ns()
-    population.visit(VisitingOrder(count: count, threads: 1, thread: 0, rounds: 1..<4))
+    population.visit(byOne)
     let aloneEnd = try population.awaitAdditions(4, until: alone + patience)
-    let producers = try ProducerThreads(threads, on: nil) { thread in
-      population.visit(VisitingOrder(count: count, threads: threads, thread: thread, rounds: 4..<rounds))
-    }
-    let busy = bl_now_ns()
-    producers.release()
-    producers.join()
-    let end = try population.awaitAdditions(rounds, until: busy + patience)
-    try population.check(rounds, count: count)
+    let (nanoseconds, done) = try stints(population, request, after: 4, rounds: rounds - 4, threads: threads)
+    try population.check(done, count: count)
 
-    var measurement = Measurement(nanoseconds: Double(end - busy), actions: (rounds - 4) * count)
+    var measurement = Measurement(nanoseconds: nanoseconds, actions: (done - 4) * count)
     measurement.parts["actions"] = measurement.millionPerSecond
     measurement.parts["alone"] = Double(aloneEnd - alone) / Double(3 * count)
     measurement.parts["making"] = Double(made - start) / Double(count)
@@ -180,5 +203,36 @@ enum ScaleShape: Sendable {
       measurement.parts["used"] = each - Double(population.objectBytes)
     }
     return measurement
+  }
+}
+
+/// Finds out when the last of several visitors has returned, and all that they sent is reduced. No visitor ends before: the end of
+/// a thread takes as long as hundreds of actions, and needs a core.
+private final class Visits: Sendable {
+  private let threads: Int
+  private let left: Atomic<Int>
+  private let isOver = DispatchSemaphore(value: 0)
+  private let time = Mutex<Result<UInt64, any Error>?>(nil)
+
+  init(_ threads: Int) {
+    self.threads = threads
+    left = Atomic(threads)
+  }
+
+  /// Called on the thread of each visitor. The last one calls `wait`, which returns the time since when all is reduced.
+  func end(_ wait: () throws -> UInt64) {
+    guard left.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else {
+      isOver.wait()
+      return
+    }
+    let result = Result { try wait() }
+    time.withLock { $0 = result }
+    for _ in 1..<threads { isOver.signal() }
+  }
+
+  /// After the visitors have ended.
+  func timeOfLast() throws -> UInt64 {
+    guard let result = time.withLock({ $0 }) else { preconditionFailure("a visitor has not ended") }
+    return try result.get()
   }
 }

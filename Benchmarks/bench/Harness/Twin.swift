@@ -105,9 +105,13 @@ final class Twin: Sendable {
     let replies = FileHandle(fileDescriptor: dup(STDOUT_FILENO), closeOnDealloc: false)
     dup2(STDERR_FILENO, STDOUT_FILENO)
     let instruments = Instruments.ofThisMachine()
+    guard let thread = try? MeasuringThread() else {
+      StandardError.write("bench --serve: the system gave no thread\n")
+      return 1
+    }
     while let line = readLine() {
       do {
-        let reply = reply(to: line, cases, instruments)
+        let reply = reply(to: line, cases, instruments, on: thread)
         // A figure that is no number cannot be encoded.
         let data = try (try? JSONEncoder().encode(reply)) ?? JSONEncoder().encode(Reply.failed("no number"))
         try replies.write(contentsOf: data + [UInt8(ascii: "\n")])
@@ -119,13 +123,17 @@ final class Twin: Sendable {
     return 0
   }
 
-  private static func reply(to line: String, _ cases: [Case], _ instruments: Instruments) -> Reply {
+  private static func reply(
+    to line: String, _ cases: [Case], _ instruments: Instruments, on thread: MeasuringThread
+  ) -> Reply {
     do {
       let request = try JSONDecoder().decode(Request.self, from: Data(line.utf8))
       guard let parent = cases.first(where: { $0.name == request.caseName }),
         let variant = parent.variants.first(where: { $0.name == request.variant })
       else { throw SubjectFailure("there is no \(request.variant) in \(request.caseName)") }
-      return .measured(try variant.measure(parent.shape, request.repetition, instruments))
+      let (measure, shape, repetition) = (variant.measure, parent.shape, request.repetition)
+      return .measured(
+        try thread.run(within: repetition.mostSeconds) { try measure(shape, repetition, instruments) })
     } catch let stall as Stalled {
       return .stalled(stall.description)
     } catch {

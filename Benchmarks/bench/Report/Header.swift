@@ -8,21 +8,38 @@ enum Header {
     return "the cases 'scale' have \(run.reactors) members\n"
   }
 
+  private static func lengths(_ run: RunDescription, _ options: Options) -> String {
+    let each = FigureFormat.number(options.seconds / Double(options.repetitions))
+    return "\(options.repetitions) repetitions of about \(each) s for each figure"
+      + (options.quick ? " (a smoke run: the figures mean little)" : "")
+      + (run.configuration.map { ", \($0) build" } ?? "")
+  }
+
+  /// How many figures are of which placement: each table has that of its columns.
+  private static func placements(_ results: [CellResult]) -> String {
+    let counts = CorePlacement.allCases.map { placement in
+      (placement, count: results.count { $0.placement == placement })
+    }
+    let named = counts.filter { $0.count > 0 }.sorted { $0.count > $1.count }
+      .map { "\($0.0.rawValue) \($0.count)" }
+    return "figures by placement: " + (named.isEmpty ? "none" : named.joined(separator: ", "))
+  }
+
   /// - Parameter hasLostPatience: Whether the placement that was asked for did not come long enough.
   static func text(
-    _ run: RunDescription, _ plan: Plan, _ results: [CellResult], hasLostPatience: Bool
+    _ run: RunDescription, _ options: Options, _ plan: Plan, _ results: [CellResult], hasLostPatience: Bool
   ) -> String {
     let machine = run.machine
     let roundTrip =
       machine.roundTripNanoseconds.map { "median round trip \(FigureFormat.number($0)) ns" }
       ?? "no round trip measured"
-    let placement = CorePlacement.prevailing(in: results.map(\.placement))
     let measured = plan.groups.flatMap(\.cells).reduce(0) { $0 + $1.samples.count }
     let discarded = plan.groups.reduce(0) { $0 + $1.discarded }
     return """
       \(machine.cpu), \(machine.cores) cores, \(machine.kernel) \(machine.architecture)
       \(run.compiler) · commit \(run.commit) · load before the run \(FigureFormat.number(machine.loadAverage))
-      placement \(placement.rawValue) (\(roundTrip)); \(discarded) of \(measured) repetitions were discarded \
+      \(lengths(run, options))
+      \(placements(results)) (\(roundTrip)); \(discarded) of \(measured) repetitions were discarded \
       because the cores had moved
       each figure is median (min–max), and below it the ratio to the first variant and the share of the limit;
       allocs are per action; '?' marks a figure from another placement of the cores than its column's, '~' one whose

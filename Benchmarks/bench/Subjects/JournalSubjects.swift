@@ -261,7 +261,9 @@ enum JournalReplay {
       let begin = ContinuousClock.now
       try reactor.recover()
       let time = ContinuousClock.now - begin
-      guard reactor.durableState.count == request.count else { throw SubjectFailure("records are missing") }
+      let count = UInt64(request.count)
+      try Verification.check(
+        reactor.durableState.totals, Totals(count: request.count, sum: count * (count &- 1) / 2), nil)
       try Shutdown.close([journal], before: .now + .seconds(60))
       return Measurement(nanoseconds: Double(time.attoseconds / 1_000_000_000), actions: request.count)
     }
@@ -271,25 +273,48 @@ enum JournalReplay {
 /// Writing records into a turn's memory, without a journal.
 enum JournalEncoding {
   static func variant<Record: TallyRecord>(_ name: String, _: Record.Type) -> Variant {
-    Variant(name: name, hasOrder: false) { _, request, _ in
-      var writer = RecordRunWriter()
-      var written: UInt32 = 0
-      let begin = MonotonicTime.now
-      writer.begin(entry: 1, kind: .mutations, version: 1)
-      for value in 0..<UInt64(request.count) {
-        writer.append { Record(item: Item(producer: 1, value: value)).encode(into: &$0) }
-        // What a turn hands over at most, about.
-        if writer.byteCount > 1 << 16 {
-          writer.end()
-          written += writer.mutationCount
-          writer.clear()
-          writer.begin(entry: 1, kind: .mutations, version: 1)
-        }
+    Variant(name: name, hasOrder: false) { _, request, _ in try run(Record.self, count: request.count) }
+  }
+
+  static func run<Record: TallyRecord>(_: Record.Type, count: Int) throws -> Measurement {
+    var writer = RecordRunWriter()
+    var written: UInt32 = 0
+    let begin = MonotonicTime.now
+    writer.begin(entry: 1, kind: .mutations, version: 1)
+    for value in 0..<UInt64(count) {
+      writer.append { Record(item: Item(producer: 1, value: value)).encode(into: &$0) }
+      // What a turn hands over at most, about.
+      if writer.byteCount > 1 << 16 {
+        writer.end()
+        written += writer.mutationCount
+        writer.clear()
+        writer.begin(entry: 1, kind: .mutations, version: 1)
       }
-      let last = writer.unfinishedCount
-      let time = MonotonicTime.now - begin
-      guard written + last == UInt32(request.count) else { throw SubjectFailure("records are missing") }
-      return Measurement(nanoseconds: Double(time), actions: request.count)
     }
+    let last = writer.unfinishedCount
+    let time = MonotonicTime.now - begin
+    guard written + last == UInt32(count) else { throw SubjectFailure("records are missing") }
+    writer.end()
+    try check(writer.take(), of: Record.self, values: UInt64(written)..<UInt64(count))
+    return Measurement(nanoseconds: Double(time), actions: count)
+  }
+
+  /// Reads the last run, which is what is left of the written bytes.
+  private static func check<Record: TallyRecord>(
+    _ bytes: [UInt8], of: Record.Type, values: Range<UInt64>
+  ) throws {
+    var next = values.lowerBound
+    var reader = RecordRunReader(bytes.span.bytes, first: 1)
+    while var run = try reader.next() {
+      while let record = try run.next() {
+        var decoder = RecordDecoder(record)
+        let item = try Record(from: &decoder, version: 1).item
+        guard item.producer == 1, item.value == next else {
+          throw SubjectFailure("the record of \(next) is that of \(item.value)")
+        }
+        next += 1
+      }
+    }
+    guard next == values.upperBound else { throw SubjectFailure("records are missing from their run") }
   }
 }

@@ -81,7 +81,8 @@ extension RawRing {
   }
 }
 
-/// A lane of either core for each producer, item by item. The thread that waits for the totals polls them all.
+/// A lane of either core for each producer, item by item. The thread that waits for the totals polls them all. Together they have
+/// as many slots as the ring beside them, rounded up to a power of two for each.
 final class LaneSubject<C: Core>: FanInSubject {
   /// Keeps the lane of a producer between two chunks.
   ///
@@ -97,7 +98,7 @@ final class LaneSubject<C: Core>: FanInSubject {
 
   init(_ setup: SubjectSetup) throws {
     let lanes = try C.Lanes(
-      limit: setup.producers, capacity: setup.capacity, size: MemoryLayout<Item>.stride,
+      limit: setup.producers, capacity: Self.capacityOfEach(setup), size: MemoryLayout<Item>.stride,
       alignment: MemoryLayout<Item>.alignment, startingAt: 0)
     self.lanes = lanes
     do {
@@ -107,6 +108,12 @@ final class LaneSubject<C: Core>: FanInSubject {
       throw error
     }
     inspector = setup.inspector
+  }
+
+  private static func capacityOfEach(_ setup: SubjectSetup) -> Int {
+    var capacity = 1
+    while capacity * setup.producers < setup.capacity { capacity *= 2 }
+    return capacity
   }
 
   deinit {

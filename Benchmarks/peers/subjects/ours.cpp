@@ -35,12 +35,21 @@ public:
   void wake() { ours_sleep_notify(ec); }
 };
 
-/* A ring for each producer, which are in no order among each other. */
+/* A ring for each producer, which are in no order among each other. Together they have as many
+ * slots as another queue, rounded up to a power of two for each: otherwise P producers would have
+ * room for P times as many items. */
 class OursLanes {
   ours_lanes *lanes;
 
+  static size_t capacity_of_each(unsigned producers) {
+    size_t capacity = 1;
+    while (capacity * producers < CAPACITY) capacity *= 2;
+    return capacity;
+  }
+
 public:
-  explicit OursLanes(unsigned producers) : lanes(ours_lanes_create(producers, CAPACITY)) {}
+  explicit OursLanes(unsigned producers)
+      : lanes(ours_lanes_create(producers, capacity_of_each(producers))) {}
   ~OursLanes() { ours_lanes_destroy(lanes); }
   size_t send(unsigned producer, const Item *items, size_t count) {
     return ours_lanes_send(lanes, producer, items, count);
