@@ -51,10 +51,15 @@ extension ObservableType {
     _ predicate: @escaping @Sendable (Element) throws -> Bool
   ) -> Observable<Element> { skip(while: predicate) }
 
+  // Disfavored, so that `MainScheduler` gives a `MainObservable` where that is possible.
   @available(*, deprecated, renamed: "observe(on:)")
+  @_disfavoredOverload
   public func observeOn(_ scheduler: any ImmediateSchedulerType) -> Observable<Element> {
     observe(on: scheduler)
   }
+
+  @available(*, deprecated, renamed: "observe(on:)")
+  public func observeOn(_ scheduler: MainScheduler) -> MainObservable<Element> { observe(on: scheduler) }
 
   @available(*, deprecated, renamed: "subscribe(on:)")
   public func subscribeOn(_ scheduler: any ImmediateSchedulerType) -> Observable<Element> {
@@ -65,34 +70,78 @@ extension ObservableType {
   public func retryWhen<Trigger: ObservableConvertibleType>(
     _ notificationHandler: @escaping @Sendable (Observable<any Error>) -> Trigger
   ) -> Observable<Element> { retry(when: notificationHandler) }
+
+  @available(*, deprecated, renamed: "retry(when:)")
+  @_disfavoredOverload
+  public func retryWhen<Failure: Error, Trigger: ObservableConvertibleType>(
+    _ notificationHandler: @escaping @Sendable (Observable<Failure>) -> Trigger
+  ) -> Observable<Element> { retry(when: notificationHandler) }
+
+  @available(*, deprecated, renamed: "take(for:scheduler:)")
+  public func take(
+    _ duration: RxTimeInterval, scheduler: any SchedulerType = Schedulers.timing
+  ) -> Observable<Element> { take(for: duration, scheduler: scheduler) }
 }
 
-extension PrimitiveSequence {
+extension PrimitiveSequenceType {
   @available(*, deprecated, renamed: "catch(_:)")
-  public func catchError(_ handler: @escaping @Sendable (any Error) throws -> Self) -> Self {
-    `catch`(handler)
+  public func catchError(
+    _ handler: @escaping @Sendable (any Error) throws -> PrimitiveSequence<Trait, Element>
+  ) -> PrimitiveSequence<Trait, Element> { `catch`(handler) }
+
+  // Disfavored, so that `MainScheduler` gives a `MainPrimitiveSequence` where that is possible.
+  @available(*, deprecated, renamed: "observe(on:)")
+  @_disfavoredOverload
+  public func observeOn(_ scheduler: any ImmediateSchedulerType) -> PrimitiveSequence<Trait, Element> {
+    observe(on: scheduler)
   }
 
   @available(*, deprecated, renamed: "observe(on:)")
-  public func observeOn(_ scheduler: any ImmediateSchedulerType) -> Self { observe(on: scheduler) }
+  public func observeOn(_ scheduler: MainScheduler) -> MainPrimitiveSequence<Trait, Element> {
+    observe(on: scheduler)
+  }
 
   @available(*, deprecated, renamed: "subscribe(on:)")
-  public func subscribeOn(_ scheduler: any ImmediateSchedulerType) -> Self { subscribe(on: scheduler) }
+  public func subscribeOn(_ scheduler: any ImmediateSchedulerType) -> PrimitiveSequence<Trait, Element> {
+    subscribe(on: scheduler)
+  }
+
+  @available(*, deprecated, renamed: "retry(when:)")
+  public func retryWhen<Trigger: ObservableConvertibleType>(
+    _ notificationHandler: @escaping @Sendable (Observable<any Error>) -> Trigger
+  ) -> PrimitiveSequence<Trait, Element> { retry(when: notificationHandler) }
+
+  @available(*, deprecated, renamed: "retry(when:)")
+  @_disfavoredOverload
+  public func retryWhen<Failure: Error, Trigger: ObservableConvertibleType>(
+    _ notificationHandler: @escaping @Sendable (Observable<Failure>) -> Trigger
+  ) -> PrimitiveSequence<Trait, Element> { retry(when: notificationHandler) }
 }
 
-extension PrimitiveSequence where Trait == SingleTrait {
+extension PrimitiveSequenceType where Trait == SingleTrait {
   @available(*, deprecated, renamed: "catchAndReturn(_:)")
   public func catchErrorJustReturn(_ element: Element) -> Single<Element> { catchAndReturn(element) }
 
+  // Disfavored, so that a `MainPrimitiveSequence` takes closures on the main actor.
   @available(*, deprecated, renamed: "subscribe(onSuccess:onFailure:onDisposed:)")
   @discardableResult
+  @_disfavoredOverload
   public func subscribe(
     onSuccess: (@Sendable (Element) -> Void)? = nil, onError: @escaping @Sendable (any Error) -> Void,
     onDisposed: (@Sendable () -> Void)? = nil
   ) -> any Disposable { subscribe(onSuccess: onSuccess, onFailure: onError, onDisposed: onDisposed) }
 }
 
-extension PrimitiveSequence where Trait == MaybeTrait {
+extension MainPrimitiveSequence where Trait == SingleTrait {
+  @available(*, deprecated, renamed: "subscribe(onSuccess:onFailure:onDisposed:)")
+  @discardableResult
+  public func subscribe(
+    onSuccess: (@MainActor (Element) -> Void)? = nil, onError: @escaping @MainActor (any Error) -> Void,
+    onDisposed: (@Sendable () -> Void)? = nil
+  ) -> any Disposable { subscribe(onSuccess: onSuccess, onFailure: onError, onDisposed: onDisposed) }
+}
+
+extension PrimitiveSequenceType where Trait == MaybeTrait {
   @available(*, deprecated, renamed: "catchAndReturn(_:)")
   public func catchErrorJustReturn(_ element: Element) -> Maybe<Element> { catchAndReturn(element) }
 }

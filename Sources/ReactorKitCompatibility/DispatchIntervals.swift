@@ -49,8 +49,21 @@ extension ObservableType {
 
   @available(*, deprecated, message: "Use a Duration.")
   @_disfavoredOverload
+  public func timeout(
+    _ dueTime: DispatchTimeInterval, other: some ObservableConvertibleType<Element>,
+    scheduler: any SchedulerType = Schedulers.timing
+  ) -> Observable<Element> { timeout(exactDuration(dueTime), other: other, scheduler: scheduler) }
+
+  @available(*, deprecated, message: "Use a Duration.")
+  @_disfavoredOverload
   public func take(
     for duration: DispatchTimeInterval, scheduler: any SchedulerType = Schedulers.timing
+  ) -> Observable<Element> { take(for: exactDuration(duration), scheduler: scheduler) }
+
+  @available(*, deprecated, message: "Use take(for:scheduler:), and a Duration.")
+  @_disfavoredOverload
+  public func take(
+    _ duration: DispatchTimeInterval, scheduler: any SchedulerType = Schedulers.timing
   ) -> Observable<Element> { take(for: exactDuration(duration), scheduler: scheduler) }
 
   @available(*, deprecated, message: "Use a Duration.")
@@ -60,18 +73,33 @@ extension ObservableType {
   ) -> Observable<Element> { skip(exactDuration(duration), scheduler: scheduler) }
 }
 
-extension PrimitiveSequence {
+extension PrimitiveSequenceType {
   @available(*, deprecated, message: "Use a Duration.")
   @_disfavoredOverload
   public func delay(
     _ dueTime: DispatchTimeInterval, scheduler: any SchedulerType = Schedulers.timing
-  ) -> Self { delay(exactDuration(dueTime), scheduler: scheduler) }
+  ) -> PrimitiveSequence<Trait, Element> { delay(exactDuration(dueTime), scheduler: scheduler) }
+
+  @available(*, deprecated, message: "Use a Duration.")
+  @_disfavoredOverload
+  public func delaySubscription(
+    _ dueTime: DispatchTimeInterval, scheduler: any SchedulerType = Schedulers.timing
+  ) -> PrimitiveSequence<Trait, Element> { delaySubscription(exactDuration(dueTime), scheduler: scheduler) }
 
   @available(*, deprecated, message: "Use a Duration.")
   @_disfavoredOverload
   public func timeout(
     _ dueTime: DispatchTimeInterval, scheduler: any SchedulerType = Schedulers.timing
-  ) -> Self { timeout(exactDuration(dueTime), scheduler: scheduler) }
+  ) -> PrimitiveSequence<Trait, Element> { timeout(exactDuration(dueTime), scheduler: scheduler) }
+
+  @available(*, deprecated, message: "Use a Duration.")
+  @_disfavoredOverload
+  public func timeout(
+    _ dueTime: DispatchTimeInterval, other: PrimitiveSequence<Trait, Element>,
+    scheduler: any SchedulerType = Schedulers.timing
+  ) -> PrimitiveSequence<Trait, Element> {
+    timeout(exactDuration(dueTime), other: other, scheduler: scheduler)
+  }
 }
 
 extension Observable where Element: FixedWidthInteger {

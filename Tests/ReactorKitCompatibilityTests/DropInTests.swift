@@ -1,4 +1,5 @@
 import ReactorKitCompatibility
+import TestSupport
 import Testing
 
 /// Reactors as they are written for ReactorKit.
@@ -66,6 +67,52 @@ import Testing
     for value in 1...3 { reactor.action.onNext(value) }
     #expect(reactor.currentState.values == [1, 2, 3])
     #expect(reactor.currentState.seen == [0, 1, 2])
+  }
+
+  final class Titled: Reactor {
+    typealias Action = String
+    struct State { @Pulse var title = "none" }
+    let initialState = State()
+
+    func reduce(state: State, mutation: String) -> State {
+      var state = state
+      state.title = mutation
+      return state
+    }
+  }
+
+  /// Passes actions on to another reactor, and shows its states in capitals.
+  final class Shouting: Reactor {
+    typealias Action = String
+    typealias State = Titled.State
+    private let base = Titled()
+
+    var initialState: State { base.initialState }
+    var action: ActionSubject<String> { base.action }
+    var state: Observable<State> { base.state.map { Self.shouted($0) } }
+    var currentState: State { Self.shouted(base.currentState) }
+
+    private static func shouted(_ state: State) -> State {
+      var state = state
+      state.title = state.title.uppercased()
+      return state
+    }
+  }
+
+  /// Returns the titles that the states, the pulses and the current state of a reactor show.
+  private func titles<R: Reactor>(of reactor: R) -> [[String]]
+  where R.Action == String, R.State == Titled.State {
+    let states = Record<String>()
+    let pulses = Record<String>()
+    reactor.state.subscribe(onNext: { states.append($0.title) })
+    reactor.pulse(\.$title).subscribe(onNext: { pulses.append($0) })
+    reactor.action.onNext("news")
+    return [states.elements, pulses.elements, [reactor.currentState.title]]
+  }
+
+  @Test func `a reactor's own action, state and current state are used where any reactor may be`() {
+    #expect(titles(of: Titled()) == [["none", "news"], ["none", "news"], ["news"]])
+    #expect(titles(of: Shouting()) == [["NONE", "NEWS"], ["NONE", "NEWS"], ["NEWS"]])
   }
 
   final class Cell: Reactor {

@@ -2,6 +2,16 @@ import ReactorKitCompatibility
 import TestSupport
 import Testing
 
+/// Lets the main queue run until `isTrue` returns true; returns false if it does not in time.
+@MainActor func eventually(_ isTrue: () -> Bool) async -> Bool {
+  let deadline = ContinuousClock.now + .seconds(patience)
+  while !isTrue() {
+    if ContinuousClock.now > deadline { return false }
+    try? await Task.sleep(for: .milliseconds(1))
+  }
+  return true
+}
+
 /// Code for ReactorKit that keeps what `observe(on: MainScheduler.instance)` returns in a variable.
 @Suite struct MainSchedulerTests {
   final class LoginReactor: Reactor {
@@ -51,15 +61,6 @@ import Testing
     }
   }
 
-  @MainActor private func eventually(_ isTrue: () -> Bool) async -> Bool {
-    let deadline = ContinuousClock.now + .seconds(patience)
-    while !isTrue() {
-      if ContinuousClock.now > deadline { return false }
-      try? await Task.sleep(for: .milliseconds(1))
-    }
-    return true
-  }
-
   @Test @MainActor func `what is kept in a variable is a part of a list, and has operators`() async {
     let reactor = LoginReactor()
     let view = View()
@@ -73,6 +74,33 @@ import Testing
         " false", " true", "user true", "user false", "user true", "news true", "news false",
       ])
     #expect(view.title.value == "news")
+  }
+
+  // As a reactor's `transform(mutation:)` and `mutate` have them: that they compile is a part of the test.
+
+  private func transform(
+    mutation: Observable<LoginReactor.Mutation>, user: Observable<String>
+  ) -> Observable<LoginReactor.Mutation> {
+    return Observable.merge(
+      mutation, user.map(LoginReactor.Mutation.set).observe(on: MainScheduler.instance))
+  }
+
+  private func joined(_ a: Observable<Int>, _ b: Observable<Int>, _ c: Single<Int>) -> Observable<Int> {
+    return .concat(a, b.observe(on: MainScheduler.instance), c.observe(on: MainScheduler.asyncInstance))
+  }
+
+  @Test @MainActor func `what is moved to the main queue is an argument where observables are expected`()
+    async
+  {
+    let mutations = Record<LoginReactor.Mutation>()
+    transform(mutation: .just(.loading(true)), user: .just("user")).subscribe(onNext: {
+      mutations.append($0)
+    })
+    #expect(await eventually { mutations.elements.count == 2 })
+    #expect(mutations.elements.contains(.loading(true)) && mutations.elements.contains(.set("user")))
+    let numbers = Record<Int>()
+    joined(.just(1), .just(2), .just(3)).subscribe(onNext: { numbers.append($0) })
+    #expect(await eventually { numbers.elements == [1, 2, 3] })
   }
 
   @Test @MainActor func `streams of several types are merged`() async {

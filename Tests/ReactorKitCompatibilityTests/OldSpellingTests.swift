@@ -9,11 +9,16 @@ import Testing
   private protocol Spelling {
     func streams(_ source: Observable<Int>) -> [Observable<Int>]
     func timed() -> [Observable<Int>]
+    @MainActor func show(in view: View)
     func stub(_ reactor: some Reactor, _ isEnabled: Bool)
     func isStubbed(_ reactor: some Reactor) -> Bool
   }
 
   private struct Failed: Error {}
+
+  @MainActor fileprivate final class View {
+    var log: [String] = []
+  }
 
   private struct OldSpelling: Spelling {
     @available(*, deprecated)
@@ -30,6 +35,13 @@ import Testing
         single.catchErrorJustReturn(4).asObservable(), single.catchError { _ in .just(5) }.asObservable(),
         single.asMaybe().catchErrorJustReturn(6).observeOn(CurrentThreadScheduler.instance)
           .subscribeOn(CurrentThreadScheduler.instance).asObservable(),
+        failing.retryWhen { (errors: Observable<Failed>) in
+          errors.flatMap { Observable<Int>.error($0) }
+        }.catchAndReturn(8),
+        single.retryWhen { $0.flatMap { Observable<Int>.error($0) } }.catchAndReturn(9).asObservable(),
+        single.retryWhen { (errors: Observable<Failed>) in
+          errors.flatMap { Observable<Int>.error($0) }
+        }.catchAndReturn(10).asObservable(),
         .create { observer in
           single.subscribe(onSuccess: { _ in }, onError: { _ in observer.onNext(7) })
         },
@@ -48,7 +60,23 @@ import Testing
         Observable<Int>.timer(.microseconds(1), period: .nanoseconds(1000)).skip(soon).take(1).map { _ in 1 },
         Single.just(1).delay(soon).timeout(DispatchTimeInterval.seconds(60)).asObservable(),
         Single<Int>.timer(soon).map { $0 + 1 }.asObservable(),
+        Observable.never().timeout(soon, other: one), Observable<Int>.never().take(soon).concat(one),
+        Observable<Int>.never().take(.milliseconds(1)).concat(one),
+        Single.never().timeout(soon, other: .just(1)).asObservable(),
+        Single.just(1).delaySubscription(soon).asObservable(),
       ]
+    }
+
+    // The closures touch what is on the main actor: that they compile is a part of the test.
+    @available(*, deprecated)
+    @MainActor func show(in view: View) {
+      Observable.just(1).observeOn(MainScheduler.asyncInstance).subscribe(onNext: {
+        view.log.append("\($0)")
+      })
+      Single<Int>.error(Failed()).observeOn(MainScheduler.asyncInstance).subscribe(
+        onSuccess: { view.log.append("\($0)") }, onError: { _ in view.log.append("failed") })
+      Single<Int>.error(Failed()).observeOn(MainScheduler.asyncInstance).catchErrorJustReturn(2)
+        .observeOn(MainScheduler.asyncInstance).subscribe(onSuccess: { view.log.append("\($0)") })
     }
 
     @available(*, deprecated)
@@ -68,8 +96,17 @@ import Testing
     }
     #expect(
       elements == [
-        [1], [2], [1, 2, 3], [1, 2], [1], [], [2, 3], [1, 2, 3], [1, 2, 3], [3], [4], [5], [6], [7],
+        [1], [2], [1, 2, 3], [1, 2], [1], [], [2, 3], [1, 2, 3], [1, 2, 3], [3], [4], [5], [6], [8], [9],
+        [10], [7],
       ])
+  }
+
+  @Test @MainActor func `closures after observeOn with the main scheduler are on the main actor`() async {
+    let view = View()
+    spelling.show(in: view)
+    #expect(view.log == [])
+    #expect(await eventually { view.log.count == 3 })
+    #expect(view.log.sorted() == ["1", "2", "failed"])
   }
 
   @Test func `intervals of Dispatch are durations`() async throws {

@@ -69,7 +69,14 @@ extension Reactor {
   @inlinable
   public func pulse<Value: Sendable>(
     _ pulse: @escaping @Sendable (State) throws -> Pulse<Value>
+  ) -> Observable<Value> { state.pulses(pulse) }
+}
+
+extension Observable {
+  @inlinable
+  func pulses<Value: Sendable>(
+    _ pulse: @escaping @Sendable (Element) throws -> Pulse<Value>
   ) -> Observable<Value> {
-    state.map(pulse).distinctUntilChanged { $0.valueUpdatedCount == $1.valueUpdatedCount }.map { $0.value }
+    map(pulse).distinctUntilChanged { $0.valueUpdatedCount == $1.valueUpdatedCount }.map { $0.value }
   }
 }

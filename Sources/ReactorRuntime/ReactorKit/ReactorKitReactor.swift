@@ -10,6 +10,18 @@ public protocol ReactorKitReactor<Action, Mutation, State>: Reactor {
   /// Returns the state after a mutation. Runs on the owner. `currentState` is the state before it meanwhile. The default
   /// applies ``Reactor/reduce(into:mutation:)`` to a copy, whose default here changes nothing.
   func reduce(state: State, mutation: Mutation) -> State
+
+  /// The subject that takes actions: see ``Reactor/action``. A reactor that forwards to another one, or a replacement in a test,
+  /// may implement this, ``state`` and ``currentState`` itself. Code that is generic over `ReactorKitReactor`, and
+  /// ``pulse(_:)``, then use these. All else uses the runtime: every way to send, ``Reactor/withCurrentState(_:)``, stubs, code that is
+  /// generic over ``Reactor``, and what observes reactors.
+  var action: ActionSubject<Action> { get }
+
+  /// The stream of states: see ``Reactor/state``.
+  var state: Observable<State> { get }
+
+  /// A whole state: see ``Reactor/currentState``.
+  var currentState: State { get }
 }
 
 /// The type of the actions of a reactor that has none.
@@ -36,6 +48,14 @@ extension ReactorKitReactor {
       reportMissing("reduce(state:mutation:)", "a mutation")
     #endif
   }
+}
+
+extension ReactorKitReactor {
+  /// As ``Reactor/pulse(_:)``, with the ``state`` that the reactor may implement itself.
+  @inlinable
+  public func pulse<Value: Sendable>(
+    _ pulse: @escaping @Sendable (State) throws -> Pulse<Value>
+  ) -> Observable<Value> { state.pulses(pulse) }
 }
 
 extension ReactorKitReactor where Action == Mutation {

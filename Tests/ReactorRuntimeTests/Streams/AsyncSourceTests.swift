@@ -45,9 +45,29 @@ import Testing
   @Test func `an error that the sequence throws is the failure, even its own cancellation`() async {
     for failure in [Failed(), CancellationError()] as [any Error] {
       let record = Record<String>()
-      _ = note(Elements(elements: [1], failure: failure).asObservable(), in: record)
+      _ = note(Observable(Elements(elements: [1], failure: failure)), in: record)
       #expect(await eventually { record.elements == ["1", "\(failure)"] })
     }
+  }
+
+  @Test func `as an observable, a sequence that throws its cancellation completes`() async {
+    for (failure, end) in [(CancellationError(), "completed"), (Failed(), "Failed()")]
+      as [(any Error, String)]
+    {
+      let record = Record<String>()
+      _ = note(Elements(elements: [1], failure: failure).asObservable(), in: record)
+      #expect(await eventually { record.elements == ["1", end] })
+    }
+  }
+
+  @Test func `as an observable, a sequence is read with the priority that was asked for`() async {
+    let record = Record<TaskPriority>()
+    let numbers = Elements(elements: [1]).map { element in
+      record.append(Task.basePriority ?? .high)
+      return element
+    }
+    _ = numbers.asObservable(priority: .background).subscribe()
+    #expect(await eventually { record.elements == [.background] })
   }
 
   @Test func `disposal cancels the task that iterates over the sequence`() async {

@@ -116,6 +116,22 @@ import Testing
     #expect(!subject.hasObservers)
   }
 
+  @Test @MainActor
+  func `the asynchronous scheduler leaves an element to the queue, for closures on the main actor`()
+    async
+  {
+    let view = View()
+    Observable.just(1).observe(on: MainScheduler.asyncInstance).subscribe(onNext: {
+      view.log.append("\($0)")
+    })
+    Single.just(2).observe(on: MainScheduler.asyncInstance).subscribe(onSuccess: {
+      view.log.append("\($0)")
+    })
+    #expect(view.log == [])
+    #expect(await eventually { view.log.count == 2 })
+    #expect(view.log == ["1", "2"])
+  }
+
   @Test @MainActor func `as a stream it has operators, and delivers on the main queue`() async {
     let view = View()
     onMain.asObservable().map { $0 + 1 }.subscribe(onNext: { element in

@@ -1,7 +1,8 @@
-import ReactorRuntime
 import ReactorTesting
 import TestSupport
 import Testing
+
+@testable import ReactorRuntime
 
 /// `debounce`, `throttle` and `timeout` in virtual time. A run subscribes at 200 and disposes at 1000.
 @Suite struct QuietTimingTests {
@@ -56,13 +57,21 @@ import Testing
     #expect(events == [.next(211, 1), .next(221, 2)])
   }
 
-  @Test func `debounce has one timer however fast the source is`() {
+  @Test func `debounce on a queue of the system has one timer however fast the source is`() {
     let counting = CountingScheduler(scheduler)
     let elements: [Recorded<Event<Int>>] = (0..<500).map { .next(201 + $0 / 10, $0) }
     let source = scheduler.createHotObservable(elements + [.completed(900)])
     let observer = scheduler.start { source.debounce(.seconds(20), scheduler: counting) }
     #expect(observer.events == [.next(270, 499), .completed(900)])
     #expect(counting.count <= 4)
+  }
+
+  // What comes at the moment of the timer was scheduled after the newest element, with which the timer has to be started.
+  @Test func `debounce emits an element before what was scheduled later for the same moment`() {
+    let events = events(of: [.next(205, 1), .next(210, 2), .next(220, 3)]) {
+      $0.delay(.seconds(5), scheduler: $1).debounce(.seconds(10), scheduler: $1)
+    }
+    #expect(events == [.next(225, 2), .next(235, 3)])
   }
 
   @Test func `debounce does not emit after the disposal`() {
@@ -181,13 +190,20 @@ import Testing
     #expect(other.subscriptions == [Subscription(260, 660)])
   }
 
-  @Test func `timeout has one timer however fast the source is`() {
+  @Test func `timeout on a queue of the system has one timer however fast the source is`() {
     let counting = CountingScheduler(scheduler)
     let source = scheduler.createHotObservable((0..<500).map { .next(201 + $0 / 10, $0) })
     let observer = scheduler.start { source.timeout(.seconds(50), scheduler: counting) }
     #expect(observer.events.count == 501)
     #expect(observer.events.last == .error(300, RxError.timeout))
     #expect(counting.count == 2)
+  }
+
+  @Test func `timeout fires before what was scheduled later for the same moment`() {
+    let events = events(of: [.next(201, 1), .next(208, 2), .next(218, 3)]) {
+      $0.delay(.seconds(8), scheduler: $1).timeout(.seconds(10), scheduler: $1)
+    }
+    #expect(events == [.next(209, 1), .next(216, 2), .error(226, RxError.timeout)])
   }
 
   @Test func `timeout of a stream that is known does not fire`() {
@@ -198,8 +214,8 @@ import Testing
   }
 }
 
-/// Counts the timers that are started.
-private final class CountingScheduler: SchedulerType {
+/// Counts the timers that are started. To operators, it is a queue of the system.
+private final class CountingScheduler: SystemScheduler {
   private let scheduler: TestScheduler
   private let timers = Record<Duration>()
 

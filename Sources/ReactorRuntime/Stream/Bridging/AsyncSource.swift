@@ -38,8 +38,45 @@ extension Observable {
 }
 
 extension AsyncSequence where Self: Sendable, Element: Sendable {
-  /// Returns this sequence as a stream: see ``Observable/init(_:)``.
-  public func asObservable() -> Observable<Element> { Observable(self) }
+  /// Returns this sequence as a stream. As ``Observable/init(_:)``, but completes if the sequence throws a `CancellationError`,
+  /// as in RxSwift.
+  ///
+  /// - Parameter priority: The priority of the tasks; nil for that of the subscriber.
+  public func asObservable(priority: TaskPriority? = nil) -> Observable<Element> {
+    Observable { observer in
+      TaskSubscription.start(observer, priority: priority) { subscription in
+        do {
+          for try await element in self {
+            if !subscription.next(element) { return }
+          }
+        } catch is CancellationError {}
+      }
+    }
+  }
+}
+
+extension PrimitiveSequence where Trait == SingleTrait {
+  /// Returns a single of the result of an asynchronous call; of its error, if it throws.
+  ///
+  /// Each subscription makes the call, in a task of its own, which disposal cancels. What the call returns or throws after
+  /// that is not delivered.
+  ///
+  /// - Parameters:
+  ///   - detached: Whether the task is detached: then it has no task-local values of the subscriber.
+  ///   - priority: The task's priority; nil for that of the subscriber, or for that of detached tasks.
+  ///   - work: The call.
+  @_disfavoredOverload
+  public static func create(
+    detached: Bool = false, priority: TaskPriority? = nil,
+    work: @escaping @Sendable () async throws -> Element
+  ) -> Single<Element> {
+    Single(
+      trusted: Observable { observer in
+        TaskSubscription.start(observer, detached: detached, priority: priority) { subscription in
+          _ = subscription.next(try await work())
+        }
+      })
+  }
 }
 
 /// One subscription that a task serves.
@@ -58,11 +95,11 @@ private final class TaskSubscription<Element: Sendable>: Disposable {
 
   /// Starts a task that runs `body`, and then delivers the stop event that follows from how `body` has ended.
   static func start(
-    _ observer: AnyObserver<Element>, priority: TaskPriority? = nil,
+    _ observer: AnyObserver<Element>, detached: Bool = false, priority: TaskPriority? = nil,
     _ body: @escaping @Sendable (TaskSubscription) async throws -> Void
   ) -> any Disposable {
     let subscription = TaskSubscription(observer)
-    let task = Task(priority: priority) {
+    let run: @Sendable () async -> Void = {
       do {
         try await body(subscription)
         subscription.stop(.completed)
@@ -70,7 +107,9 @@ private final class TaskSubscription<Element: Sendable>: Disposable {
         subscription.stop(.error(error))
       }
     }
-    subscription.hold(task)
+    subscription.hold(
+      detached
+        ? Task.detached(priority: priority, operation: run) : Task(priority: priority, operation: run))
     return subscription
   }
 

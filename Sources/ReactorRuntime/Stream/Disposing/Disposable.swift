@@ -10,6 +10,12 @@ public protocol Disposable: Sendable {
   func dispose()
 }
 
+/// A ``Disposable`` that says whether it was disposed of.
+public protocol Cancelable: Disposable {
+  /// Whether it was disposed of. Any thread. A disposal by another thread may be seen a little later.
+  var isDisposed: Bool { get }
+}
+
 extension Disposable {
   /// Adds this to a bag, which disposes of it when the bag itself goes away. Any thread.
   @inlinable
@@ -64,9 +70,10 @@ final class ActionDisposable: Disposable {
 /// Holds the disposable that it disposes of: set once, and perhaps only after the disposal.
 ///
 /// A subscription often ends while it is being made, before there is anything to dispose of; then what is set
-/// afterwards is disposed of at once. Also keeps the grammar of events: it notes the first stop event.
-@usableFromInline
-class SingleAssignmentDisposable: Disposable, @unchecked Sendable {
+/// afterwards is disposed of at once.
+public class SingleAssignmentDisposable: Cancelable, @unchecked Sendable {
+  // Inside of the library it also keeps the grammar of events: it notes the first stop event.
+
   // Unchecked: `held` is written before HELD is set. It is read by one thread only: the one that finds HELD
   // set when it sets DISPOSED, or that finds DISPOSED set when it sets HELD. Both are read-modify-writes of
   // one variable that acquire and release, so the later one sees what came before the earlier one.
@@ -78,8 +85,20 @@ class SingleAssignmentDisposable: Disposable, @unchecked Sendable {
   /// A stop event was passed on.
   @usableFromInline static var isStoppedFlag: UInt8 { 4 }
 
-  @usableFromInline
-  init() {}
+  /// Creates one that holds nothing.
+  public init() {}
+
+  /// Sets what is disposed of; if this was disposed of before, disposes of it at once. Any thread, once.
+  ///
+  /// - Parameter disposable: What is disposed of with this.
+  /// - Precondition: Nothing was set before.
+  public final func setDisposable(_ disposable: any Disposable) {
+    // Before `held` is written, which the disposing thread may be reading. Relaxed: it is a check for mistakes only.
+    precondition(
+      flags.load(ordering: .relaxed) & Self.isHeldFlag == 0,
+      "a single-assignment disposable was assigned twice")
+    hold(disposable)
+  }
 
   /// Sets what is disposed of. Any thread, once.
   @usableFromInline
@@ -107,10 +126,9 @@ class SingleAssignmentDisposable: Disposable, @unchecked Sendable {
   }
 
   /// Whether it was disposed of. Any thread.
-  @inlinable final var isDisposed: Bool { flags.load(ordering: .relaxed) & Self.isDisposedFlag != 0 }
+  @inlinable public final var isDisposed: Bool { flags.load(ordering: .relaxed) & Self.isDisposedFlag != 0 }
 
-  @usableFromInline
-  final func dispose() {
+  public final func dispose() {
     let before = flags.bitwiseOr(Self.isDisposedFlag, ordering: .acquiringAndReleasing).oldValue
     if before & Self.isDisposedFlag == 0, before & Self.isHeldFlag != 0 { held.take()?.dispose() }
   }

@@ -1,12 +1,16 @@
 import ReactorCore
+import Synchronization
 
 // Disposing of a member may run foreign code, so all of these dispose after their lock.
 
 /// Holds any number of disposables and disposes of them with itself. What is added afterwards is disposed of
 /// at once.
-public final class CompositeDisposable: Disposable {
+public final class CompositeDisposable: Cancelable {
   /// Identifies a member.
   public struct Key: Sendable { fileprivate let number: Int }
+
+  /// RxSwift's name for ``Key``.
+  public typealias DisposeKey = Key
 
   private struct Members: Sendable {
     var entries: [Int: any Disposable] = [:]
@@ -23,6 +27,14 @@ public final class CompositeDisposable: Disposable {
   public init(_ disposables: [any Disposable]) {
     for disposable in disposables { _ = insert(disposable) }
   }
+
+  /// Creates one with members, which are disposed of in that order.
+  public convenience init(disposables: [any Disposable]) { self.init(disposables) }
+
+  /// Creates one with members, which are disposed of in that order.
+  public convenience init(
+    _ first: any Disposable, _ second: any Disposable, _ others: any Disposable...
+  ) { self.init([first, second] + others) }
 
   /// Adds a member. Any thread.
   ///
@@ -63,7 +75,7 @@ public final class CompositeDisposable: Disposable {
 
 /// Holds one disposable at a time. Setting another disposes of the one before; after the disposal, what is
 /// set is disposed of at once.
-public final class SerialDisposable: Disposable {
+public final class SerialDisposable: Cancelable {
   private struct Slot: Sendable {
     var current: (any Disposable)?
     var isDisposed = false
@@ -97,6 +109,22 @@ public final class SerialDisposable: Disposable {
     }
     ended?.dispose()
   }
+}
+
+/// Notes that it was disposed of, for code that checks it.
+public final class BooleanDisposable: Cancelable {
+  private let disposed: Atomic<Bool>
+
+  /// Creates one.
+  ///
+  /// - Parameter isDisposed: Whether it counts as disposed of from the beginning.
+  public init(isDisposed: Bool = false) { disposed = Atomic(isDisposed) }
+
+  /// Whether it was disposed of. Any thread. If so, what the disposing thread did before is visible.
+  // Acquire, and release in `dispose()`: code may use the flag to hand something over.
+  public var isDisposed: Bool { disposed.load(ordering: .acquiring) }
+
+  public func dispose() { disposed.store(true, ordering: .releasing) }
 }
 
 /// Disposes of its members when it goes away.

@@ -84,10 +84,10 @@ public struct SerialDispatchQueueScheduler: SystemScheduler {
 /// always does.
 public final class MainScheduler: SystemScheduler {
   /// The scheduler that runs actions at once where it can.
-  public static let instance = MainScheduler()
+  public static let instance = MainScheduler(runsAtOnce: true)
 
   /// The scheduler that always leaves actions to the queue.
-  public static let asyncInstance = SerialDispatchQueueScheduler(serialQueue: .main)
+  public static let asyncInstance = MainScheduler(runsAtOnce: false)
 
   private static let mark: DispatchSpecificKey<Bool> = {
     let key = DispatchSpecificKey<Bool>()
@@ -96,11 +96,13 @@ public final class MainScheduler: SystemScheduler {
   }()
 
   private let scheduling = DispatchQueueScheduling(queue: .main)
+  /// Whether an action runs inside of ``schedule(_:)`` where it can.
+  private let runsAtOnce: Bool
   /// Actions of ``schedule(_:)`` that have not ended. Relaxed: it only chooses the path. A caller on the main
   /// queue sees what it has added itself, and what others add at the same time has no order.
   private let outstanding = Atomic(0)
 
-  private init() {}
+  private init(runsAtOnce: Bool) { self.runsAtOnce = runsAtOnce }
 
   /// Whether the caller is on the main queue.
   static var isCurrent: Bool { DispatchQueue.getSpecific(key: mark) ?? false }
@@ -114,6 +116,7 @@ public final class MainScheduler: SystemScheduler {
   public var now: RxTimeInterval { DispatchQueueScheduling.now }
 
   public func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
+    if !runsAtOnce { return scheduling.schedule(action) }
     let before = outstanding.wrappingAdd(1, ordering: .relaxed).oldValue
     if before == 0, Self.isCurrent {
       action()
@@ -220,12 +223,5 @@ extension Duration {
   func dispatchInterval(atLeast least: Int64) -> DispatchTimeInterval {
     // Half of what fits, so that adding the present does not overflow.
     .nanoseconds(Int(min(max(nanoseconds, least), .max / 2)))
-  }
-}
-
-extension ContinuousClock.Instant {
-  /// The same time for a queue or a semaphore of the system; now if it has passed.
-  var dispatchTime: DispatchTime {
-    .now() + ContinuousClock.now.duration(to: self).dispatchInterval(atLeast: 0)
   }
 }

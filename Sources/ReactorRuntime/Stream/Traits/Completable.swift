@@ -83,6 +83,19 @@ extension PrimitiveSequenceType where Trait == CompletableTrait, Element == Neve
   }
 }
 
+extension PrimitiveSequenceType where Trait == CompletableTrait, Element == Never {
+  /// Waits, in a task, until this has completed. Cancelling the task disposes of the subscription.
+  ///
+  /// - Throws: The error of the completable, or `CancellationError`.
+  public var value: Void {
+    get async throws {
+      var iterator = stream.throwingValues.makeAsyncIterator()
+      _ = try await iterator.next()
+      try Task.checkCancellation()
+    }
+  }
+}
+
 /// Operators.
 extension PrimitiveSequenceType where Trait == CompletableTrait, Element == Never {
   /// Goes on with `second` once this has completed.

@@ -105,6 +105,19 @@ extension PrimitiveSequenceType where Trait == MaybeTrait {
   }
 }
 
+extension PrimitiveSequenceType where Trait == MaybeTrait {
+  /// The element, or nil if there is none, for a task. Cancelling the task disposes of the subscription.
+  ///
+  /// - Throws: The error of the maybe, or `CancellationError`.
+  public var value: Element? {
+    get async throws {
+      for try await element in stream.throwingValues { return element }
+      try Task.checkCancellation()
+      return nil
+    }
+  }
+}
+
 /// Operators.
 extension PrimitiveSequenceType where Trait == MaybeTrait {
   /// Transforms the element. Fails if `transform` throws.
