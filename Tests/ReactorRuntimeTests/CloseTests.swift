@@ -53,6 +53,59 @@ import Testing
       failures.elements == Array(repeating: .closed, count: 20 + (reactor.currentState == [] ? 1 : 0)))
   }
 
+  private enum Way: CaseIterable { case send, trySend, contents, onNext }
+
+  /// Whichever way it was sent, and whether `state` has observers or not.
+  @Test(arguments: PlacementUnderTest.allCases, [false, true])
+  func `the action that is running when its reactor discards is completed`(
+    _ placement: PlacementUnderTest, isObserved: Bool
+  ) throws {
+    for way in Way.allCases {
+      let stage = try Stage(placement)
+      let (failures, states) = (Record<SendError>(), Record<[Int]>())
+      let reactor = Script(
+        on: stage.placement, failures: failures,
+        mutate: { reactor, action in
+          reactor.close(.discard)
+          return .of(action, action + 1)
+        })
+      var subscription: (any Disposable)?
+      if isObserved {
+        subscription = reactor.state.subscribe(onNext: { states.append($0) })
+        #expect(Threads.yield { states.elements == [[]] })
+      }
+      switch way {
+      case .send: reactor.send(1)
+      case .trySend: try reactor.trySend(1)
+      case .contents: reactor.send(contentsOf: [1])
+      case .onNext: reactor.action.onNext(1)
+      }
+      #expect(reactor.waitUntilEnded(before: .now + Self.soon), "\(way)")
+      #expect(reactor.currentState == [1, 2], "\(way)")
+      #expect(failures.elements == [], "\(way)")
+      #expect(states.elements == (isObserved ? [[], [1], [1, 2]] : []), "\(way)")
+      subscription?.dispose()
+      #expect(stage.finish())
+    }
+  }
+
+  @Test
+  func `the mutations of the action that is running when its reactor discards pass a transform`() {
+    let failures = Record<Failure>()
+    let reactor = Streamed(
+      failures: failures,
+      mutate: { reactor, action in
+        reactor.close(.discard)
+        return .of(action, action + 1)
+      },
+      mutation: { mutations in mutations.map { $0 * 10 } })
+    reactor.send(1)
+    reactor.send(2)
+    #expect(reactor.waitUntilEnded(before: .now + Self.soon))
+    #expect(reactor.currentState == [10, 20])
+    #expect(failures.elements.map(\.sendError) == [.closed])
+  }
+
   @Test(arguments: PlacementUnderTest.allCases)
   func `a reactor that was never used ends at once`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)

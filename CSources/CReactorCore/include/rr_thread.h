@@ -19,10 +19,15 @@ struct rr_thread_name {
 struct rr_thread_name rr_thread_get_name(void);
 /* The calling thread's number, as the system's tools display it. */
 int rr_thread_number(void);
+/* As pthread_create. The new thread inherits the processors of the calling thread; but if
+ * rr_thread_run_on has bound that to one, those of the first thread before anything was bound. Any
+ * thread. */
+int rr_thread_create(pthread_t *thread, void *(*body)(void *), void *argument);
 /* Restricts `thread` to that processor. Returns false if this process may not use it. Any thread.
  */
 bool rr_thread_run_on(pthread_t thread, int processor);
-/* The number of processors that the calling thread may use. */
+/* The number of processors that the calling thread, or one that it starts with rr_thread_create,
+ * may use. */
 int rr_thread_processor_count(void);
 /* Whether the calling thread is the first thread of the process. */
 bool rr_thread_is_first(void);
@@ -44,7 +49,7 @@ static inline bool rr_thread_stack_is_low(void) {
 }
 
 /* What the calling thread is inside of: the address of what its innermost turn keeps, with the
- * lowest bit for a job or a read, and two more that TurnMark documents; 0 if it is inside of
+ * lowest bit for a round or a read, and two more that TurnMark documents; 0 if it is inside of
  * nothing. Initial-exec: one load or store, without a call. */
 extern _Thread_local uintptr_t rr_thread_turn_mark __attribute__((tls_model("initial-exec")));
 

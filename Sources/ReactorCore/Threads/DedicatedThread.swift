@@ -2,6 +2,9 @@ import CReactorCore
 import Glibc
 
 /// A thread that starts at once and is either joined or detached, exactly once. Destroying the value detaches it.
+///
+/// It may run on the same processors as the thread that starts it; but if ``run(on:)`` has bound that to one, on those that the first
+/// thread of the process had before.
 public struct DedicatedThread: ~Copyable, Sendable {
   private let thread: pthread_t
 
@@ -36,8 +39,8 @@ public struct DedicatedThread: ~Copyable, Sendable {
     _ thread: inout pthread_t, named name: String, _ body: @escaping @Sendable () -> Void
   ) -> Int32 {
     let start = Unmanaged.passRetained(Start(name: name, body: body))
-    let failure = pthread_create(
-      &thread, nil,
+    let failure = rr_thread_create(
+      &thread,
       { argument in
         // Not nil: `passRetained` returned it above.
         let start = Unmanaged<Start>.fromOpaque(argument!).takeRetainedValue()
@@ -58,7 +61,9 @@ public struct DedicatedThread: ~Copyable, Sendable {
     pthread_join(thread, nil)
   }
 
-  /// Binds the thread to one processor. Returns false if there is no such processor, or if the process may not use it.
+  /// Binds the thread to one processor. Threads that other code starts on it inherit that; a ``DedicatedThread`` does not.
+  ///
+  /// - Returns: False if there is no such processor, or if the process may not use it.
   public borrowing func run(on processor: Int) -> Bool {
     rr_thread_run_on(thread, Int32(clamping: processor))
   }
@@ -69,8 +74,11 @@ public struct DedicatedThread: ~Copyable, Sendable {
   /// Whether the calling thread is the first thread of the process.
   public static var isFirst: Bool { rr_thread_is_first() }
 
-  /// How many processors the calling thread may use.
-  public static var processorCount: Int { Int(rr_thread_processor_count()) }
+  /// How many processors a thread that the calling one starts may use. Not more than the limit of the process's control group (of
+  /// version 2), rounded up: that of a container. Any thread.
+  public static var processorCount: Int {
+    min(Int(rr_thread_processor_count()), ProcessorQuota.ofProcess ?? .max)
+  }
 
   /// Lets another thread run on the calling thread's processor.
   public static func yield() { sched_yield() }

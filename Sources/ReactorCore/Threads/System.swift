@@ -10,8 +10,11 @@ public enum MainQueue {
     return descriptor < 0 ? nil : descriptor
   }
 
-  /// Runs everything that is in the queue. The first thread, but not inside of the queue.
+  /// Runs everything that is in the queue; nothing inside of the queue. The first thread.
   public static func run() { rr_main_queue_run() }
+
+  /// Makes the descriptor readable again, after ``run()`` inside of the queue, which ran nothing. The first thread.
+  public static func signal() { if let descriptor { rr_event_signal(descriptor) } }
 }
 
 /// The standard error of the process.

@@ -1,8 +1,8 @@
 import CReactorCore
 import Synchronization
 
-/// Marks that the calling thread is inside of a turn of any reactor, or of a job of a loop. Such a thread must not wait for
-/// room.
+/// Marks that the calling thread is inside of a turn of any reactor, or of a round of a loop: also between its turns and jobs, where it
+/// may destroy what sends in its `deinit`. Such a thread must not wait for room.
 ///
 /// It is one word in the thread's own memory, which also says where the innermost turn keeps what is done at its end.
 /// Entering costs one load and one store, leaving one store.
@@ -28,7 +28,7 @@ public enum TurnMark {
     return outer
   }
 
-  /// Marks the beginning of a job, or of something else that is no turn. A turn around it stays the innermost one.
+  /// Marks the beginning of a round, or of something else that is no turn. A turn around it stays the innermost one.
   ///
   /// - Returns: What ``leave(_:)`` needs.
   @inlinable
@@ -46,7 +46,7 @@ public enum TurnMark {
   @inline(__always)
   public static func leave(_ outer: Outer) { rr_thread_set_turn_mark(outer.word) }
 
-  /// Whether the calling thread is inside of a turn or job.
+  /// Whether the calling thread is inside of a turn, or of a round of a loop.
   @inlinable
   public static var isSet: Bool { rr_thread_get_turn_mark() & ~(discarding | reducing) != 0 }
 

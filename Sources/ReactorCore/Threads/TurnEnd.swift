@@ -62,6 +62,23 @@ package final class SettledTurnEnd: TurnEnd, @unchecked Sendable {
   override package func run() { body() }
 }
 
+extension TurnMark {
+  /// Calls `body` inside of a turn that has a list of its own: for an owner that must not touch that of its reactor, since another
+  /// thread may be counting there what it sends to it.
+  ///
+  /// - Returns: What `body` has left for the end of the turn. The calling thread runs it.
+  public static func collectingEnds(_ body: () -> Void) -> TakenTurnEnds {
+    var fields = TurnEnds.Fields()
+    return withUnsafeMutablePointer(to: &fields) { fields in
+      let ends = TurnEnds(fields)
+      let outer = enter(ends)
+      body()
+      leave(outer)
+      return ends.take()
+    }
+  }
+}
+
 /// The elements of a turn that has ended.
 public struct TakenTurnEnds: ~Copyable, Sendable {
   private let newest: Unmanaged<TurnEnd>?

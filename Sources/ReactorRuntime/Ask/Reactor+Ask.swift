@@ -114,6 +114,8 @@ extension Runtime {
       return nil
     } catch .full {
       return action
+    } catch .reentrantOverflow {
+      return action
     } catch {
       reply.withdraw()
       throw AskError(error)

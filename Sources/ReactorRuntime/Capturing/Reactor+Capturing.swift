@@ -37,6 +37,22 @@ extension Reactor {
     try runtime.trySend(action, capturing: local, to: self, .never)
   }
 
+  /// Sends an action as ``sendSuspending(_:before:)``, with the value that a task-local has here. Any task.
+  ///
+  /// - Parameters:
+  ///   - action: The action.
+  ///   - local: The task-local.
+  ///   - deadline: When to give up; nil waits without a limit.
+  /// - Throws: Like ``sendSuspending(_:before:)``; the action was not accepted then.
+  @inlinable
+  nonisolated(nonsending)
+    public func sendSuspending<Value>(
+      _ action: Action, capturing local: TaskLocal<Value>, before deadline: ContinuousClock.Instant? = nil
+    ) async throws(SendError)
+  {
+    try await runtime.sendSuspending(action, capturing: local, to: self, before: deadline)
+  }
+
   /// Sends an action that carries a reply as ``ask(_:)``, with the value that a task-local has here. Any task.
   ///
   /// - Parameters:
@@ -99,6 +115,20 @@ extension Runtime {
       }, orDiscard: reporterOfLostAction(action))
   }
 
+  /// Sends an action with the value of a task-local, and suspends the task until there is room.
+  @inlinable
+  nonisolated(nonsending)
+    func sendSuspending<R: Reactor<Action, Mutation, State>, Value>(
+      _ action: Action, capturing local: TaskLocal<Value>, to reactor: R,
+      before deadline: ContinuousClock.Instant?
+    ) async throws(SendError)
+  {
+    let budget = TurnBudget(before: deadline)
+    try await retryUntilRoom(in: reactor, before: deadline, within: budget) { () throws(SendError) in
+      try trySend(action, capturing: local, to: reactor, .never, within: budget)
+    }
+  }
+
   /// Sends a request with the value of a task-local, and suspends the task until there is room.
   @inlinable
   nonisolated(nonsending)
@@ -107,11 +137,8 @@ extension Runtime {
       before deadline: ContinuousClock.Instant?
     ) async throws(AskError)
   {
-    let budget = TurnBudget(before: deadline)
     do {
-      try await retryUntilRoom(in: reactor, before: deadline, within: budget) { () throws(SendError) in
-        try trySend(action, capturing: local, to: reactor, .never, within: budget)
-      }
+      try await sendSuspending(action, capturing: local, to: reactor, before: deadline)
     } catch {
       reply.withdraw()
       throw AskError(error)

@@ -59,13 +59,18 @@ public struct Failure: Sendable, CustomStringConvertible {
   }
 }
 
-/// A ``Failure`` of a reactor with actions of a known type, for a handler that sends them again or counts them by their cases.
+/// A ``Failure`` of a reactor with actions of a known type, for a handler that keeps them in order to send them again, or counts them
+/// by their cases.
 ///
 /// ```swift
 /// let runtime = Runtime<Action, Mutation, State>(onActionFailure: { failure in
 ///   if case .withdraw(let amount, _) = failure.action { refused.add(amount) }
 /// })
 /// ```
+///
+/// A handler must not itself send an action again: if that is refused as well, the handler is called inside of itself, again and again,
+/// until the stack overflows. It lets ``Reactor/whenRoom(_:)`` or a timer send the action. A reactor that is closed
+/// (``SendError/closed``) never takes it.
 @dynamicMemberLookup
 public struct ActionFailure<Action: Sendable>: Sendable, CustomStringConvertible {
   /// The failure.

@@ -1,7 +1,5 @@
 #if ServiceLifecycle
   public import ServiceLifecycle
-  import Dispatch
-  import ReactorCore
 
   /// A service of swift-service-lifecycle that ends loops and reactors. Requires the package trait
   /// `ServiceLifecycle`.
@@ -18,7 +16,7 @@
   /// reactors.
   public struct ReactorService: Service {
     private let time: Duration
-    private let close: @Sendable (ContinuousClock.Instant) throws -> Void
+    private let close: @Sendable (ContinuousClock.Instant) async throws -> Void
 
     /// - Parameters:
     ///   - time: The longest time that the end may take.
@@ -28,29 +26,23 @@
       within time: Duration, _ close: @escaping @Sendable (_ deadline: ContinuousClock.Instant) throws -> Void
     ) {
       self.time = time
-      self.close = close
+      self.close = { deadline in
+        try await Shutdown.onOwnThread { Result { try close(deadline) } }.get()
+      }
     }
 
     /// - Parameters:
     ///   - parts: The loops, groups and reactors (``Reactor/closer(by:)``) to end.
     ///   - time: The longest time that the end may take.
     public init(_ parts: [any Closeable], within time: Duration) {
-      self.init(within: time) { deadline in try Shutdown.close(parts, before: deadline) }
+      self.time = time
+      close = { deadline in try await Shutdown.closeSuspending(parts, before: deadline) }
     }
 
     public func run() async throws {
       // A cancelled task ends the parts as well, and they still process what they have accepted.
       try? await gracefulShutdown()
-      let deadline = ContinuousClock.now + time
-      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-        let body: @Sendable () -> Void = { [close] in
-          continuation.resume(with: Result { try close(deadline) })
-        }
-        // At a limit of threads, the parts must end all the same.
-        if !DedicatedThread.tryDetach(named: "reactor-closing", body) {
-          DispatchQueue.global().async(execute: body)
-        }
-      }
+      try await close(.now + time)
     }
   }
 #endif

@@ -161,8 +161,9 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   /// refuses what is sent with ``SendError/closed``, while the key may have another reactor.
   ///
   /// A request with a completion, or with a future of swift-nio, does not hold the reactor. If the reply may come later than the turn
-  /// of the request, hold the reactor in the completion. Otherwise it may be passivated before, and then the request fails
-  /// with ``AskError/dropped``:
+  /// of the request, hold the reactor in the completion. Otherwise it may be passivated before. Then the request fails: with
+  /// ``AskError/closed`` if the state or a stream that `mutate` has returned keeps the reply, with ``AskError/dropped`` if other code
+  /// does, such as a property of the reactor:
   ///
   /// ```swift
   /// guard let session = sessions[user] else { return }
@@ -320,7 +321,8 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
       switch next {
       case .deliver(let waiting): deliver(waiting, to: reactor)
       case .awaitRoom:
-        return reactor.whenRoom { [self] in deliver(to: reactor, of: key, toMailbox: true) }
+        reactor.whenRoom { [self] in deliver(to: reactor, of: key, toMailbox: true) }
+        return
       case .discard(let waiting): discard(waiting)
       case .end(let closing): return end(reactor, of: key, by: closing)
       case .make, .done: return

@@ -212,6 +212,7 @@ struct Lifecycle: ~Copyable, Sendable {
 public enum Closing: Sendable, Hashable {
   /// It is processed, and so is what the reactor sends to itself meanwhile.
   case drain
-  /// It is destroyed, and each action is reported as ``SendError/closed``.
+  /// It is destroyed, and each action is reported as ``SendError/closed``. The action that is running is completed: the mutations
+  /// that `mutate` returns at once are reduced, as long as no transform has ended.
   case discard
 }

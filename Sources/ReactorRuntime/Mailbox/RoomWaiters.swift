@@ -1,4 +1,3 @@
-import Dispatch
 import ReactorCore
 import Synchronization
 
@@ -140,13 +139,13 @@ final class RoomWaiters: Sendable {
     leave(ticket, place)
   }
 
-  /// Calls `body` once: when its turn has come, or at once if it may retry.
+  /// Runs `call` once: when its turn has come, or at once if it may retry.
   ///
   /// - Returns: Whether it waits.
-  func call(_ body: @escaping @Sendable () -> Void, unless mayRetry: () -> Bool) -> Bool {
-    let ticket = RoomTicket(calling: body)
+  func join(_ call: RoomCall, unless mayRetry: () -> Bool) -> Bool {
+    let ticket = RoomTicket(of: call)
     let (place, mustWait) = join(ticket, unless: mayRetry)
-    if !mustWait { leave(ticket, place) }
+    if mustWait { call.note(place, of: ticket, in: self) } else { leave(ticket, place) }
     return mustWait
   }
 
@@ -161,9 +160,14 @@ final class RoomWaiters: Sendable {
     return (place, mustWait)
   }
 
-  /// Leaves the line, if the waiter was resumed for another reason than room.
-  private func leave(_ ticket: RoomTicket, _ place: RoomLine.Place) {
-    _ = line.withLock { $0.remove(ticket, at: place) }
+  /// Leaves the line, if the waiter was resumed for another reason than room, or is withdrawn.
+  ///
+  /// - Returns: False if it had left before.
+  @discardableResult
+  func leave(_ ticket: RoomTicket, _ place: RoomLine.Place) -> Bool {
+    // Destroyed after the lock.
+    let removed = line.withLock { $0.remove(ticket, at: place) }
+    return removed != nil
   }
 
   // MARK: Yielding before a sleep
@@ -216,8 +220,8 @@ final class RoomTicket: Sendable {
   private enum Phase: Sendable {
     case new
     case suspended(CheckedContinuation<Void, Never>)
-    case asleep(DispatchSemaphore)
-    case calling(TurnEndAction)
+    case asleep(ThreadSignal)
+    case calling(RoomCall)
     case over
   }
 
@@ -233,9 +237,9 @@ final class RoomTicket: Sendable {
     self.isThread = isThread
   }
 
-  /// - Parameter body: What is called in place of resuming a thread or task.
-  init(calling body: @escaping @Sendable () -> Void) {
-    phase = SystemMutex(.calling(TurnEndAction(body)))
+  /// - Parameter call: What is run in place of resuming a thread or task.
+  init(of call: RoomCall) {
+    phase = SystemMutex(.calling(call))
     isThread = false
   }
 
@@ -248,9 +252,9 @@ final class RoomTicket: Sendable {
 
   /// Sleeps until some other thread calls ``resume()``, or until the deadline. The thread, once.
   func sleep(until deadline: ContinuousClock.Instant?) {
-    let isResumed = DispatchSemaphore(value: 0)
+    let isResumed = ThreadSignal()
     guard tryBegin(.asleep(isResumed)) else { return }
-    _ = isResumed.wait(timeout: deadline?.dispatchTime ?? .distantFuture)
+    _ = isResumed.wait(until: deadline)
   }
 
   private func tryBegin(_ waiting: Phase) -> Bool {
@@ -271,7 +275,7 @@ final class RoomTicket: Sendable {
     switch phase {
     case .suspended(let continuation): continuation.resume()
     case .asleep(let isResumed): isResumed.signal()
-    case .calling(let action): action.runInSequence()
+    case .calling(let call): call.runInSequence()
     case .new, .over: break
     }
   }

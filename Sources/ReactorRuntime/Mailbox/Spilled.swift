@@ -124,7 +124,7 @@ struct Spilled<Action: Sendable>: ~Copyable, Sendable {
       queues.pushing += 1
       return .kept
     }
-    // Not under the lock: a handler may send to this reactor again.
+    // Not under the lock: a handler is code of the program, which may read this reactor's counters.
     for action in dropped { drop(action) }
     return outcome
   }

@@ -1,4 +1,3 @@
-import Dispatch
 import ReactorCore
 
 /// What waits for the end of a loop or a reactor: actions that run then, and threads that sleep until then.
@@ -35,12 +34,15 @@ final class Termination: Sendable {
     while let action = waiting?.removeFirst() { action() }
   }
 
+  /// Whether ``finish()`` was called. Any thread.
+  var isOver: Bool { actions.withLock { $0 == nil } }
+
   /// Waits until ``finish()`` is called; returns false if that takes longer. Any thread that is not needed for the end.
   @usableFromInline
   func wait(until deadline: ContinuousClock.Instant) -> Bool {
-    let isOver = DispatchSemaphore(value: 0)
-    guard let place = add({ isOver.signal() }) else { return true }
-    if isOver.wait(timeout: deadline.dispatchTime) == .success { return true }
+    let end = ThreadSignal()
+    guard let place = add({ end.signal() }) else { return true }
+    if end.wait(until: deadline) { return true }
     // Destroyed after the lock. If it is gone, the end has come meanwhile.
     let removed = actions.withLock { $0?.remove(at: place) }
     return removed == nil

@@ -10,7 +10,7 @@ import ReactorCore
 /// let hosted = try HostedLoop()
 /// let counter = Counter(on: hosted.placement)
 /// var watched = pollfd(fd: hosted.descriptor, events: Int16(POLLIN), revents: 0)
-/// while poll(&watched, 1, -1) > 0 { hosted.run() }
+/// while poll(&watched, 1, -1) > 0 || errno == EINTR { hosted.run() }
 /// ```
 ///
 /// One that does not, but takes closures, is called instead:
@@ -116,7 +116,13 @@ public final class HostedLoop: Sendable {
     loop.state.lastRunner.store(CurrentCore.threadToken, ordering: .relaxed)
   }
 
-  deinit { shutdown() }
+  deinit {
+    // Not here if this is the middle of a turn or of a read: that of a sender which has woken the loop, and had the last reference by
+    // then.
+    let end = { @Sendable [stepper] in stepper.shutdown() }
+    if TurnMark.isSet, DedicatedThread.tryDetach(named: "reactor-closing", end) { return }
+    shutdown()
+  }
 
   /// For jobs, timers, counters and actors. It has no thread, so its `shutdown()` does not wait; ``shutdown()`` of the
   /// hosted loop runs what is left.
@@ -161,7 +167,8 @@ public final class HostedLoop: Sendable {
   }
 
   /// Refuses what is sent from now on, and runs what was accepted on the calling thread. Any thread, but not from
-  /// inside a turn, a job or a timer of this loop. It also happens when this object goes away.
+  /// inside a turn, a job or a timer of this loop. It also happens when this object goes away; if that is inside of a turn, a job or
+  /// a read, then on a thread made for it.
   public func shutdown() { stepper.shutdown() }
 }
 

@@ -24,7 +24,8 @@ public final class Loop: Sendable {
   ///   - name: The name of the loop in reports, and of its thread. The system keeps 15 bytes of a thread's name.
   ///   - waiting: What the thread does while it has nothing to do.
   ///   - turnLimit: After how many actions of one reactor the next gets its turn.
-  ///   - processor: The only processor that the thread may run on; nil leaves that to the system.
+  ///   - processor: The only processor that the thread may run on; nil leaves that to the system. The threads of loops that are
+  ///     made there may run on all processors of the process. Those that other code starts there may not, such as Dispatch's.
   ///   - jobCapacity: How many jobs and timers may wait; nothing is allocated for them beforehand.
   /// - Throws: `CoreError.outOfMemory`, or `CoreError.processorIsInvalid`.
   @inlinable
@@ -72,16 +73,18 @@ extension Loop {
   ///
   /// Any thread; calling it again does nothing more. Called from inside a turn, a job or a timer of the loop, it does
   /// not wait: the loop ends afterwards. Nor does it wait for a loop without a thread, such as that of a
-  /// ``HostedLoop``.
+  /// ``HostedLoop``; nor for one that waits for the calling thread by this method, directly or through others: of two
+  /// loops that shut each other down, one waits for the other.
   ///
   /// A reactor that waits for its turn accepts actions until that begins, and the loop runs them. An action can be accepted and
   /// refused afterwards, if its reactor was not yet handed to the loop when this was called. Such actions are reported to the failure handler of the ``Runtime`` as ``SendError/closed``.
   public func shutdown() {
     state.close()
-    if !state.runsTurnsHere { join() }
+    if thread != nil, !state.runsTurnsHere, waitForEnd() { join() }
   }
 
-  /// Like ``shutdown()``, but waits no longer than until that time. A loop that is stuck is left to itself.
+  /// Like ``shutdown()``, but waits no longer than until that time. A loop that is stuck is left to itself. If two loops shut each
+  /// other down in this way, both wait until the earlier deadline.
   ///
   /// - Throws: ``ShutdownError/unfinished(_:)``, which lists the reactors that have not ended and what they are doing;
   ///   or at once ``ShutdownError/insideItself(loop:)``, if it was called from inside the loop.
@@ -104,6 +107,23 @@ extension Loop: Closeable {
     // The thread has run all code of others, and only has to return.
     join()
     return []
+  }
+
+  /// Waits for the end without a deadline. Returns false if that would be for ever, because the loop's thread waits for the calling
+  /// thread.
+  private func waitForEnd() -> Bool {
+    let end = ThreadSignal()
+    let wait = WaitGraph.Wait(
+      thread: CurrentCore.threadToken, emptier: { [state] in state.ownThread.load(ordering: .relaxed) },
+      isOver: { [state] in state.lifecycle.completion.isOver }, wake: { end.signal() })
+    switch WaitGraph.enter(wait) {
+    case .sleeps: break
+    case .triesAgain: return true
+    case .wouldSleepForEver: return false
+    }
+    defer { WaitGraph.leave(wait) }
+    state.lifecycle.completion.whenOver { end.signal() }
+    return end.wait(until: nil)
   }
 
   private func join() {

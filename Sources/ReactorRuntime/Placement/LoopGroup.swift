@@ -23,11 +23,12 @@ public final class LoopGroup: Sendable {
   /// - Parameters:
   ///   - name: What the names of the loops begin with.
   ///   - count: How many loops. If nil: as many as `processors`, or if that is nil, too, as many as this process may
-  ///     use.
+  ///     use. In a container with a limit (a control group of version 2), that is the limit, rounded up, if it is less.
   ///   - waiting: What each thread does while it has nothing to do. Strategies other than parking need a processor for
   ///     each loop.
   ///   - turnLimit: After how many actions of one reactor the next gets its turn.
-  ///   - processors: For each loop, the only processor that it may run on; nil leaves that to the system.
+  ///   - processors: For each loop, the only processor that it may run on; nil leaves that to the system. See
+  ///     ``Loop/init(name:waiting:turnLimit:processor:jobCapacity:)``.
   ///   - jobCapacity: How many jobs and timers may wait for each loop.
   /// - Throws: `CoreError.outOfMemory`, or `CoreError.processorIsInvalid`; then the threads have ended. If the system gives no thread,
   ///   the program stops with a message.

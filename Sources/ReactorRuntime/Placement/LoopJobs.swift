@@ -124,9 +124,11 @@ extension LoopState {
 ///
 /// Turns, jobs and timers of that loop may call `ledger.assumeIsolated { … }`, which does not wait.
 ///
+/// Tasks can prefer it, for what belongs to no actor: `Task(executorPreference: loop) { … }`.
+///
 /// A task cannot be refused. So the pieces of tasks that come after the loop has ended still run, in order and one at a
 /// time, on a thread of Dispatch's. There, too, ``Loop/isCurrent`` is true and `assumeIsolated` works.
-extension Loop: SerialExecutor {
+extension Loop: SerialExecutor, TaskExecutor {
   /// Runs a piece of a task on the loop. Any thread; the Swift runtime calls it.
   public func enqueue(_ job: consuming ExecutorJob) { state.postInAnyPhase(.task(UnownedJob(job), self)) }
 

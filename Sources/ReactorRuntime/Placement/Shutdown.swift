@@ -1,3 +1,6 @@
+import Dispatch
+import ReactorCore
+
 /// Something that can be closed, and that ends when what it had accepted is done: a loop, a group of loops, a reactor.
 ///
 /// Closing has two steps, so that several parts can end at the same time: see ``Shutdown``.
@@ -66,6 +69,39 @@ public enum Shutdown {
     while !rest.isEmpty { beginNext() }
     let unfinished = left.flatMap { $0.finishClosing(before: deadline) }
     if !unfinished.isEmpty { throw .unfinished(unfinished) }
+  }
+
+  /// Like ``close(_:before:)``, but suspends the task instead of blocking its thread. Any task. Cancelling it has no effect.
+  ///
+  /// ```swift
+  /// try await Shutdown.closeSuspending([orders, workers], before: .now + .seconds(10))
+  /// ```
+  ///
+  /// A thread made for it closes the parts, or one of Dispatch's if the system gives none. So a task of an actor on a loop may close that
+  /// loop.
+  ///
+  /// - Parameters:
+  ///   - parts: As for ``close(_:before:)``.
+  ///   - deadline: Until when it waits, for all parts together.
+  /// - Throws: ``ShutdownError/unfinished(_:)``, with everything that has not ended.
+  public static func closeSuspending(
+    _ parts: [any Closeable], before deadline: ContinuousClock.Instant
+  ) async throws(ShutdownError) {
+    let outcome = await onOwnThread {
+      Result { () throws(ShutdownError) in try close(parts, before: deadline) }
+    }
+    try outcome.get()
+  }
+
+  /// Runs `body` on a thread of its own, where it may block, and returns what it returns. Any task.
+  static func onOwnThread<Outcome: Sendable>(_ body: @escaping @Sendable () -> Outcome) async -> Outcome {
+    await withCheckedContinuation { continuation in
+      let run: @Sendable () -> Void = { continuation.resume(returning: body()) }
+      // At a limit of threads, the parts must end all the same.
+      if !DedicatedThread.tryDetach(named: "reactor-closing", run) {
+        DispatchQueue.global().async(execute: run)
+      }
+    }
   }
 }
 

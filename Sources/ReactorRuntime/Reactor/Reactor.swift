@@ -178,15 +178,20 @@ extension Reactor {
   /// thread. Any task. It processes others' actions within the same limits: those of ``send(_:)``, or with a deadline
   /// those of ``send(_:before:)``.
   ///
+  /// It stays on the executor of its caller: if an actor sends to an idle reactor on `.caller`, the turn runs on the actor's thread.
+  /// A task on the reactor's own loop lets that run other tasks and turns while as much waits as the mailbox holds.
+  ///
   /// - Parameters:
   ///   - action: The action.
   ///   - deadline: When to give up; nil waits without a limit.
   /// - Throws: ``SendError``, also ``SendError/cancelled`` if the task is cancelled before the action was
   ///   accepted, and ``SendError/timedOut``; the action was not accepted then.
   @inlinable
-  public func sendSuspending(
-    _ action: Action, before deadline: ContinuousClock.Instant? = nil
-  ) async throws(SendError) {
+  nonisolated(nonsending)
+    public func sendSuspending(
+      _ action: Action, before deadline: ContinuousClock.Instant? = nil
+    ) async throws(SendError)
+  {
     try await runtime.sendSuspending(action, to: self, before: deadline)
   }
 

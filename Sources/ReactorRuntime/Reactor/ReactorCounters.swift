@@ -9,7 +9,8 @@ public struct ReactorCounters: Sendable, Hashable, CustomStringConvertible {
   /// them. With ``OverflowPolicy/dropOldest`` also those that were pushed out, until the reactor has reported them.
   public var waiting = 0
   /// The actions and other items that were processed, and those that a turn of a closed reactor has discarded instead
-  /// (``Closing/discard``). What is discarded because the reactor's loop was shut down is not counted any more.
+  /// (``Closing/discard``). What is discarded because the reactor's loop was shut down is not counted any more. A turn is counted when
+  /// it ends.
   public var processed = 0
   /// The actions that the ``OverflowPolicy`` dropped.
   public var dropped = 0
@@ -28,6 +29,10 @@ public struct ReactorCounters: Sendable, Hashable, CustomStringConvertible {
 
   /// The items that were sent and not refused: those that were processed, wait, or were dropped. It is computed from
   /// these, because a counter of the senders' own would be a cache line that all of them write.
+  ///
+  /// What a running turn has taken out of the mailbox does not wait any more, and is not counted as processed before the turn ends. So
+  /// this may be too small by as many items as one turn takes, 1,024 or the loop's `turnLimit`, and may fall and rise again. When the
+  /// reactor is idle, it is exact.
   public var sent: Int { processed + waiting + dropped }
 
   public var description: String {
@@ -39,12 +44,14 @@ public struct ReactorCounters: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Reactor {
-  /// The counters of the reactor. Any thread; no other thread waits for it.
+  /// The counters of the reactor. Any thread; it does not wait for a turn. Once the mailbox was full, it takes the lock under which
+  /// senders keep actions beside it, for a moment: so a sender that finds it full, or the owner, may wait for that.
   public var counters: ReactorCounters { runtime.counters }
 }
 
 extension Runtime {
-  /// The counters of the reactor. Any thread; no other thread waits for it.
+  /// The counters of the reactor. Any thread; it does not wait for a turn. Once the mailbox was full, it takes the lock under which
+  /// senders keep actions beside it, for a moment: so a sender that finds it full, or the owner, may wait for that.
   public var counters: ReactorCounters {
     let immediate = turnCounters.wasImmediate
     return ReactorCounters(

@@ -186,9 +186,22 @@ extension Reactor {
   public func close(_ closing: Closing = .drain) { runtime.close(closing, of: self) }
 
   /// Returns when a reactor for which ``close(_:)`` was called has ended, and the replies of its last turn have left; those
-  /// of a durable reactor may still wait for the disk. Any task.
+  /// of a durable reactor may still wait for the disk. Any task. A cancellation does not end the wait: see
+  /// ``suspendUntilEnded(before:)``.
   public func waitUntilEnded() async {
     await withCheckedContinuation { continuation in runtime.whenEnded { continuation.resume() } }
+  }
+
+  /// Suspends the task until a reactor for which ``close(_:)`` was called has ended, as ``waitUntilEnded()``; but until the deadline
+  /// at most, and not after the task was cancelled. Any task.
+  ///
+  /// - Parameter deadline: When to give up.
+  /// - Returns: Whether the reactor has ended. False if the deadline, or the cancellation of the task, came first.
+  nonisolated(nonsending)
+    public func suspendUntilEnded(before deadline: ContinuousClock.Instant) async -> Bool
+  {
+    if runtime.mailbox.ring.lifecycle.isOver { return true }
+    return await runtime.ensureTermination().suspend(until: deadline)
   }
 
   /// Waits until a reactor for which ``close(_:)`` was called has ended; returns false if the deadline comes first. Any
@@ -222,19 +235,18 @@ extension Runtime {
     state.acquireScheduled()
     closeByLoop()
     repeat {
-      // Only the loop's thread may touch what it sent from its turns, until it has run its last turn.
+      // Only the loop's thread may touch what it sent from its turns, and the count of that, until it has run its last turn.
       hasAll = loop?.hasEnded != false
       TurnMark.whileDiscarding {
         for work in hasAll ? mailbox.removeAll() : mailbox.removeFromRing() { discard(work, .closed) }
       }
-      let outer = TurnMark.enter(mailbox.turnEnds)
-      sweepObservers()
-      // If there is a claim that is not published yet, its sender runs this itself.
-      if hasAll, mailbox.isInboundEmpty { end() }
-      TurnMark.leave(outer)
-      // What the reactor replies at its end may tell of what is not durable yet.
-      holdTurnEnds()
-      releaseAndRunTurnEnds()
+      if hasAll {
+        endIfEmptyAndRelease()
+      } else {
+        let ends = TurnMark.collectingEnds { sweepObservers() }
+        state.release()
+        ends.run()
+      }
     } while hasAll ? tryReacquire() : !mailbox.ring.isEmpty && tryReacquire()
     if !hasAll {
       loop?.whenEnded { [self] in
@@ -242,6 +254,18 @@ extension Runtime {
         if state.trySchedule() { discardMailbox() }
       }
     }
+  }
+
+  /// Ends the reactor if nothing is left, and releases the ownership. The owner, when the loop has ended.
+  private func endIfEmptyAndRelease() {
+    let outer = TurnMark.enter(mailbox.turnEnds)
+    sweepObservers()
+    // If there is a claim that is not published yet, its sender discards it itself.
+    if mailbox.isInboundEmpty { end() }
+    TurnMark.leave(outer)
+    // What the reactor replies at its end may tell of what is not durable yet.
+    holdTurnEnds()
+    releaseAndRunTurnEnds()
   }
 
   /// Runs a step of a reactor that is closed: its observers are still added and removed. Any thread.

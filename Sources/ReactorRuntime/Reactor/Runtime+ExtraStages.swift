@@ -115,8 +115,8 @@ extension Runtime {
     _ mutation: Mutation, takesTurns: Bool, for action: Action, of reactor: R,
     _ pipeline: Pipeline<Action, Mutation, State>
   ) {
-    if extraStages.contains(.discarding) {
-      // The mutation before it may have ended a transform.
+    if extraStages.contains(.discarding), hasEndedTransform(pipeline) {
+      // Perhaps the mutation before it has done so.
       reportDiscarded(.mutationNotDelivered(.closed), action)
     } else if extraStages.contains(.transformedMutation) {
       pipeline.mutationPort.emit(mutation)
@@ -127,6 +127,16 @@ extension Runtime {
     // Code of the user's continues.
     state.endAction()
     EmissionQueue.emitWaiting()
+  }
+
+  /// Whether the reactor discards because one of its transforms has ended, so that a mutation would be lost there. Otherwise the action
+  /// that is running when the reactor discards is completed, as where no stages are.
+  @inlinable
+  @inline(never)
+  func hasEndedTransform(_ pipeline: Pipeline<Action, Mutation, State>) -> Bool {
+    // Acquire: the other side of `insert`, before which the thread that ended the transform has noted that.
+    _ = extraStageBits.load(ordering: .acquiring)
+    return pipeline.states.completesAtEnd.load(ordering: .relaxed)
   }
 
   /// ``reduceAndPublish(_:of:_:)`` of a mutation behind which code of the user's continues: the operators of a stream.

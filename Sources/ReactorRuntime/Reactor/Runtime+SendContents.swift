@@ -20,6 +20,26 @@ extension Reactor {
   }
 }
 
+extension Reactor {
+  /// Sends as many of several actions as there is room for, in their order, without waiting and whatever the ``OverflowPolicy`` says.
+  /// Any thread; on the reactor's own loop, there is room for as many as its `reentrantCapacity` says. They cost as little as those of
+  /// ``send(contentsOf:)``, and come in runs as those do.
+  ///
+  /// ```swift
+  /// requests.removeFirst(shard.trySend(contentsOf: requests.map { .run($0) }))
+  /// ```
+  ///
+  /// Nothing is reported about the actions that were not accepted. ``trySend(_:)`` of the first of them throws the reason, unless there
+  /// is room meanwhile.
+  ///
+  /// - Parameter actions: The actions. Anything but an array is copied to one first.
+  /// - Returns: How many were accepted: that many from the first one on.
+  @inlinable
+  public func trySend(contentsOf actions: some Collection<Action>) -> Int {
+    runtime.trySend(contentsOf: Array(actions), to: self)
+  }
+}
+
 /// Sending several actions. Any thread.
 extension Runtime {
   @inlinable
@@ -44,6 +64,34 @@ extension Runtime {
         next += 1
       }
     }
+  }
+
+  /// - Returns: How many were accepted.
+  @inlinable
+  @inline(never)
+  func trySend<R: Reactor<Action, Mutation, State>>(contentsOf actions: [Action], to reactor: R) -> Int {
+    // As where one is tried: otherwise the mailbox might accept what nobody processes.
+    if withLoop({ $0.isClosed && !$0.runsTurnsHere }) == true { return 0 }
+    var next = 0
+    while next < actions.count {
+      if loop == nil, !ThreadStack.isLow, state.tryAcquire() {
+        if mailbox.isInboundIdle {
+          next = runTurnAndRelease(with: actions, from: next, of: reactor)
+          continue
+        }
+        runTurnsAndRelease(of: reactor)
+      }
+      let sent = isOwnerInTurn ? 0 : tryEnqueue(actions, from: next)
+      if sent > 0 {
+        next += sent
+        ensureProcessing(by: reactor, within: .usual)
+      } else {
+        // The mailbox is full, must grow, or is not used; or the reactor was never started.
+        if enqueue(.action(actions[next]), to: reactor, .never) != nil { break }
+        next += 1
+      }
+    }
+    return next
   }
 
   /// Runs a turn with the actions from an index on, up to the limit, on the sender's thread; if the reactor is durable, until it

@@ -46,6 +46,9 @@ extension Runtime {
       of: reactor, onDequeue: { stream.removeWaiting(waiting) },
       { [unowned self, unowned reactor] in
         if waiting.isSuperseded(by: pipeline.announcement) { return }
+        if extraStages.contains(.discarding) {
+          return reportDiscarded(.mutationNotDelivered(.closed), stream.action)
+        }
         process(mutation, takesTurns: false, for: stream.action, of: reactor, pipeline)
         state.endAction()
       },

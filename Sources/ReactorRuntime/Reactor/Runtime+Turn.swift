@@ -25,8 +25,7 @@ extension Runtime {
     #endif
     if !passOn(action, of: R.self, { mutation in reduce(mutation, of: reactor, as: form) }) {
       let mutations = reactor.mutate(action: action)
-      // It may have subscribed to a stream of the reactor. An action that is running when the reactor discards is still reduced,
-      // unless it meets other stages.
+      // It may have subscribed to a stream of the reactor. An action that is running when the reactor discards is still reduced.
       if _slowPath(!extraStages.subtracting(.discarding).isEmpty) {
         return deliverThroughStages(mutations, for: action, of: reactor)
       }

@@ -96,37 +96,40 @@ extension Runtime {
 extension Runtime {
   /// Calls `body` once, when there is room or the reactor is closed.
   ///
-  /// - Returns: Whether it waits. Then the turns of the reactor must make the room.
+  /// - Returns: What withdraws the call, and whether it waits. Then the turns of the reactor must make the room.
   @usableFromInline
-  func whenRoom(_ body: @escaping @Sendable () -> Void) -> Bool {
+  func whenRoom(_ body: @escaping @Sendable () -> Void) -> (call: any Disposable, waits: Bool) {
     guard let overflow = mailbox.ensureOverflow() else {
-      TurnEndAction(body).runInSequence()
-      return false
+      let call = RoomCall(body, then: {})
+      call.runInSequence()
+      return (call, false)
     }
-    // It retains the runtime until it is called. The mailbox is full until then, so some thread holds the reactor in order
-    // to empty it.
-    return overflow.waiters.call(
-      { [self] in
-        body()
+    // It retains the runtime until it is called or withdrawn. The mailbox is full until then, so some thread holds the reactor in
+    // order to empty it.
+    let call = RoomCall(
+      body,
+      then: { [self] in
         // Like every resumed waiter, resumes the next one. `body` may not have sent anything, so at most as many closures are called
         // as the owner has made room for. It makes room again unless the ring is empty.
         let mayCallNext = mailbox.overflow.use { $0.waiters.tryTakeRoom() } ?? true
         if mayCallNext || mailbox.ring.wasCount == 0 || mailbox.ring.isClosed { resumeNextWaiter() }
-      }, unless: { mailbox.hasAnyRoom || mailbox.ring.isClosed })
+      })
+    return (call, overflow.waiters.join(call) { mailbox.hasAnyRoom || mailbox.ring.isClosed })
   }
 }
 
 extension Reactor {
   /// Calls `body` once, when there is room in the mailbox: for an event loop to which ``trySend(_:)`` has thrown
-  /// ``SendError/full``, and which goes on reading from its client then. Any thread.
+  /// ``SendError/full``, and which goes on reading from its client when it has sent the action. Any thread.
   ///
   /// ```swift
   /// func received(_ request: Request) {
   ///   do {
   ///     try shard.trySend(.run(request))
+  ///     resumeReading()
   ///   } catch .full {
   ///     pauseReading()
-  ///     shard.whenRoom { loop.execute { received(request); resumeReading() } }
+  ///     shard.whenRoom { loop.execute { received(request) } }
   ///   } catch { … }
   /// }
   /// ```
@@ -139,10 +142,18 @@ extension Reactor {
   /// `body` is called on the thread that has made the room, or that was refused or sent before it; inside of a turn after
   /// that turn, when the state is shown. It must not block, and its sends do not wait for room, as inside of a turn.
   ///
-  /// - Complexity: Three allocations, and a system call if the mailbox is full.
+  /// Any number of closures may wait. A client that is gone withdraws its own, on any thread: `dispose()` takes it out of the line
+  /// and releases it; it is not called afterwards, unless another thread has begun to.
+  ///
+  /// - Parameter body: What is called.
+  /// - Returns: What withdraws the call. It may be ignored: `body` is called whether this is kept or not.
+  /// - Complexity: Three allocations, and a system call if the mailbox is full. To withdraw is O(1).
   @inlinable
-  public func whenRoom(_ body: @escaping @Sendable () -> Void) {
-    if runtime.whenRoom(body), !runtime.state.isBusy { runtime.acquireAndRunOrSchedule(self) }
+  @discardableResult
+  public func whenRoom(_ body: @escaping @Sendable () -> Void) -> any Disposable {
+    let (call, waits) = runtime.whenRoom(body)
+    if waits, !runtime.state.isBusy { runtime.acquireAndRunOrSchedule(self) }
+    return call
   }
 }
 
@@ -150,9 +161,11 @@ extension Reactor {
 extension Runtime {
   /// Sends an action. Any task.
   @inlinable
-  func sendSuspending<R: Reactor<Action, Mutation, State>>(
-    _ action: Action, to reactor: R, before deadline: ContinuousClock.Instant?
-  ) async throws(SendError) {
+  nonisolated(nonsending)
+    func sendSuspending<R: Reactor<Action, Mutation, State>>(
+      _ action: Action, to reactor: R, before deadline: ContinuousClock.Instant?
+    ) async throws(SendError)
+  {
     let budget = TurnBudget(before: deadline)
     try await retryUntilRoom(in: reactor, before: deadline, within: budget) { () throws(SendError) in
       try trySend(action, to: reactor, .never, within: budget)
@@ -172,6 +185,11 @@ extension Runtime {
     defer { if hasWaited { resumeNextWaiter() } }
     while true {
       if Task.isCancelled { throw .cancelled }
+      if isFullHere {
+        if let deadline, .now >= deadline { throw .timedOut }
+        await Task.yield()
+        continue
+      }
       do {
         return try attempt()
       } catch .full {
@@ -182,6 +200,11 @@ extension Runtime {
       }
     }
   }
+
+  /// Whether as much waits as the mailbox holds, and the calling thread runs the reactor's turns: a send would not wait for room
+  /// here, so the task lets the thread run them first.
+  @usableFromInline
+  var isFullHere: Bool { isRunHere && !mailbox.ring.isClosed && mailbox.wasCount >= mailbox.ring.capacity }
 
   /// Returns when there may be room.
   @usableFromInline

@@ -50,7 +50,8 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
   ///   - onFailure: Called once for each action, mutation or state that was lost: on the sending thread if it was
   ///     refused; on any thread if it was accepted, and then dropped for a newer one (``OverflowPolicy/dropOldest``) or
   ///     discarded when the reactor was closed. It is also called when a stream of
-  ///     the reactor fails, on the thread where it fails. The default is ``Hooks/defaultFailureHandler``.
+  ///     the reactor fails, on the thread where it fails. It must not itself send an action again: ``ActionFailure``. The default
+  ///     is ``Hooks/defaultFailureHandler``.
   public init(
     on placement: Placement = .caller, snapshots: SnapshotPolicy = .automatic, capacity: Int = 4096,
     overflow policy: OverflowPolicy = .block, reentrantCapacity: Int = 65_536,

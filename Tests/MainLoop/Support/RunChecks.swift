@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import ReactorCore
 import ReactorRuntime
@@ -24,6 +25,26 @@ public struct RunChecks {
     signalAfterStop()
     signalsAreAsBefore()
     closesACollectionWhoseStatesComeHere()
+  }
+
+  /// Inside of a block of the main queue that other code runs, the main loop could not run that queue, and says so. A thread of its
+  /// own.
+  public static func refusesInsideOfABlock(_ findings: Findings) {
+    let (hasReturned, goesOn) = (Gate(), Gate())
+    DispatchQueue.main.async {
+      do throws(MainLoopError) {
+        let ending = try MainLoop.run(handling: [])
+        findings.expect(
+          false, "a run inside of a block of the main queue is refused, and does not end with \(ending)")
+      } catch {
+        findings.expect(error == .insideTheMainQueue, "it is refused with the reason, and not with \(error)")
+      }
+      hasReturned.open()
+    }
+    if !hasReturned.wait(seconds: 10) { MainLoop.stop() }
+    findings.expect(hasReturned.wait(), "a run inside of a block returns")
+    DispatchQueue.main.async { goesOn.open() }
+    findings.expect(goesOn.wait(seconds: 10), "what waits in the main queue is run after the refusal")
   }
 
   /// The archive has room for fewer states than there are, and only this thread makes room there.

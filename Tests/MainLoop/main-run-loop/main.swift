@@ -5,6 +5,7 @@ import TestSupport
 
 let findings = Findings(isOnTheMainThread: true)
 _ = Threads.start {
+  RunChecks.refusesInsideOfABlock(findings)
   MainLoopChecks(findings).runAll()
   exit(findings.status)
 }

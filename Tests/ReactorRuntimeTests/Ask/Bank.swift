@@ -123,10 +123,12 @@ final class Scripted: Reactor {
 
   init(
     on placement: Placement = .caller, snapshots: SnapshotPolicy = .automatic, capacity: Int = 64,
-    overflow: OverflowPolicy = .block, onFailure: @escaping @Sendable (Failure) -> Void = { _ in }
+    overflow: OverflowPolicy = .block, reentrantCapacity: Int = 1024,
+    onFailure: @escaping @Sendable (Failure) -> Void = { _ in }
   ) {
     runtime = Runtime(
-      on: placement, snapshots: snapshots, capacity: capacity, overflow: overflow, onFailure: onFailure)
+      on: placement, snapshots: snapshots, capacity: capacity, overflow: overflow,
+      reentrantCapacity: reentrantCapacity, onFailure: onFailure)
   }
 
   func mutate(action: Action) -> Observable<Action> {

@@ -68,6 +68,17 @@ private final class Traced: Reactor {
     #expect(reactor.currentState.reduced == [7, 0, 8])
   }
 
+  @Test func `a captured value is there after a send that may suspend`() async throws {
+    let loop = try Loop()
+    let reactor = Traced(on: .loop(loop))
+    try await Trace.$id.withValue(7) {
+      try await reactor.sendSuspending(.note(1), capturing: Trace.$id)
+      try await reactor.sendSuspending(.note(2))
+    }
+    #expect(Threads.start { loop.shutdown() }.wait())
+    #expect(reactor.currentState.mutated == [7, 0])
+  }
+
   @Test func `a captured value is there if another thread processes the action`() {
     let reactor = Traced(on: .caller)
     let (entered, mayLeave) = (Gate(), Gate())

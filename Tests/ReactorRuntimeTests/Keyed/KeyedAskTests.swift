@@ -83,6 +83,23 @@ import Testing
     #expect(sessions.passivate(1) == holds)
   }
 
+  @Test func `a reply that a passivated reactor keeps fails as what has kept it ends`() throws {
+    let (keepers, log) = (KeyedReactors<Int, ReplyKeeper>(make: { _ in ReplyKeeper() }), Record<String>())
+    for place in ReplyKeeper.Place.allCases {
+      keepers.send(.touch, to: 1)
+      do {
+        let keeper = try #require(keepers[1])
+        keeper.ask(
+          { .keep($0, place) },
+          completion: { result in if case .failure(let error) = result { log.append("\(error)") } })
+      }
+      let count = log.elements.count
+      #expect(keepers.passivate(1))
+      #expect(log.elements.count == count + 1)
+    }
+    #expect(log.elements == [AskError.closed, .closed, .dropped].map { "\($0)" })
+  }
+
   @Test(arguments: [false, true])
   func `a cancelled task stops waiting for the reactor of a key`(asks: Bool) async throws {
     let loop = try SteppedLoop()
@@ -154,4 +171,31 @@ import Testing
     #expect(log.elements == ["reply", "kept"])
     loop.shutdown()
   }
+}
+
+/// Keeps replies, and does not use them.
+private final class ReplyKeeper: Reactor {
+  enum Place: CaseIterable { case stream, state, property }
+
+  enum Action: Sendable {
+    case touch
+    case keep(Reply<Int>, Place)
+  }
+
+  let initialState: [Reply<Int>] = []
+  let runtime = Runtime<Action, Reply<Int>, [Reply<Int>]>()
+  private let kept = Record<Reply<Int>>()
+
+  func mutate(action: Action) -> Observable<Reply<Int>> {
+    guard case .keep(let reply, let place) = action else { return .empty() }
+    switch place {
+    case .stream: return .never()
+    case .state: return .just(reply)
+    case .property:
+      kept.append(reply)
+      return .empty()
+    }
+  }
+
+  func reduce(into state: inout [Reply<Int>], mutation: Reply<Int>) { state.append(mutation) }
 }

@@ -84,4 +84,63 @@ import Testing
     #expect(failures.elements == [.closed, .closed, .closed])
     #expect(reactor.currentState == [])
   }
+
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `those that are tried are processed in their order`(_ placement: PlacementUnderTest) throws {
+    for count in [0, 1, 2, 9, 64] {
+      let stage = try Stage(placement)
+      let reactor = Script(on: stage.placement, capacity: 64)
+      #expect(reactor.trySend(contentsOf: 0..<count) == count)
+      #expect(stage.finish { reactor.currentState.count == count })
+      #expect(reactor.currentState == Array(0..<count))
+    }
+  }
+
+  @Test func `an idle reactor takes any number of those that are tried`() {
+    let reactor = Script(on: .caller, capacity: 8)
+    #expect(reactor.trySend(contentsOf: 0..<5000) == 5000)
+    #expect(reactor.currentState == Array(0..<5000))
+  }
+
+  @Test(arguments: [OverflowPolicy.block, .fail, .dropNewest, .dropOldest])
+  func `a full mailbox takes as many as it has room for, and none is reported`(_ policy: OverflowPolicy)
+    throws
+  {
+    let (loop, failures) = (try SteppedLoop(), Record<SendError>())
+    let reactor = Script(on: loop.placement, capacity: 8, overflow: policy, failures: failures)
+    #expect(reactor.trySend(contentsOf: 0..<20) == 8)
+    #expect(reactor.trySend(contentsOf: 8..<20) == 0)
+    #expect(loop.run())
+    #expect(reactor.trySend(contentsOf: 8..<20) == 8)
+    #expect(loop.run())
+    #expect(reactor.currentState == Array(0..<16))
+    #expect(failures.elements == [])
+    loop.shutdown()
+  }
+
+  @Test func `a turn may send as many to its reactor as may wait there`() {
+    let counts = Record<Int>()
+    let reactor = Script(
+      on: .caller, reentrantCapacity: 2,
+      mutate: { reactor, action in
+        if action == 0 { counts.append(reactor.trySend(contentsOf: [10, 11, 12])) }
+        return .just(action)
+      })
+    // Starts it: the first action of all is processed by itself.
+    _ = reactor.state
+    #expect(reactor.trySend(contentsOf: [0, 1]) == 2)
+    #expect(counts.elements == [2])
+    #expect(reactor.currentState == [0, 1, 10, 11])
+  }
+
+  @Test func `a closed reactor or loop accepts none`() throws {
+    let (loop, failures) = (try Loop(), Record<SendError>())
+    let closed = Script(on: .caller, failures: failures)
+    closed.close()
+    #expect(closed.trySend(contentsOf: [1, 2]) == 0)
+    let left = Script(on: .loop(loop), failures: failures)
+    #expect(Threads.start { loop.shutdown() }.wait())
+    #expect(left.trySend(contentsOf: [1, 2]) == 0)
+    #expect(failures.elements == [])
+  }
 }

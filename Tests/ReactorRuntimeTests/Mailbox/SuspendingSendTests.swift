@@ -6,6 +6,73 @@ import Testing
 
 /// Sending by tasks.
 @Suite struct SuspendingSendTests {
+  private actor Sender {
+    let loop: Loop
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    init(on loop: Loop) { self.loop = loop }
+
+    /// Returns the most that has waited after a send.
+    func send(_ actions: Range<Int>, to reactor: Script) async throws -> Int {
+      var most = 0
+      for action in actions {
+        try await reactor.sendSuspending(action)
+        most = max(most, reactor.counters.waiting)
+      }
+      return most
+    }
+
+    func ask(_ reactor: Scripted, _ number: Int) async throws -> Int {
+      try await reactor.ask { reply in Scripted.Action(reduce: { reply(number) }) }
+    }
+
+    func send(_ action: Int, to reactor: Script) async throws {
+      try await reactor.sendSuspending(action)
+      try await reactor.sendSuspending(action + 1, before: .now + .seconds(patience))
+    }
+  }
+
+  /// Otherwise an idle reactor on the caller would process the actions on a thread of the pool.
+  @Test
+  func `a send of an actor stays on its thread`() async throws {
+    let (loop, isHere) = (try Loop(), Record<Bool>())
+    let reactor = Script(
+      on: .caller,
+      mutate: { _, action in
+        isHere.append(loop.isCurrent)
+        return .just(action)
+      })
+    try await Sender(on: loop).send(1, to: reactor)
+    #expect(isHere.elements == [true, true])
+    #expect(reactor.currentState == [1, 2])
+    #expect(Threads.start { loop.shutdown() }.wait())
+  }
+
+  /// A send does not wait for room there, so the task must let the loop run the turns.
+  @Test
+  func `an actor on the loop of a reactor does not send more than it has room for`() async throws {
+    let loop = try Loop()
+    let reactor = Script(on: .loop(loop), capacity: 4, reentrantCapacity: 16)
+    #expect(try await Sender(on: loop).send(0..<100, to: reactor) <= 4)
+    #expect(Threads.yield { reactor.currentState == Array(0..<100) })
+    #expect(Threads.start { loop.shutdown() }.wait())
+  }
+
+  @Test
+  func `an actor on the loop of a reactor may ask more than it has room for`() async throws {
+    let loop = try Loop()
+    let reactor = Scripted(on: .loop(loop), capacity: 4, reentrantCapacity: 16)
+    let sender = Sender(on: loop)
+    let mayGoOn = try loop.hold()
+    let replies = (0..<100).map { number in
+      Task { try await sender.ask(reactor, number) }
+    }
+    mayGoOn.open()
+    for (number, reply) in replies.enumerated() { #expect(try await reply.value == number) }
+    #expect(Threads.start { loop.shutdown() }.wait())
+  }
+
   private func full(_ isInside: Gate, _ mayGoOn: Gate) throws -> (Script, Gate) {
     let reactor = Script.held(on: .caller, capacity: 2, isInside: isInside, mayGoOn: mayGoOn)
     let isDone = Threads.start { reactor.send(0) }

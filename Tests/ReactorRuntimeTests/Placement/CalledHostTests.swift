@@ -42,6 +42,38 @@ import Testing
     #expect(hosted.loop.counters.wakes == 10)
   }
 
+  @Test func `a loop that goes away inside of a turn runs what is left on another thread`() throws {
+    let held = SystemMutex<HostedLoop?>(nil)
+    let (hasReturned, isRun, waited) = (Gate(), Gate(), Record<Bool>())
+    let placement: Placement
+    do {
+      // Drops the last reference but that of the sender that calls this.
+      let hosted = try HostedLoop { _ in _ = held.withLock { $0.take() } }
+      held.withLock { $0 = hosted }
+      placement = hosted.placement
+    }
+    let receiver = Script(
+      on: placement,
+      mutate: { _, action in
+        waited.append(hasReturned.wait(seconds: 10))
+        isRun.open()
+        return .just(action)
+      })
+    let sender = Script(
+      on: .caller,
+      mutate: { _, action in
+        receiver.send(action)
+        hasReturned.open()
+        return .empty()
+      })
+    sender.send(1)
+    #expect(isRun.wait())
+    #expect(waited.elements == [true])
+    #expect(Threads.yield { receiver.currentState == [1] })
+    let isGone = held.withLock { $0 == nil }
+    #expect(isGone)
+  }
+
   @Test func `the closure is called again if work is left`() throws {
     let foreign = Foreign()
     let hosted = try HostedLoop(turnLimit: 1) { hosted in foreign.post { hosted.run(rounds: 2) } }

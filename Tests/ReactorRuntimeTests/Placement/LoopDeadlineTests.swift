@@ -189,6 +189,62 @@ import Testing
   }
 
   @Test
+  func `two loops that shut each other down both end`() throws {
+    let (first, second) = (try Loop(), try Loop())
+    let (areInside, haveReturned) = (Gate(count: 2), Gate(count: 2))
+    for (loop, other) in [(first, second), (second, first)] {
+      try loop.execute {
+        areInside.open()
+        _ = areInside.wait()
+        other.shutdown()
+        haveReturned.open()
+      }
+    }
+    #expect(haveReturned.wait(seconds: 20))
+    #expect(
+      Threads.start {
+        first.shutdown()
+        second.shutdown()
+      }.wait(seconds: 20))
+  }
+
+  @Test
+  func `a job that shuts another loop down waits for its end`() throws {
+    let (loop, other) = (try Loop(), try Loop())
+    let mayGoOn = try other.hold()
+    let hasReturned = Gate()
+    try loop.execute {
+      other.shutdown()
+      hasReturned.open()
+    }
+    // Closed by now.
+    #expect(Threads.yield { (try? other.execute {}) == nil })
+    #expect(!hasReturned.isOpen)
+    mayGoOn.open()
+    #expect(hasReturned.wait())
+    #expect(other.finishClosing(before: .now).isEmpty)
+    #expect(Threads.start { loop.shutdown() }.wait())
+  }
+
+  @Test
+  func `a task that closes several parts gets what has not ended`() async throws {
+    let (loop, idle) = (try Loop(name: "orders"), try Loop())
+    let mayGoOn = try loop.hold()
+    defer { mayGoOn.open() }
+    let error = await #expect(throws: ShutdownError.self) {
+      try await Shutdown.closeSuspending([idle, loop], before: .now + .milliseconds(20))
+    }
+    if case .unfinished(let unfinished)? = error {
+      #expect(unfinished.contains { $0.loop == "orders" && $0.name == "jobs" })
+    } else {
+      Issue.record("\(String(describing: error))")
+    }
+    mayGoOn.open()
+    try await Shutdown.closeSuspending([idle, loop], before: .now + .seconds(patience))
+    #expect(throws: LoopError.closed) { try idle.execute {} }
+  }
+
+  @Test
   func `a group that is shut down from inside one of its loops does not wait`() throws {
     let group = try LoopGroup(name: "group", count: 3)
     let errors = Record<ShutdownError>()

@@ -22,6 +22,10 @@ import Testing
 
     func call<Result>(_ body: @Sendable () throws -> Result) rethrows -> Result { try body() }
 
+    func closeLoop() async throws(ShutdownError) {
+      try await Shutdown.closeSuspending([loop], before: .now + .seconds(patience))
+    }
+
     func appendSlowly(_ entry: Int) async {
       append(entry)
       await Task.yield()
@@ -40,6 +44,39 @@ import Testing
     #expect(await ledger.isAlwaysHere)
     #expect(loop.counters.jobs >= 200)
     #expect(Threads.start { loop.shutdown() }.wait())
+  }
+
+  @Test
+  func `a task of an actor may wait for the end of its loop`() async throws {
+    let loop = try Loop()
+    let ledger = Ledger(on: loop)
+    await ledger.append(1)
+    try await ledger.closeLoop()
+    #expect(throws: LoopError.closed) { try loop.execute {} }
+    #expect(await ledger.entries == [1])
+  }
+
+  @Test
+  func `a task that prefers a loop runs there`() async throws {
+    let loop = try Loop()
+    let ledger = Ledger(on: loop)
+    let places = Record<Bool>()
+    await Task(executorPreference: loop) {
+      places.append(loop.isCurrent)
+      await Task.yield()
+      places.append(loop.isCurrent)
+      await Self.note(loop, in: places)
+      await ledger.append(1)
+      places.append(loop.isCurrent)
+    }.value
+    #expect(places.elements == [true, true, true, true])
+    #expect(await ledger.isAlwaysHere)
+    #expect(Threads.start { loop.shutdown() }.wait())
+  }
+
+  private static func note(_ loop: Loop, in places: Record<Bool>) async {
+    await Task.yield()
+    places.append(loop.isCurrent)
   }
 
   @Test

@@ -1,3 +1,4 @@
+import Foundation
 import ReactorCore
 import ReactorRuntime
 import TestSupport
@@ -98,5 +99,37 @@ import Testing
     for processor in [9999, -1] {
       #expect(throws: CoreError.processorIsInvalid) { _ = try Loop(processor: processor) }
     }
+  }
+
+  /// The processors that the calling thread may run on, as the system writes them.
+  private static var allowedProcessors: String {
+    allowedProcessors(in: (try? String(contentsOfFile: "/proc/thread-self/status", encoding: .utf8)) ?? "")
+  }
+
+  private static func allowedProcessors(in status: String) -> String {
+    let name = "Cpus_allowed_list:\t"
+    let line = status.split(separator: "\n").first { $0.hasPrefix(name) }
+    return line.map { String($0.dropFirst(name.count)) } ?? "?"
+  }
+
+  @Test
+  func `a thread that starts on the processor of a loop is not bound to it`() throws {
+    let (allowed, counts, isDone) = (Record<String>(), Record<Int>(), Gate())
+    let loop = try Loop(processor: 0)
+    // Not on this thread, which may be one of Dispatch's that a bound thread has started.
+    let all =
+      (try? String(contentsOfFile: "/proc/\(getpid())/status", encoding: .utf8)).map {
+        Self.allowedProcessors(in: $0)
+      } ?? "?"
+    try loop.execute {
+      allowed.append(Self.allowedProcessors)
+      DedicatedThread(named: "started") { allowed.append(Self.allowedProcessors) }.join()
+      counts.append(DedicatedThread.processorCount)
+      isDone.open()
+    }
+    #expect(isDone.wait())
+    #expect(allowed.elements == ["0", all])
+    #expect(counts.elements == [DedicatedThread.processorCount])
+    #expect(Threads.start { loop.shutdown() }.wait())
   }
 }

@@ -11,6 +11,10 @@ import ReactorCore
 /// at a time. So ``isCurrent`` tells whether the caller is inside of one; which thread it is on does not.
 ///
 /// A burst of sends wakes the main queue once.
+///
+/// Nobody else makes room while code on the main actor waits for room in a mailbox of a reactor here. So such a send runs rounds of this
+/// loop before it returns: turns, jobs and timers of any reactor of it, in the middle of that code. Where that must not happen, use
+/// ``Reactor/trySend(_:)``, ``Reactor/sendSuspending(_:before:)``, or another ``OverflowPolicy``.
 public enum MainLoop {
   /// Why ``run(handling:)-66hfa`` returned.
   public enum Ending: Sendable, Hashable {
@@ -99,6 +103,8 @@ public enum MainLoopError: Error, Hashable, Sendable {
   case notTheMainThread
   /// A task called `run` without `await`: the main queue, which it would run, waits for that task.
   case insideATask
+  /// A block of the main queue called `run`, for example under `RunLoop.main`: the queue, which it would run, waits for that block.
+  case insideTheMainQueue
   /// One of the signals cannot be caught.
   case signalRefused
   /// The system refused to watch a descriptor, with a code such as `EBADF` or `EPERM`; or the process has no
@@ -114,6 +120,7 @@ extension MainLoopError: CustomStringConvertible {
     case .notTheMainThread: "MainLoop.run() was called on another thread than the main thread"
     case .insideATask:
       "MainLoop.run() was called by a function that a task runs; in an asynchronous one: await MainLoop.run()"
+    case .insideTheMainQueue: "MainLoop.run() was called by a block of the main queue, which it would run"
     case .signalRefused: "MainLoop.run() was to handle a number that is no signal, or cannot be caught"
     case .descriptorRefused(let code): "the descriptor cannot be watched: \(Poller.Refusal(code: code))"
     }

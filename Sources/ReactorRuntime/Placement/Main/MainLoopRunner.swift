@@ -165,9 +165,17 @@ extension MainLoopRunner {
 
   /// Calls what watches a descriptor that is ready; nothing if the tag is not that of a watch.
   private func perform(_ tag: UInt64, _ ready: Poller.Interest) {
+    // Like the job itself, since the last references to what the bodies capture may end here.
+    let outer = TurnMark.enter()
+    defer { TurnMark.leave(outer) }
     let bodies = watches.bodies(tag, ready)
     if !bodies.isEmpty { stepper.perform { for body in bodies { body() } } }
   }
+}
+
+/// Whether the main queue has run a block.
+private final class MainQueueProbe: Sendable {
+  let hasRun = Atomic(false)
 }
 
 /// A source of Dispatch's that is cancelled when it goes away.
@@ -229,6 +237,7 @@ extension MainLoopRunner {
         return .failure(.descriptorRefused(error.code))
       }
     }
+    if !tryRunMainQueue() { return .failure(.insideTheMainQueue) }
     let ending = runUntilStopped(signals)
     runWhatIsLeft()
     // A stop that was requested during this run must not end the next one.
@@ -236,9 +245,21 @@ extension MainLoopRunner {
     return .success(ending)
   }
 
-  private func runUntilStopped(_ signals: SignalThread?) -> MainLoop.Ending {
-    // What came before.
+  /// Runs what came before. Returns false if the calling code is inside of the main queue, which then runs nothing here.
+  private func tryRunMainQueue() -> Bool {
+    if MainQueue.descriptor == nil { return true }
+    let probe = MainQueueProbe()
+    let block: @Sendable () -> Void = { probe.hasRun.store(true, ordering: .relaxed) }
+    DispatchQueue.main.async(execute: block)
     MainQueue.run()
+    // Relaxed: this thread has stored it.
+    if probe.hasRun.load(ordering: .relaxed) { return true }
+    // What waits there was to be run by other code.
+    MainQueue.signal()
+    return false
+  }
+
+  private func runUntilStopped(_ signals: SignalThread?) -> MainLoop.Ending {
     var isIdle = runRounds(upTo: 16)
     while true {
       var ready: Set<UInt64> = []

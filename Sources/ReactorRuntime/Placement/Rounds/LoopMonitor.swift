@@ -108,7 +108,7 @@ extension LoopCounters: CustomStringConvertible {
 }
 
 extension Loop {
-  /// What the loop has done so far. Any thread; the loop does not wait for it.
+  /// What the loop has done so far. Any thread. It takes the lock of the loop's inbox for a moment, and waits for no turn or job.
   public var counters: LoopCounters { state.counters }
 }
 

@@ -11,6 +11,9 @@ extension LoopState {
     var pacer = Pacer()
     var emptyRounds = 0
     var idleSince: Int64 = 0
+    // For all rounds, not only for turns and jobs: the end of what these release, such as the `deinit` of a reactor, may send,
+    // and must not wait for room either.
+    let outer = TurnMark.enter()
     repeat {
       let processed = rounds.runRound(of: self)
       if processed > 0 {
@@ -35,6 +38,7 @@ extension LoopState {
         }
       }
     } while !(isClosed && rounds.isDone && trySeal())
+    TurnMark.leave(outer)
     currentThread.store(0, ordering: .relaxed)
     endIfSealed()
   }

@@ -86,11 +86,15 @@ extension LoopState {
     return WaitGraph.Emptier(lastRunner.load(ordering: .relaxed), isBetweenRounds: true)
   }
 
-  /// Runs `body` as if the calling thread were the loop's thread.
+  /// Runs `body` as if the calling thread were the loop's thread, marked like that (see ``run()``).
   func asCurrent<Result>(_ body: () -> Result) -> Result {
     lastRunner.store(CurrentCore.threadToken, ordering: .relaxed)
     currentThread.store(CurrentCore.threadToken, ordering: .relaxed)
-    defer { currentThread.store(0, ordering: .relaxed) }
+    let outer = TurnMark.enter()
+    defer {
+      TurnMark.leave(outer)
+      currentThread.store(0, ordering: .relaxed)
+    }
     return body()
   }
 

@@ -79,9 +79,7 @@ package final class LoopStepper: Sendable {
       state.asCurrent {
         state.monitor.beat()
         state.setRunningJob()
-        let outer = TurnMark.enter()
         body()
-        TurnMark.leave(outer)
         state.setRunning(nil)
         state.monitor.noteJob()
       }

@@ -85,10 +85,7 @@ struct LoopTasks: Sendable {
       let body = timer.take()
       LoopMonitor.add(1, to: monitor.tasksDone)
       if let body {
-        // As in `LoopJob.run()`.
-        let outer = TurnMark.enter()
         body()
-        TurnMark.leave(outer)
         ran += 1
         monitor.noteJob()
       } else {
@@ -169,10 +166,6 @@ enum LoopJob: Sendable {
   case done
 
   func run() {
-    // With the mark, a send does not wait for room: the mailbox may be that of a reactor of another loop, which may
-    // wait for this one.
-    let outer = TurnMark.enter()
-    defer { TurnMark.leave(outer) }
     switch self {
     case .closure(let body): body()
     case .task(let job, let executor): job.runSynchronously(on: executor.asUnownedSerialExecutor())

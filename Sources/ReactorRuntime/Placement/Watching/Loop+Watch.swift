@@ -30,6 +30,9 @@ extension Loop {
   /// - **The end.** Shutting the loop down ends all watches first, and then runs what was accepted. The loop does not close
   ///   the descriptors.
   ///
+  /// The watch keeps `body` until it ends. So a body that captures the loop, or a reactor on it, keeps the loop alive: capture it weakly,
+  /// or end the watch, or shut the loop down.
+  ///
   /// A loop that watches descriptors sleeps in `epoll_wait`, and a thread that sends to it while it sleeps writes to an
   /// eventfd. A loop that never watched anything does neither. On the loop of a ``HostedLoop`` or a main loop this works
   /// likewise.

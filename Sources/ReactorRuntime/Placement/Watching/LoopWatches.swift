@@ -162,10 +162,7 @@ extension LoopWatches {
       // An earlier body may have changed or ended this watch.
       let due = readiness.intersection(entry.watch.currentInterest)
       if due.isEmpty { continue }
-      // As in `LoopJob.run()`.
-      let outer = TurnMark.enter()
       entry.body(entry.watch, due)
-      TurnMark.leave(outer)
       ran += 1
       monitor.noteJob()
     }

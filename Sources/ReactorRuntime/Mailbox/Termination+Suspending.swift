@@ -1,0 +1,23 @@
+import ReactorCore
+
+extension Termination {
+  /// Suspends the task until ``finish()`` is called; returns false if that takes longer, or if the task is cancelled before. Any task.
+  nonisolated(nonsending)
+    func suspend(until deadline: ContinuousClock.Instant) async -> Bool
+  {
+    // It resumes the task once, whichever of the three comes first.
+    let ticket = RoomTicket(ofThread: false)
+    guard let place = actions.withLock({ $0?.append { ticket.resume() } }) else { return true }
+    let timer = DispatchTimer(at: deadline) { ticket.resume() }
+    await withTaskCancellationHandler {
+      await ticket.suspend()
+    } onCancel: {
+      ticket.resume()
+    }
+    // Now, not at the deadline: the timer retains the ticket.
+    timer.dispose()
+    // Destroyed after the lock. If it is gone, the end has come.
+    let removed = actions.withLock { $0?.remove(at: place) }
+    return removed == nil
+  }
+}
