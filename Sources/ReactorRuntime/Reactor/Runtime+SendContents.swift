@@ -45,24 +45,9 @@ extension Runtime {
   @inlinable
   @inline(never)
   func send<R: Reactor<Action, Mutation, State>>(contentsOf actions: [Action], to reactor: R) {
-    var next = 0
-    while next < actions.count {
-      if loop == nil, !ThreadStack.isLow, state.tryAcquire() {
-        if mailbox.isInboundIdle {
-          next = runTurnAndRelease(with: actions, from: next, of: reactor)
-          continue
-        }
-        runTurnsAndRelease(of: reactor)
-      }
-      let sent = isOwnerInTurn ? 0 : tryEnqueue(actions, from: next)
-      if sent > 0 {
-        next += sent
-        ensureProcessing(by: reactor, within: .usual)
-      } else {
-        // The mailbox is full, must grow, or is not used; or the reactor was never started.
-        sendOrReport(actions[next], to: reactor)
-        next += 1
-      }
+    _ = sendRuns(of: actions, to: reactor) { action in
+      sendOrReport(action, to: reactor)
+      return true
     }
   }
 
@@ -72,6 +57,15 @@ extension Runtime {
   func trySend<R: Reactor<Action, Mutation, State>>(contentsOf actions: [Action], to reactor: R) -> Int {
     // As where one is tried: otherwise the mailbox might accept what nobody processes.
     if withLoop({ $0.isClosed && !$0.runsTurnsHere }) == true { return 0 }
+    return sendRuns(of: actions, to: reactor) { enqueue(.action($0), to: reactor, .never) == nil }
+  }
+
+  /// Sends actions in runs, and where that is not possible one of them, until `sendOne` returns false. Returns how many were sent.
+  @inlinable
+  @inline(__always)
+  func sendRuns<R: Reactor<Action, Mutation, State>>(
+    of actions: [Action], to reactor: R, _ sendOne: (Action) -> Bool
+  ) -> Int {
     var next = 0
     while next < actions.count {
       if loop == nil, !ThreadStack.isLow, state.tryAcquire() {
@@ -87,7 +81,7 @@ extension Runtime {
         ensureProcessing(by: reactor, within: .usual)
       } else {
         // The mailbox is full, must grow, or is not used; or the reactor was never started.
-        if enqueue(.action(actions[next]), to: reactor, .never) != nil { break }
+        if !sendOne(actions[next]) { break }
         next += 1
       }
     }
