@@ -35,17 +35,19 @@
   }
   // The least of a unit that can be told from nothing (FigureUnit.resolution).
   const resolutions = { ns: 0.01, B: 1 };
+  // The value below which that part of the samples is, between two of them if it must be.
+  function quantile(samples, fraction) {
+    const sorted = [...samples].sort((a, b) => a - b);
+    const position = fraction * (sorted.length - 1);
+    const index = Math.floor(position);
+    return sorted[index] + (sorted[Math.min(index + 1, sorted.length - 1)] - sorted[index]) * (position - index);
+  }
   // What stands before a figure: ~ if its repetitions vary too much or are too few (Figure.saysLittle), ≥ if it is a lower bound.
   function marks(result) {
-    const sorted = [...result.samples].sort((a, b) => a - b);
-    const quantile = (fraction) => {
-      const position = fraction * (sorted.length - 1);
-      const index = Math.floor(position);
-      return sorted[index] + (sorted[Math.min(index + 1, sorted.length - 1)] - sorted[index]) * (position - index);
-    };
-    const isWide = result.median > 0 && (quantile(0.75) - quantile(0.25)) / result.median > 0.25;
-    const saysLittle = sorted.length > 0
-      && (sorted.length < 4 || isWide || result.max > 10 * Math.max(result.min, resolutions[result.unit] || 0.001));
+    const { samples } = result;
+    const isWide = result.median > 0 && (quantile(samples, 0.75) - quantile(samples, 0.25)) / result.median > 0.25;
+    const saysLittle = samples.length > 0
+      && (samples.length < 4 || isWide || result.max > 10 * Math.max(result.min, resolutions[result.unit] || 0.001));
     return (saysLittle ? '~' : '') + (result.isLowerBound ? '≥' : '');
   }
   function median(result) { return marks(result) + quantity(result.median, result.unit); }
@@ -71,9 +73,7 @@
     const placement = prevailing(results);
     const bounded = results.find((result) => result.limit && result.limit.length && result.placement === placement);
     if (!bounded) return null;
-    const sorted = [...bounded.limit].sort((a, b) => a - b);
-    const middle = (sorted.length - 1) / 2;
-    return { name: one.limit.name, value: (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2 };
+    return { name: one.limit.name, value: quantile(bounded.limit, 0.5) };
   }
 
   const preferred = { c: 0, swift: 1, mutex: 2, 'pthread-mutex': 3, actor: 4, dispatch: 5 };
