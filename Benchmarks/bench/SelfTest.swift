@@ -24,11 +24,11 @@ enum SelfTest {
     }
   }
 
-  private static func request(count: Int = 0, nanoseconds: Double, timeLimit: UInt64 = 0) -> RepetitionRequest
-  {
+  private static func request(
+    count: Int = 0, members: Int = LatePopulation.members, nanoseconds: Double, timeLimit: UInt64 = 0
+  ) -> RepetitionRequest {
     RepetitionRequest(
-      producers: 1, count: count, reactors: LatePopulation.members, duration: nanoseconds,
-      timeLimit: timeLimit)
+      producers: 1, count: count, reactors: members, duration: nanoseconds, timeLimit: timeLimit)
   }
 
   // MARK: Many
@@ -129,12 +129,12 @@ enum SelfTest {
 
   private static func lostWriteIsNoticed() throws -> Bool {
     // So many elements that the last one that was left out has not been written since.
-    let shape = SizedStateShape(count: 4096)
-    _ = try shape.run(
-      ElementReactorSubject<LongArrayState, ReplayedOnCaller>.self, request(nanoseconds: 1e6))
-    _ = try shape.run(ElementActorBaseline<LongArrayState>.self, request(nanoseconds: 1e6))
+    let request = request(members: 4096, nanoseconds: 1e6)
+    let shape = SizedStateShape(count: request.reactors)
+    _ = try shape.run(ElementReactorSubject<LongArrayState, ReplayedOnCaller>.self, request)
+    _ = try shape.run(ElementActorBaseline<LongArrayState>.self, request)
     do {
-      _ = try shape.run(LosingSubject.self, request(nanoseconds: 1e6))
+      _ = try shape.run(LosingSubject.self, request)
       return false
     } catch is SubjectFailure {
       return true

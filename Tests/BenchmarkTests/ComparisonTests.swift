@@ -282,7 +282,7 @@ struct SeededGenerator: RandomNumberGenerator {
     let old = report([]).run
     var new = old
     new.reactors = 1000
-    for name in ["scale.busy.actions", "curve.reactors.1000.actions"] {
+    for name in ["scale.busy.actions", "curve.reactors.1000.actions", "state.size.100000.alone"] {
       #expect(try comparison(name, old, new).verdict == .notJudged(.members))
       #expect(try !comparison(name, old, new).isFailure)
       #expect(try comparison(name, old, old).verdict == .slower)

@@ -211,7 +211,8 @@ package struct Comparison: Sendable {
     if let before = old.configuration, let after = new.configuration, before != after {
       return .configuration
     }
-    let isOfMany = CaseName.selects(["scale.", "curve.reactors."], caseName)
+    // Of `state.` only a smoke run has other numbers, but nothing else in the file tells that it is one.
+    let isOfMany = CaseName.selects(["scale.", "curve.reactors.", "state."], caseName)
     return isOfMany && old.reactors != new.reactors ? .members : nil
   }
 

@@ -91,10 +91,17 @@ enum Shape: Sendable {
     if case .fanIn = self { .millionPerSecond } else { .nanoseconds }
   }
 
-  /// How many subjects a repetition has at once. A smoke run has no more than it would have otherwise.
+  /// How many subjects a repetition has at once, or elements in the state of its subject. A smoke run has no more of what has a
+  /// number of its own than of the rest.
   func members(_ options: Options) -> Int {
-    guard case .scale(_, let members?) = self else { return options.reactors }
-    return options.quick ? min(members, options.reactors) : members
+    let own: Int? =
+      switch self {
+      case .scale(_, let members): members
+      case .sizes(let shape): shape.count
+      default: nil
+      }
+    guard let own else { return options.reactors }
+    return options.quick ? min(own, options.reactors) : own
   }
 
   var kind: CaseOutline.Kind {

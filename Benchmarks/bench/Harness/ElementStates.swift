@@ -124,6 +124,7 @@ struct KeySequence: Sendable {
 /// A writer that changes elements as fast as it can: alone, while a thread reads once per millisecond, and while one and
 /// four threads read without a pause. All in one repetition, on one subject.
 struct SizedStateShape: Sendable {
+  /// How many elements the state has, except in a smoke run.
   let count: Int
 
   static let parts = [
@@ -133,6 +134,7 @@ struct SizedStateShape: Sendable {
   ]
 
   func run<Subject: ElementSubject>(_: Subject.Type, _ request: RepetitionRequest) throws -> Measurement {
+    let count = request.reactors
     let subject = try Subject(count: count)
     let bench = SizedStateBench(subject, count: count)
     // Longer than other cases, and each stint after another one with the same readers: readers that stay long make a replayed

@@ -7,7 +7,7 @@ struct RepetitionRequest: Codable, Sendable {
   var producers: Int
   /// The number of items of all producers together.
   var count: Int
-  /// The number of members in the cases `scale`.
+  /// The number of members in the cases `scale`, and of elements in the cases `state`.
   var reactors: Int
   /// About how long it is to take, in nanoseconds, if its length is a time and not a number of items.
   var duration: Double
