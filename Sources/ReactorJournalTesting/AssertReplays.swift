@@ -58,8 +58,8 @@ public func assertReplays<R: DurableReactor>(
 public enum ReplayDifference: Error, Sendable, Equatable {
   /// Another process has another state after some record from the first to the second position.
   case otherProcess(after: UInt64, upTo: UInt64)
-  /// The stored snapshot with this position is not what the records before it give; or a snapshot that is made at this position
-  /// does not contain the whole state.
+  /// The stored snapshot with this position cannot be decoded, or is not what the records before it give; or a snapshot that is made at
+  /// this position does not contain the whole state.
   case snapshot(position: UInt64)
   /// The records behind the snapshot with this position do not lead to the same state from there.
   case tail(position: UInt64)
@@ -79,8 +79,10 @@ extension ReplayDifference: CustomStringConvertible {
     case .snapshot(let position), .tail(let position):
       """
       Problem: the snapshot at position \(position), or what follows it, does not give the state that all records give.
-      Likely cause: reduce depends on a clock, on a random number, on an order, or on what the snapshot does not contain.
-      Remedy: encode the whole state; decide in mutate and put the decision into the mutation.
+      Likely cause: the snapshot cannot be decoded; or reduce depends on a clock, on a random number, on an order, or on what the \
+      snapshot does not contain.
+      Remedy: decode also what older programs have encoded; encode the whole state; decide in mutate and put the decision into the \
+      mutation.
       """
     case .noAnswer(let output):
       """

@@ -9,6 +9,9 @@ import ReactorJournal
 public final class InMemoryStore: JournalStore {
   fileprivate struct Contents: Sendable {
     var isOpen = false
+    /// Whether the process was killed that had opened it last, and how often that has happened.
+    var isKilled = false
+    var kills = 0
     var base: UInt64 = 0
     var epoch: UInt64 = 0
     var entries: [JournalEntryRow] = []
@@ -102,8 +105,17 @@ public final class InMemoryStore: JournalStore {
     return other
   }
 
-  /// Forgets that it is open, as when a process is killed.
-  public func crash() { contents.withLock { $0.isOpen = false } }
+  /// Forgets that it is open, as when a process is killed. Any thread.
+  ///
+  /// The journal that had it open goes on in this process: what it commits from now on, or is just committing, is not written, and
+  /// throws `JournalError.fenced`. Do not close that journal while another one has the store open: a third one could open it then.
+  public func crash() {
+    contents.withLock { contents in
+      contents.isOpen = false
+      contents.isKilled = true
+      contents.kills += 1
+    }
+  }
 
   // MARK: The store
 
@@ -111,6 +123,7 @@ public final class InMemoryStore: JournalStore {
     let end = contents.withLock { contents -> JournalEnd? in
       if contents.isOpen { return nil }
       contents.isOpen = true
+      contents.isKilled = false
       contents.epoch += 1
       return JournalEnd(
         base: contents.base, position: contents.position, epoch: contents.epoch, entries: contents.entries)
@@ -122,13 +135,16 @@ public final class InMemoryStore: JournalStore {
   public func commit(
     _ batch: JournalBatch?, entries: [JournalEntryRow], snapshots: [JournalSnapshot]
   ) throws(JournalError) {
-    let mustWait = contents.withLock { contents in
+    let (mustWait, kills) = contents.withLock { contents in
       contents.commits += 1
       if contents.isHeld { contents.waiting += 1 }
-      return contents.isHeld
+      return (contents.isHeld, contents.kills)
     }
     if mustWait { gate.wait() }
     let error = contents.withLock { contents -> JournalError? in
+      // The process was killed, perhaps while this waited. The error is for the next one's commit.
+      if contents.isKilled || contents.kills != kills { return .fenced }
+      if let batch, batch.epoch < contents.epoch { return .fenced }
       let error = contents.error
       contents.error = nil
       if let error, !contents.writesBeforeError { return error }

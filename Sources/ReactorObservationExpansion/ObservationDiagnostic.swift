@@ -123,14 +123,13 @@
       guard let member = parent?.as(MemberBlockItemSyntax.self),
         let list = member.parent?.as(MemberBlockItemListSyntax.self)
       else { return [] }
-      let type = bindings.last?.typeAnnotation
       let parts = bindings.enumerated().map { index, binding in
         var part = self
-        // `var a, b: Int` gives its type to all of them.
+        // `var a, b: Int, c: String` gives the type of `b` to `a`, too.
         var binding = binding.with(\.trailingComma, nil)
         if binding.typeAnnotation == nil, binding.initializer == nil {
           binding.pattern.trailingTrivia = []
-          binding.typeAnnotation = type
+          binding.typeAnnotation = bindings.dropFirst(index).compactMap(\.typeAnnotation).first
         }
         part.bindings = PatternBindingListSyntax([binding])
         if index > 0, !part.leadingTrivia.contains(where: \.isNewline) {

@@ -26,24 +26,24 @@ public final class SteppedLoop: Sendable {
   /// The placement for reactors whose turns this loop runs.
   public var placement: Placement { .loop(stepper.loop) }
 
-  /// Runs one turn of each reactor that has work.
+  /// Runs the jobs that wait, the timers that are due, and one turn of each reactor that has work.
   ///
-  /// - Returns: The number of items processed: actions, and mutations that streams emitted outside of turns.
+  /// - Returns: The number of items processed: actions, mutations that streams emitted outside of turns, jobs and timers.
   @discardableResult
   public func step() -> Int { stepper.step() }
 
-  /// Steps until no reactor has work.
+  /// Steps until no reactor has work and no job waits. A timer that is not due is no work.
   ///
   /// - Parameter limit: The number of steps after which it gives up, because a reactor that keeps sending to
   ///   itself always has work.
-  /// - Returns: Whether no work is left.
+  /// - Returns: Whether no work is left, also if it was the last of these steps that has done it.
   @discardableResult
   public func run(limit: Int = 10_000) -> Bool {
     for _ in 0..<limit where stepper.step() == 0 {
       // A round without items may have made work for the next one, as a reactor does that ends and tells another.
       if !stepper.hasWork { return true }
     }
-    return false
+    return !stepper.hasWork
   }
 
   /// Refuses what is sent from now on, and runs what was accepted. Freeing the loop does the same.

@@ -31,10 +31,13 @@ struct Failure: Error {
 /// Which records are printed.
 struct Filter: Equatable {
   var entry: String?
-  var from: UInt64 = 1
+  var from: UInt64?
   var until: UInt64 = .max
 
-  func contains(_ position: UInt64) -> Bool { from <= position && position <= until }
+  func contains(_ position: UInt64) -> Bool { from ?? 0 <= position && position <= until }
+
+  /// Whether it asks for records up to `base`, which were removed.
+  func needsRecords(upTo base: UInt64) -> Bool { base > 0 && min(from ?? .max, until) <= base }
 }
 
 /// A command with its arguments.
@@ -53,7 +56,7 @@ enum Command: Equatable {
       verify FILE                 reads all of it, and reports the first fault
       dump --json FILE            prints the records, one JSON object in each line
            [--entry NAME]         only those of one reactor
-           [--from P] [--until P] only those with these positions
+           [--from P] [--until P] only those with these positions, which must not be those of removed records
       replay --until P FILE       prints what would be replayed to get the states at a position: the snapshot and the
                                   records of each reactor. The states themselves need the program's types: there,
                                   Journal.replay gives them. Not for positions whose records were removed.
@@ -78,7 +81,7 @@ enum Command: Equatable {
       guard parser.takeFlag("--json") else { throw .usage("dump needs --json.") }
       var filter = Filter()
       filter.entry = try parser.takeValue("--entry")
-      filter.from = try parser.takePosition("--from") ?? filter.from
+      filter.from = try parser.takePosition("--from")
       filter.until = try parser.takePosition("--until") ?? filter.until
       self = .dump(try parser.files(1)[0], filter)
     case "replay":

@@ -3,16 +3,20 @@ import ReactorJournal
 /// The commands that print records.
 
 func dump(_ path: String, _ filter: Filter) throws(Failure) {
-  var unknown: String?
+  var refusal: String?
   try withJournal(path) { store, end, fault throws(JournalError) in
     let names = end.names
     // In a damaged journal, an entry may have lost its name.
     if fault == nil, let entry = filter.entry, !names.values.contains(entry) {
-      unknown =
+      refusal =
         "There is no entry '\(entry)'. The journal has: \(names.values.sorted().joined(separator: ", "))"
       return
     }
-    try store.readBatches(from: max(filter.from, end.base + 1)) { batch throws(JournalError) in
+    if filter.needsRecords(upTo: end.base) {
+      refusal = "\(removal(upTo: end.base)) The next position is \(end.base + 1)."
+      return
+    }
+    try store.readBatches(from: max(filter.from ?? 0, end.base + 1)) { batch throws(JournalError) in
       var reader = RecordRunReader(batch.bytes.span.bytes, first: batch.first)
       while var run = try reader.next() {
         var position = run.first
@@ -31,8 +35,10 @@ func dump(_ path: String, _ filter: Filter) throws(Failure) {
       return reader.position <= filter.until
     }
   }
-  if let unknown { throw Failure(message: unknown, status: .usage) }
+  if let refusal { throw Failure(message: refusal, status: .usage) }
 }
+
+private func removal(upTo base: UInt64) -> String { "The records up to \(base) were removed by compact()." }
 
 func showReplay(_ path: String, until position: UInt64) throws(Failure) {
   var bar = ProgressBar()
@@ -51,9 +57,7 @@ func showReplay(_ path: String, until position: UInt64) throws(Failure) {
       starts[entry.number] = start
       // Without any snapshot, the removed records are missing, and the journal is damaged.
       if start < end.base, start < last, let oldest = snapshots.last {
-        removed =
-          "The records up to \(end.base) were removed by compact(). The first position of \(entry.name) is "
-          + "\(oldest.position)."
+        removed = "\(removal(upTo: end.base)) The first position of \(entry.name) is \(oldest.position)."
         return
       }
     }

@@ -3,6 +3,7 @@
   import NIOPosix
   import ReactorCore
   import ReactorRuntime
+  import Synchronization
   import TestSupport
   import Testing
 
@@ -188,6 +189,33 @@
       }
     }
 
+    @Test func `a reactor that is never idle leaves time to the channels of its event loop`() async throws {
+      try await withEventLoops(2) { eventLoops in
+        let hasReceived = Gate()
+        let listener = try await ServerBootstrap(group: eventLoops[0])
+          .childChannelInitializer { channel in
+            channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(Echo()) }
+          }
+          .bind(host: "127.0.0.1", port: 0).get()
+        let address = try #require(listener.localAddress)
+        let client = try await ClientBootstrap(group: eventLoops[1])
+          .channelInitializer { channel in
+            channel.eventLoop.makeCompletedFuture {
+              try channel.pipeline.syncOperations.addHandler(Receiver(hasReceived))
+            }
+          }
+          .connect(to: address).get()
+        let reactor = Spinning(on: eventLoops[0])
+        reactor.send(1)
+        #expect(Threads.yield { reactor.currentState > 0 })
+        try await client.writeAndFlush(ByteBuffer(string: "x"))
+        #expect(hasReceived.wait(seconds: 30))
+        reactor.stop()
+        try await client.close()
+        try await listener.close()
+      }
+    }
+
     @Test func `nothing is lost if the event loop is shut down before its reactors`() async throws {
       let counted = Record<SendError>()
       let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -200,6 +228,46 @@
       #expect(throws: SendError.closed) { try reactor.trySend(1) }
       #expect(counted.elements == [])
     }
+  }
+
+  /// Sends itself an action for each action, until it is stopped.
+  private final class Spinning: Reactor {
+    typealias Action = Int
+    typealias State = Int
+    let initialState = 0
+    let runtime: Runtime<Int, Int, Int>
+    private let isStopped = Atomic(false)
+
+    init(on eventLoop: any EventLoop) { runtime = Runtime(on: .eventLoop(eventLoop)) }
+
+    func stop() { isStopped.store(true, ordering: .relaxed) }
+
+    func mutate(action: Int) -> Observable<Int> {
+      if !isStopped.load(ordering: .relaxed) { send(action) }
+      return .just(action)
+    }
+
+    func reduce(into state: inout Int, mutation: Int) { state &+= mutation }
+  }
+
+  /// Returns what a channel receives.
+  private final class Echo: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      context.writeAndFlush(data, promise: nil)
+    }
+  }
+
+  /// Opens a gate when a channel receives something.
+  private final class Receiver: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    private let hasReceived: Gate
+
+    init(_ hasReceived: Gate) { self.hasReceived = hasReceived }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) { hasReceived.open() }
   }
 
   private final class Adding: Reactor {

@@ -145,6 +145,43 @@ import Testing
     try loop.shutdown(before: .now + .seconds(20))
   }
 
+  /// The journal waits for the commit of another one meanwhile. Before or after it was told to end.
+  @Test(arguments: [false, true])
+  func `A reactor that is first used while its journal closes is closed, and nothing of it is written`(
+    mustStop: Bool
+  ) throws {
+    let journal = try Journal(store: store)
+    let refused = Record<Failure.Cause>()
+    let busy = Ledger(journal)
+    let late = Ledger(journal, entry: "ledger/2", onFailure: { refused.append($0.cause) })
+    // Not started. To recover it later would wait for the commit.
+    try late.member.ensureRecovered(late, retries: true, nil)
+    store.hold()
+    defer { store.release() }
+    busy.send(.deposit(account: 1, amount: 1))
+    #expect(Threads.yield { store.commitCount == 1 })
+    journal.beginClosing()
+    let unfinished = Record<[Unfinished]>()
+    let finish = { @Sendable in unfinished.append(journal.finishClosing(before: .now + .seconds(20))) }
+    if mustStop {
+      let closing = Threads.start(finish)
+      #expect(Threads.yield { journal.work.withLock { $0.mustStop } })
+      late.send(.deposit(account: 1, amount: 1))
+      store.release()
+      #expect(closing.wait())
+    } else {
+      late.send(.deposit(account: 1, amount: 1))
+      store.release()
+      finish()
+    }
+    #expect(unfinished.elements == [[]])
+    #expect(late.isClosed)
+    #expect(late.waitUntilEnded(before: .now + .seconds(20)))
+    #expect(Threads.yield(seconds: 20) { refused.elements.count == 1 })
+    #expect(late.latestState.changes == 0)
+    #expect(store.batches.count == 1)
+  }
+
   @Test(arguments: [0, 1, 2])
   func `To read the state of a reactor whose journal was closed before its first use stops the program`(
     _ way: Int
@@ -190,7 +227,8 @@ import Testing
     let ledger = Ledger(journal)
     // Recovered, but not started: so the end of the journal does not wait for it.
     try ledger.member.ensureRecovered(ledger, retries: true, nil)
-    let closing = Threads.start { try? journal.end() }
+    // Not begun to close, since a reactor that is started then hands over nothing.
+    let closing = Threads.start { _ = journal.finishClosing(before: .now + .seconds(30)) }
     #expect(isClosing.wait())
     let replies = deposit(in: ledger)
     #expect(!ledger.member.isIdle)

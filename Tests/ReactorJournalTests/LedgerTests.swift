@@ -2,6 +2,7 @@ import ReactorCore
 import ReactorJournal
 import ReactorJournalTesting
 import ReactorRuntime
+import TestSupport
 import Testing
 
 /// A program of a user's, from the first action to the next start.
@@ -34,6 +35,39 @@ import Testing
     let next = try Journal(store: store)
     #expect(Ledger(next).currentState.balances == [1: 100])
     try next.end()
+  }
+
+  @Test func `What was being written at a crash is not there, and what comes later is refused`() async throws
+  {
+    let journal = try Journal(store: store)
+    let ledger = Ledger(journal)
+    try await ledger.sendDurably(.deposit(account: 1, amount: 100))
+    store.hold()
+    let commits = store.commitCount
+    ledger.send(.deposit(account: 1, amount: 1))
+    #expect(Threads.yield { store.commitCount > commits })
+    store.crash()
+    let next = try Journal(store: store)
+    store.release()
+    #expect(Threads.yield(seconds: 20) { journal.failure != nil })
+    #expect(journal.failure == .fenced)
+    let again = Ledger(next)
+    try await again.sendDurably(.deposit(account: 1, amount: 2))
+    #expect(again.currentState.balances == [1: 102])
+    #expect(store.batches.map(\.first) == [1, 2])
+    try next.end()
+  }
+
+  @Test func `A journal whose process was killed writes nothing, though no other one has begun`() async throws
+  {
+    let journal = try Journal(store: store)
+    let ledger = Ledger(journal)
+    try await ledger.sendDurably(.deposit(account: 1, amount: 100))
+    store.crash()
+    await #expect(throws: DurabilityError.notWritten(.fenced)) {
+      try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    }
+    #expect(store.batches.count == 1)
   }
 
   @Test(arguments: [Visibility.durable, .latest])

@@ -44,19 +44,36 @@ import Testing
     }
   }
 
-  /// Writes a history of 200 records, with two snapshots in it.
+  /// The same reactor in a program that cannot decode what ``Names`` has encoded.
+  final class RenamedNames: DurableReactor {
+    typealias Mutation = Names.Mutation
+
+    struct State: Codable, Equatable, Sendable { var allNames: Set<String> = [] }
+
+    static let schema = Names.schema
+    let initialState = State()
+    let runtime: Runtime<Mutation, Mutation, State>
+
+    init(_ journal: Journal) { runtime = Runtime(journal: journal.entry("names")) }
+
+    func mutate(action: Mutation) -> Observable<Mutation> { .just(action) }
+
+    func reduce(into state: inout State, mutation: Mutation) { state.allNames.insert(mutation.name) }
+  }
+
+  /// Writes a history of 200 records, with snapshots behind these ones in it.
   private func withHistory(
-    _ mistake: Names.Mistake, hasSnapshots: Bool = true, _ body: (String) throws -> Void
+    _ mistake: Names.Mistake, snapshots: [Int] = [80, 150], _ body: (String) throws -> Void
   ) async throws {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
       "names-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: directory) }
-    try await write(mistake, hasSnapshots: hasSnapshots, directory, body)
+    try await write(mistake, snapshots: snapshots, directory, body)
   }
 
   private func write(
-    _ mistake: Names.Mistake, hasSnapshots: Bool, _ directory: URL, _ body: (String) throws -> Void
+    _ mistake: Names.Mistake, snapshots: [Int], _ directory: URL, _ body: (String) throws -> Void
   ) async throws {
     let path = directory.appendingPathComponent("journal").path
     let journal = try Journal(at: path)
@@ -69,7 +86,7 @@ import Testing
       } else {
         names.send(name)
       }
-      if hasSnapshots, number == 80 || number == 150 { try await journal.compact() }
+      if snapshots.contains(number) { try await journal.compact() }
     }
     try Shutdown.close([journal], before: .now + .seconds(30))
     try body(path)
@@ -95,14 +112,14 @@ import Testing
 
   @Test func `The other process may write to the same file`() async throws {
     try await inFixedFolder { folder in
-      try await write(.none, hasSnapshots: false, folder) { path in
+      try await write(.none, snapshots: [], folder) { path in
         try assertReplays(path, entry: "names", of: makeNames())
       }
     }
   }
 
   @Test func `The order of a set is found`() async throws {
-    try await withHistory(.order, hasSnapshots: false) { path in
+    try await withHistory(.order, snapshots: []) { path in
       #expect(throws: ReplayDifference.otherProcess(after: 99, upTo: 102)) {
         try assertReplays(path, entry: "names", of: makeNames())
       }
@@ -110,7 +127,7 @@ import Testing
   }
 
   @Test func `A hash value is found`() async throws {
-    try await withHistory(.hash, hasSnapshots: false) { path in
+    try await withHistory(.hash, snapshots: []) { path in
       #expect(throws: ReplayDifference.otherProcess(after: 99, upTo: 102)) {
         try assertReplays(path, entry: "names", of: makeNames())
       }
@@ -125,10 +142,19 @@ import Testing
     }
   }
 
+  /// All records are there, so a start would read these instead.
+  @Test func `A snapshot that cannot be decoded is found`() async throws {
+    try await withHistory(.none, snapshots: [80]) { path in
+      #expect(throws: ReplayDifference.snapshot(position: 81)) {
+        try assertReplays(path, entry: "names", of: RenamedNames(Journal(store: InMemoryStore())))
+      }
+    }
+  }
+
   @Test func `A part of the state that a snapshot would not contain is not blamed on the other process`()
     async throws
   {
-    try await withHistory(.unencoded, hasSnapshots: false) { path in
+    try await withHistory(.unencoded, snapshots: []) { path in
       #expect(throws: ReplayDifference.snapshot(position: 102)) {
         try assertReplays(path, entry: "names", of: makeNames())
       }

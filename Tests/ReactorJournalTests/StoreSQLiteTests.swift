@@ -213,18 +213,20 @@ import Testing
     let store = try Self.fill(folder, batches: 4)
     // As after `kill -9`: the log is not written back, and there is no lock.
     let copy = TemporaryFolder()
-    try bytes(of: folder.file("journal")).write(to: copy.file("j?ournal%"))
-    try bytes(of: folder.file("journal-wal")).write(to: copy.file("j?ournal%-wal"))
+    // With what has a meaning in a URI, and with a character of several bytes.
+    let name = "j ü?%#€"
+    try bytes(of: folder.file("journal")).write(to: copy.file(name))
+    try bytes(of: folder.file("journal-wal")).write(to: copy.file(name + "-wal"))
     for isClosed in [false, true] {
       if isClosed {
         // Now without a log.
         store.close()
-        try bytes(of: folder.file("journal")).write(to: copy.file("j?ournal%"))
-        unlink(copy.file("j?ournal%-wal"))
+        try bytes(of: folder.file("journal")).write(to: copy.file(name))
+        unlink(copy.file(name + "-wal"))
       }
       let names = copy.names
       let before = try names.map { try bytes(of: copy.file($0)) }
-      let reader = SQLiteStore(path: copy.file("j?ournal%"), access: .readOnly)
+      let reader = SQLiteStore(path: copy.file(name), access: .readOnly)
       let end = try reader.open()
       #expect(end.position == 12)
       #expect(end.epoch == 1)

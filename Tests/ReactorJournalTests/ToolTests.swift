@@ -143,6 +143,19 @@ import Testing
         replay.output.contains("a: the snapshot at \(image) (version 3), then \(position - image) records"))
       #expect(replay.output.contains("late: the initial state, then 0 records"))
     }
+    for options in [["--from", "1"], ["--from", "6", "--until", "9"], ["--until", "6"]] {
+      let early = try Self.run(["dump", "--json"] + options + [store.path])
+      #expect(early.status == 2)
+      #expect(early.output == "")
+      #expect(early.errors.contains("The records up to 6 were removed by compact(). The next position is 7."))
+    }
+    for (options, count) in [([], 12), (["--until", "8"], 2), (["--from", "7", "--until", "8"], 2)]
+      as [([String], Int)]
+    {
+      let dump = try Self.run(["dump", "--json"] + options + [store.path])
+      #expect(dump.status == 0)
+      #expect(dump.output.split(separator: "\n").count == count)
+    }
     // Without a snapshot, the state is lost.
     try StoreDamageTests.execute("DELETE FROM snapshots", on: store.path)
     let lost = try Self.run("replay", "--until", "5", store.path)

@@ -61,6 +61,22 @@ import Testing
     #expect(await recorder.wait(forCount: 2) == false)
   }
 
+  @Test func `a recorder knows that a stream has stopped also if events follow`() async {
+    let scheduler = TestScheduler(initialClock: 0)
+    let (completed, failed) = (Recorder<Int>(), Recorder<Int>())
+    let completes = scheduler.createHotObservable([.next(1, 1), .completed(2), .error(3, RxError.unknown)])
+    let fails = scheduler.createHotObservable([.error(1, RxError.timeout), .next(2, 2), .completed(3)])
+    // Directly, without an operator that ignores what follows.
+    let subscriptions = [completes.subscribe(completed), fails.subscribe(failed)]
+    scheduler.start()
+    #expect(completed.events.count == 3 && failed.events.count == 3)
+    #expect(completed.isCompleted && completed.error == nil)
+    #expect(!failed.isCompleted && failed.error as? RxError == .timeout)
+    #expect(await completed.waitForStop(timeout: .zero))
+    #expect(await failed.waitForStop(timeout: .zero))
+    for subscription in subscriptions { subscription.dispose() }
+  }
+
   @Test func `waiting ends at the timeout and when the task is cancelled`() async {
     let recorder = Recorder<Int>()
     #expect(await recorder.wait(forCount: 1, timeout: .zero) == false)

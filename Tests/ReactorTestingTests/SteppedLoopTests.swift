@@ -115,6 +115,31 @@ import Testing
     #expect(throws: SendError.closed) { try reactor.trySend(1) }
   }
 
+  @Test func `run returns true if the last step that it may take leaves no work`() throws {
+    let loop = try SteppedLoop()
+    let reactor = Adder(on: loop.placement)
+    reactor.send(1)
+    #expect(loop.run(limit: 1))
+    #expect(reactor.currentState == 1)
+    #expect(loop.run(limit: 0))
+    reactor.send(1)
+    #expect(!loop.run(limit: 0))
+    #expect(loop.run())
+  }
+
+  @Test func `a step counts jobs, and they are work`() throws {
+    let stepped = try SteppedLoop(turnLimit: 1)
+    guard case .loop(let loop) = stepped.placement else {
+      Issue.record("a stepped loop has a loop")
+      return
+    }
+    for _ in 0..<3 { try loop.execute {} }
+    #expect(stepped.step() == 1)
+    #expect(!stepped.run(limit: 1))
+    #expect(stepped.run(limit: 1))
+    #expect(stepped.step() == 0)
+  }
+
   @Test func `run returns false for a reactor that always has work`() throws {
     let loop = try SteppedLoop(turnLimit: 4)
     let reactor = Adder(on: loop.placement)

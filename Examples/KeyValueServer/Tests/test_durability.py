@@ -127,7 +127,7 @@ class Kills(Folder):
             if round % 4:
                 self.assertTrue(until(lambda: all(writer.acknowledged >= 2 or writer.failure for writer in writers)))
             if round % 3 == 1:
-                # The file of an early round is small, so the load soon exceeds it.
+                # The snapshots of an early round are small, so the load soon exceeds them.
                 self.assertTrue(until(lambda: server.logged("compacted the journal")))
             time.sleep(rng.uniform(0.1, 1.5))
             server.process.send_signal(signal.SIGKILL)
@@ -283,6 +283,28 @@ class Restarts(Folder):
         self.assertLess(size, self.written / 2)
         with self.server() as server:
             self.assertEqual(server.connect().call("STRLEN", "key"), 100_000)
+
+    def test_what_earlier_runs_have_written_counts_until_the_journal_is_compacted(self):
+        for run in range(2):
+            with self.server("--compact-after", 1_000_000) as server:
+                connection = server.connect()
+                self.assertEqual([connection.call("SET", "key", "x" * 100_000) for _ in range(6)], ["+OK"] * 6)
+                # One run does not write so much, but two do.
+                if run == 1:
+                    self.assertTrue(until(lambda: server.logged("compacted the journal")), server.log())
+                status, log = server.terminate()
+                self.assertEqual(status, 0, log)
+        self.assertEqual(log.count("compacted the journal"), 1)
+
+    def test_commands_without_arguments_make_the_server_compact_as_well(self):
+        with self.server("--compact-after", 20_000) as server:
+            connection = server.connect()
+
+            def write():
+                connection.write(encode("FLUSHALL") * 100)
+                self.assertEqual([connection.reply() for _ in range(100)], ["+OK"] * 100)
+
+            self.write_until(lambda: server.logged("compacted the journal"), write)
 
     def test_clients_that_do_not_read_leave_time_for_the_journal(self):
         with self.server("--grace", 2) as server:
@@ -533,6 +555,27 @@ class SlowDisk(Folder):
                     client.reply()
                 if end == "SIGTERM":
                     self.assertEqual(server.process.wait(PATIENCE), 0)
+
+    def test_finished_replies_do_not_wait_for_the_next_batch(self):
+        environment, hold = self.preload("disk")
+        with self.server(environment=environment) as server:
+            client, other = server.connect(), server.connect()
+            hold(1)
+            # INFO begins a batch, and this one waits for the disk. So few bytes are received together.
+            self.write(client, ("PING",), ("INFO", "server"), ("SET", "a", 1), seen_by=other)
+            client.socket.settimeout(30)
+            self.assertEqual(client.reply(), "+PONG")
+            before = loop_jobs(other)
+            client.socket.settimeout(1)
+            with self.assertRaises(TimeoutError):
+                client.reply()
+            # Nothing is left to be sent, and the loop is not called for that again and again.
+            self.assertLess(loop_jobs(other) - before, 1000)
+            client.socket.settimeout(PATIENCE)
+            hold(0)
+            self.assertIn(b"redis_version", client.reply())
+            self.assertEqual(client.reply(), "+OK")
+            self.assertEqual(client.call("GET", "a"), b"1")
 
     def test_a_client_that_has_read_everything_costs_nothing_while_it_waits(self):
         environment, hold = self.preload("disk")

@@ -400,6 +400,19 @@ class Pieces(unittest.TestCase):
             # Once if both came in the same second.
             self.assertIn(log.count("max query buffer length"), (1, 2))
 
+    def test_what_waits_for_exec_counts_with_the_memory_that_it_takes(self):
+        with Process("--max-query-buffer", 1 << 20) as server:
+            client, queued = server.connect(), 0
+            self.assertEqual(client.call("MULTI"), "+OK")
+            with self.assertRaises((Closed, ConnectionError)):
+                # Their bytes alone would be 80 KB.
+                while queued < 20_000:
+                    client.write(encode("PING") * 100)
+                    self.assertEqual([client.reply() for _ in range(100)], ["+QUEUED"] * 100)
+                    queued += 100
+            # Each takes between 150 and 210 bytes.
+            self.assertIn(queued, range(4900, 7100))
+
     def test_the_input_of_a_steady_client_does_not_grow(self):
         with Process() as server:
             other, steady = server.connect(), server.connect()

@@ -214,6 +214,47 @@ class Clients(unittest.TestCase):
         self.assertEqual(sections("keyspace", "none", "Clients"), ["Clients", "Keyspace"])
         self.assertEqual(sections("none"), [])
 
+    def test_info_sees_what_precedes_it(self):
+        for kind in ("reactor", "loop", "mutex"):
+            with self.subTest(kind), Process("--threads", 2, "--shard-count", 2, "--shards", kind) as server:
+                client = server.connect()
+                # In one write, so that the server gets it at once: as Redis' clients send it, and as somebody types it.
+                for info in (encode("INFO", "keyspace"), encode("info", "keyspace"), b"Info keyspace\r\n"):
+                    client.write(encode("FLUSHALL") + encode("SET", "a", 1) + encode("SET", "b", 1) + info + encode("SET", "c", 1) + info)
+                    self.assertEqual([client.reply() for _ in range(3)], ["+OK"] * 3)
+                    self.assertIn(b"db0:keys=2,", client.reply())
+                    self.assertEqual(client.reply(), "+OK")
+                    self.assertIn(b"db0:keys=3,", client.reply())
+                # A transaction runs it before all others.
+                client.write(encode("DEL", "c") + encode("MULTI") + encode("SET", "d", 1) + encode("SET", "e", 1)
+                             + encode("INFO", "keyspace") + encode("EXEC"))
+                self.assertEqual([client.reply() for _ in range(5)], [1, "+OK"] + ["+QUEUED"] * 3)
+                self.assertIn(b"db0:keys=2,", client.reply()[2])
+
+    def test_the_statistics_of_info_begin_anew(self):
+        with Process("--metrics", 0) as server:
+            client = server.connect()
+
+            def statistics():
+                text = client.call("INFO", "stats").decode()
+                return [int(count) for count in re.findall(r"(?:total_commands_processed|expired_keys):(\d+)", text)]
+
+            def expire():
+                client.call("SET", "expires", 1, "PX", 1)
+                self.assertTrue(until(lambda: statistics()[1] == 1))
+
+            expire()
+            before = statistics()[0]
+            self.assertEqual(client.call("CONFIG", "RESETSTAT"), "+OK")
+            # The command that asks.
+            self.assertEqual(statistics(), [1, 0])
+            expire()
+            # The metrics go on.
+            port = server.logged(r"metrics on [0-9.]+:(\d+)")[1]
+            text = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE).read().decode()
+            self.assertRegex(text, r"(?m)^kv_expired_total 2$")
+            self.assertGreater(int(re.search(r"(?m)^kv_commands_total (\d+)$", text)[1]), before)
+
     def test_keys_with_a_deadline_are_counted(self):
         with Process("--threads", 2, "--shard-count", 2) as server:
             client = server.connect()

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import signal
 import socket
 import subprocess
 import threading
@@ -99,6 +100,40 @@ class Protocol(unittest.TestCase):
                 received += data
             sender.join()
         self.assertEqual(received.split(b"\r\n"), expected.split(b"\r\n"))
+
+    def test_no_command_is_refused_however_many_clients_send_at_once(self):
+        clients, count = 80, 2000
+        with contextlib.ExitStack() as stack:
+            connections = [stack.enter_context(self.server.connect()) for _ in range(clients)]
+            for connection in connections:
+                connection.sendall(PING)
+                self.assertEqual(connection.recv(100), b"+PONG\r\n")
+            # So that the server finds all of it at once: more than twice as much as a reactor keeps if nothing else is said.
+            self.server.process.send_signal(signal.SIGSTOP)
+            try:
+                for connection in connections:
+                    connection.sendall(encode(b"INCR", b"all") * count)
+            finally:
+                self.server.process.send_signal(signal.SIGCONT)
+            numbers = []
+            for connection in connections:
+                received = b""
+                while received.count(b"\n") < count:
+                    data = connection.recv(1 << 16)
+                    self.assertNotEqual(data, b"")
+                    received += data
+                replies = received.split(b"\r\n")[:-1]
+                self.assertEqual([reply for reply in replies if not reply.startswith(b":")], [])
+                own = [int(reply[1:]) for reply in replies]
+                self.assertEqual(own, sorted(own))
+                numbers += own
+        self.assertEqual(sorted(numbers), list(range(1, clients * count + 1)))
+
+    def test_an_error_comes_behind_the_commands_that_wait(self):
+        count = 5000
+        replies = self.replies((encode(b"INCR", b"behind") + PING) * count + b"*x\r\n").split(b"\r\n")
+        self.assertEqual(replies[:2 * count], [each for index in range(count) for each in (b":%d" % (index + 1), b"+PONG")])
+        self.assertEqual([reply[:20] for reply in replies[2 * count:]], [b"-ERR Protocol error:", b""])
 
     def test_a_client_that_does_not_read_is_not_read(self):
         self.replies(encode(b"SET", b"big", b"x" * 1_000_000))

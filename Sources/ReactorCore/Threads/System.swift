@@ -10,7 +10,14 @@ public enum MainQueue {
     return descriptor < 0 ? nil : descriptor
   }
 
-  /// Runs everything that is in the queue; nothing inside of the queue. The first thread.
+  /// Whether the queue was not empty a moment ago; false if it has no descriptor. Any thread.
+  public static var isReady: Bool {
+    guard let descriptor else { return false }
+    var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&watched, 1, 0) > 0
+  }
+
+  /// Runs what is in the queue, but not what that enqueues; nothing inside of the queue. The first thread.
   public static func run() { rr_main_queue_run() }
 
   /// Makes the descriptor readable again, after ``run()`` inside of the queue, which ran nothing. The first thread.

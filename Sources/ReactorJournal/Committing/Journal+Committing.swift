@@ -9,6 +9,8 @@ struct Work: Sendable {
   var members: [JournalMember] = []
   var snapshots: [PendingSnapshot] = []
   var jobs: [@Sendable () -> Void] = []
+  /// Whether the reactors are being closed: one that is bound from now on is closed as well, before its first turn.
+  var isClosing = false
   var mustStop = false
   /// Whether the committer takes no more work.
   var hasStopped = false
@@ -250,8 +252,11 @@ extension Journal.Log {
 
 /// The end.
 extension Journal: Closeable {
-  /// Closes the reactors of the journal; they process what they have accepted. Any thread.
+  /// Closes the reactors of the journal; they process what they have accepted. One that is used for the first time from now on is closed
+  /// before it does anything, and what is sent to it is refused. Any thread.
   public func beginClosing() {
+    // First: of a reactor that is just being bound, the thread that does so finds this, or this one finds the reactor.
+    work.withLock { $0.isClosing = true }
     for member in currentMembers {
       if let bound = member.bound, let reactor = bound.reactor { bound.close(reactor, .drain) }
     }
@@ -292,8 +297,8 @@ extension Journal: Closeable {
     wake.notify()
   }
 
-  /// Refuses what reactors have handed over that started while the journal was closing, so that its end did not wait for them, and
-  /// closes them. A reactor that starts later is refused by ``enqueue(_:)``.
+  /// Refuses what was handed over when the journal no longer waited for it, and closes the reactors. What comes later is refused by
+  /// ``enqueue(_:)``.
   private func refuseLate(_ late: [JournalMember]) {
     let reason = failure ?? .fenced
     for member in late { member.fence(reason) }

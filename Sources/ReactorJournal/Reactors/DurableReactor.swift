@@ -116,6 +116,11 @@ extension DurableReactor {
     else { return nil }
     return (requests, state)
   }
+
+  /// The state in a snapshot; nil if the program cannot decode it. Any thread.
+  package static func state(in snapshot: JournalSnapshot) -> State? {
+    decode(snapshot, requestLimit: 0)?.state
+  }
 }
 
 extension DurableReactor where State: Codable {

@@ -137,9 +137,9 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
       _ = boundReference.setIfNil(BoundReference(Binding(reactor, of: self, recovered)))
       journal.checkUse(by: self)
       recovery.withLock { $0 = .none }
-      // The journal was closed since the state was read. If it is closed from now on, it finds the reactor. The runtime closes that
-      // before its first turn.
-      if journal.work.withLock(\.hasStopped) {
+      // The journal is being closed, or was closed since the state was read. If it is closed from now on, it finds the reactor. The
+      // runtime closes that before its first turn.
+      if journal.work.withLock({ $0.isClosing || $0.hasStopped }) {
         shared.withLock { $0.failure = $0.failure ?? journal.failure ?? .fenced }
       }
       return recovered.state

@@ -47,6 +47,8 @@ public final class ObservedReactor<R: Reactor>: Sendable where R.State: Observab
     var state = first
     // From itself: this state and what becomes of it are shown here from now on.
     state._$adopt(from: first)
+    // Values inside of it may have come with the readers of another `ObservedReactor` that shows them. Here they get others.
+    state._$adopt(from: nil)
     shown = SystemMutex(Shown(state: state))
     let disposable = reactor.state.subscribe(onNext: { [weak self, delivery] _ in
       // Of many mutations in a turn, all but the first end here. Inlinable, so that this is compiled for the type of the state:

@@ -26,7 +26,7 @@ public protocol ObservableState {
   /// Makes the readers of `old` the readers of this state, so that both announce to the same ones.
   ///
   /// - Parameter old: The state that this one replaces; nil if there is none, or nobody has read it; a copy of this state for
-  ///   the first one of an ``ObservedReactor``.
+  ///   the first one of an ``ObservedReactor``, which then adopts from nil.
   mutating func _$adopt(from old: Self?)
 
   /// Announces the properties that differ from `old`, which this state has adopted the readers of.

@@ -11,6 +11,10 @@ import Synchronization
 ///
 /// Any thread may read a state; a change needs exclusive access to it, as with any value. Observers are called on the thread
 /// that makes the change; but not inside of `reduce` of a reactor whose `state` has observers.
+///
+/// They are called inside of the change, which still has that exclusive access: an observer must not read the variable that
+/// contains the state, nor `currentState` of a reactor whose `reduce` makes the change. It reads later, as ``ReactorObserving``
+/// does. What an ``ObservedReactor`` shows may be read at once: its observers are called after the state was replaced.
 public struct ObservableStateRegistrar: Sendable {
   @usableFromInline var id = ObservableStateID()
   @usableFromInline private(set) var readers: StateReaders
@@ -96,14 +100,15 @@ public struct ObservableStateRegistrar: Sendable {
   ///
   /// A state that adopts from itself is the first one of an ``ObservedReactor``. From then on the reactor's own copies of it
   /// announce nothing: what becomes of them is shown elsewhere. States that come into the reactor later are not known to be its
-  /// own: a form may have sent a value that it goes on changing, and that it observes.
+  /// own: a form may have sent a value that it goes on changing, and that it observes. This only marks the readers: the first
+  /// state gets its own when it adopts from nil afterwards.
   ///
   /// - Parameter old: The registrar of the state that this one's replaces.
   public mutating func _$adopt(from old: ObservableStateRegistrar?) {
     if let old, old.readers === readers {
-      if readers.isShown { return }
-      readers.isShownElsewhere.store(true, ordering: .relaxed)
-      readers = StateReaders(isShown: true)
+      // The readers of a value that is shown still observe that. It came back to the place where it is shown, or it is a part of
+      // the first state of another `ObservedReactor`.
+      if !readers.isShown { readers.isShownElsewhere.store(true, ordering: .relaxed) }
     } else {
       readers = old?.readers ?? StateReaders(isShown: true)
     }

@@ -1,7 +1,10 @@
 import Glibc
 import ReactorCore
 
-/// A report of an action, mutation or state that was lost, or of a stream that failed. Nothing is dropped silently.
+/// A report of an action, mutation or state that was lost, or of a stream that failed.
+///
+/// Everything that an existing reactor loses is reported. What reaches a reactor that is gone, by a weak reference such as
+/// `bind(to: reactor.action)` or by its own streams, is lost without a report.
 public struct Failure: Sendable, CustomStringConvertible {
   /// What went wrong.
   public enum Cause: Sendable {

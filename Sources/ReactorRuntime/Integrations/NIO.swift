@@ -25,7 +25,8 @@
     /// used.
     ///
     /// - **Waking.** A send to a loop that has nothing to do submits one task to the event loop. Further sends submit none
-    ///   before the rounds are over. After 16 rounds the event loop gets to its other work.
+    ///   before the rounds are over. After 16 rounds that leave something the event loop gets to its channels and its other work: the
+    ///   next rounds come 50 µs later.
     /// - **Timers** of the loop are scheduled tasks of the event loop: one for the earliest, and those that were scheduled before an
     ///   earlier timer came.
     /// - **Waiting.** A send that waits for room blocks the thread that sends, as everywhere. If that is the thread of the event
@@ -47,6 +48,9 @@
   private final class EventLoops: Sendable {
     static let shared = EventLoops()
 
+    /// How long the rest of a busy loop waits, so that its event loop looks at its channels: longer than it takes to get there.
+    private static var restDelay: TimeAmount { .microseconds(50) }
+
     /// By their event loops. The loops retain these, so an identifier is not used again while its loop is there.
     private let loops = WeakTable<ObjectIdentifier, Loop>()
 
@@ -64,11 +68,18 @@
       let waking = CalledWaking(
         onTimer: { hosted, delay in
           // Weak: the timer may be cancelled long before its time.
-          eventLoop.scheduleTask(in: .nanoseconds(delay.nanoseconds)) { [weak hosted] in _ = hosted?.run() }
+          _ = eventLoop.scheduleTask(in: .nanoseconds(delay.nanoseconds)) { [weak hosted] in
+            if let hosted { hosted.runUnlessCalled() }
+          }
         },
         onWake: { hosted in
           let wakeUp = WakeUp(of: hosted)
           eventLoop.execute { wakeUp.run() }
+        },
+        onRest: { hosted in
+          // Not at once: an event loop gets to its channels only when no task is there and no scheduled one is due.
+          let wakeUp = WakeUp(of: hosted)
+          _ = eventLoop.scheduleTask(in: Self.restDelay) { wakeUp.run() }
         })
       do {
         let hosted = try HostedLoop(

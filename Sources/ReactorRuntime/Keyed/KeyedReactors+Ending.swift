@@ -177,7 +177,10 @@ extension KeyedReactors {
   func finishEnding(_ reactor: R, of key: Key) {
     let place = hash(of: key)
     if withShard(place, { shard, _ in shard.beginKeepingState(of: key) }) {
-      reactor.withCurrentState { state in onPassivate(key, state) }
+      // A copy: inside of a read of a state on demand, what `onPassivate` sends would not wait for room. The copy shares what the
+      // state refers to, and nothing changes the state any more.
+      let state = reactor.currentState
+      onPassivate(key, state)
     }
     let next = withShard(place, { shard, hash in shard.removeOrMake(key, hash) })
     ending.wrappingSubtract(1, ordering: .relaxed)

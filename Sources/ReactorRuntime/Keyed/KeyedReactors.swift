@@ -55,7 +55,8 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   ///   - onFailure: Called with each action that was refused, and by no reactor: as that of the ``Runtime``.
   ///   - onPassivate: Keeps the state of a reactor that has ended, before the next one of its key is made. It is called on the
   ///     thread that ended the reactor: the one that passivates, or the loop of the reactor. After ``close(_:)``, for idle
-  ///     reactors on ``Placement/caller``, and for those whose loop has ended: on a thread made for it.
+  ///     reactors on ``Placement/caller``, and for those whose loop has ended: on a thread made for it. What it sends waits for room,
+  ///     except on a loop, and on a thread that is inside of a turn or a read.
   ///   - make: Makes the reactor of a key, on the thread that sent to it first, or that has ended the one before. Called by
   ///     one thread at a time for each key. It may load what `onPassivate` has kept.
   public convenience init(

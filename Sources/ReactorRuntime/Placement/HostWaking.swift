@@ -1,5 +1,6 @@
 import Dispatch
 import ReactorCore
+import Synchronization
 
 /// What makes a foreign loop run the rounds of a ``HostedLoop``.
 protocol HostWaking: Sendable {
@@ -15,6 +16,9 @@ protocol HostWaking: Sendable {
 
   /// Called if something is left after as many rounds as the foreign loop has asked for.
   func wakeAgain()
+
+  /// Whether the foreign loop was called, and has begun no rounds since. Any thread.
+  var isCalled: Bool { get }
 }
 
 /// Makes a descriptor readable, which the foreign loop watches: that of a poller, which has the event count of the loop, its
@@ -53,6 +57,8 @@ final class DescriptorWaking: HostWaking {
 
   /// Keeps the descriptor readable.
   func wakeAgain() { poller.setTimer(1) }
+
+  var isCalled: Bool { false }
 }
 
 /// Calls closures, which make the foreign loop run the rounds.
@@ -60,32 +66,46 @@ final class CalledWaking: HostWaking {
   /// Set once, before another thread has the loop. Weak: the loop has this.
   let hosted = WeakCell<HostedLoop>()
   private let signal = RoundsSignal()
+  /// Set by each call, which is left out if it is set already. Rounds that begin clear it, and so see what the calls before were for:
+  /// both acquire and release.
+  private let called = Atomic(false)
   /// The calls that `onTimer` was asked for. Under a lock, since the next rounds may begin on another thread before these have
   /// requested their call.
   private let requested = SystemMutex(RequestedRounds())
   private let onTimer: (@Sendable (HostedLoop, Duration) -> Void)?
   private let onWake: @Sendable (HostedLoop) -> Void
+  private let onRest: @Sendable (HostedLoop) -> Void
 
+  /// - Parameters:
+  ///   - onTimer: As that of ``HostedLoop``.
+  ///   - onWake: As that of ``HostedLoop``; for the first rounds.
+  ///   - onRest: Called in place of `onWake` at the end of rounds that leave something. If nil, `onWake` is called.
   init(
-    onTimer: (@Sendable (HostedLoop, Duration) -> Void)?, onWake: @escaping @Sendable (HostedLoop) -> Void
+    onTimer: (@Sendable (HostedLoop, Duration) -> Void)?, onWake: @escaping @Sendable (HostedLoop) -> Void,
+    onRest: (@Sendable (HostedLoop) -> Void)? = nil
   ) {
     self.onTimer = onTimer
     self.onWake = onWake
+    self.onRest = onRest ?? onWake
   }
 
   var descriptor: Int32? { nil }
 
   /// Makes the rounds run, unless they are about to. Any thread.
-  func wake() { signal.raise { wakeAgain() } }
+  func wake() { signal.raise { call(onWake) } }
 
-  func wakeAgain() {
+  func wakeAgain() { call(onRest) }
+
+  private func call(_ closure: (HostedLoop) -> Void) {
     // Gone: then what is left was run when the loop went away. Ended: a reactor that is released afterwards closes the loop once
     // more, and by then there may be no foreign loop.
     guard let hosted = hosted.value, !hosted.loop.state.hasEnded else { return }
-    onWake(hosted)
+    if !called.exchange(true, ordering: .acquiringAndReleasing) { closure(hosted) }
   }
 
-  func beginRounds() {}
+  var isCalled: Bool { called.load(ordering: .acquiring) }
+
+  func beginRounds() { _ = called.exchange(false, ordering: .acquiringAndReleasing) }
 
   func tryBecomeIdle(_ stepper: LoopStepper) -> Bool {
     let (isIdle, deadline) = signal.lower(after: stepper)

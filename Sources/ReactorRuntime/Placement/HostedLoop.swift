@@ -71,7 +71,8 @@ public final class HostedLoop: Sendable {
   ///     to three times, the third time 2 ms after it is due. If nil, a timer of Dispatch calls `onWake`.
   ///   - onWake: Makes the foreign loop call ``run(rounds:)`` soon, and must not call it itself. It is called on a thread that
   ///     sends to a loop that has nothing to do, also inside of turns of other reactors, and not again before the rounds are
-  ///     over; and at the end of rounds that leave something. It must not block.
+  ///     over; and at the end of rounds that leave something. It must not block. If the foreign loop runs all closures that are
+  ///     there before it gets to its other work, also those that come meanwhile, then what it calls runs after a short delay.
   ///   - isHost: Returns whether the calling thread runs the foreign loop's closures at this moment. It is called on the thread
   ///     that makes the loop, and on any thread that waits. Needed if the foreign loop has more than one thread, or its thread also
   ///     runs other code, as with a queue of Dispatch. Otherwise a thread that ran rounds counts as the host from then on: while
@@ -136,7 +137,8 @@ public final class HostedLoop: Sendable {
   public var descriptor: Int32 { waking.descriptor ?? -1 }
 
   /// Runs all pending work, up to `limit` rounds. Call it when ``descriptor`` is readable, or after the closure was called; at
-  /// any other time it does no harm.
+  /// any other time it does no harm. But if the closure was called and something is left, each further call of this leads to one more
+  /// call of the closure after as many rounds, until nothing is left.
   ///
   /// Any thread, one at a time, but not from inside a turn, a job or a timer of this loop: that stops the program, with
   /// a message.
@@ -165,6 +167,10 @@ public final class HostedLoop: Sendable {
     waking.wakeAgain()
     return processed
   }
+
+  /// Runs all pending work, as ``run(rounds:)``, for a timer; unless the foreign loop was called, and will run it anyway. Otherwise
+  /// each timer that comes while the loop is busy would add one more call after every 16 rounds. Threads: like ``run(rounds:)``.
+  func runUnlessCalled() { if !waking.isCalled { run() } }
 
   /// Refuses what is sent from now on, and runs what was accepted on the calling thread. Any thread, but not from
   /// inside a turn, a job or a timer of this loop. It also happens when this object goes away; if that is inside of a turn, a job or

@@ -288,11 +288,14 @@ extension Runtime {
 }
 
 extension Reactor {
-  /// Returns what closes this reactor as a part of ``Shutdown/close(_:before:)``.
+  /// Returns what closes this reactor as a part of ``Shutdown/close(_:before:)``. Any thread.
   ///
   /// ```swift
   /// try Shutdown.close([orders.closer(), loop], before: .now + .seconds(10))
   /// ```
+  ///
+  /// A loop that is closed lets its reactors drain. List this as well if the streams of the reactor must be disposed of, its
+  /// ``EndObserving/willEnd(_:)`` must be called, or something waits for its end; and always for a reactor on ``Placement/caller``.
   ///
   /// - Parameter closing: As that of ``close(_:)``.
   public func closer(by closing: Closing = .drain) -> some Closeable {

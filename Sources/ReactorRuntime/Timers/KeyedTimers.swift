@@ -161,7 +161,10 @@ public final class KeyedTimers<Key: Hashable & Sendable, Action: Sendable>: Send
       left -= 1
       if isEnough() { break }
     }
-    if let check = owned.value.wheel.nextCheck, check < owned.value.wakeTick { wake(at: check, now: now) }
+    // The actions may have taken long, and the delay counts from here.
+    if let check = owned.value.wheel.nextCheck, check < owned.value.wakeTick {
+      wake(at: check, now: self.now)
+    }
   }
 
   /// Drops all timers, since the reactor is closed. The owner, in a turn.

@@ -36,11 +36,11 @@ public final class Recorder<Element: Sendable>: ObserverType, Disposable {
   /// The elements so far.
   public var elements: [Element] { recording.items.compactMap(\.element) }
 
-  /// The error with which the stream failed.
-  public var error: (any Error)? { recording.items.last?.error }
+  /// The error with which the stream failed. What comes after its first stop event changes nothing.
+  public var error: (any Error)? { recording.end?.error }
 
-  /// Whether the stream has completed.
-  public var isCompleted: Bool { recording.items.last?.isCompleted ?? false }
+  /// Whether the stream has completed. What comes after its first stop event changes nothing.
+  public var isCompleted: Bool { recording.end?.isCompleted ?? false }
 
   /// Waits until `count` elements were recorded in all.
   ///
@@ -56,7 +56,7 @@ public final class Recorder<Element: Sendable>: ObserverType, Disposable {
   public func waitForStop(timeout: Duration = .seconds(60)) async -> Bool {
     // No stream has as many elements, so only the stop event or the timeout ends the wait.
     _ = await recording.wait(forCount: .max, timeout: timeout)
-    return recording.items.last?.isStopEvent ?? false
+    return recording.end != nil
   }
 }
 

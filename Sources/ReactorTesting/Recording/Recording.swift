@@ -13,7 +13,8 @@ final class Recording<Item: Sendable>: Sendable {
     var items: [Item] = []
     /// The number of items that count towards the number that waiters expect.
     var count = 0
-    var isOver = false
+    /// The first item of which it was said that none follows. Others may follow all the same.
+    var end: Item?
     var waiters: [Waiter] = []
     var lastNumber = 0
     /// The numbers of the waits that have not ended. A wait can end, by its timeout or by cancellation, before
@@ -32,17 +33,20 @@ final class Recording<Item: Sendable>: Sendable {
 
   var items: [Item] { state.withLock { $0.items } }
 
+  /// The first item that was appended as the last one.
+  var end: Item? { state.withLock { $0.end } }
+
   /// Appends an item, and resumes the waiters for which it is the last one that they expect.
   ///
   /// - Parameters:
   ///   - counts: Whether this item counts towards the number that waiters expect.
-  ///   - isLast: Whether no item follows.
+  ///   - isLast: Whether waiters need not expect more items.
   func append(_ item: Item, counts: Bool = true, isLast: Bool = false) {
     let (count, done) = state.withLock { state in
       state.items.append(item)
       if counts { state.count += 1 }
-      state.isOver = state.isOver || isLast
-      let (count, isOver) = (state.count, state.isOver)
+      if isLast, state.end == nil { state.end = item }
+      let (count, isOver) = (state.count, state.end != nil)
       return (count, state.takeWaiters { isOver || $0.count <= count })
     }
     for waiter in done { waiter.continuation.resume(returning: waiter.count <= count) }
@@ -73,7 +77,7 @@ final class Recording<Item: Sendable>: Sendable {
   private func add(_ waiter: Waiter) {
     let result: Bool? = state.withLock { state in
       if waiter.count <= state.count { return true }
-      if state.isOver || !state.pending.contains(waiter.number) { return false }
+      if state.end != nil || !state.pending.contains(waiter.number) { return false }
       state.waiters.append(waiter)
       return nil
     }

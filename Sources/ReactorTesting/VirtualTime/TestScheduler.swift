@@ -142,7 +142,10 @@ extension TestScheduler {
   /// it is called from inside a run.
   public func start() { _ = run(until: nil) }
 
-  /// Runs the actions up to and including a time, and sets the clock to that time.
+  /// Runs the actions up to and including a time, and sets the clock to that time. If ``stop()`` ends the run, the clock stays
+  /// where it is, so that the next run continues there; RxTest sets it to that time also then.
+  ///
+  /// - Parameter time: The time, in ticks; not before the current one.
   public func advanceTo(_ time: TestTime) {
     let clock = clock
     precondition(time >= clock, "time cannot go back from \(clock) to \(time)")
@@ -150,7 +153,9 @@ extension TestScheduler {
     precondition(hasRun, "advanceTo(_:) was called from inside a run of the scheduler")
   }
 
-  /// Runs the actions of the next `ticks` ticks, and advances the clock by them.
+  /// Runs the actions of the next `ticks` ticks, and advances the clock by them, as ``advanceTo(_:)``.
+  ///
+  /// - Parameter ticks: How many; not negative.
   public func advanceBy(_ ticks: TestTime) { advanceTo(clock + ticks) }
 
   /// Advances the clock without running any action.

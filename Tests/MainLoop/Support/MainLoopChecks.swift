@@ -2,6 +2,7 @@ import Dispatch
 import Glibc
 import ReactorCore
 import ReactorRuntime
+import Synchronization
 import TestSupport
 
 /// What holds for the main loop however the main thread is run. Runs on a thread of its own, not the main thread.
@@ -17,6 +18,7 @@ public struct MainLoopChecks: Sendable {
     otherThreadsWaitForRoom()
     jobsAndTimers()
     descriptors()
+    eventsWhileItIsBusy()
     WatchChecks(findings).runAll()
     mainObservable()
   }
@@ -149,6 +151,55 @@ public struct MainLoopChecks: Sendable {
       findings.expect(false, "\(error)")
     }
     findings.expect(isDone.wait(), "jobs and timers run")
+  }
+
+  /// Keeps the main loop busy by one job in each round, and counts them.
+  private final class Busy: Sendable {
+    private let count = Atomic(0)
+    private let isOver = Atomic(false)
+
+    var rounds: Int { count.load(ordering: .relaxed) }
+
+    func begin() {
+      if isOver.load(ordering: .relaxed) { return }
+      count.add(1, ordering: .relaxed)
+      try? MainLoop.execute { self.begin() }
+    }
+
+    func end() { isOver.store(true, ordering: .relaxed) }
+  }
+
+  /// However many events have come since the main loop is busy, what waits in the main queue has its turn after as many rounds.
+  private func eventsWhileItIsBusy() {
+    let (busy, events) = (Busy(), Record<Void>())
+    guard let event = try? EventDescriptor(),
+      let watch = try? MainLoop.watch(
+        event.descriptor, for: .readable,
+        {
+          event.acknowledge()
+          events.append(())
+        })
+    else { return findings.expect(false, "a descriptor is watched") }
+    busy.begin()
+    for number in 1...20 {
+      event.signal()
+      findings.expect(Threads.yield { events.elements.count >= number }, "a busy main loop gets its events")
+    }
+    let (counts, isDone) = (Record<Int>(), Gate())
+    DispatchQueue.main.async {
+      counts.append(busy.rounds)
+      DispatchQueue.main.async {
+        counts.append(busy.rounds)
+        isDone.open()
+      }
+    }
+    findings.expect(isDone.wait(), "a busy main loop lets the main queue go on")
+    busy.end()
+    let rounds = counts.elements.last.map { $0 - counts.elements[0] } ?? .max
+    // `MainLoop.run()` runs as many beside those of the block.
+    findings.expect(rounds <= 64, "the main queue has its turn after a few rounds, and not after \(rounds)")
+    watch.dispose()
+    withExtendedLifetime(event) {}
   }
 
   private func descriptors() {

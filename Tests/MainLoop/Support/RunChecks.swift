@@ -16,6 +16,7 @@ public struct RunChecks {
     stoppedByAnotherThread()
     stoppedBefore()
     stoppedFromATurnAfterWhatWasAccepted()
+    stoppedBeforeWhatTheMainQueueGets()
     errors()
     for signal in [SIGTERM, SIGINT] { endedBy(signal) }
     signalsAreAsBefore()
@@ -133,6 +134,54 @@ public struct RunChecks {
     expectEnding(.stopped)
     findings.expect(
       reactor.currentState.count == 101, "what was sent after the run is reduced in the next one")
+  }
+
+  /// Jobs and blocks of the main queue that enqueue each other, since the run was stopped; and a block that never ends.
+  private func stoppedBeforeWhatTheMainQueueGets() {
+    let ran = Record<Int>()
+    try? MainLoop.execute {
+      MainLoop.stop()
+      Self.enqueue(20, ran)
+    }
+    expectEnding(.stopped)
+    findings.expect(
+      ran.elements == Array((0...20).reversed()), "what the last turns enqueue is run: \(ran.elements)")
+    let repeats = Repeating()
+    try? MainLoop.execute {
+      MainLoop.stop()
+      repeats.enqueue()
+    }
+    expectEnding(.stopped)
+    findings.expect(repeats.count >= 1000, "a block that enqueues itself is run many times")
+    repeats.end()
+  }
+
+  /// Appends the numbers down to 0, each in a block of the main queue that a job has enqueued.
+  private static func enqueue(_ number: Int, _ ran: Record<Int>) {
+    let block: @Sendable () -> Void = {
+      ran.append(number)
+      try? MainLoop.execute { if number > 0 { enqueue(number - 1, ran) } }
+    }
+    DispatchQueue.main.async(execute: block)
+  }
+
+  /// A block of the main queue that enqueues itself again.
+  private final class Repeating: Sendable {
+    private let times = Atomic(0)
+    private let isOver = Atomic(false)
+
+    var count: Int { times.load(ordering: .relaxed) }
+
+    func enqueue() {
+      if isOver.load(ordering: .relaxed) { return }
+      let block: @Sendable () -> Void = {
+        self.times.add(1, ordering: .relaxed)
+        self.enqueue()
+      }
+      DispatchQueue.main.async(execute: block)
+    }
+
+    func end() { isOver.store(true, ordering: .relaxed) }
   }
 
   private func errors() {

@@ -45,6 +45,15 @@
         expansion.repairs.last == "\n  var a = 0, b: Int\n  var c: String\n  var d: String")
     }
 
+    @Test func `the fix-it gives a property the type of the next one that has a type`() {
+      let expansion = Expansion(
+        of: "@ObservableState struct State {\n  var a, b: Int, c: String\n  var d, e: Int, f = 0\n}")
+      #expect(
+        expansion.repairs.first == "\n  var a: Int\n  var b: Int\n  var c: String\n  var d, e: Int, f = 0")
+      #expect(
+        expansion.repairs.last == "\n  var a, b: Int, c: String\n  var d: Int\n  var e: Int\n  var f = 0")
+    }
+
     @Test func `a pattern is refused`() {
       let expansion = Expansion(of: "@ObservableState struct State {\n  var (a, b) = (0, 0)\n}")
       #expect(

@@ -221,6 +221,24 @@
       #expect(other.count == 1)
     }
 
+    @Test func `a value that was read from an observed reactor has other readers in the next one`() throws {
+      observed.send(.select(Profiles.Profile()))
+      loop.step()
+      // What is shown becomes a part of both reactors.
+      let reactors = [reactor, Profiles()]
+      for receiver in reactors { receiver.send(.select(observed.selected)) }
+      loop.step()
+      let otherLoop = try SteppedLoop()
+      let others = reactors.map { ObservedReactor(reactor: $0, on: otherLoop.observation) }
+      otherLoop.step()
+      let trackings = others.map { other in Tracking { _ = other.selected?.name } }
+      #expect(announces(.renameSelected("b"), to: { _ = observed.selected?.name }))
+      #expect(trackings.map(\.isAnnounced) == [false, false], "they show the old value")
+      otherLoop.step()
+      #expect(trackings.map(\.isAnnounced) == [true, false])
+      #expect(others.map { $0.selected?.name } == ["b", ""])
+    }
+
     @Test func `it retains the reactor and is retained by nobody`() throws {
       weak var weakReactor: Profiles?
       weak var weakObserved: ObservedReactor<Profiles>?

@@ -185,7 +185,8 @@ private func service() throws -> MainLoop.Ending {
     try loop.schedule(after: .milliseconds(5)) { book.send(1) }  // returns a Disposable that cancels it
     try loop.execute { account.send(2) }
     #expect(Threads.yield { book.currentState == [1] && account.currentState == [2] })
-    try Shutdown.close([group, loop], before: .now + .seconds(10))
+    // Later, when all of this is done:
+    try Shutdown.close([loop, group], before: .now + .seconds(10))
     #expect(book.isClosed && account.isClosed)
   }
 

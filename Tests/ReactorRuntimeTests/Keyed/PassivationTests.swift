@@ -1,8 +1,9 @@
 import Glibc
-import ReactorRuntime
 import ReactorTesting
 import TestSupport
 import Testing
+
+@testable import ReactorRuntime
 
 /// Tests of ending reactors that are not used, and of removing them.
 @Suite struct PassivationTests {
@@ -25,6 +26,24 @@ import Testing
     #expect(store.madeKeys.elements == [1, 1])
     #expect(sessions.counters.description == "count 1, made 2, passivated 1, removed 0, waiting 0")
     #expect(stage.finish())
+  }
+
+  @Test func `what keeps states on demand waits for room`() throws {
+    let (loop, failures) = (try Loop(), Record<SendError>())
+    let archive = Script(on: .loop(loop), capacity: 8, reentrantCapacity: 4, failures: failures)
+    let reactors = KeyedReactors<Int, Script>(
+      onPassivate: { key, _ in archive.send(key) },
+      make: { _ in Script(on: .caller, snapshots: .onDemand) })
+    for key in 0..<100 { reactors.send(1, to: key) }
+    let mayGoOn = try loop.hold()
+    let isDone = Threads.start { reactors.passivate(idleFor: .zero) }
+    var waiting: Int { archive.runtime.mailbox.overflow.use { $0.waiters.count } ?? 0 }
+    #expect(Threads.yield { waiting == 1 || isDone.isOpen })
+    mayGoOn.open()
+    #expect(isDone.wait())
+    loop.shutdown()
+    #expect(failures.elements == [])
+    #expect(archive.currentState.sorted() == Array(0..<100))
   }
 
   @Test func `only reactors that were idle for that long are passivated`() {

@@ -119,6 +119,20 @@ import Testing
     #expect(time.count <= 6)
   }
 
+  @Test func `a wake-up is not late by the time that the timers before it take`() {
+    let time = SetTime()
+    let sessions = Sessions(time: time, onExpiry: { _ in time.advance(by: .milliseconds(50)) })
+    sessions.send(.touchFor("a", .milliseconds(10)))
+    sessions.send(.touchFor("b", .milliseconds(100)))
+    time.advance(by: .milliseconds(10))
+    time.runLast()
+    #expect(sessions.expired == ["a"])
+    #expect(time.lastIsDue == .milliseconds(100))
+    time.advance(by: .milliseconds(40))
+    time.runLast()
+    #expect(sessions.expired == ["a", "b"])
+  }
+
   @Test func `no timer fires after its reactor was closed`() throws {
     let (time, loop) = (TestScheduler(initialClock: 0), try SteppedLoop())
     let sessions = Sessions(on: loop.placement, time: time)
@@ -279,6 +293,34 @@ private final class Sessions: Reactor {
   }
 
   func reduce(into state: inout [String], mutation: String) { state.append(mutation) }
+}
+
+/// Time that a test sets, also inside of what it runs. It runs what was scheduled last, when the test says so.
+private final class SetTime: SchedulerType {
+  private let time = SystemMutex(Duration.zero)
+  private let dueTimes = Record<Duration>()
+  private let actions = Record<@Sendable () -> Void>()
+
+  var now: Duration { time.withLock { $0 } }
+  var lastIsDue: Duration? { dueTimes.elements.last }
+
+  func advance(by duration: Duration) { time.withLock { $0 += duration } }
+
+  func runLast() { actions.elements.last?() }
+
+  func schedule(_ action: @escaping @Sendable () -> Void) -> any Disposable {
+    schedule(after: .zero, action)
+  }
+
+  func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> any Disposable {
+    dueTimes.append(now + delay)
+    actions.append(action)
+    return Disposables.create()
+  }
+
+  func schedulePeriodic(
+    after delay: Duration, every period: Duration, _ action: @escaping @Sendable () -> Void
+  ) -> any Disposable { schedule(after: delay, action) }
 }
 
 /// Counts the wake-ups that are scheduled.

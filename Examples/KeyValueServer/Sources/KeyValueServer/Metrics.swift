@@ -52,10 +52,20 @@ extension Server {
     return counts.count < shards.count ? nil : counts.reduce(KeyCounts(), +)
   }
 
-  /// The text of INFO: these sections, or all if none is named.
+  /// Lets INFO count from now on. Any thread.
+  func resetStatistics() {
+    let found = (commands: commandCount, expired: readCounts()?.expired ?? 0)
+    statisticsBefore.withLock { $0 = found }
+  }
+
+  /// The text of INFO: these sections, or all if none is named. Any thread.
   func info(_ names: [String]) -> String {
     let memory = MemoryUse()
+    // Read before what it is subtracted from, which only grows.
+    let before = statisticsBefore.withLock { $0 }
     let counts = readCounts()
+    let commands = commandCount - before.commands
+    let expired = (counts?.expired ?? 0) - before.expired
     let uptime = started.duration(to: .now).components.seconds
     let sections: [(name: String, lines: [String])] = [
       (
@@ -74,7 +84,7 @@ extension Server {
           "allocator_active:\(memory.active)", "mem_allocator:\(MemoryUse.allocator)",
         ]
       ),
-      ("Stats", ["total_commands_processed:\(commandCount)", "expired_keys:\(counts?.expired ?? 0)"]),
+      ("Stats", ["total_commands_processed:\(commands)", "expired_keys:\(expired)"]),
       ("Loops", group.loops.map { "\($0.name):\($0.counters)" }),
       (
         "Keyspace",

@@ -16,6 +16,8 @@ final class Server: Sendable {
   /// Nil if the keys are in memory only.
   private let data: DataFolder?
   let started = ContinuousClock.now
+  /// What CONFIG RESETSTAT has found: INFO counts from there on. The metrics count from the start on, as a counter does not go back.
+  let statisticsBefore = Mutex((commands: 0, expired: 0))
   private let clients = Atomic(0)
   /// Set by ``start()``.
   private let listener = Mutex<LoopBound<Listener>?>(nil)

@@ -5,15 +5,22 @@ import ReactorRuntime
 ///
 /// Shards on other event loops may be faster or slower than that on the connection's own. So answers wait until those before
 /// them are there.
+///
+/// ```
+///  received ─▶ waiting ─▶ ask a shard, while fewer than `limit` answers are outstanding ─▶ answers ─▶ written
+/// ```
 final class Connection: ChannelInboundHandler {
   typealias InboundIn = Command
   typealias OutboundOut = ByteBuffer
 
-  /// How many commands may be unanswered before the connection stops reading.
+  /// How many commands may be asked and unanswered at a time. While as many are, the connection reads no more.
   private static let limit = 1024
 
   private let shards: [Shard]
-  /// The answers of the commands from the first unanswered one on; nil for those that have not come.
+  /// The commands that were received and not asked yet: none, unless as many as `limit` are unanswered. A read that has begun goes on
+  /// although the connection stops reading, and delivers everything that it has received.
+  private var waiting = CircularBuffer<Command>()
+  /// The answers of the commands that were asked, from the first unanswered one on; nil for those that have not come.
   private var answers = CircularBuffer<Answer?>()
   /// How many commands were answered.
   private var answered = 0
@@ -29,10 +36,19 @@ final class Connection: ChannelInboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     isReading = true
-    let command = unwrapInboundIn(data)
+    waiting.append(unwrapInboundIn(data))
+    askWaiting(context)
+    if answers.count == Self.limit { updateReading(context) }
+  }
+
+  /// Asks the shards, in the order of the commands, as long as few are unanswered.
+  private func askWaiting(_ context: ChannelHandlerContext) {
+    while answers.count < Self.limit, !waiting.isEmpty { ask(waiting.removeFirst(), context) }
+  }
+
+  private func ask(_ command: Command, _ context: ChannelHandlerContext) {
     let number = answered + answers.count
     answers.append(nil)
-    if answers.count == Self.limit { updateReading(context) }
     guard let key = command.key else {
       // No shard is needed.
       return receive(command.immediateAnswer, number, context)
@@ -63,7 +79,8 @@ final class Connection: ChannelInboundHandler {
     updateReading(context)
     // The answers of the commands before it come first, and shards on other event loops may still owe some of them. The last
     // one closes the channel.
-    answers.append(.error("Protocol error: \(malformed.reason)"))
+    waiting.append(.invalid("Protocol error: \(malformed.reason)"))
+    askWaiting(context)
     writeAnswers(context)
   }
 
@@ -105,6 +122,8 @@ final class Connection: ChannelInboundHandler {
     if isWriting { return }
     isWriting = true
     while context.channel.isWritable, let buffer = takeAnswers(context.channel.allocator) {
+      // There is room now. After this, no answer is outstanding only if no command waits.
+      askWaiting(context)
       let isLast = isEnding && answers.isEmpty
       context.writeAndFlush(wrapOutboundOut(buffer), promise: isLast ? closing(context) : nil)
     }

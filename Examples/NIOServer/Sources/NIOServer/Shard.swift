@@ -14,8 +14,9 @@ final class Shard: Reactor {
   let runtime: Runtime<Action, Action, State>
 
   init(on eventLoop: any EventLoop) {
-    // What finds no room is kept beside the mailbox, since a request of an event loop does not wait, up to `reentrantCapacity`.
-    runtime = Runtime(on: .eventLoop(eventLoop))
+    // A request of an event loop does not wait: what finds no room is kept beside the mailbox, up to `reentrantCapacity`. The connections
+    // limit it, each of which waits for 1,024 answers at most. If a limit here refused a command, later ones of its client would run.
+    runtime = Runtime(on: .eventLoop(eventLoop), reentrantCapacity: .max)
   }
 
   /// Reads, changes and replies in one step. The reply leaves when the state can be read.

@@ -161,9 +161,9 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
     guard access == .readOnly, fileSize(path + "-wal") ?? 0 == 0 else { return path }
     var name = "file:"
     for byte in path.utf8 {
-      // What has a meaning in a URI.
+      // What has a meaning in a URI, and what is only a part of a character.
       let isSpecial = byte == UInt8(ascii: "%") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
-      name += isSpecial ? "%" + String(byte, radix: 16) : String(UnicodeScalar(byte))
+      name += isSpecial || byte >= 0x80 ? "%" + String(byte, radix: 16) : String(UnicodeScalar(byte))
     }
     return name + "?immutable=1"
   }

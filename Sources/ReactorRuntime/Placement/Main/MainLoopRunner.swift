@@ -64,6 +64,7 @@ final class MainLoopRunner: Sendable {
 
   /// A block of the main queue.
   func runBlock() {
+    signal.beginBlock()
     // After so many rounds, what else waits in the main queue has its turn.
     if !runRounds(upTo: 16) { signal.enqueueBlock() }
   }
@@ -99,6 +100,9 @@ final class MainQueueSignal: Sendable {
   /// Weak, because the runner has this. It is set before another thread has the loop.
   private let runner: WeakCell<MainLoopRunner>
   private let signal = RoundsSignal()
+  /// Whether a block is in the queue; there is never a second one. A block that begins clears it, and so sees what was submitted before
+  /// another one was left out: both acquire and release.
+  private let isEnqueued = Atomic(false)
   /// Only where the main queue itself has no descriptor to poll: readable when the signal is raised.
   let event: EventDescriptor?
 
@@ -113,13 +117,20 @@ final class MainQueueSignal: Sendable {
   /// See ``RoundsSignal/lower(after:)``. The main queue.
   func lower(after stepper: LoopStepper) -> (isIdle: Bool, deadline: Int64?) { signal.lower(after: stepper) }
 
+  /// Enqueues a block, unless one is in the queue. Any thread.
   func enqueueBlock() {
     guard let runner = runner.value else { return }
-    // Not a closure in the call, which would belong to the main actor: each block would check that it runs there.
-    let block: @Sendable () -> Void = { runner.runBlock() }
-    DispatchQueue.main.async(execute: block)
+    if !isEnqueued.exchange(true, ordering: .acquiringAndReleasing) {
+      // Not a closure in the call, which would belong to the main actor: each block would check that it runs there.
+      let block: @Sendable () -> Void = { runner.runBlock() }
+      DispatchQueue.main.async(execute: block)
+    }
+    // Also if a block is there: without a descriptor of the queue, `run` does not run that block.
     event?.signal()
   }
+
+  /// Called by a block before its rounds. The main queue.
+  func beginBlock() { _ = isEnqueued.exchange(false, ordering: .acquiringAndReleasing) }
 }
 
 // MARK: Timers and descriptors
@@ -275,8 +286,15 @@ extension MainLoopRunner {
     }
   }
 
-  /// Runs what was accepted.
+  /// Runs what was accepted, and what that leaves in the main queue. But the latter at most so many times: a block of the main queue
+  /// that enqueues itself again would never be done.
   private func runWhatIsLeft() {
-    repeat { MainQueue.run() } while !runRounds(upTo: 16)
+    var passes = 0
+    var isIdle = false
+    repeat {
+      MainQueue.run()
+      isIdle = runRounds(upTo: 16)
+      if isIdle { passes += 1 }
+    } while !isIdle || passes < 1024 && MainQueue.isReady
   }
 }

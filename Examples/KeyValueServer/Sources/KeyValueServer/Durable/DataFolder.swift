@@ -18,16 +18,16 @@ final class DataFolder: Sendable {
   let journal: Journal
   let shardCount: Int
   private let path: String
-  /// After how many bytes of commands the journal is compacted.
+  /// After how many bytes of changes, at least, the journal is compacted.
   private let growth: Int
-  private let compaction: Mutex<Compaction>
+  private let compaction = Mutex(Compaction())
 
   private struct Compaction {
     var isRunning = false
-    /// How many bytes of commands there had been before the last one.
+    /// How many bytes of changes there had been before the last one: those behind the snapshots that it made are not counted.
     var written = 0
-    /// How large the file was after it, or at the start.
-    var size: Int
+    /// About how many bytes the snapshots had after it, or at the start: two of each shard.
+    var snapshots = 0
   }
 
   /// Opens the journal, or makes one.
@@ -70,7 +70,6 @@ final class DataFolder: Sendable {
     } catch {
       throw Failure.journal(path: path, error)
     }
-    compaction = Mutex(Compaction(size: Self.size(of: path)))
   }
 
   /// Makes the names in a folder durable. SQLite does so in the folder of the journal; without this, a power cut could take that
@@ -116,22 +115,25 @@ final class DataFolder: Sendable {
     } catch {
       throw .journal(path: path, error)
     }
-    for shard in shards { shard.resetExpired() }
+    for shard in shards { shard.endRecovery() }
+    let snapshots = shards.reduce(0) { $0 + $1.withCurrentState { $0.snapshotSize } }
+    compaction.withLock { $0.snapshots = 2 * snapshots }
     let keys = shards.reduce(0) { $0 + $1.withCurrentState { $0.entries.count } }
     Log.info("read \(keys) keys of \(shardCount) shards in \(start.duration(to: .now))")
   }
 
-  /// Removes what was overwritten, once as many bytes of commands were written as the file had after the last compaction, and
-  /// `--compact-after`. So the snapshots are about as many bytes as the commands, or a few times as many, and the size of the folder
-  /// depends on the keys, but not on how often they were written.
+  /// Removes what was overwritten, once as many bytes of changes were written as the snapshots had after the last compaction, and
+  /// `--compact-after`; also by earlier processes. So making snapshots writes no more than the changes do, and the size of the folder
+  /// depends on the keys, but not on how often they were written, or on how often the server was started.
   func compactIfGrown(_ shards: [any Shard]) {
-    let written = shards.reduce(0) { $0 + (($1 as? DurableShard)?.wasWritten ?? 0) }
-    let mustCompact = compaction.withLock { compaction in
-      if compaction.isRunning || written - compaction.written < max(growth, compaction.size) { return false }
+    let written = Self.written(by: shards)
+    let before = compaction.withLock { compaction -> Int? in
+      let before = compaction.written
+      if compaction.isRunning || written - before < max(growth, compaction.snapshots) { return nil }
       (compaction.isRunning, compaction.written) = (true, written)
-      return true
+      return before
     }
-    guard mustCompact else { return }
+    guard let before else { return }
     Task { [self] in
       do {
         let position = try await journal.compact()
@@ -141,9 +143,15 @@ final class DataFolder: Sendable {
         // else can fail has ended the journal.
         Log.warning("the journal was not compacted: \(error)")
       }
-      let size = Self.size(of: path)
-      compaction.withLock { ($0.isRunning, $0.size) = (false, size) }
+      // The changes since the last compaction stay, since those snapshots do. Counted as well, each compaction would be later than the
+      // one before.
+      let snapshots = max(0, Self.size(of: path) - (Self.written(by: shards) - before))
+      compaction.withLock { ($0.isRunning, $0.snapshots) = (false, snapshots) }
     }
+  }
+
+  private static func written(by shards: [any Shard]) -> Int {
+    shards.reduce(0) { $0 + (($1 as? DurableShard)?.wasWritten ?? 0) }
   }
 }
 

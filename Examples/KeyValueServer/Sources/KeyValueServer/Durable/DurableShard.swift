@@ -28,6 +28,8 @@ final class DurableShard: Shard, DurableReactor {
   let runtime: Runtime<Action, KeyspaceChange, Keyspace>
   private let channels: LoopBound<Channels>
   private let written = Atomic(0)
+  /// Whether the journal is being read.
+  private let isRecovering = Atomic(true)
   /// How many keys have expired in the replay of the journal.
   private let replayed = Atomic(0)
   /// The latest time at which a work was run, also one that only reads and so leaves no trace in the keys.
@@ -69,10 +71,13 @@ final class DurableShard: Shard, DurableReactor {
     return counts
   }
 
-  /// Begins to count the keys that expire. Once the journal was read, before the server listens.
-  func resetExpired() { replayed.store(withCurrentState { $0.expired }, ordering: .relaxed) }
+  /// Begins to count the keys that expire, and the changes that are new. Once the journal was read, before the server listens.
+  func endRecovery() {
+    replayed.store(withCurrentState { $0.expired }, ordering: .relaxed)
+    isRecovering.store(false, ordering: .relaxed)
+  }
 
-  /// How many bytes of commands were journaled since the start, or a moment ago.
+  /// About how many bytes the journal has of changes behind the snapshot that the keys were read from, or had a moment ago.
   var wasWritten: Int { written.load(ordering: .relaxed) }
 
   // MARK: The loop
@@ -93,8 +98,7 @@ final class DurableShard: Shard, DurableReactor {
         withCurrentState { work.refuseWrites(error, on: $0, &channels.value) }
         return .empty()
       }
-      // Relaxed: only this thread adds, and a reader needs no exact number.
-      written.store(written.load(ordering: .relaxed) + size, ordering: .relaxed)
+      noteWritten(KeyspaceChange.size(ofArguments: size, count: work.request.arguments.count))
       return .just(.commands(of: work))
     case .unsubscribe(let client, let names):
       channels.value.unsubscribe(client, from: names)
@@ -104,8 +108,16 @@ final class DurableShard: Shard, DurableReactor {
       let isDue = withCurrentState { $0.hasExpired(at: now) }
       // What this pass leaves is not known yet, so the next one finds out. It waits for the disk: the journal sets the pace.
       reply(isDue)
-      return isDue ? .just(.expiry(at: now)) : .empty()
+      if !isDue { return .empty() }
+      noteWritten(KeyspaceChange.size(ofArguments: 0, count: 0))
+      return .just(.expiry(at: now))
     }
+  }
+
+  /// Notes that a change is in the journal, or will be. The loop; before that the thread that reads the journal.
+  private func noteWritten(_ size: Int) {
+    // Relaxed: only this thread adds, and a reader needs no exact number.
+    written.store(written.load(ordering: .relaxed) + size, ordering: .relaxed)
   }
 
   /// Notes that it is `now`; returns the time that counts, which may be later.
@@ -119,6 +131,8 @@ final class DurableShard: Shard, DurableReactor {
     if let work = change.work {
       work.run(on: &keyspace, &channels.value)
     } else {
+      // Later, these are the changes that the journal has just written, for the durable keys: `mutate` has counted them.
+      if isRecovering.load(ordering: .relaxed) { noteWritten(change.size) }
       change.apply(to: &keyspace)
     }
   }

@@ -30,6 +30,16 @@ struct KeyspaceChange: JournalRecord {
     (self.kind, self.request, self.commands, self.work) = (kind, request, commands, work)
   }
 
+  /// How many bytes a record takes in the journal, about, and rather a few too many: each argument has a length, and the record a head.
+  ///
+  /// - Parameters:
+  ///   - bytes: Of all arguments together.
+  ///   - count: How many arguments there are, with the names of the commands.
+  static func size(ofArguments bytes: Int, count: Int) -> Int { 64 + 4 * count + bytes }
+
+  /// That of a change that was read from the journal.
+  var size: Int { Self.size(ofArguments: request.bytes.count, count: request.arguments.count) }
+
   /// Changes the keys, for nobody who waits for a reply.
   func apply(to keyspace: inout Keyspace) {
     var request = request

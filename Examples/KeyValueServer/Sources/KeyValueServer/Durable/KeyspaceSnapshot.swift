@@ -16,6 +16,7 @@ extension DurableShard {
     from decoder: inout RecordDecoder, version: UInt16
   ) throws(MalformedRecord) -> Keyspace {
     var keyspace = Keyspace()
+    keyspace.snapshotSize = decoder.remainingCount
     let count = try decoder.readCount()
     keyspace.entries.reserveCapacity(count)
     for _ in 0..<count {

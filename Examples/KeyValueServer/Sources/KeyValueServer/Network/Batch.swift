@@ -64,6 +64,9 @@ struct Batch {
 
   /// Parses as many commands as are there, and as belong into one batch; returns what is wrong with the next one, if it is.
   ///
+  /// INFO and CONFIG begin a batch. The connection runs them itself, before any shard runs its part of the batch, and they read what
+  /// the commands before them change.
+  ///
   /// - Parameter transaction: How many bytes wait for EXEC. If they are many, EXEC has a batch of its own, as a large command.
   mutating func parse(
     _ input: Span<UInt8>, from start: Int, at position: inout Int, _ parser: Parser,
@@ -74,19 +77,19 @@ struct Batch {
       let (first, begin) = (request.arguments.count, position)
       let outcome = parser.parse(
         input, from: start, at: &position, into: &request.arguments, resuming: &partial)
-      var isExec = false
-      if isolatesExec {
-        switch outcome {
-        case .command:
-          let name = request.arguments[first]
-          isExec = Self.isExec(count: name.count) { input[start + name.start + $0] }
-        case .words(let words): isExec = Self.isExec(count: words[0].count) { words[0][$0] }
-        default: break
-        }
+      var name: UInt64 = 0
+      switch outcome {
+      case .command:
+        let slice = request.arguments[first]
+        name = Self.letters(count: slice.count) { input[start + slice.start + $0] }
+      case .words(let words): name = Self.letters(count: words[0].count) { words[0][$0] }
+      default: break
       }
+      let isExec = isolatesExec && name == Self.exec
+      let beginsBatch = isExec || name == Self.info || name == Self.config
       switch outcome {
       case .command where position - start > Self.mostBytes && !parsed.isEmpty,
-        .command where isExec && !parsed.isEmpty, .words where isExec && !parsed.isEmpty:
+        .command where beginsBatch && !parsed.isEmpty, .words where beginsBatch && !parsed.isEmpty:
         // The next batch begins with it.
         request.arguments.removeLast(request.arguments.count - first)
         position = begin
@@ -105,9 +108,16 @@ struct Batch {
     return nil
   }
 
-  private static func isExec(count: Int, _ byte: (Int) -> UInt8) -> Bool {
+  // As `letters` returns them.
+  private static let exec: UInt64 = 0x6578_6563
+  private static let info: UInt64 = 0x696e_666f
+  private static let config: UInt64 = 0x636f_6e66_6967
+
+  /// The letters of a name that may begin a batch, in lower case, as one number; 0 for a name that is shorter or longer.
+  private static func letters(count: Int, _ byte: (Int) -> UInt8) -> UInt64 {
+    if count != 4, count != 6 { return 0 }
     // Letters only, so this bit is their case.
-    count == 4 && zip(0..<4, "exec".utf8).allSatisfy { byte($0) | 0x20 == $1 }
+    return (0..<count).reduce(0) { $0 << 8 | UInt64(byte($1) | 0x20) }
   }
 
   /// Appends what was typed to the bytes of the request, which has those of all other commands by now.

@@ -191,7 +191,9 @@ extension Connection {
           out.appendBulk(value)
         }
       }
-    case "RESETSTAT": batch.reply { $0.appendOK() }
+    case "RESETSTAT":
+      server.resetStatistics()
+      batch.reply { $0.appendOK() }
     default: batch.reply { $0.appendError("ERR CONFIG can only be read here") }
     }
   }

@@ -20,7 +20,7 @@ final class Connection {
   var bound: LoopBound<Connection>!
   private var watch: Watch?
   /// What the loop watches the descriptor for: to read; to write, while the client does not read and so is not read either; nothing,
-  /// while a batch is running.
+  /// while a batch is running and all replies to those before it were sent.
   private var interest: Loop.Readiness = .readable
 
   private var input: [UInt8] = []
@@ -34,6 +34,7 @@ final class Connection {
   /// One per shard, made when it is first needed.
   private var works: [Work?]
   private var isRunning = false
+  /// Whether `advance()` is under way, so that a batch that is complete at once does not call it again.
   private var isAdvancing = false
   /// What was published while a batch is running: it must not come in the middle of that.
   private var pushed: [Message] = []
@@ -101,10 +102,11 @@ final class Connection {
       submit()
     }
     isAdvancing = false
-    if isRunning || isClosed { return }
-    // Published after the last batch was complete, while the call that has submitted it was still under way.
-    sendPushed()
-    if hasOutput { flushAndAdvance() } else if isEnding { closeOnceTaken() } else { watch(for: .readable) }
+    if isClosed { return }
+    // Also while a batch is running: the replies to those before it do not wait for it.
+    if hasOutput { return flushAndAdvance() }
+    if isRunning { return }
+    if isEnding { closeOnceTaken() } else { watch(for: .readable) }
   }
 
   /// Parses what is there into the batch; returns false if that is no whole command.
@@ -246,7 +248,7 @@ final class Connection {
       server.outputWarnings.warning("client \(id) does not read what it has subscribed to: disconnected")
       return close()
     }
-    if isRunning || isAdvancing {
+    if isRunning {
       pushed.append(message)
       pushedSize += message.size
       return

@@ -13,8 +13,14 @@ struct Transaction {
   var commands: [(info: CommandInfo, bytes: [UInt8], arguments: [Request.Slice])] = []
   /// Whether one of them was refused, so that EXEC refuses all.
   var isBroken = false
-  /// How many bytes they have, with what is kept for each.
+  /// How much memory they take, in bytes, or about that much: ``sizeBesideBytes(arguments:)``.
   var size = 0
+
+  /// How many bytes a command takes besides those that were received: its element of `commands`, an array that has room for up to twice
+  /// as many, and two arrays of its own.
+  static func sizeBesideBytes(arguments: Int) -> Int {
+    160 + arguments * MemoryLayout<Request.Slice>.stride
+  }
 }
 
 /// Which shards run a command, or what the connection does itself.
@@ -151,7 +157,7 @@ extension Connection {
     let slices = batch.request.arguments[first..<first + count]
     let start = slices.first!.start
     let end = slices.last!.start + slices.last!.count
-    session.transaction?.size += end - start + 64 + 16 * count
+    session.transaction?.size += end - start + Transaction.sizeBesideBytes(arguments: count)
     session.transaction?.commands.append(
       (
         info, Array(batch.request.bytes[start..<end]),

@@ -120,6 +120,5 @@ enum Refusal {
   static let notAnInteger = "ERR value is not an integer or out of range"
   static let notAFloat = "ERR value is not a valid float"
   static let syntax = "ERR syntax error"
-  static let noSuchKey = "ERR no such key"
   static func wrongCount(_ name: String) -> String { "ERR wrong number of arguments for '\(name)' command" }
 }

@@ -34,6 +34,8 @@ struct Keyspace: Sendable {
   private(set) var expired = 0
   /// The latest time at which a command was run here, in milliseconds since 1970.
   private(set) var latest: Int64 = 0
+  /// How many bytes the snapshot had that this was read from; 0 if there was none.
+  var snapshotSize = 0
 
   var counts: KeyCounts { KeyCounts(keys: entries.count, timed: entries.timedCount, expired: expired) }
 
