@@ -107,8 +107,9 @@ public final class InMemoryStore: JournalStore {
 
   /// Forgets that it is open, as when a process is killed. Any thread.
   ///
-  /// The journal that had it open goes on in this process: what it commits from now on, or is just committing, is not written, and
-  /// throws `JournalError.fenced`. Do not close that journal while another one has the store open: a third one could open it then.
+  /// The journal that had it open goes on in this process: the records that it commits from now on, or is just committing, are not
+  /// written, and the commit throws `JournalError.fenced`. While another one has the store open, do not close that journal, since a third
+  /// one could open the store then, and let it neither make snapshots nor compact.
   public func crash() {
     contents.withLock { contents in
       contents.isOpen = false

@@ -12,7 +12,7 @@ func dump(_ path: String, _ filter: Filter) throws(Failure) {
         "There is no entry '\(entry)'. The journal has: \(names.values.sorted().joined(separator: ", "))"
       return
     }
-    if filter.needsRecords(upTo: end.base) {
+    if fault == nil, filter.needsRecords(upTo: end.base) {
       refusal = "\(removal(upTo: end.base)) The next position is \(end.base + 1)."
       return
     }

@@ -306,6 +306,17 @@ class Restarts(Folder):
 
             self.write_until(lambda: server.logged("compacted the journal"), write)
 
+    def test_only_what_is_written_counts_towards_a_compaction(self):
+        with self.server("--threads", 2, "--compact-after", 100_000) as server:
+            connection = server.connect()
+            # About 10 KB of changes, in batches whose arguments have 1.3 MB.
+            for index in range(100):
+                connection.write(encode("GET", "key") * 1000 + encode("SET", f"key{index}", "x"))
+                self.assertEqual([connection.reply() for _ in range(1001)][-1], "+OK")
+            status, log = server.terminate()
+            self.assertEqual(status, 0, log)
+            self.assertNotIn("compacted the journal", log)
+
     def test_clients_that_do_not_read_leave_time_for_the_journal(self):
         with self.server("--grace", 2) as server:
             stop_reading(self, server)

@@ -14,7 +14,9 @@ public enum MainQueue {
   public static var isReady: Bool {
     guard let descriptor else { return false }
     var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    return poll(&watched, 1, 0) > 0
+    var count: Int32
+    repeat { count = poll(&watched, 1, 0) } while count < 0 && errno == EINTR
+    return count > 0
   }
 
   /// Runs what is in the queue, but not what that enqueues; nothing inside of the queue. The first thread.

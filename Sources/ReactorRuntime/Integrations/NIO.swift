@@ -25,8 +25,8 @@
     /// used.
     ///
     /// - **Waking.** A send to a loop that has nothing to do submits one task to the event loop. Further sends submit none
-    ///   before the rounds are over. After 16 rounds that leave something the event loop gets to its channels and its other work: the
-    ///   next rounds come 50 µs later.
+    ///   before the rounds are over. After 16 rounds that leave something the event loop gets to its other tasks, and then to its channels:
+    ///   the next rounds come 50 µs after those tasks. (With an `EmbeddedEventLoop`, advance its time.)
     /// - **Timers** of the loop are scheduled tasks of the event loop: one for the earliest, and those that were scheduled before an
     ///   earlier timer came.
     /// - **Waiting.** A send that waits for room blocks the thread that sends, as everywhere. If that is the thread of the event
@@ -77,9 +77,10 @@
           eventLoop.execute { wakeUp.run() }
         },
         onRest: { hosted in
-          // Not at once: an event loop gets to its channels only when no task is there and no scheduled one is due.
+          // Not at once: an event loop gets to its channels only when no task is there and no scheduled one is due. Nor is the delay
+          // counted from here: the tasks that came during the rounds may take longer.
           let wakeUp = WakeUp(of: hosted)
-          _ = eventLoop.scheduleTask(in: Self.restDelay) { wakeUp.run() }
+          eventLoop.execute { _ = eventLoop.scheduleTask(in: Self.restDelay) { wakeUp.run() } }
         })
       do {
         let hosted = try HostedLoop(

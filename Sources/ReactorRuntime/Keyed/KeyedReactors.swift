@@ -119,6 +119,8 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   /// Sends an action to the reactor of a key, or throws if there is no room: this never waits for room. Otherwise as
   /// ``send(_:to:)``. Any thread.
   ///
+  /// But above `limit`, each form of send that makes a reactor first passivates another one, and calls `onPassivate`, which may wait.
+  ///
   /// - Throws: As ``Reactor/trySend(_:)``. The action was not accepted then. An action that is accepted while the reactor is
   ///   made or ended is sent to it later, as by ``Reactor/send(_:)``.
   @inlinable

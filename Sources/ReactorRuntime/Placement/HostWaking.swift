@@ -7,7 +7,7 @@ protocol HostWaking: Sendable {
   /// What the foreign loop watches; nil if it is called.
   var descriptor: Int32? { get }
 
-  /// Called before rounds. The thread that runs them, as for the other two.
+  /// Called before rounds for which the foreign loop was called. The thread that runs them, as for the other two.
   func beginRounds()
 
   /// Called after a round in which nothing was done. If nothing is left, arranges that the foreign loop runs rounds when
@@ -17,7 +17,7 @@ protocol HostWaking: Sendable {
   /// Called if something is left after as many rounds as the foreign loop has asked for.
   func wakeAgain()
 
-  /// Whether the foreign loop was called, and has begun no rounds since. Any thread.
+  /// Whether the foreign loop was called, and has not begun the rounds for that. Any thread.
   var isCalled: Bool { get }
 }
 

@@ -71,8 +71,9 @@ public final class HostedLoop: Sendable {
   ///     to three times, the third time 2 ms after it is due. If nil, a timer of Dispatch calls `onWake`.
   ///   - onWake: Makes the foreign loop call ``run(rounds:)`` soon, and must not call it itself. It is called on a thread that
   ///     sends to a loop that has nothing to do, also inside of turns of other reactors, and not again before the rounds are
-  ///     over; and at the end of rounds that leave something. It must not block. If the foreign loop runs all closures that are
-  ///     there before it gets to its other work, also those that come meanwhile, then what it calls runs after a short delay.
+  ///     over; and at the end of rounds that leave something. It must not block. A call that the foreign loop drops is not repeated.
+  ///     If the foreign loop runs all closures that are there before it gets to its other work, also those that come meanwhile, let
+  ///     it call ``run(rounds:)`` after a short delay.
   ///   - isHost: Returns whether the calling thread runs the foreign loop's closures at this moment. It is called on the thread
   ///     that makes the loop, and on any thread that waits. Needed if the foreign loop has more than one thread, or its thread also
   ///     runs other code, as with a queue of Dispatch. Otherwise a thread that ran rounds counts as the host from then on: while
@@ -148,6 +149,17 @@ public final class HostedLoop: Sendable {
   /// - Returns: How many actions, mutations from elsewhere, jobs and timers it ran.
   @discardableResult
   public func run(rounds limit: Int = 16) -> Int {
+    waking.beginRounds()
+    return runRounds(upTo: limit)
+  }
+
+  /// Runs up to 16 rounds for a timer; unless the foreign loop was called, and will run them anyway. Threads: like ``run(rounds:)``.
+  ///
+  /// Otherwise each timer that comes while the loop is busy would lead to one more call after every 16 rounds. For the same reason
+  /// these rounds do not count as those of a call, which may come in the meantime and is still to run its own.
+  func runUnlessCalled() { if !waking.isCalled { _ = runRounds(upTo: 16) } }
+
+  private func runRounds(upTo limit: Int) -> Int {
     let isInside = loop.state.runsTurnsHere
     precondition(
       limit > 0 && !isInside,
@@ -157,7 +169,6 @@ public final class HostedLoop: Sendable {
       Remedy: call run() from the foreign loop itself, with at least one round.
       """)
     hostThread.note()
-    waking.beginRounds()
     var processed = 0
     for _ in 0..<limit {
       let inThisRound = stepper.step()
@@ -167,10 +178,6 @@ public final class HostedLoop: Sendable {
     waking.wakeAgain()
     return processed
   }
-
-  /// Runs all pending work, as ``run(rounds:)``, for a timer; unless the foreign loop was called, and will run it anyway. Otherwise
-  /// each timer that comes while the loop is busy would add one more call after every 16 rounds. Threads: like ``run(rounds:)``.
-  func runUnlessCalled() { if !waking.isCalled { run() } }
 
   /// Refuses what is sent from now on, and runs what was accepted on the calling thread. Any thread, but not from
   /// inside a turn, a job or a timer of this loop. It also happens when this object goes away; if that is inside of a turn, a job or

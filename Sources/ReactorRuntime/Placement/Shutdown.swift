@@ -116,8 +116,8 @@ public struct Unfinished: Sendable, Hashable {
     /// In one turn, or one job, for that long. For a loop as a whole: in what it runs after its last turn, such as
     /// observers that are told the last state.
     case busy(Duration)
-    /// That many actions wait in the mailbox of this reactor. 0 if it is in a turn that has not ended, or its loop is about to release
-    /// it: only a loop knows since when.
+    /// That many actions wait. 0 if what is named is in a turn, a `make` or an `onPassivate` that has not ended, or its loop is about
+    /// to release it: only a loop knows since when.
     case waiting(actions: Int)
     /// The loop has no thread of its own, and nothing runs its rounds.
     case notRun
@@ -144,7 +144,7 @@ extension Unfinished: CustomStringConvertible {
     let place = loop.map { " on the loop \"\($0)\"" } ?? ""
     return switch occupation {
     case .busy(let time): "\(name)\(place): in a turn for \(time)"
-    case .waiting(0): "\(name)\(place): nothing waits, but a turn has not ended"
+    case .waiting(0): "\(name)\(place): nothing waits, but it has not ended"
     case .waiting(let count): "\(name)\(place): \(count) actions waiting"
     case .notRun: "\(name)\(place): nobody runs its rounds"
     case .closesItself: "\(name)\(place): was told to end from inside itself"

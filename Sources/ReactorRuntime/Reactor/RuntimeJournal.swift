@@ -7,7 +7,7 @@ package protocol RuntimeJournal: AnyObject, Sendable {
   /// Returns the state that the journal contains, of the reactor's type. The owner, once, at the start.
   func start(_ reactor: any AnyObject & Sendable) -> any Sendable
 
-  /// Whether the journal has ended, so that the reactor must discard what is sent to it. The owner, right after the start.
+  /// Whether the journal has ended, or is being closed, so that the reactor must discard what is sent to it. The owner, right after the start.
   var hasEnded: Bool { get }
 
   /// Whether what ``start(_:)`` has returned is the reactor's state. Otherwise the journal has ended before it was read. The owner,

@@ -77,8 +77,8 @@ public enum MainLoop {
   /// tasks on the main actor.
   ///
   /// It returns after ``stop()``, or when one of the signals comes. Before it returns it runs what was accepted, so it
-  /// never returns while a reactor goes on sending to itself. It also runs what that leaves in the main queue; but not for ever: a
-  /// block that enqueues itself again is left there after 1,024 times. It can be run again. Meanwhile the signals have no other
+  /// never returns while a reactor goes on sending to itself. It also runs what that leaves in the main queue, but for 100 ms at
+  /// most: a block that enqueues itself again is left there. It can be run again. Meanwhile the signals have no other
   /// effect; afterwards they have the one that they had before, also a second one that came meanwhile.
   ///
   /// A thread of its own receives the signals, and only that thread blocks them: what turns start, threads and other programs,

@@ -286,15 +286,14 @@ extension MainLoopRunner {
     }
   }
 
-  /// Runs what was accepted, and what that leaves in the main queue. But the latter at most so many times: a block of the main queue
-  /// that enqueues itself again would never be done.
+  /// Runs what was accepted, and what that leaves in the main queue. But the latter not for long: a block of the main queue that
+  /// enqueues itself again would never be done.
   private func runWhatIsLeft() {
-    var passes = 0
+    let limit = MonotonicTime.after(.milliseconds(100))
     var isIdle = false
     repeat {
       MainQueue.run()
       isIdle = runRounds(upTo: 16)
-      if isIdle { passes += 1 }
-    } while !isIdle || passes < 1024 && MainQueue.isReady
+    } while !isIdle || MonotonicTime.now < limit && MainQueue.isReady
   }
 }

@@ -24,7 +24,9 @@ final class DataFolder: Sendable {
 
   private struct Compaction {
     var isRunning = false
-    /// How many bytes of changes there had been before the last one: those behind the snapshots that it made are not counted.
+    /// How many bytes of changes there had been when it was last tried.
+    var tried = 0
+    /// How many there had been before the last one that was made: those behind its snapshots are not counted.
     var written = 0
     /// About how many bytes the snapshots had after it, or at the start: two of each shard.
     var snapshots = 0
@@ -127,26 +129,31 @@ final class DataFolder: Sendable {
   /// depends on the keys, but not on how often they were written, or on how often the server was started.
   func compactIfGrown(_ shards: [any Shard]) {
     let written = Self.written(by: shards)
-    let before = compaction.withLock { compaction -> Int? in
-      let before = compaction.written
-      if compaction.isRunning || written - before < max(growth, compaction.snapshots) { return nil }
-      (compaction.isRunning, compaction.written) = (true, written)
-      return before
+    let begins = compaction.withLock { compaction in
+      if compaction.isRunning || written - compaction.tried < max(growth, compaction.snapshots) {
+        return false
+      }
+      (compaction.isRunning, compaction.tried) = (true, written)
+      return true
     }
-    guard let before else { return }
+    if !begins { return }
     Task { [self] in
       do {
         let position = try await journal.compact()
         Log.info("compacted the journal up to position \(position)")
+        let (size, writtenNow) = (Self.size(of: path), Self.written(by: shards))
+        compaction.withLock { compaction in
+          // The changes since the compaction before stay, since its snapshots do. Counted as well, each compaction would be later
+          // than the one before.
+          compaction.snapshots = max(0, size - (writtenNow - compaction.written))
+          compaction.written = written
+        }
       } catch {
         // It is tried again after as many commands: on a full disk, or if the keys of a shard are too large for a snapshot. What
         // else can fail has ended the journal.
         Log.warning("the journal was not compacted: \(error)")
       }
-      // The changes since the last compaction stay, since those snapshots do. Counted as well, each compaction would be later than the
-      // one before.
-      let snapshots = max(0, Self.size(of: path) - (Self.written(by: shards) - before))
-      compaction.withLock { ($0.isRunning, $0.snapshots) = (false, snapshots) }
+      compaction.withLock { $0.isRunning = false }
     }
   }
 

@@ -98,7 +98,7 @@ final class DurableShard: Shard, DurableReactor {
         withCurrentState { work.refuseWrites(error, on: $0, &channels.value) }
         return .empty()
       }
-      noteWritten(KeyspaceChange.size(ofArguments: size, count: work.request.arguments.count))
+      noteWritten(KeyspaceChange.size(ofArguments: size, count: work.writtenCount))
       return .just(.commands(of: work))
     case .unsubscribe(let client, let names):
       channels.value.unsubscribe(client, from: names)

@@ -30,12 +30,13 @@ struct KeyspaceChange: JournalRecord {
     (self.kind, self.request, self.commands, self.work) = (kind, request, commands, work)
   }
 
-  /// How many bytes a record takes in the journal, about, and rather a few too many: each argument has a length, and the record a head.
+  /// How many bytes a record takes in the journal, about: each argument has a length, and the record a head, which is twice as long if the
+  /// record is alone in its turn.
   ///
   /// - Parameters:
   ///   - bytes: Of all arguments together.
   ///   - count: How many arguments there are, with the names of the commands.
-  static func size(ofArguments bytes: Int, count: Int) -> Int { 64 + 4 * count + bytes }
+  static func size(ofArguments bytes: Int, count: Int) -> Int { 32 + 4 * count + bytes }
 
   /// That of a change that was read from the journal.
   var size: Int { Self.size(ofArguments: request.bytes.count, count: request.arguments.count) }

@@ -33,6 +33,11 @@ final class Work: @unchecked Sendable {
     }
   }
 
+  /// How many arguments those commands have, and names.
+  var writtenCount: Int {
+    commands.lazy.filter(\.code.writes).reduce(0) { $0 + $1.recorded.count + 1 }
+  }
+
   /// Runs the commands. The shard.
   func run(on keyspace: inout Keyspace, _ channels: inout Channels) {
     request.now = keyspace.advance(to: request.now)
