@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
+#include <map>
 #include <sys/utsname.h>
 #include <thread>
 
@@ -24,12 +25,19 @@ static std::string environment(const char *name) {
   return value ? value : "unknown";
 }
 
+/* As in the benchmark: with its numbers if the name does not tell which one it is. */
 static std::string processor() {
   std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
+  std::map<std::string, std::string> values;
+  for (std::string line; std::getline(file, line) && !line.empty();) {
+    const size_t key = line.find_last_not_of(" \t", line.find(':') - 1);
+    const size_t value = line.find_first_not_of(" \t", line.find(':') + 1);
+    if (value != std::string::npos) values[line.substr(0, key + 1)] = line.substr(value);
   }
-  return "unknown CPU";
+  const std::string name = values["model name"];
+  if (name.empty()) return "unknown CPU";
+  if (name.find_first_of("0123456789") != std::string::npos) return name;
+  return name + " (family " + values["cpu family"] + ", model " + values["model"] + ")";
 }
 
 Begin begin_now() {

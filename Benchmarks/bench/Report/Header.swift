@@ -81,10 +81,18 @@ enum MachineReader {
     return getloadavg(&average, 1) == 1 ? average : 0
   }
 
+  /// The name of the processor. Hypervisors hide which one of a line it is, and ratios differ between these: then with its numbers.
   private static func cpuModel() -> String? {
-    let lines = try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8).split(separator: "\n")
-    let model = lines?.first { $0.hasPrefix("model name") }
-    return model?.split(separator: ":").last?.trimmingCharacters(in: .whitespaces)
+    let lines = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8))?.split(separator: "\n")
+    let fields = (lines ?? []).map { line in
+      line.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+    func value(of key: String) -> String? { fields.first { $0.first == key }?.last }
+    guard let name = value(of: "model name") else { return nil }
+    guard !name.contains(where: \.isNumber), let family = value(of: "cpu family"),
+      let model = value(of: "model")
+    else { return name }
+    return "\(name) (family \(family), model \(model))"
   }
 
   /// A fixed-size C array of characters, up to its zero.
