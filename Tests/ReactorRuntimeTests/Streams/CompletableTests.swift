@@ -7,20 +7,13 @@ import Testing
   private let record = Record<String>()
   private let feed = Feed<Int>()
 
-  /// Subscribes, and records the result as text.
-  private func note(_ completable: Completable) -> any Disposable {
-    completable.subscribe(
-      onCompleted: { [record] in record.append("completed") },
-      onError: { [record] in record.append("error(\($0))") })
-  }
-
   @Test func `a completable completes or fails once`() {
     let kept = Record<Completable.CompletableObserver>()
     let completable = Completable.create { observer in
       kept.append(observer)
       return Disposables.create()
     }
-    _ = note(completable)
+    _ = record.note(completable)
     kept.elements[0](.completed)
     kept.elements[0](.error(TestFailure()))
     #expect(record.elements == ["completed"])
@@ -49,13 +42,13 @@ import Testing
   @Test func `completables run one after the other, or at the same time`() {
     let feeds = (0..<2).map { _ in Feed<Never>() }
     let parts = feeds.map { $0.stream.asCompletable() }
-    _ = note(Completable.concat(parts))
+    _ = record.note(Completable.concat(parts))
     #expect(feeds.map(\.subscriptions) == [1, 0])
     feeds[0].complete()
     #expect(feeds.map(\.subscriptions) == [0, 1])
     feeds[1].complete()
     #expect(record.elements == ["completed"])
-    _ = note(Completable.zip(parts[0], parts[1]))
+    _ = record.note(Completable.zip(parts[0], parts[1]))
     #expect(feeds.map(\.subscriptions) == [1, 1])
     feeds[1].complete()
     #expect(record.elements == ["completed"])

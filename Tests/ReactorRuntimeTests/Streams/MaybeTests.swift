@@ -7,34 +7,19 @@ import Testing
   private let record = Record<String>()
   private let feed = Feed<Int>()
 
-  /// Subscribes, and records the result as text.
-  private func note<Element>(_ single: Single<Element>) -> any Disposable {
-    single.subscribe(
-      onSuccess: { [record] in record.append("success(\($0))") },
-      onFailure: { [record] in record.append("failure(\($0))") },
-      onDisposed: { [record] in record.append("disposed") })
-  }
-
-  private func note<Element>(_ maybe: Maybe<Element>) -> any Disposable {
-    maybe.subscribe(
-      onSuccess: { [record] in record.append("success(\($0))") },
-      onError: { [record] in record.append("error(\($0))") },
-      onCompleted: { [record] in record.append("completed") })
-  }
-
   @Test func `a maybe sends one result`() {
     let kept = Record<Maybe<Int>.MaybeObserver>()
     let maybe = Maybe<Int>.create { observer in
       kept.append(observer)
       return Disposables.create()
     }
-    _ = note(maybe)
+    _ = record.note(maybe)
     kept.elements[0](.success(1))
     kept.elements[0](.completed)
-    _ = note(maybe)
+    _ = record.note(maybe)
     kept.elements[1](.completed)
     kept.elements[1](.success(1))
-    _ = note(maybe)
+    _ = record.note(maybe)
     kept.elements[2](.error(TestFailure()))
     #expect(record.elements == ["success(1)", "completed", "error(failure)"])
     Maybe.just(2).subscribe { [record] in record.append("\($0)") }
@@ -53,10 +38,10 @@ import Testing
       events(of: Maybe<Int>.error(TestFailure()).ifEmpty(default: 7).asObservable()) == ["error(failure)"])
     // Each subscription has its own element.
     let maybe = feed.stream.asMaybe().ifEmpty(default: 9)
-    _ = note(maybe)
+    _ = record.note(maybe)
     feed.next(1)
     feed.complete()
-    _ = note(maybe)
+    _ = record.note(maybe)
     feed.complete()
     #expect(record.elements.filter { $0 != "disposed" } == ["success(1)", "success(9)"])
   }

@@ -9,27 +9,6 @@ import Testing
   private let record = Record<String>()
   private let feed = Feed<Int>()
 
-  /// Subscribes, and records the result as text.
-  private func note<Element>(_ single: Single<Element>) -> any Disposable {
-    single.subscribe(
-      onSuccess: { [record] in record.append("success(\($0))") },
-      onFailure: { [record] in record.append("failure(\($0))") },
-      onDisposed: { [record] in record.append("disposed") })
-  }
-
-  private func note<Element>(_ maybe: Maybe<Element>) -> any Disposable {
-    maybe.subscribe(
-      onSuccess: { [record] in record.append("success(\($0))") },
-      onError: { [record] in record.append("error(\($0))") },
-      onCompleted: { [record] in record.append("completed") })
-  }
-
-  private func note(_ completable: Completable) -> any Disposable {
-    completable.subscribe(
-      onCompleted: { [record] in record.append("completed") },
-      onError: { [record] in record.append("error(\($0))") })
-  }
-
   @Test func `a single sends the first result only, and then disposes of its source`() {
     let kept = Record<Single<Int>.SingleObserver>()
     let single = Single<Int>.create { [record] observer in
@@ -44,7 +23,7 @@ import Testing
     #expect(events.elements == ["next(1)", "completed"])
     #expect(record.elements == ["source disposed"])
     subscription.dispose()
-    _ = note(
+    _ = record.note(
       Single<Int>.create {
         $0(.failure(TestFailure()))
         $0(.success(1))
@@ -70,7 +49,7 @@ import Testing
   }
 
   @Test func `the operators of a single keep one result`() {
-    _ = note(Single.just(1).map { $0 + 1 }.flatMap { .just("\($0)") })
+    _ = record.note(Single.just(1).map { $0 + 1 }.flatMap { .just("\($0)") })
     #expect(record.elements == ["success(2)", "disposed"])
     let failing = Single<Int>.error(TestFailure())
     #expect(events(of: failing.catchAndReturn(3).asObservable()) == ["next(3)", "completed"])
@@ -103,7 +82,7 @@ import Testing
 
   @Test func `zip of singles waits for all, and fails with the first failure`() {
     let other = Feed<Int>()
-    _ = note(Single.zip(feed.stream.asSingle(), other.stream.asSingle()) { $0 * $1 })
+    _ = record.note(Single.zip(feed.stream.asSingle(), other.stream.asSingle()) { $0 * $1 })
     feed.next(3)
     feed.complete()
     other.next(5)
@@ -153,13 +132,13 @@ import Testing
 
   @Test func `a single has the operators of time and threads`() {
     let scheduler = TestScheduler(initialClock: 0)
-    _ = note(
+    _ = record.note(
       Single.just(1).delay(.seconds(2), scheduler: scheduler).timeout(
         .seconds(1), other: .just(2), scheduler: scheduler))
-    _ = note(
+    _ = record.note(
       Single.just(3).delaySubscription(.seconds(3), scheduler: scheduler).observe(on: scheduler).subscribe(
         on: scheduler))
-    _ = note(Single<Int>.never().timeout(.seconds(9), scheduler: scheduler))
+    _ = record.note(Single<Int>.never().timeout(.seconds(9), scheduler: scheduler))
     scheduler.start()
     #expect(
       record.elements.filter { $0 != "disposed" } == [
@@ -172,7 +151,7 @@ import Testing
   @Test func `asSingle fails without an element and at the second one`() {
     #expect(events(of: Observable.just(1).asSingle().asObservable()) == ["next(1)", "completed"])
     #expect(events(of: Observable<Int>.empty().asSingle().asObservable()) == ["error(\(RxError.noElements))"])
-    _ = note(feed.stream.asSingle())
+    _ = record.note(feed.stream.asSingle())
     feed.next(1)
     #expect(record.elements == [])
     feed.next(2)
@@ -192,7 +171,7 @@ import Testing
   }
 
   @Test func `first takes one element and leaves`() {
-    _ = note(feed.stream.first())
+    _ = record.note(feed.stream.first())
     feed.next(1)
     #expect(record.elements == ["success(Optional(1))", "disposed"])
     #expect(feed.subscriptions == 0)
@@ -222,13 +201,13 @@ import Testing
       tries.append(1)
       return tries.elements.count < 3 ? .error(TestFailure()) : .just(7)
     }
-    _ = note(failing.asSingle().retry(when: { $0 }))
+    _ = record.note(failing.asSingle().retry(when: { $0 }))
     #expect(record.elements == ["success(7)", "disposed"])
     #expect(tries.elements.count == 3)
     let hopeless = Maybe<Int>.error(TestFailure("first"))
-    _ = note(hopeless.retry(when: { $0.flatMap { Observable<Int>.error($0) } }))
+    _ = record.note(hopeless.retry(when: { $0.flatMap { Observable<Int>.error($0) } }))
     let ended = Observable<Int>.error(TestFailure("third"))
-    _ = note(Completable.error(TestFailure("second")).retry(when: { _ in ended }))
+    _ = record.note(Completable.error(TestFailure("second")).retry(when: { _ in ended }))
     #expect(record.elements.suffix(2) == ["error(first)", "error(third)"])
   }
 
@@ -272,8 +251,8 @@ import Testing
 
   @Test func `a timer of a single or a maybe sends one element`() {
     let scheduler = TestScheduler(initialClock: 0)
-    _ = note(Single<Int>.timer(.seconds(5), scheduler: scheduler).map { $0 + 1 })
-    _ = note(Maybe<Int>.timer(.seconds(7), scheduler: scheduler))
+    _ = record.note(Single<Int>.timer(.seconds(5), scheduler: scheduler).map { $0 + 1 })
+    _ = record.note(Maybe<Int>.timer(.seconds(7), scheduler: scheduler))
     scheduler.start()
     #expect(record.elements == ["success(1)", "disposed", "success(0)"])
     #expect(scheduler.clock == 7)
