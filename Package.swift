@@ -4,9 +4,13 @@ import CompilerPluginSupport
 import Foundation
 import PackageDescription
 
-/// Warnings are errors. Unlike unsafe flags, these settings do not keep others from depending on the package.
-let strictC: [CSetting] = [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]
-let strictSwift: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+/// Warnings are errors, unless `RR_WARNINGS` is set: SwiftPM leaves these settings out for a dependency that it fetches, but not for
+/// one by path, which a warning of a newer compiler would break. Unlike unsafe flags, they do not keep others from depending on the
+/// package.
+let keepsWarnings = Context.environment["RR_WARNINGS"] != nil
+let errorsC: [CSetting] = keepsWarnings ? [] : [.treatAllWarnings(as: .error)]
+let strictC: [CSetting] = [.enableWarning("all"), .enableWarning("extra")] + errorsC
+let strictSwift: [SwiftSetting] = keepsWarnings ? [] : [.treatAllWarnings(as: .error)]
 
 /// What a trait needs; fetched only if the trait is on.
 func product(_ name: String, of package: String, for trait: String) -> Target.Dependency {
@@ -28,7 +32,8 @@ let hostModules: String? = {
   return nil
 }()
 
-/// What finds the modules of the toolchain. Unsafe flags: SwiftPM builds a dependency with them from 6.3 on.
+/// What finds the modules of the toolchain. Unsafe flags: SwiftPM 6.3.1 builds a dependency with them, also one by version, and older
+/// versions refuse that. So `hostModules` is nil before 6.3.
 let hostSwift: [SwiftSetting] = hostModules.map { [.unsafeFlags(["-I", $0])] } ?? []
 let hostLinker: [LinkerSetting] =
   hostModules.map { [.unsafeFlags(["-L", $0, "-Xlinker", "-rpath", "-Xlinker", $0])] } ?? []
@@ -74,7 +79,8 @@ let package = Package(
     .library(name: "ReactorJournalTesting", targets: ["ReactorJournalTesting"]),
     .library(name: "ReactorCore", targets: ["ReactorCore"]),
     .executable(name: "reactor-journal", targets: ["reactor-journal"]),
-    .executable(name: "bench", targets: ["bench"]),
+    // Not `bench`: the targets of all products are in the graph of each package that depends on this one, and no other target there
+    // may have the name of one of them. Here SwiftPM makes a product of each executable target by itself.
   ],
   traits: [
     .trait(
@@ -146,9 +152,10 @@ let package = Package(
       swiftSettings: strictSwift + hostSwift, linkerSettings: hostLinker),
     // Durable reactors. Nothing else links SQLite.
     .systemLibrary(
-      name: "CSQLite", path: "CSources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+      name: "CReactorSQLite", path: "CSources/CReactorSQLite", pkgConfig: "sqlite3",
+      providers: [.apt(["libsqlite3-dev"])]),
     .target(
-      name: "ReactorJournal", dependencies: ["CSQLite", "ReactorCore", "ReactorRuntime"],
+      name: "ReactorJournal", dependencies: ["CReactorSQLite", "ReactorCore", "ReactorRuntime"],
       // Readers of records refer to bytes that they do not own. Not an unsafe flag: see `strictC`.
       swiftSettings: strictSwift + [.enableExperimentalFeature("Lifetimes")]),
     .target(
@@ -179,7 +186,8 @@ let package = Package(
     .executableTarget(
       name: "bench",
       dependencies: [
-        "AllocationCounting", "BenchmarkSupport", "CBenchmarkLimits", "CSQLite", "PureSwiftCore", "RawCore",
+        "AllocationCounting", "BenchmarkSupport", "CBenchmarkLimits", "CReactorSQLite", "PureSwiftCore",
+        "RawCore",
         "ReactorCore", "ReactorJournal", "ReactorObservation", "ReactorRuntime", "ReactorSwiftCompatibility",
       ],
       path: "Benchmarks/bench", swiftSettings: strictSwift + observedTests),
@@ -237,11 +245,12 @@ let package = Package(
       swiftSettings: strictSwift + hostSwift + observedTests),
     // A disk in memory below SQLite, whose calls fail and whose power is cut.
     .target(
-      name: "SimulatedDisk", dependencies: ["CSQLite"], path: "Tests/SimulatedDisk", cSettings: strictC),
+      name: "SimulatedDisk", dependencies: ["CReactorSQLite"], path: "Tests/SimulatedDisk", cSettings: strictC
+    ),
     .testTarget(
       name: "ReactorJournalTests",
       dependencies: [
-        "CSQLite", "JournalCrashSupport", "ReactorCore", "ReactorJournal", "ReactorJournalTesting",
+        "CReactorSQLite", "JournalCrashSupport", "ReactorCore", "ReactorJournal", "ReactorJournalTesting",
         "ReactorRuntime", "SimulatedDisk", "TestSupport",
       ], swiftSettings: strictSwift),
     // What KillTests kills.
@@ -298,10 +307,11 @@ if let only = Context.environment["RR_ONLY_TESTS"] {
 
 // The library under the controlled scheduler, and nothing else: the same sources, in which `import Synchronization` means
 // a module whose atomics are points of the scheduler. See Tests/README.md. Not a trait: an alias of a module
-// is an unsafe flag, and a package with unsafe flags cannot be a dependency.
+// is an unsafe flag, for which SwiftPM before 6.3 refuses a dependency; see `hostSwift`.
 if Context.environment["RR_CONTROLLED"] != nil {
   let library = [
-    "CReactorCore", "CSQLite", "RawCore", "ReactorCore", "ReactorJournal", "ReactorRuntime", "TestSupport",
+    "CReactorCore", "CReactorSQLite", "RawCore", "ReactorCore", "ReactorJournal", "ReactorRuntime",
+    "TestSupport",
   ]
   package.products = []
   package.targets.removeAll { !library.contains($0.name) }
@@ -343,7 +353,6 @@ if Context.environment["RR_CONTROLLED"] != nil {
 // the lines. Unsafe flags are fine here, since no dependent package sets this variable.
 if Context.environment["RR_UNOPTIMIZED_TESTS"] != nil {
   let benchmark = ["bench", "BenchmarkSupport", "BenchmarkTests"]
-  package.products.removeAll { benchmark.contains($0.name) }
   package.targets.removeAll { benchmark.contains($0.name) }
   for target in package.targets where target.type == .test || target.path?.hasPrefix("Tests/") == true {
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Onone", "-gline-tables-only"])]

@@ -1,4 +1,4 @@
-import CSQLite
+import CReactorSQLite
 import Glibc
 import ReactorCore
 import ReactorJournalTesting

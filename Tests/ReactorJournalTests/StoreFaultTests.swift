@@ -1,4 +1,4 @@
-import CSQLite
+import CReactorSQLite
 import SimulatedDisk
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-import CSQLite
+import CReactorSQLite
 import Dispatch
 import Glibc
 import ReactorCore
@@ -137,6 +137,9 @@ final class LargeTally: DurableTally {
 
 /// Durable mutations: the repetition ends when all are on the disk.
 final class JournalSubject<Tally: DurableTally>: FanInSubject {
+  /// The journal makes its thread itself.
+  static var floats: Bool { true }
+
   private let directory: JournalDirectory
   private let journal: Journal
   private let reactor: Tally

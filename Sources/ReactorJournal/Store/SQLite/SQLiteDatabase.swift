@@ -1,4 +1,4 @@
-import CSQLite
+import CReactorSQLite
 import Glibc
 
 /// What SQLite reports: its extended result code, and its text.

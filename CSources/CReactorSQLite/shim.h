@@ -1,5 +1,5 @@
-#ifndef CSQLITE_SHIM_H
-#define CSQLITE_SHIM_H
+#ifndef CREACTORSQLITE_SHIM_H
+#define CREACTORSQLITE_SHIM_H
 
 #include <sqlite3.h>
 
