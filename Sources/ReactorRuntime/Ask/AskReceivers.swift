@@ -8,7 +8,7 @@ final class AskingTask<Value: Sendable>: ReplyReceiver<Value>, @unchecked Sendab
   // Unchecked like its superclass: everything that changes is under the lock.
   private enum Phase: Sendable {
     case new
-    case waiting(CheckedContinuation<Result<Value, AskError>, Never>)
+    case waiting(SuspendedTask)
     case over(Result<Value, AskError>)
   }
 
@@ -19,13 +19,16 @@ final class AskingTask<Value: Sendable>: ReplyReceiver<Value>, @unchecked Sendab
   /// Suspends the task until there is a result. The task, once.
   @usableFromInline
   nonisolated(nonsending) func result() async -> Result<Value, AskError> {
-    await withCheckedContinuation { continuation in
-      let result = phase.withLock { phase -> Result<Value, AskError>? in
-        if case .over(let result) = phase { return result }
-        phase = .waiting(continuation)
-        return nil
+    await SuspendedTask.suspend { task in
+      phase.withLock { phase in
+        if case .over = phase { return false }
+        phase = .waiting(task)
+        return true
       }
-      if let result { continuation.resume(returning: result) }
+    }
+    return phase.withLock { phase in
+      guard case .over(let result) = phase else { preconditionFailure("a task was resumed without a result") }
+      return result
     }
   }
 
@@ -35,7 +38,7 @@ final class AskingTask<Value: Sendable>: ReplyReceiver<Value>, @unchecked Sendab
       defer { if case .over = phase {} else { phase = .over(result) } }
       return phase
     }
-    if case .waiting(let continuation) = before { continuation.resume(returning: result) }
+    if case .waiting(let task) = before { task.resume() }
   }
 
   @usableFromInline

@@ -151,7 +151,7 @@ extension Runtime {
     let receiver = AskingTask<Value>()
     if let result = (consume reply).wait(with: receiver) { return try result.get() }
     let timer = deadline.map { DispatchTimer(at: $0) { receiver.receive(.failure(.timedOut)) } }
-    let result = await withTaskCancellationHandler {
+    let result = await withCancellation {
       await receiver.result()
     } onCancel: {
       receiver.receive(.failure(.cancelled))

@@ -100,14 +100,26 @@ public final class Reply<Value: Sendable>: TurnEnd, @unchecked Sendable {
     return .success(value.get(Value.self))
   }
 
-  /// Hands the result over, after the turn. The thread that used the reply.
+  /// Hands the result over, after the turn. For the runtime only; the thread that used the reply.
+  ///
+  /// Does nothing before the first use, when there is no result.
+  @_documentation(visibility: internal)
   @inlinable
   override public final func run() {
+    // Relaxed: the same thread has used it.
+    if !isUsed.load(ordering: .relaxed) { return }
     // Release: the result, to the asker that finds the phase. Acquire: the receiver, of an asker that waits.
     if phase.exchange(ReplyPhase.done, ordering: .acquiringAndReleasing) == ReplyPhase.waiting { deliver() }
   }
 
+  /// Hands over an error in place of the result, which the journal could not make durable. For the runtime only, in place of ``run()``.
+  ///
+  /// Does nothing before the first use.
+  ///
+  /// - Parameter error: What the asker gets.
+  @_documentation(visibility: internal)
   override public final func refuse(_ error: any Error) {
+    if !isUsed.load(ordering: .relaxed) { return }
     self.error = .failed(error)
     run()
   }

@@ -7,7 +7,7 @@ final class KeyedWait<R: Reactor>: Sendable {
 
   private enum Phase: Sendable {
     case new
-    case waiting(CheckedContinuation<Outcome, Never>)
+    case waiting(SuspendedTask)
     case over(Outcome)
   }
 
@@ -23,13 +23,18 @@ final class KeyedWait<R: Reactor>: Sendable {
   /// Suspends the task until there is a result. The task, once.
   @usableFromInline
   nonisolated(nonsending) func outcome() async -> Outcome {
-    await withCheckedContinuation { continuation in
-      let outcome = phase.withLock { phase -> Outcome? in
-        if case .over(let outcome) = phase { return outcome }
-        phase = .waiting(continuation)
-        return nil
+    await SuspendedTask.suspend { task in
+      phase.withLock { phase in
+        if case .over = phase { return false }
+        phase = .waiting(task)
+        return true
       }
-      if let outcome { continuation.resume(returning: outcome) }
+    }
+    return phase.withLock { phase in
+      guard case .over(let outcome) = phase else {
+        preconditionFailure("a task was resumed without a result")
+      }
+      return outcome
     }
   }
 
@@ -45,8 +50,8 @@ final class KeyedWait<R: Reactor>: Sendable {
     }
     switch before {
     case .new: return true
-    case .waiting(let continuation):
-      continuation.resume(returning: outcome)
+    case .waiting(let task):
+      task.resume()
       return true
     case .over: return false
     }
@@ -79,7 +84,7 @@ extension KeyedReactors {
     let timer = deadline.map {
       DispatchTimer(at: $0) { [self] in giveUp(wait, for: key, .timedOut) }
     }
-    let outcome = await withTaskCancellationHandler {
+    let outcome = await withCancellation {
       await wait.outcome()
     } onCancel: {
       giveUp(wait, for: key, .cancelled)

@@ -18,8 +18,9 @@ import Synchronization
 /// given up, resumes the next one if there still is room (``resumeNext(whileEmpty:)``). So a waiter that is left in the line
 /// waits for the owner, which will make room again because it has something to process, or for a waiter that was resumed.
 ///
-/// A task that was resumed may need the very thread that is behind it in the line: that of its actor, or the last one of the
-/// pool. So while the mailbox is empty, no thread waits behind tasks: the first thread is resumed together with them.
+/// A task that was resumed may need a thread that is busy: that of its actor, or one of the pool. That may even be the one that is
+/// behind it in the line. So while the mailbox is empty, no thread waits behind tasks: the first thread is resumed together with them.
+/// And no task waits behind a few others: as many tasks are resumed as there is room for.
 @usableFromInline
 final class RoomWaiters: Sendable {
   let line = SystemMutex(RoomLine())
@@ -33,7 +34,7 @@ final class RoomWaiters: Sendable {
 
   private static var mostYields: Int { 512 }
   private static var fewestYields: Int { 8 }
-  /// For how many waiters the owner makes system calls at a time.
+  /// For how many waiters the owner makes system calls at a time; while the mailbox is empty, for how many threads.
   private static var mostAtOnce: Int { 8 }
   /// When the owner made room last while something waited, in nanoseconds. Relaxed: only the owner
   /// changes it, and it is a guess.
@@ -66,12 +67,15 @@ final class RoomWaiters: Sendable {
     let isFast = now - lastRoom.exchange(now, ordering: .relaxed) < Self.longestWaitForAmple
     line.withLock { line in
       if let first = line.first, !isAmple, isFast, now - first.since < Self.longestWaitForAmple { return }
-      while resumed.count < min(room, Self.mostAtOnce), let ticket = line.removeFirst() {
+      // A thread that was resumed goes on, and resumes the next waiter itself.
+      var threads = 0
+      while resumed.count < (isEmpty ? room : min(room, Self.mostAtOnce)), threads < Self.mostAtOnce,
+        let ticket = line.removeFirst()
+      {
+        if ticket.isThread { threads += 1 }
         resumed.append(ticket)
       }
-      if isEmpty, !resumed.contains(where: \.isThread), let thread = line.removeFirstThread() {
-        resumed.append(thread)
-      }
+      if isEmpty, threads == 0, let thread = line.removeFirstThread() { resumed.append(thread) }
       if line.isEmpty { flag.notify() }
       roomLeft.store(room - resumed.count, ordering: .relaxed)
     }
@@ -123,13 +127,15 @@ final class RoomWaiters: Sendable {
   }
 
   /// Suspends the task until it is resumed or cancelled, or until the deadline.
-  func suspend(
-    _ ticket: RoomTicket, until deadline: ContinuousClock.Instant?, unless mayRetry: @Sendable () -> Bool
-  ) async {
+  nonisolated(nonsending)
+    func suspend(
+      _ ticket: RoomTicket, until deadline: ContinuousClock.Instant?, unless mayRetry: @Sendable () -> Bool
+    ) async
+  {
     let timer = deadline.map { DispatchTimer(at: $0) { ticket.resume() } }
     let (place, mustWait) = join(ticket, unless: mayRetry)
     if !mustWait { DedicatedThread.yield() }
-    await withTaskCancellationHandler {
+    await withCancellation {
       await ticket.suspend()
     } onCancel: {
       ticket.resume()
@@ -219,7 +225,7 @@ struct RoomLine: Sendable {
 final class RoomTicket: Sendable {
   private enum Phase: Sendable {
     case new
-    case suspended(CheckedContinuation<Void, Never>)
+    case suspended(SuspendedTask)
     case asleep(ThreadSignal)
     case calling(RoomCall)
     case over
@@ -244,10 +250,10 @@ final class RoomTicket: Sendable {
   }
 
   /// Suspends the task until some thread calls ``resume()``. The task, once.
-  func suspend() async {
-    await withCheckedContinuation { continuation in
-      if !tryBegin(.suspended(continuation)) { continuation.resume() }
-    }
+  nonisolated(nonsending)
+    func suspend() async
+  {
+    await SuspendedTask.suspend { tryBegin(.suspended($0)) }
   }
 
   /// Sleeps until some other thread calls ``resume()``, or until the deadline. The thread, once.
@@ -273,7 +279,7 @@ final class RoomTicket: Sendable {
       return phase
     }
     switch phase {
-    case .suspended(let continuation): continuation.resume()
+    case .suspended(let task): task.resume()
     case .asleep(let isResumed): isResumed.signal()
     case .calling(let call): call.runInSequence()
     case .new, .over: break

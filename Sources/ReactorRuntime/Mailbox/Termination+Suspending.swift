@@ -2,14 +2,16 @@ import ReactorCore
 
 extension Termination {
   /// Suspends the task until ``finish()`` is called; returns false if that takes longer, or if the task is cancelled before. Any task.
+  ///
+  /// - Parameter ticket: Resumes the task once, whichever of the three comes first.
   nonisolated(nonsending)
-    func suspend(until deadline: ContinuousClock.Instant) async -> Bool
+    func suspend(
+      _ ticket: RoomTicket = RoomTicket(ofThread: false), until deadline: ContinuousClock.Instant
+    ) async -> Bool
   {
-    // It resumes the task once, whichever of the three comes first.
-    let ticket = RoomTicket(ofThread: false)
     guard let place = actions.withLock({ $0?.append { ticket.resume() } }) else { return true }
     let timer = DispatchTimer(at: deadline) { ticket.resume() }
-    await withTaskCancellationHandler {
+    await withCancellation {
       await ticket.suspend()
     } onCancel: {
       ticket.resume()

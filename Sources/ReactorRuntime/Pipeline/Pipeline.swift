@@ -235,13 +235,17 @@ final class RunningStreams: Sendable {
 
   private let members = SystemMutex(Members())
 
-  /// Any thread.
+  /// The owner, in a turn.
   func insert(_ stream: SingleAssignmentDisposable) {
     let isLate = members.withLock { members in
       if !members.isDisposed { members.streams[ObjectIdentifier(stream)] = stream }
       return members.isDisposed
     }
-    if isLate { stream.dispose() }
+    if isLate {
+      // The reactor was closed meanwhile, so the action that has started the stream ends with it: a ``Reply`` in it fails for that reason.
+      TurnMark.noteDiscarding()
+      stream.dispose()
+    }
     // It may have ended on another thread before it was inserted, so that it could not be removed then.
     if stream.isDisposed { remove(stream) }
   }

@@ -78,15 +78,17 @@ public enum Shutdown {
   /// ```
   ///
   /// A thread made for it closes the parts, or one of Dispatch's if the system gives none. So a task of an actor on a loop may close that
-  /// loop.
+  /// loop. It stays on the executor of its caller, so a task of such an actor closes them also while all threads of the pool are busy.
   ///
   /// - Parameters:
   ///   - parts: As for ``close(_:before:)``.
   ///   - deadline: Until when it waits, for all parts together.
   /// - Throws: ``ShutdownError/unfinished(_:)``, with everything that has not ended.
-  public static func closeSuspending(
-    _ parts: [any Closeable], before deadline: ContinuousClock.Instant
-  ) async throws(ShutdownError) {
+  nonisolated(nonsending)
+    public static func closeSuspending(
+      _ parts: [any Closeable], before deadline: ContinuousClock.Instant
+    ) async throws(ShutdownError)
+  {
     let outcome = await onOwnThread {
       Result { () throws(ShutdownError) in try close(parts, before: deadline) }
     }
@@ -94,14 +96,26 @@ public enum Shutdown {
   }
 
   /// Runs `body` on a thread of its own, where it may block, and returns what it returns. Any task.
-  static func onOwnThread<Outcome: Sendable>(_ body: @escaping @Sendable () -> Outcome) async -> Outcome {
-    await withCheckedContinuation { continuation in
-      let run: @Sendable () -> Void = { continuation.resume(returning: body()) }
+  nonisolated(nonsending)
+    static func onOwnThread<Outcome: Sendable>(_ body: @escaping @Sendable () -> Outcome) async -> Outcome
+  {
+    let outcome = SystemMutex<Outcome?>(nil)
+    await SuspendedTask.suspend { task in
+      let run: @Sendable () -> Void = {
+        let result = body()
+        outcome.withLock { $0 = result }
+        task.resume()
+      }
       // At a limit of threads, the parts must end all the same.
       if !DedicatedThread.tryDetach(named: "reactor-closing", run) {
         DispatchQueue.global().async(execute: run)
       }
+      return true
     }
+    guard let result = outcome.withLock({ $0 }) else {
+      preconditionFailure("a task was resumed without a result")
+    }
+    return result
   }
 }
 

@@ -188,8 +188,13 @@ extension Reactor {
   /// Returns when a reactor for which ``close(_:)`` was called has ended, and the replies of its last turn have left; those
   /// of a durable reactor may still wait for the disk. Any task. A cancellation does not end the wait: see
   /// ``suspendUntilEnded(before:)``.
-  public func waitUntilEnded() async {
-    await withCheckedContinuation { continuation in runtime.whenEnded { continuation.resume() } }
+  nonisolated(nonsending)
+    public func waitUntilEnded() async
+  {
+    await SuspendedTask.suspend { task in
+      runtime.whenEnded { task.resume() }
+      return true
+    }
   }
 
   /// Suspends the task until a reactor for which ``close(_:)`` was called has ended, as ``waitUntilEnded()``; but until the deadline

@@ -172,7 +172,8 @@ extension Runtime {
     }
   }
 
-  /// Repeats `attempt` until it does not throw ``SendError/full``, and suspends the task until there is room. Any task.
+  /// Repeats `attempt` until it throws neither ``SendError/full`` nor ``SendError/reentrantOverflow``, and suspends the task until
+  /// there is room. Any task.
   @inlinable
   nonisolated(nonsending)
     func retryUntilRoom<R: Reactor<Action, Mutation, State>>(
@@ -185,19 +186,21 @@ extension Runtime {
     defer { if hasWaited { resumeNextWaiter() } }
     while true {
       if Task.isCancelled { throw .cancelled }
-      if isFullHere {
-        if let deadline, .now >= deadline { throw .timedOut }
-        await Task.yield()
-        continue
+      if !isFullHere {
+        do {
+          return try attempt()
+        } catch .full {
+          // The turns of the reactor make room.
+          acquireAndRunOrSchedule(reactor, within: budget)
+          hasWaited = true
+          try await suspendUntilRoom(before: deadline)
+          continue
+        } catch .reentrantOverflow {
+          // The calling thread has sent as much as may wait beside the mailbox. The turns that it runs make room for that, too.
+        }
       }
-      do {
-        return try attempt()
-      } catch .full {
-        // The turns of the reactor make room.
-        acquireAndRunOrSchedule(reactor, within: budget)
-        hasWaited = true
-        try await suspendUntilRoom(before: deadline)
-      }
+      if let deadline, .now >= deadline { throw .timedOut }
+      await yieldToTurns()
     }
   }
 
@@ -206,9 +209,24 @@ extension Runtime {
   @usableFromInline
   var isFullHere: Bool { isRunHere && !mailbox.ring.isClosed && mailbox.wasCount >= mailbox.ring.capacity }
 
+  /// Lets the calling thread run its other tasks, and the reactor's turns. A task on the reactor's loop comes back by a job of that,
+  /// and not by way of the pool of threads, as from `Task.yield()`.
+  @usableFromInline
+  nonisolated(nonsending)
+    func yieldToTurns() async
+  {
+    guard let loop, loop.runsTurnsHere else { return await Task.yield() }
+    await SuspendedTask.suspend { task in
+      loop.postInAnyPhase(.closure { task.resume() })
+      return true
+    }
+  }
+
   /// Returns when there may be room.
   @usableFromInline
-  func suspendUntilRoom(before deadline: ContinuousClock.Instant?) async throws(SendError) {
+  nonisolated(nonsending)
+    func suspendUntilRoom(before deadline: ContinuousClock.Instant?) async throws(SendError)
+  {
     guard let overflow = mailbox.ensureOverflow() else { throw .outOfMemory }
     if let deadline, .now >= deadline { throw .timedOut }
     await overflow.waiters.suspend(RoomTicket(ofThread: false), until: deadline) { maySend(beside: overflow) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorRuntime
 
-/// What is left of a wait for room, or for an end, that is over or was given up: nothing.
+/// What is left of a wait for room, for the reactor of a key, or for an end, that is over or was given up: nothing.
 @Suite struct GivenUpWaitTests {
   @Test
   func `the timer of a task that was resumed is released before the deadline`() async throws {
@@ -21,6 +21,33 @@ import Testing
     #expect(waiters.count == 0)
     // Dispatch releases it on a thread of its own.
     #expect(Threads.yield(seconds: 60) { tickets.allSatisfy { $0() == nil } })
+  }
+
+  @Test
+  func `the timer of a task that has its reactor does not keep the collection until the deadline`() async {
+    func waitInVain() async -> () -> KeyedReactors<Int, KeyedSession>? {
+      let sessions = SessionStore().makeSessions()
+      let over = KeyedWait<KeyedSession>()
+      over.end(.failure(.closed))
+      _ = await sessions.outcome(of: over, for: 1, before: .now + .seconds(3600))
+      return { [weak sessions] in sessions }
+    }
+    let collection = await waitInVain()
+    // Dispatch releases it on a thread of its own.
+    #expect(Threads.yield(seconds: 60) { collection() == nil })
+  }
+
+  @Test
+  func `the timer of a task that waits for an end is released before the deadline`() async {
+    func waitInVain() async -> () -> RoomTicket? {
+      let ticket = RoomTicket(ofThread: false)
+      ticket.resume()
+      _ = await Termination().suspend(ticket, until: .now + .seconds(3600))
+      return { [weak ticket] in ticket }
+    }
+    let ticket = await waitInVain()
+    // Dispatch releases it on a thread of its own.
+    #expect(Threads.yield(seconds: 60) { ticket() == nil })
   }
 
   @Test

@@ -60,4 +60,22 @@ import Testing
     try await suspended.value
     try loop.shutdown(before: .now + .seconds(patience))
   }
+
+  @Test(arguments: [false, true])
+  func `a waiter that has sent resumes a task, and also the first thread if the mailbox is empty`(
+    isEmpty: Bool
+  ) throws {
+    let waiters = try RoomWaiters()
+    let task = RoomTicket(ofThread: false)
+    _ = waiters.line.withLock { $0.append(task) }
+    let thread = RoomTicket(ofThread: true)
+    let isResumed = Threads.start { waiters.sleep(thread, until: nil) { false } }
+    #expect(Threads.yield { waiters.count == 2 })
+    waiters.resumeNext(whileEmpty: isEmpty)
+    #expect(waiters.count == (isEmpty ? 0 : 1))
+    #expect(waiters.line.withLock { $0.first?.isThread ?? true })
+    // For the thread that is left if the mailbox is not empty.
+    waiters.resumeAll()
+    #expect(isResumed.wait())
+  }
 }

@@ -1,0 +1,97 @@
+import ReactorCore
+
+/// A task that is suspended, and that any thread may resume, once.
+///
+/// Swift resumes a continuation on a thread of its pool, from which the task then goes to its actor. An actor on a loop, and the main
+/// actor, would wait for that while all threads of the pool are busy; for ever, if these wait for what the task does next. So a task of
+/// an actor waits for a ``TaskGate``. Any other task needs the pool in any case.
+enum SuspendedTask: Sendable {
+  case ofPool(CheckedContinuation<Void, Never>)
+  case ofActor(TaskGate)
+
+  /// Suspends the calling task until it is resumed, unless `begin` returns false. It stays on the executor of its caller. The task.
+  ///
+  /// - Parameter begin: Gives the task to what resumes it. Called once; returns false if the task need not wait.
+  nonisolated(nonsending)
+    static func suspend(_ begin: (SuspendedTask) -> Bool) async
+  {
+    let isolation: (any Actor)? = #isolation
+    if isolation == nil {
+      return await withCheckedContinuation { continuation in
+        if !begin(.ofPool(continuation)) { continuation.resume() }
+      }
+    }
+    let gate = TaskGate()
+    if begin(.ofActor(gate)) { await gate.pass() }
+  }
+
+  /// Resumes the task, now or as soon as it waits. Any thread, once.
+  func resume() {
+    switch self {
+    case .ofPool(let continuation): continuation.resume()
+    case .ofActor(let gate): gate.open()
+    }
+  }
+}
+
+/// Holds one task back until it is opened.
+///
+/// It is an actor whose executor keeps what is to run until then. The thread that opens the gate runs that: ``pass()``, after which the
+/// task leaves for the executor that it came from. So nothing else of the task runs on that thread.
+actor TaskGate: SerialExecutor {
+  private enum Phase: Sendable {
+    case closed
+    case holds(UnownedJob)
+    case open
+  }
+
+  private let phase = SystemMutex(Phase.closed)
+  private var isPassed = false
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+
+  /// Returns when the gate is open. One task, once.
+  // Not inlined, and it changes something: otherwise the compiler might find that the task need not come here.
+  @inline(never)
+  func pass() { isPassed = true }
+
+  /// Opens the gate. Any thread, once.
+  nonisolated func open() {
+    let before = phase.withLock { phase in
+      defer { phase = .open }
+      return phase
+    }
+    if case .holds(let job) = before { job.runSynchronously(on: unownedExecutor) }
+  }
+
+  /// Takes the task in that passes. The Swift runtime calls it.
+  nonisolated func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    let isOpen = phase.withLock { phase in
+      if case .open = phase { return true }
+      phase = .holds(job)
+      return false
+    }
+    if isOpen { job.runSynchronously(on: unownedExecutor) }
+  }
+}
+
+/// Calls `wait`, and `onCancel` if the task is cancelled before or meanwhile. Like `withTaskCancellationHandler`, but `wait` stays on the
+/// executor of the caller: a closure that is given to that itself goes to the pool of threads first.
+///
+/// - Parameters:
+///   - isolation: That of the caller.
+///   - wait: What the task waits for.
+///   - onCancel: Ends the wait. Any thread.
+/// - Returns: What `wait` returns.
+func withCancellation<Outcome: Sendable>(
+  isolation: isolated (any Actor)? = #isolation,
+  _ wait: nonisolated(nonsending) () async -> Outcome, onCancel: @Sendable () -> Void
+) async -> Outcome {
+  await withTaskCancellationHandler(
+    operation: {
+      // A closure belongs to the actor that it captures.
+      _ = isolation
+      return await wait()
+    }, onCancel: onCancel)
+}
