@@ -179,7 +179,7 @@ extension KeyedReactors {
     if withShard(place, { shard, _ in shard.beginKeepingState(of: key) }) {
       // A copy: inside of a read of a state on demand, what `onPassivate` sends would not wait for room. The copy shares what the
       // state refers to, and nothing changes the state any more.
-      let state = reactor.currentState
+      let state = reactor.runtime.copyLastState(of: reactor)
       onPassivate(key, state)
     }
     let next = withShard(place, { shard, hash in shard.removeOrMake(key, hash) })
@@ -187,7 +187,7 @@ extension KeyedReactors {
     switch next {
     case .make: return makeAndDeliver(key)
     case .discard(let waiting): discard(waiting)
-    case .done, .deliver, .awaitRoom, .end: break
+    case .done, .deliver, .end: break
     }
     endIfLast()
   }

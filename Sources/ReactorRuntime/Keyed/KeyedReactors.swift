@@ -51,7 +51,8 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   /// - Parameters:
   ///   - limit: Above how many keys each new one passivates one or two others that are not in use: about the least recently
   ///     used of 16. If so many are in use that it finds none among about 128 keys, there are more keys for a while.
-  ///   - waitingCapacity: How many actions may wait for the reactor of one key while it is made, or the one before ends.
+  ///   - waitingCapacity: How many actions may wait for the reactor of one key while it is made, or the one before ends. The reactor
+  ///     then takes all of them, beside its mailbox if they do not fit into that.
   ///   - onFailure: Called with each action that was refused, and by no reactor: as that of the ``Runtime``.
   ///   - onPassivate: Keeps the state of a reactor that has ended, before the next one of its key is made. It is called on the
   ///     thread that ended the reactor: the one that passivates, or the loop of the reactor. After ``close(_:)``, for idle
@@ -103,7 +104,7 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   ///
   /// While another thread makes or ends a reactor of that key, the action waits for that thread, and this returns. An action
   /// that is refused is reported: by the reactor; or by `onFailure` of this collection, if that was closed
-  /// (``SendError/closed``), or too much waits (``SendError/full``).
+  /// (``SendError/closed``), or too much waits for that thread (``SendError/full``, also with ``OverflowPolicy/block``).
   ///
   /// - Complexity: O(1) on average, and no allocation, if there is a reactor; a mutex is held for the search.
   @inlinable
@@ -295,37 +296,35 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
     }
   }
 
-  /// Makes the reactor of a key in transition, and delivers what waits for it, until nothing does. Then the key is active. No
-  /// mutex is held while the user's code runs.
+  /// Makes the reactor of a key in transition, and delivers what waits for it. Then the key is active. No mutex is held while the
+  /// user's code runs.
   @inlinable
   @inline(never)
   func makeAndDeliver(_ key: Key) {
     let reactor = make(key)
     withShard(hash(of: key)) { shard, _ in shard.endMaking(of: key) }
-    // The first action without the mailbox, which most reactors on `.caller` never need: this thread processes it. On a loop, a
-    // send could wait for room.
-    deliver(to: reactor, of: key, toMailbox: reactor.runtime.loop != nil)
+    deliver(to: reactor, of: key)
   }
 
   /// Delivers what waits for a reactor, without waiting for room. Until then its key is in transition.
   @inlinable
   @inline(never)
-  func deliver(to reactor: R, of key: Key, toMailbox isOnLoop: Bool) {
-    let waitsForRoom = reactor.runtime.policy == .block
-    var toMailbox = isOnLoop
+  func deliver(to reactor: R, of key: Key) {
+    // The first action without the mailbox, which most reactors on `.caller` never need: this thread processes it. On a loop, a
+    // send could wait for room.
+    var toMailbox = reactor.runtime.loop != nil
     while true {
       let now = tick
-      let (next, users, offered) = withShard(hash(of: key)) { shard, hash in
-        shard.deliverOrActivate(
-          key, hash, reactor, at: now, toMailbox: toMailbox, waitsForRoom: waitsForRoom)
+      let (delivery, next) = withShard(hash(of: key)) { shard, hash in
+        shard.deliverOrActivate(key, hash, reactor, at: now, toMailbox: toMailbox)
       }
-      if !offered.isEmpty { reactor.runtime.ensureProcessing(by: reactor, within: .usual) }
-      deliver(users, to: reactor)
+      if !delivery.offered.isEmpty { reactor.runtime.ensureProcessing(by: reactor, within: .usual) }
+      deliver(delivery.users, to: reactor)
+      if let reason = delivery.reason {
+        for case .action(let action) in delivery.refused { reactor.runtime.reportRefused(action, reason) }
+      }
       switch next {
-      case .deliver(let waiting): deliver(waiting, to: reactor)
-      case .awaitRoom:
-        reactor.whenRoom { [self] in deliver(to: reactor, of: key, toMailbox: true) }
-        return
+      case .deliver(let first): deliver([first], to: reactor)
       case .discard(let waiting): discard(waiting)
       case .end(let closing): return end(reactor, of: key, by: closing)
       case .make, .done: return

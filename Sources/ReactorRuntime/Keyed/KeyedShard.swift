@@ -51,6 +51,9 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
 
     @inlinable
     var isUse: Bool { if case .use = self { true } else { false } }
+
+    @inlinable
+    var action: R.Action? { if case .action(let action) = self { action } else { nil } }
   }
 
   @usableFromInline
@@ -220,98 +223,10 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
     return .afterTransition
   }
 
-  /// What the thread that has made a reactor, or has seen one end, does next.
-  @usableFromInline
-  enum Next {
-    case deliver([Waiting])
-    /// The key is in transition until the mailbox of its reactor has room for the rest.
-    case awaitRoom
-    case discard([Waiting])
-    case make
-    case end(Closing)
-    case done
-  }
-
-  /// Delivers what waits for a reactor that was made: puts it into the mailbox under the mutex, or takes the first element out for the
-  /// calling thread to send. Makes the key active if nothing waits any more.
-  ///
-  /// Into the mailbox, because while the calling thread sent, other threads would make more wait, without an end; and a send could
-  /// wait for room, if the reactor has another owner by then.
-  ///
-  /// - Parameters:
-  ///   - now: The time of the key's last use, if it becomes active.
-  ///   - toMailbox: Whether it is put into the mailbox, without telling anybody; the calling thread does that afterwards.
-  ///   - waitsForRoom: Whether what finds the mailbox full waits here.
-  /// - Returns: What the calling thread does next. Before that, those that wait for the reactor itself get it, and if something was
-  ///   put into the mailbox, some thread must process it. That may have happened already, so the last reference to an action may be in
-  ///   `offered`: it must go outside of the mutex, because what the action holds may use the collection at its end.
-  @inlinable
-  mutating func deliverOrActivate(
-    _ key: Key, _ hash: UInt32, _ reactor: R, at now: UInt32, toMailbox: Bool, waitsForRoom: Bool
-  ) -> (next: Next, users: [Waiting], offered: [Waiting]) {
-    guard var transition = transitions.removeValue(forKey: key) else {
-      preconditionFailure("the key is not in transition")
-    }
-    transition.reactor = reactor
-    let waiting = transition.waiting
-    let count = waiting.firstIndex { $0.isRemoval } ?? waiting.count
-    var (users, offered): ([Waiting], [Waiting]) = ([], [])
-    let next: Next
-    if count > 0, closing == .discard {
-      transition.waiting = Array(waiting[count...])
-      next = .discard(Array(waiting[..<count]))
-    } else if count > 0, !toMailbox {
-      transition.waiting = Array(waiting[1...])
-      next = .deliver(Array(waiting[..<1]))
-    } else {
-      let (taken, outcome) = Self.offer(waiting[..<count], to: reactor)
-      users = waiting[..<taken].filter { $0.isUse }
-      if users.count < taken { offered = waiting }
-      transition.waiting = Array(waiting[taken...])
-      if taken < count, waitsForRoom, outcome == .full {
-        next = .awaitRoom
-      } else if taken < count {
-        // The reactor refuses it, and says why.
-        transition.waiting = Array(waiting[count...])
-        next = .deliver(Array(waiting[taken..<count]))
-      } else if !transition.waiting.isEmpty {
-        transition.waiting.removeFirst()
-        transition.isRemoved = true
-        next = .end(.drain)
-      } else if let closing {
-        next = .end(closing)
-      } else {
-        let index = position(of: key, hash)
-        slots[index]?.reactor = reactor
-        // To make it may have taken long.
-        slots[index]?.lastUse = now
-        forgetTransitionsIfNone()
-        return (.done, users, offered)
-      }
-    }
-    transitions[key] = transition
-    return (next, users, offered)
-  }
-
   /// Gives the memory back that the transitions of many keys at once have taken.
   @inlinable
   mutating func forgetTransitionsIfNone() {
     if transitions.isEmpty, transitions.capacity > 64 { transitions = [:] }
-  }
-
-  /// Puts actions into the mailbox of a reactor, in order, until one is not accepted.
-  ///
-  /// - Returns: How many elements need nothing more, uses included; and why the next one was not accepted.
-  @inlinable
-  static func offer(
-    _ waiting: ArraySlice<Waiting>, to reactor: R
-  ) -> (taken: Int, outcome: GrowingRing<Work<R.Action>>.OfferOutcome) {
-    for index in waiting.indices {
-      guard case .action(let action) = waiting[index] else { continue }
-      let outcome = reactor.runtime.mailbox.ring.offer(.action(action))
-      if outcome != .accepted { return (index, outcome) }
-    }
-    return (waiting.endIndex, .accepted)
   }
 
   /// Decides whether the state of a reactor that has ended is kept, by the calling thread. If its key was removed meanwhile, notes

@@ -11,7 +11,7 @@ import Synchronization
 /// element that gets this cursor: after everything whose send had returned, before everything whose send begins later.
 ///
 /// At most this much waits: the ring's capacity; `reentrantCapacity` elements that the owner sent; as many that turns on
-/// other threads sent; and with ``OverflowPolicy/dropOldest`` twice the capacity.
+/// other threads sent; with ``OverflowPolicy/dropOldest`` twice the capacity; and what was sent by key before the reactor was there.
 @usableFromInline
 struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   @usableFromInline let ring: GrowingRing<Work<Action>>
@@ -199,7 +199,7 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
     switch origin {
     case .owner: ownerQueue.cancelReservation()
     case .otherTurn: overflow.use { $0.spilled.noteProcessing() }
-    case .pushing: break
+    case .pushing, .transition: break
     }
   }
 

@@ -108,6 +108,19 @@ extension Mailbox {
     return OverflowOutcome(
       overflow.spilled.keep(work, beside: ring, limit: reentrantCapacity, ownerCheck))
   }
+
+  /// Keeps the actions that `actions` returns beside the ring, unless that has room, whatever the policy: they were sent before the
+  /// reactor was there, and the ``KeyedReactors`` has accepted them. Any thread; it must make sure that some thread processes them.
+  @usableFromInline
+  func keep(sentBefore actions: () -> [Action]) -> OverflowOutcome {
+    guard let overflow = ensureOverflow() else { return .refused(.outOfMemory) }
+    switch overflow.spilled.keep(actions, beside: ring, ownerCheck) {
+    case .kept: return .kept
+    case .ringHasRoom: return .ringHasRoom
+    // The kernel has refused the fence.
+    case .overLimit: return .refused(.full)
+    }
+  }
 }
 
 extension OverflowOutcome {

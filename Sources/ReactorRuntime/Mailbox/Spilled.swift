@@ -13,6 +13,8 @@ struct Kept<Action: Sendable>: Sendable {
     case otherTurn
     /// It is an action that found the ring full, with ``OverflowPolicy/dropOldest``. A newer one may push it out.
     case pushing
+    /// It was sent by key, before the reactor was there. ``KeyedReactors`` has limited how many of these there are.
+    case transition
   }
 
   @usableFromInline let work: Work<Action>
@@ -47,7 +49,8 @@ enum SpillOutcome: Sendable { case kept, ringHasRoom, overLimit }
 ///
 /// The number of elements is bounded, in whichever queue they are by now: `fromOtherTurns` counts until they are processed, and of
 /// the pushing ones there are at most one capacity here and as many in the owner's queue. (Those that the owner has taken
-/// over are not pushed out. If they were, an owner could pass over dropped actions for ever.)
+/// over are not pushed out. If they were, an owner could pass over dropped actions for ever.) Those that were sent by key come once, at
+/// the beginning.
 @usableFromInline
 struct Spilled<Action: Sendable>: ~Copyable, Sendable {
   @usableFromInline typealias Ring = GrowingRing<Work<Action>>
@@ -95,6 +98,20 @@ struct Spilled<Action: Sendable>: ~Copyable, Sendable {
       if fromOtherTurns.load(ordering: .relaxed) >= limit { return .overLimit }
       queues.newer.append(Kept(work, from: .otherTurn), stamp: full.tail)
       fromOtherTurns.add(1, ordering: .relaxed)
+      return .kept
+    }
+  }
+
+  /// Keeps the actions that `actions` returns while the ring is full, whatever the policy. It is called only if they are kept.
+  func keep(
+    _ actions: () -> [Action], beside ring: borrowing Ring, _ check: borrowing OwnerCheck
+  ) -> SpillOutcome {
+    queues.withLock { queues in
+      guard Self.tryRequest(check, &queues) else { return .overLimit }
+      guard let full = ring.boundsIfFull else { return .ringHasRoom }
+      for action in actions() {
+        queues.newer.append(Kept(.action(action), from: .transition), stamp: full.tail)
+      }
       return .kept
     }
   }

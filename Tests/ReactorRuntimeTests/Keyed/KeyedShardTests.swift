@@ -47,11 +47,38 @@ import Testing
       shard.insert(1, 1, at: 0, waiting: .action(.run { _ = payload.value }))
     }
     insertAction()
-    var offered = shard.deliverOrActivate(1, 1, reactor, at: 0, toMailbox: true, waitsForRoom: true).offered
+    var offered = shard.deliverOrActivate(1, 1, reactor, at: 0, toMailbox: true).delivery.offered
     // As the owner of the reactor may, while the calling thread is under the mutex.
     #expect(reactor.runtime.mailbox.removeFromRing().count == 1)
     #expect(shard.transitions.isEmpty && lifetimes.alive == 1)
     offered = []
     #expect(offered.isEmpty && lifetimes.alive == 0)
+  }
+
+  @Test(arguments: [OverflowPolicy.block, .fail, .dropNewest, .dropOldest])
+  func `a key becomes active although not all that waits fits into the mailbox`(_ overflow: OverflowPolicy) {
+    let reactor = KeyedSession(capacity: 2, overflow: overflow)
+    var shard = KeyedShard<Int, KeyedSession>()
+    shard.insert(1, 1, at: 0, waiting: .action(.note(0)))
+    for note in 1..<10 { _ = shard.admit(.action(.note(note)), 1, 1, at: 0, upTo: 10) }
+    let delivery = shard.deliverOrActivate(1, 1, reactor, at: 0, toMailbox: true).delivery
+    let active = shard.use(1, 1, at: 0)
+    #expect(active === reactor && shard.transitions.isEmpty)
+    #expect(delivery.offered.count == 10 && delivery.refused.isEmpty)
+    #expect(reactor.counters.waiting == 10)
+    // Behind them.
+    reactor.send(.note(10))
+    #expect(reactor.currentState == Array(0...10))
+  }
+
+  @Test func `a key becomes active although its reactor refuses what waits`() {
+    let reactor = KeyedSession()
+    reactor.close()
+    var shard = KeyedShard<Int, KeyedSession>()
+    shard.insert(1, 1, at: 0, waiting: .action(.note(0)))
+    let delivery = shard.deliverOrActivate(1, 1, reactor, at: 0, toMailbox: true).delivery
+    let active = shard.use(1, 1, at: 0)
+    #expect(active === reactor && shard.transitions.isEmpty)
+    #expect(delivery.offered.isEmpty && delivery.refused.count == 1 && delivery.reason == .closed)
   }
 }

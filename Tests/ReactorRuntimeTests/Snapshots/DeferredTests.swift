@@ -141,4 +141,31 @@ import Testing
       }
     }
   }
+  @Test func `a collection that is closed keeps the last state although it is deferred`() {
+    let (kept, mayLeave) = (Record<[Int]>(), Gate())
+    let reactors = KeyedReactors<Int, Script>(
+      onPassivate: { _, state in kept.append(copy state) },
+      make: { _ in Script(on: .caller, snapshots: .copied) })
+    reactors.send(0, to: 1)
+    var haveLeft: [Gate] = []
+    // Every thread reads another state.
+    for action in 1...snapshotSlotCount {
+      let isInside = Gate()
+      haveLeft.append(
+        Threads.start {
+          _ = reactors.withCurrentState(of: 1) { _ in
+            isInside.open()
+            _ = mayLeave.wait()
+          }
+        })
+      #expect(isInside.wait())
+      reactors.send(action, to: 1)
+    }
+    #expect(reactors.currentState(of: 1) == Array(0..<snapshotSlotCount))
+    reactors.close()
+    #expect(reactors.finishClosing(before: .now + .seconds(patience)).isEmpty)
+    #expect(kept.elements == [Array(0...snapshotSlotCount)])
+    mayLeave.open()
+    for gate in haveLeft { #expect(gate.wait()) }
+  }
 }

@@ -1,0 +1,119 @@
+import ReactorCore
+
+/// Delivering what waits for a reactor that was made.
+extension KeyedShard {
+  /// What the thread that has made a reactor, or has seen one end, does next.
+  @usableFromInline
+  enum Next {
+    case deliver(Waiting)
+    case discard([Waiting])
+    case make
+    case end(Closing)
+    case done
+  }
+
+  /// What the calling thread still has to do, outside of the mutex, with what has waited.
+  @usableFromInline
+  struct Delivery {
+    /// Those that wait for the reactor itself, and get it.
+    @usableFromInline var users: [Waiting] = []
+    /// If this is not empty, actions were put into the mailbox, and some thread must process them. That may have happened already,
+    /// so the last reference to an action may be here: it must go outside of the mutex, because what the action holds may use the
+    /// collection at its end.
+    @usableFromInline var offered: ArraySlice<Waiting> = []
+    /// Begins with the first action that the mailbox has refused. The others would come too early, and are refused as well.
+    @usableFromInline var refused: ArraySlice<Waiting> = []
+    /// Why they are refused.
+    @usableFromInline var reason: SendError?
+
+    @inlinable
+    init() {}
+  }
+
+  /// Delivers what waits for a reactor that was made: puts it into the mailbox under the mutex, or takes the first element out for the
+  /// calling thread to send. Makes the key active if nothing waits any more.
+  ///
+  /// Into the mailbox, because while the calling thread sent, other threads would make more wait, without an end; and a send could
+  /// wait for room, if the reactor has another owner by then.
+  ///
+  /// - Parameters:
+  ///   - now: The time of the key's last use, if it becomes active.
+  ///   - toMailbox: Whether it is put into the mailbox, without telling anybody; the calling thread does that afterwards.
+  /// - Returns: What the calling thread does with what has waited, and what it does after that.
+  @inlinable
+  mutating func deliverOrActivate(
+    _ key: Key, _ hash: UInt32, _ reactor: R, at now: UInt32, toMailbox: Bool
+  ) -> (delivery: Delivery, next: Next) {
+    guard var transition = transitions.removeValue(forKey: key) else {
+      preconditionFailure("the key is not in transition")
+    }
+    transition.reactor = reactor
+    let waiting = transition.waiting
+    let count = waiting.firstIndex { $0.isRemoval } ?? waiting.count
+    var delivery = Delivery()
+    let next: Next
+    if count > 0, closing == .discard {
+      transition.waiting = Array(waiting[count...])
+      next = .discard(Array(waiting[..<count]))
+    } else if count > 0, !toMailbox {
+      transition.waiting = Array(waiting[1...])
+      next = .deliver(waiting[0])
+    } else {
+      delivery = Self.offer(waiting[..<count], to: reactor)
+      transition.waiting = Array(waiting[count...])
+      if !transition.waiting.isEmpty {
+        transition.waiting.removeFirst()
+        transition.isRemoved = true
+        next = .end(.drain)
+      } else if let closing {
+        next = .end(closing)
+      } else {
+        let index = position(of: key, hash)
+        slots[index]?.reactor = reactor
+        // To make it may have taken long.
+        slots[index]?.lastUse = now
+        forgetTransitionsIfNone()
+        return (delivery, .done)
+      }
+    }
+    transitions[key] = transition
+    return (delivery, next)
+  }
+
+  /// Puts the actions that have waited into the mailbox of a reactor, in their order, all of them unless it is closed or there is no
+  /// memory: into the ring, and what finds that full beside it. So the key becomes active at once, however busy the reactor is, and what
+  /// is sent from then on comes behind them.
+  @inlinable
+  static func offer(_ waiting: ArraySlice<Waiting>, to reactor: R) -> Delivery {
+    var delivery = Delivery()
+    let (end, reason) = offerActions(of: waiting, to: reactor)
+    delivery.users = waiting.filter { $0.isUse }
+    if waiting[..<end].contains(where: { !$0.isUse }) { delivery.offered = waiting }
+    delivery.refused = waiting[end...]
+    delivery.reason = reason
+    return delivery
+  }
+
+  /// - Returns: The index of the first action that was not accepted, and why; the end if all were.
+  @inlinable
+  static func offerActions(of waiting: ArraySlice<Waiting>, to reactor: R) -> (end: Int, reason: SendError?) {
+    var index = waiting.startIndex
+    while index < waiting.endIndex {
+      guard let action = waiting[index].action else {
+        index += 1
+        continue
+      }
+      switch reactor.runtime.mailbox.ring.offer(.action(action)) {
+      case .accepted: index += 1
+      case .closed: return (index, .closed)
+      case .outOfMemory: return (index, .outOfMemory)
+      case .full:
+        let outcome = reactor.runtime.mailbox.keep(sentBefore: { waiting[index...].compactMap { $0.action } })
+        if case .kept = outcome { return (waiting.endIndex, nil) }
+        if case .refused(let reason) = outcome { return (index, reason) }
+      // There is room again.
+      }
+    }
+    return (index, nil)
+  }
+}
