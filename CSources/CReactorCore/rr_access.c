@@ -11,7 +11,7 @@ void rr_access_update_bias(rr_trampoline *t) {
   const uint32_t unread = rr_load_relaxed(&t->unread) + 1;
   rr_store_relaxed(&t->unread, unread);
   if (__builtin_expect(unread >= RR_ACCESS_BIASED_AFTER, 0) && !rr_fence_is_symmetric() &&
-      rr_load_relaxed(&t->waiting) == 0) {
+      rr_load_relaxed(&t->waiting) == 0 && !rr_fence_was_refused()) {
     rr_store_relaxed(&t->bias, RR_ACCESS_BIASED);
   }
 }

@@ -57,6 +57,7 @@ static bool try_take_lane(rr_lane *lane) {
 
 rr_status rr_lanes_register(rr_lanes *lanes, rr_lane_producer *out) {
   out->lane = NULL;
+  rr_status status = RR_LANES_EXHAUSTED;
   for (uint32_t i = 0; i < lanes->limit; i++) {
     rr_lane *lane = &lanes->lanes[i];
     if (!try_take_lane(lane)) continue;
@@ -65,7 +66,9 @@ rr_status rr_lanes_register(rr_lanes *lanes, rr_lane_producer *out) {
       /* Not by way of CLOSED: the consumer may not poll this lane yet, so nobody would recycle it.
        */
       rr_store_release(RR_EDGE_LANE_STATE, &lane->state, RR_LANE_FREE);
-      return RR_OUT_OF_MEMORY;
+      /* A later lane may have its memory already. */
+      status = RR_OUT_OF_MEMORY;
+      continue;
     }
     raise_count(lanes, i);
     *out = (rr_lane_producer){
@@ -78,5 +81,5 @@ rr_status rr_lanes_register(rr_lanes *lanes, rr_lane_producer *out) {
     };
     return RR_OK;
   }
-  return RR_LANES_EXHAUSTED;
+  return status;
 }

@@ -16,7 +16,7 @@ import RawCore
 ///   a large ring as it is used.
 /// - **No pause instruction.** ``pause()`` reads the clock instead.
 /// - **No futex.** ``SwiftEventCount`` parks threads on a mutex and a condition variable, around the same word. A notifier
-///   that finds no thread asleep does not touch them.
+///   touches them only if it finds the word armed.
 /// - **No eventfd.** The descriptor is one end of a pair of sockets.
 /// - **No thread pointer.** ``threadToken`` calls `pthread_self()`. The compiler assumes that its result is constant in a
 ///   function, so this core must not be used in `async` functions, which may change threads.

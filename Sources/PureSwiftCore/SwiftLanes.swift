@@ -49,12 +49,18 @@ public struct SwiftLanes: RawLanes, @unchecked Sendable {
   }
 
   public func register() throws(CoreError) -> SwiftLaneProducer {
+    var reason = CoreError.lanesExhausted
     for index in 0..<constants.pointee.limit {
       let lane = lane(index)
       guard lane.tryTake() else { continue }
-      return SwiftLaneProducer(lane, slots: try slots(of: lane, index))
+      do throws(CoreError) {
+        return SwiftLaneProducer(lane, slots: try slots(of: lane, index))
+      } catch {
+        // A later lane may have its memory already.
+        reason = error
+      }
     }
-    throw .lanesExhausted
+    throw reason
   }
 
   /// Returns the slots of a lane that the caller took. Allocates them if this is the first producer of the lane.

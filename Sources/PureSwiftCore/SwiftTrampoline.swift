@@ -12,6 +12,7 @@ public struct SwiftTrampoline: RawTrampoline, @unchecked Sendable {
   @usableFromInline let word: UnsafeMutablePointer<Atomic<UInt64>>
 
   public init(payload: Int) throws(CoreError) {
+    guard (0...SlotLimits.payload).contains(payload) else { throw .elementIsTooLarge }
     let memory = try CacheLine.allocate(byteCount: TrampolineLayout.payload + payload)
     word = CacheLine.place(Atomic(Self.newBit), inLine: 0, of: memory)
     for slot in 0..<snapshotSlotCount { pins(slot).initialize(to: Atomic(0)) }

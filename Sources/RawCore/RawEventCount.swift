@@ -20,9 +20,11 @@ public protocol RawEventCount: RawObject {
   /// The same for a thread that has armed it before, and got `key`; 0 at first. Costs a load if nobody has notified since.
   func prepare(again key: UInt32) -> UInt32
   /// Sleeps until a notification that follows the ``prepare()`` that returned `key`, or until the timeout (negative:
-  /// without limit). Returns false if the time ran out. May wake for no reason.
+  /// without limit). Returns false if the time ran out. May wake for no reason: after a moment, if the kernel has refused the
+  /// fence of that ``prepare()``, so that a notification may have missed the thread.
   func wait(_ key: UInt32, timeoutNanoseconds: Int64) -> Bool
-  /// Whether ``wait(_:timeoutNanoseconds:)`` would sleep. For a caller that sleeps on the ``descriptor`` instead.
+  /// Whether ``wait(_:timeoutNanoseconds:)`` would sleep for longer than a moment. For a caller that sleeps on the ``descriptor``
+  /// instead.
   func maySleep(_ key: UInt32) -> Bool
   /// Wakes all sleepers, if the event count is armed. The caller has made the condition true before.
   func notify()

@@ -1,7 +1,7 @@
 /// The ownership word of a state, and the pins of its snapshot slots. The state diagram and the arguments are documented
 /// in `rr_trampoline.h` and `rr_readers.h`.
 public protocol RawTrampoline: RawObject {
-  /// Creates a trampoline in the state NEW, with `payload` bytes behind it.
+  /// Creates a trampoline in the state NEW, with `payload` bytes behind it, at most ``SlotLimits/payload``.
   init(payload: Int) throws(CoreError)
 
   /// As ``RawObject/destroy()``, for a state with one place, which no thread pins: does not wait for other states' readers.

@@ -367,7 +367,18 @@ public struct CEventCount: RawEventCount, @unchecked Sendable {
   public func prepare(again key: UInt32) -> UInt32 { rr_eventcount_prepare_again(pointer, key) }
 
   public func wait(_ key: UInt32, timeoutNanoseconds: Int64) -> Bool {
-    rr_eventcount_wait(pointer, key, timeoutNanoseconds)
+    // The word, if the kernel has refused `prepare` the fence, and nobody has notified since. A notification may miss this
+    // thread, so it sleeps for a moment only; but it does sleep, or its caller would use a processor.
+    let armed = key &+ 2
+    guard rr_fence_was_refused(), rr_eventcount_may_sleep(pointer, armed) else {
+      return rr_eventcount_wait(pointer, key, timeoutNanoseconds)
+    }
+    let moment: Int64 = 1_000_000
+    if timeoutNanoseconds >= 0, timeoutNanoseconds < moment {
+      return rr_eventcount_wait(pointer, armed, timeoutNanoseconds)
+    }
+    _ = rr_eventcount_wait(pointer, armed, moment)
+    return true
   }
 
   public func maySleep(_ key: UInt32) -> Bool { rr_eventcount_may_sleep(pointer, key) }

@@ -18,6 +18,10 @@ extern _Atomic long checks_failed;
     }                                                                                              \
   } while (0)
 
+/* Runs `body` in a process of its own. For what changes the whole process: the choice of the fence,
+ * and that the kernel has refused one. */
+void test_in_child(void (*body)(void));
+
 /* At least one function for each file of tests. */
 void test_creation(void);
 void test_ring(void);

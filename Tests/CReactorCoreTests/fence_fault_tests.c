@@ -14,9 +14,7 @@
 /* Far longer than a test takes: a thread that sleeps this long has missed its wake-up. */
 #define LONG_NS 20000000000
 
-/* The choice of fence is made once per process, so each of these tests runs in a process of its
- * own. */
-static void test_in_child(void (*body)(void)) {
+void test_in_child(void (*body)(void)) {
   const pid_t child = fork();
   if (child == 0) {
     const long before = checks_failed;

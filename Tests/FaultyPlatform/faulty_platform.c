@@ -15,6 +15,7 @@ static _Thread_local struct {
     void (*hook)(void *argument);
     void *argument;
   } calls[FAULTY_CALL_COUNT];
+  int allocations_to_fail;
   bool counts_allocations;
   int allocations_left;
   bool has_stopped_clock;
@@ -49,6 +50,8 @@ void faulty_fail_allocations_after(int count) {
   mine.allocations_left = count;
 }
 
+void faulty_fail_allocations(int count) { mine.allocations_to_fail = count; }
+
 long faulty_alive(void) { return atomic_load_explicit(&alive, memory_order_relaxed); }
 
 long faulty_alive_of_thread(void) { return alive_of_thread; }
@@ -65,6 +68,7 @@ void faulty_reset(void) {
     faulty_before((faulty_call)call, NULL, NULL);
   }
   faulty_fail_allocations_after(-1);
+  faulty_fail_allocations(0);
   faulty_stop_clock(-1);
 }
 
@@ -107,6 +111,10 @@ static void count(long blocks) {
 }
 
 static bool take_allocation(void) {
+  if (mine.allocations_to_fail > 0) {
+    mine.allocations_to_fail--;
+    return false;
+  }
   if (!mine.counts_allocations) return true;
   if (mine.allocations_left == 0) return false;
   mine.allocations_left--;

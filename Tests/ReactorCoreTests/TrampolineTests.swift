@@ -1,3 +1,4 @@
+import PureSwiftCore
 import TestSupport
 import Testing
 
@@ -8,6 +9,14 @@ import Testing
   final class Guarded: @unchecked Sendable {
     // Unchecked: the test checks that the trampoline guards it.
     var count = 0
+  }
+
+  @Test
+  func `a payload that is negative or too large is refused by both cores`() {
+    for payload in [-1, SlotLimits.payload + 1] {
+      #expect(throws: CoreError.elementIsTooLarge) { _ = try CurrentCore.Trampoline(payload: payload) }
+      #expect(throws: CoreError.elementIsTooLarge) { _ = try SwiftTrampoline(payload: payload) }
+    }
   }
 
   @Test

@@ -154,7 +154,8 @@ _Static_assert(offsetof(rr_trampoline, slot_fields) == RR_TRAMPOLINE_SLOT_FIELDS
 _Static_assert(offsetof(rr_trampoline, revocations) == RR_TRAMPOLINE_SLOT_FIELDS_END, "");
 _Static_assert(sizeof(rr_trampoline) == RR_TRAMPOLINE_PAYLOAD, "");
 
-/* Creates a trampoline in state NEW, with `payload` bytes behind it. *out is NULL on failure. */
+/* Creates a trampoline in state NEW, with `payload` bytes behind it, at most RR_MAX_PAYLOAD. *out
+ * is NULL on failure. */
 rr_status rr_trampoline_create(rr_trampoline **out, size_t payload);
 /* Frees a trampoline that no thread uses any more. NULL is allowed. Pins that threads still keep
  * (rr_readers.h) are taken back first; otherwise those threads would later write to freed memory.

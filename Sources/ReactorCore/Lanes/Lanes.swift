@@ -40,7 +40,7 @@ public final class Lanes<Element: ~Copyable> {
   /// Returns a lane for the caller alone. Any thread.
   ///
   /// - Throws: ``CoreError/lanesExhausted`` while `limit` producers are registered or not yet drained,
-  ///   or ``CoreError/outOfMemory``.
+  ///   or ``CoreError/outOfMemory``, if a lane is free, but there is no memory for it.
   /// - Complexity: O(limit).
   @inlinable
   public func register() throws(CoreError) -> LaneProducer<Element> {

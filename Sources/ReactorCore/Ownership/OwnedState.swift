@@ -228,11 +228,9 @@ extension OwnedState {
       // Exchanged, not assigned: the deinitializers of an earlier state may read the reactor's state, and an assignment releases
       // parts of the old one before it has stored all of the new one.
       if hasOnePlace {
-        owner.pointee.change = .none
         if owner.pointee.isPublished { beginChanges() }
-        return swap(&owner.pointee.place.state(State.self).pointee, &state)
-      }
-      if !owner.pointee.isPublished || !tryMoveToSpareSlot({ $0.pointee = state }) {
+        swap(&owner.pointee.place.state(State.self).pointee, &state)
+      } else if !owner.pointee.isPublished || !tryMoveToSpareSlot({ $0.pointee = state }) {
         if owner.pointee.isPublished { copyToFreeSlot() }
         swap(&owner.pointee.place.state(State.self).pointee, &state)
       }

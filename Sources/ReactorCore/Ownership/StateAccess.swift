@@ -197,23 +197,25 @@ extension StateAccess {
 /// A few event counts, of which one belongs to each address.
 ///
 /// `@unchecked Sendable`: the memory holds event counts, which any thread may use.
-private final class EventCountTable: @unchecked Sendable {
+final class EventCountTable: @unchecked Sendable {
   private static var shift: UInt64 { 59 }
-  private static var count: Int { 1 << (64 - Int(shift)) }
+  static var count: Int { 1 << (64 - Int(shift)) }
 
   private let eventCounts: UnsafeMutablePointer<EventCount>
 
   init() throws(CoreError) {
-    eventCounts = .allocate(capacity: Self.count)
+    let made = UnsafeMutablePointer<EventCount>.allocate(capacity: Self.count)
     for index in 0..<Self.count {
       do throws(CoreError) {
-        (eventCounts + index).initialize(to: try EventCount())
+        (made + index).initialize(to: try EventCount())
       } catch {
-        eventCounts.deinitialize(count: index)
-        eventCounts.deallocate()
+        made.deinitialize(count: index)
+        made.deallocate()
         throw error
       }
     }
+    // Not before: if this throws once all properties have values, `deinit` runs, too.
+    eventCounts = made
   }
 
   deinit {

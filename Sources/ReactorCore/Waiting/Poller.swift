@@ -101,8 +101,9 @@ public final class EventDescriptor: Sendable {
   ///
   /// - Throws: ``CoreError/noDescriptor``.
   public init() throws(CoreError) {
-    descriptor = rr_event_create()
-    if descriptor < 0 { throw .noDescriptor }
+    let created = rr_event_create()
+    if created < 0 { throw .noDescriptor }
+    descriptor = created
   }
 
   deinit { rr_descriptor_close(descriptor) }

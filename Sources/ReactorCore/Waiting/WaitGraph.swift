@@ -155,6 +155,9 @@ public enum WaitGraph {
 
   private static let entries = SystemMutex(Entries())
 
+  /// The addresses of the states with one place that the calling thread reads: for a ``Wait`` of code that knows no states.
+  package static var readsHere: [UnsafeRawPointer] { ThreadRead.states }
+
   /// Notes that a thread is about to sleep.
   ///
   /// - Complexity: O(n) in the number of threads that wait for each other in a row; O(n) in the number of all threads that

@@ -38,6 +38,8 @@ long faulty_calls(faulty_call call);
 /* Lets `count` allocations of the calling thread succeed and makes all later ones fail; negative:
  * none fails. */
 void faulty_fail_allocations_after(int count);
+/* Makes the next `count` allocations of the calling thread fail; later ones succeed. */
+void faulty_fail_allocations(int count);
 /* The number of blocks that any thread allocated and that were not released. */
 long faulty_alive(void);
 /* The same for the calling thread: what it allocated minus what it released. */

@@ -1,7 +1,8 @@
 import FaultyPlatform
-import ReactorCore
 import TestSupport
 import Testing
+
+@testable import ReactorCore
 
 /// Lets the n-th allocation fail, for every n until none does. Each failure throws an error, leaks nothing, and can be
 /// repeated.
@@ -36,6 +37,7 @@ import Testing
     #expect(failures { () throws(CoreError) in _ = try EventCount(.descriptor) } == 1)
     #expect(failures { () throws(CoreError) in _ = try Trampoline() } == 1)
     #expect(failures { () throws(CoreError) in _ = try OwnedState<Int>() } == 1)
+    #expect(failures { () throws(CoreError) in _ = try EventCountTable() } == EventCountTable.count)
   }
 
   /// The memory of each lane is allocated for its first producer.
@@ -60,6 +62,32 @@ import Testing
     #expect(lanes.received() == [])
     faulty_fail_allocations_after(0)
     _ = try lanes.register()
+  }
+
+  @Test(.needsCCore)
+  func `a registration goes on to a later lane if there is no memory for the first one`() throws {
+    faulty_reset()
+    defer { faulty_reset() }
+    let lanes = try Lanes<Int>(limit: 2, capacity: 4)
+    faulty_fail_allocations(1)
+    for round in 1...2 {
+      var producer = try lanes.register()
+      let isAccepted = producer.trySend(round).isAccepted
+      #expect(isAccepted)
+      #expect(lanes.received() == [round])
+      // The first lane is free, but there is no memory for it, and the second is taken.
+      faulty_fail_allocations_after(0)
+      #expect(throws: CoreError.outOfMemory) { _ = try lanes.register() }
+      _ = consume producer
+      // Recycles the second lane, which keeps its memory: the next round gets that one.
+      #expect(lanes.received() == [])
+    }
+    faulty_reset()
+    let first = try lanes.register()
+    let second = try lanes.register()
+    #expect(throws: CoreError.lanesExhausted) { _ = try lanes.register() }
+    _ = consume first
+    _ = consume second
   }
 
   /// More memory than an address space has is refused without a seeded fault, so this also tests the twin.

@@ -121,12 +121,15 @@ struct RefusedFenceTests {
   }
 
   @Test(arguments: EventCountTests.kinds, [EPERM, ENOSYS])
-  func `a thread that is refused the fence does not sleep`(_ kind: EventCountKind, _ error: Int32) throws {
+  func `a thread that is refused the fence sleeps for a moment at a time`(
+    _ kind: EventCountKind, _ error: Int32
+  ) throws {
     let event = Shared(try EventCount(kind))
     let isOpen = Shared(Atomic(false))
     whileRefused(error) { isRefused in
       if !isRefused { return }
       var looks = 0
+      let start = ContinuousClock.now
       // No thread notifies.
       let holds = event.value.wait(timeoutNanoseconds: 120_000_000_000) {
         looks += 1
@@ -134,6 +137,10 @@ struct RefusedFenceTests {
       }
       #expect(holds)
       #expect(faulty_calls(FAULTY_FUTEX_WAIT) == 9)
+      // A millisecond each, unless a signal ends some of them.
+      #expect(ContinuousClock.now - start >= .milliseconds(5))
+      // Nor does it sleep longer than it was told to.
+      #expect(event.value.raw.wait(event.value.raw.prepare(), timeoutNanoseconds: 1000) == false)
     }
     // Once the fence is granted again, a thread sleeps and is woken.
     let isDone = Threads.start {
