@@ -74,7 +74,9 @@ extension Loop {
   /// Any thread; calling it again does nothing more. Called from inside a turn, a job or a timer of the loop, it does
   /// not wait: the loop ends afterwards. Nor does it wait for a loop without a thread, such as that of a
   /// ``HostedLoop``; nor for one that waits for the calling thread by this method, directly or through others: of two
-  /// loops that shut each other down, one waits for the other.
+  /// loops that shut each other down, one waits for the other. Do not call it inside of ``Reactor/withCurrentState(_:)`` of a reactor
+  /// of the loop, with a state on demand: the loop may have to wait for that read. Then this does not wait, or, if the loop is the
+  /// later one to wait, the program stops with a message.
   ///
   /// A reactor that waits for its turn accepts actions until that begins, and the loop runs them. An action can be accepted and
   /// refused afterwards, if its reactor was not yet handed to the loop when this was called. Such actions are reported to the failure handler of the ``Runtime`` as ``SendError/closed``.
@@ -110,12 +112,13 @@ extension Loop: Closeable {
   }
 
   /// Waits for the end without a deadline. Returns false if that would be for ever, because the loop's thread waits for the calling
-  /// thread.
+  /// thread, or for the end of one of its reads.
   private func waitForEnd() -> Bool {
     let end = ThreadSignal()
     let wait = WaitGraph.Wait(
       thread: CurrentCore.threadToken, emptier: { [state] in state.ownThread.load(ordering: .relaxed) },
-      isOver: { [state] in state.lifecycle.completion.isOver }, wake: { end.signal() })
+      isOver: { [state] in state.lifecycle.completion.isOver }, wake: { end.signal() },
+      reads: WaitGraph.readsHere)
     switch WaitGraph.enter(wait) {
     case .sleeps: break
     case .triesAgain: return true

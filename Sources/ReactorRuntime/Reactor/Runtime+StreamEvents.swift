@@ -102,7 +102,7 @@ extension Runtime {
       return closeAfterTransform(.mutation, endedWith: event.error, of: reactor)
     }
     pipelineReference.use { pipeline in
-      if isInTurn, mayReduce(pipeline), pipeline.waiting.mutations.load(ordering: .relaxed) == 0 {
+      if isInTurn, mayReduce(pipeline), mayOvertake(pipeline.waiting.mutations) {
         reduceAlone(mutation, of: reactor, pipeline)
       } else {
         enqueueStep(of: reactor, pipeline, reducingTransformed: mutation)
@@ -115,11 +115,15 @@ extension Runtime {
   func enqueueStep<R: Reactor<Action, Mutation, State>>(
     of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>, reducingTransformed mutation: Mutation
   ) {
+    let reportLost = reporterOfLostMutation(for: nil)
     pipeline.waiting.mutations.add(1, ordering: .relaxed)
     enqueueStep(
       of: reactor, onDequeue: { pipeline.waiting.mutations.subtract(1, ordering: .relaxed) },
-      { [unowned self, unowned reactor] in reduceAlone(mutation, of: reactor, pipeline) },
-      orDiscard: reporterOfLostMutation(for: nil))
+      { [unowned self, unowned reactor] in
+        if extraStages.contains(.discarding) { return reportDiscarded(by: reportLost) }
+        reduceAlone(mutation, of: reactor, pipeline)
+      },
+      orDiscard: reportLost)
   }
 
   /// Receives an event of the stream that transform(state) returned.
@@ -133,9 +137,7 @@ extension Runtime {
       return closeAfterTransform(.state, endedWith: event.error, of: reactor)
     }
     pipelineReference.use { pipeline in
-      if isInTurn, !self.state.isChanging, !pipeline.states.isEmitting,
-        pipeline.waiting.states.load(ordering: .relaxed) == 0
-      {
+      if isInTurn, !self.state.isChanging, !pipeline.states.isEmitting, mayOvertake(pipeline.waiting.states) {
         replaceState(state, pipeline)
       } else {
         enqueueStep(of: reactor, pipeline, replacingBy: state)
@@ -148,10 +150,23 @@ extension Runtime {
   func enqueueStep<R: Reactor<Action, Mutation, State>>(
     of reactor: R, _ pipeline: Pipeline<Action, Mutation, State>, replacingBy state: State
   ) {
+    let reportLost = reporterOfLostState()
     pipeline.waiting.states.add(1, ordering: .relaxed)
     enqueueStep(
       of: reactor, onDequeue: { pipeline.waiting.states.subtract(1, ordering: .relaxed) },
-      { [unowned self] in replaceState(state, pipeline) }, orDiscard: reporterOfLostState())
+      { [unowned self] in
+        if extraStages.contains(.discarding) { return reportDiscarded(by: reportLost) }
+        replaceState(state, pipeline)
+      }, orDiscard: reportLost)
+  }
+
+  /// Reports what has waited behind a transform, and is not processed because the reactor discards: as
+  /// ``reportDiscarded(_:_:)``. The owner, in a turn.
+  @usableFromInline
+  @inline(never)
+  func reportDiscarded(by reportLost: (SendError?) -> Void) {
+    TurnMark.noteDiscarding()
+    reportLost(.closed)
   }
 
   // MARK: At once, or in a later turn
@@ -172,6 +187,12 @@ extension Runtime {
   @inlinable
   func mayReduce(_ pipeline: Pipeline<Action, Mutation, State>) -> Bool {
     !state.isChanging && !pipeline.progress.value.isUpdatingState && !pipeline.states.isEmitting
+  }
+
+  /// Whether nothing of the same transform waits; or the reactor discards what waits, but completes the running action.
+  @inlinable
+  func mayOvertake(_ waiting: borrowing Atomic<Int>) -> Bool {
+    waiting.load(ordering: .relaxed) == 0 || extraStages.contains(.discarding)
   }
 
   /// Runs a step as the owner: at once in a turn of this reactor, otherwise in a later turn.

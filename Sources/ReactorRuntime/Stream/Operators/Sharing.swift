@@ -196,16 +196,22 @@ final class Multicast<Element: Sendable>: Sendable {
     finish(connection)
   }
 
-  /// Disposes of the ending connection, then starts the connection that waited for its end.
+  /// Disposes of the ending connection, then starts the connection that waited for its end. The ending counts until that has
+  /// subscribed to the source: if its only observer has left by then, the next one must wait.
   private func finish(_ connection: Connection) {
     connection.subscription.dispose()
-    let next: Connection? = state.withLock { state in
+    while let next = startNextOrCountOut() { begin(next) }
+  }
+
+  private func startNextOrCountOut() -> Connection? {
+    state.withLock { state in
+      if state.endings == 1, state.beginsLater {
+        (state.isConnected, state.beginsLater) = (true, false)
+        return state.connection
+      }
       state.endings -= 1
-      guard state.endings == 0, state.beginsLater else { return nil }
-      (state.isConnected, state.beginsLater) = (true, false)
-      return state.connection
+      return nil
     }
-    if let next { begin(next) }
   }
 
   private func close(_ connection: Connection) {
