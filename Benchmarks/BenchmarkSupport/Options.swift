@@ -128,7 +128,8 @@ package enum HelpText {
     too much. But what is surely slower than the limit is so however much it varies.
     Of many figures some are slower by chance. So those that are fail together, if chance alone has so many
     of them in less than one of 100 comparisons, and one by itself only with five repetitions on each side
-    that are further apart than both of them vary. The p99.9 and the maximum of a latency never fail.
+    that are further apart than both of them vary. The p99.9 and the maximum of a latency never fail, nor do
+    baselines, limits and the pure-Swift core, unless they are wrong.
 
       --limit L          the least ratio of speeds that is accepted (default 0.95)
 
@@ -138,7 +139,8 @@ package enum HelpText {
 
     EXIT STATUS: 0 all results verified; compare: not more is slower than the limit than by chance · 1 a result
     was wrong or could not be written; compare: something is slower, wrong in the new report or missing from it,
-    or allocates more; or the new run failed or ended early; or nothing could be judged · 2 the command line was
-    wrong
+    or allocates more, or no longer has its allocations counted; or the new run failed or ended early; or nothing
+    could be judged · 2 the command line was wrong · 130, 143 ended by Ctrl-C or SIGTERM: what was measured is
+    written as incomplete, and a second signal ends the program at once
     """
 }

@@ -1,6 +1,9 @@
 /// The order in which one of several threads visits the members of a large population. Together, the threads visit each
 /// member once per round. In each round another thread visits a member, and two visits of a thread in a row are far apart, so
 /// that no cache line, page or prefetcher has brought the second one already.
+///
+/// Round 0, which makes members or allocates what they need for their first action, visits them in the order of their numbers.
+/// In the order of the later rounds, the allocator would put next to each other what is visited one after the other.
 package struct VisitingOrder: Sequence, Sendable {
   /// The members of one thread in one round.
   private struct Segment: Sendable {
@@ -70,7 +73,8 @@ package struct VisitingOrder: Sequence, Sendable {
       guard coming.round < end else { return false }
       let segment = segments[coming.segment]
       round = coming.round
-      (base, count, step, left) = (segment.first, segment.count, segment.step, segment.count)
+      (base, count, left) = (segment.first, segment.count, segment.count)
+      step = round == 0 ? 1 : segment.step
       if start >= count { start = 0 }
       offset = start
       start += 1

@@ -142,14 +142,18 @@ enum Bench {
     let runner = Runner(
       options, instruments, on: thread,
       Progress(plannedSeconds: plan.groups.map { $0.plannedSeconds(options) }))
-    let stall: (any Error)?
+    outputs.json?.clear()
+    outputs.page?.clear()
+    Interruption.watch()
+    let end: (any Error)?
     do {
       try runner.run(plan)
-      stall = nil
+      end = nil
     } catch {
-      stall = error
+      end = error
     }
     description.machine.roundTripNanoseconds = Figure(runner.roundTrips)?.median
+    let interruption = end as? Interruption.Asked
     var isRight = runner.failures.isEmpty
     let results = plan.results
     let hasLostPatience = options.placement != nil && runner.hasLostPatience
@@ -161,24 +165,29 @@ enum Bench {
       StandardError.write("bench: the cores were not placed as asked for long enough.\n")
     }
     for failure in runner.failures { StandardError.write("bench: FAILED \(failure)\n") }
-    if stall != nil { StandardError.write("bench: stopped there, since its threads cannot be ended.\n") }
+    if let interruption {
+      StandardError.write("bench: \(interruption): what came later was not measured.\n")
+    } else if end != nil {
+      StandardError.write("bench: stopped there, since its threads cannot be ended.\n")
+    }
     do {
       let report = JSONReport(
-        description, results, failures: runner.failures, isIncomplete: stall != nil)
+        description, results, failures: runner.failures, isIncomplete: end != nil)
       try outputs.json?.write(report.data())
       let page = ReportPage(
         description, plan.outlines, results, groups: plan.groups.map(\.record), failures: runner.failures,
-        race: outputs.race)
+        isIncomplete: end != nil, race: outputs.race)
       try outputs.page?.write(Data(page.html().utf8))
-      if isRight {
+      if isRight, end == nil {
         try outputs.documents?.write(ResultsPages(description, header: header, plan.outlines, results))
       } else if outputs.documents != nil {
-        StandardError.write("bench: the results are not written, since one of them was wrong.\n")
+        let reason = isRight ? "not all were measured" : "one of them was wrong"
+        StandardError.write("bench: the results are not written, since \(reason).\n")
       }
     } catch {
       StandardError.write("bench: the results could not be written: \(error)\n")
       isRight = false
     }
-    return isRight ? Status.verified : Status.wrong
+    return interruption?.status ?? (isRight ? Status.verified : Status.wrong)
   }
 }

@@ -11,10 +11,16 @@ enum SelfTest {
   static func problems() -> [String] {
     [
       ("waiting counts", waitingCounts), ("a repetition is as long as it is to be", shortPartsAreRepeated),
-      ("nothing is read", nothingIsRead),
+      ("the first actions do not count", firstActionsDoNotCount), ("nothing is read", nothingIsRead),
+      ("a swap after the first lap is noticed", swapIsNoticed),
       ("a lost write is noticed", lostWriteIsNoticed), ("a lost action is noticed", lostActionIsNoticed),
       ("what was not sent counts", unsentCounts), ("a repetition that hangs is given up", hangIsGivenUp),
       ("a journal's records are read", changedRecordIsNoticed),
+      ("a baseline is a variant of some case", baselinesAreMeasured),
+      ("a loop is on the CPU of its consumer", loopsArePlaced),
+      ("a child has more time than it gives itself", childIsWaitedFor),
+      // The last one, since the signal is noted.
+      ("a signal ends the run", signalEndsTheRun),
     ].compactMap { name, test in
       do {
         return try test() ? nil : "self-test: it is not so that \(name)"
@@ -24,8 +30,8 @@ enum SelfTest {
     }
   }
 
-  private static func request(
-    count: Int = 0, members: Int = LatePopulation.members, nanoseconds: Double, timeLimit: UInt64 = 0
+  static func request(
+    count: Int = 0, members: Int = 8, nanoseconds: Double, timeLimit: UInt64 = 0
   ) -> RepetitionRequest {
     RepetitionRequest(
       producers: 1, count: count, reactors: members, duration: nanoseconds, timeLimit: timeLimit)
@@ -84,6 +90,15 @@ enum SelfTest {
       else { return false }
     }
     return true
+  }
+
+  /// What each member does once is a figure of its own.
+  private static func firstActionsDoNotCount() throws -> Bool {
+    let measured = try ScaleShape.busy.run(
+      LatePopulation.self, request(nanoseconds: 0), Instruments.ofThisMachine())
+    let (actions, delay) = (10 * LatePopulation.members, Double(LatePopulation.delay))
+    guard measured.actions == actions, let first = measured.parts["first"] else { return false }
+    return first > 0 && first <= Double(actions) / delay * 1e3
   }
 
   /// Reactors on their senders' threads are not waited for, as mutexes are not: not even if they lack something.

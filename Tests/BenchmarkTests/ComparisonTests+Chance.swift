@@ -50,6 +50,52 @@ extension ComparisonTests {
     #expect(text.contains("but not marked: 2. Chance alone may have up to 2.") == (slower == 2))
   }
 
+  /// Half of the speed, of each.
+  @Test(arguments: ["mutex", "limit", "swift", "swift-loop", "ring-swift", "actor"])
+  func `a baseline or a limit that is slower does not fail, and counts as a control`(_ variant: String) throws
+  {
+    let half = steady.map { $0 / 2 }
+    func comparison(_ slower: [CellResult]) -> Comparison {
+      let old = slower.map { result(steady, name: $0.caseName, variant: $0.variant) }
+      return Comparison(report(old + [result(steady)]), report(slower + [result(steady)]), limit: 0.95)
+    }
+    let controls = (0..<5).map { result(half, name: "case.\($0)", variant: variant, allocations: 1) }
+    let slower = comparison(controls)
+    #expect(!slower.isFailure)
+    #expect(slower.slower == 0)
+    #expect(slower.slowerControls == 5)
+    // The chance of ours is that of one figure.
+    #expect(slower.fewestSlower == Chance.fewestBeyond([4.0 / 252]))
+    let text = ComparisonReport(slower, limit: 0.95).rendered()
+    #expect(text.contains("baselines, limits and the pure-Swift core: 5 of 5. Suspect the machine."))
+    #expect(text.contains("Nothing of ours is slower than 0.95 of the old speed."))
+    #expect(comparison([result(steady, name: "case.0", variant: variant, verified: false)]).isFailure)
+    // The same of ours.
+    #expect(comparison([result(half, name: "case.0", variant: "c-loop")]).isFailure)
+  }
+
+  @Test func `few slower baselines are chance`() {
+    let names = (0..<20).map { "case.\($0)" }
+    let old = names.map { result(steady, name: $0, variant: "mutex") } + [result(steady)]
+    let new =
+      names.map { result($0 == "case.0" ? steady.map { $0 / 2 } : steady, name: $0, variant: "mutex") } + [
+        result(steady)
+      ]
+    let text = ComparisonReport(Comparison(report(old), report(new), limit: 0.95), limit: 0.95).rendered()
+    #expect(text.contains("and the pure-Swift core: 1 of 20. Chance alone may have up to 2."))
+    #expect(!text.contains("Suspect"))
+  }
+
+  @Test func `a plain state is a baseline, and a plain reactor is not`() {
+    #expect(!result(steady, name: "publish.16", variant: "plain").isOurs)
+    #expect(result(steady, name: "publish.observed", variant: "plain").isOurs)
+    for variant in [
+      "c", "c-loop", "caller", "group", "by-index", "ring", "lanes", "replayed", "no-journal", "64-bytes",
+    ] {
+      #expect(result(steady, variant: variant).isOurs)
+    }
+  }
+
   @Test func `one figure fails by itself only with five repetitions that are far apart`() throws {
     let half = steady.map { $0 / 2 }
     #expect(try compared(result(steady), result(half)).isFailure)

@@ -66,13 +66,42 @@ import Testing
   /// 10^k, and an eighth of it: the segments of eight threads.
   @Test(arguments: [10, 12, 13, 100, 125, 1000, 1250, 10_000, 12_500, 100_000, 125_000, 1_000_000])
   func `two visits in a row are far apart`(length: Int) {
-    let indices = VisitingOrder(count: length, threads: 1, thread: 0, rounds: 1).map(\.index)
-    let distances = zip(indices, indices.dropFirst()).map { pair in
+    let indices = VisitingOrder(count: length, threads: 1, thread: 0, rounds: 1..<2).map(\.index)
+    let apart = distances(indices, length)
+    #expect(Set(indices).count == length)
+    #expect(apart.allSatisfy { $0 >= length / 3 }, "\(apart.min() ?? 0)")
+  }
+
+  /// The distance of each visit to the one before, around the end.
+  private func distances(_ places: [Int], _ length: Int) -> [Int] {
+    zip(places, places.dropFirst()).map { pair in
       let distance = abs(pair.0 - pair.1)
       return min(distance, length - distance)
     }
-    #expect(Set(indices).count == length)
-    #expect(distances.allSatisfy { $0 >= length / 3 }, "\(distances.min() ?? 0)")
+  }
+
+  /// An allocator puts next to each other what is allocated one after the other: then a walk through memory would be measured.
+  @Test(arguments: [10, 100, 1000, 10_000])
+  func `what is visited in a row was not made in a row`(count: Int) {
+    let making = VisitingOrder(count: count, threads: 1, thread: 0, rounds: 1).map(\.index)
+    #expect(making.sorted() == Array(0..<count))
+    var places = [Int](repeating: 0, count: count)
+    for (place, index) in making.enumerated() { places[index] = place }
+    for round in 1..<4 {
+      let visited = VisitingOrder(count: count, threads: 1, thread: 0, rounds: round..<round + 1).map {
+        places[$0.index]
+      }
+      #expect(distances(visited, count).allSatisfy { $0 >= count / 3 })
+    }
+  }
+
+  @Test func `each of several threads makes its members in another order than it visits them`() {
+    let making = VisitingOrder(count: 800, threads: 8, thread: 3, rounds: 1).map(\.index)
+    // The first visits of thread 2 in round 1 are to the same segment.
+    let visited = VisitingOrder(count: 800, threads: 8, thread: 2, rounds: 1..<2).map(\.index)
+    #expect(making.sorted() == visited.sorted())
+    #expect(zip(visited, visited.dropFirst()).allSatisfy { abs($0 - $1) > 1 })
+    #expect(zip(making, making.dropFirst()).allSatisfy { abs($0 - $1) == 1 || abs($0 - $1) == 99 })
   }
 
   @Test(arguments: [1, 2, 3, 4, 6, 12, 100, 1250, 999_983, 1_000_003])

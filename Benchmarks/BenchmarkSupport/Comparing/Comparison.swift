@@ -38,11 +38,11 @@ package struct Compared: Sendable {
   /// Whether an action allocates more often than it did, in whatever placement.
   package let allocatesMore: Bool
   /// Slower than the limit, by its interval and by its estimate. Not the tail of a latency, which has few items in it.
-  let isSlower: Bool
+  let isBelowLimit: Bool
   /// How likely the interval of two equal builds is below 1; nil if it has none, or is not to be judged.
-  let chanceOfSlower: Double?
-  /// Wrong, or with more allocations, or so much slower that the repetitions of both sides exclude chance; or slower, and together
-  /// with others more than chance explains.
+  let chanceOfBelow: Double?
+  /// Wrong; or of ours, and with more allocations, or so much slower that the repetitions of both sides exclude chance; or of ours and
+  /// slower, and together with others more than chance explains.
   package fileprivate(set) var isFailure: Bool
 
   /// How many more allocations for each action are the noise of counting.
@@ -61,17 +61,22 @@ package struct Compared: Sendable {
     allocatesMore =
       unlike == nil
       && old.allocationsPerAction.map { (new.allocationsPerAction ?? $0) - $0 > Self.allocationNoise } == true
-    isSlower = new.canFail && !new.isTail && verdict == .slower && (ratio?.estimate ?? 1) < limit
-    chanceOfSlower =
-      if new.canFail, !new.isTail, Self.hasInterval(verdict) {
+    isBelowLimit = !new.isTail && verdict == .slower && (ratio?.estimate ?? 1) < limit
+    chanceOfBelow =
+      if !new.isTail, Self.canBeSlower(verdict, old) {
         RatioInterval.chanceOfBelow(faster.figure.samples.count, slower.figure.samples.count)
       } else { nil }
-    let isCertain = isSlower && Self.areFarApart(faster.comparedSamples, slower.comparedSamples)
-    isFailure = new.canFail && (!new.verified || allocatesMore || isCertain)
+    let isCertain = isBelowLimit && Self.areFarApart(faster.comparedSamples, slower.comparedSamples)
+    isFailure = (new.canFail && !new.verified) || (new.isOurs && (allocatesMore || isCertain))
   }
 
-  private static func hasInterval(_ verdict: Verdict) -> Bool {
-    if case .notJudged = verdict { false } else { true }
+  /// Slower than the limit, which is our fault. That of a baseline is a control: the machine is to blame.
+  var isSlower: Bool { new.isOurs && isBelowLimit }
+  var chanceOfSlower: Double? { new.isOurs ? chanceOfBelow : nil }
+
+  /// Whether the verdict could have been that it is slower. A new lower bound gets no other verdict.
+  private static func canBeSlower(_ verdict: Verdict, _ old: CellResult) -> Bool {
+    if case .notJudged(let reason) = verdict { reason == .lowerBound && !old.isLowerBound } else { true }
   }
 
   /// Whether all values are below all others, by a ratio of at least those of the largest to the least of both sides. Two samples of 5
@@ -97,12 +102,14 @@ package struct Compared: Sendable {
   ) -> Verdict {
     if let unlike { return .notJudged(unlike) }
     guard old.verified, new.verified else { return .notJudged(.wrong) }
-    guard !old.isLowerBound, !new.isLowerBound else { return .notJudged(.lowerBound) }
+    guard !old.isLowerBound else { return .notJudged(.lowerBound) }
     // Repetitions in which the cores moved are of no class, not of the same one.
     guard old.placement == new.placement, new.placement != .unknown else { return .notJudged(.placement) }
     guard let ratio else { return .notJudged(.tooFew) }
     // However far the repetitions are apart: the interval has that in it, and a certain loss must not pass as noise.
-    if ratio.upper < limit { return .slower }
+    if ratio.upper < limit, !new.isLowerBound || !new.unit.isRate { return .slower }
+    // The true time is at least that of a lower bound: a loss is certain, and a gain cannot be seen.
+    guard !new.isLowerBound else { return .notJudged(.lowerBound) }
     guard max(old.figure.spread, new.figure.spread) <= Figure.largestSpread else { return .tooNoisy }
     if ratio.lower > 1 { return .faster }
     if ratio.upper < 1 { return .slower }
@@ -116,8 +123,28 @@ extension CellResult {
 }
 
 extension CellResult {
-  /// Whether it counts as a failure if it is slower or wrong. Not the queues that ours race against, whose defects are known.
-  var canFail: Bool { !CaseName.selects("peers.", caseName) || variant.hasPrefix("ours") }
+  private var isOfRace: Bool { CaseName.selects("peers.", caseName) }
+
+  /// Whether it counts as a failure if it is wrong or missing. Not the queues that ours race against, whose defects are known.
+  var canFail: Bool { !isOfRace || isOurs }
+
+  /// Whether what a user builds on decides its speed, so that it counts as a failure if it is slower. What is not known as a baseline is
+  /// ours.
+  var isOurs: Bool {
+    if isOfRace { return variant.hasPrefix("ours") }
+    // The pure-Swift core.
+    if variant == "swift" || variant.hasPrefix("swift-") || variant.hasSuffix("-swift") { return false }
+    // A state without a reactor; elsewhere it is the reactor that has nothing else.
+    if variant == "plain" { return caseName == "publish.observed" }
+    return !Self.baselines.contains(variant)
+  }
+
+  /// What ours is compared with, and the machine's limits. `one-mutex` has reactors of ours behind a dictionary that is not.
+  package static let baselines: Set = [
+    "actor", "actor-item", "asyncstream", "callbacks", "dispatch", "limit", "mutex", "mutex-item",
+    "one-mutex", "pthread-mutex", "pthread-rwlock", "reference", "serial-queue", "sharded-actors",
+    "sharded-states", "sqlite", "swapped-array", "urcu", "urcu-wfcqueue",
+  ]
 
   /// Whether it is the end of a distribution: a few items, which differ by far more than the builds do.
   var isTail: Bool { caseName.hasSuffix(".p99.9") || caseName.hasSuffix(".max") }
@@ -160,9 +187,12 @@ package struct Comparison: Sendable {
   package let onlyInNew: [CellResult]
   let header: [String]
 
-  /// How many figures are slower than the limit, and from how many on that is more than chance explains.
+  /// How many figures of ours are slower than the limit, and from how many on that is more than chance explains.
   let slower: Int
   let fewestSlower: Int
+  /// The same of baselines, limits and the pure-Swift core.
+  let slowerControls: Int
+  let fewestSlowerControls: Int
 
   /// What is wrong with the new run or the comparison as a whole: a sentence each.
   package let problems: [String]
@@ -194,6 +224,9 @@ package struct Comparison: Sendable {
     }
     slower = figures.count(where: \.isSlower)
     fewestSlower = Chance.fewestBeyond(figures.compactMap(\.chanceOfSlower))
+    let controls = figures.filter { !$0.new.isOurs }
+    slowerControls = controls.count(where: \.isBelowLimit)
+    fewestSlowerControls = Chance.fewestBeyond(controls.compactMap(\.chanceOfBelow))
     if slower >= fewestSlower {
       for index in figures.indices where figures[index].isSlower { figures[index].isFailure = true }
     }
@@ -230,6 +263,14 @@ package struct Comparison: Sendable {
       problems.append(
         "\(lost.count) figures are missing from cases that the new run measured: "
           + names.joined(separator: ", ") + (lost.count > names.count ? ", …" : "."))
+    }
+    let uncounted = figures.filter {
+      $0.old.allocationsPerAction != nil && $0.new.allocationsPerAction == nil
+    }
+    if let first = uncounted.first?.new {
+      problems.append(
+        "The old run counted the allocations of \(uncounted.count) figures of which the new one did not, such as "
+          + "\(first.caseName) \(first.variant).")
     }
     if !figures.contains(where: \.isJudged) { problems.append("Nothing could be compared.") }
     return problems

@@ -25,8 +25,8 @@ package struct ComparisonReport: Sendable {
       title: "Speed of the new one, divided by that of the old one: above 1 is faster",
       labels: figures.map { "\($0.new.caseName) \($0.new.variant) P=\($0.new.producers)" },
       columns: [
-        column("old") { FigureFormat.number($0.old.figure.median) },
-        column("new") { FigureFormat.number($0.new.figure.median) },
+        column("old") { Self.median($0.old) },
+        column("new") { Self.median($0.new) },
         column("") { $0.new.unit.rawValue },
         column("ratio") { $0.ratio.map { Self.ratio($0.estimate) } ?? "–" },
         column("95 % interval") { compared in
@@ -42,6 +42,10 @@ package struct ComparisonReport: Sendable {
     guard compared.allocatesMore else { return [verdict] }
     let counts = [compared.old, compared.new].map { FigureFormat.allocations($0.allocationsPerAction) }
     return [verdict, "more allocations:", counts.joined(separator: " → ")]
+  }
+
+  private static func median(_ result: CellResult) -> String {
+    (result.isLowerBound ? "≥" : "") + FigureFormat.number(result.figure.median)
   }
 
   /// With three decimals: a ratio of two runs is often near 1.
@@ -75,16 +79,27 @@ package struct ComparisonReport: Sendable {
     let unmarked = figures.count { $0.isSlower && !$0.isFailure }
     if comparison.slower >= comparison.fewestSlower {
       lines.append(
-        "\(comparison.slower) figures are slower than \(limit) of the old speed. Chance alone has "
+        "\(comparison.slower) figures of ours are slower than \(limit) of the old speed. Chance alone has "
           + "\(comparison.fewestSlower) or more in less than 1 % of all comparisons.")
     } else if unmarked > 0 {
       lines.append(
         "Slower than \(limit) of the old speed, but not marked: \(unmarked). Chance alone may have up to "
           + "\(comparison.fewestSlower - 1).")
     } else if failed == 0, unjudged < figures.count {
-      lines.append(
-        "Nothing\(unjudged > 0 ? " that was judged" : "") is slower than \(limit) of the old speed.")
+      let what =
+        "Nothing" + (comparison.slowerControls > 0 ? " of ours" : "")
+        + (unjudged > 0 ? " that was judged" : "")
+      lines.append("\(what) is slower than \(limit) of the old speed.")
     }
-    return lines + comparison.problems
+    return lines + [control].compactMap(\.self) + comparison.problems
+  }
+
+  /// What baselines, limits and the pure-Swift core say of the machine; nil if none is slower.
+  private var control: String? {
+    let (slower, fewest) = (comparison.slowerControls, comparison.fewestSlowerControls)
+    guard slower > 0 else { return nil }
+    let all = comparison.figures.count { !$0.new.isOurs }
+    return "Slower, too, of baselines, limits and the pure-Swift core: \(slower) of \(all). "
+      + (slower >= fewest ? "Suspect the machine." : "Chance alone may have up to \(fewest - 1).")
   }
 }

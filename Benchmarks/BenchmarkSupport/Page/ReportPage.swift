@@ -28,16 +28,17 @@ package struct ReportPage: Sendable {
 
   /// - Parameters:
   ///   - failures: A sentence for each result that was wrong.
+  ///   - isIncomplete: Whether the run ended before all was measured.
   ///   - race: A report of the race against other queues, which gets a section of its own.
   package init(
     _ run: RunDescription, _ outlines: [CaseOutline], _ results: [CellResult], groups: [GroupRecord],
-    failures: [String], race: RaceReport? = nil
+    failures: [String], isIncomplete: Bool = false, race: RaceReport? = nil
   ) {
     data = PageData(
       run: PageData.Run(run), cases: (outlines + (race?.outlines ?? [])).map(PageData.Case.init),
       results: results + (race?.results ?? []),
       promises: Targets.measured(results).map(PageData.Promise.init), groups: groups, failures: failures,
-      race: race.map(PageData.Race.init))
+      isIncomplete: isIncomplete, race: race.map(PageData.Race.init))
   }
 
   /// A page of the race alone.
@@ -180,5 +181,6 @@ private struct PageData: Encodable, Sendable {
   let promises: [Promise]
   let groups: [GroupRecord]
   let failures: [String]
+  let isIncomplete: Bool
   let race: Race?
 }

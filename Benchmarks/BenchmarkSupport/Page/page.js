@@ -464,6 +464,7 @@
   ].filter(Boolean).join(' · ');
 
   section('How to read it', 'A point is the median of the repetitions, its line their range. A hollow point, or a pale bar, was measured in another placement of the cores than its column, and must not be compared with it. A figure with ~ says little: its repetitions vary too much, or are fewer than four; one with ≥ would have been larger. Point at a mark, or move the focus to it, for its figures; a name in a legend hides its line; each chart has its figures as a table.');
+  if (data.isIncomplete) section('Not complete', 'The run ended early: what came later was not measured.');
   if (data.failures.length) {
     section('Wrong results', 'These figures mean nothing.', element('ul', {}, ...data.failures.map((text) => element('li', { class: 'missed' }, text))));
   }

@@ -39,7 +39,7 @@ final class QueueState: @unchecked Sendable {
 }
 
 final class QueueBaseline<Send: QueueSend>: FanInSubject {
-  static var usesPool: Bool { true }
+  static var floats: Bool { true }
   static var mostItems: Int? { 2_000_000 }
   /// Short, since senders that contend and wait are slow, and time limits are checked between chunks.
   static var chunk: Int { 512 }

@@ -44,7 +44,7 @@ final class SerialQueueCore<StateType: State>: @unchecked Sendable {
 }
 
 final class SerialQueueCoreBaseline: FanInSubject {
-  static var usesPool: Bool { true }
+  static var floats: Bool { true }
   static var mostItems: Int? { 2_000_000 }
 
   private let core: SerialQueueCore<TallyState>

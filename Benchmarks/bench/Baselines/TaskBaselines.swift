@@ -7,7 +7,7 @@ import Synchronization
 /// In real code the task hops to the actor and back for each call. A loop that does nothing but call the actor would stay
 /// on it. So each item is followed by a call of a C function, for which the task must leave the actor.
 final class ActorBaseline: FanInSubject {
-  static let usesPool = true
+  static let floats = true
   /// Long, since a task is started for each chunk.
   static let chunk = 16_384
 
@@ -64,7 +64,7 @@ final class ActorBaseline: FanInSubject {
 
 /// An unbounded `AsyncStream` that producers yield to and one task iterates.
 final class AsyncStreamBaseline: FanInSubject {
-  static let usesPool = true
+  static let floats = true
   static let mostItems: Int? = 2_000_000
 
   private let continuation: AsyncStream<Item>.Continuation

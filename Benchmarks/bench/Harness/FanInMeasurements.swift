@@ -14,7 +14,7 @@ enum ThreadedMeasurement {
     send: @escaping @Sendable (Subject, _ producer: Int) -> Void
   ) throws -> Measurement {
     let cpus = instruments.cpus
-    let cpu = Subject.usesPool ? nil : cpus.consumer(producers: quota.producers)
+    let cpu = Subject.floats ? nil : cpus.consumer(producers: quota.producers)
     let subject = try Subject(
       SubjectSetup(
         producers: quota.producers, capacity: capacity, consumer: consumer, consumerCPU: cpu,

@@ -36,9 +36,10 @@ protocol FanInSubject: AnyObject, Sendable {
   static var mostItems: Int? { get }
   /// Items per call of `produce`.
   static var chunk: Int { get }
-  /// Whether it reduces on threads of the system's pool. Then no thread is confined to a CPU, since the threads of the
-  /// pool would inherit that.
-  static var usesPool: Bool { get }
+  /// Whether it reduces on a thread that it does not make itself: one of the system's pool, or one that a part of this package
+  /// makes for itself. Then no thread is confined to a CPU. The threads of a pool would inherit that, and the others would use the
+  /// producers' CPUs, too, while the producers could not use theirs.
+  static var floats: Bool { get }
 
   /// Starts the thread that reduces, unless that is the one that calls `awaitTotals`.
   init(_ setup: SubjectSetup) throws
@@ -67,7 +68,7 @@ struct Sleeping: Codable, Sendable {
 extension FanInSubject {
   static var mostItems: Int? { nil }
   static var chunk: Int { 4096 }
-  static var usesPool: Bool { false }
+  static var floats: Bool { false }
   var sleeping: Sleeping? { nil }
 
   func produce(on schedule: SendSchedule) -> Totals {

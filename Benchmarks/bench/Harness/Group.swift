@@ -33,7 +33,9 @@ final class Cell {
     _ request: RepetitionRequest, _ instruments: Instruments, on thread: MeasuringThread
   ) throws -> Measurement {
     let (measure, shape) = (variant.measure, parent.shape)
-    let measurement = try thread.run(within: request.mostSeconds) { try measure(shape, request, instruments) }
+    let measurement = try thread.run(within: request.mostSecondsOfAll) {
+      try measure(shape, request, instruments)
+    }
     rate = max(rate, Double(measurement.actions) / max(1, measurement.nanoseconds))
     return measurement
   }

@@ -45,4 +45,10 @@ extension RepetitionRequest {
     // What waits for actions or producers gives up by itself, after 20 or 120 s.
     600 + 30 * duration / 1e9 + Double(timeLimit) / 1e9 + 6e-5 * Double(reactors)
   }
+
+  /// How long a child may take that measures it: longer than the child itself gives it.
+  var mostSecondsOfChild: Double { mostSeconds + 10 }
+
+  /// How long it may take, whether this process measures it or a child, which is then replaced before this process gives up.
+  var mostSecondsOfAll: Double { mostSecondsOfChild + 20 }
 }

@@ -14,7 +14,7 @@ final class ProducerThreads {
     try self.init(count, on: { _ in cpus }, body)
   }
 
-  /// The same, with CPUs for each thread.
+  /// The same, with CPUs for each thread. If one cannot be started, the others end without a call of `body`.
   init(
     _ count: Int, on cpus: @escaping @Sendable (_ producer: Int) -> CPUSet?,
     _ body: @escaping @Sendable (_ producer: Int) -> Void
@@ -25,16 +25,21 @@ final class ProducerThreads {
         cpus(producer)?.confineThread()
         // What the start of a thread allocates must not count for the actions.
         AllocationCounter.flushThreadCache()
-        gate.arriveAndWait()
-        body(producer)
+        if gate.arriveAndWait() { body(producer) }
       }
-      threads.append(try start.spawn())
+      do {
+        threads.append(try start.spawn())
+      } catch {
+        gate.giveUp()
+        join()
+        throw error
+      }
     }
     while gate.arrived.load(ordering: .acquiring) < count { sched_yield() }
   }
 
   func release() {
-    gate.isOpen.store(true, ordering: .releasing)
+    gate.open()
   }
 
   func join() {
@@ -46,11 +51,22 @@ final class ProducerThreads {
 /// Lets threads wait for each other without sleeping, which would delay their start.
 private final class StartGate: Sendable {
   let arrived = Atomic<Int>(0)
-  let isOpen = Atomic<Bool>(false)
+  private let isOpen = Atomic<Bool>(false)
+  private let isGivenUp = Atomic<Bool>(false)
 
-  func arriveAndWait() {
+  func open() { isOpen.store(true, ordering: .releasing) }
+
+  /// Lets those through that wait, which are to do nothing then.
+  func giveUp() {
+    isGivenUp.store(true, ordering: .relaxed)
+    open()
+  }
+
+  /// Returns false if it was given up.
+  func arriveAndWait() -> Bool {
     arrived.add(1, ordering: .acquiringAndReleasing)
     while !isOpen.load(ordering: .acquiring) { sched_yield() }
+    return !isGivenUp.load(ordering: .relaxed)
   }
 }
 

@@ -70,6 +70,17 @@ struct Plan {
   }
 }
 
+extension Shape {
+  /// How many items the first pass sends. If it checks their order, more than a ring holds, so that it begins anew: the timed
+  /// repetitions compare counts and sums only, and would not find out that items are reordered after the first lap.
+  func firstCount(checksOrder: Bool, quick: Bool) -> Int {
+    let least = quick ? 16_384 : 65_536
+    guard checksOrder else { return least }
+    let capacity = if case .fanIn(_, let capacity) = self { capacity } else { ThreadedMeasurement.capacity }
+    return max((quick ? 2 : 4) * capacity, least)
+  }
+}
+
 /// Measures a plan: for each group a pass that checks the order of items, a pass that warms up and calibrates, and then
 /// rounds in each of which every cell of the group is measured once.
 final class Runner {
@@ -101,7 +112,7 @@ final class Runner {
   /// Additional rounds, which replace repetitions that must be discarded.
   private var extraRounds: Int { options.quick ? 1 : options.repetitions }
 
-  /// Throws only if a repetition hangs: then nothing more can be measured in this process.
+  /// Throws only if a repetition hangs, since nothing more can be measured in this process then, or ``Interruption/Asked``.
   func run(_ plan: Plan) throws {
     for (index, group) in plan.groups.enumerated() {
       progress.enter(index, group.title)
@@ -141,7 +152,8 @@ final class Runner {
   private func prepare(_ cell: Cell) throws {
     guard cell.parent.shape.isCalibrated else { return }
     let first = RepetitionRequest(
-      producers: cell.producers, count: options.quick ? 16_384 : 65_536,
+      producers: cell.producers,
+      count: cell.parent.shape.firstCount(checksOrder: cell.variant.hasOrder, quick: options.quick),
       reactors: cell.parent.shape.members(options), duration: repetition, timeLimit: 500_000_000,
       checksOrder: cell.variant.hasOrder)
     try cell.measure(first, instruments, on: thread)
@@ -158,7 +170,9 @@ final class Runner {
   /// Waits for the placement that was asked for, while there is patience left over the whole run.
   private func probeWhenAsked() -> Double? {
     var roundTrip = probe()
-    while let asked = options.placement, CorePlacement(roundTrip: roundTrip) != asked, patience > 0 {
+    while let asked = options.placement, CorePlacement(roundTrip: roundTrip) != asked, patience > 0,
+      !Interruption.isAsked
+    {
       let start = bl_now_ns()
       usleep(2000)
       roundTrip = probe()
@@ -176,6 +190,12 @@ final class Runner {
 
   /// A wrong result ends the cell, but not the run.
   private func attempt(_ cell: Cell, _ body: () throws -> Void) throws {
+    do {
+      try Interruption.check()
+    } catch {
+      progress.clear()
+      throw error
+    }
     do {
       try body()
     } catch {

@@ -49,7 +49,8 @@ extension Population {
 enum ScaleShape: Sendable {
   /// They are made, get one action each, and end. Measures what each costs while it is idle.
   case idle
-  /// They get ten actions each, from eight threads, and ten more as long as a repetition is too short.
+  /// They get ten actions each, from eight threads, which is a figure of its own: the first action of each is among them. Then ten
+  /// more, and again as long as a repetition is too short.
   case busy
   /// The same, with more actions for each while there are few: otherwise the threads' start would be measured.
   case growing
@@ -79,7 +80,11 @@ enum ScaleShape: Sendable {
         CaseOutline.Part("resident", .bytes), CaseOutline.Part("making", .nanoseconds),
         CaseOutline.Part("ending", .nanoseconds),
       ]
-    case .busy, .growing: [CaseOutline.Part("actions", .millionPerSecond), CaseOutline.Part("peak", .bytes)]
+    case .busy, .growing:
+      [
+        CaseOutline.Part("actions", .millionPerSecond), CaseOutline.Part("first", .millionPerSecond),
+        CaseOutline.Part("peak", .bytes),
+      ]
     case .keyed:
       [
         CaseOutline.Part("actions", .millionPerSecond), CaseOutline.Part("alone", .nanoseconds),
@@ -138,24 +143,31 @@ enum ScaleShape: Sendable {
   ) throws -> (nanoseconds: Double, done: Int) {
     var (nanoseconds, next) = (0.0, done)
     for _ in 0..<mostStints {
-      let visits = Visits(threads)
       let end = next + rounds
-      // Made before the clock starts.
-      let orders = (0..<threads).map {
-        VisitingOrder(count: request.reactors, threads: threads, thread: $0, rounds: next..<end)
-      }
-      let producers = try ProducerThreads(threads, on: nil) { thread in
-        population.visit(orders[thread])
-        visits.end { try population.awaitAdditions(end, until: bl_now_ns() + patience) }
-      }
-      let start = bl_now_ns()
-      producers.release()
-      producers.join()
-      nanoseconds += Double(try visits.timeOfLast() - start)
+      nanoseconds += try stint(population, request, rounds: next..<end, threads: threads)
       next = end
       if nanoseconds >= request.duration { break }
     }
     return (nanoseconds, next)
+  }
+
+  /// Sends an action to each member in each round, and returns the nanoseconds until all are reduced.
+  private static func stint(
+    _ population: some Population, _ request: RepetitionRequest, rounds: Range<Int>, threads: Int
+  ) throws -> Double {
+    let visits = Visits(threads)
+    // Made before the clock starts.
+    let orders = (0..<threads).map {
+      VisitingOrder(count: request.reactors, threads: threads, thread: $0, rounds: rounds)
+    }
+    let producers = try ProducerThreads(threads, on: nil) { thread in
+      population.visit(orders[thread])
+      visits.end { try population.awaitAdditions(rounds.upperBound, until: bl_now_ns() + patience) }
+    }
+    let start = bl_now_ns()
+    producers.release()
+    producers.join()
+    return Double(try visits.timeOfLast() - start)
   }
 
   private static func work(
@@ -165,12 +177,15 @@ enum ScaleShape: Sendable {
     let before = MemoryUse.now(purges: true)
     let knowsPeak = MemoryUse.resetPeak()
     try population.make()
-    let (nanoseconds, done) = try stints(population, request, after: 0, rounds: rounds, threads: threads)
+    // By itself: a fast subject repeats the others more often, so what its members do once would cost it a smaller share.
+    let first = try stint(population, request, rounds: 0..<rounds, threads: threads)
+    let (nanoseconds, done) = try stints(population, request, after: rounds, rounds: rounds, threads: threads)
     let peak = knowsPeak ? MemoryUse.peak : nil
     try population.check(done, count: count)
 
-    var measurement = Measurement(nanoseconds: nanoseconds, actions: done * count)
+    var measurement = Measurement(nanoseconds: nanoseconds, actions: (done - rounds) * count)
     measurement.parts["actions"] = measurement.millionPerSecond
+    measurement.parts["first"] = Double(rounds * count) / first * 1e3
     if let before, let peak { measurement.parts["peak"] = Double(peak - before.resident) / Double(count) }
     return measurement
   }

@@ -101,6 +101,7 @@ final class Twin: Sendable {
   /// The child's side: replies to requests until standard input ends. Returns the exit status.
   static func serve(_ cases: [Case]) -> Int32 {
     bl_end_with_parent()
+    Interruption.leaveToParent()
     // What anything else prints must not be taken for a reply: it goes to standard error.
     let replies = FileHandle(fileDescriptor: dup(STDOUT_FILENO), closeOnDealloc: false)
     dup2(STDERR_FILENO, STDOUT_FILENO)
@@ -172,10 +173,10 @@ private final class Child {
   func reply(to request: Twin.Request) throws -> Twin.Reply {
     try requests.fileHandleForWriting.write(
       contentsOf: JSONEncoder().encode(request) + [UInt8(ascii: "\n")])
-    // A repetition ends itself, or says that it stalled, a while after its time limit: see `Quota`.
-    let seconds = request.repetition.timeLimit / 1_000_000_000 + 60
+    // The child itself gives up a repetition that hangs, and says so.
     return try JSONDecoder().decode(
-      Twin.Reply.self, from: nextLine(until: bl_now_ns() + seconds * 1_000_000_000))
+      Twin.Reply.self,
+      from: nextLine(until: bl_now_ns() + UInt64(request.repetition.mostSecondsOfChild * 1e9)))
   }
 
   /// Lets the child end by itself, and kills it if it does not.

@@ -17,6 +17,9 @@ struct OutputFile {
     }
   }
 
+  /// Empties the file, so that nobody takes the results of an earlier run for those of one that was killed.
+  func clear() { if lseek(descriptor, 0, SEEK_CUR) >= 0 { ftruncate(descriptor, 0) } }
+
   /// Replaces the content of the file.
   func write(_ data: Data) throws {
     let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)

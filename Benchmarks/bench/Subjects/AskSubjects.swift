@@ -27,14 +27,14 @@ private final class AskedReactor: Reactor {
 /// One task per producer that asks for each item, and waits for the reply. As in ``ActorBaseline``, a call of a C function
 /// follows each item.
 final class AskSubject<Host: AskHost>: FanInSubject {
-  static var usesPool: Bool { true }
+  static var floats: Bool { true }
   static var chunk: Int { 16_384 }
 
   private let reactor: AskedReactor
   private let loop: Loop?
 
   init(_ setup: SubjectSetup) throws {
-    loop = try Host.makeLoop()
+    loop = try Host.makeLoop(setup)
     reactor = AskedReactor(on: loop.map { .loop($0) } ?? .caller, setup)
   }
 
@@ -65,14 +65,14 @@ final class AskSubject<Host: AskHost>: FanInSubject {
 
 /// Where the reactor of an ``AskSubject`` runs.
 protocol AskHost {
-  /// Returns its loop; nil for `.caller`.
-  static func makeLoop() throws -> Loop?
+  /// Returns its loop, on the CPU of the consumer; nil for `.caller`.
+  static func makeLoop(_ setup: SubjectSetup) throws -> Loop?
 }
 
 enum AsksCaller: AskHost {
-  static func makeLoop() -> Loop? { nil }
+  static func makeLoop(_ setup: SubjectSetup) -> Loop? { nil }
 }
 
 enum AsksLoop: AskHost {
-  static func makeLoop() throws -> Loop? { try Loop() }
+  static func makeLoop(_ setup: SubjectSetup) throws -> Loop? { try setup.makeLoop() }
 }

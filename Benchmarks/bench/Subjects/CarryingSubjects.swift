@@ -113,7 +113,7 @@ final class CarryingMutexBaseline<Action: CarryingAction>: FanInSubject {
 
 /// The same in an actor: see ``ActorBaseline``.
 final class CarryingActorBaseline<Action: CarryingAction>: FanInSubject {
-  static var usesPool: Bool { true }
+  static var floats: Bool { true }
   static var chunk: Int { 16_384 }
 
   private actor Handler {

@@ -20,6 +20,9 @@ final class CoreSubject: FanInSubject {
     func update(with state: TallyState) {}
   }
 
+  /// The core makes its loop itself.
+  static var floats: Bool { true }
+
   private let core: Core<TallyState>
 
   init(_ setup: SubjectSetup) { core = Core(state: TallyState(tally: Tally(inspector: setup.inspector))) }

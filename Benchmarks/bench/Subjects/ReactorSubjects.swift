@@ -25,6 +25,24 @@ final class TallyReactor: Reactor {
     case .add(let item): state.reduce(item)
     }
   }
+
+  /// Returns when all is reduced that the producers send. It sleeps between two looks: the thread that waits may be confined to the
+  /// CPU of the loop, which would lose every other turn on it to a thread that only yields.
+  func awaitTotals(_ quota: Quota) throws -> Totals {
+    try quota.awaitProducers()
+    while currentState.count < quota.total {
+      try quota.checkDeadline(reduced: currentState.count)
+      usleep(50)
+    }
+    return currentState.totals
+  }
+}
+
+extension SubjectSetup {
+  /// A loop that waits as the consumer is to, on its CPU.
+  func makeLoop() throws -> Loop {
+    try Loop(waiting: consumer == .busy ? .busy : .parking, processor: consumerCPU.map(Int.init))
+  }
 }
 
 /// A reactor whose senders run its turns.
@@ -50,8 +68,7 @@ final class LoopReactorSubject: FanInSubject {
   private let reactor: TallyReactor
 
   init(_ setup: SubjectSetup) throws {
-    loop = try Loop(
-      waiting: setup.consumer == .busy ? .busy : .parking, processor: setup.consumerCPU.map(Int.init))
+    loop = try setup.makeLoop()
     reactor = TallyReactor(on: .loop(loop), setup)
   }
 
@@ -60,12 +77,7 @@ final class LoopReactorSubject: FanInSubject {
   }
 
   func awaitTotals(_ quota: Quota) throws -> Totals {
-    try quota.awaitProducers()
-    while reactor.currentState.count < quota.total {
-      try quota.checkDeadline(reduced: reactor.currentState.count)
-      sched_yield()
-    }
-    let totals = reactor.currentState.totals
+    let totals = try reactor.awaitTotals(quota)
     loop.shutdown()
     return totals
   }

@@ -1,4 +1,3 @@
-import Glibc
 import ReactorRuntime
 
 /// A reactor that gets sixteen actions with each call of ``Reactor/send(contentsOf:)``.
@@ -9,7 +8,7 @@ final class RunSubject<Host: AskHost>: FanInSubject {
   private let reactor: TallyReactor
 
   init(_ setup: SubjectSetup) throws {
-    loop = try Host.makeLoop()
+    loop = try Host.makeLoop(setup)
     reactor = TallyReactor(on: loop.map { .loop($0) } ?? .caller, setup)
   }
 
@@ -24,12 +23,7 @@ final class RunSubject<Host: AskHost>: FanInSubject {
   }
 
   func awaitTotals(_ quota: Quota) throws -> Totals {
-    try quota.awaitProducers()
-    while reactor.currentState.count < quota.total {
-      try quota.checkDeadline(reduced: reactor.currentState.count)
-      sched_yield()
-    }
-    let totals = reactor.currentState.totals
+    let totals = try reactor.awaitTotals(quota)
     loop?.shutdown()
     return totals
   }
