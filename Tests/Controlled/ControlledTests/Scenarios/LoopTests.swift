@@ -141,60 +141,6 @@ extension Controlled {
       }
     }
 
-    @Test(arguments: Place.timed) func `a timer that is due runs, whatever is set or cancelled beside it`(
-      _ place: Place
-    ) {
-      explore("timers beside a disposal, \(place)") {
-        let jobs = JobLedger()
-        place.use { placement in
-          guard case .loop(let loop) = placement else { return }
-          let last = jobs.schedule(3, after: .seconds(3), on: loop)
-          let cancelled = jobs.schedule(1, after: .seconds(1), on: loop)
-          nonisolated(unsafe) var earlier: JobLedger.Timer?
-          together(
-            {
-              sleep(.seconds(1))
-              jobs.execute(0, on: loop) { cancelled.dispose(on: loop) }
-            },
-            {
-              // The loop sleeps until a later one is due.
-              sleep(.milliseconds(500))
-              earlier = jobs.schedule(2, after: .milliseconds(1500), on: loop)
-            })
-          jobs.verifyAtRest()
-          last.verifyRun()
-          earlier?.verifyRun()
-        }
-        jobs.verify()
-      }
-    }
-
-    @Test func `a timer runs once, or was cancelled`() {
-      explore("a timer, its disposal, and a closer") {
-        let jobs = JobLedger()
-        Place.loop.use { placement in
-          guard case .loop(let loop) = placement else { return }
-          nonisolated(unsafe) var runs = 0
-          let timer = try? loop.schedule(after: .seconds(1)) {
-            runs += 1
-            jobs.execute(0, on: loop)
-          }
-          together(
-            {
-              sleep(.milliseconds(1500))
-              timer?.dispose()
-            },
-            { jobs.execute(1, on: loop) },
-            {
-              sleep(.seconds(1))
-              jobs.shutDown(loop)
-            })
-          check(runs <= 1, "a timer ran \(runs) times")
-        }
-        jobs.verify()
-      }
-    }
-
     @Test func `one send beside one close of a loop`() {
       explore("one send and a closer of the loop", schedules: 2000) {
         let (ledger, jobs) = (Ledger(), JobLedger())

@@ -41,13 +41,13 @@ extension Controlled {
 
     @Test(arguments: Place.allCases)
     func `a sender that sleeps until there is room is woken`(_ place: Place) {
-      // Few schedules, since a sender spins and yields for thousands of points before it sleeps.
-      explore("senders that sleep, \(place)", schedules: 100) {
+      explore("senders that sleep, \(place)") {
         let ledger = Ledger()
         place.use { placement in
           let subject = Subject(
             ledger, on: placement, capacity: 1,
             onMutate: { _, parcel in if parcel.id == 0 { sleep(.seconds(1)) } })
+          subject.runtime.yieldSeldom()
           let send = { @Sendable (sender: Int) in
             for number in 0..<2 { ledger.send(sender * 10 + number) { subject.send($0) } }
           }
@@ -60,12 +60,13 @@ extension Controlled {
 
     @Test(arguments: Place.allCases)
     func `a sender with a deadline is served or gives up`(_ place: Place) {
-      explore("senders with deadlines, \(place)", schedules: 100) {
+      explore("senders with deadlines, \(place)") {
         let ledger = Ledger()
         place.use { placement in
           let subject = Subject(
             ledger, on: placement, capacity: 1,
             onMutate: { _, parcel in if parcel.id == 0 { sleep(.seconds(2)) } })
+          subject.runtime.yieldSeldom()
           let send = { @Sendable (sender: Int) in
             for number in 0..<2 {
               ledger.send(sender * 10 + number, within: .seconds(1)) { parcel, deadline throws(SendError) in

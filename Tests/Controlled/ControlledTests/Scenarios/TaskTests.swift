@@ -22,7 +22,12 @@ extension Controlled {
               }
             }
           }
-          together({ ledger.send(10) { subject.send($0) } }, { senders[1].cancel() })
+          together(
+            { ledger.send(10) { subject.send($0) } },
+            {
+              ledger.willCancel(2, 3)
+              senders[1].cancel()
+            })
           for sender in senders { sender.join() }
         }
         tasks.finish()
@@ -84,9 +89,12 @@ extension Controlled {
           }
           together(
             { log.askWithCallback(10, teller) },
-            { askers[0].cancel() },
             {
-              log.isClosing = true
+              log.willCancel(0)
+              askers[0].cancel()
+            },
+            {
+              log.willClose()
               teller.close(.discard)
             })
           for asker in askers { asker.join() }
@@ -113,7 +121,10 @@ extension Controlled {
           together(
             { log.askWithCallback(10, teller) },
             { for _ in 0..<2 { log.replyToKept(5) } },
-            { asker.cancel() })
+            {
+              log.willCancel(0)
+              asker.cancel()
+            })
           // The last references to what is kept.
           log.dropKept()
           if place == .caller {

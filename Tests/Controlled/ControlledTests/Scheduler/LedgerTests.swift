@@ -4,17 +4,7 @@ import Testing
 extension Controlled {
   /// Each rule of the ledger, with a record that just breaks it.
   @Suite struct LedgerTests {
-    struct Violation: Sendable, CustomTestStringConvertible {
-      let testDescription: String
-      let failure: String
-      let record: @Sendable (Ledger) -> Void
-
-      init(_ description: String, _ failure: String, _ record: @escaping @Sendable (Ledger) -> Void) {
-        testDescription = description
-        self.failure = failure
-        self.record = record
-      }
-    }
+    typealias Violation = ControlledTests.Violation<Ledger>
 
     static let violations = [
       Violation("lost", "neither reduced nor reported") { $0.send(1) { _ in } },
@@ -24,9 +14,9 @@ extension Controlled {
         ledger.reduce(1)
       },
       Violation("reduced and reported", "reduced 1 times and reported 1 times") { ledger in
-        ledger.send(1) { _ in }
-        ledger.reduce(1)
         ledger.note(.dropNewest)
+        for id in 1...2 { ledger.send(id) { _ in } }
+        ledger.reduce(1)
         ledger.report(1, .dropped)
       },
       Violation("refused and reduced", "reduced or reported nonetheless") { ledger in
@@ -87,10 +77,29 @@ extension Controlled {
       Violation("full though nothing else was sent", "which nothing explains") { ledger in
         ledger.send(1) { _ throws(SendError) in throw .full }
       },
+      Violation("full though the others were processed before", "which nothing explains") { ledger in
+        ledger.note(.block, capacity: 2)
+        for id in 1...2 {
+          ledger.send(id) { _ in ledger.beginMutate(id) }
+          ledger.endMutate()
+        }
+        ledger.send(3) { _ throws(SendError) in throw .full }
+      },
+      Violation("refused by a policy though there was room", "which nothing explains") { ledger in
+        ledger.note(.fail, capacity: 2)
+        ledger.send(1) { _ in }
+        ledger.send(2) { ledger.report($0.id, .full) }
+      },
+      Violation("dropped though there was room", "which nothing explains") { ledger in
+        ledger.note(.dropOldest, capacity: 2)
+        for id in 1...2 { ledger.send(id) { _ in } }
+        ledger.report(1, .dropped)
+      },
       Violation("timed out too early", "which nothing explains") { ledger in
         ledger.send(1, within: .seconds(1)) { _, _ throws(SendError) in throw .timedOut }
       },
-      Violation("cancelled without a task", "which nothing explains") { ledger in
+      Violation("cancelled by nobody", "which nothing explains") { ledger in
+        ledger.willCancel(2)
         ledger.send(1) { _ throws(SendError) in throw .cancelled }
       },
       Violation("dropped by a policy that waits", "which nothing explains") { ledger in
@@ -117,6 +126,12 @@ extension Controlled {
           ledger.endMutate()
         }
       },
+      Violation("in mutate twice", "action 1 is in mutate twice") { ledger in
+        for _ in 1...2 {
+          ledger.beginMutate(1)
+          ledger.endMutate()
+        }
+      },
       Violation("two in mutate", "at the same time") { ledger in
         ledger.beginMutate(1)
         ledger.beginMutate(2)
@@ -124,12 +139,7 @@ extension Controlled {
     ]
 
     @Test(arguments: violations) func `a record that breaks a rule fails`(_ violation: Violation) {
-      let execution = Schedule(.random).run {
-        let ledger = Ledger(mostWaiting: 2)
-        violation.record(ledger)
-        ledger.verify()
-      }
-      #expect(execution.failure?.contains(violation.failure) == true, "\(execution.failure ?? "no failure")")
+      violation.expectFailure(in: { Ledger(mostWaiting: 2) }, by: { $0.verify() })
     }
 
     @Test func `a record that keeps all rules passes`() {

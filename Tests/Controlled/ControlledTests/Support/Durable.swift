@@ -85,6 +85,7 @@ final class Account: DurableReactor {
       })
     self.ledger = ledger
     ledger.wasBorn()
+    runtime.yieldSeldom()
   }
 
   deinit {
@@ -129,33 +130,58 @@ final class Bank: @unchecked Sendable {
 
   /// Asks, and does not wait for the reply, which must not come before the mutation is on the disk.
   func ask(_ id: Int, of account: Account) {
-    asked.insert(id)
+    begin(id)
     let parcel = Parcel(id, in: ledger)
     account.ask({ Account.Action(parcel: parcel, reply: $0) }, completion: { [self] in note($0, of: id) })
   }
 
-  private func note(_ outcome: Result<UInt64, AskError>, of id: Int) {
+  /// A request is about to be sent.
+  func begin(_ id: Int) { asked.insert(id) }
+
+  /// Notes what became of a request, and checks what holds at that moment.
+  func note(_ outcome: Result<UInt64, AskError>, of id: Int) {
     outcomes[id, default: []].append(outcome)
-    guard case .success(let number) = outcome else { return }
-    check(number == id, "request \(id) got the reply \(number)")
-    check(disk.numbers.contains(number), "request \(id) got its reply before the commit")
+    switch outcome {
+    case .success(let number):
+      check(number == id, "request \(id) got the reply \(number)")
+      check(disk.numbers.contains(number), "request \(id) got its reply before the commit")
+    case .failure(.closed):
+      check(ledger.isClosing, "request \(id) was refused as closed by an open reactor")
+    case .failure: break
+    }
   }
 
   /// Closes the journal, and with it its reactor, and checks what is left.
   ///
   /// - Parameter failed: Whether the disk has failed.
   func finish(_ account: Account, failed: Bool = false) {
+    // Nothing is left to do, so every reply has come, while the reactor is open.
+    if !ledger.isClosing { verifyOutcomes(failed: failed) }
     ledger.willClose()
     do { try Shutdown.close([journal], before: .now + .seconds(60)) } catch { check(false, "\(error)") }
-    for id in asked {
-      let outcomes = outcomes[id, default: []]
-      check(outcomes.count == 1, "request \(id) had the outcomes \(outcomes)")
-    }
+    verifyOutcomes(failed: failed)
     let processed = ledger.reduced.sorted { $0.value[0] < $1.value[0] }.map { UInt64($0.key) }
     let durable = account.durableState.numbers
     check(durable == disk.numbers, "\(durable) is shown, and \(disk.numbers) is on the disk")
     check(
       failed ? processed.starts(with: durable) : processed == durable,
       "\(processed) was processed, and \(durable) is on the disk")
+  }
+
+  /// Checks that each request has one outcome: what was processed gets its reply, unless the disk has failed before it had the
+  /// mutation; what was not processed is refused as closed.
+  func verifyOutcomes(failed: Bool = false) {
+    for id in asked.sorted() {
+      let outcomes = outcomes[id, default: []]
+      check(outcomes.count == 1, "request \(id) had the outcomes \(outcomes)")
+      guard case .failure(let error) = outcomes[0] else { continue }
+      let isProcessed = ledger.reduced[id] != nil
+      let isLost = failed && isProcessed && !disk.numbers.contains(UInt64(id))
+      switch error {
+      case .closed: check(!isProcessed, "request \(id) was processed, and refused as closed")
+      case .failed: check(isLost, "request \(id) failed, which the disk does not explain: \(error)")
+      default: check(false, "request \(id) failed: \(error)")
+      }
+    }
   }
 }

@@ -1,4 +1,3 @@
-import ControlledScheduler
 import ReactorRuntime
 
 /// What became of the jobs that were submitted to one loop. ``verify()`` checks the guarantees that hold for every loop.
@@ -27,23 +26,40 @@ final class JobLedger: @unchecked Sendable {
 
   /// Submits job `id`, from inside of the loop or from another thread.
   func execute(_ id: Int, on loop: Loop, _ body: @escaping @Sendable () -> Void = {}) {
-    precondition(submitted.insert(id).inserted, "two jobs have the number \(id)")
-    let (isInside, wasClosed, capture) = (loop.isCurrent, isClosed, Capture(in: self))
-    do {
-      try loop.execute { [self] in
-        withExtendedLifetime(capture) {}
+    submit(id, isInside: loop.isCurrent) { job throws(LoopError) in
+      try loop.execute {
         check(loop.isCurrent, "job \(id) runs outside of the loop")
-        noteRun(of: id)
+        job()
         body()
+      }
+    }
+  }
+
+  /// Submits job `id` by `post`, which throws if the loop refuses it.
+  ///
+  /// - Parameter isInside: Whether it comes from the loop itself.
+  func submit(
+    _ id: Int, isInside: Bool = false, _ post: (@escaping @Sendable () -> Void) throws(LoopError) -> Void
+  ) {
+    precondition(submitted.insert(id).inserted, "two jobs have the number \(id)")
+    let (wasClosed, capture) = (isClosed, Capture(in: self))
+    do {
+      try post { [self] in
+        withExtendedLifetime(capture) {}
+        noteRun(of: id)
       }
       accepted.insert(id)
       check(isInside || !wasClosed, "job \(id) was accepted by a loop that was closed")
     } catch {
       refused.insert(id)
-      check(error == .closed, "job \(id) was refused: \(error)")
-      check(isClosing, "job \(id) was refused as closed by an open loop")
+      checkRefusal(of: "job \(id)", error)
       check(!isInside, "job \(id) was refused although it came from the loop itself")
     }
+  }
+
+  private func checkRefusal(of name: String, _ error: LoopError) {
+    check(error == .closed, "\(name) was refused: \(error)")
+    check(isClosing, "\(name) was refused as closed by an open loop")
   }
 
   // MARK: Timers
@@ -66,6 +82,7 @@ final class JobLedger: @unchecked Sendable {
       self.capture = capture
       handle = try loop.schedule(after: delay) { [unowned self] in
         withExtendedLifetime(capture) {}
+        ledger.checkOpen("timer \(id)")
         check(loop.isCurrent, "timer \(id) runs outside of the loop")
         check(.now >= due, "timer \(id) runs too early")
         check(!isDisposed, "timer \(id) runs although the loop itself had disposed of it")
@@ -86,10 +103,16 @@ final class JobLedger: @unchecked Sendable {
     func verifyRun() { check(runs == 1, "timer \(id) was due, and ran \(runs) times") }
   }
 
-  /// Sets timer `id`, on an open loop.
-  func schedule(_ id: Int, after delay: Duration, on loop: Loop) -> Timer {
-    do { return try Timer(id, after: delay, on: loop, in: self) } catch {
-      ctl_fail("timer \(id) was refused: \(error)")
+  /// Sets timer `id`. Returns nil if the loop refuses it, since it is closed.
+  func schedule(_ id: Int, after delay: Duration, on loop: Loop) -> Timer? {
+    let wasClosed = isClosed
+    do {
+      let timer = try Timer(id, after: delay, on: loop, in: self)
+      check(!wasClosed, "timer \(id) was accepted by a loop that was closed")
+      return timer
+    } catch {
+      checkRefusal(of: "timer \(id)", error)
+      return nil
     }
   }
 
@@ -101,26 +124,38 @@ final class JobLedger: @unchecked Sendable {
   }
 
   func noteRun(of id: Int) {
-    check(!hasEnded, "job \(id) runs after the end")
+    checkOpen("job \(id)")
     runs[id, default: 0] += 1
   }
 
-  /// Closes the loop, and waits for its end.
+  private func checkOpen(_ name: String) { check(!hasEnded, "\(name) runs after the end") }
+
+  /// Closes the loop, and waits for its end, but not for timers: no scenario has jobs that take minutes.
   func shutDown(_ loop: Loop) {
-    isClosing = true
+    willClose()
+    let begin = ContinuousClock.now
     loop.shutdown()
-    noteEnd()
+    noteEnd(after: begin.duration(to: .now))
   }
 
   /// Closes the loop, and returns at once.
   func beginClosing(_ loop: Loop) {
-    isClosing = true
+    willClose()
     loop.beginClosing()
-    isClosed = true
+    hasClosed()
   }
 
+  /// The loop is about to be closed.
+  func willClose() { isClosing = true }
+
+  /// A call that closes the loop has returned.
+  func hasClosed() { isClosed = true }
+
   /// The loop has ended: what it has accepted is done, unless the submission has not returned.
-  func noteEnd() {
+  ///
+  /// - Parameter duration: How long that has taken.
+  func noteEnd(after duration: Duration = .zero) {
+    check(duration < .seconds(600), "the loop has ended after \(duration): it has waited for a timer")
     (isClosing, isClosed, hasEnded) = (true, true, true)
     for id in accepted { check(runs[id] == 1, "job \(id) was accepted, and not run before the end") }
   }

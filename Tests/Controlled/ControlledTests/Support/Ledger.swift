@@ -21,7 +21,7 @@ final class Ledger: @unchecked Sendable {
     let source: Int
     /// When it has to give up; nil if it waits as long as there is no room, or not at all.
     let deadline: ContinuousClock.Instant?
-    /// Whether it is that of a task, which may be cancelled.
+    /// Whether it is that of a task, which waits for room.
     let isSuspending: Bool
     var end = Int.max
     var outcome = Outcome.running
@@ -38,7 +38,9 @@ final class Ledger: @unchecked Sendable {
   private(set) var reports: [Int: [Report]] = [:]
   private(set) var alive = 0
   private var isMutating = false
-  private var begun: Set<Int> = []
+  /// When each action was first in `mutate`.
+  private var begun: [Int: Int] = [:]
+  private var cancelled: Set<Int> = []
   /// How many accepted actions may wait: the rule is not checked if it is nil.
   private let mostWaiting: Int?
   private var capacity = 1
@@ -132,7 +134,7 @@ final class Ledger: @unchecked Sendable {
     sends[id]?.end = tick()
     if let mostWaiting {
       let waiting = sends.filter {
-        $0.value.outcome == .returned && !begun.contains($0.key) && reports[$0.key] == nil
+        $0.value.outcome == .returned && begun[$0.key] == nil && reports[$0.key] == nil
       }
       // One that the owner has taken out does not wait any more, a moment before it is in `mutate`.
       let most = mostWaiting + (isMutating ? 0 : 1)
@@ -143,22 +145,43 @@ final class Ledger: @unchecked Sendable {
   private func checkRefusal(of id: Int, _ send: Send, _ reason: SendError) {
     let isPossible =
       switch reason {
-      // As many others were sent as there is room for.
-      case .full:
-        (send.deadline == nil && !send.isSuspending || reasons.contains(.full))
-          && sends.count + steps > capacity
+      case .full: send.deadline == nil && !send.isSuspending && mayHaveBeenFull(during: send, of: id)
       case .timedOut: send.deadline.map { .now >= $0 } ?? false
-      case .cancelled: send.isSuspending
+      case .cancelled: cancelled.contains(id)
       default: reasons.contains(reason)
       }
     check(isPossible, "action \(id) was refused (\(reason)), which nothing explains")
   }
 
+  /// Whether there may have been no room at some moment since the send of this action began: beside it there were as many as the
+  /// mailbox holds. An action that was in `mutate` before, or reported, has left its place, unless the owner was about to release
+  /// that. With late stores it may seem to be there for longer; and so it may if the mailbox is growing, from 8 places on.
+  private func mayHaveBeenFull(during send: Send, of id: Int) -> Bool {
+    let others = sends.filter { other in
+      if case .refused = other.value.outcome, other.value.end < send.begin { return false }
+      return other.key != id
+    }
+    if Schedule.hasLateStores || capacity > 8 { return others.count + steps >= capacity }
+    let gone = others.keys.filter { other in
+      begun[other].map { $0 < send.begin } ?? false
+        || reports[other, default: []].contains { $0.time < send.begin }
+    }
+    // The owner releases the places of so many at once.
+    let unreleased = min(gone.count, max(1, capacity / 4))
+    return others.count - gone.count + unreleased + steps >= capacity
+  }
+
   /// Nothing is known of this action.
   func forget(_ id: Int) { sends[id] = nil }
 
+  /// The tasks that send these actions are about to be cancelled.
+  func willCancel(_ ids: Int...) { cancelled.formUnion(ids) }
+
   /// The reactor is about to be closed, or its loop, or its last reference is about to go away.
   func willClose() { closedSince = min(closedSince, tick()) }
+
+  /// Whether it may be closed.
+  var isClosing: Bool { closedSince != .max }
 
   /// A call that closes the reactor has returned: what is sent from now on is not reduced.
   func hasClosed() { refusedSince = min(refusedSince, tick()) }
@@ -182,8 +205,9 @@ final class Ledger: @unchecked Sendable {
 
   func beginMutate(_ id: Int) {
     check(!isMutating, "two actions are in mutate at the same time")
+    check(begun[id] == nil, "action \(id) is in mutate twice")
     isMutating = true
-    begun.insert(id)
+    begun[id] = tick()
     if isDiscarding { begunWhileDiscarding += 1 }
     check(begunWhileDiscarding <= 1, "action \(id) is processed although the reactor discards")
   }
@@ -201,7 +225,11 @@ final class Ledger: @unchecked Sendable {
 
   func report(_ id: Int, _ reason: SendError?) {
     if let reason {
-      check(reasons.contains(reason), "action \(id) was reported (\(reason)), which nothing explains")
+      // What an overflow policy refuses or drops found no room, or a later one did.
+      let isOverflow = reason == .full || reason == .dropped
+      let hadRoom = isOverflow && sends[id].map { !mayHaveBeenFull(during: $0, of: id) } ?? false
+      check(
+        reasons.contains(reason) && !hadRoom, "action \(id) was reported (\(reason)), which nothing explains")
     }
     reports[id, default: []].append(Report(reason: reason, time: tick()))
   }

@@ -50,7 +50,7 @@ enum Place: CaseIterable, Sendable, CustomStringConvertible {
 }
 
 /// A hosted loop, and the thread of its foreign loop.
-private final class Host: Sendable {
+final class Host: Sendable {
   let hosted: HostedLoop
   private let host: Worker
   private let stop: @Sendable () -> Void
@@ -83,11 +83,13 @@ private final class Host: Sendable {
   }
 
   /// The foreign loop takes closures.
-  static func called() -> Host {
+  ///
+  /// - Parameter isHost: Which threads count as its own; nil if the one that ran the last rounds does.
+  static func called(isHost: (@Sendable () -> Bool)? = nil) -> Host {
     let foreign = ForeignLoop()
-    let hosted = try! HostedLoop(turnLimit: 2, onTimer: nil) { hosted in
-      foreign.post { hosted.run(rounds: 2) }
-    }
+    let hosted = try! HostedLoop(
+      turnLimit: 2, onTimer: nil, onWake: { hosted in foreign.post { hosted.run(rounds: 2) } },
+      isHost: isHost)
     return Host(hosted, stop: { foreign.stop() }, { foreign.run() })
   }
 

@@ -121,6 +121,7 @@ final class Stage: @unchecked Sendable {
         let task = tasks.start { [ledger] in
           await ledger.send(id) { parcel async throws(SendError) in try await subject.sendSuspending(parcel) }
         }
+        ledger.willCancel(id)
         task.cancel()
         task.join()
       }
@@ -162,12 +163,12 @@ final class Stage: @unchecked Sendable {
       if isClosed {
         check(subject.waitUntilEnded(before: .now + .seconds(60)), "the reactor has not ended")
         ledger.hasEnded()
-      } else {
-        let count = subject.currentState.count
-        check(
-          ledger.isStubbed || count == ledger.reduced.count,
-          "\(count) of \(ledger.reduced.count) mutations are in the state")
       }
+      // A reactor that has ended keeps its last state.
+      let count = subject.currentState.count
+      check(
+        ledger.isStubbed || count == ledger.reduced.count,
+        "\(count) of \(ledger.reduced.count) mutations are in the state")
       if ledger.isStubbed {
         ledger.noteStubbed(subject.stub.actions.map(\.id))
       }

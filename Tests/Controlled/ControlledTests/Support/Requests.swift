@@ -23,27 +23,32 @@ final class Teller: Reactor {
   func reduce(into state: inout Int, mutation: Action) {
     guard case .add(let parcel, let reply) = mutation else { return }
     state += 1
-    log.processed.insert(parcel.id)
-    if keeps { log.kept.append(reply) } else { reply(state) }
+    log.noteProcessed(parcel.id)
+    if keeps { log.keep(reply, of: parcel.id) } else { log.give(state, to: parcel.id, by: reply) }
   }
 }
 
-/// What became of requests.
+/// What became of requests. ``note(_:of:)`` and ``verify()`` check the guarantees that hold for every request.
 final class RequestLog: @unchecked Sendable {
   // Unchecked: one thread runs at a time, and no method changes something with a point in between.
   /// Counts what is alive.
   let ledger = Ledger()
-  var processed: Set<Int> = []
-  var kept: [Reply<Int>] = []
-  var isClosing = false
   private var asked: Set<Int> = []
+  private var processed: Set<Int> = []
+  private var kept: [(id: Int, reply: Reply<Int>)] = []
+  /// The values that replies were given.
+  private var given: [Int: Int] = [:]
+  private var cancelled: Set<Int> = []
+  private var isClosing = false
   private var outcomes: [Int: [Result<Int, AskError>]] = [:]
 
   func parcel(_ id: Int) -> Parcel { Parcel(id, in: ledger) }
 
+  // MARK: The asker
+
   /// - Parameter state: The state that every thread reads after the reply.
   func ask(_ id: Int, _ body: () async throws(AskError) -> Int, check state: () -> Int) async {
-    asked.insert(id)
+    begin(id)
     do {
       let value = try await body()
       ControlledTests.check(state() >= value, "request \(id) got its reply before the state was shown")
@@ -54,19 +59,54 @@ final class RequestLog: @unchecked Sendable {
   }
 
   func askWithCallback(_ id: Int, _ teller: Teller) {
-    asked.insert(id)
+    begin(id)
     teller.ask({ .add(self.parcel(id), $0) }, completion: { [self] in note($0, of: id) })
   }
 
-  private func note(_ outcome: Result<Int, AskError>, of id: Int) {
+  /// A request is about to be sent.
+  func begin(_ id: Int) { asked.insert(id) }
+
+  /// The task of a request is about to be cancelled.
+  func willCancel(_ id: Int) { cancelled.insert(id) }
+
+  /// The reactor is about to be closed.
+  func willClose() { isClosing = true }
+
+  /// Notes what became of a request, and checks what holds at that moment.
+  func note(_ outcome: Result<Int, AskError>, of id: Int) {
     outcomes[id, default: []].append(outcome)
+    switch outcome {
+    case .success(let value):
+      check(given[id] == value, "request \(id) got the reply \(value), which it was not given")
+    case .failure(.closed): check(isClosing, "request \(id) was refused as closed by an open reactor")
+    case .failure(.cancelled): check(cancelled.contains(id), "request \(id) was cancelled by nobody")
+    case .failure(.dropped):
+      check(processed.contains(id), "the reply of request \(id) was dropped before it was processed")
+    case .failure(let error): check(false, "request \(id) failed: \(error)")
+    }
   }
+
+  // MARK: The reactor
+
+  func noteProcessed(_ id: Int) {
+    check(processed.insert(id).inserted, "request \(id) was processed twice")
+  }
+
+  /// The reply of a request is about to be given this value.
+  func willGive(_ value: Int, to id: Int) { given[id] = value }
+
+  func give(_ value: Int, to id: Int, by reply: Reply<Int>) {
+    willGive(value, to: id)
+    check(reply(value), "a reply that was not used is refused")
+  }
+
+  func keep(_ reply: Reply<Int>, of id: Int) { kept.append((id, reply)) }
 
   /// Gives the oldest reply that is kept.
   func replyToKept(_ value: Int) {
     guard !kept.isEmpty else { return }
-    let reply = kept.removeFirst()
-    check(reply(value), "a reply that was not used is refused")
+    let (id, reply) = kept.removeFirst()
+    give(value, to: id, by: reply)
     check(!reply(value), "a reply is accepted twice")
   }
 
@@ -76,22 +116,17 @@ final class RequestLog: @unchecked Sendable {
     _ = consume dropped
   }
 
+  // MARK: Rules
+
   /// After all threads and tasks have ended, and all references are gone.
   func verify() {
-    for id in asked {
+    for id in asked.sorted() {
       let results = outcomes[id, default: []]
       check(results.count == 1, "request \(id) had \(results.count) outcomes")
-      switch results[0] {
-      case .success: check(processed.contains(id), "request \(id) has a reply, and was not processed")
-      case .failure(.closed): check(isClosing, "request \(id) was refused as closed by an open reactor")
-      case .failure(.cancelled): check(id == 0, "request \(id) was cancelled by nobody")
-      case .failure(.dropped):
-        // With the closure form, so does a request that a discard drops.
-        check(
-          processed.contains(id) || isClosing,
-          "the reply of request \(id) was dropped before it was processed")
-      case .failure(let error): check(false, "request \(id) failed: \(error)")
-      }
+      // A reply that was given arrives, also beside a close, unless its asker has given up.
+      guard given[id] != nil, case .failure(let error) = results[0] else { continue }
+      if case .cancelled = error { continue }
+      check(false, "request \(id) was given a reply, and failed: \(error)")
     }
     check(ledger.alive == 0, "\(ledger.alive) objects are alive")
   }

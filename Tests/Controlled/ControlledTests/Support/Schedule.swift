@@ -13,6 +13,9 @@ struct Schedule: CustomStringConvertible {
   var seed: UInt64 = 0
   var lateStores = false
 
+  /// Whether the execution of the moment has late stores. Set before it begins.
+  nonisolated(unsafe) private(set) static var hasLateStores = false
+
   var description: String {
     let late = lateStores ? "late-" : ""
     switch strategy {
@@ -55,6 +58,7 @@ struct Schedule: CustomStringConvertible {
     named name: String = "", traces: Bool = false, mostPoints: Int = 100_000,
     _ body: @escaping @Sendable () -> Void
   ) -> Execution {
+    Self.hasLateStores = lateStores
     var options = ctl_options()
     options.seed = seed
     options.late_stores = lateStores
