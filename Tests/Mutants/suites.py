@@ -7,7 +7,7 @@ import re
 import subprocess
 import tempfile
 
-# As many bytes as rr_mutant.h says, one for each mutant.
+# As many bytes as rr_mutant.h says, one for each mutant; they are numbered from 1 on.
 SIZE = 4096
 # A suite that reaches a mutant is run in the first command only if there are not more than this that are more specific.
 CLOSEST = 12
@@ -46,9 +46,19 @@ def reach(command, tree):
         return dict(zip(suites, found))
 
 
+def is_slow(suite, slow):
+    return suite.split(".")[-1] in slow
+
+
 def commands(number, reached, command, slow):
     """The commands that run the suites that reach this mutant, in the order in which they probably notice it."""
     suites = sorted((suite for suite in reached if number in reached[suite]), key=lambda suite: len(reached[suite]))
-    quick = [suite for suite in suites if suite.split(".")[-1] not in slow]
+    quick = [suite for suite in suites if not is_slow(suite, slow)]
     groups = quick[:CLOSEST], quick[CLOSEST:], [suite for suite in suites if suite not in quick]
+    return [[*command, *filters(group)] for group in groups if group]
+
+
+def largest(reached, command, slow):
+    """Commands of which each of `commands` runs a part: those that run all quick suites, and all slow ones."""
+    groups = [[suite for suite in sorted(reached) if is_slow(suite, slow) == wanted] for wanted in (False, True)]
     return [[*command, *filters(group)] for group in groups if group]

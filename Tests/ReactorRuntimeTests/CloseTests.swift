@@ -106,6 +106,46 @@ import Testing
     #expect(failures.elements.map(\.sendError) == [.closed])
   }
 
+  @Test(arguments: PlacementUnderTest.allCases, [false, true])
+  func `what waits behind a transform is reported when the reactor discards`(
+    _ placement: PlacementUnderTest, ofStates: Bool
+  ) throws {
+    let stage = try Stage(placement)
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let (failures, mutations, states) = (Record<Failure>(), PublishSubject<Int>(), PublishSubject<[Int]>())
+    let reactor = Streamed(
+      on: stage.placement, failures: failures,
+      mutate: { _, action in
+        isInside.open()
+        _ = mayGoOn.wait()
+        return .just(action)
+      },
+      mutation: { ofStates ? $0 : .merge($0, mutations.asObservable()) },
+      state: { ofStates ? .merge($0, states.asObservable()) : $0 })
+    let isDone = Threads.start { reactor.send(1) }
+    #expect(isInside.wait())
+    for tick in 10..<30 {
+      mutations.onNext(tick)
+      states.onNext([tick])
+    }
+    reactor.close(.discard)
+    mayGoOn.open()
+    #expect(reactor.waitUntilEnded(before: .now + Self.soon))
+    #expect(isDone.wait())
+    // The action that was running is completed.
+    #expect(reactor.currentState == [1])
+    #expect(failures.elements.count == 20)
+    let areExpected = failures.elements.allSatisfy { failure in
+      switch failure.cause {
+      case .mutationNotDelivered(.closed): !ofStates
+      case .stateNotDelivered(.closed): ofStates
+      default: false
+      }
+    }
+    #expect(areExpected)
+    #expect(stage.finish())
+  }
+
   @Test(arguments: PlacementUnderTest.allCases)
   func `a reactor that was never used ends at once`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)

@@ -44,7 +44,7 @@ struct LoopFaultTests {
     #expect(Threads.start { loop.shutdown() }.wait())
   }
 
-  /// A loop that is refused the fence polls instead of sleeping.
+  /// A loop that is refused the fence sleeps for a millisecond at most, and checks again.
   @Test(arguments: [EPERM, ENOSYS])
   func `a loop that is refused the fence misses no action`(_ error: Int32) throws {
     let loop = try Loop(waiting: .parking(after: .zero))

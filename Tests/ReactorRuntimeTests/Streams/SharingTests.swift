@@ -1,3 +1,4 @@
+import Synchronization
 import TestSupport
 import Testing
 
@@ -198,6 +199,36 @@ import Testing
     #expect(log.elements == ["begin"])
     _ = shared.subscribe()
     #expect(log.elements == ["begin", "begin"])
+  }
+
+  @Test func `a shared subscription begins after the one that its observers left while it began`() {
+    let (log, bag, leaving) = (Record<String>(), DisposeBag(), SerialDisposable())
+    let (isEnding, mayEnd) = (Gate(), Gate())
+    let box = Shared(Mutex<Observable<Int>?>(nil))
+    let source = Observable<Int>.create { _ in
+      log.append("begin")
+      if log.elements.count == 3 {
+        // Its only observer leaves, and another one comes.
+        leaving.dispose()
+        box.value.withLock { $0 }?.subscribe().disposed(by: bag)
+      }
+      log.append("begun")
+      return Disposables.create {
+        isEnding.open()
+        #expect(mayEnd.wait())
+      }
+    }
+    let shared = source.share()
+    box.value.withLock { $0 = shared }
+    let first = shared.subscribe()
+    let hasEnded = Threads.start { first.dispose() }
+    #expect(isEnding.wait())
+    leaving.disposable = shared.subscribe()
+    mayEnd.open()
+    #expect(hasEnded.wait())
+    #expect(log.elements == ["begin", "begun", "begin", "begun", "begin", "begun"])
+    // Otherwise the stream retains itself.
+    box.value.withLock { $0 = nil }
   }
 
   @Test func `publish subscribes once, at the connection`() {

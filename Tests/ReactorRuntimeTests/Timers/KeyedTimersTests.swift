@@ -183,6 +183,19 @@ import Testing
     #expect(began.duration(to: .now) >= .milliseconds(20))
   }
 
+  @Test func `timers fire also if their loop has no room for a wake-up`() throws {
+    let loop = try Loop(jobCapacity: 1)
+    try loop.schedule(after: .seconds(3600)) {}
+    #expect(throws: LoopError.full) { try loop.execute {} }
+    let sessions = Sessions(on: .loop(loop), time: nil, resolution: .milliseconds(1))
+    for key in ["a", "b"] {
+      sessions.send(.touchFor(key, .milliseconds(1)))
+      #expect(Threads.yield(seconds: 60) { sessions.expired.last == key })
+    }
+    #expect(sessions.expired == ["a", "b"])
+    #expect(Threads.start { loop.shutdown() }.wait())
+  }
+
   @Test func `a full mailbox delays timers, and loses none`() {
     let time = TestScheduler(initialClock: 0, resolution: 0.001)
     let (isInside, mayGoOn) = (Gate(), Gate())

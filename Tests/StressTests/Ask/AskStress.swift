@@ -46,7 +46,7 @@ extension StressTests {
     func `every request ends exactly once while the reactor is closed`(place: Place) {
       Scenario.announce("requests and closing, \(place)")
       for closing in [Closing.drain, .discard] {
-        Scenario("requests and closing, \(place), \(closing)").run { scenario in
+        Scenario("requests and closing, \(place), \(closing)").run(withinSeconds: 120) { scenario in
           for _ in 0..<StressMode.rounds(100) {
             let site = place.makeSite()
             let store = AskedStore(on: site.placement, snapshots: .automatic, capacity: 8)
@@ -75,7 +75,9 @@ extension StressTests {
             _ = crew.join()
             #expect(tasks.wait(), "a task hangs: \(scenario)")
             site.end()
-            let isComplete = Threads.yield(seconds: 10) { results.elements.count >= 3 * count }
+            let isComplete = Threads.yield(seconds: StressMode.patience) {
+              results.elements.count >= 3 * count
+            }
             #expect(isComplete && results.elements.sorted() == Array(0..<3 * count), "\(scenario)")
           }
         }

@@ -6,7 +6,8 @@ import Testing
 extension StressTests {
   /// Sleepers and notifiers. A lost wake-up shows as a sleep that only its timeout ended.
   @Suite struct EventCountStress {
-    private static let patience: Int64 = 10_000_000_000
+    /// In nanoseconds.
+    private static let patience = Int64(StressMode.patience) * 1_000_000_000
 
     /// Sleeps until the condition holds. Returns false if only the timeout ended the sleep.
     private static func wasWoken(
@@ -22,7 +23,7 @@ extension StressTests {
     @Test(arguments: [EventCountKind.futex, .descriptor])
     func `a consumer that parks is woken for each item`(kind: EventCountKind) {
       Scenario.announce("parked consumer, \(kind)")
-      Scenario("parked consumer, \(kind)").run { oneInFlight(kind, $0) }
+      Scenario("parked consumer, \(kind)").run(withinSeconds: 120) { oneInFlight(kind, $0) }
     }
 
     /// The producer sends the next item only after the last one has arrived, so no later wake-up makes up for a lost
@@ -78,7 +79,7 @@ extension StressTests {
           let load = RingLoad(
             capacity: capacity, producers: producers, start: .near2To56, sending: .mixed,
             elements: StressMode.rounds(4000) / producers, isRecorded: false)
-          Scenario("parked consumer, \(load)").run { fanIn(load, $0) }
+          Scenario("parked consumer, \(load)").run(withinSeconds: 120) { fanIn(load, $0) }
         }
       }
     }

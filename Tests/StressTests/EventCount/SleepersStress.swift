@@ -19,7 +19,8 @@ extension StressTests {
       let heard = Atomic(0)
     }
 
-    private static let patience: Int64 = 10_000_000_000
+    /// In nanoseconds; longer than the notifier waits for a sleeper.
+    private static let patience = Int64(StressMode.patience + 10) * 1_000_000_000
     /// Set before the last notification.
     private static let over = Int.max
 
@@ -27,7 +28,7 @@ extension StressTests {
     func `each of several sleepers is woken for its own condition`() {
       Scenario.announce("sleepers")
       for sleepers in [1, 2, 4] {
-        Scenario("sleepers, \(sleepers) sleepers").run {
+        Scenario("sleepers, \(sleepers) sleepers").run(withinSeconds: 120) {
           ring(sleepers, $0)
         }
       }
@@ -87,7 +88,9 @@ extension StressTests {
         }
         bell.value.rung.store(round, ordering: .releasing)
         eventCount.value.notify()
-        let isHeard = Threads.yield(seconds: 8) { bell.value.heard.load(ordering: .acquiring) == round }
+        let isHeard = Threads.yield(seconds: StressMode.patience) {
+          bell.value.heard.load(ordering: .acquiring) == round
+        }
         if !isHeard { return "a wake-up was lost in round \(round)" }
       }
       return nil

@@ -92,6 +92,11 @@ enum StressMode: String {
   /// not shorten it, since it is for slow builds.
   static func seconds(_ count: Int) -> Int { current == .long ? count * 20 : count }
 
+  /// After how many seconds a scenario takes something for lost that should happen at once. Under a sanitizer, or on a loaded
+  /// machine, a thread may stand still for more than ten. A scenario that uses this gets 120 seconds, so that it fails before the
+  /// watchdog stops it.
+  static let patience = 60
+
   static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 }
 

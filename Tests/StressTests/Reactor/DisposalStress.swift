@@ -87,7 +87,7 @@ private final class Observed: Reactor {
     }
   }
 
-  func waitUntilReleased() -> Bool { Threads.yield(seconds: 10) { lifetimes.alive == 0 } }
+  func waitUntilReleased() -> Bool { Threads.yield(seconds: StressMode.patience) { lifetimes.alive == 0 } }
 
   func reduce(into state: inout Int, mutation: Int) {}
 }

@@ -18,7 +18,7 @@ extension StressTests {
       Scenario.announce("quiet senders, \(place)")
       for (senders, reactors) in [(1, 1), (2, 1), (4, 3)] {
         let parameters = "\(place), \(senders) senders, \(reactors) reactors"
-        Scenario("quiet senders, \(parameters)").run {
+        Scenario("quiet senders, \(parameters)").run(withinSeconds: 120) {
           comeAndGo(place, senders, reactors, $0)
         }
       }
@@ -63,7 +63,7 @@ extension StressTests {
     }
 
     private static func wait(for condition: () -> Bool) -> Bool {
-      let deadline = ContinuousClock.now + .seconds(10)
+      let deadline = ContinuousClock.now + .seconds(StressMode.patience)
       while !condition() {
         if .now > deadline { return false }
         DedicatedThread.yield()

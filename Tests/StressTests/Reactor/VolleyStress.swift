@@ -13,7 +13,7 @@ extension StressTests {
       for threads in [2, 3] {
         for capacity in [2, 64] {
           let parameters = "\(place), \(threads) threads, capacity \(capacity)"
-          Scenario("volleys, \(parameters)").run {
+          Scenario("volleys, \(parameters)").run(withinSeconds: 120) {
             fire(place, threads, capacity, $0)
           }
         }
@@ -40,7 +40,7 @@ extension StressTests {
           let isDone =
             loop == nil
             ? reactor.currentState == expected
-            : Threads.yield(seconds: 10) { reactor.currentState == expected }
+            : Threads.yield(seconds: StressMode.patience) { reactor.currentState == expected }
           if !isDone { line.value.giveUp() }
           // No thread sends before all have checked, and all stop together.
           line.value.meet()

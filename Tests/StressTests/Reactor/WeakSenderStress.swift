@@ -149,11 +149,11 @@ private final class WeakRound: Sendable {
       case .sendContents: reactor.send(contentsOf: [sent])
       case .sendCapturing: reactor.send(sent, capturing: Self.$local)
       case .trySend: try reactor.trySend(sent)
-      case .sendBefore: try reactor.send(sent, before: .now + .seconds(10))
+      case .sendBefore: try reactor.send(sent, before: .now + .seconds(StressMode.patience))
       case .sendSuspending: run { () async throws(SendError) in try await reactor.sendSuspending(sent) }
       case .suspendingBefore:
         run { () async throws(SendError) in
-          try await reactor.sendSuspending(sent, before: .now + .seconds(10))
+          try await reactor.sendSuspending(sent, before: .now + .seconds(StressMode.patience))
         }
       case .whenRoom:
         reactor.whenRoom { [self] in
@@ -211,7 +211,7 @@ private final class WeakRound: Sendable {
   func complaint(of reactor: Dropped, _ number: Int, _ way: Way) -> String? {
     let isDone =
       switch way {
-      case .close: reactor.waitUntilEnded(before: .now + .seconds(10))
+      case .close: reactor.waitUntilEnded(before: .now + .seconds(StressMode.patience))
       case .subscribe: wait { isObserved.load(ordering: .sequentiallyConsistent) }
       case .ask, .askSuspending:
         wait { asked.load(ordering: .sequentiallyConsistent) & 1 << number != 0 && isOver(number, reactor) }
@@ -233,7 +233,7 @@ private final class WeakRound: Sendable {
   }
 
   private func wait(until condition: () -> Bool) -> Bool {
-    let deadline = ContinuousClock.now + .seconds(10)
+    let deadline = ContinuousClock.now + .seconds(StressMode.patience)
     while !condition() {
       if .now > deadline { return false }
       DedicatedThread.yield()

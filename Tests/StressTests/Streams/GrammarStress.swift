@@ -7,7 +7,7 @@ import Testing
 
 extension StressTests {
   /// Every kind of stream, with sources that send, end and fail on several threads at once, while the subscription is
-  /// disposed of.
+  /// disposed of. That nothing is lost is checked by `DeliveryStress`.
   @Suite struct GrammarStress {
     private typealias Element = StreamCase.Element
 

@@ -26,7 +26,10 @@ final class ObserverLog: @unchecked Sendable {
   }
 
   /// Whether there was an event yet. Any thread.
-  var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
+  var isEmpty: Bool { eventCount == 0 }
+
+  /// How many events there were. Any thread.
+  var eventCount: Int { count.load(ordering: .relaxed) }
 
   /// How many deliveries began while another one was under way.
   var overlapCount: Int { overlaps.load(ordering: .relaxed) }
