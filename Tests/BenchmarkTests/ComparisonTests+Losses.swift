@@ -31,6 +31,21 @@ extension ComparisonTests {
     #expect(try verdict(times(1000, isCut: true), whole) == .notJudged(.lowerBound))
   }
 
+  @Test func `cases of many are judged only if both runs separate the first actions`() {
+    func verdicts(_ old: [String], _ new: [String]) -> [Verdict] {
+      func results(_ names: [String]) -> [CellResult] { names.map { result(steady, name: $0) } }
+      return Comparison(report(results(old)), report(results(new)), limit: 0.95).figures.map(\.verdict)
+    }
+    let (before, now) = (["scale.busy.actions"], ["scale.busy.actions", "scale.busy.first"])
+    #expect(
+      verdicts(before + ["scale.idle.used"], now + ["scale.idle.used"]).count(where: {
+        $0 == .notJudged(.work)
+      }) == 2)
+    #expect(!verdicts(now, now).contains(.notJudged(.work)))
+    #expect(verdicts(["scale.idle.used"], ["scale.idle.used"]) == [.noDifference])
+    #expect(verdicts(before + ["ring.single"], now + ["ring.single"]).last == .noDifference)
+  }
+
   @Test func `a run that no longer counts allocations fails`() {
     func comparison(_ old: [CellResult], _ new: [CellResult]) -> Comparison {
       Comparison(report(old), report(new), limit: 0.95)

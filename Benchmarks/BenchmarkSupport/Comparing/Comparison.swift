@@ -14,6 +14,7 @@ package enum Verdict: Equatable, Sendable {
     case tooFew = "too few repetitions"
     case configuration = "other configuration"
     case members = "other members"
+    case work = "other work"
     case lowerBound = "lower bound only"
   }
 
@@ -219,7 +220,7 @@ package struct Comparison: Sendable {
     var figures = compared(new).compactMap { result in
       before[Key(result)].flatMap { same in same.first { $0.placement == result.placement } ?? same.first }
         .map {
-          Compared($0, result, limit: limit, unlike: Self.unlike(old.run, new.run, result.caseName))
+          Compared($0, result, limit: limit, unlike: Self.unlike(old, new, result.caseName))
         }
     }
     slower = figures.count(where: \.isSlower)
@@ -239,14 +240,19 @@ package struct Comparison: Sendable {
 
   /// Why a case of two runs is not the same work; nil if it is, as far as the files say it.
   private static func unlike(
-    _ old: RunDescription, _ new: RunDescription, _ caseName: String
+    _ old: JSONReport, _ new: JSONReport, _ caseName: String
   ) -> Verdict.Reason? {
-    if let before = old.configuration, let after = new.configuration, before != after {
+    if let before = old.run.configuration, let after = new.run.configuration, before != after {
       return .configuration
+    }
+    if CaseName.selects(["scale.", "curve.reactors."], caseName), let before = old.separatesFirstActions,
+      let after = new.separatesFirstActions, before != after
+    {
+      return .work
     }
     // Of `state.` only a smoke run has other numbers, but nothing else in the file tells that it is one.
     let isOfMany = CaseName.selects(["scale.", "curve.reactors.", "state."], caseName)
-    return isOfMany && old.reactors != new.reactors ? .members : nil
+    return isOfMany && old.run.reactors != new.run.reactors ? .members : nil
   }
 
   private static func problems(
@@ -291,5 +297,14 @@ package struct Comparison: Sendable {
       )
     }
     return lines
+  }
+}
+
+extension JSONReport {
+  /// Whether the first actions of many reactors are a figure of their own; nil if the report has none of such reactors. Reports in which
+  /// they are not also made the reactors in another order.
+  fileprivate var separatesFirstActions: Bool? {
+    let ofMany = results.filter { CaseName.selects(["scale.busy.", "curve.reactors."], $0.caseName) }
+    return ofMany.isEmpty ? nil : ofMany.contains { $0.caseName.hasSuffix(".first") }
   }
 }

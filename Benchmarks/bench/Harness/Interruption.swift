@@ -2,7 +2,8 @@ import Glibc
 import Synchronization
 
 /// The wish to end a run early, by Ctrl-C or SIGTERM. The first signal ends the run after the repetition that is being measured, and
-/// what was measured is written as incomplete. The second one ends the process at once.
+/// what was measured is written as incomplete. One that comes later than half a second after it ends the process at once; not an
+/// earlier one, since `timeout` sends its signal to the process and then to its group.
 enum Interruption {
   /// The run ends because of a signal.
   struct Asked: Error, CustomStringConvertible {
@@ -15,17 +16,28 @@ enum Interruption {
 
   /// The signal that arrived; 0 if none did.
   private static let arrived = Atomic<Int32>(0)
+  /// When it arrived, in nanoseconds.
+  private static let time = Atomic<UInt64>(0)
 
   /// From now on, the signals are noted.
   static func watch() {
-    // Also makes the variable, which a signal handler must not do.
+    // Also makes the variables, which a signal handler must not do.
     arrived.store(0, ordering: .relaxed)
-    for number in [SIGINT, SIGTERM] {
-      signal(number) { number in
-        Interruption.arrived.store(number, ordering: .relaxed)
-        signal(SIGINT, SIG_DFL)
-        signal(SIGTERM, SIG_DFL)
-      }
+    time.store(0, ordering: .relaxed)
+    for number in [SIGINT, SIGTERM] { signal(number) { Interruption.note($0) } }
+  }
+
+  /// In a signal handler.
+  private static func note(_ number: Int32) {
+    var now = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &now)
+    let nanoseconds = UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
+    if arrived.exchange(number, ordering: .relaxed) == 0 {
+      time.store(nanoseconds, ordering: .relaxed)
+    } else if nanoseconds - time.load(ordering: .relaxed) > 500_000_000 {
+      signal(number, SIG_DFL)
+      // When the handler has returned.
+      raise(number)
     }
   }
 
@@ -37,6 +49,8 @@ enum Interruption {
     if number != 0 { throw Asked(signal: number) }
   }
 
-  /// For the child of ``Twin``: Ctrl-C reaches all processes of a terminal, and the parent ends the child.
-  static func leaveToParent() { signal(SIGINT, SIG_IGN) }
+  /// For the child of ``Twin``: a signal often reaches all processes of a terminal or a service, and the parent ends the child.
+  static func leaveToParent() {
+    for number in [SIGINT, SIGTERM] { signal(number, SIG_IGN) }
+  }
 }

@@ -190,20 +190,27 @@ final class Runner {
 
   /// A wrong result ends the cell, but not the run.
   private func attempt(_ cell: Cell, _ body: () throws -> Void) throws {
-    do {
-      try Interruption.check()
-    } catch {
-      progress.clear()
-      throw error
-    }
+    try endIfAsked()
     do {
       try body()
     } catch {
+      // A child that has got the signal before it ignored it fails for that.
+      if !(error is Stalled) { try endIfAsked() }
       let failure = "\(cell.description): \(error)"
       cell.failure = failure
       failures.append(failure)
       progress.clear()
       if error is Stalled { throw error }
+    }
+  }
+
+  /// Throws if a signal has asked for the end of the run.
+  private func endIfAsked() throws {
+    do {
+      try Interruption.check()
+    } catch {
+      progress.clear()
+      throw error
     }
   }
 }

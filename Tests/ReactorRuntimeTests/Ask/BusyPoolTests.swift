@@ -14,7 +14,7 @@ import Testing
 
     init() {
       // So that a task that needs the pool fails the test instead of hanging.
-      let deadline = ContinuousClock.now + .seconds(20)
+      let deadline = ContinuousClock.now + .seconds(patience)
       for _ in 0..<512 {
         Task.detached(priority: Task.currentPriority) { [mayGoOn, hasGivenUp] in
           let left = Int((deadline - .now).components.seconds)

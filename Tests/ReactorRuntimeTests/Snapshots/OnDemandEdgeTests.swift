@@ -49,7 +49,9 @@ import Testing
   func `a loop that is shut down inside of a read for whose end it waits keeps no thread waiting for ever`()
     async
   {
-    await #expect(processExitsWith: .failure) {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.exitStatus, \.standardErrorContent]
+    ) {
       let loop = try Loop()
       let reactor = Script(on: .loop(loop), snapshots: .onDemand)
       reactor.send(0)
@@ -60,8 +62,12 @@ import Testing
           loop.shutdown()
         }
       }
-      if hasReturned.wait(seconds: 60) { exit(1) }
+      if hasReturned.wait(seconds: 60) { exit(3) }
       // Both sleep: the process exits with success.
     }
+    let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(
+      result?.exitStatus == .exitCode(3)
+        || output.contains("threads wait for each other's states in a circle"))
   }
 }
