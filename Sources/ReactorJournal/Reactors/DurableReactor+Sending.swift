@@ -133,7 +133,7 @@ final class DurableTicket: TurnEnd, @unchecked Sendable {
   // Unchecked like its superclass; what changes is under the lock.
   private enum Phase: Sendable {
     case new
-    case waiting(CheckedContinuation<Result<Void, DurabilityError>, Never>)
+    case waiting(SuspendedTask)
     case over(Result<Void, DurabilityError>)
   }
 
@@ -179,13 +179,18 @@ final class DurableTicket: TurnEnd, @unchecked Sendable {
   nonisolated(nonsending)
     func wait() async throws(DurabilityError)
   {
-    let result = await withCheckedContinuation { continuation in
-      let result = phase.withLock { phase -> Result<Void, DurabilityError>? in
-        if case .over(let result) = phase { return result }
-        phase = .waiting(continuation)
-        return nil
+    await SuspendedTask.suspend { task in
+      phase.withLock { phase in
+        if case .over = phase { return false }
+        phase = .waiting(task)
+        return true
       }
-      if let result { continuation.resume(returning: result) }
+    }
+    let result = phase.withLock { phase in
+      guard case .over(let result) = phase else {
+        preconditionFailure("a task was resumed without a result")
+      }
+      return result
     }
     try result.get()
   }
@@ -199,6 +204,6 @@ final class DurableTicket: TurnEnd, @unchecked Sendable {
       defer { if case .over = phase {} else { phase = .over(result) } }
       return phase
     }
-    if case .waiting(let continuation) = before { continuation.resume(returning: result) }
+    if case .waiting(let task) = before { task.resume() }
   }
 }

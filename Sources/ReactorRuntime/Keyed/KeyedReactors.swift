@@ -310,9 +310,9 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   @inlinable
   @inline(never)
   func deliver(to reactor: R, of key: Key) {
-    // The first action without the mailbox, which most reactors on `.caller` never need: this thread processes it. On a loop, a
-    // send could wait for room.
-    var toMailbox = reactor.runtime.loop != nil
+    // The first action without the mailbox, which most reactors on `.caller` never need: this thread processes it. On a loop, or if
+    // `make` has shown the reactor to other threads, a send could wait for room.
+    var toMailbox = reactor.runtime.loop != nil || reactor.runtime.state.isBusy
     while true {
       let now = tick
       let (delivery, next) = withShard(hash(of: key)) { shard, hash in

@@ -86,7 +86,7 @@ extension KeyedReactors {
     }
     let outcome = await withCancellation {
       await wait.outcome()
-    } onCancel: {
+    } onCancel: { [self] in
       giveUp(wait, for: key, .cancelled)
     }
     // Now, not at the deadline: the timer retains the collection.

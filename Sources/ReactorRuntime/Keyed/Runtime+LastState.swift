@@ -10,8 +10,10 @@ extension Runtime {
   @inline(never)
   func copyLastState<R: Reactor<Action, Mutation, State>>(of reactor: R) -> State {
     // With one place everybody reads the last state, and so does its owner.
-    if isStubbed || state.hasOnePlace || state.isOwner { return reactor.currentState }
-    for _ in 0..<1000 where state.wasDeferredCount > 0 {
+    if isStubbed || state.hasOnePlace || state.isOwner || state.wasDeferredCount == 0 {
+      return reactor.currentState
+    }
+    for _ in 0..<1000 {
       if state.tryAcquire() {
         let last = state.current
         state.release()

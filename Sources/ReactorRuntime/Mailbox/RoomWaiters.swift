@@ -20,7 +20,7 @@ import Synchronization
 ///
 /// A task that was resumed may need a thread that is busy: that of its actor, or one of the pool. That may even be the one that is
 /// behind it in the line. So while the mailbox is empty, no thread waits behind tasks: the first thread is resumed together with them.
-/// And no task waits behind a few others: as many tasks are resumed as there is room for.
+/// And no task waits behind a few others: many are resumed at once if there is room.
 @usableFromInline
 final class RoomWaiters: Sendable {
   let line = SystemMutex(RoomLine())
@@ -36,6 +36,8 @@ final class RoomWaiters: Sendable {
   private static var fewestYields: Int { 8 }
   /// For how many waiters the owner makes system calls at a time; while the mailbox is empty, for how many threads.
   private static var mostAtOnce: Int { 8 }
+  /// How many tasks it resumes then, before it goes on. It may be in the middle of a turn.
+  private static var mostTasksAtOnce: Int { 64 }
   /// When the owner made room last while something waited, in nanoseconds. Relaxed: only the owner
   /// changes it, and it is a guess.
   private let lastRoom = Atomic<Int64>(0)
@@ -69,9 +71,8 @@ final class RoomWaiters: Sendable {
       if let first = line.first, !isAmple, isFast, now - first.since < Self.longestWaitForAmple { return }
       // A thread that was resumed goes on, and resumes the next waiter itself.
       var threads = 0
-      while resumed.count < (isEmpty ? room : min(room, Self.mostAtOnce)), threads < Self.mostAtOnce,
-        let ticket = line.removeFirst()
-      {
+      let most = min(room, isEmpty ? Self.mostTasksAtOnce : Self.mostAtOnce)
+      while resumed.count < most, threads < Self.mostAtOnce, let ticket = line.removeFirst() {
         if ticket.isThread { threads += 1 }
         resumed.append(ticket)
       }
@@ -134,7 +135,8 @@ final class RoomWaiters: Sendable {
   {
     let timer = deadline.map { DispatchTimer(at: $0) { ticket.resume() } }
     let (place, mustWait) = join(ticket, unless: mayRetry)
-    if !mustWait { DedicatedThread.yield() }
+    // Through the queue of the task's executor, which may be that of the reactor's loop.
+    if !mustWait { await SuspendedTask.yield() }
     await withCancellation {
       await ticket.suspend()
     } onCancel: {

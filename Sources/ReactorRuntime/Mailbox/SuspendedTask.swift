@@ -1,3 +1,4 @@
+import Dispatch
 import ReactorCore
 
 /// A task that is suspended, and that any thread may resume, once.
@@ -5,7 +6,7 @@ import ReactorCore
 /// Swift resumes a continuation on a thread of its pool, from which the task then goes to its actor. An actor on a loop, and the main
 /// actor, would wait for that while all threads of the pool are busy; for ever, if these wait for what the task does next. So a task of
 /// an actor waits for a ``TaskGate``. Any other task needs the pool in any case.
-enum SuspendedTask: Sendable {
+package enum SuspendedTask: Sendable {
   case ofPool(CheckedContinuation<Void, Never>)
   case ofActor(TaskGate)
 
@@ -13,7 +14,7 @@ enum SuspendedTask: Sendable {
   ///
   /// - Parameter begin: Gives the task to what resumes it. Called once; returns false if the task need not wait.
   nonisolated(nonsending)
-    static func suspend(_ begin: (SuspendedTask) -> Bool) async
+    package static func suspend(_ begin: (SuspendedTask) -> Bool) async
   {
     let isolation: (any Actor)? = #isolation
     if isolation == nil {
@@ -25,8 +26,18 @@ enum SuspendedTask: Sendable {
     if begin(.ofActor(gate)) { await gate.pass() }
   }
 
+  /// Lets its executor run other tasks before the calling one.
+  nonisolated(nonsending)
+    static func yield() async
+  {
+    await suspend {
+      $0.resume()
+      return true
+    }
+  }
+
   /// Resumes the task, now or as soon as it waits. Any thread, once.
-  func resume() {
+  package func resume() {
     switch self {
     case .ofPool(let continuation): continuation.resume()
     case .ofActor(let gate): gate.open()
@@ -37,8 +48,9 @@ enum SuspendedTask: Sendable {
 /// Holds one task back until it is opened.
 ///
 /// It is an actor whose executor keeps what is to run until then. The thread that opens the gate runs that: ``pass()``, after which the
-/// task leaves for the executor that it came from. So nothing else of the task runs on that thread.
-actor TaskGate: SerialExecutor {
+/// task leaves for the executor that it came from. So nothing else of the task runs on that thread, unless that executor runs what it
+/// gets at once.
+package actor TaskGate: SerialExecutor {
   private enum Phase: Sendable {
     case closed
     case holds(UnownedJob)
@@ -48,7 +60,7 @@ actor TaskGate: SerialExecutor {
   private let phase = SystemMutex(Phase.closed)
   private var isPassed = false
 
-  nonisolated var unownedExecutor: UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
 
   /// Returns when the gate is open. One task, once.
   // Not inlined, and it changes something: otherwise the compiler might find that the task need not come here.
@@ -65,7 +77,7 @@ actor TaskGate: SerialExecutor {
   }
 
   /// Takes the task in that passes. The Swift runtime calls it.
-  nonisolated func enqueue(_ job: consuming ExecutorJob) {
+  package nonisolated func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     let isOpen = phase.withLock { phase in
       if case .open = phase { return true }
@@ -76,22 +88,29 @@ actor TaskGate: SerialExecutor {
   }
 }
 
-/// Calls `wait`, and `onCancel` if the task is cancelled before or meanwhile. Like `withTaskCancellationHandler`, but `wait` stays on the
-/// executor of the caller: a closure that is given to that itself goes to the pool of threads first.
+/// Calls `wait`, and `onCancel` if the task is cancelled before or meanwhile; perhaps also when `wait` has returned. Like
+/// `withTaskCancellationHandler`, but `wait` stays on the executor of the caller: a closure that is given to that itself goes to the
+/// pool of threads first.
 ///
 /// - Parameters:
 ///   - isolation: That of the caller.
 ///   - wait: What the task waits for.
-///   - onCancel: Ends the wait. Any thread.
+///   - onCancel: Ends the wait, if that is not over. Any thread.
 /// - Returns: What `wait` returns.
 func withCancellation<Outcome: Sendable>(
   isolation: isolated (any Actor)? = #isolation,
-  _ wait: nonisolated(nonsending) () async -> Outcome, onCancel: @Sendable () -> Void
+  _ wait: nonisolated(nonsending) () async -> Outcome, onCancel: @escaping @Sendable () -> Void
 ) async -> Outcome {
-  await withTaskCancellationHandler(
+  let isOfActor = isolation != nil
+  return await withTaskCancellationHandler(
     operation: {
       // A closure belongs to the actor that it captures.
       _ = isolation
       return await wait()
-    }, onCancel: onCancel)
+    },
+    onCancel: {
+      // The cancelling thread holds a lock of the task while it calls all handlers, which the executor's thread takes before it runs
+      // the task: a handler that waits for that thread would wait for ever.
+      if isOfActor { DispatchQueue.global().async(execute: onCancel) } else { onCancel() }
+    })
 }
