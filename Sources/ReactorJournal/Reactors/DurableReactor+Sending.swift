@@ -130,14 +130,8 @@ extension JournalMember {
 /// A task that waits until a turn is durable.
 @usableFromInline
 final class DurableTicket: TurnEnd, @unchecked Sendable {
-  // Unchecked like its superclass; what changes is under the lock.
-  private enum Phase: Sendable {
-    case new
-    case waiting(SuspendedTask)
-    case over(Result<Void, DurabilityError>)
-  }
-
-  private let phase = SystemMutex(Phase.new)
+  // Unchecked like its superclass: it adds what is Sendable.
+  private let awaited = AwaitedValue<Result<Void, DurabilityError>>()
   private let journal: Journal
   /// Whether an earlier action with the same identifier may be written. Relaxed: the owner changes it before it hands the ticket over.
   private let mayRepeat: Atomic<Bool>
@@ -179,20 +173,7 @@ final class DurableTicket: TurnEnd, @unchecked Sendable {
   nonisolated(nonsending)
     func wait() async throws(DurabilityError)
   {
-    await SuspendedTask.suspend { task in
-      phase.withLock { phase in
-        if case .over = phase { return false }
-        phase = .waiting(task)
-        return true
-      }
-    }
-    let result = phase.withLock { phase in
-      guard case .over(let result) = phase else {
-        preconditionFailure("a task was resumed without a result")
-      }
-      return result
-    }
-    try result.get()
+    try await awaited.get().get()
   }
 
   private func finish(_ result: Result<Void, DurabilityError>) {
@@ -200,10 +181,6 @@ final class DurableTicket: TurnEnd, @unchecked Sendable {
     if case .failure(.notWritten(let error)) = result, mayRepeat.load(ordering: .relaxed) {
       result = .failure(.unknownOutcome(error))
     }
-    let before = phase.withLock { phase -> Phase in
-      defer { if case .over = phase {} else { phase = .over(result) } }
-      return phase
-    }
-    if case .waiting(let task) = before { task.resume() }
+    awaited.set(result)
   }
 }

@@ -5,46 +5,20 @@ import Synchronization
 /// A task that waits for a reply.
 @usableFromInline
 final class AskingTask<Value: Sendable>: ReplyReceiver<Value>, @unchecked Sendable {
-  // Unchecked like its superclass: everything that changes is under the lock.
-  private enum Phase: Sendable {
-    case new
-    case waiting(SuspendedTask)
-    case over(Result<Value, AskError>)
-  }
-
-  private let phase = SystemMutex(Phase.new)
+  // Unchecked like its superclass: it adds what is Sendable.
+  private let awaited = AwaitedValue<Result<Value, AskError>>()
 
   @usableFromInline override init() { super.init() }
 
   /// Suspends the task until there is a result. The task, once.
   @usableFromInline
-  nonisolated(nonsending) func result() async -> Result<Value, AskError> {
-    await SuspendedTask.suspend { task in
-      phase.withLock { phase in
-        if case .over = phase { return false }
-        phase = .waiting(task)
-        return true
-      }
-    }
-    return phase.withLock { phase in
-      guard case .over(let result) = phase else { preconditionFailure("a task was resumed without a result") }
-      return result
-    }
-  }
+  nonisolated(nonsending) func result() async -> Result<Value, AskError> { await awaited.get() }
 
   @usableFromInline
-  override func receive(_ result: Result<Value, AskError>) {
-    let before = phase.withLock { phase -> Phase in
-      defer { if case .over = phase {} else { phase = .over(result) } }
-      return phase
-    }
-    if case .waiting(let task) = before { task.resume() }
-  }
+  override func receive(_ result: Result<Value, AskError>) { awaited.set(result) }
 
   @usableFromInline
-  override var hasResult: Bool {
-    phase.withLock { phase in if case .over = phase { true } else { false } }
-  }
+  override var hasResult: Bool { awaited.current != nil }
 }
 
 /// A closure that is called once, with the first result.

@@ -5,57 +5,23 @@ import ReactorCore
 final class KeyedWait<R: Reactor>: Sendable {
   @usableFromInline typealias Outcome = Result<R, SendError>
 
-  private enum Phase: Sendable {
-    case new
-    case waiting(SuspendedTask)
-    case over(Outcome)
-  }
-
-  private let phase = SystemMutex(Phase.new)
+  private let awaited = AwaitedValue<Outcome>()
 
   @usableFromInline init() {}
 
   /// The result, if there is one already: then no timer is needed. Any thread.
-  @usableFromInline var result: Outcome? {
-    phase.withLock { if case .over(let outcome) = $0 { outcome } else { nil } }
-  }
+  @usableFromInline var result: Outcome? { awaited.current }
 
   /// Suspends the task until there is a result. The task, once.
   @usableFromInline
-  nonisolated(nonsending) func outcome() async -> Outcome {
-    await SuspendedTask.suspend { task in
-      phase.withLock { phase in
-        if case .over = phase { return false }
-        phase = .waiting(task)
-        return true
-      }
-    }
-    return phase.withLock { phase in
-      guard case .over(let outcome) = phase else {
-        preconditionFailure("a task was resumed without a result")
-      }
-      return outcome
-    }
-  }
+  nonisolated(nonsending) func outcome() async -> Outcome { await awaited.get() }
 
   /// Ends the wait. Any thread.
   ///
   /// - Returns: False if there was a result before.
   @usableFromInline
   @discardableResult
-  func end(_ outcome: Outcome) -> Bool {
-    let before = phase.withLock { phase -> Phase in
-      defer { if case .over = phase {} else { phase = .over(outcome) } }
-      return phase
-    }
-    switch before {
-    case .new: return true
-    case .waiting(let task):
-      task.resume()
-      return true
-    case .over: return false
-    }
-  }
+  func end(_ outcome: Outcome) -> Bool { awaited.set(outcome) }
 }
 
 extension KeyedReactors {
