@@ -7,40 +7,9 @@ import Testing
 
 /// Tasks of an actor on a loop that send, ask and wait.
 @Suite struct TaskWaitTests {
-  private actor Sender {
-    let loop: Loop
-
-    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
-
-    init(on loop: Loop) { self.loop = loop }
-
-    func send(_ action: Int, to reactor: Script) async throws { try await reactor.sendSuspending(action) }
-
-    func ask(_ reactor: Scripted, _ number: Int) async throws -> Int {
-      try await reactor.ask { reply in Scripted.Action(reduce: { reply(number) }) }
-    }
-
-    /// Waits `count` times for a gate that another thread opens, and returns whether the task always came back.
-    func pass(_ count: Int) async -> Bool {
-      for number in 0..<count {
-        await SuspendedTask.suspend { task in
-          _ = Threads.start { task.resume() }
-          return true
-        }
-        await SuspendedTask.suspend { task in
-          // Before the task waits.
-          if number % 2 == 0 { task.resume() }
-          return number % 2 == 0
-        }
-        if !loop.isCurrent { return false }
-      }
-      return true
-    }
-  }
-
   @Test func `a task of an actor comes back to its thread, whenever it is resumed`() async throws {
     let loop = try Loop()
-    #expect(await Sender(on: loop).pass(200))
+    #expect(await LoopSender(on: loop).pass(200))
     #expect(Threads.start { loop.shutdown() }.wait())
   }
 
@@ -49,7 +18,7 @@ import Testing
   func `an actor on the loop of a reactor may ask more than may wait beside the mailbox`() async throws {
     let loop = try Loop()
     let reactor = Scripted(on: .loop(loop), capacity: 16, reentrantCapacity: 4)
-    let sender = Sender(on: loop)
+    let sender = LoopSender(on: loop)
     let mayGoOn = try loop.hold()
     let replies = (0..<100).map { number in
       Task { try await sender.ask(reactor, number) }
@@ -68,7 +37,7 @@ import Testing
     #expect(isInside.wait())
     while (try? reactor.trySend(1)) != nil {}
     var waiting: Int { reactor.runtime.mailbox.overflow.use { $0.waiters.count } ?? 0 }
-    let sender = Sender(on: busyLoop)
+    let sender = LoopSender(on: busyLoop)
     let held = (0..<40).map { _ in Task { try await sender.send(2, to: reactor) } }
     #expect(await eventually { waiting == 40 })
     let mayRun = try busyLoop.hold()

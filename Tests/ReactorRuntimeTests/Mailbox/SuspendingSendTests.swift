@@ -6,33 +6,6 @@ import Testing
 
 /// Sending by tasks.
 @Suite struct SuspendingSendTests {
-  private actor Sender {
-    let loop: Loop
-
-    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
-
-    init(on loop: Loop) { self.loop = loop }
-
-    /// Returns the most that has waited after a send.
-    func send(_ actions: Range<Int>, to reactor: Script) async throws -> Int {
-      var most = 0
-      for action in actions {
-        try await reactor.sendSuspending(action)
-        most = max(most, reactor.counters.waiting)
-      }
-      return most
-    }
-
-    func ask(_ reactor: Scripted, _ number: Int) async throws -> Int {
-      try await reactor.ask { reply in Scripted.Action(reduce: { reply(number) }) }
-    }
-
-    func send(_ action: Int, to reactor: Script) async throws {
-      try await reactor.sendSuspending(action)
-      try await reactor.sendSuspending(action + 1, before: .now + .seconds(patience))
-    }
-  }
-
   /// Otherwise an idle reactor on the caller would process the actions on a thread of the pool.
   @Test
   func `a send of an actor stays on its thread`() async throws {
@@ -43,7 +16,9 @@ import Testing
         isHere.append(loop.isCurrent)
         return .just(action)
       })
-    try await Sender(on: loop).send(1, to: reactor)
+    let sender = LoopSender(on: loop)
+    try await sender.send(1, to: reactor)
+    try await sender.send(2, to: reactor, before: .now + .seconds(patience))
     #expect(isHere.elements == [true, true])
     #expect(reactor.currentState == [1, 2])
     #expect(Threads.start { loop.shutdown() }.wait())
@@ -54,7 +29,7 @@ import Testing
   func `an actor on the loop of a reactor does not send more than it has room for`() async throws {
     let loop = try Loop()
     let reactor = Script(on: .loop(loop), capacity: 4, reentrantCapacity: 16)
-    #expect(try await Sender(on: loop).send(0..<100, to: reactor) <= 4)
+    #expect(try await LoopSender(on: loop).send(0..<100, to: reactor) <= 4)
     #expect(Threads.yield { reactor.currentState == Array(0..<100) })
     #expect(Threads.start { loop.shutdown() }.wait())
   }
@@ -63,7 +38,7 @@ import Testing
   func `an actor on the loop of a reactor may ask more than it has room for`() async throws {
     let loop = try Loop()
     let reactor = Scripted(on: .loop(loop), capacity: 4, reentrantCapacity: 16)
-    let sender = Sender(on: loop)
+    let sender = LoopSender(on: loop)
     let mayGoOn = try loop.hold()
     let replies = (0..<100).map { number in
       Task { try await sender.ask(reactor, number) }
