@@ -135,8 +135,11 @@ final class RoomWaiters: Sendable {
   {
     let timer = deadline.map { DispatchTimer(at: $0) { ticket.resume() } }
     let (place, mustWait) = join(ticket, unless: mayRetry)
-    // Through the queue of the task's executor, which may be that of the reactor's loop.
-    if !mustWait { await SuspendedTask.yield() }
+    if !mustWait {
+      DedicatedThread.yield()
+      // The executor may be the loop that makes room, or wait for this task at its end.
+      await SuspendedTask.yieldOnActor()
+    }
     await withCancellation {
       await ticket.suspend()
     } onCancel: {

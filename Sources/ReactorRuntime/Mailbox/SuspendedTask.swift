@@ -26,10 +26,13 @@ package enum SuspendedTask: Sendable {
     if begin(.ofActor(gate)) { await gate.pass() }
   }
 
-  /// Lets its executor run other tasks before the calling one.
+  /// Lets the executor of the calling task's actor run other tasks first. Does nothing if the task is of no actor.
   nonisolated(nonsending)
-    static func yield() async
+    static func yieldOnActor() async
   {
+    // A variable, since Swift 6.3.1 fails to compile the comparison with the macro itself.
+    let isolation: (any Actor)? = #isolation
+    if isolation == nil { return }
     await suspend {
       $0.resume()
       return true
