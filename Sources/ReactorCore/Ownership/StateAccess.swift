@@ -160,7 +160,8 @@ enum StateAccess {
   }
 
   private static func stopForCircle() -> Never {
-    preconditionFailure(
+    // An optimized build prints no message of preconditionFailure, and only services that are busy find such a circle.
+    fatalError(
       """
       Problem: threads wait for each other's states in a circle.
       Likely cause: reduce of one reactor reads the state of another, whose reduce reads that of the first.
