@@ -187,8 +187,8 @@ let package = Package(
       name: "bench",
       dependencies: [
         "AllocationCounting", "BenchmarkSupport", "CBenchmarkLimits", "CReactorSQLite", "PureSwiftCore",
-        "RawCore",
-        "ReactorCore", "ReactorJournal", "ReactorObservation", "ReactorRuntime", "ReactorSwiftCompatibility",
+        "RawCore", "ReactorCore", "ReactorJournal", "ReactorObservation", "ReactorRuntime",
+        "ReactorSwiftCompatibility",
       ],
       path: "Benchmarks/bench", swiftSettings: strictSwift + observedTests),
 

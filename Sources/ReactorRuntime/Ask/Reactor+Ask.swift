@@ -150,14 +150,11 @@ extension Runtime {
   {
     let receiver = AskingTask<Value>()
     if let result = (consume reply).wait(with: receiver) { return try result.get() }
-    let timer = deadline.map { DispatchTimer(at: $0) { receiver.receive(.failure(.timedOut)) } }
-    let result = await withCancellation {
+    let result = await waitOrGiveUp(at: deadline) {
       await receiver.result()
-    } onCancel: {
-      receiver.receive(.failure(.cancelled))
+    } giveUp: { reason in
+      receiver.receive(.failure(reason == .timedOut ? .timedOut : .cancelled))
     }
-    // Now, not at the deadline: the timer retains the receiver.
-    timer?.dispose()
     if case .failure(.dropped) = result, mailbox.ring.isClosed || loop?.isClosed == true { throw .closed }
     return try result.get()
   }

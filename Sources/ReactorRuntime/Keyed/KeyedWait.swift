@@ -47,17 +47,11 @@ extension KeyedReactors {
     async
     -> KeyedWait<R>.Outcome
   {
-    let timer = deadline.map {
-      DispatchTimer(at: $0) { [self] in giveUp(wait, for: key, .timedOut) }
-    }
-    let outcome = await withCancellation {
+    return await waitOrGiveUp(at: deadline) {
       await wait.outcome()
-    } onCancel: { [self] in
-      giveUp(wait, for: key, .cancelled)
+    } giveUp: { [self] reason in
+      giveUp(wait, for: key, reason == .timedOut ? .timedOut : .cancelled)
     }
-    // Now, not at the deadline: the timer retains the collection.
-    timer?.dispose()
-    return outcome
   }
 
   /// Ends the wait of a task, unless it has a result, and frees its place among those that wait. Any thread.

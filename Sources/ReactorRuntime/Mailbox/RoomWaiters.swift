@@ -133,20 +133,17 @@ final class RoomWaiters: Sendable {
       _ ticket: RoomTicket, until deadline: ContinuousClock.Instant?, unless mayRetry: @Sendable () -> Bool
     ) async
   {
-    let timer = deadline.map { DispatchTimer(at: $0) { ticket.resume() } }
     let (place, mustWait) = join(ticket, unless: mayRetry)
     if !mustWait {
       DedicatedThread.yield()
       // The executor may be the loop that makes room, or wait for this task at its end.
       await SuspendedTask.yieldOnActor()
     }
-    await withCancellation {
+    await waitOrGiveUp(at: deadline) {
       await ticket.suspend()
-    } onCancel: {
+    } giveUp: { _ in
       ticket.resume()
     }
-    // Now, not at the deadline: the timer retains the ticket.
-    timer?.dispose()
     leave(ticket, place)
   }
 

@@ -91,19 +91,26 @@ package actor TaskGate: SerialExecutor {
   }
 }
 
-/// Calls `wait`, and `onCancel` if the task is cancelled before or meanwhile; perhaps also when `wait` has returned. Like
-/// `withTaskCancellationHandler`, but `wait` stays on the executor of the caller: a closure that is given to that itself goes to the
-/// pool of threads first.
+/// Why a task waits no longer, if not for what it has waited for.
+enum GivenUp: Sendable { case timedOut, cancelled }
+
+/// Calls `wait`, and `giveUp` at the deadline, and if the task is cancelled before or meanwhile; perhaps also when `wait` has returned.
+/// Unlike with `withTaskCancellationHandler` alone, `wait` stays on the executor of the caller: a closure that is given to that itself
+/// goes to the pool of threads first.
 ///
 /// - Parameters:
+///   - deadline: nil for none.
 ///   - isolation: That of the caller.
 ///   - wait: What the task waits for.
-///   - onCancel: Ends the wait, if that is not over. Any thread.
+///   - giveUp: Ends the wait, if that is not over. Any thread.
 /// - Returns: What `wait` returns.
-func withCancellation<Outcome: Sendable>(
-  isolation: isolated (any Actor)? = #isolation,
-  _ wait: nonisolated(nonsending) () async -> Outcome, onCancel: @escaping @Sendable () -> Void
+func waitOrGiveUp<Outcome: Sendable>(
+  at deadline: ContinuousClock.Instant?, isolation: isolated (any Actor)? = #isolation,
+  _ wait: nonisolated(nonsending) () async -> Outcome, giveUp: @escaping @Sendable (GivenUp) -> Void
 ) async -> Outcome {
+  let timer = deadline.map { DispatchTimer(at: $0) { giveUp(.timedOut) } }
+  // Now, not at the deadline: the timer retains what `giveUp` captures.
+  defer { timer?.dispose() }
   let isOfActor = isolation != nil
   return await withTaskCancellationHandler(
     operation: {
@@ -114,6 +121,6 @@ func withCancellation<Outcome: Sendable>(
     onCancel: {
       // The cancelling thread holds a lock of the task while it calls all handlers, which the executor's thread takes before it runs
       // the task: a handler that waits for that thread would wait for ever.
-      if isOfActor { DispatchQueue.global().async(execute: onCancel) } else { onCancel() }
+      if isOfActor { DispatchQueue.global().async { giveUp(.cancelled) } } else { giveUp(.cancelled) }
     })
 }

@@ -10,14 +10,11 @@ extension Termination {
     ) async -> Bool
   {
     guard let place = actions.withLock({ $0?.append { ticket.resume() } }) else { return true }
-    let timer = DispatchTimer(at: deadline) { ticket.resume() }
-    await withCancellation {
+    await waitOrGiveUp(at: deadline) {
       await ticket.suspend()
-    } onCancel: {
+    } giveUp: { _ in
       ticket.resume()
     }
-    // Now, not at the deadline: the timer retains the ticket.
-    timer.dispose()
     // Destroyed after the lock. If it is gone, the end has come.
     let removed = actions.withLock { $0?.remove(at: place) }
     return removed == nil

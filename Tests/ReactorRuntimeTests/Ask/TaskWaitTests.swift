@@ -13,21 +13,6 @@ import Testing
     #expect(Threads.start { loop.shutdown() }.wait())
   }
 
-  /// What an actor on the loop of a reactor sends waits beside the mailbox.
-  @Test
-  func `an actor on the loop of a reactor may ask more than may wait beside the mailbox`() async throws {
-    let loop = try Loop()
-    let reactor = Scripted(on: .loop(loop), capacity: 16, reentrantCapacity: 4)
-    let sender = LoopSender(on: loop)
-    let mayGoOn = try loop.hold()
-    let replies = (0..<100).map { number in
-      Task { try await sender.ask(reactor, number) }
-    }
-    mayGoOn.open()
-    for (number, reply) in replies.enumerated() { #expect(try await reply.value == number) }
-    #expect(Threads.start { loop.shutdown() }.wait())
-  }
-
   /// The owner resumes them first, but they get no thread.
   @Test func `tasks whose thread is busy leave the room of an empty mailbox to others`() async throws {
     let (loop, busyLoop) = (try Loop(), try Loop())

@@ -34,10 +34,13 @@ import Testing
     #expect(Threads.start { loop.shutdown() }.wait())
   }
 
-  @Test
-  func `an actor on the loop of a reactor may ask more than it has room for`() async throws {
+  /// What such an actor sends waits beside the mailbox.
+  @Test(arguments: [(4, 16), (16, 4)])
+  func `an actor on the loop of a reactor may ask more than it has room for`(
+    capacity: Int, reentrantCapacity: Int
+  ) async throws {
     let loop = try Loop()
-    let reactor = Scripted(on: .loop(loop), capacity: 4, reentrantCapacity: 16)
+    let reactor = Scripted(on: .loop(loop), capacity: capacity, reentrantCapacity: reentrantCapacity)
     let sender = LoopSender(on: loop)
     let mayGoOn = try loop.hold()
     let replies = (0..<100).map { number in
