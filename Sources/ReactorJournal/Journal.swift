@@ -206,13 +206,14 @@ public final class Journal: Sendable {
     var (attempts, position) = (0, earlier.durablePosition.load(ordering: .relaxed))
     var (last, waited) = (ContinuousClock.now, Duration.zero)
     while !earlier.isGone {
-      precondition(
-        committer.load(ordering: .relaxed) != CurrentCore.threadToken, waitsForItself(member.entry))
+      guard committer.load(ordering: .relaxed) != CurrentCore.threadToken else {
+        fatalError(waitsForItself(member.entry))
+      }
       // The time in which it waits for one commit does not count, however slow the disk is.
       let (now, newPosition) = (ContinuousClock.now, earlier.durablePosition.load(ordering: .relaxed))
       if earlier.isIdle || newPosition != position { waited += now - last }
       (last, position) = (now, newPosition)
-      precondition(waited < Self.patience, useTwice(member.entry))
+      guard waited < Self.patience else { fatalError(useTwice(member.entry)) }
       // Mostly it has just been confirmed and is about to go.
       attempts += 1
       if attempts < 100 {
@@ -233,7 +234,9 @@ public final class Journal: Sendable {
   func checkUse(by member: JournalMember) {
     let user = members.withLock { $0.byNumber[member.entry.number] }
     // The end of the journal removes all members.
-    precondition(user === member || user == nil && work.withLock(\.hasStopped), useTwice(member.entry))
+    guard user === member || user == nil && work.withLock(\.hasStopped) else {
+      fatalError(useTwice(member.entry))
+    }
   }
 
   private func useTwice(_ entry: JournalEntry) -> String {

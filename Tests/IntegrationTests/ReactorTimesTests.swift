@@ -116,11 +116,12 @@
     }
 
     @Test func `measuring the turns of a reactor twice stops the program`() async {
-      await #expect(processExitsWith: .failure) {
+      let stop = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         let (reactor, meters) = (Sleeping(), CounterMeters(factory: TestMetrics()))
         meters.addTimes("orders", of: reactor)
         meters.addTimes("orders", of: reactor)
       }
+      #expect(stop?.standardErrorContent.says("are to be measured twice") == true)
     }
   }
 #endif

@@ -24,11 +24,13 @@ import Testing
   @Test(arguments: Limit.allCases)
   private func `A limit with which nothing would go on stops the program at once`(_ limit: Limit) async throws
   {
-    await #expect(processExitsWith: .failure) { [number = limit.rawValue as Int] in
+    let stop = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [number = limit.rawValue as Int] in
       var configuration = JournalConfiguration()
       Limit(rawValue: number)?.change(&configuration, by: -1)
       _ = try Journal(store: InMemoryStore(), configuration: configuration)
     }
+    #expect(stop?.standardErrorContent.says("; it must") == true)
   }
 
   @Test(arguments: Limit.allCases)

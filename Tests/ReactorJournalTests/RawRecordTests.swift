@@ -79,8 +79,14 @@ import Testing
       var small: UInt8
       var large: UInt64
     }
-    await #expect(processExitsWith: .failure) { _ = RawLayout(of: Hole.self, \.small, \.large) }
-    await #expect(processExitsWith: .failure) { _ = RawLayout(of: Hole.self, \.small) }
+    let stop = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = RawLayout(of: Hole.self, \.small, \.large)
+    }
+    #expect(stop?.standardErrorContent.says("the layout of Hole does not say what its byte 1 is") == true)
+    let stop2 = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = RawLayout(of: Hole.self, \.small)
+    }
+    #expect(stop2?.standardErrorContent.says("the layout of Hole does not say what its byte 1 is") == true)
   }
 
   private final class Book: DurableReactor {

@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test func `Two reactors with one entry stop the program when the second one starts`() async {
-    await #expect(processExitsWith: .failure) {
+    let stop = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let journal = try Journal(store: InMemoryStore())
       let first = Ledger(journal)
       try first.recover()
@@ -140,5 +140,6 @@ import Testing
       try? second.recover()
       withExtendedLifetime(first) {}
     }
+    #expect(stop?.standardErrorContent.says("two reactors use the entry") == true)
   }
 }

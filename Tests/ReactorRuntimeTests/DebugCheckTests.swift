@@ -14,12 +14,13 @@
   /// Tests of mistakes at which a debug build stops.
   @Suite struct DebugCheckTests {
     @Test func `a runtime of two reactors stops the program`() async {
-      await #expect(processExitsWith: .failure) {
+      let stop = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         let runtime = Runtime<Int, Int, Int>()
         let (first, second) = (Sharing(runtime), Sharing(runtime))
         first.send(1)
         second.send(1)
       }
+      #expect(stop?.standardErrorContent.says("serves two reactors") == true)
       await #expect(processExitsWith: .failure) {
         let runtime = Runtime<Int, Int, Int>()
         let (first, second) = (Sharing(runtime), Sharing(runtime))

@@ -79,13 +79,14 @@ enum StateAccess {
   @usableFromInline
   @inline(never)
   static func awaitChange(_ raw: CurrentCore.Trampoline) {
-    precondition(
-      ThreadRead.innermost(of: raw.memory) == nil,
-      """
-      Problem: a thread changes a state that it is reading.
-      Likely cause: code inside of withCurrentState runs the loop on which the reactor is.
-      Remedy: return from withCurrentState what is needed, and run the loop afterwards.
-      """)
+    guard ThreadRead.innermost(of: raw.memory) == nil else {
+      fatalError(
+        """
+        Problem: a thread changes a state that it is reading.
+        Likely cause: code inside of withCurrentState runs the loop on which the reactor is.
+        Remedy: return from withCurrentState what is needed, and run the loop afterwards.
+        """)
+    }
     // If the kernel refuses the fence, no reader could enter otherwise, and this would wait for it.
     raw.giveUpBias()
     if raw.wasWaitingCount > 0 {

@@ -23,7 +23,7 @@ public struct DedicatedThread: ~Copyable, Sendable {
   public init(named name: String, _ body: @escaping @Sendable () -> Void) {
     var thread = pthread_t()
     let failure = Self.create(&thread, named: name, body)
-    precondition(failure == 0, "the system gave no thread: \(String(cString: strerror(failure)))")
+    guard failure == 0 else { fatalError("the system gave no thread: \(String(cString: strerror(failure)))") }
     self.thread = thread
   }
 

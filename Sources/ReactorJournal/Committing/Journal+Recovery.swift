@@ -25,7 +25,7 @@ extension Journal {
 
   private func makeRecovery<R: DurableReactor>(of reactor: R) -> (any EntryRecovering)? {
     let member = reactor.member
-    precondition(member.journal === self, "\(R.self) belongs to another journal")
+    guard member.journal === self else { fatalError("\(R.self) belongs to another journal") }
     awaitPredecessor(of: member)
     return member.bound == nil ? EntryRecovery(reactor, member.entry, configuration) : nil
   }

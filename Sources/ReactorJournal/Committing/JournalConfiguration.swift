@@ -37,13 +37,17 @@ public struct JournalConfiguration: Sendable {
 
   /// Stops the program if with one of the limits a reactor would wait for ever, or if it means nothing.
   func check() {
-    precondition(bufferBytes > 0, "bufferBytes is \(bufferBytes); it must be positive")
-    precondition(commitBytes > 0, "commitBytes is \(commitBytes); it must be positive")
-    precondition(diskFullLimit >= .zero, "diskFullLimit is \(diskFullLimit); it must not be negative")
-    precondition(snapshotRecords ?? 1 > 0, "snapshotRecords is \(snapshotRecords ?? 1); it must be positive")
-    precondition(snapshotRatio >= 0, "snapshotRatio is \(snapshotRatio); it must not be negative")
-    precondition(digestRecords > 0, "digestRecords is \(digestRecords); it must be positive")
-    precondition(requestWindow >= 0, "requestWindow is \(requestWindow); it must not be negative")
+    guard bufferBytes > 0 else { fatalError("bufferBytes is \(bufferBytes); it must be positive") }
+    guard commitBytes > 0 else { fatalError("commitBytes is \(commitBytes); it must be positive") }
+    guard diskFullLimit >= .zero else {
+      fatalError("diskFullLimit is \(diskFullLimit); it must not be negative")
+    }
+    guard snapshotRecords ?? 1 > 0 else {
+      fatalError("snapshotRecords is \(snapshotRecords ?? 1); it must be positive")
+    }
+    guard snapshotRatio >= 0 else { fatalError("snapshotRatio is \(snapshotRatio); it must not be negative") }
+    guard digestRecords > 0 else { fatalError("digestRecords is \(digestRecords); it must be positive") }
+    guard requestWindow >= 0 else { fatalError("requestWindow is \(requestWindow); it must not be negative") }
   }
 
   /// How many bytes make a group of a reactor full, and a commit. All records of a commit are one row, of which SQLite takes 10⁹ bytes.

@@ -64,7 +64,7 @@ extension DurableReactor {
   @usableFromInline
   var member: JournalMember {
     guard let member = runtime.journal as? JournalMember else {
-      preconditionFailure("the runtime of \(Self.self) has no journal")
+      fatalError("the runtime of \(Self.self) has no journal")
     }
     return member
   }
@@ -84,7 +84,7 @@ extension DurableReactor {
     runtime.ensureStarted(self)
     member.checkHasState()
     guard let runtime = member.bound?.followerRuntime as? Runtime<Mutation, Mutation, State> else {
-      preconditionFailure(
+      fatalError(
         """
         Problem: \(Self.self) keeps no durable state.
         Likely cause: its visibility is `latest`, and its journal makes no snapshots.

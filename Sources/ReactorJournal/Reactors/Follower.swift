@@ -25,9 +25,7 @@ final class Follower<R: DurableReactor>: Reactor {
   }
 
   var initialState: R.State {
-    guard let state = recovered.withLock({ $0 }) else {
-      preconditionFailure("a follower starts once")
-    }
+    guard let state = recovered.withLock({ $0 }) else { fatalError("a follower starts once") }
     return state
   }
 

@@ -118,7 +118,7 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   private func recover<R: DurableReactor>(_ reactor: R) throws(JournalError) -> RecoveredState<R.State> {
     try ensureRecovered(reactor, retries: true, nil)
     guard case .recovered(let recovered as RecoveredState<R.State>) = recovery.withLock({ $0 }) else {
-      preconditionFailure("\(R.self) was started twice")
+      fatalError("\(R.self) was started twice")
     }
     return recovered
   }

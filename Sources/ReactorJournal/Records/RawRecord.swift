@@ -53,12 +53,12 @@ public struct RawLayout: Sendable, Hashable {
     parts.sort { $0.offset < $1.offset }
     var (end, checksum) = (0, CRC32C())
     for part in parts {
-      precondition(part.offset == end, Self.gap(type, at: end))
+      guard part.offset == end else { fatalError(Self.gap(type, at: end)) }
       checksum.update(UInt64(part.offset))
       checksum.update([UInt8](part.name.utf8).span.bytes)
       end += part.size
     }
-    precondition(end == MemoryLayout<Record>.size, Self.gap(type, at: end))
+    guard end == MemoryLayout<Record>.size else { fatalError(Self.gap(type, at: end)) }
     // As it is in memory: another order of bytes gives another number.
     fingerprint = checksum.value ^ (UInt32(1).littleEndian == 1 ? 0 : .max)
   }
@@ -67,7 +67,7 @@ public struct RawLayout: Sendable, Hashable {
     _ field: KeyPath<Record, Field>, to parts: inout [(offset: Int, size: Int, name: String)]
   ) {
     guard let offset = MemoryLayout<Record>.offset(of: field) else {
-      preconditionFailure("\(field) is no stored property of \(Record.self)")
+      fatalError("\(field) is no stored property of \(Record.self)")
     }
     parts.append((offset, MemoryLayout<Field>.size, "\(Field.self)"))
   }

@@ -36,7 +36,7 @@ final class RateLimit<Site: Hashable & Sendable>: Sendable {
     _ limit: Int, per duration: Duration = .seconds(1), after: @escaping After = callOnGlobalQueue,
     reportSuppressed: @escaping @Sendable (Site, Int) -> Void
   ) {
-    precondition(limit > 0, "a limit of \(limit) admits nothing")
+    guard limit > 0 else { fatalError("a limit of \(limit) admits nothing") }
     self.limit = limit
     self.duration = duration
     self.after = after

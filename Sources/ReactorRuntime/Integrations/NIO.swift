@@ -112,7 +112,7 @@
       // Not here: this may be the middle of a send, or of a turn. Nobody else will run the rounds.
       let end = { @Sendable [hosted] in hosted.shutdown() }
       if !DedicatedThread.tryDetach(named: "reactor-closing", end) {
-        preconditionFailure(
+        fatalError(
           "an event loop was shut down before its reactors, and the system gives no thread to end them")
       }
     }

@@ -38,23 +38,25 @@
       _ label: String, _ dimensions: [(String, String)], of reactor: R, every turns: Int,
       enqueue: @escaping QueueProbe.Enqueue<R>
     ) {
-      precondition(
-        turns > 0,
-        """
-        Problem: of \(turns) turns of \(R.self), one is to be measured.
-        Likely cause: the number was computed.
-        Remedy: a positive number; 1 measures each turn.
-        """)
+      guard turns > 0 else {
+        fatalError(
+          """
+          Problem: of \(turns) turns of \(R.self), one is to be measured.
+          Likely cause: the number was computed.
+          Remedy: a positive number; 1 measures each turn.
+          """)
+      }
       let delays = Timer(label: "\(label)_queue_delay", dimensions: dimensions, factory: factory)
       let times = Timer(label: "\(label)_turn_time", dimensions: dimensions, factory: factory)
       let isFirst = reactor.runtime.time(with: TurnTimes(every: turns) { times.recordNanoseconds($0) })
-      precondition(
-        isFirst,
-        """
-        Problem: the turns of a \(R.self) are to be measured twice.
-        Likely cause: addTimes was called twice for the same reactor.
-        Remedy: call it once, with all dimensions.
-        """)
+      guard isFirst else {
+        fatalError(
+          """
+          Problem: the turns of a \(R.self) are to be measured twice.
+          Likely cause: addTimes was called twice for the same reactor.
+          Remedy: call it once, with all dimensions.
+          """)
+      }
       let probe = QueueProbe { delays.recordNanoseconds($0) }
       add(label) { [weak reactor] in
         if let reactor, probe.send(to: reactor, by: enqueue) { return NoCounters() }

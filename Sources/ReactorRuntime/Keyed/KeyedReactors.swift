@@ -78,15 +78,18 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
     onPassivate: @escaping @Sendable (Key, borrowing R.State) -> Void = { _, _ in },
     make: @escaping @Sendable (Key) -> R
   ) {
-    precondition(
-      !R.isDurable,
-      """
-      Problem: KeyedReactors was made with the durable reactor \(R.self).
-      Likely cause: its journal would be opened for the next reactor of a key while the one before still uses it.
-      Remedy: use a reactor that is not durable, and let onPassivate keep its state.
-      """)
-    precondition(limit > 0, "the limit is \(limit); it must be positive")
-    precondition(waitingCapacity > 0, "waitingCapacity is \(waitingCapacity); it must be positive")
+    guard !R.isDurable else {
+      fatalError(
+        """
+        Problem: KeyedReactors was made with the durable reactor \(R.self).
+        Likely cause: its journal would be opened for the next reactor of a key while the one before still uses it.
+        Remedy: use a reactor that is not durable, and let onPassivate keep its state.
+        """)
+    }
+    guard limit > 0 else { fatalError("the limit is \(limit); it must be positive") }
+    guard waitingCapacity > 0 else {
+      fatalError("waitingCapacity is \(waitingCapacity); it must be positive")
+    }
     self.limit = limit
     self.waitingCapacity = waitingCapacity
     self.make = make

@@ -161,13 +161,14 @@ public final class HostedLoop: Sendable {
 
   private func runRounds(upTo limit: Int) -> Int {
     let isInside = loop.state.runsTurnsHere
-    precondition(
-      limit > 0 && !isInside,
-      """
-      Problem: \(limit) rounds of the loop "\(loop.name)" were to be run\(isInside ? " by itself" : "").
-      Likely cause: the foreign loop was entered from inside a turn, or the number was computed.
-      Remedy: call run() from the foreign loop itself, with at least one round.
-      """)
+    guard limit > 0 && !isInside else {
+      fatalError(
+        """
+        Problem: \(limit) rounds of the loop "\(loop.name)" were to be run\(isInside ? " by itself" : "").
+        Likely cause: the foreign loop was entered from inside a turn, or the number was computed.
+        Remedy: call run() from the foreign loop itself, with at least one round.
+        """)
+    }
     hostThread.note()
     var processed = 0
     for _ in 0..<limit {

@@ -56,20 +56,22 @@ public final class LoopGroup: Sendable {
 
   @usableFromInline
   static func check(_ count: Int, _ processors: [Int]?, of name: String) {
-    precondition(
-      count > 0,
-      """
-      Problem: the group of loops "\(name)" is to have \(count) loops.
-      Likely cause: the count was computed, or the list of processors is empty.
-      Remedy: at least one; leave the parameter out for one per processor.
-      """)
-    precondition(
-      processors == nil || processors?.count == count,
-      """
-      Problem: the group of loops "\(name)" is to have \(count) loops on \(processors?.count ?? 0) processors.
-      Likely cause: both count and processors are given.
-      Remedy: leave count out; name a processor twice to put two loops there.
-      """)
+    guard count > 0 else {
+      fatalError(
+        """
+        Problem: the group of loops "\(name)" is to have \(count) loops.
+        Likely cause: the count was computed, or the list of processors is empty.
+        Remedy: at least one; leave the parameter out for one per processor.
+        """)
+    }
+    guard processors == nil || processors?.count == count else {
+      fatalError(
+        """
+        Problem: the group of loops "\(name)" is to have \(count) loops on \(processors?.count ?? 0) processors.
+        Likely cause: both count and processors are given.
+        Remedy: leave count out; name a processor twice to put two loops there.
+        """)
+    }
   }
 
   /// The loop of a key. Any thread.

@@ -140,13 +140,14 @@ extension Loop: SerialExecutor, TaskExecutor {
 
   /// Stops the program unless ``Loop/isCurrent``. The Swift runtime calls it.
   public func checkIsolated() {
-    precondition(
-      isCurrent,
-      """
-      Problem: code that belongs to an actor on the loop "\(name)" runs elsewhere.
-      Likely cause: assumeIsolated was called outside of the loop's turns and jobs.
-      Remedy: await the actor, or go there first: loop.execute { … }
-      """)
+    guard isCurrent else {
+      fatalError(
+        """
+        Problem: code that belongs to an actor on the loop "\(name)" runs elsewhere.
+        Likely cause: assumeIsolated was called outside of the loop's turns and jobs.
+        Remedy: await the actor, or go there first: loop.execute { … }
+        """)
+    }
   }
 }
 

@@ -43,25 +43,27 @@ public struct WaitStrategy: Sendable, Hashable {
   ///
   /// - Parameter patience: After how long without work it sleeps; zero is at once. Not negative.
   public static func parking(after patience: Duration) -> WaitStrategy {
-    precondition(
-      patience >= .zero,
-      """
-      Problem: the patience of WaitStrategy.parking(after:) is \(patience).
-      Likely cause: it was computed.
-      Remedy: .zero, which is at once, or more.
-      """)
+    guard patience >= .zero else {
+      fatalError(
+        """
+        Problem: the patience of WaitStrategy.parking(after:) is \(patience).
+        Likely cause: it was computed.
+        Remedy: .zero, which is at once, or more.
+        """)
+    }
     return WaitStrategy(.parking, limit: Int(patience.nanoseconds))
   }
 
   @usableFromInline
   static func check(_ limit: Int, of name: String) {
-    precondition(
-      limit > 0,
-      """
-      Problem: the limit of WaitStrategy.\(name) is \(limit).
-      Likely cause: it was computed, or 0 was meant as "at once" or as "never".
-      Remedy: a positive number; 1 is at once, and .busy never yields or sleeps.
-      """)
+    guard limit > 0 else {
+      fatalError(
+        """
+        Problem: the limit of WaitStrategy.\(name) is \(limit).
+        Likely cause: it was computed, or 0 was meant as "at once" or as "never".
+        Remedy: a positive number; 1 is at once, and .busy never yields or sleeps.
+        """)
+    }
   }
 
   /// After how many turns without work the loop releases a reactor, until something is sent to it again. Where such a

@@ -26,13 +26,14 @@
     /// Stops the program if this runtime serves another reactor. Any thread, once the reactor has started.
     @usableFromInline
     func checkServes(_ reactor: some Reactor) {
-      precondition(
-        checks.reactor.value == ObjectIdentifier(reactor),
-        """
-        Problem: one Runtime serves two reactors of type \(type(of: reactor)).
-        Likely cause: both were given the same object, or runtime is a static property.
-        Remedy: give each reactor a Runtime of its own.
-        """)
+      guard checks.reactor.value == ObjectIdentifier(reactor) else {
+        fatalError(
+          """
+          Problem: one Runtime serves two reactors of type \(type(of: reactor)).
+          Likely cause: both were given the same object, or runtime is a static property.
+          Remedy: give each reactor a Runtime of its own.
+          """)
+      }
     }
 
     func warn(_ kind: Warning.Kind, _ problem: (_ reactor: String, ThreadLabel) -> String) {

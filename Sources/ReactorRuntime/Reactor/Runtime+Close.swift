@@ -213,13 +213,14 @@ extension Reactor {
   /// thread, but not inside a turn of the reactor or of its loop: there it would wait for itself, and stops the program. A
   /// thread that hosts loops, such as that of a ``HostedLoop``, runs their rounds meanwhile.
   public func waitUntilEnded(before deadline: ContinuousClock.Instant) -> Bool {
-    precondition(
-      !runtime.isRunHere,
-      """
-      Problem: \(Self.self) waits for its own end inside of a turn.
-      Likely cause: waitUntilEnded(before:) was called by mutate, reduce or an observer.
-      Remedy: call it elsewhere; close() itself does not wait.
-      """)
+    guard !runtime.isRunHere else {
+      fatalError(
+        """
+        Problem: \(Self.self) waits for its own end inside of a turn.
+        Likely cause: waitUntilEnded(before:) was called by mutate, reduce or an observer.
+        Remedy: call it elsewhere; close() itself does not wait.
+        """)
+    }
     if runtime.mailbox.ring.lifecycle.isOver || runtime.isEndingHere { return true }
     let termination = runtime.ensureTermination()
     return HostThread.wait(until: deadline, for: { runtime.loop }, { termination.wait(until: $0) })

@@ -198,13 +198,14 @@ extension Runtime {
     if !transformed.state.isIdentical(to: ports.state) { found.insert(.transformedState) }
     if found.isEmpty { noteDefaults(ports) }
     if R.isDurable {
-      precondition(
-        !found.contains(.transformedState),
-        """
-        Problem: the states of \(R.self) would not be those that its journal contains.
-        Likely cause: a durable reactor has a transform(state:).
-        Remedy: transform the stream `state` where it is observed.
-        """)
+      guard !found.contains(.transformedState) else {
+        fatalError(
+          """
+          Problem: the states of \(R.self) would not be those that its journal contains.
+          Likely cause: a durable reactor has a transform(state:).
+          Remedy: transform the stream `state` where it is observed.
+          """)
+      }
     }
     if found.isEmpty, !extraStages.contains(.observedState) { return }
     ensurePipeline(of: reactor).transformed.value = transformed

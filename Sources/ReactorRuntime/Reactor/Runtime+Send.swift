@@ -207,7 +207,7 @@ extension Runtime {
         if hasStartedHere { state.release() }
         if state.isBusy || tryRunTurnsOnNewThread(reactor) { return }
         if ThreadStack.isLow {
-          preconditionFailure("turns are nested too deeply, and the system gives no thread to continue them")
+          fatalError("turns are nested too deeply, and the system gives no thread to continue them")
         }
         // If this makes a circle of waits, it is found before the thread sleeps.
         if state.tryAcquireAgain() { runTurnsAndRelease(of: reactor, within: budget) }

@@ -57,7 +57,9 @@ public final class Runtime<Action: Sendable, Mutation: Sendable, State: Sendable
     overflow policy: OverflowPolicy = .block, reentrantCapacity: Int = 65_536,
     onFailure: @escaping @Sendable (Failure) -> Void = { Hooks.defaultFailureHandler($0) }
   ) {
-    precondition(reentrantCapacity > 0, "reentrantCapacity is \(reentrantCapacity); it must be positive")
+    guard reentrantCapacity > 0 else {
+      fatalError("reentrantCapacity is \(reentrantCapacity); it must be positive")
+    }
     do {
       mailbox = try Mailbox(capacity: capacity, reentrantCapacity: reentrantCapacity)
       state =

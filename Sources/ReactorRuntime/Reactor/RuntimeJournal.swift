@@ -59,7 +59,7 @@ extension Runtime {
   @inline(never)
   func recoverState(of reactor: any AnyObject & Sendable) -> State {
     guard let journal else {
-      preconditionFailure(
+      fatalError(
         """
         Problem: \(type(of: reactor)) is durable, and its runtime has no journal.
         Likely cause: the runtime was made without the argument `journal`.

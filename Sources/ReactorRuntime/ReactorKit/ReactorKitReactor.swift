@@ -84,13 +84,14 @@ extension ReactorKitReactor {
 
 @usableFromInline
 func checkForOtherRuntime(_ reactor: some Reactor) {
-  precondition(
-    !Mirror(reflecting: reactor).children.contains { $0.label == "runtime" },
-    """
-    Problem: \(type(of: reactor)) stores a runtime that is not used.
-    Likely cause: its types are not those of the reactor's Action, Mutation and State.
-    Remedy: let runtime = Runtime<Action, Mutation, State>(on: …)
-    """)
+  guard !Mirror(reflecting: reactor).children.contains(where: { $0.label == "runtime" }) else {
+    fatalError(
+      """
+      Problem: \(type(of: reactor)) stores a runtime that is not used.
+      Likely cause: its types are not those of the reactor's Action, Mutation and State.
+      Remedy: let runtime = Runtime<Action, Mutation, State>(on: …)
+      """)
+  }
 }
 
 #if DEBUG

@@ -69,8 +69,9 @@ public final class KeyedTimers<Key: Hashable & Sendable, Action: Sendable>: Send
     resolution: Duration = .milliseconds(10), on scheduler: (any SchedulerType)? = nil,
     sending action: @escaping @Sendable (Key) -> Action
   ) {
-    precondition(
-      resolution >= .microseconds(1), "the resolution of timers is \(resolution); at least a microsecond")
+    guard resolution >= .microseconds(1) else {
+      fatalError("the resolution of timers is \(resolution); at least a microsecond")
+    }
     self.resolution = resolution
     resolutionNs = min(resolution.nanoseconds, .max / 4)
     self.scheduler = scheduler
@@ -125,20 +126,23 @@ public final class KeyedTimers<Key: Hashable & Sendable, Action: Sendable>: Send
 
   @inlinable
   func checkTurn<Mutation, State>(of runtime: Runtime<Action, Mutation, State>) {
-    precondition(
-      runtime.isInTurn && (owned.value.runtime ?? ObjectIdentifier(runtime)) == ObjectIdentifier(runtime),
-      """
-      Problem: a timer was used outside of a turn of its reactor.
-      Likely cause: the initializer, another reactor or another thread has used it.
-      Remedy: let an action of the reactor use it, in mutate.
-      """)
-    precondition(
-      runtime.state.form != .replayed || !runtime.state.isChangingInPlace,
-      """
-      Problem: a timer was used in reduce, with SnapshotPolicy.replayed.
-      Likely cause: reduce runs twice for each mutation, so a timer that was cancelled or has fired would be set again.
-      Remedy: use it in mutate, or in an observer.
-      """)
+    guard runtime.isInTurn && (owned.value.runtime ?? ObjectIdentifier(runtime)) == ObjectIdentifier(runtime)
+    else {
+      fatalError(
+        """
+        Problem: a timer was used outside of a turn of its reactor.
+        Likely cause: the initializer, another reactor or another thread has used it.
+        Remedy: let an action of the reactor use it, in mutate.
+        """)
+    }
+    guard runtime.state.form != .replayed || !runtime.state.isChangingInPlace else {
+      fatalError(
+        """
+        Problem: a timer was used in reduce, with SnapshotPolicy.replayed.
+        Likely cause: reduce runs twice for each mutation, so a timer that was cancelled or has fired would be set again.
+        Remedy: use it in mutate, or in an observer.
+        """)
+    }
   }
 
   // MARK: Firing

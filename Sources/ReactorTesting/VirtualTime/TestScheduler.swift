@@ -45,7 +45,7 @@ public final class TestScheduler: SchedulerType {
     initialClock: TestTime, resolution: Double = 1, simulateProcessingDelay: Bool = true,
     actionLimit: Int = 1_000_000, onRunaway: @escaping @Sendable (String) -> Void = { fatalError($0) }
   ) {
-    precondition(resolution > 0, "the resolution is \(resolution) seconds; it must be positive")
+    guard resolution > 0 else { fatalError("the resolution is \(resolution) seconds; it must be positive") }
     state = SystemMutex(State(clock: initialClock))
     self.resolution = resolution
     self.simulateProcessingDelay = simulateProcessingDelay
@@ -148,9 +148,9 @@ extension TestScheduler {
   /// - Parameter time: The time, in ticks; not before the current one.
   public func advanceTo(_ time: TestTime) {
     let clock = clock
-    precondition(time >= clock, "time cannot go back from \(clock) to \(time)")
+    guard time >= clock else { fatalError("time cannot go back from \(clock) to \(time)") }
     let hasRun = run(until: time)
-    precondition(hasRun, "advanceTo(_:) was called from inside a run of the scheduler")
+    guard hasRun else { fatalError("advanceTo(_:) was called from inside a run of the scheduler") }
   }
 
   /// Runs the actions of the next `ticks` ticks, and advances the clock by them, as ``advanceTo(_:)``.
@@ -160,7 +160,7 @@ extension TestScheduler {
 
   /// Advances the clock without running any action.
   public func sleep(_ ticks: TestTime) {
-    precondition(ticks >= 0, "time cannot go back by \(-ticks)")
+    guard ticks >= 0 else { fatalError("time cannot go back by \(-ticks)") }
     state.withLock { $0.clock += ticks }
   }
 

@@ -160,7 +160,7 @@ extension TestScheduler {
     }
     scheduleAt(subscribed) {
       guard let made = stream.withLock({ $0.take() }) else {
-        preconditionFailure("subscribed at \(subscribed), before it is created at \(created)")
+        fatalError("subscribed at \(subscribed), before it is created at \(created)")
       }
       subscription.disposable = made.subscribe(observer)
     }

@@ -9,7 +9,7 @@ import Testing
   private let store = SessionStore()
 
   @Test func `a collection of durable reactors stops the program`() async {
-    await #expect(processExitsWith: .failure) {
+    let stop = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       final class Durable: Reactor {
         static var isDurable: Bool { true }
         let initialState = 0
@@ -18,6 +18,8 @@ import Testing
       }
       _ = KeyedReactors<Int, Durable> { _ in Durable() }
     }
+    #expect(
+      stop?.standardErrorContent.says("KeyedReactors was made with the durable reactor Durable") == true)
   }
 
   @Test(arguments: PlacementUnderTest.allCases)

@@ -231,11 +231,12 @@ import Testing
   }
 
   @Test func `a hosted loop that is run from inside itself stops the program`() async {
-    await #expect(processExitsWith: .failure) {
+    let stop = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let hosted = try HostedLoop()
       try hosted.loop.execute { hosted.run() }
       hosted.run()
     }
+    #expect(stop?.standardErrorContent.says("were to be run by itself") == true)
   }
 
   /// The host thread waits between two rounds for another loop, whose job waits for the hosted one.

@@ -137,10 +137,25 @@ import Testing
   }
 
   @Test func `an impossible limit stops the program`() async {
-    await #expect(processExitsWith: .failure) { _ = WaitStrategy.spinning(beforeYield: 0) }
-    await #expect(processExitsWith: .failure) { _ = WaitStrategy.parking(after: .seconds(-1)) }
-    await #expect(processExitsWith: .failure) { _ = try Loop(turnLimit: 0) }
-    await #expect(processExitsWith: .failure) { _ = try Loop(jobCapacity: 0) }
-    await #expect(processExitsWith: .failure) { _ = try HostedLoop(turnLimit: -1) }
+    let stop = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = WaitStrategy.spinning(beforeYield: 0)
+    }
+    #expect(stop?.standardErrorContent.says("the limit of WaitStrategy.spinning") == true)
+    let stop2 = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = WaitStrategy.parking(after: .seconds(-1))
+    }
+    #expect(stop2?.standardErrorContent.says("the patience of WaitStrategy.parking") == true)
+    let stop3 = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = try Loop(turnLimit: 0)
+    }
+    #expect(stop3?.standardErrorContent.says("the turnLimit of the loop") == true)
+    let stop4 = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = try Loop(jobCapacity: 0)
+    }
+    #expect(stop4?.standardErrorContent.says("the jobCapacity of the loop") == true)
+    let stop5 = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = try HostedLoop(turnLimit: -1)
+    }
+    #expect(stop5?.standardErrorContent.says("the turnLimit of the loop") == true)
   }
 }

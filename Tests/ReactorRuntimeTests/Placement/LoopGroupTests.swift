@@ -109,9 +109,18 @@ import Testing
   }
 
   @Test func `impossible counts stop the program`() async {
-    await #expect(processExitsWith: .failure) { _ = try LoopGroup(count: 0) }
-    await #expect(processExitsWith: .failure) { _ = try LoopGroup(processors: []) }
-    await #expect(processExitsWith: .failure) { _ = try LoopGroup(count: 2, processors: [0]) }
+    let stop = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = try LoopGroup(count: 0)
+    }
+    #expect(stop?.standardErrorContent.says("is to have 0 loops") == true)
+    let stop2 = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = try LoopGroup(processors: [])
+    }
+    #expect(stop2?.standardErrorContent.says("is to have 0 loops") == true)
+    let stop3 = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = try LoopGroup(count: 2, processors: [0])
+    }
+    #expect(stop3?.standardErrorContent.says("is to have 2 loops on 1 processors") == true)
   }
 
   @Test func `a group that is closed inside of several of its loops does not wait`() throws {

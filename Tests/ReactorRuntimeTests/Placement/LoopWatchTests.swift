@@ -293,14 +293,16 @@ import Testing
       if last == 3, numbers.value == [1, 2, 3] { isDone.open() }
     }
     #expect(isDone.wait())
-    await #expect(processExitsWith: .failure) {
+    let stop = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let loop = try Loop()
       LoopBound([1], to: loop).value.append(2)
     }
-    await #expect(processExitsWith: .failure) {
+    #expect(stop?.standardErrorContent.says("that belongs to the loop") == true)
+    let stop2 = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let loop = try Loop()
       LoopBound([1], to: loop).withValue { $0.append(2) }
     }
+    #expect(stop2?.standardErrorContent.says("that belongs to the loop") == true)
     #expect(Threads.start { loop.shutdown() }.wait())
   }
 

@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test func `a runtime of other types stops the program`() async {
-    await #expect(processExitsWith: .failure) {
+    let stop = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       final class Mistaken: ReactorKitReactor {
         typealias Action = Int
         typealias State = Int
@@ -50,6 +50,7 @@ import Testing
       }
       Mistaken().send(1)
     }
+    #expect(stop?.standardErrorContent.says("stores a runtime that is not used") == true)
     await #expect(processExitsWith: .success) {
       final class Right: ReactorKitReactor {
         typealias Action = Int

@@ -200,13 +200,14 @@ import Testing
 
   @Test
   func `reading its own state inside of reduce in place stops the program`() async {
-    await #expect(processExitsWith: .failure) {
+    let stop = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let reactor = OnDemandTests.script(reduce: { reactor, state, mutation in
         state.append(reactor.currentState.count)
       })
       // The first mutation is reduced in place as well.
       reactor.send(1)
     }
+    #expect(stop?.standardErrorContent.says("reads the state of its own reactor") == true)
     await #expect(processExitsWith: .success) {
       let reactor = Script(
         on: .caller, snapshots: .copied,
@@ -220,7 +221,7 @@ import Testing
 
   @Test
   func `states that are read in a circle inside of reduce stop the program`() async {
-    await #expect(processExitsWith: .failure) {
+    let stop = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let others = Mutex<[Script]>([])
       let (first, second) = (Gate(), Gate())
       let reactors = (0..<2).map { index in
@@ -236,6 +237,7 @@ import Testing
       for reactor in reactors { reactor.send(0) }
       _ = Threads.run(2) { reactors[$0].send(1) }
     }
+    #expect(stop?.standardErrorContent.says("wait for each other's states in a circle") == true)
   }
 
   @Test

@@ -219,14 +219,18 @@ import Testing
   }
 
   @Test func `a timer that is used outside of turns stops the program`() async {
-    await #expect(processExitsWith: .failure) {
+    let stop = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let sessions = Sessions(time: nil)
       sessions.timers.set("a", after: .seconds(1), in: sessions)
     }
+    #expect(stop?.standardErrorContent.says("outside of a turn of its reactor") == true)
   }
 
   @Test func `a timer that is used in a reduce that runs twice stops the program`() async {
-    await #expect(processExitsWith: .failure) { Reducing(.replayed).send(1) }
+    let stop = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      Reducing(.replayed).send(1)
+    }
+    #expect(stop?.standardErrorContent.says("a timer was used in reduce") == true)
     await #expect(processExitsWith: .success) {
       Reducing(.onDemand).send(1)
       Reducing(.copied).send(1)
@@ -235,11 +239,12 @@ import Testing
   }
 
   @Test func `timers that two reactors share stop the program`() async {
-    await #expect(processExitsWith: .failure) {
+    let stop = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let (one, other) = (Sessions(time: nil), Sessions(time: nil))
       one.send(.touch("a", 10))
       other.send(.run { [unowned other] in one.timers.set("a", after: .seconds(1), in: other) })
     }
+    #expect(stop?.standardErrorContent.says("outside of a turn of its reactor") == true)
     await #expect(processExitsWith: .success) {
       let (one, other) = (Sessions(time: nil), Sessions(time: nil))
       one.send(.touch("a", 10))

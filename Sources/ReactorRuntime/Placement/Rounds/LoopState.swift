@@ -48,13 +48,14 @@ final class LoopState: Sendable {
   }
 
   private static func check(_ limit: Int, _ parameter: String, of name: String) {
-    precondition(
-      limit > 0,
-      """
-      Problem: the \(parameter) of the loop "\(name)" is \(limit).
-      Likely cause: it was computed, or 0 was meant as "without a limit".
-      Remedy: a positive number; .max is without a limit.
-      """)
+    guard limit > 0 else {
+      fatalError(
+        """
+        Problem: the \(parameter) of the loop "\(name)" is \(limit).
+        Likely cause: it was computed, or 0 was meant as "without a limit".
+        Remedy: a positive number; .max is without a limit.
+        """)
+    }
   }
 
   /// Hands a scheduled reactor to the loop. Returns false once the loop is closed, except for what the loop's own

@@ -32,7 +32,7 @@ package final class LoopStepper: Sendable {
   /// - Parameter besideHost: Whether the caller is not the code that normally runs the rounds, but waits for something. That code
   ///   may have gone idle before: it is woken if something is left after this round.
   package func step(besideHost: Bool = false) -> Int {
-    precondition(!state.runsTurnsHere, "a loop was stepped from inside one of its own turns")
+    guard !state.runsTurnsHere else { fatalError("a loop was stepped from inside one of its own turns") }
     var processed = 0
     // The turns must not count as a part of what the calling thread is in the middle of.
     ThreadScope.leaveAll { rounds.withLock { processed = runRound(&$0, besideHost) } }
@@ -89,7 +89,7 @@ package final class LoopStepper: Sendable {
   /// Refuses what is sent from now on, and runs what was accepted, on the calling thread. If another thread ends the loop,
   /// waits until that has run the actions for the end. Threads: like ``step(besideHost:)``.
   package func shutdown() {
-    precondition(!state.runsTurnsHere, "a loop was shut down from inside one of its own turns")
+    guard !state.runsTurnsHere else { fatalError("a loop was shut down from inside one of its own turns") }
     state.close()
     while !state.hasEnded { _ = step() }
     while !state.lifecycle.wait(until: .now + .seconds(3600)) {}

@@ -62,7 +62,7 @@ public final class LoopBound<Value>: @unchecked Sendable {
 
   @usableFromInline
   func stop() -> Never {
-    preconditionFailure(
+    fatalError(
       """
       Problem: a \(Value.self) that belongs to the loop "\(loop.name)" is used elsewhere.
       Likely cause: a closure that captured it runs on another thread, such as the completion of a request.

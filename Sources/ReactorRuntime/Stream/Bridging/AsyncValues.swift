@@ -65,7 +65,7 @@ public enum ValuesBuffering: Sendable, Equatable {
     switch self {
     case .unbounded: break
     case .oldest(let count), .newest(let count):
-      precondition(count > 0, "a for await loop needs room for at least one element")
+      guard count > 0 else { fatalError("a for await loop needs room for at least one element") }
     }
   }
 

@@ -94,9 +94,9 @@ public class SingleAssignmentDisposable: Cancelable, @unchecked Sendable {
   /// - Precondition: Nothing was set before.
   public final func setDisposable(_ disposable: any Disposable) {
     // Before `held` is written, which the disposing thread may be reading. Relaxed: it is a check for mistakes only.
-    precondition(
-      flags.load(ordering: .relaxed) & Self.isHeldFlag == 0,
-      "a single-assignment disposable was assigned twice")
+    guard flags.load(ordering: .relaxed) & Self.isHeldFlag == 0 else {
+      fatalError("a single-assignment disposable was assigned twice")
+    }
     hold(disposable)
   }
 
@@ -105,7 +105,9 @@ public class SingleAssignmentDisposable: Cancelable, @unchecked Sendable {
   final func hold(_ disposable: any Disposable) {
     held = disposable
     let before = flags.bitwiseOr(Self.isHeldFlag, ordering: .acquiringAndReleasing).oldValue
-    precondition(before & Self.isHeldFlag == 0, "a single-assignment disposable was assigned twice")
+    guard before & Self.isHeldFlag == 0 else {
+      fatalError("a single-assignment disposable was assigned twice")
+    }
     if before & Self.isDisposedFlag != 0 { held.take()?.dispose() }
   }
 

@@ -22,7 +22,7 @@ extension ObservableType {
   ///
   /// - Precondition: `count` is not negative.
   public func takeLast(_ count: Int) -> Observable<Element> {
-    precondition(count >= 0, "no negative number of elements can be taken")
+    guard count >= 0 else { fatalError("no negative number of elements can be taken") }
     return lift(
       RecentElements<Element>(limit: count), { sink, element in _ = sink.state.append(element) },
       atEnd: { sink in for element in sink.state.all { sink.next(element) } })

@@ -30,7 +30,7 @@ extension ObservableType {
   private func merged<Inner: ObservableConvertibleType>(
     maxConcurrent: Int, _ selector: @escaping @Sendable (Element) throws -> Inner
   ) -> Observable<Inner.Element> {
-    precondition(maxConcurrent > 0, "at least one stream must be allowed to run")
+    guard maxConcurrent > 0 else { fatalError("at least one stream must be allowed to run") }
     let source = asObservable()
     return Observable<Inner.Element> { observer in
       let coordinator = Coordinator<LimitedMerge<Inner.Element>>(

@@ -106,7 +106,7 @@ final class Multicast<Element: Sendable>: Sendable {
   private let state = SystemMutex(State())
 
   init(_ source: some ObservableType<Element>, keeping bufferSize: Int, forever: Bool, endsFirst: Bool) {
-    precondition(bufferSize >= 0, "no negative number of elements can be replayed")
+    guard bufferSize >= 0 else { fatalError("no negative number of elements can be replayed") }
     self.source = source.asObservable()
     self.bufferSize = bufferSize
     self.endsFirst = endsFirst

@@ -42,7 +42,7 @@ public final class ReplayRelay<Element: Sendable>: ObservableType, ObserverType 
   /// - Precondition: `bufferSize` is not negative.
   @inlinable
   public static func create(bufferSize: Int) -> ReplayRelay {
-    precondition(bufferSize >= 0, "a replay relay keeps no negative number of elements")
+    guard bufferSize >= 0 else { fatalError("a replay relay keeps no negative number of elements") }
     return ReplayRelay(SubjectCore(RecentElements(limit: bufferSize)))
   }
 

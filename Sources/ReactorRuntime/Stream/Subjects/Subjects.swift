@@ -82,7 +82,7 @@ public final class ReplaySubject<Element: Sendable>: ObservableType, ObserverTyp
   /// - Precondition: `bufferSize` is not negative.
   @inlinable
   public static func create(bufferSize: Int) -> ReplaySubject {
-    precondition(bufferSize >= 0, "a replay subject keeps no negative number of elements")
+    guard bufferSize >= 0 else { fatalError("a replay subject keeps no negative number of elements") }
     return ReplaySubject(SubjectCore(RecentElements(limit: bufferSize), replaysAfterEnd: true))
   }
 

@@ -77,7 +77,7 @@ extension PrimitiveSequenceType {
   ///
   /// - Precondition: `maxAttemptCount` is positive. None at all would not be one result.
   public func retry(_ maxAttemptCount: Int) -> PrimitiveSequence<Trait, Element> {
-    precondition(maxAttemptCount > 0, "a result takes at least one attempt")
+    guard maxAttemptCount > 0 else { fatalError("a result takes at least one attempt") }
     return PrimitiveSequence(trusted: stream.retry(maxAttemptCount))
   }
 
