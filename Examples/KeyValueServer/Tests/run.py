@@ -1,6 +1,6 @@
 """Runs the tests; the last line says how many passed and failed.
 
-run.py [timed|others]: only the files of tests that also compare times, or only the others. Those need a machine that does nothing
+run.py [timed|others]: only the tests that also compare times, or only the others. The former need a machine that does nothing
 else."""
 
 import glob
@@ -10,7 +10,7 @@ import unittest
 
 folder = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, folder)
-TIMED = {"test_costs", "test_service"}
+TIMED = {"test_costs"}
 files = {os.path.basename(path).removesuffix(".py") for path in glob.glob(os.path.join(folder, "test_*.py"))}
 chosen = {"timed": TIMED, "others": files - TIMED, "": files}.get(" ".join(sys.argv[1:]))
 if chosen is None:

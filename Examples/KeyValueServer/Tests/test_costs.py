@@ -44,6 +44,21 @@ class Costs(unittest.TestCase):
             # A number is copied, for the function that reads it.
             self.assertLess(most_memory(server) - before, 80 << 20)
 
+    def test_a_large_argument_is_received_in_a_time_that_grows_with_it(self):
+        with Process() as server:
+            connection = server.connect()
+
+            def time_to_receive(size):
+                begin = processor_time(server)
+                self.assertEqual(connection.call("SET", "large", b"x" * size), "+OK")
+                return processor_time(server) - begin
+
+            # The first one gets the memory that the others use again.
+            time_to_receive(64 << 20)
+            small = min(time_to_receive(16 << 20) for _ in range(3))
+            # If all of it is copied for each part that comes, 16 times as long.
+            self.assertLess(time_to_receive(64 << 20), 10 * max(small, 0.02))
+
     def test_subscriptions_that_end_in_a_transaction_do_not_copy_it(self):
         with Process() as server:
             connection = server.connect()
@@ -127,6 +142,38 @@ class Costs(unittest.TestCase):
             self.assertEqual(connection.call("ZREM", "sorted", *[f"member-{i}" for i in range(count - 1)]), count - 1)
             # One by one, each of which moves the others, it takes a minute.
             self.assertLess(time.time() - begin, 18)
+            self.assertEqual(connection.call("ZRANGE", "sorted", 0, -1), [b"member-%d" % (count - 1)])
+
+    def test_keys_that_expire_together_go_soon(self):
+        for kind in ("reactor", "loop", "mutex", "actor"):
+            with self.subTest(kind), Process("--shards", kind, "--shard-count", 1) as server:
+                connection, other = server.connect(), server.connect()
+                deadline = int(time.time() * 1000) + 3000
+                for first in range(0, 30_000, 1000):
+                    connection.write(b"".join(encode("SET", f"soon-{first + i}", "x", "PXAT", deadline) for i in range(1000)))
+                    self.assertEqual([connection.reply() for _ in range(1000)], ["+OK"] * 1000)
+                time.sleep(max(0, deadline / 1000 - time.time()))
+                begin, longest = time.time(), 0
+                while other.call("DBSIZE") > 0:
+                    self.assertLess(time.time() - begin, 60)
+                    start = time.time()
+                    other.call("GET", "none")
+                    longest = max(longest, time.time() - start)
+                # A thousand every 100 ms would take three seconds.
+                self.assertLess(time.time() - begin, 2)
+                self.assertLess(longest, 0.5)
+
+    def test_many_members_are_removed_at_once(self):
+        with Process() as server:
+            connection = server.connect()
+            count = 200_000
+            for first in range(0, count, 10_000):
+                pairs = [x for i in range(first, first + 10_000) for x in (i, f"member-{i}")]
+                self.assertEqual(connection.call("ZADD", "sorted", *pairs), 10_000)
+            begin = time.time()
+            self.assertEqual(len(connection.call("ZPOPMIN", "sorted", count - 1)), 2 * (count - 1))
+            # One by one, each of which moves the others, it takes minutes.
+            self.assertLess(time.time() - begin, 20)
             self.assertEqual(connection.call("ZRANGE", "sorted", 0, -1), [b"member-%d" % (count - 1)])
 
 

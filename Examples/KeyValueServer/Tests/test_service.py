@@ -483,25 +483,6 @@ class Limits(unittest.TestCase):
                     # The connections are still there.
                     self.assertEqual([one.call("PING") for one in server.connections], ["+PONG"] * len(server.connections))
 
-    def test_keys_that_expire_together_go_soon(self):
-        for kind in ("reactor", "loop", "mutex", "actor"):
-            with self.subTest(kind), Process("--shards", kind, "--shard-count", 1) as server:
-                connection, other = server.connect(), server.connect()
-                deadline = int(time.time() * 1000) + 5000
-                for first in range(0, 60_000, 1000):
-                    connection.write(b"".join(encode("SET", f"soon-{first + i}", "x", "PXAT", deadline) for i in range(1000)))
-                    self.assertEqual([connection.reply() for _ in range(1000)], ["+OK"] * 1000)
-                time.sleep(max(0, deadline / 1000 - time.time()))
-                begin, longest = time.time(), 0
-                while other.call("DBSIZE") > 0:
-                    self.assertLess(time.time() - begin, 60)
-                    start = time.time()
-                    other.call("GET", "none")
-                    longest = max(longest, time.time() - start)
-                # A thousand every 100 ms would take six seconds.
-                self.assertLess(time.time() - begin, 4)
-                self.assertLess(longest, 0.5)
-
     def test_a_large_string_does_not_become_larger_than_redis_allows(self):
         with Process() as server:
             connection = server.connect()
@@ -511,19 +492,6 @@ class Limits(unittest.TestCase):
             self.assertEqual(connection.call("APPEND", "large", "x"),
                              "-ERR string exceeds maximum allowed size (proto-max-bulk-len)")
             self.assertEqual(connection.call("STRLEN", "large"), 512 << 20)
-
-    def test_many_members_are_removed_at_once(self):
-        with Process() as server:
-            connection = server.connect()
-            count = 200_000
-            for first in range(0, count, 10_000):
-                pairs = [x for i in range(first, first + 10_000) for x in (i, f"member-{i}")]
-                self.assertEqual(connection.call("ZADD", "sorted", *pairs), 10_000)
-            begin = time.time()
-            self.assertEqual(len(connection.call("ZPOPMIN", "sorted", count - 1)), 2 * (count - 1))
-            # One by one, each of which moves the others, it takes minutes.
-            self.assertLess(time.time() - begin, 20)
-            self.assertEqual(connection.call("ZRANGE", "sorted", 0, -1), [b"member-%d" % (count - 1)])
 
     def test_every_kind_of_shards(self):
         for kind in ("reactor", "loop", "mutex", "actor"):

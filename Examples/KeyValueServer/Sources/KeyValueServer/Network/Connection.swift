@@ -114,11 +114,14 @@ final class Connection {
     batch.begin(client: id, at: worker.now())
     var position = inputStart
     let transaction = session.transaction?.size ?? 0
-    // The span of a constant: parsing changes other properties of this object meanwhile.
-    let bytes = input
+    // Taken out, since parsing changes other properties of this object meanwhile. And back again, so that the array has one owner:
+    // with a copy beside it, what is added to the input would copy all of it each time.
+    var bytes: [UInt8] = []
+    swap(&bytes, &input)
     let failure = batch.parse(
       bytes.span, from: inputStart, at: &position, server.parser, resuming: &partial,
       transaction: transaction)
+    swap(&bytes, &input)
     if position == inputStart, failure == nil {
       // A long argument gets its memory at once; a very long one, of which perhaps nothing comes, as the array grows.
       if let size = partial.knownSize, size > 2 * input.count {
