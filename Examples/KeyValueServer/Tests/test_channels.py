@@ -1,10 +1,13 @@
 """Messages of channels: their order, what they cost while they are under way, and subscriptions that end."""
 
+import os
 import re
+import struct
+import tempfile
 import threading
 import unittest
 
-from servers import Closed, Process, encode, until
+from servers import COMPILER, Closed, Process, encode, preload, until
 
 
 def connect_to(server, loop, threads=2):
@@ -126,6 +129,57 @@ class Costs(unittest.TestCase):
                     receiver.reply()
             # 500,000 pairs.
             self.assertLess(most_memory(server) - before, 25 << 20)
+
+    @unittest.skipUnless(COMPILER, "there is no C compiler")
+    def test_messages_that_come_together_are_sent_together(self):
+        for threads in (1, 2):
+            with self.subTest(threads=threads):
+                folder = self.enterContext(tempfile.TemporaryDirectory())
+                environment, _ = preload(folder, "sends")
+                with Process("--threads", threads, "--shard-count", 1, environment=environment) as server:
+                    self.publish_and_count(server, os.path.join(folder, "sends"))
+
+    def publish_and_count(self, server, file_of_sends):
+        def sends():
+            with open(file_of_sends, "rb") as file:
+                return struct.unpack("l", file.read(struct.calcsize("l")))[0]
+
+        receivers = [server.connect() for _ in range(100)]
+        for receiver in receivers:
+            receiver.call("SUBSCRIBE", "news")
+        publisher, count = server.connect(), 1000
+        before = sends()
+        self.assertGreaterEqual(before, 100)
+        publisher.write(b"".join(encode("PUBLISH", "news", index) for index in range(count)))
+        self.assertEqual([publisher.reply() for _ in range(count)], [100] * count)
+        for receiver in receivers:
+            self.assertEqual([int(receiver.reply()[2]) for _ in range(count)], list(range(count)))
+        # One for each message and receiver would be 100,000.
+        self.assertLess(sends() - before, 10_000)
+
+    def test_a_receiver_that_reads_is_not_disconnected_for_messages_that_come_together(self):
+        # Together a little more than the 32 MB that may wait for a receiver; one job delivers both.
+        sizes = [1_000_000, (32 << 20) - 950_000]
+        with Process() as server:
+            subscriber, publisher = server.connect(), server.connect()
+            subscribe(subscriber, "news")
+            publisher.write(encode("MULTI") + b"".join(encode("PUBLISH", "news", b"m" * size) for size in sizes)
+                            + encode("EXEC"))
+            self.assertEqual([len(subscriber.reply()[2]) for _ in sizes], sizes)
+            self.assertEqual([publisher.reply() for _ in range(4)], ["+OK", "+QUEUED", "+QUEUED", [1, 1]])
+
+    def test_a_large_message_for_many_subscribers_is_copied_for_some_of_them_at_a_time(self):
+        with Process("--threads", 1) as server:
+            receivers = [server.connect() for _ in range(500)]
+            for receiver in receivers:
+                receiver.call("SUBSCRIBE", "news")
+            publisher, size = server.connect(), 60_000
+            before = most_memory(server)
+            self.assertEqual(publisher.call("PUBLISH", "news", b"m" * size), 500)
+            for receiver in receivers:
+                self.assertEqual(len(receiver.reply()[2]), size)
+            # All copies are 30 MB.
+            self.assertLess(most_memory(server) - before, 15 << 20)
 
     def test_a_publisher_waits_for_a_loop_that_is_busy(self):
         count, size, transaction = 800, 100_000, 150_000

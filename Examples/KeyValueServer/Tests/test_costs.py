@@ -144,6 +144,29 @@ class Costs(unittest.TestCase):
             self.assertLess(time.time() - begin, 18)
             self.assertEqual(connection.call("ZRANGE", "sorted", 0, -1), [b"member-%d" % (count - 1)])
 
+    def test_a_change_of_a_large_sorted_set_does_not_move_all_its_members(self):
+        with Process() as server:
+            connection = server.connect()
+            count, part = 200_000, 2000
+            for first in range(0, count, part):
+                for key in ("large", f"small-{first // part}"):
+                    pairs = [x for i in range(first, first + part) for x in (i * 7919 % count, f"member-{i}")]
+                    self.assertEqual(connection.call("ZADD", key, *pairs), part)
+
+            def time_to_change(key):
+                begin = processor_time(server)
+                for first in range(0, 10_000, 500):
+                    connection.write(b"".join(encode("ZINCRBY", key(i), 1000, f"member-{i % 100 * part + i // 100}")
+                                              + encode("ZPOPMIN", key(i)) for i in range(first, first + 500)))
+                    for _ in range(500):
+                        self.assertIsInstance(connection.reply(), bytes)
+                        self.assertEqual(len(connection.reply()), 2)
+                return processor_time(server) - begin
+
+            small = time_to_change(lambda index: f"small-{index % 100}")
+            # If each change moves the members behind it, more than 10 times as long.
+            self.assertLess(time_to_change(lambda _: "large"), 3 * max(small, 0.1))
+
     def test_keys_that_expire_together_go_soon(self):
         for kind in ("reactor", "loop", "mutex", "actor"):
             with self.subTest(kind), Process("--shards", kind, "--shard-count", 1) as server:

@@ -4,7 +4,7 @@ import os
 import random
 import unittest
 
-from servers import Process
+from servers import Process, encode
 
 # 21 bytes are the most that a table has itself; of the longest ones, the last byte differs.
 KEYS = [f"k{index}" for index in range(8)] + ["k" * 21, "k" * 22, "k" * 40 + "1", "k" * 40 + "2"]
@@ -75,6 +75,32 @@ def make_any(rng):
     ])()
 
 
+def make_large_sorted(rng, members, grows, most):
+    """Returns a random command for a sorted set of some thousand members. Most of them add members, or else remove some: `most` of them
+    at once."""
+    key, member = rng.choice(["z1", "z2"]), lambda: f"m{rng.randrange(members)}"
+    # Many members have the same score.
+    score = lambda: rng.choice([rng.randrange(10), rng.randrange(1000), rng.randrange(-members, members), f"{rng.gauss(0, 1):.9g}"])
+    count = lambda: rng.choice([1] * 8 + [5, most])
+    index = lambda: rng.randrange(-members, members)
+
+    def window():
+        first = index()
+        return [first, first + rng.choice([0, 10, 600]) if first < -600 or first >= 0 else -1]
+
+    add = lambda: ["ZADD", key, *[x for _ in range(count()) for x in (score(), member())]]
+    # Most of them anywhere, so that all parts of the set become smaller.
+    remove = lambda: rng.choice([["ZREM", key, *[member() for _ in range(count())]]] * 8
+                                + [["ZPOPMIN", key], ["ZPOPMIN", key, rng.choice([1, 3, most // 10])]])
+    return rng.choice([
+        *[add if grows else remove] * 8, remove if grows or rng.random() < 0.8 else add,
+        lambda: ["ZINCRBY", key, score(), member()], lambda: ["ZADD", key, "XX", "INCR", score(), member()],
+        lambda: ["ZADD", key, "XX", "CH", score(), member()],
+        lambda: ["ZRANK", key, member()], lambda: ["ZSCORE", key, member()], lambda: ["ZCARD", key],
+        lambda: ["ZRANGE", key, *window(), *rng.choice([[], ["WITHSCORES"], ["REV"], ["REV", "WITHSCORES"]])],
+    ])()
+
+
 def normal(command, reply):
     """Orders what has no order; a time that is left depends on the moment."""
     if command[0] == "TTL" and isinstance(reply, int) and reply > 0:
@@ -97,6 +123,37 @@ class Differential(unittest.TestCase):
                     for version in (2, 3):
                         with self.subTest(seed=seed, arguments=arguments, version=version):
                             self.compare(reference, subject, version, random.Random(seed), count)
+
+    def test_large_sorted_sets_get_the_replies_of_redis(self):
+        seed = int(os.environ.get("KV_SEED", random.randrange(1 << 30)))
+        with Process(reference=True) as reference, Process() as subject, self.subTest(seed=seed):
+            connections, rng = [server.connect() for server in (reference, subject)], random.Random(seed)
+
+            def compare(commands):
+                """Returns the replies to the commands, which must be the same."""
+                for connection in connections:
+                    connection.write(b"".join(encode(*command) for command in commands))
+                expected, found = ([connection.reply() for _ in commands] for connection in connections)
+                for number, command in enumerate(commands):
+                    self.assertEqual(expected[number], found[number], commands[:number + 1])
+                return found
+
+            # In their order, which fills all parts of the set; and then one behind each of them, also behind the last one of a part.
+            compare([["ZADD", "z1", 2 * index, f"even-{index}"] for index in range(1500)])
+            compare([["ZADD", "z1", 2 * index + 1, f"odd-{index}"] for index in reversed(range(1500))])
+            compare([["ZRANGE", "z1", 0, -1, "WITHSCORES"], ["ZPOPMIN", "z1", 10_000]])
+            # Until the set has had so many members, and then until it has so few. Up to 64 are added or removed one by one, many are sorted
+            # in together.
+            for members, least, most in [(4000, 300, 30), (3000, 300, 300)]:
+                for grows in (True, False):
+                    compare([["ZPOPMIN", "z1", 700]])
+                    while True:
+                        compare([make_large_sorted(rng, members, grows, most) for _ in range(100)])
+                        ranges = [["ZRANGE", "z1", 0, -1, "WITHSCORES"], ["ZRANGE", "z1", 0, -1, "REV"]]
+                        size = compare([["ZCARD", "z1"], *ranges])[0]
+                        if size > members * 0.6 if grows else size <= least:
+                            break
+            compare([["ZPOPMIN", "z1", 10_000], ["EXISTS", "z1"]])
 
     def compare(self, reference, subject, version, rng, count):
         connections = [reference.connect(), subject.connect()]

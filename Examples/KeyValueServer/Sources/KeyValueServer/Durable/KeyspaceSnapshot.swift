@@ -73,7 +73,7 @@ extension RecordEncoder {
     case .sorted(let set):
       append(ValueTag.sorted)
       append(varint: UInt64(set.elements.count))
-      for element in set.elements {
+      set.elements.forEach(in: 0..<set.elements.count) { element in
         append(element.member.bytes)
         append(element.score)
       }
@@ -111,7 +111,7 @@ extension RecordDecoder {
       var set = SortedSet()
       for _ in 0..<(try readCount()) {
         let member = Key(Bytes(try readBytes()))
-        // In their order, so that each one is added at the end.
+        // In their order, so that each one is added at the end, and fills a chunk.
         _ = set.update(member, to: try readDouble())
       }
       return .sorted(set)

@@ -216,6 +216,7 @@ final class Connection {
   // MARK: Sending
 
   private var hasOutput: Bool { outputStart < output.count }
+  private var waitingSize: Int { output.count - outputStart + pushedSize }
 
   private func flushAndAdvance() {
     guard let count = Socket.send(output, from: outputStart, to: descriptor) else { return close() }
@@ -243,11 +244,13 @@ final class Connection {
   /// Whether it has subscribed to a channel, or the running batch leaves one.
   var mayGetMessages: Bool { !session.channels.isEmpty || batch.leavesChannels }
 
-  /// A message of a channel. It waits for the end of the running batch.
+  /// A message of a channel. It waits for the end of the running batch, or else until the worker calls ``flushPushed()``.
   func push(_ message: Message) {
+    // Earlier messages of this job have not been sent yet: they do not show that the client does not read.
+    let limit = server.options.outputLimit - message.size
+    if hasOutput, waitingSize > limit { flushAndAdvance() }
     if isClosed || isLeaving { return }
-    let waiting = output.count - outputStart + pushedSize
-    if waiting + message.size > server.options.outputLimit {
+    if waitingSize > limit {
       server.outputWarnings.warning("client \(id) does not read what it has subscribed to: disconnected")
       return close()
     }
@@ -258,10 +261,12 @@ final class Connection {
     }
     // It was on its way here when the client left the channel, and is too late.
     guard session.channels.contains(message.channel) else { return }
-    let wasIdle = !hasOutput
+    if !hasOutput { worker.flushLater(self) }
     message.append(to: &output, session.version)
-    if wasIdle { flushAndAdvance() }
   }
+
+  /// Sends what was pushed, unless that has happened, or the connection is closed.
+  func flushPushed() { if hasOutput { flushAndAdvance() } }
 
   // MARK: Reading or not
 

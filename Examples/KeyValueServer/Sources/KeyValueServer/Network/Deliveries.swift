@@ -17,12 +17,13 @@ enum Deliveries {
     case refusal(Work)
     case message([Int: LoopBound<Connection>], Message)
 
-    func deliver() {
+    /// The loop of the worker.
+    func deliver(by worker: Worker) {
       switch self {
       case .work(let work): work.connection.value.complete(work)
       case .refusal(let work): work.connection.value.close()
       case .message(let receivers, let message):
-        for receiver in receivers.values { receiver.value.push(message) }
+        for receiver in receivers.values { worker.push(message, to: receiver.value) }
       }
     }
 

@@ -12,6 +12,10 @@ final class Worker: Sendable {
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
     /// What was taken out of `handed` and is still to be delivered, the last one first.
     var taken: [Deliveries.Item] = []
+    /// The connections that have got messages and not sent them yet.
+    var unflushed: [Connection] = []
+    /// How many bytes were pushed to all connections since these were flushed last.
+    var pushedSize = 0
   }
   private let local: LoopBound<Local>
   private let clients = Atomic(0)
@@ -29,7 +33,7 @@ final class Worker: Sendable {
   private let underWay = Atomic(0)
   /// How many bytes may be under way before publishers have to wait.
   private let limit: Int
-  /// How much one job delivers, in bytes: then the loop looks at its sockets.
+  /// How much one job delivers, in bytes: then the loop looks at its sockets. And how much is pushed before it is sent.
   private static let portion = 1 << 20
 
   init(on loop: Loop, messageLimit: Int) {
@@ -109,17 +113,38 @@ final class Worker: Sendable {
   }
 
   private func deliverSome() {
-    var budget = Self.portion
+    var (budget, hasMore) = (Self.portion, true)
     while budget > 0 {
-      guard let item = takeItem() else { return completeDelayed() }
-      item.deliver()
+      guard let item = takeItem() else {
+        hasMore = false
+        break
+      }
+      item.deliver(by: self)
       let size = item.messageSize
       if size > 0 { underWay.subtract(size, ordering: .relaxed) }
       // A work leads to the next batch of its connection.
       budget -= max(size, 1 << 10)
     }
+    flushPushed()
     completeDelayed()
-    scheduleDeliveries()
+    if hasMore { scheduleDeliveries() }
+  }
+
+  /// Gives a message to a connection. The connection sends all messages of a job with one call of the system, at the end of the job; or
+  /// earlier if all connections together have got a portion, so that their copies do not take more memory than that.
+  func push(_ message: Message, to connection: Connection) {
+    connection.push(message)
+    local.value.pushedSize += message.size
+    if local.value.pushedSize > Self.portion { flushPushed() }
+  }
+
+  /// Notes that a connection has something to send from now on.
+  func flushLater(_ connection: Connection) { local.value.unflushed.append(connection) }
+
+  private func flushPushed() {
+    local.value.pushedSize = 0
+    // One by one: a connection that is flushed may go on with its next batch, or close others.
+    while let connection = local.value.unflushed.popLast() { connection.flushPushed() }
   }
 
   /// Takes out what comes next; if that is nothing, the next hand-over schedules a job.

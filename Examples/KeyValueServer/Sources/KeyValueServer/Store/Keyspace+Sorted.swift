@@ -157,8 +157,8 @@ extension Keyspace {
       let range = Self.range(first, last, of: count)
       let isNested = hasScores && call.version >= 3
       out.appendArray(hasScores && !isNested ? range.count * 2 : range.count)
-      for place in range {
-        let element = set.elements[isReversed ? count - 1 - place : place]
+      let ranks = isReversed ? (count - range.upperBound)..<(count - range.lowerBound) : range
+      set.elements.forEach(in: ranks, isReversed: isReversed) { element in
         if isNested { out.appendArray(2) }
         out.appendBulk(element.member.bytes)
         if hasScores { out.appendScore(element.score, call.version) }

@@ -1,5 +1,4 @@
-/// Members with scores, in the order of the scores, then of the bytes. An insertion moves what follows, so this is for sets of
-/// some thousand members. Many changes at once are sorted in together, see ``Changes``.
+/// Members with scores, in the order of the scores, then of the bytes. Many changes at once are sorted in together, see ``Changes``.
 struct SortedSet: Sendable {
   struct Element: Sendable {
     let member: Key
@@ -12,7 +11,7 @@ struct SortedSet: Sendable {
   }
 
   private(set) var scores: [Key: Double] = [:]
-  private(set) var elements: [Element] = []
+  private(set) var elements = SortedElements()
 
   var isEmpty: Bool { elements.isEmpty }
 
@@ -22,15 +21,14 @@ struct SortedSet: Sendable {
     let before = scores.updateValue(score, forKey: member)
     if let before {
       if before == score { return false }
-      elements.remove(at: index(of: Element(member: member, score: before)))
+      elements.remove(Element(member: member, score: before))
     }
-    let element = Element(member: member, score: score)
-    elements.insert(element, at: index(of: element))
+    elements.insert(Element(member: member, score: score))
     return before == nil
   }
 
-  /// Changes whose places in the order are found at the end, all at once: so a command with very many members takes no time in
-  /// proportion to their square. Few changes are made one by one, since these need not look at all members.
+  /// Changes whose places in the order are found at the end, all at once: that takes less time for each of them, but some for each
+  /// member of the set. So if they are few, or few beside the members, they are made one by one.
   struct Changes {
     fileprivate let sortsOnce: Bool
     /// The members that are new, or have another score, or had one meanwhile.
@@ -38,7 +36,7 @@ struct SortedSet: Sendable {
     fileprivate var hasOld = false
   }
 
-  func changes(_ count: Int) -> Changes { Changes(sortsOnce: count > 64) }
+  func changes(_ count: Int) -> Changes { Changes(sortsOnce: count > max(64, elements.count / 32)) }
 
   /// Adds a member, or moves it; returns whether it is new. ``apply(_:)`` must follow.
   mutating func update(_ member: Key, to score: Double, in changes: inout Changes) -> Bool {
@@ -63,6 +61,7 @@ struct SortedSet: Sendable {
   /// Puts the changed members where they belong.
   mutating func apply(_ changes: consuming Changes) {
     if changes.changed.isEmpty { return }
+    var elements = self.elements.all
     if changes.hasOld { elements.removeAll { changes.changed.contains($0.member) } }
     let count = elements.count
     for member in changes.changed {
@@ -71,37 +70,27 @@ struct SortedSet: Sendable {
     // Two parts, of which the first is in order: the sorting of the library finds that out.
     elements[count...].sort(by: <)
     elements.sort(by: <)
+    self.elements = SortedElements(sorted: elements)
   }
 
   /// Removes a member, and returns whether it was there.
   mutating func remove(_ member: Key) -> Bool {
     guard let score = scores.removeValue(forKey: member) else { return false }
-    elements.remove(at: index(of: Element(member: member, score: score)))
+    elements.remove(Element(member: member, score: score))
     return true
   }
 
-  /// Removes the first members, and returns them. The others move once.
+  /// Removes the first members, and returns them.
   mutating func removeFirst(upTo most: Int) -> [Element] {
-    let removed = Array(elements.prefix(most))
-    elements.removeFirst(removed.count)
+    let removed = elements.removeFirst(upTo: most)
     for element in removed { scores[element.member] = nil }
     return removed
   }
 
   func rank(of member: Key) -> Int? {
-    scores[member].map { index(of: Element(member: member, score: $0)) }
+    scores[member].map { elements.rank(of: Element(member: member, score: $0)) }
   }
 
   /// There is one zero: -0 is kept as 0, as Redis keeps it in its compact form of small sets.
   private static func stored(_ score: Double) -> Double { score == 0 ? 0 : score }
-
-  /// The place of an element, or where it belongs.
-  private func index(of element: Element) -> Int {
-    var (low, high) = (0, elements.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if elements[middle] < element { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
 }
