@@ -6,7 +6,7 @@ import Testing
 @Suite struct OwnerListTests {
   private func values(_ list: OwnerList<LifetimeTracked>) -> [Int] {
     var values: [Int] = []
-    list.forEach(first: list.count) { values.append($0.value) }
+    list.forEach { values.append($0.value) }
     return values
   }
 
@@ -29,12 +29,32 @@ import Testing
     list.append(lifetimes.track(1))
     list.append(lifetimes.track(2))
     var seen: [Int] = []
-    list.forEach(first: list.count) { object in
+    list.forEach { object in
       seen.append(object.value)
       for _ in 0..<50 { list.append(lifetimes.track(object.value * 10)) }
     }
     #expect(seen == [1, 2])
     #expect(list.count == 102)
+  }
+
+  @Test func `any object is removed by its key, and the others keep their order`() {
+    let lifetimes = Lifetimes()
+    let list = OwnerList<LifetimeTracked>()
+    var random = SplitMix64(seed: 1)
+    var expected: [(key: Int, value: Int)] = []
+    for value in 0..<1000 {
+      expected.append((list.append(lifetimes.track(value)), value))
+      if value % 3 == 0 { continue }
+      let (key, _) = expected.remove(at: Int(random.next() % UInt64(expected.count)))
+      #expect(list.remove(key))
+      #expect(!list.remove(key))
+      #expect(list.count == expected.count && lifetimes.alive == expected.count)
+    }
+    #expect(values(list) == expected.map(\.value))
+    list.removeAll { $0.value % 2 == 0 }
+    for (key, value) in expected { #expect(list.remove(key) == (value % 2 != 0)) }
+    #expect(list.isEmpty && lifetimes.alive == 0)
+    #expect(!list.remove(OwnerListKey.none))
   }
 
   @Test func `the deinit of a removed object may add to the list`() {

@@ -32,55 +32,6 @@ public struct OwnerIsolated<Value: Sendable>: ~Copyable {
 // Unchecked: the user guards it by ownership, like the state.
 extension OwnerIsolated: @unchecked Sendable {}
 
-/// A list of objects that one thread at a time, the owner, iterates without counting references.
-///
-/// During an iteration objects may be added, but not removed. The list keeps its memory when it becomes shorter.
-///
-/// Unsafe: the user must make sure that only the owner accesses it, and removes nothing during an iteration.
-@unsafe
-public final class OwnerList<Object: AnyObject & Sendable> {
-  // Unchecked: the owner does not remove during an iteration, and the check costs as much as the rest of a short one.
-  @exclusivity(unchecked)
-  @usableFromInline var objects: ContiguousArray<Unmanaged<Object>> = []
-
-  /// Creates an empty list.
-  public init() {}
-
-  deinit { removeAll { _ in true } }
-
-  /// How many objects there are. The owner.
-  @inlinable
-  public var count: Int { objects.count }
-
-  /// Adds an object at the end. The owner; amortized O(1).
-  public func append(_ object: Object) { objects.append(.passRetained(object)) }
-
-  /// Calls `body` with the first `count` objects, in order. The owner.
-  @inlinable
-  @inline(__always)
-  public func forEach(first count: Int, _ body: (Object) -> Void) {
-    for index in 0..<count { objects[index]._withUnsafeGuaranteedRef(body) }
-  }
-
-  /// Removes the objects for which `isGone` returns true. The owner; O(`count`).
-  ///
-  /// Releases them after the list is consistent again, because the deinit of an object may do anything, for example add to
-  /// this list.
-  public func removeAll(where isGone: (Object) -> Bool) {
-    var gone: ContiguousArray<Unmanaged<Object>> = []
-    // `isGone` is called once for each object, because its result may change at any time.
-    objects.removeAll { object in
-      if !object._withUnsafeGuaranteedRef(isGone) { return false }
-      gone.append(object)
-      return true
-    }
-    for object in gone { object.release() }
-  }
-}
-
-// Unchecked: the user guards it by ownership.
-extension OwnerList: @unchecked Sendable {}
-
 /// A list that only its owner changes, and that any thread may inspect. The owner reads it without a lock; its changes and
 /// all other threads take a mutex.
 ///

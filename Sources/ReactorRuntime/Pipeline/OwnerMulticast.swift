@@ -1,6 +1,20 @@
 import ReactorCore
 import Synchronization
 
+/// Which observers the owner of an ``OwnerMulticast`` has to remove. One that is disposed of alone is removed in O(log n), by a step
+/// that knows it: so thousands may leave one after the other. What is disposed of while that step waits gets no step of its own, so
+/// that at most one is in the mailbox; then all observers are looked at.
+@usableFromInline
+enum Disposals {
+  @inlinable static var none: UInt8 { 0 }
+  /// A step that removes one observer waits. Only the step itself clears this, or its refusal.
+  @inlinable static var one: UInt8 { 1 }
+  /// An observer was disposed of that no step knows.
+  @inlinable static var more: UInt8 { 2 }
+  /// Observers were disposed of inside of a call of an observer: see `Calls.leaving`.
+  @inlinable static var afterCalls: UInt8 { 4 }
+}
+
 /// A source from which only the owner of a reactor emits, in its turns: the actions, the mutations, the states.
 ///
 /// Observers are added and removed by steps of the owner: at once if the owner itself subscribes, or the subscriber
@@ -14,14 +28,22 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
   /// Runs a step as the owner, or does nothing if the reactor is gone.
   @usableFromInline typealias RunStep = @Sendable (_ step: Step, _ waitsForRoom: Bool) -> Void
 
+  /// What the owner is inside of.
+  @usableFromInline
+  struct Calls: Sendable {
+    /// How many calls of observers it is inside of.
+    @usableFromInline var depth = 0
+    /// The observers that were disposed of there, and are removed afterwards.
+    var leaving: [Subscription] = []
+  }
+
   // Only the owner uses the next two.
   @usableFromInline let entries = OwnerList<Entry>()
-  /// How many calls of ``emit(_:)`` the owner is inside of.
-  @usableFromInline let depth = OwnerIsolated(0)
-  /// Whether an observer may have been disposed of since the last sweep.
-  @usableFromInline let mustSweep = Atomic(false)
+  @usableFromInline let calls = OwnerIsolated(Calls())
+  /// Whether observers were disposed of that are still here: see ``Disposals``.
+  @usableFromInline let disposals = Atomic(Disposals.none)
   private let runStep: RunStep
-  /// Makes the owner sweep although `runStep` has refused a step that does so. Any thread.
+  /// Makes the owner call ``removeAfterCalls()`` although `runStep` has refused a step that removes an observer. Any thread.
   private let requestSweep: @Sendable () -> Void
   /// Returns what a new observer gets first. The owner.
   private let latest: @Sendable () -> Element?
@@ -64,6 +86,8 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
   @usableFromInline
   final class Subscription: Disposable {
     @usableFromInline let isDisposed = Atomic(false)
+    /// Names the observer in the list of the source. Relaxed: only the owner uses it.
+    let key = Atomic(OwnerListKey.none)
     private weak let source: OwnerMulticast?
 
     init(to source: OwnerMulticast) { self.source = source }
@@ -71,7 +95,7 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
     // Relaxed: a thread that disposes while the owner emits cannot know which element was the last.
     @usableFromInline
     func dispose() {
-      if !isDisposed.exchange(true, ordering: .relaxed) { source?.enqueueSweep() }
+      if !isDisposed.exchange(true, ordering: .relaxed) { source?.enqueueRemoval(of: self) }
     }
   }
 
@@ -97,12 +121,12 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
       replay(latest(), to: entry)
       return complete(entry)
     }
-    if entries.count == 0 { onUse(true) }
-    entries.append(entry)
-    depth.value += 1
+    if entries.isEmpty { onUse(true) }
+    entry.subscription.key.store(entries.append(entry), ordering: .relaxed)
+    calls.value.depth += 1
     replay(latest(), to: entry)
-    depth.value -= 1
-    sweepIfNeeded()
+    calls.value.depth -= 1
+    removeAfterCalls()
   }
 
   /// Handles an observer that is not added. If the reactor is closed, replays the last element, which none will follow.
@@ -129,9 +153,10 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
   /// Completes the observers, if they are to be. The owner, when nothing will be emitted any more.
   func completeIfNeeded() {
     guard completesAtEnd.load(ordering: .acquiring) else { return }
-    depth.value += 1
-    entries.forEach(first: entries.count) { complete($0) }
-    depth.value -= 1
+    calls.value.depth += 1
+    entries.forEach { complete($0) }
+    calls.value.depth -= 1
+    removeAfterCalls()
     removeAll()
   }
 
@@ -140,40 +165,82 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
   func emit(_ element: consuming Element) {
     // One event for all observers, since each copy of an element counts its references.
     let event = Event.next(element)
-    depth.value += 1
-    entries.forEach(first: entries.count) { entry in
+    calls.value.depth += 1
+    entries.forEach { entry in
       if !entry.isDisposed { entry.observer.on(event) }
     }
-    depth.value -= 1
-    if mustSweep.load(ordering: .relaxed) { sweepIfNeeded() }
+    calls.value.depth -= 1
+    removeAfterCalls()
   }
 
   /// Whether an observer is being called. The owner.
   @inlinable
-  var isEmitting: Bool { depth.value > 0 }
+  var isEmitting: Bool { calls.value.depth > 0 }
 
-  /// Makes the owner sweep. Any thread.
-  private func enqueueSweep() {
-    // Release: publishes the entry's flag to the owner that clears this one.
-    if mustSweep.exchange(true, ordering: .releasing) { return }
-    // The step can be refused: the mailbox is full, or closed, and nothing else may ever come. If the reactor is gone
-    // (nil), the observers go away with it.
+  // MARK: Removing
+
+  /// Makes the owner release an observer that was disposed of. Any thread.
+  private func enqueueRemoval(of subscription: Subscription) {
+    // Release: publishes the entry's flag to the owner that clears these.
+    if disposals.bitwiseOr(Disposals.one, ordering: .releasing).oldValue & Disposals.one != 0 {
+      // `more` makes the step that waits look at all observers. If that step has just run, this one needs a step of its own.
+      let both = Disposals.one | Disposals.more
+      if disposals.bitwiseOr(both, ordering: .releasing).oldValue & Disposals.one != 0 { return }
+    }
     runStep(
       Step(
-        { [weak self] in self?.sweepIfNeeded() },
-        orDiscard: { [requestSweep] in if $0 != nil { requestSweep() } }),
+        { [weak self] in self?.remove(subscription) },
+        orDiscard: { [weak self, requestSweep] reason in
+          // If the reactor is gone, the observers go away with it.
+          if reason == nil { return }
+          // The mailbox is full, or closed, and nothing else may ever come. Release: as above. `one` is cleared afterwards, so that
+          // what is disposed of in between is found by the sweep that is requested then.
+          self?.disposals.bitwiseOr(Disposals.more, ordering: .releasing)
+          self?.disposals.bitwiseAnd(~Disposals.one, ordering: .relaxed)
+          requestSweep()
+        }),
       false)
   }
 
-  /// Releases the observers that were disposed of. Does nothing inside of ``emit(_:)``, which counts through them, and
-  /// sweeps at its end. The owner.
+  /// Releases an observer; and if there is `more`, the others that were disposed of before. The owner.
+  private func remove(_ subscription: Subscription) {
+    if calls.value.depth == 0 {
+      // Acquire: the other side of `enqueueRemoval`.
+      let found = disposals.exchange(Disposals.none, ordering: .acquiring)
+      return remove([subscription], found)
+    }
+    calls.value.leaving.append(subscription)
+    disposals.bitwiseOr(Disposals.afterCalls, ordering: .relaxed)
+    // The next one that is disposed of here gets a step of its own, which runs at once.
+    disposals.bitwiseAnd(~Disposals.one, ordering: .acquiring)
+  }
+
+  /// Releases the observers that were disposed of and have no step. Inside of a call of an observer, this happens when that call has
+  /// ended. The owner: behind each call of observers, and if a step was refused.
+  @inlinable
+  func removeAfterCalls() {
+    let found = disposals.load(ordering: .relaxed)
+    if found & (Disposals.more | Disposals.afterCalls) != 0, calls.value.depth == 0 { removeLeaving() }
+  }
+
   @usableFromInline
-  func sweepIfNeeded() {
-    // Acquire: the other side of `enqueueSweep`.
-    guard depth.value == 0, mustSweep.exchange(false, ordering: .acquiring) else { return }
-    let count = entries.count
-    entries.removeAll { $0.isDisposed }
-    if count > 0, entries.count == 0 { onUse(false) }
+  func removeLeaving() {
+    // Acquire: the other side of `enqueueRemoval`.
+    let found = disposals.bitwiseAnd(Disposals.one, ordering: .acquiring).oldValue
+    let leaving = calls.value.leaving
+    calls.value.leaving = []
+    remove(leaving, found)
+  }
+
+  /// The owner, outside of the calls of observers.
+  private func remove(_ leaving: [Subscription], _ found: UInt8) {
+    let hadObservers = !entries.isEmpty
+    if found & Disposals.more != 0 {
+      entries.removeAll { $0.isDisposed }
+    } else {
+      for subscription in leaving { entries.remove(subscription.key.load(ordering: .relaxed)) }
+    }
+    if hadObservers, entries.isEmpty { onUse(false) }
   }
 
   /// Releases all observers. The runtime, when there is no owner any more.

@@ -142,12 +142,12 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
   }
 
   /// Releases the observers that were disposed of. The owner.
-  func sweepIfNeeded() {
-    actions.sweepIfNeeded()
-    states.sweepIfNeeded()
-    actionPort.sweepIfNeeded()
-    mutationPort.sweepIfNeeded()
-    statePort.sweepIfNeeded()
+  func removeDisposedObservers() {
+    actions.removeAfterCalls()
+    states.removeAfterCalls()
+    actionPort.removeAfterCalls()
+    mutationPort.removeAfterCalls()
+    statePort.removeAfterCalls()
   }
 
   /// Disposes of everything. The runtime, when it goes away: then there is no owner any more.

@@ -79,9 +79,12 @@ final class CoreReactor<StateType: State>: ReactorRuntime.Reactor {
     case .command(let start): start(currentState)
     case .add(let registration):
       observation.withLock { $0.expected -= 1 }
-      if !registration.isRemoved { audience.value.registrations.append(registration) }
-      sweep()
-      if !registration.isRemoved { registration.notify(of: currentState, in: table) }
+      // No look at all the others each time: many may come one after the other.
+      if registration.isRemoved || audience.value.registrations.count >= audience.value.sweepLimit { sweep() }
+      if registration.isRemoved { return }
+      audience.value.registrations.append(registration)
+      hasAudience.value = true
+      registration.notify(of: currentState, in: table)
     case .remove(let departure):
       sweep()
       departure.follow()
@@ -138,6 +141,7 @@ final class CoreReactor<StateType: State>: ReactorRuntime.Reactor {
   /// Releases the subscriptions that were removed. The owner.
   private func sweep() {
     audience.value.registrations.removeAll { $0.isRemoved }
+    audience.value.sweepLimit = max(16, 2 * audience.value.registrations.count)
     hasAudience.value = !audience.value.middlewares.isEmpty || !audience.value.registrations.isEmpty
     if !hasAudience.value { endObservation() }
   }
@@ -153,8 +157,9 @@ struct Reaction: Sendable {
 /// What a core's events are told to.
 struct Audience<StateType: State>: Sendable {
   let middlewares: [Middlewares<StateType>]
-  /// Those that were removed stay here until the next event, addition or removal.
+  /// Those that were removed stay here until the next event or removal, or until there are as many as the limit.
   var registrations: [Registration<StateType>] = []
+  var sweepLimit = 16
 }
 
 /// Announces that all that was fired before a removal is done: the events, and the commands, if those are waited for.

@@ -163,4 +163,16 @@ import Testing
     }
     for subscription in subscriptions { subscription.dispose() }
   }
+
+  @Test func `zip of a list looks at one stream for each element`() {
+    let grown = growth(from: 300) { count in
+      let feeds = (0..<count).map { _ in PublishSubject<Int>() }
+      let results = Record<Int>()
+      let subscription = Observable.zip(feeds).subscribe(onNext: { results.append($0.count) })
+      for element in 0..<20 { for feed in feeds { feed.onNext(element) } }
+      #expect(results.elements == Array(repeating: count, count: 20))
+      subscription.dispose()
+    }
+    #expect(grown < 9)
+  }
 }

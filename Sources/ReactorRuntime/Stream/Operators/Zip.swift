@@ -95,7 +95,7 @@ extension Observable {
   /// Sends what `resultSelector` returns for the elements of the same number, in the order of the streams. Without
   /// streams it completes at once.
   ///
-  /// - Complexity: O(n) for each result, in the number of streams.
+  /// - Complexity: O(1) for each element, and O(n) for each result, in the number of streams.
   public static func zip<Sources: Collection>(
     _ sources: Sources, resultSelector: @escaping @Sendable ([Sources.Element.Element]) throws -> Element
   ) -> Observable<Element> where Sources.Element: ObservableConvertibleType {
@@ -104,7 +104,7 @@ extension Observable {
 
   /// Sends the elements of the same number, in the order of the streams. Without streams it completes at once.
   ///
-  /// - Complexity: O(n) for each result, in the number of streams.
+  /// - Complexity: O(1) for each element, and O(n) for each result, in the number of streams.
   public static func zip<Sources: Collection>(
     _ sources: Sources
   ) -> Observable<[Element]> where Sources.Element: ObservableConvertibleType<Element> {
@@ -160,6 +160,8 @@ private struct ZippedList<Element: Sendable>: Sendable {
   private var parts: [Part]
   /// How many parts have no element.
   private var missing: Int
+  /// Whether no further result can come: a part has ended, and has no element.
+  private var isOver = false
 
   private init(of count: Int) {
     parts = Array(repeating: Part(), count: count)
@@ -175,7 +177,7 @@ private struct ZippedList<Element: Sendable>: Sendable {
         sink, list, input in
         do {
           if let elements = try list.note(input) { sink.next(try makeResult(elements)) }
-          if list.parts.contains(where: { $0.hasEnded && $0.waiting.isEmpty }) { sink.complete() }
+          if list.isOver { sink.complete() }
         } catch { sink.fail(error) }
       }
       for (index, stream) in streams.enumerated() {
@@ -191,13 +193,18 @@ private struct ZippedList<Element: Sendable>: Sendable {
       if parts[input.index].waiting.isEmpty { missing -= 1 }
       try parts[input.index].waiting.appendUpToLimit(element)
     case .error(let error): throw error
-    case .completed: parts[input.index].hasEnded = true
+    case .completed:
+      parts[input.index].hasEnded = true
+      if parts[input.index].waiting.isEmpty { isOver = true }
     }
     if missing > 0 { return nil }
     var elements: [Element] = []
     for index in parts.indices {
       if let element = parts[index].waiting.takeFirst() { elements.append(element) }
-      if parts[index].waiting.isEmpty { missing += 1 }
+      if parts[index].waiting.isEmpty {
+        missing += 1
+        if parts[index].hasEnded { isOver = true }
+      }
     }
     return elements
   }
