@@ -168,11 +168,9 @@ def c_steps(tree):
     return [(["bash", "-c", command], ())]
 
 
-# As Scripts/build does.
-SWIFT_BUILD = ["swift", "build", "--disable-index-store"]
-SWIFT_STEPS = [([*SWIFT_BUILD, "--target", "ReactorRuntime"], ()), ([*SWIFT_BUILD, "--build-tests"], ())]
+SWIFT_STEPS = [(["swift", "build", "--target", "ReactorRuntime"], ()), (["swift", "build", "--build-tests"], ())]
 CONTROLLED = {"RR_CONTROLLED": "1", "SWIFT_DETERMINISTIC_HASHING": "1"}
-CONTROLLED_STEPS = [([*SWIFT_BUILD, "--scratch-path", ".build/controlled", "--build-tests"], CONTROLLED.items())]
+CONTROLLED_STEPS = [(["swift", "build", "--scratch-path", ".build/controlled", "--build-tests"], CONTROLLED.items())]
 
 # MARK: running
 
