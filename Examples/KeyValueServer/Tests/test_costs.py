@@ -56,8 +56,9 @@ class Costs(unittest.TestCase):
             # The first one gets the memory that the others use again.
             time_to_receive(64 << 20)
             small = min(time_to_receive(16 << 20) for _ in range(3))
-            # If all of it is copied for each part that comes, 16 times as long.
-            self.assertLess(time_to_receive(64 << 20), 10 * max(small, 0.02))
+            large = min(time_to_receive(64 << 20) for _ in range(2))
+            # If all of it is copied for each part that comes, 13 times as long or more.
+            self.assertLess(large, 8 * max(small, 0.02))
 
     def test_subscriptions_that_end_in_a_transaction_do_not_copy_it(self):
         with Process() as server:
@@ -182,8 +183,8 @@ class Costs(unittest.TestCase):
                     start = time.time()
                     other.call("GET", "none")
                     longest = max(longest, time.time() - start)
-                # A thousand every 100 ms would take three seconds.
-                self.assertLess(time.time() - begin, 2)
+                # A thousand every 100 ms would take 2.9 s.
+                self.assertLess(time.time() - begin, 2.7)
                 self.assertLess(longest, 0.5)
 
     def test_many_members_are_removed_at_once(self):

@@ -246,7 +246,8 @@ final class Connection {
 
   /// A message of a channel. It waits for the end of the running batch, or else until the worker calls ``flushPushed()``.
   func push(_ message: Message) {
-    // Earlier messages of this job have not been sent yet: they do not show that the client does not read.
+    // Earlier messages of this job have not been sent yet: they do not show that the client does not read. What waits for the end of
+    // a batch cannot be sent, and counts.
     let limit = server.options.outputLimit - message.size
     if hasOutput, waitingSize > limit { flushAndAdvance() }
     if isClosed || isLeaving { return }

@@ -113,7 +113,7 @@ final class Worker: Sendable {
   }
 
   private func deliverSome() {
-    var (budget, hasMore) = (Self.portion, true)
+    var (budget, hasMore, works) = (Self.portion, true, 0)
     while budget > 0 {
       guard let item = takeItem() else {
         hasMore = false
@@ -121,7 +121,14 @@ final class Worker: Sendable {
       }
       item.deliver(by: self)
       let size = item.messageSize
-      if size > 0 { underWay.subtract(size, ordering: .relaxed) }
+      if size > 0 {
+        underWay.subtract(size, ordering: .relaxed)
+        works = 0
+      } else {
+        // A work may run a whole batch: messages do not wait for many of them.
+        works += 1
+        if works % 64 == 0 { flushPushed() }
+      }
       // A work leads to the next batch of its connection.
       budget -= max(size, 1 << 10)
     }

@@ -53,7 +53,13 @@ struct SortedElements: Sendable {
 
   // MARK: Reading
 
-  var all: [Element] { chunks.flatMap(\.elements) }
+  /// All of them, with room for some more.
+  func all(addingUpTo more: Int) -> [Element] {
+    var all: [Element] = []
+    all.reserveCapacity(count + more)
+    for chunk in chunks { all += chunk.elements }
+    return all
+  }
 
   /// How many elements come before this one, which must be there. O(n / 128).
   func rank(of element: Element) -> Int {

@@ -61,7 +61,9 @@ struct SortedSet: Sendable {
   /// Puts the changed members where they belong.
   mutating func apply(_ changes: consuming Changes) {
     if changes.changed.isEmpty { return }
-    var elements = self.elements.all
+    var elements = self.elements.all(addingUpTo: changes.changed.count)
+    // So that the memory of the chunks is free before there are new ones.
+    self.elements = SortedElements()
     if changes.hasOld { elements.removeAll { changes.changed.contains($0.member) } }
     let count = elements.count
     for member in changes.changed {
