@@ -43,7 +43,7 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
   /// Whether observers were disposed of that are still here: see ``Disposals``.
   @usableFromInline let disposals = Atomic(Disposals.none)
   private let runStep: RunStep
-  /// Makes the owner call ``removeAfterCalls()`` although `runStep` has refused a step that removes an observer. Any thread.
+  /// Makes the owner call ``removeDisposed()`` although `runStep` has refused a step that removes an observer. Any thread.
   private let requestSweep: @Sendable () -> Void
   /// Returns what a new observer gets first. The owner.
   private let latest: @Sendable () -> Element?
@@ -216,11 +216,19 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
   }
 
   /// Releases the observers that were disposed of and have no step. Inside of a call of an observer, this happens when that call has
-  /// ended. The owner: behind each call of observers, and if a step was refused.
+  /// ended. The owner, behind each call of observers.
   @inlinable
   func removeAfterCalls() {
     let found = disposals.load(ordering: .relaxed)
     if found & (Disposals.more | Disposals.afterCalls) != 0, calls.value.depth == 0 { removeLeaving() }
+  }
+
+  /// Releases all observers that were disposed of, also those whose step waits. The owner, if a step was refused, or may never run.
+  func removeDisposed() {
+    if disposals.load(ordering: .relaxed) == Disposals.none { return }
+    // Relaxed: the owner's own note.
+    disposals.bitwiseOr(Disposals.more, ordering: .relaxed)
+    removeAfterCalls()
   }
 
   @usableFromInline

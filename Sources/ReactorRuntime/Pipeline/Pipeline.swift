@@ -143,11 +143,11 @@ final class Pipeline<Action: Sendable, Mutation: Sendable, State: Sendable>: Sen
 
   /// Releases the observers that were disposed of. The owner.
   func removeDisposedObservers() {
-    actions.removeAfterCalls()
-    states.removeAfterCalls()
-    actionPort.removeAfterCalls()
-    mutationPort.removeAfterCalls()
-    statePort.removeAfterCalls()
+    actions.removeDisposed()
+    states.removeDisposed()
+    actionPort.removeDisposed()
+    mutationPort.removeDisposed()
+    statePort.removeDisposed()
   }
 
   /// Disposes of everything. The runtime, when it goes away: then there is no owner any more.
