@@ -6,7 +6,7 @@ import Testing
 @Suite struct OwnerListTests {
   private func values(_ list: OwnerList<LifetimeTracked>) -> [Int] {
     var values: [Int] = []
-    list.forEach { values.append($0.value) }
+    list.visit { values.append($0.value) }
     return values
   }
 
@@ -29,7 +29,7 @@ import Testing
     list.append(lifetimes.track(1))
     list.append(lifetimes.track(2))
     var seen: [Int] = []
-    list.forEach { object in
+    list.visit { object in
       seen.append(object.value)
       for _ in 0..<50 { list.append(lifetimes.track(object.value * 10)) }
     }

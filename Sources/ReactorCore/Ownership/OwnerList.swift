@@ -44,7 +44,7 @@ public final class OwnerList<Object: AnyObject & Sendable> {
   /// Calls `body` with the objects in order, but for those that are added meanwhile. The owner.
   @inlinable
   @inline(__always)
-  public func forEach(_ body: (Object) -> Void) {
+  public func visit(_ body: (Object) -> Void) {
     for index in 0..<slots.count { slots[index].object?._withUnsafeGuaranteedRef(body) }
   }
 

@@ -154,7 +154,7 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
   func completeIfNeeded() {
     guard completesAtEnd.load(ordering: .acquiring) else { return }
     calls.value.depth += 1
-    entries.forEach { complete($0) }
+    entries.visit { complete($0) }
     calls.value.depth -= 1
     removeAfterCalls()
     removeAll()
@@ -166,7 +166,7 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
     // One event for all observers, since each copy of an element counts its references.
     let event = Event.next(element)
     calls.value.depth += 1
-    entries.forEach { entry in
+    entries.visit { entry in
       if !entry.isDisposed { entry.observer.on(event) }
     }
     calls.value.depth -= 1
@@ -219,8 +219,7 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
   /// ended. The owner, behind each call of observers.
   @inlinable
   func removeAfterCalls() {
-    let found = disposals.load(ordering: .relaxed)
-    if found & (Disposals.more | Disposals.afterCalls) != 0, calls.value.depth == 0 { removeLeaving() }
+    if disposals.load(ordering: .relaxed) & (Disposals.more | Disposals.afterCalls) != 0 { removeLeaving() }
   }
 
   /// Releases all observers that were disposed of, also those whose step waits. The owner, if a step was refused, or may never run.
@@ -233,6 +232,7 @@ final class OwnerMulticast<Element: Sendable>: Sendable {
 
   @usableFromInline
   func removeLeaving() {
+    if calls.value.depth > 0 { return }
     // Acquire: the other side of `enqueueRemoval`.
     let found = disposals.bitwiseAnd(Disposals.one, ordering: .acquiring).oldValue
     let leaving = calls.value.leaving

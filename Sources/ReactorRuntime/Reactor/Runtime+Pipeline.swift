@@ -93,7 +93,9 @@ extension Runtime {
   @inline(never)
   func sweepObservers() {
     // Acquire: the other side of `requestSweep(of:)`.
-    if isSweepRequested.exchange(false, ordering: .acquiring) { pipelineReference.use { $0.removeDisposedObservers() } }
+    if isSweepRequested.exchange(false, ordering: .acquiring) {
+      pipelineReference.use { $0.removeDisposedObservers() }
+    }
   }
 
   /// Starts the reactor and makes the pipeline, unless that was done before, and returns what `body` returns for the
