@@ -5,11 +5,9 @@ import Testing
 
 /// Tests of observers of which many come and go.
 @Suite struct LeavingObserversTests {
-  private func counter() -> Streamed { Streamed(on: .caller, mutate: { _, action in .just(action) }) }
-
   @Test func `many observers leave one after the other in a time that grows with their number`() {
     let grown = growth(from: 1000) { count in
-      let reactor = counter()
+      let reactor = Streamed()
       var subscriptions = (0..<count).map { _ in reactor.state.subscribe(onNext: { _ in }) }
       var random = SplitMix64(seed: 1)
       subscriptions.shuffle(using: &random)
@@ -21,7 +19,7 @@ import Testing
   @Test
   func `observers that leave during an emission are released behind it, and the others go on in their order`()
   {
-    let reactor = counter()
+    let reactor = Streamed()
     let lifetimes = Lifetimes()
     let seen = Record<Int>()
     let bag = Record<any Disposable>()
@@ -36,7 +34,6 @@ import Testing
         }))
     }
     for subscription in subscriptions { bag.append(subscription) }
-    bag.append(Disposables.create())
     #expect(lifetimes.alive == 100)
     reactor.send(1)
     #expect(seen.elements == (0..<100).filter { $0 % 3 != 2 })
@@ -50,7 +47,7 @@ import Testing
   /// As a client that asks for the state once, beside many that stay.
   @Test func `an observer that takes one state does not look at the others`() {
     let grown = growth(from: 1000) { count in
-      let reactor = counter()
+      let reactor = Streamed()
       let subscriptions = (0..<count).map { _ in reactor.state.subscribe(onNext: { _ in }) }
       for _ in 0..<count { _ = reactor.state.take(1).subscribe(onNext: { _ in }) }
       withExtendedLifetime(subscriptions) {}
@@ -60,7 +57,7 @@ import Testing
 
   @Test func `observers that two threads dispose of during sends are released`() {
     for _ in 0..<50 {
-      let reactor = counter()
+      let reactor = Streamed()
       let lifetimes = Lifetimes()
       let subscriptions = (0..<64).map { _ in
         reactor.state.subscribe(onNext: { [tracked = lifetimes.track()] _ in withExtendedLifetime(tracked) {}
