@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 // The code of the article "Migrating from ReactorKit", section by section. Keep both in step.
+// What it says about differences is in MigratingDifferencesSnippets.
 
 // MARK: Reactor, mutate(), reduce(), transform()
 
@@ -343,29 +344,6 @@ private final class MyReactor: ReactorKitReactor {
     reactor.action.onNext(.doSomeAction)  // not shown
     #expect(shown.elements == ["Hello", "Hello", "Hello", "tokijh"])
   }
-}
-
-// MARK: Differences
-
-extension MigratingSnippets {
-  /// Counts with ReactorKit's reduce, and sends itself an action while it processes another.
-  private final class Steps: ReactorKitReactor {
-    typealias Action = Int
-    let initialState: [Int] = []
-
-    func mutate(action: Int) -> Observable<Int> {
-      if action == 1 { self.action.onNext(100) }
-      return .of(action, action + 1, action + 2)
-    }
-
-    func reduce(state: [Int], mutation: Int) -> [Int] { state + [mutation] }
-  }
-
-  @Test func `the running action ends before the next begins`() {
-    let steps = Steps()
-    steps.action.onNext(1)
-    #expect(steps.currentState == [1, 2, 3, 100, 101, 102])
-  }
 
   @Test func `a request is a single, and a relay says where to go next`() {
     let reactor = LoginReactor()
@@ -380,103 +358,5 @@ extension MigratingSnippets {
         "false -", "true -", "true \(error)", "false \(error)", "true \(error)", "true ann", "false ann",
       ])
     #expect(steps.elements == [.done])
-  }
-
-  private final class Merging: ReactorKitReactor {
-    typealias Action = Void
-    typealias Mutation = String
-    let initialState: [String] = []
-
-    func mutate(action: Void) -> Observable<String> { .merge(.of("a1", "a2"), .of("a3", "a4")) }
-
-    func reduce(state: [String], mutation: String) -> [String] { state + [mutation] }
-  }
-
-  @Test func `streams of several elements take turns`() {
-    let reactor = Merging()
-    reactor.action.onNext(())
-    #expect(reactor.currentState == ["a1", "a3", "a2", "a4"])
-  }
-
-  private final class Watching: ReactorKitReactor {
-    typealias Action = Int
-    let initialState = 0
-    let seen = Record<Int>()
-    let bag = DisposeBag()
-
-    func transform(action: Observable<Int>) -> Observable<Int> {
-      state.subscribe(onNext: { [seen] in seen.append($0) }).disposed(by: bag)
-      return action
-    }
-
-    func reduce(into state: inout Int, mutation: Int) { state += mutation }
-  }
-
-  @Test func `a transform may subscribe to the state`() {
-    let reactor = Watching()
-    reactor.action.onNext(5)
-    #expect(reactor.seen.elements == [0, 5])
-  }
-
-  private final class Ended: Reactor {
-    typealias Action = Int
-    let initialState = 0
-    let runtime: Runtime<Int, Int, Int>
-
-    init(onFailure: @escaping @Sendable (Failure) -> Void) { runtime = Runtime(onFailure: onFailure) }
-
-    func transform(action: Observable<Int>) -> Observable<Int> { action.take(1) }
-
-    func reduce(into state: inout Int, mutation: Int) { state += mutation }
-  }
-
-  @MainActor private final class Label {
-    var text = ""
-    private let bag = DisposeBag()
-
-    func bind(_ reactor: Steps) {
-      reactor.state
-        .map { "\($0.count) steps" }
-        .observe(on: MainScheduler.instance)
-        // `self` is on the main actor, and so is the closure.
-        .subscribe(onNext: { [weak self] in self?.text = $0 })
-        .disposed(by: bag)
-    }
-  }
-
-  @Test @MainActor func `a view on the main actor is changed by closures on the main actor`() async {
-    let label = Label()
-    let steps = Steps()
-    label.bind(steps)
-    let isSent = Threads.start { steps.action.onNext(1) }
-    #expect(await eventuallyOnMain { label.text == "6 steps" })
-    #expect(isSent.wait())
-    let texts = Record<String>()
-    _ = Observable.just("bound").observe(on: MainScheduler.instance)
-      .bind(with: label) { label, text in texts.append(label.text + text) }
-    #expect(await eventuallyOnMain { texts.elements == ["6 stepsbound"] })
-  }
-
-  @MainActor private func eventuallyOnMain(_ isTrue: () -> Bool) async -> Bool {
-    for _ in 0..<1000 {
-      if isTrue() { return true }
-      try? await Task.sleep(for: .milliseconds(5))
-    }
-    return isTrue()
-  }
-
-  @Test func `a transform that ends closes the reactor and is reported`() {
-    let failures = FailureRecorder()
-    let reactor = Ended(onFailure: failures.handler)
-    let isOver = Record<Bool>()
-    reactor.state.subscribe(onCompleted: { isOver.append(true) })
-    reactor.action.onNext(5)
-    #expect(isOver.elements == [true])
-    reactor.action.onNext(6)
-    #expect(reactor.isClosed)
-    #expect(reactor.currentState == 5)
-    #expect(Recorder(reactor.state).elements == [5])
-    #expect(failures.failures.count == 2)
-    #expect(failures.failures.last?.sendError == .closed)
   }
 }
