@@ -79,13 +79,17 @@ public final class Journal: Sendable {
     private var replaced: [ObjectIdentifier: JournalMember] = [:]
     /// With how many members those are looked for whose reactors are gone.
     private var limit = 64
+    /// Whether the journal has ended, and nothing more is added: a member retains the journal, and nobody would remove it.
+    private var isOver = false
 
-    /// Adds a member. O(1) on average: the gone ones are removed whenever there are twice as many members as stayed the last time.
+    /// Adds a member, unless the journal has ended. O(1) on average: the gone ones are removed whenever there are twice as many members
+    /// as stayed the last time.
     ///
     /// - Returns: The member that had the same number, which must be destroyed outside of the lock. And the members among which the
     ///   caller must find the gone ones, for ``removeAll(gone:)``; mostly none. Outside of the lock, too: a weak reference that is
     ///   loaded may become the last one, and the end of a reactor may use the journal.
     mutating func add(_ member: JournalMember) -> (replaced: JournalMember?, candidates: [JournalMember]) {
+      if isOver { return (nil, []) }
       var candidates: [JournalMember] = []
       if byNumber.count + replaced.count >= limit {
         candidates = all
@@ -115,7 +119,8 @@ public final class Journal: Sendable {
       replaced[ObjectIdentifier(gone)] = nil
     }
 
-    mutating func removeAll() { (byNumber, replaced) = ([:], [:]) }
+    /// Removes all of them, at the end of the journal.
+    mutating func removeAll() { (byNumber, replaced, isOver) = ([:], [:], true) }
 
     /// All of them.
     var all: [JournalMember] { Array(byNumber.values) + replaced.values }

@@ -98,6 +98,30 @@ import Testing
     #expect(freedJournal == nil)
   }
 
+  /// A program that goes on makes reactors as before, with entries that were used and with others. Each would keep the journal.
+  @Test(arguments: [false, true]) func `A reactor that is made after its journal was closed does not keep it`(
+    isUsed: Bool
+  ) async throws {
+    weak var freedJournal: Journal?
+    do {
+      let journal = try Journal(store: store)
+      freedJournal = journal
+      try await Ledger(journal).sendDurably(.deposit(account: 1, amount: 1))
+      try journal.end()
+      for number in 1...3 {
+        let ledger = Ledger(journal, entry: "ledger/\(number)")
+        if isUsed {
+          ledger.send(.deposit(account: 1, amount: 1))
+          #expect(ledger.isClosed)
+        }
+      }
+      #expect(journal.currentMembers.isEmpty)
+    }
+    let deadline = ContinuousClock.now + .seconds(patience)
+    while freedJournal != nil, .now < deadline { await Task.yield() }
+    #expect(freedJournal == nil)
+  }
+
   /// The first use finds the journal closed, or waits until it is.
   @Test(arguments: [false, true], [false, true])
   func `What is sent to a reactor that was never used before its journal closed is refused`(

@@ -10,7 +10,7 @@ struct ActionQueue: Sendable {
     func isBefore(_ other: Entry) -> Bool { (time, number) < (other.time, other.number) }
   }
 
-  /// A binary heap. An entry whose number is missing from `actions` was cancelled.
+  /// A binary heap. An entry whose number is missing from `actions` was cancelled; there are not many more of these than others.
   private var heap: [Entry] = []
   private var actions: [Int: Action] = [:]
   private var lastNumber = 0
@@ -28,9 +28,21 @@ struct ActionQueue: Sendable {
     return lastNumber
   }
 
-  /// Removes an action, and returns it unless it was removed before. The caller destroys it outside of any
+  /// Removes an action, and returns it unless it was removed before. O(log n) on average. The caller destroys it outside of any
   /// lock, because the action's captures may run user code when they are destroyed.
-  mutating func cancel(_ number: Int) -> Action? { actions.removeValue(forKey: number) }
+  mutating func cancel(_ number: Int) -> Action? {
+    let action = actions.removeValue(forKey: number)
+    // Otherwise cancelled actions of a far time, such as those of a timeout that each element renews, would add up until then. O(log n)
+    // on average: as many were cancelled since the last time as are left. A sorted array is a heap.
+    if heap.count > 2 * actions.count + 64 {
+      heap.removeAll { actions[$0.number] == nil }
+      heap.sort { $0.isBefore($1) }
+    }
+    return action
+  }
+
+  /// How many entries there are, with those that were cancelled and are not dropped yet.
+  var entryCount: Int { heap.count }
 
   /// Returns the time of the next action. O(log n) for each cancelled entry that it drops.
   mutating func nextTime() -> TestTime? {
