@@ -184,6 +184,12 @@ public final class Journal: Sendable {
     }
   }
 
+  /// The names of all entries, in the order in which they were added: to find the reactors that were never started since this program
+  /// began, which keep the records of all (<doc:Durability#Limits>). Any thread. O(n log n). Waits for a commit that is running.
+  public var entryNames: [String] {
+    log.withLock { $0.rows.values }.sorted { $0.number < $1.number }.map(\.name)
+  }
+
   /// The position of the last durable record. Any thread. Waits for a commit that is running.
   public var durablePosition: UInt64 { log.withLock { $0.end.position } }
 
@@ -258,6 +264,11 @@ public final class Journal: Sendable {
     Likely cause: an effect of `afterCommit`, or an observer of a durable state, replaces a reactor.
     Remedy: replace it on another thread or in another reactor's turn.
     """
+  }
+
+  /// Whether no other reactor has got the entry of a member since. Any thread.
+  func isLastUser(_ member: JournalMember) -> Bool {
+    members.withLock { $0.byNumber[member.entry.number] === member }
   }
 
   /// The members whose reactors may exist.

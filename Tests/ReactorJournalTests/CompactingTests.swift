@@ -85,4 +85,80 @@ import Testing
     #expect(reads.load(ordering: .relaxed) == before + count - 1)
     try journal.end()
   }
+
+  /// A released reactor must not keep the records of all others for ever.
+  @Test func `The records of reactors that are gone are removed as long as their states are in memory`()
+    async throws
+  {
+    let journal = try Journal(store: store)
+    let ledger = Ledger(journal)
+    try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    for number in 0..<20 {
+      weak var gone: Ledger?
+      do {
+        let ledger = Ledger(journal, entry: "gone/\(number)")
+        try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+        gone = ledger
+      }
+      while gone != nil { await Task.yield() }
+    }
+    // Each has one state.
+    #expect(try await journal.compact() == 0)
+    #expect(store.snapshots.map(\.position) == Array(repeating: 21, count: 21))
+    try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+    #expect(try await journal.compact() == 21)
+    #expect(store.batches.count == 1)
+    try journal.end()
+
+    let next = try Journal(store: store)
+    let again = (0..<20).map { Ledger(next, entry: "gone/\($0)") }
+    try next.recover(again)
+    #expect(again.allSatisfy { $0.currentState.total == 1 })
+    try next.end()
+  }
+
+  /// To find those that must be started, so that the log can be compacted.
+  @Test func `A journal lists the names of its entries in the order in which they were added`() async throws {
+    let journal = try Journal(store: store)
+    #expect(journal.entryNames == [])
+    for name in ["b", "c", "a"] {
+      try await Ledger(journal, entry: name).sendDurably(.deposit(account: 1, amount: 1))
+    }
+    _ = journal.entry("never used")
+    _ = journal.entry("b")
+    #expect(journal.entryNames == ["b", "c", "a", "never used"])
+    try journal.end()
+    #expect(journal.entryNames == ["b", "c", "a", "never used"])
+
+    let next = try Journal(store: store)
+    #expect(next.entryNames.starts(with: ["b", "c", "a"]))
+    _ = next.entry("0")
+    #expect(next.entryNames.last == "0")
+    try next.end()
+  }
+
+  /// What the next reactor with the entry has written is not in the state of the earlier one.
+  @Test func `A state of a reactor that was replaced is none of what the next one has written`() async throws
+  {
+    let journal = try Journal(store: store)
+    let other = Ledger(journal, entry: "other")
+    var total = 0
+    for round in 1...50 {
+      try await Ledger(journal).sendDurably(.deposit(account: 1, amount: 1))
+      async let compacting = journal.compact()
+      try await Ledger(journal).sendDurably(.deposit(account: 1, amount: 1))
+      try await other.sendDurably(.deposit(account: 1, amount: 1))
+      _ = try await compacting
+      total = 2 * round
+      let ledger = Ledger(journal)
+      try ledger.recover()
+      #expect(ledger.currentState.total == Int64(total))
+    }
+    try journal.end()
+    let next = try Journal(store: store)
+    let ledger = Ledger(next)
+    try ledger.recover()
+    #expect(ledger.currentState.total == Int64(total))
+    try next.end()
+  }
 }

@@ -2,7 +2,8 @@ import ReactorCore
 import ReactorRuntime
 
 extension Journal {
-  /// Stores the states of the reactors that have started, and removes the records that all kept states contain. Any task.
+  /// Stores the states of the reactors that have started, and removes the records that all kept states contain. Any task. The states of
+  /// reactors that were released are among them, as long as the journal has them: see <doc:Durability>.
   ///
   /// Two states of each reactor are kept, so that one that cannot be read leaves another. The records behind the older one are
   /// kept, too; of a reactor with fewer than two states, all records.
@@ -13,7 +14,8 @@ extension Journal {
   /// Commits go on meanwhile, one between any two steps of the removal. Before that, it reads the stored states of the reactors that were
   /// not started, with a commit between any two reactors.
   ///
-  /// - Returns: The position of the last record that was removed; 0 if none ever was.
+  /// - Returns: Up to which position the kept states contain all records, so that these are removed; but not those of a commit that has later
+  ///   records, too. 0 if there never was such a position.
   /// - Throws: ``JournalError``; ``JournalError/fenced`` if the journal was closed. ``JournalError/diskFull``,
   ///   ``JournalError/snapshotTooLarge(entry:byteCount:)`` and ``JournalError/snapshotNotEncoded(entry:message:)`` do not end the journal,
   ///   every other error does. If states cannot be stored for one of these three reasons, the others are, and what can be removed is;
@@ -63,14 +65,14 @@ extension Journal {
       guard let bound = member.bound, bound.followerRuntime != nil else { return nil }
       if isStored(member, at: end) { return nil }
       let before = bound.snapshotCount
-      while bound.snapshotCount == before, bound.reactor != nil {
+      // Also if the reactor is gone: its durable state is still there.
+      while bound.snapshotCount == before {
         if let failure { throw failure }
         if !log.withLock({ $0.isOpen }) { throw .fenced }
         bound.requestSnapshot()
         do { try await Task.sleep(for: .milliseconds(1)) } catch { return nil }
       }
-      // Otherwise the reactor is gone, and there was no new attempt.
-      if bound.snapshotCount != before, let failure = bound.snapshotFailure { return failure }
+      if let failure = bound.snapshotFailure { return failure }
     }
     return nil
   }

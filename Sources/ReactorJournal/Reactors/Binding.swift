@@ -228,9 +228,10 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
     return follower.runtime.tryRunAlone(follower, named: "reactor-state") { [self] in
       isSnapshotDue.store(false, ordering: .relaxed)
       // Not only of this reactor's last record: otherwise a reactor without new ones would keep all records of others. In this
-      // order: what is committed later has a later position. While the reactor exists, no other one writes to its entry.
+      // order: what is committed later has a later position. While the reactor exists, no other one writes to its entry; nor
+      // after that, as long as no other one has got the entry.
       let (end, stored) = journal.log.withLock { ($0.end.position, $0.stored[entry.number]?.last) }
-      if weakReactor != nil, member.isApplied { position = max(position, end) }
+      if weakReactor != nil || journal.isLastUser(member), member.isApplied { position = max(position, end) }
       // The store keeps two snapshots: a second one of the same state would take the place of an older one, for nothing.
       if stored == position {
         finishSnapshot()

@@ -28,11 +28,13 @@ extension DurableReactor {
   ///   - action: The action.
   ///   - id: A number of your choice, such as a UUID. An action with the same number as one of the last 1024
   ///     (``JournalConfiguration/requestWindow``) is not processed again, also after a restart; but this waits until that one
-  ///     is durable. An action without mutations is not remembered.
+  ///     is durable. An action that records nothing at once is not remembered: one without mutations, or one whose mutations come
+  ///     later, from a stream. The latter has its effect again if it is sent again, so let such an action record the number itself.
   /// - Throws: ``DurabilityError``. If this is the first use of the reactor, and its state cannot be read, nothing is written, and
   ///   unlike any other first use, this does not stop the program. If there is an `id`, and the reactor cannot look for it, since it
-  ///   cannot be started or its journal has ended, ``DurabilityError/unknownOutcome(_:)``: an earlier action with the same number may be
-  ///   written. Without one, ``DurabilityError/notWritten(_:)``.
+  ///   cannot be started or an error has ended its journal, ``DurabilityError/unknownOutcome(_:)``: an earlier action with the same number
+  ///   may be written. Without one, ``DurabilityError/notWritten(_:)``. A reactor that is closed, as after its journal was closed, gives
+  ///   ``DurabilityError/refused(_:)``, also with an `id`.
   @inlinable
   nonisolated(nonsending)
     public func sendDurably(_ action: Action, id: UInt128? = nil) async throws(DurabilityError)

@@ -18,7 +18,7 @@ public enum JournalError: Error, Sendable, Equatable {
   case diskFull
   /// The system or SQLite reports an error. Whether the batch was written is not known.
   case failed(code: Int32, message: String)
-  /// An earlier error has ended the journal.
+  /// An earlier error has ended the journal, or it was closed.
   case fenced
   /// Replaying the record with this position stopped the process before.
   case trapped(entry: String, position: UInt64)
