@@ -100,15 +100,17 @@ extension JournalError {
     case .badChecksum(let position): "The batch at position \(position) is not what was written."
     case .gap(let position): "The record with position \(position) is missing."
     case .epochWentBack(let position): "The batch at position \(position) was written by an older process."
-    case .malformed(let position): "The batch at position \(position) is no sequence of records."
+    case .malformed(let position, let reason):
+      reason.map { "The record at position \(position) cannot be decoded: \($0)" }
+        ?? "The batch at position \(position) is no sequence of records."
     case .diskFull: "The disk is full."
     case .failed(let code, let message): "\(message) (code \(code))"
     case .fenced: "An earlier error has ended the journal."
     case .trapped(let entry, let position): "Replaying position \(position) of \(entry) stopped the process."
     case .diverged(let entry, let position):
       "The state of \(entry) at position \(position) has another digest."
-    case .unreadableSnapshot(let entry, let position):
-      "The state of \(entry) at position \(position) cannot be read, and the records before it are removed."
+    case .unreadableSnapshot(let entry, let position, let reason):
+      "The state of \(entry) at position \(position) cannot be read\(reason.map { " (\($0))" } ?? ""), and the records before it are removed."
     case .snapshotNotEncoded(let entry, let message):
       "The state of \(entry) cannot be written to a snapshot: \(message)"
     case .snapshotTooLarge(let entry, let byteCount):

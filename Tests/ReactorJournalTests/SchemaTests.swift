@@ -62,4 +62,92 @@ import Testing
     }
     try third.end()
   }
+
+  // MARK: Reasons
+
+  private struct Refusal: Error, CustomStringConvertible { let description = "no such note" }
+
+  private enum Refusing: NotesVersion {
+    static let schema = Schema("notes", version: 2, upcasters: [1: { _ in throw Refusal() }])
+  }
+
+  @Test func `The error of an upcaster is the reason why a record cannot be read`() async throws {
+    let store = InMemoryStore()
+    let first = try Journal(store: store)
+    try await Notes<First>(first).sendDurably(.add("old"))
+    try first.end()
+    let second = try Journal(store: store)
+    #expect(throws: JournalError.malformed(position: 1, reason: "no such note")) {
+      try Notes<Refusing>(second).recover()
+    }
+    try second.end()
+  }
+
+  private protocol Sum: Codable, Sendable {
+    init()
+    mutating func add(_ amount: Int)
+  }
+
+  private struct OldSum: Sum {
+    var total = 0
+    mutating func add(_ amount: Int) { total += amount }
+  }
+
+  /// Has a key more, which is not optional.
+  private struct NewSum: Sum {
+    var total = 0
+    var currency = "EUR"
+    mutating func add(_ amount: Int) { total += amount }
+  }
+
+  private struct OldAmount: JournalRecord, Codable { var amount = 1 }
+  private struct NewAmount: JournalRecord, Codable { var (amount, tax) = (1, 0) }
+
+  private final class Till<State: Sum, Mutation: JournalRecord>: DurableReactor {
+    let initialState = State()
+    let runtime: Runtime<Mutation, Mutation, State>
+
+    init(_ journal: Journal) { runtime = Runtime(journal: journal.entry("till")) }
+
+    static var schema: Schema { Schema("till") }
+
+    func mutate(action: Mutation) -> Observable<Mutation> { .just(action) }
+
+    func reduce(into state: inout State, mutation: Mutation) { state.add(1) }
+  }
+
+  @Test func `The key that a stored state or a record lacks is named`() async throws {
+    let store = InMemoryStore()
+    let first = try Journal(store: store)
+    let till = Till<OldSum, OldAmount>(first)
+    for _ in 1...3 {
+      try await till.sendDurably(OldAmount())
+      try await first.compact()
+    }
+    try await till.sendDurably(OldAmount())
+    try first.end()
+
+    /// What a recovery by another program reports.
+    func reason(of recover: (Journal) throws -> Void) throws -> String? {
+      let journal = try Journal(store: store)
+      defer { try? journal.end() }
+      do throws(any Error) {
+        try recover(journal)
+      } catch JournalError.unreadableSnapshot("till", 3, let reason) {
+        return reason
+      } catch JournalError.malformed(4, let reason) {
+        return reason
+      }
+      return nil
+    }
+    let ofState = try reason { try Till<NewSum, OldAmount>($0).recover() }
+    #expect(ofState?.contains("currency") == true, "\(ofState ?? "none")")
+    let ofRecord = try reason { try Till<OldSum, NewAmount>($0).recover() }
+    #expect(ofRecord?.contains("tax") == true, "\(ofRecord ?? "none")")
+    let other = try Journal(store: InMemoryStore())
+    #expect(throws: JournalError.unreadableSnapshot(entry: "till", position: 3, reason: ofState)) {
+      _ = try Journal.replay(store, Till<NewSum, OldAmount>(other), entry: "till") { _, _, _ in }
+    }
+    try other.end()
+  }
 }

@@ -139,14 +139,18 @@ final class EntryRecovery<R: DurableReactor>: EntryRecovering {
     // The newest snapshot that can be read is used. It and the older one are noted as stored: a newer one is worth nothing.
     let snapshots = try store.readSnapshots(of: entry.number)
     log.stored[entry.number] = []
+    var reason: String?
     for (index, snapshot) in snapshots.enumerated() {
-      guard let (requests, state) = R.decode(snapshot, requestLimit: configuration.requestWindow) else {
+      do throws(MalformedRecord) {
+        (requests, state) = try R.decode(snapshot, requestLimit: configuration.requestWindow)
+      } catch {
+        if index == 0 { reason = error.reason }
         // Otherwise the next snapshot would replace the older one, which is good.
         store.noteUseless(snapshot)
         continue
       }
       log.stored[entry.number] = snapshots[index...].map(\.position).sorted()
-      (self.state, self.requests, position) = (state, requests, snapshot.position)
+      position = snapshot.position
       growth.snapshotBytes = snapshot.bytes.count
       break
     }
@@ -154,7 +158,7 @@ final class EntryRecovery<R: DurableReactor>: EntryRecovering {
     // Otherwise a missing record would be reported, which hides why it is needed.
     if start < log.end.base, let newest = snapshots.first {
       try R.schema.check(newest.version, at: newest.position)
-      throw .unreadableSnapshot(entry: entry.name, position: newest.position)
+      throw .unreadableSnapshot(entry: entry.name, position: newest.position, reason: reason)
     }
   }
 

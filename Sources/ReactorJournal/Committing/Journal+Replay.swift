@@ -28,11 +28,11 @@ extension Journal {
       throw .unknownFormat("there is no entry \(name)")
     }
     let snapshots = try store.readSnapshots(of: row.number).filter { $0.position <= last }
-    let start = oldest(of: snapshots, R.self)
+    let (start, reason) = oldest(of: snapshots, R.self)
     // As in a recovery: a missing record would be reported otherwise, which hides why it is needed.
     if start == nil, row.since < end.base, let newest = snapshots.first {
       try R.schema.check(newest.version, at: newest.position)
-      throw .unreadableSnapshot(entry: name, position: newest.position)
+      throw .unreadableSnapshot(entry: name, position: newest.position, reason: reason)
     }
     var state = start?.state ?? reactor.initialState
     let first = (start?.position ?? row.since) + 1
@@ -53,7 +53,7 @@ extension Journal {
             body(state, mutation, position)
           }
         } catch {
-          throw .malformed(position: position)
+          throw .malformed(position: position, reason: error.reason)
         }
       }
       return true
@@ -61,15 +61,20 @@ extension Journal {
     return state
   }
 
-  /// The oldest state that can be read; nil if there is none.
+  /// The oldest state that can be read; nil if there is none, and then why the newest one cannot.
   ///
   /// - Parameter snapshots: The newest first.
   private static func oldest<R: DurableReactor>(
     of snapshots: [JournalSnapshot], _: R.Type
-  ) -> (position: UInt64, state: R.State)? {
+  ) -> ((position: UInt64, state: R.State)?, reason: String?) {
+    var reason: String?
     for snapshot in snapshots.reversed() {
-      if let (_, state) = R.decode(snapshot, requestLimit: 0) { return (snapshot.position, state) }
+      do throws(MalformedRecord) {
+        return ((snapshot.position, try R.decode(snapshot, requestLimit: 0).state), nil)
+      } catch {
+        reason = error.reason
+      }
     }
-    return nil
+    return (nil, reason)
   }
 }

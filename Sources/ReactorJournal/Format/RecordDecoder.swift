@@ -2,8 +2,11 @@ import ReactorCore
 
 /// What a ``RecordDecoder`` throws if the bytes are not what it is asked to read.
 public struct MalformedRecord: Error, Equatable {
+  /// For a person: what is wrong, such as the key that a state lacks. Nil if nothing more is known than that.
+  public let reason: String?
+
   @inlinable
-  public init() {}
+  public init(_ reason: String? = nil) { self.reason = reason }
 }
 
 /// Reads the bytes of a record in the order in which a ``RecordEncoder`` wrote them.

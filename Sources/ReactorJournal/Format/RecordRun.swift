@@ -94,7 +94,7 @@ package struct RecordRunReader: ~Escapable {
 
   /// Returns the next run; nil after the last one.
   ///
-  /// - Throws: ``JournalError/malformed(position:)`` if there is something else than a run.
+  /// - Throws: ``JournalError/malformed(position:reason:)`` if there is something else than a run.
   @inlinable @_lifetime(copy self)
   package mutating func next() throws(JournalError) -> RecordRun? {
     guard offset < bytes.byteCount else { return nil }

@@ -192,7 +192,7 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
         position += 1
       }
     } catch {
-      throw .malformed(position: position)
+      throw .malformed(position: position, reason: error.reason)
     }
   }
 
@@ -247,10 +247,14 @@ final class Binding<R: DurableReactor>: BoundReactor, @unchecked Sendable {
   private func check(_ encoded: Result<(JournalSnapshot, digest: UInt64?), JournalError>) {
     do throws(JournalError) {
       let (snapshot, digest) = try encoded.get()
-      guard let decoded = R.decode(snapshot, requestLimit: journal.configuration.requestWindow) else {
-        throw .snapshotNotEncoded(entry: entry.name, message: "what was encoded cannot be decoded")
+      let decoded: R.State
+      do throws(MalformedRecord) {
+        decoded = try R.decode(snapshot, requestLimit: journal.configuration.requestWindow).state
+      } catch {
+        let reason = error.reason.map { ": \($0)" } ?? ""
+        throw .snapshotNotEncoded(entry: entry.name, message: "what was encoded cannot be decoded\(reason)")
       }
-      if let digest, R.digest(of: decoded.state) != digest {
+      if let digest, R.digest(of: decoded) != digest {
         throw .snapshotNotEncoded(
           entry: entry.name, message: "what was encoded gives another state: its digest differs")
       }

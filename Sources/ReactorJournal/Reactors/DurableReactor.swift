@@ -96,30 +96,29 @@ extension DurableReactor {
           position &+= 1
         }
       } catch {
-        throw .malformed(position: position)
+        throw .malformed(position: position, reason: error.reason)
       }
     }
   }
 }
 
 extension DurableReactor {
-  /// What a snapshot contains; nil if that is no state.
+  /// What a snapshot contains.
   ///
   /// - Parameter requestLimit: How many identifiers of requests are remembered.
-  static func decode(_ snapshot: JournalSnapshot, requestLimit: Int) -> (
-    requests: RequestWindow, state: State
-  )? {
-    guard schema.reads(snapshot.version) else { return nil }
+  /// - Throws: ``MalformedRecord`` if that is no state.
+  static func decode(
+    _ snapshot: JournalSnapshot, requestLimit: Int
+  ) throws(MalformedRecord) -> (requests: RequestWindow, state: State) {
+    guard schema.reads(snapshot.version) else { throw MalformedRecord("its version is \(snapshot.version)") }
     var decoder = RecordDecoder(snapshot.bytes.span.bytes)
-    guard let requests = try? RequestWindow(limit: requestLimit, from: &decoder),
-      let state = try? decodeSnapshot(from: &decoder, version: snapshot.version)
-    else { return nil }
-    return (requests, state)
+    let requests = try RequestWindow(limit: requestLimit, from: &decoder)
+    return (requests, try decodeSnapshot(from: &decoder, version: snapshot.version))
   }
 
   /// The state in a snapshot; nil if the program cannot decode it. Any thread.
   package static func state(in snapshot: JournalSnapshot) -> State? {
-    decode(snapshot, requestLimit: 0)?.state
+    try? decode(snapshot, requestLimit: 0).state
   }
 }
 

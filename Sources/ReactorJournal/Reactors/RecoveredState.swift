@@ -102,7 +102,7 @@ extension RequestWindow {
         insert(try decoder.read())
       }
     } catch {
-      throw .malformed(position: run.first)
+      throw .malformed(position: run.first, reason: error.reason)
     }
   }
 }

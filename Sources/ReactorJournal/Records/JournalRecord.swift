@@ -84,7 +84,7 @@ enum JSON {
     do {
       return try Self.decoder.decode(Value.self, from: Data(bytes))
     } catch {
-      throw MalformedRecord()
+      throw MalformedRecord("\(error)")
     }
   }
 }

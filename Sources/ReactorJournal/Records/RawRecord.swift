@@ -10,7 +10,7 @@
 ///
 /// Such a record has no form of its own: another property, another order or another type of one changes what its bytes mean. So each
 /// record begins with the ``RawLayout/fingerprint``, 4 bytes, and one that was written with another layout is refused when the
-/// journal is read, with its position: ``JournalError/malformed(position:)``. To change the structure, give the
+/// journal is read, with its position: ``JournalError/malformed(position:reason:)``. To change the structure, give the
 /// ``Schema`` a new version and an upcaster. An upcaster gets the bytes with the old fingerprint, and writes the new one.
 public protocol RawRecord: JournalRecord, BitwiseCopyable {
   /// All stored properties. A constant.

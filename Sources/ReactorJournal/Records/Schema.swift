@@ -64,7 +64,7 @@ public struct Schema: Sendable {
   private func upcast(_ bytes: [UInt8], from version: UInt16) throws(MalformedRecord) -> ([UInt8], UInt16) {
     var (bytes, version) = (bytes, version)
     while version < self.version, let upcaster = upcasters[version] {
-      do { bytes = try upcaster(bytes) } catch { throw MalformedRecord() }
+      do { bytes = try upcaster(bytes) } catch { throw MalformedRecord("\(error)") }
       version += 1
     }
     return (bytes, version)

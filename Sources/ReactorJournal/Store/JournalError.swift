@@ -12,8 +12,8 @@ public enum JournalError: Error, Sendable, Equatable {
   case gap(position: UInt64)
   /// The batch with this position was written by an older process than the one before it.
   case epochWentBack(position: UInt64)
-  /// The batch with this position is no sequence of records.
-  case malformed(position: UInt64)
+  /// The batch with this position is no sequence of records, or this record cannot be decoded, for the reason that the decoder gives.
+  case malformed(position: UInt64, reason: String? = nil)
   /// The disk is full, or a quota is used up. Nothing was written; the same batch may be committed again.
   case diskFull
   /// The system or SQLite reports an error. Whether the batch was written is not known.
@@ -25,9 +25,9 @@ public enum JournalError: Error, Sendable, Equatable {
   /// The state that the records give has another digest than when they were written.
   case diverged(entry: String, position: UInt64)
 
-  /// No stored state of a reactor can be read by this program, the newest of which has this position, and the records before them
-  /// are removed.
-  case unreadableSnapshot(entry: String, position: UInt64)
+  /// No stored state of a reactor can be read by this program, and the records before them are removed. The newest of them has this
+  /// position, and cannot be decoded for this reason.
+  case unreadableSnapshot(entry: String, position: UInt64, reason: String? = nil)
 
   /// The state of a reactor is too large for the store, so it has no new snapshot. Records are written and read as before, but the
   /// log grows: ``Journal/compact()`` removes nothing that an older snapshot does not contain.

@@ -17,7 +17,7 @@ struct BatchChecker {
 
   /// Returns the runs of mutations.
   ///
-  /// - Throws: ``JournalError/malformed(position:)`` if something is not a run or a record, if an entry is not known, or if there are
+  /// - Throws: ``JournalError/malformed(position:reason:)`` if something is not a run or a record, if an entry is not known, or if there are
   ///   not as many mutations as the batch says.
   func check(_ batch: borrowing JournalBatch) throws(JournalError) -> [Mutations] {
     var found: [Mutations] = []
