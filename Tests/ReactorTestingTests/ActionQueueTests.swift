@@ -13,9 +13,9 @@ import Testing
       _ = queue.cancel(number)
       #expect(queue.cancel(number) == nil)
     }
-    #expect(queue.entryCount <= 64)
+    #expect(queue.heap.count <= 64)
     #expect(queue.nextTime() == nil)
-    #expect(queue.entryCount == 0)
+    #expect(queue.heap.count == 0)
   }
 
   @Test func `those that are left keep their order when cancelled ones are dropped`() {
@@ -25,7 +25,7 @@ import Testing
     let times = (0..<2000).map { _ in Int.random(in: 0..<50, using: &generator) }
     let numbers = times.enumerated().map { index, time in queue.insert(at: time) { record.append(index) } }
     for (index, number) in numbers.enumerated() where index % 4 != 0 { _ = queue.cancel(number) }
-    #expect(queue.entryCount <= 2 * 500 + 64)
+    #expect(queue.heap.count <= 2 * 500 + 64)
     // The last one of its time.
     _ = queue.insert(at: 20) { record.append(2000) }
     while let next = queue.popFirst() { next.action() }

@@ -3,7 +3,7 @@
 struct ActionQueue: Sendable {
   typealias Action = @Sendable () -> Void
 
-  private struct Entry: Sendable {
+  struct Entry: Sendable {
     let time: TestTime
     let number: Int
 
@@ -11,7 +11,7 @@ struct ActionQueue: Sendable {
   }
 
   /// A binary heap. An entry whose number is missing from `actions` was cancelled; there are not many more of these than others.
-  private var heap: [Entry] = []
+  private(set) var heap: [Entry] = []
   private var actions: [Int: Action] = [:]
   private var lastNumber = 0
 
@@ -40,9 +40,6 @@ struct ActionQueue: Sendable {
     }
     return action
   }
-
-  /// How many entries there are, with those that were cancelled and are not dropped yet.
-  var entryCount: Int { heap.count }
 
   /// Returns the time of the next action. O(log n) for each cancelled entry that it drops.
   mutating func nextTime() -> TestTime? {
