@@ -40,8 +40,8 @@ extension TimedOperation {
 /// and the operation is destroyed with whatever elements it holds.
 ///
 /// What the timer causes is delivered where the scheduler runs it. If it fires while the source's thread is in the drain, that thread
-/// does not deliver it, but starts the timer again. It does so twice, and for ten milliseconds: a source that is hardly ever out of the
-/// drain must not keep the timer from its effect.
+/// does not deliver it, but starts the timer again. It does so at least twice, and for ten milliseconds: a source that is
+/// hardly ever out of the drain must not keep the timer from its effect.
 final class TimedSubscription<Operation: TimedOperation>: Sendable {
   private enum Signal: Sendable {
     case begin
@@ -54,11 +54,22 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
     let number: Int
     /// The thread on which it has fired, as its token.
     let thread = CurrentCore.threadToken
-    /// How often it was started again, and when it had fired first.
-    var attempt = 0
-    var first = MonotonicTime.now
+    /// How often it was started again, and when it fired after the first of these starts. The time before that does not count: the
+    /// source's thread may have taken long until it saw the firing.
+    private var attempt = 0
+    private var start = MonotonicTime.now
 
-    var isLate: Bool { attempt >= 2 && MonotonicTime.now - first > 10_000_000 }
+    init(number: Int) { self.number = number }
+
+    var isLate: Bool { attempt >= 2 && MonotonicTime.now - start > 10_000_000 }
+
+    /// The firing of this timer when it was started once more. Made by the thread on which it fires.
+    var again: Firing {
+      var firing = Firing(number: number)
+      firing.attempt = attempt + 1
+      if attempt > 0 { firing.start = start }
+      return firing
+    }
   }
 
   /// A signal with the subscription that it concerns, so that the drain need not retain its owner.
@@ -154,7 +165,7 @@ final class TimedSubscription<Operation: TimedOperation>: Sendable {
       return operation.timerFired(self)
     }
     timer.disposable = scheduler.schedule(after: .zero) {
-      self.submit(.timer(Firing(number: firing.number, attempt: firing.attempt + 1, first: firing.first)))
+      self.submit(.timer(firing.again))
     }
   }
 }
