@@ -42,36 +42,6 @@ public final class Journal: Sendable {
     }
   }
 
-  /// What the log contains. The thread that holds the lock.
-  struct Log: Sendable {
-    var end: JournalEnd
-    /// Entries that the store does not know yet.
-    var newEntries: [JournalEntryRow] = []
-    /// All entries, by name.
-    private(set) var rows: [String: JournalEntryRow]
-    private(set) var lastNumber: UInt32
-    /// The positions of the snapshots that the store keeps of an entry, as far as that is known; the older one first.
-    var stored: [UInt32: [UInt64]] = [:]
-    var isOpen = true
-
-    init(end: JournalEnd) {
-      self.end = end
-      rows = Dictionary(end.entries.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-      lastNumber = end.entries.map(\.number).max() ?? 0
-    }
-
-    /// Adds an entry that the store does not know yet.
-    mutating func add(_ row: JournalEntryRow) {
-      newEntries.append(row)
-      rows[row.name] = row
-      lastNumber = row.number
-    }
-
-    /// The position after which an entry without a snapshot is read. The store learns of an entry with the next commit, so nothing
-    /// has become longer since it was added.
-    func start(of entry: JournalEntry) -> UInt64 { rows[entry.name]?.since ?? end.position }
-  }
-
   /// The members, also for a while those whose reactors are gone. Not weak: that would slow down each use of a member.
   struct Members: Sendable {
     private(set) var byNumber: [UInt32: JournalMember] = [:]
@@ -79,6 +49,8 @@ public final class Journal: Sendable {
     private var replaced: [ObjectIdentifier: JournalMember] = [:]
     /// With how many members those are looked for whose reactors are gone.
     private var limit = 64
+    /// Entries of which no reactor may start, since they are to be retired with one of the next commits.
+    private var retiring: Set<UInt32> = []
     /// Whether the journal has ended, and nothing more is added: a member retains the journal, and nobody would remove it.
     private var isOver = false
 
@@ -117,6 +89,27 @@ public final class Journal: Sendable {
       let number = gone.entry.number
       if byNumber[number] === gone { byNumber[number] = nil }
       replaced[ObjectIdentifier(gone)] = nil
+    }
+
+    /// Those with a number.
+    func all(of number: UInt32) -> [JournalMember] {
+      (byNumber[number].map { [$0] } ?? []) + replaced.values.filter { $0.entry.number == number }
+    }
+
+    /// Lets no reactor start with an entry. Returns whether nobody else is retiring it.
+    mutating func tryBeginRetiring(_ number: UInt32) -> Bool { retiring.insert(number).inserted }
+
+    /// Lets reactors start with it again.
+    mutating func cancelRetiring(_ number: UInt32) { retiring.remove(number) }
+
+    func isRetiring(_ number: UInt32) -> Bool { retiring.contains(number) }
+
+    /// Removes those of an entry that is retired, and returns them.
+    mutating func removeAll(of number: UInt32) -> [JournalMember] {
+      let removed = all(of: number)
+      for member in removed { remove(member) }
+      retiring.remove(number)
+      return removed
     }
 
     /// Removes all of them, at the end of the journal.
@@ -175,13 +168,7 @@ public final class Journal: Sendable {
   ///   another one waits until the earlier one is gone and what it has handed over is durable. If the earlier one stays, which is an
   ///   error of the program, that stops the program after five seconds, in which the time that a commit takes does not count.
   public func entry(_ name: String) -> JournalEntry {
-    log.withLock { log in
-      if let row = log.rows[name] { return JournalEntry(journal: self, row) }
-      let number = log.lastNumber + 1
-      let row = JournalEntryRow(number: number, name: name, since: log.end.position)
-      log.add(row)
-      return JournalEntry(journal: self, row)
-    }
+    log.withLock { JournalEntry(journal: self, $0.ensureRow(named: name)) }
   }
 
   /// The names of all entries, in the order in which they were added: to find the reactors that were never started since this program
@@ -239,15 +226,18 @@ public final class Journal: Sendable {
   }
 
   /// How long a reactor may stay after another one has got its entry, besides the time in which it waits for the disk.
-  private static var patience: Duration { .seconds(5) }
+  static var patience: Duration { .seconds(5) }
 
   /// Stops the program if a reactor is started whose entry another one uses.
-  func checkUse(by member: JournalMember) {
-    let user = members.withLock { $0.byNumber[member.entry.number] }
-    // The end of the journal removes all members.
-    guard user === member || user == nil && work.withLock(\.hasStopped) else {
-      fatalError(useTwice(member.entry))
+  ///
+  /// - Returns: Whether the reactor may record: its entry is not retired.
+  func checkUse(by member: JournalMember) -> Bool {
+    let (user, isRetiring) = members.withLock { members in
+      (members.byNumber[member.entry.number], members.isRetiring(member.entry.number))
     }
+    guard user === member || user == nil else { fatalError(useTwice(member.entry)) }
+    // The end of the journal removes all members, and a retirement those of its entry.
+    return user == nil ? work.withLock(\.hasStopped) : !isRetiring
   }
 
   private func useTwice(_ entry: JournalEntry) -> String {

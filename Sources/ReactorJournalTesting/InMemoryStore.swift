@@ -155,7 +155,7 @@ public final class InMemoryStore: JournalStore {
         if batch.first != contents.position + 1 { return .gap(position: contents.position + 1) }
         contents.batches.append(batch)
       }
-      contents.entries += entries
+      for entry in entries { contents.put(entry) }
       for snapshot in snapshots { contents.keep(snapshot) }
       return error
     }
@@ -185,7 +185,10 @@ public final class InMemoryStore: JournalStore {
   public func removeSomeBatches(before position: UInt64) throws(JournalError) -> Bool {
     contents.withLock { contents in
       let removed = contents.batches.prefix(16).prefix { $0.first + UInt64($0.count) <= position }
-      guard let last = removed.last else { return false }
+      guard let last = removed.last else {
+        contents.entries.removeAll { $0.until.map { $0 <= contents.base } ?? false }
+        return false
+      }
       contents.base = last.first + UInt64(last.count) - 1
       contents.batches.removeFirst(removed.count)
       return true
@@ -200,6 +203,15 @@ public final class InMemoryStore: JournalStore {
 }
 
 extension InMemoryStore.Contents {
+  /// Adds an entry, or replaces one that is retired.
+  fileprivate mutating func put(_ entry: JournalEntryRow) {
+    guard let until = entry.until else { return entries.append(entry) }
+    snapshots.removeAll { $0.entry == entry.number }
+    useless.removeAll { $0.entry == entry.number }
+    entries.removeAll { $0.number == entry.number }
+    if until > base { entries.append(entry) }
+  }
+
   /// Adds a snapshot, and keeps one older one of its entry.
   fileprivate mutating func keep(_ snapshot: JournalSnapshot) {
     let older = snapshots.filter { $0.entry == snapshot.entry && !useless.contains($0) }

@@ -125,7 +125,8 @@ final class HistoryStore: JournalStore {
     let store = SQLiteStore(path: path, access: .readOnly)
     defer { store.close() }
     let end = try store.open()
-    return Info(base: end.base, end: end.position, entries: end.entries, path: path)
+    return Info(
+      base: end.base, end: end.position, entries: end.entries.filter { $0.until == nil }, path: path)
   }
 
   func open() throws(JournalError) -> JournalEnd { try store.open() }

@@ -50,13 +50,17 @@ func showReplay(_ path: String, until position: UInt64) throws(Failure) {
     // Not their bytes: together these may be many times the memory of the machine.
     var images: [UInt32: (position: UInt64, version: UInt16)] = [:]
     let last = min(position, end.position)
-    for entry in end.entries {
+    // A retired one has no state any more.
+    let entries = end.entries.filter { $0.until == nil }
+    for entry in entries {
       let snapshots = try store.readSnapshots(of: entry.number)
       images[entry.number] = snapshots.first { $0.position <= position }.map { ($0.position, $0.version) }
-      let start = images[entry.number]?.position ?? entry.since
+      let image = images[entry.number]
+      // A snapshot that is older than the records that are left needs none of the others.
+      let start = image.map { max($0.position, end.base) } ?? entry.since
       starts[entry.number] = start
       // Without any snapshot, the removed records are missing, and the journal is damaged.
-      if start < end.base, start < last, let oldest = snapshots.last {
+      if image == nil, start < end.base, start < last, let oldest = snapshots.last {
         removed = "\(removal(upTo: end.base)) The first position of \(entry.name) is \(oldest.position)."
         return
       }
@@ -77,7 +81,7 @@ func showReplay(_ path: String, until position: UInt64) throws(Failure) {
       }
     }
     bar.end()
-    for entry in end.entries {
+    for entry in entries {
       let image = images[entry.number].map { "the snapshot at \($0.position) (version \($0.version))" }
       print(
         "\(entry.name): \(image ?? "the initial state"), then \(counts[entry.number] ?? 0) records up to \(last)"

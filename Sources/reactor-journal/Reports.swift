@@ -11,6 +11,10 @@ func showInfo(_ path: String) throws(Failure) -> ExitStatus {
     print("epoch      \(end.epoch)")
     print("entries    \(end.entries.count)")
     for entry in end.entries {
+      if let until = entry.until {
+        print("  \(entry.name): retired at \(until)")
+        continue
+      }
       let images = try store.readableSnapshots(of: entry.number).map { image in
         "\(image.position) (version \(image.version), \(image.bytes.count) bytes)"
       }
@@ -71,7 +75,7 @@ private func show(_ report: JournalReport) {
       + "\(report.byteCount) bytes")
   for entry in report.entries {
     print(
-      "  \(entry.row.name): \(entry.recordCount) records, \(entry.byteCount) bytes, "
+      "  \(entry.row.name)\(entry.row.until == nil ? "" : " (retired)"): \(entry.recordCount) records, \(entry.byteCount) bytes, "
         + "last at \(entry.lastPosition.map { "\($0)" } ?? "none"), "
         + "snapshots at \(entry.snapshots.isEmpty ? "none" : entry.snapshots.map { "\($0.position)" }.joined(separator: ", "))"
     )
@@ -111,6 +115,8 @@ extension JournalError {
       "The state of \(entry) at position \(position) has another digest."
     case .unreadableSnapshot(let entry, let position, let reason):
       "The state of \(entry) at position \(position) cannot be read\(reason.map { " (\($0))" } ?? ""), and the records before it are removed."
+    case .retired(let entry): "The entry \(entry) was retired."
+    case .inUse(let entry): "A reactor uses the entry \(entry)."
     case .snapshotNotEncoded(let entry, let message):
       "The state of \(entry) cannot be written to a snapshot: \(message)"
     case .snapshotTooLarge(let entry, let byteCount):

@@ -46,18 +46,23 @@ struct StoreContents: Equatable {
 /// One call of a store.
 enum StoreStep {
   case open
-  /// A commit of records of a size, with an entry that is new, and with snapshots of entries.
-  case commit(records: Int, size: Int, entry: UInt32? = nil, snapshots: [UInt32] = [])
+  /// A commit of records of a size, with an entry that is new, with snapshots of entries, and with an entry that is retired.
+  case commit(records: Int, size: Int, entry: UInt32? = nil, snapshots: [UInt32] = [], retired: UInt32? = nil)
   case remove(before: UInt64)
   case close
 
-  /// Entries, small and large batches, snapshots alone and with records, removal, and a second process.
+  /// Entries, small and large batches, snapshots alone and with records, removal, a second process, and entries that are retired.
   static let script: [StoreStep] = [
     .open, .commit(records: 1, size: 9, entry: 0), .commit(records: 3, size: 64, entry: 7),
     .commit(records: 2, size: 9, snapshots: [0]), .commit(records: 2, size: 5000, snapshots: [0]),
     .commit(records: 0, size: 0, snapshots: [7]), .commit(records: 1, size: 9, snapshots: [0, 7]),
     .remove(before: 7), .commit(records: 4, size: 700), .close, .open, .commit(records: 1, size: 9),
-    .remove(before: 100), .commit(records: 2, size: 3000, snapshots: [7]), .close,
+    .remove(before: 100), .commit(records: 2, size: 3000, snapshots: [7]),
+    .commit(records: 1, size: 9, entry: 9, snapshots: [9]), .commit(records: 1, size: 9, retired: 7), .close,
+    .open, .commit(records: 0, size: 0, retired: 9), .remove(before: 100),
+    .commit(records: 0, size: 0, entry: 11), .commit(records: 0, size: 0, retired: 11),
+    .commit(records: 1, size: 9),
+    .close,
   ]
 }
 
@@ -85,13 +90,14 @@ final class StoreRun {
       let end = try store.open()
       self.store = store
       epoch = end.epoch
-    case .commit(let records, let size, let entry, let snapshots):
-      try commit(records: records, size: size, entry: entry, snapshots: snapshots)
+    case .commit(let records, let size, let entry, let snapshots, let retired):
+      try commit(records: records, size: size, entry: entry, snapshots: snapshots, retired: retired)
     case .remove(let position):
       while let batch = attempted.batches.first, batch.first + UInt64(batch.count) - 1 < position {
         attempted.base = batch.first + UInt64(batch.count) - 1
         attempted.batches.removeFirst()
       }
+      attempted = attempted.withoutEntries(until: attempted.base)
       try store!.removeBatches(before: position)
     case .close:
       store!.close()
@@ -101,7 +107,7 @@ final class StoreRun {
   }
 
   private func commit(
-    records: Int, size: Int, entry: UInt32?, snapshots: [UInt32]
+    records: Int, size: Int, entry: UInt32?, snapshots: [UInt32], retired: UInt32?
   ) throws(JournalError) {
     let end = attempted.position
     var batch: JournalBatch?
@@ -111,8 +117,16 @@ final class StoreRun {
       attempted.batches.append(
         .init(epoch: next.epoch, first: next.first, count: next.count, bytes: next.bytes))
     }
-    let rows = entry.map { [JournalEntryRow(number: $0, name: "entry/\($0)", since: end)] } ?? []
+    var rows = entry.map { [JournalEntryRow(number: $0, name: "entry/\($0)", since: end)] } ?? []
     attempted.entries += rows
+    if let retired, let index = attempted.entries.firstIndex(where: { $0.number == retired }) {
+      // A store does not keep the first position.
+      attempted.entries[index].since = 0
+      attempted.entries[index].until = end
+      attempted.snapshots[retired] = nil
+      rows.append(attempted.entries[index])
+      attempted = attempted.withoutEntries(until: attempted.base)
+    }
     var images: [JournalSnapshot] = []
     for entry in snapshots {
       let image = StoreRun.image(of: entry, at: attempted.position)
@@ -183,13 +197,17 @@ final class StoreRun {
       var found = try StoreContents(of: store, end: end)
       #expect(end.position == found.position, "\(context())")
       #expect(end.epoch > epoch, "\(context())")
+      let base = found.base
       // What removal has taken is known from the base.
       if found.base >= confirmed.base, found.base <= attempted.base {
         let removed = confirmed.batches.prefix { $0.first + UInt64($0.count) - 1 <= found.base }
         found.batches.insert(contentsOf: removed, at: 0)
         found.base = confirmed.base
       }
-      var whole = attempted
+      // A retired entry without records is removed after them.
+      found = found.withoutEntries(until: base)
+      let confirmed = confirmed.withoutEntries(until: base)
+      var whole = attempted.withoutEntries(until: base)
       if attempted.base > confirmed.base {
         whole.base = confirmed.base
         whole.batches = confirmed.batches
@@ -208,6 +226,13 @@ final class StoreRun {
 }
 
 extension StoreContents {
+  /// Without the retired entries whose records have positions up to `base`.
+  func withoutEntries(until base: UInt64) -> StoreContents {
+    var rest = self
+    rest.entries.removeAll { $0.until.map { $0 <= base } ?? false }
+    return rest
+  }
+
   /// What a failure prints.
   var summary: String {
     "base \(base), batches \(batches.map { "\($0.epoch):\($0.first)+\($0.count)" }), entries \(entries.map(\.number)), "

@@ -3,28 +3,6 @@ import ReactorCore
 import ReactorRuntime
 import Synchronization
 
-/// What waits for the committer.
-struct Work: Sendable {
-  /// Members with a pending group, each once.
-  var members: [JournalMember] = []
-  var snapshots: [PendingSnapshot] = []
-  var jobs: [@Sendable () -> Void] = []
-  /// Whether the reactors are being closed: one that is bound from now on is closed as well, before its first turn.
-  var isClosing = false
-  var mustStop = false
-  /// Whether the committer takes no more work.
-  var hasStopped = false
-  /// Whether the committer does nothing more at all.
-  var hasEnded = false
-}
-
-/// A snapshot that is to be written.
-struct PendingSnapshot: Sendable {
-  let snapshot: JournalSnapshot
-  /// Called when it was written, with nil, or dropped, with the reason. The committer.
-  let finish: @Sendable (JournalError?) -> Void
-}
-
 /// Giving the committer something to do. Any thread.
 extension Journal {
   /// Commits what a member has pending with the next commit; refuses it if the committer has ended.
@@ -36,7 +14,12 @@ extension Journal {
 
   /// Writes a snapshot with the next commit; drops it if the committer has ended.
   func enqueue(_ snapshot: PendingSnapshot) {
-    if !tryAddWork({ $0.snapshots.append(snapshot) }) { snapshot.finish(failure ?? .fenced) }
+    if !tryAddWork({ $0.extras.snapshots.append(snapshot) }) { snapshot.finish(failure ?? .fenced) }
+  }
+
+  /// Removes entries with the next commit; does not if the committer has ended.
+  func enqueue(_ retirement: PendingRetirement) {
+    if !tryAddWork({ $0.extras.retirements.append(retirement) }) { retirement.finish(failure ?? .fenced) }
   }
 
   /// Calls `add` unless the committer has ended; returns whether it did.
@@ -87,6 +70,36 @@ extension Journal {
   }
 }
 
+/// Working with the log between two commits.
+extension Journal {
+  /// Runs `body` on the committer, between two commits; or, when that has ended, on any thread.
+  func onCommitter<Result: Sendable>(
+    _ body: @escaping @Sendable (inout Log) throws(JournalError) -> Result
+  ) async throws(JournalError) -> Result {
+    let result = await withCheckedContinuation { continuation in
+      addJob { [self] in continuation.resume(returning: perform(body)) }
+    }
+    return try result.get()
+  }
+
+  private func perform<Success: Sendable>(
+    _ body: (inout Log) throws(JournalError) -> Success
+  ) -> Result<Success, JournalError> {
+    if let failure { return .failure(failure) }
+    return log.withLock { log in
+      let result = Result { () throws(JournalError) in
+        if !log.isOpen { throw .fenced }
+        return try body(&log)
+      }
+      switch result {
+      case .failure(.diskFull), .failure(.fenced), .success: break
+      case .failure(let error): fail(error)
+      }
+      return result
+    }
+  }
+}
+
 /// The committer.
 extension Journal {
   func runCommitter() {
@@ -99,13 +112,13 @@ extension Journal {
       awaitWork(comesSoon: &comesSoon)
       hasWork.store(false, ordering: .sequentiallyConsistent)
       var taken = work.withLock { work in
-        defer { (work.members, work.snapshots, work.jobs) = ([], [], []) }
+        defer { (work.members, work.extras, work.jobs) = ([], Extras(), []) }
         return work
       }
       for job in taken.jobs { job() }
       repeat {
-        commitNext(&taken.members, taken.snapshots)
-        taken.snapshots = []
+        commitNext(&taken.members, taken.extras)
+        taken.extras = Extras()
       } while !taken.members.isEmpty
       guard taken.mustStop else { continue }
       if !hasWork.load(ordering: .sequentiallyConsistent), currentMembers.allSatisfy(\.isIdle) { break }
@@ -132,9 +145,9 @@ extension Journal {
   private static var soon: Int64 { 200_000 }
 
   /// Commits the groups of as many members as a commit has room for, and finishes them.
-  private func commitNext(_ members: inout [JournalMember], _ snapshots: [PendingSnapshot]) {
+  private func commitNext(_ members: inout [JournalMember], _ extras: Extras) {
     var reasonOfDrop: JournalError?
-    defer { for snapshot in snapshots { snapshot.finish(reasonOfDrop) } }
+    defer { extras.finish(reasonOfDrop) }
     var groups: [(member: JournalMember, group: PendingGroup)] = []
     var (size, taken) = (0, 0)
     for member in members {
@@ -145,14 +158,13 @@ extension Journal {
       groups.append((member, group))
     }
     members.removeFirst(taken)
-    if groups.isEmpty, snapshots.isEmpty { return }
+    if groups.isEmpty, extras.isEmpty { return }
     if let failure {
       reasonOfDrop = failure
       return fence(.fenced, tried: groups)
     }
-    let count = groups.reduce(0) { $0 + $1.group.count }
     do {
-      var position = try commit(groups.map(\.group), count, snapshots.map(\.snapshot), &reasonOfDrop)
+      var position = try commit(groups, extras, &reasonOfDrop)
       for (member, group) in groups {
         let committed = CommittedGroup(
           bytes: group.bytes, count: group.count, first: position, ends: group.ends, reactor: group.reactor)
@@ -168,26 +180,27 @@ extension Journal {
 
   /// Writes one batch, and repeats it while the disk is full.
   ///
-  /// - Parameter reasonOfDrop: Becomes the reason why the snapshots were left out, if they were.
+  /// - Parameter reasonOfDrop: Becomes the reason why the extras were left out, if they were.
   /// - Returns: The position of the first record.
   private func commit(
-    _ groups: [PendingGroup], _ count: Int, _ snapshots: [JournalSnapshot],
+    _ groups: [(member: JournalMember, group: PendingGroup)], _ extras: Extras,
     _ reasonOfDrop: inout JournalError?
   ) throws(JournalError) -> UInt64 {
-    var bytes = groups.first?.bytes ?? []
-    for group in groups.dropFirst() { bytes.append(contentsOf: group.bytes) }
-    var snapshots = snapshots
+    var bytes = groups.first?.group.bytes ?? []
+    for (_, group) in groups.dropFirst() { bytes.append(contentsOf: group.bytes) }
+    let counts = groups.map { (entry: $0.member.entry.number, count: $0.group.count) }
+    var extras = extras
     // From the first time that there is no room for the records: the wait for the log, or a large snapshot, may take longer.
     var deadline: ContinuousClock.Instant?
     while true {
       do {
         return try log.withLock { log in
-          Result { () throws(JournalError) in try log.append(bytes, count, snapshots, to: store) }
+          Result { () throws(JournalError) in try log.append(bytes, counts, extras, to: store) }
         }.get()
-      } catch .diskFull where !snapshots.isEmpty {
+      } catch .diskFull where !extras.isEmpty {
         // They can wait; the records cannot.
         reasonOfDrop = .diskFull
-        snapshots = []
+        extras = Extras()
       } catch .diskFull {
         let now = ContinuousClock.now
         let end = deadline ?? now + configuration.diskFullLimit
@@ -219,34 +232,6 @@ extension Journal {
     let reason = error == .fenced ? first : error
     refuse(tried, error.isOutcomeKnown ? .notWritten(reason) : .unknownOutcome(reason))
     if !isAnnounced { configuration.onFailure(first) }
-  }
-}
-
-extension Journal.Log {
-  /// Writes a batch, if there are records, and what comes with it.
-  ///
-  /// - Returns: The position of its first record.
-  fileprivate mutating func append(
-    _ bytes: [UInt8], _ count: Int, _ snapshots: [JournalSnapshot], to store: any JournalStore
-  ) throws(JournalError) -> UInt64 {
-    let first = end.position + 1
-    if !isOpen { throw .fenced }
-    let snapshots = snapshots.filter(isNewest)
-    if count == 0, snapshots.isEmpty { return first }
-    let batch = JournalBatch(epoch: end.epoch, first: first, count: UInt32(count), bytes: bytes)
-    for index in newEntries.indices { newEntries[index].since = end.position }
-    try store.commit(count > 0 ? batch : nil, entries: newEntries, snapshots: snapshots)
-    end.position += UInt64(count)
-    end.entries += newEntries
-    newEntries = []
-    note(snapshots)
-    return first
-  }
-
-  /// Whether a snapshot is later than those that the store keeps of the entry. One that is not is of a reactor that was replaced while
-  /// it was encoded. It would take the place of a later one, and the records behind it may be removed.
-  private func isNewest(_ snapshot: JournalSnapshot) -> Bool {
-    stored[snapshot.entry]?.last.map { $0 < snapshot.position } ?? true
   }
 }
 
@@ -283,12 +268,12 @@ extension Journal: Closeable {
     }
     let late = work.withLock { work in
       work.hasStopped = true
-      defer { (work.members, work.snapshots, work.jobs) = ([], [], []) }
+      defer { (work.members, work.extras, work.jobs) = ([], Extras(), []) }
       return work
     }
     refuseLate(late.members)
     // They find the journal closed.
-    for snapshot in late.snapshots { snapshot.finish(failure ?? .fenced) }
+    late.extras.finish(failure ?? .fenced)
     for job in late.jobs { job() }
     dropWaitingSnapshots()
     removeMembers()

@@ -5,14 +5,14 @@ extension Journal {
   /// Stores the states of the reactors that have started, and removes the records that all kept states contain. Any task. The states of
   /// reactors that were released are among them, as long as the journal has them: see <doc:Durability>.
   ///
-  /// Two states of each reactor are kept, so that one that cannot be read leaves another. The records behind the older one are
-  /// kept, too; of a reactor with fewer than two states, all records.
+  /// Two states of each reactor are kept, so that one that cannot be read leaves another. The records behind the older one are kept, too,
+  /// with those of all others, if the reactor has any there; of a reactor with fewer than two states, all records.
   ///
   /// The states of reactors that were not started are not decoded. After a change of the state, start all reactors before the first call:
   /// otherwise it may remove the records of one whose stored states this program cannot decode.
   ///
   /// Commits go on meanwhile, one between any two steps of the removal. Before that, it reads the stored states of the reactors that were
-  /// not started, with a commit between any two reactors.
+  /// not started, with a commit between any two reactors, and once in a process, what is left of the log of earlier ones.
   ///
   /// - Returns: Up to which position the kept states contain all records, so that these are removed; but not those of a commit that has later
   ///   records, too. 0 if there never was such a position.
@@ -37,12 +37,10 @@ extension Journal {
     }
     let store = store
     // One entry at a time: of 10,000 that were not started, it would take seconds.
-    var next = 0
-    while let index = try await onCommitter({ [next] log throws(JournalError) in
-      try log.readNextStored(from: next, store)
-    }) {
-      next = index
+    for number in log.withLock({ $0.entriesToRead }) {
+      try await onCommitter { log throws(JournalError) in try log.readStored(of: number, store) }
     }
+    while try await onCommitter({ log throws(JournalError) in try log.examineSome(of: store) }) {}
     let last = try await onCommitter { log throws(JournalError) in log.lastSuperfluous }
     // One short transaction at a time: everything that waits for the disk is committed in between.
     while try await onCommitter({ log throws(JournalError) in try log.removeSome(upTo: last, store) }) {}
@@ -75,79 +73,5 @@ extension Journal {
       if let failure = bound.snapshotFailure { return failure }
     }
     return nil
-  }
-
-  /// Runs `body` on the committer, between two commits; or, when that has ended, on any thread.
-  private func onCommitter<Result: Sendable>(
-    _ body: @escaping @Sendable (inout Log) throws(JournalError) -> Result
-  ) async throws(JournalError) -> Result {
-    let result = await withCheckedContinuation { continuation in
-      addJob { [self] in continuation.resume(returning: perform(body)) }
-    }
-    return try result.get()
-  }
-
-  private func perform<Success: Sendable>(
-    _ body: (inout Log) throws(JournalError) -> Success
-  ) -> Result<Success, JournalError> {
-    if let failure { return .failure(failure) }
-    return log.withLock { log in
-      let result = Result { () throws(JournalError) in
-        if !log.isOpen { throw .fenced }
-        return try body(&log)
-      }
-      switch result {
-      case .failure(.diskFull), .failure(.fenced), .success: break
-      case .failure(let error): fail(error)
-      }
-      return result
-    }
-  }
-}
-
-extension Journal.Log {
-  /// Reads which snapshots the store keeps of the next entry of which that is not known.
-  ///
-  /// - Parameter index: The index of the first entry that may be that one.
-  /// - Returns: The index behind it; nil if there is none.
-  fileprivate mutating func readNextStored(
-    from index: Int, _ store: any JournalStore
-  ) throws(JournalError) -> Int? {
-    for found in index..<end.entries.count {
-      let number = end.entries[found].number
-      if stored[number] != nil { continue }
-      stored[number] = try store.readSnapshots(of: number).map(\.position).sorted()
-      return found + 1
-    }
-    return nil
-  }
-
-  /// The last position whose record all kept snapshots contain. What is committed later changes nothing in that.
-  fileprivate var lastSuperfluous: UInt64 {
-    var last = end.position
-    for entry in end.entries {
-      let kept = stored[entry.number] ?? []
-      last = min(last, kept.count < 2 ? entry.since : kept[0])
-    }
-    return last
-  }
-
-  /// Removes some of the records up to a position.
-  ///
-  /// - Returns: Whether there are more.
-  fileprivate mutating func removeSome(
-    upTo last: UInt64, _ store: any JournalStore
-  ) throws(JournalError) -> Bool {
-    if last <= end.base { return false }
-    if try store.removeSomeBatches(before: last + 1) { return true }
-    end.base = last
-    return false
-  }
-
-  /// Notes which snapshots the store keeps.
-  mutating func note(_ snapshots: [JournalSnapshot]) {
-    for snapshot in snapshots {
-      stored[snapshot.entry] = ((stored[snapshot.entry] ?? []).suffix(1) + [snapshot.position]).sorted()
-    }
   }
 }

@@ -47,6 +47,10 @@ extension Journal {
       let result = Result { () throws(JournalError) in
         guard log.isOpen else { throw .fenced }
         for recovery in recoveries {
+          let entry = recovery.entry
+          guard log.rows[entry.number] != nil, !members.withLock({ $0.isRetiring(entry.number) }) else {
+            throw .retired(entry: entry.name)
+          }
           try mark?.check(recovery.entry)
           try recovery.begin(store, &log)
         }
@@ -82,7 +86,7 @@ extension Journal {
     if position < end { throw .gap(position: position + 1) }
     for recovery in recoveries {
       recovery.end(at: end)
-      mark?.succeed(recovery.entry)
+      mark?.forget(recovery.entry.number)
     }
   }
 }
@@ -150,7 +154,8 @@ final class EntryRecovery<R: DurableReactor>: EntryRecovering {
         continue
       }
       log.stored[entry.number] = snapshots[index...].map(\.position).sorted()
-      position = snapshot.position
+      // Of an entry whose snapshot is older, no record was removed: it has none between.
+      position = max(snapshot.position, log.end.base)
       growth.snapshotBytes = snapshot.bytes.count
       break
     }

@@ -24,7 +24,7 @@ extension Journal {
   ) throws(JournalError) -> R.State {
     let end = try store.open()
     defer { store.close() }
-    guard let row = end.entries.first(where: { $0.name == name }) else {
+    guard let row = end.entries.first(where: { $0.name == name && $0.until == nil }) else {
       throw .unknownFormat("there is no entry \(name)")
     }
     let snapshots = try store.readSnapshots(of: row.number).filter { $0.position <= last }
@@ -35,7 +35,8 @@ extension Journal {
       throw .unreadableSnapshot(entry: name, position: newest.position, reason: reason)
     }
     var state = start?.state ?? reactor.initialState
-    let first = (start?.position ?? row.since) + 1
+    // The reactor has no record before those that are left, if its state is older.
+    let first = (start.map { max($0.position, end.base) } ?? row.since) + 1
     if first > end.position { return state }
     try store.readBatches(from: first) { batch throws(JournalError) in
       var reader = RecordRunReader(batch.bytes.span.bytes, first: batch.first)

@@ -114,12 +114,12 @@ package final class ReplayMark: Sendable {
     return self
   }
 
-  /// Forgets at which records of the entry processes have ended: all of them were replayed. One thread at a time.
-  func succeed(_ entry: JournalEntry) {
-    if !records.contains(where: { $0.entry == entry.number }) { return }
+  /// Forgets at which records of an entry processes have ended: all of them were replayed, or it is retired. One thread at a time.
+  func forget(_ entry: UInt32) {
+    if !records.contains(where: { $0.entry == entry }) { return }
     // As they are in the file: perhaps this was done before, so the list in memory is not that.
     for word in (0..<Word.listedRecords).map(Word.listed)
-    where Self.record(words, at: word).entry == entry.number {
+    where Self.record(words, at: word).entry == entry {
       (words[word], words[word + 1]) = (0, 0)
     }
   }

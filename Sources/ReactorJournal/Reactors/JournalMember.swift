@@ -135,7 +135,11 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
       let recovered = try recover(reactor)
       requests = recovered.requests
       _ = boundReference.setIfNil(BoundReference(Binding(reactor, of: self, recovered)))
-      journal.checkUse(by: self)
+      // After that: a retirement looks for a reactor that may record after it has made this one find it. The runtime closes it before
+      // its first turn.
+      if !journal.checkUse(by: self) {
+        shared.withLock { $0.failure = $0.failure ?? .retired(entry: entry.name) }
+      }
       recovery.withLock { $0 = .none }
       // The journal is being closed, or was closed since the state was read. If it is closed from now on, it finds the reactor. The
       // runtime closes that before its first turn.
@@ -144,7 +148,7 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
       }
       return recovered.state
     } catch {
-      if error == .fenced || journal.failure != nil {
+      if error == .fenced || error == .retired(entry: entry.name) || journal.failure != nil {
         // The runtime closes the reactor before its first turn.
         lacksState.store(true, ordering: .relaxed)
         shared.withLock { $0.failure = error }
@@ -317,6 +321,10 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
 
   /// Whether the reactor was started and does not exist any more. Any thread.
   var isGone: Bool { bound.map { $0.reactor == nil } ?? false }
+
+  /// Whether records of the reactor may come, or are not applied: it was started, and was not gone with all that it has handed over.
+  /// Any thread.
+  var mayRecord: Bool { bound.map { $0.reactor != nil || !isIdle } ?? false }
 
   /// Whether nothing is pending, or being committed or applied. Any thread.
   var isIdle: Bool { shared.withLock { !$0.isCommitting && $0.pending.isEmpty } }

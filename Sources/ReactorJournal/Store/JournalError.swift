@@ -29,6 +29,11 @@ public enum JournalError: Error, Sendable, Equatable {
   /// position, and cannot be decoded for this reason.
   case unreadableSnapshot(entry: String, position: UInt64, reason: String? = nil)
 
+  /// The entry was retired: see ``Journal/retire(_:)-(String)``.
+  case retired(entry: String)
+  /// The entry cannot be retired, since a reactor uses it.
+  case inUse(entry: String)
+
   /// The state of a reactor is too large for the store, so it has no new snapshot. Records are written and read as before, but the
   /// log grows: ``Journal/compact()`` removes nothing that an older snapshot does not contain.
   case snapshotTooLarge(entry: String, byteCount: Int)

@@ -21,7 +21,8 @@ public protocol JournalStore: AnyObject, Sendable {
   ///
   /// - Parameters:
   ///   - batch: The next one: its first position follows the end of the log. Nil writes no records.
-  ///   - entries: Entries that the log does not know yet.
+  ///   - entries: Entries that the log does not know yet, and those that are retired: of these it knows the number, and what it has is
+  ///     replaced. Their snapshots are removed.
   ///   - snapshots: Each replaces the older ones of its entry, but the newest of these that can be used: a snapshot that cannot be read
   ///     must leave another.
   func commit(
@@ -42,8 +43,8 @@ public protocol JournalStore: AnyObject, Sendable {
   /// The snapshots of an entry, newest first. One that cannot be read is left out.
   func readSnapshots(of entry: UInt32) throws(JournalError) -> [JournalSnapshot]
 
-  /// Removes some of the batches whose last position is before `position`, the oldest ones, or gives some of their space back. The
-  /// journal calls it again and again, with commits in between, which wait for each call. So a call should take about as long
+  /// Removes some of the batches whose last position is before `position`, the oldest ones, or retired entries that have no records any
+  /// more, or gives some of the space back. The journal calls it again and again, with commits in between, which wait for each call. So a call should take about as long
   /// as a commit.
   ///
   /// - Returns: Whether there is more to do: false if all of them are gone, and their space.
@@ -111,11 +112,16 @@ public struct JournalEntryRow: Sendable, Equatable {
   public var name: String
   /// Where the log ended when the entry was added: all its records are later. Without a snapshot, an entry is read from there.
   public var since: UInt64
+  /// Where the log ended when the entry was retired: none of its records is later. Nil while it may be used. A store keeps a retired
+  /// entry until it has no records up to there, so that each record has an entry. It need not keep its ``since``, and another entry
+  /// may have its name.
+  public var until: UInt64?
 
-  public init(number: UInt32, name: String, since: UInt64) {
+  public init(number: UInt32, name: String, since: UInt64, until: UInt64? = nil) {
     self.number = number
     self.name = name
     self.since = since
+    self.until = until
   }
 }
 

@@ -85,8 +85,13 @@ public enum JournalVerifier {
     let report = try examine(source, opened, progress: progress) { batch throws(JournalError) in
       try copy.commit(batch, entries: [], snapshots: [])
     }
-    let entries = report.entries.filter { $0.row.since <= report.position }
-    for entry in entries {
+    for entry in report.entries where entry.row.since <= report.position {
+      if let until = entry.row.until {
+        var (row, retired) = (entry.row, entry.row)
+        (row.until, retired.until) = (nil, min(until, report.position))
+        try copy.commit(nil, entries: [row, retired], snapshots: [])
+        continue
+      }
       let images = try source.readableSnapshots(of: entry.row.number).filter {
         $0.position <= report.position
       }
@@ -154,8 +159,8 @@ public enum JournalVerifier {
       guard report.fault == nil else { continue }
       if images.contains(where: { $0.position > report.position }) {
         report.fault = .gap(position: report.position + 1)
-      } else if report.entries[index].row.since < report.base,
-        !images.contains(where: { $0.position >= report.base })
+      } else if report.entries[index].row.until == nil, report.entries[index].row.since < report.base,
+        images.isEmpty
       {
         // Its first records were removed, for the sake of a snapshot that is not there.
         report.fault = .gap(position: report.entries[index].row.since + 1)

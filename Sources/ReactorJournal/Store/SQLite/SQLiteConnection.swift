@@ -7,6 +7,9 @@ final class SQLiteConnection {
 
   let insertBatch: SQLiteStatement
   let insertEntry: SQLiteStatement
+  let putRetired: SQLiteStatement
+  let removeEntry: SQLiteStatement
+  let removeSnapshots: SQLiteStatement
   let putSnapshot: SQLiteStatement
   let putLog: SQLiteStatement
   let removeBatches: SQLiteStatement
@@ -27,6 +30,9 @@ final class SQLiteConnection {
     commit = try prepare("COMMIT")
     insertBatch = try prepare("INSERT INTO batches VALUES(?,?,?,?,?)")
     insertEntry = try prepare("INSERT INTO entries VALUES(?,?,?,?)")
+    putRetired = try prepare("INSERT OR REPLACE INTO entries VALUES(?,?,?,?)")
+    removeEntry = try prepare("DELETE FROM entries WHERE number=?")
+    removeSnapshots = try prepare("DELETE FROM snapshots WHERE slot BETWEEN ? AND ?")
     putSnapshot = try prepare("INSERT OR REPLACE INTO snapshots VALUES(?,?,?,?,?)")
     putLog = try prepare("INSERT OR REPLACE INTO log VALUES(1,?,?,?,?,?,x'')")
     removeBatches = try prepare("DELETE FROM batches WHERE first<=?")

@@ -3,7 +3,8 @@
 /// | table | rows |
 /// |---|---|
 /// | `log` | one, with the epoch of the last writer and the base: the last record that was removed, and the checksum of its batch |
-/// | `entries` | one for each reactor; the blob is its name |
+/// | `entries` | one for each reactor; the blob is its name. Of one that is retired, `since` is negative: ``negated(_:)`` of the last
+///             position that its records may have |
 /// | `batches` | one for each commit; the checksum is also of the batch before, so that none can be missing |
 /// | `snapshots` | two for each entry: the slots 2 × entry and 2 × entry + 1 |
 ///
@@ -28,6 +29,9 @@ enum SQLiteSchema {
     checksum.update(blob.span.bytes)
     return Int64(checksum.value)
   }
+
+  /// A position as a negative number, and the other way round.
+  static func negated(_ position: Int64) -> Int64 { ~position }
 
   /// The rows of an entry's two snapshots.
   static func slots(of entry: UInt32) -> ClosedRange<Int64> { Int64(entry) * 2...Int64(entry) * 2 + 1 }

@@ -5,7 +5,9 @@ extension SQLiteStore {
   ) throws(JournalError) {
     var next = log
     if let batch { try append(batch, to: &next) }
-    next.entryCount += Int64(entries.count)
+    // One without records in the log is removed at once.
+    let removed = entries.filter { $0.until.map { $0 <= UInt64(next.base) } ?? false }
+    next.entryCount += Int64(entries.count { $0.until == nil } - removed.count)
     for snapshot in snapshots where snapshot.position > UInt64(next.position) {
       throw .gap(position: UInt64(next.position) + 1)
     }
@@ -14,11 +16,17 @@ extension SQLiteStore {
         try connection.insertBatch.run(
           Int64(batch.first), Int64(batch.count), next.batchEpoch, next.checksum, blob: batch.bytes)
       }
-      for entry in entries { try insert(entry, connection) }
+      for entry in entries { try put(entry, connection) }
+      for entry in removed { try connection.removeEntry.run(Int64(entry.number)) }
       if !entries.isEmpty { try next.put(connection) }
       for snapshot in snapshots { try put(snapshot, end: next.position, connection) }
     }
     log = next
+    for entry in entries {
+      guard let until = entry.until else { continue }
+      damagedSlots.subtract(SQLiteSchema.slots(of: entry.number))
+      if until > UInt64(next.base) { retired.append((entry.number, until)) }
+    }
     // Not before the transaction has succeeded. A snapshot has gone into one of its entry's damaged slots, if there was one.
     for snapshot in snapshots {
       if let slot = damagedSlot(of: snapshot.entry) { damagedSlots.remove(slot) }
@@ -38,12 +46,17 @@ extension SQLiteStore {
     log.batchEpoch = epoch
   }
 
-  private func insert(_ entry: JournalEntryRow, _ connection: SQLiteConnection) throws(SQLiteError) {
+  /// Inserts a new entry, or replaces one that is retired.
+  private func put(_ entry: JournalEntryRow, _ connection: SQLiteConnection) throws(SQLiteError) {
     let number = Int64(entry.number)
-    let since = Int64(bitPattern: entry.since)
     let name = Array(entry.name.utf8)
-    try connection.insertEntry.run(
-      number, since, SQLiteSchema.checksum(number, since, blob: name), blob: name)
+    let since = Int64(bitPattern: entry.since)
+    let place = entry.until.map { SQLiteSchema.negated(Int64(bitPattern: $0)) } ?? since
+    let statement = entry.until == nil ? connection.insertEntry : connection.putRetired
+    try statement.run(number, place, SQLiteSchema.checksum(number, place, blob: name), blob: name)
+    if entry.until == nil { return }
+    let slots = SQLiteSchema.slots(of: entry.number)
+    try connection.removeSnapshots.run(slots.lowerBound, slots.upperBound)
   }
 
   /// The first slot of an entry with a snapshot that was found damaged or useless. They are read, and so checked,

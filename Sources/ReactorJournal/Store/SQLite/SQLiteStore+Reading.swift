@@ -123,9 +123,12 @@ extension SQLiteStore {
         guard rows.integer(2) == SQLiteSchema.checksum(number, since, blob: name),
           let entry = UInt32(exactly: number)
         else { continue }
+        let isRetired = since < 0
         entries.append(
           JournalEntryRow(
-            number: entry, name: String(decoding: name, as: UTF8.self), since: UInt64(bitPattern: since)))
+            number: entry, name: String(decoding: name, as: UTF8.self),
+            since: isRetired ? 0 : UInt64(since),
+            until: isRetired ? UInt64(SQLiteSchema.negated(since)) : nil))
       }
     }
   }

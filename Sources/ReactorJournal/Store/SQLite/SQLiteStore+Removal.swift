@@ -5,14 +5,36 @@ extension SQLiteStore {
   private static let removedBatches = 4096
   private static let removedBytes: Int64 = 4 << 20
   private static let releasedPages: Int64 = 1024
+  /// How many retired entries.
+  private static let removedEntries = 4096
 
   public func removeSomeBatches(before position: UInt64) throws(JournalError) -> Bool {
-    guard let next = try logWithoutSomeBatches(before: position) else { return try releaseSomeSpace() }
+    guard let next = try logWithoutSomeBatches(before: position) else {
+      if try removeSomeEntries() { return true }
+      return try releaseSomeSpace()
+    }
     try transaction { connection throws(SQLiteError) in
       try connection.removeBatches.run(next.base)
       try next.put(connection)
     }
     log = next
+    return true
+  }
+
+  /// Removes some of the retired entries that have no records any more.
+  ///
+  /// - Returns: Whether there were any.
+  private func removeSomeEntries() throws(JournalError) -> Bool {
+    let removed = retired.prefix(Self.removedEntries).prefix { $0.until <= UInt64(log.base) }
+    if removed.isEmpty { return false }
+    var next = log
+    next.entryCount -= Int64(removed.count)
+    try transaction { connection throws(SQLiteError) in
+      for entry in removed { try connection.removeEntry.run(Int64(entry.number)) }
+      try next.put(connection)
+    }
+    log = next
+    retired.removeFirst(removed.count)
     return true
   }
 

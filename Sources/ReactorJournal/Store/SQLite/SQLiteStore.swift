@@ -46,6 +46,9 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
   /// How many of the file's unused pages are still to be given back after a removal; nil if none is going on.
   var pagesToRelease: Int64?
 
+  /// The retired entries that the file has, by the last position that their records may have.
+  var retired: [(number: UInt32, until: UInt64)] = []
+
   /// The slots with a snapshot that was found damaged, or that the journal cannot use.
   var damagedSlots: Set<Int64> = []
 
@@ -87,6 +90,8 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
       try checkWriteAheadLog(report)
       connection = try connect()
       let entries = try readLog(report)
+      retired = entries.compactMap { entry in entry.until.map { (entry.number, $0) } }
+        .sorted { $0.until < $1.until }
       if access == .readWrite { try beginEpoch() }
       lock?.markComplete()
       return JournalEnd(

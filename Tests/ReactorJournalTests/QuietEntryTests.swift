@@ -1,0 +1,162 @@
+import ReactorCore
+import ReactorJournalTesting
+import ReactorRuntime
+import TestSupport
+import Testing
+
+@testable import ReactorJournal
+
+/// Reactors that are rarely used: they keep no records of others.
+@Suite struct QuietEntryTests {
+  private let store = InMemoryStore()
+
+  /// Leaves a log in which "quiet" has two snapshots, and records behind the older one if asked.
+  private func fill(_ store: any JournalStore, recordsBetween: Bool) async throws {
+    let journal = try Journal(store: store)
+    let (quiet, busy) = (Ledger(journal, entry: "quiet"), Ledger(journal, entry: "busy"))
+    try await quiet.sendDurably(.deposit(account: 1, amount: 5))
+    for round in 0..<2 {
+      try await busy.sendDurably(.deposit(account: 1, amount: 1))
+      try await journal.compact()
+      if round == 0, recordsBetween { try await quiet.sendDurably(.deposit(account: 1, amount: 5)) }
+    }
+    try journal.end()
+  }
+
+  /// Uses "busy" alone, and compacts; returns up to where the records are removed.
+  private func useOther(_ store: any JournalStore) async throws -> UInt64 {
+    let journal = try Journal(store: store)
+    let busy = Ledger(journal, entry: "busy")
+    var base: UInt64 = 0
+    for _ in 0..<3 {
+      for _ in 0..<10 { try await busy.sendDurably(.deposit(account: 1, amount: 1)) }
+      base = try await journal.compact()
+    }
+    try journal.end()
+    return base
+  }
+
+  @Test
+  func `An entry without records behind its older snapshot keeps none of others, though it is not started`()
+    async throws
+  {
+    let folder = TemporaryFolder()
+    let path = folder.file("journal")
+    try await fill(SQLiteStore(path: path), recordsBetween: false)
+    #expect(try await useOther(SQLiteStore(path: path)) == 23)
+    let report = try JournalVerifier.verify(path)
+    #expect(report.fault == nil)
+    #expect(report.entries.map { $0.snapshots.map(\.position) } == [[3, 2], [33, 23]])
+    for damaged in [nil, 3, 2] as [UInt64?] {
+      if let damaged {
+        try StoreDamageTests.execute("UPDATE snapshots SET checksum=1 WHERE position=\(damaged)", on: path)
+      }
+      let journal = try Journal(store: SQLiteStore(path: path))
+      let quiet = Ledger(journal, entry: "quiet")
+      if damaged == 2 {
+        // Both are damaged.
+        #expect(throws: JournalError.gap(position: 1)) { try quiet.recover() }
+      } else {
+        #expect(quiet.currentState.total == 5)
+        #expect(Ledger(journal, entry: "busy").currentState.total == 32)
+      }
+      try journal.end()
+    }
+    #expect(try JournalVerifier.verify(path).fault == .gap(position: 1))
+  }
+
+  @Test func `An entry with records behind its older snapshot keeps them`() async throws {
+    try await fill(store, recordsBetween: true)
+    #expect(try await useOther(store) == 2)
+    let journal = try Journal(store: store)
+    #expect(Ledger(journal, entry: "quiet").currentState.total == 10)
+    try journal.end()
+    // The older one alone is enough.
+    store.snapshots.removeAll { $0.entry == 1 && $0.position > 2 }
+    let next = try Journal(store: store)
+    #expect(Ledger(next, entry: "quiet").currentState.total == 10)
+    try next.end()
+  }
+
+  @Test func `The history of a quiet reactor begins with its older state`() async throws {
+    try await fill(store, recordsBetween: false)
+    _ = try await useOther(store)
+    do {
+      let journal = try Journal(store: store)
+      try await Ledger(journal, entry: "quiet").sendDurably(.deposit(account: 1, amount: 2))
+      try journal.end()
+    }
+    var totals: [Int64] = []
+    let other = try Journal(store: InMemoryStore())
+    let last = try Journal.replay(store, Ledger(other), entry: "quiet") { state, _, _ in
+      totals.append(state.total)
+    }
+    #expect(totals == [7])
+    #expect(last.total == 7)
+    try other.end()
+  }
+
+  @Test func `A log that is damaged where no reactor needs it is kept, and the journal goes on`() async throws
+  {
+    try await fill(store, recordsBetween: false)
+    // The records behind the older snapshots, which nobody reads at a start.
+    let journal = try Journal(store: store)
+    let busy = Ledger(journal, entry: "busy")
+    try busy.recover()
+    let damaged = store.batches
+    store.batches =
+      damaged.dropLast().map { $0 }
+      + [damaged.last!].map { batch in
+        var batch = batch
+        batch.bytes = [1, 2, 3]
+        return batch
+      }
+    try await busy.sendDurably(.deposit(account: 1, amount: 1))
+    #expect(try await journal.compact() == 2)
+    try await busy.sendDurably(.deposit(account: 1, amount: 1))
+    #expect(try await journal.compact() == 2)
+    #expect(journal.failure == nil)
+    try journal.end()
+  }
+
+  @Test(arguments: [false, true])
+  func `Whatever is compacted, retired and started, each entry has its own state again`(isFile: Bool)
+    async throws
+  {
+    let folder = TemporaryFolder()
+    let path = folder.file("journal")
+    var random = SplitMix64(seed: 4)
+    var totals: [String: Int64] = [:]
+    var skipped = 0
+    for _ in 0..<(isFile ? 60 : 100) {
+      let used: any JournalStore = isFile ? SQLiteStore(path: path) : store
+      let journal = try Journal(store: used)
+      var started: [String: Ledger] = [:]
+      for _ in 0..<Int.random(in: 1...25, using: &random) {
+        let name = "entry/\(Int.random(in: 0..<6, using: &random))"
+        switch Int.random(in: 0..<9, using: &random) {
+        case 0: started[name] = nil
+        case 1 where Bool.random(using: &random):
+          started[name] = nil
+          try await journal.retire(name)
+          totals[name] = nil
+        case 2, 3:
+          let base = try await journal.compact()
+          let kept = journal.log.withLock { $0.stored.values.compactMap(\.last) }
+          if kept.contains(where: { $0 < base }) { skipped += 1 }
+        default:
+          let ledger = started[name] ?? Ledger(journal, entry: name)
+          started[name] = ledger
+          #expect(ledger.currentState.total == totals[name, default: 0])
+          try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+          totals[name, default: 0] += 1
+        }
+      }
+      started = [:]
+      if !isFile, Bool.random(using: &random) { store.crash() }
+      try journal.end()
+      if isFile { #expect(try JournalVerifier.verify(path).fault == nil) }
+    }
+    #expect(skipped > (isFile ? 5 : 20))
+  }
+}
