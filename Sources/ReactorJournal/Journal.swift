@@ -91,24 +91,28 @@ public final class Journal: Sendable {
       replaced[ObjectIdentifier(gone)] = nil
     }
 
-    /// Those with a number.
-    func all(of number: UInt32) -> [JournalMember] {
-      (byNumber[number].map { [$0] } ?? []) + replaced.values.filter { $0.entry.number == number }
+    /// Those with some numbers.
+    func all(of numbers: Set<UInt32>) -> [JournalMember] {
+      numbers.compactMap { byNumber[$0] } + replaced.values.filter { numbers.contains($0.entry.number) }
     }
 
-    /// Lets no reactor start with an entry. Returns whether nobody else is retiring it.
-    mutating func tryBeginRetiring(_ number: UInt32) -> Bool { retiring.insert(number).inserted }
+    /// Lets no reactor start with some entries, unless somebody else is retiring one of them. Returns whether nobody is.
+    mutating func tryBeginRetiring(_ numbers: Set<UInt32>) -> Bool {
+      guard retiring.isDisjoint(with: numbers) else { return false }
+      retiring.formUnion(numbers)
+      return true
+    }
 
-    /// Lets reactors start with it again.
-    mutating func cancelRetiring(_ number: UInt32) { retiring.remove(number) }
+    /// Lets reactors start with them again.
+    mutating func cancelRetiring(_ numbers: Set<UInt32>) { retiring.subtract(numbers) }
 
     func isRetiring(_ number: UInt32) -> Bool { retiring.contains(number) }
 
-    /// Removes those of an entry that is retired, and returns them.
-    mutating func removeAll(of number: UInt32) -> [JournalMember] {
-      let removed = all(of: number)
+    /// Removes those of entries that are retired, and returns them.
+    mutating func removeAll(of numbers: Set<UInt32>) -> [JournalMember] {
+      let removed = all(of: numbers)
       for member in removed { remove(member) }
-      retiring.remove(number)
+      retiring.subtract(numbers)
       return removed
     }
 
@@ -168,7 +172,13 @@ public final class Journal: Sendable {
   ///   another one waits until the earlier one is gone and what it has handed over is durable. If the earlier one stays, which is an
   ///   error of the program, that stops the program after five seconds, in which the time that a commit takes does not count.
   public func entry(_ name: String) -> JournalEntry {
-    log.withLock { JournalEntry(journal: self, $0.ensureRow(named: name)) }
+    log.withLock { log in
+      if let row = log.row(named: name) { return JournalEntry(journal: self, row) }
+      let row = log.add(name)
+      // An entry that was retired may have had the number.
+      mark?.forget(row.number)
+      return JournalEntry(journal: self, row)
+    }
   }
 
   /// The names of all entries, in the order in which they were added: to find the reactors that were never started since this program
@@ -235,9 +245,11 @@ public final class Journal: Sendable {
     let (user, isRetiring) = members.withLock { members in
       (members.byNumber[member.entry.number], members.isRetiring(member.entry.number))
     }
-    guard user === member || user == nil else { fatalError(useTwice(member.entry)) }
+    if user === member { return !isRetiring }
     // The end of the journal removes all members, and a retirement those of its entry.
-    return user == nil ? work.withLock(\.hasStopped) : !isRetiring
+    if user == nil, work.withLock(\.hasStopped) { return true }
+    if user == nil, log.withLock({ $0.rows[member.entry.number] == nil }) { return false }
+    fatalError(useTwice(member.entry))
   }
 
   private func useTwice(_ entry: JournalEntry) -> String {

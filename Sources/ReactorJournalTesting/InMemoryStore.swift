@@ -90,7 +90,7 @@ public final class InMemoryStore: JournalStore {
     set { contents.withLock { $0.snapshots = newValue } }
   }
 
-  /// A store with the first `count` batches of this one, which nobody has open.
+  /// A store with the first `count` batches of this one, which nobody has open. Entries that were retired since are retired there, too.
   public func prefix(_ count: Int) -> InMemoryStore {
     let other = InMemoryStore()
     let contents = contents.withLock { $0 }

@@ -55,7 +55,7 @@ enum Command: Equatable {
       info FILE                   what is in the journal: entries, positions, snapshots
       verify FILE                 reads all of it, and reports the first fault
       dump --json FILE            prints the records, one JSON object in each line
-           [--entry NAME]         only those of one reactor
+           [--entry NAME]         only those of one reactor; 'NAME (retired)' if its entry was retired
            [--from P] [--until P] only those with these positions, which must not be those of removed records
       replay --until P FILE       prints what would be replayed to get the states at a position: the snapshot and the
                                   records of each reactor. The states themselves need the program's types: there,

@@ -109,7 +109,9 @@ private func withJournal(
 
 extension JournalEnd {
   fileprivate var names: [UInt32: String] {
-    Dictionary(entries.map { ($0.number, $0.name) }, uniquingKeysWith: { first, _ in first })
+    // Another entry may have the name of a retired one.
+    let names = entries.map { ($0.number, $0.until == nil ? $0.name : "\($0.name) (retired)") }
+    return Dictionary(names, uniquingKeysWith: { first, _ in first })
   }
 }
 

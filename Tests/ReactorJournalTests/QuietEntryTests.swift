@@ -78,6 +78,31 @@ import Testing
     try next.end()
   }
 
+  /// The store has removed some of them, and the rest follows after the next commits.
+  @Test func `A quiet reactor is started while records are being removed`() async throws {
+    try await fill(store, recordsBetween: false)
+    let journal = try Journal(store: store)
+    let busy = Ledger(journal, entry: "busy")
+    for _ in 0..<40 { try await busy.sendDurably(.deposit(account: 1, amount: 1)) }
+    let store = store
+    let last = try journal.log.withLock { log in
+      Result {
+        for number in log.entriesToRead { try log.readStored(of: number, store) }
+        // As if it had two snapshots with all its records.
+        log.stored[busy.member.entry.number] = [43, 43]
+        while try log.examineSome(of: store).hasMore {}
+        let last = log.releaseSuperfluous()
+        #expect(try log.removeSome(upTo: last, store))
+        return last
+      }
+    }.get()
+    #expect(last == 43)
+    #expect(store.batches.first!.first > 4)
+    #expect(journal.log.withLock { $0.end.base } == 2)
+    #expect(Ledger(journal, entry: "quiet").currentState.total == 5)
+    try journal.end()
+  }
+
   @Test func `The history of a quiet reactor begins with its older state`() async throws {
     try await fill(store, recordsBetween: false)
     _ = try await useOther(store)
@@ -98,9 +123,12 @@ import Testing
 
   @Test func `A log that is damaged where no reactor needs it is kept, and the journal goes on`() async throws
   {
+    let warnings = Record<JournalError>()
+    var configuration = JournalConfiguration()
+    configuration.onWarning = { warnings.append($0) }
     try await fill(store, recordsBetween: false)
     // The records behind the older snapshots, which nobody reads at a start.
-    let journal = try Journal(store: store)
+    let journal = try Journal(store: store, configuration: configuration)
     let busy = Ledger(journal, entry: "busy")
     try busy.recover()
     let damaged = store.batches
@@ -116,6 +144,7 @@ import Testing
     try await busy.sendDurably(.deposit(account: 1, amount: 1))
     #expect(try await journal.compact() == 2)
     #expect(journal.failure == nil)
+    #expect(warnings.elements.first == .malformed(position: 3))
     try journal.end()
   }
 

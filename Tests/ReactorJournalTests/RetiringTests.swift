@@ -114,18 +114,15 @@ import Testing
     let journal = try Journal(store: store)
     var ledger: Ledger? = Ledger(journal)
     try await ledger!.sendDurably(.deposit(account: 1, amount: 1))
-    store.hold()
-    ledger!.send(.deposit(account: 1, amount: 2))
-    ledger = nil
-    let isDone = Atomic(false)
+    let isDone = Gate()
     async let retired: Void = {
       try await journal.retire("ledger/1")
-      isDone.store(true, ordering: .sequentiallyConsistent)
+      isDone.open()
     }()
-    try await Task.sleep(for: .milliseconds(20))
-    let wasEarly = isDone.load(ordering: .sequentiallyConsistent)
-    #expect(!wasEarly)
-    store.release()
+    try await Task.sleep(for: .milliseconds(30))
+    #expect(!isDone.wait(seconds: 0))
+    ledger!.send(.deposit(account: 1, amount: 2))
+    ledger = nil
     try await retired
     #expect(store.batches.count == 2)
     try journal.end()
@@ -134,20 +131,32 @@ import Testing
 
   @Test func `An entry in use is not retired, and its reactor goes on`() async throws {
     let journal = try Journal(store: store)
-    let (ledger, other) = (Ledger(journal), Ledger(journal, entry: "other"))
-    try await ledger.sendDurably(.deposit(account: 1, amount: 1))
-    try await other.sendDurably(.deposit(account: 1, amount: 1))
-    _ = consume other
+    var ledger: Ledger? = Ledger(journal)
+    try await ledger!.sendDurably(.deposit(account: 1, amount: 1))
+    weak var gone: Ledger?
+    do {
+      let other = Ledger(journal, entry: "other")
+      try await other.sendDurably(.deposit(account: 1, amount: 1))
+      gone = other
+    }
+    while gone != nil { await Task.yield() }
+    let number = journal.entry("other").number
     let task = Task { try await journal.retire(["other", "ledger/1"]) }
-    try await Task.sleep(for: .milliseconds(20))
+    while !journal.members.withLock({ $0.isRetiring(number) }) { await Task.yield() }
+    // Meanwhile a reactor is not started with it, nor later; but that does not keep the others.
+    let refused = Ledger(journal, entry: "other")
+    #expect(refused.currentState == Ledger.State())
     task.cancel()
     // All of them or none.
     await #expect(throws: JournalError.inUse(entry: "ledger/1")) { try await task.value }
+    await #expect(throws: DurabilityError.self) {
+      try await refused.sendDurably(.deposit(account: 1, amount: 1))
+    }
     #expect(journal.entryNames == ["ledger/1", "other"])
-    try await ledger.sendDurably(.deposit(account: 1, amount: 1))
-    #expect(ledger.currentState.total == 2)
+    try await ledger!.sendDurably(.deposit(account: 1, amount: 1))
+    #expect(ledger!.currentState.total == 2)
     #expect(Ledger(journal, entry: "other").currentState.total == 1)
-    _ = consume ledger
+    ledger = nil
     try await journal.retire("ledger/1")
     try await journal.retire("ledger/1")
     try await journal.retire("never there")
@@ -156,16 +165,61 @@ import Testing
     await #expect(throws: JournalError.fenced) { try await journal.retire("other") }
   }
 
-  @Test func `Two tasks may retire the same entry`() async throws {
+  @Test func `A reactor that was refused does not keep the entry from being retired`() async throws {
     let journal = try Journal(store: store)
     try await Ledger(journal).sendDurably(.deposit(account: 1, amount: 1))
-    store.hold()
-    async let first: Void = journal.retire("ledger/1")
-    async let second: Void = journal.retire(["ledger/1", "ledger/1"])
-    try await Task.sleep(for: .milliseconds(20))
-    store.release()
-    _ = try await (first, second)
+    let late = Ledger(journal)
+    late.member.keep(try journal.recover(late, late.member.entry, nil))
+    // A retirement that fails.
+    let numbers: Set = [late.member.entry.number]
+    #expect(journal.members.withLock { $0.tryBeginRetiring(numbers) })
+    #expect(late.currentState.total == 1)
+    journal.members.withLock { $0.cancelRetiring(numbers) }
+    await #expect(throws: DurabilityError.self) {
+      try await late.sendDurably(.deposit(account: 1, amount: 1))
+    }
+    // It is there, but can record nothing.
+    try await journal.retire("ledger/1")
+    withExtendedLifetime(late) {}
     #expect(journal.entryNames == [])
+    try journal.end()
+  }
+
+  @Test func `Tasks may retire the same entries, and the next reactor with a name stays`() async throws {
+    let journal = try Journal(store: store)
+    for round in 0..<20 {
+      for name in ["a", "b", "c"] {
+        try await Ledger(journal, entry: name).sendDurably(.deposit(account: 1, amount: 1))
+      }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for names in [["a", "b", "c"], ["c", "b", "a"], ["b", "b"], ["a", "c"]] {
+          group.addTask { try await journal.retire(names) }
+        }
+        try await group.waitForAll()
+      }
+      #expect(journal.entryNames == [], "round \(round)")
+    }
+    // Somebody else is retiring it, and this waits for that.
+    try await Ledger(journal).sendDurably(.deposit(account: 1, amount: 1))
+    let numbers: Set = [journal.entry("ledger/1").number]
+    #expect(journal.members.withLock { $0.tryBeginRetiring(numbers) })
+    let isDone = Gate()
+    async let second: Void = {
+      try await journal.retire("ledger/1")
+      isDone.open()
+    }()
+    try await Task.sleep(for: .milliseconds(20))
+    #expect(!isDone.wait(seconds: 0))
+    let failure = await withCheckedContinuation { continuation in
+      journal.enqueue(
+        PendingRetirement(entries: Array(numbers)) { continuation.resume(returning: $0) })
+    }
+    #expect(failure == nil)
+    try await Ledger(journal).sendDurably(.deposit(account: 1, amount: 2))
+    _ = journal.members.withLock { $0.removeAll(of: numbers) }
+    try await second
+    #expect(journal.entryNames == ["ledger/1"])
+    #expect(Ledger(journal).currentState.total == 2)
     try journal.end()
   }
 
@@ -195,6 +249,16 @@ import Testing
     #expect(late.currentState.total == 1)
     try journal.end()
     #expect(store.batches.count == 1)
+  }
+
+  @Test func `An entry that was never used is retired`() async throws {
+    let journal = try Journal(store: store)
+    _ = journal.entry("unused")
+    try await journal.retire("unused")
+    #expect(journal.entryNames == [])
+    try await Ledger(journal).sendDurably(.deposit(account: 1, amount: 1))
+    try journal.end()
+    #expect(try store.open().entries.map(\.name) == ["ledger/1"])
   }
 
   @Test func `A full disk retires nothing, and it may be tried again`() async throws {

@@ -12,10 +12,11 @@ extension Journal {
   /// otherwise it may remove the records of one whose stored states this program cannot decode.
   ///
   /// Commits go on meanwhile, one between any two steps of the removal. Before that, it reads the stored states of the reactors that were
-  /// not started, with a commit between any two reactors, and once in a process, what is left of the log of earlier ones.
+  /// not started, with a commit between any two reactors; and once in a process, if that can release records, what is left of the log of
+  /// earlier ones. If that is damaged, ``JournalConfiguration/onWarning`` is called, and the records are kept.
   ///
-  /// - Returns: Up to which position the kept states contain all records, so that these are removed; but not those of a commit that has later
-  ///   records, too. 0 if there never was such a position.
+  /// - Returns: Up to which position no record is needed besides the kept states, so that these are removed; but not those of a commit that
+  ///   has later records, too. 0 if there never was such a position.
   /// - Throws: ``JournalError``; ``JournalError/fenced`` if the journal was closed. ``JournalError/diskFull``,
   ///   ``JournalError/snapshotTooLarge(entry:byteCount:)`` and ``JournalError/snapshotNotEncoded(entry:message:)`` do not end the journal,
   ///   every other error does. If states cannot be stored for one of these three reasons, the others are, and what can be removed is;
@@ -40,8 +41,14 @@ extension Journal {
     for number in log.withLock({ $0.entriesToRead }) {
       try await onCommitter { log throws(JournalError) in try log.readStored(of: number, store) }
     }
-    while try await onCommitter({ log throws(JournalError) in try log.examineSome(of: store) }) {}
-    let last = try await onCommitter { log throws(JournalError) in log.lastSuperfluous }
+    while true {
+      let (hasMore, damage) = try await onCommitter { log throws(JournalError) in
+        try log.examineSome(of: store)
+      }
+      if let damage { configuration.onWarning(damage) }
+      if !hasMore { break }
+    }
+    let last = try await onCommitter { log throws(JournalError) in log.releaseSuperfluous() }
     // One short transaction at a time: everything that waits for the disk is committed in between.
     while try await onCommitter({ log throws(JournalError) in try log.removeSome(upTo: last, store) }) {}
     if let leftOut { throw leftOut }

@@ -11,17 +11,17 @@ extension Journal {
     private var newEntries: [UInt32] = []
     /// The positions of the snapshots that the store keeps of an entry, as far as that is known; the older one first.
     var stored: [UInt32: [UInt64]] = [:]
+    /// The last position whose record no entry needs. The records up to there are removed, or are about to be.
+    private(set) var released: UInt64
     /// The positions of the last mutations of entries: of this process, and of earlier ones up to ``examined``.
     private var lastMutations: [UInt32: UInt64] = [:]
     /// Up to where the records of earlier processes were looked at, and where they end.
     private var examined: UInt64
     private let opened: UInt64
-    /// Whether that cannot go on, since the log is damaged there.
-    private var isDamaged = false
     var isOpen = true
 
     init(end: JournalEnd) {
-      (examined, opened) = (end.base, end.position)
+      (released, examined, opened) = (end.base, end.base, end.position)
       self.end = end
       self.end.entries = []
       let rows = end.entries.filter { $0.until == nil }
@@ -37,9 +37,8 @@ extension Journal {
 extension Journal.Log {
   func row(named name: String) -> JournalEntryRow? { numbers[name].flatMap { rows[$0] } }
 
-  /// Returns the entry with a name, which is added if there is none.
-  mutating func ensureRow(named name: String) -> JournalEntryRow {
-    if let row = row(named: name) { return row }
+  /// Adds an entry with a name that none has.
+  mutating func add(_ name: String) -> JournalEntryRow {
     lastNumber += 1
     let row = JournalEntryRow(number: lastNumber, name: name, since: end.position)
     newEntries.append(row.number)
@@ -65,20 +64,23 @@ extension Journal.Log {
     let count = counts.reduce(0) { $0 + $1.count }
     let first = end.position + 1
     if !isOpen { throw .fenced }
-    let retired = extras.retired
-    let snapshots = extras.snapshots.map(\.snapshot).filter { isNeeded($0) && !retired.contains($0.entry) }
+    let retired = extras.retired.compactMap(retiredRow)
+    let retiredNumbers = Set(retired.map(\.number))
+    let snapshots = extras.snapshots.map(\.snapshot).filter {
+      isNeeded($0) && !retiredNumbers.contains($0.entry)
+    }
     if count == 0, snapshots.isEmpty, retired.isEmpty { return first }
     let batch = JournalBatch(epoch: end.epoch, first: first, count: UInt32(count), bytes: bytes)
     for number in newEntries { rows[number]?.since = end.position }
-    let changed = newEntries.compactMap { rows[$0] } + retired.compactMap(retiredRow)
-    try store.commit(count > 0 ? batch : nil, entries: changed, snapshots: snapshots)
+    let entries = newEntries.compactMap { rows[$0] } + retired
+    try store.commit(count > 0 ? batch : nil, entries: entries, snapshots: snapshots)
     for (entry, count) in counts where count > 0 {
       end.position += UInt64(count)
       lastMutations[entry] = end.position
     }
     newEntries = []
     note(snapshots)
-    for number in retired { remove(number) }
+    for row in retired { remove(row) }
     return first
   }
 
@@ -90,16 +92,16 @@ extension Journal.Log {
     return stored[snapshot.entry]?.last.map { $0 < snapshot.position } ?? true
   }
 
-  /// All records of the entry are in the log: its reactor is gone.
+  /// All records of the entry are in the log: its reactor is gone. Nil if another one has retired it.
   private func retiredRow(_ number: UInt32) -> JournalEntryRow? {
     var row = rows[number]
     row?.until = end.position
     return row
   }
 
-  private mutating func remove(_ number: UInt32) {
-    if let row = rows.removeValue(forKey: number) { numbers[row.name] = nil }
-    (stored[number], lastMutations[number]) = (nil, nil)
+  private mutating func remove(_ row: JournalEntryRow) {
+    (rows[row.number], numbers[row.name]) = (nil, nil)
+    (stored[row.number], lastMutations[row.number]) = (nil, nil)
   }
 
   /// Notes which snapshots the store keeps.
@@ -121,14 +123,16 @@ extension Journal.Log {
     stored[number] = try store.readSnapshots(of: number).map(\.position).sorted()
   }
 
-  /// Looks at some of the records of earlier processes, whether they are the last ones of their entries. Each record once at most, and
-  /// only if an entry has two snapshots from before this process.
+  /// Looks at some of the records of earlier processes, whether they are the last ones of their entries. At each record once at most, and
+  /// only if that can release records.
   ///
-  /// - Returns: Whether there are more.
-  mutating func examineSome(of store: any JournalStore) throws(JournalError) -> Bool {
-    examined = max(examined, end.base)
-    guard examined < opened, !isDamaged, rows.keys.contains(where: { needsExamination($0) }) else {
-      return false
+  /// - Returns: Whether there are more; and what is wrong with them. Then nothing is known of the entries, so they keep their records.
+  mutating func examineSome(
+    of store: any JournalStore
+  ) throws(JournalError) -> (hasMore: Bool, damage: JournalError?) {
+    examined = max(examined, released)
+    guard examined < opened, superfluous(ifUnknown: true) > superfluous(ifUnknown: false) else {
+      return (false, nil)
     }
     var bytes = 0
     do throws(JournalError) {
@@ -146,39 +150,45 @@ extension Journal.Log {
     } catch .failed(let code, let message) {
       throw .failed(code: code, message: message)
     } catch {
-      // Then nothing is known of the entries, so they keep their records. A recovery that needs these is told.
-      isDamaged = true
+      return (false, error)
     }
-    return examined < opened && !isDamaged
+    return (examined < opened, nil)
   }
 
   /// Commits wait meanwhile: some milliseconds.
   private static var examinedBytes: Int { 4 << 20 }
 
-  private func needsExamination(_ number: UInt32) -> Bool {
-    stored[number].map { $0.count == 2 && $0[0] < opened } ?? false
+  /// Releases the records that no entry needs. What is committed later changes nothing in that.
+  ///
+  /// - Returns: The last position of those that are to be removed.
+  mutating func releaseSuperfluous() -> UInt64 {
+    released = max(released, superfluous(ifUnknown: false))
+    return released
   }
 
-  /// The last position whose record no entry needs. What is committed later changes nothing in that.
+  /// The last position whose record no entry needs.
   ///
   /// Of an entry with two snapshots, that is the position of the older one, or any if it has no mutations since. Because of the latter,
   /// a snapshot may be older than the first record that is left: then it needs none of those between.
-  var lastSuperfluous: UInt64 {
+  ///
+  /// - Parameter isQuiet: Whether an entry is taken for one without mutations of which that is not known.
+  private func superfluous(ifUnknown isQuiet: Bool) -> UInt64 {
     var last = end.position
     for row in rows.values {
       let kept = stored[row.number] ?? []
       if kept.count < 2 {
         last = min(last, row.since)
-      } else if mayHaveMutations(row.number, after: kept[0]) {
+      } else if hasMutations(row.number, after: kept[0]) ?? !isQuiet {
         last = min(last, kept[0])
       }
     }
     return last
   }
 
-  private func mayHaveMutations(_ number: UInt32, after position: UInt64) -> Bool {
-    if position < opened, examined < opened { return true }
-    return lastMutations[number] ?? 0 > position
+  /// Nil if it is not known.
+  private func hasMutations(_ number: UInt32, after position: UInt64) -> Bool? {
+    if lastMutations[number] ?? 0 > position { return true }
+    return position < opened && examined < opened ? nil : false
   }
 
   /// Removes some of the records up to a position.

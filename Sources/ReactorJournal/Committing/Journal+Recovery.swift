@@ -154,8 +154,8 @@ final class EntryRecovery<R: DurableReactor>: EntryRecovering {
         continue
       }
       log.stored[entry.number] = snapshots[index...].map(\.position).sorted()
-      // Of an entry whose snapshot is older, no record was removed: it has none between.
-      position = max(snapshot.position, log.end.base)
+      // If the snapshot is older than that, its entry has no record between.
+      position = max(snapshot.position, log.released)
       growth.snapshotBytes = snapshot.bytes.count
       break
     }

@@ -8,10 +8,11 @@ extension Journal {
   /// Durable when it returns: with the same commit as the records that are pending then. After a crash before that, the entry is there as
   /// it was. A reactor that gets the same name later begins with its `initialState`, and knows no `id` of an earlier one.
   ///
-  /// Release the reactor first: this waits until it is gone and everything that it has recorded is applied, up to five seconds. Meanwhile
-  /// no reactor starts with the entry: it is closed before its first turn, and ``DurableReactor/recover(progress:)`` throws
-  /// ``JournalError/retired(entry:)``. So it is later with one that got its ``JournalEntry`` before. Any task, also one
-  /// that an effect of `afterCommit` has begun.
+  /// Release the reactor first: this waits until it is gone and everything that it has recorded is applied, up to five seconds without the
+  /// time that commits take. Meanwhile no reactor starts with the entry: one that is used first then is closed before its first turn, has its
+  /// `initialState`, and its ``DurableReactor/recover(progress:)`` throws ``JournalError/retired(entry:)``. The same happens later to a
+  /// reactor that was made with a ``JournalEntry`` from before the retirement. Any task, also one that an effect of
+  /// `afterCommit` has begun.
   ///
   /// ```swift
   /// case .delivered: return .afterCommit(.delivered) { orders.remove(id); Task { try await journal.retire("order/\(id)") } }
@@ -23,60 +24,51 @@ extension Journal {
   ///   journal was closed, or the error that has ended it.
   public func retire(_ name: String) async throws(JournalError) { try await retire([name]) }
 
-  /// Removes several entries with one commit: all of them, or none. Otherwise as ``retire(_:)-(String)``.
+  /// Removes several entries with one commit: all of them, or none. Otherwise as ``retire(_:)-(String)``. Other commits wait for that, so
+  /// do not give it very many: a thousand take some milliseconds.
   public func retire(_ names: [String]) async throws(JournalError) {
-    var begun: [JournalEntryRow] = []
+    // Not by the calling thread, which would wait for a commit: there are few threads for tasks.
+    let rows = try await onCommitter { log in Set(names).compactMap { log.row(named: $0) } }
+    guard let first = rows.first else { return }
+    let numbers = Set(rows.map(\.number))
+    // All at once: otherwise two of these could wait for each other. What somebody else is retiring is not there any more afterwards.
+    while !members.withLock({ $0.tryBeginRetiring(numbers) }) { try await pause(before: first.name) }
     do throws(JournalError) {
-      for name in Set(names) {
-        guard let row = try await beginRetiring(name) else { continue }
-        begun.append(row)
-        try await awaitEnd(ofUsers: row)
-      }
-      if begun.isEmpty { return }
-      try await commitRetirement(of: begun.map(\.number))
+      try await awaitEnd(ofUsers: numbers)
+      try await commitRetirement(of: Array(numbers))
     } catch {
-      members.withLock { members in for row in begun { members.cancelRetiring(row.number) } }
+      members.withLock { $0.cancelRetiring(numbers) }
       throw error
     }
-    let ended = members.withLock { members in begun.flatMap { members.removeAll(of: $0.number) } }
+    let ended = members.withLock { $0.removeAll(of: numbers) }
     // Outside of the lock: a member retains a state, and the journal.
     withExtendedLifetime(ended) {}
   }
 
-  /// Lets no reactor start with the entry from now on. Waits while somebody else is retiring it.
-  ///
-  /// - Returns: Nil if there is no such entry, or not any more.
-  private func beginRetiring(_ name: String) async throws(JournalError) -> JournalEntryRow? {
-    while true {
-      // Not by the calling thread, which would wait for a commit: there are few threads for tasks.
-      guard let row = try await onCommitter({ log in log.row(named: name) }) else { return nil }
-      if members.withLock({ $0.tryBeginRetiring(row.number) }) { return row }
-      try await pause(before: row)
-    }
-  }
-
-  /// Waits until the reactors that have started with an entry are gone.
-  private func awaitEnd(ofUsers row: JournalEntryRow) async throws(JournalError) {
-    let deadline = ContinuousClock.now + Self.patience
+  /// Waits until the reactors that have started with some entries are gone.
+  private func awaitEnd(ofUsers numbers: Set<UInt32>) async throws(JournalError) {
     // A reactor that is started at the same time finds that it must not, or this finds that reactor: see `JournalMember.bind`.
-    while members.withLock({ $0.all(of: row.number) }).contains(where: \.mayRecord) {
-      guard .now < deadline else { throw .inUse(entry: row.name) }
-      try await pause(before: row)
+    var users = members.withLock { $0.all(of: numbers) }
+    var (last, waited) = (ContinuousClock.now, Duration.zero)
+    while true {
+      users.removeAll { !$0.mayRecord }
+      guard let user = users.first else { return }
+      let now = ContinuousClock.now
+      // The time that commits take does not count, however slow the disk is.
+      if users.allSatisfy(\.isIdle) { waited += now - last }
+      last = now
+      guard waited < Self.patience else { throw .inUse(entry: user.entry.name) }
+      try await pause(before: user.entry.name)
     }
   }
 
-  private func pause(before row: JournalEntryRow) async throws(JournalError) {
-    do { try await Task.sleep(for: .milliseconds(1)) } catch { throw .inUse(entry: row.name) }
+  private func pause(before name: String) async throws(JournalError) {
+    do { try await Task.sleep(for: .milliseconds(1)) } catch { throw .inUse(entry: name) }
   }
 
   private func commitRetirement(of entries: [UInt32]) async throws(JournalError) {
     let failure = await withCheckedContinuation { continuation in
-      enqueue(
-        PendingRetirement(entries: entries) { [self] failure in
-          // Another entry may get the number when the next process has removed the records.
-          if failure == nil { log.withLock { _ in for entry in entries { mark?.forget(entry) } } }
-          continuation.resume(returning: failure)
-        })
+      enqueue(PendingRetirement(entries: entries) { continuation.resume(returning: $0) })
     }
     if let failure { throw failure }
   }

@@ -101,7 +101,9 @@ package final class ReplayMark: Sendable {
 
   /// - Throws: ``JournalError/trapped(entry:position:)`` if two processes have ended at a record of the entry.
   func check(_ entry: JournalEntry) throws(JournalError) {
-    if let trapped = records.first(where: { $0.isTrapped && $0.entry == entry.number }) {
+    if !records.contains(where: { $0.entry == entry.number }) { return }
+    // As they are in the file: the list in memory also has those that were forgotten since.
+    if let trapped = Self.readList(words).first(where: { $0.isTrapped && $0.entry == entry.number }) {
       throw .trapped(entry: entry.name, position: trapped.position)
     }
   }
@@ -114,7 +116,7 @@ package final class ReplayMark: Sendable {
     return self
   }
 
-  /// Forgets at which records of an entry processes have ended: all of them were replayed, or it is retired. One thread at a time.
+  /// Forgets at which records of an entry processes have ended: all of them were replayed, or the entry is new. One thread at a time.
   func forget(_ entry: UInt32) {
     if !records.contains(where: { $0.entry == entry }) { return }
     // As they are in the file: perhaps this was done before, so the list in memory is not that.

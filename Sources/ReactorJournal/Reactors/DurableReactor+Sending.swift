@@ -6,7 +6,8 @@ extension DurableReactor {
   /// Reads the state from the journal, and starts the reactor with it; does nothing if it has started. Any thread, before
   /// the first use: a reactor that is used first does the same, and stops the program if there is an error. Only if the journal was closed
   /// or has failed, the reactor is closed instead, so that what is sent to it is refused; then to read its state stops the program. While
-  /// the journal is being closed, it is closed, too, but has its state.
+  /// the journal is being closed, it is closed, too, but has its state. One whose entry is retired, or is being retired, is closed and has
+  /// its `initialState`: see ``Journal/retire(_:)-(String)``.
   ///
   /// Holds locks of the journal meanwhile: its commits and other recoveries wait. For many reactors, ``Journal/recover(_:progress:)``
   /// reads the log once.

@@ -98,7 +98,8 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
         recovery = .recovered(try journal.recover(reactor, entry, progress))
         return .success(())
       } catch {
-        recovery = .failed(error)
+        // A retirement that is going on may fail.
+        if error != .retired(entry: entry.name) { recovery = .failed(error) }
         return .failure(error)
       }
     }
@@ -148,9 +149,10 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
       }
       return recovered.state
     } catch {
-      if error == .fenced || error == .retired(entry: entry.name) || journal.failure != nil {
-        // The runtime closes the reactor before its first turn.
-        lacksState.store(true, ordering: .relaxed)
+      let isRetired = error == .retired(entry: entry.name)
+      if error == .fenced || isRetired || journal.failure != nil {
+        // The runtime closes the reactor before its first turn. A retired entry has no state but the first one.
+        lacksState.store(!isRetired, ordering: .relaxed)
         shared.withLock { $0.failure = error }
         return reactor.initialState
       }
@@ -322,9 +324,12 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   /// Whether the reactor was started and does not exist any more. Any thread.
   var isGone: Bool { bound.map { $0.reactor == nil } ?? false }
 
-  /// Whether records of the reactor may come, or are not applied: it was started, and was not gone with all that it has handed over.
-  /// Any thread.
-  var mayRecord: Bool { bound.map { $0.reactor != nil || !isIdle } ?? false }
+  /// Whether records of the reactor may come, or are not applied: it was started, and not refused; it is not gone, or not with all that
+  /// it has handed over. Any thread.
+  var mayRecord: Bool {
+    guard let bound else { return false }
+    return !isIdle || !hasEnded && bound.reactor != nil
+  }
 
   /// Whether nothing is pending, or being committed or applied. Any thread.
   var isIdle: Bool { shared.withLock { !$0.isCommitting && $0.pending.isEmpty } }

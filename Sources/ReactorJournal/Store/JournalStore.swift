@@ -22,7 +22,7 @@ public protocol JournalStore: AnyObject, Sendable {
   /// - Parameters:
   ///   - batch: The next one: its first position follows the end of the log. Nil writes no records.
   ///   - entries: Entries that the log does not know yet, and those that are retired: of these it knows the number, and what it has is
-  ///     replaced. Their snapshots are removed.
+  ///     replaced. Their snapshots are removed. One that was never used may be both: then it is there twice, as a new one first.
   ///   - snapshots: Each replaces the older ones of its entry, but the newest of these that can be used: a snapshot that cannot be read
   ///     must leave another.
   func commit(
@@ -44,8 +44,8 @@ public protocol JournalStore: AnyObject, Sendable {
   func readSnapshots(of entry: UInt32) throws(JournalError) -> [JournalSnapshot]
 
   /// Removes some of the batches whose last position is before `position`, the oldest ones, or retired entries that have no records any
-  /// more, or gives some of the space back. The journal calls it again and again, with commits in between, which wait for each call. So a call should take about as long
-  /// as a commit.
+  /// more, or gives some of the space back. The journal calls it again and again, with commits in between, which wait for each call.
+  /// So a call should take about as long as a commit.
   ///
   /// - Returns: Whether there is more to do: false if all of them are gone, and their space.
   func removeSomeBatches(before position: UInt64) throws(JournalError) -> Bool
