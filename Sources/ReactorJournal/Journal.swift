@@ -212,16 +212,18 @@ public final class Journal: Sendable {
   func awaitPredecessor(of member: JournalMember) {
     guard let earlier = member.predecessor.withLock({ $0 }) else { return }
     var (attempts, position) = (0, earlier.durablePosition.load(ordering: .relaxed))
-    var (last, waited) = (ContinuousClock.now, Duration.zero)
+    var patience = Patience()
     while !earlier.isGone {
       guard committer.load(ordering: .relaxed) != CurrentCore.threadToken else {
         fatalError(waitsForItself(member.entry))
       }
-      // The time in which it waits for one commit does not count, however slow the disk is.
-      let (now, newPosition) = (ContinuousClock.now, earlier.durablePosition.load(ordering: .relaxed))
-      if earlier.isIdle || newPosition != position { waited += now - last }
-      (last, position) = (now, newPosition)
-      guard waited < Self.patience else { fatalError(useTwice(member.entry)) }
+      let newPosition = earlier.durablePosition.load(ordering: .relaxed)
+      // If a commit has ended meanwhile, it does more than wait for one.
+      let hasMoved = newPosition != position
+      position = newPosition
+      guard !patience.isOver(waitsForDisk: !earlier.isIdle && !hasMoved) else {
+        fatalError(useTwice(member.entry))
+      }
       // Mostly it has just been confirmed and is about to go.
       attempts += 1
       if attempts < 100 {
@@ -235,8 +237,20 @@ public final class Journal: Sendable {
     withExtendedLifetime(predecessor) {}
   }
 
-  /// How long a reactor may stay after another one has got its entry, besides the time in which it waits for the disk.
-  static var patience: Duration { .seconds(5) }
+  /// How long a reactor may stay whose entry another one has got, or that is retired: five seconds, in which the time does not count that
+  /// it waits for a commit, however slow the disk is.
+  struct Patience {
+    private var last = ContinuousClock.now
+    private var waited = Duration.zero
+
+    /// - Parameter waitsForDisk: Whether it has waited for a commit since the last call.
+    mutating func isOver(waitsForDisk: Bool) -> Bool {
+      let now = ContinuousClock.now
+      if !waitsForDisk { waited += now - last }
+      last = now
+      return waited >= .seconds(5)
+    }
+  }
 
   /// Stops the program if a reactor is started whose entry another one uses.
   ///

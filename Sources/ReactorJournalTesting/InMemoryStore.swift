@@ -186,7 +186,7 @@ public final class InMemoryStore: JournalStore {
     contents.withLock { contents in
       let removed = contents.batches.prefix(16).prefix { $0.first + UInt64($0.count) <= position }
       guard let last = removed.last else {
-        contents.entries.removeAll { $0.until.map { $0 <= contents.base } ?? false }
+        contents.entries.removeAll { $0.isRemovable(base: contents.base) }
         return false
       }
       contents.base = last.first + UInt64(last.count) - 1
@@ -205,11 +205,11 @@ public final class InMemoryStore: JournalStore {
 extension InMemoryStore.Contents {
   /// Adds an entry, or replaces one that is retired.
   fileprivate mutating func put(_ entry: JournalEntryRow) {
-    guard let until = entry.until else { return entries.append(entry) }
+    guard entry.isRetired else { return entries.append(entry) }
     snapshots.removeAll { $0.entry == entry.number }
     useless.removeAll { $0.entry == entry.number }
     entries.removeAll { $0.number == entry.number }
-    if until > base { entries.append(entry) }
+    if !entry.isRemovable(base: base) { entries.append(entry) }
   }
 
   /// Adds a snapshot, and keeps one older one of its entry.

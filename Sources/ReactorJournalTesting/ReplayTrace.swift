@@ -126,7 +126,7 @@ final class HistoryStore: JournalStore {
     defer { store.close() }
     let end = try store.open()
     return Info(
-      base: end.base, end: end.position, entries: end.entries.filter { $0.until == nil }, path: path)
+      base: end.base, end: end.position, entries: end.entries.filter { !$0.isRetired }, path: path)
   }
 
   func open() throws(JournalError) -> JournalEnd { try store.open() }

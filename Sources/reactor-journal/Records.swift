@@ -51,7 +51,7 @@ func showReplay(_ path: String, until position: UInt64) throws(Failure) {
     var images: [UInt32: (position: UInt64, version: UInt16)] = [:]
     let last = min(position, end.position)
     // A retired one has no state any more.
-    let entries = end.entries.filter { $0.until == nil }
+    let entries = end.entries.filter { !$0.isRetired }
     for entry in entries {
       let snapshots = try store.readSnapshots(of: entry.number)
       images[entry.number] = snapshots.first { $0.position <= position }.map { ($0.position, $0.version) }
@@ -107,11 +107,14 @@ private func withJournal(
   }
 }
 
+extension JournalEntryRow {
+  /// The name that is printed: another entry may have that of a retired one.
+  var label: String { isRetired ? "\(name) (retired)" : name }
+}
+
 extension JournalEnd {
   fileprivate var names: [UInt32: String] {
-    // Another entry may have the name of a retired one.
-    let names = entries.map { ($0.number, $0.until == nil ? $0.name : "\($0.name) (retired)") }
-    return Dictionary(names, uniquingKeysWith: { first, _ in first })
+    Dictionary(entries.map { ($0.number, $0.label) }, uniquingKeysWith: { first, _ in first })
   }
 }
 

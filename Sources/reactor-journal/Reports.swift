@@ -75,7 +75,7 @@ private func show(_ report: JournalReport) {
       + "\(report.byteCount) bytes")
   for entry in report.entries {
     print(
-      "  \(entry.row.name)\(entry.row.until == nil ? "" : " (retired)"): \(entry.recordCount) records, \(entry.byteCount) bytes, "
+      "  \(entry.row.label): \(entry.recordCount) records, \(entry.byteCount) bytes, "
         + "last at \(entry.lastPosition.map { "\($0)" } ?? "none"), "
         + "snapshots at \(entry.snapshots.isEmpty ? "none" : entry.snapshots.map { "\($0.position)" }.joined(separator: ", "))"
     )

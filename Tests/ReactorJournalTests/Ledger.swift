@@ -93,6 +93,19 @@ final class Ledger: DurableReactor {
   }
 }
 
+extension Ledger {
+  /// Lets a reactor make a deposit of 1, and waits until it is gone.
+  static func useOnce(_ journal: Journal, entry: String) async throws {
+    weak var gone: Ledger?
+    do {
+      let ledger = Ledger(journal, entry: entry)
+      try await ledger.sendDurably(.deposit(account: 1, amount: 1))
+      gone = ledger
+    }
+    while gone != nil { await Task.yield() }
+  }
+}
+
 extension Journal {
   /// Closes the journal and its reactors.
   func end() throws { try Shutdown.close([self], before: .now + .seconds(30)) }

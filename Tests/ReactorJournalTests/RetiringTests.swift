@@ -11,6 +11,12 @@ import Testing
 @Suite struct RetiringTests {
   private let store = InMemoryStore()
 
+  /// Retires "ledger/1", and opens the gate when that is done.
+  private static func retire(_ journal: Journal, opening isDone: Gate) async throws {
+    try await journal.retire("ledger/1")
+    isDone.open()
+  }
+
   @Test func `A retired entry keeps no records, and its name begins anew`() async throws {
     let folder = TemporaryFolder()
     let path = folder.file("journal")
@@ -115,10 +121,7 @@ import Testing
     var ledger: Ledger? = Ledger(journal)
     try await ledger!.sendDurably(.deposit(account: 1, amount: 1))
     let isDone = Gate()
-    async let retired: Void = {
-      try await journal.retire("ledger/1")
-      isDone.open()
-    }()
+    async let retired: Void = Self.retire(journal, opening: isDone)
     try await Task.sleep(for: .milliseconds(30))
     #expect(!isDone.wait(seconds: 0))
     ledger!.send(.deposit(account: 1, amount: 2))
@@ -133,13 +136,7 @@ import Testing
     let journal = try Journal(store: store)
     var ledger: Ledger? = Ledger(journal)
     try await ledger!.sendDurably(.deposit(account: 1, amount: 1))
-    weak var gone: Ledger?
-    do {
-      let other = Ledger(journal, entry: "other")
-      try await other.sendDurably(.deposit(account: 1, amount: 1))
-      gone = other
-    }
-    while gone != nil { await Task.yield() }
+    try await Ledger.useOnce(journal, entry: "other")
     let number = journal.entry("other").number
     let task = Task { try await journal.retire(["other", "ledger/1"]) }
     while !journal.members.withLock({ $0.isRetiring(number) }) { await Task.yield() }
@@ -204,10 +201,7 @@ import Testing
     let numbers: Set = [journal.entry("ledger/1").number]
     #expect(journal.members.withLock { $0.tryBeginRetiring(numbers) })
     let isDone = Gate()
-    async let second: Void = {
-      try await journal.retire("ledger/1")
-      isDone.open()
-    }()
+    async let second: Void = Self.retire(journal, opening: isDone)
     try await Task.sleep(for: .milliseconds(20))
     #expect(!isDone.wait(seconds: 0))
     let failure = await withCheckedContinuation { continuation in

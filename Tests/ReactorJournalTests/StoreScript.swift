@@ -229,7 +229,7 @@ extension StoreContents {
   /// Without the retired entries whose records have positions up to `base`.
   func withoutEntries(until base: UInt64) -> StoreContents {
     var rest = self
-    rest.entries.removeAll { $0.until.map { $0 <= base } ?? false }
+    rest.entries.removeAll { $0.isRemovable(base: base) }
     return rest
   }
 

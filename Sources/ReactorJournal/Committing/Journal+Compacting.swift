@@ -41,12 +41,13 @@ extension Journal {
     for number in log.withLock({ $0.entriesToRead }) {
       try await onCommitter { log throws(JournalError) in try log.readStored(of: number, store) }
     }
-    while true {
+    var mustExamine = try await onCommitter { log in log.mustExamine }
+    while mustExamine {
       let (hasMore, damage) = try await onCommitter { log throws(JournalError) in
         try log.examineSome(of: store)
       }
       if let damage { configuration.onWarning(damage) }
-      if !hasMore { break }
+      mustExamine = hasMore
     }
     let last = try await onCommitter { log throws(JournalError) in log.releaseSuperfluous() }
     // One short transaction at a time: everything that waits for the disk is committed in between.

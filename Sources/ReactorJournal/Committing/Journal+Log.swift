@@ -24,7 +24,7 @@ extension Journal {
       (released, examined, opened) = (end.base, end.base, end.position)
       self.end = end
       self.end.entries = []
-      let rows = end.entries.filter { $0.until == nil }
+      let rows = end.entries.filter { !$0.isRetired }
       self.rows = Dictionary(rows.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
       numbers = Dictionary(rows.map { ($0.name, $0.number) }, uniquingKeysWith: { first, _ in first })
       // Also of those that are retired, whose records are still there.
@@ -123,17 +123,19 @@ extension Journal.Log {
     stored[number] = try store.readSnapshots(of: number).map(\.position).sorted()
   }
 
-  /// Looks at some of the records of earlier processes, whether they are the last ones of their entries. At each record once at most, and
-  /// only if that can release records.
+  /// Whether ``examineSome(of:)`` can release records. O(number of entries).
+  var mustExamine: Bool {
+    max(examined, released) < opened && superfluous(ifUnknown: true) > superfluous(ifUnknown: false)
+  }
+
+  /// Looks at some of the records of earlier processes, whether they are the last ones of their entries. At each record once at most.
   ///
   /// - Returns: Whether there are more; and what is wrong with them. Then nothing is known of the entries, so they keep their records.
   mutating func examineSome(
     of store: any JournalStore
   ) throws(JournalError) -> (hasMore: Bool, damage: JournalError?) {
     examined = max(examined, released)
-    guard examined < opened, superfluous(ifUnknown: true) > superfluous(ifUnknown: false) else {
-      return (false, nil)
-    }
+    if examined >= opened { return (false, nil) }
     var bytes = 0
     do throws(JournalError) {
       try store.readBatches(from: examined + 1) { batch throws(JournalError) in

@@ -24,7 +24,7 @@ extension Journal {
   ) throws(JournalError) -> R.State {
     let end = try store.open()
     defer { store.close() }
-    guard let row = end.entries.first(where: { $0.name == name && $0.until == nil }) else {
+    guard let row = end.entries.first(where: { $0.name == name && !$0.isRetired }) else {
       throw .unknownFormat("there is no entry \(name)")
     }
     let snapshots = try store.readSnapshots(of: row.number).filter { $0.position <= last }

@@ -49,15 +49,13 @@ extension Journal {
   private func awaitEnd(ofUsers numbers: Set<UInt32>) async throws(JournalError) {
     // A reactor that is started at the same time finds that it must not, or this finds that reactor: see `JournalMember.bind`.
     var users = members.withLock { $0.all(of: numbers) }
-    var (last, waited) = (ContinuousClock.now, Duration.zero)
+    var patience = Patience()
     while true {
       users.removeAll { !$0.mayRecord }
       guard let user = users.first else { return }
-      let now = ContinuousClock.now
-      // The time that commits take does not count, however slow the disk is.
-      if users.allSatisfy(\.isIdle) { waited += now - last }
-      last = now
-      guard waited < Self.patience else { throw .inUse(entry: user.entry.name) }
+      guard !patience.isOver(waitsForDisk: !users.allSatisfy(\.isIdle)) else {
+        throw .inUse(entry: user.entry.name)
+      }
       try await pause(before: user.entry.name)
     }
   }

@@ -123,6 +123,13 @@ public struct JournalEntryRow: Sendable, Equatable {
     self.since = since
     self.until = until
   }
+
+  public var isRetired: Bool { until != nil }
+
+  /// Whether a store may remove the entry: it is retired, and its records are.
+  ///
+  /// - Parameter base: The last position that was removed.
+  public func isRemovable(base: UInt64) -> Bool { until.map { $0 <= base } ?? false }
 }
 
 /// The state of one entry at a position.

@@ -159,7 +159,7 @@ public enum JournalVerifier {
       guard report.fault == nil else { continue }
       if images.contains(where: { $0.position > report.position }) {
         report.fault = .gap(position: report.position + 1)
-      } else if report.entries[index].row.until == nil, report.entries[index].row.since < report.base,
+      } else if !report.entries[index].row.isRetired, report.entries[index].row.since < report.base,
         images.isEmpty
       {
         // Its first records were removed, for the sake of a snapshot that is not there.

@@ -6,8 +6,8 @@ extension SQLiteStore {
     var next = log
     if let batch { try append(batch, to: &next) }
     // One without records in the log is removed at once.
-    let removed = entries.filter { $0.until.map { $0 <= UInt64(next.base) } ?? false }
-    next.entryCount += Int64(entries.count { $0.until == nil } - removed.count)
+    let removed = entries.filter { $0.isRemovable(base: UInt64(next.base)) }
+    next.entryCount += Int64(entries.count { !$0.isRetired } - removed.count)
     for snapshot in snapshots where snapshot.position > UInt64(next.position) {
       throw .gap(position: UInt64(next.position) + 1)
     }
@@ -25,7 +25,7 @@ extension SQLiteStore {
     for entry in entries {
       guard let until = entry.until else { continue }
       damagedSlots.subtract(SQLiteSchema.slots(of: entry.number))
-      if until > UInt64(next.base) { retired.append((entry.number, until)) }
+      if !entry.isRemovable(base: UInt64(next.base)) { retired.append((entry.number, until)) }
     }
     // Not before the transaction has succeeded. A snapshot has gone into one of its entry's damaged slots, if there was one.
     for snapshot in snapshots {
@@ -52,9 +52,9 @@ extension SQLiteStore {
     let name = Array(entry.name.utf8)
     let since = Int64(bitPattern: entry.since)
     let place = entry.until.map { SQLiteSchema.negated(Int64(bitPattern: $0)) } ?? since
-    let statement = entry.until == nil ? connection.insertEntry : connection.putRetired
+    let statement = entry.isRetired ? connection.putRetired : connection.insertEntry
     try statement.run(number, place, SQLiteSchema.checksum(number, place, blob: name), blob: name)
-    if entry.until == nil { return }
+    if !entry.isRetired { return }
     let slots = SQLiteSchema.slots(of: entry.number)
     try connection.removeSnapshots.run(slots.lowerBound, slots.upperBound)
   }
