@@ -277,6 +277,7 @@ let package = Package(
         product("MetricsTestKit", of: "swift-metrics", for: "Metrics"),
         product("ServiceLifecycleTestKit", of: "swift-service-lifecycle", for: "ServiceLifecycle"),
         product("NIOPosix", of: "swift-nio", for: "NIO"),
+        product("NIOEmbedded", of: "swift-nio", for: "NIO"),
       ] + integrations, swiftSettings: strictSwift),
     .testTarget(
       name: "StressTests",

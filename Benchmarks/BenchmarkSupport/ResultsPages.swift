@@ -79,7 +79,7 @@ package enum PerformanceTable {
     Row(text: "1 thread sends to a loop", caseName: "reactor.loop"),
     Row(text: "8 threads send to a loop", caseName: "reactor.loop", threads: 8),
     Row(text: "8 threads send on `.caller`", caseName: "reactor.caller", threads: 8),
-    Row(text: "4 threads read while the owner reduces", caseName: "readers.reads", threads: 4),
+    Row(text: "4 threads read 16 bytes while the owner reduces", caseName: "readers.reads", threads: 4),
     // Both: the owners are not equally fast while nobody reads, so the share alone would mislead.
     Row(
       text: "the owner's speed meanwhile, and of that alone", caseName: "readers.owner", threads: 4,

@@ -13,6 +13,7 @@ let package = Package(
       name: "NIOServer",
       dependencies: [
         .product(name: "ReactorRuntime", package: "swift-reactor-runtime"),
+        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ], swiftSettings: [.treatAllWarnings(as: .error)])

@@ -29,6 +29,11 @@
 
   private struct Unreachable: Error {}
 
+  private enum Command: Sendable {
+    case login(password: String)
+    case logOut
+  }
+
   private final class Client: Reactor {
     typealias Action = Int
     typealias State = Int
@@ -47,7 +52,7 @@
     private var logger: Logger { Logger(label: "test") { [record] _ in Lines(record: record) } }
 
     @Test func `a failure is logged with its reactor, its cause and its action`() throws {
-      let reactor = Client(on: .caller, onFailure: Failure.log(to: logger))
+      let reactor = Client(on: .caller, onFailure: Failure.log(to: logger, describing: { "\($0)" }))
       reactor.send(-7)
       let line = try #require(record.elements.first)
       #expect(line.level == .error)
@@ -55,6 +60,24 @@
       #expect(line.metadata["reactor"] == "\(String(reflecting: Client.self))")
       #expect(line.metadata["cause"] == "mutate(\(String(reflecting: Unreachable())))")
       #expect(line.metadata["action"] == "-7")
+    }
+
+    @Test func `of an action only its case is logged by default`() throws {
+      let report = Failure.log(to: logger)
+      for action: any Sendable in [Command.login(password: "secret"), Command.logOut, "secret"] {
+        report(Failure(reactor: "Sessions", cause: .actionNotDelivered(.full), action: action))
+      }
+      #expect(record.elements.map { $0.metadata["action"] } == ["login", "logOut", "String"])
+    }
+
+    /// As of a session that is gone within the second.
+    @Test func `failures are counted also if their handler is gone`() throws {
+      for _ in 0..<2 {
+        let report = Failure.log(to: logger)
+        for _ in 0..<15 { report(Failure(reactor: "Sessions", cause: .actionNotDelivered(.full), action: 1)) }
+      }
+      #expect(record.elements.count == 20)
+      #expect(Threads.yield { record.elements.suffix(2).map { $0.metadata["count"] } == ["5", "5"] })
     }
 
     @Test func `some of many failures are logged and the others are counted`() throws {

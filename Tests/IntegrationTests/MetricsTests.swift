@@ -46,6 +46,24 @@
       #expect(metrics.meters.isEmpty)
     }
 
+    @Test func `meters that sources share go with the last of them`() throws {
+      let living = SystemMutex(["a", "b"])
+      let meters = CounterMeters(factory: metrics)
+      for name in ["a", "b"] {
+        meters.add("sessions") {
+          living.withLock { $0.contains(name) } ? Counters(turns: 1, longestTurn: .zero) : nil
+        }
+      }
+      meters.record()
+      #expect(metrics.meters.count == 2)
+      living.withLock { $0 = ["b"] }
+      meters.record()
+      #expect(metrics.meters.count == 2)
+      living.withLock { $0 = [] }
+      meters.record()
+      #expect(metrics.meters.isEmpty)
+    }
+
     @Test func `meters are set periodically until the recording is disposed of`() throws {
       let meters = CounterMeters(factory: metrics)
       let reads = Record<Void>()

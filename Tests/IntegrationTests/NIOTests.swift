@@ -1,5 +1,6 @@
 #if NIO
   import NIOCore
+  import NIOEmbedded
   import NIOPosix
   import ReactorCore
   import ReactorRuntime
@@ -13,6 +14,7 @@
       case total(Reply<Int>)
       case keep(Reply<Int>)
       case hold(Gate, Gate)
+      case load(EventLoopFuture<Int>)
     }
     typealias Mutation = Int
     struct State: Sendable {
@@ -46,6 +48,7 @@
       case .hold(let entered, let mayLeave):
         entered.open()
         #expect(mayLeave.wait())
+      case .load(let future): return future.asReactorObservable()
       }
       return .empty()
     }
@@ -144,6 +147,66 @@
       }
     }
 
+    /// A timer of Dispatch would not know the event loop's time, and would fulfil the promise on a thread of its own.
+    @Test func `a request gives up by the clock of its event loop`() async throws {
+      try await withEventLoops { eventLoops in
+        let reactor = Session(on: eventLoops[0])
+        let asking = NIOAsyncTestingEventLoop()
+        let future = reactor.ask(on: asking, before: .now + .seconds(3600)) { .keep($0) }
+        let result = Record<AskError?>()
+        future.whenComplete { outcome in
+          if case .failure(let error) = outcome { result.append(error as? AskError) }
+        }
+        #expect(Threads.yield { reactor.counters.processed == 1 })
+        await asking.advanceTime(by: .seconds(3590))
+        #expect(result.elements == [])
+        await asking.advanceTime(by: .seconds(10))
+        #expect(result.elements == [.timedOut])
+        try await asking.shutdownGracefully()
+      }
+    }
+
+    @Test func `the value of a future becomes a mutation and its event loop never waits for room`()
+      async throws
+    {
+      try await withEventLoops(2) { eventLoops in
+        let failures = Record<SendError>()
+        let reactor = Session(on: eventLoops[0], capacity: 8, failures: failures)
+        let promise = eventLoops[1].makePromise(of: Int.self)
+        reactor.send(.load(promise.futureResult))
+        let (entered, mayLeave) = (Gate(), Gate())
+        reactor.send(.hold(entered, mayLeave))
+        #expect(entered.wait())
+        #expect(throws: SendError.full) { while true { try reactor.trySend(.add(1)) } }
+        promise.succeed(1000)
+        // It is free for other work.
+        try await eventLoops[1].submit {}.get()
+        mayLeave.open()
+        #expect(Threads.yield { reactor.currentState.total == 1008 })
+        #expect(failures.elements == [])
+      }
+    }
+
+    @Test func `a stream of a future ends with its value or its error`() async throws {
+      struct Unreachable: Error {}
+      try await withEventLoops { eventLoops in
+        let events = Record<String>()
+        for result: Result<Int, any Error> in [.success(7), .failure(Unreachable())] {
+          let promise = eventLoops[0].makePromise(of: Int.self)
+          _ = promise.futureResult.asReactorObservable().subscribe { event in
+            switch event {
+            case .next(let value): events.append("\(value) \(eventLoops[0].inEventLoop)")
+            case .completed: events.append("completed")
+            case .error(let error): events.append("\(error is Unreachable)")
+            }
+          }
+          promise.completeWith(result)
+          try? await promise.futureResult.map { _ in }.get()
+        }
+        #expect(Threads.yield { events.elements == ["7 true", "completed", "true"] })
+      }
+    }
+
     @Test func `a request of an event loop never waits for room`() async throws {
       try await withEventLoops(2) { eventLoops in
         let reactor = Session(on: eventLoops[0], capacity: 8)
@@ -227,6 +290,18 @@
       #expect(Threads.yield { reactor.currentState == 2 && reactor.isClosed })
       #expect(throws: SendError.closed) { try reactor.trySend(1) }
       #expect(counted.elements == [])
+    }
+
+    @Test func `a loop that only waits for a timer ends when its event loop is shut down`() async throws {
+      let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+      let reactor = Adding(on: .eventLoop(group.next()), failures: Record())
+      let loop = Loop.hosted(by: group.next())
+      try loop.schedule(after: .seconds(3600)) {}
+      reactor.send(1)
+      #expect(Threads.yield { reactor.currentState == 1 && loop.counters.parks > 0 })
+      try await group.shutdownGracefully()
+      #expect(Threads.yield { loop.counters.waitingJobs == 0 })
+      #expect(throws: SendError.closed) { try reactor.trySend(1) }
     }
   }
 

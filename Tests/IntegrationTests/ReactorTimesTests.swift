@@ -115,6 +115,23 @@
       }
     }
 
+    @Test func `the timers that reactors share go with the last of them`() throws {
+      let meters = CounterMeters(factory: metrics)
+      let reactors = (0..<3).map { _ in Sleeping() }
+      for reactor in reactors {
+        meters.addTimes("sessions", dimensions: [("shard", "1")], of: reactor, every: 1)
+      }
+      meters.record()
+      reactors[0].close()
+      meters.record()
+      #expect(metrics.timers.count == 2)
+      reactors[1].send(0)
+      #expect(try metrics.expectTimer("sessions_turn_time", [("shard", "1")]).values.count >= 1)
+      for reactor in reactors { reactor.close() }
+      meters.record()
+      #expect(metrics.timers.isEmpty)
+    }
+
     @Test func `measuring the turns of a reactor twice stops the program`() async {
       let stop = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         let (reactor, meters) = (Sleeping(), CounterMeters(factory: TestMetrics()))

@@ -177,6 +177,30 @@ class Protocol(unittest.TestCase):
         for thread in threads:
             thread.join()
 
+    def test_a_client_gets_the_replies_of_what_was_received_when_the_server_ends(self):
+        server = Server()
+        sent = 0
+        with server.connect() as connection:
+            connection.sendall(PING)
+            self.assertEqual(connection.recv(100), b"+PONG\r\n")
+            # It reads nothing, so most replies wait in the server. And it sends on while the server ends.
+            connection.settimeout(0.5)
+            commands = encode(b"INCR", b"count") * 1000
+            with contextlib.suppress(TimeoutError):
+                while True:
+                    sent += connection.send(commands)
+            server.process.terminate()
+            time.sleep(0.5)
+            received = b""
+            connection.settimeout(60)
+            while data := connection.recv(1 << 16):
+                received += data
+        server.end()
+        replies = received.split(b"\r\n")
+        self.assertEqual(replies.pop(), b"")
+        self.assertGreater(len(replies), 1000)
+        self.assertEqual(replies, [b":%d" % (index + 1) for index in range(len(replies))])
+
     def test_only_what_redis_takes_for_an_integer_is_incremented(self):
         for text in [b"+5", b"007", b"-0", b" 5", b"5 ", b"", b"0x1", b"1.0", b"9223372036854775808"]:
             with self.subTest(text=text):

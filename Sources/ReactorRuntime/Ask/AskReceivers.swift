@@ -44,7 +44,21 @@ final class AskingCallback<Value: Sendable>: ReplyReceiver<Value>, @unchecked Se
   @usableFromInline
   func giveUp(at deadline: ContinuousClock.Instant) {
     // It may fire before it is stored, so what it does must not use the field.
-    timer = DispatchTimer(at: deadline) { self.finish(.failure(.timedOut)) }
+    timer = DispatchTimer(at: deadline) { self.giveUp() }
+  }
+
+  /// Gives up now, unless there is a result. Any thread.
+  @usableFromInline
+  func giveUp() { finish(.failure(.timedOut)) }
+
+  /// The same, after the turn that the calling thread is inside of. Any thread.
+  @usableFromInline
+  func giveUpInSequence() { TurnEndAction { self.giveUp() }.runInSequence() }
+
+  /// The action was not accepted. Any thread, before the action is destroyed, which would report a reply that was dropped.
+  @usableFromInline
+  func refuse(_ reason: SendError) {
+    TurnEndAction { self.receive(.failure(AskError(reason))) }.runInSequence()
   }
 
   @usableFromInline

@@ -40,7 +40,7 @@ extension Reactor {
   /// If it gives up, the reactor may still process the action; the reply has no effect then.
   ///
   /// - Parameters:
-  ///   - deadline: When to give up; nil waits without a limit.
+  ///   - deadline: When to give up; nil waits without a limit. One that has passed keeps no action from being sent, if there is room.
   ///   - action: Returns the action for a reply. Called once, on the calling thread.
   /// - Returns: What the reactor gave to the reply.
   /// - Throws: ``AskError``.
@@ -166,18 +166,25 @@ extension Runtime {
     before deadline: ContinuousClock.Instant?
   ) {
     var reply = Optional(Reply(to: receiver))
-    let budget = TurnBudget(before: deadline)
-    var wait = SendWait.byPolicy
-    if policy == .block, case .until(let deadline) = budget { wait = .until(deadline) }
-    do {
-      try trySend(action(reply.unsafelyUnwrapped), to: reactor, wait, within: budget)
+    do throws(SendError) {
+      try trySend(request: action(reply.unsafelyUnwrapped), to: reactor, before: deadline)
       // This may be the last reference to the reply, and the turn, which is over, may have closed the reactor.
       TurnMark.whileDiscarding(mailbox.ring.isClosed) { reply = nil }
     } catch {
       // Before the action is destroyed, which would report a reply that was dropped.
       reply?.withdraw()
-      let result = Result<Value, AskError>.failure(AskError(error))
-      TurnEndAction { receiver.receive(result) }.runInSequence()
+      receiver.refuse(error)
     }
+  }
+
+  /// Sends the action of a request of the callback form, and throws if it is refused. Any thread.
+  @inlinable
+  func trySend<R: Reactor<Action, Mutation, State>>(
+    request action: Action, to reactor: R, before deadline: ContinuousClock.Instant?
+  ) throws(SendError) {
+    let budget = TurnBudget(before: deadline)
+    var wait = SendWait.byPolicy
+    if policy == .block, case .until(let deadline) = budget { wait = .until(deadline) }
+    try trySend(action, to: reactor, wait, within: budget)
   }
 }

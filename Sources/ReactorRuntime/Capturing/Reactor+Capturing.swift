@@ -107,7 +107,7 @@ extension Runtime {
     of reactor: R, _ action: Action, _ local: TaskLocal<Value>, _ value: Value
   ) -> Step {
     let (runtime, reactor) = (UncountedReference(self), UncountedReference(reactor))
-    return Step(
+    return ActionStep(
       {
         local.withValue(value) {
           runtime.use { runtime in reactor.use { runtime.process(action, of: $0) } }

@@ -1,4 +1,3 @@
-import Glibc
 import ReactorCore
 
 /// A report of an action, mutation or state that was lost, or of a stream that failed.
@@ -152,13 +151,10 @@ extension Failure {
 
   var site: Site { Site(reactor: reactor, problem: cause.summary) }
 
-  static let printing: RateLimit<Site> = {
-    atexit { printing.flush() }
-    return RateLimit(10) { site, count in
-      StandardError.write(
-        "Problem: \(count) more times within a second: \(site.problem), \(site.reactor).\n")
-    }
-  }()
+  static let printing = RateLimit<Site>(10) { site, count in
+    StandardError.write(
+      "Problem: \(count) more times within a second: \(site.problem), \(site.reactor).\n")
+  }
 }
 
 extension Failure.Cause {

@@ -1,10 +1,11 @@
 import Dispatch
+import Glibc
 import ReactorCore
 
 /// Limits how often an event that repeats is reported, and counts the events that it suppresses.
 ///
 /// In an interval, up to a limit of events of one site are admitted. Further ones are counted, and the count is
-/// reported when the interval ends, so no event goes unreported. While more than the limit come in each interval, the following
+/// reported when the interval ends, or when the process exits, so no event goes unreported. While more than the limit come in each interval, the following
 /// ones report only their counts; after an interval with no more than that, the limit applies anew.
 final class RateLimit<Site: Hashable & Sendable>: Sendable {
   /// Calls a closure after a duration, on any thread.
@@ -53,6 +54,7 @@ final class RateLimit<Site: Hashable & Sendable>: Sendable {
       interval.events += 1
       if !isAdmitted { interval.suppressed += 1 }
       intervals[site] = interval
+      if isFirst, intervals.count == 1 { Unreported.add(self) { self.flush() } }
       return (isAdmitted, isFirst)
     }
     if isFirst { scheduleEnd(of: site) }
@@ -65,6 +67,7 @@ final class RateLimit<Site: Hashable & Sendable>: Sendable {
     let suppressed = intervals.withLock { intervals in
       guard let ended = intervals[site] else { return 0 }
       intervals[site] = ended.suppressed > 0 ? Interval(allowance: ended.events > limit ? 0 : limit) : nil
+      if intervals.isEmpty { Unreported.remove(self) }
       return ended.suppressed
     }
     guard suppressed > 0 else { return }
@@ -72,14 +75,31 @@ final class RateLimit<Site: Hashable & Sendable>: Sendable {
     reportSuppressed(site, suppressed)
   }
 
-  /// Reports the counts of all sites now. Called when the process exits, since the ends of the intervals would
-  /// come too late. Any thread.
+  /// Reports the counts of all sites now. Any thread.
   func flush() {
     let suppressed = intervals.withLock { intervals in
       defer { for site in intervals.keys { intervals[site]?.suppressed = 0 } }
       return intervals.mapValues(\.suppressed).filter { $0.value > 0 }
     }
     for (site, count) in suppressed { reportSuppressed(site, count) }
+  }
+}
+
+/// The limits that have an interval. They are kept until it ends, also if what they limit is gone; and when the process exits they report
+/// their counts, since the ends of the intervals would come too late.
+private enum Unreported {
+  private static let flushes: SystemMutex<[ObjectIdentifier: @Sendable () -> Void]> = {
+    atexit { for flush in Unreported.flushes.withLock({ Array($0.values) }) { flush() } }
+    return SystemMutex([:])
+  }()
+
+  static func add(_ limit: AnyObject, _ flush: @escaping @Sendable () -> Void) {
+    flushes.withLock { $0[ObjectIdentifier(limit)] = flush }
+  }
+
+  static func remove(_ limit: AnyObject) {
+    // Destroyed after the lock is given up: it may have the last reference to the limit.
+    _ = flushes.withLock { $0.removeValue(forKey: ObjectIdentifier(limit)) }
   }
 }
 

@@ -1,5 +1,4 @@
 #if DEBUG
-  import Glibc
   import ReactorCore
 
   extension Warning {
@@ -9,13 +8,10 @@
     }
 
     /// Reports the first occurrence at once, and the number of further ones once a second.
-    private static let limit: RateLimit<Site> = {
-      atexit { limit.flush() }
-      return RateLimit(1) { site, count in
-        let problem = "\(count) more times within a second: \(site.kind), \(site.reactor)."
-        Hooks.warningHandler(Warning(site.kind, site.reactor, on: nil, count: count, problem))
-      }
-    }()
+    private static let limit = RateLimit<Site>(1) { site, count in
+      let problem = "\(count) more times within a second: \(site.kind), \(site.reactor)."
+      Hooks.warningHandler(Warning(site.kind, site.reactor, on: nil, count: count, problem))
+    }
 
     /// Reports a warning, unless the same kind was reported for the same type of reactor within the last second;
     /// then it is counted. Any thread.

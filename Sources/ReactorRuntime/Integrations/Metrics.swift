@@ -12,7 +12,11 @@
   ///
   /// Each number that the counters store becomes a meter (not `sent`, which is the sum of three), whose name consists of the label and the number's name:
   /// `orders_loop_longest_turn`. Durations are in seconds. Numbers that the runtime counts from its start are
-  /// passed on as they are, not as differences.
+  /// passed on as they are, not as differences: the longest turn is the longest one since the start, so an alert needs
+  /// ``addTimes(_:dimensions:of:every:)``.
+  ///
+  /// Sources with the same label and dimensions share their meters: of counters, each recording shows the last source. The meters are
+  /// destroyed with the last of these sources, if one object has them all.
   public final class CounterMeters: Sendable {
     private struct Source: Sendable {
       let label: String
@@ -23,6 +27,7 @@
     }
 
     private let sources = SystemMutex<[Source]>([])
+    let users = MeterUsers()
     let factory: any MetricsFactory
 
     /// - Parameter factory: The factory that makes the meters.
@@ -64,7 +69,9 @@
 
     private func record(_ source: Source) -> Source? {
       guard let counters = source.read() else {
-        for meter in source.meters.values { meter.destroy() }
+        for (name, meter) in source.meters {
+          users.remove(Self.label(of: name, source), source.dimensions) { meter.destroy() }
+        }
         return nil
       }
       var source = source
@@ -78,8 +85,14 @@
     }
 
     private func makeMeter(_ name: String, of source: Source) -> Meter {
-      Meter(
-        label: "\(source.label)_\(Self.inSnakeCase(name))", dimensions: source.dimensions, factory: factory)
+      let label = Self.label(of: name, source)
+      return users.add(label, source.dimensions) {
+        Meter(label: label, dimensions: source.dimensions, factory: factory)
+      }
+    }
+
+    private static func label(of name: String, _ source: Source) -> String {
+      "\(source.label)_\(inSnakeCase(name))"
     }
 
     private static func number(_ value: Any) -> Double? {
@@ -94,6 +107,43 @@
       name.reduce(into: "") { label, letter in
         label += letter.isUppercase ? "_\(letter.lowercased())" : String(letter)
       }
+    }
+  }
+
+  /// The users of each meter, by its label and dimensions. A factory returns the same handler for equal ones, and destroying that takes it
+  /// from all its users: so the last one destroys it.
+  final class MeterUsers: Sendable {
+    private struct Key: Hashable {
+      let label: String
+      let dimensions: [[String]]
+    }
+
+    private let counts = SystemMutex<[Key: Int]>([:])
+
+    /// Makes a meter, and counts a user of it. Any thread.
+    ///
+    /// - Parameter make: Makes it. Called under the lock: a meter that is made while its last user destroys it would be destroyed with it.
+    func add<Made: Sendable>(_ label: String, _ dimensions: [(String, String)], _ make: () -> Made) -> Made {
+      counts.withLock { counts in
+        counts[Self.key(label, dimensions), default: 0] += 1
+        return make()
+      }
+    }
+
+    /// Counts a user less. Any thread.
+    ///
+    /// - Parameter destroy: Destroys the meter. Called under the lock, if that was the last user.
+    func remove(_ label: String, _ dimensions: [(String, String)], _ destroy: () -> Void) {
+      counts.withLock { counts in
+        let key = Self.key(label, dimensions)
+        let left = counts[key, default: 1] - 1
+        counts[key] = left == 0 ? nil : left
+        if left == 0 { destroy() }
+      }
+    }
+
+    private static func key(_ label: String, _ dimensions: [(String, String)]) -> Key {
+      Key(label: label, dimensions: dimensions.map { [$0.0, $0.1] })
     }
   }
 #endif

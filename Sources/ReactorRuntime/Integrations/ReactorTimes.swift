@@ -15,7 +15,8 @@
     /// with them pays two clock readings for a measured turn. A probe counts as an item in ``ReactorCounters``; on placement
     /// ``Placement/caller`` the thread that records may process what others have sent, as any sender.
     ///
-    /// They are removed when the reactor is closed or gone. Any thread; once for each reactor, a second call stops the program with
+    /// Reactors with the same label and dimensions share the timers: so many reactors of one kind need no dimension each, which most
+    /// backends take badly. They are removed when the last of these reactors is closed or gone. Any thread; once for each reactor, a second call stops the program with
     /// a message.
     ///
     /// - Parameters:
@@ -46,8 +47,13 @@
           Remedy: a positive number; 1 measures each turn.
           """)
       }
-      let delays = Timer(label: "\(label)_queue_delay", dimensions: dimensions, factory: factory)
-      let times = Timer(label: "\(label)_turn_time", dimensions: dimensions, factory: factory)
+      let (delaysLabel, timesLabel) = ("\(label)_queue_delay", "\(label)_turn_time")
+      let delays = users.add(delaysLabel, dimensions) {
+        Timer(label: delaysLabel, dimensions: dimensions, factory: factory)
+      }
+      let times = users.add(timesLabel, dimensions) {
+        Timer(label: timesLabel, dimensions: dimensions, factory: factory)
+      }
       let isFirst = reactor.runtime.time(with: TurnTimes(every: turns) { times.recordNanoseconds($0) })
       guard isFirst else {
         fatalError(
@@ -58,10 +64,10 @@
           """)
       }
       let probe = QueueProbe { delays.recordNanoseconds($0) }
-      add(label) { [weak reactor] in
+      add(label) { [weak reactor, users] in
         if let reactor, probe.send(to: reactor, by: enqueue) { return NoCounters() }
-        delays.destroy()
-        times.destroy()
+        users.remove(delaysLabel, dimensions) { delays.destroy() }
+        users.remove(timesLabel, dimensions) { times.destroy() }
         return nil
       }
     }

@@ -41,29 +41,51 @@ extension KeyedReactors {
   /// takes. Each time the timer is due it checks a sixteenth of the keys, and runs `onPassivate` of those on ``Placement/caller``: on
   /// the loop.
   ///
-  /// - Throws: ``LoopError``, as `Loop.schedule(after:_:)`. If the loop is full later, the passivation ends.
+  /// - Throws: ``LoopError``, as `Loop.schedule(after:_:)`. If the loop is full later, it is tried again after 100 ms.
   public func passivate(idleFor duration: Duration, on loop: Loop) throws(LoopError) -> any Disposable {
     let timer = SerialDisposable()
     // On the loop, like all later ones. Elsewhere, the first timer could fire, and be replaced, before it is stored: then the
     // next one would be disposed of in its place.
     try loop.execute { [weak self, weak loop] in
       guard let self, let loop, !timer.isDisposed else { return }
-      try? scheduleSweep(0, idleFor: duration, on: loop, timer)
+      scheduleSweep(0, idleFor: duration, on: loop, timer)
     }
     return timer
   }
 
+  /// On the loop.
   private func scheduleSweep(
     _ part: Int, idleFor duration: Duration, on loop: Loop, _ timer: SerialDisposable
-  ) throws(LoopError) {
+  ) {
     let parts = 16
     let interval = max(duration / (4 * parts), .milliseconds(1))
-    // The timer must not keep the loop, which keeps the timer.
-    timer.disposable = try loop.schedule(after: interval) { [weak self, weak loop] in
+    do throws(LoopError) {
+      // The timer must not keep the loop, which keeps the timer.
+      timer.disposable = try loop.schedule(after: interval) { [weak self, weak loop] in
+        guard let self, let loop, !timer.isDisposed else { return }
+        let size = shards.count / parts
+        passivate(idleFor: duration, shards: part * size..<(part + 1) * size)
+        scheduleSweep((part + 1) % parts, idleFor: duration, on: loop, timer)
+      }
+    } catch .full {
+      scheduleSweepLater(part, idleFor: duration, on: loop, timer)
+    } catch {}
+  }
+
+  /// Tries it again when the loop has no room. Any thread.
+  private func scheduleSweepLater(
+    _ part: Int, idleFor duration: Duration, on loop: Loop, _ timer: SerialDisposable
+  ) {
+    _ = Schedulers.timing.schedule(after: .milliseconds(100)) { [weak self, weak loop] in
       guard let self, let loop, !timer.isDisposed else { return }
-      let size = shards.count / parts
-      passivate(idleFor: duration, shards: part * size..<(part + 1) * size)
-      try? scheduleSweep((part + 1) % parts, idleFor: duration, on: loop, timer)
+      do throws(LoopError) {
+        try loop.execute { [weak self, weak loop] in
+          guard let self, let loop, !timer.isDisposed else { return }
+          scheduleSweep(part, idleFor: duration, on: loop, timer)
+        }
+      } catch .full {
+        scheduleSweepLater(part, idleFor: duration, on: loop, timer)
+      } catch {}
     }
   }
 
@@ -134,8 +156,8 @@ extension KeyedReactors {
   /// What is sent afterwards is for a new reactor. An action that another thread is sending at this moment may be refused, and
   /// is reported then. If the reactor is just being made or ended, it is removed after what waits was processed. Then the state
   /// that is on its way to `onPassivate` is kept nevertheless, also after this has returned: if `onPassivate` runs already, or if
-  /// an action waits for that state. A program whose removed keys must not come back notes them before it calls this, and
-  /// stores nothing for them in `onPassivate`.
+  /// an action waits for that state. So delete what is kept in the `onRemove` of the collection, which comes after that, and before the
+  /// next reactor of the key is made; not where you call this.
   ///
   /// - Parameters:
   ///   - key: Whose reactor ends.
@@ -144,8 +166,22 @@ extension KeyedReactors {
   @inlinable
   @discardableResult
   public func remove(_ key: Key, _ closing: Closing = .drain) -> Bool {
-    switch withShard(hash(of: key), { shard, hash in shard.remove(key, hash) }) {
-    case .none: return false
+    let now = tick
+    let removal = withShard(hash(of: key)) { shard, hash in
+      let removal = shard.remove(key, hash, at: now, isTold: onRemove != nil)
+      // As in `useOrKeep`.
+      if case .tell = removal { remaining.wrappingAdd(1, ordering: .relaxed) }
+      return removal
+    }
+    switch removal {
+    case .none:
+      // Of a collection that was closed: no reactor is made any more.
+      onRemove?(key)
+      return false
+    case .tell:
+      onRemove?(key)
+      endTransition(of: key)
+      return false
     case .afterTransition: break
     case .end(let reactor): end(reactor, of: key, by: closing)
     }
@@ -172,7 +208,7 @@ extension KeyedReactors {
     }
   }
 
-  /// Keeps the state of a reactor that has ended, and makes the next one if something waits for it.
+  /// Keeps the state of a reactor that has ended, or tells that its key was removed; and makes the next one if something waits for it.
   @inlinable
   func finishEnding(_ reactor: R, of key: Key) {
     let place = hash(of: key)
@@ -182,14 +218,25 @@ extension KeyedReactors {
       let state = reactor.runtime.copyLastState(of: reactor)
       onPassivate(key, state)
     }
-    let next = withShard(place, { shard, hash in shard.removeOrMake(key, hash) })
     ending.wrappingSubtract(1, ordering: .relaxed)
-    switch next {
-    case .make: return makeAndDeliver(key)
-    case .discard(let waiting): discard(waiting)
-    case .done, .deliver, .end: break
+    endTransition(of: key)
+  }
+
+  /// Removes a key whose reactor has ended, or that had none; or makes the next reactor.
+  @inlinable
+  func endTransition(of key: Key) {
+    let isTold = onRemove != nil
+    while true {
+      switch withShard(hash(of: key), { shard, hash in shard.removeOrMake(key, hash, isTold: isTold) }) {
+      case .tellRemoval:
+        onRemove?(key)
+        continue
+      case .make: return makeAndDeliver(key)
+      case .discard(let waiting): discard(waiting)
+      case .done, .deliver, .end: break
+      }
+      return endIfLast()
     }
-    endIfLast()
   }
 
   /// Closes reactors without a loop, or with one that is closed, and keeps their states, one after the other, on a thread made for it: on the calling thread,

@@ -35,6 +35,7 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   @usableFromInline let waitingCapacity: Int
   @usableFromInline let make: @Sendable (Key) -> R
   @usableFromInline let onPassivate: @Sendable (Key, borrowing R.State) -> Void
+  @usableFromInline let onRemove: (@Sendable (Key) -> Void)?
   @usableFromInline let onFailure: @Sendable (Failure) -> Void
   @usableFromInline let clock: @Sendable () -> Int64
   /// How many keys there are, and one more until ``close(_:)`` was called.
@@ -58,17 +59,22 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   ///     thread that ended the reactor: the one that passivates, or the loop of the reactor. After ``close(_:)``, for idle
   ///     reactors on ``Placement/caller``, and for those whose loop has ended: on a thread made for it. What it sends waits for room,
   ///     except on a loop, and on a thread that is inside of a turn or a read.
+  ///   - onRemove: Deletes what `onPassivate` has kept. Called after each ``remove(_:_:)``, also of a key without a reactor: when the
+  ///     reactor has ended, and before the next one of its key is made, on the thread that does so. So nothing that was removed comes
+  ///     back. It may be called once for several removals that follow each other.
   ///   - make: Makes the reactor of a key, on the thread that sent to it first, or that has ended the one before. Called by
-  ///     one thread at a time for each key. It may load what `onPassivate` has kept.
+  ///     one thread at a time for each key, and never beside `onPassivate` or `onRemove` of that key. It may load what `onPassivate`
+  ///     has kept.
   public convenience init(
     upTo limit: Int = .max, waitingCapacity: Int = 4096,
     onFailure: @escaping @Sendable (Failure) -> Void = { Hooks.defaultFailureHandler($0) },
     onPassivate: @escaping @Sendable (Key, borrowing R.State) -> Void = { _, _ in },
+    onRemove: (@Sendable (Key) -> Void)? = nil,
     make: @escaping @Sendable (Key) -> R
   ) {
     self.init(
       upTo: limit, waitingCapacity: waitingCapacity, clock: { MonotonicTime.coarse }, onFailure: onFailure,
-      onPassivate: onPassivate, make: make)
+      onPassivate: onPassivate, onRemove: onRemove, make: make)
   }
 
   /// - Parameter clock: Nanoseconds since some moment.
@@ -76,6 +82,7 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
     upTo limit: Int = .max, waitingCapacity: Int = 4096, clock: @escaping @Sendable () -> Int64,
     onFailure: @escaping @Sendable (Failure) -> Void = { Hooks.defaultFailureHandler($0) },
     onPassivate: @escaping @Sendable (Key, borrowing R.State) -> Void = { _, _ in },
+    onRemove: (@Sendable (Key) -> Void)? = nil,
     make: @escaping @Sendable (Key) -> R
   ) {
     guard !R.isDurable else {
@@ -94,6 +101,7 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
     self.waitingCapacity = waitingCapacity
     self.make = make
     self.onPassivate = onPassivate
+    self.onRemove = onRemove
     self.onFailure = onFailure
     self.clock = clock
     shards = ContiguousArray((0..<(1 << Self.shardBits)).map { _ in SystemMutex(Shard()) })
@@ -105,7 +113,8 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   /// Sends an action to the reactor of a key, and makes the reactor if there is none. Any thread; otherwise as
   /// ``Reactor/send(_:)``.
   ///
-  /// While another thread makes or ends a reactor of that key, the action waits for that thread, and this returns. An action
+  /// While another thread makes or ends a reactor of that key, the action waits for that thread, and this returns. If the reactor was closed,
+  /// by itself or by others, this passivates it, and the action is for the next one. An action
   /// that is refused is reported: by the reactor; or by `onFailure` of this collection, if that was closed
   /// (``SendError/closed``), or too much waits for that thread (``SendError/full``, also with ``OverflowPolicy/block``).
   ///
@@ -113,7 +122,7 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   @inlinable
   @inline(__always)
   public func send(_ action: R.Action, to key: Key) {
-    if let reactor = find(key) {
+    if let reactor = findOpen(key) {
       withExtendedLifetime(reactor) { reactor.send(action) }
     } else {
       sendOrKeep(action, key)
@@ -123,41 +132,13 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   /// Sends an action to the reactor of a key, or throws if there is no room: this never waits for room. Otherwise as
   /// ``send(_:to:)``. Any thread.
   ///
-  /// But above `limit`, each form of send that makes a reactor first passivates another one, and calls `onPassivate`, which may wait.
+  /// But above `limit`, each form of send that makes a reactor then passivates another one, and calls `onPassivate`, which may wait.
   ///
   /// - Throws: As ``Reactor/trySend(_:)``. The action was not accepted then. An action that is accepted while the reactor is
   ///   made or ended is sent to it later, as by ``Reactor/send(_:)``.
   @inlinable
   public func trySend(_ action: R.Action, to key: Key) throws(SendError) {
     if let reactor = useOrKeep(.action(action), key) { try reactor.get().trySend(action) }
-  }
-
-  /// Sends an action that carries a reply to the reactor of a key, and returns the value with which it replies: as
-  /// ``Reactor/ask(before:_:)``. Any task. The reactor is in use until then.
-  ///
-  /// The deadline, and a cancellation of the task, also end the wait for a reactor that another thread makes or ends. They do not
-  /// end a `make` that this call runs itself.
-  ///
-  /// - Throws: ``AskError``.
-  @inlinable
-  nonisolated(nonsending)
-    public func ask<Value: Sendable>(
-      _ key: Key, before deadline: ContinuousClock.Instant? = nil, _ action: (Reply<Value>) -> R.Action
-    ) async throws(AskError) -> Value
-  {
-    let reactor: R
-    do throws(SendError) {
-      if let found = find(key) {
-        reactor = found
-      } else {
-        // Otherwise, the request checks it.
-        if Task.isCancelled { throw .cancelled }
-        reactor = try await waitForReactor(of: key, before: deadline)
-      }
-    } catch {
-      throw AskError(error)
-    }
-    return try await reactor.ask(before: deadline, action)
   }
 
   // MARK: Reactors
@@ -167,8 +148,8 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   /// As long as you hold the reference, the reactor is in use, and is not passivated. It may be removed or closed; then it
   /// refuses what is sent with ``SendError/closed``, while the key may have another reactor.
   ///
-  /// A request with a completion, or with a future of swift-nio, does not hold the reactor. If the reply may come later than the turn
-  /// of the request, hold the reactor in the completion. Otherwise it may be passivated before. Then the request fails: with
+  /// A request to the reactor with a completion, or with a future of swift-nio, does not hold it, as one by key does
+  /// (``ask(_:_:before:completion:)``). If the reply may come later than the turn of the request, hold the reactor in the completion. Otherwise it may be passivated before. Then the request fails: with
   /// ``AskError/closed`` if the state or a stream that `mutate` has returned keeps the reply, with ``AskError/dropped`` if other code
   /// does, such as a property of the reactor:
   ///
@@ -190,24 +171,30 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   nonisolated(nonsending)
     public func reactor(for key: Key) async throws(SendError) -> R
   {
-    if let reactor = find(key) { return reactor }
-    return try await waitForReactor(of: key, before: nil)
+    if let reactor = findOpen(key) { return reactor }
+    return try await waitForReactor(of: key)
   }
 
   /// Calls `body` with the state of a key's reactor: as ``Reactor/withCurrentState(_:)``. While the reactor is being ended,
   /// that is its last state. Any thread. Returns nil if there is none; it makes none.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - isUse: Whether the time without a use begins anew with this. Not for what looks at all keys, such as a report: otherwise none of
+  ///     them is ever passivated.
+  ///   - body: Reads the state.
   @inlinable
   public func withCurrentState<Result, E: Error>(
-    of key: Key, _ body: (borrowing R.State) throws(E) -> Result
+    of key: Key, isUse: Bool = true, _ body: (borrowing R.State) throws(E) -> Result
   ) throws(E) -> Result? {
-    guard let reactor = find(key) ?? findInTransition(key) else { return nil }
+    guard let reactor = (isUse ? find(key) : nil) ?? findToRead(key) else { return nil }
     return try reactor.withCurrentState(body)
   }
 
-  /// A copy of the state of a key's reactor: as ``withCurrentState(of:_:)``. Any thread.
+  /// A copy of the state of a key's reactor: as ``withCurrentState(of:isUse:_:)``. Any thread.
   @inlinable
-  public func currentState(of key: Key) -> R.State? {
-    (find(key) ?? findInTransition(key))?.currentState
+  public func currentState(of key: Key, isUse: Bool = true) -> R.State? {
+    ((isUse ? find(key) : nil) ?? findToRead(key))?.currentState
   }
 
   /// The keys, in no order. Any thread; the shards are read one after the other, so a key that is added or removed meanwhile
@@ -232,7 +219,10 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
 
   @inlinable
   @inline(__always)
-  func hash(of key: Key) -> UInt { UInt(bitPattern: key.hashValue) }
+  func hash(of key: Key) -> UInt {
+    // Not `hashValue`: a type may have one of its own, whose upper bits say nothing.
+    UInt(bitPattern: key._rawHashValue(seed: 0))
+  }
 
   @inlinable
   @inline(__always)
@@ -254,11 +244,21 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
     return withShard(hash(of: key)) { shard, hash in shard.use(key, hash, at: now) }
   }
 
+  /// The same, unless it was closed: then the next send ends it.
+  @inlinable
+  @inline(__always)
+  func findOpen(_ key: Key) -> R? {
+    guard let reactor = find(key), !reactor.runtime.mailbox.ring.lifecycle.wasClosedForGood else {
+      return nil
+    }
+    return reactor
+  }
+
+  /// Returns the reactor of a key, active or in transition, and notes no use.
   @inlinable
   @inline(never)
-  func findInTransition(_ key: Key) -> R? {
+  func findToRead(_ key: Key) -> R? {
     withShard(hash(of: key)) { shard, hash in
-      // It may have become active meanwhile.
       shard.slots[shard.position(of: key, hash)]?.reactor ?? shard.transitions[key]?.reactor
     }
   }
@@ -292,6 +292,9 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
     case .active(let reactor): return .success(reactor)
     case .refused(let reason): return .failure(reason)
     case .kept: return nil
+    case .replaces(let reactor):
+      end(reactor, of: key, by: .drain)
+      return nil
     case .first:
       makeAndDeliver(key)
       passivateAboveLimit(besides: key)
@@ -322,26 +325,41 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
         shard.deliverOrActivate(key, hash, reactor, at: now, toMailbox: toMailbox)
       }
       if !delivery.offered.isEmpty { reactor.runtime.ensureProcessing(by: reactor, within: .usual) }
-      deliver(delivery.users, to: reactor)
-      if let reason = delivery.reason {
-        for case .action(let action) in delivery.refused { reactor.runtime.reportRefused(action, reason) }
-      }
+      for wait in delivery.users { wait.end(.success(reactor)) }
+      if let reason = delivery.reason { refuse(delivery.refused, by: reactor, reason) }
       switch next {
-      case .deliver(let first): deliver([first], to: reactor)
+      case .deliver(let first): deliver(first, to: reactor)
       case .discard(let waiting): discard(waiting)
       case .end(let closing): return end(reactor, of: key, by: closing)
-      case .make, .done: return
+      case .make, .tellRemoval, .done: return
       }
       toMailbox = true
     }
   }
 
   @inlinable
-  func deliver(_ waiting: [Shard.Waiting], to reactor: R) {
+  func deliver(_ waiting: Shard.Waiting, to reactor: R) {
+    switch waiting {
+    case .action(let action): reactor.send(action)
+    case .request(let action, let wait):
+      do throws(SendError) {
+        try reactor.trySend(action)
+        wait.end(.success(reactor))
+      } catch {
+        wait.end(.failure(error))
+      }
+    case .use(let wait): wait.end(.success(reactor))
+    case .removal: break
+    }
+  }
+
+  /// Tells the senders of what the mailbox of a reactor has refused.
+  @inlinable
+  func refuse(_ waiting: ArraySlice<Shard.Waiting>, by reactor: R, _ reason: SendError) {
     for element in waiting {
       switch element {
-      case .action(let action): reactor.send(action)
-      case .use(let wait): wait.end(.success(reactor))
+      case .action(let action): reactor.runtime.reportRefused(action, reason)
+      case .request(_, let wait), .use(let wait): wait.end(.failure(reason))
       case .removal: break
       }
     }
@@ -353,7 +371,7 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
     for element in waiting {
       switch element {
       case .action(let action): report(action, .closed)
-      case .use(let wait): wait.end(.failure(.closed))
+      case .request(_, let wait), .use(let wait): wait.end(.failure(.closed))
       case .removal: break
       }
     }

@@ -8,6 +8,7 @@ extension KeyedShard {
     case deliver(Waiting)
     case discard([Waiting])
     case make
+    case tellRemoval
     case end(Closing)
     case done
   }
@@ -15,8 +16,8 @@ extension KeyedShard {
   /// What the calling thread still has to do, outside of the mutex, with what has waited.
   @usableFromInline
   struct Delivery {
-    /// Those that wait for the reactor itself, and get it.
-    @usableFromInline var users: [Waiting] = []
+    /// Those that wait for the reactor, and get it.
+    @usableFromInline var users: [KeyedWait<R>] = []
     /// If this is not empty, actions were put into the mailbox, and some thread must process them. That may have happened already,
     /// so the last reference to an action may be here: it must go outside of the mutex, because what the action holds may use the
     /// collection at its end.
@@ -87,9 +88,11 @@ extension KeyedShard {
   static func offer(_ waiting: ArraySlice<Waiting>, to reactor: R) -> Delivery {
     var delivery = Delivery()
     let (end, reason) = offerActions(of: waiting, to: reactor)
-    delivery.users = waiting.filter { $0.isUse }
-    if waiting[..<end].contains(where: { !$0.isUse }) { delivery.offered = waiting }
-    delivery.refused = waiting[end...]
+    delivery.refused = waiting[end...].filter { $0.action != nil }[...]
+    delivery.users = waiting.indices.compactMap { index in
+      index < end || waiting[index].action == nil ? waiting[index].wait : nil
+    }
+    if waiting[..<end].contains(where: { $0.action != nil }) { delivery.offered = waiting }
     delivery.reason = reason
     return delivery
   }

@@ -42,6 +42,8 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
   @usableFromInline
   enum Waiting: Sendable {
     case action(R.Action)
+    /// An action whose sender waits until the reactor has it, and may give up before.
+    case request(R.Action, KeyedWait<R>)
     case use(KeyedWait<R>)
     /// The key was removed after what waits before this, so what follows is for another reactor.
     case removal
@@ -50,10 +52,20 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
     var isRemoval: Bool { if case .removal = self { true } else { false } }
 
     @inlinable
-    var isUse: Bool { if case .use = self { true } else { false } }
+    var action: R.Action? {
+      switch self {
+      case .action(let action), .request(let action, _): action
+      case .use, .removal: nil
+      }
+    }
 
     @inlinable
-    var action: R.Action? { if case .action(let action) = self { action } else { nil } }
+    var wait: KeyedWait<R>? {
+      switch self {
+      case .request(_, let wait), .use(let wait): wait
+      case .action, .removal: nil
+      }
+    }
   }
 
   @usableFromInline
@@ -63,7 +75,9 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
     @usableFromInline var waiting: [Waiting]
     /// Whether the reactor was removed, so that its state is not kept.
     @usableFromInline var isRemoved: Bool
-    /// The token of the thread that is inside of `make` or `onPassivate` for this key; 0 if there is none.
+    /// Whether `onRemove` was called, or is about to be.
+    @usableFromInline var isRemovalTold = false
+    /// The token of the thread that is inside of `make`, `onPassivate` or `onRemove` for this key; 0 if there is none.
     @usableFromInline var thread: UInt64
 
     @inlinable
@@ -115,10 +129,19 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
 
   /// Adds a key that has no slot: it is in transition, and the calling thread makes its reactor. Amortized O(1).
   @inlinable
-  mutating func insert(_ key: Key, _ hash: UInt32, at now: UInt32, waiting: Waiting) {
+  mutating func insert(_ key: Key, _ hash: UInt32, at now: UInt32, waiting: [Waiting]) {
+    // It would never be found again.
+    guard key == key else {
+      fatalError(
+        """
+        Problem: a key of KeyedReactors is not equal to itself: \(key).
+        Likely cause: it contains a floating-point number that is not a number (NaN).
+        Remedy: check such numbers before they become a key.
+        """)
+    }
     if (count + 1) * 4 > slots.count * 3 { resize(to: max(4, slots.count * 2)) }
     slots[position(of: key, hash)] = Slot(key: key, hash: hash, lastUse: now)
-    transitions[key] = Transition(reactor: nil, waiting: [waiting], thread: CurrentCore.threadToken)
+    transitions[key] = Transition(reactor: nil, waiting: waiting, thread: CurrentCore.threadToken)
     count += 1
   }
 
@@ -164,11 +187,12 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
     tally.made += 1
   }
 
-  /// Removes a task that has given up from what waits. O(number of what waits).
-  mutating func removeWait(_ wait: KeyedWait<R>, for key: Key) {
-    transitions[key]?.waiting.removeAll {
-      if case .use(let other) = $0 { other === wait } else { false }
-    }
+  /// Takes what a task that has given up waits for out of what waits. O(number of what waits).
+  ///
+  /// - Returns: It, to be destroyed outside of the mutex: what an action holds may use the collection at its end.
+  mutating func takeOut(_ wait: KeyedWait<R>, for key: Key) -> Waiting? {
+    guard let index = transitions[key]?.waiting.firstIndex(where: { $0.wait === wait }) else { return nil }
+    return transitions[key]?.waiting.remove(at: index)
   }
 
   @usableFromInline
@@ -176,6 +200,8 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
     case active(R)
     /// It waits for the thread that makes or ends the reactor.
     case kept
+    /// It waits, and the calling thread ends this reactor, which was closed.
+    case replaces(R)
     /// The calling thread makes the reactor.
     case first
     case refused(SendError)
@@ -186,7 +212,12 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
   mutating func admit(
     _ waiting: Waiting, _ key: Key, _ hash: UInt32, at now: UInt32, upTo capacity: Int
   ) -> Admission {
-    if let reactor = use(key, hash, at: now) { return .active(reactor) }
+    if let reactor = use(key, hash, at: now) {
+      if !reactor.runtime.mailbox.ring.lifecycle.wasClosedForGood { return .active(reactor) }
+      beginEnding(at: position(of: key, hash))
+      transitions[key]?.waiting.append(waiting)
+      return .replaces(reactor)
+    }
     if closing != nil { return .refused(.closed) }
     if let count = transitions[key]?.waiting.count {
       if count >= capacity { return .refused(.full) }
@@ -194,12 +225,13 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
       slots[position(of: key, hash)]?.lastUse = now
       return .kept
     }
-    insert(key, hash, at: now, waiting: waiting)
+    insert(key, hash, at: now, waiting: [waiting])
     return .first
   }
 
   /// Makes an active key end; returns its reactor. Returns nil if the key is not active.
   @inlinable
+  @discardableResult
   mutating func beginEnding(at index: Int, isRemoved: Bool = false) -> R? {
     guard let slot = slots[index], let reactor = slot.reactor else { return nil }
     slots[index]?.reactor = nil
@@ -209,16 +241,26 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
 
   @usableFromInline
   enum Removal {
+    /// There is no reactor.
     case none
+    /// There is none, and the key is in transition: the calling thread tells that it was removed.
+    case tell
     case end(R)
     case afterTransition
   }
 
   /// Removes the reactor of a key; also the one that is made for what waits.
+  ///
+  /// - Parameter isTold: Whether each removal is told to the user, also of a key that has no reactor.
   @inlinable
-  mutating func remove(_ key: Key, _ hash: UInt32) -> Removal {
+  mutating func remove(_ key: Key, _ hash: UInt32, at now: UInt32, isTold: Bool) -> Removal {
     if let reactor = beginEnding(at: position(of: key, hash), isRemoved: true) { return .end(reactor) }
-    guard let transition = transitions[key] else { return .none }
+    guard let transition = transitions[key] else {
+      if !isTold || closing != nil { return .none }
+      insert(key, hash, at: now, waiting: [])
+      transitions[key]?.isRemovalTold = true
+      return .tell
+    }
     if transition.waiting.last?.isRemoval != true { transitions[key]?.waiting.append(.removal) }
     return .afterTransition
   }
@@ -244,11 +286,22 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
     return true
   }
 
-  /// Removes a key whose reactor has ended, unless something waits for the next one, which the calling thread makes then.
+  /// Removes a key whose reactor has ended, or that had none, unless something waits for the next one, which the calling thread makes
+  /// then. But first it tells that the key was removed, if it was.
+  ///
+  /// - Parameter isTold: Whether removals are told to the user.
   @inlinable
-  mutating func removeOrMake(_ key: Key, _ hash: UInt32) -> Next {
+  mutating func removeOrMake(_ key: Key, _ hash: UInt32, isTold: Bool = false) -> Next {
     guard let transition = transitions[key] else { return .done }
-    if transition.isRemoved { tally.removed += 1 } else { tally.passivated += 1 }
+    let isRemoved = transition.isRemoved || transition.waiting.first?.isRemoval == true
+    if isTold, isRemoved, !transition.isRemovalTold {
+      transitions[key]?.isRemovalTold = true
+      transitions[key]?.thread = CurrentCore.threadToken
+      return .tellRemoval
+    }
+    if transition.reactor != nil {
+      if transition.isRemoved { tally.removed += 1 } else { tally.passivated += 1 }
+    }
     let waiting = transition.waiting.drop { $0.isRemoval }
     if !waiting.isEmpty, closing != .discard {
       transitions[key] = Transition(

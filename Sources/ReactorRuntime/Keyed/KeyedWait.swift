@@ -1,13 +1,16 @@
 import ReactorCore
 
-/// A task that waits for the reactor of a key. It gets the first of several results.
+/// A request, or a task, that waits for the reactor of a key. It gets the first of several results, and holds the reactor.
 @usableFromInline
 final class KeyedWait<R: Reactor>: Sendable {
   @usableFromInline typealias Outcome = Result<R, SendError>
 
   private let awaited = AwaitedValue<Outcome>()
+  private let onEnd: (@Sendable (Outcome) -> Void)?
 
-  @usableFromInline init() {}
+  /// - Parameter onEnd: Called with the result, on the thread that has it.
+  @usableFromInline
+  init(onEnd: (@Sendable (Outcome) -> Void)? = nil) { self.onEnd = onEnd }
 
   /// The result, if there is one already: then no timer is needed. Any thread.
   @usableFromInline var result: Outcome? { awaited.current }
@@ -21,23 +24,24 @@ final class KeyedWait<R: Reactor>: Sendable {
   /// - Returns: False if there was a result before.
   @usableFromInline
   @discardableResult
-  func end(_ outcome: Outcome) -> Bool { awaited.set(outcome) }
+  func end(_ outcome: Outcome) -> Bool {
+    if !awaited.set(outcome) { return false }
+    onEnd?(outcome)
+    return true
+  }
 }
 
 extension KeyedReactors {
-  /// Returns the reactor of a key, and makes it if there is none; waits until the deadline, or until the task is cancelled. Any
-  /// task.
+  /// Returns the reactor of a key, and makes it if there is none; waits until the task is cancelled. Any task.
   // Inlinable, like all code that makes reactors: what first uses one decides how its loop calls it.
   @inlinable
   @inline(never)
   nonisolated(nonsending)
-    func waitForReactor(of key: Key, before deadline: ContinuousClock.Instant?)
-    async throws(SendError) -> R
+    func waitForReactor(of key: Key) async throws(SendError) -> R
   {
     let wait = KeyedWait<R>()
     if let result = useOrKeep(.use(wait), key) { return try result.get() }
-    if let result = wait.result { return try result.get() }
-    return try await outcome(of: wait, for: key, before: deadline).get()
+    return try await outcome(of: wait, for: key, before: nil).get()
   }
 
   /// Suspends the task until its wait ends.
@@ -47,6 +51,7 @@ extension KeyedReactors {
     async
     -> KeyedWait<R>.Outcome
   {
+    if let result = wait.result { return result }
     return await waitOrGiveUp(at: deadline) {
       await wait.outcome()
     } giveUp: { [self] reason in
@@ -57,6 +62,6 @@ extension KeyedReactors {
   /// Ends the wait of a task, unless it has a result, and frees its place among those that wait. Any thread.
   private func giveUp(_ wait: KeyedWait<R>, for key: Key, _ reason: SendError) {
     if !wait.end(.failure(reason)) { return }
-    withShard(hash(of: key)) { shard, _ in shard.removeWait(wait, for: key) }
+    _ = withShard(hash(of: key)) { shard, _ in shard.takeOut(wait, for: key) }
   }
 }

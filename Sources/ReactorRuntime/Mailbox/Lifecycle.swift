@@ -87,12 +87,13 @@ struct Lifecycle: ~Copyable, Sendable {
       // Two bits, and all four values are phases.
       phase = Phase(rawValue: rawValue & 3).unsafelyUnwrapped
       discards = rawValue & 4 != 0
-      isClosedByLoopOnly = rawValue & 8 != 0
+      isClosedByLoopOnly = rawValue & Lifecycle.closedByLoopOnly != 0
       isOver = rawValue & 16 != 0
     }
 
     var rawValue: UInt8 {
-      phase.rawValue | (discards ? 4 : 0) | (isClosedByLoopOnly ? 8 : 0) | (isOver ? 16 : 0)
+      phase.rawValue | (discards ? 4 : 0) | (isClosedByLoopOnly ? Lifecycle.closedByLoopOnly : 0)
+        | (isOver ? 16 : 0)
     }
   }
 
@@ -178,6 +179,18 @@ struct Lifecycle: ~Copyable, Sendable {
   /// Whether sends are refused, or are about to be.
   @inlinable
   var isClosed: Bool { word.load(ordering: .sequentiallyConsistent) != 0 }
+
+  /// Whether the reactor was closed a moment ago, and not only because its loop was shut down.
+  // Relaxed: it decides nothing alone.
+  @inlinable
+  @inline(__always)
+  var wasClosedForGood: Bool {
+    let word = word.load(ordering: .relaxed)
+    return word != 0 && word & Self.closedByLoopOnly == 0
+  }
+
+  /// The mark ``Word/isClosedByLoopOnly``.
+  @inlinable static var closedByLoopOnly: UInt8 { 8 }
 
   /// Whether the reactor has ended, and everything that belongs to that is done.
   @usableFromInline

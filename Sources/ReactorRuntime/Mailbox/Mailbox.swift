@@ -140,12 +140,12 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
   /// - Parameters:
   ///   - dropsOldest: Whether the policy is ``OverflowPolicy/dropOldest``.
   ///   - bodyBesideRing: What `body` is, for those that are not in the ring.
-  ///   - drop: Called instead of `body` with each action that was dropped in favour of a newer one.
+  ///   - drop: Called instead of `body` with what is in the place of an action that was dropped in favour of a newer one.
   @inlinable
   @inline(__always)
   func drain(
     upTo limit: Int, dropsOldest: Bool = false, _ body: (Work<Action>) -> Void,
-    besideRing bodyBesideRing: (Work<Action>) -> Void, orDrop drop: (Action) -> Void = { _ in }
+    besideRing bodyBesideRing: (Work<Action>) -> Void, orDrop drop: (Work<Action>) -> Void = { _ in }
   ) -> Int {
     var left = limit
     while left > 0 {
@@ -153,8 +153,8 @@ struct Mailbox<Action: Sendable>: ~Copyable, Sendable {
         upTo: left, after: { tryTakeOver() }, while: { cursor in !isDue(before: cursor) },
         onRelease: { notifyRoom() },
         { work, cursor in
-          if dropsOldest, case .action(let action) = work, isDropped(at: cursor) {
-            drop(action)
+          if dropsOldest, isDropped(at: cursor) {
+            drop(work)
           } else {
             body(work)
           }
@@ -342,10 +342,11 @@ enum Work<Action: Sendable>: Sendable {
 ///
 /// It is an object, so that a slot of a mailbox need not be larger than a small action.
 @usableFromInline
-final class Step: Sendable {
-  @usableFromInline let run: @Sendable () -> Void
+class Step: @unchecked Sendable {
+  // Unchecked: not final, but its subclass adds nothing, and all is constant.
+  @usableFromInline final let run: @Sendable () -> Void
   /// Called in place of `run` if the step will never run. The reason is nil if the reactor is gone.
-  @usableFromInline let discard: @Sendable (SendError?) -> Void
+  @usableFromInline final let discard: @Sendable (SendError?) -> Void
 
   @usableFromInline
   init(
@@ -355,4 +356,10 @@ final class Step: Sendable {
     self.run = run
     self.discard = discard
   }
+}
+
+/// A step that processes an action, which may be dropped in favour of a newer one.
+@usableFromInline
+final class ActionStep: Step, @unchecked Sendable {
+  // Unchecked like its superclass: it adds nothing.
 }

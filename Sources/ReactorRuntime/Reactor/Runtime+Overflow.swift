@@ -15,12 +15,20 @@ extension Runtime {
       }, drop: { reportDropped($0) })
   }
 
-  /// Reports an action that the owner drops in favour of a newer one, and counts it. The owner.
+  /// Drops what is in the place of an action that was dropped in favour of a newer one, and counts it; runs a step that is no action.
+  /// The owner.
   @usableFromInline
   @inline(never)
-  func reportDropped(_ action: Action, counting count: inout Int) {
+  func drop(_ work: Work<Action>, counting count: inout Int) {
+    switch work {
+    case .action(let action):
+      reportDropped(action)
+    case .step(let step):
+      guard step is ActionStep else { return step.run() }
+      mailbox.ensureOverflow()?.countDropped()
+      step.discard(.dropped)
+    }
     count += 1
-    reportDropped(action)
   }
 
   /// Reports an action that is dropped in favour of a newer one, or the newer one itself, and counts it. Any thread.

@@ -202,7 +202,7 @@ extension Runtime {
       let share = deadline != .max ? 1 : R.isDurable ? min(limit - processed, Self.journalShare) : limit
       let count = mailbox.drain(
         upTo: share, dropsOldest: policy == .dropOldest, { process($0, of: reactor) },
-        besideRing: { processBesideRing($0, of: reactor) }, orDrop: { reportDropped($0, counting: &dropped) })
+        besideRing: { processBesideRing($0, of: reactor) }, orDrop: { drop($0, counting: &dropped) })
       processed += count
       if count < share { break }
     } while processed < limit && (deadline == .max || MonotonicTime.now < deadline)

@@ -197,7 +197,7 @@ struct TimerWheel<Key: Hashable & Sendable>: Sendable {
   // MARK: The table
 
   @inlinable
-  func bucket(of key: Key) -> Int { key.hashValue & (buckets.count - 1) }
+  func bucket(of key: Key) -> Int { key._rawHashValue(seed: 0) & (buckets.count - 1) }
 
   @inlinable
   func find(_ key: Key) -> Index {

@@ -20,6 +20,8 @@ public struct RunChecks {
     errors()
     for signal in [SIGTERM, SIGINT] { endedBy(signal) }
     signalsAreAsBefore()
+    endedByASignalThatIsIgnoredOtherwise()
+    signalsAreAsBefore()
     whatTurnsStartInheritsNoMask()
     refusedBesideATask()
     signalsAreAsBefore()
@@ -227,6 +229,16 @@ public struct RunChecks {
     expectEnding(.signal(signal))
     findings.expect(isDone.wait(), "a signal only ends the run")
     findings.expect(reactor.currentState.count == 100, "what was accepted is reduced before it returns")
+  }
+
+  /// What a service does that no second signal may end during its shutdown.
+  private func endedByASignalThatIsIgnoredOtherwise() {
+    signal(SIGTERM, SIG_IGN)
+    try? MainLoop.execute { kill(getpid(), SIGTERM) }
+    expectEnding(.signal(SIGTERM))
+    // Otherwise this ends the process.
+    kill(getpid(), SIGTERM)
+    signal(SIGTERM, SIG_DFL)
   }
 
   /// Programs and threads that a turn starts have the mask of its thread.

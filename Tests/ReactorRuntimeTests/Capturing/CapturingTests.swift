@@ -180,6 +180,23 @@ private final class Traced: Reactor {
     }
   }
 
+  @Test func `of captured actions the oldest is dropped, too`() throws {
+    let loop = try Loop()
+    let lost = Record<String>()
+    let reactor = Traced(on: .loop(loop), capacity: 8, overflow: .dropOldest, lost: lost)
+    let (entered, mayLeave) = (Gate(), Gate())
+    reactor.send(.hold(entered, mayLeave))
+    #expect(entered.wait())
+    for index in 1...20 { Trace.$id.withValue(index) { reactor.send(.note(index), capturing: Trace.$id) } }
+    mayLeave.open()
+    loop.shutdown()
+    // Those beside the ring are reported when they are dropped, the others when the reactor gets to them.
+    let reported = Array(8...12) + Array(1...7)
+    #expect(lost.elements == reported.map { "actionNotDelivered(\(SendError.dropped)) note(\($0))" })
+    #expect(reactor.seen.elements.count == 1 + 8)
+    #expect(reactor.counters.dropped == 12)
+  }
+
   @Test func `a captured action that is discarded is reported`() {
     let lost = Record<String>()
     let reactor = Traced(on: .caller, lost: lost)

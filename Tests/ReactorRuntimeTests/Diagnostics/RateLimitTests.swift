@@ -74,6 +74,16 @@ private final class Intervals: Sendable {
     #expect(intervals.reports.elements.count == 2)
   }
 
+  /// As the limit of a reactor that is gone.
+  @Test func `what was suppressed is counted also if the limit is gone`() {
+    for _ in 0..<2 {
+      let limit = intervals.limit(1)
+      for _ in 0..<3 { _ = limit.admit("a") }
+    }
+    #expect(intervals.end() == 2)
+    #expect(intervals.reports.elements == ["2 of a", "2 of a"])
+  }
+
   @Test func `flush reports the suppressed events once`() {
     let limit = intervals.limit(1)
     for _ in 0..<3 { _ = limit.admit("a") }

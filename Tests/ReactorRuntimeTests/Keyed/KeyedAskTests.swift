@@ -161,6 +161,111 @@ import Testing
     #expect(store.madeKeys.elements == [])
   }
 
+  /// What is sent after a request, a removal or the end of the collection, comes after it.
+  @Test(arguments: [false, true], [false, true])
+  func `a request that waits for its reactor comes before a later removal or end`(
+    closes: Bool, hasCompletion: Bool
+  ) async throws {
+    let (isMaking, mayMake, log) = (Gate(), Gate(), Record<String>())
+    let sessions = store.makeSessions(beforeMaking: { _ in
+      isMaking.open()
+      _ = mayMake.wait()
+    })
+    let isDone = Threads.start { sessions.send(.note(1), to: 1) }
+    #expect(isMaking.wait())
+    let waiting = sessions.counters.waiting
+    if hasCompletion {
+      sessions.ask(1, { .count($0) }, completion: { log.append("\($0)") })
+    } else {
+      _ = Task { log.append("success(\(await failure { try await sessions.ask(1) { .count($0) } as Int }))") }
+    }
+    #expect(await yield { sessions.counters.waiting == waiting + 1 })
+    if closes {
+      sessions.close()
+    } else {
+      #expect(sessions.remove(1))
+      sessions.send(.note(2), to: 1)
+    }
+    mayMake.open()
+    #expect(isDone.wait())
+    #expect(await yield { !log.elements.isEmpty })
+    #expect(log.elements == ["success(1)"])
+    #expect(sessions.currentState(of: 1) == (closes ? nil : [2]))
+    #expect(store.failures.elements == [])
+  }
+
+  @Test(arguments: [false, true])
+  func `the reactor of a request by key with a completion is in use until the reply`(isFirst: Bool) {
+    let (sessions, replies, results) = (store.makeSessions(), Record<Reply<Int>>(), Record<Int?>())
+    if !isFirst { sessions.send(.note(1), to: 1) }
+    sessions.ask(
+      1, { reply in .run { replies.append(reply) } }, completion: { results.append(try? $0.get()) })
+    #expect(replies.elements.count == 1)
+    #expect(!sessions.passivate(1))
+    replies.elements[0](5)
+    #expect(results.elements == [5])
+    #expect(sessions.passivate(1))
+  }
+
+  @Test func `a request with a completion that no reactor gets says why`() throws {
+    let (isMaking, mayMake, log) = (Gate(), Gate(), Record<String>())
+    let sessions = store.makeSessions(
+      waitingCapacity: 1,
+      beforeMaking: { _ in
+        isMaking.open()
+        _ = mayMake.wait()
+      })
+    func ask(_ key: Int, before deadline: ContinuousClock.Instant? = nil) {
+      sessions.ask(
+        key, { .count($0) }, before: deadline,
+        completion: { if case .failure(let error) = $0 { log.append("\(error)") } })
+    }
+    ask(2, before: .now - .seconds(1))
+    #expect(sessions.count == 0)
+    let isDone = Threads.start { sessions.send(.note(1), to: 1) }
+    #expect(isMaking.wait())
+    ask(1)
+    mayMake.open()
+    #expect(isDone.wait())
+    sessions.close()
+    ask(1)
+    #expect(log.elements == [AskError.timedOut, .refused(.full), .closed].map { "\($0)" })
+    #expect(store.failures.elements == [])
+  }
+
+  @Test func `a request of a task whose deadline has passed makes no reactor`() async {
+    let sessions = store.makeSessions()
+    let failure = await failure {
+      try await sessions.ask(1, before: .now - .seconds(1)) { .count($0) } as Int
+    }
+    #expect(failure == "\(AskError.timedOut)")
+    #expect(store.madeKeys.elements == [])
+  }
+
+  @Test func `a suspended send waits in its order and can be taken out`() async throws {
+    let (isMaking, mayMake) = (Gate(), Gate())
+    let sessions = store.makeSessions(beforeMaking: { _ in
+      isMaking.open()
+      _ = mayMake.wait()
+    })
+    let isDone = Threads.start { sessions.send(.note(1), to: 1) }
+    #expect(isMaking.wait())
+    let waiting = sessions.counters.waiting
+    var tasks: [Task<Void, any Error>] = []
+    for note in 2...3 {
+      tasks.append(Task { try await sessions.sendSuspending(.note(note), to: 1) })
+      #expect(await yield { sessions.counters.waiting == waiting + tasks.count })
+    }
+    tasks[1].cancel()
+    await #expect(throws: SendError.cancelled) { try await tasks[1].value }
+    sessions.send(.note(4), to: 1)
+    mayMake.open()
+    try await tasks[0].value
+    #expect(isDone.wait())
+    try await sessions.sendSuspending(.note(5), to: 1)
+    #expect(sessions.currentState(of: 1) == [1, 2, 4, 5])
+  }
+
   @Test func `a state is kept after the last replies have left`() throws {
     let (loop, log) = (try SteppedLoop(), Record<String>())
     let sessions = store.makeSessions(on: loop.placement, beforeKeeping: { _ in log.append("kept") })

@@ -22,6 +22,49 @@ import Testing
       stop?.standardErrorContent.says("KeyedReactors was made with the durable reactor Durable") == true)
   }
 
+  /// A client may have sent such a number.
+  @Test func `a key that is not equal to itself stops the program`() async {
+    let stop = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let sessions = KeyedReactors<Double, KeyedSession> { _ in KeyedSession() }
+      sessions.send(.note(1), to: .nan)
+    }
+    #expect(stop?.standardErrorContent.says("a key of KeyedReactors is not equal to itself: nan") == true)
+  }
+
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `a reactor that was closed is passivated at the next send to its key`(
+    _ placement: PlacementUnderTest
+  ) async throws {
+    let stage = try Stage(placement)
+    let sessions = store.makeSessions(on: stage.placement)
+    sessions.send(.note(1), to: 1)
+    #expect(Threads.yield { sessions.currentState(of: 1) == [1] })
+    sessions[1]?.close()
+    sessions.send(.note(2), to: 1)
+    sessions.send(.note(3), to: 1)
+    #expect(Threads.yield { sessions.currentState(of: 1) == [1, 2, 3] })
+    sessions[1]?.close()
+    let count = Record<Int?>()
+    sessions.ask(1, { .count($0) }, completion: { count.append(try? $0.get()) })
+    #expect(Threads.yield { count.elements == [3] })
+    #expect(store.madeKeys.elements == [1, 1, 1])
+    #expect(sessions.counters.passivated == 2)
+    #expect(store.failures.elements == [])
+    #expect(stage.finish())
+  }
+
+  /// The next reactor could do nothing there, either.
+  @Test func `a reactor whose loop was shut down stays`() throws {
+    let loop = try Loop()
+    let sessions = store.makeSessions(on: .loop(loop))
+    sessions.send(.note(1), to: 1)
+    loop.shutdown()
+    for note in 2...3 { sessions.send(.note(note), to: 1) }
+    #expect(sessions.currentState(of: 1) == [1])
+    #expect(store.madeKeys.elements == [1])
+    #expect(store.failures.elements == [.closed, .closed])
+  }
+
   @Test(arguments: PlacementUnderTest.allCases)
   func `a reactor is made at the first send to its key`(_ placement: PlacementUnderTest) throws {
     let stage = try Stage(placement)

@@ -18,7 +18,7 @@ import Testing
         shard.removeSlot(of: key, hash(key))
         expected.remove(key)
       } else if !expected.contains(key), generator.below(5) < 3 {
-        shard.insert(key, hash(key), at: 0, waiting: .removal)
+        shard.insert(key, hash(key), at: 0, waiting: [.removal])
         expected.insert(key)
       }
       #expect(shard.count == expected.count)
@@ -33,8 +33,8 @@ import Testing
 
   @Test func `removals that follow each other are kept as one`() {
     var shard = KeyedShard<Int, KeyedSession>()
-    shard.insert(1, 1, at: 0, waiting: .action(.note(1)))
-    for _ in 0..<3 { _ = shard.remove(1, 1) }
+    shard.insert(1, 1, at: 0, waiting: [.action(.note(1))])
+    for _ in 0..<3 { _ = shard.remove(1, 1, at: 0, isTold: false) }
     #expect(shard.transitions[1]?.waiting.map(\.isRemoval) == [false, true])
   }
 
@@ -44,7 +44,7 @@ import Testing
     var shard = KeyedShard<Int, KeyedSession>()
     func insertAction() {
       let payload = lifetimes.track()
-      shard.insert(1, 1, at: 0, waiting: .action(.run { _ = payload.value }))
+      shard.insert(1, 1, at: 0, waiting: [.action(.run { _ = payload.value })])
     }
     insertAction()
     var offered = shard.deliverOrActivate(1, 1, reactor, at: 0, toMailbox: true).delivery.offered
@@ -59,7 +59,7 @@ import Testing
   func `a key becomes active although not all that waits fits into the mailbox`(_ overflow: OverflowPolicy) {
     let reactor = KeyedSession(capacity: 2, overflow: overflow)
     var shard = KeyedShard<Int, KeyedSession>()
-    shard.insert(1, 1, at: 0, waiting: .action(.note(0)))
+    shard.insert(1, 1, at: 0, waiting: [.action(.note(0))])
     for note in 1..<10 { _ = shard.admit(.action(.note(note)), 1, 1, at: 0, upTo: 10) }
     let delivery = shard.deliverOrActivate(1, 1, reactor, at: 0, toMailbox: true).delivery
     let active = shard.use(1, 1, at: 0)
@@ -75,7 +75,7 @@ import Testing
     let reactor = KeyedSession()
     reactor.close()
     var shard = KeyedShard<Int, KeyedSession>()
-    shard.insert(1, 1, at: 0, waiting: .action(.note(0)))
+    shard.insert(1, 1, at: 0, waiting: [.action(.note(0))])
     let delivery = shard.deliverOrActivate(1, 1, reactor, at: 0, toMailbox: true).delivery
     let active = shard.use(1, 1, at: 0)
     #expect(active === reactor && shard.transitions.isEmpty)

@@ -9,7 +9,7 @@ import Testing
 @Suite struct PassivationTests {
   private let store = SessionStore()
   /// About 580.
-  private let keysOfOneShard = (0..<150_000).filter { UInt(bitPattern: $0.hashValue) >> 56 == 0 }
+  private let keysOfOneShard = (0..<150_000).filter { UInt(bitPattern: $0._rawHashValue(seed: 0)) >> 56 == 0 }
 
   @Test(arguments: PlacementUnderTest.allCases)
   func `a passivated reactor continues with its state`(_ placement: PlacementUnderTest) throws {
@@ -318,6 +318,48 @@ import Testing
     #expect(sessions.passivate(idleFor: .seconds(5)) == 0)
     store.advance(seconds: 2)
     #expect(sessions.passivate(idleFor: .seconds(5)) == 1)
+  }
+
+  @Test func `a read is a use unless it says that it is none`() {
+    let sessions = store.makeSessions()
+    for key in 0..<2 { sessions.send(.note(key), to: key) }
+    store.advance(seconds: 6)
+    for key in 0..<2 {
+      #expect(sessions.currentState(of: key, isUse: key == 0) == [key])
+      #expect(sessions.withCurrentState(of: key, isUse: key == 0) { $0 == [key] } == true)
+    }
+    #expect(sessions.passivate(idleFor: .seconds(5)) == 1)
+    #expect(sessions.keys == [0])
+  }
+
+  /// Otherwise nothing is passivated from then on, and nobody learns of it.
+  @Test func `the passivation by a loop goes on after the loop had no room`() throws {
+    // What runs has a place, too.
+    let loop = try HostedLoop(jobCapacity: 2)
+    let occupying = SerialDisposable()
+    let sessions = store.makeSessions(beforeKeeping: { key in
+      if key == 0 {
+        occupying.disposable = (try? loop.loop.schedule(after: .seconds(3600)) {}) ?? Disposables.create()
+      }
+    })
+    let timer = try sessions.passivate(idleFor: .milliseconds(1), on: loop.loop)
+    sessions.send(.note(0), to: 0)
+    store.advance(seconds: 1)
+    #expect(
+      Threads.yield {
+        loop.run()
+        return sessions.count == 0
+      })
+    occupying.dispose()
+    sessions.send(.note(1), to: 1)
+    store.advance(seconds: 1)
+    #expect(
+      Threads.yield {
+        loop.run()
+        return sessions.count == 0
+      })
+    timer.dispose()
+    loop.shutdown()
   }
 
   @Test func `the time that it takes to make a reactor does not count as time without a use`() {

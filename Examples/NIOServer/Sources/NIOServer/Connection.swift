@@ -13,6 +13,9 @@ final class Connection: ChannelInboundHandler {
   typealias InboundIn = Command
   typealias OutboundOut = ByteBuffer
 
+  /// The event that makes a connection end with the answers of what it has received.
+  struct ServerEnds: Sendable {}
+
   /// How many commands may be asked and unanswered at a time. While as many are, the connection reads no more.
   private static let limit = 1024
 
@@ -31,10 +34,15 @@ final class Connection: ChannelInboundHandler {
   /// Whether no more commands come, since the client has ended what it sends, or has sent something that is no command: then the last
   /// answer says so. The channel is closed after the last answer.
   private var isEnding = false
+  /// Whether it is the server that ends: what still comes is dropped.
+  private var discards = false
+  /// Whether the last answer was written.
+  private var isDone = false
 
   init(_ shards: [Shard]) { self.shards = shards }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if discards { return }
     isReading = true
     waiting.append(unwrapInboundIn(data))
     askWaiting(context)
@@ -84,9 +92,16 @@ final class Connection: ChannelInboundHandler {
     writeAnswers(context)
   }
 
-  /// The client has ended what it sends. It may still wait for answers.
+  /// The client has ended what it sends, and may still wait for answers; or the server ends.
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if case .some(.inputClosed) = event as? ChannelEvent { end(context) }
+    if event is ServerEnds {
+      if !isEnding {
+        discards = true
+        end(context)
+      }
+    } else if case .some(.inputClosed) = event as? ChannelEvent {
+      if isDone { context.close(promise: nil) } else { end(context) }
+    }
     context.fireUserInboundEventTriggered(event)
   }
 
@@ -134,8 +149,18 @@ final class Connection: ChannelInboundHandler {
   /// A promise of the last write. The channel is closed only when that is done: closing drops what the socket has not taken yet.
   private func closing(_ context: ChannelHandlerContext) -> EventLoopPromise<Void> {
     let promise = context.eventLoop.makePromise(of: Void.self)
-    promise.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
+    promise.futureResult.assumeIsolated().whenComplete { _ in self.close(context) }
     return promise
+  }
+
+  private func close(_ context: ChannelHandlerContext) {
+    if !discards { return context.close(promise: nil) }
+    // The client may still be sending. A socket that is closed while there is something to read is reset, and the client may lose answers
+    // that it has not read. So the connection reads on, until the client ends what it sends.
+    isDone = true
+    context.close(mode: .output, promise: nil)
+    readsMore = true
+    context.channel.setOption(.autoRead, value: true).whenFailure { _ in }
   }
 
   /// Takes out answers, about 64 KB of them; nil if the first one has not come.

@@ -17,6 +17,7 @@ struct NIOServer {
       numberOfThreads: arguments.count > 1 ? max(1, arguments[1] ?? 1) : System.coreCount)
     let eventLoops = Array(group.makeIterator())
     let shards = eventLoops.map { Shard(on: $0) }
+    let connections = Connections()
     let listener = try await ServerBootstrap(group: group)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       // A client may end what it sends and wait for its replies: `Connection` closes the channel.
@@ -25,6 +26,7 @@ struct NIOServer {
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandlers(
             ByteToMessageHandler(CommandDecoder(), maximumBufferSize: 64 << 20), Connection(shards))
+          connections.add(channel)
         }
       }
       .bind(host: "127.0.0.1", port: port).get()
@@ -32,7 +34,9 @@ struct NIOServer {
     let ending = try await MainLoop.run()
     print("ending: \(ending)")
     try await listener.close()
-    // Before the event loops: what was accepted is still processed there.
+    // First the clients get the answers of what was received from them. Before the event loops end the loops: what was accepted is
+    // still processed there.
+    await connections.end(within: .seconds(5))
     try Shutdown.close(eventLoops.map { Loop.hosted(by: $0) }, before: .now + .seconds(5))
     try await group.shutdownGracefully()
   }

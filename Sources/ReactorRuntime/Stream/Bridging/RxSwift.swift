@@ -28,7 +28,8 @@
     /// Returns this stream as one of this package.
     ///
     /// It may break RxSwift's contract and emit on several threads at the same time: the events are then
-    /// delivered one at a time. It is subscribed to on the thread that subscribes.
+    /// delivered one at a time. It is subscribed to on the thread that subscribes. What it emits while that subscribes is emitted in
+    /// whole, also if nobody wants more: an endless stream of that kind, such as RxSwift's `repeatElement`, never returns.
     public func asReactorObservable() -> Observable<Element> {
       let stream = RxBox(asObservable())
       return .create { observer in
