@@ -20,11 +20,9 @@
       set { metadata[key] = newValue }
     }
 
-    // The parameters are the protocol's.
-    func log(
-      level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String, file: String,
-      function: String, line: UInt
-    ) { record.append(Line(level: level, message: "\(message)", metadata: metadata ?? [:])) }
+    func log(event: LogEvent) {
+      record.append(Line(level: event.level, message: "\(event.message)", metadata: event.metadata ?? [:]))
+    }
   }
 
   private struct Unreachable: Error {}
@@ -32,6 +30,12 @@
   private enum Command: Sendable {
     case login(password: String)
     case logOut
+  }
+
+  private enum Described: Sendable, CustomStringConvertible {
+    case login(password: String)
+    case logOut
+    var description: String { "secret" }
   }
 
   private final class Client: Reactor {
@@ -44,6 +48,7 @@
       runtime = onFailure.map { Runtime(on: placement, onFailure: $0) } ?? Runtime(on: placement)
     }
     func mutate(action: Int) -> Observable<Int> { action < 0 ? .error(Unreachable()) : .just(action) }
+    func reduce(into state: inout Int, mutation: Int) { state = mutation }
   }
 
   /// The tests run one after the other, because the hooks belong to the process.
@@ -64,10 +69,16 @@
 
     @Test func `of an action only its case is logged by default`() throws {
       let report = Failure.log(to: logger)
-      for action: any Sendable in [Command.login(password: "secret"), Command.logOut, "secret"] {
+      for action: any Sendable in [
+        Command.login(password: "secret"), Command.logOut, "secret", Described.login(password: "secret"),
+        Described.logOut,
+      ] {
         report(Failure(reactor: "Sessions", cause: .actionNotDelivered(.full), action: action))
       }
-      #expect(record.elements.map { $0.metadata["action"] } == ["login", "logOut", "String"])
+      #expect(
+        record.elements.map { $0.metadata["action"] } == [
+          "login", "logOut", "String", "Described", "Described",
+        ])
     }
 
     /// As of a session that is gone within the second.

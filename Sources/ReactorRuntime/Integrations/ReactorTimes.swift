@@ -48,10 +48,10 @@
           """)
       }
       let (delaysLabel, timesLabel) = ("\(label)_queue_delay", "\(label)_turn_time")
-      let delays = users.add(delaysLabel, dimensions) {
+      let delays = shared.use(delaysLabel, dimensions) {
         Timer(label: delaysLabel, dimensions: dimensions, factory: factory)
       }
-      let times = users.add(timesLabel, dimensions) {
+      let times = shared.use(timesLabel, dimensions) {
         Timer(label: timesLabel, dimensions: dimensions, factory: factory)
       }
       let isFirst = reactor.runtime.time(with: TurnTimes(every: turns) { times.recordNanoseconds($0) })
@@ -64,10 +64,10 @@
           """)
       }
       let probe = QueueProbe { delays.recordNanoseconds($0) }
-      add(label) { [weak reactor, users] in
+      add(label) { [weak reactor, shared] in
         if let reactor, probe.send(to: reactor, by: enqueue) { return NoCounters() }
-        users.remove(delaysLabel, dimensions) { delays.destroy() }
-        users.remove(timesLabel, dimensions) { times.destroy() }
+        shared.drop(delays, delaysLabel, dimensions) { $0.destroy() }
+        shared.drop(times, timesLabel, dimensions) { $0.destroy() }
         return nil
       }
     }

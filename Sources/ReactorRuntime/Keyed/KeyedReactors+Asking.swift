@@ -6,7 +6,7 @@ extension KeyedReactors {
   /// ``Reactor/ask(before:_:)``. Any task. The reactor is in use until then.
   ///
   /// While a reactor is made or ended, the request waits in its order among what is sent. The deadline, and a cancellation of the
-  /// task, take it out again. They do not end a `make` that this call runs itself.
+  /// task, take it out again, unless it is just being handed over. They do not end a `make` that this call runs itself.
   ///
   /// - Parameters:
   ///   - key: The key.
@@ -39,8 +39,11 @@ extension KeyedReactors {
   /// Sends an action that carries a reply to the reactor of a key, and calls `completion` with the value with which it replies:
   /// as ``Reactor/ask(_:before:completion:)``. Any thread, also inside of turns. The reactor is in use until then.
   ///
-  /// While a reactor is made or ended, the request waits in its order among what is sent, and this returns. What
-  /// `completion` gets at the deadline does not take the request out again.
+  /// While a reactor is made or ended, the request waits in its order among what is sent, and this returns. It keeps its place there,
+  /// also beyond the deadline.
+  ///
+  /// A reactor that never uses a reply that it keeps is kept itself, also when it has ended: by a request without a deadline. So give one; or
+  /// let it fail the replies that it keeps when it ends (``EndObserving``).
   ///
   /// - Parameters:
   ///   - key: The key.
@@ -75,29 +78,32 @@ extension KeyedReactors {
       hold.end(outcome)
       if case .failure(let reason) = outcome { receiver.refuse(reason) }
     }
-    let reply = Reply(to: receiver)
-    switch request(action(reply), wait, key) {
+    var reply = Optional(Reply(to: receiver))
+    switch request(action(reply.unsafelyUnwrapped), wait, key) {
     case nil: break
     case .failure(let reason):
       // Before it is destroyed, which would report a reply that was dropped.
-      reply.withdraw()
+      reply?.withdraw()
       wait.end(.failure(reason))
     case .success(let (reactor, action)):
       hold.end(.success(reactor))
       do throws(SendError) {
         try reactor.runtime.trySend(request: action, to: reactor, before: deadline)
       } catch {
-        reply.withdraw()
+        reply?.withdraw()
         receiver.refuse(error)
       }
     }
+    // This may be the last reference to the reply, and the turn, which is over, may have closed the reactor.
+    let reactor = try? hold.result?.get()
+    TurnMark.whileDiscarding(reactor?.runtime.mailbox.ring.isClosed == true) { reply = nil }
   }
 
   /// As ``send(_:to:)``, but suspends the task while there is no room, instead of its thread: as ``Reactor/sendSuspending(_:before:)``.
   /// Any task.
   ///
   /// While a reactor is made or ended, the task is suspended, and the action waits in its order among what is sent. The deadline, and a
-  /// cancellation of the task, take it out again.
+  /// cancellation of the task, take it out again, unless it is just being handed over: then this returns when it was.
   ///
   /// - Throws: As ``Reactor/sendSuspending(_:before:)``; and ``SendError/full`` if as much waits as `waitingCapacity` allows.
   @inlinable

@@ -180,12 +180,13 @@ extension KeyedReactors {
       return false
     case .tell:
       onRemove?(key)
-      endTransition(of: key)
+      endTransition(of: key, wasEnding: false)
       return false
-    case .afterTransition: break
-    case .end(let reactor): end(reactor, of: key, by: closing)
+    case .afterTransition(let hasReactor): return hasReactor
+    case .end(let reactor):
+      end(reactor, of: key, by: closing)
+      return true
     }
-    return true
   }
 
   // MARK: The end of one reactor
@@ -218,25 +219,27 @@ extension KeyedReactors {
       let state = reactor.runtime.copyLastState(of: reactor)
       onPassivate(key, state)
     }
-    ending.wrappingSubtract(1, ordering: .relaxed)
-    endTransition(of: key)
+    endTransition(of: key, wasEnding: true)
   }
 
   /// Removes a key whose reactor has ended, or that had none; or makes the next reactor.
+  ///
+  /// - Parameter wasEnding: Whether it counts among those that end.
   @inlinable
-  func endTransition(of key: Key) {
-    let isTold = onRemove != nil
-    while true {
-      switch withShard(hash(of: key), { shard, hash in shard.removeOrMake(key, hash, isTold: isTold) }) {
-      case .tellRemoval:
-        onRemove?(key)
-        continue
-      case .make: return makeAndDeliver(key)
-      case .discard(let waiting): discard(waiting)
-      case .done, .deliver, .end: break
-      }
-      return endIfLast()
+  func endTransition(of key: Key, wasEnding: Bool) {
+    let (place, isTold) = (hash(of: key), onRemove != nil)
+    var next = withShard(place) { shard, hash in shard.removeOrMake(key, hash, isTold: isTold) }
+    if case .tellRemoval = next {
+      onRemove?(key)
+      next = withShard(place) { shard, hash in shard.removeOrMake(key, hash, isTold: isTold) }
     }
+    if wasEnding { ending.wrappingSubtract(1, ordering: .relaxed) }
+    switch next {
+    case .make: return makeAndDeliver(key)
+    case .discard(let waiting): discard(waiting)
+    case .done, .deliver, .end, .tellRemoval: break
+    }
+    endIfLast()
   }
 
   /// Closes reactors without a loop, or with one that is closed, and keeps their states, one after the other, on a thread made for it: on the calling thread,
@@ -311,7 +314,7 @@ extension KeyedReactors: Closeable {
   public func beginClosing() { close(.drain) }
 
   /// Waits until all reactors have ended and their states are kept; see ``Closeable``. Any thread; inside of a turn of one of
-  /// the reactors, of `make` or of `onPassivate` it does not wait.
+  /// the reactors, of `make`, of `onPassivate` or of `onRemove` it does not wait.
   public func finishClosing(before deadline: ContinuousClock.Instant) -> [Unfinished] {
     let name = String(reflecting: Self.self)
     if isInsideOfTransition
@@ -328,7 +331,7 @@ extension KeyedReactors: Closeable {
     return [Unfinished(name: name, loop: nil, occupation: .waiting(actions: waiting))]
   }
 
-  /// Whether the calling thread is inside of `make` or `onPassivate`.
+  /// Whether the calling thread is inside of `make`, `onPassivate` or `onRemove`.
   private var isInsideOfTransition: Bool {
     let thread = CurrentCore.threadToken
     return shards.contains {

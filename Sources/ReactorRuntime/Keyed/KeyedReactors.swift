@@ -61,7 +61,8 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   ///     except on a loop, and on a thread that is inside of a turn or a read.
   ///   - onRemove: Deletes what `onPassivate` has kept. Called after each ``remove(_:_:)``, also of a key without a reactor: when the
   ///     reactor has ended, and before the next one of its key is made, on the thread that does so. So nothing that was removed comes
-  ///     back. It may be called once for several removals that follow each other.
+  ///     back. It may be called once for several removals that follow each other. After ``close(_:)``, a removal of a key without a reactor
+  ///     calls it on its own thread, at once, also beside another call.
   ///   - make: Makes the reactor of a key, on the thread that sent to it first, or that has ended the one before. Called by
   ///     one thread at a time for each key, and never beside `onPassivate` or `onRemove` of that key. It may load what `onPassivate`
   ///     has kept.

@@ -26,6 +26,8 @@ extension KeyedShard {
     @usableFromInline var refused: ArraySlice<Waiting> = []
     /// Why they are refused.
     @usableFromInline var reason: SendError?
+    /// What the reactor does not get because what came before has closed it: it is for the next one, as if it were sent now.
+    @usableFromInline var left: ArraySlice<Waiting> = []
 
     @inlinable
     init() {}
@@ -58,11 +60,15 @@ extension KeyedShard {
       next = .discard(Array(waiting[..<count]))
     } else if count > 0, !toMailbox {
       transition.waiting = Array(waiting[1...])
+      transition.hasDelivered = true
       next = .deliver(waiting[0])
     } else {
-      delivery = Self.offer(waiting[..<count], to: reactor)
-      transition.waiting = Array(waiting[count...])
-      if !transition.waiting.isEmpty {
+      delivery = Self.offer(waiting[..<count], to: reactor, hasDelivered: transition.hasDelivered)
+      transition.hasDelivered = transition.hasDelivered || !delivery.offered.isEmpty
+      transition.waiting = Array(delivery.left + waiting[count...])
+      if !delivery.left.isEmpty {
+        next = .end(closing ?? .drain)
+      } else if !transition.waiting.isEmpty {
         transition.waiting.removeFirst()
         transition.isRemoved = true
         next = .end(.drain)
@@ -84,16 +90,22 @@ extension KeyedShard {
   /// Puts the actions that have waited into the mailbox of a reactor, in their order, all of them unless it is closed or there is no
   /// memory: into the ring, and what finds that full beside it. So the key becomes active at once, however busy the reactor is, and what
   /// is sent from then on comes behind them.
+  ///
+  /// - Parameter hasDelivered: Whether the reactor has got something before. Then that may have closed it.
   @inlinable
-  static func offer(_ waiting: ArraySlice<Waiting>, to reactor: R) -> Delivery {
+  static func offer(_ waiting: ArraySlice<Waiting>, to reactor: R, hasDelivered: Bool) -> Delivery {
     var delivery = Delivery()
     let (end, reason) = offerActions(of: waiting, to: reactor)
-    delivery.refused = waiting[end...].filter { $0.action != nil }[...]
-    delivery.users = waiting.indices.compactMap { index in
-      index < end || waiting[index].action == nil ? waiting[index].wait : nil
+    let (accepted, rest) = (waiting[..<end], waiting[end...])
+    if accepted.contains(where: { $0.action != nil }) { delivery.offered = accepted }
+    delivery.users = accepted.compactMap(\.wait)
+    if hasDelivered || !delivery.offered.isEmpty, reactor.runtime.mailbox.ring.lifecycle.wasClosedForGood {
+      delivery.left = rest
+    } else {
+      delivery.refused = rest.filter { $0.action != nil }[...]
+      delivery.reason = reason
+      delivery.users += rest.compactMap { $0.action == nil ? $0.wait : nil }
     }
-    if waiting[..<end].contains(where: { $0.action != nil }) { delivery.offered = waiting }
-    delivery.reason = reason
     return delivery
   }
 

@@ -77,6 +77,8 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
     @usableFromInline var isRemoved: Bool
     /// Whether `onRemove` was called, or is about to be.
     @usableFromInline var isRemovalTold = false
+    /// Whether the reactor that was made has got something.
+    @usableFromInline var hasDelivered = false
     /// The token of the thread that is inside of `make`, `onPassivate` or `onRemove` for this key; 0 if there is none.
     @usableFromInline var thread: UInt64
 
@@ -246,7 +248,8 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
     /// There is none, and the key is in transition: the calling thread tells that it was removed.
     case tell
     case end(R)
-    case afterTransition
+    /// It is removed later.
+    case afterTransition(hasReactor: Bool)
   }
 
   /// Removes the reactor of a key; also the one that is made for what waits.
@@ -262,7 +265,9 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
       return .tell
     }
     if transition.waiting.last?.isRemoval != true { transitions[key]?.waiting.append(.removal) }
-    return .afterTransition
+    let isOnlyTold =
+      transition.reactor == nil && transition.isRemovalTold && transition.waiting.allSatisfy(\.isRemoval)
+    return .afterTransition(hasReactor: !isOnlyTold)
   }
 
   /// Gives the memory back that the transitions of many keys at once have taken.

@@ -7,6 +7,8 @@ final class KeyedWait<R: Reactor>: Sendable {
 
   private let awaited = AwaitedValue<Outcome>()
   private let onEnd: (@Sendable (Outcome) -> Void)?
+  /// The action of a request that has given up, until this goes away.
+  private let withdrawn = SystemMutex<R.Action?>(nil)
 
   /// - Parameter onEnd: Called with the result, on the thread that has it.
   @usableFromInline
@@ -18,6 +20,14 @@ final class KeyedWait<R: Reactor>: Sendable {
   /// Suspends the task until there is a result. The task, once.
   @usableFromInline
   nonisolated(nonsending) func outcome() async -> Outcome { await awaited.get() }
+
+  /// Ends the wait of a request that was taken out of what waits, or of a task. Any thread.
+  ///
+  /// The action is destroyed with this object, by the task: here may be the middle of its cancellation, in which no other code should run.
+  func giveUp(_ action: R.Action?, _ reason: SendError) {
+    withdrawn.withLock { $0 = action }
+    end(.failure(reason))
+  }
 
   /// Ends the wait. Any thread.
   ///
@@ -59,9 +69,11 @@ extension KeyedReactors {
     }
   }
 
-  /// Ends the wait of a task, unless it has a result, and frees its place among those that wait. Any thread.
+  /// Ends the wait of a task, and frees its place among those that wait. If it has no place any more, another thread is delivering it, and
+  /// ends the wait: so what has given up was not accepted. Any thread.
   private func giveUp(_ wait: KeyedWait<R>, for key: Key, _ reason: SendError) {
-    if !wait.end(.failure(reason)) { return }
-    _ = withShard(hash(of: key)) { shard, _ in shard.takeOut(wait, for: key) }
+    if let taken = withShard(hash(of: key), { shard, _ in shard.takeOut(wait, for: key) }) {
+      wait.giveUp(taken.action, reason)
+    }
   }
 }

@@ -207,6 +207,58 @@ import Testing
     #expect(sessions.passivate(1))
   }
 
+  /// A program that sends it again would do it twice.
+  @Test func `a suspended send that its reactor has accepted was not cancelled`() async throws {
+    let (isMaking, mayMake, isInside, mayLeave) = (Gate(), Gate(), Gate(), Gate())
+    let sessions = store.makeSessions(beforeMaking: { _ in
+      isMaking.open()
+      _ = mayMake.wait()
+    })
+    let isDone = Threads.start { sessions.send(.note(1), to: 1) }
+    #expect(isMaking.wait())
+    let waiting = sessions.counters.waiting
+    let action = KeyedSession.Action.run {
+      isInside.open()
+      _ = mayLeave.wait()
+    }
+    let task = Task { try await sessions.sendSuspending(action, to: 1) }
+    #expect(await yield { sessions.counters.waiting == waiting + 1 })
+    mayMake.open()
+    #expect(await yield { isInside.isOpen })
+    task.cancel()
+    mayLeave.open()
+    try await task.value
+    #expect(isDone.wait())
+  }
+
+  /// An action of a request that has given up may hold what uses the collection at its end.
+  @Test func `what a task has given up is destroyed by the task`() async throws {
+    let (isMaking, mayMake, lifetimes) = (Gate(), Gate(), Lifetimes())
+    let sessions = store.makeSessions(beforeMaking: { _ in
+      isMaking.open()
+      _ = mayMake.wait()
+    })
+    let isDone = Threads.start { sessions.send(.note(1), to: 1) }
+    #expect(isMaking.wait())
+    let waiting = sessions.counters.waiting
+    let task = Task { [tracked = lifetimes.track()] in
+      try await sessions.sendSuspending(.run { _ = tracked.value }, to: 1)
+    }
+    #expect(await yield { sessions.counters.waiting == waiting + 1 })
+    task.cancel()
+    await #expect(throws: SendError.cancelled) { try await task.value }
+    #expect(await yield { lifetimes.alive == 0 })
+    mayMake.open()
+    #expect(isDone.wait())
+  }
+
+  @Test func `a request with a completion whose stream ends with its reactor finds that closed`() {
+    let results = Record<String>()
+    let keepers = KeyedReactors<Int, ReplyKeeper>(make: { _ in ReplyKeeper() })
+    keepers.ask(1, { .keepAndClose($0) }, completion: { results.append("\($0)") })
+    #expect(results.elements == ["failure(\(AskError.closed))"])
+  }
+
   @Test func `a request with a completion that no reactor gets says why`() throws {
     let (isMaking, mayMake, log) = (Gate(), Gate(), Record<String>())
     let sessions = store.makeSessions(
@@ -290,6 +342,7 @@ private final class ReplyKeeper: Reactor {
   enum Action: Sendable {
     case touch
     case keep(Reply<Int>, Place)
+    case keepAndClose(Reply<Int>)
   }
 
   let initialState: [Reply<Int>] = []
@@ -297,6 +350,10 @@ private final class ReplyKeeper: Reactor {
   private let kept = Record<Reply<Int>>()
 
   func mutate(action: Action) -> Observable<Reply<Int>> {
+    if case .keepAndClose(let reply) = action {
+      close()
+      return .never().do(onDispose: { withExtendedLifetime(reply) {} })
+    }
     guard case .keep(let reply, let place) = action else { return .empty() }
     switch place {
     case .stream: return .never()

@@ -53,6 +53,29 @@ import Testing
     #expect(stage.finish())
   }
 
+  @Test(arguments: PlacementUnderTest.allCases)
+  func `what waits behind an action that closes the reactor is for the next one`(
+    _ placement: PlacementUnderTest
+  ) throws {
+    let stage = try Stage(placement)
+    let (isMaking, mayMake) = (Gate(), Gate())
+    let sessions = store.makeSessions(
+      on: stage.placement,
+      beforeMaking: { _ in
+        isMaking.open()
+        _ = mayMake.wait()
+      })
+    let isDone = Threads.start { sessions.send(.close, to: 1) }
+    #expect(isMaking.wait())
+    for note in 1...3 { sessions.send(.note(note), to: 1) }
+    mayMake.open()
+    #expect(isDone.wait())
+    sessions.send(.note(4), to: 1)
+    #expect(Threads.yield { sessions.currentState(of: 1) == [1, 2, 3, 4] })
+    #expect(store.failures.elements == [])
+    #expect(stage.finish())
+  }
+
   /// The next reactor could do nothing there, either.
   @Test func `a reactor whose loop was shut down stays`() throws {
     let loop = try Loop()

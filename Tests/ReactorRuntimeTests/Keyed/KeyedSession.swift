@@ -9,6 +9,7 @@ final class KeyedSession: Reactor {
     case note(Int)
     case count(Reply<Int>)
     case run(@Sendable () -> Void)
+    case close
   }
 
   let initialState: [Int]
@@ -32,6 +33,9 @@ final class KeyedSession: Reactor {
       return .empty()
     case .run(let body):
       body()
+      return .empty()
+    case .close:
+      close()
       return .empty()
     }
   }

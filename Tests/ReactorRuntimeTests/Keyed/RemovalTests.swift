@@ -66,13 +66,13 @@ import Testing
       isMaking.open()
       _ = mayMake.wait()
     })
-    let isDone = Threads.start { sessions.send(.note(1), to: 1) }
+    let isDone = Threads.start { [log] in sessions.send(.run { log.append("turn") }, to: 1) }
     #expect(isMaking.wait())
     #expect(sessions.remove(1))
     sessions.send(.note(2), to: 1)
     mayMake.open()
     #expect(isDone.wait())
-    #expect(log.elements == ["make", "remove", "make"])
+    #expect(log.elements == ["make", "turn", "remove", "make"])
     #expect(sessions.currentState(of: 1) == [2])
   }
 
@@ -84,6 +84,8 @@ import Testing
     })
     let isDone = Threads.start { #expect(!sessions.remove(1)) }
     #expect(isTold.wait())
+    // Told together with the first one.
+    #expect(!sessions.remove(1))
     sessions.send(.note(1), to: 1)
     #expect(log.elements == ["remove"])
     mayReturn.open()

@@ -177,6 +177,8 @@ final class Connection: ChannelInboundHandler {
 
   /// Reads while few answers wait, and while the client reads.
   private func updateReading(_ context: ChannelHandlerContext) {
+    // What comes is dropped.
+    if isDone { return }
     let mayRead = !isEnding && answers.count < Self.limit && context.channel.isWritable
     if mayRead == readsMore { return }
     readsMore = mayRead

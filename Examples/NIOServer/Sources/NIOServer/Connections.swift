@@ -23,16 +23,21 @@ final class Connections: Sendable {
 
   /// Lets each client have the answers of what was received from it, and closes the connections that have not ended after that time.
   func end(within time: TimeAmount) async {
-    let channels = open.withLockedValue { open in
+    let deadline = NIODeadline.now() + time
+    var channels = open.withLockedValue { open in
       open.isEnding = true
       return Array(open.channels.values)
     }
     for channel in channels { Self.end(channel) }
-    for channel in channels {
-      let timeout = channel.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
-      channel.closeFuture.whenComplete { _ in timeout.cancel() }
+    while !channels.isEmpty {
+      for channel in channels {
+        let timeout = channel.eventLoop.scheduleTask(deadline: deadline) { channel.close(promise: nil) }
+        channel.closeFuture.whenComplete { _ in timeout.cancel() }
+      }
+      for channel in channels { try? await channel.closeFuture.get() }
+      // One that was accepted just before the listener was closed may have come meanwhile.
+      channels = open.withLockedValue { Array($0.channels.values) }
     }
-    for channel in channels { try? await channel.closeFuture.get() }
   }
 
   private static func end(_ channel: any Channel) {
