@@ -102,14 +102,8 @@ import Testing
 
   @Test(arguments: [false, true])
   func `a cancelled task stops waiting for the reactor of a key`(asks: Bool) async throws {
-    let (isMaking, mayMake, log) = (Gate(), Gate(), Record<String>())
-    let sessions = store.makeSessions(beforeMaking: { _ in
-      isMaking.open()
-      _ = mayMake.wait()
-    })
-    let isDone = Threads.start { sessions.send(.note(1), to: 1) }
-    #expect(isMaking.wait())
-    let waiting = sessions.counters.waiting
+    let (making, log) = (store.beginMaking(), Record<String>())
+    let (sessions, waiting) = (making.sessions, making.waiting)
     let task = Task {
       log.append(
         await failure {
@@ -123,8 +117,7 @@ import Testing
     #expect(await yield { !log.elements.isEmpty })
     #expect(log.elements == [asks ? "\(AskError.cancelled)" : "\(SendError.cancelled)"])
     #expect(sessions.counters.waiting == waiting)
-    mayMake.open()
-    #expect(isDone.wait())
+    #expect(making.finish())
     #expect(sessions.currentState(of: 1) == [1])
   }
 
@@ -166,14 +159,8 @@ import Testing
   func `a request that waits for its reactor comes before a later removal or end`(
     closes: Bool, hasCompletion: Bool
   ) async throws {
-    let (isMaking, mayMake, log) = (Gate(), Gate(), Record<String>())
-    let sessions = store.makeSessions(beforeMaking: { _ in
-      isMaking.open()
-      _ = mayMake.wait()
-    })
-    let isDone = Threads.start { sessions.send(.note(1), to: 1) }
-    #expect(isMaking.wait())
-    let waiting = sessions.counters.waiting
+    let (making, log) = (store.beginMaking(), Record<String>())
+    let (sessions, waiting) = (making.sessions, making.waiting)
     if hasCompletion {
       sessions.ask(1, { .count($0) }, completion: { log.append("\($0)") })
     } else {
@@ -186,8 +173,7 @@ import Testing
       #expect(sessions.remove(1))
       sessions.send(.note(2), to: 1)
     }
-    mayMake.open()
-    #expect(isDone.wait())
+    #expect(making.finish())
     #expect(await yield { !log.elements.isEmpty })
     #expect(log.elements == ["success(1)"])
     #expect(sessions.currentState(of: 1) == (closes ? nil : [2]))
@@ -209,38 +195,26 @@ import Testing
 
   /// A program that sends it again would do it twice.
   @Test func `a suspended send that its reactor has accepted was not cancelled`() async throws {
-    let (isMaking, mayMake, isInside, mayLeave) = (Gate(), Gate(), Gate(), Gate())
-    let sessions = store.makeSessions(beforeMaking: { _ in
-      isMaking.open()
-      _ = mayMake.wait()
-    })
-    let isDone = Threads.start { sessions.send(.note(1), to: 1) }
-    #expect(isMaking.wait())
-    let waiting = sessions.counters.waiting
+    let (making, isInside, mayLeave) = (store.beginMaking(), Gate(), Gate())
+    let (sessions, waiting) = (making.sessions, making.waiting)
     let action = KeyedSession.Action.run {
       isInside.open()
       _ = mayLeave.wait()
     }
     let task = Task { try await sessions.sendSuspending(action, to: 1) }
     #expect(await yield { sessions.counters.waiting == waiting + 1 })
-    mayMake.open()
+    making.goOn()
     #expect(await yield { isInside.isOpen })
     task.cancel()
     mayLeave.open()
     try await task.value
-    #expect(isDone.wait())
+    #expect(making.finish())
   }
 
   /// An action of a request that has given up may hold what uses the collection at its end.
   @Test func `what a task has given up is destroyed by the task`() async throws {
-    let (isMaking, mayMake, lifetimes) = (Gate(), Gate(), Lifetimes())
-    let sessions = store.makeSessions(beforeMaking: { _ in
-      isMaking.open()
-      _ = mayMake.wait()
-    })
-    let isDone = Threads.start { sessions.send(.note(1), to: 1) }
-    #expect(isMaking.wait())
-    let waiting = sessions.counters.waiting
+    let (making, lifetimes) = (store.beginMaking(), Lifetimes())
+    let (sessions, waiting) = (making.sessions, making.waiting)
     let task = Task { [tracked = lifetimes.track()] in
       try await sessions.sendSuspending(.run { _ = tracked.value }, to: 1)
     }
@@ -248,8 +222,7 @@ import Testing
     task.cancel()
     await #expect(throws: SendError.cancelled) { try await task.value }
     #expect(await yield { lifetimes.alive == 0 })
-    mayMake.open()
-    #expect(isDone.wait())
+    #expect(making.finish())
   }
 
   @Test func `a request with a completion whose stream ends with its reactor finds that closed`() {
@@ -260,25 +233,17 @@ import Testing
   }
 
   @Test func `a request with a completion that no reactor gets says why`() throws {
-    let (isMaking, mayMake, log) = (Gate(), Gate(), Record<String>())
-    let sessions = store.makeSessions(
-      waitingCapacity: 1,
-      beforeMaking: { _ in
-        isMaking.open()
-        _ = mayMake.wait()
-      })
+    let (making, log) = (store.beginMaking(waitingCapacity: 1), Record<String>())
+    let sessions = making.sessions
     func ask(_ key: Int, before deadline: ContinuousClock.Instant? = nil) {
       sessions.ask(
         key, { .count($0) }, before: deadline,
         completion: { if case .failure(let error) = $0 { log.append("\(error)") } })
     }
     ask(2, before: .now - .seconds(1))
-    #expect(sessions.count == 0)
-    let isDone = Threads.start { sessions.send(.note(1), to: 1) }
-    #expect(isMaking.wait())
+    #expect(sessions.count == 1)
     ask(1)
-    mayMake.open()
-    #expect(isDone.wait())
+    #expect(making.finish())
     sessions.close()
     ask(1)
     #expect(log.elements == [AskError.timedOut, .refused(.full), .closed].map { "\($0)" })
@@ -295,14 +260,8 @@ import Testing
   }
 
   @Test func `a suspended send waits in its order and can be taken out`() async throws {
-    let (isMaking, mayMake) = (Gate(), Gate())
-    let sessions = store.makeSessions(beforeMaking: { _ in
-      isMaking.open()
-      _ = mayMake.wait()
-    })
-    let isDone = Threads.start { sessions.send(.note(1), to: 1) }
-    #expect(isMaking.wait())
-    let waiting = sessions.counters.waiting
+    let making = store.beginMaking()
+    let (sessions, waiting) = (making.sessions, making.waiting)
     var tasks: [Task<Void, any Error>] = []
     for note in 2...3 {
       tasks.append(Task { try await sessions.sendSuspending(.note(note), to: 1) })
@@ -311,9 +270,9 @@ import Testing
     tasks[1].cancel()
     await #expect(throws: SendError.cancelled) { try await tasks[1].value }
     sessions.send(.note(4), to: 1)
-    mayMake.open()
+    making.goOn()
     try await tasks[0].value
-    #expect(isDone.wait())
+    #expect(making.finish())
     try await sessions.sendSuspending(.note(5), to: 1)
     #expect(sessions.currentState(of: 1) == [1, 2, 4, 5])
   }

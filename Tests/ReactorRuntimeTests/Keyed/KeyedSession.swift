@@ -85,3 +85,41 @@ final class SessionStore: Sendable {
       })
   }
 }
+
+/// A collection in which another thread is making the reactor of key 1, for a note 1, until it may go on.
+struct Making {
+  let sessions: KeyedReactors<Int, KeyedSession>
+  /// How much waits already.
+  let waiting: Int
+  private let mayMake: Gate
+  private let isDone: Gate
+
+  init(in store: SessionStore, waitingCapacity: Int) {
+    let (isMaking, mayMake) = (Gate(), Gate())
+    let sessions = store.makeSessions(
+      waitingCapacity: waitingCapacity,
+      beforeMaking: { _ in
+        isMaking.open()
+        _ = mayMake.wait()
+      })
+    isDone = Threads.start { sessions.send(.note(1), to: 1) }
+    _ = isMaking.wait()
+    self.sessions = sessions
+    self.mayMake = mayMake
+    waiting = sessions.counters.waiting
+  }
+
+  func goOn() { mayMake.open() }
+
+  /// Lets it go on, and waits for it. Returns whether it has ended.
+  func finish() -> Bool {
+    goOn()
+    return isDone.wait()
+  }
+}
+
+extension SessionStore {
+  func beginMaking(waitingCapacity: Int = 4096) -> Making {
+    Making(in: self, waitingCapacity: waitingCapacity)
+  }
+}
