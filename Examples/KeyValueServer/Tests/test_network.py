@@ -214,9 +214,11 @@ class Ending(unittest.TestCase):
                 idle.reply()
             with self.assertRaises(ConnectionError):
                 server.connect().call("PING")
-            self.assertIsNone(server.process.poll())
+            # A supervisor without patience.
+            server.process.terminate()
             for _ in range(2):
                 self.assertEqual(len(slow.reply()), 1_000_000)
+            self.assertIsNone(server.process.poll())
             slow.close()
             self.assertEqual(server.process.wait(PATIENCE), 0)
 

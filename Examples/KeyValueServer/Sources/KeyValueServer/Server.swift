@@ -170,6 +170,8 @@ struct KeyValueServer {
   static func main() throws {
     // What nobody reads any more, such as the log, returns an error. It does not end the server.
     signal(SIGPIPE, SIG_IGN)
+    // The first one still ends `run`. Another one does not end the process while clients get their replies; SIGINT does.
+    signal(SIGTERM, SIG_IGN)
     let options: Options
     do {
       options = try Options(CommandLine.arguments.dropFirst())

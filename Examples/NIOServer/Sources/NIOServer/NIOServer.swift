@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import NIOPosix
 import ReactorRuntime
@@ -8,6 +9,8 @@ import ReactorRuntime
 @main
 struct NIOServer {
   static func main() async throws {
+    // The first one still ends `run`. Another one does not end the process while clients get their answers.
+    signal(SIGTERM, SIG_IGN)
     let arguments = CommandLine.arguments.dropFirst().map { Int($0) }
     guard arguments.count <= 2, !arguments.contains(nil) else {
       return print("usage: NIOServer [port] [threads]")
