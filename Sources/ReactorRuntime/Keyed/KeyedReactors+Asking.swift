@@ -33,7 +33,7 @@ extension KeyedReactors {
     // The runtime does not hold it.
     defer { withExtendedLifetime(reactor) {} }
     if let result = reply.poll() { return try result.get() }
-    return try await reactor.runtime.awaitReply(reply, before: deadline)
+    return try await reactor.runtime.awaitReply(consume reply, before: deadline)
   }
 
   /// Sends an action that carries a reply to the reactor of a key, and calls `completion` with the value with which it replies:

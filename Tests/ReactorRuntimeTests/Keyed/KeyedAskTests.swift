@@ -225,6 +225,14 @@ import Testing
     #expect(making.finish())
   }
 
+  @Test(arguments: [false, true])
+  func `a request whose reactor drops the reply fails`(isFirst: Bool) async {
+    let sessions = store.makeSessions()
+    if !isFirst { sessions.send(.note(1), to: 1) }
+    let failure = await failure { try await sessions.ask(1) { reply in .run { _ = reply } } as Int }
+    #expect(failure == "\(AskError.dropped)")
+  }
+
   @Test func `a request with a completion whose stream ends with its reactor finds that closed`() {
     let results = Record<String>()
     let keepers = KeyedReactors<Int, ReplyKeeper>(make: { _ in ReplyKeeper() })
