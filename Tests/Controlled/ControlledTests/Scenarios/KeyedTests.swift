@@ -48,6 +48,47 @@ extension Controlled {
     }
 
     @Test(arguments: Place.allCases)
+    func `a removal is told beside no other call and before the next reactor is made`(_ place: Place) {
+      explore("sends, a passivation and two removals, \(place)", schedules: 300) {
+        let ledger = Ledger()
+        place.use { placement in
+          let desk = Desk(ledger, on: placement, tellsRemovals: true)
+          ledger.willClose()
+          together(
+            { desk.sendTwice() },
+            { desk.reactors.passivate(7) },
+            { for _ in 0..<2 { desk.reactors.remove(7) } })
+          ledger.verifyAtRest()
+          desk.reactors.remove(7)
+          awaitRest()
+          check(desk.reactors.count == 0 && !desk.isThere, "something is left of a key that was removed")
+        }
+        ledger.verify()
+      }
+    }
+
+    @Test(arguments: Place.allCases)
+    func `a reactor that was closed is followed by the next one`(_ place: Place) {
+      explore("sends, and a reactor that others close, \(place)", schedules: 300) {
+        let ledger = Ledger()
+        place.use { placement in
+          let desk = Desk(ledger, on: placement)
+          ledger.willClose()
+          together(
+            { desk.sendTwice() },
+            { desk.reactors[7]?.close() },
+            { desk.reactors.passivate(7) })
+          // Whatever was refused before: this is not.
+          ledger.send(10) { parcel throws(SendError) in try desk.reactors.trySend(parcel, to: 7) }
+          awaitRest()
+          ledger.verifyAtRest()
+          check(ledger.reduced[10] != nil, "an action for a reactor that was closed is lost")
+        }
+        ledger.verify()
+      }
+    }
+
+    @Test(arguments: Place.allCases)
     func `a collection that is closed keeps the state of its last reactor`(_ place: Place) {
       explore("sends, a passivation and the end of the collection, \(place)", schedules: 200) {
         let ledger = Ledger()
@@ -75,25 +116,52 @@ extension Controlled {
 private final class Desk: @unchecked Sendable {
   // Unchecked: one thread runs at a time, and what several threads change is changed without a point in between.
   private(set) var kept = 0
-  private var isThere = false
+  /// Whether there is a reactor, or a state that was not kept.
+  private(set) var isThere = false
+  /// Whether one of the three closures runs.
+  private var isInside = false
   private(set) var reactors: KeyedReactors<Int, Subject>!
   private let ledger: Ledger
 
-  /// - Parameter removes: Whether reactors are removed, whose states are not kept.
-  init(_ ledger: Ledger, on placement: Placement, removes: Bool = false) {
+  /// - Parameters:
+  ///   - removes: Whether reactors are removed, whose states are not kept.
+  ///   - tellsRemovals: Whether that is told.
+  init(_ ledger: Ledger, on placement: Placement, removes: Bool = false, tellsRemovals: Bool = false) {
     self.ledger = ledger
+    let tell: @Sendable (Int) -> Void = { [unowned self] _ in alone { isThere = false } }
     reactors = KeyedReactors(
       onFailure: { [ledger] in ledger.report($0) },
-      onPassivate: { [unowned self] _, state in
-        check(isThere, "a state was kept twice")
-        kept += state.count
-        isThere = false
-      },
+      onPassivate: { [unowned self] _, state in keep(state.count) },
+      onRemove: tellsRemovals ? tell : nil,
       make: { [unowned self, ledger] _ in
-        check(!isThere || removes, "a reactor was made before the state of the one before was kept")
-        isThere = true
+        noteMaking(removes)
         return Subject(ledger, on: placement, capacity: 4)
       })
+  }
+
+  private func keep(_ count: Int) {
+    alone {
+      check(isThere, "a state was kept twice")
+      kept += count
+      isThere = false
+    }
+  }
+
+  private func noteMaking(_ removes: Bool) {
+    alone {
+      check(!isThere || removes, "a reactor was made before the state of the one before was kept or removed")
+      isThere = true
+    }
+  }
+
+  /// Runs a part of a closure of the collection, of which one runs at a time.
+  private func alone(_ body: () -> Void) {
+    check(!isInside, "two closures of the collection run for the same key")
+    isInside = true
+    // Other threads run here.
+    _ = reactors.count
+    body()
+    isInside = false
   }
 
   /// Sends actions 0 and 1 to the reactor of key 7.
