@@ -149,6 +149,31 @@
       }
     }
 
+    @Test func `a request by key gets its reply on its event loop and holds the reactor until then`()
+      async throws
+    {
+      try await withEventLoops(2) { eventLoops in
+        let sessions = KeyedReactors<Int, Session>(make: { _ in Session(on: eventLoops[0]) })
+        for (key, total) in [(1, 0), (1, 0), (2, 0)] {
+          let read = try await sessions.ask(key, on: eventLoops[1]) { .total($0) }
+            .map { ($0, eventLoops[1].inEventLoop) }.get()
+          #expect(read == (total, true))
+        }
+        #expect(sessions.count == 2)
+        // In the turn of its loop it is in use, too.
+        #expect(Threads.yield { sessions.passivate(2) })
+        let kept = sessions.ask(1, on: eventLoops[1], before: .now + .milliseconds(50)) { .keep($0) }
+        #expect(!sessions.passivate(1))
+        await #expect(throws: AskError.self) { try await kept.get() }
+        #expect(Threads.yield { sessions.passivate(1) })
+        await #expect(throws: AskError.self) {
+          try await sessions.ask(3, on: eventLoops[1], before: .now - .seconds(1)) { .total($0) }.get()
+        }
+        #expect(sessions.keys.filter { $0 == 3 } == [])
+        try Shutdown.close([sessions], before: .now + .seconds(patience))
+      }
+    }
+
     /// A timer of Dispatch would not know the event loop's time, and would fulfil the promise on a thread of its own.
     @Test func `a request gives up by the clock of its event loop`() async throws {
       try await withEventLoops { eventLoops in
