@@ -5,8 +5,8 @@ import ReactorCore
 /// Limits how often an event that repeats is reported, and counts the events that it suppresses.
 ///
 /// In an interval, up to a limit of events of one site are admitted. Further ones are counted, and the count is
-/// reported when the interval ends, or when the process exits, so no event goes unreported. While more than the limit come in each interval, the following
-/// ones report only their counts; after an interval with no more than that, the limit applies anew.
+/// reported when the interval ends, or when the process exits, so no event goes unreported. While more than the limit come in each
+/// interval, the following ones report only their counts; after an interval with no more than that, the limit applies anew.
 final class RateLimit<Site: Hashable & Sendable>: Sendable {
   /// Calls a closure after a duration, on any thread.
   typealias After = @Sendable (Duration, @escaping @Sendable () -> Void) -> Void

@@ -6,7 +6,7 @@
     /// Replaces all three handlers with a logger: failures and unhandled errors are logged at the level `error`,
     /// warnings of debug builds at `warning`. Of actions it logs the names of their cases. Any thread.
     ///
-    /// A runtime with its own `onFailure` is not affected; pass it ``Failure/log(to:)``.
+    /// A runtime with its own `onFailure` is not affected; pass it ``Failure/log(to:describing:)``.
     public static func log(to logger: Logger) {
       defaultFailureHandler = Failure.log(to: logger)
       defaultErrorHandler = { error in
@@ -26,8 +26,7 @@
     ///   - logger: The logger.
     ///   - describe: Returns what is logged of an action, or nil for nothing. By default that is its case without the associated values, or
     ///     the name of its type if it is no `enum`, or has a description of its own: these may have what must not be in a log, and any size.
-    ///     Called on the thread that
-    ///     reports the failure.
+    ///     Called on the thread that reports the failure.
     public static func log(
       to logger: Logger,
       describing describe: @escaping @Sendable (any Sendable) -> String? = { Failure.name(of: $0) }

@@ -89,8 +89,7 @@
       do {
         let hosted = try HostedLoop(
           name: "event-loop-\(count.wrappingAdd(1, ordering: .relaxed).oldValue)", turnLimit: 1024,
-          jobCapacity: 1 << 20, calling: waking,
-          isHost: { eventLoop.inEventLoop })
+          jobCapacity: 1 << 20, calling: waking, isHost: { eventLoop.inEventLoop })
         return Loop(withoutThread: hosted.loop.state, keeping: hosted)
       } catch {
         fatalError("the loop of an event loop cannot be made: \(error)")
@@ -155,12 +154,9 @@
       on eventLoop: any EventLoop, before deadline: ContinuousClock.Instant? = nil,
       _ action: (Reply<Value>) -> Action
     ) -> EventLoopFuture<Value> {
-      let promise = eventLoop.makePromise(of: Value.self)
-      let receiver = AskingCallback<Value> { promise.completeWith($0.mapError { $0 }) }
-      receiver.giveUp(at: deadline, on: eventLoop, unless: promise.futureResult) {
+      eventLoop.futureOfRequest(before: deadline) { receiver in
         runtime.ask(action, receiver, to: self, before: deadline)
       }
-      return promise.futureResult
     }
   }
 
@@ -182,33 +178,10 @@
       _ key: Key, on eventLoop: any EventLoop, before deadline: ContinuousClock.Instant? = nil,
       _ action: (Reply<Value>) -> R.Action
     ) -> EventLoopFuture<Value> {
-      let promise = eventLoop.makePromise(of: Value.self)
       let hold = KeyedWait<R>()
-      let receiver = AskingCallback<Value> { result in
-        withExtendedLifetime(hold) { promise.completeWith(result.mapError { $0 }) }
-      }
-      receiver.giveUp(at: deadline, on: eventLoop, unless: promise.futureResult) {
+      return eventLoop.futureOfRequest(before: deadline, holding: hold) { receiver in
         ask(key, action, receiver, hold, before: deadline)
       }
-      return promise.futureResult
-    }
-  }
-
-  extension AskingCallback {
-    /// Calls `send`, without waiting for room on the thread of the event loop; and gives up at a deadline, by the clock of the event
-    /// loop, unless the future is fulfilled. The asker.
-    @usableFromInline
-    func giveUp(
-      at deadline: ContinuousClock.Instant?, on eventLoop: any EventLoop,
-      unless future: EventLoopFuture<Value>,
-      _ send: () -> Void
-    ) {
-      if let deadline {
-        let left = TimeAmount.nanoseconds(max(.zero, deadline - .now).nanoseconds)
-        let timeout = eventLoop.scheduleTask(in: left) { self.giveUp() }
-        future.whenComplete { _ in timeout.cancel() }
-      }
-      eventLoop.withoutWaiting(send)
     }
   }
 
@@ -240,9 +213,32 @@
   }
 
   extension EventLoop {
-    /// Calls `body`, on the thread of the event loop as a job of a loop: no send in it waits for room.
+    /// Returns a future for what a request gets, which gives up at a deadline by the clock of the event loop. The asker.
+    ///
+    /// - Parameters:
+    ///   - deadline: When it gives up; nil waits without a limit.
+    ///   - held: What is kept until there is a result.
+    ///   - send: Sends the request. On the thread of the event loop, it waits for no room.
     @usableFromInline
-    func withoutWaiting(_ body: () -> Void) {
+    func futureOfRequest<Value: Sendable>(
+      before deadline: ContinuousClock.Instant?, holding held: (any AnyObject & Sendable)? = nil,
+      _ send: (AskingCallback<Value>) -> Void
+    ) -> EventLoopFuture<Value> {
+      let promise = makePromise(of: Value.self)
+      let receiver = AskingCallback<Value> { result in
+        withExtendedLifetime(held) { promise.completeWith(result.mapError { $0 }) }
+      }
+      if let deadline {
+        let left = TimeAmount.nanoseconds(max(.zero, deadline - .now).nanoseconds)
+        let timeout = scheduleTask(in: left) { receiver.giveUp() }
+        promise.futureResult.whenComplete { _ in timeout.cancel() }
+      }
+      withoutWaiting { send(receiver) }
+      return promise.futureResult
+    }
+
+    /// Calls `body`, on the thread of the event loop as a job of a loop: no send in it waits for room.
+    fileprivate func withoutWaiting(_ body: () -> Void) {
       let outer = inEventLoop ? TurnMark.enter() : nil
       body()
       if let outer { TurnMark.leave(outer) }

@@ -16,8 +16,8 @@
     /// ``Placement/caller`` the thread that records may process what others have sent, as any sender.
     ///
     /// Reactors with the same label and dimensions share the timers: so many reactors of one kind need no dimension each, which most
-    /// backends take badly. They are removed when the last of these reactors is closed or gone. Any thread; once for each reactor, a second call stops the program with
-    /// a message.
+    /// backends take badly. They are removed when the last of these reactors is closed or gone. Any thread; once for each reactor, a
+    /// second call stops the program with a message.
     ///
     /// - Parameters:
     ///   - label: The beginning of the timers' labels.

@@ -44,13 +44,19 @@ extension KeyedReactors {
   /// - Throws: ``LoopError``, as `Loop.schedule(after:_:)`. If the loop is full later, it is tried again after 100 ms.
   public func passivate(idleFor duration: Duration, on loop: Loop) throws(LoopError) -> any Disposable {
     let timer = SerialDisposable()
-    // On the loop, like all later ones. Elsewhere, the first timer could fire, and be replaced, before it is stored: then the
-    // next one would be disposed of in its place.
+    try continueSweep(0, idleFor: duration, on: loop, timer)
+    return timer
+  }
+
+  /// Schedules the sweep of a part on the loop. Elsewhere, its timer could fire, and be replaced, before it is stored: then the next one
+  /// would be disposed of in its place. Any thread.
+  private func continueSweep(
+    _ part: Int, idleFor duration: Duration, on loop: Loop, _ timer: SerialDisposable
+  ) throws(LoopError) {
     try loop.execute { [weak self, weak loop] in
       guard let self, let loop, !timer.isDisposed else { return }
-      scheduleSweep(0, idleFor: duration, on: loop, timer)
+      scheduleSweep(part, idleFor: duration, on: loop, timer)
     }
-    return timer
   }
 
   /// On the loop.
@@ -79,10 +85,7 @@ extension KeyedReactors {
     _ = Schedulers.timing.schedule(after: .milliseconds(100)) { [weak self, weak loop] in
       guard let self, let loop, !timer.isDisposed else { return }
       do throws(LoopError) {
-        try loop.execute { [weak self, weak loop] in
-          guard let self, let loop, !timer.isDisposed else { return }
-          scheduleSweep(part, idleFor: duration, on: loop, timer)
-        }
+        try continueSweep(part, idleFor: duration, on: loop, timer)
       } catch .full {
         scheduleSweepLater(part, idleFor: duration, on: loop, timer)
       } catch {}

@@ -150,7 +150,8 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   /// refuses what is sent with ``SendError/closed``, while the key may have another reactor.
   ///
   /// A request to the reactor with a completion, or with a future of swift-nio, does not hold it, as one by key does
-  /// (``ask(_:_:before:completion:)``). If the reply may come later than the turn of the request, hold the reactor in the completion. Otherwise it may be passivated before. Then the request fails: with
+  /// (``ask(_:_:before:completion:)``). If the reply may come later than the turn of the request, hold the reactor in the completion.
+  /// Otherwise it may be passivated before. Then the request fails: with
   /// ``AskError/closed`` if the state or a stream that `mutate` has returned keeps the reply, with ``AskError/dropped`` if other code
   /// does, such as a property of the reactor:
   ///

@@ -296,7 +296,7 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
   ///
   /// - Parameter isTold: Whether removals are told to the user.
   @inlinable
-  mutating func removeOrMake(_ key: Key, _ hash: UInt32, isTold: Bool = false) -> Next {
+  mutating func removeOrMake(_ key: Key, _ hash: UInt32, isTold: Bool) -> Next {
     guard let transition = transitions[key] else { return .done }
     let isRemoved = transition.isRemoved || transition.waiting.first?.isRemoval == true
     if isTold, isRemoved, !transition.isRemovalTold {
