@@ -334,13 +334,11 @@ import Testing
 
   /// Otherwise nothing is passivated from then on, and nobody learns of it.
   @Test func `the passivation by a loop goes on after the loop had no room`() throws {
-    // What runs has a place, too.
     let loop = try HostedLoop(jobCapacity: 2)
-    let occupying = SerialDisposable()
+    let occupying = CompositeDisposable()
     let sessions = store.makeSessions(beforeKeeping: { key in
-      if key == 0 {
-        occupying.disposable = (try? loop.loop.schedule(after: .seconds(3600)) {}) ?? Disposables.create()
-      }
+      if key > 0 { return }
+      while let timer = try? loop.loop.schedule(after: .seconds(3600), {}) { _ = occupying.insert(timer) }
     })
     let timer = try sessions.passivate(idleFor: .milliseconds(1), on: loop.loop)
     for key in 0..<2 {
@@ -351,7 +349,8 @@ import Testing
           loop.run()
           return sessions.count == 0
         })
-      // From now on there is room again.
+      if key > 0 { continue }
+      #expect(throws: LoopError.full) { try loop.loop.execute {} }
       occupying.dispose()
     }
     timer.dispose()
