@@ -68,9 +68,6 @@
       return [
         function("\(access)var _$id: ReactorObservation.ObservableStateID", switching("self", identities)),
         function(
-          "\(access)mutating func _$willModify()",
-          switching("self", modifications(carrying), isComplete: all)),
-        function(
           "\(access)mutating func _$adopt(from old: Self?)",
           switching("self", adoptions(carrying), isComplete: all)),
         function(
@@ -81,14 +78,6 @@
               + switching("(self, old)", announcements(carrying), isComplete: all && cases.count == 1)
               + ["return _$hasPulse"]),
       ]
-    }
-
-    private static func modifications(_ cases: [StateCase]) -> [String] {
-      cases.map { one in
-        let calls = one.labels.indices.map { "    ReactorObservation._$willModify(&new\($0))" }
-        return (["case \(one.pattern("var ", "new")):"] + calls + ["    self = \(one.value)"])
-          .joined(separator: "\n")
-      }
     }
 
     private static func adoptions(_ cases: [StateCase]) -> [String] {

@@ -52,12 +52,8 @@
           true
         }
         """,
-        """
-        \(raw: access)mutating func _$willModify() {
-          _$observationRegistrar._$willModify()
-        }
-        """,
-        function("\(access)func _$access<Member>(_ keyPath: KeyPath<Self, Member>)", statements.accessBody),
+        function(
+          "\(access)func _$access<_$Member>(_ keyPath: KeyPath<Self, _$Member>)", statements.accessBody),
         function(
           "\(access)mutating func _$adopt(from old: Self?)",
           ["_$observationRegistrar._$adopt(from: old?._$observationRegistrar)"] + statements.adoptions),
@@ -108,7 +104,8 @@
           }
         }
       }
-      return ""
+      // What satisfies a public protocol must be as visible as the type in inlinable code, too.
+      return declaration.attributes.names.contains("usableFromInline") ? "@usableFromInline " : ""
     }
 
     private static func function(_ head: String, _ statements: [String]) -> DeclSyntax {

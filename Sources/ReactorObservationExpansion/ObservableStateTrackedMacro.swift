@@ -91,10 +91,10 @@
         let head = type.map { "{ () -> \($0) in" } ?? "{"
         let argument = isStatement ? "\(head) \(initializer) }()" : "\(initializer)"
         value = " = ReactorObservation._$ObservedValue(\(argument))"
-      } else if binding.isNilByDefault {
-        value = " = ReactorObservation._$ObservedValue(nil)"
+      } else if let initial = binding.defaultValue {
+        value = " = ReactorObservation._$ObservedValue(\(initial))"
       }
-      return ["private var \(raw: property.storage)\(raw: annotation)\(raw: value)"]
+      return ["\(raw: variable.isolation)private var \(raw: property.storage)\(raw: annotation)\(raw: value)"]
     }
   }
 

@@ -62,6 +62,13 @@
       modifiers.contains { $0.name.tokenKind == .keyword(.static) || $0.name.tokenKind == .keyword(.class) }
     }
 
+    /// `nonisolated(unsafe)`, which the storage of the property needs as well: without it, a state that is Sendable cannot store a
+    /// value that is not.
+    var isolation: String {
+      let modifier = modifiers.first { $0.name.tokenKind == .keyword(.nonisolated) }
+      return modifier.map { "\($0.trimmedDescription) " } ?? ""
+    }
+
     /// A modifier that the storage of a tracked property cannot have.
     private var unsupportedModifier: String? {
       modifiers.first { modifier in
@@ -72,8 +79,7 @@
     /// The attributes that may be property wrappers: those of the language begin with a lower-case letter.
     private var customAttributes: [String] {
       attributeNames.filter { name in
-        name != trackedName && name != "MainActor"
-          && name.split(separator: ".").last?.first?.isUppercase == true
+        name != trackedName && name.split(separator: ".").last?.first?.isUppercase == true
       }
     }
 
@@ -81,10 +87,15 @@
       attributeNames.contains { $0.isOrEnds(with: name) }
     }
 
-    private var attributeNames: [String] {
-      attributes.compactMap { element in
+    private var attributeNames: [String] { attributes.names }
+  }
+
+  extension AttributeListSyntax {
+    /// The names, with those of their modules and without generic arguments.
+    var names: [String] {
+      compactMap { element in
         guard case .attribute(let attribute) = element else { return nil }
-        return attribute.attributeName.trimmedDescription
+        return attribute.attributeName.trimmedDescription.split(separator: "<").first.map(String.init)
       }
     }
   }
@@ -102,10 +113,19 @@
       }
     }
 
-    /// Whether the property is nil without an initializer: `var name: String?`.
-    var isNilByDefault: Bool {
-      guard let type = typeAnnotation?.type else { return false }
-      return type.is(OptionalTypeSyntax.self) || type.is(ImplicitlyUnwrappedOptionalTypeSyntax.self)
+    /// The value of the property without an initializer, if it has one: nil for `var name: String?`.
+    var defaultValue: String? { typeAnnotation?.type.defaultValue }
+  }
+
+  extension TypeSyntax {
+    /// The value of a variable of the type that is not initialized: that of optionals, and of tuples of these.
+    fileprivate var defaultValue: String? {
+      if self.is(OptionalTypeSyntax.self) || self.is(ImplicitlyUnwrappedOptionalTypeSyntax.self) {
+        return "nil"
+      }
+      guard let elements = self.as(TupleTypeSyntax.self)?.elements, !elements.isEmpty else { return nil }
+      let values = elements.compactMap(\.type.defaultValue)
+      return values.count == elements.count ? "(\(values.joined(separator: ", ")))" : nil
     }
   }
 

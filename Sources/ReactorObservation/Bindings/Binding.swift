@@ -18,6 +18,11 @@ public struct Binding<Value>: Sendable {
   /// Whether an ``ObservedReactor`` shows the value, and announces then what differs. Otherwise only a change of a copy of a state
   /// can announce it.
   private let isShownByReactor: Bool
+  /// Changes the value in place, in what is shown and in the reactor's state: nil if that cannot be done, so that the whole value is
+  /// set.
+  private let change: Change?
+
+  typealias Change = @Sendable (@escaping @Sendable (inout Value) -> Void) -> Void
 
   /// Creates a binding.
   ///
@@ -29,11 +34,13 @@ public struct Binding<Value>: Sendable {
   }
 
   init(
-    get: @escaping @Sendable () -> Value, set: @escaping @Sendable (Value) -> Void, isShownByReactor: Bool
+    get: @escaping @Sendable () -> Value, set: @escaping @Sendable (Value) -> Void, isShownByReactor: Bool,
+    change: Change? = nil
   ) {
     self.get = get
     self.set = set
     self.isShownByReactor = isShownByReactor
+    self.change = change
   }
 
   /// Returns a binding whose value never changes: setting it does nothing.
@@ -90,16 +97,29 @@ public struct Binding<Value>: Sendable {
 
 extension Binding where Value: ObservableState & SendableMetatype {
   /// A binding to a property of a state. Setting it sets the whole state, with the property replaced; that is announced when the
-  /// state is shown.
+  /// state is shown. See the other one, of a property that is `Sendable`.
   ///
   /// - Parameter keyPath: The property.
   public subscript<Part>(
     dynamicMember keyPath: WritableKeyPath<Value, Part> & Sendable
   ) -> Binding<Part> { part(keyPath) { $0._$adopt(from: nil) } }
+
+  /// A binding to a property of a state. Setting it sets that property in the state that is shown, and in the reactor's: what the
+  /// reactor has changed in the state meanwhile stays. A binding to a property that is not `Sendable` sets the whole state.
+  ///
+  /// - Parameter keyPath: The property.
+  public subscript<Part: Sendable>(
+    dynamicMember keyPath: WritableKeyPath<Value, Part> & Sendable
+  ) -> Binding<Part> {
+    guard let change else { return part(keyPath) { $0._$adopt(from: nil) } }
+    return Binding<Part>(
+      get: { get()[keyPath: keyPath] }, set: { part in change { $0[keyPath: keyPath] = part } },
+      isShownByReactor: true, change: { body in change { body(&$0[keyPath: keyPath]) } })
+  }
 }
 
 extension Binding {
-  /// A binding to a part of an optional state, as that of a state.
+  /// A binding to a part of an optional state. Setting it sets the whole state: the reactor's may be nil by then.
   ///
   /// - Parameter keyPath: The part.
   public subscript<State: ObservableState & SendableMetatype, Part>(

@@ -43,6 +43,18 @@ public struct BindingAction<Root>: Sendable {
     _ keyPath: WritableKeyPath<Root, Value> & Sendable, _ value: Value
   ) -> Self { Self(path: keyPath, value: value, assignment: { $0[keyPath: keyPath] = value }) }
 
+  /// Returns the change of a part of a property. To others it looks like the assignment of the whole; but what else the reactor has
+  /// changed in the property stays.
+  ///
+  /// - Parameters:
+  ///   - keyPath: The property.
+  ///   - value: The whole property after the change, as it is shown.
+  ///   - body: Makes the change.
+  static func change<Value: Sendable>(
+    _ keyPath: WritableKeyPath<Root, Value> & Sendable, to value: Value,
+    by body: @escaping @Sendable (inout Value) -> Void
+  ) -> Self { Self(path: keyPath, value: value, assignment: { body(&$0[keyPath: keyPath]) }) }
+
   /// Makes the assignment. Any thread.
   ///
   /// - Parameter state: The state.

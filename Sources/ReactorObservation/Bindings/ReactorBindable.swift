@@ -45,7 +45,7 @@ extension ReactorBindable where R.Action: BindableAction, R.Action.State == R.St
     let observed = wrappedValue
     return Binding(
       get: { observed[dynamicMember: keyPath] }, set: { observed[dynamicMember: keyPath] = $0 },
-      isShownByReactor: true)
+      isShownByReactor: true, change: { observed.changeAndSend(keyPath, $0) })
   }
 }
 

@@ -27,13 +27,20 @@ public struct ObservationLoop: Sendable {
 
   /// Runs `job` there, after what its thread is doing now. Any thread.
   ///
-  /// A loop that is full refuses the job for now, which must not be lost: it is submitted again a moment later. A loop that has
-  /// ended drops it.
-  func execute(_ job: @escaping @Sendable () -> Void) {
+  /// A loop that is full refuses the job for now, which must not be lost: it is submitted again a moment later.
+  ///
+  /// - Parameters:
+  ///   - hasEnded: Called instead if the loop has ended, on any thread.
+  ///   - job: The job.
+  func execute(ifEnded hasEnded: @escaping @Sendable () -> Void = {}, _ job: @escaping @Sendable () -> Void) {
     do {
       try tryExecute(job)
     } catch LoopError.full {
-      DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { execute(job) }
-    } catch {}
+      DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) {
+        execute(ifEnded: hasEnded, job)
+      }
+    } catch {
+      hasEnded()
+    }
   }
 }

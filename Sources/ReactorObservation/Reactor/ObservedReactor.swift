@@ -134,7 +134,10 @@ public final class ObservedReactor<R: Reactor>: Sendable where R.State: Observab
   /// The announcements come afterwards, so that an observer reads the new state, on any thread. Neither they nor
   /// `next` run inside of the mutex, since both call other code, which may read and send. Two threads may be here at the same
   /// time, because a binding may be set outside of the loop: each announces the differences that it has made.
-  private func show(_ next: (R.State) -> R.State) {
+  ///
+  /// - Returns: The state that is shown now.
+  @discardableResult
+  private func show(_ next: (R.State) -> R.State) -> R.State {
     while true {
       let old = shown.withLock { $0 }
       var new = next(old.state)
@@ -145,7 +148,9 @@ public final class ObservedReactor<R: Reactor>: Sendable where R.State: Observab
         shown.number &+= 1
         return true
       }
-      if isShown { return announce(new, changesFrom: old.state) }
+      guard isShown else { continue }
+      announce(new, changesFrom: old.state)
+      return new
     }
   }
 
@@ -156,9 +161,15 @@ public final class ObservedReactor<R: Reactor>: Sendable where R.State: Observab
 
   /// Announces what differs between a state that was read and the newest one, since the reader was not yet observing when that was
   /// announced. What is shown from here on finds it observing.
+  ///
+  /// On the loop, as all announcements of what the reactor does: the code that has read the state may run on another one, and others
+  /// that have read the same properties are told, too. Once the loop has ended, here.
   private func announceChanges(since old: R.State, _ number: UInt64) {
-    let newest = shown.withLock { $0.number == number ? nil : $0.state }
-    if let newest { announce(newest, changesFrom: old) }
+    guard shown.withLock({ $0.number != number }) else { return }
+    let announceNow: @Sendable () -> Void = {
+      self.announce(self.shown.withLock { $0.state }, changesFrom: old)
+    }
+    if loop.isCurrent() { announceNow() } else { loop.execute(ifEnded: announceNow, announceNow) }
   }
 }
 
@@ -214,18 +225,39 @@ extension ObservedReactor where R.Action: BindableAction, R.Action.State == R.St
   private func showAndSend<Value: Sendable>(
     _ value: Value, for keyPath: WritableKeyPath<R.State, Value> & Sendable
   ) {
-    show { old in
-      var new = old
-      // So that its changes have other numbers than those that the reactor makes meanwhile, and announce nothing yet: the
-      // differences are announced when the state is shown.
-      new._$adopt(from: nil)
-      TurnMark.whileReducing { new[keyPath: keyPath] = value }
-      return new
-    }
-    // Also if nothing is reduced, since the value that is shown is not the reactor's.
-    reactor.send(.binding(.set(keyPath, value))) { [weak self, delivery] in
+    show { change($0) { $0[keyPath: keyPath] = value } }
+    send(.set(keyPath, value))
+  }
+
+  /// Changes a part of a property: in the state that is shown, and by an action in the reactor's, which may differ elsewhere.
+  ///
+  /// - Parameters:
+  ///   - keyPath: The property.
+  ///   - body: Makes the change. Called with both.
+  func changeAndSend<Value: Sendable>(
+    _ keyPath: WritableKeyPath<R.State, Value> & Sendable, _ body: @escaping @Sendable (inout Value) -> Void
+  ) {
+    let shown = show { change($0) { body(&$0[keyPath: keyPath]) } }
+    send(.change(keyPath, to: shown[keyPath: keyPath], by: body))
+  }
+
+  /// Returns a changed copy of a state that is shown.
+  private func change(_ old: R.State, _ body: (inout R.State) -> Void) -> R.State {
+    var new = old
+    // So that its changes have other numbers than those that the reactor makes meanwhile, and announce nothing yet: the
+    // differences are announced when the state is shown.
+    new._$adopt(from: nil)
+    TurnMark.whileReducing { body(&new) }
+    return new
+  }
+
+  private func send(_ assignment: BindingAction<R.State>) {
+    reactor.send(.binding(assignment)) { [weak self, delivery] in
+      // Also if nothing is reduced, since the value that is shown is not the reactor's. But a stub reduces nothing at all: the
+      // value remains until the test sets a state.
+      guard let self, !reactor.isStubEnabled else { return }
       let thread = Delivery.currentThread
-      if delivery.tryBegin(on: thread) { self?.showAfterTurn(of: thread) }
+      if delivery.tryBegin(on: thread) { showAfterTurn(of: thread) }
     }
   }
 }

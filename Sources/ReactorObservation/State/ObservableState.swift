@@ -15,9 +15,6 @@ public protocol ObservableState {
   /// all that have read a property of it.
   static var _$announcesProperties: Bool { get }
 
-  /// Gives the state a new identity.
-  mutating func _$willModify()
-
   /// Notes that the property is read.
   ///
   /// - Parameter keyPath: The property.
@@ -41,7 +38,6 @@ public protocol ObservableState {
 extension ObservableState {
   public var _$id: ObservableStateID { ObservableStateID() }
   public static var _$announcesProperties: Bool { false }
-  public mutating func _$willModify() {}
   public func _$access<Member>(_ keyPath: KeyPath<Self, Member>) {}
   public mutating func _$adopt(from old: Self?) {}
   public func _$announce(changesFrom old: Self) -> Bool { false }
@@ -64,15 +60,6 @@ public func _$id<State: ObservableState>(of state: State, case index: Int, of co
 public func _$id<Value>(of value: Value, case index: Int, of count: Int) -> ObservableStateID {
   ObservableStateID()
 }
-
-/// Gives a state a new identity.
-@inlinable
-public func _$willModify<State: ObservableState>(_ state: inout State) { state._$willModify() }
-
-/// Does nothing, since the value is no state.
-@inlinable
-@_disfavoredOverload
-public func _$willModify<Value>(_ value: inout Value) {}
 
 /// Makes the readers of the old state those of the new one.
 @inlinable

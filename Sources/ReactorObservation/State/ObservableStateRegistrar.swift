@@ -80,9 +80,6 @@ public struct ObservableStateRegistrar: Sendable {
     return readers.mustAnnounce
   }
 
-  /// Gives the state a new identity, as if a property had changed.
-  public mutating func _$willModify() { id.version = readers.nextVersion() }
-
   /// Announces a change that is already visible.
   ///
   /// - Parameters:
@@ -126,6 +123,11 @@ extension ObservableStateRegistrar: Hashable, Codable {
   public init(from decoder: any Decoder) throws { self.init() }
 
   public func encode(to encoder: any Encoder) throws {}
+}
+
+// A state that is printed shows its properties, and no numbers of lineages and changes.
+extension ObservableStateRegistrar: CustomReflectable {
+  public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// Which properties may differ between two states.

@@ -32,6 +32,13 @@ extension _$ObservedValue: Hashable where Value: Hashable {
   public func hash(into hasher: inout Hasher) { value.hash(into: &hasher) }
 }
 
+// A state is printed, compared by the macros of a test, and shown by a debugger as without the macro, but for the underscores.
+extension _$ObservedValue: CustomDebugStringConvertible, CustomReflectable {
+  public var debugDescription: String { String(reflecting: value) }
+
+  public var customMirror: Mirror { Mirror(reflecting: value) }
+}
+
 extension _$ObservedValue: Encodable where Value: Encodable {
   public func encode(to encoder: any Encoder) throws {
     // Not `value.encode(to:)`: an encoder has its own forms for `Data`, `Date` and others, which a container knows.

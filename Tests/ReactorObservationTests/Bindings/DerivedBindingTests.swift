@@ -137,6 +137,34 @@
       #expect(binding.wrappedValue.name == "Ada")
     }
 
+    @Test func `a derived binding keeps what the reactor has changed beside it`() {
+      editor.send(.binding(.set(\.profile.address.city, "Oslo")))
+      #expect(observed.profile.address.city == "", "the loop has not shown it")
+      $observed.profile.name.wrappedValue = "Ada"
+      $observed.profile.address.city.wrappedValue += "!"
+      #expect(editor.currentState.profile.name == "Ada")
+      #expect(editor.currentState.profile.address.city == "!", "what is set is made of what is shown")
+      editor.send(.binding(.set(\.profile.name, "Bob")))
+      $observed.profile.address.city.wrappedValue = "Rome"
+      #expect(editor.currentState.profile.name == "Bob" && editor.currentState.profile.address.city == "Rome")
+      loop.step()
+      #expect(observed.profile.name == "Bob" && observed.profile.address.city == "Rome")
+    }
+
+    @Test func `what a derived binding sends is the assignment of the state, as it is shown`() {
+      let action = Record<BindingAction<Editor.State>>()
+      let token = editor.action.subscribe(onNext: {
+        if case .binding(let binding) = $0 { action.append(binding) }
+      })
+      $observed.profile.name.wrappedValue = "Ada"
+      #expect(action.elements.count == 1 && \Editor.State.profile ~= action.elements[0])
+      var state = Editor.State()
+      state.profile.address.city = "Oslo"
+      action.elements[0].apply(to: &state)
+      #expect(state.profile.name == "Ada" && state.profile.address.city == "Oslo")
+      token.dispose()
+    }
+
     @Test func `a derived binding is announced to the readers of what it sets only`() {
       let profile = observed.profile
       let address = Tracking { _ = profile.address }

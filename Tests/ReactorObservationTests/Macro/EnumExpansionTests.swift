@@ -29,20 +29,6 @@
               }
             }
 
-            public mutating func _$willModify() {
-              switch self {
-              case .list(var new0):
-                ReactorObservation._$willModify(&new0)
-                self = .list(new0)
-              case .pair(var new0, var new1):
-                ReactorObservation._$willModify(&new0)
-                ReactorObservation._$willModify(&new1)
-                self = .pair(left: new0, right: new1)
-              default:
-                break
-              }
-            }
-
             public mutating func _$adopt(from old: Self?) {
               switch self {
               case .list(var new0):

@@ -64,11 +64,7 @@
               true
             }
 
-            mutating func _$willModify() {
-              _$observationRegistrar._$willModify()
-            }
-
-            func _$access<Member>(_ keyPath: KeyPath<Self, Member>) {
+            func _$access<_$Member>(_ keyPath: KeyPath<Self, _$Member>) {
               _$observationRegistrar.access(self, keyPath: keyPath)
             }
 
@@ -105,6 +101,15 @@
       (
         "var title: String!",
         "private var _title: ReactorObservation._$ObservedValue<String?> = ReactorObservation._$ObservedValue(nil)"
+      ),
+      (
+        "var range: (Int?, to: (Int?))",
+        "private var _range: ReactorObservation._$ObservedValue<(Int?, to: (Int?))> = ReactorObservation._$ObservedValue((nil, (nil)))"
+      ),
+      ("var pair: (Int?, Int)", "private var _pair: ReactorObservation._$ObservedValue<(Int?, Int)>"),
+      (
+        "nonisolated(unsafe) var cache: Cache",
+        "nonisolated(unsafe) private var _cache: ReactorObservation._$ObservedValue<Cache>"
       ),
       ("public var count = 0", "private var _count = ReactorObservation._$ObservedValue(0)"),
       ("private var secret = 0", "private var _secret = ReactorObservation._$ObservedValue(0)"),
@@ -243,7 +248,7 @@
       ("public enum Feature {\n  @ObservableState struct State {}\n}", ""),
     ]) func `a type without a modifier is as visible as its extension says`(source: String, access: String) {
       let text = Expansion(of: source).text
-      #expect(text.contains(" \(access)mutating func _$willModify"))
+      #expect(text.contains(" \(access)mutating func _$adopt"))
       #expect(access != "" || !text.contains("public mutating") && !text.contains("package mutating"))
     }
 
@@ -252,8 +257,17 @@
       let expansion = Expansion(of: "@ObservableState \(access) struct State {\n  \(access) var count = 0\n}")
       for member in [
         "var _$observationRegistrar", "var _$id", "static var _$announcesProperties",
-        "mutating func _$willModify", "func _$access", "mutating func _$adopt", "func _$announce",
+        "func _$access", "mutating func _$adopt", "func _$announce",
       ] { #expect(expansion.text.contains("\(access) \(member)")) }
+    }
+
+    @Test func `in inlinable code, what the protocol requires is as visible as the type`() {
+      let expansion = Expansion(of: "@usableFromInline @ObservableState struct State {\n  var count = 0\n}")
+      for member in [
+        "var _$id", "static var _$announcesProperties", "func _$access", "mutating func _$adopt",
+      ] {
+        #expect(expansion.text.contains("@usableFromInline \(member)"))
+      }
     }
 
     @Test(arguments: ["private", "fileprivate", "internal"])

@@ -72,6 +72,11 @@
       #expect(query.isAnnounced)
       search.send(.load)
       #expect(reactor.stub.actions.count == 1)
+      search.query = "typed"
+      #expect(search.query == "typed", "a stub reduces nothing, so nothing is taken back")
+      #expect(reactor.stub.actions.count == 2)
+      reactor.stub.state.value = Search.State(query: "stub")
+      #expect(search.query == "stub")
     }
 
     @Test @MainActor func `transformed states are shown`() {

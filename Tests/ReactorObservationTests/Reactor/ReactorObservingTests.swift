@@ -15,6 +15,14 @@
       observed = ObservedReactor(reactor: Profiles(), on: loop.observation)
     }
 
+    /// Steps another loop, and the one that announces, until nothing is left to do.
+    private func step(_ other: SteppedLoop) {
+      for _ in 0..<3 {
+        other.step()
+        loop.step()
+      }
+    }
+
     @Test func `it runs once, and again when what it has read changes`() {
       let scope = ReactorObserving(on: loop.observation) { [observed, seen] in seen.append(observed.count) }
       #expect(seen.elements.isEmpty, "it runs on the loop")
@@ -117,7 +125,7 @@
           loop.step()
         }
       }
-      for _ in 0..<3 { other.step() }
+      step(other)
       #expect(seen.elements == [0, changes])
       observed.send(.increase)
       loop.step()
@@ -153,7 +161,7 @@
           loop.step()
         }
       }
-      for _ in 0..<3 { other.step() }
+      step(other)
       #expect(seen.elements == [0])
       observed.send(.setLoading(true))
       loop.step()
@@ -174,7 +182,7 @@
           if isLoading { _ = observed.isLoading }
         }
       }
-      for _ in 0..<3 { other.step() }
+      step(other)
       #expect(seen.elements == [0, 0])
       scope.dispose()
     }
@@ -191,7 +199,7 @@
           loop.step()
         }
       }
-      for _ in 0..<3 { other.step() }
+      step(other)
       #expect(names.elements == ["a", "b"])
       show(.renameSelected("c"))
       other.step()
@@ -207,7 +215,7 @@
         observed.send(.increase)
         loop.step()
       }
-      for _ in 0..<3 { other.step() }
+      step(other)
       #expect(seen.elements == [0, 1])
       scope.dispose()
     }
@@ -223,7 +231,7 @@
         observed.send(.increase)
         loop.step()
       }
-      for _ in 0..<3 { other.step() }
+      step(other)
       #expect(seen.elements == [0, 1])
       scope.dispose()
     }

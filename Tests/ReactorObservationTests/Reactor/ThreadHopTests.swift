@@ -1,5 +1,6 @@
 #if ObservationMacros
   import Dispatch
+  import Glibc
   import Observation
   import ReactorKitCompatibility
   import ReactorObservation
@@ -76,6 +77,59 @@
         try? await Task.sleep(for: .milliseconds(1))
       }
       return true
+    }
+
+    @Test func `a run on another loop tells the other readers on the loop that shows the state`() throws {
+      let loop = try SteppedLoop()
+      let worker = try Loop(name: "observes")
+      defer { worker.shutdown() }
+      let observed = ObservedReactor(reactor: Profiles(), on: loop.observation)
+      let (hasRead, isShown) = (Gate(), Gate())
+      let runs = Record<Int>()
+      let scope = ReactorObserving(on: .loop(worker)) {
+        runs.append(observed.count)
+        hasRead.open()
+        _ = isShown.wait()
+      }
+      #expect(hasRead.wait())
+      observed.send(.increase)
+      loop.step()
+      // Begins to read after that, so that only the end of the run can tell it.
+      let threads = Record<UInt>()
+      withObservationTracking {
+        _ = observed.count
+      } onChange: {
+        threads.append(UInt(pthread_self()))
+      }
+      isShown.open()
+      #expect(
+        Threads.yield {
+          loop.step()
+          return runs.elements.last == 1
+        })
+      #expect(threads.elements == [UInt(pthread_self())])
+      scope.dispose()
+    }
+
+    @Test func `a run is told of a change in its middle although the loop has ended`() throws {
+      let shows = try Loop(name: "shows")
+      let worker = try Loop(name: "observes")
+      defer { worker.shutdown() }
+      let observed = ObservedReactor(reactor: Profiles(), on: .loop(shows))
+      let (hasRead, hasEnded) = (Gate(), Gate())
+      let runs = Record<Int>()
+      let scope = ReactorObserving(on: .loop(worker)) {
+        runs.append(observed.count)
+        hasRead.open()
+        _ = hasEnded.wait()
+      }
+      #expect(hasRead.wait())
+      observed.send(.increase)
+      #expect(Threads.yield { observed.count == 1 })
+      shows.shutdown()
+      hasEnded.open()
+      #expect(Threads.yield { runs.elements == [0, 1] })
+      scope.dispose()
     }
 
     @Test func `changes of two threads to what one reader has read are announced`() throws {

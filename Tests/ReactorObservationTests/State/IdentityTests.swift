@@ -54,16 +54,6 @@
       #expect(Screen.item(inner)._$id != inner._$id)
       #expect(Screen.item(inner)._$id != Screen.item(Inner())._$id)
       #expect(Screen.number(1)._$id != Screen.number(1)._$id, "of a number nothing is known")
-      var modified = Screen.item(inner)
-      modified._$willModify()
-      #expect(modified._$id != Screen.item(inner)._$id)
-    }
-
-    @Test func `modifying a state on purpose gives it another identity`() {
-      var state = Basic()
-      let identity = state._$id
-      state._$willModify()
-      #expect(state._$id != identity)
     }
 
     /// Conforms without the macro.

@@ -24,6 +24,31 @@
       #expect(left == right, "how often it was changed is no part of the value")
     }
 
+    /// What a state of an app may be made of.
+    @ObservableState struct Team<Member: Equatable & Sendable>: Sendable {
+      var members: [Member] = []
+      var range: (Int?, to: (Int?))
+    }
+
+    @Test
+    func `the names of its parameters, and tuples of optionals, are as without the macro`() {
+      var team = Team<Int>()
+      #expect(team.range.0 == nil && team.range.to == nil)
+      #expect(Tracking.announces({ team.members.append(1) }, to: { _ = team.members }))
+      #expect(Tracking.announces({ team.range.0 = 1 }, to: { _ = team.range }))
+    }
+
+    @Test func `a state is printed with its properties, and without their numbers`() {
+      let text = String(describing: Stored(count: 3, names: ["a"]))
+      #expect(
+        text
+          == #"Stored(_count: 3, _names: ["a"], _$observationRegistrar: ReactorObservation.ObservableStateRegistrar)"#
+      )
+      var dumped = ""
+      dump(Stored(count: 3), to: &dumped)
+      #expect(!dumped.contains("version"))
+    }
+
     @ObservableState struct Stored: Codable, Equatable {
       var count = 0
       var names: [String] = []
