@@ -78,6 +78,9 @@ extension Core {
   ///
   /// The subscriber is not retained. One that is gone is dropped.
   ///
+  /// It waits for room, and is reported where it cannot, as ``fire(event:)`` says. A subscriber whose `add` was reported so is not
+  /// updated, and is added again only after ``remove(subscriber:)``.
+  ///
   /// - Parameters:
   ///   - subscriber: The object to update.
   ///   - queue: The queue on which it is updated; nil is a serial queue of the core's.
@@ -99,7 +102,8 @@ extension Core {
   /// thread, may still run. Any thread, also in the subscriber's `deinit`.
   ///
   /// Returns after all events and commands that were fired before have been processed. Inside of an update, a command or a
-  /// middleware it does not wait, nor where a command's last reference to something is released. Waiting there could be a deadlock.
+  /// middleware it does not wait, nor in a turn, a job or a timer of a loop, nor where a command's last reference to something is
+  /// released. Waiting there could be a deadlock.
   public func remove(subscriber: any AnySubscriber) {
     table.remove(subscriber)
     let isOver = DispatchSemaphore(value: 0)
