@@ -7,9 +7,9 @@ import Testing
 @Suite struct WaitGraphEdgeTests {
   private static func wait(
     _ thread: UInt64, for emptier: UInt64, isOver: @escaping @Sendable () -> Bool = { false },
-    wake: @escaping @Sendable () -> Void = {}
+    isElastic: Bool = false, wake: @escaping @Sendable () -> Void = {}
   ) -> WaitGraph.Wait {
-    WaitGraph.Wait(thread: thread, emptier: { emptier }, isOver: isOver, wake: wake)
+    WaitGraph.Wait(thread: thread, emptier: { emptier }, isOver: isOver, wake: wake, isElastic: isElastic)
   }
 
   @Test
@@ -25,6 +25,27 @@ import Testing
     for wait in [other] + waits { WaitGraph.leave(wait) }
     #expect(WaitGraph.enter(waits[2]) == .sleeps)
     WaitGraph.leave(waits[2])
+  }
+
+  @Test
+  func `a wait that can be given up ends, and the thread that would close the cycle sleeps`() {
+    let base = UInt64.random(in: 1...0xFFFF) << 40
+    let wakes = Shared(Atomic(0))
+    let waits = (0..<3).map { index in
+      Self.wait(base + index, for: base + (index + 1) % 3, isElastic: index == 1) {
+        wakes.value.add(Int(index), ordering: .relaxed)
+      }
+    }
+    for wait in waits { #expect(WaitGraph.enter(wait) == .sleeps) }
+    #expect(waits.map(\.mustGiveUp) == [false, true, false])
+    #expect(wakes.value.load(ordering: .relaxed) >= 1)
+    for wait in waits { WaitGraph.leave(wait) }
+    // If it comes last, it is refused itself.
+    #expect(WaitGraph.enter(Self.wait(base, for: base + 1)) == .sleeps)
+    let last = Self.wait(base + 1, for: base, isElastic: true)
+    #expect(WaitGraph.enter(last) == .wouldSleepForEver)
+    #expect(!last.mustGiveUp)
+    WaitGraph.leave(waits[0])
   }
 
   @Test

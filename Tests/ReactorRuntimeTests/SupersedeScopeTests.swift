@@ -1,7 +1,8 @@
 import ReactorCore
-import ReactorRuntime
 import TestSupport
 import Testing
+
+@testable import ReactorRuntime
 
 /// What `take(until: action…)` supersedes: the elements that have passed it and have not taken effect when
 /// the action is announced, and nothing else.
@@ -18,6 +19,22 @@ import Testing
         return answer
       }
     }
+  }
+
+  /// As if a `flatMapLatest` around the stream had switched meanwhile.
+  @Test
+  func `the signal is observed while an element passes, though the stream is disposed of meanwhile`() {
+    let (scope, isDisposed) = (SupersedeScope(), Record<Void>())
+    let stream = scope.hold(Disposables.create { isDisposed.append(()) })
+    let wasDisposed = Record<Bool>()
+    let observer = scope.wrap(
+      AnyObserver<Int> { _ in
+        stream.dispose()
+        wasDisposed.append(!isDisposed.elements.isEmpty)
+      })
+    observer.on(.next(1))
+    #expect(wasDisposed.elements == [false])
+    #expect(isDisposed.elements.count == 1)
   }
 
   @Test

@@ -61,14 +61,11 @@ enum StateAccess {
   private static func sleep(
     untilOpen raw: CurrentCore.Trampoline, _ passesHold: Bool, until limit: ContinuousClock.Instant?
   ) -> Bool {
-    // A thread that is inside of nothing keeps no other thread waiting, so it cannot close a circle.
-    guard passesHold else {
-      sleep(on: raw, until: limit) { raw.wasOpen(passingHold: false) }
-      return true
-    }
+    // Also a thread that is inside of no turn and of no read: it may be delivering the elements of a stream, and others may wait
+    // for that.
     let wait = WaitGraph.Wait(
       thread: CurrentCore.threadToken, emptier: { raw.ownerToken },
-      isOver: { raw.wasOpen(passingHold: true) },
+      isOver: { raw.wasOpen(passingHold: passesHold) },
       wake: { notify(raw) }, reads: ThreadRead.states)
     return sleep(on: raw, until: limit, entering: wait)
   }

@@ -1,9 +1,14 @@
+import Synchronization
+
 /// Finds deadlocks before they happen: which sleeping thread waits for which other threads.
 ///
 /// A thread enters this graph before it sleeps until another thread has made room, has finished a change, or has ended
 /// its reads. If one of these threads waits, directly or through others, for the first one, the sleep would never end.
 /// ``enter(_:)`` then says so, and the thread must do something else, such as exceed a limit or fail. A thread that
 /// need not sleep does not come here, so the graph costs nothing on the usual path.
+///
+/// A wait that may be given up without a loss is elastic. If a cycle has one, that one ends, and the thread that has closed the cycle
+/// sleeps.
 ///
 /// Each cycle is found, and refused once. Threads enter in one order, and each searches what entered before it. A sleeping
 /// thread keeps what it owns and what it reads, so an edge of the graph does not change until that thread wakes. The
@@ -63,6 +68,10 @@ public enum WaitGraph {
     let reads: [UInt]
     /// Whether the thread wakes again and again, and runs rounds of loops that it hosts.
     let runsRounds: Bool
+    /// Whether the thread can go on without what it waits for, and loses nothing.
+    let isElastic: Bool
+    /// Releasing and acquiring: what has made the other thread wait comes before the end of this wait.
+    private let wasGivenUp = Atomic(false)
     /// Whether the thread has left the graph. While other threads call the closures they hold this lock, so that what
     /// the closures use still exists.
     private let hasLeft = SystemMutex(false)
@@ -77,11 +86,12 @@ public enum WaitGraph {
     ///   - isOver: Returns whether there is room, or the change is finished.
     ///   - wake: Wakes the thread, so that it checks `isOver` again.
     ///   - reads: The addresses of the states with one place that the thread reads.
+    ///   - isElastic: Whether the thread can go on without what it waits for: it looks at ``mustGiveUp``, too.
     public convenience init(
       thread: UInt64, emptier: @escaping @Sendable () -> UInt64, isOver: @escaping @Sendable () -> Bool,
-      wake: @escaping @Sendable () -> Void, reads: [UnsafeRawPointer] = []
+      wake: @escaping @Sendable () -> Void, reads: [UnsafeRawPointer] = [], isElastic: Bool = false
     ) {
-      self.init(thread, .thread { Emptier(emptier()) }, isOver, wake, reads)
+      self.init(thread, .thread { Emptier(emptier()) }, isOver, wake, reads, isElastic: isElastic)
     }
 
     /// Describes a wait of a thread that may be a host of loops, or for one; otherwise the same.
@@ -110,7 +120,8 @@ public enum WaitGraph {
 
     private init(
       _ thread: UInt64, _ target: Target, _ isOver: @escaping @Sendable () -> Bool,
-      _ wake: @escaping @Sendable () -> Void, _ reads: [UnsafeRawPointer], runsRounds: Bool = false
+      _ wake: @escaping @Sendable () -> Void, _ reads: [UnsafeRawPointer], runsRounds: Bool = false,
+      isElastic: Bool = false
     ) {
       self.thread = thread
       self.target = target
@@ -118,13 +129,24 @@ public enum WaitGraph {
       self.wake = wake
       self.reads = reads.map { UInt(bitPattern: $0) }
       self.runsRounds = runsRounds
+      self.isElastic = isElastic
+    }
+
+    /// Whether the thread must go on, since another one would otherwise wait for it in a cycle. The thread that waits, if its wait is
+    /// elastic.
+    public var mustGiveUp: Bool { wasGivenUp.load(ordering: .acquiring) }
+
+    /// Ends an elastic wait. Any thread.
+    fileprivate func giveUp() {
+      wasGivenUp.store(true, ordering: .releasing)
+      _ = wakeIfOver()
     }
 
     /// Wakes the thread if its wait is over, and returns whether it is. Any thread.
     fileprivate func wakeIfOver() -> Bool {
       hasLeft.withLock { hasLeft in
         if hasLeft { return true }
-        if !isOver() { return false }
+        if !mustGiveUp, !isOver() { return false }
         // The thread that makes the room may have told nobody yet, and the caller may be that thread.
         wake()
         return true
@@ -170,8 +192,15 @@ public enum WaitGraph {
       return number
     }
     while let cycle = findCycle(closedBy: wait, number) {
+      if !wait.isElastic, let elastic = cycle.first(where: \.isElastic) {
+        if isAsleep(cycle) { elastic.giveUp() } else { DedicatedThread.yield() }
+        continue
+      }
       // All others of the cycle sleep, so if the wait of this one is over, it remains so until this thread goes on.
-      if tryRefuse(wait, becauseOf: cycle) { return wait.isOver() ? .triesAgain : .wouldSleepForEver }
+      if isAsleep(cycle) {
+        leave(wait)
+        return wait.isOver() ? .triesAgain : .wouldSleepForEver
+      }
       DedicatedThread.yield()
     }
     entries.withLock { $0.all[wait.thread]?.isAsleep = true }
@@ -239,18 +268,13 @@ public enum WaitGraph {
     }
   }
 
-  /// Removes a thread that would close a cycle. Returns false if a thread of the cycle has left, or is not asleep yet: it
-  /// may be refused itself.
-  private static func tryRefuse(_ wait: Wait, becauseOf cycle: [Wait]) -> Bool {
-    let isRefused = entries.withLock { entries in
-      for blocked in cycle {
-        guard let entry = entries.all[blocked.thread], entry.wait === blocked, entry.isAsleep else {
-          return false
-        }
+  /// Whether the cycle is still there. It is not if a thread of it has left, or is not asleep yet: that may be refused itself.
+  private static func isAsleep(_ cycle: [Wait]) -> Bool {
+    entries.withLock { entries in
+      cycle.allSatisfy { blocked in
+        guard let entry = entries.all[blocked.thread] else { return false }
+        return entry.wait === blocked && entry.isAsleep
       }
-      return true
     }
-    if isRefused { leave(wait) }
-    return isRefused
   }
 }

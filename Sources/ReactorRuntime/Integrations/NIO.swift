@@ -194,10 +194,12 @@
     ///
     /// Each subscription gets the value, on the thread of the future's event loop. There it waits for room in no mailbox: a mutation
     /// that finds none is kept beside it, up to the `reentrantCapacity` of its reactor, and is reported beyond that. The work
-    /// that fulfils the future goes on if the subscription is disposed of.
+    /// that fulfils the future goes on if the subscription is disposed of; but the future no longer keeps what would receive the value.
     public func asReactorObservable() -> Observable<Value> {
-      .create { [eventLoop] observer in
+      .create { [eventLoop] subscriber in
+        let receiver = Mutex<AnyObserver<Value>?>(subscriber)
         self.whenComplete { result in
+          guard let observer = receiver.withLock({ $0.take() }) else { return }
           eventLoop.withoutWaiting {
             switch result {
             case .success(let value):
@@ -207,7 +209,8 @@
             }
           }
         }
-        return Disposables.create()
+        // Destroyed after the lock, since it may be the last reference to what it captures.
+        return Disposables.create { _ = receiver.withLock { $0.take() } }
       }
     }
   }

@@ -223,10 +223,26 @@ enum Backpressure {
   static func wait(
     _ thread: UInt64, drainer: @escaping @Sendable () -> UInt64, hasRoom: @escaping @Sendable () -> Bool
   ) {
-    let wait = WaitGraph.Wait(thread: thread, emptier: drainer, isOver: hasRoom) { room.notify() }
-    guard case .sleeps = WaitGraph.enter(wait) else { return }
-    defer { WaitGraph.leave(wait) }
-    _ = room.wait(until: hasRoom)
+    while !hasRoom() {
+      let wait = WaitGraph.Wait(
+        thread: thread, emptier: drainer, isOver: hasRoom, wake: { room.notify() },
+        reads: WaitGraph.readsHere,
+        isElastic: true)
+      switch WaitGraph.enter(wait) {
+      case .sleeps: break
+      case .triesAgain: continue
+      case .wouldSleepForEver: return
+      }
+      defer { WaitGraph.leave(wait) }
+      // Sleeps once at most: while this wait was over, other threads may have begun to wait for this one, and the queue may be full
+      // again. So this thread must enter the graph again before it sleeps again.
+      var checks = 0
+      _ = room.wait {
+        checks += 1
+        return checks > 2 || wait.mustGiveUp || hasRoom()
+      }
+      if wait.mustGiveUp { return }
+    }
   }
 }
 

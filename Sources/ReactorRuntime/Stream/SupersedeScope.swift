@@ -29,7 +29,7 @@ import Synchronization
 final class SupersedeScope: Sendable {
   private let hasEnded = Atomic(false)
   private let signal = SingleAssignmentDisposable()
-  /// How many need the signal: the subscription, and each element that waits.
+  /// How many need the signal: the subscription, each element that passes, and each that waits.
   private let signalUsers = Atomic(1)
   private let cause = AtomicReference<SupersedeCause>()
   /// The stream that is being subscribed to when this is made. If there is none, as for a `take(until:)` that
@@ -51,7 +51,11 @@ final class SupersedeScope: Sendable {
   @inlinable
   func wrap<Element>(_ observer: AnyObserver<Element>) -> AnyObserver<Element> {
     AnyObserver { [self] event in
-      if case .next = event { ThreadScope.enter(self) { observer.on(event) } } else { observer.on(event) }
+      guard case .next = event else { return observer.on(event) }
+      // Another thread may dispose of the stream while the element is on its way to where it must wait.
+      retainSignal()
+      defer { releaseSignal() }
+      ThreadScope.enter(self) { observer.on(event) }
     }
   }
 
@@ -76,12 +80,14 @@ final class SupersedeScope: Sendable {
     return Disposables.create { [self] in releaseSignal() }
   }
 
-  /// Keeps the signal subscribed to, for an element that has passed and has to wait. Any thread.
-  // Relaxed: the caller is inside of the scope, so the count is above 0, and nothing is published.
+  /// Keeps the signal subscribed to, for an element that passes, or that has passed and has to wait. Any thread.
+  // Relaxed: nothing is published. If the count is 0 the stream was disposed of, and the element is one too late that ends there.
+  @usableFromInline
   func retainSignal() { signalUsers.wrappingAdd(1, ordering: .relaxed) }
 
   /// Ends what ``retainSignal()`` began. Any thread.
   // Acquire and release: the last one disposes, after all that the others did.
+  @usableFromInline
   func releaseSignal() {
     if signalUsers.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 { signal.dispose() }
   }

@@ -87,14 +87,18 @@ import Testing
   @Test func `an observer that disposes in the first element receives no more`() async {
     let record = Record<Int>()
     let subscription = SerialDisposable()
+    let (sequence, continuation) = AsyncStream<Int>.makeStream()
     let ended = Gate()
-    subscription.disposable = Elements(elements: [1, 2, 3]).asObservable().subscribe(
+    continuation.onTermination = { _ in ended.open() }
+    subscription.disposable = sequence.asObservable().subscribe(
       onNext: { element in
         record.append(element)
         subscription.dispose()
-      }, onDisposed: { ended.open() })
+      })
+    // Not before it can be disposed of.
+    for element in 1...3 { continuation.yield(element) }
     #expect(await eventually { ended.isOpen })
-    #expect(record.elements.count <= 1)
+    #expect(record.elements == [1])
   }
 
   @Test func `a call is a stream of its result, anew for each subscription`() async {

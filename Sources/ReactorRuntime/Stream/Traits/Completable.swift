@@ -117,8 +117,9 @@ extension PrimitiveSequenceType where Trait == CompletableTrait, Element == Neve
   /// As `catch`, and unlike `concat`, it disposes of the subscription that has ended after the next one has begun. So a source that
   /// both share goes on.
   private func following<Result>(_ second: Observable<Result>) -> Observable<Result> {
+    // One that is known to have completed.
+    if stream.isImmediate { return second }
     let first = stream.map { (_: Never) -> Result in }
-    if let joined = Observable.joined([first, second]) { return joined }
     return first.followed { $0.isCompleted ? second : nil }
   }
 
