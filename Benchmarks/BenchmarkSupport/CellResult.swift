@@ -41,11 +41,15 @@ package struct Figure: Equatable, Sendable {
   package let max: Double
   /// The figure of each repetition, in the order of measurement.
   package let samples: [Double]
+  /// The round of each repetition, by its number in the whole run. What was measured in one round belongs together. Empty if the
+  /// rounds are not known.
+  package let rounds: [Int]
 
   /// Nil for no values.
-  package init?(_ values: [Double]) {
+  package init?(_ values: [Double], rounds: [Int] = []) {
     guard !values.isEmpty else { return nil }
     samples = values
+    self.rounds = rounds.count == values.count ? rounds : []
     let sorted = values.sorted()
     let middle = sorted.count / 2
     min = sorted[0]
@@ -55,7 +59,7 @@ package struct Figure: Equatable, Sendable {
 
   /// A figure from a file that does not have the repetitions.
   package init(min: Double, median: Double, max: Double) {
-    (self.min, self.median, self.max, samples) = (min, median, max, [])
+    (self.min, self.median, self.max, samples, rounds) = (min, median, max, [], [])
   }
 }
 

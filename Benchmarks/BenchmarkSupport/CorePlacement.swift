@@ -1,5 +1,6 @@
 /// Where the hypervisor has put the two cores, judged by the round trip of a cache line between them. Figures of
-/// different classes differ by several times, so only figures of one class are compared.
+/// different classes differ by several times, so only figures of one class are compared. With more than two CPUs, it is the class of
+/// the first two.
 package enum CorePlacement: String, CaseIterable, Codable, Sendable {
   /// Two threads of one physical core.
   case sibling

@@ -116,8 +116,9 @@ package struct JSONReport: Codable, Sendable {
 extension CellResult: Codable {
   private enum Key: String, CodingKey {
     case caseName = "case"
-    case variant, producers, unit, min, median, max, samples, allocationsPerAction, placement, verified
-    case shareOfLimit, limit, isLowerBound
+    case variant, producers, unit, min, median, max, samples, rounds, allocationsPerAction, placement,
+      verified
+    case shareOfLimit, limit, limitRounds, isLowerBound
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -143,19 +144,24 @@ extension CellResult: Codable {
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: Key.self)
     func number(_ key: Key) throws -> Double { try fields.decode(Double.self, forKey: key) }
-    let samples = try fields.decodeIfPresent([Double].self, forKey: .samples) ?? []
+    // Files from before the samples, or the rounds, were written have none.
+    func list<Value: Decodable>(_ key: Key) throws -> [Value] {
+      try fields.decodeIfPresent([Value].self, forKey: key) ?? []
+    }
     self.init(
       caseName: try fields.decode(String.self, forKey: .caseName),
       variant: try fields.decode(String.self, forKey: .variant),
       producers: try fields.decode(Int.self, forKey: .producers),
       unit: try fields.decode(FigureUnit.self, forKey: .unit),
-      figure: try Figure(samples)
+      figure: try Figure(list(.samples), rounds: list(.rounds))
         ?? Figure(min: number(.min), median: number(.median), max: number(.max)),
       allocationsPerAction: try fields.decodeIfPresent(Double.self, forKey: .allocationsPerAction),
       placement: try fields.decode(CorePlacement.self, forKey: .placement),
       verified: try fields.decode(Bool.self, forKey: .verified),
       isLowerBound: try fields.decodeIfPresent(Bool.self, forKey: .isLowerBound) ?? false,
       shareOfLimit: try fields.decodeIfPresent(Double.self, forKey: .shareOfLimit),
-      limit: try fields.decodeIfPresent([Double].self, forKey: .limit).flatMap(Figure.init))
+      limit: try Figure(list(.limit), rounds: list(.limitRounds)))
   }
 }
+    if !figure.rounds.isEmpty { try fields.encode(figure.rounds, forKey: .rounds) }
+    if let limit, !limit.rounds.isEmpty { try fields.encode(limit.rounds, forKey: .limitRounds) }

@@ -101,19 +101,23 @@ package struct TargetFigure: Equatable, Sendable {
   }
 
   /// The ratio of two figures.
-  init(_ figure: Figure, dividedBy other: Figure, in placement: CorePlacement) {
+  ///
+  /// - Parameter family: See ``PairedInterval``.
+  init(
+    _ figure: Figure, dividedBy other: Figure, leastOf family: Int = 1, in placement: CorePlacement
+  ) {
+    let ratio = figure.ratio(to: other, leastOf: family)
     self.init(
-      value: figure.median / other.median,
-      interval: RatioInterval(of: figure.samples, to: other.samples).map { $0.lower...$0.upper }, [placement])
+      value: ratio?.estimate ?? figure.median / other.median, interval: ratio.map { $0.lower...$0.upper },
+      [placement])
   }
 
   /// The difference of two figures, divided by a number.
   init(_ figure: Figure, minus other: Figure, dividedBy divisor: Double = 1, in placement: CorePlacement) {
+    let difference = figure.difference(to: other)
     self.init(
-      value: (figure.median - other.median) / divisor,
-      interval: DifferenceInterval(of: figure.samples, minus: other.samples).map {
-        $0.lower / divisor...$0.upper / divisor
-      }, [placement])
+      value: (difference?.estimate ?? figure.median - other.median) / divisor,
+      interval: difference.map { $0.lower / divisor...$0.upper / divisor }, [placement])
   }
 
   /// Nothing can be computed of what was measured.
@@ -123,7 +127,8 @@ package struct TargetFigure: Equatable, Sendable {
 
   /// The least of several, of which each is needed: one that is missing may be the least. Nil if there are none.
   ///
-  /// - Parameter figures: With their names; nil if nothing of it was measured.
+  /// - Parameter figures: With their names; nil if nothing of it was measured. Their intervals end, above, as ``PairedInterval`` says of
+  ///   a family: each can be the one that chance puts below the bound. Below, one that is too low by chance keeps no promise.
   init?(leastOf figures: [(name: String, figure: TargetFigure?)]) {
     let measured = figures.compactMap(\.figure)
     guard !measured.isEmpty else { return nil }

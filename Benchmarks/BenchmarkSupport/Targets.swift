@@ -40,7 +40,9 @@ package enum Targets {
         figure: { results in
           // The figures are times, so the speeds have the inverse ratio.
           leastOfStates { state in
-            paired(Side("\(state).alone", "replayed"), Side("\(state).\(part)", "replayed"), in: results)
+            ratio(
+              Side("\(state).alone", "replayed"), Side("\(state).\(part)", "replayed"), in: results,
+              leastOf: states.count)
           }
         })
     }
@@ -51,7 +53,8 @@ package enum Targets {
         figure: { results in
           leastOfStates { state in
             let name = "\(state).\(readers)-reads"
-            return ratio(Side(name, "replayed"), Side(name, "mutex"), in: results)
+            return ratio(
+              Side(name, "replayed"), Side(name, "mutex"), in: results, leastOf: states.count)
           }
         })
     }
@@ -92,7 +95,7 @@ package enum Targets {
     Target(
       text: "wakes of a parked loop, for each of its sleeps", bound: .atMost(1), unit: "",
       figure: { results in
-        paired(Side("latency.parked.wakes", "c"), Side("latency.parked.parks", "c"), in: results)
+        ratio(Side("latency.parked.wakes", "c"), Side("latency.parked.parks", "c"), in: results)
       }),
     Target(
       text: "p50 of a busy loop, above half of the round trip", bound: .atMost(60), unit: " ns",
@@ -235,21 +238,16 @@ extension Targets {
   }
 
   /// The first figure divided by the second one, unless that is zero: readers that never ran beside a busy owner.
-  private static func ratio(_ side: Side, _ other: Side, in results: [CellResult]) -> TargetFigure? {
+  private static func ratio(
+    _ side: Side, _ other: Side, in results: [CellResult], leastOf family: Int = 1
+  ) -> TargetFigure? {
     judged([side, other], in: results) { found, placement in
-      guard found[1].figure.median > 0, let dividend = Figure(found[0].comparedSamples),
-        let divisor = Figure(found[1].comparedSamples)
+      func compared(_ result: CellResult) -> Figure? {
+        Figure(result.comparedSamples, rounds: result.figure.rounds)
+      }
+      guard found[1].figure.median > 0, let dividend = compared(found[0]), let divisor = compared(found[1])
       else { return TargetFigure(obstacle: "nothing can be divided by zero", in: [placement]) }
-      return TargetFigure(dividend, dividedBy: divisor, in: placement)
-    }
-  }
-
-  /// The same of two parts of one variant, each repetition's by its own.
-  private static func paired(_ side: Side, _ other: Side, in results: [CellResult]) -> TargetFigure? {
-    judged([side, other], in: results) { found, placement in
-      let pairs = zip(found[0].figure.samples, found[1].figure.samples).filter { $0.1 > 0 }
-      return Figure(pairs.map { $0.0 / $0.1 }).map { TargetFigure($0, in: placement) }
-        ?? TargetFigure(obstacle: "nothing can be divided by zero", in: [placement])
+      return TargetFigure(dividend, dividedBy: divisor, leastOf: family, in: placement)
     }
   }
 }

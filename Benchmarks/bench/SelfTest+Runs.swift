@@ -92,6 +92,30 @@ extension SelfTest {
     }
   }
 
+  // MARK: Rounds
+
+  /// Each is the first one of a round, and what was measured in one round has its number, with each of them.
+  static func membersTakeTurns() throws -> Bool {
+    let order = Mutex<[String]>([])
+    let names = ["first", "second", "third"]
+    let variants = names.map { name in
+      Variant(name: name, hasOrder: false) { _, _, _ in
+        order.withLock { $0.append(name) }
+        return Measurement(nanoseconds: 1e6, actions: 1000)
+      }
+    }
+    let options = Options(quick: true, cores: 1)
+    let plan = Plan([Case("turns", .latency(.busy, interval: 1), variants: variants)], options, cores: 1)
+    let runner = Runner(
+      options, Instruments.ofThisMachine(), on: try MeasuringThread(),
+      Progress(plannedSeconds: plan.groups.map { $0.plannedSeconds(options) }))
+    try runner.run(plan)
+    let measured = order.withLock { $0 }
+    let firsts = stride(from: 0, to: measured.count, by: names.count).prefix(names.count).map { measured[$0] }
+    let rounds = plan.groups.flatMap(\.cells).map { $0.samples.map(\.round) }
+    return Set(firsts) == Set(names) && Set(rounds).count == 1 && rounds[0] == Array(1...rounds[0].count)
+  }
+
   // MARK: Comparing
 
   /// A name that no variant has would make a baseline one of ours.

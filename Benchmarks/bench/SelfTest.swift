@@ -19,6 +19,7 @@ enum SelfTest {
       ("a baseline is a variant of some case", baselinesAreMeasured),
       ("a loop is on the CPU of its consumer", loopsArePlaced),
       ("a child has more time than it gives itself", childIsWaitedFor),
+      ("the members of a group take turns", membersTakeTurns),
       // The last one, since the signal is noted.
       ("a signal ends the run", signalEndsTheRun),
     ].compactMap { name, test in

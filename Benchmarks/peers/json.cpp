@@ -69,6 +69,9 @@ static void write_cell(std::ofstream &file, const Group &group, const Cell &cell
        << ", \"median\": " << median(values)
        << ", \"max\": " << *std::max_element(values.begin(), values.end()) << ", \"samples\": [";
   for (size_t i = 0; i < values.size(); i++) file << (i ? ", " : "") << values[i];
+  file << "], \"rounds\": [";
+  const auto rounds = cell.kept_rounds(group.placement);
+  for (size_t i = 0; i < rounds.size(); i++) file << (i ? ", " : "") << rounds[i];
   file << "], \"allocationsPerAction\": null, \"shareOfLimit\": null, \"placement\": "
        << quoted(group.placement) << ", \"verified\": " << word(cell.is_verified()) << "}";
 }

@@ -171,7 +171,7 @@ int main(int count, char **arguments) {
   const Begin begin = begin_now();
   // The order of the table, whatever the order in which the subjects were linked: ours first.
   const auto rank = [](const Subject &one) {
-    return one.name == "ours" ? 0 : one.name.rfind("ours", 0) == 0 ? 1 : 2;
+    return one.name == "ours" ? 0 : is_ours(one) ? 1 : 2;
   };
   std::stable_sort(subjects().begin(), subjects().end(),
                    [&](const Subject &a, const Subject &b) { return rank(a) < rank(b); });
@@ -182,7 +182,7 @@ int main(int count, char **arguments) {
   if (!is_right) std::fprintf(stderr, "bench-peers: cannot write to %s\n", settings.json.c_str());
   for (const auto &group : groups) {
     for (const auto &cell : group.cells) {
-      if (cell.subject->name.rfind("ours", 0) == 0 && !cell.is_verified()) is_right = false;
+      if (is_ours(*cell.subject) && !cell.is_verified()) is_right = false;
     }
   }
   return is_right ? 0 : 1;

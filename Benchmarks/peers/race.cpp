@@ -60,12 +60,21 @@ Repetition run_in_child(const Subject &subject, const Request &request) {
   return result;
 }
 
-/* Where the two cores are, by the round trip of a cache line between them. The same classes as in
- * CorePlacement.swift. */
+/* Where the first two cores are, by the round trip of a cache line between them. The same classes as
+ * in CorePlacement.swift, and as little about other pairs of cores. */
 static std::string placement_now(const std::vector<int> &cpus) {
   if (cpus.size() < 2) return "unknown";
   const double trip = bl_round_trip_ns(cpus[0], cpus[1], 20, 50);
   return trip <= 0 ? "unknown" : trip < 60 ? "sibling" : trip < 250 ? "near" : "far";
+}
+
+/* The order in which a round measures the cells of a group: see TakingTurns.swift. */
+static std::vector<Cell *> in_order_of(unsigned round, std::vector<Cell> &cells) {
+  std::vector<Cell *> order;
+  for (auto &cell : cells) order.push_back(&cell);
+  if (order.empty()) return order;
+  std::rotate(order.begin(), order.begin() + round % order.size(), order.end());
+  return order;
 }
 
 double value_of(Figure figure, const Outcome &outcome) {
@@ -82,10 +91,18 @@ double value_of(Figure figure, const Outcome &outcome) {
 
 std::vector<double> Cell::kept(Figure figure, const std::string &placement) const {
   std::vector<double> values;
-  for (const auto &[outcome, where] : samples) {
+  for (const auto &[outcome, where, _] : samples) {
     if (where == placement) values.push_back(value_of(figure, outcome));
   }
   return values;
+}
+
+std::vector<unsigned> Cell::kept_rounds(const std::string &placement) const {
+  std::vector<unsigned> rounds;
+  for (const auto &[_, where, round] : samples) {
+    if (where == placement) rounds.push_back(round);
+  }
+  return rounds;
 }
 
 std::string Cell::problems() const {
@@ -153,22 +170,23 @@ void Race::measure(const Group &group, Cell &cell) {
   const Repetition repetition = run_in_child(*cell.subject, request_of(group, cell));
   note(cell, repetition);
   if (repetition.ending != Ending::measured) return;
-  cell.samples.push_back({repetition.outcome, before == placement_now(cpus) ? before : "unknown"});
+  const std::string after = placement_now(cpus);
+  cell.samples.push_back({repetition.outcome, before == after ? before : "unknown", rounds});
 }
 
 /* The placement that was asked for if any repetition has it; otherwise the known class that most
- * repetitions have. */
+ * repetitions have, and the nearest one if several have as many. */
 std::string Race::prevailing(const std::vector<Cell> &cells) const {
   std::map<std::string, size_t> votes;
   for (const auto &cell : cells) {
-    for (const auto &[_, where] : cell.samples) {
-      if (where != "unknown") votes[where]++;
+    for (const auto &sample : cell.samples) {
+      if (sample.placement != "unknown") votes[sample.placement]++;
     }
   }
   if (votes.count(settings.placement) > 0) return settings.placement;
   std::string best = "unknown";
-  for (const auto &[where, count] : votes) {
-    if (best == "unknown" || count > votes[best]) best = where;
+  for (const char *where : {"sibling", "near", "far"}) {
+    if (votes[where] > (best == "unknown" ? 0 : votes[best])) best = where;
   }
   return best;
 }
@@ -195,17 +213,23 @@ Group Race::run(Condition condition, const Workload &workload, unsigned producer
   // A subject that stalls twice is not tried again: each time costs seconds.
   const auto is_open = [](const Cell &cell) { return cell.stalls + cell.crashes < 2; };
   for (unsigned round = 0; round < settings.repetitions; round++) {
-    for (auto &cell : group.cells) {
-      if (is_open(cell)) measure(group, cell);
+    rounds++;
+    for (Cell *cell : in_order_of(rounds, group.cells)) {
+      if (is_open(*cell)) measure(group, *cell);
     }
   }
   const Figure any = workload.figures[0];
   for (unsigned round = 0; round < settings.repetitions; round++) {
     group.placement = prevailing(group.cells);
     if (group.placement == "unknown") break;
-    for (auto &cell : group.cells) {
-      const bool is_complete = cell.kept(any, group.placement).size() >= settings.repetitions;
-      if (!is_complete && is_open(cell)) measure(group, cell);
+    const auto lacks_one = [&](const Cell &cell) {
+      return is_open(cell) && cell.kept(any, group.placement).size() < settings.repetitions;
+    };
+    if (std::none_of(group.cells.begin(), group.cells.end(), lacks_one)) break;
+    // Ours each time, since a bar compares what two queues did in the same rounds.
+    rounds++;
+    for (Cell *cell : in_order_of(rounds, group.cells)) {
+      if (lacks_one(*cell) || (is_open(*cell) && is_ours(*cell->subject))) measure(group, *cell);
     }
   }
   group.placement = prevailing(group.cells);

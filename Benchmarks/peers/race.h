@@ -19,6 +19,8 @@ struct Repetition {
  */
 Repetition run_in_child(const Subject &subject, const Request &request);
 
+inline bool is_ours(const Subject &subject) { return subject.name.rfind("ours", 0) == 0; }
+
 /* One figure of a repetition, which has a table of its own. */
 enum class Figure { rate, p50, p99 };
 
@@ -47,15 +49,23 @@ enum class Condition {
 };
 const char *name_of(Condition condition);
 
+/* A repetition that ended. The round is its number in the whole race. */
+struct Sample {
+  Outcome outcome;
+  std::string placement;
+  unsigned round;
+};
+
 /* One row of one table in one column. */
 struct Cell {
   const Subject *subject;
   bool is_paced;
-  std::vector<std::pair<Outcome, std::string>> samples; /* with the placement */
+  std::vector<Sample> samples;
   unsigned stalls = 0, crashes = 0;
   bool lost_order = false, is_wrong = false;
 
   std::vector<double> kept(Figure figure, const std::string &placement) const;
+  std::vector<unsigned> kept_rounds(const std::string &placement) const;
   bool is_verified() const { return stalls == 0 && crashes == 0 && !lost_order && !is_wrong; }
   /* What was wrong, each word once and after a space; empty if nothing was. */
   std::string problems() const;
@@ -97,7 +107,8 @@ class Race {
   const Settings &settings;
   std::vector<int> cpus;
   double ns_per_tick;
-  double patience; /* seconds of waiting for a placement that are left */
+  double patience;     /* seconds of waiting for a placement that are left */
+  unsigned rounds = 0; /* of all groups */
 
   Request request_of(const Group &group, const Cell &cell) const;
   std::string placement_when_asked();

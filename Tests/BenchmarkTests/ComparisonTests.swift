@@ -356,7 +356,8 @@ struct SeededGenerator: RandomNumberGenerator {
 
   @Test func `a report is read as it was written`() throws {
     var bounded = result(steady)
-    (bounded.shareOfLimit, bounded.limit) = (0.5, Figure([200, 201, 202, 203]))
+    bounded.figure = try #require(Figure(steady, rounds: [11, 12, 13, 15, 16]))
+    (bounded.shareOfLimit, bounded.limit) = (0.5, Figure([200, 201, 202, 203], rounds: [11, 12, 13, 14]))
     let results = [
       result(steady), result(steady, .nanoseconds, placement: .far, verified: false), bounded,
     ]

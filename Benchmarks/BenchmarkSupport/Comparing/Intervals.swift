@@ -30,13 +30,19 @@ package struct MedianInterval: Equatable, Sendable {
 /// How much larger the values of one sample are than those of another, as an interval of 95 %: as ``RatioInterval``, of
 /// differences.
 package struct DifferenceInterval: Equatable, Sendable {
+  package let estimate: Double
   package let lower: Double
   package let upper: Double
+
+  init(estimate: Double, lower: Double, upper: Double) {
+    (self.estimate, self.lower, self.upper) = (estimate, lower, upper)
+  }
 
   /// Nil if there are too few values for the confidence.
   package init?(of values: [Double], minus base: [Double]) {
     guard let dropped = RatioInterval.dropped(values.count, base.count) else { return nil }
     let differences = values.flatMap { value in base.map { value - $0 } }.sorted()
     (lower, upper) = (differences[dropped], differences[differences.count - 1 - dropped])
+    estimate = (differences[(differences.count - 1) / 2] + differences[differences.count / 2]) / 2
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// How many times larger the values of one sample are than those of another, with a confidence interval.
+/// How many times larger the values of one sample are than those of another, with a confidence interval. Of two runs, or of
+/// repetitions that did not take turns; ``Figure/ratio(to:leastOf:)`` pairs those that did.
 ///
 /// The estimate is that of Hodges and Lehmann, on logarithms: the median of the ratios of all pairs. The interval is the one
 /// that belongs to the rank test of Mann and Whitney. Both assume no distribution. From seven repetitions on, one wild
@@ -11,6 +12,10 @@ package struct RatioInterval: Equatable, Sendable {
   package let estimate: Double
   package let lower: Double
   package let upper: Double
+
+  init(estimate: Double, lower: Double, upper: Double) {
+    (self.estimate, self.lower, self.upper) = (estimate, lower, upper)
+  }
 
   /// Nil if there are too few values for the confidence (at least 4 and 4, or 3 and 5), or one of them is not positive.
   package init?(of values: [Double], to base: [Double]) {

@@ -63,7 +63,7 @@ package struct RaceBar: Equatable, Sendable {
     let (own, other) = (ours.best.result, peer.best.result)
     let (faster, slower) = own.unit.isRate ? (own, other) : (other, own)
     let hasEnough = ours.best.hasEnough && peer.best.hasEnough
-    let ratio = hasEnough ? RatioInterval(of: faster.figure.samples, to: slower.figure.samples) : nil
+    let ratio = hasEnough ? faster.figure.ratio(to: slower.figure) : nil
     self.ratio = ratio
     judgement =
       isWrong || !own.verified

@@ -1,11 +1,19 @@
 import BenchmarkSupport
 
+/// One repetition of a cell.
+struct Repetition {
+  let measurement: Measurement
+  let placement: CorePlacement
+  /// The round in which it was measured, by its number in the whole run. So those of other groups are never taken for a pair.
+  let round: Int
+}
+
 /// One variant of one case with one number of producers, and what was measured of it.
 final class Cell {
   let parent: Case
   let variant: Variant
   let producers: Int
-  private(set) var samples: [(value: Measurement, placement: CorePlacement)] = []
+  private(set) var samples: [Repetition] = []
   var failure: String?
   /// The most actions per nanosecond of any repetition. Not that of the latest one: a baseline that has collapsed once
   /// may run at full speed the next time, and time limits end the repetitions that take too long.
@@ -40,8 +48,8 @@ final class Cell {
     return measurement
   }
 
-  func keep(_ measurement: Measurement, _ placement: CorePlacement) {
-    samples.append((measurement, placement))
+  func keep(_ repetition: Repetition) {
+    samples.append(repetition)
   }
 
   /// The number of actions that will take about as long.
@@ -84,13 +92,15 @@ final class Group {
     CorePlacement.prevailing(in: cells.flatMap { cell in cell.samples.map(\.placement) }, asked: asked)
   }
 
-  /// The cells that need more repetitions in the prevailing placement.
-  func incomplete(repetitions: Int) -> [Cell] {
+  /// Whether more rounds would help, since two of the cells have fewer than so many in common in which both were placed as prevails:
+  /// their ratio is made of these. A cell that is measured again alone would have no partner.
+  func isIncomplete(repetitions: Int) -> Bool {
     let prevailing = prevailing
-    guard prevailing != .unknown else { return [] }
-    return cells.filter { cell in
-      cell.failure == nil && cell.samples.filter { $0.placement == prevailing }.count < repetitions
+    guard prevailing != .unknown else { return false }
+    let rounds = cells.filter { $0.failure == nil }.map { cell in
+      Set(cell.samples.filter { $0.placement == prevailing }.map(\.round))
     }
+    return rounds.contains { one in rounds.contains { one.intersection($0).count < repetitions } }
   }
 
   var discarded: Int {
@@ -115,7 +125,7 @@ final class Group {
       cell.results(prevailing).map { result in
         var result = result
         if let bound = bound(of: result, of: cell, among: bounds), bound.placement == result.placement {
-          result.limit = Figure(bound.figure.samples.map { $0 * scale })
+          result.limit = Figure(bound.figure.samples.map { $0 * scale }, rounds: bound.figure.rounds)
           result.shareOfLimit = result.unit.fraction(
             of: bound.figure.median * scale, reached: result.figure.median)
         }
@@ -133,15 +143,15 @@ final class Group {
 }
 
 extension Cell {
-  func kept(_ prevailing: CorePlacement) -> Kept<Measurement> {
-    Kept(samples, prevailing: prevailing)
+  func kept(_ prevailing: CorePlacement) -> Kept<Repetition> {
+    Kept(samples.map { (value: $0, placement: $0.placement) }, prevailing: prevailing)
   }
 
   /// One result, or one per part; none if nothing could be measured.
   func results(_ prevailing: CorePlacement) -> [CellResult] {
     let kept = kept(prevailing)
     let allocations = Figure(
-      kept.values.compactMap { measurement in
+      kept.values.map(\.measurement).compactMap { measurement in
         measurement.allocations.map { Double($0) / Double(max(1, measurement.actions)) }
       })
     return figures(kept.values).compactMap { name, unit, figure in
@@ -150,23 +160,28 @@ extension Cell {
           caseName: name, variant: variant.name, producers: producers, unit: unit, figure: $0,
           // The median, since a thread of the pool may count late what it allocated for another variant.
           allocationsPerAction: allocations?.median, placement: kept.placement, verified: failure == nil,
-          isLowerBound: unit == .nanoseconds && kept.values.contains { $0.unsent != nil })
+          isLowerBound: unit == .nanoseconds && kept.values.contains { $0.measurement.unsent != nil })
       }
     }
   }
 
   private func figures(
-    _ measurements: [Measurement]
+    _ repetitions: [Repetition]
   ) -> [(name: String, unit: FigureUnit, figure: Figure?)] {
+    func figure(_ value: (Measurement) -> Double?) -> Figure? {
+      let found = repetitions.compactMap { one in value(one.measurement).map { (value: $0, round: one.round) }
+      }
+      return Figure(found.map(\.value), rounds: found.map(\.round))
+    }
     let outline = parent.outline
     if !outline.parts.isEmpty {
       return outline.parts.map { part in
-        (outline.resultName(part), part.unit, Figure(measurements.compactMap { $0.parts[part.name] }))
+        (outline.resultName(part), part.unit, figure { $0.parts[part.name] })
       }
     }
-    let values = measurements.map {
-      parent.unit == .millionPerSecond ? $0.millionPerSecond : $0.nanosecondsPerAction
-    }
-    return [(parent.name, parent.unit, Figure(values))]
+    let isRate = parent.unit == .millionPerSecond
+    return [
+      (parent.name, parent.unit, figure { isRate ? $0.millionPerSecond : $0.nanosecondsPerAction })
+    ]
   }
 }

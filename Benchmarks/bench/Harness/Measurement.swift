@@ -95,7 +95,8 @@ struct CPUSet: Sendable {
   }
 
   /// Nanoseconds of a round trip between the first two CPUs; nil if it cannot be measured. Takes much less than a
-  /// millisecond while the cores are near.
+  /// millisecond while the cores are near. With more than two CPUs, it stands for all pairs of them: those that are not probed may be
+  /// nearer or further.
   func roundTrip(batches: Int = 20, batchSize: Int = 50) -> Double? {
     guard cpus.count >= 2 else { return nil }
     let nanoseconds = bl_round_trip_ns(cpus[0], cpus[1], batches, batchSize)

@@ -82,7 +82,7 @@ extension Shape {
 }
 
 /// Measures a plan: for each group a pass that checks the order of items, a pass that warms up and calibrates, and then
-/// rounds in each of which every cell of the group is measured once.
+/// rounds in each of which every cell of the group is measured once, in an order that changes from round to round.
 final class Runner {
   private let options: Options
   private let instruments: Instruments
@@ -92,6 +92,8 @@ final class Runner {
   /// Nanoseconds that may still be spent on waiting for the placement that was asked for.
   private var patience: Double
   private(set) var failures: [String] = []
+  /// How many rounds there were, of all groups.
+  private var rounds = 0
 
   init(
     _ options: Options, _ instruments: Instruments, on thread: MeasuringThread, _ progress: Progress
@@ -109,7 +111,7 @@ final class Runner {
   /// Measured time of one repetition, in nanoseconds.
   private var repetition: Double { options.seconds * 1e9 / Double(options.repetitions) }
 
-  /// Additional rounds, which replace repetitions that must be discarded.
+  /// Additional rounds, which replace those of which repetitions must be discarded.
   private var extraRounds: Int { options.quick ? 1 : options.repetitions }
 
   /// Throws only if a repetition hangs, since nothing more can be measured in this process then, or ``Interruption/Asked``.
@@ -130,20 +132,21 @@ final class Runner {
       try measure(group.cells, "round \(round)/\(options.repetitions)")
     }
     for round in 1...extraRounds {
-      let incomplete = group.incomplete(repetitions: options.repetitions)
-      if incomplete.isEmpty { break }
-      try measure(incomplete, "extra round \(round)/\(extraRounds)")
+      guard group.isIncomplete(repetitions: options.repetitions) else { break }
+      try measure(group.cells, "extra round \(round)/\(extraRounds)")
     }
   }
 
-  private func measure(_ cells: [Cell], _ round: String) throws {
-    for cell in cells where cell.failure == nil {
-      progress.show(cell.variant.name, round)
+  private func measure(_ cells: [Cell], _ name: String) throws {
+    rounds += 1
+    for cell in cells.inOrder(ofRound: rounds) where cell.failure == nil {
+      progress.show(cell.variant.name, name)
       try attempt(cell) {
         let before = probeWhenAsked()
         let measurement = try cell.measure(
           request(cell, repetition * cell.patience), instruments, on: thread)
-        cell.keep(measurement, CorePlacement(before: before, after: probe()))
+        let placement = CorePlacement(before: before, after: probe())
+        cell.keep(Repetition(measurement: measurement, placement: placement, round: rounds))
       }
     }
   }
