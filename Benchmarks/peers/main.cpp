@@ -118,7 +118,8 @@ static void check(const Settings &settings, bool has_patience) {
     if (name.empty() || std::none_of(subjects().begin(), subjects().end(), begins_so))
       refuse("no queue that was built in begins with '" + name + "'");
   }
-  if (!settings.json.empty() && !std::ofstream(settings.json, std::ios::app))
+  // Emptied, so that nobody takes the results of an earlier race for those of one that has crashed.
+  if (!settings.json.empty() && !std::ofstream(settings.json, std::ios::trunc))
     refuse("--json cannot write to " + settings.json);
 }
 

@@ -16,12 +16,15 @@ struct RaceFile {
     var isFIFO = true
     var placement = "near"
     var words = ""
+    /// Empty as in files from before they were written.
+    var rounds: [Int] = []
   }
 
   var rows: [Row]
   var placementAsked: String?
 
-  func report() throws -> RaceReport { try RaceReport(JSONSerialization.data(withJSONObject: object)) }
+  func data() throws -> Data { try JSONSerialization.data(withJSONObject: object) }
+  func report() throws -> RaceReport { try RaceReport(data()) }
 
   private var object: [String: Any] {
     [
@@ -52,6 +55,7 @@ struct RaceFile {
       "case": row.name, "variant": variant(row), "subject": row.subject, "isBounded": row.isBounded,
       "isFIFO": row.isFIFO, "producers": row.producers, "unit": row.unit, "min": row.values.min()!,
       "median": row.values.sorted()[row.values.count / 2], "max": row.values.max()!, "samples": row.values,
+      "rounds": row.rounds,
       "allocationsPerAction": NSNull(), "shareOfLimit": NSNull(), "placement": row.placement,
       "verified": row.words.isEmpty,
     ]
@@ -78,6 +82,41 @@ struct RaceFile {
     #expect(try judgement(of: about(115), against: about(100)) == .reached)
     #expect(try judgement(of: about(100), against: about(100)) == .undecided)
     #expect(try judgement(of: about(90), against: about(100)) == .missed)
+  }
+
+  /// The machine became slower from round to round, by more than the two queues differ.
+  @Test func `a bar is judged by the ratios of the rounds`() throws {
+    let speeds = [120.0, 115, 110, 105, 100]
+    var rows = [
+      Row(subject: "ours", values: speeds.map { $0 * 1.1 }), Row(subject: "aeron", values: speeds),
+    ]
+    #expect(try bars(rows).map(\.judgement) == [.undecided])
+    for index in rows.indices { rows[index].rounds = [1, 2, 3, 4, 5] }
+    let bar = try #require(try bars(rows).first)
+    #expect(bar.judgement == .reached)
+    #expect(abs(try #require(bar.ratio).estimate - 1.1) < 1e-9)
+  }
+
+  @Test func `a bar without its peer stays, and the queues that are not there are named`() throws {
+    let burst = Row(name: "peers.burst16", subject: "ours", values: about(130))
+    var rows = [burst]
+    rows.append(Row(name: "peers.burst16", subject: "rte_ring hts", values: about(100)))
+    let report = try RaceFile(rows: rows).report()
+    #expect(report.bars.map(\.peer) == [nil, "rte_ring hts"])
+    #expect(report.bars.map(\.judgement) == [.noPeer, .reached])
+    let table = try #require(report.barsTable).rendered()
+    #expect(table.contains("not judged: no peer"))
+    #expect(
+      table.contains(
+        "not in this race: aeron, atomic_queue, bbq, boost, ck_ring, libcds, moodycamel, tbb, urcu, xenium\n")
+    )
+    // One that breaks its promises is none, but it was there.
+    rows[1].words = "LOST-ORDER"
+    #expect(try bars(rows).map(\.judgement) == [.noPeer, .noPeer])
+    rows[0].words = "STALLED"
+    #expect(try bars(rows).map(\.judgement) == [.notJudged(.wrong), .notJudged(.wrong)])
+    let all = RaceReport.peers.map { Row(subject: "\($0) x", values: about(100)) }
+    #expect(try RaceFile(rows: all).report().absentPeersText == nil)
   }
 
   @Test func `what varies too much is not judged, however large the difference`() throws {
@@ -196,8 +235,8 @@ struct RaceFile {
     let rows = ["ours", "bbq 16 blocks", "bbq 256 blocks", "bbq 64 blocks"].enumerated().map {
       Row(name: "peers.burst16", subject: $1, values: about([100, 80, 140, 120][$0]))
     }
-    #expect(try bars(rows).map(\.peer) == ["bbq 256 blocks"])
-    #expect(try bars(rows).map(\.judgement) == [.missed])
+    #expect(try bars(rows).map(\.peer) == ["bbq 256 blocks", nil])
+    #expect(try bars(rows).map(\.judgement) == [.missed, .noPeer])
   }
 
   @Test func `less is better of a latency`() throws {

@@ -155,17 +155,20 @@ private struct PageData: Encodable, Sendable {
 
     let run: Run
     let bars: [Bar]
+    /// A sentence's part on the queues that are not there.
+    let absent: String?
     let problems: [RaceReport.Problem]
 
     init(_ race: RaceReport) {
       run = Run(race.run)
       problems = race.problems
+      absent = race.absentPeersText
       bars = race.bars.map { bar in
         let isReached: Bool? =
           switch bar.judgement {
           case .reached, .reachedAim: true
           case .missed: false
-          case .undecided, .tooNoisy, .notJudged: nil
+          case .undecided, .tooNoisy, .noPeer, .notJudged: nil
           }
         return Bar(
           text: bar.text, peer: bar.peerLines.joined(separator: "; "), ratio: bar.ratioText,

@@ -11,6 +11,8 @@ package struct RaceBar: Equatable, Sendable {
     case undecided
     /// The repetitions vary too much to say.
     case tooNoisy
+    /// None of the queues that it is to be compared with is there, or none that keeps its promises.
+    case noPeer
     case notJudged(Verdict.Reason)
 
     var text: String {
@@ -20,14 +22,15 @@ package struct RaceBar: Equatable, Sendable {
       case .missed: "MISSED"
       case .undecided: "undecided"
       case .tooNoisy: "too noisy"
+      case .noPeer: "not judged: no peer"
       case .notJudged(let reason): reason.rawValue
       }
     }
   }
 
   package let text: String
-  /// The queue that ours is compared with.
-  package let peer: String
+  /// The queue that ours is compared with; nil if there is none.
+  package let peer: String?
   /// The results, ours and those of peers, that were not considered, since they have too few repetitions.
   package let leftOut: [String]
   /// The least ratio of the speeds, and the one that is aimed for.
@@ -42,22 +45,22 @@ package struct RaceBar: Equatable, Sendable {
   }
 
   /// The queue that ours is compared with, and then a line for each result that was left out.
-  var peerLines: [String] { [peer] + leftOut.map { "left out: \($0)" } }
+  var peerLines: [String] { [peer ?? "–"] + leftOut.map { "left out: \($0)" } }
 
   /// - Parameter ours: Nil if nothing is left of it, since it is wrong.
   init(
-    _ text: String, _ ours: RaceReport.Choice?, against peer: RaceReport.Choice, bound: Double, aim: Double?,
+    _ text: String, _ ours: RaceReport.Choice?, against peer: RaceReport.Choice?, bound: Double, aim: Double?,
     asked: CorePlacement?, isWrong: Bool
   ) {
     self.text = text
-    self.peer = peer.best.subject
-    leftOut = ((ours?.leftOut ?? []) + peer.leftOut).map { entry in
+    self.peer = peer?.best.subject
+    leftOut = ((ours?.leftOut ?? []) + (peer?.leftOut ?? [])).map { entry in
       "\(entry.result.variant) (\(entry.repetitions == 1 ? "1 repetition" : "\(entry.repetitions) repetitions"))"
     }
     self.bound = bound
     self.aim = aim
-    guard let ours else {
-      (ratio, judgement) = (nil, .notJudged(.wrong))
+    guard let ours, let peer else {
+      (ratio, judgement) = (nil, isWrong || ours == nil ? .notJudged(.wrong) : .noPeer)
       return
     }
     let (own, other) = (ours.best.result, peer.best.result)
@@ -86,7 +89,8 @@ package struct RaceBar: Equatable, Sendable {
   }
 }
 
-/// The bars of the race, as far as the report has what they need.
+/// The bars of the race, as far as the report has our queue. The row of one whose peers are not there stays: what vanishes is taken
+/// for reached.
 extension RaceReport {
   package var bars: [RaceBar] {
     let keys = results.map { (name: $0.caseName, producers: $0.producers) }
@@ -107,10 +111,8 @@ extension RaceReport {
       // if nothing is left of it.
       let isWrong = !problems(of: ours, name, producers).isEmpty
       let own = choose(name, producers) { $0.subject == ours }
-      guard own != nil || isWrong, let peer = choose(name, producers, { isPeer($0) && !isBreached($0) })
-      else {
-        return nil
-      }
+      guard own != nil || isWrong else { return nil }
+      let peer = choose(name, producers) { isPeer($0) && !isBreached($0) }
       return RaceBar(
         "\(place): \(what)", own, against: peer, bound: bound, aim: aim, asked: placementAsked,
         isWrong: isWrong)
@@ -145,8 +147,9 @@ extension RaceReport {
       Table.Column(header: header, cells: bars.map { [text($0)] })
     }
     let peers = Table.Column(header: "against", cells: bars.map(\.peerLines))
+    let title = ["Our speed divided by that of others, and the bar for it", absentPeersText]
     return Table(
-      title: "Our speed divided by that of others, and the bar for it", labels: bars.map(\.text),
+      title: title.compactMap(\.self).joined(separator: "\n"), labels: bars.map(\.text),
       columns: [
         peers, column("ratio") { $0.ratioText }, column("95 % interval", \.intervalText),
         column("bar", \.boundText), column("", \.judgement.text),

@@ -77,6 +77,20 @@ package struct RaceReport: Sendable {
     placementAsked = additions.placementAsked
   }
 
+  /// How the names of the queues begin that the race can have, if all are installed. The best of those that are there may not be the
+  /// best of all.
+  static let peers = [
+    "aeron", "atomic_queue", "bbq", "boost", "ck_ring", "libcds", "moodycamel", "rte_ring", "tbb", "urcu",
+    "xenium",
+  ]
+
+  /// Those that this report has nothing of; nil if there are none.
+  var absentPeersText: String? {
+    let present = entries.map(\.subject) + problems.map(\.variant)
+    let absent = Self.peers.filter { peer in !present.contains { $0.hasPrefix(peer) } }
+    return absent.isEmpty ? nil : "not in this race: " + absent.joined(separator: ", ")
+  }
+
   /// Its cases, in the order of the file.
   package var outlines: [CaseOutline] {
     entries.map(\.result.caseName).uniqued().map { CaseOutline(name: $0, kind: .race) }
