@@ -37,10 +37,13 @@ package struct RunDescription: Equatable, Sendable {
   package var seconds: Double?
   /// When it began, as ISO 8601.
   package var measuredAt: String?
+  /// Nil in files from before it was written, and in those of the race.
+  package var asked: AskedSelection?
 
   package init(
     machine: MachineDescription, compiler: String, commit: String, reactors: Int,
-    configuration: String? = nil, seconds: Double? = nil, measuredAt: String? = nil
+    configuration: String? = nil, seconds: Double? = nil, measuredAt: String? = nil,
+    asked: AskedSelection? = nil
   ) {
     self.machine = machine
     self.compiler = compiler
@@ -49,6 +52,27 @@ package struct RunDescription: Equatable, Sendable {
     self.configuration = configuration
     self.seconds = seconds
     self.measuredAt = measuredAt
+    self.asked = asked
+  }
+}
+
+/// What a run was asked to measure. Another run that was asked for as much must not have less.
+package struct AskedSelection: Codable, Equatable, Sendable {
+  /// Names or prefixes of cases; empty for all but the curves.
+  package var cases: [String]
+  package var producers: [Int]
+  package var curves: Bool
+  package var quick: Bool
+  package var repetitions: Int
+
+  package init(_ options: Options) {
+    (cases, producers, curves) = (options.cases, options.producers, options.curves)
+    (quick, repetitions) = (options.quick, options.repetitions)
+  }
+
+  func selects(caseName: String) -> Bool {
+    if cases.isEmpty, CaseName.selects("curve.", caseName) { return curves }
+    return CaseName.selects(cases, caseName)
   }
 }
 
@@ -62,20 +86,28 @@ package struct JSONReport: Codable, Sendable {
   private let configuration: String?
   private let seconds: Double?
   private let measuredAt: String?
+  private let asked: AskedSelection?
   /// Nil in files from before they were written, and in those of the race.
   private let failures: [String]?
   private let isIncomplete: Bool?
+  /// What a queue of the race did that it must not; nil in reports of the benchmark.
+  private let problems: [RaceReport.Problem]?
   package let results: [CellResult]
 
   package var run: RunDescription {
     RunDescription(
       machine: machine, compiler: compiler, commit: commit, reactors: reactors,
-      configuration: configuration, seconds: seconds, measuredAt: measuredAt)
+      configuration: configuration, seconds: seconds, measuredAt: measuredAt, asked: asked)
   }
 
-  /// What went wrong, as far as the file says it: a variant that failed before it was timed has no result.
-  package var problems: [String] {
-    (failures ?? []) + (isIncomplete == true ? ["it ended early, and what came later was not measured"] : [])
+  /// What went wrong, as far as the file says it: a variant that failed before it was timed has no result. Of the race only what is
+  /// ours.
+  package var failureTexts: [String] {
+    let ours = (problems ?? []).filter { $0.variant.hasPrefix("ours") }.map {
+      "\($0.caseName) \($0.variant) P=\($0.producers): \($0.words)"
+    }
+    return (failures ?? []) + ours
+      + (isIncomplete == true ? ["it ended early, and what came later was not measured"] : [])
   }
 
   /// - Parameters:
@@ -92,7 +124,8 @@ package struct JSONReport: Codable, Sendable {
     reactors = description.reactors
     (configuration, seconds) = (description.configuration, description.seconds)
     measuredAt = description.measuredAt
-    (self.failures, self.isIncomplete) = (failures, isIncomplete)
+    asked = description.asked
+    (self.failures, self.isIncomplete, problems) = (failures, isIncomplete, nil)
     self.results = results
   }
 
@@ -131,6 +164,7 @@ extension CellResult: Codable {
     try fields.encode(figure.median, forKey: .median)
     try fields.encode(figure.max, forKey: .max)
     try fields.encode(figure.samples, forKey: .samples)
+    if !figure.rounds.isEmpty { try fields.encode(figure.rounds, forKey: .rounds) }
     // These are encoded even when nil, so that a reader finds every field; null means that it was not measured.
     try fields.encode(shareOfLimit, forKey: .shareOfLimit)
     try fields.encode(allocationsPerAction, forKey: .allocationsPerAction)
@@ -138,6 +172,7 @@ extension CellResult: Codable {
     try fields.encode(verified, forKey: .verified)
     // The repetitions of the limit, in the unit and the placement of the figure.
     try fields.encodeIfPresent(limit?.samples, forKey: .limit)
+    if let limit, !limit.rounds.isEmpty { try fields.encode(limit.rounds, forKey: .limitRounds) }
     if isLowerBound { try fields.encode(true, forKey: .isLowerBound) }
   }
 
@@ -163,5 +198,3 @@ extension CellResult: Codable {
       limit: try Figure(list(.limit), rounds: list(.limitRounds)))
   }
 }
-    if !figure.rounds.isEmpty { try fields.encode(figure.rounds, forKey: .rounds) }
-    if let limit, !limit.rounds.isEmpty { try fields.encode(limit.rounds, forKey: .limitRounds) }

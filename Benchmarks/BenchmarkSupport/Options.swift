@@ -123,8 +123,8 @@ package enum HelpText {
       --help             print this
 
     compare says for each figure of two JSON reports whether the new one is faster, slower, or not different,
-    with a confidence interval of the ratio of speeds. It does not judge figures that were measured in
-    different placements of the cores, of debug builds with others, of other numbers of reactors, or that vary
+    with a confidence interval of the ratio of speeds. It does not judge speeds that were measured in
+    different placements of the cores, figures of debug builds with others, of other numbers of reactors, or that vary
     too much. But what is surely slower than the limit is so however much it varies.
     Of many figures some are slower by chance. So those that are fail together, if chance alone has so many
     of them in less than one of 100 comparisons, and one by itself only with five repetitions on each side
@@ -138,8 +138,8 @@ package enum HelpText {
     one that was asked for.
 
     EXIT STATUS: 0 all results verified; compare: not more is slower than the limit than by chance · 1 a result
-    was wrong or could not be written; compare: something is slower, wrong in the new report or missing from it,
-    or allocates more, or no longer has its allocations counted; or the new run failed or ended early; or nothing
+    was wrong or could not be written; compare: something is slower, wrong in the new report, or missing from it
+    though it was asked for, or allocates more, or no longer has its allocations counted; or the new run failed or ended early; or nothing
     could be judged · 2 the command line was wrong · 130, 143 ended by Ctrl-C or SIGTERM: what was measured is
     written as incomplete, and a second signal ends the program at once
     """

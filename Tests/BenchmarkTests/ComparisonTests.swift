@@ -154,6 +154,12 @@ struct SeededGenerator: RandomNumberGenerator {
     #expect(
       try verdict(result(steady, placement: .unknown), result(fast, placement: .unknown))
         == .notJudged(.placement))
+    // How many bytes something takes does not depend on it.
+    for placement in [CorePlacement.far, .unknown] {
+      let grown = try compared(result(steady, .bytes, placement: placement), result(fast, .bytes))
+      #expect(grown.verdict == .slower)
+      #expect(grown.isFailure)
+    }
   }
 
   @Test func `three repetitions are too few, and their ratio is not known`() throws {
@@ -314,10 +320,11 @@ struct SeededGenerator: RandomNumberGenerator {
   @Test func `a report keeps what it says of its run`() throws {
     var run = report([]).run
     (run.configuration, run.seconds) = ("release", 0.25)
+    run.asked = AskedSelection(Options(quick: false, cores: 4))
     let read = try JSONReport(JSONReport(run, [], failures: ["a"], isIncomplete: true).data())
     #expect(read.run == run)
-    #expect(read.problems.count == 2)
-    #expect(read.problems.first == "a")
+    #expect(read.failureTexts.count == 2)
+    #expect(read.failureTexts.first == "a")
   }
 
   @Test func `in a race only ours can fail`() throws {

@@ -104,8 +104,10 @@ package struct Compared: Sendable {
     if let unlike { return .notJudged(unlike) }
     guard old.verified, new.verified else { return .notJudged(.wrong) }
     guard !old.isLowerBound else { return .notJudged(.lowerBound) }
-    // Repetitions in which the cores moved are of no class, not of the same one.
-    guard old.placement == new.placement, new.placement != .unknown else { return .notJudged(.placement) }
+    // Repetitions in which the cores moved are of no class, not of the same one. How many bytes something takes depends on none.
+    guard (old.placement == new.placement && new.placement != .unknown) || new.unit == .bytes else {
+      return .notJudged(.placement)
+    }
     guard let ratio else { return .notJudged(.tooFew) }
     // However far the repetitions are apart: the interval has that in it, and a certain loss must not pass as noise.
     if ratio.upper < limit, !new.isLowerBound || !new.unit.isRate { return .slower }
@@ -234,8 +236,8 @@ package struct Comparison: Sendable {
     self.figures = figures
     onlyInOld = compared(old).filter { !after.contains(Key($0)) }
     onlyInNew = compared(new).filter { before[Key($0)] == nil }
-    header = Self.header(old, new)
-    problems = Self.problems(new, figures, onlyInOld: onlyInOld)
+    header = Self.header(old, new, onlyInOld: onlyInOld)
+    problems = Self.problems(old, new, figures, onlyInOld: onlyInOld, onlyInNew: onlyInNew)
   }
 
   /// Why a case of two runs is not the same work; nil if it is, as far as the files say it.
@@ -255,34 +257,9 @@ package struct Comparison: Sendable {
     return isOfMany && old.run.reactors != new.run.reactors ? .members : nil
   }
 
-  private static func problems(
-    _ new: JSONReport, _ figures: [Compared], onlyInOld: [CellResult]
+  private static func header(
+    _ old: JSONReport, _ new: JSONReport, onlyInOld: [CellResult]
   ) -> [String] {
-    var problems = new.problems.map { "The new run: \($0)." }
-    // A run may measure fewer cases. But what a case lacks beside its other variants was left out, or has failed.
-    let lost = onlyInOld.filter { old in
-      old.canFail
-        && new.results.contains { $0.caseName == old.caseName && $0.producers == old.producers }
-    }
-    if !lost.isEmpty {
-      let names = lost.prefix(5).map { "\($0.caseName) \($0.variant) P=\($0.producers)" }
-      problems.append(
-        "\(lost.count) figures are missing from cases that the new run measured: "
-          + names.joined(separator: ", ") + (lost.count > names.count ? ", …" : "."))
-    }
-    let uncounted = figures.filter {
-      $0.old.allocationsPerAction != nil && $0.new.allocationsPerAction == nil
-    }
-    if let first = uncounted.first?.new {
-      problems.append(
-        "The old run counted the allocations of \(uncounted.count) figures of which the new one did not, such as "
-          + "\(first.caseName) \(first.variant).")
-    }
-    if !figures.contains(where: \.isJudged) { problems.append("Nothing could be compared.") }
-    return problems
-  }
-
-  private static func header(_ old: JSONReport, _ new: JSONReport) -> [String] {
     let runs = [("old", old), ("new", new)].map { name, report in
       "\(name): commit \(report.commit), \(report.compiler), \(report.machine.cpu), "
         + "\(report.machine.cores) cores, \(report.machine.kernel)"
@@ -295,6 +272,10 @@ package struct Comparison: Sendable {
       lines.append(
         "The runs are not alike: they measured each cell for \(before) s and \(after) s. Short repetitions are slower."
       )
+    }
+    if new.run.asked == nil, !onlyInOld.isEmpty {
+      lines.append(
+        "The new report does not say what was asked for, so it may lack whole cases of the old one.")
     }
     return lines
   }

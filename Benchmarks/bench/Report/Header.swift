@@ -56,7 +56,8 @@ enum MachineReader {
     return RunDescription(
       machine: machine(), compiler: environment["REACTOR_BENCH_COMPILER"] ?? compiler,
       commit: environment["REACTOR_BENCH_COMMIT"] ?? commit() ?? "unknown", reactors: options.reactors,
-      configuration: configuration, seconds: options.seconds, measuredAt: Date().formatted(.iso8601))
+      configuration: configuration, seconds: options.seconds, measuredAt: Date().formatted(.iso8601),
+      asked: AskedSelection(options))
   }
 
   private static var configuration: String {
