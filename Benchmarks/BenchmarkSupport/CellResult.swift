@@ -99,6 +99,8 @@ package struct CellResult: Equatable, Sendable {
     self.limit = limit
   }
 
+  var saysLittle: Bool { figure.saysLittle(unit) }
+
   /// What a table writes before the figure: `~` if it says little, `≥` if it is a lower bound.
-  var marks: String { (figure.saysLittle(unit) ? "~" : "") + (isLowerBound ? "≥" : "") }
+  var marks: String { (saysLittle ? "~" : "") + (isLowerBound ? "≥" : "") }
 }

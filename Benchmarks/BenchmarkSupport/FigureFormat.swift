@@ -27,12 +27,14 @@ package enum FigureFormat {
     }
   }
 
-  package static func ratio(_ ratio: Double?) -> String {
-    ratio.map { number($0) + "×" } ?? "–"
+  /// - Parameter saysLittle: Whether one of the two figures does.
+  package static func ratio(_ ratio: Double?, saysLittle: Bool = false) -> String {
+    ratio.map { (saysLittle ? "~" : "") + number($0) + "×" } ?? "–"
   }
 
-  package static func percent(_ fraction: Double?) -> String {
-    fraction.map { $0 < 0.0995 ? String(format: "%.1f%%", $0 * 100) : String(format: "%.0f%%", $0 * 100) }
+  /// - Parameter saysLittle: Whether one of the two figures does, if it is a share.
+  package static func percent(_ fraction: Double?, saysLittle: Bool = false) -> String {
+    fraction.map { (saysLittle ? "~" : "") + String(format: $0 < 0.0995 ? "%.1f%%" : "%.0f%%", $0 * 100) }
       ?? "–"
   }
 

@@ -101,8 +101,9 @@ package struct TextReport: Sendable {
       })
   }
 
-  /// The figure; below it, its ratio to the first variant and its share of the limit. A question mark means that the
-  /// cores were placed in another way than for the rest of the column; for the others see `CellResult.marks`.
+  /// The figure; below it, the ratio of its median to that of the first variant, and to the limit. A question mark means that the
+  /// cores were placed in another way than for the rest of the column; for the others see `CellResult.marks`. A ratio says as little
+  /// as each of the two that it is made of.
   private func lines(
     of cell: CellResult, _ reference: CellResult?, _ placement: CorePlacement, hasLimit: Bool
   ) -> [String] {
@@ -110,9 +111,14 @@ package struct TextReport: Sendable {
     let figure = mark + cell.marks + FigureFormat.figure(cell.figure, cell.unit)
     guard cell.unit.isCompared else { return [figure] }
     // Nobody reads while there are no readers: nothing can be divided by that.
-    let base = reference.map(\.figure.median).flatMap { $0 > 0 ? $0 : nil }
-    let ratio = FigureFormat.ratio(base.map { cell.figure.median / $0 })
-    return [figure, hasLimit ? "\(ratio) \(FigureFormat.percent(cell.shareOfLimit))" : ratio]
+    let base = reference.flatMap { $0.figure.median > 0 ? $0 : nil }
+    let ratio = FigureFormat.ratio(
+      base.map { cell.figure.median / $0.figure.median },
+      saysLittle: cell.saysLittle || base?.saysLittle == true)
+    guard hasLimit else { return [figure, ratio] }
+    let share = FigureFormat.percent(
+      cell.shareOfLimit, saysLittle: cell.saysLittle || cell.limit?.saysLittle(cell.unit) == true)
+    return [figure, "\(ratio) \(share)"]
   }
 
   /// Per action: the most that was counted in any column.

@@ -29,11 +29,18 @@ import Testing
         name: "curve.subscribers.\(count)", kind: .time,
         curve: .init(name: "curve.subscribers", x: count, axis: "subscribers"))
     }
+    + [CaseOutline(name: "sync.contended", kind: .time)]
     + ["spsc", "fetchadd", "roundtrip"].map { CaseOutline(name: "limit.\($0)", kind: .limit) }
 
   /// Two variants of each case, one of them placed elsewhere at two threads; and one figure that says little.
   private static let results =
-    regularResults + [
+    regularResults
+    + ["c", "mutex", "actor"].map { variant in
+      CellResult(
+        caseName: "sync.contended", variant: variant, producers: 8, unit: .nanoseconds,
+        figure: Figure(variant == "mutex" ? [40, 60, 100, 120] : [60, 60, 60, 61])!, allocationsPerAction: 0,
+        placement: variant == "c" ? .near : .unknown, verified: true, shareOfLimit: 0.5)
+    } + [
       CellResult(
         caseName: "sync.uncontended", variant: "cut", producers: 1, unit: .nanoseconds,
         figure: Figure([60, 60, 60])!, allocationsPerAction: 0, placement: .near, verified: true,
@@ -45,6 +52,8 @@ import Testing
       outline.parts.isEmpty
       ? [(name: outline.name, unit: outline.kind == .throughput ? .millionPerSecond : FigureUnit.nanoseconds)]
       : outline.parts.map { (name: outline.resultName($0), unit: $0.unit) }
+    // The figures of this one are below.
+    if outline.name == "sync.contended" { return [] }
     let threads = outline.kind == .throughput || outline.kind == .readers ? [1, 2, 8] : [1]
     return parts.flatMap { part in
       threads.flatMap { count in
@@ -246,6 +255,16 @@ import Testing
       }
       #expect(document.contains(escaped), "\(text)")
     }
+    // Bars say how many threads they are of. The placement that is not known is not that of a column, even if most have it.
+    #expect(
+      document.contains("fill-opacity=\"0.75\" tabindex=\"0\" role=\"img\" aria-label=\"c, 8 threads\n"))
+    #expect(document.contains("aria-label=\"c, 1 thread\n"))
+    // What is divided by or into something that says little has its mark.
+    #expect(
+      document.contains("aria-label=\"mutex, 8 threads\n~80.0 ns (40.0 ns to 120 ns)\n~1.33 × c\n~50.0 % of"))
+    #expect(
+      document.contains("aria-label=\"actor, 8 threads\n60.0 ns (60.0 ns to 61.0 ns)\n1.00 × c\n50.0 % of"))
+    #expect(document.contains(" · ~1.33×"))
     // The figure of the one result with a mark, in its table and in its chart.
     #expect(document.contains(">~≥60.0 ns<"))
     #expect(document.contains(">105 ns<"))

@@ -81,6 +81,24 @@ import Testing
     #expect(text.contains("~200 (200–201)") || text.contains("~201 (200–201)"))
   }
 
+  @Test func `a ratio and a share of what says little are marked, too`() {
+    let outline = CaseOutline(name: "ring.single", kind: .throughput, limit: .init("limit.spsc"))
+    func bounded(_ variant: String, _ values: [Double], limit: [Double]) -> CellResult {
+      var made = result("ring.single", variant, 1, values, share: 0.5)
+      made.limit = Figure(limit)
+      return made
+    }
+    let (steady, wild) = ([100.0, 101, 102, 103], [40.0, 80, 120, 160])
+    func text(_ results: [CellResult]) -> String { TextReport([outline], results).rendered() }
+    let fine = text([bounded("c", steady, limit: steady), bounded("swift", steady, limit: steady)])
+    #expect(!fine.contains("~"))
+    let reference = text([bounded("c", wild, limit: steady), bounded("swift", steady, limit: steady)])
+    #expect(reference.contains("~1.00× ~50%"))
+    #expect(reference.contains("~1.01× 50%") || reference.contains("~1.02× 50%"))
+    let limit = text([bounded("c", steady, limit: wild)])
+    #expect(limit.contains("1.00× ~50%") && !limit.contains("~1.00×"))
+  }
+
   @Test func `small allocation counts are noise`() {
     #expect(FigureFormat.allocations(nil) == "n/a")
     #expect(FigureFormat.allocations(0.0009) == "0")
@@ -134,7 +152,7 @@ import Testing
     ).rendered()
     #expect(text.contains("P=1 near"))
     #expect(text.contains("P=2 far"))
-    #expect(text.contains("0.51× 25%"))
+    #expect(text.contains("~0.51× ~25%"))
     #expect(text.contains("WRONG 8.00"))
     #expect(text.contains("The machine's limits"))
   }

@@ -42,20 +42,29 @@
     const index = Math.floor(position);
     return sorted[index] + (sorted[Math.min(index + 1, sorted.length - 1)] - sorted[index]) * (position - index);
   }
-  // What stands before a figure: ~ if its repetitions vary too much or are too few (Figure.saysLittle), ≥ if it is a lower bound.
+  // Whether repetitions vary too much or are too few (Figure.saysLittle).
+  function saysLittle(samples, unit) {
+    if (!samples || !samples.length) return false;
+    const middle = quantile(samples, 0.5);
+    const isWide = middle > 0 && (quantile(samples, 0.75) - quantile(samples, 0.25)) / middle > 0.25;
+    return samples.length < 4 || isWide || Math.max(...samples) > 10 * Math.max(Math.min(...samples), resolutions[unit] || 0.001);
+  }
+  // What stands before a figure: ~ if it says little, ≥ if it is a lower bound.
   function marks(result) {
-    const { samples } = result;
-    const isWide = result.median > 0 && (quantile(samples, 0.75) - quantile(samples, 0.25)) / result.median > 0.25;
-    const saysLittle = samples.length > 0
-      && (samples.length < 4 || isWide || result.max > 10 * Math.max(result.min, resolutions[result.unit] || 0.001));
-    return (saysLittle ? '~' : '') + (result.isLowerBound ? '≥' : '');
+    return (saysLittle(result.samples, result.unit) ? '~' : '') + (result.isLowerBound ? '≥' : '');
+  }
+  // The ratio of two medians, with ~ if one of the two says little.
+  function ratioOf(result, reference) {
+    const isWeak = saysLittle(result.samples, result.unit) || saysLittle(reference.samples, reference.unit);
+    return (isWeak ? '~' : '') + number(result.median / reference.median);
   }
   function median(result) { return marks(result) + quantity(result.median, result.unit); }
   function unique(values) { return [...new Set(values)]; }
+  // The known placement that most have; the nearest one if several have as many (CorePlacement.prevailing).
   function prevailing(results) {
-    const votes = new Map();
-    for (const result of results) votes.set(result.placement, (votes.get(result.placement) || 0) + 1);
-    return [...votes].sort((a, b) => b[1] - a[1])[0][0];
+    const votes = ['sibling', 'near', 'far'].map((name) => [name, results.filter((result) => result.placement === name).length]);
+    const most = Math.max(...votes.map(([, count]) => count));
+    return most ? votes.find(([, count]) => count === most)[0] : 'unknown';
   }
 
   // What belongs to a case
@@ -128,9 +137,12 @@
       `${median(result)} (${quantity(result.min, result.unit)} to ${quantity(result.max, result.unit)})`,
     ];
     if (reference && reference !== result && reference.median > 0) {
-      lines.push(`${number(result.median / reference.median)} × ${reference.variant}`);
+      lines.push(`${ratioOf(result, reference)} × ${reference.variant}`);
     }
-    if (result.shareOfLimit) lines.push(`${number(result.shareOfLimit * 100)} % of the machine's limit`);
+    if (result.shareOfLimit) {
+      const isWeak = saysLittle(result.samples, result.unit) || saysLittle(result.limit, result.unit);
+      lines.push(`${isWeak ? '~' : ''}${number(result.shareOfLimit * 100)} % of the machine's limit`);
+    }
     if (result.allocationsPerAction !== null && result.allocationsPerAction !== undefined) {
       lines.push(`${number(result.allocationsPerAction < 0.001 ? 0 : result.allocationsPerAction)} allocations per action`);
     }
@@ -269,6 +281,8 @@
     return element('div', { class: 'legend' }, ...buttons);
   }
 
+  const threads = (result) => result.producers === 1 ? '1 thread' : `${result.producers} threads`;
+
   // A chart of bars: one for each variant, with the range of its repetitions.
 
   function barChart(results, limit, title) {
@@ -302,7 +316,7 @@
         class: 'spread', stroke: scale.isLog ? color : 'var(--text)', x1: scale.map(result.min), x2: scale.map(result.max),
         y1: y + 7.5, y2: y + 7.5,
       });
-      const marked = explain(drawnAs, description(result, '1 thread', results[0]));
+      const marked = explain(drawnAs, description(result, threads(result), results[0]));
       svg.append(...(scale.isLog ? [range, marked] : [marked, range]));
       svg.append(shape('text', { x: Math.max(end, scale.map(result.max)) + 6, y: y + 12 }, median(result)));
     });
@@ -325,7 +339,7 @@
   function figureCell(result, reference) {
     if (!result) return element('td', {}, '–');
     const ratio = reference && reference !== result && reference.median > 0 && !['ratio', 'per action'].includes(result.unit)
-      ? ` · ${number(result.median / reference.median)}×` : '';
+      ? ` · ${ratioOf(result, reference)}×` : '';
     return element('td', result.verified ? {} : { class: 'missed' }, median(result),
       element('small', {}, `${number(result.min)}–${number(result.max)}${ratio}`));
   }

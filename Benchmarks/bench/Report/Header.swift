@@ -41,9 +41,9 @@ enum Header {
       \(lengths(run, options))
       \(placements(results)) (\(roundTrip)); \(discarded) of \(measured) repetitions were discarded \
       because the cores had moved
-      each figure is median (min–max), and below it the ratio to the first variant and the share of the limit;
+      each figure is median (min–max), and below it the ratio of the medians to the first variant, and to the limit;
       allocs are per action; '?' marks a figure from another placement of the cores than its column's, '~' one whose
-      repetitions vary too much or are fewer than four, '≥' a lower bound
+      repetitions vary too much or are fewer than four, or a ratio of such a one, '≥' a lower bound
       \(hasLostPatience ? "the cores were not placed as asked for long enough\n" : "")\(scale(run, plan))
       """
   }
