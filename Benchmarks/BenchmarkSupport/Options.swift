@@ -115,9 +115,9 @@ package enum HelpText {
       --report FILE      also write FILE, a page of HTML with charts that needs nothing else
       --race FILE        also show a report of Scripts/bench-peers, in the tables and on the page
       --write-results    write the tables to Benchmarks/RESULTS.md and to the README, unless a result was
-                         wrong; not in a debug build, and not with --case, --quick, --producers, --reactors,
-                         fewer repetitions or less time than by default (this program itself:
-                         --write-results FOLDER, with the folder of the repository)
+                         wrong; not in a debug build or one of changed or new files, and not with --case,
+                         --quick, --producers, --reactors, fewer repetitions or less time than by default
+                         (this program itself: --write-results FOLDER, with the folder of the repository)
       --quick            smoke run: everything runs and is verified, but the figures mean little
       --list             print the cases and their variants
       --help             print this

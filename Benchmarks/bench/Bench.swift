@@ -139,6 +139,10 @@ enum Bench {
     let cases = twin?.adding(to: Catalogue.cases) ?? Catalogue.cases
     let plan = Plan(cases, options, cores: instruments.cpus.cpus.count)
     var description = MachineReader.describe(options)
+    guard options.writeResults == nil || options.takesAnyResults || !description.commit.hasSuffix("-dirty")
+    else {
+      throw UsageError("--write-results takes results of a commit only, and some files are changed or new.")
+    }
     let runner = Runner(
       options, instruments, on: thread,
       Progress(plannedSeconds: plan.groups.map { $0.plannedSeconds(options) }))

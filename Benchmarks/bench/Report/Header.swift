@@ -116,7 +116,9 @@ enum MachineReader {
 
   private static func commit() -> String? {
     guard let hash = git(["rev-parse", "--short", "HEAD"]), !hash.isEmpty else { return nil }
-    let changes = git(["status", "--porcelain", "--untracked-files=no"]) ?? ""
+    // As in Scripts/commit-name: files that git does not track are built, too, and what a run writes is not.
+    let written = ["Benchmarks/Results", "Benchmarks/RESULTS.md", "README.md"].map { ":(top,exclude)\($0)" }
+    let changes = git(["status", "--porcelain", "--untracked-files=normal", "--", ":/"] + written) ?? ""
     return changes.isEmpty ? hash : hash + "-dirty"
   }
 
