@@ -217,11 +217,29 @@ final class StoreRun {
       // And it goes on.
       let next = StoreRun.batch(epoch: end.epoch, first: end.position + 1, records: 1, size: 9)
       try store.commit(next, entries: [], snapshots: [])
+      // Before the store is closed, which would write everything once more.
+      if let disk {
+        let cut = disk.afterPowerCut([UInt32](repeating: 0, count: disk.unsyncedCount))
+        let left = try Self.contents(of: cut)
+        #expect(
+          left == (try StoreContents(of: store, end: end)), "\(context()), then a power cut: \(left.summary)")
+      }
     } catch {
       Issue.record("\(context()): \(error)")
     }
     store.close()
     withExtendedLifetime(disk) {}
+  }
+
+  private static func contents(of disk: Disk) throws(JournalError) -> StoreContents {
+    let folder = TemporaryFolder()
+    let store = SQLiteStore(
+      path: folder.file("journal"), access: .readWrite, vfs: disk.name, checkpointBytes: 1 << 20)
+    defer {
+      store.close()
+      withExtendedLifetime(disk) {}
+    }
+    return try StoreContents(of: store, end: try store.open())
   }
 }
 

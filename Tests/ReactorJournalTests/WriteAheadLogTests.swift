@@ -85,6 +85,25 @@ import Testing
     withExtendedLifetime(disk) {}
   }
 
+  /// Each process counts only what it has written itself, and these write little.
+  @Test func `The log of processes that are always killed stays short`() throws {
+    let folder = TemporaryFolder()
+    for life in 0..<20 as Range<UInt64> {
+      let store = SQLiteStore(path: folder.file("\(life)"))
+      let end = try store.open()
+      #expect(end.position == life)
+      try store.commit(
+        StoreRun.batch(epoch: end.epoch, first: life + 1, records: 1, size: 400_000), entries: [],
+        snapshots: [])
+      // What the next process finds is what this one leaves without an end of its own.
+      for suffix in ["", "-wal"] {
+        try bytes(of: store.path + suffix).write(to: folder.file("\(life + 1)") + suffix)
+      }
+      #expect(try #require(fileSize(store.path + "-wal")) < 150 * Self.frameSize)
+      store.close()
+    }
+  }
+
   @Test func `One power cut after the other leaves no lost commit`() throws {
     var random = SplitMix64(seed: 71)
     var cuts = 0

@@ -33,7 +33,7 @@ struct SQLiteError: Error {
 
 /// One connection to a SQLite file, for one thread at a time. It repeats nothing that fails.
 ///
-/// The only files that call SQLite are this one and that of ``SQLiteStatement``.
+/// Only this file calls SQLite.
 final class SQLiteDatabase {
   fileprivate let handle: OpaquePointer
   private var isClosed = false
@@ -78,9 +78,55 @@ final class SQLiteDatabase {
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
   /// Writes all of the log back into the file, so that the next transaction begins the log anew.
-  func checkpoint() throws(SQLiteError) {
-    try check(sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil))
+  ///
+  /// - Parameter truncates: Whether the log is made empty. Otherwise the next transactions write over it.
+  func checkpoint(truncates: Bool = false) throws(SQLiteError) {
+    let mode = truncates ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
+    try check(sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil))
     _ = writtenPages(resets: true)
+  }
+
+  /// Makes durable what the write-ahead log contains: writes its bytes over themselves, and waits for the disk. Something of the file
+  /// must have been read before, so that SQLite has the log open and locked.
+  ///
+  /// When a synchronisation fails, the system forgets that the pages are not on the disk, and still returns them when the file is read.
+  /// A later synchronisation succeeds without writing them. Only a page that is written again is synchronised again. If the power
+  /// fails in between, nothing has changed: old bytes and new ones are the same.
+  ///
+  /// - Returns: Whether there is a log. The system may have dropped such pages since SQLite has read them, so open another
+  ///   connection then, and continue with that one.
+  func rewriteLog() throws(SQLiteError) -> Bool {
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    try check(sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file))
+    // A file that is not open has no methods.
+    guard let file, let methods = file.pointee.pMethods?.pointee else { return false }
+    var size: sqlite3_int64 = 0
+    try checkLog(methods.xFileSize(file, &size))
+    if size == 0 { return false }
+    // Of a larger count, SQLite writes the lower 17 bits.
+    var buffer = [UInt8](repeating: 0, count: Int(min(size, 1 << 16)))
+    var offset: sqlite3_int64 = 0
+    while offset < size {
+      let count = Int32(min(size - offset, sqlite3_int64(buffer.count)))
+      let code = buffer.withUnsafeMutableBytes { bytes in
+        let code = methods.xRead(file, bytes.baseAddress, count, offset)
+        return code == SQLITE_OK ? methods.xWrite(file, bytes.baseAddress, count, offset) : code
+      }
+      try checkLog(code)
+      offset += sqlite3_int64(count)
+    }
+    try checkLog(methods.xSync(file, SQLITE_SYNC_FULL))
+    return true
+  }
+
+  /// Throws the error of a call that does not go through the connection, and which that does not know.
+  private func checkLog(_ code: Int32) throws(SQLiteError) {
+    if code == SQLITE_OK { return }
+    let systemCode = errno
+    throw SQLiteError(
+      code: code,
+      message: "The write-ahead log cannot be made durable: \(String(cString: sqlite3_errstr(code)))",
+      systemCode: systemCode)
   }
 
   /// How many pages were written to the log since the last checkpoint.

@@ -5,6 +5,8 @@ import Glibc
 /// Each commit is one transaction, which is durable when it returns: SQLite writes it to the log and waits for the disk
 /// (`synchronous=FULL`). Checkpoints are on the same connection, which is the only one.
 ///
+/// Opening it for writing makes durable what it finds, before anything of that is shown or confirmed, and writes the log back.
+///
 /// After an error of SQLite other than a full disk the store refuses everything: SQLite itself would accept later commits, though
 /// the one that failed may be missing.
 ///
@@ -88,11 +90,18 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
       if path.isEmpty { throw .failed(code: ENOENT, message: "The path of the journal is empty.") }
       try takeLock()
       try checkWriteAheadLog(report)
-      connection = try connect()
+      let hadLog: Bool
+      (connection, hadLog) = try connect()
       let entries = try readLog(report)
       retired = entries.compactMap { entry in entry.until.map { (entry.number, $0) } }
         .sorted { $0.until < $1.until }
-      if access == .readWrite { try beginEpoch() }
+      if access == .readWrite {
+        // Else the log of processes that are always killed would become longer and longer: each counts only what it has written itself.
+        if hadLog {
+          try write { connection throws(SQLiteError) in try connection.database.checkpoint(truncates: true) }
+        }
+        try beginEpoch()
+      }
       lock?.markComplete()
       return JournalEnd(
         base: UInt64(log.base), position: UInt64(log.position), epoch: UInt64(log.epoch), entries: entries)
@@ -137,20 +146,20 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
   }
 
   /// Opens the file, and makes the tables in a new one.
-  private func connect() throws(JournalError) -> SQLiteConnection {
-    let hadLog = fileSize(path + "-wal") != nil
+  ///
+  /// - Returns: Also whether there was a log, if the store is opened for writing. It is durable then.
+  private func connect() throws(JournalError) -> (SQLiteConnection, hadLog: Bool) {
     do throws(SQLiteError) {
-      let database = try SQLiteDatabase(name: name, isWritable: access == .readWrite, vfs: vfsName)
-      try SQLiteSchema.configure(database)
-      let isNew = access == .readWrite ? try SQLiteSchema.isEmpty(database) : false
-      if !isNew, let fault = try SQLiteSchema.fault(of: database) {
-        // SQLite has made an empty log for a database that uses one. If there was none before, it removes that.
-        database.close(checkpoints: access == .readWrite && !hadLog)
-        throw SQLiteError.notJournal(fault)
+      var (database, isNew) = try openDatabase()
+      guard access == .readWrite else { return (try SQLiteConnection(database), false) }
+      let hadLog = try database.rewriteLog()
+      if hadLog {
+        database.close(checkpoints: false)
+        (database, isNew) = try openDatabase()
       }
-      if access == .readWrite { try SQLiteSchema.configureWriter(database) }
+      try SQLiteSchema.configureWriter(database)
       if isNew { try SQLiteSchema.create(in: database) }
-      return try SQLiteConnection(database)
+      return (try SQLiteConnection(database), hadLog)
     } catch {
       switch error.primaryCode {
       case _ where error.isDiskFull: throw .diskFull
@@ -159,6 +168,20 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
       default: throw error.journalError
       }
     }
+  }
+
+  /// Opens the file, and checks that it is a journal, or empty. Writes nothing.
+  private func openDatabase() throws(SQLiteError) -> (SQLiteDatabase, isNew: Bool) {
+    let hadLog = fileSize(path + "-wal") != nil
+    let database = try SQLiteDatabase(name: name, isWritable: access == .readWrite, vfs: vfsName)
+    try SQLiteSchema.configure(database)
+    let isNew = access == .readWrite ? try SQLiteSchema.isEmpty(database) : false
+    if !isNew, let fault = try SQLiteSchema.fault(of: database) {
+      // SQLite has made an empty log for a database that uses one. If there was none before, it removes that.
+      database.close(checkpoints: access == .readWrite && !hadLog)
+      throw SQLiteError.notJournal(fault)
+    }
+    return (database, isNew)
   }
 
   /// The file as SQLite wants it. A reader must not make a log: if there is none, SQLite is told that nothing changes.
