@@ -1,3 +1,4 @@
+import Dispatch
 import ReactorCore
 import ReactorRuntime
 import Synchronization
@@ -25,6 +26,8 @@ public final class Journal: Sendable {
   /// The token of the committer's thread, so that this does not wait for itself.
   let committer = Atomic<UInt64>(0)
   let wake: EventCount
+  /// Where the first `sendDurably` of a reactor reads the log. One at a time: each holds the lock of the log.
+  let recoveries = DispatchQueue(label: "reactor-recovery")
   let failureStore = SystemMutex(Failure())
 
   /// Why the journal has ended.
@@ -204,82 +207,6 @@ public final class Journal: Sendable {
     }
     withExtendedLifetime(earlier) {}
     return member
-  }
-
-  /// Waits until the reactor is gone whose entry the one of a member uses now, so that everything that it has handed over is in the log.
-  /// Stops the program if it stays. The thread that recovers or starts the new one; outside of locks, since the earlier reactor may end
-  /// here.
-  func awaitPredecessor(of member: JournalMember) {
-    guard let earlier = member.predecessor.withLock({ $0 }) else { return }
-    var (attempts, position) = (0, earlier.durablePosition.load(ordering: .relaxed))
-    var patience = Patience()
-    while !earlier.isGone {
-      guard committer.load(ordering: .relaxed) != CurrentCore.threadToken else {
-        fatalError(waitsForItself(member.entry))
-      }
-      let newPosition = earlier.durablePosition.load(ordering: .relaxed)
-      // If a commit has ended meanwhile, it does more than wait for one.
-      let hasMoved = newPosition != position
-      position = newPosition
-      guard !patience.isOver(waitsForDisk: !earlier.isIdle && !hasMoved) else {
-        fatalError(useTwice(member.entry))
-      }
-      // Mostly it has just been confirmed and is about to go.
-      attempts += 1
-      if attempts < 100 {
-        DedicatedThread.yield()
-      } else {
-        _ = wake.wait(timeoutNanoseconds: 1_000_000) { false }
-      }
-    }
-    let predecessor = member.predecessor.withLock { $0.take() }
-    members.withLock { $0.remove(earlier) }
-    withExtendedLifetime(predecessor) {}
-  }
-
-  /// How long a reactor may stay whose entry another one has got, or that is retired: five seconds, in which the time does not count that
-  /// it waits for a commit, however slow the disk is.
-  struct Patience {
-    private var last = ContinuousClock.now
-    private var waited = Duration.zero
-
-    /// - Parameter waitsForDisk: Whether it has waited for a commit since the last call.
-    mutating func isOver(waitsForDisk: Bool) -> Bool {
-      let now = ContinuousClock.now
-      if !waitsForDisk { waited += now - last }
-      last = now
-      return waited >= .seconds(5)
-    }
-  }
-
-  /// Stops the program if a reactor is started whose entry another one uses.
-  ///
-  /// - Returns: Whether the reactor may record: its entry is not retired.
-  func checkUse(by member: JournalMember) -> Bool {
-    let (user, isRetiring) = members.withLock { members in
-      (members.byNumber[member.entry.number], members.isRetiring(member.entry.number))
-    }
-    if user === member { return !isRetiring }
-    // The end of the journal removes all members, and a retirement those of its entry.
-    if user == nil, work.withLock(\.hasStopped) { return true }
-    if user == nil, log.withLock({ $0.rows[member.entry.number] == nil }) { return false }
-    fatalError(useTwice(member.entry))
-  }
-
-  private func useTwice(_ entry: JournalEntry) -> String {
-    """
-    Problem: two reactors use the entry "\(entry.name)" of a journal.
-    Likely cause: the reactor was made twice, or something still refers to the earlier one.
-    Remedy: give each reactor an entry of its own, or release the earlier one before the first use of the next.
-    """
-  }
-
-  private func waitsForItself(_ entry: JournalEntry) -> String {
-    """
-    Problem: a reactor is started on the journal's thread, and the reactor that had its entry "\(entry.name)" still waits for that thread.
-    Likely cause: an effect of `afterCommit`, or an observer of a durable state, replaces a reactor.
-    Remedy: replace it on another thread or in another reactor's turn.
-    """
   }
 
   /// Whether no other reactor has got the entry of a member since. Any thread.

@@ -131,6 +131,37 @@ import Testing
     try journal.end()
   }
 
+  /// The suspended sends retain the earlier reactors, and need the threads of the pool to end.
+  @Test func `A send to a reactor that replaces another one blocks no thread of the pool`() async {
+    await #expect(processExitsWith: .success) {
+      let store = InMemoryStore()
+      let journal = try Journal(store: store)
+      let entries = (0..<4 * DedicatedThread.processorCount).map { journal.entry("ledger/\($0)") }
+      var ledgers = entries.map { Ledger(at: $0) }
+      try journal.recover(ledgers)
+      store.hold()
+      await withTaskGroup(of: Void.self) { group in
+        for ledger in ledgers {
+          group.addTask { try? await ledger.sendDurably(.deposit(account: 1, amount: 1)) }
+        }
+        while ledgers.contains(where: { $0.member.isIdle }) { await Task.yield() }
+        ledgers = []
+        for entry in entries {
+          group.addTask {
+            let next = Ledger(at: entry)
+            try? await next.sendDurably(.deposit(account: 1, amount: 1))
+            if next.currentState.total != 2 { fatalError("a send is missing") }
+          }
+        }
+        _ = DedicatedThread(named: "disk") {
+          usleep(300_000)
+          store.release()
+        }
+      }
+      try journal.end()
+    }
+  }
+
   @Test func `Two reactors with one entry stop the program when the second one starts`() async {
     let stop = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let journal = try Journal(store: InMemoryStore())

@@ -22,8 +22,8 @@ extension DurableReactor {
   }
 
   /// Sends an action, and returns when everything that it did at once is durable: its known mutations, but not those of a
-  /// stream that continues. While there is no room, the task is suspended. Any task; a cancellation has no effect once
-  /// the action is accepted.
+  /// stream that continues. While there is no room, the task is suspended; so it is in the first use of the reactor, while the
+  /// state is read or an earlier reactor has the entry. Any task; a cancellation has no effect once the action is accepted.
   ///
   /// - Parameters:
   ///   - action: The action.
@@ -41,7 +41,7 @@ extension DurableReactor {
     public func sendDurably(_ action: Action, id: UInt128? = nil) async throws(DurabilityError)
   {
     let ticket = DurableTicket(for: member, mayRepeat: id != nil)
-    if let error = member.tryRecover(self) {
+    if !member.hasStarted, let error = await member.tryRecover(self) {
       ticket.discard(error)
       return try await ticket.wait()
     }
@@ -102,16 +102,24 @@ extension DurableReactor {
 }
 
 extension JournalMember {
-  /// Reads the state of a reactor that was not started, unless that has failed before. Any thread.
+  @usableFromInline var hasStarted: Bool { bound != nil }
+
+  /// Reads the state of a reactor that was not started, unless that has failed before. Any task: it blocks no thread of the pool, neither
+  /// for an earlier reactor with the entry nor for the disk.
   ///
   /// - Returns: Why it cannot be started; nil if it can.
   @usableFromInline
-  func tryRecover(_ reactor: some DurableReactor) -> JournalError? {
-    do throws(JournalError) {
-      try ensureRecovered(reactor, retries: false, nil)
-      return nil
-    } catch {
-      return error
+  func tryRecover(_ reactor: some DurableReactor) async -> JournalError? {
+    await journal.awaitPredecessorSuspending(of: self)
+    return await withCheckedContinuation { continuation in
+      journal.recoveries.async { [self] in
+        do throws(JournalError) {
+          try ensureRecovered(reactor, retries: false, nil)
+          continuation.resume(returning: nil)
+        } catch {
+          continuation.resume(returning: error)
+        }
+      }
     }
   }
 
