@@ -53,7 +53,8 @@ enum Command: Equatable {
     usage: reactor-journal COMMAND …
 
       info FILE                   what is in the journal: entries, positions, snapshots
-      verify FILE                 reads all of it, and reports the first fault
+      verify FILE                 reads all of it, and reports the first fault, damaged snapshots, and which reactors can be
+                                  recovered all the same
       dump --json FILE            prints the records, one JSON object in each line
            [--entry NAME]         only those of one reactor; 'NAME (retired)' if its entry was retired
            [--from P] [--until P] only those with these positions, which must not be those of removed records
@@ -61,11 +62,12 @@ enum Command: Equatable {
                                   records of each reactor. The states themselves need the program's types: there,
                                   Journal.replay gives them. Not for positions whose records were removed.
       salvage FILE NEWFILE        copies what is before the first fault into a new journal; until everything is copied, it
-                                  is NEWFILE.incomplete
+                                  is NEWFILE.incomplete. Before NEWFILE takes the place of FILE, remove FILE-wal and
+                                  FILE-replay
 
     No command changes FILE. The journal must not be open in a process that writes.
 
-    exit status: 0 fine · 1 damaged, or the file cannot be read · 2 wrong usage, or what is asked for was removed ·
+    exit status: 0 fine · 1 damaged, so that something was left out, or the file cannot be read · 2 wrong usage, or what is asked for was removed ·
                  3 another process has the journal open · 4 the output, or NEWFILE, could not be written
 
     """

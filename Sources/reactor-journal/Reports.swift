@@ -21,7 +21,7 @@ func showInfo(_ path: String) throws(Failure) -> ExitStatus {
       let text = images.isEmpty ? "none" : images.joined(separator: ", ")
       print("  \(entry.name): since \(entry.since), snapshots at \(text)")
     }
-    return finish(fault)
+    return finish(fault, "the head and the last batch are good")
   } catch {
     throw Failure(error)
   }
@@ -33,7 +33,11 @@ func verify(_ path: String) throws(Failure) -> ExitStatus {
     let report = try JournalVerifier.verify(path) { bar.show($0) }
     bar.end()
     show(report)
-    return finish(report.fault)
+    if report.fault == nil, report.damagedSnapshotCount > 0 {
+      print("DAMAGED: \(snapshotCount(report.damagedSnapshotCount)), and nothing else")
+      return .damaged
+    }
+    return finish(report.fault, "no fault found")
   } catch {
     bar.end()
     throw Failure(error)
@@ -61,12 +65,16 @@ func salvage(_ path: String, _ newPath: String) throws(Failure) -> ExitStatus {
   }
   do throws(JournalError) {
     // The new journal may still lack what no copy can give it.
-    if let fault = try JournalVerifier.verify(newPath).fault { return finish(fault) }
+    if let fault = try JournalVerifier.verify(newPath).fault { return finish(fault, "no fault found") }
   } catch {
     throw Failure(error)
   }
-  print("saved in \(newPath)")
-  return .fine
+  print(
+    """
+    saved in \(newPath)
+    Before it takes the place of another journal, remove the files of that one with -wal and -replay behind its name.
+    """)
+  return report.fault == nil ? .fine : .damaged
 }
 
 private func show(_ report: JournalReport) {
@@ -78,14 +86,25 @@ private func show(_ report: JournalReport) {
       "  \(entry.row.label): \(entry.recordCount) records, \(entry.byteCount) bytes, "
         + "last at \(entry.lastPosition.map { "\($0)" } ?? "none"), "
         + "snapshots at \(entry.snapshots.isEmpty ? "none" : entry.snapshots.map { "\($0.position)" }.joined(separator: ", "))"
+        + (entry.damagedSnapshotCount > 0 ? ", \(snapshotCount(entry.damagedSnapshotCount))" : "")
+        + (report.fault == nil || entry.row.isRetired
+          ? "" : entry.isRecoverable ? ", recoverable" : ", not recoverable")
     )
   }
+  guard report.fault != nil, !report.entries.isEmpty,
+    report.entries.allSatisfy({ $0.isRecoverable || $0.row.isRetired })
+  else { return }
+  print(
+    "all reactors can be recovered from this journal: start all of them and call compact(), which loses nothing"
+  )
 }
 
+private func snapshotCount(_ count: Int) -> String { "\(count) damaged snapshot\(count == 1 ? "" : "s")" }
+
 /// Says whether there is a fault.
-private func finish(_ fault: JournalError?) -> ExitStatus {
+private func finish(_ fault: JournalError?, _ good: String) -> ExitStatus {
   guard let fault else {
-    print("no fault found")
+    print(good)
     return .fine
   }
   print("DAMAGED: \(fault.text)")

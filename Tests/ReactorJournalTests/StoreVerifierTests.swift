@@ -108,6 +108,25 @@ import Testing
     #expect(try StoreDamageTests.read(store.path) == whole)
   }
 
+  /// Its checksum continues that of a batch that was removed, and only the head knows that one.
+  @Test(arguments: ["DELETE FROM log", "UPDATE log SET base=2"])
+  func `A journal whose first records were removed is saved without its head`(sql: String) throws {
+    let folder = TemporaryFolder()
+    let store = try StoreSQLiteTests.fill(folder, batches: 4)
+    try store.commit(nil, entries: [], snapshots: [StoreRun.image(of: 0, at: 6)])
+    try store.removeBatches(before: 7)
+    store.close()
+    let whole = try StoreDamageTests.read(store.path)
+    try StoreDamageTests.execute(sql, on: store.path)
+    let report = try JournalVerifier.salvage(store.path, to: folder.file("saved"))
+    #expect(report.fault == .badChecksum(position: 0))
+    #expect((report.base, report.position) == (6, 12))
+    #expect(try StoreDamageTests.read(folder.file("saved")) == whole)
+    // Damage behind the first batch is noticed as always.
+    try StoreDamageTests.execute("UPDATE batches SET bytes=zeroblob(9) WHERE first=10", on: store.path)
+    #expect(try JournalVerifier.verify(store.path).position == 9)
+  }
+
   @Test func `Nothing is saved over a file that exists`() throws {
     let folder = TemporaryFolder()
     let other = TemporaryFolder()

@@ -39,6 +39,7 @@ import Testing
     let info = try Self.run("info", path)
     #expect(info.status == 0)
     #expect(info.output.contains("positions 1 to 9"))
+    #expect(info.output.contains("the head and the last batch are good"))
     #expect(
       info.output.contains(
         "entry/0: since 0, snapshots at 6 (version 3, 300 bytes), 3 (version 3, 300 bytes)"))
@@ -60,12 +61,55 @@ import Testing
     #expect(verified.output.contains("DAMAGED: The batch at position 7 is not what was written."))
     #expect(try Self.run("info", path).status == 1)
     let saved = try Self.run("salvage", path, folder.file("saved"))
-    #expect(saved.status == 0)
+    #expect(saved.status == 1)
     #expect(saved.output.contains("everything after position 6"))
+    #expect(saved.output.contains("saved in"))
+    #expect(saved.output.contains("remove the files of that one with -wal and -replay behind its name"))
     #expect(try Self.run("verify", folder.file("saved")).status == 0)
     let dump = try Self.run("dump", "--json", path)
     #expect(dump.status == 1)
     #expect(dump.output.split(separator: "\n").count == 6)
+  }
+
+  @Test func `A damaged snapshot is reported with status 1, and does not keep a journal from being saved`()
+    throws
+  {
+    let folder = TemporaryFolder()
+    let (path, _) = try StoreDamageTests.make(in: folder)
+    try StoreDamageTests.execute("UPDATE snapshots SET checksum=1 WHERE position=6", on: path)
+    let verified = try Self.run("verify", path)
+    #expect(verified.status == 1)
+    #expect(
+      verified.output.contains(
+        "entry/0: 9 records, 7620 bytes, last at 9, snapshots at 3, 1 damaged snapshot"))
+    #expect(verified.output.contains("DAMAGED: 1 damaged snapshot, and nothing else"))
+    #expect(!verified.output.contains("no fault found"))
+    #expect(try Self.run("salvage", path, folder.file("saved")).status == 0)
+    #expect(try Self.run("verify", folder.file("saved")).status == 0)
+  }
+
+  /// A salvage would take the newer states away.
+  @Test func `It is said which reactors can be recovered though the log is damaged`() throws {
+    let folder = TemporaryFolder()
+    let (path, _) = try StoreDamageTests.make(in: folder)
+    try StoreDamageTests.execute("UPDATE batches SET bytes=zeroblob(9) WHERE first=4", on: path)
+    let one = try Self.run("verify", path)
+    #expect(one.status == 1)
+    #expect(one.output.contains("snapshots at 6, 3, recoverable\n"))
+    #expect(one.output.contains("snapshots at none, not recoverable\n"))
+    #expect(!one.output.contains("all reactors can be recovered"))
+    let store = SQLiteStore(path: path)
+    let end = try store.open()
+    #expect(try store.readSnapshots(of: 0).first?.position == 6)
+    try store.commit(nil, entries: [], snapshots: [StoreRun.image(of: 7, at: end.position)])
+    store.close()
+    let all = try Self.run("salvage", path, folder.file("saved"))
+    #expect(all.status == 1)
+    #expect(all.output.contains("snapshots at 9, recoverable\n"))
+    #expect(all.output.contains("all reactors can be recovered from this journal"))
+    // One whose end is damaged cannot be opened.
+    try StoreDamageTests.execute("UPDATE batches SET bytes=zeroblob(9) WHERE first=7", on: path)
+    #expect(!(try Self.run("verify", path).output.contains(", recoverable")))
   }
 
   @Test func `Records are printed as JSON with the entry and the positions that are asked for`() throws {

@@ -10,6 +10,12 @@ public struct JournalReport: Sendable {
     public var lastPosition: UInt64?
     /// Newest first. Those that cannot be read are not among them.
     public var snapshots: [Snapshot] = []
+    /// How many snapshots there are that cannot be read. They are no ``JournalReport/fault`` of the log: a recovery uses the other one, or
+    /// the records.
+    public var damagedSnapshotCount = 0
+    /// If there is a ``JournalReport/fault``, whether the reactor can be recovered from this journal all the same: it can be opened, and
+    /// what a recovery reads, the newest snapshot and the records behind it, is not damaged.
+    public var isRecoverable = false
   }
 
   /// A snapshot without its bytes.
@@ -29,6 +35,8 @@ public struct JournalReport: Sendable {
   public var batchCount: UInt64 = 0
   /// Of all batches.
   public var byteCount: UInt64 = 0
-  /// What is wrong first; nil if nothing is.
+  /// What is wrong with the log first; nil if nothing is.
   public var fault: JournalError?
+  /// How many snapshots of all entries cannot be read.
+  public var damagedSnapshotCount: Int { entries.reduce(0) { $0 + $1.damagedSnapshotCount } }
 }

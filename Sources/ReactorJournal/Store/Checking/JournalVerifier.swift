@@ -28,7 +28,8 @@ public enum JournalVerifier {
   }
 
   /// Copies a journal up to its first fault into a new one: the batches, the entries that these know, and the snapshots of states
-  /// that these end in. What is after the fault is lost, so this is never done unasked.
+  /// that these end in. What is after the fault is lost, also newer snapshots, so this is never done unasked: see
+  /// ``JournalReport/Entry/isRecoverable``.
   ///
   /// An entry whose snapshots are damaged, and whose first records were removed, cannot be saved: the new journal refuses it.
   ///
@@ -145,6 +146,7 @@ public enum JournalVerifier {
     try examineSnapshots(store, &report)
     // What the head says is wrong matters only if nothing else says where.
     report.fault = report.fault ?? opened.fault
+    if opened.fault == nil, report.fault != nil { noteRecoverable(store, end, &report) }
     return report
   }
 
@@ -156,6 +158,8 @@ public enum JournalVerifier {
       report.entries[index].snapshots = images.map {
         .init(position: $0.position, version: $0.version, byteCount: $0.bytes.count)
       }
+      report.entries[index].damagedSnapshotCount = store.damagedSnapshotCount(
+        of: report.entries[index].row.number)
       guard report.fault == nil else { continue }
       if images.contains(where: { $0.position > report.position }) {
         report.fault = .gap(position: report.position + 1)

@@ -26,6 +26,11 @@ extension SQLiteStore {
     return found.sorted { $0.position > $1.position }
   }
 
+  /// How many snapshots of an entry were found damaged. After ``readableSnapshots(of:)``.
+  func damagedSnapshotCount(of entry: UInt32) -> Int {
+    SQLiteSchema.slots(of: entry).count { damagedSlots.contains($0) }
+  }
+
   /// Opens a new store, whose log begins where that of `other` does.
   ///
   /// Nothing is durable before ``endCopy()``: a wait for the disk in each commit would take hours.

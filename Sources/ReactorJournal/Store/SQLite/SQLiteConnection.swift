@@ -66,6 +66,8 @@ struct SQLiteLog {
   /// The last position that was removed, and the checksum of its batch.
   var base: Int64 = 0
   var baseChecksum: Int64 = 0
+  /// Whether that checksum is known: not if the row is damaged. Then nothing checks the first batch.
+  var isBaseChecksumKnown = true
 
   /// The last position, the checksum of its batch, and the epoch of that.
   var position: Int64 = 0
@@ -100,8 +102,9 @@ struct SQLiteBatchRow {
   /// Returns what is wrong if this row follows the end of `log`; nil if it does.
   func fault(after log: SQLiteLog, bytes: [UInt8]) -> JournalError? {
     guard first == log.position &+ 1 else { return .gap(position: UInt64(log.position) + 1) }
+    let isChecked = log.isBaseChecksumKnown || log.position != log.base
     guard count > 0, count <= Int64(UInt32.max), epoch >= 0,
-      checksum == SQLiteSchema.checksum(log.checksum, first, count, epoch, blob: bytes)
+      !isChecked || checksum == SQLiteSchema.checksum(log.checksum, first, count, epoch, blob: bytes)
     else { return .badChecksum(position: UInt64(first)) }
     return epoch < log.batchEpoch ? .epochWentBack(position: UInt64(first)) : nil
   }

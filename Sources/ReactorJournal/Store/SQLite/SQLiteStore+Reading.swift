@@ -11,6 +11,7 @@ extension SQLiteStore {
       log = head
     } catch {
       try report(error)
+      findBase()
     }
     log.position = log.base
     log.checksum = log.baseChecksum
@@ -43,6 +44,19 @@ extension SQLiteStore {
       head.baseChecksum = row.integer(3)
       return row.integer(4) == head.rowChecksum && head.epoch >= 0 && head.base >= 0 ? head : nil
     }
+  }
+
+  /// Finds where a log without a head begins: with the first batch that is there, since earlier ones may have been removed. Nothing says
+  /// whether that one follows the last one of these.
+  private func findBase() {
+    let first = try? perform { connection throws(SQLiteError) in
+      let rows = connection.batchSizesFrom
+      try rows.start(1)
+      defer { rows.reset() }
+      return try rows.next() ? SQLiteBatchRow(rows).first : 1
+    }
+    log.base = (first ?? 1) - 1
+    log.isBaseChecksumKnown = log.base == 0
   }
 
   /// Finds and checks the last batch, which follows the one before it or the base. Of a damaged log, the end is what it may be.
