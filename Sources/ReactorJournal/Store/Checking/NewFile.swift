@@ -16,17 +16,23 @@ struct NewFile {
   func write<Result>(
     _ body: (_ path: String) throws(JournalError) -> Result
   ) throws(JournalError) -> Result {
+    // Before the lock, whose file would stay beside another one.
+    try checkIsFree()
     // The lock that the file has later. It stays, as beside every journal.
     let lock = try FileLock.exclusive(path + ".lock")
     defer { withExtendedLifetime(lock) {} }
-    for name in [path, path + "-wal"] where fileSize(name) != nil {
-      throw .failed(code: 0, message: "There is a file at \(name) already.")
-    }
+    try checkIsFree()
     removeParts()
     defer { removeParts() }
     let result = try body(partialPath)
     try publish()
     return result
+  }
+
+  private func checkIsFree() throws(JournalError) {
+    for name in [path, path + "-wal"] where fileSize(name) != nil {
+      throw .failed(code: 0, message: "There is a file at \(name) already.")
+    }
   }
 
   /// Gives the file its name, durably.

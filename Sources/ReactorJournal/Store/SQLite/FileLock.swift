@@ -10,6 +10,7 @@ struct FileLock: ~Copyable {
   ///
   /// - Throws: ``JournalError/locked`` if another has it.
   static func exclusive(_ path: String) throws(JournalError) -> FileLock {
+    try check(path)
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw .system("The lock file \(path) cannot be opened") }
     return try FileLock(descriptor, LOCK_EX, path)
@@ -17,12 +18,20 @@ struct FileLock: ~Copyable {
 
   /// Takes the lock for a reader, beside other readers; nil if there is no such file, and so no writer.
   static func shared(_ path: String) throws(JournalError) -> FileLock? {
+    try check(path)
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       guard errno == ENOENT else { throw .system("The lock file \(path) cannot be opened") }
       return nil
     }
     return try FileLock(descriptor, LOCK_SH, path)
+  }
+
+  /// The system takes a path up to its first NUL for the whole of it, so this would be another file: that of the journal.
+  private static func check(_ path: String) throws(JournalError) {
+    if path.utf8.contains(0) {
+      throw .failed(code: EINVAL, message: "The path of the journal contains a NUL.")
+    }
   }
 
   private init(_ descriptor: Int32, _ kind: Int32, _ path: String) throws(JournalError) {
@@ -58,12 +67,21 @@ func fileSize(_ path: String) -> Int? {
   return stat(path, &status) == 0 ? Int(status.st_size) : nil
 }
 
+/// Whether a path is a symbolic link to a file that is not there.
+func isDanglingLink(_ path: String) -> Bool {
+  var status = stat()
+  return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK && fileSize(path) == nil
+}
+
 /// Returns the path of a file itself, beside which SQLite keeps its log: beside a symbolic link to it there is none. If the file is not
-/// there, the path has a folder: without one, SQLite takes ":memory:" and "file:…" for something else than files.
+/// there, or its own path is no text, the path has a folder: without one, SQLite takes ":memory:" and "file:…" for something else than
+/// files.
 func ownPath(of path: String) -> String {
-  if let own = realpath(path, nil) {
+  // The system would resolve what is before a NUL. The lock refuses the whole path.
+  if !path.utf8.contains(0), let own = realpath(path, nil) {
     defer { free(own) }
-    return String(cString: own)
+    // A folder may have a name that is no UTF-8. A text that was repaired is the path of another file.
+    if let text = String(validatingCString: own) { return text }
   }
   return path.isEmpty || path.hasPrefix("/") ? path : "./" + path
 }

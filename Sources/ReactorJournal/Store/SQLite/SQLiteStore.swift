@@ -88,6 +88,11 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
     do throws(JournalError) {
       // SQLite would keep such a journal in a file that goes away with it.
       if path.isEmpty { throw .failed(code: ENOENT, message: "The path of the journal is empty.") }
+      // SQLite would make the file behind the link, with its log there; the lock would be beside the link.
+      if vfs == nil, isDanglingLink(path) {
+        throw .failed(
+          code: ENOENT, message: "The path of the journal is a symbolic link to a file that is not there.")
+      }
       try takeLock()
       try checkWriteAheadLog(report)
       let hadLog: Bool
