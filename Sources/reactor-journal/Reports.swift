@@ -134,6 +134,8 @@ extension JournalError {
       "The state of \(entry) at position \(position) has another digest."
     case .unreadableSnapshot(let entry, let position, let reason):
       "The state of \(entry) at position \(position) cannot be read\(reason.map { " (\($0))" } ?? ""), and the records before it are removed."
+    case .removed(let entry, let position):
+      "No earlier state of \(entry) is kept: the records up to \(position) were removed by compact()."
     case .retired(let entry): "The entry \(entry) was retired."
     case .inUse(let entry): "A reactor uses the entry \(entry)."
     case .snapshotNotEncoded(let entry, let message):

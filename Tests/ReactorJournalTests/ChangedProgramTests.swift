@@ -146,13 +146,13 @@ import Testing
     await #expect(throws: JournalError.unreadableSnapshot(entry: "counts/1", position: newest)) {
       try await run(Stateless.self, sends: 0)
     }
-    await #expect(throws: JournalError.unknownVersion(entry: "counts", version: 1, position: newest)) {
+    await #expect(throws: JournalError.unknownVersion(entry: "counts/1", version: 1, position: newest)) {
       try await run(Forgetful.self, sends: 0)
     }
     #expect(throws: JournalError.unreadableSnapshot(entry: "counts/1", position: newest)) {
       try replay(Stateless.self)
     }
-    #expect(throws: JournalError.unknownVersion(entry: "counts", version: 1, position: newest)) {
+    #expect(throws: JournalError.unknownVersion(entry: "counts/1", version: 1, position: newest)) {
       try replay(Forgetful.self)
     }
     // Of what the states contain, there is no history.

@@ -279,7 +279,7 @@ import Testing
   @Test func `A version that the schema does not know is refused with its position`() async throws {
     try await write(0..<3)
     store.batches[1].bytes[12] = 9
-    #expect(throws: JournalError.unknownVersion(entry: "ledger", version: 9, position: 2)) { try recover() }
+    #expect(throws: JournalError.unknownVersion(entry: "ledger/1", version: 9, position: 2)) { try recover() }
   }
 
   @Test func `A record at which two processes have ended is refused by the third`() async throws {
@@ -356,7 +356,7 @@ import Testing
     try await write(0..<3)
     store.batches[1].bytes[12] = 9
     let idle = Ledger(try Journal(store: InMemoryStore()))
-    #expect(throws: JournalError.unknownVersion(entry: "ledger", version: 9, position: 2)) {
+    #expect(throws: JournalError.unknownVersion(entry: "ledger/1", version: 9, position: 2)) {
       _ = try Journal.replay(store, idle, entry: "ledger/1") { _, _, _ in }
     }
   }

@@ -162,7 +162,7 @@ final class EntryRecovery<R: DurableReactor>: EntryRecovering {
     start = position
     // Otherwise a missing record would be reported, which hides why it is needed.
     if start < log.end.base, let newest = snapshots.first {
-      try R.schema.check(newest.version, at: newest.position)
+      try R.schema.check(newest.version, of: entry.name, at: newest.position)
       throw .unreadableSnapshot(entry: entry.name, position: newest.position, reason: reason)
     }
   }

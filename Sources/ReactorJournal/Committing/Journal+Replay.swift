@@ -17,7 +17,8 @@ extension Journal {
   ///   - last: The position after which it stops.
   ///   - body: Gets the state after a mutation, the mutation, and its position.
   /// - Returns: The last state.
-  /// - Throws: ``JournalError``.
+  /// - Throws: ``JournalError``; ``JournalError/removed(entry:until:)`` if `last` is before the oldest kept state, and the records up to
+  ///   there are removed.
   public static func replay<R: DurableReactor>(
     _ store: any JournalStore, _ reactor: R, entry name: String, until last: UInt64 = .max,
     _ body: (borrowing R.State, R.Mutation, UInt64) -> Void
@@ -30,8 +31,9 @@ extension Journal {
     let snapshots = try store.readSnapshots(of: row.number).filter { $0.position <= last }
     let (start, reason) = oldest(of: snapshots, R.self)
     // As in a recovery: a missing record would be reported otherwise, which hides why it is needed.
-    if start == nil, row.since < end.base, let newest = snapshots.first {
-      try R.schema.check(newest.version, at: newest.position)
+    if start == nil, row.since < end.base {
+      guard let newest = snapshots.first else { throw .removed(entry: name, until: end.base) }
+      try R.schema.check(newest.version, of: name, at: newest.position)
       throw .unreadableSnapshot(entry: name, position: newest.position, reason: reason)
     }
     var state = start?.state ?? reactor.initialState
@@ -39,10 +41,11 @@ extension Journal {
     let first = (start.map { max($0.position, end.base) } ?? row.since) + 1
     if first > end.position { return state }
     try store.readBatches(from: first) { batch throws(JournalError) in
+      if batch.first > last { return false }
       var reader = RecordRunReader(batch.bytes.span.bytes, first: batch.first)
       while var run = try reader.next() {
         guard run.entry == row.number, run.kind == .mutations else { continue }
-        try R.schema.check(run.version, at: run.first)
+        try R.schema.check(run.version, of: name, at: run.first)
         var position = run.first
         do throws(MalformedRecord) {
           while let record = try run.next() {

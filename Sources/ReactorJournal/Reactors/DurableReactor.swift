@@ -85,7 +85,7 @@ extension DurableReactor {
     return RecordReplayer(resume) { [unowned self] (run, mark, state) throws(JournalError) in
       // One reference for all records.
       let (reactor, schema) = (self, Self.schema)
-      try schema.check(run.version, at: run.first)
+      try schema.check(run.version, of: reactor.member.entryName, at: run.first)
       var run = run
       var position = run.first
       defer { mark?.store(0) }

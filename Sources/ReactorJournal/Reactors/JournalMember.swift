@@ -200,6 +200,8 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
 
   @usableFromInline var entryNumber: UInt32 { entry.number }
 
+  @usableFromInline var entryName: String { entry.name }
+
   /// How many records the turn has written.
   @usableFromInline var recordedInTurn: Int { writer.byteCount == 0 ? 0 : Int(writer.unfinishedCount) }
 

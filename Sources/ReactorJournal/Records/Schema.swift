@@ -33,10 +33,12 @@ public struct Schema: Sendable {
   @inlinable
   public func reads(_ version: UInt16) -> Bool { version >= oldest && version <= self.version }
 
-  /// Throws unless what has that version can be read.
+  /// Throws unless what an entry has with that version can be read.
   @usableFromInline
-  func check(_ version: UInt16, at position: UInt64) throws(JournalError) {
-    if !reads(version) { throw .unknownVersion(entry: name, version: version, position: position) }
+  func check(
+    _ version: UInt16, of entry: @autoclosure () -> String, at position: UInt64
+  ) throws(JournalError) {
+    if !reads(version) { throw .unknownVersion(entry: entry(), version: version, position: position) }
   }
 
   /// Reads a record of a version that ``reads(_:)``.

@@ -29,6 +29,10 @@ public enum JournalError: Error, Sendable, Equatable {
   /// position, and cannot be decoded for this reason.
   case unreadableSnapshot(entry: String, position: UInt64, reason: String? = nil)
 
+  /// The reactor had its state at the position that is asked for, but ``Journal/compact()`` has removed the records up to this one, and no
+  /// state from before is kept.
+  case removed(entry: String, until: UInt64)
+
   /// The entry was retired: see ``Journal/retire(_:)-(String)``.
   case retired(entry: String)
   /// The entry cannot be retired, since a reactor uses it.
