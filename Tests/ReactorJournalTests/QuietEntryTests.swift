@@ -65,6 +65,27 @@ import Testing
     #expect(try JournalVerifier.verify(path).fault == .gap(position: 1))
   }
 
+  /// States of millions of entries would be written again and again, though nothing has changed in them.
+  @Test func `The state of a quiet reactor is stored twice, and then no more`() async throws {
+    let journal = try Journal(store: store)
+    let (quiet, busy) = (Ledger(journal, entry: "quiet"), Ledger(journal, entry: "busy"))
+    try await quiet.sendDurably(.deposit(account: 1, amount: 5))
+    for round in 1...4 as ClosedRange<UInt64> {
+      try await busy.sendDurably(.deposit(account: 1, amount: 1))
+      // What both kept states of "busy" contain is removed all the same.
+      #expect(try await journal.compact() == (round == 1 ? 0 : round))
+      #expect(store.snapshots.filter { $0.entry == 1 }.map(\.position).max() == min(round, 2) + 1)
+    }
+    // It is not quiet any more.
+    try await quiet.sendDurably(.deposit(account: 1, amount: 5))
+    try await journal.compact()
+    #expect(store.snapshots.filter { $0.entry == 1 }.map(\.position).max() == 6)
+    try journal.end()
+    let next = try Journal(store: store)
+    #expect(Ledger(next, entry: "quiet").currentState.total == 10)
+    try next.end()
+  }
+
   @Test func `An entry with records behind its older snapshot keeps them`() async throws {
     try await fill(store, recordsBetween: true)
     #expect(try await useOther(store) == 2)
@@ -101,6 +122,31 @@ import Testing
     #expect(journal.log.withLock { $0.end.base } == 2)
     #expect(Ledger(journal, entry: "quiet").currentState.total == 5)
     try journal.end()
+  }
+
+  @Test func `A replay up to a position whose records were removed says so`() async throws {
+    try await fill(store, recordsBetween: false)
+    let base = try await useOther(store)
+    let idle = Ledger(try Journal(store: InMemoryStore()))
+    #expect(throws: JournalError.removed(entry: "busy", until: base)) {
+      try Journal.replay(store, idle, entry: "busy", until: base - 1) { _, _, _ in }
+    }
+    #expect(try Journal.replay(store, idle, entry: "busy", until: base) { _, _, _ in }.total == 22)
+  }
+
+  /// Of an entry that records nothing, it would read all records of the others.
+  @Test func `A replay reads nothing behind the position at which it stops`() async throws {
+    let journal = try Journal(store: store)
+    let (quiet, busy) = (Ledger(journal, entry: "quiet"), Ledger(journal, entry: "busy"))
+    try await quiet.sendDurably(.deposit(account: 1, amount: 5))
+    for _ in 0..<3 { try await busy.sendDurably(.deposit(account: 1, amount: 1)) }
+    try journal.end()
+    store.batches[3].bytes = [1, 2, 3]
+    let idle = Ledger(try Journal(store: InMemoryStore()))
+    #expect(try Journal.replay(store, idle, entry: "quiet", until: 2) { _, _, _ in }.total == 5)
+    #expect(throws: JournalError.malformed(position: 4)) {
+      try Journal.replay(store, idle, entry: "quiet") { _, _, _ in }
+    }
   }
 
   @Test func `The history of a quiet reactor begins with its older state`() async throws {

@@ -57,7 +57,7 @@ extension Journal {
   }
 
   private func isStored(_ member: JournalMember, at end: UInt64) -> Bool {
-    log.withLock { $0.stored[member.entry.number]?.last ?? 0 } >= end
+    log.withLock { $0.isStored(member.entry.number, at: end) }
   }
 
   /// Waits until a state with the records up to a position is stored. Gives up when groups that are being committed have prevented it

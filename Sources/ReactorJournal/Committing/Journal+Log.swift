@@ -114,6 +114,16 @@ extension Journal.Log {
 
 /// Compacting.
 extension Journal.Log {
+  /// Whether the state of an entry at a position is stored. Also if the two kept snapshots are of the state at that position since the
+  /// entry has no mutation behind the older one, and if this program has encoded the newer one: an older program may have encoded it
+  /// in a way that only this one reads.
+  func isStored(_ number: UInt32, at position: UInt64) -> Bool {
+    let kept = stored[number] ?? []
+    guard let oldest = kept.first, let newest = kept.last else { return false }
+    if newest >= position { return true }
+    return kept.count == 2 && oldest >= opened && lastMutations[number] ?? 0 <= oldest
+  }
+
   /// The entries of which it is not known which snapshots the store keeps.
   var entriesToRead: [UInt32] { rows.keys.filter { stored[$0] == nil }.sorted() }
 

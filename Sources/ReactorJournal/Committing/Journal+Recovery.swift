@@ -78,7 +78,7 @@ extension Journal {
       while let run = try reader.next() {
         // A state with no other one beside it needs no table.
         let recovery = only.map { $0.entry.number == run.entry ? $0 : nil } ?? byNumber[run.entry]
-        try recovery?.apply(run, ofBatch: batch.first, byteCount: batch.bytes.count, mark)
+        try recovery?.apply(run, ofBatch: batch.first, mark)
       }
       progress?(RecoveryProgress(position: position, end: end, start: start))
       return true
@@ -103,10 +103,8 @@ protocol EntryRecovering: AnyObject {
   /// - Parameters:
   ///   - run: One of the entry.
   ///   - first: The first position of its batch.
-  ///   - byteCount: How large the batch is.
   ///   - mark: Notes which record is being replayed.
-  func apply(_ run: borrowing RecordRun, ofBatch first: UInt64, byteCount: Int, _ mark: ReplayMark?)
-    throws(JournalError)
+  func apply(_ run: borrowing RecordRun, ofBatch first: UInt64, _ mark: ReplayMark?) throws(JournalError)
   /// Notes that all records up to a position were applied.
   func end(at position: UInt64)
   /// Starts the reactor with the state.
@@ -124,8 +122,6 @@ final class EntryRecovery<R: DurableReactor>: EntryRecovering {
   private let reactor: R
   private let replayer: RecordReplayer<R.State>
   private let configuration: JournalConfiguration
-  /// The first position of the last batch that had records of the entry.
-  private var lastBatch: UInt64 = 0
 
   init(_ reactor: R, _ entry: JournalEntry, _ configuration: JournalConfiguration) {
     (self.reactor, self.entry, self.configuration) = (reactor, entry, configuration)
@@ -168,19 +164,15 @@ final class EntryRecovery<R: DurableReactor>: EntryRecovering {
   }
 
   func apply(
-    _ run: borrowing RecordRun, ofBatch first: UInt64, byteCount: Int, _ mark: ReplayMark?
+    _ run: borrowing RecordRun, ofBatch first: UInt64, _ mark: ReplayMark?
   ) throws(JournalError) {
     // All of the entry's records in a batch are in one group, so a snapshot contains all of them or none.
     if first <= start { return }
     let mark = mark?.begin(entry)
-    let count = try RecordReplayer<R.State>.apply(
+    growth.bytes += run.byteCount
+    growth.records += try RecordReplayer<R.State>.apply(
       run, of: entry, version: R.schema.version, requests: &requests, digest: { R.digest(of: state) },
       { run throws(JournalError) in try replayer.body(run, mark, &state) })
-    growth.records += count
-    if count > 0, first != lastBatch {
-      growth.bytes += byteCount
-      lastBatch = first
-    }
   }
 
   func end(at position: UInt64) { self.position = max(self.position, position) }

@@ -57,6 +57,9 @@ package struct RecordRun: ~Escapable {
     decoder = RecordDecoder(bytes.extracting(start..<start &+ Int(byteCount)))
   }
 
+  /// How many bytes the run has, with its header.
+  package var byteCount: Int { Self.headerSize + decoder.bytes.byteCount }
+
   /// Returns the bytes of the next record; nil after the last one.
   ///
   /// - Throws: ``MalformedRecord`` if the lengths do not fit the run.
