@@ -27,6 +27,18 @@ import Testing
     return runs
   }
 
+  /// There may be many reactors that had one large turn each.
+  @Test func `A writer gives up the memory of a large turn, and keeps that of a small one`() {
+    var writer = RecordRunWriter()
+    for (size, isKept) in [(1000, true), (100_000, false)] {
+      writer.begin(entry: 1, kind: .mutations, version: 1)
+      writer.append { $0.append([UInt8](repeating: 7, count: size)) }
+      writer.end()
+      writer.clear()
+      #expect((writer.encoder.storage.count >= size) == isKept)
+    }
+  }
+
   @Test func `Runs of records of any length are read as they were written`() throws {
     var random = SplitMix64(seed: 16)
     let lengths = [0, 1, 9, 64, 126, 127, 128, 129, 255, 256, 16_383, 16_384, 70_000]

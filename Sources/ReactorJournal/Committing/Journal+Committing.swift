@@ -122,9 +122,9 @@ extension Journal {
       } while !taken.members.isEmpty
       guard taken.mustStop else { continue }
       if !hasWork.load(ordering: .sequentiallyConsistent), currentMembers.allSatisfy(\.isIdle) { break }
-      // A group is being applied on another thread.
+      // A group is being applied on another thread, or waits there until a snapshot is encoded, which may take seconds.
       hasWork.store(true, ordering: .sequentiallyConsistent)
-      DedicatedThread.yield()
+      _ = wake.wait(timeoutNanoseconds: 1_000_000) { false }
     }
     close()
   }

@@ -126,7 +126,7 @@ extension JournalMember {
   /// Whether a request with this identifier was processed. The owner.
   @usableFromInline
   func isRepeated(_ id: UInt128?) -> Bool {
-    id.map { requests.contains($0) || newRequests.contains($0) } ?? false
+    id.map { requests.contains($0) } ?? false
   }
 
   /// Remembers an identifier if its action has recorded anything. The owner.
@@ -134,7 +134,9 @@ extension JournalMember {
   /// - Parameter before: How many records the turn had before.
   @usableFromInline
   func noteRequest(_ id: UInt128?, since before: Int) {
-    if let id, recordedInTurn > before { newRequests.append(id) }
+    guard let id, recordedInTurn > before else { return }
+    requests.insert(id)
+    newRequests.append(id)
   }
 }
 

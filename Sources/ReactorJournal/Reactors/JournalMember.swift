@@ -30,7 +30,7 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   /// How many records the owner has written.
   @exclusivity(unchecked) var recorded = 0
   @exclusivity(unchecked) private var recordedAtDigest = 0
-  /// The identifiers of this turn's requests, and those of the last ones.
+  /// The identifiers of this turn's requests that are not written yet, and those of the last ones, which these are among.
   @exclusivity(unchecked) var newRequests: [UInt128] = []
   @exclusivity(unchecked) var requests = RequestWindow(limit: 0)
   /// Whether the pending group was full at the end of the last turn.
@@ -213,8 +213,8 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   @usableFromInline package func endTurn(_ ends: TurnEnds) {
     let count = recordedInTurn
     if count > 0 { endRun(of: count) }
-    let (refused, mustQueue) = shared.withLock { shared -> (HeldEnds?, Bool) in
-      if shared.failure != nil { return (takeEnds(ends), false) }
+    let (refused, mustQueue) = shared.withLock { shared -> ((ends: HeldEnds, reason: JournalError)?, Bool) in
+      if let failure = shared.failure { return (takeEnds(ends).map { ($0, failure) }, false) }
       let mustHold = count > 0 || shared.mustHold
       if mustHold {
         shared.pending.append(limit: journal.configuration.groupBytes) { group in
@@ -229,7 +229,7 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
       return (nil, shared.tryQueue())
     }
     if count > 0 { writer.clear() }
-    if let refused { refused.refuseElsewhere(.notWritten(journal.failure ?? .fenced)) }
+    if let (ends, reason) = refused { ends.refuseElsewhere(.notWritten(reason)) }
     if mustQueue { journal.enqueue(self) }
   }
 
@@ -250,10 +250,7 @@ package final class JournalMember: RuntimeJournal, @unchecked Sendable {
   /// Writes which requests the turn has processed.
   private func writeRequests() {
     writer.begin(entry: entry.number, kind: .identifiers, version: 0)
-    for id in newRequests {
-      writer.append { $0.append(id) }
-      requests.insert(id)
-    }
+    for id in newRequests { writer.append { $0.append(id) } }
     writer.end()
     newRequests.removeAll(keepingCapacity: true)
   }

@@ -34,12 +34,14 @@ extension RecordRunWriter {
     bytes.append(contentsOf: encoder.storage[0..<encoder.byteCount])
   }
 
-  /// Removes everything, and keeps the memory.
+  /// Removes everything, and keeps the memory, unless it is much: a reactor may have one large turn, and there may be many reactors.
   package mutating func clear() {
     var memory: [UInt8] = []
-    swap(&memory, &encoder.storage)
+    if encoder.storage.count <= Self.largestKeptBuffer { swap(&memory, &encoder.storage) }
     self = RecordRunWriter(reusing: memory)
   }
+
+  private static var largestKeptBuffer: Int { 64 << 10 }
 }
 
 /// The header of a run.

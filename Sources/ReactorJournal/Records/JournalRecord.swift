@@ -80,9 +80,9 @@ enum JSON {
   static func decode<Value: Decodable>(
     _: Value.Type, from decoder: inout RecordDecoder
   ) throws(MalformedRecord) -> Value {
-    let bytes = [UInt8](copying: decoder.readRest())
     do {
-      return try Self.decoder.decode(Value.self, from: Data(bytes))
+      let bytes = decoder.readRest().withUnsafeBytes { Data($0) }
+      return try Self.decoder.decode(Value.self, from: bytes)
     } catch {
       throw MalformedRecord("\(error)")
     }
