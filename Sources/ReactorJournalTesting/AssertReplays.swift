@@ -24,7 +24,8 @@ import ReactorRuntime
 /// The other process is this test program again, told to run the tests of the calling function: what the function does before this
 /// call happens there, too, but the history is a copy of the one of this process. With a path that is the same in each process, the other
 /// one writes to the same file: do not read it after the call. The other process ends inside of this call. So call it in a
-/// function of Swift Testing. It waits ten minutes at most.
+/// function of Swift Testing. It waits ten minutes at most. If a line makes several calls, the other process makes the one with the
+/// same number: let the cases of a test with arguments run one after the other (`.serialized`) if their reactors differ.
 ///
 /// If the first records were removed (`Journal.compact()`), the replay begins with the oldest snapshot instead.
 ///
@@ -43,14 +44,17 @@ public func assertReplays<R: DurableReactor>(
   line: Int = #line
 ) throws where R.State: Equatable {
   let call = "\(file):\(line) \(entry)"
+  let number = OtherProcess.number(of: call)
   if let task = OtherProcess.task {
     if task.call != call { return }
+    // Also before it is the same call: the first process may have made more of them, if it repeats its tests.
     try ReplayTrace(task.history, entry, reactor).write(to: task.answer)
+    if number < task.number { return }
     exit(0)
   }
   let trace = try ReplayTrace(path, entry, reactor)
   try trace.checkSnapshots(path, reactor)
-  let other = try OtherProcess.run(call, history: path, file: file, function: function)
+  let other = try OtherProcess.run(call, number, history: path, file: file, function: function)
   try trace.compare(with: try ReplayTrace<R>(reading: other))
 }
 

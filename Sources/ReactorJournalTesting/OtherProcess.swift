@@ -1,11 +1,13 @@
 import Foundation
+import ReactorCore
 
 /// This test program once more, for one call of ``assertReplays(_:entry:of:file:function:line:)``.
 enum OtherProcess {
   /// What the other process has to do.
   struct Task: Codable {
-    /// Which call it is meant for.
+    /// Which call it is meant for: its place, and how many the first process has made there. The line may be in a loop.
     let call: String
+    let number: Int
     /// The journal to replay, and the file for the states.
     let history: String
     let answer: String
@@ -18,8 +20,22 @@ enum OtherProcess {
     try? JSONDecoder().decode(Task.self, from: Data($0.utf8))
   }
 
+  private static let counts = SystemMutex<[String: Int]>([:])
+
+  /// Counts a call.
+  ///
+  /// - Returns: How many this process has made there.
+  static func number(of call: String) -> Int {
+    counts.withLock { counts in
+      counts[call, default: 0] += 1
+      return counts[call]!
+    }
+  }
+
   /// Runs the calling function in another process, and returns what its call has written.
-  static func run(_ call: String, history: String, file: String, function: String) throws -> [UInt8] {
+  static func run(_ call: String, _ number: Int, history: String, file: String, function: String) throws
+    -> [UInt8]
+  {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
       "replay-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -39,7 +55,7 @@ enum OtherProcess {
     process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     process.arguments = ["--testing-library", "swift-testing", "--filter", filter(file, function)]
     var environment = ProcessInfo.processInfo.environment
-    let task = Task(call: call, history: copy.path, answer: answer.path)
+    let task = Task(call: call, number: number, history: copy.path, answer: answer.path)
     environment[variable] = String(decoding: try JSONEncoder().encode(task), as: UTF8.self)
     // It would give both processes the same seeds.
     environment["SWIFT_DETERMINISTIC_HASHING"] = nil
@@ -63,7 +79,7 @@ enum OtherProcess {
   private static func filter(_ file: String, _ function: String) -> String {
     let module = file.split(separator: "/").first.map(String.init) ?? ""
     let name = function.prefix { $0 != "(" }.filter { $0 != "`" }
-    return
-      "^\(NSRegularExpression.escapedPattern(for: module))\\..*\(NSRegularExpression.escapedPattern(for: String(name)))"
+    func escaped(_ text: String) -> String { NSRegularExpression.escapedPattern(for: text) }
+    return "^\(escaped(module))\\.(.*/)?`?\(escaped(name))`?\\("
   }
 }

@@ -61,6 +61,27 @@ import Testing
     func reduce(into state: inout State, mutation: Mutation) { state.allNames.insert(mutation.name) }
   }
 
+  /// A reactor whose states depend on what it was made with.
+  final class ScaledNames: DurableReactor {
+    typealias Mutation = Names.Mutation
+
+    struct State: Codable, Equatable, Sendable { var sum = 0 }
+
+    static let schema = Names.schema
+    let initialState = State()
+    let runtime: Runtime<Mutation, Mutation, State>
+    private let factor: Int
+
+    init(_ factor: Int) throws {
+      self.factor = factor
+      runtime = Runtime(journal: try Journal(store: InMemoryStore()).entry("names"))
+    }
+
+    func mutate(action: Mutation) -> Observable<Mutation> { .just(action) }
+
+    func reduce(into state: inout State, mutation: Mutation) { state.sum += factor }
+  }
+
   /// Writes a history of 200 records, with snapshots behind these ones in it.
   private func withHistory(
     _ mistake: Names.Mistake, snapshots: [Int] = [80, 150], _ body: (String) throws -> Void
@@ -158,6 +179,13 @@ import Testing
       #expect(throws: ReplayDifference.snapshot(position: 102)) {
         try assertReplays(path, entry: "names", of: makeNames())
       }
+    }
+  }
+
+  /// The other process would compare the history of the second round with that of the first.
+  @Test func `A line in a loop is another call each time`() async throws {
+    try await withHistory(.none, snapshots: []) { path in
+      for factor in 1...3 { try assertReplays(path, entry: "names", of: ScaledNames(factor)) }
     }
   }
 
