@@ -86,6 +86,38 @@ import Testing
     try journal.end()
   }
 
+  /// Otherwise a confirmation would wait until sixteen large states are written.
+  @Test func `States are written apart from records, and few at a time`() async throws {
+    let counts = Record<Int>()
+    let seen = Atomic(0)
+    var configuration = JournalConfiguration()
+    (configuration.snapshotRecords, configuration.snapshotRatio, configuration.commitBytes) = (3, 0, 1)
+    let journal = try Journal(
+      store: InterceptedStore(
+        store,
+        afterCommitting: { [store] snapshots in
+          let last = Int(store.batches.last?.first ?? 0)
+          let hasRecords = last > seen.exchange(last, ordering: .relaxed)
+          if !snapshots.isEmpty { counts.append(hasRecords ? 100 : snapshots.count) }
+          // So that the next ones gather.
+          usleep(2000)
+        }), configuration: configuration)
+    let ledgers = (0..<8).map { Ledger(journal, entry: "ledger/\($0)") }
+    try journal.recover(ledgers)
+    await withTaskGroup(of: Void.self) { group in
+      for ledger in ledgers {
+        group.addTask {
+          for _ in 0..<10 { try? await ledger.sendDurably(.deposit(account: 1, amount: 1)) }
+        }
+      }
+    }
+    try await journal.compact()
+    try journal.end()
+    #expect(counts.elements.count >= 8)
+    #expect(counts.elements.allSatisfy { $0 == 1 })
+    #expect(Set(store.snapshots.map(\.entry)).count == 8)
+  }
+
   /// A released reactor must not keep the records of all others for ever.
   @Test func `The records of reactors that are gone are removed as long as their states are in memory`()
     async throws

@@ -111,15 +111,20 @@ extension Journal {
     while true {
       awaitWork(comesSoon: &comesSoon)
       hasWork.store(false, ordering: .sequentiallyConsistent)
-      var taken = work.withLock { work in
-        defer { (work.members, work.extras, work.jobs) = ([], Extras(), []) }
-        return work
+      var (taken, snapshots) = work.withLock { work in
+        let snapshots = work.extras.takeSnapshots(byteCount: configuration.batchBytes)
+        defer { (work.members, work.extras.retirements, work.jobs) = ([], [], []) }
+        return (work, snapshots)
       }
       for job in taken.jobs { job() }
+      var extras = Extras(retirements: taken.extras.retirements)
       repeat {
-        commitNext(&taken.members, taken.extras)
-        taken.extras = Extras()
+        commitNext(&taken.members, extras)
+        extras = Extras()
       } while !taken.members.isEmpty
+      // Behind the records, whose confirmation must not wait until states are written; and not all at once, for the sake of the next ones.
+      if !snapshots.isEmpty { commitNext(&taken.members, Extras(snapshots: snapshots)) }
+      if !taken.extras.snapshots.isEmpty { hasWork.store(true, ordering: .sequentiallyConsistent) }
       guard taken.mustStop else { continue }
       if !hasWork.load(ordering: .sequentiallyConsistent), currentMembers.allSatisfy(\.isIdle) { break }
       // A group is being applied on another thread, or waits there until a snapshot is encoded, which may take seconds.

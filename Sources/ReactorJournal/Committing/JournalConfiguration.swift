@@ -8,9 +8,10 @@ public struct JournalConfiguration: Sendable {
   /// within eight actions of the limit.
   /// Together this bounds the memory of each reactor's journal.
   public var bufferBytes = 1024 * 1024
-  /// How many bytes a commit collects before it leaves other reactors to the next one.
+  /// How many bytes of records a commit collects before it leaves other reactors to the next one, and how many of snapshots, which have
+  /// commits of their own.
   public var commitBytes = 1024 * 1024
-  /// How long a commit is repeated while the disk is full. A commit that has no room for snapshots is first repeated without them.
+  /// How long a commit of records is repeated while the disk is full. Snapshots for which there is no room are left out.
   public var diskFullLimit = Duration.seconds(30)
   /// After how many records of a reactor its state is stored; nil stores no states.
   public var snapshotRecords: Int? = 1_000_000

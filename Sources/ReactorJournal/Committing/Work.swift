@@ -34,6 +34,17 @@ struct Extras: Sendable {
 
   var isEmpty: Bool { snapshots.isEmpty && retirements.isEmpty }
 
+  /// Removes the first snapshots, until these have a number of bytes; one at least, if there is any.
+  mutating func takeSnapshots(byteCount limit: Int) -> [PendingSnapshot] {
+    var size = 0
+    let taken = snapshots.prefix { pending in
+      defer { size += pending.snapshot.bytes.count }
+      return size < limit
+    }
+    snapshots.removeFirst(taken.count)
+    return Array(taken)
+  }
+
   var retired: [UInt32] { retirements.flatMap(\.entries) }
 
   /// The committer, when they were written, or left out for a reason.
