@@ -62,6 +62,7 @@ enum JSON {
     let json = JSONEncoder()
     json.nonConformingFloatEncodingStrategy = .convertToString(
       positiveInfinity: infinity.0, negativeInfinity: infinity.1, nan: infinity.2)
+    // So that a value has the same bytes in each process. For a record, that takes no measurable time.
     json.outputFormatting = .sortedKeys
     return json
   }()
