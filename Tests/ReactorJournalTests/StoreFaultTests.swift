@@ -70,6 +70,52 @@ import Testing
     }
   }
 
+  /// What it finds is in the memory of the system only. Written back before it is durable, it would be a part of the file alone.
+  @Test func `After a failed synchronisation the power fails while the next process opens the store`() throws
+  {
+    var random = SplitMix64(seed: 41)
+    var (syncs, cuts) = (0, 0)
+    for call in 0..<(try Self.calls()) {
+      var (opening, hasOpened) = (0 as UInt64, false)
+      while !hasOpened {
+        let disk = Disk()
+        guard let run = Self.run(on: disk, failingToSyncAt: call) else { break }
+        if opening == 0 { syncs += 1 }
+        disk.fail(at: disk.calls + opening, SD_POWER_CUT)
+        let folder = TemporaryFolder()
+        let next = SQLiteStore(
+          path: folder.file("journal"), access: .readWrite, vfs: disk.name, checkpointBytes: 1 << 20)
+        hasOpened = (try? next.open()) != nil
+        next.close()
+        for parts in StorePowerCutTests.remains(of: disk.unsyncedCount, &random).shuffled(using: &random)
+          .prefix(3)
+        {
+          run.check(on: disk.afterPowerCut(parts), "synchronisation \(call), call \(opening), left \(parts)")
+          cuts += 1
+        }
+        withExtendedLifetime(disk) {}
+        opening += UInt64.random(in: 1...12, using: &random)
+      }
+    }
+    #expect(syncs > 20)
+    #expect(cuts > 300)
+  }
+
+  /// Runs the script up to a call, and leaves the disk as it is then; returns nil if the call is no synchronisation.
+  private static func run(on disk: Disk, failingToSyncAt call: UInt64) -> StoreRun? {
+    let folder = TemporaryFolder()
+    let run = StoreRun(path: folder.file("journal"))
+    disk.fail(at: call, SD_ERROR_LATE)
+    defer { disk.repair() }
+    do throws(JournalError) {
+      for step in StoreStep.script { try run.perform(step, on: disk) }
+    } catch {
+      run.abandon()
+      if case .failed(syncFailed, _) = error { return run }
+    }
+    return nil
+  }
+
   @Test(arguments: [SD_FULL, SD_SHORT, SD_QUOTA])
   func `A commit that finds no space writes nothing and succeeds when it is tried again`(fault: sd_fault)
     throws
