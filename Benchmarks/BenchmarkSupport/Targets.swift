@@ -4,11 +4,15 @@ package enum Targets {
     reading + sizes + memory + scale + latency + requests + observation
 
   private static let reading: [Target] =
-    [("reads", "beside the owner's core"), ("floating", "on all cores")].map {
-      (part: String, place: String) -> Target in
-      compared(
-        "reads of 4 threads \(place), against a pthread mutex", .atLeast(10), "readers.\(part)", "c",
-        "pthread-mutex", 4)
+    [("reads", "beside the owner's core"), ("floating", "on all cores")].flatMap {
+      (part: String, place: String) -> [Target] in
+      // Of rows that publish equally often.
+      [("turns of 1024", "c", "pthread-mutex-turn"), ("turns of one", "c-each", "pthread-mutex")].map {
+        (turns: String, variant: String, other: String) -> Target in
+        compared(
+          "reads of 4 threads \(place), \(turns), against a pthread mutex", .atLeast(10),
+          "readers.\(part)", variant, other, 4)
+      }
     }
     + [1, 2, 4, 8].map { (readers: Int) -> Target in
       Target(

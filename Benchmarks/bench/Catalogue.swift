@@ -242,8 +242,8 @@ extension Catalogue {
   }
 }
 
-/// Threads that read while an owner reduces. All publish the same number of actions at once, except the locks: under
-/// those, readers see each action.
+/// Threads that read while an owner reduces. An owner publishes after a turn of 1024 actions, or after each action. Compare rows that
+/// publish alike: `c` with those whose names end in `-turn`, `reference` and `urcu`; `c-each` with the locks.
 extension Catalogue {
   static let readers: [Case] = [
     Case(
@@ -251,11 +251,14 @@ extension Catalogue {
       variants: [
         .onCore(ReadReactorSubject<Borrowed>.self),
         .onCore(ReadReactorSubject<Copied>.self, suffix: "-copied"),
+        .reads("mutex-turn", LockedTurnReads<MutexLock>.self),
+        .reads("pthread-mutex-turn", LockedTurnReads<PthreadMutexLock>.self),
+        .reads("reference", ReferenceReads.self),
+        .reads("urcu", RCUReads.self),
+        .onCore(ReadTurnsOfOneSubject.self, suffix: "-each"),
         .reads("mutex", LockedReads<MutexLock>.self),
         .reads("pthread-mutex", LockedReads<PthreadMutexLock>.self),
         .reads("pthread-rwlock", LockedReads<ReadWriteLock>.self),
-        .reads("reference", ReferenceReads.self),
-        .reads("urcu", RCUReads.self),
       ])
   ]
 }

@@ -85,9 +85,11 @@ extension Catalogue {
       curve: "curve.readers", at: count, of: "readers", .readers, threads: count,
       variants: [
         .onCore(ReadReactorSubject<Borrowed>.self),
+        .reads("pthread-mutex-turn", LockedTurnReads<PthreadMutexLock>.self),
+        .reads("urcu", RCUReads.self),
+        .onCore(ReadTurnsOfOneSubject.self, suffix: "-each"),
         .reads("pthread-mutex", LockedReads<PthreadMutexLock>.self),
         .reads("pthread-rwlock", LockedReads<ReadWriteLock>.self),
-        .reads("urcu", RCUReads.self),
       ])
   }
 }

@@ -9,7 +9,7 @@ extension TargetsTests {
   ) -> [CellResult] {
     [
       result("readers.reads", "c", 300, .millionPerSecond, producers: 4, placement: placement),
-      result("readers.reads", "pthread-mutex", mutex, .millionPerSecond, producers: 4, placement: other),
+      result("readers.reads", "pthread-mutex-turn", mutex, .millionPerSecond, producers: 4, placement: other),
     ]
   }
 

@@ -68,7 +68,7 @@ import Testing
     #expect(
       try #require(lines([kept]).first { $0.contains("while 1 read") }).hasSuffix("too few repetitions"))
     var reads = [300.0, 25].map { result("readers.reads", "c", $0, .millionPerSecond, producers: 4) }
-    reads[1].variant = "pthread-mutex"
+    reads[1].variant = "pthread-mutex-turn"
     for index in [0, 1] { reads[index].figure = try #require(Figure([300, 301, 302])) }
     let line = try #require(lines(reads).first { $0.contains("reads of 4 threads") })
     #expect(line.hasSuffix("too few repetitions"))
@@ -119,7 +119,7 @@ import Testing
     func line(_ mutex: [Double]) throws -> String {
       var reads = [300.0, 25].map { result("readers.reads", "c", $0, .millionPerSecond, producers: 4) }
       reads[0].figure = try #require(Figure([290, 295, 300, 305, 310]))
-      reads[1].variant = "pthread-mutex"
+      reads[1].variant = "pthread-mutex-turn"
       reads[1].figure = try #require(Figure(mutex))
       return try #require(lines(reads).first { $0.contains("reads of 4 threads") })
     }
@@ -134,15 +134,19 @@ import Testing
     #expect(Targets.table([result("ring.single", "c", 1, .millionPerSecond)]) == nil)
   }
 
-  @Test(arguments: [("reads", "beside the owner's core"), ("floating", "on all cores")])
-  func `reads are compared with four readers`(_ part: String, _ place: String) throws {
+  @Test(
+    arguments: [("reads", "beside the owner's core"), ("floating", "on all cores")],
+    [("turns of 1024", "c", "pthread-mutex-turn"), ("turns of one", "c-each", "pthread-mutex")])
+  func `reads are compared with four readers, and with a mutex that publishes as often`(
+    _ part: (name: String, place: String), _ turns: (text: String, variant: String, other: String)
+  ) throws {
     let reads = [
-      result("readers.\(part)", "c", 300, .millionPerSecond, producers: 4),
-      result("readers.\(part)", "pthread-mutex", 25, .millionPerSecond, producers: 4),
-      result("readers.\(part)", "c", 1, .millionPerSecond, producers: 1),
-      result("readers.\(part)", "pthread-mutex", 1, .millionPerSecond, producers: 1),
+      result("readers.\(part.name)", turns.variant, 300, .millionPerSecond, producers: 4),
+      result("readers.\(part.name)", turns.other, 25, .millionPerSecond, producers: 4),
+      result("readers.\(part.name)", turns.variant, 1, .millionPerSecond, producers: 1),
+      result("readers.\(part.name)", turns.other, 1, .millionPerSecond, producers: 1),
     ]
-    let line = try #require(lines(reads).first { $0.contains(place) })
+    let line = try #require(lines(reads).first { $0.contains("\(part.place), \(turns.text)") })
     #expect(line.contains("12.0 ×"))
     #expect(line.contains("at least 10.0 ×"))
     #expect(line.hasSuffix(" met"))

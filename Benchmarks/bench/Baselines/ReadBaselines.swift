@@ -10,8 +10,23 @@ final class LockedReads<Lock: ReadersLock>: ReadSubject {
   init(_ sign: StopSign) { self.sign = sign }
 
   func own() {
-    while !sign.isUp { state.write { $0.addNext() } }
+    while !sign.isUp {
+      bl_compute()
+      state.write { $0.addNext() }
+    }
   }
+
+  func read(_ body: (ReadState) -> Void) { state.read(body) }
+}
+
+/// The same lock, which the owner takes once per turn.
+final class LockedTurnReads<Lock: ReadersLock>: ReadSubject {
+  private let state = Lock()
+  private let sign: StopSign
+
+  init(_ sign: StopSign) { self.sign = sign }
+
+  func own() { publishTurns(until: sign) { turn in state.write { $0 = turn } } }
 
   func read(_ body: (ReadState) -> Void) { state.read(body) }
 }
@@ -95,14 +110,7 @@ final class ReferenceReads: ReadSubject, @unchecked Sendable {
 
   deinit { bl_reference_destroy(reference) }
 
-  func own() {
-    var state = ReadState()
-    read { state = $0 }
-    while !sign.isUp {
-      for _ in 0..<StopSign.turn where !sign.isUp { state.addNext() }
-      bl_reference_exchange(reference, Self.retained(state))
-    }
-  }
+  func own() { publishTurns(until: sign) { bl_reference_exchange(reference, Self.retained($0)) } }
 
   @inline(__always)
   func read(_ body: (ReadState) -> Void) {
@@ -138,10 +146,7 @@ final class RCUReads: ReadSubject, @unchecked Sendable {
   func leaveThread() { bl_rcu_leave_thread() }
 
   func own() {
-    var state = ReadState()
-    read { state = $0 }
-    while !sign.isUp {
-      for _ in 0..<StopSign.turn where !sign.isUp { state.addNext() }
+    publishTurns(until: sign) { state in
       guard bl_rcu_publish(rcu, bl_snapshot(count: state.count, sum: state.sum)) else {
         preconditionFailure("out of memory")
       }

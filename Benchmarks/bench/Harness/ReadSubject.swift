@@ -1,3 +1,4 @@
+import CBenchmarkLimits
 import Synchronization
 
 /// A state that one thread changes as fast as it can while others read it: that of a reactor, or of a baseline. The state
@@ -20,6 +21,21 @@ protocol ReadSubject: AnyObject, Sendable {
 extension ReadSubject {
   func enterThread() {}
   func leaveThread() {}
+
+  /// The owner of a baseline that publishes once for ``StopSign/turn`` actions. A reactor takes some 30 ns to send itself an action.
+  /// So this owner computes for as long before each one: otherwise it would publish thirty times as often as the reactor.
+  @inline(__always)
+  func publishTurns(until sign: StopSign, _ publish: (ReadState) -> Void) {
+    var state = ReadState()
+    read { state = $0 }
+    while !sign.isUp {
+      for _ in 0..<StopSign.turn where !sign.isUp {
+        bl_compute()
+        state.addNext()
+      }
+      publish(state)
+    }
+  }
 }
 
 /// What is read: the sum of the numbers from 1 to `count`, so that a torn state is noticed.

@@ -1,3 +1,4 @@
+import CBenchmarkLimits
 import ReactorCore
 import ReactorRuntime
 
@@ -29,6 +30,32 @@ final class ReadReactorSubject<Way: ReadingWay>: ReadSubject {
 
   @inline(__always)
   func read(_ body: (ReadState) -> Void) { Way.read(reactor, body) }
+}
+
+/// A reactor that gets one action after the other, so that it publishes each: as a lock makes each action visible. Its owner
+/// computes before each action, as that of a lock does.
+final class ReadTurnsOfOneSubject: ReadSubject {
+  private final class CountingReactor: Reactor {
+    let initialState = ReadState()
+    let runtime = Runtime<UInt64, UInt64, ReadState>(on: .caller)
+
+    func reduce(into state: inout ReadState, mutation: UInt64) { state.addNext() }
+  }
+
+  private let reactor = CountingReactor()
+  private let sign: StopSign
+
+  init(_ sign: StopSign) { self.sign = sign }
+
+  func own() {
+    while !sign.isUp {
+      bl_compute()
+      reactor.send(0)
+    }
+  }
+
+  @inline(__always)
+  func read(_ body: (ReadState) -> Void) { Borrowed.read(reactor, body) }
 }
 
 /// How a state is read.

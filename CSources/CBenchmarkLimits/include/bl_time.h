@@ -39,6 +39,18 @@ static inline void bl_pause(void) {
 #endif
 }
 
+/*
+ * Computes for about 30 ns at 3 GHz: a chain of multiplications, each of which needs the result of
+ * the one before it.
+ */
+static inline void bl_compute(void) {
+  uint64_t value = 1;
+  for (int step = 0; step < 30; step++) {
+    value *= 0x9E3779B97F4A7C15u;
+    __asm__ volatile("" : "+r"(value));
+  }
+}
+
 /* Does nothing, but the optimiser must assume that it changes memory. */
 void bl_opaque(void);
 
