@@ -36,7 +36,7 @@ extension Catalogue {
     ] + underLoad
 
   /// The same by how many thousand items are due each second, up to more than any subject can take: then the latency is that
-  /// of a queue that grows.
+  /// of a queue that grows. `direct` is what the harness takes without a subject.
   private static let underLoad: [Case] = [
     100, 500, 1000, 2000, 5000, 10_000, 20_000, 40_000, 80_000,
   ].map { rate in
@@ -46,6 +46,7 @@ extension Catalogue {
         .onCore(LoopReactorSubject.self),
         .subject("dispatch", DispatchQueueBaseline.self),
         .subject("actor", ActorBaseline.self),
+        .subject("direct", DirectBaseline.self),
         .subject("swapped-array", SwappedArrayBaseline.self),
       ])
   }

@@ -14,7 +14,8 @@ enum SelfTest {
       ("the first actions do not count", firstActionsDoNotCount), ("nothing is read", nothingIsRead),
       ("a swap after the first lap is noticed", swapIsNoticed),
       ("a lost write is noticed", lostWriteIsNoticed), ("a lost action is noticed", lostActionIsNoticed),
-      ("what was not sent counts", unsentCounts), ("a repetition that hangs is given up", hangIsGivenUp),
+      ("an age is a latency", agesAreLatencies), ("what was not sent counts", unsentCounts),
+      ("a repetition that hangs is given up", hangIsGivenUp),
       ("a journal's records are read", changedRecordIsNoticed),
       ("a baseline is a variant of some case", baselinesAreMeasured),
       ("a loop is on the CPU of its consumer", loopsArePlaced),
@@ -180,6 +181,18 @@ enum SelfTest {
   }
 
   // MARK: Latency under load
+
+  /// Also if a counter is behind, and if more arrives than was to be sent.
+  private static func agesAreLatencies() -> Bool {
+    let inspector = Inspector.latency(count: 2)
+    let now = bl_ticks()
+    for due in [now - 1_000_000, now + 1 << 40, now + 1 << 41] {
+      inspector.inspect(Item(producer: 0, value: due))
+    }
+    let latencies = inspector.latencies(and: nil, nanosecondsPerTick: 1)
+    return latencies.count == 2 && latencies.percentile(0.5) == 0 && latencies.maximum >= 1_000_000
+      && inspector.orderViolations == 0
+  }
 
   /// Takes a microsecond for each item, on the thread of the sender.
   private final class SlowSubject: FanInSubject {

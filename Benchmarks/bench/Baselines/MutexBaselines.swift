@@ -90,6 +90,28 @@ final class SizedPlainBaseline<State: SizedState>: FanInSubject, @unchecked Send
   func awaitTotals(_ quota: Quota) throws -> Totals { try state.value.totals.agreed() }
 }
 
+/// No protection and no other thread: what the harness and the work take alone, of one sender.
+///
+/// `@unchecked Sendable`: one thread sends, and another one reads the totals afterwards.
+final class DirectBaseline: FanInSubject, @unchecked Sendable {
+  private let tally: Placed<Tally>
+
+  init(_ setup: SubjectSetup) { tally = Placed(Tally(inspector: setup.inspector)) }
+
+  func produce(producer: Int, values: Range<UInt64>) {
+    for value in values { reduce(Item(producer: UInt64(producer), value: value)) }
+  }
+
+  /// Not inlined, so that a chunk does not become a single addition.
+  @inline(never)
+  private func reduce(_ item: Item) { tally.value.reduce(item) }
+
+  func awaitTotals(_ quota: Quota) throws -> Totals {
+    try quota.awaitProducers()
+    return tally.value.totals
+  }
+}
+
 /// A pthread mutex and a condition variable.
 ///
 /// `@unchecked Sendable`: the two objects are at fixed addresses, and their functions may be called from any thread.

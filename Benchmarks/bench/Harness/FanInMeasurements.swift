@@ -91,20 +91,19 @@ enum LatencyMeasurement {
     _: Subject.Type, _ consumer: ConsumerMode, every interval: Double, _ request: RepetitionRequest,
     _ instruments: Instruments
   ) throws -> Measurement {
-    let inspector = Inspector.latency(nanosecondsPerTick: instruments.nanosecondsPerTick)
     let quota = request.quota(mostItems: nil)
     let count = quota.total
+    let inspector = Inspector.latency(count: count)
     let ticks = interval / instruments.nanosecondsPerTick
     var measurement = try ThreadedMeasurement.run(Subject.self, consumer, quota, inspector, instruments) {
       subject, _ in
       quota.finish(subject.produce(on: SendSchedule(count: count, every: ticks, within: quota)))
     }
-    if let unsent = quota.unsent, !unsent.ages.isEmpty {
-      inspector.record(unsent)
-      measurement.unsent = unsent.ages.count
-    }
+    if let unsent = quota.unsent, !unsent.ages.isEmpty { measurement.unsent = unsent.ages.count }
+    let latencies = inspector.latencies(
+      and: quota.unsent, nanosecondsPerTick: instruments.nanosecondsPerTick)
     for percentile in CaseOutline.percentiles {
-      measurement.parts[percentile.name] = Double(inspector.latencies.percentile(percentile.fraction))
+      measurement.parts[percentile.name] = Double(latencies.percentile(percentile.fraction))
     }
     func each(_ times: Int) -> Double { Double(times) / Double(max(1, measurement.actions)) }
     measurement.parts["sleeps"] = each(measurement.sleeps)

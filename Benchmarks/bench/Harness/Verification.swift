@@ -33,34 +33,38 @@ struct Totals: Equatable, Sendable {
 
 /// Inspects each item when it is reduced: either its place among those of its producer, or its age.
 ///
+/// An age is only stored, in memory that was touched before. A histogram of 59 KB would evict what the subject has in the cache, and
+/// a reactor would wait for the inspector: so it is made afterwards.
+///
 /// `@unchecked Sendable`: used only by `Tally.reduce`, which one thread at a time runs (that is what is being measured),
 /// and by the harness after the subject has returned its totals.
 final class Inspector: @unchecked Sendable {
-  private enum Duty {
-    case order
-    case latency(nanosecondsPerTick: Double)
-  }
-
-  private let duty: Duty
   private var next: [UInt64]
+  /// In ticks; room for none if the order is inspected.
+  private let ages: UnsafeMutableBufferPointer<UInt64>
+  private var ageCount = 0
   private var latestDue: UInt64 = 0
   private(set) var orderViolations = 0
-  private(set) var latencies = Histogram()
 
   /// Expects each producer's values to be 0, 1, 2, …
   static func order(producers: Int) -> Inspector {
-    Inspector(.order, producers: producers)
+    Inspector(producers: producers, ages: 0)
   }
 
   /// Takes each value as the tick at which the item was due.
-  static func latency(nanosecondsPerTick: Double) -> Inspector {
-    Inspector(.latency(nanosecondsPerTick: nanosecondsPerTick), producers: 0)
+  ///
+  /// - Parameter count: How many items are sent at most.
+  static func latency(count: Int) -> Inspector {
+    Inspector(producers: 0, ages: count)
   }
 
-  private init(_ duty: Duty, producers: Int) {
-    self.duty = duty
+  private init(producers: Int, ages count: Int) {
     next = Array(repeating: 0, count: producers)
+    ages = .allocate(capacity: count)
+    ages.initialize(repeating: 0)
   }
+
+  deinit { ages.deallocate() }
 
   /// Runs `body`, which returns when everything is reduced. If it throws, because a subject stalls, the threads and tasks of the
   /// subject go on, and do not retain the inspector: then it stays for good.
@@ -75,22 +79,28 @@ final class Inspector: @unchecked Sendable {
 
   @inline(never)
   func inspect(_ item: Item) {
-    switch duty {
-    case .order: inspectOrder(item)
-    case .latency(let nanosecondsPerTick):
-      let now = bl_ticks()
-      // The counters of two cores may differ by a few ticks.
-      let age = now > item.value ? now - item.value : 0
-      latencies.record(UInt64(Double(age) * nanosecondsPerTick))
-      if item.value <= latestDue { orderViolations += 1 }
-      latestDue = item.value
-    }
+    if ages.isEmpty { inspectOrder(item) } else { storeAge(of: item) }
   }
 
-  /// Records items that were never sent, so that they are not missing among the latest. After all others were inspected.
-  func record(_ items: UnsentItems) {
-    guard case .latency(let nanosecondsPerTick) = duty else { return }
-    for age in items.ages { latencies.record(UInt64(Double(age) * nanosecondsPerTick)) }
+  @inline(__always)
+  private func storeAge(of item: Item) {
+    let now = bl_ticks()
+    // More than were sent is a defect that `Verification` reports.
+    if ageCount < ages.count { ages[ageCount] = now &- item.value }
+    ageCount &+= 1
+    if item.value <= latestDue { orderViolations &+= 1 }
+    latestDue = item.value
+  }
+
+  /// The latencies in nanoseconds of the items that were reduced, and the ages of those that were never sent, so that they are not
+  /// missing among the latest.
+  func latencies(and unsent: UnsentItems?, nanosecondsPerTick: Double) -> Histogram {
+    var latencies = Histogram()
+    func record(_ age: UInt64) { latencies.record(UInt64(Double(age) * nanosecondsPerTick)) }
+    // The counters of two cores may differ by a few ticks, so an age may be negative.
+    for age in ages.prefix(ageCount) { record(Int64(bitPattern: age) < 0 ? 0 : age) }
+    unsent?.ages.forEach(record)
+    return latencies
   }
 
   private func inspectOrder(_ item: Item) {
