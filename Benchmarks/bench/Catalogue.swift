@@ -52,6 +52,7 @@ extension Catalogue {
       "reactor.loop", .fanIn(.spinning), limit: CaseOutline.Limit("limit.spsc"),
       variants: [
         .onCore(LoopReactorSubject.self),
+        .onCore(FloatingLoopSubject.self, suffix: "-floating"),
         .subject("mutex", MutexBaseline.self),
         .subject("pthread-mutex", PthreadMutexBaseline.self),
         .subject("dispatch", DispatchQueueBaseline.self),

@@ -15,12 +15,14 @@ extension Catalogue {
         "latency.busy", .latency(.busy, interval: 2000), limit: oneWay,
         variants: [
           .onCore(LoopReactorSubject.self),
+          .onCore(FloatingLoopSubject.self, suffix: "-floating"),
           .subject("swapped-array", SwappedArrayBaseline.self),
         ]),
       Case(
         "latency.spinning", .latency(.spinning, interval: 2000), limit: oneWay,
         variants: [
           .onCore(LoopReactorSubject.self),
+          .onCore(FloatingLoopSubject.self, suffix: "-floating"),
           .subject("dispatch", DispatchQueueBaseline.self),
           .subject("asyncstream", AsyncStreamBaseline.self),
           .subject("swapped-array", SwappedArrayBaseline.self),
@@ -29,6 +31,7 @@ extension Catalogue {
         "latency.parked", .latency(.parked, interval: 200_000), limit: CaseOutline.Limit("limit.wakeup"),
         variants: [
           .onCore(LoopReactorSubject.self),
+          .onCore(FloatingLoopSubject.self, suffix: "-floating"),
           .subject("dispatch", DispatchQueueBaseline.self),
           .subject("asyncstream", AsyncStreamBaseline.self),
           .subject("swapped-array", SwappedArrayBaseline.self),
@@ -44,6 +47,7 @@ extension Catalogue {
       "latency.load.\(rate)", .latency(.spinning, interval: 1e6 / Double(rate)), limit: oneWay,
       variants: [
         .onCore(LoopReactorSubject.self),
+        .onCore(FloatingLoopSubject.self, suffix: "-floating"),
         .subject("dispatch", DispatchQueueBaseline.self),
         .subject("actor", ActorBaseline.self),
         .subject("direct", DirectBaseline.self),

@@ -89,6 +89,21 @@ final class LoopReactorSubject: FanInSubject {
   }
 }
 
+/// A reactor on a loop as a user makes it, without a CPU of its own. No thread is confined, as with subjects on the system's pool.
+final class FloatingLoopSubject: FanInSubject {
+  static var floats: Bool { true }
+
+  private let subject: LoopReactorSubject
+
+  init(_ setup: SubjectSetup) throws { subject = try LoopReactorSubject(setup) }
+
+  func produce(producer: Int, values: Range<UInt64>) { subject.produce(producer: producer, values: values) }
+
+  func awaitTotals(_ quota: Quota) throws -> Totals { try subject.awaitTotals(quota) }
+
+  var sleeping: Sleeping? { subject.sleeping }
+}
+
 /// A reactor that stores no runtime, so that each send looks it up. Actions are sent by `action`, as in ReactorKit, or by
 /// `send`.
 final class AttachedReactorSubject<Way: SendingWay>: FanInSubject {
