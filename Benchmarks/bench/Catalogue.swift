@@ -22,7 +22,8 @@ extension Catalogue {
       variants: [
         .subject("c", RingSubject<CCore>.self),
         .subject("swift", RingSubject<SwiftCore>.self),
-        .subject("urcu-wfcqueue", WaitFreeQueueBaseline.self),
+        .subject("urcu-wfcqueue", WaitFreeQueueBaseline<PollingAtOnce>.self),
+        .subject("urcu-wfcqueue-paced", WaitFreeQueueBaseline<PollingPaced>.self),
       ]),
     Case(
       "ring.batch16", .fanIn(.busy), limit: CaseOutline.Limit("limit.spsc"),

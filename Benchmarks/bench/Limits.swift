@@ -1,4 +1,5 @@
 import CBenchmarkLimits
+import ReactorCore
 
 /// Limits that C functions measure.
 extension Variant {
@@ -32,7 +33,9 @@ extension Variant {
   }
 }
 
-/// The textbook single-producer ring, which publishes every item: what handing an item to another core costs.
+/// The textbook single-producer ring, which publishes every item: what handing an item to another core costs. The consumer takes what
+/// is there and paces itself, as ours does. One that does not is sometimes close behind the producer, where each item moves a cache
+/// line, and sometimes far behind it: then the same ring takes three times as long in one run as in the next.
 ///
 /// `@unchecked Sendable`: one producer pushes, and only `awaitTotals` pops.
 final class SPSCLimit: FanInSubject, @unchecked Sendable {
@@ -59,13 +62,16 @@ final class SPSCLimit: FanInSubject, @unchecked Sendable {
 
   func awaitTotals(_ quota: Quota) throws -> Totals {
     var tally = Tally(inspector: inspector)
+    var pacer = Pacer()
     return try quota.poll(into: &tally) { tally in
       var item = bl_item()
-      guard bl_spsc_pop(queue, &item) else { return false }
-      repeat {
+      var received = 0
+      while bl_spsc_pop(queue, &item) {
         tally.reduce(Item(producer: item.producer, value: item.value))
-      } while bl_spsc_pop(queue, &item)
-      return true
+        received += 1
+      }
+      if received > 0 { pacer.wait(afterReceiving: received) }
+      return received > 0
     }
   }
 }

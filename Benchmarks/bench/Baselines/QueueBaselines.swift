@@ -135,12 +135,13 @@ final class SwappedArrayBaseline: FanInSubject, @unchecked Sendable {
   }
 }
 
-/// liburcu's wfcqueue, with one malloc'ed node per item. It is compared with a ring without a reactor.
+/// liburcu's wfcqueue, with one malloc'ed node per item. It is compared with a ring without a reactor. The consumer polls in one of
+/// two ways.
 ///
 /// `@unchecked Sendable`: `enqueue` may be called from any thread, and only `awaitTotals` drains.
-final class WaitFreeQueueBaseline: FanInSubject, @unchecked Sendable {
-  static let mostItems: Int? = 2_000_000
-  private static let batch = 256
+final class WaitFreeQueueBaseline<Polling: QueuePolling>: FanInSubject, @unchecked Sendable {
+  static var mostItems: Int? { 2_000_000 }
+  private static var batch: Int { 256 }
 
   private let queue: OpaquePointer
   private var tally: Tally
@@ -164,12 +165,28 @@ final class WaitFreeQueueBaseline: FanInSubject, @unchecked Sendable {
   }
 
   func awaitTotals(_ quota: Quota) throws -> Totals {
-    try withUnsafeTemporaryAllocation(of: bl_item.self, capacity: Self.batch) { items in
+    var pacer = Pacer()
+    return try withUnsafeTemporaryAllocation(of: bl_item.self, capacity: Self.batch) { items in
       try quota.poll(into: &tally) { tally in
         let count = bl_wfcqueue_drain(queue, items.baseAddress, Self.batch)
         for item in items.prefix(count) { tally.reduce(Item(producer: item.producer, value: item.value)) }
+        // A full batch means that there is more.
+        if Polling.isPaced, count > 0, count < Self.batch { pacer.wait(afterReceiving: count) }
         return count > 0
       }
     }
   }
+}
+
+/// How a consumer polls: at once again after each batch, or when there may be several items, as ours does.
+protocol QueuePolling {
+  static var isPaced: Bool { get }
+}
+
+enum PollingAtOnce: QueuePolling {
+  static var isPaced: Bool { false }
+}
+
+enum PollingPaced: QueuePolling {
+  static var isPaced: Bool { true }
 }
