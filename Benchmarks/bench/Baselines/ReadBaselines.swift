@@ -129,7 +129,7 @@ final class ReferenceReads: ReadSubject, @unchecked Sendable {
 ///
 /// `@unchecked Sendable`: any thread reads, and one publishes.
 final class RCUReads: ReadSubject, @unchecked Sendable {
-  private let rcu: OpaquePointer
+  private let rcu: UnsafeMutablePointer<bl_rcu>
   private let sign: StopSign
 
   init(_ sign: StopSign) throws {

@@ -1,8 +1,8 @@
 /*
  * The textbook single-producer, single-consumer ring (after rigtorp's SPSCQueue): each side keeps a
  * copy of the other's index and loads the original only when the copy says full or empty. Every
- * item is published by a release store of its own and released by another one, without batching: the
- * limit for a queue between two cores that hands over each item at once.
+ * item is published by a release store of its own and released by another one, without batching:
+ * the limit for a queue between two cores that hands over each item at once.
  */
 #ifndef BL_SPSC_H
 #define BL_SPSC_H
