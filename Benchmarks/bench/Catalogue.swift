@@ -199,12 +199,13 @@ extension Catalogue {
   ]
 }
 
-/// What it costs to publish a state that nobody reads, by its size: after each action, or after a turn of up to 1024
-/// actions.
+/// What an action costs by the size of the state, while nobody reads: in a turn of its own, or in one of 1024 actions, since a
+/// state is published once for each turn. And by the policy of its snapshots.
 extension Catalogue {
   static let publishing: [Case] = [
     publishing("publish.16", of: SmallState.self),
-    publishing("publish.256", of: WideState.self),
+    publishing("publish.256", of: WideState<30>.self),
+    publishing("publish.512", of: WideState<62>.self),
     publishing("publish.array", of: ArrayState.self),
   ]
 
@@ -212,8 +213,11 @@ extension Catalogue {
     Case(
       name, .synchronous,
       variants: [
-        .onCore(SizedReactorSubject<State>.self, hasOrder: false),
-        .onCore(LongTurnsSubject<State>.self, suffix: "-long-turns", hasOrder: false),
+        .onCore(SizedReactorSubject<State, OnCaller>.self, hasOrder: false),
+        .onCore(SizedRunsSubject<State, RunOfOne>.self, suffix: "-run-1", hasOrder: false),
+        .onCore(SizedRunsSubject<State, RunOfTurn>.self, suffix: "-run-1024", hasOrder: false),
+        .subject("copied", SizedReactorSubject<State, CopiedOnCaller>.self, hasOrder: false),
+        .subject("on-demand", SizedReactorSubject<State, OnDemandOnCaller>.self, hasOrder: false),
         .subject("pthread-mutex", SizedMutexBaseline<State>.self, hasOrder: false),
         .subject("plain", SizedPlainBaseline<State>.self, hasOrder: false),
       ])

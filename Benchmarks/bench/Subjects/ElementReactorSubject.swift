@@ -160,6 +160,13 @@ enum CopiedOnCaller: ElementReactorWay {
   }
 }
 
+enum OnDemandOnCaller: ElementReactorWay {
+  static var usesLoop: Bool { false }
+  static func runtime<Action, Mutation, State>(on placement: Placement) -> Runtime<Action, Mutation, State> {
+    Runtime(on: placement, snapshots: .onDemand)
+  }
+}
+
 enum ReplayedOnCaller: ElementReactorWay {
   static var usesLoop: Bool { false }
   static func runtime<Action, Mutation, State>(on placement: Placement) -> Runtime<Action, Mutation, State> {

@@ -70,8 +70,8 @@
       Case(
         "publish.observed", .synchronous,
         variants: [
-          .subject("plain", SizedReactorSubject<SmallState>.self, hasOrder: false),
-          .subject("observable", SizedReactorSubject<ObservableSmallState>.self, hasOrder: false),
+          .subject("plain", SizedReactorSubject<SmallState, OnCaller>.self, hasOrder: false),
+          .subject("observable", SizedReactorSubject<ObservableSmallState, OnCaller>.self, hasOrder: false),
           .subject("plain-long-turns", LongTurnsSubject<SmallState>.self, hasOrder: false),
           .subject("observable-long-turns", LongTurnsSubject<ObservableSmallState>.self, hasOrder: false),
           .subject("plain-subscribed-long-turns", SubscribedTurnsSubject<SmallState>.self, hasOrder: false),

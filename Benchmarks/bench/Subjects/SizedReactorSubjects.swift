@@ -23,15 +23,15 @@ struct SmallState: SizedState {
   var totals: Totals? { Totals(count: count, sum: sum) }
 }
 
-/// 256 bytes, of which an action changes 24.
-struct WideState: SizedState {
+/// 16 bytes and as many words, of which an action changes 24 bytes.
+struct WideState<let words: Int>: SizedState {
   private var small = SmallState()
-  private var sums = InlineArray<30, UInt64>(repeating: 0)
+  private var sums = InlineArray<words, UInt64>(repeating: 0)
 
   @inline(__always)
   mutating func reduce(_ item: Item) {
     small.reduce(item)
-    sums[Int(item.value % 30)] &+= item.value
+    sums[Int(item.value % UInt64(words))] &+= item.value
   }
 
   var totals: Totals? { small.totals(ifSum: sums.indices.reduce(0) { $0 &+ sums[$1] }) }
@@ -62,16 +62,17 @@ extension Totals? {
   }
 }
 
-/// A reactor on the sender's thread, which publishes its state after each action.
-final class SizedReactorSubject<State: SizedState>: FanInSubject {
-  private final class SizedReactor: Reactor {
-    let initialState = State()
-    let runtime = Runtime<Item, Item, State>(on: .caller)
+/// A reactor on the sender's thread.
+final class SizedReactor<Sized: SizedState, Way: ElementReactorWay>: Reactor {
+  let initialState = Sized()
+  let runtime: Runtime<Item, Item, Sized> = Way.runtime(on: .caller)
 
-    func reduce(into state: inout State, mutation: Item) { state.reduce(mutation) }
-  }
+  func reduce(into state: inout Sized, mutation: Item) { state.reduce(mutation) }
+}
 
-  private let reactor = SizedReactor()
+/// It gets one action after the other, so it publishes its state after each.
+final class SizedReactorSubject<State: SizedState, Way: ElementReactorWay>: FanInSubject {
+  private let reactor = SizedReactor<State, Way>()
 
   init(_ setup: SubjectSetup) {}
 
@@ -82,7 +83,43 @@ final class SizedReactorSubject<State: SizedState>: FanInSubject {
   func awaitTotals(_ quota: Quota) throws -> Totals { try reactor.currentState.totals.agreed() }
 }
 
-/// The same with long turns: each action of a chunk, except the last, sends the next one.
+/// It gets its actions by ``Reactor/send(contentsOf:)``, and publishes its state after as many as each call has.
+final class SizedRunsSubject<State: SizedState, Length: RunLength>: FanInSubject {
+  private let reactor = SizedReactor<State, OnCaller>()
+
+  init(_ setup: SubjectSetup) {}
+
+  func produce(producer: Int, values: Range<UInt64>) {
+    // One array for all calls, so that none is allocated for each.
+    var run: [Item] = []
+    run.reserveCapacity(Length.count)
+    for value in values {
+      run.append(Item(producer: 0, value: value))
+      if run.count == Length.count || value + 1 == values.upperBound {
+        reactor.send(contentsOf: run)
+        run.removeAll(keepingCapacity: true)
+      }
+    }
+  }
+
+  func awaitTotals(_ quota: Quota) throws -> Totals { try reactor.currentState.totals.agreed() }
+}
+
+/// How many actions a call of ``Reactor/send(contentsOf:)`` has.
+protocol RunLength {
+  static var count: Int { get }
+}
+
+enum RunOfOne: RunLength {
+  static var count: Int { 1 }
+}
+
+/// As many as a turn has at most.
+enum RunOfTurn: RunLength {
+  static var count: Int { 1024 }
+}
+
+/// A reactor with long turns: each action of a chunk, except the last, sends the next one.
 final class LongTurnsSubject<Sized: SizedState>: FanInSubject {
   final class ChainReactor: Reactor {
     /// A value, and the end of the values that follow it.
