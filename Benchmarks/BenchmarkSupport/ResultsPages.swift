@@ -88,7 +88,7 @@ package enum PerformanceTable {
       text: "the owner's speed meanwhile, and of that alone", caseName: "readers.owner", threads: 4,
       reactor: "c-each", beside: "readers.kept"),
     Row(text: "one action that changes an array of 512 bytes in the state", caseName: "publish.array"),
-    Row(text: "memory of an idle one, beyond the object", caseName: "scale.idle.used", reactor: "caller"),
+    Row(text: "memory of an idle one, object included", caseName: "scale.idle.used", reactor: "caller"),
   ]
 
   private static let baselines = [

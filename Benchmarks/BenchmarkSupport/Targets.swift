@@ -74,7 +74,11 @@ package enum Targets {
       (part: String, time: String) -> Target in
       Target(
         text: "an idle reactor \(place), \(time)", bound: .atMost(192), unit: " B",
-        figure: { results in alone(Side("scale.idle.\(part)", variant), in: results) })
+        figure: { results in
+          judged(["scale.idle.\(part)", "scale.idle.object"].map { Side($0, variant) }, in: results) {
+            TargetFigure($0[0].figure, minus: $0[1].figure, in: $1)
+          }
+        })
     }
   }
 

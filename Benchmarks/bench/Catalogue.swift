@@ -278,7 +278,8 @@ extension Catalogue {
         .population("caller", ReactorPopulation<CallerHost>.self),
         .population("group", ReactorPopulation<GroupHost>.self),
         .population("actor", ActorPopulation.self),
-        .population("pthread-mutex", PthreadMutexPopulation.self),
+        .population("mutex", LockedPopulation<MutexMember>.self),
+        .population("pthread-mutex", LockedPopulation<PthreadMutexMember>.self),
       ]),
     Case(
       "scale.busy", .scale(.busy),
@@ -286,7 +287,8 @@ extension Catalogue {
         .population("group", ReactorPopulation<GroupHost>.self),
         .population("caller", ReactorPopulation<CallerHost>.self),
         .population("actor", ActorPopulation.self),
-        .population("pthread-mutex", PthreadMutexPopulation.self),
+        .population("mutex", LockedPopulation<MutexMember>.self),
+        .population("pthread-mutex", LockedPopulation<PthreadMutexMember>.self),
       ]),
     Case(
       "scale.keyed", .scale(.keyed),

@@ -76,7 +76,8 @@ extension Catalogue {
         .population("group", ReactorPopulation<GroupHost>.self),
         .population("caller", ReactorPopulation<CallerHost>.self),
         .population("actor", ActorPopulation.self),
-        .population("pthread-mutex", PthreadMutexPopulation.self),
+        .population("mutex", LockedPopulation<MutexMember>.self),
+        .population("pthread-mutex", LockedPopulation<PthreadMutexMember>.self),
       ])
   }
 

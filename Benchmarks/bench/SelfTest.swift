@@ -51,8 +51,6 @@ enum SelfTest {
     init(count: Int, cores: Int) { states = Mutex(Array(repeating: ReadState(), count: count)) }
 
     func make() {}
-    var objectBytes: Int { 0 }
-
     func visit(_ order: VisitingOrder) {
       for (index, round) in order { waiting.withLock { $0.append((index, UInt64(round + 1))) } }
     }

@@ -276,8 +276,9 @@ import Testing
   @Test func `an idle reactor may have 192 bytes, on each placement and after an action`() {
     let bytes = ["caller", "group"].flatMap { variant in
       [
-        result("scale.idle.made", variant, 192, .bytes),
-        result("scale.idle.used", variant, variant == "group" ? 193 : 192, .bytes),
+        result("scale.idle.made", variant, 240, .bytes),
+        result("scale.idle.used", variant, variant == "group" ? 241 : 240, .bytes),
+        result("scale.idle.object", variant, 48, .bytes),
       ]
     }
     let lines = lines(bytes)

@@ -144,9 +144,10 @@ extension CellResult {
 
   /// What ours is compared with, and the machine's limits. `one-mutex` has reactors of ours behind a dictionary that is not.
   package static let baselines: Set = [
-    "actor", "actor-item", "asyncstream", "callbacks", "dispatch", "limit", "mutex", "mutex-item",
-    "one-mutex", "pthread-mutex", "pthread-rwlock", "reference", "serial-queue", "sharded-actors",
-    "sharded-states", "sqlite", "swapped-array", "urcu", "urcu-wfcqueue",
+    "actor", "actor-item", "asyncstream", "callbacks", "direct", "direct-event", "dispatch", "limit", "mutex",
+    "mutex-item", "mutex-turn", "one-mutex", "pthread-mutex", "pthread-mutex-turn", "pthread-rwlock",
+    "reference", "serial-queue", "sharded-actors", "sharded-states", "sqlite", "swapped-array", "urcu",
+    "urcu-wfcqueue", "urcu-wfcqueue-paced",
   ]
 
   /// Whether it is the end of a distribution: a few items, which differ by far more than the builds do.

@@ -1,4 +1,3 @@
-import AllocationCounting
 import BenchmarkSupport
 import CBenchmarkLimits
 import Glibc
@@ -23,8 +22,6 @@ final class MutexDictionaryPopulation: Population {
       return reactor
     }
   }
-
-  var objectBytes: Int { MemoryUse.size(of: reactor(of: 0)) }
 
   func visit(_ order: VisitingOrder) {
     for (key, round) in order { reactor(of: key).send(UInt64(round + 1)) }
@@ -100,9 +97,6 @@ final class ShardedStatesPopulation: Population {
     // The first action makes them.
   }
 
-  /// There are no objects.
-  var objectBytes: Int { 0 }
-
   func visit(_ order: VisitingOrder) {
     for (key, round) in order {
       states.withValue(of: key, default: ReadState()) { $0.add(UInt64(round + 1)) }
@@ -130,8 +124,6 @@ final class ShardedActorsPopulation: Population {
   private func actor(of key: Int) -> SmallActor {
     actors.withValue(of: key, default: SmallActor()) { $0 }
   }
-
-  var objectBytes: Int { MemoryUse.size(of: actor(of: 0)) }
 
   func visit(_ order: VisitingOrder) {
     Handover<Void>.blocking { [self] in

@@ -12,8 +12,8 @@ protocol Population: AnyObject, Sendable {
   /// Makes the members. Called by one thread, before the others start.
   func make() throws
 
-  /// Bytes of the object of one member, without what it refers to.
-  var objectBytes: Int { get }
+  /// Bytes of the object of one member, without what it refers to; nil if that is not asked for.
+  var objectBytes: Int? { get }
 
   /// Adds the round's number, from 1 on, to each member that the order names. Called by several threads at once.
   func visit(_ order: VisitingOrder)
@@ -30,6 +30,8 @@ protocol Population: AnyObject, Sendable {
 }
 
 extension Population {
+  var objectBytes: Int? { nil }
+
   func awaitAdditions(_ each: Int, until deadline: UInt64) throws -> UInt64 { bl_now_ns() }
 
   /// Throws unless each member has had `each` additions.
@@ -77,7 +79,8 @@ enum ScaleShape: Sendable {
     case .idle:
       [
         CaseOutline.Part("made", .bytes), CaseOutline.Part("used", .bytes),
-        CaseOutline.Part("resident", .bytes), CaseOutline.Part("making", .nanoseconds),
+        CaseOutline.Part("object", .bytes), CaseOutline.Part("resident", .bytes),
+        CaseOutline.Part("making", .nanoseconds),
         CaseOutline.Part("ending", .nanoseconds),
       ]
     case .busy, .growing:
@@ -128,8 +131,9 @@ enum ScaleShape: Sendable {
     measurement.parts["ending"] = Double(ended - ending) / Double(count)
     if let before, let afterMaking, let afterUse {
       func each(_ bytes: Int) -> Double { Double(bytes) / Double(count) }
-      measurement.parts["made"] = each(afterMaking.allocated - before.allocated) - Double(object)
-      measurement.parts["used"] = each(afterUse.allocated - before.allocated) - Double(object)
+      measurement.parts["made"] = each(afterMaking.allocated - before.allocated)
+      measurement.parts["used"] = each(afterUse.allocated - before.allocated)
+      measurement.parts["object"] = object.map(Double.init)
       measurement.parts["resident"] = each(afterUse.resident - before.resident)
     }
     return measurement
@@ -214,8 +218,7 @@ enum ScaleShape: Sendable {
     measurement.parts["alone"] = Double(aloneEnd - alone) / Double(3 * count)
     measurement.parts["making"] = Double(made - start) / Double(count)
     if let before, let afterMaking {
-      let each = Double(afterMaking.allocated - before.allocated) / Double(count)
-      measurement.parts["used"] = each - Double(population.objectBytes)
+      measurement.parts["used"] = Double(afterMaking.allocated - before.allocated) / Double(count)
     }
     return measurement
   }

@@ -1,4 +1,3 @@
-import AllocationCounting
 import BenchmarkSupport
 import ReactorRuntime
 
@@ -18,8 +17,6 @@ final class KeyedReactorPopulation<Host: PopulationHost>: Population {
   func make() {
     // The first action makes them.
   }
-
-  var objectBytes: Int { reactors[0].map { MemoryUse.size(of: $0) } ?? 0 }
 
   func visit(_ order: VisitingOrder) {
     for (key, round) in order { reactors.send(UInt64(round + 1), to: key) }

@@ -33,7 +33,7 @@ final class ReactorPopulation<Host: PopulationHost>: Population, @unchecked Send
     for index in 0..<count { reactors.append(SmallReactor(on: host.placement(of: index))) }
   }
 
-  var objectBytes: Int { MemoryUse.size(of: reactors[0]) }
+  var objectBytes: Int? { MemoryUse.size(of: reactors[0]) }
 
   func visit(_ order: VisitingOrder) {
     for (index, round) in order { reactors[index].send(UInt64(round + 1)) }
