@@ -115,7 +115,7 @@ extension Catalogue {
   ]
 }
 
-/// ReactorSwift's API: an event that nobody subscribes to.
+/// ReactorSwift's API: an event that nobody subscribes to, and what the state's own reaction to it takes.
 extension Catalogue {
   static let cores: [Case] = [
     Case(
@@ -123,7 +123,13 @@ extension Catalogue {
       variants: [
         .onCore(CoreSubject.self),
         .subject("serial-queue", SerialQueueCoreBaseline.self),
-      ])
+      ]),
+    Case(
+      "core.react", .synchronous,
+      variants: [
+        .subject("direct-event", DirectEventBaseline.self),
+        .subject("direct", DirectBaseline.self),
+      ]),
   ]
 }
 

@@ -14,6 +14,28 @@ struct TallyState: State {
   }
 }
 
+/// A state that reduces events without a core or a queue: what that takes of the thread that reduces, at least.
+///
+/// `@unchecked Sendable`: one thread sends, and another one reads the totals afterwards.
+final class DirectEventBaseline: FanInSubject, @unchecked Sendable {
+  private let state: Placed<TallyState>
+
+  init(_ setup: SubjectSetup) { state = Placed(TallyState(tally: Tally(inspector: setup.inspector))) }
+
+  func produce(producer: Int, values: Range<UInt64>) {
+    for value in values { react(to: ItemEvent(item: Item(producer: UInt64(producer), value: value))) }
+  }
+
+  /// Not inlined: otherwise the type of the event would be known, and the cast would cost nothing.
+  @inline(never)
+  private func react(to event: any Event) { state.value.react(to: event) }
+
+  func awaitTotals(_ quota: Quota) throws -> Totals {
+    try quota.awaitProducers()
+    return state.value.tally.totals
+  }
+}
+
 /// A core of `ReactorSwiftCompatibility` without subscribers.
 final class CoreSubject: FanInSubject {
   private final class Nobody: Subscriber {
