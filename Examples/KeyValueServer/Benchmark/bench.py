@@ -183,6 +183,16 @@ class Comparison:
                          lambda ratio: ratio <= 2, tails[ours], tails[redis])
 
 
+def processor():
+    """Returns the name of the processor. Hypervisors hide which one of a line it is: then with its numbers."""
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        fields = dict((part.strip() for part in line.split(":", 1)) for line in file if ":" in line)
+    name = fields.get("model name", "unknown processor")
+    if re.search(r"\d", name) or "cpu family" not in fields:
+        return name
+    return f"{name} (family {fields['cpu family']}, model {fields['model']})"
+
+
 def report(comparisons, repetitions, loads):
     """Yields the lines of the report."""
     first = comparisons[0].names[0]
@@ -190,7 +200,7 @@ def report(comparisons, repetitions, loads):
            f"then percentiles of the time of a reply in µs at half of the load that {first} carries without pipelining, and "
            "resident memory afterwards in MB.")
     commit = subprocess.check_output(["git", "describe", "--always", "--dirty"], text=True, cwd=folder).strip()
-    yield f"{os.cpu_count()} processors, load average {min(loads):.1f} to {max(loads):.1f}, commit {commit}."
+    yield f"{processor()}, {os.cpu_count()} processors, load average {min(loads):.1f} to {max(loads):.1f}, commit {commit}."
     for comparison in comparisons:
         yield ""
         yield from comparison.table()
