@@ -69,7 +69,7 @@ extension TargetsTests {
   }
 
   @Test func `a figure without the other one is not judged`() throws {
-    try expectNotJudged("pthread-mutex was not measured", [reads()[0]])
+    try expectNotJudged("pthread-mutex-turn was not measured", [reads()[0]])
     try expectNotJudged("c was not measured", [reads()[1]])
     try expectNotJudged(
       "its limit was not measured, or in another placement of the cores",
@@ -98,9 +98,10 @@ extension TargetsTests {
 
   @Test func `bytes are judged wherever the cores are`() throws {
     let line = try #require(
-      lines([result("scale.idle.made", "caller", 100, .bytes, placement: .unknown)]).first {
-        $0.contains("caller")
-      })
+      lines([
+        result("scale.idle.made", "caller", 100, .bytes, placement: .unknown),
+        result("scale.idle.object", "caller", 48, .bytes, placement: .near),
+      ]).first { $0.contains("caller") })
     #expect(line.hasSuffix(" met"))
   }
 }
