@@ -267,7 +267,7 @@ extension Catalogue {
         .reads("pthread-mutex-turn", LockedTurnReads<PthreadMutexLock>.self),
         .reads("reference", ReferenceReads.self),
         .reads("urcu", RCUReads.self),
-        .onCore(ReadTurnsOfOneSubject.self, suffix: "-each"),
+        .onCore(ReadTurnsOfOneSubject<Borrowed>.self, suffix: "-each"),
         .reads("mutex", LockedReads<MutexLock>.self),
         .reads("pthread-mutex", LockedReads<PthreadMutexLock>.self),
         .reads("pthread-rwlock", LockedReads<ReadWriteLock>.self),

@@ -88,7 +88,7 @@ extension Catalogue {
         .onCore(ReadReactorSubject<Borrowed>.self),
         .reads("pthread-mutex-turn", LockedTurnReads<PthreadMutexLock>.self),
         .reads("urcu", RCUReads.self),
-        .onCore(ReadTurnsOfOneSubject.self, suffix: "-each"),
+        .onCore(ReadTurnsOfOneSubject<Borrowed>.self, suffix: "-each"),
         .reads("pthread-mutex", LockedReads<PthreadMutexLock>.self),
         .reads("pthread-rwlock", LockedReads<ReadWriteLock>.self),
       ])

@@ -10,8 +10,9 @@ final class LockedReads<Lock: ReadersLock>: ReadSubject {
   init(_ sign: StopSign) { self.sign = sign }
 
   func own() {
+    var work: UInt64 = 1
     while !sign.isUp {
-      bl_compute()
+      work = bl_compute(work)
       state.write { $0.addNext() }
     }
   }

@@ -27,10 +27,11 @@ extension ReadSubject {
   @inline(__always)
   func publishTurns(until sign: StopSign, _ publish: (ReadState) -> Void) {
     var state = ReadState()
+    var work: UInt64 = 1
     read { state = $0 }
     while !sign.isUp {
       for _ in 0..<StopSign.turn where !sign.isUp {
-        bl_compute()
+        work = bl_compute(work)
         state.addNext()
       }
       publish(state)

@@ -41,14 +41,15 @@ static inline void bl_pause(void) {
 
 /*
  * Computes for about 30 ns at 3 GHz: a chain of multiplications, each of which needs the result of
- * the one before it.
+ * the one before it. The caller passes what the last call has returned: otherwise a core would
+ * begin the next chain before this one has ended.
  */
-static inline void bl_compute(void) {
-  uint64_t value = 1;
+static inline uint64_t bl_compute(uint64_t value) {
   for (int step = 0; step < 30; step++) {
     value *= 0x9E3779B97F4A7C15u;
     __asm__ volatile("" : "+r"(value));
   }
+  return value;
 }
 
 /* Does nothing, but the optimiser must assume that it changes memory. */
