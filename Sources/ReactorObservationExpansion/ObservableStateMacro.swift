@@ -53,6 +53,8 @@
         }
         """,
         function(
+          "\(access)static func _$isStored(_ keyPath: PartialKeyPath<Self>) -> Bool", statements.storedBody),
+        function(
           "\(access)func _$access<_$Member>(_ keyPath: KeyPath<Self, _$Member>)", statements.accessBody),
         function(
           "\(access)mutating func _$adopt(from old: Self?)",
@@ -92,20 +94,21 @@
     private static func visibility(
       of declaration: some DeclGroupSyntax, in context: some MacroExpansionContext
     ) -> String {
+      // In inlinable code, what satisfies a public protocol must be as visible as the type, too.
+      let inInlinable = declaration.attributes.names.contains("usableFromInline") ? "@usableFromInline " : ""
       // A type without a modifier is as visible as the extension says that it is in.
       let surrounding = context.lexicalContext.first?.as(ExtensionDeclSyntax.self)?.modifiers
       for modifiers in [declaration.modifiers, surrounding].compactMap(\.self) {
         for modifier in modifiers {
           switch modifier.name.tokenKind {
           case .keyword(.public): return "public "
-          case .keyword(.package): return "package "
-          case .keyword(.internal), .keyword(.fileprivate), .keyword(.private): return ""
+          case .keyword(.package): return inInlinable + "package "
+          case .keyword(.internal), .keyword(.fileprivate), .keyword(.private): return inInlinable
           default: break
           }
         }
       }
-      // What satisfies a public protocol must be as visible as the type in inlinable code, too.
-      return declaration.attributes.names.contains("usableFromInline") ? "@usableFromInline " : ""
+      return inInlinable
     }
 
     private static func function(_ head: String, _ statements: [String]) -> DeclSyntax {

@@ -3,6 +3,8 @@
 
   /// What the generated methods of a struct do for its properties. Directives such as `#if` are statements, too.
   struct PropertyStatements {
+    /// Return true if the key path leads to the tracked property.
+    private var stored: [String] = []
     /// Make the readers of the old state those of the new one.
     private(set) var adoptions: [String] = []
     /// Announce what has changed.
@@ -30,6 +32,13 @@
       case .tracked(let property):
         let storage = property.storage
         hasAnnouncement = true
+        stored = [
+          """
+          if ReactorObservation.ObservableStateRegistrar._$isSame(keyPath, \\Self.\(property.name)) {
+              return true
+            }
+          """
+        ]
         adoptions = ["ReactorObservation._$adopt(&\(storage).value, from: old?.\(storage).value)"]
         // In this order: what is inside of a state is announced also if the state is the same.
         announcements = [
@@ -57,6 +66,7 @@
 
     mutating func append(directive: String) {
       hasDirective = true
+      stored.append(directive)
       adoptions.append(directive)
       announcements.append(directive)
       returns.append(directive)
@@ -64,6 +74,7 @@
     }
 
     mutating func append(_ others: Self) {
+      stored += others.stored
       adoptions += others.adoptions
       announcements += others.announcements
       returns += others.returns
@@ -72,6 +83,9 @@
       hasAnnouncement = hasAnnouncement || others.hasAnnouncement
       hasDirective = hasDirective || others.hasDirective
     }
+
+    /// The body of `_$isStored`.
+    var storedBody: [String] { stored + ["return false"] }
 
     /// The body of `_$access`, which notes that a property is read.
     ///

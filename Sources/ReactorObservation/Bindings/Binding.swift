@@ -97,7 +97,7 @@ public struct Binding<Value>: Sendable {
 
 extension Binding where Value: ObservableState & SendableMetatype {
   /// A binding to a property of a state. Setting it sets the whole state, with the property replaced; that is announced when the
-  /// state is shown. See the other one, of a property that is `Sendable`.
+  /// state is shown. For a property that is `Sendable`, see the other subscript.
   ///
   /// - Parameter keyPath: The property.
   public subscript<Part>(
@@ -105,13 +105,14 @@ extension Binding where Value: ObservableState & SendableMetatype {
   ) -> Binding<Part> { part(keyPath) { $0._$adopt(from: nil) } }
 
   /// A binding to a property of a state. Setting it sets that property in the state that is shown, and in the reactor's: what the
-  /// reactor has changed in the state meanwhile stays. A binding to a property that is not `Sendable` sets the whole state.
+  /// reactor has changed in the state meanwhile stays. A binding to a computed property, or through a subscript, sets the whole state,
+  /// since it need not exist in the reactor's.
   ///
   /// - Parameter keyPath: The property.
   public subscript<Part: Sendable>(
     dynamicMember keyPath: WritableKeyPath<Value, Part> & Sendable
   ) -> Binding<Part> {
-    guard let change else { return part(keyPath) { $0._$adopt(from: nil) } }
+    guard let change, Value._$isStored(keyPath) else { return part(keyPath) { $0._$adopt(from: nil) } }
     return Binding<Part>(
       get: { get()[keyPath: keyPath] }, set: { part in change { $0[keyPath: keyPath] = part } },
       isShownByReactor: true, change: { body in change { body(&$0[keyPath: keyPath]) } })

@@ -25,7 +25,8 @@ public protocol BindableAction {
 /// ```
 ///
 /// `case .binding(\.text):` tells which property it is, and so does `if \State.text ~= binding`. Two of them are equal if they
-/// assign equal values to the same property. An assignment of a value that is not `Equatable` is equal to none, not even to itself.
+/// assign equal values to the same property. An assignment of a value that is not `Equatable` is equal to none, not even to itself;
+/// nor is what a binding to a part of a property sends.
 public struct BindingAction<Root>: Sendable {
   private let path: any Sendable & PartialKeyPath<Root>
   private let value: any Sendable
@@ -43,17 +44,18 @@ public struct BindingAction<Root>: Sendable {
     _ keyPath: WritableKeyPath<Root, Value> & Sendable, _ value: Value
   ) -> Self { Self(path: keyPath, value: value, assignment: { $0[keyPath: keyPath] = value }) }
 
-  /// Returns the change of a part of a property. To others it looks like the assignment of the whole; but what else the reactor has
-  /// changed in the property stays.
+  /// Returns the change of a part of a property. What else the reactor has changed in the property stays. It has the key path of the
+  /// property, and is equal to no other action: which part it changes is not known.
   ///
   /// - Parameters:
   ///   - keyPath: The property.
-  ///   - value: The whole property after the change, as it is shown.
   ///   - body: Makes the change.
   static func change<Value: Sendable>(
-    _ keyPath: WritableKeyPath<Root, Value> & Sendable, to value: Value,
-    by body: @escaping @Sendable (inout Value) -> Void
-  ) -> Self { Self(path: keyPath, value: value, assignment: { body(&$0[keyPath: keyPath]) }) }
+    _ keyPath: WritableKeyPath<Root, Value> & Sendable, by body: @escaping @Sendable (inout Value) -> Void
+  ) -> Self { Self(path: keyPath, value: Part(), assignment: { body(&$0[keyPath: keyPath]) }) }
+
+  /// Stands for a value that cannot be compared.
+  private struct Part: Sendable {}
 
   /// Makes the assignment. Any thread.
   ///

@@ -43,9 +43,11 @@ extension ReactorBindable where R.Action: BindableAction, R.Action.State == R.St
     dynamicMember keyPath: WritableKeyPath<R.State, Value> & Sendable
   ) -> Binding<Value> {
     let observed = wrappedValue
+    var change: Binding<Value>.Change?
+    if R.State._$isStored(keyPath) { change = { body in observed.changeAndSend(keyPath, body) } }
     return Binding(
       get: { observed[dynamicMember: keyPath] }, set: { observed[dynamicMember: keyPath] = $0 },
-      isShownByReactor: true, change: { observed.changeAndSend(keyPath, $0) })
+      isShownByReactor: true, change: change)
   }
 }
 

@@ -98,7 +98,7 @@ public final class ObservedReactor<R: Reactor>: Sendable where R.State: Observab
   @inline(never)
   private func readShown(in run: ObservingRun) -> R.State {
     let (state, number) = shown.withLock { ($0.state, $0.number) }
-    run.note(number, of: self) { { self.announceChanges(since: state, number) } }
+    run.note(number, of: self) { { self.announceChanges(since: state, number, to: $0) } }
     return state
   }
 
@@ -134,10 +134,7 @@ public final class ObservedReactor<R: Reactor>: Sendable where R.State: Observab
   /// The announcements come afterwards, so that an observer reads the new state, on any thread. Neither they nor
   /// `next` run inside of the mutex, since both call other code, which may read and send. Two threads may be here at the same
   /// time, because a binding may be set outside of the loop: each announces the differences that it has made.
-  ///
-  /// - Returns: The state that is shown now.
-  @discardableResult
-  private func show(_ next: (R.State) -> R.State) -> R.State {
+  private func show(_ next: (R.State) -> R.State) {
     while true {
       let old = shown.withLock { $0 }
       var new = next(old.state)
@@ -148,9 +145,7 @@ public final class ObservedReactor<R: Reactor>: Sendable where R.State: Observab
         shown.number &+= 1
         return true
       }
-      guard isShown else { continue }
-      announce(new, changesFrom: old.state)
-      return new
+      if isShown { return announce(new, changesFrom: old.state) }
     }
   }
 
@@ -164,10 +159,11 @@ public final class ObservedReactor<R: Reactor>: Sendable where R.State: Observab
   ///
   /// On the loop, as all announcements of what the reactor does: the code that has read the state may run on another one, and others
   /// that have read the same properties are told, too. Once the loop has ended, here.
-  private func announceChanges(since old: R.State, _ number: UInt64) {
+  private func announceChanges(since old: R.State, _ number: UInt64, to run: ObservingRun) {
     guard shown.withLock({ $0.number != number }) else { return }
     let announceNow: @Sendable () -> Void = {
-      self.announce(self.shown.withLock { $0.state }, changesFrom: old)
+      // Otherwise it was told of another change meanwhile, and the code runs again anyway.
+      if !run.isOver { self.announce(self.shown.withLock { $0.state }, changesFrom: old) }
     }
     if loop.isCurrent() { announceNow() } else { loop.execute(ifEnded: announceNow, announceNow) }
   }
@@ -237,8 +233,8 @@ extension ObservedReactor where R.Action: BindableAction, R.Action.State == R.St
   func changeAndSend<Value: Sendable>(
     _ keyPath: WritableKeyPath<R.State, Value> & Sendable, _ body: @escaping @Sendable (inout Value) -> Void
   ) {
-    let shown = show { change($0) { body(&$0[keyPath: keyPath]) } }
-    send(.change(keyPath, to: shown[keyPath: keyPath], by: body))
+    show { change($0) { body(&$0[keyPath: keyPath]) } }
+    send(.change(keyPath, by: body))
   }
 
   /// Returns a changed copy of a state that is shown.

@@ -9,6 +9,7 @@ import ReactorCore
 /// be told of a change a second time.
 final class ObservingRun: Sendable {
   typealias Call = @Sendable () -> Void
+  typealias Announce = @Sendable (ObservingRun) -> Void
 
   /// More states of one reader are not kept.
   private static let limit = 64
@@ -17,7 +18,7 @@ final class ObservingRun: Sendable {
   private struct Read: Sendable {
     let number: UInt64
     /// Announces what differs between it and the newest one, and retains the reader.
-    let announceChanges: Call
+    let announceChanges: Announce
   }
 
   private struct Reads: Sendable {
@@ -72,7 +73,7 @@ final class ObservingRun: Sendable {
     // After the reads are observed. So what is announced from here on reaches `onChange`, and needs no second time.
     if end.runHasEnded() { return }
     for ofReader in reads.all.values {
-      for read in ofReader { read.announceChanges() }
+      for read in ofReader { read.announceChanges(self) }
     }
     if reads.isIncomplete {
       change()
@@ -85,8 +86,8 @@ final class ObservingRun: Sendable {
   /// - Parameters:
   ///   - number: How many states the reader has shown before.
   ///   - reader: What has shown it.
-  ///   - announceChanges: Announces what differs between it and the newest state.
-  func note(_ number: UInt64, of reader: AnyObject, announceChanges: () -> Call) {
+  ///   - announceChanges: Announces what differs between it and the newest state, unless the run is over.
+  func note(_ number: UInt64, of reader: AnyObject, announceChanges: () -> Announce) {
     reads.value.outer?.note(number, of: reader, announceChanges: announceChanges)
     let key = ObjectIdentifier(reader)
     let known = reads.value.all[key]

@@ -22,6 +22,7 @@
   /// - Complexity: A read that is not tracked and a change that nobody has to be told of take a few nanoseconds.
   @attached(
     member, names: named(_$observationRegistrar), named(_$id), named(_$announcesProperties),
+    named(_$isStored),
     named(_$access), named(_$adopt), named(_$announce))
   @attached(memberAttribute)
   @attached(extension, conformances: ObservableState, _$Observable)

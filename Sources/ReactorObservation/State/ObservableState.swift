@@ -15,6 +15,12 @@ public protocol ObservableState {
   /// all that have read a property of it.
   static var _$announcesProperties: Bool { get }
 
+  /// Whether a key path is known to lead to a stored property, so that it can be set whatever the state is: a subscript may have no
+  /// such element, and a computed property may need one.
+  ///
+  /// - Parameter keyPath: The key path.
+  static func _$isStored(_ keyPath: PartialKeyPath<Self>) -> Bool
+
   /// Notes that the property is read.
   ///
   /// - Parameter keyPath: The property.
@@ -38,6 +44,7 @@ public protocol ObservableState {
 extension ObservableState {
   public var _$id: ObservableStateID { ObservableStateID() }
   public static var _$announcesProperties: Bool { false }
+  public static func _$isStored(_ keyPath: PartialKeyPath<Self>) -> Bool { false }
   public func _$access<Member>(_ keyPath: KeyPath<Self, Member>) {}
   public mutating func _$adopt(from old: Self?) {}
   public func _$announce(changesFrom old: Self) -> Bool { false }

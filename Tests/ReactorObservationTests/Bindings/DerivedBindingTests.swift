@@ -21,6 +21,14 @@
         var address = Address()
       }
 
+      @ObservableState struct Team: Sendable {
+        var members = [Profile()]
+        var first: String {
+          get { members[0].name }
+          set { members[0].name = newValue }
+        }
+      }
+
       struct Wrapper: Sendable {
         var profile = Profile()
       }
@@ -29,6 +37,7 @@
         var profile = Profile()
         var selected: Profile? = Profile()
         var wrapper = Wrapper()
+        var team = Team()
         var items = [Profile()]
         var nickname: String {
           get { profile.name }
@@ -151,7 +160,20 @@
       #expect(observed.profile.name == "Bob" && observed.profile.address.city == "Rome")
     }
 
-    @Test func `what a derived binding sends is the assignment of the state, as it is shown`() {
+    /// The reactor has none of them any more, and that is not shown yet.
+    @Test func `a part that the reactor has removed is set in the whole that is shown`() {
+      editor.send(.binding(.set(\.items, [])))
+      $observed.items[0].name.wrappedValue = "Ada"
+      #expect(editor.currentState.items.map(\.name) == ["Ada"])
+      editor.send(.binding(.set(\.team.members, [])))
+      $observed.team[dynamicMember: \.members[0].name].wrappedValue = "Bob"
+      #expect(editor.currentState.team.members.map(\.name) == ["Bob"])
+      editor.send(.binding(.set(\.team.members, [])))
+      $observed.team.first.wrappedValue = "Eve"
+      #expect(editor.currentState.team.members.map(\.name) == ["Eve"])
+    }
+
+    @Test func `what a derived binding sends is a change of its property`() {
       let action = Record<BindingAction<Editor.State>>()
       let token = editor.action.subscribe(onNext: {
         if case .binding(let binding) = $0 { action.append(binding) }
@@ -162,6 +184,8 @@
       state.profile.address.city = "Oslo"
       action.elements[0].apply(to: &state)
       #expect(state.profile.name == "Ada" && state.profile.address.city == "Oslo")
+      // Which part it changes cannot be compared.
+      #expect(action.elements[0] != .set(\.profile, observed.profile))
       token.dispose()
     }
 

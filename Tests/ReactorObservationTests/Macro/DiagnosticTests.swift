@@ -63,7 +63,8 @@
     }
 
     @Test(arguments: [
-      ("@Clamped var level = 0", "'@Clamped'"), ("lazy var level = 0", "a 'lazy' property"),
+      ("@Clamped var level = 0", "'@Clamped'"), ("@Clamped<Int> var level = 0", "'@Clamped'"),
+      ("@MainActor var level = 0", "'@MainActor'"), ("lazy var level = 0", "a 'lazy' property"),
       ("weak var parent: Node?", "a 'weak' property"),
       ("unowned var parent: Node", "an 'unowned' property"),
     ]) func `what cannot be tracked is marked as ignored by the fix-it`(property: String, name: String) {

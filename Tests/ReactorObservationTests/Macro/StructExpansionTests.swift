@@ -64,6 +64,13 @@
               true
             }
 
+            static func _$isStored(_ keyPath: PartialKeyPath<Self>) -> Bool {
+              if ReactorObservation.ObservableStateRegistrar._$isSame(keyPath, \\Self.count) {
+                return true
+              }
+              return false
+            }
+
             func _$access<_$Member>(_ keyPath: KeyPath<Self, _$Member>) {
               _$observationRegistrar.access(self, keyPath: keyPath)
             }
@@ -219,10 +226,11 @@
       for name in ["count", "a", "b", "cache", "message"] {
         #expect(expansion.text.contains("_$isSame(keyPath, \\Self.\(name))"))
       }
-      #expect(expansion.text.components(separatedBy: "_$isSame(keyPath,").count == 6)
+      // One of them in `_$isStored`, whose other properties may be set by the key path of the whole state only.
+      #expect(expansion.text.components(separatedBy: "_$isSame(keyPath,").count == 7)
       #expect(expansion.text.contains("_$observationRegistrar.access(self, keyPath: \\Self.message)"))
       let plain = Expansion(of: "@ObservableState struct State {\n  \(members)\n}")
-      #expect(!plain.text.contains("_$isSame(keyPath,"))
+      #expect(plain.text.components(separatedBy: "_$isSame(keyPath,").count == 2)
     }
 
     @Test(arguments: [
@@ -261,12 +269,15 @@
       ] { #expect(expansion.text.contains("\(access) \(member)")) }
     }
 
-    @Test func `in inlinable code, what the protocol requires is as visible as the type`() {
-      let expansion = Expansion(of: "@usableFromInline @ObservableState struct State {\n  var count = 0\n}")
+    @Test(arguments: ["", "internal ", "package "])
+    func `in inlinable code, what the protocol requires is as visible as the type`(access: String) {
+      let expansion = Expansion(
+        of: "@usableFromInline @ObservableState \(access)struct State {\n  var count = 0\n}")
+      let modifier = access == "package " ? access : ""
       for member in [
         "var _$id", "static var _$announcesProperties", "func _$access", "mutating func _$adopt",
       ] {
-        #expect(expansion.text.contains("@usableFromInline \(member)"))
+        #expect(expansion.text.contains("@usableFromInline \(modifier)\(member)"))
       }
     }
 
