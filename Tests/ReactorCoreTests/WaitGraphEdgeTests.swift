@@ -96,6 +96,25 @@ import Testing
   }
 
   @Test
+  func `of threads that close a cycle together, only the one that can give up does`() {
+    for round in 0..<300 {
+      let count = 2 + round % 3
+      let base = UInt64.random(in: 1...0xFFFF) << 40
+      let refused = Shared(Atomic(0))
+      let waits = (0..<count).map { index in
+        Self.wait(base + UInt64(index), for: base + UInt64((index + 1) % count), isElastic: index == 0)
+      }
+      let hasEnded = Threads.run(count) { index in
+        guard WaitGraph.enter(waits[index]) == .wouldSleepForEver else { return }
+        refused.value.add(index == 0 ? 1 : 100, ordering: .relaxed)
+      }
+      #expect(hasEnded)
+      #expect(refused.value.load(ordering: .relaxed) + (waits[0].mustGiveUp ? 1 : 0) == 1)
+      for wait in waits { WaitGraph.leave(wait) }
+    }
+  }
+
+  @Test
   func `no other thread waits while the graph calls foreign code`() {
     let base = UInt64.random(in: 1...0xFFFF) << 40
     let (isInside, mayGoOn) = (Gate(), Gate())

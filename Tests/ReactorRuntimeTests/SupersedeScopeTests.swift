@@ -53,6 +53,40 @@ import Testing
     #expect(reactor.currentState == [200])
   }
 
+  /// In a subscription, so that the elements of `of` take their turn when the answer has passed and its stream has ended.
+  @Test
+  func `answers that take turns with other streams are superseded though their stream has ended`() {
+    let answers = PublishSubject<Int>()
+    let (isBusy, mayGoOn) = (Gate(), Gate())
+    let reactor = Streamed(mutate: { reactor, action in
+      switch action {
+      case 1:
+        return answers.take(until: reactor.action.filter { $0 == 2 }).flatMap { _ in Observable.of(100, 101) }
+      case 3:
+        isBusy.open()
+        _ = mayGoOn.wait()
+        return .empty()
+      default: return .just(200)
+      }
+    })
+    reactor.send(1)
+    let isOver = Threads.start { reactor.send(3) }
+    #expect(isBusy.wait())
+    // Waits behind action 3, and the answers behind it.
+    reactor.send(2)
+    Streamed(mutate: { _, _ in
+      .create { observer in
+        answers.onNext(1)
+        answers.onCompleted()
+        observer.onCompleted()
+        return Disposables.create()
+      }
+    }).send(0)
+    mayGoOn.open()
+    #expect(isOver.wait())
+    #expect(reactor.currentState == [200])
+  }
+
   @Test
   func `an answer of a later stage is superseded too`() {
     let (request, first) = (Request(), PublishSubject<Int>())

@@ -7,10 +7,10 @@ import Synchronization
 /// ``enter(_:)`` then says so, and the thread must do something else, such as exceed a limit or fail. A thread that
 /// need not sleep does not come here, so the graph costs nothing on the usual path.
 ///
-/// A wait that may be given up without a loss is elastic. If a cycle has one, that one ends, and the thread that has closed the cycle
-/// sleeps.
+/// A wait that may be given up without a loss is elastic. If a thread that closes a cycle finds such a wait in it, that one ends, and the
+/// thread sleeps.
 ///
-/// Each cycle is found, and refused once. Threads enter in one order, and each searches what entered before it. A sleeping
+/// Each cycle is found, and one of its waits ends. Threads enter in one order, and each searches what entered before it. A sleeping
 /// thread keeps what it owns and what it reads, so an edge of the graph does not change until that thread wakes. The
 /// thread that closes a cycle is the last of it to enter, so it finds the whole cycle. A thread whose wait is over by now
 /// stays in the graph until it has woken; it waits for nobody, so the search ends there.
@@ -132,8 +132,7 @@ public enum WaitGraph {
       self.isElastic = isElastic
     }
 
-    /// Whether the thread must go on, since another one would otherwise wait for it in a cycle. The thread that waits, if its wait is
-    /// elastic.
+    /// Whether the thread must go on, since another one would otherwise wait for it in a cycle. Called by the waiting thread.
     public var mustGiveUp: Bool { wasGivenUp.load(ordering: .acquiring) }
 
     /// Ends an elastic wait. Any thread.
@@ -192,6 +191,7 @@ public enum WaitGraph {
       return number
     }
     while let cycle = findCycle(closedBy: wait, number) {
+      // Perhaps this thread's own wait is over. Then the other one is given up for nothing, which does no harm.
       if !wait.isElastic, let elastic = cycle.first(where: \.isElastic) {
         if isAsleep(cycle) { elastic.giveUp() } else { DedicatedThread.yield() }
         continue
@@ -268,7 +268,7 @@ public enum WaitGraph {
     }
   }
 
-  /// Whether the cycle is still there. It is not if a thread of it has left, or is not asleep yet: that may be refused itself.
+  /// Whether the cycle is still there. It is not if a thread of it has left. One that is not asleep yet may be refused itself.
   private static func isAsleep(_ cycle: [Wait]) -> Bool {
     entries.withLock { entries in
       cycle.allSatisfy { blocked in

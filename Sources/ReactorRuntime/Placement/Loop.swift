@@ -74,9 +74,8 @@ extension Loop {
   /// Any thread; calling it again does nothing more. Called from inside a turn, a job or a timer of the loop, it does
   /// not wait: the loop ends afterwards. Nor does it wait for a loop without a thread, such as that of a
   /// ``HostedLoop``; nor for one that waits for the calling thread by this method, directly or through others: of two
-  /// loops that shut each other down, one waits for the other. Do not call it inside of ``Reactor/withCurrentState(_:)`` of a reactor
-  /// of the loop, with a state on demand: the loop may have to wait for that read. Then this does not wait, or, if the loop is the
-  /// later one to wait, the program stops with a message.
+  /// loops that shut each other down, one waits for the other. Nor does it wait inside of ``Reactor/withCurrentState(_:)`` of a reactor
+  /// of the loop, with a state on demand, if the loop has to wait for the end of that read.
   ///
   /// A reactor that waits for its turn accepts actions until that begins, and the loop runs them. An action can be accepted and
   /// refused afterwards, if its reactor was not yet handed to the loop when this was called. Such actions are reported to the failure handler of the ``Runtime`` as ``SendError/closed``.
@@ -112,13 +111,13 @@ extension Loop: Closeable {
   }
 
   /// Waits for the end without a deadline. Returns false if that would be for ever, because the loop's thread waits for the calling
-  /// thread, or for the end of one of its reads.
+  /// thread, or for the end of one of its reads; also if it begins to wait so later.
   private func waitForEnd() -> Bool {
     let end = ThreadSignal()
     let wait = WaitGraph.Wait(
       thread: CurrentCore.threadToken, emptier: { [state] in state.ownThread.load(ordering: .relaxed) },
       isOver: { [state] in state.lifecycle.completion.isOver }, wake: { end.signal() },
-      reads: WaitGraph.readsHere)
+      reads: WaitGraph.readsHere, isElastic: true)
     switch WaitGraph.enter(wait) {
     case .sleeps: break
     case .triesAgain: return true
@@ -126,7 +125,8 @@ extension Loop: Closeable {
     }
     defer { WaitGraph.leave(wait) }
     state.lifecycle.completion.whenOver { end.signal() }
-    return end.wait(until: nil)
+    _ = end.wait(until: nil)
+    return !wait.mustGiveUp
   }
 
   private func join() {

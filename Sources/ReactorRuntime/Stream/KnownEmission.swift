@@ -19,7 +19,11 @@ final class KnownEmission<Element: Sendable>: Emission, Disposable, @unchecked S
     self.observer = observer
     scopes = ThreadScope.objects(SupersedeScope.self)
     super.init()
+    // The elements pass later, when the element that caused the subscription has passed.
+    for scope in scopes { scope.retainSignal() }
   }
+
+  deinit { for scope in scopes { scope.releaseSignal() } }
 
   /// Appends the first element to the open queue.
   ///

@@ -211,8 +211,8 @@ enum Backpressure {
   @usableFromInline
   static func wakeAll() { room.notify() }
 
-  /// Blocks until there is room. Returns at once if the drainer waits, directly or through others, for this
-  /// thread (see `WaitGraph`): then the queue grows beyond the limit by one, since the alternatives are a
+  /// Blocks until there is room. Returns also as soon as the drainer waits, directly or through others, for this
+  /// thread (see `WaitGraph`): then each input makes the queue grow beyond the limit, since the alternatives are a
   /// deadlock and a loss.
   ///
   /// - Parameters:

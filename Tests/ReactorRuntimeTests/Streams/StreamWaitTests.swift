@@ -19,7 +19,7 @@ import Testing
     placement: Placement?
   ) throws {
     let loop = try Loop(name: "changes")
-    defer { loop.shutdown() }
+    defer { try? loop.shutdown(before: .now + .seconds(60)) }
     let reactor = Script(on: placement ?? .loop(loop), snapshots: .onDemand, capacity: 1)
     // Before its first action, there is no state that the owner changes.
     reactor.send(-1)
@@ -76,7 +76,7 @@ import Testing
   /// The thread that passes the elements on waits for room in the mailbox of a reactor whose turn waits for it.
   @Test func `a turn that waits for a stream lets the thread go on that waits for its room`() throws {
     let loop = try Loop(name: "emits")
-    defer { loop.shutdown() }
+    defer { try? loop.shutdown(before: .now + .seconds(60)) }
     let subject = PublishSubject<Int>()
     let (failures, emitted) = (Record<SendError>(), Shared(Atomic(0)))
     let (isPassingOn, isInTurn) = (Gate(), Gate())
