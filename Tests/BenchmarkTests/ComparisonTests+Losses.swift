@@ -46,6 +46,21 @@ extension ComparisonTests {
     #expect(verdicts(before + ["ring.single"], now + ["ring.single"]).last == .noDifference)
   }
 
+  @Test func `memory is judged only if both runs have the object in it`() {
+    func verdicts(_ old: [String], _ new: [String]) -> [Verdict] {
+      func results(_ names: [String]) -> [CellResult] { names.map { result(steady, .bytes, name: $0) } }
+      return Comparison(report(results(old)), report(results(new)), limit: 0.95).figures.map(\.verdict)
+    }
+    let (keyed, before) = (["scale.keyed.used"], ["scale.idle.used", "scale.keyed.used"])
+    let now = before + ["scale.idle.object"]
+    #expect(verdicts(before, now) == [.notJudged(.work), .notJudged(.work)])
+    #expect(verdicts(before + ["scale.idle.resident"], now + ["scale.idle.resident"]).last == .noDifference)
+    // A new report need not have the case that says so.
+    #expect(verdicts(before, keyed) == [.notJudged(.work)])
+    #expect(verdicts(now, keyed) == [.noDifference])
+    #expect(verdicts(before, before) == [.noDifference, .noDifference])
+  }
+
   /// A run of all cases but the curves, unless it is said otherwise.
   private func run(
     _ results: [CellResult], cases: [String] = [], producers: [Int] = [1, 2, 4, 8], curves: Bool = false

@@ -241,23 +241,6 @@ package struct Comparison: Sendable {
     problems = Self.problems(old, new, figures, onlyInOld: onlyInOld, onlyInNew: onlyInNew)
   }
 
-  /// Why a case of two runs is not the same work; nil if it is, as far as the files say it.
-  private static func unlike(
-    _ old: JSONReport, _ new: JSONReport, _ caseName: String
-  ) -> Verdict.Reason? {
-    if let before = old.run.configuration, let after = new.run.configuration, before != after {
-      return .configuration
-    }
-    if CaseName.selects(["scale.", "curve.reactors."], caseName), let before = old.separatesFirstActions,
-      let after = new.separatesFirstActions, before != after
-    {
-      return .work
-    }
-    // Of `state.` only a smoke run has other numbers, but nothing else in the file tells that it is one.
-    let isOfMany = CaseName.selects(["scale.", "curve.reactors.", "state."], caseName)
-    return isOfMany && old.run.reactors != new.run.reactors ? .members : nil
-  }
-
   private static func header(
     _ old: JSONReport, _ new: JSONReport, onlyInOld: [CellResult]
   ) -> [String] {
@@ -279,14 +262,5 @@ package struct Comparison: Sendable {
         "The new report does not say what was asked for, so it may lack whole cases of the old one.")
     }
     return lines
-  }
-}
-
-extension JSONReport {
-  /// Whether the first actions of many reactors are a figure of their own; nil if the report has none of such reactors. Reports in which
-  /// they are not also made the reactors in another order.
-  fileprivate var separatesFirstActions: Bool? {
-    let ofMany = results.filter { CaseName.selects(["scale.busy.", "curve.reactors."], $0.caseName) }
-    return ofMany.isEmpty ? nil : ofMany.contains { $0.caseName.hasSuffix(".first") }
   }
 }
