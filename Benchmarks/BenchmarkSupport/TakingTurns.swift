@@ -1,9 +1,9 @@
 extension Array {
   /// The order in which the members of a group are measured in a round. Each round begins with another member. In a fixed order, what
-  /// a place in the round costs would be in all repetitions of one member, and no interval would contain it.
+  /// a place in the round costs would be in all repetitions of one member, and no interval would contain it. Every other round goes
+  /// backwards, so that a member does not always come after the same other one, which may leave caches or
+  /// clock speeds unlike the rest do.
   package func inOrder(ofRound round: Int) -> [Element] {
-    guard !isEmpty else { return [] }
-    let start = round % count
-    return Array(self[start...] + self[..<start])
+    indices.map { self[(round % count + (round % 2 == 0 ? $0 : count - $0)) % count] }
   }
 }

@@ -73,7 +73,10 @@ static std::vector<Cell *> in_order_of(unsigned round, std::vector<Cell> &cells)
   std::vector<Cell *> order;
   for (auto &cell : cells) order.push_back(&cell);
   if (order.empty()) return order;
-  std::rotate(order.begin(), order.begin() + round % order.size(), order.end());
+  const auto first = order.begin() + round % order.size();
+  std::rotate(order.begin(), first, order.end());
+  // The first one stays it.
+  if (round % 2 != 0) std::reverse(order.begin() + 1, order.end());
   return order;
 }
 

@@ -113,4 +113,16 @@ import Testing
     #expect([String]().inOrder(ofRound: 3) == [])
     #expect(["a"].inOrder(ofRound: 3) == ["a"])
   }
+
+  @Test(arguments: 3...6)
+  func `each comes in each place equally often, and about as often after either neighbour`(count: Int) {
+    let members = Array(0..<count)
+    let orders = (1...2 * count).map { members.inOrder(ofRound: $0) }
+    for place in members { #expect(orders.map { $0[place] }.sorted() == (members + members).sorted()) }
+    for member in members {
+      let pairs = orders.flatMap { zip($0, $0.dropFirst()) }.filter { $0.1 == member }
+      let afterPrevious = pairs.count { ($0.0 + 1) % count == member }
+      #expect(abs(2 * afterPrevious - pairs.count) <= 2)
+    }
+  }
 }
