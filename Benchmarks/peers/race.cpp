@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <iterator>
 #include <map>
 #include <poll.h>
 #include <sys/wait.h>
@@ -106,6 +107,15 @@ std::vector<unsigned> Cell::kept_rounds(const std::string &placement) const {
     if (where == placement) rounds.push_back(round);
   }
   return rounds;
+}
+
+/* In how many rounds both cells have a sample that is kept: their ratio is made of these. */
+static size_t rounds_in_common(const Cell &one, const Cell &other, const std::string &placement) {
+  const auto left = one.kept_rounds(placement), right = other.kept_rounds(placement);
+  std::vector<unsigned> both;
+  std::set_intersection(left.begin(), left.end(), right.begin(), right.end(),
+                        std::back_inserter(both));
+  return both.size();
 }
 
 std::string Cell::problems() const {
@@ -225,11 +235,19 @@ Group Race::run(Condition condition, const Workload &workload, unsigned producer
   for (unsigned round = 0; round < settings.repetitions; round++) {
     group.placement = prevailing(group.cells);
     if (group.placement == "unknown") break;
+    // A bar compares a queue with one of ours in the rounds that both have. So if one of ours lacks
+    // a round, all cells do.
     const auto lacks_one = [&](const Cell &cell) {
-      return is_open(cell) && cell.kept(any, group.placement).size() < settings.repetitions;
+      return is_open(cell) &&
+             std::any_of(group.cells.begin(), group.cells.end(), [&](const Cell &other) {
+               const bool is_partner =
+                   &other == &cell || (is_open(other) && is_ours(*other.subject));
+               return is_partner &&
+                      rounds_in_common(cell, other, group.placement) < settings.repetitions;
+             });
     };
     if (std::none_of(group.cells.begin(), group.cells.end(), lacks_one)) break;
-    // Ours each time, since a bar compares what two queues did in the same rounds.
+    // Ours each time, so that what another one is measured again for has its partner.
     rounds++;
     for (Cell *cell : in_order_of(rounds, group.cells)) {
       if (lacks_one(*cell) || (is_open(*cell) && is_ours(*cell->subject))) measure(group, *cell);
