@@ -79,7 +79,7 @@ static void write_cell(std::ofstream &file, const Group &group, const Cell &cell
 /* The schema of the benchmark's own reports, so that 'bench compare' reads it. In addition it has
  * what is known of each queue, and what went wrong. */
 bool write_json(const Settings &settings, const Begin &begin, const std::vector<Group> &groups) {
-  std::ofstream file(settings.json);
+  std::ofstream file(new_name(settings));
   utsname system{};
   uname(&system);
   file << "{\"schema\": 1, \"reactors\": 0, \"compiler\": " << quoted("g++ " __VERSION__)
@@ -117,5 +117,6 @@ bool write_json(const Settings &settings, const Begin &begin, const std::vector<
     }
   }
   file << "\n]}\n";
-  return file.flush().good();
+  file.close();
+  return file.good() && std::rename(new_name(settings).c_str(), settings.json.c_str()) == 0;
 }

@@ -27,7 +27,8 @@ USAGE: ./Scripts/bench-peers [options]
   --list              print the queues that were built in
   --help              print this
 
-EXIT STATUS: 0 our own results are verified · 1 one was wrong, stalled, or could not be written · 2 the command line was wrong
+EXIT STATUS: 0 our own results are verified · 1 one was wrong, or stalled · 2 the command line was wrong · 3 the
+results could not be written to FILE
 )";
 
 [[noreturn]] static void refuse(const std::string &message) {
@@ -118,9 +119,9 @@ static void check(const Settings &settings, bool has_patience) {
     if (name.empty() || std::none_of(subjects().begin(), subjects().end(), begins_so))
       refuse("no queue that was built in begins with '" + name + "'");
   }
-  // Emptied, so that nobody takes the results of an earlier race for those of one that has crashed.
-  if (!settings.json.empty() && !std::ofstream(settings.json, std::ios::trunc))
-    refuse("--json cannot write to " + settings.json);
+  if (settings.json.empty()) return;
+  if (!std::ofstream(new_name(settings))) refuse("--json cannot write to " + new_name(settings));
+  std::remove(new_name(settings).c_str());
 }
 
 static Settings parse(int count, char **arguments) {
@@ -179,8 +180,12 @@ int main(int count, char **arguments) {
   const Settings settings = parse(count, arguments);
   const std::vector<Group> groups = measure(settings);
   print_tables(groups);
-  bool is_right = settings.json.empty() || write_json(settings, begin, groups);
-  if (!is_right) std::fprintf(stderr, "bench-peers: cannot write to %s\n", settings.json.c_str());
+  if (!settings.json.empty() && !write_json(settings, begin, groups)) {
+    std::fprintf(stderr, "bench-peers: cannot write to %s\n", settings.json.c_str());
+    // Not 1, with which Scripts/bench-peers judges the report: it would be one of an earlier race.
+    return 3;
+  }
+  bool is_right = true;
   for (const auto &group : groups) {
     for (const auto &cell : group.cells) {
       if (is_ours(*cell.subject) && !cell.is_verified()) is_right = false;

@@ -126,6 +126,8 @@ bool passes_self_test();
 
 double median(std::vector<double> values);
 void print_tables(const std::vector<Group> &groups);
+/* Where the report is written at first. It takes the place of an earlier one when it is whole. */
+inline std::string new_name(const Settings &settings) { return settings.json + ".new"; }
 bool write_json(const Settings &settings, const Begin &begin, const std::vector<Group> &groups);
 
 #endif
