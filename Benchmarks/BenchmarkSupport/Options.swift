@@ -124,8 +124,9 @@ package enum HelpText {
 
     compare says for each figure of two JSON reports whether the new one is faster, slower, or not different,
     with a confidence interval of the ratio of speeds. It does not judge speeds that were measured in
-    different placements of the cores, figures of debug builds with others, of other numbers of reactors, or that vary
-    too much. But what is surely slower than the limit is so however much it varies.
+    different placements of the cores. Nor does it compare a debug build with a release build, or different
+    numbers of reactors. Speeds that vary too much are not judged unless they are surely slower
+    than the limit.
     Of many figures some are slower by chance. So those that are fail together, if chance alone has so many
     of them in less than one of 100 comparisons, and one by itself only with five repetitions on each side
     that are further apart than both of them vary. The p99.9 and the maximum of a latency never fail, nor do
