@@ -95,6 +95,13 @@ struct RaceFile {
     let bar = try #require(try bars(rows).first)
     #expect(bar.judgement == .reached)
     #expect(abs(try #require(bar.ratio).estimate - 1.1) < 1e-9)
+    // The range of five ratios is an interval of 93.75 %.
+    #expect(bar.intervalText == "1.10–1.10 (94 %)")
+    for index in rows.indices {
+      rows[index].values.append(rows[index].values[0])
+      rows[index].rounds = [1, 2, 3, 4, 5, 6]
+    }
+    #expect(try bars(rows).map(\.intervalText) == ["1.10–1.10 (95 %)"])
   }
 
   @Test func `a bar without its peer stays, and the queues that are not there are named`() throws {

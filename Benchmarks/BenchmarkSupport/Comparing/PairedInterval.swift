@@ -3,7 +3,7 @@
 ///
 /// The estimate is that of Hodges and Lehmann: the median of the means of all pairs of values, each with itself, too. The
 /// interval of 95 % is the one that belongs to the signed-rank test of Wilcoxon. From six rounds on there is one; with five, the
-/// range of the values is one of 93.75 %.
+/// range of the values is one of 93.75 %. ``percent`` says which.
 struct PairedInterval: Equatable, Sendable {
   /// The fewest rounds that are worth an interval.
   static let fewest = 5
@@ -11,6 +11,8 @@ struct PairedInterval: Equatable, Sendable {
   let estimate: Double
   let lower: Double
   let upper: Double
+  /// The confidence of the interval, without a family: rounded to a whole number, and 95 if it is more.
+  let percent: Int
 
   /// Nil if there are too few values.
   ///
@@ -23,6 +25,7 @@ struct PairedInterval: Equatable, Sendable {
     let means = values.indices.flatMap { index in values[index...].map { mean(values[index], $0) } }.sorted()
     estimate = mean(means[(means.count - 1) / 2], means[means.count / 2])
     let tail = (1 - RatioInterval.confidence) / 2
+    percent = values.count == Self.fewest ? 94 : 95
     lower = means[Self.dropped(values.count, tail: tail)]
     upper = means[means.count - 1 - Self.dropped(values.count, tail: tail / Double(family))]
   }
@@ -67,7 +70,8 @@ extension Figure {
       let paired = PairedInterval(
         pairs.map { $0 / $1 }, leastOf: family, mean: { ($0 * $1).squareRoot() })
     else { return RatioInterval(of: samples, to: base.samples) }
-    return RatioInterval(estimate: paired.estimate, lower: paired.lower, upper: paired.upper)
+    return RatioInterval(
+      estimate: paired.estimate, lower: paired.lower, upper: paired.upper, percent: paired.percent)
   }
 
   /// By how much this figure exceeds another one of the same run: see ``ratio(to:leastOf:)``.

@@ -12,9 +12,11 @@ package struct RatioInterval: Equatable, Sendable {
   package let estimate: Double
   package let lower: Double
   package let upper: Double
+  /// See ``PairedInterval/percent``.
+  package let percent: Int
 
-  init(estimate: Double, lower: Double, upper: Double) {
-    (self.estimate, self.lower, self.upper) = (estimate, lower, upper)
+  init(estimate: Double, lower: Double, upper: Double, percent: Int) {
+    (self.estimate, self.lower, self.upper, self.percent) = (estimate, lower, upper, percent)
   }
 
   /// Nil if there are too few values for the confidence (at least 4 and 4, or 3 and 5), or one of them is not positive.
@@ -25,6 +27,7 @@ package struct RatioInterval: Equatable, Sendable {
     let ratios = values.flatMap { value in base.map { value / $0 } }.sorted()
     lower = ratios[dropped]
     upper = ratios[ratios.count - 1 - dropped]
+    percent = 95
     // The mean of the two in the middle on a logarithmic scale, so that the inverse ratio has the inverse estimate.
     estimate = (ratios[(ratios.count - 1) / 2] * ratios[ratios.count / 2]).squareRoot()
   }

@@ -504,7 +504,7 @@
     section('The race against other queues', `${raced.cpu}, ${raced.cores} cores, ${raced.compiler}, commit ${raced.commit}${raced.measuredAt ? `, ${raced.measuredAt}` : ''}. Each queue with or without a consumer that paces itself, whichever is better.`,
       element('div', { class: 'grid' }, ...charts));
     if (reached.length) {
-      section('The bars of the race', 'Our speed divided by that of the other queue, with a 95 % interval. What varies too much is not judged.' + (data.race.absent ? ` Queues ${data.race.absent}.` : ''),
+      section('The bars of the race', 'Our speed divided by that of the other queue, with an interval and its confidence. What varies too much is not judged.' + (data.race.absent ? ` Queues ${data.race.absent}.` : ''),
         figuresTable(['', 'against', 'ratio', 'interval', 'bar', ''], reached.map((bar) => [
           bar.text, bar.peer, bar.ratio, bar.interval, bar.bound,
           element('td', bar.isReached === undefined ? {} : { class: bar.isReached ? 'met' : 'missed' }, bar.judgement)])));

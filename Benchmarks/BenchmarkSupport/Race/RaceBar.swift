@@ -151,7 +151,7 @@ extension RaceReport {
     return Table(
       title: title.compactMap(\.self).joined(separator: "\n"), labels: bars.map(\.text),
       columns: [
-        peers, column("ratio") { $0.ratioText }, column("95 % interval", \.intervalText),
+        peers, column("ratio") { $0.ratioText }, column("interval", \.intervalText),
         column("bar", \.boundText), column("", \.judgement.text),
       ])
   }
@@ -159,7 +159,8 @@ extension RaceReport {
 
 extension RaceBar {
   var ratioText: String { ratio.map { FigureFormat.number($0.estimate) } ?? "–" }
+  /// With its confidence.
   var intervalText: String {
-    ratio.map { "\(FigureFormat.number($0.lower))–\(FigureFormat.number($0.upper))" } ?? "–"
+    ratio.map { "\(FigureFormat.number($0.lower))–\(FigureFormat.number($0.upper)) (\($0.percent) %)" } ?? "–"
   }
 }
