@@ -86,37 +86,50 @@ final class SQLiteDatabase {
     _ = writtenPages(resets: true)
   }
 
-  /// Makes durable what the write-ahead log contains: writes its bytes over themselves, and waits for the disk. Something of the file
-  /// must have been read before, so that SQLite has the log open and locked.
+  /// Makes durable what the write-ahead log contains: writes its frames over themselves, and waits for the disk. Something of the file
+  /// must have been read before, so that SQLite has the log open and locked. What is behind the last frame that SQLite uses stays as it is:
+  /// it is left of an earlier log, may be long, and need not be readable.
   ///
   /// When a synchronisation fails, the system forgets that the pages are not on the disk, and still returns them when the file is read.
   /// A later synchronisation succeeds without writing them. Only a page that is written again is synchronised again. If the power
   /// fails in between, nothing has changed: old bytes and new ones are the same.
   ///
-  /// - Returns: Whether there is a log. The system may have dropped such pages since SQLite has read them, so open another
-  ///   connection then, and continue with that one.
-  func rewriteLog() throws(SQLiteError) -> Bool {
+  /// - Returns: How many frames the log has. The system may have dropped such pages since SQLite has read them, so if there are any, open
+  ///   another connection then, and continue with that one.
+  func rewriteLog() throws(SQLiteError) -> Int {
     var file: UnsafeMutablePointer<sqlite3_file>?
     try check(sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file))
     // A file that is not open has no methods.
-    guard let file, let methods = file.pointee.pMethods?.pointee else { return false }
+    guard let file, let methods = file.pointee.pMethods?.pointee else { return 0 }
     var size: sqlite3_int64 = 0
     try checkLog(methods.xFileSize(file, &size))
-    if size == 0 { return false }
-    // Of a larger count, SQLite writes the lower 17 bits.
-    var buffer = [UInt8](repeating: 0, count: Int(min(size, 1 << 16)))
-    var offset: sqlite3_int64 = 0
-    while offset < size {
-      let count = Int32(min(size - offset, sqlite3_int64(buffer.count)))
-      let code = buffer.withUnsafeMutableBytes { bytes in
-        let code = methods.xRead(file, bytes.baseAddress, count, offset)
-        return code == SQLITE_OK ? methods.xWrite(file, bytes.baseAddress, count, offset) : code
+    func transfer(_ bytes: inout [UInt8], at offset: Int, writes: Bool) throws(SQLiteError) {
+      let code = bytes.withUnsafeMutableBytes { bytes in
+        let (count, offset) = (Int32(bytes.count), sqlite3_int64(offset))
+        return writes
+          ? methods.xWrite(file, bytes.baseAddress, count, offset)
+          : methods.xRead(file, bytes.baseAddress, count, offset)
       }
       try checkLog(code)
-      offset += sqlite3_int64(count)
     }
+    var header = [UInt8](repeating: 0, count: WriteAheadLog.headerSize)
+    if size < header.count { return 0 }
+    try transfer(&header, at: 0, writes: false)
+    guard var log = WriteAheadLog(header: header) else { return 0 }
+    var frame = [UInt8](repeating: 0, count: log.frameSize)
+    var (end, count) = (header.count, 0)
+    while end + frame.count <= size {
+      try transfer(&frame, at: end, writes: false)
+      log.read(frame)
+      if log.isBehindFault { break }
+      try transfer(&frame, at: end, writes: true)
+      end += frame.count
+      count += 1
+    }
+    if count == 0 { return 0 }
+    try transfer(&header, at: 0, writes: true)
     try checkLog(methods.xSync(file, SQLITE_SYNC_FULL))
-    return true
+    return count
   }
 
   /// Throws the error of a call that does not go through the connection, and which that does not know.

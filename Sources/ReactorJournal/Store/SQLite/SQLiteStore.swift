@@ -5,7 +5,8 @@ import Glibc
 /// Each commit is one transaction, which is durable when it returns: SQLite writes it to the log and waits for the disk
 /// (`synchronous=FULL`). Checkpoints are on the same connection, which is the only one.
 ///
-/// Opening it for writing makes durable what it finds, before anything of that is shown or confirmed, and writes the log back.
+/// Opening it for writing makes durable what it finds, before anything of that is shown or confirmed, and writes the log back, now or,
+/// if the disk has no room for that, later.
 ///
 /// After an error of SQLite other than a full disk the store refuses everything: SQLite itself would accept later commits, though
 /// the one that failed may be missing.
@@ -42,6 +43,8 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
   private(set) var connection: SQLiteConnection?
   private var isFenced = false
   private var commitsSinceCheckpoint = 0
+  /// How many pages of an earlier process are in the log only, since the disk had no room for writing them back.
+  private var leftPages = 0
   /// What the file says of the log, as of the last commit.
   var log = SQLiteLog()
 
@@ -95,17 +98,14 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
       }
       try takeLock()
       try checkWriteAheadLog(report)
-      let hadLog: Bool
-      (connection, hadLog) = try connect()
+      let frames: Int
+      (connection, frames) = try connect()
       let entries = try readLog(report)
       retired = entries.compactMap { entry in entry.until.map { (entry.number, $0) } }
         .sorted { $0.until < $1.until }
       if access == .readWrite {
-        // Else the log of processes that are always killed would become longer and longer: each counts only what it has written itself.
-        if hadLog {
-          try write { connection throws(SQLiteError) in try connection.database.checkpoint(truncates: true) }
-        }
         try beginEpoch()
+        if frames > 0 { try writeBack(frames) }
       }
       lock?.markComplete()
       return JournalEnd(
@@ -152,19 +152,19 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
 
   /// Opens the file, and makes the tables in a new one.
   ///
-  /// - Returns: Also whether there was a log, if the store is opened for writing. It is durable then.
-  private func connect() throws(JournalError) -> (SQLiteConnection, hadLog: Bool) {
+  /// - Returns: Also how many frames the log had, if the store is opened for writing. They are durable then.
+  private func connect() throws(JournalError) -> (SQLiteConnection, frames: Int) {
     do throws(SQLiteError) {
       var (database, isNew) = try openDatabase()
-      guard access == .readWrite else { return (try SQLiteConnection(database), false) }
-      let hadLog = try database.rewriteLog()
-      if hadLog {
+      guard access == .readWrite else { return (try SQLiteConnection(database), 0) }
+      let frames = try database.rewriteLog()
+      if frames > 0 {
         database.close(checkpoints: false)
         (database, isNew) = try openDatabase()
       }
       try SQLiteSchema.configureWriter(database)
       if isNew { try SQLiteSchema.create(in: database) }
-      return (try SQLiteConnection(database), hadLog)
+      return (try SQLiteConnection(database), frames)
     } catch {
       switch error.primaryCode {
       case _ where error.isDiskFull: throw .diskFull
@@ -235,13 +235,24 @@ public final class SQLiteStore: JournalStore, @unchecked Sendable {
     }
   }
 
+  /// Writes the log of an earlier process back. Else the log of processes that are always killed would become longer and longer: each
+  /// counts only what it has written itself.
+  private func writeBack(_ frames: Int) throws(JournalError) {
+    do throws(JournalError) {
+      try write { connection throws(SQLiteError) in try connection.database.checkpoint(truncates: true) }
+    } catch .diskFull {
+      // The log is durable all the same.
+      leftPages = frames
+    }
+  }
+
   /// Writes the log back if it is long, or not so short and of many commits.
   private func checkpointIfDue(_ connection: SQLiteConnection) throws(SQLiteError) {
-    let pages = connection.database.writtenPages()
+    let pages = connection.database.writtenPages() + leftPages
     let mayBeEarly = commitsSinceCheckpoint >= Self.commitsBeforeEarlyCheckpoint
     if pages >= (mayBeEarly ? checkpointPages / 16 : checkpointPages) {
       try connection.database.checkpoint()
-      commitsSinceCheckpoint = 0
+      (commitsSinceCheckpoint, leftPages) = (0, 0)
     }
     commitsSinceCheckpoint += 1
   }

@@ -23,7 +23,8 @@ struct WriteAheadLog {
   private let pageSize: Int
   /// The checksum that the next frame continues.
   private var checksum: Checksum
-  private var isBehindFault = false
+  /// Whether a wrong frame was read. SQLite does not use it, nor what is behind it.
+  private(set) var isBehindFault = false
   /// How many marked frames continue one another, behind the first wrong frame.
   private var commitCount = 0
   /// The last one of these, without its checksum.
