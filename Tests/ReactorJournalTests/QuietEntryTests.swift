@@ -132,6 +132,13 @@ import Testing
       try Journal.replay(store, idle, entry: "busy", until: base - 1) { _, _, _ in }
     }
     #expect(try Journal.replay(store, idle, entry: "busy", until: base) { _, _, _ in }.total == 22)
+    // Without its states it is the journal that is damaged, not the position that was removed.
+    store.snapshots = []
+    for last in [base - 1, base, .max] {
+      #expect(throws: JournalError.gap(position: 1)) {
+        try Journal.replay(store, idle, entry: "busy", until: last) { _, _, _ in }
+      }
+    }
   }
 
   /// Of an entry that records nothing, it would read all records of the others.

@@ -28,10 +28,13 @@ extension Journal {
     guard let row = end.entries.first(where: { $0.name == name && !$0.isRetired }) else {
       throw .unknownFormat("there is no entry \(name)")
     }
-    let snapshots = try store.readSnapshots(of: row.number).filter { $0.position <= last }
+    let all = try store.readSnapshots(of: row.number)
+    let snapshots = all.filter { $0.position <= last }
     let (start, reason) = oldest(of: snapshots, R.self)
     // As in a recovery: a missing record would be reported otherwise, which hides why it is needed.
     if start == nil, row.since < end.base {
+      // For their sake the records were removed.
+      if all.isEmpty { throw .gap(position: row.since + 1) }
       guard let newest = snapshots.first else { throw .removed(entry: name, until: end.base) }
       try R.schema.check(newest.version, of: name, at: newest.position)
       throw .unreadableSnapshot(entry: name, position: newest.position, reason: reason)
