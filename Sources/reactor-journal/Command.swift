@@ -67,7 +67,7 @@ enum Command: Equatable {
 
     No command changes FILE. The journal must not be open in a process that writes.
 
-    exit status: 0 fine · 1 damaged, so that something was left out, or the file cannot be read · 2 wrong usage, or what is asked for was removed ·
+    exit status: 0 fine · 1 FILE is damaged, or cannot be read · 2 wrong usage, or what is asked for was removed ·
                  3 another process has the journal open · 4 the output, or NEWFILE, could not be written
 
     """

@@ -61,11 +61,17 @@ func salvage(_ path: String, _ newPath: String) throws(Failure) -> ExitStatus {
   }
   show(report)
   if let fault = report.fault {
-    print("left out: everything after position \(report.position). \(fault.text)")
+    // Only the head or the row of an entry is damaged.
+    let part =
+      fault == .badChecksum(position: 0) ? "copied: all records, up to" : "left out: everything after"
+    print("\(part) position \(report.position). \(fault.text)")
   }
   do throws(JournalError) {
     // The new journal may still lack what no copy can give it.
-    if let fault = try JournalVerifier.verify(newPath).fault { return finish(fault, "no fault found") }
+    if let fault = try JournalVerifier.verify(newPath).fault {
+      print("DAMAGED: \(fault.text)")
+      return .damaged
+    }
   } catch {
     throw Failure(error)
   }
@@ -88,14 +94,18 @@ private func show(_ report: JournalReport) {
         + "snapshots at \(entry.snapshots.isEmpty ? "none" : entry.snapshots.map { "\($0.position)" }.joined(separator: ", "))"
         + (entry.damagedSnapshotCount > 0 ? ", \(snapshotCount(entry.damagedSnapshotCount))" : "")
         + (report.fault == nil || entry.row.isRetired
-          ? "" : entry.isRecoverable ? ", recoverable" : ", not recoverable")
+          ? "" : entry.isRecoverableDespiteFault ? ", recoverable" : ", not recoverable")
     )
   }
   guard report.fault != nil, !report.entries.isEmpty,
-    report.entries.allSatisfy({ $0.isRecoverable || $0.row.isRetired })
+    report.entries.allSatisfy({ $0.isRecoverableDespiteFault || $0.row.isRetired })
   else { return }
   print(
-    "all reactors can be recovered from this journal: start all of them and call compact(), which loses nothing"
+    """
+    all reactors can be recovered from this journal, and a salvage would lose their newest states. Start all of them, and call compact()
+    until it has stored two states of each that are behind the damage, with records in between: repeat that until `verify` finds no
+    fault. The records before these states are removed.
+    """
   )
 }
 

@@ -124,7 +124,23 @@ import Testing
     #expect(try StoreDamageTests.read(folder.file("saved")) == whole)
     // Damage behind the first batch is noticed as always.
     try StoreDamageTests.execute("UPDATE batches SET bytes=zeroblob(9) WHERE first=10", on: store.path)
-    #expect(try JournalVerifier.verify(store.path).position == 9)
+    let both = try JournalVerifier.verify(store.path)
+    #expect((both.position, both.fault) == (9, .badChecksum(position: 10)))
+  }
+
+  @Test func `A journal without records is saved without its head`() throws {
+    let folder = TemporaryFolder()
+    let store = try StoreSQLiteTests.fill(folder, batches: 4)
+    try store.commit(nil, entries: [], snapshots: [StoreRun.image(of: 0, at: 12)])
+    try store.removeBatches(before: 13)
+    store.close()
+    let whole = try StoreDamageTests.read(store.path)
+    try #require(whole.batches.isEmpty && whole.base == 12)
+    try StoreDamageTests.execute("DELETE FROM log", on: store.path)
+    let report = try JournalVerifier.salvage(store.path, to: folder.file("saved"))
+    #expect(report.fault == .badChecksum(position: 0))
+    #expect((report.base, report.position) == (12, 12))
+    #expect(try StoreDamageTests.read(folder.file("saved")) == whole)
   }
 
   @Test func `Nothing is saved over a file that exists`() throws {

@@ -88,6 +88,16 @@ import Testing
     #expect(try Self.run("verify", folder.file("saved")).status == 0)
   }
 
+  @Test func `A salvage without the head of the log says that all records are copied`() throws {
+    let folder = TemporaryFolder()
+    let (path, _) = try StoreDamageTests.make(in: folder)
+    try StoreDamageTests.execute("DELETE FROM log", on: path)
+    let saved = try Self.run("salvage", path, folder.file("saved"))
+    #expect(saved.status == 1)
+    #expect(saved.output.contains("copied: all records, up to position 9. The head"))
+    #expect(!saved.output.contains("left out"))
+  }
+
   /// A salvage would take the newer states away.
   @Test func `It is said which reactors can be recovered though the log is damaged`() throws {
     let folder = TemporaryFolder()

@@ -14,8 +14,8 @@ public struct JournalReport: Sendable {
     /// the records.
     public var damagedSnapshotCount = 0
     /// If there is a ``JournalReport/fault``, whether the reactor can be recovered from this journal all the same: it can be opened, and
-    /// what a recovery reads, the newest snapshot and the records behind it, is not damaged.
-    public var isRecoverable = false
+    /// what a recovery reads, the newest snapshot and the records behind it, is not damaged. False if there is no fault.
+    public var isRecoverableDespiteFault = false
   }
 
   /// A snapshot without its bytes.

@@ -11,7 +11,7 @@ extension JournalVerifier {
     }
     guard let first = firstWithoutFault(of: starts.compactMap { $0 }, store, end) else { return }
     for (index, start) in starts.enumerated() {
-      report.entries[index].isRecoverable = start.map { $0 >= first } ?? false
+      report.entries[index].isRecoverableDespiteFault = start.map { $0 >= first } ?? false
     }
   }
 

@@ -29,7 +29,7 @@ public enum JournalVerifier {
 
   /// Copies a journal up to its first fault into a new one: the batches, the entries that these know, and the snapshots of states
   /// that these end in. What is after the fault is lost, also newer snapshots, so this is never done unasked: see
-  /// ``JournalReport/Entry/isRecoverable``.
+  /// ``JournalReport/Entry/isRecoverableDespiteFault``.
   ///
   /// An entry whose snapshots are damaged, and whose first records were removed, cannot be saved: the new journal refuses it.
   ///

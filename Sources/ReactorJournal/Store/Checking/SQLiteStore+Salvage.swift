@@ -5,7 +5,8 @@ extension SQLiteStore {
   /// - Returns: Where the log may end, what is left of its entries, and what is wrong with them.
   package func openDamaged() throws(JournalError) -> (end: JournalEnd, fault: JournalError?) {
     var fault: JournalError?
-    let end = try open { fault = fault ?? $0 }
+    // What is wrong with the head or the entries matters only if nothing else says where.
+    let end = try open { if fault == nil || fault == .badChecksum(position: 0) { fault = $0 } }
     return (end, fault)
   }
 

@@ -11,7 +11,7 @@ extension SQLiteStore {
       log = head
     } catch {
       try report(error)
-      findBase()
+      do throws(JournalError) { try findBase() } catch { try report(error) }
     }
     log.position = log.base
     log.checksum = log.baseChecksum
@@ -47,16 +47,28 @@ extension SQLiteStore {
   }
 
   /// Finds where a log without a head begins: with the first batch that is there, since earlier ones may have been removed. Nothing says
-  /// whether that one follows the last one of these.
-  private func findBase() {
-    let first = try? perform { connection throws(SQLiteError) in
+  /// whether that one follows the last one of these. If all were removed, it ends where the newest entry or snapshot says.
+  private func findBase() throws(JournalError) {
+    let first = try perform(at: 1) { connection throws(SQLiteError) in
       let rows = connection.batchSizesFrom
       try rows.start(1)
       defer { rows.reset() }
-      return try rows.next() ? SQLiteBatchRow(rows).first : 1
+      return try rows.next() ? SQLiteBatchRow(rows).first : nil
     }
-    log.base = (first ?? 1) - 1
+    if let first { log.base = first - 1 } else { log.base = try lastKnownPosition() }
     log.isBaseChecksumKnown = log.base == 0
+  }
+
+  /// The last position of which an entry or one of its snapshots tells.
+  private func lastKnownPosition() throws(JournalError) -> Int64 {
+    var entries: [JournalEntryRow] = []
+    try readEntries(into: &entries)
+    var last: UInt64 = 0
+    for entry in entries {
+      let positions = try readableSnapshots(of: entry.number).map(\.position)
+      last = max(last, entry.since, entry.until ?? 0, positions.max() ?? 0)
+    }
+    return Int64(last)
   }
 
   /// Finds and checks the last batch, which follows the one before it or the base. Of a damaged log, the end is what it may be.
