@@ -162,6 +162,14 @@ import Testing
     }
   }
 
+  /// A process that was stopped, or a machine that is busy, says nothing of the reactor that stays.
+  @Test func `The time does not count in which the waiting thread did not run`() async throws {
+    var patience = Journal.Patience()
+    try await Task.sleep(for: .milliseconds(5100))
+    let isOver = patience.isOver(waitsForDisk: false)
+    #expect(!isOver)
+  }
+
   @Test func `Two reactors with one entry stop the program when the second one starts`() async {
     let stop = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let journal = try Journal(store: InMemoryStore())

@@ -12,7 +12,7 @@ extension Journal {
       if wait.mayEndSoon {
         DedicatedThread.yield()
       } else {
-        _ = wake.wait(timeoutNanoseconds: 1_000_000) { false }
+        _ = wake.wait(timeoutNanoseconds: Int64(wait.nextPause()) * 1_000_000) { false }
       }
     }
     wait.forgetEarlier()
@@ -26,24 +26,32 @@ extension Journal {
         await Task.yield()
       } else {
         // Another task: in one that is cancelled, a sleep ends at once.
-        await Task { try? await Task.sleep(for: .milliseconds(1)) }.value
+        let pause = wait.nextPause()
+        await Task { try? await Task.sleep(for: .milliseconds(pause)) }.value
       }
     }
     wait.forgetEarlier()
   }
 
   /// How long a reactor may stay whose entry another one has got, or that is retired: five seconds, in which the time does not count that
-  /// it waits for a commit, however slow the disk is.
+  /// it waits for a commit, however slow the disk is, nor that in which this thread did not run.
   struct Patience {
     private var last = ContinuousClock.now
     private var waited = Duration.zero
+    private var pauses = 0
 
     /// - Parameter waitsForDisk: Whether it has waited for a commit since the last call.
     mutating func isOver(waitsForDisk: Bool) -> Bool {
       let now = ContinuousClock.now
-      if !waitsForDisk { waited += now - last }
+      if !waitsForDisk { waited += min(now - last, .milliseconds(100)) }
       last = now
       return waited >= .seconds(5)
+    }
+
+    /// How many milliseconds to wait before the next look: more and more, up to ten.
+    mutating func nextPause() -> Int {
+      pauses = min(pauses + 1, 10)
+      return pauses
     }
   }
 
@@ -87,6 +95,9 @@ private struct PredecessorWait {
 
   /// Mostly it has just been confirmed and is about to go.
   var mayEndSoon: Bool { attempts < 100 }
+
+  /// In milliseconds.
+  mutating func nextPause() -> Int { patience.nextPause() }
 
   /// Returns whether the earlier reactor is gone. Stops the program if it stays too long.
   mutating func isOver() -> Bool {

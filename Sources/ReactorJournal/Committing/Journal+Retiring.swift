@@ -32,7 +32,7 @@ extension Journal {
     guard let first = rows.first else { return }
     let numbers = Set(rows.map(\.number))
     // All at once: otherwise two of these could wait for each other. What somebody else is retiring is not there any more afterwards.
-    while !members.withLock({ $0.tryBeginRetiring(numbers) }) { try await pause(before: first.name) }
+    while !members.withLock({ $0.tryBeginRetiring(numbers) }) { try await pause(1, before: first.name) }
     do throws(JournalError) {
       try await awaitEnd(ofUsers: numbers)
       try await commitRetirement(of: Array(numbers))
@@ -56,12 +56,12 @@ extension Journal {
       guard !patience.isOver(waitsForDisk: !users.allSatisfy(\.isIdle)) else {
         throw .inUse(entry: user.entry.name)
       }
-      try await pause(before: user.entry.name)
+      try await pause(patience.nextPause(), before: user.entry.name)
     }
   }
 
-  private func pause(before name: String) async throws(JournalError) {
-    do { try await Task.sleep(for: .milliseconds(1)) } catch { throw .inUse(entry: name) }
+  private func pause(_ milliseconds: Int, before name: String) async throws(JournalError) {
+    do { try await Task.sleep(for: .milliseconds(milliseconds)) } catch { throw .inUse(entry: name) }
   }
 
   private func commitRetirement(of entries: [UInt32]) async throws(JournalError) {
