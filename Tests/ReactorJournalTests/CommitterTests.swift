@@ -34,4 +34,17 @@ import Testing
     try await ledger.sendDurably(.deposit(account: 1, amount: 1))
     try journal.end()
   }
+
+  /// To sleep a moment between two jobs would delay the end by all these moments.
+  @Test func `A committer that must stop does not sleep while there is work`() throws {
+    let journal = try Journal(store: InMemoryStore())
+    @Sendable func add(_ rest: Int) { journal.addJob { if rest > 0 { add(rest - 1) } } }
+    journal.addJob {
+      journal.addWork { $0.mustStop = true }
+      add(4000)
+    }
+    let begin = ContinuousClock.now
+    #expect(journal.finishClosing(before: begin + .seconds(30)).isEmpty)
+    #expect(ContinuousClock.now - begin < .seconds(2))
+  }
 }

@@ -118,6 +118,26 @@ import Testing
     #expect(Set(store.snapshots.map(\.entry)).count == 8)
   }
 
+  /// Otherwise the end would wait until the states of all reactors that are due are written.
+  @Test func `A journal that is closed begins no further snapshots`() async throws {
+    var configuration = JournalConfiguration()
+    (configuration.snapshotRecords, configuration.snapshotRatio, configuration.commitBytes) = (10, 0, 1)
+    let journal = try Journal(
+      store: InterceptedStore(store, afterCommitting: { if !$0.isEmpty { usleep(2000) } }),
+      configuration: configuration)
+    let ledgers = (0..<200).map { Ledger(journal, entry: "ledger/\($0)") }
+    try journal.recover(ledgers)
+    for ledger in ledgers { for _ in 0..<10 { ledger.send(.deposit(account: 1, amount: 1)) } }
+    let deadline = ContinuousClock.now + .seconds(patience)
+    while store.snapshots.isEmpty, .now < deadline { await Task.yield() }
+    let before = store.snapshots.count
+    #expect(before < 50)
+    try journal.end()
+    // Those that are in memory when it must stop, and a few that were written until then.
+    #expect(store.snapshots.count - before < 100)
+    #expect(store.batches.reduce(0) { $0 + Int($1.count) } == 2000)
+  }
+
   /// A released reactor must not keep the records of all others for ever.
   @Test func `The records of reactors that are gone are removed as long as their states are in memory`()
     async throws

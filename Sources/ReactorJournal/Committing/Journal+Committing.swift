@@ -12,7 +12,7 @@ extension Journal {
     DispatchQueue.global().async { [self] in member.fence(failure ?? .fenced) }
   }
 
-  /// Writes a snapshot with the next commit; drops it if the committer has ended.
+  /// Writes a snapshot with one of the next commits; drops it if the committer has ended.
   func enqueue(_ snapshot: PendingSnapshot) {
     if !tryAddWork({ $0.extras.snapshots.append(snapshot) }) { snapshot.finish(failure ?? .fenced) }
   }
@@ -125,11 +125,11 @@ extension Journal {
       // Behind the records, whose confirmation must not wait until states are written; and not all at once, for the sake of the next ones.
       if !snapshots.isEmpty { commitNext(&taken.members, Extras(snapshots: snapshots)) }
       if !taken.extras.snapshots.isEmpty { hasWork.store(true, ordering: .sequentiallyConsistent) }
-      guard taken.mustStop else { continue }
-      if !hasWork.load(ordering: .sequentiallyConsistent), currentMembers.allSatisfy(\.isIdle) { break }
+      if !taken.mustStop || hasWork.load(ordering: .sequentiallyConsistent) { continue }
+      if currentMembers.allSatisfy(\.isIdle) { break }
       // A group is being applied on another thread, or waits there until a snapshot is encoded, which may take seconds.
+      _ = wake.wait(timeoutNanoseconds: 1_000_000) { hasWork.load(ordering: .sequentiallyConsistent) }
       hasWork.store(true, ordering: .sequentiallyConsistent)
-      _ = wake.wait(timeoutNanoseconds: 1_000_000) { false }
     }
     close()
   }

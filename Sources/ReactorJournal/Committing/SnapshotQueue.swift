@@ -61,13 +61,13 @@ extension Journal {
 
   private func beginSnapshots() {
     while let member = snapshots.withLock({ $0.begin(limit: Self.statesAtOnce) }) {
-      // After the end of the journal, the others are dropped.
-      let isBegun = !hasEnded && member.bound?.tryBeginSnapshot() == true
+      // Of a journal that ends, the others are dropped: the end must not wait for them.
+      let isBegun = !mustEnd && member.bound?.tryBeginSnapshot() == true
       if isBegun { continue }
       member.bound?.dropSnapshot()
       snapshots.withLock { $0.end() }
     }
   }
 
-  private var hasEnded: Bool { failure != nil || work.withLock { $0.hasStopped } }
+  private var mustEnd: Bool { failure != nil || work.withLock { $0.mustStop || $0.hasStopped } }
 }
