@@ -28,7 +28,7 @@ extension Journal {
     let members = currentMembers
     for (index, member) in members.enumerated() {
       if index % Self.statesAtOnce == 0 {
-        // So that one commit has many of them. Those that are not made now are when it is their turn.
+        // So that they are encoded side by side. Those that are not made now are when it is their turn.
         for member in members[index...].prefix(Self.statesAtOnce) where !isStored(member, at: end) {
           member.bound?.requestSnapshot()
         }

@@ -18,7 +18,7 @@ extension Journal {
   ///   - body: Gets the state after a mutation, the mutation, and its position.
   /// - Returns: The last state.
   /// - Throws: ``JournalError``; ``JournalError/removed(entry:until:)`` if `last` is before the oldest kept state, and the records up to
-  ///   there are removed.
+  ///   there are removed; ``JournalError/gap(position:)`` if no kept state can be read, and records before them are removed.
   public static func replay<R: DurableReactor>(
     _ store: any JournalStore, _ reactor: R, entry name: String, until last: UInt64 = .max,
     _ body: (borrowing R.State, R.Mutation, UInt64) -> Void

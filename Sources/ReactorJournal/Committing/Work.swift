@@ -27,7 +27,7 @@ struct PendingRetirement: Sendable {
   let finish: @Sendable (JournalError?) -> Void
 }
 
-/// What a commit takes besides records, and may leave out.
+/// What a commit takes besides records, and may leave out: retirements with the next records, or snapshots, behind those.
 struct Extras: Sendable {
   var snapshots: [PendingSnapshot] = []
   var retirements: [PendingRetirement] = []

@@ -23,7 +23,9 @@ extension DurableReactor {
 
   /// Sends an action, and returns when everything that it did at once is durable: its known mutations, but not those of a
   /// stream that continues. While there is no room, the task is suspended; so it is in the first use of the reactor, while the
-  /// state is read or an earlier reactor has the entry. Any task; a cancellation has no effect once the action is accepted.
+  /// state is read or an earlier reactor has the entry: what several tasks send meanwhile, or one without waiting for the result, may be
+  /// processed in another order. Call ``recover(progress:)`` before if that matters. Any task; a cancellation has no effect once the
+  /// action is accepted.
   ///
   /// - Parameters:
   ///   - action: The action.
