@@ -6,67 +6,81 @@ import Testing
 
 /// Threads that wait until another thread has passed on the elements of a stream, and that keep that thread waiting in another way.
 @Suite struct StreamWaitTests {
-  /// More than a subject keeps before a thread that brings an element waits.
-  private static let many = 1_100
+  /// A stream, and how much one thread emits into it: more than there is room for while another one passes elements on.
+  private final class Flood: Sendable {
+    static let count = 1_100
+    let subject = PublishSubject<Int>()
+    let isPassingOn = Gate()
+    private let emitted = Atomic(0)
 
-  private static func emit(_ subject: PublishSubject<Int>) {
-    for number in 1...many { subject.onNext(number) }
+    /// Emits 1 to ``count``, once another thread passes on 0.
+    func emit() {
+      _ = isPassingOn.wait()
+      for number in 1...Self.count {
+        subject.onNext(number)
+        emitted.store(number, ordering: .relaxed)
+      }
+    }
+
+    /// Called with element 0. Returns when the thread that emits probably sleeps.
+    func waitUntilFull() {
+      isPassingOn.open()
+      _ = Threads.yield { emitted.load(ordering: .relaxed) >= 1_024 }
+      usleep(50_000)
+    }
   }
 
-  /// The thread that passes the elements on changes the state that the other one reads.
+  /// The thread that passes the elements on changes the state that the other one reads, or waits for the loop that does.
   @Test(arguments: [Placement.caller, nil])
   func `a thread that emits while it reads a state does not wait for one that waits for its read`(
     placement: Placement?
   ) throws {
     let loop = try Loop(name: "changes")
     defer { try? loop.shutdown(before: .now + .seconds(60)) }
-    let reactor = Script(on: placement ?? .loop(loop), snapshots: .onDemand, capacity: 1)
+    let reactor = Script(
+      on: placement ?? .loop(loop), snapshots: .onDemand, capacity: 1, reentrantCapacity: 4 * Flood.count)
     // Before its first action, there is no state that the owner changes.
     reactor.send(-1)
     #expect(Threads.yield { reactor.currentState == [-1] })
-    let subject = PublishSubject<Int>()
-    let (isPassingOn, isRead) = (Gate(), Gate())
-    let subscription = subject.subscribe(onNext: { number in
-      if number == 0 { isPassingOn.open() }
+    let (flood, isRead) = (Flood(), Gate())
+    let subscription = flood.subject.subscribe(onNext: { number in
+      if number == 0 { flood.waitUntilFull() }
       reactor.send(number)
     })
     let hasRead = Threads.start {
       reactor.withCurrentState { _ in
         isRead.open()
-        _ = isPassingOn.wait()
-        Self.emit(subject)
+        flood.emit()
       }
     }
     #expect(isRead.wait())
-    let hasPassedOn = Threads.start { subject.onNext(0) }
+    let hasPassedOn = Threads.start { flood.subject.onNext(0) }
     #expect(hasRead.wait(seconds: 60), "it waits for the thread that waits for it")
     #expect(hasPassedOn.wait(seconds: 60))
-    #expect(Threads.yield { reactor.currentState.count == Self.many + 2 })
-    #expect(reactor.currentState == Array(-1...Self.many))
+    #expect(Threads.yield(seconds: 60) { reactor.currentState.count == Flood.count + 2 })
+    #expect(reactor.currentState == Array(-1...Flood.count))
     subscription.dispose()
   }
 
   /// The thread that passes the elements on reads the state that the other one changes. It is inside of no turn.
   @Test func `a thread that emits while it changes a state does not wait for one that reads the state`() {
-    let subject = PublishSubject<Int>()
-    let (isPassingOn, isChanging) = (Gate(), Gate())
+    let (flood, isChanging) = (Flood(), Gate())
     let reactor = Script(
       on: .caller, snapshots: .onDemand,
       reduce: { _, state, mutation in
         state.append(mutation)
         isChanging.open()
-        _ = isPassingOn.wait()
-        Self.emit(subject)
+        flood.emit()
       })
     let read = Record<[Int]>()
-    let subscription = subject.subscribe(onNext: { number in
+    let subscription = flood.subject.subscribe(onNext: { number in
       guard number == 0 else { return }
-      isPassingOn.open()
+      flood.isPassingOn.open()
       read.append(reactor.currentState)
     })
     let hasChanged = Threads.start { reactor.send(7) }
     #expect(isChanging.wait())
-    let hasRead = Threads.start { subject.onNext(0) }
+    let hasRead = Threads.start { flood.subject.onNext(0) }
     #expect(hasChanged.wait(seconds: 60), "it waits for the thread that waits for it")
     #expect(hasRead.wait(seconds: 60))
     #expect(read.elements == [[7]])
@@ -77,34 +91,26 @@ import Testing
   @Test func `a turn that waits for a stream lets the thread go on that waits for its room`() throws {
     let loop = try Loop(name: "emits")
     defer { try? loop.shutdown(before: .now + .seconds(60)) }
-    let subject = PublishSubject<Int>()
-    let (failures, emitted) = (Record<SendError>(), Shared(Atomic(0)))
-    let (isPassingOn, isInTurn) = (Gate(), Gate())
+    let (flood, isInTurn, failures) = (Flood(), Gate(), Record<SendError>())
     let reactor = Script(
       on: .loop(loop), capacity: 8, failures: failures,
       mutate: { _, action in
         guard action == -1 else { return .just(action) }
         isInTurn.open()
-        _ = isPassingOn.wait()
-        for number in 1...Self.many {
-          subject.onNext(number)
-          emitted.value.store(number, ordering: .relaxed)
-        }
+        flood.emit()
         return .empty()
       })
-    let subscription = subject.subscribe(onNext: { number in
+    let subscription = flood.subject.subscribe(onNext: { number in
       if number > 0 { return }
-      isPassingOn.open()
       // The turn waits first, as it does at once, while a sender that finds no room spins and yields before.
-      _ = Threads.yield { emitted.value.load(ordering: .relaxed) >= 1_024 }
-      usleep(50_000)
+      flood.waitUntilFull()
       for number in 1...100 { reactor.send(number) }
     })
     reactor.send(-1)
     #expect(isInTurn.wait())
-    let hasSent = Threads.start { subject.onNext(0) }
+    let hasSent = Threads.start { flood.subject.onNext(0) }
     #expect(hasSent.wait(seconds: 60))
-    #expect(Threads.yield { reactor.currentState.count == 100 })
+    #expect(Threads.yield(seconds: 60) { reactor.currentState.count == 100 })
     #expect(reactor.currentState == Array(1...100), "nothing is lost, in whichever order they wait")
     #expect(failures.elements.isEmpty)
     subscription.dispose()
