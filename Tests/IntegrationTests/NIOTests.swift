@@ -235,6 +235,21 @@
       }
     }
 
+    @Test func `a future keeps nothing of a subscription that was disposed of`() async throws {
+      try await withEventLoops { eventLoops in
+        let promise = eventLoops[0].makePromise(of: Int.self)
+        let lifetimes = Lifetimes()
+        let subscription = promise.futureResult.asReactorObservable().subscribe(onNext: {
+          [tracked = lifetimes.track()] _ in _ = tracked
+        })
+        // The callback is registered on the event loop.
+        try await eventLoops[0].submit {}.get()
+        subscription.dispose()
+        #expect(Threads.yield { lifetimes.alive == 0 })
+        promise.succeed(1)
+      }
+    }
+
     @Test func `a request of an event loop never waits for room`() async throws {
       try await withEventLoops(2) { eventLoops in
         let reactor = Session(on: eventLoops[0], capacity: 8)
