@@ -4,13 +4,13 @@ package enum Targets {
     reading + sizes + memory + scale + latency + requests + observation
 
   private static let reading: [Target] =
-    [("reads", "beside the owner's core"), ("floating", "on all cores")].flatMap {
+    [("reads", "beside the owner"), ("floating", "on all cores")].flatMap {
       (part: String, place: String) -> [Target] in
       // Of rows that publish equally often.
       [("turns of 1024", "c", "pthread-mutex-turn"), ("turns of one", "c-each", "pthread-mutex")].map {
         (turns: String, variant: String, other: String) -> Target in
         compared(
-          "reads of 4 threads \(place), \(turns), against a pthread mutex", .atLeast(10),
+          "reads of 4 \(place), \(turns), against a pthread mutex", .atLeast(10),
           "readers.\(part)", variant, other, 4)
       }
     }

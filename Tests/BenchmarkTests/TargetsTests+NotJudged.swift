@@ -15,7 +15,7 @@ extension TargetsTests {
 
   /// The row stays: what vanishes is taken for kept.
   func expectNotJudged(
-    _ reason: String, _ results: [CellResult], _ text: String = "reads of 4 threads beside",
+    _ reason: String, _ results: [CellResult], _ text: String = "reads of 4 beside",
     sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
     let line = try #require(
@@ -36,11 +36,11 @@ extension TargetsTests {
   @Test func `the table says in which placement a promise was measured`() throws {
     for placement in [CorePlacement.near, .far] {
       let line = try #require(
-        lines(reads(placement, beside: placement)).first { $0.contains("reads of 4 threads beside") })
+        lines(reads(placement, beside: placement)).first { $0.contains("reads of 4 beside") })
       #expect(line.contains("at least 10.0 ×  \(placement.rawValue)  "), "\(line)")
     }
     let line = try #require(
-      lines(reads(.near, beside: .far)).first { $0.contains("reads of 4 threads beside") })
+      lines(reads(.near, beside: .far)).first { $0.contains("reads of 4 beside") })
     #expect(line.contains("  near/far  "), "\(line)")
   }
 

@@ -70,7 +70,7 @@ import Testing
     var reads = [300.0, 25].map { result("readers.reads", "c", $0, .millionPerSecond, producers: 4) }
     reads[1].variant = "pthread-mutex-turn"
     for index in [0, 1] { reads[index].figure = try #require(Figure([300, 301, 302])) }
-    let line = try #require(lines(reads).first { $0.contains("reads of 4 threads") })
+    let line = try #require(lines(reads).first { $0.contains("reads of 4 ") })
     #expect(line.hasSuffix("too few repetitions"))
   }
 
@@ -121,7 +121,7 @@ import Testing
       reads[0].figure = try #require(Figure([290, 295, 300, 305, 310]))
       reads[1].variant = "pthread-mutex-turn"
       reads[1].figure = try #require(Figure(mutex))
-      return try #require(lines(reads).first { $0.contains("reads of 4 threads") })
+      return try #require(lines(reads).first { $0.contains("reads of 4 ") })
     }
     #expect(try line([1, 2, 3, 4, 5]).hasSuffix(" met"))
     #expect(try line([10, 20, 30, 40, 50]).hasSuffix("undecided"))
@@ -135,7 +135,7 @@ import Testing
   }
 
   @Test(
-    arguments: [("reads", "beside the owner's core"), ("floating", "on all cores")],
+    arguments: [("reads", "beside the owner"), ("floating", "on all cores")],
     [("turns of 1024", "c", "pthread-mutex-turn"), ("turns of one", "c-each", "pthread-mutex")])
   func `reads are compared with four readers, and with a mutex that publishes as often`(
     _ part: (name: String, place: String), _ turns: (text: String, variant: String, other: String)
