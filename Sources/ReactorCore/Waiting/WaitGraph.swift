@@ -191,17 +191,16 @@ public enum WaitGraph {
       return number
     }
     while let cycle = findCycle(closedBy: wait, number) {
-      // Perhaps this thread's own wait is over. Then the other one is given up for nothing, which does no harm.
-      if !wait.isElastic, let elastic = cycle.first(where: \.isElastic) {
-        if isAsleep(cycle) { elastic.giveUp() } else { DedicatedThread.yield() }
-        continue
-      }
-      // All others of the cycle sleep, so if the wait of this one is over, it remains so until this thread goes on.
-      if isAsleep(cycle) {
+      if !isAsleep(cycle) {
+        DedicatedThread.yield()
+      } else if !wait.isElastic, let elastic = cycle.first(where: \.isElastic) {
+        // Perhaps this thread's own wait is over. Then the other one is given up for nothing, which does no harm.
+        elastic.giveUp()
+      } else {
+        // All others of the cycle sleep, so if the wait of this one is over, it remains so until this thread goes on.
         leave(wait)
         return wait.isOver() ? .triesAgain : .wouldSleepForEver
       }
-      DedicatedThread.yield()
     }
     entries.withLock { $0.all[wait.thread]?.isAsleep = true }
     return .sleeps

@@ -226,8 +226,7 @@ enum Backpressure {
     while !hasRoom() {
       let wait = WaitGraph.Wait(
         thread: thread, emptier: drainer, isOver: hasRoom, wake: { room.notify() },
-        reads: WaitGraph.readsHere,
-        isElastic: true)
+        reads: WaitGraph.readsHere, isElastic: true)
       switch WaitGraph.enter(wait) {
       case .sleeps: break
       case .triesAgain: continue
