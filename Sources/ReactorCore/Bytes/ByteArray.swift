@@ -1,3 +1,5 @@
+import Glibc
+
 /// Copies of many bytes at once, for which the standard library has no safe function yet.
 extension [UInt8] {
   /// Copies bytes into a new array.
@@ -13,6 +15,18 @@ extension [UInt8] {
     // The source cannot be a part of this array: a mutation has exclusive access.
     bytes.withUnsafeBytes { source in
       withUnsafeMutableBytes { $0[offset...].copyBytes(from: source) }
+    }
+  }
+
+  /// Appends zeros. At once: in a debug build `append(contentsOf:)` takes them one by one, and with many calls for each.
+  public mutating func append(zeros: Int) {
+    precondition(zeros >= 0)
+    guard zeros > 0 else { return }
+    let bytes = self
+    self = [UInt8](unsafeUninitializedCapacity: bytes.count + zeros) { buffer, count in
+      bytes.withUnsafeBytes { UnsafeMutableRawBufferPointer(buffer).copyMemory(from: $0) }
+      memset(buffer.baseAddress! + bytes.count, 0, zeros)
+      count = bytes.count + zeros
     }
   }
 

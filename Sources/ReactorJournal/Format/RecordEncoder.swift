@@ -101,8 +101,7 @@ public struct RecordEncoder: Sendable {
   /// Doubles the buffer, so that many appends cost O(1) each.
   @usableFromInline @inline(never)
   mutating func grow(by size: Int) {
-    let more = max(size, storage.count, 256)
-    storage.append(contentsOf: repeatElement(0, count: more))
+    storage.append(zeros: max(size, storage.count, 256))
   }
 
   /// Forgets everything after the first `count` bytes.
