@@ -51,7 +51,12 @@ struct UnsentItems: Sendable {
   let ages: [UInt64]
 
   init(from index: Int, to count: Int, start: UInt64, every ticks: Double, at now: UInt64) {
-    let times = (index..<count).lazy.map { start + UInt64(Double($0) * ticks) }
-    ages = Array(times.prefix { $0 <= now }.map { now - $0 })
+    var ages: [UInt64] = []
+    for item in index..<count {
+      let due = start + UInt64(Double(item) * ticks)
+      guard due <= now else { break }
+      ages.append(now - due)
+    }
+    self.ages = ages
   }
 }
