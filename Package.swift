@@ -350,10 +350,10 @@ if Context.environment["RR_CONTROLLED"] != nil {
 }
 
 // Tests of a release build need an optimized library, not optimized tests: specialising the send sites of all tests takes
-// minutes. Nor do they need the benchmark, which takes one, nor what it prints, which uses no core, nor the program whose allocations
-// are counted elsewhere, nor more for a debugger than the lines. Unsafe flags are fine here, since no dependent package sets this variable.
+// minutes. Nor do they need the benchmark, which takes one, nor what it prints, which uses no core, nor more for a debugger than
+// the lines. Unsafe flags are fine here, since no dependent package sets this variable.
 if Context.environment["RR_UNOPTIMIZED_TESTS"] != nil {
-  let benchmark = ["bench", "BenchmarkSupport", "BenchmarkTests", "allocations", "AllocationCounting"]
+  let benchmark = ["bench", "BenchmarkSupport", "BenchmarkTests"]
   package.targets.removeAll { benchmark.contains($0.name) }
   for target in package.targets where target.type == .test || target.path?.hasPrefix("Tests/") == true {
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Onone", "-gline-tables-only"])]
