@@ -10,7 +10,8 @@ import Synchronization
 /// It may be used in `mutate` or in `reduce`, passed on to another reactor, or kept and used later, on any thread.
 ///
 /// - **When the asker gets it.** If the reply is used inside of a turn, of any reactor: after the turn has ended and its
-///   state can be read. So what the asker reads next contains what the turn did. If it is used outside of turns: at once.
+///   state can be read. So what the asker reads next contains what the turn did; but while seven readers each stay in an earlier state
+///   (``SnapshotPolicy/copied``), newer ones are shown later. If it is used outside of turns: at once.
 /// - **Exactly once.** The first use counts. Each later one has no effect and returns false. Once the asker has given up, the
 ///   first use has no effect either, but it still returns true; ``isAwaited`` tells whether it has. A reply whose last
 ///   reference goes away without a use fails the request with ``AskError/dropped``.

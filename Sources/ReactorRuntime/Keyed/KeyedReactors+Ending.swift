@@ -240,7 +240,7 @@ extension KeyedReactors {
     switch next {
     case .make: return makeAndDeliver(key)
     case .discard(let waiting): discard(waiting)
-    case .done, .deliver, .end, .tellRemoval: break
+    case .done, .deliverMore, .end, .tellRemoval: break
     }
     endIfLast()
   }

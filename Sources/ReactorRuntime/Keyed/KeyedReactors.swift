@@ -323,14 +323,18 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
     var toMailbox = reactor.runtime.loop != nil || reactor.runtime.state.isBusy
     while true {
       let now = tick
-      let (delivery, next) = withShard(hash(of: key)) { shard, hash in
+      var (delivery, next) = withShard(hash(of: key)) { shard, hash in
         shard.deliverOrActivate(key, hash, reactor, at: now, toMailbox: toMailbox)
       }
-      if !delivery.offered.isEmpty { reactor.runtime.ensureProcessing(by: reactor, within: .usual) }
+      // First: on `.caller` this thread processes what they have sent, and what others go on sending. That may take longer than they wait.
       for wait in delivery.users { wait.end(.success(reactor)) }
+      if !delivery.offered.isEmpty { reactor.runtime.ensureProcessing(by: reactor, within: .usual) }
       if let reason = delivery.reason { refuse(delivery.refused, by: reactor, reason) }
+      if let first = delivery.first { deliver(first, to: reactor) }
+      // These may be the last references to replies, and the turns may have closed the reactor.
+      TurnMark.whileDiscarding(reactor.runtime.mailbox.ring.isClosed) { delivery.forgetDelivered() }
       switch next {
-      case .deliver(let first): deliver(first, to: reactor)
+      case .deliverMore: break
       case .discard(let waiting): discard(waiting)
       case .end(let closing): return end(reactor, of: key, by: closing)
       case .make, .tellRemoval, .done: return

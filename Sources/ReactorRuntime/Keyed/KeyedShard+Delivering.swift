@@ -5,7 +5,7 @@ extension KeyedShard {
   /// What the thread that has made a reactor, or has seen one end, does next.
   @usableFromInline
   enum Next {
-    case deliver(Waiting)
+    case deliverMore
     case discard([Waiting])
     case make
     case tellRemoval
@@ -16,6 +16,8 @@ extension KeyedShard {
   /// What the calling thread still has to do, outside of the mutex, with what has waited.
   @usableFromInline
   struct Delivery {
+    /// What the calling thread sends to the reactor.
+    @usableFromInline var first: Waiting?
     /// Those that wait for the reactor, and get it.
     @usableFromInline var users: [KeyedWait<R>] = []
     /// If this is not empty, actions were put into the mailbox, and some thread must process them. That may have happened already,
@@ -31,6 +33,10 @@ extension KeyedShard {
 
     @inlinable
     init() {}
+
+    /// Releases the actions that the reactor has got.
+    @inlinable
+    mutating func forgetDelivered() { (first, offered) = (nil, []) }
   }
 
   /// Delivers what waits for a reactor that was made: puts it into the mailbox under the mutex, or takes the first element out for the
@@ -61,7 +67,8 @@ extension KeyedShard {
     } else if count > 0, !toMailbox {
       transition.waiting = Array(waiting[1...])
       transition.hasDelivered = true
-      next = .deliver(waiting[0])
+      delivery.first = waiting[0]
+      next = .deliverMore
     } else {
       delivery = Self.offer(waiting[..<count], to: reactor, hasDelivered: transition.hasDelivered)
       transition.hasDelivered = transition.hasDelivered || !delivery.offered.isEmpty

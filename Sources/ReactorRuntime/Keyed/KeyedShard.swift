@@ -89,6 +89,13 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
       self.isRemoved = isRemoved
       self.thread = thread
     }
+
+    /// The key was removed once more. Returns whether there is no reactor, and none will be made: the removal is only told.
+    @inlinable
+    mutating func noteRemoval() -> Bool {
+      if waiting.last?.isRemoval != true { waiting.append(.removal) }
+      return reactor == nil && isRemovalTold && waiting.allSatisfy(\.isRemoval)
+    }
   }
 
   @usableFromInline var slots: ContiguousArray<Slot?> = [nil]
@@ -258,15 +265,14 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
   @inlinable
   mutating func remove(_ key: Key, _ hash: UInt32, at now: UInt32, isTold: Bool) -> Removal {
     if let reactor = beginEnding(at: position(of: key, hash), isRemoved: true) { return .end(reactor) }
-    guard let transition = transitions[key] else {
+    // In place: with a second reference to what waits, adding to it would copy all of it.
+    let isOnlyTold = transitions[key]?.noteRemoval()
+    guard let isOnlyTold else {
       if !isTold || closing != nil { return .none }
       insert(key, hash, at: now, waiting: [])
       transitions[key]?.isRemovalTold = true
       return .tell
     }
-    if transition.waiting.last?.isRemoval != true { transitions[key]?.waiting.append(.removal) }
-    let isOnlyTold =
-      transition.reactor == nil && transition.isRemovalTold && transition.waiting.allSatisfy(\.isRemoval)
     return .afterTransition(hasReactor: !isOnlyTold)
   }
 
@@ -298,7 +304,10 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
   @inlinable
   mutating func removeOrMake(_ key: Key, _ hash: UInt32, isTold: Bool) -> Next {
     guard let transition = transitions[key] else { return .done }
-    let isRemoved = transition.isRemoved || transition.waiting.first?.isRemoval == true
+    // What would be removed later, and is discarded, has its state kept already.
+    let isRemoved =
+      transition.isRemoved || transition.waiting.first?.isRemoval == true
+      || (closing == .discard && transition.waiting.contains { $0.isRemoval })
     if isTold, isRemoved, !transition.isRemovalTold {
       transitions[key]?.isRemovalTold = true
       transitions[key]?.thread = CurrentCore.threadToken

@@ -34,6 +34,44 @@ import Testing
     return true
   }
 
+  @Test func `a request that waited, and that its reactor discards, fails because that was closed`() {
+    let making = store.beginMaking()
+    let sessions = making.sessions
+    let failures = Record<String>()
+    sessions.send(.run { [unowned sessions] in sessions[1]?.close(.discard) }, to: 1)
+    sessions.ask(
+      1, { .count($0) },
+      completion: { result in if case .failure(let reason) = result { failures.append("\(reason)") } })
+    #expect(making.finish())
+    #expect(failures.elements == ["\(AskError.closed)"])
+  }
+
+  @Test func `a task gets the reactor of its key while another thread is in a turn for what came before`()
+    async throws
+  {
+    let making = store.beginMaking()
+    let (isInTurn, mayReturn, isResumed) = (Gate(), Gate(), Gate(count: 2))
+    making.sessions.send(
+      .run {
+        isInTurn.open()
+        _ = mayReturn.wait()
+      }, to: 1)
+    Task {
+      _ = try await making.sessions.reactor(for: 1)
+      isResumed.open()
+    }
+    Task {
+      try await making.sessions.sendSuspending(.note(2), to: 1)
+      isResumed.open()
+    }
+    #expect(await yield { making.sessions.counters.waiting >= making.waiting + 3 })
+    making.goOn()
+    #expect(await yield { isResumed.isOpen && isInTurn.isOpen })
+    mayReturn.open()
+    #expect(making.finish())
+    #expect(making.sessions.currentState(of: 1) == [1, 2])
+  }
+
   @Test func `a request gives up at its deadline while its reactor has no room`() async throws {
     let loop = try SteppedLoop()
     let (sessions, log) = (makeFull(on: loop), Record<String>())

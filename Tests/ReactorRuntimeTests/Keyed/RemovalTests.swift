@@ -76,6 +76,24 @@ import Testing
     #expect(sessions.currentState(of: 1) == [2])
   }
 
+  @Test func `a removal is told though what waited before it is discarded`() throws {
+    let (isKeeping, mayKeep) = (Gate(), Gate())
+    let sessions = makeSessions(beforeKeeping: {
+      isKeeping.open()
+      _ = mayKeep.wait()
+    })
+    sessions.send(.note(1), to: 1)
+    let isDone = Threads.start { sessions.passivate(1) }
+    #expect(isKeeping.wait())
+    sessions.send(.note(2), to: 1)
+    #expect(sessions.remove(1))
+    sessions.close(.discard)
+    mayKeep.open()
+    #expect(isDone.wait())
+    try Shutdown.close([sessions], before: .now + .seconds(patience))
+    #expect(log.elements == ["make", "keep [1]", "remove"])
+  }
+
   @Test func `the removal of a key without a reactor is told, and what is sent meanwhile waits`() {
     let (isTold, mayReturn) = (Gate(), Gate())
     let sessions = makeSessions(onRemove: {
