@@ -260,7 +260,9 @@ extension Journal: Closeable {
     if !unfinished.isEmpty { return unfinished }
     addWork { $0.mustStop = true }
     while !work.withLock({ $0.hasEnded }) {
-      if .now >= deadline { return [Unfinished(name: "journal", loop: nil, occupation: .notRun)] }
+      if .now >= deadline {
+        return [Unfinished(name: "journal", loop: nil, occupation: .waiting(actions: 0))]
+      }
       _ = wake.wait(timeoutNanoseconds: 1_000_000) { work.withLock { $0.hasEnded } }
     }
     return []

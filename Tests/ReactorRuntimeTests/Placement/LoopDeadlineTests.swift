@@ -71,6 +71,8 @@ import Testing
       unfinished.contains {
         if case .busy = $0.occupation { $0.name == "jobs" } else { false }
       })
+    #expect(unfinished.contains { "\($0)" == "reactors on the loop \"orders\": 1 waiting" })
+    #expect(unfinished.contains { "\($0)".hasPrefix("jobs on the loop \"orders\": busy for ") })
     mayGoOn.open()
     try loop.shutdown(before: .now + .seconds(patience))
     #expect(reactor.currentState == [1])

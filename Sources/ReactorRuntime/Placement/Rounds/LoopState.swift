@@ -387,14 +387,15 @@ struct InboxContents: Sendable {
     return before - timers.count
   }
 
-  /// Removes and returns all contents; keeps the count of submissions.
+  /// Removes and returns all contents, but those that are suspended; keeps the count of submissions.
   mutating func take() -> InboxContents {
-    defer {
-      reactors = []
-      jobs = []
-      timers = []
-      watches = nil
-    }
-    return self
+    // Without those: while the result is there, the next one that is resumed would copy all of them.
+    var taken = InboxContents()
+    swap(&taken.reactors, &reactors)
+    swap(&taken.jobs, &jobs)
+    swap(&taken.timers, &timers)
+    swap(&taken.watches, &watches)
+    taken.submitted = submitted
+    return taken
   }
 }
