@@ -157,7 +157,7 @@ extension KeyedReactors {
   /// the reactor's turns; it does not wait.
   ///
   /// What is sent afterwards is for a new reactor. An action that another thread is sending at this moment may be refused, and
-  /// is reported then. If the reactor is just being made or ended, it is removed after what waits was processed. Then the state
+  /// is reported then. If the reactor is just being made or ended, it is removed after what waits was processed, or discarded. Then the state
   /// that is on its way to `onPassivate` is kept nevertheless, also after this has returned: if `onPassivate` runs already, or if
   /// an action waits for that state. So delete what is kept in the `onRemove` of the collection, which comes after that, and before the
   /// next reactor of the key is made; not where you call this.
@@ -238,7 +238,7 @@ extension KeyedReactors {
     }
     if wasEnding { ending.wrappingSubtract(1, ordering: .relaxed) }
     switch next {
-    case .make: return makeAndDeliver(key)
+    case .make: return makeAndDeliver(key, isForOthers: true)
     case .discard(let waiting): discard(waiting)
     case .done, .deliverMore, .end, .tellRemoval: break
     }

@@ -306,33 +306,39 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
 
   /// Makes the reactor of a key in transition, and delivers what waits for it. Then the key is active. No mutex is held while the
   /// user's code runs.
+  ///
+  /// - Parameter isForOthers: Whether the first of what waits is of another thread.
   @inlinable
   @inline(never)
-  func makeAndDeliver(_ key: Key) {
+  func makeAndDeliver(_ key: Key, isForOthers: Bool = false) {
     let reactor = make(key)
     withShard(hash(of: key)) { shard, _ in shard.endMaking(of: key) }
-    deliver(to: reactor, of: key)
+    deliver(to: reactor, of: key, isForOthers: isForOthers)
   }
 
   /// Delivers what waits for a reactor, without waiting for room. Until then its key is in transition.
   @inlinable
   @inline(never)
-  func deliver(to reactor: R, of key: Key) {
+  func deliver(to reactor: R, of key: Key, isForOthers: Bool) {
     // The first action without the mailbox, which most reactors on `.caller` never need: this thread processes it. On a loop, or if
-    // `make` has shown the reactor to other threads, a send could wait for room.
-    var toMailbox = reactor.runtime.loop != nil || reactor.runtime.state.isBusy
+    // `make` has shown the reactor to other threads, a send could wait for room; and another thread that has sent it may give up before its turn ends.
+    var toMailbox = isForOthers || reactor.runtime.loop != nil || reactor.runtime.state.isBusy
     while true {
       let now = tick
       var (delivery, next) = withShard(hash(of: key)) { shard, hash in
         shard.deliverOrActivate(key, hash, reactor, at: now, toMailbox: toMailbox)
       }
-      // First: on `.caller` this thread processes what they have sent, and what others go on sending. That may take longer than they wait.
+      // Before the turns: on `.caller` this thread runs them, also those for what others go on sending. That may take longer than the
+      // deadlines of these tasks.
       for wait in delivery.users { wait.end(.success(reactor)) }
-      if !delivery.offered.isEmpty { reactor.runtime.ensureProcessing(by: reactor, within: .usual) }
+      let hasOffered = !delivery.offered.isEmpty
+      // These may be the last references to replies, if the reactor was closed meanwhile.
+      TurnMark.whileDiscarding(reactor.runtime.mailbox.ring.isClosed) { delivery.forgetOffered() }
+      if hasOffered { reactor.runtime.ensureProcessing(by: reactor, within: .usual) }
       if let reason = delivery.reason { refuse(delivery.refused, by: reactor, reason) }
       if let first = delivery.first { deliver(first, to: reactor) }
-      // These may be the last references to replies, and the turns may have closed the reactor.
-      TurnMark.whileDiscarding(reactor.runtime.mailbox.ring.isClosed) { delivery.forgetDelivered() }
+      // Likewise, and its turn may have closed the reactor.
+      TurnMark.whileDiscarding(reactor.runtime.mailbox.ring.isClosed) { delivery.first = nil }
       switch next {
       case .deliverMore: break
       case .discard(let waiting): discard(waiting)

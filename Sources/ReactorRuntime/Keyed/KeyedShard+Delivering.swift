@@ -34,9 +34,9 @@ extension KeyedShard {
     @inlinable
     init() {}
 
-    /// Releases the actions that the reactor has got.
+    /// Releases the actions that the mailbox has got. What is left shares their memory, and is back among what waits.
     @inlinable
-    mutating func forgetDelivered() { (first, offered) = (nil, []) }
+    mutating func forgetOffered() { (offered, left) = ([], []) }
   }
 
   /// Delivers what waits for a reactor that was made: puts it into the mailbox under the mutex, or takes the first element out for the

@@ -304,7 +304,7 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
   @inlinable
   mutating func removeOrMake(_ key: Key, _ hash: UInt32, isTold: Bool) -> Next {
     guard let transition = transitions[key] else { return .done }
-    // What would be removed later, and is discarded, has its state kept already.
+    // With `.discard` no reactor is made for what waits before a removal. So that is told now: the state before it was kept.
     let isRemoved =
       transition.isRemoved || transition.waiting.first?.isRemoval == true
       || (closing == .discard && transition.waiting.contains { $0.isRemoval })

@@ -130,8 +130,9 @@ public struct Unfinished: Sendable, Hashable {
     /// In one turn, or one job, for that long. For a loop as a whole: in what it runs after its last turn, such as
     /// observers that are told the last state.
     case busy(Duration)
-    /// That many actions wait, or jobs or reactors if those are named. 0 if what is named is in a turn, a `make` or an `onPassivate` that has not ended, or its loop is about
-    /// to release it: only a loop knows since when.
+    /// That many actions wait; or jobs or reactors, if the name is that. 0 if what is named is in a turn, a `make` or an
+    /// `onPassivate` that has not ended, if its loop is about to release it, or if it is a journal that still writes: only a loop
+    /// knows since when.
     case waiting(actions: Int)
     /// The loop has no thread of its own, and nothing runs its rounds.
     case notRun
@@ -156,12 +157,12 @@ public struct Unfinished: Sendable, Hashable {
 extension Unfinished: CustomStringConvertible {
   public var description: String {
     let place = loop.map { " on the loop \"\($0)\"" } ?? ""
-    // What waits for a loop as a whole is its jobs, or its reactors.
-    let isReactor = loop == nil || !["jobs", "reactors", "loop"].contains(name)
+    // Its jobs, or its reactors, which the name says.
+    let isOfLoopAsAWhole = loop != nil && ["jobs", "reactors", "loop"].contains(name)
     return switch occupation {
-    case .busy(let time): "\(name)\(place): \(isReactor ? "in a turn" : "busy") for \(time)"
-    case .waiting(0): "\(name)\(place): nothing waits, but it has not ended"
-    case .waiting(let count): "\(name)\(place): \(count)\(isReactor ? " actions" : "") waiting"
+    case .busy(let time): "\(name)\(place): \(isOfLoopAsAWhole ? "busy" : "in a turn") for \(time)"
+    case .waiting(0): "\(name)\(place): has not ended"
+    case .waiting(let count): "\(name)\(place): \(count)\(isOfLoopAsAWhole ? "" : " actions") waiting"
     case .notRun: "\(name)\(place): nobody runs its rounds"
     case .closesItself: "\(name)\(place): was told to end from inside itself"
     }

@@ -54,7 +54,8 @@ import Testing
     making.sessions.send(
       .run {
         isInTurn.open()
-        _ = mayReturn.wait()
+        // Longer than the test waits for the tasks.
+        _ = mayReturn.wait(seconds: 2 * patience)
       }, to: 1)
     Task {
       _ = try await making.sessions.reactor(for: 1)

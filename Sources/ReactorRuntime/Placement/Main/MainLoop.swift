@@ -77,8 +77,8 @@ public enum MainLoop {
   /// tasks on the main actor.
   ///
   /// It returns after ``stop()``, or when one of the signals comes. Before it returns it runs what was accepted, so it
-  /// never returns while a reactor goes on sending to itself, or other threads to reactors here faster than these process it: stop
-  /// those threads before. It also runs what that leaves in the main queue, but for 100 ms at
+  /// never returns while a reactor goes on sending to itself, or while other threads send to reactors here faster than these
+  /// process it: stop those threads before. It also runs what that leaves in the main queue, but for 100 ms at
   /// most: a block that enqueues itself again is left there. It can be run again. Meanwhile the signals have no other
   /// effect; afterwards they have the one that they had before, also a second one that came meanwhile.
   ///
