@@ -34,6 +34,34 @@ import Testing
     return true
   }
 
+  @Test
+  func `a task whose action waited for the end of a reactor is resumed though the next one is in its turn`()
+    async throws
+  {
+    let (isKeeping, mayKeep, isInTurn, mayReturn, isResumed) = (Gate(), Gate(), Gate(), Gate(), Gate())
+    let sessions = store.makeSessions(beforeKeeping: { _ in
+      isKeeping.open()
+      _ = mayKeep.wait()
+    })
+    sessions.send(.note(1), to: 1)
+    let isDone = Threads.start { sessions.passivate(1) }
+    #expect(await yield { isKeeping.isOpen })
+    Task {
+      let stay: @Sendable () -> Void = {
+        isInTurn.open()
+        // Longer than the test waits for the task.
+        _ = mayReturn.wait(seconds: 2 * patience)
+      }
+      try await sessions.sendSuspending(.run(stay), to: 1)
+      isResumed.open()
+    }
+    #expect(await yield { sessions.counters.waiting == 1 })
+    mayKeep.open()
+    #expect(await yield { isInTurn.isOpen && isResumed.isOpen })
+    mayReturn.open()
+    #expect(await yield { isDone.isOpen })
+  }
+
   @Test func `a request that waited, and that its reactor discards, fails because that was closed`() {
     let making = store.beginMaking()
     let sessions = making.sessions
