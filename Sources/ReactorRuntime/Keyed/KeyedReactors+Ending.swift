@@ -157,8 +157,8 @@ extension KeyedReactors {
   /// the reactor's turns; it does not wait.
   ///
   /// What is sent afterwards is for a new reactor. An action that another thread is sending at this moment may be refused, and
-  /// is reported then. If the reactor is just being made or ended, it is removed after what waits was processed, or discarded. Then the state
-  /// that is on its way to `onPassivate` is kept nevertheless, also after this has returned: if `onPassivate` runs already, or if
+  /// is reported then. If the reactor is just being made or ended, it is removed after what waits was processed, or discarded. Then
+  /// the state that is on its way to `onPassivate` is kept nevertheless, also after this has returned: if `onPassivate` runs already, or if
   /// an action waits for that state. So delete what is kept in the `onRemove` of the collection, which comes after that, and before the
   /// next reactor of the key is made; not where you call this.
   ///

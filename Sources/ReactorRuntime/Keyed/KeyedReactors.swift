@@ -321,7 +321,8 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   @inline(never)
   func deliver(to reactor: R, of key: Key, isForOthers: Bool) {
     // The first action without the mailbox, which most reactors on `.caller` never need: this thread processes it. On a loop, or if
-    // `make` has shown the reactor to other threads, a send could wait for room; and another thread that has sent it may give up before its turn ends.
+    // `make` has shown the reactor to other threads, a send could wait for room; and if it is of another thread, that may give up
+    // before its turn ends.
     var toMailbox = isForOthers || reactor.runtime.loop != nil || reactor.runtime.state.isBusy
     while true {
       let now = tick

@@ -266,8 +266,7 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
   mutating func remove(_ key: Key, _ hash: UInt32, at now: UInt32, isTold: Bool) -> Removal {
     if let reactor = beginEnding(at: position(of: key, hash), isRemoved: true) { return .end(reactor) }
     // In place: with a second reference to what waits, adding to it would copy all of it.
-    let isOnlyTold = transitions[key]?.noteRemoval()
-    guard let isOnlyTold else {
+    guard let isOnlyTold = transitions[key]?.noteRemoval() else {
       if !isTold || closing != nil { return .none }
       insert(key, hash, at: now, waiting: [])
       transitions[key]?.isRemovalTold = true

@@ -389,13 +389,10 @@ struct InboxContents: Sendable {
 
   /// Removes and returns all contents, but those that are suspended; keeps the count of submissions.
   mutating func take() -> InboxContents {
-    // Without those: while the result is there, the next one that is resumed would copy all of them.
-    var taken = InboxContents()
-    swap(&taken.reactors, &reactors)
-    swap(&taken.jobs, &jobs)
-    swap(&taken.timers, &timers)
-    swap(&taken.watches, &watches)
-    taken.submitted = submitted
+    var taken = self
+    // While the result is there, the next one that is resumed would copy all of them.
+    taken.suspended = [:]
+    (reactors, jobs, timers, watches) = ([], [], [], nil)
     return taken
   }
 }
