@@ -38,14 +38,9 @@ import Testing
   func `a task whose action waited for the end of a reactor is resumed though the next one is in its turn`()
     async throws
   {
-    let (isKeeping, mayKeep, isInTurn, mayReturn, isResumed) = (Gate(), Gate(), Gate(), Gate(), Gate())
-    let sessions = store.makeSessions(beforeKeeping: { _ in
-      isKeeping.open()
-      _ = mayKeep.wait()
-    })
-    sessions.send(.note(1), to: 1)
-    let isDone = Threads.start { sessions.passivate(1) }
-    #expect(await yield { isKeeping.isOpen })
+    let keeping = store.beginKeeping(note: 1)
+    let sessions = keeping.sessions
+    let (isInTurn, mayReturn, isResumed) = (Gate(), Gate(), Gate())
     Task {
       let stay: @Sendable () -> Void = {
         isInTurn.open()
@@ -56,10 +51,10 @@ import Testing
       isResumed.open()
     }
     #expect(await yield { sessions.counters.waiting == 1 })
-    mayKeep.open()
+    keeping.goOn()
     #expect(await yield { isInTurn.isOpen && isResumed.isOpen })
     mayReturn.open()
-    #expect(await yield { isDone.isOpen })
+    #expect(keeping.finish())
   }
 
   @Test func `a request that waited, and that its reactor discards, fails because that was closed`() {

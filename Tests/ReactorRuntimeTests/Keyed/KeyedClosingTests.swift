@@ -162,21 +162,14 @@ import Testing
   }
 
   @Test func `what waits for a reactor is processed before the end`() throws {
-    let (isKeeping, mayKeep) = (Gate(), Gate())
-    let sessions = store.makeSessions(beforeKeeping: { _ in
-      isKeeping.open()
-      _ = mayKeep.wait()
-    })
-    sessions.send(.note(0), to: 1)
-    let isDone = Threads.start { sessions.passivate(1) }
-    #expect(isKeeping.wait())
+    let keeping = store.beginKeeping(note: 0)
+    let sessions = keeping.sessions
     sessions.send(.note(1), to: 1)
     sessions.close()
     sessions.send(.note(2), to: 1)
     let unfinished = sessions.finishClosing(before: .now + .milliseconds(1))
     #expect(unfinished.map(\.occupation) == [.waiting(actions: 1)])
-    mayKeep.open()
-    #expect(isDone.wait())
+    #expect(keeping.finish())
     try Shutdown.close([sessions], before: .now + .seconds(patience))
     #expect(store.load(1) == [0, 1])
     #expect(store.failures.elements == [.closed])

@@ -86,30 +86,45 @@ final class SessionStore: Sendable {
   }
 }
 
-/// A collection in which another thread is making the reactor of key 1, for a note 1, until it may go on.
-struct Making {
+/// A collection in which another thread is in the middle of making the reactor of key 1, or of keeping its state, until it may go on.
+struct HeldTransition {
   let sessions: KeyedReactors<Int, KeyedSession>
   /// How much waits already.
   let waiting: Int
-  private let mayMake: Gate
+  private let mayGoOn: Gate
   private let isDone: Gate
 
-  init(in store: SessionStore, waitingCapacity: Int) {
-    let (isMaking, mayMake) = (Gate(), Gate())
-    let sessions = store.makeSessions(
-      waitingCapacity: waitingCapacity,
-      beforeMaking: { _ in
-        isMaking.open()
-        _ = mayMake.wait()
-      })
-    isDone = Threads.start { sessions.send(.note(1), to: 1) }
-    _ = isMaking.wait()
+  /// - Parameters:
+  ///   - makeSessions: Makes a collection that calls its argument in that middle.
+  ///   - begin: What the other thread does.
+  init(
+    _ makeSessions: (@escaping @Sendable () -> Void) -> KeyedReactors<Int, KeyedSession>,
+    begin: @escaping @Sendable (KeyedReactors<Int, KeyedSession>) -> Void
+  ) {
+    let (isHeld, mayGoOn) = (Gate(), Gate())
+    let sessions = makeSessions {
+      isHeld.open()
+      _ = mayGoOn.wait()
+    }
+    isDone = Threads.start { begin(sessions) }
+    _ = isHeld.wait()
     self.sessions = sessions
-    self.mayMake = mayMake
+    self.mayGoOn = mayGoOn
     waiting = sessions.counters.waiting
   }
 
-  func goOn() { mayMake.open() }
+  /// While the state of key 1, which is that note, is being kept.
+  init(
+    keeping note: Int,
+    in makeSessions: (_ beforeKeeping: @escaping @Sendable () -> Void) -> KeyedReactors<Int, KeyedSession>
+  ) {
+    self.init(makeSessions) { sessions in
+      sessions.send(.note(note), to: 1)
+      sessions.passivate(1)
+    }
+  }
+
+  func goOn() { mayGoOn.open() }
 
   /// Lets it go on, and waits for it. Returns whether it has ended.
   func finish() -> Bool {
@@ -119,7 +134,16 @@ struct Making {
 }
 
 extension SessionStore {
-  func beginMaking(waitingCapacity: Int = 4096) -> Making {
-    Making(in: self, waitingCapacity: waitingCapacity)
+  /// While the reactor of key 1 is being made, for a note 1.
+  func beginMaking(waitingCapacity: Int = 4096) -> HeldTransition {
+    HeldTransition { hold in
+      makeSessions(waitingCapacity: waitingCapacity, beforeMaking: { _ in hold() })
+    } begin: { sessions in
+      sessions.send(.note(1), to: 1)
+    }
+  }
+
+  func beginKeeping(note: Int) -> HeldTransition {
+    HeldTransition(keeping: note) { hold in makeSessions(beforeKeeping: { _ in hold() }) }
   }
 }

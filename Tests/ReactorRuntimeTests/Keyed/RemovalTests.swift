@@ -44,18 +44,11 @@ import Testing
   }
 
   @Test func `a removal is told after the state that was being kept`() {
-    let (isKeeping, mayKeep) = (Gate(), Gate())
-    let sessions = makeSessions(beforeKeeping: {
-      isKeeping.open()
-      _ = mayKeep.wait()
-    })
-    sessions.send(.note(1), to: 1)
-    let isDone = Threads.start { sessions.passivate(1) }
-    #expect(isKeeping.wait())
+    let keeping = HeldTransition(keeping: 1) { makeSessions(beforeKeeping: $0) }
+    let sessions = keeping.sessions
     #expect(sessions.remove(1))
     sessions.send(.note(2), to: 1)
-    mayKeep.open()
-    #expect(isDone.wait())
+    #expect(keeping.finish())
     #expect(log.elements == ["make", "keep [1]", "remove", "make"])
     #expect(sessions.currentState(of: 1) == [2])
   }
@@ -77,19 +70,12 @@ import Testing
   }
 
   @Test func `a removal is told though what waited before it is discarded`() throws {
-    let (isKeeping, mayKeep) = (Gate(), Gate())
-    let sessions = makeSessions(beforeKeeping: {
-      isKeeping.open()
-      _ = mayKeep.wait()
-    })
-    sessions.send(.note(1), to: 1)
-    let isDone = Threads.start { sessions.passivate(1) }
-    #expect(isKeeping.wait())
+    let keeping = HeldTransition(keeping: 1) { makeSessions(beforeKeeping: $0) }
+    let sessions = keeping.sessions
     sessions.send(.note(2), to: 1)
     #expect(sessions.remove(1))
     sessions.close(.discard)
-    mayKeep.open()
-    #expect(isDone.wait())
+    #expect(keeping.finish())
     try Shutdown.close([sessions], before: .now + .seconds(patience))
     #expect(log.elements == ["make", "keep [1]", "remove"])
   }
