@@ -6,16 +6,11 @@
 #include "rr_fence.h"
 #include "rr_platform.h"
 
-#ifdef RR_MODEL
-/* At once, so that cases with a few reads reach the code that is checked. */
-#define READS_UNTIL_KEPT 1
-#define USES_WORTH_KEEPING 1
-#else
 /* After this many reads of one slot in a row, each with a pin of its own, the last pin is kept. */
+#ifdef RR_MODEL
+#define READS_UNTIL_KEPT 1
+#else
 #define READS_UNTIL_KEPT 8
-/* A kept pin that was used this often was worth keeping: the next pin of the same trampoline is
- * kept at once. */
-#define USES_WORTH_KEEPING 16
 #endif
 
 /* What a thread knows about its own reads. */
@@ -58,8 +53,9 @@ rr_reader *rr_reader_create(void) {
   rr_reader *reader = rr_platform_in_use->allocate(_Alignof(rr_reader), sizeof(rr_reader));
   if (reader == NULL) return NULL;
   atomic_init(&reader->kept, 0);
-  atomic_init(&reader->depth, 0);
+  atomic_init(&reader->is_reading, 0);
   reader->uses = 0;
+  reader->place = NULL;
   reader->previous = NULL;
   pthread_mutex_lock(&lock);
   reader->next = first;
@@ -70,7 +66,7 @@ rr_reader *rr_reader_create(void) {
 }
 
 void rr_reader_destroy(rr_reader *reader) {
-  rr_store_release(RR_EDGE_PIN_USE, &reader->depth, 0);
+  rr_store_release(RR_EDGE_PIN_USE, &reader->is_reading, 0);
   rr_reader_unpin_kept(reader);
   pthread_mutex_lock(&lock);
   if (reader->next != NULL) reader->next->previous = reader->previous;
@@ -104,25 +100,26 @@ static rr_reader *get_or_create_reader(void) {
 #define RR_READER_FLAGGED (RR_READER_REVOKED | RR_READER_UNPINNING)
 
 static rr_trampoline *trampoline_of(uintptr_t kept) {
-  return (rr_trampoline *)(kept & ~RR_READER_FLAGS);
+  return (rr_trampoline *)(kept & ~RR_READER_NO_ADDRESS);
 }
 
 static int slot_of(uintptr_t kept) { return (int)(kept & RR_TRAMPOLINE_SLOT_MASK); }
 
-bool rr_reader_try_keep(rr_reader *reader, rr_trampoline *t, int slot) {
+bool rr_reader_try_keep(rr_reader *reader, rr_trampoline *t, int slot, void *place) {
   if (rr_fence_is_symmetric()) return false;
-  if (rr_load_relaxed(&reader->depth) != 0) return false;
+  if (rr_load_relaxed(&reader->is_reading) != 0) return false;
   /* Unpins what was kept before: a pin of another trampoline, or one of this trampoline that a
    * nested read kept. */
   rr_reader_unpin_kept(reader);
   reader->uses = 0;
+  reader->place = place;
   rr_store_release(RR_EDGE_PIN_KEEP, &reader->kept, rr_reader_encode_pin(t, (uint64_t)slot));
   return true;
 }
 
 void rr_reader_unpin_kept(rr_reader *reader) {
   const uintptr_t kept = rr_load_relaxed(&reader->kept);
-  if (kept == 0 || rr_load_relaxed(&reader->depth) != 0) return;
+  if (kept == 0 || rr_load_relaxed(&reader->is_reading) != 0) return;
   const uintptr_t unpinning = (kept & ~RR_READER_REVOKED) | RR_READER_UNPINNING;
   /* Relaxed: the exchange only decides which thread unpins, and carries no data. */
   if (rr_exchange_relaxed(&reader->kept, unpinning) != 0) {
@@ -136,12 +133,12 @@ void rr_reader_unpin_kept(rr_reader *reader) {
 rr_pin rr_readers_pin_slow(rr_trampoline *t, rr_reader *reader) {
   if (reader != NULL && trampoline_of(rr_load_relaxed(&reader->kept)) == t) {
     /* A newer snapshot was published, or the word is light. */
-    mine.keep_at_once = reader->uses >= USES_WORTH_KEEPING ? t : NULL;
+    mine.keep_at_once = reader->uses >= RR_READER_USES_WORTH_KEEPING ? t : NULL;
     rr_reader_unpin_kept(reader);
   }
   for (;;) {
     const int slot = rr_trampoline_settled_slot(t);
-    const rr_pin pin = {.reader = NULL, .slot = slot, .depth = 0};
+    const rr_pin pin = {.reader = NULL, .slot = slot, .place = NULL};
     if (slot < 0) return pin;
     rr_pins_pin(t, slot);
     /* The pin came too late if the word names another slot by now: the owner may be writing to this
@@ -161,10 +158,10 @@ static bool note_read(rr_trampoline *t, int slot) {
          rr_trampoline_published_slot(t) == slot;
 }
 
-void rr_readers_unpin_slow(rr_trampoline *t, int slot) {
-  if (note_read(t, slot)) {
+void rr_readers_unpin_slow(rr_trampoline *t, int slot, void *place) {
+  if (place != NULL && note_read(t, slot)) {
     rr_reader *reader = get_or_create_reader();
-    if (reader != NULL && rr_reader_try_keep(reader, t, slot)) {
+    if (reader != NULL && rr_reader_try_keep(reader, t, slot, place)) {
       /* The light half of the asymmetric fence; where the fence is symmetric, no pin is kept. */
       rr_compiler_fence(RR_EDGE_PIN_KEEP);
       if (rr_trampoline_published_slot(t) != slot) rr_reader_unpin_kept(reader);
@@ -220,7 +217,7 @@ static bool take_marked_pins(const rr_trampoline *t, int published, bool *taken)
     while (is_usable(kept = load_kept(reader, t), t, published)) {
       has_unmarked |= (kept & RR_READER_REVOKED) == 0;
       if ((kept & RR_READER_REVOKED) == 0) break;
-      if (rr_load_acquire(RR_EDGE_PIN_USE, &reader->depth) != 0) break;
+      if (rr_load_acquire(RR_EDGE_PIN_USE, &reader->is_reading) != 0) break;
       if (try_take_pin(reader, kept)) *taken = true;
     }
   }

@@ -56,13 +56,13 @@ public protocol RawTrampoline: RawObject {
 
   /// The slot of the published snapshot; -1 before the first publication.
   var publishedSlot: Int { get }
-  /// Begins a read by a pin of the published slot that the calling thread keeps. The slot is -1 if it keeps none. Also of
-  /// a state with one place, which no thread pins.
+  /// Begins a read by a pin of the published slot that the calling thread keeps. The slot is -1 if it keeps none, reads by it
+  /// already, or is the owner. Also of a state with one place, which no thread pins.
   func pinKept() -> SnapshotPin
   /// Pins the published slot, after ``pinKept()`` found no pin. The slot is -1 if nothing was published yet.
   func pinUnkept() -> SnapshotPin
-  /// Ends a pin of one of these. Returns whether a state is deferred, and this may have freed a slot for it. The thread that
-  /// pinned, after it has unpinned everything that it pinned later.
+  /// Ends a pin of one of these; or keeps it, if it knows its place. Returns whether a state is deferred, and this may have freed
+  /// a slot for it. The thread that pinned, after it has unpinned everything that it pinned later.
   @discardableResult
   func unpin(_ pin: SnapshotPin) -> Bool
   /// Adds a pin to `slot`. The caller must load ``publishedSlot`` again before it reads, and must find the same slot.
@@ -122,15 +122,15 @@ public struct SnapshotPin {
   public let slot: Int
   /// The record of the thread, if the pin is one that the thread keeps between its reads.
   public let reader: OpaquePointer?
-  /// The depth of that record before this read: the number of reads by the kept pin that the thread was inside of.
-  public let depth: UInt64
+  /// Where the state is. Nil if the slot was pinned for this read only, until its reader has set it.
+  public var place: UnsafeMutableRawPointer?
 
   /// A pin of `slot`.
   @inlinable
-  public init(slot: Int, reader: OpaquePointer? = nil, depth: UInt64 = 0) {
+  public init(slot: Int, reader: OpaquePointer? = nil, place: UnsafeMutableRawPointer? = nil) {
     self.slot = slot
     self.reader = reader
-    self.depth = depth
+    self.place = place
   }
 }
 

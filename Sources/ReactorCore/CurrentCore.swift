@@ -336,14 +336,14 @@ public struct CTrampoline: RawTrampoline, @unchecked Sendable {
   @discardableResult
   public func unpin(_ pin: SnapshotPin) -> Bool {
     rr_readers_unpin(
-      word, rr_pin(reader: pin.reader, slot: Int64(truncatingIfNeeded: pin.slot), depth: pin.depth))
+      word, rr_pin(reader: pin.reader, slot: Int64(truncatingIfNeeded: pin.slot), place: pin.place))
   }
 }
 
 extension SnapshotPin {
   @inlinable
   @inline(__always)
-  init(_ pin: rr_pin) { self.init(slot: Int(pin.slot), reader: pin.reader, depth: pin.depth) }
+  init(_ pin: rr_pin) { self.init(slot: Int(pin.slot), reader: pin.reader, place: pin.place) }
 }
 
 /// The event count of the C core; see `rr_eventcount.h`.

@@ -171,7 +171,7 @@ static void test_revoking(int error) {
   rr_reader *const readers[] = {idle, reads_again};
   for (int i = 0; i < 2; i++) {
     rr_pins_pin(t, 0);
-    CHECK(rr_reader_try_keep(readers[i], t, 0));
+    CHECK(rr_reader_try_keep(readers[i], t, 0, t));
   }
   CHECK(rr_trampoline_try_acquire(t, rr_thread_token()));
   rr_trampoline_release(t, 1);

@@ -117,7 +117,7 @@ static void *read_and_keep(void *argument) {
   rr_reader *reader = rr_reader_create();
   rr_pins_pin(both->all.trampoline, 0);
   const bool is_whole = both->all.states[0][0] == both->all.states[0][1];
-  const bool is_kept = rr_reader_try_keep(reader, both->all.trampoline, 0);
+  const bool is_kept = rr_reader_try_keep(reader, both->all.trampoline, 0, both->all.trampoline);
   rr_store_relaxed(&both->step, 1);
   wait_for(both, 2);
   CHECK(is_whole && is_kept);
@@ -130,11 +130,11 @@ static void *keep_and_read(void *argument) {
   handover *both = argument;
   rr_reader *reader = rr_reader_create();
   rr_pins_pin(both->all.trampoline, 0);
-  CHECK(rr_reader_try_keep(reader, both->all.trampoline, 0));
+  CHECK(rr_reader_try_keep(reader, both->all.trampoline, 0, both->all.trampoline));
   rr_pin pin;
   const bool is_inside = rr_reader_try_begin_read(reader, both->all.trampoline, &pin);
   const bool is_whole = both->all.states[0][0] == both->all.states[0][1];
-  rr_reader_end_read(reader, pin.depth);
+  rr_reader_end_read(reader);
   rr_store_relaxed(&both->step, 1);
   wait_for(both, 2);
   CHECK(is_whole && is_inside);

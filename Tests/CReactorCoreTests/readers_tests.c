@@ -26,7 +26,7 @@ static rr_reader *reader_that_keeps(rr_trampoline *t, int slot) {
   rr_reader *reader = rr_reader_create();
   CHECK(reader != NULL);
   rr_pins_pin(t, slot);
-  CHECK(rr_reader_try_keep(reader, t, slot));
+  CHECK(rr_reader_try_keep(reader, t, slot, t));
   CHECK(!rr_pins_is_free(t, slot));
   return reader;
 }
@@ -37,11 +37,19 @@ static void test_reading_by_a_kept_pin(void) {
   rr_pin pin;
   for (int i = 0; i < 3; i++) {
     CHECK(rr_reader_try_begin_read(reader, t, &pin));
-    CHECK(pin.slot == 0 && pin.reader == reader && pin.depth == 0);
-    rr_reader_end_read(reader, pin.depth);
+    CHECK(pin.slot == 0 && pin.reader == reader && pin.place == t);
+    rr_reader_end_read(reader);
   }
   CHECK(reader->uses == 3);
   CHECK(t->pins[0] == 1);
+  /* Also while another thread is the owner; but the owner does not read what is published. */
+  CHECK(rr_trampoline_try_schedule(t));
+  CHECK(rr_reader_try_begin_read(reader, t, &pin));
+  CHECK(pin.slot == 0 && pin.place == t);
+  rr_reader_end_read(reader);
+  rr_trampoline_acquire_scheduled(t, rr_thread_token());
+  CHECK(!rr_reader_try_begin_read(reader, t, &pin));
+  rr_trampoline_release(t, 0);
   /* The pin is valid for no other snapshot, and for no other trampoline. */
   rr_trampoline *other = started();
   CHECK(!rr_reader_try_begin_read(reader, other, &pin));
@@ -62,18 +70,18 @@ static void test_one_pin_at_most(void) {
   rr_trampoline *other = started();
   rr_reader *reader = reader_that_keeps(t, 0);
   rr_pins_pin(other, 0);
-  CHECK(rr_reader_try_keep(reader, other, 0));
+  CHECK(rr_reader_try_keep(reader, other, 0, other));
   CHECK(rr_pins_is_free(t, 0));
   CHECK(!rr_pins_is_free(other, 0));
   /* Not while the kept pin is in use. */
   rr_pin pin;
   CHECK(rr_reader_try_begin_read(reader, other, &pin));
   rr_pins_pin(t, 0);
-  CHECK(!rr_reader_try_keep(reader, t, 0));
+  CHECK(!rr_reader_try_keep(reader, t, 0, t));
   rr_reader_unpin_kept(reader);
   CHECK(!rr_pins_is_free(other, 0));
   rr_pins_unpin(t, 0);
-  rr_reader_end_read(reader, pin.depth);
+  rr_reader_end_read(reader);
   rr_reader_destroy(reader);
   CHECK(rr_pins_is_free(other, 0));
   rr_trampoline_destroy(other);
@@ -89,8 +97,8 @@ static void test_revoking(void) {
   rr_reader *elsewhere = reader_that_keeps(other, 0);
   rr_pin pin, inner;
   CHECK(rr_reader_try_begin_read(busy, t, &pin));
-  CHECK(rr_reader_try_begin_read(busy, t, &inner));
-  CHECK(inner.depth == 1);
+  /* Only one read at a time is by the kept pin. */
+  CHECK(!rr_reader_try_begin_read(busy, t, &inner));
   publish(t, 1);
   CHECK(rr_readers_revoke(t));
   /* Only pins of a slot that is not published, and only if they are not in use. */
@@ -100,17 +108,15 @@ static void test_revoking(void) {
   CHECK(idle->kept == 0);
   CHECK(!rr_readers_revoke(t));
   /* A thread inside of a read cannot begin another read by the pin, and unpins at the end of the
-   * outermost read. */
+   * read. */
   rr_pin again;
   publish(t, 0);
   CHECK(!rr_reader_try_begin_read(busy, t, &again));
   publish(t, 1);
-  rr_reader_end_read(busy, inner.depth);
-  CHECK(t->pins[0] == 1);
-  rr_reader_end_read(busy, pin.depth);
+  CHECK(rr_reader_end_read(busy));
   CHECK(rr_pins_is_free(t, 0));
   CHECK(rr_reader_try_begin_read(current, t, &pin));
-  rr_reader_end_read(current, pin.depth);
+  rr_reader_end_read(current);
   rr_reader_destroy(idle);
   rr_reader_destroy(busy);
   rr_reader_destroy(current);
@@ -125,16 +131,19 @@ static void test_revoking(void) {
 static void test_revoked_on_the_way_in(void) {
   rr_trampoline *t = started();
   rr_reader *reader = reader_that_keeps(t, 0);
-  /* The owner has marked the pin, and has seen the thread's depth. */
-  reader->depth = 1;
+  /* The owner has marked the pin, and has seen that the thread reads. */
+  reader->is_reading = 1;
   publish(t, 1);
   CHECK(!rr_readers_revoke(t));
   CHECK(reader->kept == (rr_reader_encode_pin(t, 0) | RR_READER_REVOKED));
-  reader->depth = 0;
+  reader->is_reading = 0;
   rr_pin pin;
   publish(t, 0);
   CHECK(!rr_reader_try_begin_read(reader, t, &pin));
-  CHECK(reader->depth == 0);
+  CHECK(reader->is_reading == 0);
+  /* No owner's token looks like the mark. */
+  CHECK(rr_trampoline_try_schedule(t));
+  CHECK(!rr_reader_try_begin_read(reader, t, &pin));
   CHECK(t->pins[0] == 1);
   rr_reader_unpin_kept(reader);
   CHECK(rr_pins_is_free(t, 0));
@@ -235,6 +244,11 @@ static void *read_as_a_thread(void *trampoline) {
   /* But this one was used only once or twice. */
   const rr_pin outer = rr_readers_pin(t);
   CHECK(outer.reader != NULL);
+  /* A nested read of the same slot pins it once more. */
+  const rr_pin same = rr_readers_pin(t);
+  CHECK(same.reader == NULL && same.slot == 1 && t->pins[1] == 2);
+  rr_readers_unpin(t, same);
+  CHECK(t->pins[1] == 1);
   publish(t, 2);
   /* Inside of a read the pin stays kept, and a nested read pins the newer slot for itself. */
   const rr_pin inner = rr_readers_pin(t);

@@ -5,7 +5,7 @@
  * and again. So such a thread keeps its pin and records it in a reader record of its own. As long
  * as the word names that slot, the thread's reads write only to this record:
  *
- *    depth = 1; light fence; is `kept` unchanged? read; depth = 0; light fence; was it revoked?
+ *    is_reading = 1; light fence; is `kept` unchanged? read; is_reading = 0; light fence; revoked?
  *
  * When the word names another slot, the thread unpins the old slot and pins the new one. A thread
  * keeps at most one pin, so a thread that stops reading holds at most one state.
@@ -29,14 +29,14 @@
  * read. It waits the few instructions that a thread needs to unpin the pin that it kept: that
  * thread may be reading another state already, and does not come back to this one.
  *
- * Why the owner takes no pin that is in use. The thread writes `depth`, then loads `kept`. The
- * owner writes `kept`, then loads `depth`. With the fences in between, either the thread sees the
- * mark and does not read by this pin, or the owner sees the depth and does not take the pin.
+ * Why the owner takes no pin that is in use. The thread writes `is_reading`, then loads `kept`. The
+ * owner writes `kept`, then loads `is_reading`. With the fences in between, either the thread sees
+ * the mark and does not read by this pin, or the owner sees the read and does not take the pin.
  *
- * Why no revoked pin is forgotten. At the end of a read the thread writes `depth`, then loads
+ * Why no revoked pin is forgotten. At the end of a read the thread writes `is_reading`, then loads
  * `kept`, again with a fence in between. Either the thread sees the mark and unpins, or the owner
- * sees that the depth is 0 and takes the pin. Both may try; the exchange and the compare-and-swap
- * on the same word let exactly one of them succeed.
+ * sees that the read has ended and takes the pin. Both may try; the exchange and the
+ * compare-and-swap on the same word let exactly one of them succeed.
  *
  * Why no pin is missed that was being kept when the owner revoked. A thread that keeps a pin writes
  * `kept`, then loads the word, with a fence in between, and unpins if the word names another slot.
@@ -47,9 +47,9 @@
  * holds it until it unpins or sees the mark. So the slot was not overwritten since it was pinned,
  * and when the word named the slot, it meant the snapshot that is still in it.
  *
- * Nested reads: `depth` counts the reads by the kept pin that the thread is inside of. While it is
- * not 0, the thread keeps the pin; nested reads of other slots or other states pin and unpin each
- * time.
+ * Nested reads: while the thread is inside of a read by its kept pin, it keeps that pin, and reads
+ * that it begins there pin and unpin each time, also of the same slot. So `is_reading` is no
+ * counter: a read stores two constants, and no read waits for what the one before it has stored.
  *
  * Without an asymmetric fence no pin is kept.
  */
@@ -64,19 +64,33 @@ extern "C" {
 #endif
 
 /* The layout of `kept`: the address of the trampoline, whose alignment leaves the low bits free,
- * and the number of the slot. Not the bit of a light word, so that no pin is found to be one of a
- * light word's slot. */
-#define RR_READER_REVOKED ((uintptr_t)16)
-#define RR_READER_UNPINNING ((uintptr_t)32)
-#define RR_READER_FLAGS ((uintptr_t)(RR_TRAMPOLINE_LINE - 1))
+ * plus the number of the slot; that is, plus the word of a trampoline that is idle and not light.
+ * The flags are bits of no address, and so of no owner's token: a flagged pin equals no address
+ * plus word. (The first flag is the bit of a NEW word; of that trampoline no pin is kept.) */
+#define RR_READER_REVOKED ((uintptr_t)1 << 63)
+#define RR_READER_UNPINNING ((uintptr_t)1 << 62)
+#define RR_READER_NO_ADDRESS                                                                       \
+  (RR_READER_REVOKED | RR_READER_UNPINNING | (uintptr_t)(RR_TRAMPOLINE_LINE - 1))
+
+/* A kept pin that was used this often was worth keeping: the next pin of the same trampoline is
+ * kept at once. */
+#ifdef RR_MODEL
+/* At once, so that cases with a few reads reach the code that is checked. */
+#define RR_READER_USES_WORTH_KEEPING 1
+#else
+#define RR_READER_USES_WORTH_KEEPING 16
+#endif
 
 /* One thread's record, on cache lines of its own. */
 typedef struct rr_reader {
   _Alignas(RR_CACHE_LINE) _Atomic uintptr_t kept;
-  /* How many reads by the kept pin the thread is inside of. Only its thread writes it. */
-  _Atomic uint32_t depth;
-  /* How often the kept pin was used. Only its thread accesses it. */
+  /* 1 while the thread is inside of a read by the kept pin. Only its thread writes it. */
+  _Atomic uint32_t is_reading;
+  /* How often the kept pin was used, up to RR_READER_USES_WORTH_KEEPING: then a read stores nothing
+   * here. Only its thread accesses it. */
   uint32_t uses;
+  /* Where the state in the kept slot is. Only its thread accesses it. */
+  void *place;
   /* The list of all records. Protected by the registry's lock. */
   struct rr_reader *previous, *next;
 } rr_reader;
@@ -88,8 +102,9 @@ typedef struct rr_pin {
   rr_reader *reader;
   /* -1 if there is no snapshot yet; then nothing was pinned. */
   int64_t slot;
-  /* The record's depth before this read. */
-  uint64_t depth;
+  /* Where the state is. NULL if the slot was pinned for this read only, until the reader has set
+   * it: without it the pin is not kept. */
+  void *place;
 } rr_pin;
 
 /* The calling thread's record; NULL if it has none yet. */
@@ -116,44 +131,50 @@ rr_reader *rr_reader_create(void);
 void rr_reader_destroy(rr_reader *reader);
 
 static inline uintptr_t rr_reader_encode_pin(const rr_trampoline *t, uint64_t slot) {
-  return (uintptr_t)t | (uintptr_t)slot;
+  return (uintptr_t)t + (uintptr_t)slot;
 }
 
 /* Keeps a pin that the caller holds, instead of unpinning it. Returns false if the pin cannot be
  * kept; then the caller still has to unpin. The record's thread. */
-bool rr_reader_try_keep(rr_reader *reader, rr_trampoline *t, int slot);
+bool rr_reader_try_keep(rr_reader *reader, rr_trampoline *t, int slot, void *place);
 /* Unpins the kept pin, unless a read uses it or another thread has taken it. The record's thread.
  */
 void rr_reader_unpin_kept(rr_reader *reader);
 
 /* Begins a read by the kept pin. Returns false if the kept pin is not one of the slot that the word
- * names, or the word is light. The record's thread. */
+ * names, or the word is light, or the calling thread is the owner, which does not read what is
+ * published; or if the thread is inside of such a read. The record's thread. */
 static inline bool rr_reader_try_begin_read(rr_reader *reader, const rr_trampoline *t,
                                             rr_pin *pin) {
   /* Relaxed: the thread acquired the slot's contents when it pinned the slot, and they have not
    * changed since. */
   const uint64_t word = rr_load_relaxed(&t->word);
-  const uint64_t slot = word & (RR_TRAMPOLINE_SLOT_MASK | RR_TRAMPOLINE_LIGHT);
-  const uintptr_t kept = rr_reader_encode_pin(t, slot);
-  if (rr_load_relaxed(&reader->kept) != kept) return false;
-  const uint32_t depth = rr_load_relaxed(&reader->depth);
-  rr_store_relaxed(&reader->depth, depth + 1);
+  const uintptr_t kept = rr_load_relaxed(&reader->kept);
+  /* One comparison for an idle state. */
+  if (__builtin_expect(kept != (uintptr_t)t + word, 0)) {
+    const uint64_t slot = word & (RR_TRAMPOLINE_SLOT_MASK | RR_TRAMPOLINE_LIGHT);
+    if (kept != rr_reader_encode_pin(t, slot)) return false;
+    if ((word & RR_TRAMPOLINE_OWNER_MASK) == rr_thread_token()) return false;
+  }
+  if (__builtin_expect(rr_load_relaxed(&reader->is_reading) != 0, 0)) return false;
+  rr_store_relaxed(&reader->is_reading, 1);
   /* The light half of the asymmetric fence. Where the fence is symmetric, no pin is kept, so this
    * line is not reached. */
   rr_compiler_fence(RR_EDGE_PIN_USE);
   if (__builtin_expect(rr_load_relaxed(&reader->kept) != kept, 0)) {
-    rr_store_release(RR_EDGE_PIN_USE, &reader->depth, depth);
+    rr_store_release(RR_EDGE_PIN_USE, &reader->is_reading, 0);
     return false;
   }
-  reader->uses++;
-  *pin = (rr_pin){.reader = reader, .slot = (int64_t)slot, .depth = depth};
+  if (__builtin_expect(reader->uses < RR_READER_USES_WORTH_KEEPING, 0)) reader->uses++;
+  const uint64_t slot = word & RR_TRAMPOLINE_SLOT_MASK;
+  *pin = (rr_pin){.reader = reader, .slot = (int64_t)slot, .place = reader->place};
   return true;
 }
 
 /* Ends a read that rr_reader_try_begin_read began. Returns whether the pin was revoked; then it was
- * unpinned, unless an outer read uses it. The record's thread. */
-static inline bool rr_reader_end_read(rr_reader *reader, uint64_t depth) {
-  rr_store_release(RR_EDGE_PIN_USE, &reader->depth, (uint32_t)depth);
+ * unpinned. The record's thread. */
+static inline bool rr_reader_end_read(rr_reader *reader) {
+  rr_store_release(RR_EDGE_PIN_USE, &reader->is_reading, 0);
   rr_compiler_fence(RR_EDGE_PIN_USE);
   if (__builtin_expect((rr_load_relaxed(&reader->kept) & RR_READER_REVOKED) == 0, 1)) return false;
   rr_reader_unpin_kept(reader);
@@ -161,16 +182,15 @@ static inline bool rr_reader_end_read(rr_reader *reader, uint64_t depth) {
 }
 
 rr_pin rr_readers_pin_slow(rr_trampoline *t, rr_reader *reader);
-void rr_readers_unpin_slow(rr_trampoline *t, int slot);
+void rr_readers_unpin_slow(rr_trampoline *t, int slot, void *place);
 
-/* Begins a read by the pin that the thread keeps, if that is one of the published slot and the word
- * is not light; otherwise returns a pin whose slot is -1. Also of a state with one place, which
- * nobody pins. Any thread. */
+/* Begins a read by the pin that the thread keeps, as rr_reader_try_begin_read does; if it cannot,
+ * returns a pin whose slot is -1. Also of a state with one place, which nobody pins. Any thread. */
 static inline rr_pin rr_readers_pin_kept(rr_trampoline *t) {
   rr_reader *reader = rr_reader_of_thread();
   rr_pin pin;
   if (reader != NULL && rr_reader_try_begin_read(reader, t, &pin)) return pin;
-  return (rr_pin){.reader = NULL, .slot = -1, .depth = 0};
+  return (rr_pin){.reader = NULL, .slot = -1, .place = NULL};
 }
 
 /* Pins the published slot, of which the thread keeps no pin. Until rr_readers_unpin, the contents
@@ -180,19 +200,21 @@ static inline rr_pin rr_readers_pin_unkept(rr_trampoline *t) {
   return rr_readers_pin_slow(t, rr_reader_of_thread());
 }
 
-/* Pins the published slot, in one of the two ways. */
+/* Pins the published slot in one of the two ways, for a caller without states. */
 static inline rr_pin rr_readers_pin(rr_trampoline *t) {
-  const rr_pin pin = rr_readers_pin_kept(t);
-  return pin.slot >= 0 ? pin : rr_readers_pin_unkept(t);
+  rr_pin pin = rr_readers_pin_kept(t);
+  if (pin.slot < 0) pin = rr_readers_pin_unkept(t);
+  pin.place = t;
+  return pin;
 }
 
 /* Ends a read. Called by the thread that pinned; nested pins are ended innermost first. Returns
  * whether a state is deferred (rr_pins_is_deferred) and this may have freed a slot for it. */
 static inline bool rr_readers_unpin(rr_trampoline *t, rr_pin pin) {
   if (__builtin_expect(pin.reader != NULL, 1)) {
-    if (__builtin_expect(!rr_reader_end_read(pin.reader, pin.depth), 1)) return false;
+    if (__builtin_expect(!rr_reader_end_read(pin.reader), 1)) return false;
   } else {
-    rr_readers_unpin_slow(t, (int)pin.slot);
+    rr_readers_unpin_slow(t, (int)pin.slot, pin.place);
   }
   return __builtin_expect(rr_pins_is_deferred(t), 0);
 }

@@ -276,82 +276,6 @@ extension OwnedState {
 }
 
 extension OwnedState {
-  /// Returns a whole state, or nil before the start. Any thread; with slots, never waits for the owner.
-  ///
-  /// The owner sees its own changes at once. Inside of ``replace(_:)`` it sees the state before the change. Inside of
-  /// ``change(_:)``, while the state may be inconsistent, it sees what other threads see: the state that was published
-  /// last. If the state has one place, it stops the program there.
-  ///
-  /// - Parameter checkMailbox: As that of ``withValue(_:thenCheck:)``.
-  /// - Complexity: One copy of the state. The pin before it is repeated if a newer snapshot was published in between.
-  @inlinable
-  @inline(__always)
-  public func read(thenCheck checkMailbox: () -> Void = {}) -> State? {
-    // With a closure for all forms, each read of a slot would check the form.
-    withValue(
-      { copy $0 },
-      inPlace: { state in
-        if !isOwner { raw.noteCopy() }
-        return copy state
-      }, thenCheck: checkMailbox)
-  }
-
-  /// Calls `body` with a whole state, without copying it. Returns nil before the start, without calling `body`. Any thread;
-  /// with slots, never waits for the owner. ``read(thenCheck:)`` documents which state it is.
-  ///
-  /// While `body` runs, the owner makes its changes in another slot, or waits if the state has one place. So the state stays
-  /// alive and does not change. `body` may do anything, for example read again, but its argument must not escape.
-  ///
-  /// - Parameters:
-  ///   - body: Reads the state. If the state has one place, it must not wait for anything that may wait for the owner.
-  ///   - checkMailbox: Called after the read if the calling thread must check the mailbox, and run the owner's work if
-  ///     there is any: it could not become the owner inside of `body`, since it was reading a state with one place; or it
-  ///     was the owner for a moment after the read, to publish a state that was deferred.
-  /// - Complexity: O(1), apart from `body`. The pin is repeated if a newer snapshot was published in between.
-  @inlinable
-  @inline(__always)
-  public func withValue<Result: ~Copyable, E: Error>(
-    _ body: (borrowing State) throws(E) -> Result, thenCheck checkMailbox: () -> Void = {}
-  ) throws(E) -> Result? {
-    try withValue(body, inPlace: body, thenCheck: checkMailbox)
-  }
-
-  /// The same, with another body for a thread that is not the owner if the state has one place.
-  @inlinable
-  @inline(__always)
-  func withValue<Result: ~Copyable, E: Error>(
-    _ body: (borrowing State) throws(E) -> Result, inPlace bodyInPlace: (borrowing State) throws(E) -> Result,
-    thenCheck checkMailbox: () -> Void
-  ) throws(E) -> Result? {
-    if raw.isOwner(CurrentCore.threadToken) { return try withValueAsOwner(body) }
-    // First of all, since the other ways take ten times as long.
-    var pin = raw.pinKept()
-    if pin.slot < 0 {
-      if hasOnePlace { return try withValueInPlace(bodyInPlace, thenCheck: checkMailbox) }
-      pin = raw.pinUnkept()
-      if pin.slot < 0 { return nil }
-    }
-    defer { if raw.unpin(pin), publishDeferred() { checkMailbox() } }
-    return try lend(place(of: pin.slot), to: body)
-  }
-
-  @inlinable
-  @inline(never)
-  func withValueAsOwner<Result: ~Copyable, E: Error>(
-    _ body: (borrowing State) throws(E) -> Result
-  ) throws(E) -> Result? {
-    let owner = owner
-    // Inside of `initial` there is no state yet.
-    guard slots.pointee.initialized != 0 else { return nil }
-    let change = owner.pointee.change
-    if change == .inPlace, hasOnePlace { failInsideOfChange() }
-    if change == .inPlace { return try lend(slots.pointee.sparePlace.state(State.self), to: body) }
-    // `body` must not change the state that it reads; see `isChanging`.
-    owner.pointee.change = .byValue
-    defer { owner.pointee.change = change }
-    return try lend(owner.pointee.place.state(State.self), to: body)
-  }
-
   /// How many earlier states were pinned a moment ago: a thread is reading them, or kept them from its last read. At most
   /// seven. Any thread.
   public var wasHeldCount: Int {
@@ -364,14 +288,4 @@ extension OwnedState {
 
   /// How often the owner deferred the publication of its changes because readers pinned every slot. Any thread.
   public var wasDeferredCount: Int { raw.wasDeferred }
-}
-
-/// Calls `body` with the value at an address, without copying it: not even a debug build copies a value in a function that is also
-/// for types that cannot be copied. (It copies where it calls a closure whose type names a concrete state.)
-@inlinable
-@inline(__always)
-func lend<Value: ~Copyable, Result: ~Copyable, E: Error>(
-  _ place: UnsafeMutablePointer<Value>, to body: (borrowing Value) throws(E) -> Result
-) throws(E) -> Result {
-  try body(place.pointee)
 }
