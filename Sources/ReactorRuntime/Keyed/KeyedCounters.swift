@@ -2,6 +2,8 @@
 public struct KeyedCounters: Sendable, Hashable, CustomStringConvertible {
   /// The keys that have a reactor, or for which one is being made or ended.
   public var count = 0
+  /// Those of ``count`` whose reactors are being ended. They do not count against the limit.
+  public var ending = 0
   /// The reactors that were made.
   public var made = 0
   /// The reactors that have ended, and whose states were kept.
@@ -16,6 +18,7 @@ public struct KeyedCounters: Sendable, Hashable, CustomStringConvertible {
 
   mutating func add(_ other: KeyedCounters) {
     count += other.count
+    ending += other.ending
     made += other.made
     passivated += other.passivated
     removed += other.removed
@@ -31,6 +34,7 @@ extension KeyedShard {
   var counters: KeyedCounters {
     var counters = tally
     counters.count = count
+    counters.ending = transitions.values.count { $0.isEnding }
     counters.waiting = transitions.values.reduce(0) { $0 + $1.waiting.count }
     return counters
   }

@@ -6,7 +6,8 @@ extension KeyedReactors {
   /// ``Reactor/ask(before:_:)``. Any task. The reactor is in use until then.
   ///
   /// While a reactor is made or ended, the request waits in its order among what is sent. The deadline, and a cancellation of the
-  /// task, take it out again, unless it is just being handed over. They do not end a `make` that this call runs itself.
+  /// task, take it out again, unless it is just being handed over. They do not end a `make` that this call runs itself, nor an
+  /// `onPassivate` of another reactor above the limit.
   ///
   /// - Parameters:
   ///   - key: The key.
@@ -79,7 +80,7 @@ extension KeyedReactors {
       if case .failure(let reason) = outcome { receiver.refuse(reason) }
     }
     var reply = Optional(Reply(to: receiver))
-    switch request(action(reply.unsafelyUnwrapped), wait, key) {
+    switch request(action(reply.unsafelyUnwrapped), wait, key, within: TurnBudget(before: deadline)) {
     case nil: break
     case .failure(let reason):
       // Before it is destroyed, which would report a reply that was dropped.
@@ -135,7 +136,7 @@ extension KeyedReactors {
     async throws(SendError) -> R
   {
     let wait = KeyedWait<R>()
-    guard let found = request(action, wait, key) else {
+    guard let found = request(action, wait, key, within: TurnBudget(before: deadline)) else {
       return try await outcome(of: wait, for: key, before: deadline).get()
     }
     let (reactor, action) = try found.get()
@@ -146,8 +147,8 @@ extension KeyedReactors {
   /// Lets a request wait for the reactor of a key, and returns nil; or returns the reactor, which does not have the action then.
   @inlinable
   func request(
-    _ action: R.Action, _ wait: KeyedWait<R>, _ key: Key
+    _ action: R.Action, _ wait: KeyedWait<R>, _ key: Key, within budget: TurnBudget
   ) -> Result<(reactor: R, action: R.Action), SendError>? {
-    useOrKeep(.request(action, wait), key)?.map { ($0, action) }
+    useOrKeep(.request(action, wait), key, within: budget)?.map { ($0, action) }
   }
 }

@@ -164,7 +164,8 @@ extension KeyedReactors {
   ///
   /// - Parameters:
   ///   - key: Whose reactor ends.
-  ///   - closing: What becomes of the actions that wait in its mailbox.
+  ///   - closing: What becomes of the actions that wait in its mailbox. ``Closing/discard`` overrules an earlier ``Closing/drain`` of a
+  ///     reactor that is ending; what waits for the next one is still processed.
   /// - Returns: Whether there was a reactor.
   @inlinable
   @discardableResult
@@ -185,7 +186,10 @@ extension KeyedReactors {
       onRemove?(key)
       endTransition(of: key, wasEnding: false)
       return false
-    case .afterTransition(let hasReactor): return hasReactor
+    case .afterTransition(let hasReactor, let ending):
+      // As a second `close` of it.
+      if closing == .discard { ending?.close(.discard) }
+      return hasReactor
     case .end(let reactor):
       end(reactor, of: key, by: closing)
       return true
@@ -231,18 +235,18 @@ extension KeyedReactors {
   @inlinable
   func endTransition(of key: Key, wasEnding: Bool) {
     let (place, isTold) = (hash(of: key), onRemove != nil)
-    var next = withShard(place) { shard, hash in shard.removeOrMake(key, hash, isTold: isTold) }
-    if case .tellRemoval = next {
-      onRemove?(key)
-      next = withShard(place) { shard, hash in shard.removeOrMake(key, hash, isTold: isTold) }
+    while true {
+      switch withShard(place, { shard, hash in shard.removeOrMake(key, hash, isTold: isTold) }) {
+      case .tellRemoval: onRemove?(key)
+      case .discard(let waiting): discard(waiting)
+      case .make:
+        if wasEnding { ending.wrappingSubtract(1, ordering: .relaxed) }
+        return makeAndDeliver(key, isForOthers: true)
+      case .done, .deliverMore, .end:
+        if wasEnding { ending.wrappingSubtract(1, ordering: .relaxed) }
+        return endIfLast()
+      }
     }
-    if wasEnding { ending.wrappingSubtract(1, ordering: .relaxed) }
-    switch next {
-    case .make: return makeAndDeliver(key, isForOthers: true)
-    case .discard(let waiting): discard(waiting)
-    case .done, .deliverMore, .end, .tellRemoval: break
-    }
-    endIfLast()
   }
 
   /// Closes reactors without a loop, or with one that is closed, and keeps their states, one after the other, on a thread made for it: on the calling thread,
@@ -317,7 +321,7 @@ extension KeyedReactors: Closeable {
   public func beginClosing() { close(.drain) }
 
   /// Waits until all reactors have ended and their states are kept; see ``Closeable``. Any thread; inside of a turn of one of
-  /// the reactors, of `make`, of `onPassivate` or of `onRemove` it does not wait.
+  /// the reactors, of `make`, of `onPassivate`, of `onRemove`, or of code that is told what was refused, it does not wait.
   public func finishClosing(before deadline: ContinuousClock.Instant) -> [Unfinished] {
     let name = String(reflecting: Self.self)
     if isInsideOfTransition
@@ -334,7 +338,7 @@ extension KeyedReactors: Closeable {
     return [Unfinished(name: name, loop: nil, occupation: .waiting(actions: waiting))]
   }
 
-  /// Whether the calling thread is inside of `make`, `onPassivate` or `onRemove`.
+  /// Whether the calling thread is inside of `make`, `onPassivate` or `onRemove`, or delivers what waits, or tells that it was refused.
   private var isInsideOfTransition: Bool {
     let thread = CurrentCore.threadToken
     return shards.contains {

@@ -280,7 +280,9 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   /// Returns the reactor of the key, or why there is none; or keeps what waits for it, and returns nil.
   @inlinable
   @inline(never)
-  func useOrKeep(_ waiting: Shard.Waiting, _ key: Key) -> Result<R, SendError>? {
+  func useOrKeep(
+    _ waiting: Shard.Waiting, _ key: Key, within budget: TurnBudget = .usual
+  ) -> Result<R, SendError>? {
     let now = tick
     let capacity = waitingCapacity
     let admission = withShard(hash(of: key)) { shard, hash in
@@ -298,7 +300,7 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
       end(reactor, of: key, by: .drain)
       return nil
     case .first:
-      makeAndDeliver(key)
+      makeAndDeliver(key, within: budget)
       passivateAboveLimit(besides: key)
       return nil
     }
@@ -307,27 +309,32 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
   /// Makes the reactor of a key in transition, and delivers what waits for it. Then the key is active. No mutex is held while the
   /// user's code runs.
   ///
-  /// - Parameter isForOthers: Whether the first of what waits is of another thread.
+  /// - Parameters:
+  ///   - isForOthers: Whether the first of what waits is of another thread.
+  ///   - budget: How many turns of the reactor the calling thread runs.
   @inlinable
   @inline(never)
-  func makeAndDeliver(_ key: Key, isForOthers: Bool = false) {
+  func makeAndDeliver(_ key: Key, isForOthers: Bool = false, within budget: TurnBudget = .usual) {
     let reactor = make(key)
-    withShard(hash(of: key)) { shard, _ in shard.endMaking(of: key) }
-    deliver(to: reactor, of: key, isForOthers: isForOthers)
+    withShard(hash(of: key)) { shard, _ in shard.tally.made += 1 }
+    deliver(to: reactor, of: key, isForOthers: isForOthers, within: budget)
   }
 
   /// Delivers what waits for a reactor, without waiting for room. Until then its key is in transition.
   @inlinable
   @inline(never)
-  func deliver(to reactor: R, of key: Key, isForOthers: Bool) {
-    // The first action without the mailbox, which most reactors on `.caller` never need: this thread processes it. On a loop, or if
-    // `make` has shown the reactor to other threads, a send could wait for room; and if it is of another thread, that may give up
-    // before its turn ends.
-    var toMailbox = isForOthers || reactor.runtime.loop != nil || reactor.runtime.state.isBusy
+  func deliver(to reactor: R, of key: Key, isForOthers: Bool, within budget: TurnBudget) {
+    // The first action without the mailbox, which most reactors on `.caller` never need: this thread processes it. Not if it is of
+    // another thread, which may give up before its turn ends.
+    var toMailbox = isForOthers || reactor.runtime.loop != nil
     while true {
       let now = tick
       var (delivery, next) = withShard(hash(of: key)) { shard, hash in
         shard.deliverOrActivate(key, hash, reactor, at: now, toMailbox: toMailbox)
+      }
+      if let first = delivery.first, !process(first, by: reactor, within: budget) {
+        // `make` has shown the reactor to other threads, and one of them is its owner.
+        delivery = Shard.offer([first], to: reactor, hasDelivered: false)
       }
       // Before the turns: on `.caller` this thread runs them, also those for what others go on sending. That may take longer than the
       // deadlines of these tasks.
@@ -335,59 +342,49 @@ public final class KeyedReactors<Key: Hashable & Sendable, R: Reactor>: Sendable
       let hasOffered = !delivery.offered.isEmpty
       // These may be the last references to replies, if the reactor was closed meanwhile.
       TurnMark.whileDiscarding(reactor.runtime.mailbox.ring.isClosed) { delivery.forgetOffered() }
-      if hasOffered { reactor.runtime.ensureProcessing(by: reactor, within: .usual) }
+      if hasOffered { reactor.runtime.ensureProcessing(by: reactor, within: budget) }
       if let reason = delivery.reason { refuse(delivery.refused, by: reactor, reason) }
-      if let first = delivery.first { deliver(first, to: reactor) }
       // Likewise, and its turn may have closed the reactor.
       TurnMark.whileDiscarding(reactor.runtime.mailbox.ring.isClosed) { delivery.first = nil }
       switch next {
       case .deliverMore: break
       case .discard(let waiting): discard(waiting)
-      case .end(let closing): return end(reactor, of: key, by: closing)
+      case .end(let closing):
+        // Its loop may end it, and then this thread is not needed any more.
+        withShard(hash(of: key)) { shard, _ in shard.transitions[key]?.thread = 0 }
+        return end(reactor, of: key, by: closing)
       case .make, .tellRemoval, .done: return
       }
       toMailbox = true
     }
   }
 
+  /// Processes what waits, without the mailbox. Returns false if its action is still to be delivered: the reactor has an owner, or the
+  /// stack of the thread is low. It does not wait.
   @inlinable
-  func deliver(_ waiting: Shard.Waiting, to reactor: R) {
-    switch waiting {
-    case .action(let action): reactor.send(action)
-    case .request(let action, let wait):
-      do throws(SendError) {
-        try reactor.trySend(action)
-        wait.end(.success(reactor))
-      } catch {
-        wait.end(.failure(error))
-      }
-    case .use(let wait): wait.end(.success(reactor))
-    case .removal: break
+  func process(_ waiting: Shard.Waiting, by reactor: R, within budget: TurnBudget) -> Bool {
+    if let action = waiting.action,
+      !reactor.runtime.tryProcessHere(action, of: reactor, within: budget)
+    {
+      return false
     }
+    waiting.wait?.end(.success(reactor))
+    return true
   }
 
   /// Tells the senders of what the mailbox of a reactor has refused.
   @inlinable
   func refuse(_ waiting: ArraySlice<Shard.Waiting>, by reactor: R, _ reason: SendError) {
-    for element in waiting {
-      switch element {
-      case .action(let action): reactor.runtime.reportRefused(action, reason)
-      case .request(_, let wait), .use(let wait): wait.end(.failure(reason))
-      case .removal: break
-      }
-    }
+    for case let wait? in waiting.map(\.wait) { wait.end(.failure(reason)) }
+    for case .action(let action) in waiting { reactor.runtime.reportRefused(action, reason) }
   }
 
   @inlinable
   @inline(never)
   func discard(_ waiting: [Shard.Waiting]) {
-    for element in waiting {
-      switch element {
-      case .action(let action): report(action, .closed)
-      case .request(_, let wait), .use(let wait): wait.end(.failure(.closed))
-      case .removal: break
-      }
-    }
+    // The tasks first: `onFailure` may take long, and they have deadlines.
+    for case let wait? in waiting.map(\.wait) { wait.end(.failure(.closed)) }
+    for case .action(let action) in waiting { report(action, .closed) }
   }
 
   @usableFromInline

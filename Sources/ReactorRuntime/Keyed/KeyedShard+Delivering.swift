@@ -90,6 +90,7 @@ extension KeyedShard {
         return (delivery, .done)
       }
     }
+    if case .end = next { transition.isEnding = true }
     transitions[key] = transition
     return (delivery, next)
   }

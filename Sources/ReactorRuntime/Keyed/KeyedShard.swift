@@ -79,22 +79,30 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
     @usableFromInline var isRemovalTold = false
     /// Whether the reactor that was made has got something.
     @usableFromInline var hasDelivered = false
-    /// The token of the thread that is inside of `make`, `onPassivate` or `onRemove` for this key; 0 if there is none.
+    /// The token of the thread that is inside of `make`, `onPassivate` or `onRemove` for this key, or delivers what waits, or tells
+    /// that it was refused; 0 if there is none. All of that runs the user's code, which must not wait for the end of this key.
     @usableFromInline var thread: UInt64
+    /// Whether `reactor` ends, or is about to.
+    @usableFromInline var isEnding = false
 
     @inlinable
-    init(reactor: R?, waiting: [Waiting] = [], isRemoved: Bool = false, thread: UInt64 = 0) {
+    init(
+      reactor: R?, waiting: [Waiting] = [], isRemoved: Bool = false, isEnding: Bool = false,
+      thread: UInt64 = 0
+    ) {
       self.reactor = reactor
       self.waiting = waiting
       self.isRemoved = isRemoved
+      self.isEnding = isEnding
       self.thread = thread
     }
 
-    /// The key was removed once more. Returns whether there is no reactor, and none will be made: the removal is only told.
+    /// The key was removed once more. Returns whether there is no reactor, or it has ended, and none will be made: the removal is only
+    /// told.
     @inlinable
     mutating func noteRemoval() -> Bool {
       if waiting.last?.isRemoval != true { waiting.append(.removal) }
-      return reactor == nil && isRemovalTold && waiting.allSatisfy(\.isRemoval)
+      return isRemovalTold && waiting.allSatisfy(\.isRemoval)
     }
   }
 
@@ -189,13 +197,6 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
 
   // MARK: Transitions
 
-  /// The calling thread has made a reactor.
-  @inlinable
-  mutating func endMaking(of key: Key) {
-    transitions[key]?.thread = 0
-    tally.made += 1
-  }
-
   /// Takes what a task that has given up waits for out of what waits. O(number of what waits).
   ///
   /// - Returns: It, to be destroyed outside of the mutex: what an action holds may use the collection at its end.
@@ -244,7 +245,7 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
   mutating func beginEnding(at index: Int, isRemoved: Bool = false) -> R? {
     guard let slot = slots[index], let reactor = slot.reactor else { return nil }
     slots[index]?.reactor = nil
-    transitions[slot.key] = Transition(reactor: reactor, isRemoved: isRemoved)
+    transitions[slot.key] = Transition(reactor: reactor, isRemoved: isRemoved, isEnding: true)
     return reactor
   }
 
@@ -256,7 +257,9 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
     case tell
     case end(R)
     /// It is removed later.
-    case afterTransition(hasReactor: Bool)
+    ///
+    /// - Parameter ending: The reactor that is there, if it ends already.
+    case afterTransition(hasReactor: Bool, ending: R?)
   }
 
   /// Removes the reactor of a key; also the one that is made for what waits.
@@ -272,7 +275,8 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
       transitions[key]?.isRemovalTold = true
       return .tell
     }
-    return .afterTransition(hasReactor: !isOnlyTold)
+    let ending = transitions[key].flatMap { $0.isEnding ? $0.reactor : nil }
+    return .afterTransition(hasReactor: !isOnlyTold, ending: ending)
   }
 
   /// Gives the memory back that the transitions of many keys at once have taken.
@@ -321,8 +325,16 @@ struct KeyedShard<Key: Hashable & Sendable, R: Reactor>: Sendable {
         reactor: nil, waiting: Array(waiting), thread: CurrentCore.threadToken)
       return .make
     }
-    removeSlot(of: key, hash)
-    return waiting.isEmpty ? .done : .discard(Array(waiting))
+    if waiting.isEmpty {
+      removeSlot(of: key, hash)
+      return .done
+    }
+    // In transition until the senders were told. The calling thread runs the user's code for that, which may wait for the end of all
+    // keys, and must find that it is needed for this one.
+    let isTold = transition.isRemovalTold
+    transitions[key] = Transition(reactor: nil, thread: CurrentCore.threadToken)
+    transitions[key]?.isRemovalTold = isTold
+    return .discard(Array(waiting))
   }
 
   /// Refuses further keys and actions; makes all active keys end, and returns the reactors that must be closed.

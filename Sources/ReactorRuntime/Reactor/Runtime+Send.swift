@@ -266,6 +266,25 @@ extension Runtime {
     if let reason = enqueue(work(), to: reactor, wait, within: budget) { throw reason }
   }
 
+  /// Processes an action without the mailbox, of a reactor on ``Placement/caller``. It never waits.
+  ///
+  /// - Returns: False if the reactor has an owner, or something waits in its mailbox, or the stack of the thread is low. Then the action
+  ///   is still to be sent.
+  @inlinable
+  @inline(never)
+  func tryProcessHere<R: Reactor<Action, Mutation, State>>(
+    _ action: Action, of reactor: R, within budget: TurnBudget
+  ) -> Bool {
+    if ThreadStack.isLow { return false }
+    guard (!state.hasStarted && tryStartAndAcquire(reactor)) || state.tryAcquire() else { return false }
+    if mailbox.isInboundIdle {
+      runTurnAndRelease(with: action, of: reactor, within: budget)
+      return true
+    }
+    runTurnsAndRelease(of: reactor, within: budget)
+    return false
+  }
+
   /// Puts something into the mailbox, waits for room if it must, and makes sure that some thread processes it. Any
   /// thread.
   ///

@@ -1,4 +1,5 @@
 import Glibc
+import ReactorCore
 import ReactorRuntime
 import TestSupport
 import Testing
@@ -44,6 +45,62 @@ import Testing
     let sessions = store.makeSessions()
     try Shutdown.close([sessions], before: .now)
     try Shutdown.close([sessions], before: .now)
+  }
+
+  @Test func `a failure handler that is told what a collection discards does not wait for itself`() {
+    let (sessions, found) = (
+      SystemMutex<KeyedReactors<Int, KeyedSession>?>(nil), Record<Unfinished.Occupation>()
+    )
+    let keeping = HeldTransition(keeping: 1) { hold in
+      let made = KeyedReactors<Int, KeyedSession>(
+        onFailure: { _ in
+          for part in sessions.withLock({ $0 })?.finishClosing(before: .now + .seconds(1)) ?? [] {
+            found.append(part.occupation)
+          }
+        },
+        onPassivate: { _, _ in hold() }, make: { _ in KeyedSession() })
+      sessions.withLock { $0 = made }
+      return made
+    }
+    keeping.sessions.send(.note(2), to: 1)
+    keeping.sessions.close(.discard)
+    #expect(keeping.finish())
+    #expect(found.elements == [.closesItself])
+    #expect(keeping.sessions.finishClosing(before: .now + .seconds(patience)).isEmpty)
+    sessions.withLock { $0 = nil }
+  }
+
+  @Test func `the completion of the first request of a key does not wait for itself`() {
+    let (sessions, found) = (store.makeSessions(), Record<Unfinished.Occupation>())
+    sessions.ask(
+      1, { .count($0) },
+      completion: { [unowned sessions] _ in
+        sessions.close()
+        for part in sessions.finishClosing(before: .now + .seconds(1)) { found.append(part.occupation) }
+      })
+    #expect(found.elements == [.closesItself])
+    #expect(sessions.finishClosing(before: .now + .seconds(patience)).isEmpty)
+  }
+
+  @Test func `a task whose request is discarded does not wait for a failure handler`() async {
+    let (isTelling, mayEnd, outcome) = (Gate(), Gate(), Record<Bool>())
+    let keeping = HeldTransition(keeping: 1) { hold in
+      KeyedReactors<Int, KeyedSession>(
+        onFailure: { _ in
+          isTelling.open()
+          _ = mayEnd.wait()
+        },
+        onPassivate: { _, _ in hold() }, make: { _ in KeyedSession() })
+    }
+    let sessions = keeping.sessions
+    sessions.send(.note(2), to: 1)
+    sessions.ask(1, { .count($0) }, completion: { outcome.append((try? $0.get()) == nil) })
+    sessions.close(.discard)
+    keeping.goOn()
+    #expect(isTelling.wait())
+    #expect(outcome.elements == [true])
+    mayEnd.open()
+    #expect(keeping.finish())
   }
 
   @Test func `closing holds its deadline, and closes the other parts, while a state is being kept`() throws {

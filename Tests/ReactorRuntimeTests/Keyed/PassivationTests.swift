@@ -296,6 +296,7 @@ import Testing
     for key in 0..<100 { sessions.send(.note(key), to: key) }
     #expect(loop.run())
     for key in 100..<140 { sessions.send(.note(key), to: key) }
+    #expect(sessions.counters.ending == 40)
     // Each new key has made one other end, which does so on the loop.
     #expect(loop.run())
     #expect(sessions.count == 100)

@@ -1,4 +1,5 @@
 import ReactorRuntime
+import ReactorTesting
 import TestSupport
 import Testing
 
@@ -51,6 +52,34 @@ import Testing
     #expect(keeping.finish())
     #expect(log.elements == ["make", "keep [1]", "remove", "make"])
     #expect(sessions.currentState(of: 1) == [2])
+  }
+
+  @Test func `a removal that discards overrules one that drains`() throws {
+    let (loop, store) = (try SteppedLoop(), SessionStore())
+    let sessions = store.makeSessions(on: loop.placement)
+    for note in 1...3 { sessions.send(.note(note), to: 1) }
+    #expect(sessions.remove(1))
+    #expect(sessions.remove(1, .discard))
+    #expect(loop.run())
+    #expect(store.failures.elements == [.closed, .closed, .closed])
+    #expect(sessions.counters.description == "count 0, made 1, passivated 0, removed 1, waiting 0")
+    sessions.close()
+    loop.shutdown()
+  }
+
+  @Test func `a key whose removal is being told has no reactor`() {
+    let (isTelling, mayEnd) = (Gate(), Gate())
+    let sessions = makeSessions(onRemove: {
+      isTelling.open()
+      _ = mayEnd.wait()
+    })
+    sessions.send(.note(1), to: 1)
+    let isDone = Threads.start { #expect(sessions.remove(1)) }
+    #expect(isTelling.wait())
+    #expect(!sessions.remove(1))
+    mayEnd.open()
+    #expect(isDone.wait())
+    #expect(sessions.counters.description == "count 0, made 1, passivated 0, removed 1, waiting 0")
   }
 
   @Test func `a removal is told after what waited before it was processed`() {
