@@ -84,7 +84,7 @@ class Process:
             command = ["sh", "-c", f'ulimit {self.limits} && exec "$@"', "sh", *command]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                         env=self.environment)
-        # Read all the time: a server whose log nobody reads waits at some point.
+        # Read all the time: a server drops the lines for which there is no room.
         self.lines = []
         self.reader = threading.Thread(target=self._read_log, args=(self.process.stderr, self.lines), daemon=True)
         self.reader.start()

@@ -1,21 +1,43 @@
 import Glibc
 import Synchronization
 
-/// Lines on standard error: the time, the level, and a sentence.
+/// Lines on standard error: the time, the level, and a sentence. A line for which there is no room is dropped: otherwise the loops,
+/// and with them all clients, would wait for whatever reads the log.
 enum Log {
   static func info(_ text: @autoclosure () -> String) { write("info", text()) }
   static func warning(_ text: @autoclosure () -> String) { write("warning", text()) }
   static func error(_ text: @autoclosure () -> String) { write("error", text()) }
 
+  /// How many lines were dropped since one was written. One thread at a time looks for room and uses it.
+  private static let dropped = Mutex(0)
+
   private static func write(_ level: String, _ text: String) {
+    dropped.withLock { dropped in
+      var lines: [UInt8] = []
+      if dropped > 0 {
+        append("warning", "lines dropped here, since nobody read the log: \(dropped)", to: &lines)
+      }
+      append(level, text, to: &lines)
+      dropped = isWritten(lines) ? 0 : dropped + 1
+    }
+  }
+
+  private static func append(_ level: String, _ text: String, to lines: inout [UInt8]) {
     var (now, parts) = (time(nil), tm())
     gmtime_r(&now, &parts)
     var stamp = [CChar](repeating: 0, count: 32)
     let length = strftime(&stamp, stamp.count, "%Y-%m-%dT%H:%M:%SZ", &parts)
     let start = String(decoding: stamp[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    // One call, so that lines of several threads do not mix.
-    let line = Array("\(start) \(level) \(text)\n".utf8)
-    _ = Glibc.write(STDERR_FILENO, line, line.count)
+    // A pipe that has room has room for as many bytes.
+    lines += Array("\(start) \(level) \(text)".utf8).prefix(Int(PIPE_BUF) / 2 - 1) + [10]
+  }
+
+  /// Writes lines with one call, so that they do not mix with those of other processes. Returns false if there is no room for them.
+  private static func isWritten(_ lines: [UInt8]) -> Bool {
+    var descriptor = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+    // An error of the descriptor is no lack of room: then nobody will read the log.
+    if poll(&descriptor, 1, 0) == 0 { return false }
+    return Glibc.write(STDERR_FILENO, lines, lines.count) >= 0 || errno != EAGAIN
   }
 }
 
