@@ -168,10 +168,8 @@ final class Server: Sendable {
 @main
 struct KeyValueServer {
   static func main() throws {
-    // What nobody reads any more, such as the log, returns an error. It does not end the server.
+    // A write to what nobody reads any more, such as the log, returns an error. It does not end the server.
     signal(SIGPIPE, SIG_IGN)
-    // The first one still ends `run`. Another one does not end the process while clients get their replies; SIGINT does.
-    signal(SIGTERM, SIG_IGN)
     let options: Options
     do {
       options = try Options(CommandLine.arguments.dropFirst())
@@ -184,6 +182,9 @@ struct KeyValueServer {
     // On the main loop, which catches the signals before it runs anything. So a signal that comes once the server listens ends it
     // as it should.
     try MainLoop.execute { orExit { try server.start() } }
+    // `run` catches the first one all the same. Another one does not end the process while clients get their replies; SIGINT does.
+    // Not before: while the keys are read, which can take long, a signal ends the process, as nothing is lost then.
+    signal(SIGTERM, SIG_IGN)
     let ending = try MainLoop.run()
     Log.info("ending: \(ending)")
     if !server.stop() { exit(1) }
