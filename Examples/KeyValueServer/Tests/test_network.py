@@ -285,7 +285,7 @@ class Pieces(unittest.TestCase):
     def test_bad_input_in_pieces_gets_the_error_of_redis(self):
         ping = encode("PING")
         for pieces in [[b"*", b"x", b"\r\n"], [b"*1\r", b"\n:1", b"\r\n"], [b"*2\r\n$4\r\nECHO\r\n", b"$", b"-1\r\n"],
-                       [b"*1\r\n$4", b"x\r\n"], [b"*1\r\n$-1\r\n"], [b"*1\r\n$\r\n"], [b"*\r\n"], [b"*01\r\n"], [b"*-\r\n"],
+                       [b"*1\r\n$4", b"x\r\n"], [b"*1\r\n$-1\r\n"], [b"*1\r\n$\r\n"], [b"*1\r\n\xff\r\n"], [b"*\r\n"], [b"*01\r\n"], [b"*-\r\n"],
                        [b"*99999999999\r\n"], [b"*1\r\n$99999999999\r\n"], [b"*-5\r\n", ping], [b"*0\r", b"\n", ping],
                        [b"*1" * 20_000, b"1" * 30_000], [b"*1\r\n$" + b"1" * 40_000, b"1" * 30_000],
                        [b"*1\r\n:" + b"1" * 40_000, b"1" * 30_000],
@@ -313,6 +313,9 @@ class Pieces(unittest.TestCase):
             other = server.connect()
             self.assertEqual(other.call("EXISTS", "pwned"), 0)
             self.assertEqual(other.call("ECHO", "post"), b"post")
+            # Almost the word: one bit is not that of a capital letter.
+            other.write(b"host\x1a a\r\nPING\r\n")
+            self.assertEqual([other.reply()[:20], other.reply()], ["-ERR unknown command", "+PONG"])
         self.assertIn("sends HTTP", self.server.log())
 
     def rest(self, connection, data):

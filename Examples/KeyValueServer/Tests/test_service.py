@@ -3,6 +3,7 @@
 import re
 import socket
 import subprocess
+import tempfile
 import threading
 import time
 import unittest
@@ -213,6 +214,17 @@ class Clients(unittest.TestCase):
             self.assertEqual(sections(*names), every, names)
         self.assertEqual(sections("keyspace", "none", "Clients"), ["Clients", "Keyspace"])
         self.assertEqual(sections("none"), [])
+
+    def test_what_config_and_info_say_of_the_journal(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for options, expected in [((), [b"no", b"no", "reactor"]), (("--shards", "mutex"), [b"no", b"no", "mutex"]),
+                                      (("--data", folder), [b"yes", b"always", "durable"]),
+                                      (("--data", folder, "--acknowledge", "early"), [b"yes", b"no", "durable"])]:
+                with self.subTest(options), Process(*options) as server:
+                    client = server.connect()
+                    found = client.call("CONFIG", "GET", "append*")
+                    kind = re.search(r"shard_kind:(\w+)", client.call("INFO", "server").decode())[1]
+                    self.assertEqual([found[found.index(b"appendonly") + 1], found[found.index(b"appendfsync") + 1], kind], expected)
 
     def test_info_sees_what_precedes_it(self):
         for kind in ("reactor", "loop", "mutex"):

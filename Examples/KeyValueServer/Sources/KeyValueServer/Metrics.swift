@@ -73,7 +73,7 @@ extension Server {
         [
           "redis_version:\(Self.redisVersion)", "redis_mode:standalone", "server_name:KeyValueServer",
           "process_id:\(getpid())", "tcp_port:\(port)", "uptime_in_seconds:\(uptime)",
-          "threads:\(options.threads)", "shards:\(shards.count)", "shard_kind:\(options.kind)",
+          "threads:\(options.threads)", "shards:\(shards.count)", "shard_kind:\(options.shardName)",
         ]
       ),
       ("Clients", ["connected_clients:\(clientCount)", "maxclients:\(options.mostClients)"]),

@@ -12,6 +12,8 @@ struct Options: Sendable {
   /// The largest argument, and the most that waits for a client that has subscribed and does not read, in bytes.
   var argumentLimit = 512 << 20
   var outputLimit = 32 << 20
+  /// The most that the replies to a client may have at once, in bytes; 0 is no limit.
+  var replyLimit = 1 << 30
   /// The most that a client may have sent of what cannot be run yet, in bytes: a command without its end, a transaction.
   var inputLimit = 1 << 30
   /// After how many microseconds without work a loop sleeps. At once costs least where clients share the processors.
@@ -34,7 +36,8 @@ struct Options: Sendable {
   static let help = """
     usage: KeyValueServer [--host 127.0.0.1] [--port 6380] [--threads 1] [--shards reactor|loop|mutex|actor]
                           [--shard-count n] [--max-clients 20000] [--max-argument bytes] [--max-query-buffer bytes]
-                          [--patience microseconds] [--metrics port] [--grace seconds] [--data folder [--acknowledge durable|early] [--compact-after bytes]]
+                          [--max-output-buffer bytes] [--patience microseconds] [--metrics port] [--grace seconds]
+                          [--data folder [--acknowledge durable|early] [--compact-after bytes]]
     """
 
   struct Invalid: Error {
@@ -56,6 +59,7 @@ struct Options: Sendable {
       case "--max-clients": mostClients = try Self.parse(text, name)
       case "--max-argument": argumentLimit = try Self.parse(text, name)
       case "--max-query-buffer": inputLimit = try Self.parse(text, name)
+      case "--max-output-buffer": replyLimit = try Self.parse(text, name)
       case "--patience": patience = try Self.parse(text, name)
       case "--metrics": metrics = try Self.parse(text, name) as UInt16
       case "--grace": grace = min(86_400, try Self.parse(text, name))
@@ -94,12 +98,16 @@ struct Options: Sendable {
     return WaitingLimit(clients: mostClients, override: override.map { max(1, $0) })
   }
 
+  /// What INFO and the log call the shards.
+  var shardName: String { data == nil ? "\(kind)" : "durable" }
+
   /// What CONFIG GET finds.
   func settings(port: UInt16) -> [(name: String, value: String)] {
     [
       ("save", ""), ("appendonly", data == nil ? "no" : "yes"),
-      ("appendfsync", acknowledgement == .durable ? "always" : "no"), ("databases", "1"),
+      ("appendfsync", data != nil && acknowledgement == .durable ? "always" : "no"), ("databases", "1"),
       ("maxclients", "\(mostClients)"), ("client-query-buffer-limit", "\(inputLimit)"),
+      ("client-output-buffer-limit", "normal \(replyLimit) 0 0 slave 0 0 0 pubsub \(outputLimit) 0 0"),
       ("proto-max-bulk-len", "\(argumentLimit)"), ("port", "\(port)"), ("io-threads", "\(threads)"),
     ]
   }

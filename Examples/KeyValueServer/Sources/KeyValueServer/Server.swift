@@ -79,7 +79,7 @@ final class Server: Sendable {
     }
     if let data { compact(data) }
     Log.info(
-      "listening on \(options.host):\(port), \(options.threads) threads, \(shards.count) \(options.kind) shards"
+      "listening on \(options.host):\(port), \(options.threads) threads, \(shards.count) \(options.shardName) shards"
     )
   }
 

@@ -35,6 +35,9 @@ struct Batch {
   /// The connection's own replies, and where each of them ends.
   private var replies: [UInt8] = []
   private var ends: [Int] = []
+  private let replyLimit: ReplyLimit
+  /// How many bytes of the replies it has counted.
+  private var counted = 0
   /// The replies with which the connection leaves channels, and the version of the protocol there. The last messages of a channel
   /// come before its reply.
   private var departures: [Key: (slot: Int, version: Int)] = [:]
@@ -43,6 +46,8 @@ struct Batch {
   var leavesChannels: Bool { !departures.isEmpty }
   /// The beginning of the array that EXEC returns, while its commands are added to the batch. No message comes in the middle of it.
   var transactionSlot: Int?
+
+  init(countingTowards limit: ReplyLimit) { replyLimit = limit }
 
   mutating func begin(client: Int, at now: Int64) {
     request.client = client
@@ -59,6 +64,7 @@ struct Batch {
     shards.removeAllKeepingLittle()
     replies.removeAllKeepingLittle()
     ends.removeAllKeepingLittle()
+    counted = 0
     departures = [:]
   }
 
@@ -71,7 +77,7 @@ struct Batch {
   mutating func parse(
     _ input: Span<UInt8>, from start: Int, at position: inout Int, _ parser: Parser,
     resuming partial: inout Parser.Partial, transaction: Int
-  ) -> String? {
+  ) -> [UInt8]? {
     let isolatesExec = transaction > Self.mostBytes
     while parsed.count < Self.mostCommands {
       let (first, begin) = (request.arguments.count, position)
@@ -133,9 +139,13 @@ struct Batch {
   /// Adds a reply of the connection itself.
   mutating func reply(_ body: (inout [UInt8]) -> Void) {
     body(&replies)
+    replyLimit.count(&replies, since: &counted)
     ends.append(replies.count)
     slots.append(Slot(source: Self.own, combination: .single))
   }
+
+  /// Counts the rest of the connection's own replies, of which there are no more.
+  mutating func countReplies() { replyLimit.count(&replies, since: &counted, step: 1) }
 
   /// Notes that the connection leaves a channel with the next reply.
   mutating func leave(_ channel: Key, _ version: Int) {

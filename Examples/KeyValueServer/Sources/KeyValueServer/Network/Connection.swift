@@ -19,18 +19,14 @@ final class Connection {
   /// This object, for closures and works; nil at the end.
   var bound: LoopBound<Connection>!
   private var watch: Watch?
-  /// What the loop watches the descriptor for: to read; to write, while the client does not read and so is not read either; nothing,
-  /// while a batch is running and all replies to those before it were sent.
+  /// What the loop watches the descriptor for: to read; to write, while the client does not read and so is not read either, or
+  /// while it is the turn of others; nothing, while a batch is running and all replies to those before it were sent.
   private var interest: Loop.Readiness = .readable
 
-  private var input: [UInt8] = []
-  /// Where the next batch begins.
-  private var inputStart = 0
-  /// What is known of the command at `inputStart`.
-  private var partial = Parser.Partial()
-  private var output: [UInt8] = []
-  private var outputStart = 0
-  var batch = Batch()
+  private var input = Input()
+  private var output = Output()
+  private let replyLimit: ReplyLimit
+  var batch: Batch
   /// One per shard, made when it is first needed.
   private var works: [Work?]
   private var isRunning = false
@@ -44,6 +40,8 @@ final class Connection {
   /// Whether everything was sent, and only the client's system has not taken all of it.
   private var isLeaving = false
   private(set) var isClosed = false
+  /// How long it may take until the client's system has taken everything, after QUIT or an error.
+  private var lingering = Duration.seconds(5)
   var session = Session()
 
   init(_ descriptor: Int32, id: Int, on worker: Worker, of server: Server) {
@@ -51,92 +49,82 @@ final class Connection {
     self.id = id
     self.worker = worker
     self.server = server
+    replyLimit = ReplyLimit(server.options.replyLimit)
+    batch = Batch(countingTowards: replyLimit)
     works = Array(repeating: nil, count: server.shards.count)
   }
 
   /// Begins to read.
   func start(as bound: LoopBound<Connection>) throws(WatchError) {
     self.bound = bound
-    watch = try worker.loop.watch(descriptor, for: .readable) { _, ready in bound.value.isReady(ready) }
+    watch = try worker.loop.watch(descriptor, for: .readable) { _, _ in bound.value.isReady() }
   }
 
-  private func isReady(_ ready: Loop.Readiness) {
-    if ready.contains(.writable), hasOutput { return flushAndAdvance() }
+  private func isReady() {
+    if interest == .writable { return advance() }
     if isLeaving { return dropWhatComes() }
     // Nothing is to be done before the batch is complete, and without this the loop would call again at once.
     if isRunning { return watch(for: []) }
-    dropParsedInput()
-    switch worker.receive(from: descriptor, into: &input) {
+    input.dropParsed()
+    switch worker.receive(from: descriptor, into: &input.bytes) {
     case .nothing: break
     case .end: close()
     case .bytes: if isWithinLimit() { advance() } else { close() }
     }
   }
 
-  /// Whether the client has sent no more than it may of what cannot be run yet: a command without its end, and commands that
-  /// wait for EXEC.
+  /// Whether the client has sent no more than it may of what cannot be run yet: a command without its end, with what is known of
+  /// its arguments, and commands that wait for EXEC.
   private func isWithinLimit() -> Bool {
-    let waiting = input.count - inputStart + (session.transaction?.size ?? 0)
+    let waiting = input.size + (session.transaction?.size ?? 0)
     if waiting <= server.options.inputLimit { return true }
     server.inputWarnings.warning(
       "client \(id) reached the max query buffer length with \(waiting) bytes: disconnected")
     return false
   }
 
-  /// Moves the beginning of a command to the front, once what was parsed before it is at least as much: so each byte is
-  /// moved about once, and a client that never stops does not make the input grow.
-  private func dropParsedInput() {
-    guard inputStart > 0, inputStart >= input.count - inputStart else { return }
-    input.removeSubrange(..<inputStart)
-    inputStart = 0
-  }
-
   // MARK: Batches
 
-  /// Runs what has been received, batch by batch, as long as none has to wait for another thread.
+  /// So many bytes of replies are sent before the next batch begins.
+  private static let portion = 64 << 10
+  /// After so many, the other connections of the loop have their turn.
+  private static let turn = 1 << 20
+
+  /// Runs what has been received and sends the replies, batch by batch, as long as neither another thread nor the client has to be
+  /// waited for. In one loop: if a batch that is sent called the next one, a client could choose how deep the calls go.
   private func advance() {
     if isAdvancing { return }
     isAdvancing = true
-    while !isRunning, !isEnding, !isClosed, inputStart < input.count, !hasOutput || output.count < 64 << 10 {
-      if !parseBatch() { break }
-      submit()
+    defer { isAdvancing = false }
+    var sent = 0
+    while true {
+      while !isRunning, !isEnding, !isClosed, !input.isEmpty, output.count < Self.portion {
+        if !parseBatch() { break }
+        submit()
+      }
+      if isClosed { return }
+      let count = output.count
+      // Also while a batch is running: the replies to those before it do not wait for it.
+      if count > 0, !flush() { return }
+      if isRunning {
+        if interest == .writable { watch(for: []) }
+        return
+      }
+      if isEnding { return closeOnceTaken() }
+      if count == 0 || input.isEmpty { return watch(for: .readable) }
+      sent += count
+      // A socket that has taken everything is writable, so the loop soon calls again.
+      if sent > Self.turn { return watch(for: .writable) }
     }
-    isAdvancing = false
-    if isClosed { return }
-    // Also while a batch is running: the replies to those before it do not wait for it.
-    if hasOutput { return flushAndAdvance() }
-    if isRunning { return }
-    if isEnding { closeOnceTaken() } else { watch(for: .readable) }
   }
 
   /// Parses what is there into the batch; returns false if that is no whole command.
   private func parseBatch() -> Bool {
     batch.begin(client: id, at: worker.now())
-    var position = inputStart
-    let transaction = session.transaction?.size ?? 0
-    // Taken out, since parsing changes other properties of this object meanwhile. And back again, so that the array has one owner:
-    // with a copy beside it, what is added to the input would copy all of it each time.
-    var bytes: [UInt8] = []
-    swap(&bytes, &input)
-    let failure = batch.parse(
-      bytes.span, from: inputStart, at: &position, server.parser, resuming: &partial,
-      transaction: transaction)
-    swap(&bytes, &input)
-    if position == inputStart, failure == nil {
-      // A long argument gets its memory at once; a very long one, of which perhaps nothing comes, as the array grows.
-      if let size = partial.knownSize, size > 2 * input.count {
-        input.reserveCapacity(inputStart + min(size, 16 << 20))
-      }
-      return false
-    }
-    if inputStart == 0, position == input.count {
-      swap(&input, &batch.request.bytes)
-      input.removeAllKeepingLittle()
-    } else {
-      batch.request.bytes.append(contentsOf: input[inputStart..<position])
-      inputStart = position
-      if inputStart == input.count { dropInput() }
-    }
+    replyLimit.begin(behind: output.count)
+    let (isWhole, failure) = input.parse(
+      into: &batch, by: server.parser, transaction: session.transaction?.size ?? 0)
+    if !isWhole { return false }
     batch.placeTypedWords()
     for range in batch.parsed {
       worker.countCommand()
@@ -145,15 +133,10 @@ final class Connection {
     }
     // What follows QUIT does not count.
     if let failure, !isEnding {
-      batch.reply { $0.appendError("ERR Protocol error: \(failure)") }
+      batch.reply { $0.appendError(Array("ERR Protocol error: ".utf8) + failure) }
       isEnding = true
     }
     return true
-  }
-
-  private func dropInput() {
-    input.removeAllKeepingLittle()
-    inputStart = 0
   }
 
   /// Adds a command to the work of a shard.
@@ -166,7 +149,7 @@ final class Connection {
   }
 
   private func makeWork(for shard: Int) -> Work {
-    let work = Work(for: bound, of: worker)
+    let work = Work(for: bound, of: worker, countingTowards: replyLimit)
     works[shard] = work
     return work
   }
@@ -196,49 +179,42 @@ final class Connection {
   /// All replies are there.
   private func finish() {
     isRunning = false
+    batch.countReplies()
+    if replyLimit.isExceeded {
+      server.outputWarnings.warning(
+        "client \(id) wants more than \(server.options.replyLimit) bytes of replies at once: disconnected")
+      return close()
+    }
     // After the reply that says that the client has left a channel, nothing may come from there.
     let last = pushed.isEmpty ? [] : pushed.filter { !session.channels.contains($0.channel) }
-    batch.merge(works, last, into: &output)
+    batch.merge(works, last, into: &output.bytes)
     for shard in batch.shards { works[shard]?.reset() }
     batch.reset()
     sendPushed()
   }
 
-  /// Appends what was published while nothing might come in between.
+  /// Appends what was published while nothing might come in between. Behind the reply to QUIT, or the last error, nothing comes.
   private func sendPushed() {
     if pushed.isEmpty { return }
-    for message in pushed where session.channels.contains(message.channel) {
-      message.append(to: &output, session.version)
+    for message in pushed where !isEnding && session.channels.contains(message.channel) {
+      message.append(to: &output.bytes, session.version)
     }
     (pushed, pushedSize) = ([], 0)
   }
 
   // MARK: Sending
 
-  private var hasOutput: Bool { outputStart < output.count }
-  private var waitingSize: Int { output.count - outputStart + pushedSize }
+  private var waitingSize: Int { output.count + pushedSize }
 
-  private func flushAndAdvance() {
-    guard let count = Socket.send(output, from: outputStart, to: descriptor) else { return close() }
-    outputStart += count
-    dropSentOutput()
-    if hasOutput {
-      // The client does not read: it is not read either, until it does.
-      return watch(for: .writable)
+  /// Sends the output; returns whether all of it was taken. Otherwise the client does not read, and is not read either until it
+  /// does; or it has gone.
+  private func flush() -> Bool {
+    if !output.send(to: descriptor) {
+      close()
+      return false
     }
-    output.removeAllKeepingLittle()
-    outputStart = 0
-    if isEnding, !isRunning { return closeOnceTaken() }
-    if inputStart < input.count { return advance() }
-    watch(for: isRunning ? [] : .readable)
-  }
-
-  /// Moves what was not sent to the front, once it is no more than what was: so a client that never reads all of it does not make the
-  /// output grow.
-  private func dropSentOutput() {
-    guard outputStart > 0, outputStart >= output.count - outputStart else { return }
-    output.removeSubrange(..<outputStart)
-    outputStart = 0
+    if !output.isEmpty { watch(for: .writable) }
+    return output.isEmpty
   }
 
   /// Whether it has subscribed to a channel, or the running batch leaves one.
@@ -246,11 +222,13 @@ final class Connection {
 
   /// A message of a channel. It waits for the end of the running batch, or else until the worker calls ``flushPushed()``.
   func push(_ message: Message) {
+    // Nothing comes behind the last reply: a client that does not read that would stay as long as others publish.
+    if isEnding, !isRunning { return }
     // Earlier messages of this job have not been sent yet: they do not show that the client does not read. What waits for the end of
     // a batch cannot be sent, and counts.
     let limit = server.options.outputLimit - message.size
-    if hasOutput, waitingSize > limit { flushAndAdvance() }
-    if isClosed || isLeaving { return }
+    if !output.isEmpty, waitingSize > limit { _ = flush() }
+    if isClosed { return }
     if waitingSize > limit {
       server.outputWarnings.warning("client \(id) does not read what it has subscribed to: disconnected")
       return close()
@@ -262,12 +240,12 @@ final class Connection {
     }
     // It was on its way here when the client left the channel, and is too late.
     guard session.channels.contains(message.channel) else { return }
-    if !hasOutput { worker.flushLater(self) }
-    message.append(to: &output, session.version)
+    if output.isEmpty { worker.flushLater(self) }
+    message.append(to: &output.bytes, session.version)
   }
 
   /// Sends what was pushed, unless that has happened, or the connection is closed.
-  func flushPushed() { if hasOutput { flushAndAdvance() } }
+  func flushPushed() { if !output.isEmpty { advance() } }
 
   // MARK: Reading or not
 
@@ -282,27 +260,30 @@ final class Connection {
   /// Ends the connection after what it has sent so far. For the end of the server.
   func finishAndClose() {
     isEnding = true
-    if !isRunning, !hasOutput, !isLeaving { closeOnceTaken() }
+    lingering = .seconds(server.options.grace)
+    if !isRunning, output.isEmpty, !isLeaving { closeOnceTaken() }
   }
 
   /// Closes the connection once the client's system has taken everything. A socket that is closed with input that nobody has read, or
   /// that gets some afterwards, is reset: the system then drops what it has not sent yet. So what the client goes on sending is read and
-  /// dropped until then, or as long as the end of the server may take.
+  /// dropped until then, but not for long.
   private func closeOnceTaken() {
     if Socket.unacknowledged(of: descriptor) == 0, Socket.unread(of: descriptor) == 0 { return close() }
     isLeaving = true
     leaveChannels()
     session = Session()
-    (input, inputStart, partial) = ([], 0, Parser.Partial())
+    input = Input()
     shutdown(descriptor, Int32(SHUT_WR))
     watch(for: .readable)
-    if !isClosed { wait(before: .now + .seconds(server.options.grace)) }
+    if !isClosed { wait(Linger(atMost: lingering)) }
   }
 
-  private func wait(before deadline: ContinuousClock.Instant) {
+  private func wait(_ linger: Linger) {
+    var linger = linger
+    guard let pause = linger.nextPause() else { return close() }
     do {
-      _ = try worker.loop.schedule(after: .milliseconds(10)) { [bound = bound!] in
-        bound.value.closeIfTaken(before: deadline)
+      _ = try worker.loop.schedule(after: pause) { [bound = bound!, linger] in
+        bound.value.closeIfTaken(linger)
       }
     } catch {
       // The loop ends.
@@ -310,19 +291,15 @@ final class Connection {
     }
   }
 
-  private func closeIfTaken(before deadline: ContinuousClock.Instant) {
+  private func closeIfTaken(_ linger: Linger) {
     if isClosed { return }
     // The end of the stream counts as a byte.
-    if Socket.unacknowledged(of: descriptor) <= 1 || .now >= deadline {
-      close()
-    } else {
-      wait(before: deadline)
-    }
+    if Socket.unacknowledged(of: descriptor) <= 1 { close() } else { wait(linger) }
   }
 
   private func dropWhatComes() {
-    if case .end = worker.receive(from: descriptor, into: &input) { return close() }
-    input.removeAllKeepingLittle()
+    if case .end = worker.receive(from: descriptor, into: &input.bytes) { return close() }
+    input.bytes.removeAllKeepingLittle()
   }
 
   private func leaveChannels() {
@@ -341,9 +318,8 @@ final class Connection {
     leaveChannels()
     worker.forget(self)
     // A message may be under way to this object, and would keep what it has.
-    (batch, input, output, pushed) = (Batch(), [], [], [])
-    (inputStart, outputStart, pushedSize) = (0, 0, 0)
-    (partial, session) = (Parser.Partial(), Session())
+    (batch, input, output, pushed) = (Batch(countingTowards: replyLimit), Input(), Output(), [])
+    (pushedSize, session) = (0, Session())
     // The works refer to this object.
     works = []
     bound = nil

@@ -12,9 +12,15 @@ struct Session {
 struct Transaction {
   var commands: [(info: CommandInfo, bytes: [UInt8], arguments: [Request.Slice])] = []
   /// Whether one of them was refused, so that EXEC refuses all.
-  var isBroken = false
+  private(set) var isBroken = false
   /// How much memory they take, in bytes, or about that much: ``sizeBesideBytes(arguments:)``.
   var size = 0
+
+  /// Notes that a command was refused. None of the others is run, so none is kept.
+  mutating func discard() {
+    isBroken = true
+    (commands, size) = ([], 0)
+  }
 
   /// How many bytes a command takes besides those that were received: its element of `commands`, an array that has room for up to twice
   /// as many, and two arrays of its own.
@@ -57,7 +63,10 @@ extension Connection {
   /// server send such a request, with commands in its body. Redis looks for the same two words.
   private func isOfHTTP(_ name: Request.Slice) -> Bool {
     guard name.count == 4 || name.count == 5 else { return false }
-    let word = batch.request.bytes[name.start..<(name.start + name.count)].map { $0 | 0x20 }
+    // Capital letters only: other bytes have something else in this bit.
+    let word = batch.request.bytes[name.start..<(name.start + name.count)].map {
+      (65...90).contains($0) ? $0 | 0x20 : $0
+    }
     return word == Array("post".utf8) || word == Array("host:".utf8)
   }
 
@@ -72,7 +81,7 @@ extension Connection {
         $0.appendError(Array("EXECABORT Transaction discarded because of: ".utf8) + reason)
       }
     }
-    session.transaction?.isBroken = true
+    session.transaction?.discard()
     batch.reply { $0.appendError(error) }
   }
 
@@ -154,6 +163,8 @@ extension Connection {
   // MARK: Transactions
 
   private func queue(_ info: CommandInfo, _ first: Int, _ count: Int) {
+    batch.reply { $0.appendQueued() }
+    if session.transaction?.isBroken == true { return }
     let slices = batch.request.arguments[first..<first + count]
     let start = slices.first!.start
     let end = slices.last!.start + slices.last!.count
@@ -163,7 +174,6 @@ extension Connection {
         info, Array(batch.request.bytes[start..<end]),
         slices.map { Request.Slice(start: $0.start - start, count: $0.count) }
       ))
-    batch.reply { $0.appendQueued() }
   }
 
   /// Adds all commands of the transaction to the batch. Those of one shard are in one work, so no other client sees a part of

@@ -18,9 +18,12 @@ final class Work: @unchecked Sendable {
   /// The loops that have received some of it.
   private(set) var targets: [Worker] = []
 
-  init(for connection: LoopBound<Connection>, of home: Worker) {
+  private let replyLimit: ReplyLimit
+
+  init(for connection: LoopBound<Connection>, of home: Worker, countingTowards limit: ReplyLimit) {
     self.connection = connection
     self.home = home
+    replyLimit = limit
   }
 
   /// Whether a command changes keys.
@@ -62,11 +65,14 @@ final class Work: @unchecked Sendable {
     let (request, commands) = (request, commands)
     var (output, ends) = (self.output, self.ends)
     (self.output, self.ends) = ([], [])
+    var counted = output.count
     for command in commands {
       let call = Invocation(request: request, command: command)
       if command.code.isForChannels { use(&channels, call, &output) } else { execute(call, &output) }
+      replyLimit.count(&output, since: &counted)
       ends.append(output.count)
     }
+    replyLimit.count(&output, since: &counted, step: 1)
     (self.output, self.ends) = (output, ends)
   }
 

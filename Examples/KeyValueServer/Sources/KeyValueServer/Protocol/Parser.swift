@@ -1,6 +1,6 @@
 /// Reads commands of the Redis protocol out of the bytes of a connection: arrays of bulk strings, or words on a line.
 struct Parser {
-  enum Outcome: Equatable {
+  enum Outcome {
     /// A command was appended to the request.
     case command
     /// The words of a line, which is a command.
@@ -10,7 +10,9 @@ struct Parser {
     /// An empty line or array, which is no command.
     case nothing
     /// The client does not speak the protocol: it gets this error, and is disconnected.
-    case failed(String)
+    case failed([UInt8])
+
+    fileprivate static func failed(saying text: String) -> Self { .failed(Array(text.utf8)) }
   }
 
   /// What is known of a command whose end has not been received, so that no byte is parsed again when more has come.
@@ -33,6 +35,9 @@ struct Parser {
 
     /// How long the command is up to the end of the argument that is being received; nil if that is not known.
     var knownSize: Int? { place.length.map { place.next + $0 + 2 } }
+
+    /// How much memory it takes, in bytes.
+    var size: Int { arguments.count * MemoryLayout<Request.Slice>.stride }
   }
 
   static let longestLine = 64 << 10
@@ -61,14 +66,14 @@ struct Parser {
     switch parseLength(input, &place) {
     case .length(let length): count = length
     case .incomplete where input.count - position > Self.longestLine:
-      return .failed("too big mbulk count string")
+      return .failed(saying: "too big mbulk count string")
     case .incomplete:
       partial.place.searched = place.searched - position
       return .incomplete
-    case .invalid: return .failed("invalid multibulk length")
+    case .invalid: return .failed(saying: "invalid multibulk length")
     }
     partial.place.searched = 0
-    if count > Self.mostArguments { return .failed("invalid multibulk length") }
+    if count > Self.mostArguments { return .failed(saying: "invalid multibulk length") }
     if count <= 0 {
       position = place.next
       return .nothing
@@ -118,11 +123,12 @@ struct Parser {
         switch input[line] == 0 ? .incomplete : parseLength(input, &place) {
         case .incomplete:
           place.next = line
-          return input.count - line > Self.longestLine ? .failed("too big bulk count string") : .incomplete
+          return input.count - line > Self.longestLine
+            ? .failed(saying: "too big bulk count string") : .incomplete
         case _ where input[line] != UInt8(ascii: "$"):
-          return .failed("expected '$', got '\(Character(Unicode.Scalar(input[line])))'")
+          return .failed(Array("expected '$', got '".utf8) + [input[line]] + Array("'".utf8))
         case .length(let found) where found >= 0 && found <= longestArgument: length = found
-        default: return .failed("invalid bulk length")
+        default: return .failed(saying: "invalid bulk length")
         }
       }
       guard place.next + length + 2 <= input.count else {
@@ -175,12 +181,13 @@ struct Parser {
     while end < input.count, input[end] != 10, input[end] != 0 { end += 1 }
     guard end < input.count, input[end] == 10 else {
       place.searched = end - position
-      return input.count - position > Self.longestLine ? .failed("too big inline request") : .incomplete
+      return input.count - position > Self.longestLine
+        ? .failed(saying: "too big inline request") : .incomplete
     }
     place.searched = 0
     var line = InlineCommand((position..<end).map { input[$0] })
     position = end + 1
-    guard let words = line.words() else { return .failed("unbalanced quotes in request") }
+    guard let words = line.words() else { return .failed(saying: "unbalanced quotes in request") }
     return words.isEmpty ? .nothing : .words(words)
   }
 }
