@@ -62,6 +62,25 @@ class Descriptors(unittest.TestCase):
             self.assertLessEqual(len(lines), seconds + 2)
 
 
+    @unittest.skipUnless(COMPILER, "there is no C compiler")
+    def test_clients_are_accepted_again_once_the_listener_can_be_watched(self):
+        environment, refuse = preload(self.enterContext(tempfile.TemporaryDirectory()), "poller")
+        with Process("--max-clients", 1000, limits="-n 60", environment=environment) as server:
+            first = server.connect()
+            self.assertEqual(first.call("PING"), "+PONG")
+            others = [server.connect() for _ in range(80)]
+            self.assertTrue(until(lambda: "Too many open files" in server.log()))
+            refuse(1)
+            self.assertTrue(until(lambda: "cannot be watched" in server.log(), 30))
+            self.assertEqual(first.call("PING"), "+PONG")
+            refuse(0)
+            for client in others[:40]:
+                client.close()
+            last = others[-1]
+            last.socket.settimeout(30)
+            self.assertEqual(last.call("PING"), "+PONG")
+
+
 class Clients(unittest.TestCase):
     def test_refused_clients_do_not_fill_the_log(self):
         with Process("--max-clients", 1) as server:

@@ -23,13 +23,26 @@ final class Listener {
     let descriptor = try Socket.listen(on: host, port: port)
     let listener = LoopBound(Listener(descriptor, on: loop, admit), to: loop)
     let watch = try loop.watch(descriptor, for: []) { _, _ in listener.value.accept(listener) }
-    try loop.execute { listener.value.start(watch) }
+    try loop.execute { listener.value.start(watch, listener) }
     return (listener, Socket.port(of: descriptor))
   }
 
-  private func start(_ watch: Watch) {
+  private func start(_ watch: Watch, _ bound: LoopBound<Listener>) {
     self.watch = watch
-    do { try watch.change(to: .readable) } catch { Log.error("the listener is not watched: \(error)") }
+    resume(bound)
+  }
+
+  /// Accepts clients from now on; or, if the system has no memory for that, a moment later.
+  private func resume(_ bound: LoopBound<Listener>) {
+    do { try watch?.change(to: .readable) } catch {
+      failures.warning("clients have to wait: \(error)")
+      // Refused by a loop that ends.
+      _ = try? resumeLater(bound)
+    }
+  }
+
+  private func resumeLater(_ bound: LoopBound<Listener>) throws {
+    try loop.schedule(after: .milliseconds(100)) { bound.value.resume(bound) }
   }
 
   private func accept(_ bound: LoopBound<Listener>) {
@@ -49,9 +62,7 @@ final class Listener {
   private func pause(because failure: Socket.Failure, _ bound: LoopBound<Listener>) {
     failures.warning("clients have to wait: \(failure)")
     do {
-      try loop.schedule(after: .milliseconds(100)) {
-        if let watch = bound.value.watch { bound.value.start(watch) }
-      }
+      try resumeLater(bound)
       try watch?.change(to: [])
     } catch {
       // The loop ends, or has no room for the timer: then the next call comes at once.
